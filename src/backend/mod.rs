@@ -1,0 +1,5 @@
+//! The places that keep files. [`files`] says what the operations mean; every other file here
+//! says how one kind of place keeps bytes.
+
+pub mod files;
+pub mod state;

@@ -1,0 +1,23 @@
+//! What time it is.
+
+use crate::time::Time;
+
+/// Now, by the host's clock.
+#[cfg(target_arch = "wasm32")]
+pub fn now() -> Time {
+    Time::from_millis(js_sys::Date::now())
+}
+
+/// Now, by the host's clock.
+#[cfg(not(target_arch = "wasm32"))]
+pub fn now() -> Time {
+    let since = std::time::SystemTime::now()
+        .duration_since(std::time::UNIX_EPOCH)
+        .unwrap_or_default();
+    // As in a browser: whole milliseconds.
+    Time::from_micros(
+        i64::try_from(since.as_millis())
+            .unwrap_or(0)
+            .saturating_mul(1000),
+    )
+}

@@ -1,0 +1,4 @@
+//! Seams to the world outside: what differs between a host and a browser stands here and
+//! nowhere else.
+
+pub mod clock;

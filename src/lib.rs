@@ -1,0 +1,35 @@
+//! One filesystem for AI agents, wherever JavaScript runs.
+//!
+//! A call always travels the same way:
+//!
+//! ```text
+//! agent ─► tool ─► policy ─► composite ─► backend::files ─► storage ─► bytes
+//! ```
+//!
+//! - [`protocol`]: what an agent can ask, the [`Backend`](protocol::Backend) trait.
+//! - [`storage`]: what a place that keeps bytes must do, the [`Storage`](storage::Storage) trait.
+//! - [`backend`]: [`Files`](backend::files::Files) gives the operations their meaning over any
+//!   storage; one further file for each place.
+//! - [`search`]: pure engines over bytes (lines, grep, glob, replace).
+//! - [`path`], [`file`], [`error`]: the words all of them share.
+//! - [`env`]: the few seams to the world outside, such as the clock.
+//! - `wasm`: the JavaScript boundary; the only room, beside `env` and the backends that talk to
+//!   a host, that may name `js_sys` or `web_sys`.
+//! - [`conformance`]: the behaviours every backend must show.
+//!
+//! Layers look one way only: nothing in `search` knows a backend, nothing in `backend` knows
+//! a policy.
+
+pub mod backend;
+pub mod conformance;
+pub mod env;
+pub mod error;
+pub mod file;
+pub mod path;
+pub mod protocol;
+pub mod search;
+pub mod storage;
+pub mod time;
+
+#[cfg(target_arch = "wasm32")]
+pub mod wasm;

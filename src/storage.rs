@@ -1,0 +1,355 @@
+//! What a place must do to keep files: a handful of methods, and a few conveniences with a body
+//! that a storage may replace where it can do better in one go. What the operations *mean* is
+//! not its business; that stands in [`backend::files`](crate::backend::files).
+
+use std::ops::ControlFlow;
+use std::rc::Rc;
+
+use bytes::Bytes;
+use futures_util::StreamExt;
+use futures_util::future::{LocalBoxFuture, ready};
+use futures_util::stream;
+
+use crate::error::{Error, Result};
+use crate::file::{Format, Mime, Texture};
+use crate::path::VPath;
+use crate::protocol::Capability;
+use crate::time::Time;
+
+/// A future of this single-threaded world.
+pub type Pending<'a, T> = LocalBoxFuture<'a, Result<T>>;
+
+/// What a storage calls one state of one file. Two states of a file never share one.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Version {
+    /// A number that a storage of ours counts up.
+    Number(u64),
+    /// A word that a server chose, such as an ETag.
+    Tag(Rc<str>),
+}
+
+/// What is known of a file without its bytes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Meta {
+    /// Bytes of the body.
+    pub size: u64,
+    /// When it was first written, where the storage keeps that.
+    pub created: Option<Time>,
+    /// When it was last written.
+    pub modified: Time,
+    /// The type kept beside it; by name and content where there is none.
+    pub mime: Option<Mime>,
+    /// The form in which a caller of `readRaw` gets it.
+    pub format: Format,
+    /// Text, ASCII or bytes, where the storage keeps that; found from the body otherwise.
+    pub texture: Option<Texture>,
+    /// Which state of the file this is, where the storage can compare and swap.
+    pub version: Option<Version>,
+}
+
+/// A file with its bytes. The body is shared by reference count.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct File {
+    /// What is known of it.
+    pub meta: Meta,
+    /// Its bytes, or the range of them that was asked for.
+    pub body: Bytes,
+}
+
+/// What a put stores.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NewFile {
+    /// All its bytes.
+    pub body: Bytes,
+    /// When it was first written.
+    pub created: Time,
+    /// When it is written now.
+    pub modified: Time,
+    /// The type to keep beside it.
+    pub mime: Mime,
+    /// The form to keep beside it.
+    pub format: Format,
+    /// Text, ASCII or bytes.
+    pub texture: Texture,
+}
+
+/// When a put may happen. The check and the change are one step, or the storage says in its
+/// [`Capability`] that they are not.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum PutMode {
+    /// Only where nothing is; else `already_exists`.
+    Create,
+    /// Whatever is there.
+    Overwrite,
+    /// Only over this state of the file; else `conflict`, also where it is gone.
+    Update(Version),
+}
+
+/// How deep a listing goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Depth {
+    /// The files and directories directly inside.
+    One,
+    /// Every file beneath, and no directories.
+    All,
+}
+
+/// One file of a listing.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Entry {
+    /// Where it is.
+    pub path: VPath,
+    /// What is known of it.
+    pub meta: Meta,
+}
+
+/// Where the next page of a listing begins: whatever the storage wants to read back.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Cursor(pub Rc<str>);
+
+/// A part of a listing.
+#[derive(Clone, Debug, Default)]
+pub struct Listing {
+    /// Files, in byte order of their paths.
+    pub files: Vec<Entry>,
+    /// Directories directly inside (only with [`Depth::One`]), in byte order.
+    pub dirs: Vec<VPath>,
+    /// Where to go on; `None` at the end.
+    pub next: Option<Cursor>,
+}
+
+/// What a walk looks at.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Scope {
+    /// Every file beneath this directory; the file of that very path as well.
+    pub root: VPath,
+    /// Only files whose path below `root` starts with this text. A hint that narrows the work;
+    /// it may cut a segment in two (`src/ma`). Empty for all.
+    pub prefix: String,
+}
+
+impl Scope {
+    /// Everything at and beneath `root`.
+    pub fn all(root: &VPath) -> Scope {
+        Scope {
+            root: root.clone(),
+            prefix: String::new(),
+        }
+    }
+
+    /// The text that the path of every file in scope starts with, the file `root` itself apart.
+    pub fn key_prefix(&self) -> String {
+        self.root.dir_prefix() + &self.prefix
+    }
+
+    /// Whether a file of that path is in scope.
+    pub fn admits(&self, path: &VPath) -> bool {
+        match path.relative_to(&self.root) {
+            Some("") => self.prefix.is_empty() && !path.is_root(),
+            Some(rest) => rest.starts_with(&self.prefix),
+            None => false,
+        }
+    }
+}
+
+/// What a search wants to see, said ahead so that a storage can narrow it.
+pub struct Scan<'a> {
+    /// Where to look.
+    pub scope: &'a Scope,
+    /// Which files to load, by what is known without loading them.
+    pub want: &'a dyn Fn(&VPath, &Meta) -> bool,
+    /// Bytes that a file must contain to be of interest. A hint; passing over it is right too.
+    pub literal: Option<&'a [u8]>,
+}
+
+/// A visitor's answer: go on, or stop here.
+pub type Flow = ControlFlow<()>;
+
+/// How many bodies a storage is asked for at once where it names no number of its own.
+pub const PARALLEL: usize = 16;
+
+/// A place that keeps files.
+///
+/// Paths are canonical. The methods without a body are the contract; the others are written over
+/// them and may be replaced, with the same answers, by a storage that has a shorter way.
+pub trait Storage {
+    /// What it can promise.
+    fn capability(&self) -> Capability;
+
+    /// What is known of the file at `path`; `None` where there is no file (a directory is none).
+    fn stat<'a>(&'a self, path: &'a VPath) -> Pending<'a, Option<Meta>>;
+
+    /// The file at `path`. With a range, the body is that part of it, cut at its end; `meta`
+    /// always tells of the whole. Only asked with a range where `capability` has ranged reads.
+    fn get<'a>(
+        &'a self,
+        path: &'a VPath,
+        range: Option<std::ops::Range<u64>>,
+    ) -> Pending<'a, Option<File>>;
+
+    /// Stores a file whole or not at all, under the condition of `mode`, and tells what is known
+    /// of it now. The only way to change bytes.
+    fn put<'a>(&'a self, path: &'a VPath, file: NewFile, mode: PutMode) -> Pending<'a, Meta>;
+
+    /// Removes one file; with a version, only that state of it (else `conflict`). `false` where
+    /// there was none.
+    fn delete<'a>(&'a self, path: &'a VPath, version: Option<Version>) -> Pending<'a, bool>;
+
+    /// A page of what is inside `dir`, in byte order. A missing directory is an empty one.
+    fn list<'a>(
+        &'a self,
+        dir: &'a VPath,
+        depth: Depth,
+        from: Option<Cursor>,
+    ) -> Pending<'a, Listing>;
+
+    /// Shows every file in scope, in byte order of the paths, until the visitor stops.
+    fn walk<'a>(
+        &'a self,
+        scope: &'a Scope,
+        visit: &'a mut dyn FnMut(&VPath, &Meta) -> Flow,
+    ) -> Pending<'a, ()> {
+        Box::pin(async move {
+            // A file may stand at the root of the scope as well as a directory.
+            if scope.prefix.is_empty() && !scope.root.is_root() {
+                if let Some(meta) = self.stat(&scope.root).await? {
+                    if visit(&scope.root, &meta).is_break() {
+                        return Ok(());
+                    }
+                }
+            }
+            let dir = literal_dir(scope);
+            let mut from = None;
+            loop {
+                let page = self.list(&dir, Depth::All, from).await?;
+                for entry in &page.files {
+                    if scope.admits(&entry.path) && visit(&entry.path, &entry.meta).is_break() {
+                        return Ok(());
+                    }
+                }
+                match page.next {
+                    Some(next) => from = Some(next),
+                    None => return Ok(()),
+                }
+            }
+        })
+    }
+
+    /// Many files at once, answered in the order asked.
+    fn get_many<'a>(&'a self, paths: &'a [VPath]) -> Pending<'a, Vec<Option<File>>> {
+        Box::pin(async move {
+            let answers: Vec<Result<Option<File>>> = stream::iter(paths)
+                .map(|path| self.get(path, None))
+                .buffered(PARALLEL)
+                .collect()
+                .await;
+            answers.into_iter().collect()
+        })
+    }
+
+    /// Shows the wanted files with their bodies, in byte order, until the visitor stops.
+    fn scan<'a>(
+        &'a self,
+        scan: Scan<'a>,
+        visit: &'a mut dyn FnMut(&VPath, &File) -> Flow,
+    ) -> Pending<'a, ()> {
+        Box::pin(async move {
+            let mut wanted = Vec::new();
+            let mut collect = |path: &VPath, meta: &Meta| {
+                if (scan.want)(path, meta) {
+                    wanted.push(path.clone());
+                }
+                Flow::Continue(())
+            };
+            self.walk(scan.scope, &mut collect).await?;
+            for batch in wanted.chunks(PARALLEL * 4) {
+                let files = self.get_many(batch).await?;
+                for (path, file) in batch.iter().zip(files) {
+                    if let Some(file) = file {
+                        if visit(path, &file).is_break() {
+                            return Ok(());
+                        }
+                    }
+                }
+            }
+            Ok(())
+        })
+    }
+
+    /// Stores many files, each whatever is there, answering each in order.
+    fn put_many<'a>(
+        &'a self,
+        files: Vec<(VPath, NewFile)>,
+    ) -> LocalBoxFuture<'a, Vec<Result<Meta>>> {
+        Box::pin(
+            stream::iter(files)
+                .map(move |(path, file)| async move {
+                    self.put(&path, file, PutMode::Overwrite).await
+                })
+                .buffered(PARALLEL)
+                .collect(),
+        )
+    }
+
+    /// Removes the file at `root` and every file beneath it, and tells which were removed and
+    /// what went wrong, if anything did.
+    fn delete_tree<'a>(&'a self, root: &'a VPath) -> LocalBoxFuture<'a, Removed> {
+        Box::pin(async move {
+            let mut paths = Vec::new();
+            let mut collect = |path: &VPath, _: &Meta| {
+                paths.push(path.clone());
+                Flow::Continue(())
+            };
+            if let Err(error) = self.walk(&Scope::all(root), &mut collect).await {
+                return Removed {
+                    paths: Vec::new(),
+                    error: Some(error),
+                };
+            }
+            let answers: Vec<(VPath, Result<bool>)> = stream::iter(paths)
+                .map(|path| async move {
+                    let answer = self.delete(&path, None).await;
+                    (path, answer)
+                })
+                .buffered(PARALLEL)
+                .collect()
+                .await;
+            let mut removed = Removed::default();
+            for (path, answer) in answers {
+                match answer {
+                    Ok(true) => removed.paths.push(path),
+                    Ok(false) => {}
+                    Err(error) => {
+                        removed.error.get_or_insert(error);
+                    }
+                }
+            }
+            removed
+        })
+    }
+}
+
+/// What a recursive delete did.
+#[derive(Clone, Debug, Default)]
+pub struct Removed {
+    /// The files that are gone.
+    pub paths: Vec<VPath>,
+    /// The first thing that went wrong; some files may be left then.
+    pub error: Option<Error>,
+}
+
+/// The deepest directory that holds everything in scope.
+pub fn literal_dir(scope: &Scope) -> VPath {
+    match scope.prefix.rfind('/') {
+        Some(at) => {
+            let dir = scope.prefix.get(..at).unwrap_or_default();
+            scope.root.join(dir).unwrap_or_else(|_| scope.root.clone())
+        }
+        None => scope.root.clone(),
+    }
+}
+
+/// An answer that is already there.
+pub fn done<'a, T: 'a>(answer: Result<T>) -> Pending<'a, T> {
+    Box::pin(ready(answer))
+}

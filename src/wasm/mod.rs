@@ -1,0 +1,1 @@
+//! The JavaScript boundary: parse, call, convert. No logic lives here.
