@@ -9,6 +9,7 @@ use bytes::Bytes;
 use wasm_bindgen::JsValue;
 use wasm_bindgen::prelude::wasm_bindgen;
 
+use crate::env::host::ForeignCause;
 use crate::error::Error;
 use crate::protocol::index;
 
@@ -27,23 +28,6 @@ pub struct Reply {
     bodies: Vec<Bytes>,
     cause: Option<JsValue>,
 }
-
-/// A foreign exception, kept as the cause of an [`Error`].
-pub struct ForeignCause(pub JsValue);
-
-impl std::fmt::Debug for ForeignCause {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("a foreign exception")
-    }
-}
-
-impl std::fmt::Display for ForeignCause {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("a foreign exception")
-    }
-}
-
-impl std::error::Error for ForeignCause {}
 
 impl Reply {
     /// An answer that tells of success; what it is follows.
