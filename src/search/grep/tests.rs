@@ -67,14 +67,16 @@ fn naive(
             continue;
         }
         left -= 1;
-        let number = |at: usize| u32::try_from(at + 1).expect("a small number");
-        for before in at.saturating_sub(query.before)..at {
-            out.push((number(before), lines[before].to_owned(), RowKind::Before));
-        }
-        out.push((number(at), (*line).to_owned(), RowKind::Match));
+        let first = at.saturating_sub(query.before);
         let last = at.saturating_add(query.after).min(lines.len() - 1);
-        for after in at + 1..=last {
-            out.push((number(after), lines[after].to_owned(), RowKind::After));
+        for (near, line) in lines.iter().enumerate().take(last + 1).skip(first) {
+            let kind = match near.cmp(&at) {
+                std::cmp::Ordering::Less => RowKind::Before,
+                std::cmp::Ordering::Equal => RowKind::Match,
+                std::cmp::Ordering::Greater => RowKind::After,
+            };
+            let number = u32::try_from(near + 1).expect("a small number");
+            out.push((number, (*line).to_owned(), kind));
         }
     }
     out
