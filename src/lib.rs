@@ -11,6 +11,7 @@
 //! - [`backend`]: [`Files`](backend::files::Files) gives the operations their meaning over any
 //!   storage; one further file for each place.
 //! - [`search`]: pure engines over bytes (lines, grep, glob, replace).
+//! - [`tool`]: what a model sees: the tools, their words, their answers.
 //! - [`path`], [`file`], [`error`]: the words all of them share.
 //! - [`env`]: the few seams to the world outside, such as the clock.
 //! - `wasm`: the JavaScript boundary; the only room, beside `env` and the backends that talk to
@@ -30,6 +31,7 @@ pub mod protocol;
 pub mod search;
 pub mod storage;
 pub mod time;
+pub mod tool;
 
 #[cfg(target_arch = "wasm32")]
 pub mod wasm;

@@ -3,5 +3,5 @@
 
 pub mod files;
 mod index_cache;
-mod queue;
+pub mod queue;
 pub mod state;
