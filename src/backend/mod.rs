@@ -2,4 +2,6 @@
 //! says how one kind of place keeps bytes.
 
 pub mod files;
+mod index_cache;
+mod queue;
 pub mod state;

@@ -2,3 +2,5 @@
 //! nowhere else.
 
 pub mod clock;
+#[cfg(target_arch = "wasm32")]
+pub mod host;
