@@ -2,4 +2,5 @@
 //! says how one kind of place keeps bytes.
 
 pub mod files;
+pub mod s3;
 pub mod state;
