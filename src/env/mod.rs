@@ -2,3 +2,6 @@
 //! nowhere else.
 
 pub mod clock;
+pub mod http;
+pub mod random;
+pub mod timer;
