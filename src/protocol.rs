@@ -320,6 +320,31 @@ impl Matches {
             .count()
     }
 
+    /// Keeps the first `count` matches with their context, and drops the rest.
+    pub fn keep_first(&mut self, count: usize) {
+        let mut matches = self.rows.iter().enumerate();
+        let next = matches
+            .by_ref()
+            .filter(|(_, row)| row.kind == RowKind::Match)
+            .nth(count)
+            .map(|(at, _)| at);
+        let Some(mut cut) = next else { return };
+        // The lines shown before the first match to go, go with it.
+        while cut > 0
+            && self
+                .rows
+                .get(cut - 1)
+                .is_some_and(|row| row.kind == RowKind::Before)
+        {
+            cut -= 1;
+        }
+        self.rows.truncate(cut);
+        let last = self.rows.last();
+        self.text.truncate(last.map_or(0, |row| row.end as usize));
+        self.paths
+            .truncate(last.map_or(0, |row| row.file as usize + 1));
+    }
+
     /// Puts one row at the end; a path equal to the last one is not stored again.
     pub fn push(&mut self, path: &VPath, line: u32, text: &[u8], kind: RowKind) {
         if self.paths.last() != Some(path) {

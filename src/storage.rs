@@ -212,10 +212,10 @@ pub trait Storage {
         Box::pin(async move {
             // A file may stand at the root of the scope as well as a directory.
             if scope.prefix.is_empty() && !scope.root.is_root() {
-                if let Some(meta) = self.stat(&scope.root).await? {
-                    if visit(&scope.root, &meta).is_break() {
-                        return Ok(());
-                    }
+                if let Some(meta) = self.stat(&scope.root).await?
+                    && visit(&scope.root, &meta).is_break()
+                {
+                    return Ok(());
                 }
             }
             let dir = literal_dir(scope);
@@ -265,10 +265,10 @@ pub trait Storage {
             for batch in wanted.chunks(PARALLEL * 4) {
                 let files = self.get_many(batch).await?;
                 for (path, file) in batch.iter().zip(files) {
-                    if let Some(file) = file {
-                        if visit(path, &file).is_break() {
-                            return Ok(());
-                        }
+                    if let Some(file) = file
+                        && visit(path, &file).is_break()
+                    {
+                        return Ok(());
                     }
                 }
             }
@@ -291,6 +291,12 @@ pub trait Storage {
         )
     }
 
+    /// Waits before try number `attempt` (from 0) of an edit that met another writer. Storages
+    /// across a network wait a little, and not all alike.
+    fn pause(&self, _attempt: u32) -> LocalBoxFuture<'_, ()> {
+        Box::pin(ready(()))
+    }
+
     /// Removes the file at `root` and every file beneath it, and tells which were removed and
     /// what went wrong, if anything did.
     fn delete_tree<'a>(&'a self, root: &'a VPath) -> LocalBoxFuture<'a, Removed> {
@@ -302,8 +308,8 @@ pub trait Storage {
             };
             if let Err(error) = self.walk(&Scope::all(root), &mut collect).await {
                 return Removed {
-                    paths: Vec::new(),
                     error: Some(error),
+                    ..Removed::default()
                 };
             }
             let answers: Vec<(VPath, Result<bool>)> = stream::iter(paths)
@@ -334,6 +340,8 @@ pub trait Storage {
 pub struct Removed {
     /// The files that are gone.
     pub paths: Vec<VPath>,
+    /// Whether a directory without files is gone as well, where directories are real.
+    pub directories: bool,
     /// The first thing that went wrong; some files may be left then.
     pub error: Option<Error>,
 }

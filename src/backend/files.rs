@@ -1,1 +1,541 @@
-//! The operations, once.
+//! What `ls`, `read`, `grep`, `glob`, `write`, `edit` and `delete` mean, written once over any
+//! [`Storage`]. Conditions are the storage's: a write is a put that only creates, an edit is a
+//! put over the version that was read, replayed a bounded number of times on fresh text. Where a
+//! storage cannot check and change in one step, calls of this instance take turns instead.
+
+use bytes::Bytes;
+use futures_util::future::{LocalBoxFuture, join_all};
+
+use crate::backend::index_cache::IndexCache;
+use crate::backend::queue::Queue;
+use crate::env::clock;
+use crate::error::{Error, Kind, Result};
+use crate::file::{self, Format, Mime, Texture};
+use crate::path::VPath;
+use crate::protocol::{
+    Backend, Capability, Content, DeleteResult, Edit, EditResult, EntryInfo, FileInfo, GlobQuery,
+    GlobResult, GrepQuery, GrepResult, Page, RawFile, Reach, ReadResult, Shell, WriteResult,
+};
+use crate::search::glob::{NameFilter, Pattern};
+use crate::search::grep::Matcher;
+use crate::search::lines;
+use crate::search::replace::{self, Replaced};
+use crate::storage::{
+    Depth, File, Flow, Meta, NewFile, Pending, PutMode, Removed, Scan, Scope, Storage,
+};
+
+/// Times an edit is repeated on fresh text before it gives up with `conflict`.
+const REPLAYS: u32 = 64;
+
+/// What `write` does where the file exists.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum WriteMode {
+    /// Refuse.
+    #[default]
+    Create,
+    /// Replace it.
+    Overwrite,
+}
+
+/// How files are made.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct FilesOptions {
+    /// What `write` does where the file exists.
+    pub write_mode: WriteMode,
+    /// The form new text files take.
+    pub format: Format,
+    /// The largest file that may be written; the storage's own limit holds as well.
+    pub max_file_bytes: Option<u64>,
+}
+
+/// The operations over a storage.
+pub struct Files<S> {
+    storage: S,
+    options: FilesOptions,
+    queue: Queue,
+    indexes: IndexCache,
+}
+
+impl<S: Storage> Files<S> {
+    /// The operations over `storage`.
+    pub fn new(storage: S, options: FilesOptions) -> Files<S> {
+        Files {
+            storage,
+            options,
+            queue: Queue::default(),
+            indexes: IndexCache::default(),
+        }
+    }
+
+    /// The storage beneath.
+    pub fn storage(&self) -> &S {
+        &self.storage
+    }
+
+    fn writable(&self) -> Result<Capability> {
+        let capability = self.storage.capability();
+        if capability.writable {
+            return Ok(capability);
+        }
+        Err(Error::new(
+            Kind::PermissionDenied,
+            "This storage is read-only: it has no way to put or delete files",
+        ))
+    }
+
+    fn sized(&self, path: &VPath, size: usize, capability: &Capability) -> Result<()> {
+        let limits = [self.options.max_file_bytes, capability.max_file_bytes];
+        match limits.into_iter().flatten().min() {
+            Some(limit) if size as u64 > limit => Err(Error::at(
+                Kind::TooLarge,
+                "'",
+                path,
+                format!("' would be {size} bytes, over the limit of {limit}"),
+            )),
+            _ => Ok(()),
+        }
+    }
+
+    /// A body made ready to be stored, `created` now unless something else is known.
+    fn new_file(&self, path: &VPath, body: Bytes, previous: Option<&Meta>) -> NewFile {
+        let now = clock::now();
+        // A type that only the bytes told before is found anew, since they are others now.
+        let given = previous
+            .and_then(|meta| meta.mime.as_ref())
+            .filter(|_| file::mime_of_name(path).is_some());
+        let (mime, texture) = file::classify(path, &body, given);
+        let format = match previous {
+            Some(meta) => meta.format,
+            None => self.options.format,
+        };
+        NewFile {
+            body,
+            created: previous.and_then(|meta| meta.created).unwrap_or(now),
+            modified: now,
+            mime,
+            format: if texture.is_text() {
+                format
+            } else {
+                Format::V2
+            },
+            texture,
+        }
+    }
+
+    async fn get_text(&self, path: &VPath) -> Result<File> {
+        let file = self
+            .storage
+            .get(path, None)
+            .await?
+            .ok_or_else(|| Error::nothing_there(path))?;
+        if kind_of(path, &file).1.is_text() {
+            return Ok(file);
+        }
+        Err(Error::at(
+            Kind::InvalidArgument,
+            "Error: File '",
+            path,
+            "' is binary and cannot be edited as text; upload new bytes instead",
+        ))
+    }
+
+    async fn edit_once(
+        &self,
+        path: &VPath,
+        edit: &Edit,
+        capability: &Capability,
+    ) -> Result<EditResult> {
+        let file = self.get_text(path).await?;
+        let replaced = replace::replace(&file.body, &edit.old, &edit.new, edit.replace_all)
+            .map_err(|refusal| {
+                replace::sentence(&refusal, path, &String::from_utf8_lossy(&edit.old))
+            })?;
+        let Replaced {
+            body,
+            occurrences,
+            crlf,
+            ..
+        } = replaced;
+        self.sized(path, body.len(), capability)?;
+        let new = self.new_file(path, Bytes::from(body), Some(&file.meta));
+        let mode = match file.meta.version {
+            Some(version) => PutMode::Update(version),
+            None => PutMode::Overwrite,
+        };
+        self.storage.put(path, new, mode).await?;
+        Ok(EditResult {
+            occurrences,
+            crlf,
+            files_update: None,
+        })
+    }
+
+    async fn edit_file(&self, path: &VPath, edit: &Edit) -> Result<EditResult> {
+        let capability = self.writable()?;
+        // Edits of one instance take turns on every storage: it spares them each other's replays.
+        let _turn = self.queue.turn(path).await;
+        let mut attempt = 0;
+        loop {
+            let answer = self.edit_once(path, edit, &capability).await;
+            match answer {
+                Err(error) if error.kind() == Kind::Conflict && attempt < REPLAYS => {
+                    self.storage.pause(attempt).await;
+                    attempt += 1;
+                }
+                answer => {
+                    self.indexes.forget(path);
+                    return answer;
+                }
+            }
+        }
+    }
+
+    async fn write_file(&self, path: &VPath, content: Content) -> Result<WriteResult> {
+        let capability = self.writable()?;
+        let body = match content {
+            Content::Text(text) => file::decode_content(path, text)?,
+            Content::Raw(bytes) => bytes,
+        };
+        self.sized(path, body.len(), &capability)?;
+        let _turn = match capability.create {
+            Reach::Storage if self.options.write_mode == WriteMode::Create => None,
+            _ => Some(self.queue.turn(path).await),
+        };
+        let (previous, mode) = match self.options.write_mode {
+            WriteMode::Create => (None, PutMode::Create),
+            WriteMode::Overwrite => (self.storage.stat(path).await?, PutMode::Overwrite),
+        };
+        let mut new = self.new_file(path, body, None);
+        if let Some(created) = previous.and_then(|meta| meta.created) {
+            new.created = created;
+        }
+        self.storage.put(path, new, mode).await?;
+        self.indexes.forget(path);
+        Ok(WriteResult::default())
+    }
+
+    async fn upload_files(&self, files: Vec<(VPath, Bytes)>) -> Vec<Result<()>> {
+        let capability = match self.writable() {
+            Ok(capability) => capability,
+            Err(error) => return files.iter().map(|_| Err(error.clone())).collect(),
+        };
+        let _turns = match capability.update {
+            Reach::Storage => Vec::new(),
+            _ => self.queue.turns(files.iter().map(|(path, _)| path)).await,
+        };
+        let mut answers: Vec<Option<Result<()>>> = Vec::with_capacity(files.len());
+        let mut accepted = Vec::with_capacity(files.len());
+        for (path, body) in files {
+            answers.push(match self.sized(&path, body.len(), &capability) {
+                Err(error) => Some(Err(error.during("upload"))),
+                Ok(()) => {
+                    self.indexes.forget(&path);
+                    let new = self.new_file(&path, body, None);
+                    accepted.push((path, new));
+                    None
+                }
+            });
+        }
+        let mut stored = self.storage.put_many(accepted).await.into_iter();
+        answers
+            .into_iter()
+            .map(|refused| match refused {
+                Some(refusal) => refusal,
+                None => match stored.next() {
+                    Some(answer) => answer.map(drop).map_err(|error| error.during("upload")),
+                    None => Err(Error::internal("A storage answered too few uploads")),
+                },
+            })
+            .collect()
+    }
+
+    async fn delete_path(&self, path: &VPath) -> Result<DeleteResult> {
+        let capability = self.writable()?;
+        let _turns = match capability.update {
+            Reach::Storage => Vec::new(),
+            _ => {
+                let mut paths = vec![path.clone()];
+                let mut collect = |path: &VPath, _: &Meta| {
+                    paths.push(path.clone());
+                    Flow::Continue(())
+                };
+                self.storage.walk(&Scope::all(path), &mut collect).await?;
+                self.queue.turns(&paths).await
+            }
+        };
+        let Removed {
+            paths,
+            directories,
+            error,
+        } = self.storage.delete_tree(path).await;
+        for gone in &paths {
+            self.indexes.forget(gone);
+        }
+        match error {
+            Some(error) if paths.is_empty() => Err(error),
+            Some(error) => Err(half_deleted(path, &paths, &error)),
+            None if paths.is_empty() && !directories => Err(Error::nothing_there(path)),
+            None => Ok(DeleteResult::default()),
+        }
+    }
+
+    async fn grep_files(&self, query: &GrepQuery) -> Result<GrepResult> {
+        let matcher = Matcher::new(query)?;
+        let filter = match &query.glob {
+            Some(glob) => Some(NameFilter::parse(glob, &query.path)?),
+            None => None,
+        };
+        let mut found = GrepResult::default();
+        let mut count = 0usize;
+        let cap = query.max_count.unwrap_or(usize::MAX);
+        let scope = Scope::all(&query.path);
+        let want = |path: &VPath, meta: &Meta| {
+            meta.texture != Some(Texture::Binary)
+                && filter.as_ref().is_none_or(|filter| filter.accepts(path))
+        };
+        let mut visit = |path: &VPath, file: &File| {
+            let texture = kind_of(path, file).1;
+            if !texture.is_text() {
+                return Flow::Continue(());
+            }
+            // One more than allowed tells whether there was more.
+            let budget = cap.saturating_sub(count).saturating_add(1);
+            count += matcher.search(path, &file.body, texture, budget, &mut found.matches);
+            if count > cap {
+                return Flow::Break(());
+            }
+            Flow::Continue(())
+        };
+        let scan = Scan {
+            scope: &scope,
+            want: &want,
+            literal: matcher.literal(),
+        };
+        self.storage.scan(scan, &mut visit).await?;
+        if count > cap {
+            found.matches.keep_first(cap);
+            found.truncated = true;
+        }
+        Ok(found)
+    }
+
+    async fn glob_files(&self, query: &GlobQuery) -> Result<GlobResult> {
+        let pattern = Pattern::parse(query)?;
+        let mut files = Vec::new();
+        let mut visit = |path: &VPath, meta: &Meta| {
+            if pattern.accepts(path) {
+                files.push(info(path.clone(), meta));
+            }
+            Flow::Continue(())
+        };
+        self.storage.walk(pattern.scope(), &mut visit).await?;
+        files.sort_by(FileInfo::newest_first);
+        Ok(GlobResult {
+            files,
+            truncated: false,
+        })
+    }
+
+    async fn read_page(&self, path: &VPath, page: Page) -> Result<ReadResult> {
+        let file = self
+            .storage
+            .get(path, None)
+            .await?
+            .ok_or_else(|| Error::not_found(path))?;
+        let (mime, texture) = kind_of(path, &file);
+        if !texture.is_text() {
+            return Ok(ReadResult {
+                content: file.body,
+                is_text: false,
+                mime: Some(mime),
+                position: None,
+            });
+        }
+        let index = self
+            .indexes
+            .of(path, file.meta.version.as_ref(), &file.body);
+        let paged = lines::page(&file.body, page, &index);
+        Ok(ReadResult {
+            content: file.body.slice(paged.range),
+            is_text: true,
+            mime: Some(mime),
+            position: paged.position,
+        })
+    }
+
+    async fn list_level(&self, path: &VPath) -> Result<Vec<FileInfo>> {
+        let mut infos = Vec::new();
+        let mut from = None;
+        loop {
+            let page = self.storage.list(path, Depth::One, from).await?;
+            infos.extend(page.dirs.into_iter().map(|path| FileInfo {
+                path,
+                entry: EntryInfo::Directory,
+            }));
+            infos.extend(
+                page.files
+                    .into_iter()
+                    .map(|entry| info(entry.path, &entry.meta)),
+            );
+            match page.next {
+                Some(next) => from = Some(next),
+                None => break,
+            }
+        }
+        infos.sort_by(FileInfo::listing_order);
+        infos.dedup_by(|a, b| a.path == b.path && a.is_dir() == b.is_dir());
+        Ok(infos)
+    }
+
+    async fn download_files(&self, paths: &[VPath]) -> Vec<Result<Bytes>> {
+        let answer = |path: &VPath, file: Option<File>| {
+            file.map(|file| file.body)
+                .ok_or_else(|| Error::not_found(path).during("download"))
+        };
+        match self.storage.get_many(paths).await {
+            Ok(files) => paths
+                .iter()
+                .zip(files)
+                .map(|(path, file)| answer(path, file))
+                .collect(),
+            // One that fails must not take the others with it.
+            Err(_) => {
+                join_all(paths.iter().map(|path| async move {
+                    let file = self.storage.get(path, None).await;
+                    answer(path, file.map_err(|error| error.during("download"))?)
+                }))
+                .await
+            }
+        }
+    }
+
+    async fn raw_file(&self, path: &VPath) -> Result<RawFile> {
+        let file = self
+            .storage
+            .get(path, None)
+            .await?
+            .ok_or_else(|| Error::not_found(path))?;
+        Ok(raw(path, file))
+    }
+}
+
+/// The type and texture of a stored file: what was kept, else what name and bytes tell.
+fn kind_of(path: &VPath, file: &File) -> (Mime, Texture) {
+    match (&file.meta.mime, file.meta.texture) {
+        (Some(mime), Some(texture)) => (mime.clone(), texture),
+        (mime, _) => file::classify(path, &file.body, mime.as_ref()),
+    }
+}
+
+/// A stored file as `readRaw` shows it.
+pub fn raw(path: &VPath, file: File) -> RawFile {
+    let (mime, texture) = kind_of(path, &file);
+    let is_text = match texture {
+        Texture::Binary => false,
+        Texture::Ascii => true,
+        // Bytes that no string can hold are shown as bytes, whatever their type says.
+        Texture::Text => std::str::from_utf8(&file.body).is_ok(),
+    };
+    RawFile {
+        body: file.body,
+        is_text,
+        mime,
+        format: if is_text {
+            file.meta.format
+        } else {
+            Format::V2
+        },
+        created: file.meta.created,
+        modified: Some(file.meta.modified),
+    }
+}
+
+fn info(path: VPath, meta: &Meta) -> FileInfo {
+    FileInfo {
+        path,
+        entry: EntryInfo::File {
+            size: meta.size,
+            modified: Some(meta.modified),
+        },
+    }
+}
+
+fn half_deleted(path: &VPath, gone: &[VPath], error: &Error) -> Error {
+    const SHOWN: usize = 20;
+    let mut names: Vec<&str> = gone.iter().take(SHOWN).map(VPath::as_str).collect();
+    let more = gone.len().saturating_sub(SHOWN);
+    let tail = format!("and {more} more");
+    if more > 0 {
+        names.push(&tail);
+    }
+    Error::at(
+        error.kind(),
+        "Error: '",
+        path,
+        format!(
+            "' was deleted only in part. Removed: {}. The rest is still there: {error}",
+            names.join(", ")
+        ),
+    )
+}
+
+impl<S: Storage> Backend for Files<S> {
+    fn capability(&self) -> Capability {
+        self.storage.capability()
+    }
+
+    fn ls<'a>(&'a self, path: &'a VPath) -> Pending<'a, Vec<FileInfo>> {
+        Box::pin(async move { self.list_level(path).await.map_err(|e| e.during("ls")) })
+    }
+
+    fn read<'a>(&'a self, path: &'a VPath, page: Page) -> Pending<'a, ReadResult> {
+        Box::pin(async move {
+            self.read_page(path, page)
+                .await
+                .map_err(|e| e.during("read"))
+        })
+    }
+
+    fn read_raw<'a>(&'a self, path: &'a VPath) -> Pending<'a, RawFile> {
+        Box::pin(async move { self.raw_file(path).await.map_err(|e| e.during("readRaw")) })
+    }
+
+    fn grep<'a>(&'a self, query: &'a GrepQuery) -> Pending<'a, GrepResult> {
+        Box::pin(async move { self.grep_files(query).await.map_err(|e| e.during("grep")) })
+    }
+
+    fn glob<'a>(&'a self, query: &'a GlobQuery) -> Pending<'a, GlobResult> {
+        Box::pin(async move { self.glob_files(query).await.map_err(|e| e.during("glob")) })
+    }
+
+    fn write<'a>(&'a self, path: &'a VPath, content: Content) -> Pending<'a, WriteResult> {
+        Box::pin(async move {
+            let answer = self.write_file(path, content).await;
+            answer.map_err(|e| e.during("write"))
+        })
+    }
+
+    fn edit<'a>(&'a self, path: &'a VPath, edit: &'a Edit) -> Pending<'a, EditResult> {
+        Box::pin(async move {
+            self.edit_file(path, edit)
+                .await
+                .map_err(|e| e.during("edit"))
+        })
+    }
+
+    fn delete<'a>(&'a self, path: &'a VPath) -> Pending<'a, DeleteResult> {
+        Box::pin(async move { self.delete_path(path).await.map_err(|e| e.during("delete")) })
+    }
+
+    fn upload<'a>(&'a self, files: Vec<(VPath, Bytes)>) -> LocalBoxFuture<'a, Vec<Result<()>>> {
+        Box::pin(self.upload_files(files))
+    }
+
+    fn download<'a>(&'a self, paths: &'a [VPath]) -> LocalBoxFuture<'a, Vec<Result<Bytes>>> {
+        Box::pin(self.download_files(paths))
+    }
+
+    fn shell(&self) -> Option<&dyn Shell> {
+        None
+    }
+}

@@ -2,5 +2,10 @@
 //! says how one kind of place keeps bytes.
 
 pub mod files;
+<<<<<<< HEAD
 pub mod s3;
+=======
+mod index_cache;
+mod queue;
+>>>>>>> main
 pub mod state;

@@ -1,1 +1,315 @@
-//! Memory.
+//! Memory: a sorted map from paths to bodies. Everything here is answered at once, so every
+//! future is ready when it is made; that is what lets `StateBackend` answer synchronously.
+//! A directory is a range of keys, so a listing seeks from one name to the next and never looks
+//! at what lies beneath.
+
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
+use std::ops::{Bound, Range};
+
+use futures_util::future::{LocalBoxFuture, ready};
+
+use crate::error::{Error, Kind, Result};
+use crate::path::VPath;
+use crate::protocol::Capability;
+use crate::storage::{
+    Cursor, Depth, Entry, File, Flow, Listing, Meta, NewFile, Pending, PutMode, Removed, Scan,
+    Scope, Storage, Version, done,
+};
+
+/// Bytes of all bodies together, where nothing else is asked for: what wasm's memory holds
+/// beside a copy in flight.
+pub const DEFAULT_MAX_BYTES: u64 = 1 << 30;
+
+/// Files in memory.
+pub struct Memory {
+    files: RefCell<BTreeMap<VPath, File>>,
+    used: Cell<u64>,
+    max_bytes: u64,
+    last_version: Cell<u64>,
+}
+
+impl Default for Memory {
+    fn default() -> Memory {
+        Memory::new(DEFAULT_MAX_BYTES)
+    }
+}
+
+impl Memory {
+    /// An empty memory that holds at most so many bytes of bodies.
+    pub fn new(max_bytes: u64) -> Memory {
+        Memory {
+            files: RefCell::new(BTreeMap::new()),
+            used: Cell::new(0),
+            max_bytes,
+            last_version: Cell::new(0),
+        }
+    }
+
+    /// Bytes of all bodies.
+    pub fn used(&self) -> u64 {
+        self.used.get()
+    }
+
+    /// Number of files.
+    pub fn len(&self) -> usize {
+        self.files.borrow().len()
+    }
+
+    /// Whether there is no file.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Stores a file at once.
+    pub fn set(&self, path: &VPath, file: NewFile, mode: PutMode) -> Result<Meta> {
+        let mut files = self.files.borrow_mut();
+        let existing = files.get(path);
+        match (&mode, existing) {
+            (PutMode::Create, Some(_)) => return Err(Error::already_exists(path)),
+            (PutMode::Update(version), Some(now)) if now.meta.version.as_ref() != Some(version) => {
+                return Err(Error::conflict(path));
+            }
+            (PutMode::Update(_), None) => return Err(Error::conflict(path)),
+            _ => {}
+        }
+        let size = file.body.len() as u64;
+        let before = existing.map_or(0, |now| now.meta.size);
+        let used = self.used.get().saturating_sub(before).saturating_add(size);
+        if used > self.max_bytes {
+            return Err(Error::at(
+                Kind::QuotaExceeded,
+                "Cannot store '",
+                path,
+                format!(
+                    "': all files together would be {used} bytes, over the limit of {} (maxBytes). \
+                     Delete files, or make the limit larger.",
+                    self.max_bytes
+                ),
+            ));
+        }
+        let version = self.last_version.get().wrapping_add(1);
+        self.last_version.set(version);
+        self.used.set(used);
+        let meta = Meta {
+            size,
+            created: Some(file.created),
+            modified: file.modified,
+            mime: Some(file.mime),
+            format: file.format,
+            texture: Some(file.texture),
+            version: Some(Version::Number(version)),
+        };
+        let stored = File {
+            meta: meta.clone(),
+            body: file.body,
+        };
+        files.insert(path.clone(), stored);
+        Ok(meta)
+    }
+
+    /// The file at `path`, at once.
+    pub fn get_now(&self, path: &VPath) -> Option<File> {
+        self.files.borrow().get(path).cloned()
+    }
+
+    /// Removes a file at once.
+    pub fn remove(&self, path: &VPath) -> Option<File> {
+        let gone = self.files.borrow_mut().remove(path)?;
+        self.used
+            .set(self.used.get().saturating_sub(gone.meta.size));
+        Some(gone)
+    }
+
+    /// Removes everything.
+    pub fn clear(&self) {
+        self.files.borrow_mut().clear();
+        self.used.set(0);
+    }
+
+    /// Every file, in order.
+    pub fn all(&self) -> Vec<(VPath, File)> {
+        let files = self.files.borrow();
+        files
+            .iter()
+            .map(|(path, file)| (path.clone(), file.clone()))
+            .collect()
+    }
+
+    fn visit(&self, scope: &Scope, visit: &mut dyn FnMut(&VPath, &File) -> Flow) {
+        let files = self.files.borrow();
+        if scope.prefix.is_empty() && !scope.root.is_root() {
+            if let Some(file) = files.get(&scope.root) {
+                if visit(&scope.root, file).is_break() {
+                    return;
+                }
+            }
+        }
+        let prefix = scope.key_prefix();
+        let beneath = files.range::<str, _>((Bound::Included(prefix.as_str()), Bound::Unbounded));
+        for (path, file) in beneath {
+            if !path.as_str().starts_with(&prefix) || visit(path, file).is_break() {
+                return;
+            }
+        }
+    }
+
+    fn level(&self, dir: &VPath) -> Listing {
+        let files = self.files.borrow();
+        let prefix = dir.dir_prefix();
+        let mut listing = Listing::default();
+        let mut from = prefix.clone();
+        loop {
+            let range = files.range::<str, _>((Bound::Included(from.as_str()), Bound::Unbounded));
+            let mut skip_to = None;
+            for (path, file) in range {
+                let Some(rest) = path.as_str().strip_prefix(&prefix) else {
+                    break;
+                };
+                match rest.split_once('/') {
+                    None => listing.files.push(Entry {
+                        path: path.clone(),
+                        meta: file.meta.clone(),
+                    }),
+                    Some((name, _)) => {
+                        if let Ok(dir) = dir.join(name) {
+                            listing.dirs.push(dir);
+                        }
+                        // '0' is the byte behind '/': the first key past that directory.
+                        skip_to = Some(format!("{prefix}{name}0"));
+                        break;
+                    }
+                }
+            }
+            match skip_to {
+                Some(next) => from = next,
+                None => return listing,
+            }
+        }
+    }
+}
+
+impl Storage for Memory {
+    fn capability(&self) -> Capability {
+        Capability {
+            native_search: true,
+            max_file_bytes: Some(self.max_bytes),
+            ..Capability::full()
+        }
+    }
+
+    fn stat<'a>(&'a self, path: &'a VPath) -> Pending<'a, Option<Meta>> {
+        done(Ok(self
+            .files
+            .borrow()
+            .get(path)
+            .map(|file| file.meta.clone())))
+    }
+
+    fn get<'a>(&'a self, path: &'a VPath, range: Option<Range<u64>>) -> Pending<'a, Option<File>> {
+        let mut file = self.get_now(path);
+        if let (Some(file), Some(range)) = (&mut file, range) {
+            let at = |offset: u64| {
+                usize::try_from(offset)
+                    .unwrap_or(usize::MAX)
+                    .min(file.body.len())
+            };
+            let (start, end) = (at(range.start), at(range.end));
+            file.body = file.body.slice(start..end.max(start));
+        }
+        done(Ok(file))
+    }
+
+    fn put<'a>(&'a self, path: &'a VPath, file: NewFile, mode: PutMode) -> Pending<'a, Meta> {
+        done(self.set(path, file, mode))
+    }
+
+    fn delete<'a>(&'a self, path: &'a VPath, version: Option<Version>) -> Pending<'a, bool> {
+        let now = self
+            .files
+            .borrow()
+            .get(path)
+            .and_then(|file| file.meta.version.clone());
+        if version.is_some() && now.is_some() && version != now {
+            return done(Err(Error::conflict(path)));
+        }
+        done(Ok(self.remove(path).is_some()))
+    }
+
+    fn list<'a>(
+        &'a self,
+        dir: &'a VPath,
+        depth: Depth,
+        _from: Option<Cursor>,
+    ) -> Pending<'a, Listing> {
+        if depth == Depth::One {
+            return done(Ok(self.level(dir)));
+        }
+        let mut listing = Listing::default();
+        let scope = Scope::all(dir);
+        self.visit(&scope, &mut |path, file| {
+            if path != dir {
+                listing.files.push(Entry {
+                    path: path.clone(),
+                    meta: file.meta.clone(),
+                });
+            }
+            Flow::Continue(())
+        });
+        done(Ok(listing))
+    }
+
+    fn walk<'a>(
+        &'a self,
+        scope: &'a Scope,
+        visit: &'a mut dyn FnMut(&VPath, &Meta) -> Flow,
+    ) -> Pending<'a, ()> {
+        self.visit(scope, &mut |path, file| visit(path, &file.meta));
+        done(Ok(()))
+    }
+
+    fn get_many<'a>(&'a self, paths: &'a [VPath]) -> Pending<'a, Vec<Option<File>>> {
+        done(Ok(paths.iter().map(|path| self.get_now(path)).collect()))
+    }
+
+    fn scan<'a>(
+        &'a self,
+        scan: Scan<'a>,
+        visit: &'a mut dyn FnMut(&VPath, &File) -> Flow,
+    ) -> Pending<'a, ()> {
+        self.visit(scan.scope, &mut |path, file| {
+            if (scan.want)(path, &file.meta) {
+                visit(path, file)
+            } else {
+                Flow::Continue(())
+            }
+        });
+        done(Ok(()))
+    }
+
+    fn put_many<'a>(
+        &'a self,
+        files: Vec<(VPath, NewFile)>,
+    ) -> LocalBoxFuture<'a, Vec<Result<Meta>>> {
+        let answers = files
+            .into_iter()
+            .map(|(path, file)| self.set(&path, file, PutMode::Overwrite))
+            .collect();
+        Box::pin(ready(answers))
+    }
+
+    fn delete_tree<'a>(&'a self, root: &'a VPath) -> LocalBoxFuture<'a, Removed> {
+        let mut paths = Vec::new();
+        self.visit(&Scope::all(root), &mut |path, _| {
+            paths.push(path.clone());
+            Flow::Continue(())
+        });
+        for path in &paths {
+            self.remove(path);
+        }
+        Box::pin(ready(Removed {
+            paths,
+            ..Removed::default()
+        }))
+    }
+}

@@ -2,6 +2,8 @@
 //! nowhere else.
 
 pub mod clock;
+#[cfg(target_arch = "wasm32")]
+pub mod host;
 pub mod http;
 pub mod random;
 pub mod timer;

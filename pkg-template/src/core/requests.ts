@@ -1,0 +1,214 @@
+// The arguments of each operation: looked at, then written as a message. Each returns a refusal
+// where an argument is of the wrong kind. Texts that may be long go first, paths after them, as
+// `wasm/call.rs` reads them.
+
+import type { Failure } from "../types.js";
+import * as check from "./checks.js";
+import {
+  putBool,
+  putBytes,
+  putF64,
+  putLongText,
+  putOptionalText,
+  putText,
+  putU32,
+} from "./message.js";
+
+const { encoded } = check;
+
+export function askLs(path: unknown): Failure | undefined {
+  return encoded(() => check.text("path", path), putText);
+}
+
+export function askRead(filePath: unknown, offset: unknown, limit: unknown): Failure | undefined {
+  return encoded(
+    () => ({
+      path: check.text("filePath", filePath),
+      offset: check.count("offset", offset),
+      limit: check.count("limit", limit),
+    }),
+    (seen) => {
+      putText(seen.path);
+      putF64(seen.offset);
+      putF64(seen.limit);
+    },
+  );
+}
+
+/** `readRaw` and `delete`. */
+export function askFile(filePath: unknown): Failure | undefined {
+  return encoded(() => check.text("filePath", filePath), putText);
+}
+
+export function askGrep(
+  pattern: unknown,
+  path: unknown,
+  glob: unknown,
+  maxCount: unknown,
+  options: unknown,
+): Failure | undefined {
+  return encoded(
+    () => {
+      if (options !== undefined && options !== null && typeof options !== "object") {
+        throw new check.BadArgument(`options must be an object, not ${check.kindOf(options)}`);
+      }
+      const given = (options ?? {}) as Record<string, unknown>;
+      return {
+        pattern: check.text("pattern", pattern),
+        path: check.optionalText("path", path) ?? "/",
+        glob: check.optionalText("glob", glob),
+        counts: [
+          check.count("maxCount", maxCount),
+          check.count("options.maxPerFile", given.maxPerFile),
+          check.count("options.before", given.before),
+          check.count("options.after", given.after),
+        ],
+        regex: check.flag("options.regex", given.regex),
+        ignoreCase: check.flag("options.ignoreCase", given.ignoreCase),
+      };
+    },
+    (seen) => {
+      putLongText(seen.pattern);
+      putText(seen.path);
+      putOptionalText(seen.glob);
+      for (const count of seen.counts) putF64(count);
+      putBool(seen.regex);
+      putBool(seen.ignoreCase);
+    },
+  );
+}
+
+export function askGlob(pattern: unknown, path: unknown): Failure | undefined {
+  return encoded(
+    () => ({
+      pattern: check.text("pattern", pattern),
+      path: check.optionalText("path", path) ?? "/",
+    }),
+    (seen) => {
+      putLongText(seen.pattern);
+      putText(seen.path);
+    },
+  );
+}
+
+export function askWrite(filePath: unknown, content: unknown): Failure | undefined {
+  return encoded(
+    () => ({
+      path: check.text("filePath", filePath),
+      content: typeof content === "string" ? content : check.bytesOf("content", content),
+    }),
+    (seen) => {
+      putContent(seen.content);
+      putText(seen.path);
+    },
+  );
+}
+
+function putContent(content: string | Uint8Array): void {
+  const isText = typeof content === "string";
+  putBool(!isText);
+  if (isText) putLongText(content);
+  else putBytes(content);
+}
+
+export function askEdit(
+  filePath: unknown,
+  oldString: unknown,
+  newString: unknown,
+  replaceAll: unknown,
+): Failure | undefined {
+  return encoded(
+    () => ({
+      path: check.text("filePath", filePath),
+      old: check.text("oldString", oldString),
+      fresh: check.text("newString", newString),
+      all: check.flag("replaceAll", replaceAll),
+    }),
+    (seen) => {
+      putLongText(seen.old);
+      putLongText(seen.fresh);
+      putBool(seen.all);
+      putText(seen.path);
+    },
+  );
+}
+
+/** A batch after a look at it: what is sound is asked, what is not is answered already. */
+export interface Batch<T> {
+  /** One for each input: the path as given, and the refusal if it is none. */
+  inputs: Array<{ path: string; refusal?: string }>;
+  sound: T[];
+}
+
+function batch<T>(given: unknown, look: (item: unknown, input: { path: string }) => T): Batch<T> {
+  const out: Batch<T> = { inputs: [], sound: [] };
+  const add = (item: unknown) => {
+    const input: { path: string; refusal?: string } = { path: "" };
+    out.inputs.push(input);
+    const bad = check.refused(() => {
+      out.sound.push(look(item, input));
+    });
+    if (bad) input.refusal = bad.error;
+  };
+  const bad = check.refused(() => {
+    if (!Array.isArray(given)) {
+      throw new check.BadArgument(`An array was expected, not ${check.kindOf(given)}`);
+    }
+    for (let at = 0; at < given.length; at++) add(given[at]);
+  });
+  if (bad) out.inputs.push({ path: "", refusal: bad.error });
+  return out;
+}
+
+export function lookAtUploads(files: unknown): Batch<[string, Uint8Array]> {
+  return batch(files, (item, input) => {
+    if (!Array.isArray(item)) {
+      throw new check.BadArgument(`An entry must be [path, content], not ${check.kindOf(item)}`);
+    }
+    input.path = check.text("path", item[0]);
+    return [input.path, check.bytesOf("content", item[1])];
+  });
+}
+
+export function lookAtDownloads(paths: unknown): Batch<string> {
+  return batch(paths, (item, input) => {
+    input.path = check.text("path", item);
+    return input.path;
+  });
+}
+
+export function askUpload(files: Array<[string, Uint8Array]>): Failure | undefined {
+  return encoded(
+    () => files,
+    () => {
+      putU32(files.length);
+      for (const [path, content] of files) {
+        putText(path);
+        putBytes(content);
+      }
+    },
+  );
+}
+
+export function askDownload(paths: string[]): Failure | undefined {
+  return encoded(
+    () => paths,
+    () => {
+      putU32(paths.length);
+      for (const path of paths) putText(path);
+    },
+  );
+}
+
+export function askExecute(command: unknown, timeoutMs: unknown): Failure | undefined {
+  return encoded(
+    () => ({
+      command: check.text("command", command),
+      timeoutMs: check.count("timeoutMs", timeoutMs),
+    }),
+    (seen) => {
+      putLongText(seen.command);
+      putF64(seen.timeoutMs);
+    },
+  );
+}

@@ -1,0 +1,256 @@
+// The answers of each operation, unfolded into the plain objects that callers get.
+
+import type {
+  Capability,
+  DeleteResult,
+  EditResult,
+  ExecuteResponse,
+  Failure,
+  FileData,
+  FileDownloadResponse,
+  FileInfo,
+  FileUploadResponse,
+  GlobResult,
+  GrepMatch,
+  GrepResult,
+  LsResult,
+  Reach,
+  ReadRawResult,
+  ReadResult,
+  WriteResult,
+} from "../types.js";
+import { type Reply, timeText } from "./reply.js";
+import type { Batch } from "./requests.js";
+
+function infos(reply: Reply): FileInfo[] {
+  const paths = reply.texts();
+  const sizes = reply.f64s(paths.length);
+  const times = reply.f64s(paths.length);
+  const out = new Array<FileInfo>(paths.length);
+  for (let row = 0; row < paths.length; row++) {
+    const size = sizes(row);
+    out[row] =
+      size < 0
+        ? { path: paths[row] as string, is_dir: true, size: 0, modified_at: "" }
+        : { path: paths[row] as string, is_dir: false, size, modified_at: timeText(times(row)) };
+  }
+  return out;
+}
+
+export function unpackLs(reply: Reply): LsResult {
+  return { files: infos(reply) };
+}
+
+export function unpackRead(reply: Reply): ReadResult {
+  const isText = reply.bool();
+  const mimeType = reply.optionalText();
+  const result: ReadResult = { content: "" };
+  if (mimeType !== undefined) result.mimeType = mimeType;
+  if (reply.bool()) {
+    result.totalLines = reply.f64();
+    result.startLine = reply.f64();
+    result.endLine = reply.f64();
+    const next = reply.f64();
+    if (next >= 0) result.nextOffset = next;
+  }
+  result.content = isText ? reply.bodyText() : reply.bodyBytes();
+  return result;
+}
+
+/** A stored file in its own form. */
+export function fileData(reply: Reply): FileData {
+  const isText = reply.bool();
+  const v1 = reply.bool();
+  const mimeType = reply.text();
+  const created_at = timeText(reply.f64());
+  const modified_at = timeText(reply.f64());
+  if (!isText) return { content: reply.bodyBytes(), mimeType, created_at, modified_at };
+  const content = reply.bodyText();
+  if (v1) return { content: content.split("\n"), created_at, modified_at };
+  return { content, mimeType, created_at, modified_at };
+}
+
+export function unpackReadRaw(reply: Reply): ReadRawResult {
+  return { data: fileData(reply) };
+}
+
+export function unpackGrep(reply: Reply): GrepResult {
+  const truncated = reply.bool();
+  const paths = reply.texts();
+  const texts = reply.texts();
+  const rows = texts.length;
+  const files = reply.u32s(rows);
+  const lines = reply.u32s(rows);
+  let matches: GrepMatch[];
+  if (reply.bool()) {
+    matches = withContext(paths, texts, files, lines, reply.u32s(rows));
+  } else {
+    matches = new Array<GrepMatch>(rows);
+    for (let row = 0; row < rows; row++) {
+      matches[row] = {
+        path: paths[files(row)] as string,
+        line: lines(row),
+        text: texts[row] as string,
+      };
+    }
+  }
+  return truncated ? { matches, truncated } : { matches };
+}
+
+type Column = (row: number) => number;
+
+function withContext(
+  paths: string[],
+  texts: string[],
+  files: Column,
+  lines: Column,
+  kinds: Column,
+): GrepMatch[] {
+  const matches: GrepMatch[] = [];
+  let before: string[] = [];
+  for (let row = 0; row < texts.length; row++) {
+    const text = texts[row] as string;
+    const kind = kinds(row);
+    if (kind === 1) before.push(text);
+    else if (kind === 2) matches.at(-1)?.after?.push(text);
+    else {
+      matches.push({
+        path: paths[files(row)] as string,
+        line: lines(row),
+        text,
+        before,
+        after: [],
+      });
+      before = [];
+    }
+  }
+  return matches;
+}
+
+export function unpackGlob(reply: Reply): GlobResult {
+  const truncated = reply.bool();
+  const files = infos(reply);
+  return truncated ? { files, truncated } : { files };
+}
+
+function update<T>(reply: Reply, result: { filesUpdate?: T }): void {
+  if (!reply.bool()) return;
+  const changed: Record<string, FileData | null> = {};
+  const count = reply.u32();
+  for (let at = 0; at < count; at++) {
+    const path = reply.text();
+    changed[path] = reply.bool() ? fileData(reply) : null;
+  }
+  result.filesUpdate = changed as T;
+}
+
+export function unpackWrite(reply: Reply): WriteResult {
+  const result: WriteResult = { path: reply.text() };
+  update(reply, result);
+  return result;
+}
+
+export function unpackEdit(reply: Reply): EditResult {
+  const result: EditResult = { path: reply.text(), occurrences: reply.u32() };
+  if (reply.bool()) result.metadata = { lineEndings: "crlf" };
+  update(reply, result);
+  return result;
+}
+
+export function unpackDelete(reply: Reply): DeleteResult {
+  const result: DeleteResult = { path: reply.text() };
+  update(reply, result);
+  return result;
+}
+
+export function unpackExecute(reply: Reply): ExecuteResponse {
+  const output = reply.bodyText();
+  const known = reply.bool();
+  const exitCode = reply.f64();
+  return { output, exitCode: known ? exitCode : null, truncated: reply.bool() };
+}
+
+/** A refused command still has the fields that callers read. */
+export function executeFailure(failed: Failure): ExecuteResponse {
+  return { output: failed.error ?? "", exitCode: null, truncated: false, ...failed };
+}
+
+function each<T>(batch: Batch<unknown>, one: (path: string) => T, bad: (path: string, why: string) => T): T[] {
+  return batch.inputs.map(({ path, refusal }) =>
+    refusal === undefined ? one(path) : bad(path, refusal),
+  );
+}
+
+/** Reads the answers of an upload, putting those that were refused before in their places. */
+export function unpackUpload(batch: Batch<unknown>): (reply: Reply) => FileUploadResponse[] {
+  return (reply) => {
+    reply.u32();
+    return each<FileUploadResponse>(
+      batch,
+      (path) => {
+        if (reply.bool()) return { path, error: null };
+        const { file, code, message } = reply.refusal();
+        return { path, error: file, code, message };
+      },
+      badInput,
+    );
+  };
+}
+
+/** Reads the answers of a download likewise. */
+export function unpackDownload(batch: Batch<unknown>): (reply: Reply) => FileDownloadResponse[] {
+  return (reply) => {
+    reply.u32();
+    return each<FileDownloadResponse>(
+      batch,
+      (path) => {
+        if (reply.bool()) return { path, content: reply.bodyBytes(), error: null };
+        const { file, code, message } = reply.refusal();
+        return { path, content: null, error: file, code, message };
+      },
+      (path, why) => ({ ...badInput(path, why), content: null }),
+    );
+  };
+}
+
+function badInput(path: string, message: string): FileUploadResponse {
+  return { path, error: "invalid_path", code: "invalid_argument", message };
+}
+
+/** A refusal of the whole batch, for each of its inputs. */
+export function refusedBatch(batch: Batch<unknown>, failed: Failure): FileUploadResponse[] {
+  return each<FileUploadResponse>(
+    batch,
+    (path) => ({
+      path,
+      error: "permission_denied",
+      code: failed.code ?? "internal",
+      message: failed.error ?? "",
+    }),
+    badInput,
+  );
+}
+
+export function unpackCapability(reply: Reply): Capability {
+  const reach = (): Reach => (["storage", "instance", "never"] as const)[reply.u8()] ?? "never";
+  const create = reach();
+  const updates = reach();
+  const out: Capability = {
+    create,
+    update: updates,
+    rangedReads: reply.bool(),
+    nativeSearch: reply.bool(),
+    directories: reply.bool() ? "real" : "implied",
+    keepsCreated: reply.bool(),
+    keepsMime: reply.bool(),
+    keepsFormat: reply.bool(),
+    keepsBinary: reply.bool(),
+    writable: reply.bool(),
+    notes: [],
+  };
+  const limit = reply.f64();
+  if (limit >= 0) out.maxFileBytes = limit;
+  const notes = reply.u32();
+  for (let at = 0; at < notes; at++) out.notes.push(reply.text());
+  return out;
+}

@@ -1,0 +1,11 @@
+// Node, by `require`: the same as `node.ts`, in a module system without `import.meta`.
+
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { load } from "./load.js";
+
+declare const __dirname: string;
+
+load(new WebAssembly.Module(readFileSync(join(__dirname, "kitbag.wasm"))));
+
+export * from "../index.js";

@@ -1,0 +1,208 @@
+// A state that belongs to somebody else, seen as files. Before each call the state is read and
+// what changed in it (by identity of its entries) is taken over; after each change the new
+// entries are handed on. Nothing is believed to have been applied until the state shows it.
+
+import { messageOf } from "./core/checks.js";
+import type { DeleteResult, EditResult, Failure, FileData, FileUploadResponse, WriteResult } from "./types.js";
+
+/** The files of a graph's state: read as a record, changed by updates (null for a deletion). */
+export interface Channel {
+  read(): Record<string, unknown> | null | undefined;
+  send(update: Record<string, FileData | null>): void;
+}
+
+/** What the mirror does to the memory behind it. */
+export interface MirrorStore {
+  set(path: string, file: unknown): { path: string } | Failure;
+  remove(path: string): void;
+}
+
+type Update = Record<string, FileData | null>;
+
+interface Source {
+  read(): Record<string, unknown>;
+  /** Hands changes on; true when the state is expected to show these very entries from now on. */
+  hand(update: Update): boolean;
+  /** Whether results carry `filesUpdate`. */
+  returns: boolean;
+}
+
+interface Entry {
+  /** The state's own key, which need not be canonical. */
+  key: string;
+  data: unknown;
+}
+
+export class Mirror {
+  readonly #source: Source;
+  readonly #store: MirrorStore;
+  readonly #raw: (path: string) => FileData | undefined;
+  /** By canonical path. */
+  readonly #seen = new Map<string, Entry>();
+  /** By the state's key. */
+  readonly #paths = new Map<string, { data: unknown; path: string | undefined }>();
+
+  private constructor(
+    source: Source,
+    store: MirrorStore,
+    raw: (path: string) => FileData | undefined,
+  ) {
+    this.#source = source;
+    this.#store = store;
+    this.#raw = raw;
+  }
+
+  /** Over `runtime.state.files`; changes are only handed back in results. */
+  static ofRuntime(
+    runtime: { state: unknown },
+    store: MirrorStore,
+    raw: (path: string) => FileData | undefined,
+  ): Mirror {
+    const read = () => record((runtime.state as { files?: unknown } | null | undefined)?.files);
+    return new Mirror({ read, hand: () => false, returns: true }, store, raw);
+  }
+
+  static ofChannel(
+    channel: Channel,
+    store: MirrorStore,
+    raw: (path: string) => FileData | undefined,
+  ): Mirror {
+    const hand = (update: Update) => {
+      channel.send(update);
+      return true;
+    };
+    return new Mirror({ read: () => record(channel.read()), hand, returns: false }, store, raw);
+  }
+
+  /** Takes over what changed in the state since the last call. */
+  sync(): Failure | undefined {
+    let entries: Array<[string, unknown]>;
+    try {
+      entries = Object.entries(this.#source.read());
+    } catch (error) {
+      return unavailable("read", error);
+    }
+    const present = new Set<string>();
+    for (const [key, data] of entries) {
+      if (data === null || data === undefined) continue;
+      present.add(key);
+      const known = this.#paths.get(key);
+      if (known && known.data === data) continue;
+      const put = this.#store.set(key, data);
+      const path = "path" in put ? put.path : undefined;
+      this.#paths.set(key, { data, path });
+      // A key that no path can name, or data that is no file, does not show.
+      if (path === undefined) {
+        if (known?.path !== undefined) this.#drop(known.path, key);
+      } else this.#seen.set(path, { key, data });
+    }
+    if (present.size !== this.#paths.size) {
+      for (const [key, { path }] of this.#paths) {
+        if (present.has(key)) continue;
+        this.#paths.delete(key);
+        if (path !== undefined) this.#drop(path, key);
+      }
+    }
+    return undefined;
+  }
+
+  #drop(path: string, key: string): void {
+    if (this.#seen.get(path)?.key !== key) return;
+    this.#seen.delete(path);
+    this.#store.remove(path);
+  }
+
+  /** A file was written or edited here; hands it on. */
+  changed<T extends WriteResult | EditResult>(result: T, path: string): T {
+    const update: Update = {};
+    this.#add(update, path);
+    return this.#handed(result, update);
+  }
+
+  /** A file, or all beneath a directory, was deleted here; hands that on. */
+  deleted(result: DeleteResult, path: string): DeleteResult {
+    const update: Update = {};
+    for (const [known, { key }] of this.#seen) {
+      if (known === path || known.startsWith(`${path}/`)) update[key] = null;
+    }
+    return this.#handed(result, update);
+  }
+
+  /** Files were uploaded here; hands them on. */
+  uploaded(answers: FileUploadResponse[]): FileUploadResponse[] {
+    const update: Update = {};
+    for (const { path, error } of answers) if (error === null) this.#add(update, path);
+    const handed = this.#handed<WriteResult>({}, update);
+    if (handed.error !== undefined) {
+      return answers.map((one) =>
+        one.error === null
+          ? { ...one, error: "permission_denied", code: "unavailable", message: handed.error ?? "" }
+          : one,
+      );
+    }
+    if (this.#source.returns) Object.assign(answers, { filesUpdate: update });
+    return answers;
+  }
+
+  #add(update: Update, path: string): void {
+    const data = this.#raw(path);
+    if (!data) return;
+    update[this.#seen.get(path)?.key ?? canonical(path)] = data;
+  }
+
+  #handed<T extends WriteResult | EditResult | DeleteResult>(result: T, update: Update): T {
+    let kept: boolean;
+    try {
+      kept = this.#source.hand(update);
+    } catch (error) {
+      this.#mistrust(update);
+      return unavailable("changed", error) as T;
+    }
+    if (kept) {
+      for (const [key, data] of Object.entries(update)) {
+        const path = canonical(key);
+        if (data === null) {
+          this.#paths.delete(key);
+          this.#seen.delete(path);
+        } else {
+          this.#paths.set(key, { data, path });
+          this.#seen.set(path, { key, data });
+        }
+      }
+      return result;
+    }
+    this.#mistrust(update);
+    return { ...result, filesUpdate: update };
+  }
+
+  /** What was changed here is taken from the state anew at the next call, whatever it says then. */
+  #mistrust(update: Update): void {
+    for (const key of Object.keys(update)) {
+      const path = this.#paths.get(key)?.path ?? canonical(key);
+      // A mark that no state holds: the entry counts as changed, or as gone if it is not there.
+      this.#paths.set(key, { data: Mirror, path });
+      this.#seen.set(path, { key, data: Mirror });
+    }
+  }
+}
+
+/** Keys of ours are canonical but for these spellings, which uploads may have been given with. */
+function canonical(key: string): string {
+  return `/${key
+    .split("/")
+    .filter((segment) => segment !== "" && segment !== ".")
+    .join("/")}`;
+}
+
+function record(value: unknown): Record<string, unknown> {
+  return typeof value === "object" && value !== null ? (value as Record<string, unknown>) : {};
+}
+
+function unavailable(what: string, error: unknown): Failure {
+  const failure: Failure = {
+    error: `The state behind this backend could not be ${what}: ${messageOf(error)}`,
+    code: "unavailable",
+  };
+  Object.defineProperty(failure, "cause", { value: error, enumerable: false });
+  return failure;
+}

@@ -1,0 +1,68 @@
+//! Line indexes of files that were paged lately. Counting the lines of a large file costs a pass
+//! over it; turning its next page should not. An index belongs to one version of one file, so a
+//! stale one is never used; small files are not worth an entry.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use crate::path::VPath;
+use crate::search::lines::LineIndex;
+use crate::storage::Version;
+
+/// Bodies below this are counted anew each time.
+const WORTH_KEEPING: usize = 32 * 1024;
+/// Indexes kept at most.
+const ENTRIES: usize = 64;
+
+#[derive(Default)]
+pub struct IndexCache(RefCell<Inner>);
+
+#[derive(Default)]
+struct Inner {
+    clock: u64,
+    known: HashMap<VPath, Known>,
+}
+
+struct Known {
+    version: Version,
+    index: Rc<LineIndex>,
+    used: u64,
+}
+
+impl IndexCache {
+    /// The index of that version of a body, from the cache or counted now.
+    pub fn of(&self, path: &VPath, version: Option<&Version>, body: &[u8]) -> Rc<LineIndex> {
+        let Some(version) = version.filter(|_| body.len() >= WORTH_KEEPING) else {
+            return Rc::new(LineIndex::build(body));
+        };
+        let mut inner = self.0.borrow_mut();
+        inner.clock += 1;
+        let now = inner.clock;
+        if let Some(known) = inner.known.get_mut(path) {
+            if known.version == *version {
+                known.used = now;
+                return known.index.clone();
+            }
+        }
+        let index = Rc::new(LineIndex::build(body));
+        if inner.known.len() >= ENTRIES {
+            let oldest = inner.known.iter().min_by_key(|(_, known)| known.used);
+            if let Some(path) = oldest.map(|(path, _)| path.clone()) {
+                inner.known.remove(&path);
+            }
+        }
+        let known = Known {
+            version: version.clone(),
+            index: index.clone(),
+            used: now,
+        };
+        inner.known.insert(path.clone(), known);
+        index
+    }
+
+    /// Forgets a file that was changed.
+    pub fn forget(&self, path: &VPath) {
+        self.0.borrow_mut().known.remove(path);
+    }
+}

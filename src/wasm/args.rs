@@ -1,0 +1,105 @@
+//! Reads the arguments of a call: little-endian numbers, texts with their length before them,
+//! and buffers by number. A message that ends too soon is a defect of the glue, told as such.
+
+use std::rc::Rc;
+
+use bytes::Bytes;
+
+use crate::error::{Error, Result};
+use crate::path::VPath;
+use crate::wasm::buffers;
+
+/// The rest of a message.
+pub struct Args<'a>(&'a [u8]);
+
+impl<'a> Args<'a> {
+    /// A whole message.
+    pub fn new(message: &'a [u8]) -> Args<'a> {
+        Args(message)
+    }
+
+    fn bytes(&mut self, len: usize) -> Result<&'a [u8]> {
+        match self.0.split_at_checked(len) {
+            Some((head, rest)) => {
+                self.0 = rest;
+                Ok(head)
+            }
+            None => Err(Error::internal("A call's message ended too soon")),
+        }
+    }
+
+    fn array<const N: usize>(&mut self) -> Result<[u8; N]> {
+        let mut out = [0; N];
+        out.copy_from_slice(self.bytes(N)?);
+        Ok(out)
+    }
+
+    /// One byte.
+    pub fn u8(&mut self) -> Result<u8> {
+        Ok(u8::from_le_bytes(self.array()?))
+    }
+
+    /// A yes or no.
+    pub fn bool(&mut self) -> Result<bool> {
+        Ok(self.u8()? != 0)
+    }
+
+    /// A whole number.
+    pub fn u32(&mut self) -> Result<u32> {
+        Ok(u32::from_le_bytes(self.array()?))
+    }
+
+    /// A JavaScript number.
+    pub fn f64(&mut self) -> Result<f64> {
+        Ok(f64::from_le_bytes(self.array()?))
+    }
+
+    /// A count, where JavaScript sends a number below zero for "none".
+    pub fn count(&mut self) -> Result<Option<usize>> {
+        let number = self.f64()?;
+        // A float-to-integer cast saturates.
+        Ok((number >= 0.0).then_some(number as usize))
+    }
+
+    /// A text.
+    pub fn str(&mut self) -> Result<&'a str> {
+        let len = self.u32()? as usize;
+        std::str::from_utf8(self.bytes(len)?)
+            .map_err(|_| Error::internal("A call's message holds text that is not UTF-8"))
+    }
+
+    /// A text, or none.
+    pub fn optional_str(&mut self) -> Result<Option<&'a str>> {
+        if self.bool()? {
+            self.str().map(Some)
+        } else {
+            Ok(None)
+        }
+    }
+
+    /// The path of a directory or file.
+    pub fn path(&mut self) -> Result<VPath> {
+        VPath::parse(self.str()?)
+    }
+
+    /// The path of a file.
+    pub fn file_path(&mut self) -> Result<VPath> {
+        VPath::parse_file(self.str()?)
+    }
+
+    /// A buffer's bytes.
+    pub fn blob(&mut self) -> Result<Bytes> {
+        let (id, len) = (self.u32()?, self.u32()? as usize);
+        buffers::take(id, len)
+            .map(Bytes::from)
+            .ok_or_else(|| Error::internal("A call's buffer was taken before"))
+    }
+
+    /// A buffer's text.
+    pub fn text_blob(&mut self) -> Result<Rc<str>> {
+        let bytes = self.blob()?;
+        std::str::from_utf8(&bytes)
+            .map(Rc::from)
+            .map_err(|_| Error::internal("A call's message holds text that is not UTF-8"))
+    }
+}

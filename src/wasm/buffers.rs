@@ -1,0 +1,99 @@
+//! Bytes on their way in. JavaScript asks for a buffer, encodes or copies straight into it, and
+//! passes its number; the call that takes it owns the bytes from then on, without a copy.
+//! Memory that cannot be had is a refusal, never a trap.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+
+use wasm_bindgen::prelude::wasm_bindgen;
+
+thread_local! {
+    static BUFFERS: RefCell<Buffers> = RefCell::new(Buffers::default());
+    static SCRATCH: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
+}
+
+#[derive(Default)]
+struct Buffers {
+    last: u32,
+    held: HashMap<u32, Vec<u8>>,
+}
+
+/// A new buffer of `len` zero bytes; 0 where there is no memory for it.
+#[wasm_bindgen]
+pub fn buffer_new(len: usize) -> u32 {
+    let mut bytes = Vec::new();
+    if bytes.try_reserve_exact(len).is_err() {
+        return 0;
+    }
+    bytes.resize(len, 0);
+    BUFFERS.with_borrow_mut(|buffers| {
+        buffers.last = buffers.last.checked_add(1).unwrap_or(1);
+        let id = buffers.last;
+        buffers.held.insert(id, bytes);
+        id
+    })
+}
+
+/// Makes a buffer `len` bytes long; `false` where there is no memory for it.
+#[wasm_bindgen]
+pub fn buffer_resize(id: u32, len: usize) -> bool {
+    BUFFERS.with_borrow_mut(|buffers| {
+        let Some(bytes) = buffers.held.get_mut(&id) else {
+            return false;
+        };
+        let more = len.saturating_sub(bytes.len());
+        if bytes.try_reserve_exact(more).is_err() {
+            return false;
+        }
+        bytes.resize(len, 0);
+        true
+    })
+}
+
+/// Where a buffer's bytes are, until the next call into wasm.
+#[wasm_bindgen]
+pub fn buffer_ptr(id: u32) -> *const u8 {
+    BUFFERS.with_borrow(|buffers| {
+        buffers
+            .held
+            .get(&id)
+            .map_or(std::ptr::null(), |b| b.as_ptr())
+    })
+}
+
+/// Gives a buffer back unused.
+#[wasm_bindgen]
+pub fn buffer_drop(id: u32) {
+    BUFFERS.with_borrow_mut(|buffers| buffers.held.remove(&id));
+}
+
+/// Takes a buffer's bytes, the first `len` of them.
+pub fn take(id: u32, len: usize) -> Option<Vec<u8>> {
+    let mut bytes = BUFFERS.with_borrow_mut(|buffers| buffers.held.remove(&id))?;
+    bytes.truncate(len);
+    // Text is encoded into room for the worst case; what was not needed is worth giving back.
+    if bytes.capacity() > bytes.len() + bytes.len() / 8 + 64 {
+        bytes.shrink_to_fit();
+    }
+    Some(bytes)
+}
+
+/// Room for the arguments of one call, at least `len` bytes; 0 where there is none.
+#[wasm_bindgen]
+pub fn scratch(len: usize) -> *const u8 {
+    SCRATCH.with_borrow_mut(|scratch| {
+        let more = len.saturating_sub(scratch.len());
+        if more > 0 {
+            if scratch.try_reserve(more).is_err() {
+                return std::ptr::null();
+            }
+            scratch.resize(len, 0);
+        }
+        scratch.as_ptr()
+    })
+}
+
+/// Reads the arguments of one call.
+pub fn with_scratch<T>(len: usize, read: impl FnOnce(&[u8]) -> T) -> T {
+    SCRATCH.with_borrow(|scratch| read(scratch.get(..len).unwrap_or_default()))
+}

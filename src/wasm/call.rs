@@ -1,0 +1,405 @@
+//! One call of the protocol: reads its message, asks the backend, packs the answer.
+
+use std::future::Future;
+use std::pin::pin;
+use std::task::{Context, Poll, Waker};
+use std::time::Duration;
+
+use bytes::Bytes;
+use futures_util::future::LocalBoxFuture;
+use wasm_bindgen::prelude::wasm_bindgen;
+
+use crate::error::{Error, Kind, Result};
+use crate::path::VPath;
+use crate::protocol::{
+    Capability, Content, Directories, Edit, EntryInfo, ExecuteOptions, FileInfo, FilesUpdate,
+    GlobQuery, GrepQuery, Matches, Page, RawFile, Reach, RowKind, SharedBackend, unsupported,
+};
+use crate::time::Time;
+use crate::wasm::args::Args;
+use crate::wasm::reply::Reply;
+use crate::wasm::{buffers, handles, task};
+
+/// Packs an answer, or the refusal in its place.
+pub fn answered<T>(answer: Result<T>, pack: impl FnOnce(&mut Reply, T)) -> Reply {
+    match answer {
+        Ok(value) => {
+            let mut reply = Reply::ok();
+            pack(&mut reply, value);
+            reply
+        }
+        Err(error) => Reply::error(&error),
+    }
+}
+
+/// Answers a call on the spot. For backends whose futures are always ready.
+#[wasm_bindgen]
+pub fn call_now(handle: u32, operation: u8, len: usize) {
+    let mut future = pin!(prepared(handle, operation, len));
+    let reply = match future
+        .as_mut()
+        .poll(&mut Context::from_waker(Waker::noop()))
+    {
+        Poll::Ready(reply) => reply,
+        Poll::Pending => Reply::error(&Error::internal("A synchronous backend did not answer")),
+    };
+    reply.send();
+}
+
+/// Starts a call; 0 when it is answered already, else its task.
+#[wasm_bindgen]
+pub fn call_start(handle: u32, operation: u8, len: usize) -> u32 {
+    task::start(prepared(handle, operation, len))
+}
+
+fn prepared(handle: u32, operation: u8, len: usize) -> LocalBoxFuture<'static, Reply> {
+    let asked = buffers::with_scratch(len, |message| {
+        asked(handle, operation, &mut Args::new(message))
+    });
+    match asked {
+        Ok(future) => future,
+        Err(error) => Box::pin(std::future::ready(Reply::error(&error))),
+    }
+}
+
+fn asked(
+    handle: u32,
+    operation: u8,
+    args: &mut Args<'_>,
+) -> Result<LocalBoxFuture<'static, Reply>> {
+    let backend = handles::backend(handle)?;
+    match operation {
+        0 => ls(backend, args),
+        1 => read(backend, args),
+        2 => read_raw(backend, args),
+        3 => grep(backend, args),
+        4 => glob(backend, args),
+        5 => write(backend, args),
+        6 => edit(backend, args),
+        7 => delete(backend, args),
+        8 => upload(backend, args),
+        9 => download(backend, args),
+        10 => execute(backend, args),
+        11 => Ok(Box::pin(std::future::ready(answered(
+            Ok(backend.capability()),
+            put_capability,
+        )))),
+        _ => Err(Error::internal("There is no such operation")),
+    }
+}
+
+type Asked = Result<LocalBoxFuture<'static, Reply>>;
+
+fn ls(backend: SharedBackend, args: &mut Args<'_>) -> Asked {
+    let path = args.path()?;
+    Ok(Box::pin(async move {
+        answered(backend.ls(&path).await, |reply, files| {
+            put_infos(reply, &files)
+        })
+    }))
+}
+
+fn read(backend: SharedBackend, args: &mut Args<'_>) -> Asked {
+    let path = args.file_path()?;
+    let default = Page::default();
+    let page = Page {
+        offset: args.count()?.unwrap_or(default.offset),
+        limit: args.count()?.unwrap_or(default.limit),
+    };
+    Ok(Box::pin(async move {
+        answered(backend.read(&path, page).await, |reply, read| {
+            reply.bool(read.is_text);
+            reply.optional_str(read.mime.as_ref().map(|mime| mime.as_str()));
+            reply.bool(read.position.is_some());
+            if let Some(position) = read.position {
+                reply.f64(position.total_lines as f64);
+                reply.f64(position.start_line as f64);
+                reply.f64(position.end_line as f64);
+                reply.f64(position.next_offset.map_or(-1.0, |offset| offset as f64));
+            }
+            reply.body(read.content);
+        })
+    }))
+}
+
+fn read_raw(backend: SharedBackend, args: &mut Args<'_>) -> Asked {
+    let path = args.file_path()?;
+    Ok(Box::pin(async move {
+        answered(backend.read_raw(&path).await, put_raw)
+    }))
+}
+
+fn grep(backend: SharedBackend, args: &mut Args<'_>) -> Asked {
+    let query = GrepQuery {
+        pattern: args.text_blob()?,
+        path: args.path()?,
+        glob: args.optional_str()?.map(Into::into),
+        max_count: args.count()?,
+        max_per_file: args.count()?,
+        before: args.count()?.unwrap_or(0),
+        after: args.count()?.unwrap_or(0),
+        regex: args.bool()?,
+        ignore_case: args.bool()?,
+    };
+    Ok(Box::pin(async move {
+        let context = query.before > 0 || query.after > 0;
+        answered(backend.grep(&query).await, |reply, found| {
+            reply.bool(found.truncated);
+            put_matches(reply, &found.matches, context);
+        })
+    }))
+}
+
+fn glob(backend: SharedBackend, args: &mut Args<'_>) -> Asked {
+    let query = GlobQuery {
+        pattern: args.text_blob()?,
+        path: args.path()?,
+    };
+    Ok(Box::pin(async move {
+        answered(backend.glob(&query).await, |reply, found| {
+            reply.bool(found.truncated);
+            put_infos(reply, &found.files);
+        })
+    }))
+}
+
+fn write(backend: SharedBackend, args: &mut Args<'_>) -> Asked {
+    let raw = args.bool()?;
+    let blob = args.blob()?;
+    let path = args.file_path()?;
+    let content = if raw {
+        Content::Raw(blob)
+    } else {
+        Content::Text(blob)
+    };
+    Ok(Box::pin(async move {
+        answered(backend.write(&path, content).await, |reply, written| {
+            reply.str(path.as_str());
+            put_update(reply, written.files_update);
+        })
+    }))
+}
+
+fn edit(backend: SharedBackend, args: &mut Args<'_>) -> Asked {
+    let edit = Edit {
+        old: args.blob()?,
+        new: args.blob()?,
+        replace_all: args.bool()?,
+    };
+    let path = args.file_path()?;
+    Ok(Box::pin(async move {
+        answered(backend.edit(&path, &edit).await, |reply, edited| {
+            reply.str(path.as_str());
+            reply.len(edited.occurrences);
+            reply.bool(edited.crlf);
+            put_update(reply, edited.files_update);
+        })
+    }))
+}
+
+fn delete(backend: SharedBackend, args: &mut Args<'_>) -> Asked {
+    let path = args.file_path()?;
+    Ok(Box::pin(async move {
+        answered(backend.delete(&path).await, |reply, deleted| {
+            reply.str(path.as_str());
+            put_update(reply, deleted.files_update);
+        })
+    }))
+}
+
+/// Parses a batch of paths; one that is no path is answered by itself, the others go on.
+fn parse_batch<T>(
+    args: &mut Args<'_>,
+    mut rest: impl FnMut(&mut Args<'_>, Result<VPath>) -> Result<(Result<()>, Option<T>)>,
+) -> Result<(Vec<Result<()>>, Vec<T>)> {
+    let count = args.u32()?;
+    let (mut answers, mut accepted) = (Vec::new(), Vec::new());
+    for _ in 0..count {
+        let path = args.file_path();
+        let (answer, item) = rest(args, path)?;
+        answers.push(answer);
+        accepted.extend(item);
+    }
+    Ok((answers, accepted))
+}
+
+fn upload(backend: SharedBackend, args: &mut Args<'_>) -> Asked {
+    let (parsed, files) = parse_batch(args, |args, path| {
+        let body = args.blob()?;
+        Ok(match path {
+            Ok(path) => (Ok(()), Some((path, body))),
+            Err(error) => (Err(error), None),
+        })
+    })?;
+    Ok(Box::pin(async move {
+        let mut stored = backend.upload(files).await.into_iter();
+        let mut reply = Reply::ok();
+        reply.len(parsed.len());
+        for answer in parsed {
+            let answer = answer.and_then(|()| {
+                stored
+                    .next()
+                    .unwrap_or_else(|| Err(Error::internal("An upload was not answered")))
+            });
+            reply.bool(answer.is_ok());
+            if let Err(error) = answer {
+                reply.put_error(&error);
+            }
+        }
+        reply
+    }))
+}
+
+fn download(backend: SharedBackend, args: &mut Args<'_>) -> Asked {
+    let (parsed, paths) = parse_batch(args, |_, path| {
+        Ok(match path {
+            Ok(path) => (Ok(()), Some(path)),
+            Err(error) => (Err(error), None),
+        })
+    })?;
+    Ok(Box::pin(async move {
+        let mut fetched = backend.download(&paths).await.into_iter();
+        let mut reply = Reply::ok();
+        reply.len(parsed.len());
+        for answer in parsed {
+            let answer: Result<Bytes> = answer.and_then(|()| {
+                fetched
+                    .next()
+                    .unwrap_or_else(|| Err(Error::internal("A download was not answered")))
+            });
+            reply.bool(answer.is_ok());
+            match answer {
+                Ok(body) => reply.body(body),
+                Err(error) => reply.put_error(&error),
+            }
+        }
+        reply
+    }))
+}
+
+fn execute(backend: SharedBackend, args: &mut Args<'_>) -> Asked {
+    let command = args.text_blob()?;
+    let timeout = args.f64()?;
+    let options = ExecuteOptions {
+        timeout: (timeout >= 0.0).then(|| Duration::from_secs_f64(timeout.min(1e9) / 1000.0)),
+    };
+    Ok(Box::pin(async move {
+        let answer = match backend.shell() {
+            Some(shell) => shell.execute(&command, options).await,
+            None => Err(unsupported("execute")),
+        };
+        answered(answer, |reply, ran| {
+            reply.body(Bytes::from(ran.output));
+            reply.bool(ran.exit_code.is_some());
+            reply.f64(f64::from(ran.exit_code.unwrap_or(0)));
+            reply.bool(ran.truncated);
+        })
+    }))
+}
+
+/// What `id` is, where the backend can run commands.
+#[wasm_bindgen]
+pub fn shell_id(handle: u32) -> Option<String> {
+    let backend = handles::backend(handle).ok()?;
+    Some(backend.shell()?.id().to_string())
+}
+
+fn put_infos(reply: &mut Reply, infos: &[FileInfo]) {
+    let shown: Vec<Option<String>> = infos
+        .iter()
+        .map(|info| info.is_dir().then(|| info.shown_path()))
+        .collect();
+    reply.texts(infos.iter().zip(&shown).map(|(info, shown)| match shown {
+        Some(dir) => dir.as_bytes(),
+        None => info.path.as_str().as_bytes(),
+    }));
+    // A size below zero marks a directory.
+    reply.f64s(infos.iter().map(|info| match info.entry {
+        EntryInfo::Directory => -1.0,
+        EntryInfo::File { size, .. } => size as f64,
+    }));
+    reply.f64s(infos.iter().map(|info| match info.entry {
+        EntryInfo::File { modified, .. } => put_time(modified),
+        EntryInfo::Directory => f64::NAN,
+    }));
+}
+
+fn put_time(time: Option<Time>) -> f64 {
+    time.map_or(f64::NAN, |time| time.micros() as f64)
+}
+
+fn put_matches(reply: &mut Reply, matches: &Matches, context: bool) {
+    reply.texts(matches.paths.iter().map(|path| path.as_str().as_bytes()));
+    let mut start = 0usize;
+    reply.texts(matches.rows.iter().map(|row| {
+        let end = row.end as usize;
+        let text = matches.text.get(start..end).unwrap_or_default();
+        start = end;
+        text
+    }));
+    reply.u32s(matches.rows.iter().map(|row| row.file));
+    reply.u32s(matches.rows.iter().map(|row| row.line));
+    reply.bool(context);
+    if context {
+        reply.u32s(matches.rows.iter().map(|row| match row.kind {
+            RowKind::Match => 0,
+            RowKind::Before => 1,
+            RowKind::After => 2,
+        }));
+    }
+}
+
+/// Packs a stored file.
+pub fn put_raw(reply: &mut Reply, file: RawFile) {
+    reply.bool(file.is_text);
+    reply.bool(file.format == crate::file::Format::V1);
+    reply.str(file.mime.as_str());
+    reply.f64(put_time(file.created));
+    reply.f64(put_time(file.modified));
+    reply.body(file.body);
+}
+
+fn put_update(reply: &mut Reply, update: Option<FilesUpdate>) {
+    reply.bool(update.is_some());
+    let Some(update) = update else { return };
+    reply.len(update.len());
+    for (path, file) in update {
+        reply.str(path.as_str());
+        reply.bool(file.is_some());
+        if let Some(file) = file {
+            put_raw(reply, file);
+        }
+    }
+}
+
+fn put_capability(reply: &mut Reply, capability: Capability) {
+    let reach = |reach: Reach| match reach {
+        Reach::Storage => 0,
+        Reach::Instance => 1,
+        Reach::Never => 2,
+    };
+    reply.u8(reach(capability.create));
+    reply.u8(reach(capability.update));
+    for promise in [
+        capability.ranged_reads,
+        capability.native_search,
+        capability.directories == Directories::Real,
+        capability.keeps_created,
+        capability.keeps_mime,
+        capability.keeps_format,
+        capability.keeps_binary,
+        capability.writable,
+    ] {
+        reply.bool(promise);
+    }
+    reply.f64(capability.max_file_bytes.map_or(-1.0, |bytes| bytes as f64));
+    reply.len(capability.notes.len());
+    for note in &capability.notes {
+        reply.str(note);
+    }
+}
+
+/// The refusal of a value that no text or number can be made of.
+pub fn wrong_argument(name: &str, expected: &str) -> Error {
+    Error::new(Kind::InvalidArgument, format!("{name} must be {expected}"))
+}

@@ -1,0 +1,53 @@
+//! What happens when this library is wrong. A panic aborts, which in WebAssembly is a trap: the
+//! JavaScript side catches it, puts the stack pointer back, and throws or rejects an ordinary
+//! `Error`. It can only name the cause because the hook here tells it first.
+
+use std::cell::RefCell;
+
+use js_sys::Function;
+use wasm_bindgen::JsValue;
+
+thread_local! {
+    static LISTENER: RefCell<Option<Function>> = const { RefCell::new(None) };
+}
+
+/// Says who is told of a panic.
+pub fn set_listener(listener: Function) {
+    LISTENER.set(Some(listener));
+    std::panic::set_hook(Box::new(|info| {
+        let message = info.to_string();
+        // The listener may be gone or borrowed if the panic happened here of all places.
+        let listener = LISTENER.try_with(|held| held.try_borrow().ok().and_then(|l| l.clone()));
+        if let Ok(Some(listener)) = listener {
+            let _ = listener.call1(&JsValue::NULL, &JsValue::from_str(&message));
+        }
+    }));
+}
+
+/// Panics, so that a test can see what a caller sees.
+#[cfg(feature = "testing")]
+pub mod testing {
+    use wasm_bindgen::prelude::wasm_bindgen;
+
+    use crate::wasm::{call, task};
+
+    /// Panics in a synchronous call.
+    #[wasm_bindgen]
+    #[expect(clippy::panic, reason = "that is what it is for")]
+    pub fn panic_now() {
+        panic!("a deliberate panic");
+    }
+
+    /// Panics in a task, after it has waited once.
+    #[wasm_bindgen]
+    #[expect(clippy::panic, reason = "that is what it is for")]
+    pub fn panic_later() -> u32 {
+        task::start(async {
+            let wait = js_sys::Promise::resolve(&wasm_bindgen::JsValue::NULL);
+            let _ = wasm_bindgen_futures::JsFuture::from(wait).await;
+            panic!("a deliberate panic in a task");
+            #[expect(unreachable_code, reason = "gives the block its type")]
+            call::answered(Ok(()), |_, ()| {})
+        })
+    }
+}

@@ -1,0 +1,104 @@
+//! `StateBackend`: memory, answering at once.
+
+use std::rc::Rc;
+
+use bytes::Bytes;
+use wasm_bindgen::prelude::wasm_bindgen;
+
+use crate::backend::files::{Files, FilesOptions, WriteMode, raw};
+use crate::backend::state::{DEFAULT_MAX_BYTES, Memory};
+use crate::env::clock;
+use crate::error::Result;
+use crate::file::{self, Format, Mime};
+use crate::storage::{NewFile, PutMode};
+use crate::time::Time;
+use crate::wasm::args::Args;
+use crate::wasm::call::{answered, put_raw};
+use crate::wasm::{buffers, handles};
+
+/// A new one. `max_bytes` below zero means the default.
+#[wasm_bindgen]
+pub fn state_new(overwrite: bool, v1: bool, max_bytes: f64) -> u32 {
+    let options = FilesOptions {
+        write_mode: if overwrite {
+            WriteMode::Overwrite
+        } else {
+            WriteMode::Create
+        },
+        format: if v1 { Format::V1 } else { Format::V2 },
+        max_file_bytes: None,
+    };
+    // A float-to-integer cast saturates.
+    let limit = if max_bytes >= 0.0 {
+        max_bytes as u64
+    } else {
+        DEFAULT_MAX_BYTES
+    };
+    handles::hold(Rc::new(Files::new(Memory::new(limit), options)))
+}
+
+fn memory(handle: u32) -> Result<Rc<Files<Memory>>> {
+    handles::itself(handle)
+}
+
+/// Puts one file with its times as they are given (`restore`, initial files, a caller's state).
+#[wasm_bindgen]
+pub fn state_set(handle: u32, len: usize) {
+    let answer = buffers::with_scratch(len, |message| set(handle, &mut Args::new(message)));
+    answered(answer, |reply, path| reply.str(&path)).send();
+}
+
+fn set(handle: u32, args: &mut Args<'_>) -> Result<String> {
+    let body: Bytes = args.blob()?;
+    let path = args.file_path()?;
+    let v1 = args.bool()?;
+    let given = args.optional_str()?.map(Mime::given);
+    let (created, modified) = (args.optional_str()?, args.optional_str()?);
+    let (mime, texture) = file::classify(&path, &body, given.as_ref());
+    let now = clock::now();
+    let modified = modified.and_then(Time::parse).unwrap_or(now);
+    let file = NewFile {
+        body,
+        created: created.and_then(Time::parse).unwrap_or(modified),
+        modified,
+        mime,
+        format: if v1 { Format::V1 } else { Format::V2 },
+        texture,
+    };
+    memory(handle)?
+        .storage()
+        .set(&path, file, PutMode::Overwrite)?;
+    Ok(path.as_str().to_owned())
+}
+
+/// Removes one file, if it is there.
+#[wasm_bindgen]
+pub fn state_remove(handle: u32, len: usize) {
+    let answer = buffers::with_scratch(len, |message| {
+        let path = Args::new(message).file_path()?;
+        memory(handle)?.storage().remove(&path);
+        Ok(())
+    });
+    answered(answer, |_, ()| {}).send();
+}
+
+/// Removes every file.
+#[wasm_bindgen]
+pub fn state_clear(handle: u32) {
+    let answer = memory(handle).map(|files| files.storage().clear());
+    answered(answer, |_, ()| {}).send();
+}
+
+/// Every file as it is stored.
+#[wasm_bindgen]
+pub fn state_snapshot(handle: u32) {
+    let answer = memory(handle).map(|files| files.storage().all());
+    answered(answer, |reply, files| {
+        reply.len(files.len());
+        for (path, file) in files {
+            reply.str(path.as_str());
+            put_raw(reply, raw(&path, file));
+        }
+    })
+    .send();
+}
