@@ -2,10 +2,7 @@
 //! says how one kind of place keeps bytes.
 
 pub mod files;
-<<<<<<< HEAD
-pub mod s3;
-=======
 mod index_cache;
 mod queue;
->>>>>>> main
+pub mod s3;
 pub mod state;

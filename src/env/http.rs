@@ -145,8 +145,12 @@ mod fetch {
         set("redirect", &JsValue::from_str("manual"));
         let headers = Object::new();
         for (name, value) in &request.headers {
-            Reflect::set(&headers, &JsValue::from_str(name), &JsValue::from_str(value))
-                .map_err(early)?;
+            Reflect::set(
+                &headers,
+                &JsValue::from_str(name),
+                &JsValue::from_str(value),
+            )
+            .map_err(early)?;
         }
         set("headers", &headers);
         if let Some(body) = &request.body {
@@ -168,16 +172,23 @@ mod fetch {
             .map_err(early)?;
         let response = JsFuture::from(promise).await.map_err(early)?;
         let mut headers = Vec::new();
-        let entries = call(&get(&response, "headers").map_err(late)?, "entries", &[])
-            .map_err(late)?;
-        for entry in js_sys::try_iter(&entries).map_err(late)?.into_iter().flatten() {
+        let entries =
+            call(&get(&response, "headers").map_err(late)?, "entries", &[]).map_err(late)?;
+        for entry in js_sys::try_iter(&entries)
+            .map_err(late)?
+            .into_iter()
+            .flatten()
+        {
             let entry: Array = entry.map_err(late)?.unchecked_into();
             if let (Some(name), Some(value)) = (entry.get(0).as_string(), entry.get(1).as_string())
             {
                 headers.push((name.to_ascii_lowercase(), value));
             }
         }
-        let status = get(&response, "status").map_err(late)?.as_f64().unwrap_or(0.0) as u16;
+        let status = get(&response, "status")
+            .map_err(late)?
+            .as_f64()
+            .unwrap_or(0.0) as u16;
         let promise: Promise = call(&response, "arrayBuffer", &[])
             .and_then(|answer| answer.dyn_into())
             .map_err(late)?;
@@ -194,12 +205,14 @@ mod fetch {
         fn send<'a>(&'a self, request: Request) -> LocalBoxFuture<'a, Result<Response, HttpError>> {
             Box::pin(async move {
                 let mut abort = Abort { controller: None };
-                run(&request, &mut abort).await.map_err(|(broken, error)| HttpError {
-                    broken,
-                    cross_origin: !broken
-                        && is_cross_origin(&js_sys::global().into(), &request.url),
-                    code: code_of(&error),
-                })
+                run(&request, &mut abort)
+                    .await
+                    .map_err(|(broken, error)| HttpError {
+                        broken,
+                        cross_origin: !broken
+                            && is_cross_origin(&js_sys::global().into(), &request.url),
+                        code: code_of(&error),
+                    })
             })
         }
     }

@@ -123,7 +123,9 @@ impl About<'_> {
 
     /// An answer whose status is no success.
     pub fn answer(&self, response: &Response, now: Time) -> Failure {
-        let document = xml::parse(&response.body).ok().filter(|root| root.name == "Error");
+        let document = xml::parse(&response.body)
+            .ok()
+            .filter(|root| root.name == "Error");
         let field = |name: &str| document.as_ref().and_then(|root| root.text_of(name));
         let code: String = field("Code")
             .unwrap_or_default()
@@ -189,7 +191,9 @@ impl About<'_> {
             },
             (0 | 301 | 307 | 308, _) | (400, "AuthorizationHeaderMalformed") => self.error(
                 Kind::Unavailable,
-                format!(": {shown}. The bucket is served elsewhere; check `region` and `endpoint`."),
+                format!(
+                    ": {shown}. The bucket is served elsewhere; check `region` and `endpoint`."
+                ),
             ),
             (403, "RequestTimeTooSkewed") => self.error(
                 Kind::Unavailable,
@@ -248,7 +252,10 @@ pub fn http_date(text: &str) -> Option<Time> {
     let mut words = text.split_once(',')?.1.split_ascii_whitespace();
     let day: u8 = words.next()?.parse().ok()?;
     let name = words.next()?;
-    let month = MONTHS.iter().position(|month| *month == name)?.saturating_add(1);
+    let month = MONTHS
+        .iter()
+        .position(|month| *month == name)?
+        .saturating_add(1);
     let (year, clock) = (words.next()?, words.next()?);
     Time::parse(&format!("{year}-{month:02}-{day:02}T{clock}Z"))
 }
@@ -286,7 +293,10 @@ mod tests {
         assert_eq!(failure.error.kind(), Kind::PermissionDenied);
         let text = format!("{} {:?} {failure:?}", failure.error, failure.error);
         assert!(!text.contains("AKIA"), "{text}");
-        assert!(text.contains("/a.txt") && text.contains("403 InvalidAccessKeyId"), "{text}");
+        assert!(
+            text.contains("/a.txt") && text.contains("403 InvalidAccessKeyId"),
+            "{text}"
+        );
         assert!(!failure.transient);
     }
 
@@ -299,11 +309,26 @@ mod tests {
             (404, String::new(), Kind::NotFound, false),
             (403, String::new(), Kind::PermissionDenied, false),
             (412, coded("PreconditionFailed"), Kind::Conflict, false),
-            (409, coded("ConditionalRequestConflict"), Kind::Conflict, false),
+            (
+                409,
+                coded("ConditionalRequestConflict"),
+                Kind::Conflict,
+                false,
+            ),
             (429, String::new(), Kind::RateLimited, true),
             (503, coded("SlowDown"), Kind::RateLimited, true),
-            (500, "<Error><Code>Inter".to_owned(), Kind::Unavailable, true),
-            (400, coded("XAmzContentSHA256Mismatch"), Kind::Unavailable, true),
+            (
+                500,
+                "<Error><Code>Inter".to_owned(),
+                Kind::Unavailable,
+                true,
+            ),
+            (
+                400,
+                coded("XAmzContentSHA256Mismatch"),
+                Kind::Unavailable,
+                true,
+            ),
             (400, coded("ExpiredToken"), Kind::PermissionDenied, true),
             (413, coded("EntityTooLarge"), Kind::TooLarge, false),
             (501, coded("NotImplemented"), Kind::Unsupported, false),
