@@ -28,6 +28,41 @@ pub struct Failure {
     pub error: Error,
 }
 
+impl Failure {
+    /// A failure before anything was sent, such as keys that could not be had.
+    pub fn before(error: Error) -> Failure {
+        Failure {
+            status: 0,
+            code: String::new(),
+            transient: false,
+            uncertain: false,
+            wait: None,
+            server_time: None,
+            error,
+        }
+    }
+
+    /// Whether the condition of a change did not hold.
+    pub fn is_condition(&self) -> bool {
+        self.status == 412 || self.is_race()
+    }
+
+    /// Whether another change of the same object was under way.
+    pub fn is_race(&self) -> bool {
+        self.status == 409 && self.code != "BucketAlreadyExists"
+    }
+
+    /// Whether there is no such object (and not: no such bucket).
+    pub fn is_missing(&self) -> bool {
+        self.status == 404 && self.code != "NoSuchBucket"
+    }
+
+    /// Whether the server does not know what was asked.
+    pub fn is_unsupported(&self) -> bool {
+        matches!(self.status, 501 | 405) || self.code == "NotImplemented"
+    }
+}
+
 /// What a failure is about.
 #[derive(Clone, Copy, Debug)]
 pub struct About<'a> {
