@@ -1,23 +1,179 @@
-//! stub
-use crate::{error::Result, path::VPath, protocol::GlobQuery, storage::Scope};
-pub struct Pattern(Scope);
+//! Patterns over paths. [`Pattern`] is what `glob` asks, [`NameFilter`] the `glob` of grep,
+//! [`PathGlob`] a rule's pattern over whole paths; all three read the same language: `*` and `?`
+//! within a segment, `**` across segments, `{a,b}`, `[abc]`, `[!a]`, `[^a]`, `\` escapes. Dot
+//! files match like any other. Reading a pattern is in `parse`, matching it in `shape`.
+
+mod parse;
+mod shape;
+
+use crate::error::Result;
+use crate::path::VPath;
+use crate::protocol::GlobQuery;
+use crate::storage::Scope;
+
+use parse::{Alternative, Segment, Token};
+use shape::Set;
+
+/// A pattern read against a directory. Alternatives that begin with `/` count from the root.
+pub struct Pattern {
+    root: VPath,
+    /// What every path beneath `root` starts with.
+    prefix: String,
+    scope: Scope,
+    relative: Option<Set>,
+    anchored: Option<Set>,
+}
+
 impl Pattern {
-    pub fn parse(q: &GlobQuery) -> Result<Self> {
-        Ok(Self(Scope::all(&q.path)))
+    /// Reads the query's pattern, or refuses it.
+    pub fn parse(query: &GlobQuery) -> Result<Pattern> {
+        Pattern::under(&query.pattern, &query.path)
     }
+
+    fn under(pattern: &str, root: &VPath) -> Result<Pattern> {
+        let all = parse::alternatives(pattern)?;
+        let (anchored, relative): (Vec<&Alternative>, Vec<&Alternative>) =
+            all.iter().partition(|one| one.anchored);
+        let scope = match (anchored.as_slice(), relative.as_slice()) {
+            (anchored, []) => Scope {
+                root: VPath::root(),
+                prefix: common_prefix(anchored),
+            },
+            ([], relative) => Scope {
+                root: root.clone(),
+                prefix: common_prefix(relative),
+            },
+            _ => Scope::all(&VPath::root()),
+        };
+        let set = |some: &[&Alternative]| match some {
+            [] => Ok(None),
+            some => Set::new(pattern, some).map(Some),
+        };
+        Ok(Pattern {
+            root: root.clone(),
+            prefix: root.dir_prefix(),
+            scope,
+            relative: set(&relative)?,
+            anchored: set(&anchored)?,
+        })
+    }
+
+    /// Where every file that it accepts is found.
     pub fn scope(&self) -> &Scope {
-        &self.0
+        &self.scope
     }
-    pub fn accepts(&self, _: &VPath) -> bool {
-        true
+
+    /// Whether a file of that path is meant.
+    pub fn accepts(&self, path: &VPath) -> bool {
+        fn ask(set: Option<&Set>, path: &str, prefix: &str) -> bool {
+            set.is_some_and(|set| match path.strip_prefix(prefix) {
+                Some("") | None => false,
+                Some(rest) => set.accepts(rest),
+            })
+        }
+        ask(self.relative.as_ref(), path.as_str(), &self.prefix)
+            || ask(self.anchored.as_ref(), path.as_str(), "/")
     }
 }
-pub struct NameFilter;
+
+/// The text that the paths of all these alternatives start with.
+fn common_prefix(alternatives: &[&Alternative]) -> String {
+    let mut common: Option<String> = None;
+    for one in alternatives {
+        let prefix = literal_prefix(one);
+        common = Some(match common {
+            None => prefix,
+            Some(so_far) => {
+                let same = so_far
+                    .chars()
+                    .zip(prefix.chars())
+                    .take_while(|(a, b)| a == b);
+                same.map(|(a, _)| a).collect()
+            }
+        });
+    }
+    common.unwrap_or_default()
+}
+
+fn literal_prefix(alternative: &Alternative) -> String {
+    let mut prefix = String::new();
+    let mut segments = alternative.segments.iter().peekable();
+    while let Some(Segment::Tokens(tokens)) = segments.next() {
+        for token in tokens {
+            match token {
+                Token::Literal(c) => prefix.push(*c),
+                _ => return prefix,
+            }
+        }
+        if segments.peek().is_some() {
+            prefix.push('/');
+        }
+    }
+    prefix
+}
+
+/// Grep's `glob`: without `/` it asks for a file's name, with one for its path below the place
+/// searched. Where that place is the file itself, its path is its name.
+pub struct NameFilter {
+    by: By,
+}
+
+enum By {
+    Everything,
+    Name(Set),
+    Path(Pattern, Option<Set>),
+}
+
 impl NameFilter {
-    pub fn parse(_: &str, _: &VPath) -> Result<Self> {
-        Ok(Self)
+    /// Reads a filter for a search at `root`, or refuses it. An empty one lets everything pass.
+    pub fn parse(glob: &str, root: &VPath) -> Result<NameFilter> {
+        if glob.is_empty() {
+            return Ok(NameFilter { by: By::Everything });
+        }
+        let all = parse::alternatives(glob)?;
+        let by = if glob.contains('/') {
+            let relative: Vec<&Alternative> = all.iter().filter(|one| !one.anchored).collect();
+            // For a search of one file: its name stands for its path.
+            let lone = match relative.as_slice() {
+                [] => None,
+                some => Some(Set::new(glob, some)?),
+            };
+            By::Path(Pattern::under(glob, root)?, lone)
+        } else {
+            By::Name(Set::new(glob, &all.iter().collect::<Vec<_>>())?)
+        };
+        Ok(NameFilter { by })
     }
-    pub fn accepts(&self, _: &VPath) -> bool {
-        true
+
+    /// Whether a file of that path is to be searched.
+    pub fn accepts(&self, path: &VPath) -> bool {
+        match &self.by {
+            By::Everything => true,
+            By::Name(set) => set.accepts(path.name()),
+            By::Path(pattern, lone) => {
+                pattern.accepts(path)
+                    || (*path == pattern.root
+                        && lone.as_ref().is_some_and(|set| set.accepts(path.name())))
+            }
+        }
     }
 }
+
+/// A pattern over whole canonical paths, for rules: `/secrets/**`, `**/*.key`. It counts from
+/// the root with or without a leading `/`.
+pub struct PathGlob(Pattern);
+
+impl PathGlob {
+    /// Reads a pattern, or refuses it.
+    pub fn parse(glob: &str) -> Result<PathGlob> {
+        Pattern::under(glob, &VPath::root()).map(PathGlob)
+    }
+
+    /// Whether the pattern means this path.
+    pub fn accepts(&self, path: &VPath) -> bool {
+        self.0.accepts(path)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -274,9 +274,12 @@ fn trouble_on_the_way_is_overcome_or_told_but_never_believed() {
             ),
             "{fault:?}: {error:?}"
         );
-        let again = fault.clone();
-        server.script(move |_| again.clone());
-        write(&files, "/dir/b.txt", "x").expect_err("nothing works");
+        // Answers without a body have nothing to cut.
+        if !matches!(fault, Fault::Cut | Fault::CutSilently) {
+            let again = fault.clone();
+            server.script(move |_| again.clone());
+            write(&files, "/dir/b.txt", "x").expect_err("nothing works");
+        }
         server.script(|_| Fault::None);
         let _ = block_on(files.delete(&path("/dir/b.txt")));
     }

@@ -1,0 +1,320 @@
+//! From a pattern's text to its alternatives: braces are written out, and what remains is a row
+//! of segments. Size is reckoned before anything is written out, so that a hostile pattern costs
+//! no more than reading it. What a segment matches is decided elsewhere.
+
+use crate::error::{Error, Kind, Result};
+
+/// The longest pattern, in bytes.
+const MAX_BYTES: usize = 4096;
+/// The most alternatives that braces may stand for.
+const MAX_ALTERNATIVES: usize = 1000;
+/// The most characters in all alternatives together.
+const MAX_WRITTEN_OUT: usize = 1 << 16;
+/// The deepest nesting of braces.
+const MAX_DEPTH: usize = 32;
+
+/// One thing that a pattern asks for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Token {
+    /// This character.
+    Literal(char),
+    /// `/`.
+    Separator,
+    /// `?`: one character.
+    Any,
+    /// `*`: any number of them.
+    Star,
+    /// `[…]`: one of these, or none of them.
+    Class {
+        negated: bool,
+        ranges: Vec<(char, char)>,
+    },
+}
+
+/// A segment of an alternative.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Segment {
+    /// `**`: any number of whole segments.
+    Deep,
+    /// Within one segment.
+    Tokens(Vec<Token>),
+}
+
+/// One way to read the pattern, braces gone.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Alternative {
+    /// Whether it began with `/`.
+    pub(super) anchored: bool,
+    /// Whether it ended with `/`, and so asks for a directory.
+    pub(super) directory: bool,
+    /// What stands between the slashes. Empty segments and `.` are left out, as in a path.
+    pub(super) segments: Vec<Segment>,
+}
+
+enum Node {
+    Token(Token),
+    Group(Vec<Vec<Node>>),
+}
+
+/// Reads a pattern, or refuses it.
+pub(super) fn alternatives(pattern: &str) -> Result<Vec<Alternative>> {
+    if pattern.is_empty() {
+        return Err(invalid(pattern, "it is empty; '**' matches every file"));
+    }
+    if pattern.len() > MAX_BYTES {
+        return Err(invalid(pattern, "it is longer than 4096 bytes"));
+    }
+    let chars: Vec<char> = pattern.chars().collect();
+    let closers = brace_ends(&chars).map_err(|why| invalid(pattern, why))?;
+    let mut reader = Reader {
+        chars: &chars,
+        closers: &closers,
+        at: 0,
+    };
+    let nodes = reader
+        .sequence(chars.len(), 0)
+        .map_err(|why| invalid(pattern, why))?;
+    let (count, size) = reckon(&nodes);
+    if count > MAX_ALTERNATIVES {
+        return Err(invalid(
+            pattern,
+            "its braces stand for more than 1000 alternatives",
+        ));
+    }
+    if size > MAX_WRITTEN_OUT {
+        return Err(invalid(
+            pattern,
+            "it is too long once its braces are written out; split it",
+        ));
+    }
+    let written = write_out(&nodes, vec![Vec::new()]);
+    Ok(written.into_iter().map(segments).collect())
+}
+
+pub(super) fn invalid(pattern: &str, why: &str) -> Error {
+    let shown: String = pattern.chars().take(100).collect();
+    let dots = if shown.len() < pattern.len() {
+        "…"
+    } else {
+        ""
+    };
+    Error::new(
+        Kind::InvalidPattern,
+        format!("Invalid glob pattern '{shown}{dots}': {why}"),
+    )
+}
+
+/// For each place: where the `{` there closes, if it opens a group. Braces without a comma of
+/// their own are ordinary characters, so that `weird{2}.txt` finds that file.
+fn brace_ends(chars: &[char]) -> Result<Vec<Option<usize>>, &'static str> {
+    let mut ends = vec![None; chars.len()];
+    let mut open: Vec<(usize, bool)> = Vec::new();
+    let mut at = 0usize;
+    while let Some(c) = chars.get(at) {
+        match c {
+            '\\' => at += 1,
+            '[' => at = class_end(chars, at).ok_or(UNCLOSED_CLASS)?,
+            '{' => open.push((at, false)),
+            ',' => {
+                if let Some(last) = open.last_mut() {
+                    last.1 = true;
+                }
+            }
+            '}' => {
+                if let Some((start, true)) = open.pop()
+                    && let Some(slot) = ends.get_mut(start)
+                {
+                    *slot = Some(at);
+                }
+            }
+            _ => {}
+        }
+        at += 1;
+    }
+    if open.is_empty() {
+        Ok(ends)
+    } else {
+        Err("a '{' is never closed; write '\\{' for the character")
+    }
+}
+
+const UNCLOSED_CLASS: &str = "a '[' is never closed; write '\\[' for the character";
+
+/// Where the `]` of the class that opens at `open` stands.
+fn class_end(chars: &[char], open: usize) -> Option<usize> {
+    let mut at = open + 1;
+    if matches!(chars.get(at), Some('!' | '^')) {
+        at += 1;
+    }
+    let first = at;
+    loop {
+        match chars.get(at)? {
+            ']' if at > first => return Some(at),
+            '\\' => at += 2,
+            _ => at += 1,
+        }
+    }
+}
+
+struct Reader<'a> {
+    chars: &'a [char],
+    closers: &'a [Option<usize>],
+    at: usize,
+}
+
+impl Reader<'_> {
+    /// Reads up to `end`; inside a group, up to a comma as well.
+    fn sequence(&mut self, end: usize, depth: usize) -> Result<Vec<Node>, &'static str> {
+        if depth > MAX_DEPTH {
+            return Err("its braces are nested deeper than 32");
+        }
+        let mut nodes = Vec::new();
+        while self.at < end {
+            let Some(&c) = self.chars.get(self.at) else {
+                break;
+            };
+            if c == ',' && depth > 0 {
+                break;
+            }
+            if let Some(Some(close)) = self.closers.get(self.at).copied() {
+                self.at += 1;
+                nodes.push(Node::Group(self.group(close, depth)?));
+                continue;
+            }
+            let token = self.token(c)?;
+            nodes.push(Node::Token(token));
+        }
+        Ok(nodes)
+    }
+
+    fn group(&mut self, close: usize, depth: usize) -> Result<Vec<Vec<Node>>, &'static str> {
+        let mut branches = Vec::new();
+        loop {
+            branches.push(self.sequence(close, depth + 1)?);
+            let ended = self.at >= close;
+            self.at += 1;
+            if ended {
+                return Ok(branches);
+            }
+        }
+    }
+
+    fn token(&mut self, c: char) -> Result<Token, &'static str> {
+        self.at += 1;
+        Ok(match c {
+            '/' => Token::Separator,
+            '?' => Token::Any,
+            '*' => Token::Star,
+            '[' => self.class()?,
+            '\\' => {
+                let escaped = self.chars.get(self.at);
+                self.at += 1;
+                match escaped {
+                    Some('/') => Token::Separator,
+                    Some(&c) => Token::Literal(c),
+                    None => return Err("it ends with a lone '\\'"),
+                }
+            }
+            c => Token::Literal(c),
+        })
+    }
+
+    fn class(&mut self) -> Result<Token, &'static str> {
+        let end = class_end(self.chars, self.at - 1).ok_or(UNCLOSED_CLASS)?;
+        let negated = matches!(self.chars.get(self.at), Some('!' | '^'));
+        self.at += usize::from(negated);
+        let mut ranges = Vec::new();
+        while self.at < end {
+            let start = self.member().ok_or(UNCLOSED_CLASS)?;
+            let ranged = self.chars.get(self.at) == Some(&'-') && self.at + 1 < end;
+            let last = if ranged {
+                self.at += 1;
+                self.member().ok_or(UNCLOSED_CLASS)?
+            } else {
+                start
+            };
+            if last < start {
+                return Err("a range in '[…]' runs backwards");
+            }
+            ranges.push((start, last));
+        }
+        self.at = end + 1;
+        Ok(Token::Class { negated, ranges })
+    }
+
+    fn member(&mut self) -> Option<char> {
+        if self.chars.get(self.at) == Some(&'\\') {
+            self.at += 1;
+        }
+        let c = self.chars.get(self.at).copied();
+        self.at += 1;
+        c
+    }
+}
+
+/// How many alternatives a sequence stands for, and how long they are together.
+fn reckon(nodes: &[Node]) -> (usize, usize) {
+    nodes.iter().fold((1, 0), |(count, size), node| {
+        let (more, longer) = match node {
+            Node::Token(_) => (1, 1),
+            Node::Group(branches) => branches.iter().map(|branch| reckon(branch)).fold(
+                (0usize, 0usize),
+                |sum, branch| {
+                    (
+                        sum.0.saturating_add(branch.0),
+                        sum.1.saturating_add(branch.1),
+                    )
+                },
+            ),
+        };
+        let size = size
+            .saturating_mul(more)
+            .saturating_add(longer.saturating_mul(count));
+        (count.saturating_mul(more), size)
+    })
+}
+
+fn write_out(nodes: &[Node], mut begun: Vec<Vec<Token>>) -> Vec<Vec<Token>> {
+    for node in nodes {
+        match node {
+            Node::Token(token) => {
+                for one in &mut begun {
+                    one.push(token.clone());
+                }
+            }
+            Node::Group(branches) => {
+                begun = branches
+                    .iter()
+                    .flat_map(|branch| write_out(branch, begun.clone()))
+                    .collect();
+            }
+        }
+    }
+    begun
+}
+
+fn segments(tokens: Vec<Token>) -> Alternative {
+    let anchored = tokens.first() == Some(&Token::Separator);
+    let directory = tokens.last() == Some(&Token::Separator);
+    let mut segments: Vec<Segment> = Vec::new();
+    for part in tokens.split(|token| *token == Token::Separator) {
+        let segment = match part {
+            [] | [Token::Literal('.')] => continue,
+            [Token::Star, Token::Star] => Segment::Deep,
+            _ => {
+                let mut row = part.to_vec();
+                row.dedup_by(|a, b| *a == Token::Star && *b == Token::Star);
+                Segment::Tokens(row)
+            }
+        };
+        if segment == Segment::Deep && segments.last() == Some(&Segment::Deep) {
+            continue;
+        }
+        segments.push(segment);
+    }
+    Alternative {
+        anchored,
+        directory,
+        segments,
+    }
+}

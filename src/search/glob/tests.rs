@@ -1,0 +1,286 @@
+use std::rc::Rc;
+use std::time::Instant;
+
+use proptest::prelude::*;
+
+use super::*;
+
+fn path(text: &str) -> VPath {
+    VPath::parse(text).expect("a path")
+}
+
+fn pattern(text: &str, root: &str) -> Result<Pattern> {
+    Pattern::parse(&GlobQuery {
+        pattern: Rc::from(text),
+        path: path(root),
+    })
+}
+
+fn accepts(text: &str, root: &str, file: &str) -> bool {
+    let pattern = pattern(text, root).expect("a pattern");
+    let file = path(file);
+    let accepted = pattern.accepts(&file);
+    assert!(
+        !accepted || pattern.scope().admits(&file),
+        "{text} accepts {file:?} outside of {:?}",
+        pattern.scope()
+    );
+    accepted
+}
+
+#[test]
+fn what_patterns_mean() {
+    let yes = [
+        ("?.txt", "/", "/語.txt"),
+        ("[日本]", "/", "/本"),
+        ("**/a**b", "/", "/x/a-b"),
+        ("**/**/a", "/", "/a"),
+        ("a/**/b", "/", "/a/b"),
+        ("a/**/b/*.c", "/", "/a/x/y/b/.c"),
+        ("a/*/c", "/", "/a/b/c"),
+        ("{a,b/**}/c", "/", "/b/c"),
+        ("{a,b/**}/c", "/", "/b/x/c"),
+        ("{a,{b,c}d}", "/", "/cd"),
+        ("a{,b}", "/", "/a"),
+        ("weird{2}.txt", "/", "/weird{2}.txt"),
+        ("{{a,b}}", "/", "/{a}"),
+        (r"\*", "/", "/*"),
+        (r"weird\[1\]", "/", "/weird[1]"),
+        (r"[\]]", "/", "/]"),
+        ("[]a]", "/", "/]"),
+        ("[a-]", "/", "/-"),
+        ("[!a]", "/", "/b"),
+        ("[^a]", "/", "/b"),
+        ("/docs/*.md", "/src", "/docs/a.md"),
+        ("{/docs,b}/*.md", "/src", "/docs/a.md"),
+        ("{/docs,b}/*.md", "/src", "/src/b/a.md"),
+        (".//a/./b", "/", "/a/b"),
+        ("a}", "/", "/a}"),
+        ("a,b", "/", "/a,b"),
+        ("*", "/", "/.env"),
+        ("a*b*c", "/", "/aXbYc"),
+        ("**", "/a", "/a/b/c"),
+        ("**/x/**/y", "/", "/x/y"),
+    ];
+    for (text, root, file) in yes {
+        assert!(accepts(text, root, file), "{text} at {root}: {file}");
+    }
+    let no = [
+        ("*", "/", "/a/b"),
+        ("?", "/", "/ab"),
+        ("a[b/]c", "/", "/a/c"),
+        ("a[!b]c", "/", "/a/c"),
+        ("a?c", "/", "/a/c"),
+        ("a/**", "/", "/a"),
+        ("a/", "/", "/a"),
+        ("/", "/", "/a"),
+        ("[!a]", "/", "/a"),
+        ("a*a", "/", "/a"),
+        ("A", "/", "/a"),
+        ("/src/*", "/src", "/src/src/a"),
+        ("*.ts", "/", "/ts"),
+        ("**/.ts", "/", "/a.ts"),
+        ("**", "/a", "/ab"),
+        ("**", "/a", "/a"),
+        ("../a", "/b", "/a"),
+    ];
+    for (text, root, file) in no {
+        assert!(!accepts(text, root, file), "{text} at {root}: {file}");
+    }
+}
+
+#[test]
+fn what_cannot_be_read_is_refused_with_a_reason() {
+    let cases = [
+        ("", "empty"),
+        ("[a", "never closed"),
+        ("a[", "never closed"),
+        ("[]", "never closed"),
+        ("{a,b", "never closed"),
+        ("{a", "never closed"),
+        ("[z-a]", "backwards"),
+        ("a\\", "lone"),
+    ];
+    for (text, why) in cases {
+        let error = pattern(text, "/").err().expect(text);
+        assert_eq!(error.code(), "invalid_pattern", "{text}");
+        assert!(error.to_string().contains(why), "{error}");
+        assert!(PathGlob::parse(text).is_err());
+    }
+}
+
+#[test]
+fn the_scope_narrows_to_what_is_literal() {
+    let cases = [
+        ("src/ma*.ts", "/", "/", "src/ma"),
+        ("src/lib/**", "/a", "/a", "src/lib/"),
+        ("/docs/**", "/a", "/", "docs/"),
+        ("{src,srv}/*.ts", "/", "/", "sr"),
+        ("**/*.ts", "/a", "/a", ""),
+        ("a.py", "/", "/", "a.py"),
+        ("{/a,b}", "/c", "/", ""),
+    ];
+    for (text, root, expected, prefix) in cases {
+        let pattern = pattern(text, root).expect("a pattern");
+        let scope = pattern.scope();
+        let got = (scope.root.as_str(), scope.prefix.as_str());
+        assert_eq!(got, (expected, prefix), "{text}");
+    }
+}
+
+#[test]
+fn a_filter_asks_for_the_name_or_for_the_path() {
+    let cases = [
+        ("*.ts", "/", "/a/b.ts", true),
+        ("*.ts", "/a/b.ts", "/a/b.ts", true),
+        ("a/*.ts", "/", "/a/b.ts", true),
+        ("a/*.ts", "/a", "/a/b.ts", false),
+        ("**/*.ts", "/a", "/a/b.ts", true),
+        ("**/*.ts", "/a/b.ts", "/a/b.ts", true),
+        ("/a/*.ts", "/a", "/a/b.ts", true),
+        ("./b.ts", "/a/b.ts", "/a/b.ts", true),
+        ("", "/", "/a/b.ts", true),
+        ("*.{md,txt}", "/", "/a/b.txt", true),
+        ("b", "/", "/b/c", false),
+    ];
+    for (glob, root, file, expected) in cases {
+        let filter = NameFilter::parse(glob, &path(root)).expect("a filter");
+        assert_eq!(filter.accepts(&path(file)), expected, "{glob} {root}");
+    }
+}
+
+#[test]
+fn a_rule_counts_from_the_root_with_or_without_a_slash() {
+    for (glob, file, expected) in [
+        ("/secrets/**", "/secrets/a/b", true),
+        ("secrets/**", "/secrets/a", true),
+        ("**/*.key", "/a.key", true),
+        ("/**", "/a/b", true),
+        ("/*.key", "/a/b.key", false),
+    ] {
+        let rule = PathGlob::parse(glob).expect("a rule");
+        assert_eq!(rule.accepts(&path(file)), expected, "{glob}");
+    }
+}
+
+/// Quadratic or worse would take minutes; the bound leaves room for a slow machine.
+#[test]
+fn hostile_patterns_are_refused_or_matched_quickly() {
+    let started = Instant::now();
+    let refused = [
+        "[".repeat(4096),
+        "{".repeat(4096),
+        "{a,".repeat(1000),
+        "{a,b}".repeat(800),
+        format!("{}{}", "{a,b}".repeat(10), "c"),
+        format!("{}x{}", "{a,".repeat(40), "}".repeat(40)),
+        format!("{}{}", "{a,b}".repeat(9), "c".repeat(4000)),
+        "a".repeat(4097),
+        "{,}".repeat(1300),
+    ];
+    for text in &refused {
+        let error = pattern(text, "/").err().expect("refused");
+        assert_eq!(error.code(), "invalid_pattern");
+        assert!(error.to_string().len() < 600);
+    }
+    assert!(pattern(&"{a,b}".repeat(9), "/").is_ok());
+    let long = path(&format!("/{}", "a".repeat(1000)));
+    let deep = path(&"/a".repeat(500));
+    for text in [
+        "*a".repeat(2000) + "b",
+        "**/a/".repeat(800) + "b",
+        "?*".repeat(500) + "b",
+        "*[ab]".repeat(300) + "b",
+        format!("*a{}", "?".repeat(500)),
+        "{*a*,*b*}".repeat(9) + "c",
+        "[!b]".repeat(1000),
+    ] {
+        let pattern = pattern(&text, "/").expect("a pattern");
+        for _ in 0..20 {
+            pattern.accepts(&long);
+            pattern.accepts(&deep);
+        }
+    }
+    let elapsed = started.elapsed();
+    assert!(elapsed.as_secs() < 30, "{elapsed:?}");
+}
+
+/// The twin: braces written out as text, then a plain recursive matcher.
+mod twin {
+    pub fn matches(pattern: &str, path: &str) -> bool {
+        expand(pattern).iter().any(|one| {
+            let pattern: Vec<&str> = one.split('/').collect();
+            let path: Vec<&str> = path.split('/').collect();
+            segments(&pattern, &path)
+        })
+    }
+
+    /// Writes out the first innermost pair of braces, again and again.
+    fn expand(pattern: &str) -> Vec<String> {
+        let Some(close) = pattern.find('}') else {
+            return vec![pattern.to_owned()];
+        };
+        let open = pattern[..close].rfind('{').expect("balanced braces");
+        let choices = pattern[open + 1..close].split(',');
+        let (before, after) = (&pattern[..open], &pattern[close + 1..]);
+        choices
+            .flat_map(|choice| expand(&format!("{before}{choice}{after}")))
+            .collect()
+    }
+
+    fn segments(pattern: &[&str], path: &[&str]) -> bool {
+        match (pattern, path) {
+            ([], []) => true,
+            (["**"], rest) => !rest.is_empty(),
+            (["**", rest @ ..], _) => (0..=path.len()).any(|skip| segments(rest, &path[skip..])),
+            ([first, pattern @ ..], [name, path @ ..]) => {
+                let first: Vec<char> = first.chars().collect();
+                let name: Vec<char> = name.chars().collect();
+                within(&first, &name) && segments(pattern, path)
+            }
+            _ => false,
+        }
+    }
+
+    fn within(pattern: &[char], name: &[char]) -> bool {
+        match (pattern, name) {
+            ([], []) => true,
+            (['*', rest @ ..], _) => (0..=name.len()).any(|skip| within(rest, &name[skip..])),
+            (['?', pattern @ ..], [_, name @ ..]) => within(pattern, name),
+            (['[', '!', c, ']', pattern @ ..], [n, name @ ..]) => n != c && within(pattern, name),
+            (['[', a, b, ']', pattern @ ..], [n, name @ ..]) => {
+                (n == a || n == b) && within(pattern, name)
+            }
+            ([c, pattern @ ..], [n, name @ ..]) => c == n && within(pattern, name),
+            _ => false,
+        }
+    }
+}
+
+/// Patterns whose braces never make an empty segment, which the twin does not know to leave out.
+fn patterns() -> impl Strategy<Value = String> {
+    let atom = r"a|b|é|\*|\?|\[!a\]|\[ab\]|\.|\{a,b\*\}|\{é,\[ab\]\?,b/a\}|\{a/\*\*/b,\{b,\?\}a\}";
+    let segment = format!(r"(\*\*|({atom}){{1,4}}|\*\.ts|a\*)");
+    proptest::string::string_regex(&format!("{segment}(/{segment}){{0,4}}")).expect("a strategy")
+}
+
+fn paths() -> impl Strategy<Value = String> {
+    prop::collection::vec("[abé]{1,4}|[ab]{0,2}\\.ts|\\.a", 1..6).prop_map(|names| names.join("/"))
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(1000))]
+    #[test]
+    fn it_matches_as_the_recursive_twin(
+        text in patterns(),
+        files in prop::collection::vec(paths(), 1..12),
+    ) {
+        // A segment that is a mere dot is left out of patterns and paths alike.
+        prop_assume!(!text.split('/').any(|segment| segment == "."));
+        for file in files {
+            let expected = twin::matches(&text, &file);
+            let got = accepts(&text, "/", &format!("/{file}"));
+            prop_assert_eq!(got, expected, "{} {}", text, file);
+        }
+    }
+}

@@ -1,0 +1,318 @@
+use std::rc::Rc;
+
+use proptest::prelude::*;
+
+use super::*;
+
+type Line = (u32, String, RowKind);
+
+fn query(pattern: &str) -> GrepQuery {
+    GrepQuery::literal(pattern)
+}
+
+fn run(query: &GrepQuery, body: &[u8], budget: usize) -> Vec<Line> {
+    let texture = if body.is_ascii() {
+        Texture::Ascii
+    } else {
+        Texture::Text
+    };
+    let mut out = Matches::default();
+    let path = VPath::parse("/a.txt").expect("a path");
+    let matcher = Matcher::new(query).expect("a pattern");
+    let count = matcher.search(&path, body, texture, budget, &mut out);
+    assert_eq!(count, out.count());
+    assert_eq!(out.paths.len(), usize::from(count > 0));
+    out.iter()
+        .map(|row| {
+            let text = String::from_utf8_lossy(row.text).into_owned();
+            (row.line, text, row.kind)
+        })
+        .collect()
+}
+
+/// Numbers of the lines that match.
+fn numbers(query: &GrepQuery, body: &str) -> Vec<u32> {
+    run(query, body.as_bytes(), usize::MAX)
+        .into_iter()
+        .map(|line| line.0)
+        .collect()
+}
+
+fn regex(pattern: &str) -> GrepQuery {
+    GrepQuery {
+        regex: true,
+        ..query(pattern)
+    }
+}
+
+fn any_case(pattern: &str) -> GrepQuery {
+    GrepQuery {
+        ignore_case: true,
+        ..query(pattern)
+    }
+}
+
+/// The twin: split, ask of each line, show its neighbours.
+fn naive(
+    query: &GrepQuery,
+    body: &str,
+    budget: usize,
+    matches: impl Fn(&str) -> bool,
+) -> Vec<Line> {
+    let lines: Vec<&str> = body.split('\n').collect();
+    let mut left = budget.min(query.max_per_file.unwrap_or(usize::MAX));
+    let mut out = Vec::new();
+    for (at, line) in lines.iter().enumerate() {
+        if left == 0 || !matches(line) {
+            continue;
+        }
+        left -= 1;
+        let first = at.saturating_sub(query.before);
+        let last = at.saturating_add(query.after).min(lines.len() - 1);
+        for (near, line) in lines.iter().enumerate().take(last + 1).skip(first) {
+            let kind = match near.cmp(&at) {
+                std::cmp::Ordering::Less => RowKind::Before,
+                std::cmp::Ordering::Equal => RowKind::Match,
+                std::cmp::Ordering::Greater => RowKind::After,
+            };
+            let number = u32::try_from(near + 1).expect("a small number");
+            out.push((number, (*line).to_owned(), kind));
+        }
+    }
+    out
+}
+
+#[test]
+fn literals() {
+    let cases: [(&str, &str, &[u32]); 9] = [
+        ("a", "a\nb\na", &[1, 3]),
+        ("a", "aaa\n", &[1]),
+        ("", "", &[1]),
+        ("", "a\n", &[1, 2]),
+        ("", "\n\n", &[1, 2, 3]),
+        ("a\n", "a\na\n", &[]),
+        ("\r", "a\r\nb\n", &[1]),
+        (".", "a\nb.c\n", &[2]),
+        ("é", "e\né\n", &[2]),
+    ];
+    for (pattern, body, expected) in cases {
+        assert_eq!(numbers(&query(pattern), body), expected, "{pattern:?}");
+    }
+}
+
+#[test]
+fn regexes_stay_in_their_line() {
+    let cases: [(&str, &str, &[u32]); 29] = [
+        ("^b", "a\nb\nab\n", &[2]),
+        ("a$", "a\nba\nab\n", &[1, 2]),
+        ("^$", "a\n\nb\n", &[2, 4]),
+        ("^$", "", &[1]),
+        (r"\Ab", "a\nb\n", &[2]),
+        (r"a\z", "a\nb\nca\nx", &[1, 3]),
+        (r"a\sb", "a\nb\na b\n", &[3]),
+        (r"\s+b", "a\n b\n\nb", &[2]),
+        ("a[^x]b", "a\nb\nayb", &[3]),
+        ("(?s)a.b", "a\nb\nayb", &[3]),
+        ("(?s:a.*b)|c", "a\nc\nb", &[2]),
+        ("(?-m)^b$", "a\nb\n", &[2]),
+        ("a\\nb", "a\nb\n", &[]),
+        ("a\n|b", "a\nb\n", &[2]),
+        ("[\\n]", "a\nb\n", &[]),
+        ("[\\nb]", "a\nb\n", &[2]),
+        ("x*", "a\nx\n", &[1, 2, 3]),
+        ("(?i)AB", "ab\nAB\n", &[1, 2]),
+        (r"\bfoo\b", "foo\nfood\na foo.\n", &[1, 3]),
+        (r"\d{2,}", "1\n12\n", &[2]),
+        ("日.語", "日本語\n日語\n", &[1]),
+        (r"\w+", "é\n-\n", &[1]),
+        ("a|", "b", &[1]),
+        // A line's `\r` is its end, unless the pattern names it.
+        ("a$", "a\r\nb\r\n", &[1]),
+        ("^$", "a\r\n\r\n", &[2, 3]),
+        (r"a\r$", "a\r\na\n", &[1]),
+        (r"\r", "a\r\na\n", &[1]),
+        ("^.$", "a\r\nab\r\n", &[1]),
+        ("^a.$", "a\r\nab\r\n", &[2]),
+    ];
+    for (pattern, body, expected) in cases {
+        assert_eq!(numbers(&regex(pattern), body), expected, "{pattern:?}");
+    }
+}
+
+#[test]
+fn capital_and_small_letters_are_alike_when_asked() {
+    let cases: [(&str, &str, &[u32]); 8] = [
+        ("TODO", "todo\nToDo\nto do\n", &[1, 2]),
+        ("a.b", "A.B\nAxB\n", &[1]),
+        ("É", "é\ne\n", &[1]),
+        ("ß", "ß\nẞ\nss\n", &[1, 2]),
+        ("σ", "Σ\nς\ns\n", &[1, 2]),
+        ("\u{212a}", "k\nK\n", &[1, 2]),
+        ("", "a\n", &[1, 2]),
+        ("a\n", "A\n", &[]),
+    ];
+    for (pattern, body, expected) in cases {
+        assert_eq!(numbers(&any_case(pattern), body), expected, "{pattern:?}");
+    }
+}
+
+#[test]
+fn a_bad_regex_is_refused_in_one_sentence() {
+    for pattern in [
+        "(",
+        "[a",
+        "*",
+        r"\",
+        "a{2,1}",
+        "(?=a)",
+        r"(a)\1",
+        r"(\w{1000}){1000}",
+        r"\p{Nonsense}",
+        &"(".repeat(5000),
+        &"(?:a".repeat(1000),
+        &"a".repeat(10_000),
+    ] {
+        let error = Matcher::new(&regex(pattern)).err().expect(pattern);
+        assert_eq!(error.code(), "invalid_pattern");
+        let shown = error.to_string();
+        assert!(shown.starts_with("Invalid regex pattern: "), "{shown}");
+        assert!(!shown.contains('\n') && shown.len() < 200, "{shown}");
+    }
+}
+
+#[test]
+fn bytes_that_are_not_text_are_no_obstacle() {
+    let body = b"\xff\xfe a\n\x80\nb\xf0\x9f\n";
+    let lines = |query: &GrepQuery| run(query, body, usize::MAX).len();
+    assert_eq!(lines(&query("a")), 1);
+    assert_eq!(lines(&regex("a|b")), 2);
+    // A `.` is a character, and stray bytes are none.
+    assert_eq!(lines(&regex(r"^.*$")), 1);
+    assert_eq!(lines(&regex("^")), 4);
+    assert_eq!(lines(&regex(r"(?-u:\xff)")), 1);
+    assert_eq!(lines(&any_case("B")), 1);
+}
+
+#[test]
+fn a_text_of_ascii_alone_is_not_searched_for_more() {
+    let mut out = Matches::default();
+    let path = VPath::parse("/a.txt").expect("a path");
+    let matcher = Matcher::new(&query("é")).expect("a pattern");
+    let body = "é".as_bytes();
+    assert_eq!(matcher.search(&path, body, Texture::Ascii, 9, &mut out), 0);
+    assert_eq!(matcher.search(&path, body, Texture::Binary, 9, &mut out), 0);
+    assert_eq!(matcher.search(&path, body, Texture::Text, 9, &mut out), 1);
+}
+
+#[test]
+fn only_a_plain_literal_is_told_ahead() {
+    let literal = |query: GrepQuery| {
+        let matcher = Matcher::new(&query).expect("a pattern");
+        matcher.literal().map(<[u8]>::to_vec)
+    };
+    assert_eq!(literal(query("ab")), Some(b"ab".to_vec()));
+    for other in [query(""), query("a\n"), any_case("ab"), regex("ab")] {
+        assert_eq!(literal(other), None);
+    }
+}
+
+#[test]
+fn rows_of_several_files_share_one_answer() {
+    let mut out = Matches::default();
+    let matcher = Matcher::new(&query("a")).expect("a pattern");
+    for name in ["/1", "/2", "/3"] {
+        let path = VPath::parse(name).expect("a path");
+        let body: &[u8] = if name == "/2" { b"b" } else { b"a\na" };
+        matcher.search(&path, body, Texture::Ascii, 9, &mut out);
+    }
+    let shown: Vec<String> = out
+        .iter()
+        .map(|row| format!("{}:{}", row.path.as_str(), row.line))
+        .collect();
+    assert_eq!(shown, ["/1:1", "/1:2", "/3:1", "/3:2"]);
+    assert_eq!(out.paths.len(), 2);
+}
+
+/// Quadratic work on these would take minutes; the bound leaves room for a slow machine.
+#[test]
+fn hostile_patterns_take_linear_time() {
+    let started = std::time::Instant::now();
+    let lines = "a\n".repeat(200_000) + "b";
+    let long = "a".repeat(400_000);
+    for pattern in [
+        "(?s)a.*b",
+        "(?s)a(?:.*b)?",
+        "[^x]*b",
+        r"\s*x",
+        "(a*)*b",
+        "(a|a|a)*$b",
+        "(.*)(.*)(.*)(.*)(.*)x",
+        "(?:a?){30}a{30}c",
+    ] {
+        for body in [&lines, &long] {
+            numbers(&regex(pattern), body);
+        }
+    }
+    let near = "a".repeat(10_000) + "b";
+    numbers(&query(&near), &long);
+    let elapsed = started.elapsed();
+    assert!(elapsed.as_secs() < 60, "{elapsed:?}");
+}
+
+#[test]
+fn an_answer_stops_growing_at_its_bound() {
+    let wide = "x".repeat(1 << 20) + "\n";
+    let body = wide.repeat(40);
+    let everything = GrepQuery {
+        before: 40,
+        after: 40,
+        ..query("")
+    };
+    let mut out = Matches::default();
+    let path = VPath::parse("/a.txt").expect("a path");
+    let matcher = Matcher::new(&everything).expect("a pattern");
+    let count = matcher.search(&path, body.as_bytes(), Texture::Ascii, usize::MAX, &mut out);
+    assert!(Matcher::is_full(&out) && count < 41, "{count}");
+    assert!(out.text.len() < MAX_ANSWER_BYTES + body.len() + 1);
+}
+
+fn body() -> impl Strategy<Value = String> {
+    "([abé ]|A|\r|\n|\n){0,80}"
+}
+
+proptest! {
+    #[test]
+    fn literals_match_as_in_split_lines(
+        body in body(),
+        pattern in "[abé]{0,3}",
+        before in 0usize..4,
+        after in 0usize..4,
+        budget in prop_oneof![Just(usize::MAX), 0usize..6],
+        per_file in proptest::option::of(0usize..5),
+    ) {
+        let query = GrepQuery { before, after, max_per_file: per_file, ..query(&pattern) };
+        let expected = naive(&query, &body, budget, |line| line.contains(&pattern));
+        prop_assert_eq!(run(&query, body.as_bytes(), budget), expected);
+    }
+
+    #[test]
+    fn letters_of_any_size_match_as_in_split_lines(body in body(), pattern in "[abABéÉ]{1,3}") {
+        let query = any_case(&pattern);
+        let small = pattern.to_lowercase();
+        let expected = naive(&query, &body, usize::MAX, |line| line.to_lowercase().contains(&small));
+        prop_assert_eq!(run(&query, body.as_bytes(), usize::MAX), expected);
+    }
+
+    #[test]
+    fn regexes_match_as_in_split_lines(
+        body in "([abé ]|\n|\n){0,60}",
+        pattern in r"\^?(a|b|é|\.|\[\^a\]|\\s|\\S|\\w|\\b|a\*|b\+|\(\?:ab\|b\)\?|\(\?s:\.\*\)|\||\$){1,5}\$?",
+        before in 0usize..3,
+        after in 0usize..3,
+    ) {
+        let query = GrepQuery { pattern: Rc::from(pattern.as_str()), before, after, ..regex("") };
+        let alone = regex_automata::meta::Regex::new(&pattern).expect("a pattern");
+        let expected = naive(&query, &body, usize::MAX, |line| alone.is_match(line));
+        prop_assert_eq!(run(&query, body.as_bytes(), usize::MAX), expected);
+    }
+}
