@@ -4,6 +4,7 @@
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD_NO_PAD;
+use md5::Md5;
 use sha2::{Digest, Sha256};
 
 use super::errors::http_date;
@@ -39,6 +40,15 @@ pub struct Note {
 /// A digest as [`Note`] holds it.
 pub fn digest(body: &[u8]) -> String {
     STANDARD_NO_PAD.encode(Sha256::digest(body))
+}
+
+/// Whether an ETag is the body's MD5; `None` where it can be no MD5 at all.
+pub fn is_md5(tag: &str, body: &[u8]) -> Option<bool> {
+    if tag.len() != 32 || !tag.bytes().all(|b| b.is_ascii_hexdigit()) {
+        return None;
+    }
+    let digest = u128::from_be_bytes(Md5::digest(body).into());
+    Some(u128::from_str_radix(tag, 16) == Ok(digest))
 }
 
 impl Note {

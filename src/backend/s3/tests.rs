@@ -299,9 +299,28 @@ fn bytes_that_another_tool_changed_are_believed_the_second_time() {
         let mut objects = server.objects.borrow_mut();
         let object = objects.get_mut("a.txt").expect("there");
         object.body = Bytes::from_static(b"theirs");
-        object.tag = "other".into();
+        object.tag = "other-2".into();
     }
     assert_eq!(read(&files, "/a.txt").expect("read"), "theirs");
+    server.log.take();
+    {
+        let note = server
+            .objects
+            .borrow()
+            .get("a.txt")
+            .expect("there")
+            .meta
+            .clone();
+        server.put("a.txt", "theirs again");
+        server
+            .objects
+            .borrow_mut()
+            .get_mut("a.txt")
+            .expect("there")
+            .meta = note;
+    }
+    assert_eq!(read(&files, "/a.txt").expect("read"), "theirs again");
+    assert_eq!(server.count("GET"), 1, "its ETag proves it");
 }
 
 #[test]
