@@ -1,16 +1,17 @@
-//! Who may sign: keys held or fetched here, or a host that signs for us. Keys are fetched anew
-//! before they end, once for all who wait.
+//! The way requests go: signed, with keys held or fetched here or by a host that signs for us,
+//! and sent over HTTP. Keys are fetched anew before they end, once for all who wait.
 
 use std::cell::RefCell;
 use std::rc::Rc;
 use std::time::Duration;
 
+use futures_util::future::LocalBoxFuture;
 use futures_util::lock::Mutex;
 
 use super::request::{Ask, Bucket};
 use super::sign::{self, Credentials, Domain, Parts};
-use crate::env::http::Request;
-use crate::error::Result;
+use crate::env::http::{Http, HttpError, Request, Response};
+use crate::error::{Error, Result};
 use crate::storage::Pending;
 use crate::time::Time;
 
@@ -27,6 +28,57 @@ pub trait KeySource {
 pub trait Signer {
     /// The address to send a request to, and headers to set beside those asked for.
     fn sign<'a>(&'a self, ask: &'a Ask) -> Pending<'a, (String, Vec<(String, String)>)>;
+}
+
+/// Why a request brought no answer.
+pub enum Trouble {
+    /// It was not sent: it could not be signed.
+    Unsent(Error),
+    /// The way there failed, or the way back.
+    Network(HttpError),
+}
+
+/// A way for requests to go and answers to come.
+pub trait Wire {
+    /// Sends one request.
+    fn send<'a>(
+        &'a self,
+        ask: &'a Ask,
+        now: Time,
+    ) -> LocalBoxFuture<'a, std::result::Result<Response, Trouble>>;
+
+    /// The server says that our keys have ended.
+    fn expired(&self) {}
+}
+
+/// Signed requests over HTTP.
+pub struct Signed {
+    /// Where they go.
+    pub bucket: Bucket,
+    /// What sends them.
+    pub http: Rc<dyn Http>,
+    /// Who signs them.
+    pub access: Access,
+}
+
+impl Wire for Signed {
+    fn send<'a>(
+        &'a self,
+        ask: &'a Ask,
+        now: Time,
+    ) -> LocalBoxFuture<'a, std::result::Result<Response, Trouble>> {
+        Box::pin(async move {
+            let request = self.access.signed(&self.bucket, ask, now).await;
+            let request = request.map_err(Trouble::Unsent)?;
+            self.http.send(request).await.map_err(Trouble::Network)
+        })
+    }
+
+    fn expired(&self) {
+        if let Access::Keys(ring) = &self.access {
+            ring.held.replace(None);
+        }
+    }
 }
 
 /// How requests are signed.
@@ -79,13 +131,6 @@ impl KeyRing {
 }
 
 impl Access {
-    /// Lets go of keys that the server says have ended.
-    pub fn forget(&self) {
-        if let Access::Keys(ring) = self {
-            ring.held.replace(None);
-        }
-    }
-
     /// A request ready to be sent.
     pub async fn signed(&self, bucket: &Bucket, ask: &Ask, now: Time) -> Result<Request> {
         match self {
@@ -227,7 +272,9 @@ mod tests {
         assert_eq!(calls.get(), 1, "still good");
         let _ = block_on(access.signed(&bucket, &ask, at(900)));
         assert_eq!(calls.get(), 2, "less than the margin left");
-        access.forget();
+        if let Access::Keys(ring) = &access {
+            ring.held.replace(None);
+        }
         let _ = block_on(access.signed(&bucket, &ask, at(900)));
         assert_eq!(calls.get(), 3, "refused by the server");
     }

@@ -7,12 +7,12 @@ use std::time::Duration;
 
 use futures_util::future::{Either, select};
 
-use super::access::Access;
+use super::access::{Trouble, Wire};
 use super::errors::{About, Failure};
 use super::permits::Permits;
 use super::request::{Ask, Bucket};
 use super::xml::Broken;
-use crate::env::http::{Http, Response};
+use crate::env::http::Response;
 use crate::env::{clock, random, timer};
 use crate::path::VPath;
 use crate::time::Time;
@@ -64,8 +64,7 @@ pub struct Client {
     pub bucket: Bucket,
     /// How patient it is.
     pub retry: Retry,
-    http: Rc<dyn Http>,
-    access: Access,
+    wire: Rc<dyn Wire>,
     permits: Permits,
     /// Microseconds by which the server's clock is ahead of ours.
     skew: Cell<i64>,
@@ -73,18 +72,11 @@ pub struct Client {
 
 impl Client {
     /// A way to `bucket` with at most `concurrency` requests at once.
-    pub fn new(
-        bucket: Bucket,
-        http: Rc<dyn Http>,
-        access: Access,
-        concurrency: usize,
-        retry: Retry,
-    ) -> Client {
+    pub fn new(bucket: Bucket, wire: Rc<dyn Wire>, concurrency: usize, retry: Retry) -> Client {
         Client {
             bucket,
             retry,
-            http,
-            access,
+            wire,
             permits: Permits::new(concurrency),
             skew: Cell::new(0),
         }
@@ -95,6 +87,7 @@ impl Client {
         About {
             operation,
             path,
+            service: self.bucket.service,
             bucket: &self.bucket.name,
         }
     }
@@ -106,16 +99,14 @@ impl Client {
     /// One try. Success is a status of 2xx, or 304.
     pub async fn attempt(&self, about: About<'_>, ask: &Ask) -> Result<Response, Failure> {
         let _permit = self.permits.take().await;
-        let request = self
-            .access
-            .signed(&self.bucket, ask, self.now())
-            .await
-            .map_err(Failure::before)?;
-        let sent = self.http.send(request);
         let limit = self.retry.limit;
+        let sent = self.wire.send(ask, self.now());
         let response = match select(sent, timer::sleep(limit)).await {
             Either::Left((Ok(response), _)) => response,
-            Either::Left((Err(failure), _)) => return Err(about.network(&failure)),
+            Either::Left((Err(Trouble::Unsent(error)), _)) => return Err(Failure::before(error)),
+            Either::Left((Err(Trouble::Network(failure)), _)) => {
+                return Err(about.network(&failure));
+            }
             Either::Right(_) => return Err(about.late(limit)),
         };
         if ask.method != "HEAD" && is_short(&response) {
@@ -126,7 +117,7 @@ impl Client {
         }
         let failure = about.answer(&response, self.now());
         if failure.code == "ExpiredToken" {
-            self.access.forget();
+            self.wire.expired();
         }
         if let Some(server) = failure.server_time {
             let ours = clock::now().micros();

@@ -70,6 +70,8 @@ pub struct About<'a> {
     pub operation: &'static str,
     /// The path, or none for the bucket.
     pub path: Option<&'a VPath>,
+    /// `S3`, or what speaks like it.
+    pub service: &'static str,
     /// The bucket's name.
     pub bucket: &'a str,
 }
@@ -80,15 +82,15 @@ impl About<'_> {
         let error = match self.path {
             Some(path) => Error::at(
                 kind,
-                format!("S3 could not {} '", self.operation),
+                format!("{} could not {} '", self.service, self.operation),
                 path,
                 format!("'{after}"),
             ),
             None => Error::new(
                 kind,
                 format!(
-                    "S3 could not {} in bucket '{}'{after}",
-                    self.operation, self.bucket
+                    "{} could not {} in bucket '{}'{after}",
+                    self.service, self.operation, self.bucket
                 ),
             ),
         };
@@ -308,6 +310,7 @@ mod tests {
         let about = About {
             operation: "write",
             path: Some(&path),
+            service: "S3",
             bucket: "files",
         };
         about.answer(
@@ -401,6 +404,7 @@ mod tests {
         let about = About {
             operation: "read",
             path: Some(&path),
+            service: "S3",
             bucket: "files",
         };
         let mut failure = HttpError {

@@ -7,6 +7,7 @@
 //! - `store`: reading and listing, the [`Storage`](crate::storage::Storage) itself.
 //! - `write`: changing one object, and finding out what became of a change whose answer was lost.
 //! - `remove`: deleting, one object or a whole tree.
+//! - `r2`: the same over the binding of a Worker, which needs no keys.
 
 pub mod access;
 pub mod answer;
@@ -15,6 +16,8 @@ pub mod client;
 pub mod errors;
 pub mod permits;
 pub mod probe;
+#[cfg(target_arch = "wasm32")]
+pub mod r2;
 mod remove;
 pub mod request;
 pub mod sign;

@@ -6,10 +6,11 @@ use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
 use md5::{Digest, Md5};
 
-use super::sign::{canonical_query, encode_path};
+use super::sign::{Credentials, Domain, Parts, canonical_query, encode_path, presigned_query};
 use super::xml;
 use crate::error::{Error, Kind, Result};
 use crate::path::VPath;
+use crate::time::Time;
 
 /// The longest key S3 takes, in bytes.
 pub const MAX_KEY: usize = 1024;
@@ -21,6 +22,8 @@ pub const META: &str = "x-amz-meta-kitbag";
 /// Where a bucket is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Bucket {
+    /// What it is called in sentences: `S3`, or what speaks like it.
+    pub service: &'static str,
     /// Its name.
     pub name: String,
     /// The region that signatures name.
@@ -95,6 +98,7 @@ impl Bucket {
             (format!("{name}.{host}"), base)
         };
         Ok(Bucket {
+            service: "S3",
             name: name.to_owned(),
             region: region.to_owned(),
             prefix: if prefix.is_empty() {
@@ -131,6 +135,35 @@ impl Bucket {
         let mark = if ask.query.is_empty() { "" } else { "?" };
         let query = canonical_query(&ask.query);
         format!("{}://{}{path}{mark}{query}", self.scheme, self.host)
+    }
+
+    /// The presigned address of a request, good for `seconds`. The headers given must be sent
+    /// with it as they are.
+    #[expect(clippy::too_many_arguments, reason = "a request, in its parts")]
+    pub fn presigned(
+        &self,
+        method: &str,
+        key: Option<&str>,
+        query: &[(String, String)],
+        mut headers: Vec<(String, String)>,
+        seconds: u32,
+        now: Time,
+        keys: &Credentials,
+    ) -> String {
+        headers.push(("host".to_owned(), self.host.clone()));
+        let path = self.path(key);
+        let parts = Parts {
+            method,
+            path: &path,
+            query,
+            headers: &headers,
+        };
+        let domain = Domain {
+            region: &self.region,
+            service: "s3",
+        };
+        let query = presigned_query(parts, seconds, now, domain, keys);
+        format!("{}://{}{path}?{query}", self.scheme, self.host)
     }
 
     /// The key of a file.

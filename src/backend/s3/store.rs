@@ -11,7 +11,7 @@ use futures_util::future::{LocalBoxFuture, join};
 use futures_util::lock::Mutex;
 use futures_util::{Stream, StreamExt, stream};
 
-use super::access::Access;
+use super::access::Wire;
 use super::answer::{self, Note, Page, Told};
 use super::cache::{Cache, Cached};
 use super::client::{Client, Retry};
@@ -20,7 +20,6 @@ use super::probe::{self, Conditions};
 use super::request::{Ask, Bucket};
 use super::xml::Broken;
 use crate::backend::queue::Queue;
-use crate::env::http::Http;
 use crate::env::{random, timer};
 use crate::error::Result;
 use crate::path::VPath;
@@ -87,14 +86,13 @@ impl S3 {
     /// A place in `bucket`; `warn` is told what its owner should know.
     pub fn new(
         bucket: Bucket,
-        http: Rc<dyn Http>,
-        access: Access,
+        wire: Rc<dyn Wire>,
         options: S3Options,
         warn: Box<dyn Fn(&str)>,
     ) -> S3 {
         let concurrency = options.concurrency.max(1);
         S3 {
-            client: Client::new(bucket, http, access, concurrency, options.retry),
+            client: Client::new(bucket, wire, concurrency, options.retry),
             cache: Cache::new(options.cache_bytes),
             queue: Queue::default(),
             concurrency,

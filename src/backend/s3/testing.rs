@@ -12,7 +12,7 @@ use bytes::Bytes;
 use futures_util::future::LocalBoxFuture;
 use md5::{Digest, Md5};
 
-use super::access::{Access, KeyRing};
+use super::access::{Access, KeyRing, Signed};
 use super::request::{Bucket, Location};
 use super::sign::Credentials;
 use super::store::{S3, S3Options};
@@ -432,6 +432,16 @@ impl Http for Server {
 
 /// A backend over the server, with keys that no text may ever show.
 pub fn storage(server: &Rc<Server>, options: S3Options, prefix: &str) -> S3 {
+    storage_that_warns(server, options, prefix, Box::new(|_| {}))
+}
+
+/// The same, whose warnings are heard.
+pub fn storage_that_warns(
+    server: &Rc<Server>,
+    options: S3Options,
+    prefix: &str,
+    warn: Box<dyn Fn(&str)>,
+) -> S3 {
     let bucket = Bucket::new(&Location {
         endpoint: Some("http://h"),
         region: "us-east-1",
@@ -446,11 +456,10 @@ pub fn storage(server: &Rc<Server>, options: S3Options, prefix: &str) -> S3 {
         session_token: Some("TOKENSECRET".into()),
         expires: None,
     };
-    S3::new(
-        bucket,
-        server.clone(),
-        Access::Keys(KeyRing::new(Box::new(keys))),
-        options,
-        Box::new(|_| {}),
-    )
+    let wire = Signed {
+        bucket: bucket.clone(),
+        http: server.clone(),
+        access: Access::Keys(KeyRing::new(Box::new(keys))),
+    };
+    S3::new(bucket, Rc::new(wire), options, warn)
 }

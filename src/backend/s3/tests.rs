@@ -8,7 +8,7 @@ use futures_util::future::join_all;
 
 use super::client::Retry;
 use super::store::{S3, S3Options, Trust};
-use super::testing::{Fault, Server, block_on, storage};
+use super::testing::{Fault, Server, block_on, storage, storage_that_warns};
 use crate::backend::files::{Files, FilesOptions};
 use crate::error::{Error, Kind};
 use crate::path::VPath;
@@ -79,24 +79,7 @@ fn the_probe_runs_once_and_leaves_nothing_behind() {
 }
 
 fn files_that_warn(server: &Rc<Server>, warn: Box<dyn Fn(&str)>) -> Files<S3> {
-    use super::access::{Access, KeyRing};
-    use super::request::{Bucket, Location};
-    use super::sign::Credentials;
-    let bucket = Bucket::new(&Location {
-        endpoint: Some("http://h"),
-        region: "r",
-        bucket: "b",
-        ..Location::default()
-    })
-    .expect("a bucket");
-    let keys = Credentials {
-        access_key_id: "i".into(),
-        secret_access_key: "s".into(),
-        session_token: None,
-        expires: None,
-    };
-    let access = Access::Keys(KeyRing::new(Box::new(keys)));
-    let storage = S3::new(bucket, server.clone(), access, S3Options::default(), warn);
+    let storage = storage_that_warns(server, S3Options::default(), "", warn);
     Files::new(storage, FilesOptions::default())
 }
 
