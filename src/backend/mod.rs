@@ -4,4 +4,5 @@
 pub mod files;
 mod index_cache;
 mod queue;
+pub mod s3;
 pub mod state;

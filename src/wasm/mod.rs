@@ -12,6 +12,7 @@ pub mod call;
 pub mod handles;
 pub mod panic;
 pub mod reply;
+pub mod s3;
 pub mod state;
 pub mod task;
 
