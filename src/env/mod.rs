@@ -4,3 +4,4 @@
 pub mod clock;
 #[cfg(target_arch = "wasm32")]
 pub mod host;
+pub mod timer;
