@@ -24,9 +24,6 @@ use crate::storage::{
     Depth, File, Flow, Meta, NewFile, Pending, PutMode, Removed, Scan, Scope, Storage,
 };
 
-/// Times an edit is repeated on fresh text before it gives up with `conflict`.
-const REPLAYS: u32 = 64;
-
 /// What `write` does where the file exists.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum WriteMode {
@@ -122,30 +119,22 @@ impl<S: Storage> Files<S> {
         }
     }
 
-    async fn get_text(&self, path: &VPath) -> Result<File> {
-        let file = self
-            .storage
-            .get(path, None)
-            .await?
-            .ok_or_else(|| Error::nothing_there(path))?;
-        if kind_of(path, &file).1.is_text() {
-            return Ok(file);
-        }
-        Err(Error::at(
-            Kind::InvalidArgument,
-            "Error: File '",
-            path,
-            "' is binary and cannot be edited as text; upload new bytes instead",
-        ))
-    }
-
-    async fn edit_once(
+    /// What an edit makes of a file, and what it answers.
+    fn edited(
         &self,
         path: &VPath,
         edit: &Edit,
+        file: &File,
         capability: &Capability,
-    ) -> Result<EditResult> {
-        let file = self.get_text(path).await?;
+    ) -> Result<(NewFile, EditResult)> {
+        if !kind_of(path, file).1.is_text() {
+            return Err(Error::at(
+                Kind::InvalidArgument,
+                "Error: File '",
+                path,
+                "' is binary and cannot be edited as text; upload new bytes instead",
+            ));
+        }
         let replaced = replace::replace(&file.body, &edit.old, &edit.new, edit.replace_all)
             .map_err(|refusal| {
                 replace::sentence(&refusal, path, &String::from_utf8_lossy(&edit.old))
@@ -158,35 +147,29 @@ impl<S: Storage> Files<S> {
         } = replaced;
         self.sized(path, body.len(), capability)?;
         let new = self.new_file(path, Bytes::from(body), Some(&file.meta));
-        let mode = match file.meta.version {
-            Some(version) => PutMode::Update(version),
-            None => PutMode::Overwrite,
-        };
-        self.storage.put(path, new, mode).await?;
-        Ok(EditResult {
+        let result = EditResult {
             occurrences,
             crlf,
             files_update: None,
-        })
+        };
+        Ok((new, result))
     }
 
     async fn edit_file(&self, path: &VPath, edit: &Edit) -> Result<EditResult> {
         let capability = self.writable()?;
         // Edits of one instance take turns on every storage: it spares them each other's replays.
         let _turn = self.queue.turn(path).await;
-        let mut attempt = 0;
-        loop {
-            let answer = self.edit_once(path, edit, &capability).await;
-            match answer {
-                Err(error) if error.kind() == Kind::Conflict && attempt < REPLAYS => {
-                    self.storage.pause(attempt).await;
-                    attempt += 1;
-                }
-                answer => {
-                    self.indexes.forget(path);
-                    return answer;
-                }
-            }
+        let mut result = EditResult::default();
+        let mut change = |file: &File| {
+            let (new, made) = self.edited(path, edit, file, &capability)?;
+            result = made;
+            Ok(new)
+        };
+        let answer = self.storage.update(path, &mut change).await;
+        self.indexes.forget(path);
+        match answer? {
+            Some(_) => Ok(result),
+            None => Err(Error::nothing_there(path)),
         }
     }
 

@@ -4,3 +4,5 @@
 pub mod clock;
 #[cfg(target_arch = "wasm32")]
 pub mod host;
+pub mod random;
+pub mod timer;
