@@ -217,12 +217,12 @@ pub trait Storage {
     ) -> Pending<'a, ()> {
         Box::pin(async move {
             // A file may stand at the root of the scope as well as a directory.
-            if scope.prefix.is_empty() && !scope.root.is_root() {
-                if let Some(meta) = self.stat(&scope.root).await?
-                    && visit(&scope.root, &meta).is_break()
-                {
-                    return Ok(());
-                }
+            if scope.prefix.is_empty()
+                && !scope.root.is_root()
+                && let Some(meta) = self.stat(&scope.root).await?
+                && visit(&scope.root, &meta).is_break()
+            {
+                return Ok(());
             }
             let dir = literal_dir(scope);
             let mut from = None;

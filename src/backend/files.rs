@@ -284,7 +284,7 @@ impl<S: Storage> Files<S> {
             // One more than allowed tells whether there was more.
             let budget = cap.saturating_sub(count).saturating_add(1);
             count += matcher.search(path, &file.body, texture, budget, &mut found.matches);
-            if count > cap {
+            if count > cap || Matcher::is_full(&found.matches) {
                 return Flow::Break(());
             }
             Flow::Continue(())
@@ -295,10 +295,8 @@ impl<S: Storage> Files<S> {
             literal: matcher.literal(),
         };
         self.storage.scan(scan, &mut visit).await?;
-        if count > cap {
-            found.matches.keep_first(cap);
-            found.truncated = true;
-        }
+        found.truncated = count > cap || Matcher::is_full(&found.matches);
+        found.matches.keep_first(cap);
         Ok(found)
     }
 
