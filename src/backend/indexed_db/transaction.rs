@@ -67,8 +67,8 @@ impl Transaction {
     /// The same; what it failed of comes back as it was thrown.
     pub async fn finish(self) -> std::result::Result<(), JsValue> {
         self.committing.set(true);
-        // Where it is missing, or a request has failed by now, the transaction ends by itself.
-        let _ = self.inner.commit();
+        // It commits by itself when nothing more is asked of it. Its own `commit()` would be a
+        // little quicker, but a request that fails behind it does not undo the others in Firefox.
         if self.ended.wait().await {
             return Ok(());
         }
