@@ -252,37 +252,6 @@ pub trait Storage: AsStorage {
         provided::update(self.as_storage(), path, change)
     }
 
-    /// Puts what `change` makes of a file in its place; `None` where there is no file. The put
-    /// happens only over the very state that `change` was shown, so that no other writer's
-    /// change is lost; here, by doing all of it again a bounded number of times. A storage that
-    /// can hold the file still meanwhile needs no second try.
-    fn update<'a>(
-        &'a self,
-        path: &'a VPath,
-        change: &'a mut Change<'_>,
-    ) -> Pending<'a, Option<Meta>> {
-        Box::pin(async move {
-            let mut attempt = 0;
-            loop {
-                let Some(file) = self.get(path, None).await? else {
-                    return Ok(None);
-                };
-                let new = change(&file)?;
-                let mode = match file.meta.version {
-                    Some(version) => PutMode::Update(version),
-                    None => PutMode::Overwrite,
-                };
-                match self.put(path, new, mode).await {
-                    Err(error) if error.kind() == Kind::Conflict && attempt < REPLAYS => {
-                        self.pause(attempt).await;
-                        attempt += 1;
-                    }
-                    answer => return answer.map(Some),
-                }
-            }
-        })
-    }
-
     /// Waits before try number `attempt` (from 0) of an edit that met another writer. Storages
     /// across a network wait a little, and not all alike.
     fn pause(&self, _attempt: u32) -> LocalBoxFuture<'_, ()> {
