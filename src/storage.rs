@@ -10,7 +10,7 @@ use std::rc::Rc;
 use bytes::Bytes;
 use futures_util::future::{LocalBoxFuture, ready};
 
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, Result};
 use crate::file::{Format, Mime, Texture};
 use crate::path::VPath;
 use crate::protocol::Capability;
