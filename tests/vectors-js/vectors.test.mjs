@@ -137,7 +137,8 @@ function sameStep({ op, args, result }, backend) {
     return;
   }
   const view = views[op](seen, result);
-  const sort = (value) => (Array.isArray(value?.paths) ? { paths: [...value.paths].sort() } : value);
+  const sort = (value) =>
+    Array.isArray(value?.paths) ? { paths: [...value.paths].sort() } : value;
   const orderless = (value) =>
     value?.matches
       ? { matches: value.matches.map((one) => JSON.stringify(one)).sort() }
