@@ -194,7 +194,8 @@ impl Storage for Memory {
     fn capability(&self) -> Capability {
         Capability {
             native_search: true,
-            max_file_bytes: Some(self.max_bytes),
+            // The bound is on all files together; what is over it is a matter of quota.
+            max_file_bytes: None,
             ..Capability::full()
         }
     }

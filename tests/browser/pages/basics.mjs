@@ -12,9 +12,18 @@ export async function smoke(kind) {
   await log(b.ls("/a"));
   await log(b.glob("**/*.txt"));
   await log(b.grep("there"));
-  await log(b.uploadFiles([["/x/é🙂.md", new TextEncoder().encode("# hi there")], ["/i.png", new Uint8Array([1,2,3])]]));
+  await log(
+    b.uploadFiles([
+      ["/x/é🙂.md", new TextEncoder().encode("# hi there")],
+      ["/i.png", new Uint8Array([1, 2, 3])],
+    ]),
+  );
   await log(b.grep("there"));
-  await log(b.downloadFiles(["/i.png", "/none"]).then((r) => r.map((x) => ({ ...x, content: x.content && [...x.content] }))));
+  await log(
+    b
+      .downloadFiles(["/i.png", "/none"])
+      .then((r) => r.map((x) => ({ ...x, content: x.content && [...x.content] }))),
+  );
   await log(b.delete("/a"));
   await log(b.ls("/"));
   await log(b.health());
