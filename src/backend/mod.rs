@@ -3,5 +3,5 @@
 
 pub mod files;
 mod index_cache;
-mod queue;
+pub(crate) mod queue;
 pub mod state;
