@@ -138,12 +138,12 @@ impl Memory {
 
     fn visit(&self, scope: &Scope, visit: &mut dyn FnMut(&VPath, &File) -> Flow) {
         let files = self.files.borrow();
-        if scope.prefix.is_empty() && !scope.root.is_root() {
-            if let Some(file) = files.get(&scope.root) {
-                if visit(&scope.root, file).is_break() {
-                    return;
-                }
-            }
+        if scope.prefix.is_empty()
+            && !scope.root.is_root()
+            && let Some(file) = files.get(&scope.root)
+            && visit(&scope.root, file).is_break()
+        {
+            return;
         }
         let prefix = scope.key_prefix();
         let beneath = files.range::<str, _>((Bound::Included(prefix.as_str()), Bound::Unbounded));

@@ -222,7 +222,8 @@ impl Backend for RateLimit {
             let allowed: Vec<VPath> = paths
                 .iter()
                 .zip(&refused)
-                .filter_map(|(path, refused)| refused.is_none().then(|| path.clone()))
+                .filter(|(_, refused)| refused.is_none())
+                .map(|(path, _)| path.clone())
                 .collect();
             fill(refused, self.inner.download(&allowed).await)
         })

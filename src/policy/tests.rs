@@ -324,7 +324,8 @@ fn asking(rules: Vec<Rule>, inner: &SharedBackend, on_ask: OnAsk) -> SharedBacke
 #[test]
 fn somebody_is_asked_and_only_a_yes_is_a_yes() {
     let inner = with(&[("/p/a", "needle"), ("/p/b", "needle"), ("/q", "needle")]);
-    let asked: Rc<RefCell<Vec<(&str, String, String)>>> = Rc::default();
+    type Asked = (&'static str, String, String);
+    let asked: Rc<RefCell<Vec<Asked>>> = Rc::default();
     let log = asked.clone();
     let on_ask: OnAsk = Rc::new(move |question: Question| {
         let yes = question.path.as_str() != "/p/b";
