@@ -5,5 +5,7 @@ pub mod files;
 mod index_cache;
 #[cfg(target_arch = "wasm32")]
 pub mod indexed_db;
+#[cfg(target_arch = "wasm32")]
+pub mod opfs;
 mod queue;
 pub mod state;

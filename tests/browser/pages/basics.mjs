@@ -1,10 +1,13 @@
-import { IndexedDbBackend } from "/pkg/dist/browser.js";
+import { IndexedDbBackend, OpfsBackend } from "/pkg/dist/browser.js";
 export async function smoke(kind) {
-  const b = new IndexedDbBackend({ database: "smoke" + Math.random() });
+  const b = kind === "opfs" ? new OpfsBackend({ root: "smoke" + Math.random() }) : new IndexedDbBackend({ database: "smoke" + Math.random() });
   const out = [];
   const log = async (p) => out.push(await p);
   await log(b.write("/a/b.txt", "hello\nworld"));
   await log(b.write("/a/b.txt", "hello\nworld"));
+  await log(b.write("/a", "hello\nworld"));
+  await log(b.write("/a/b.txt/c", "hello\nworld"));
+  await log(b.read("/a"));
   await log(b.read("/a/b.txt"));
   await log(b.edit("/a/b.txt", "world", "there"));
   await log(b.read("/a/b.txt"));
@@ -21,4 +24,8 @@ export async function smoke(kind) {
   await log(b.readRaw("/x/é🙂.md"));
   out.push(b.capability);
   return out;
+}
+export async function worker(kind) {
+  const w = new Worker("/pages/basics-worker.mjs", { type: "module" });
+  return new Promise((res, rej) => { w.onmessage = (e) => res(e.data); w.onerror = (e) => rej(new Error(e.message)); w.postMessage(kind); });
 }
