@@ -8,4 +8,5 @@ pub mod indexed_db;
 #[cfg(target_arch = "wasm32")]
 pub mod opfs;
 mod queue;
+pub mod s3;
 pub mod state;

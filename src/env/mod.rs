@@ -6,5 +6,6 @@ pub mod clock;
 pub mod dom;
 #[cfg(target_arch = "wasm32")]
 pub mod host;
+pub mod http;
 pub mod random;
 pub mod timer;
