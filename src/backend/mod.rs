@@ -5,6 +5,8 @@ pub mod files;
 mod index_cache;
 #[cfg(target_arch = "wasm32")]
 pub mod indexed_db;
+#[cfg(target_arch = "wasm32")]
+pub mod opfs;
 pub(crate) mod queue;
 pub mod s3;
 pub mod state;
