@@ -1,7 +1,13 @@
 //! The places that keep files. [`files`] says what the operations mean; every other file here
 //! says how one kind of place keeps bytes.
 
+#[cfg(target_arch = "wasm32")]
+pub mod custom;
+#[cfg(target_arch = "wasm32")]
+pub mod custom_values;
 pub mod files;
 mod index_cache;
 mod queue;
 pub mod state;
+#[cfg(target_arch = "wasm32")]
+pub mod with_shell;

@@ -10,6 +10,7 @@ pub mod args;
 pub mod buffers;
 pub mod call;
 pub mod handles;
+pub mod lent;
 pub mod panic;
 pub mod reply;
 pub mod state;
