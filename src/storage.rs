@@ -10,7 +10,7 @@ use futures_util::StreamExt;
 use futures_util::future::{LocalBoxFuture, ready};
 use futures_util::stream;
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Kind, Result};
 use crate::file::{Format, Mime, Texture};
 use crate::path::VPath;
 use crate::protocol::Capability;
@@ -165,6 +165,12 @@ pub struct Scan<'a> {
 /// A visitor's answer: go on, or stop here.
 pub type Flow = ControlFlow<()>;
 
+/// What an update makes of the file as it stands. It may be asked again, about a newer state.
+pub type Change<'a> = dyn FnMut(&File) -> Result<NewFile> + 'a;
+
+/// Times an update is repeated on fresh text before it gives up with `conflict`.
+pub const REPLAYS: u32 = 64;
+
 /// How many bodies a storage is asked for at once where it names no number of its own.
 pub const PARALLEL: usize = 16;
 
@@ -289,6 +295,37 @@ pub trait Storage {
                 .buffered(PARALLEL)
                 .collect(),
         )
+    }
+
+    /// Puts what `change` makes of a file in its place; `None` where there is no file. The put
+    /// happens only over the very state that `change` was shown, so that no other writer's
+    /// change is lost; here, by doing all of it again a bounded number of times. A storage that
+    /// can hold the file still meanwhile needs no second try.
+    fn update<'a>(
+        &'a self,
+        path: &'a VPath,
+        change: &'a mut Change<'_>,
+    ) -> Pending<'a, Option<Meta>> {
+        Box::pin(async move {
+            let mut attempt = 0;
+            loop {
+                let Some(file) = self.get(path, None).await? else {
+                    return Ok(None);
+                };
+                let new = change(&file)?;
+                let mode = match file.meta.version {
+                    Some(version) => PutMode::Update(version),
+                    None => PutMode::Overwrite,
+                };
+                match self.put(path, new, mode).await {
+                    Err(error) if error.kind() == Kind::Conflict && attempt < REPLAYS => {
+                        self.pause(attempt).await;
+                        attempt += 1;
+                    }
+                    answer => return answer.map(Some),
+                }
+            }
+        })
     }
 
     /// Waits before try number `attempt` (from 0) of an edit that met another writer. Storages

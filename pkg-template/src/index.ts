@@ -15,3 +15,16 @@ export { KitbagPanic } from "./core/panic.js";
 export type { Channel } from "./mirror.js";
 export { StateBackend, type StateBackendOptions, type StateRuntime } from "./state.js";
 export type * from "./types.js";
+export {
+  presignS3,
+  R2Backend,
+  type R2BackendOptions,
+  type R2BucketLike,
+  S3Backend,
+  type S3BackendOptions,
+  type S3Credentials,
+  type S3Location,
+  type S3Retry,
+  type S3SignedRequest,
+  type S3SignRequest,
+} from "./s3.js";

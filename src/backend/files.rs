@@ -24,9 +24,6 @@ use crate::storage::{
     Depth, File, Flow, Meta, NewFile, Pending, PutMode, Removed, Scan, Scope, Storage,
 };
 
-/// Times an edit is repeated on fresh text before it gives up with `conflict`.
-const REPLAYS: u32 = 64;
-
 /// What `write` does where the file exists.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum WriteMode {
@@ -122,30 +119,42 @@ impl<S: Storage> Files<S> {
         }
     }
 
-    async fn get_text(&self, path: &VPath) -> Result<File> {
-        let file = self
-            .storage
-            .get(path, None)
-            .await?
-            .ok_or_else(|| Error::nothing_there(path))?;
-        if kind_of(path, &file).1.is_text() {
-            return Ok(file);
+    /// A body after an edit. ASCII with ASCII put in stays what it was, without another look at
+    /// all of it.
+    fn edited_file(&self, path: &VPath, body: Bytes, previous: &Meta, put_in: &[u8]) -> NewFile {
+        let plain = put_in.is_ascii() && memchr::memchr(0, put_in).is_none();
+        match (&previous.mime, previous.texture) {
+            (Some(mime), Some(Texture::Ascii)) if plain => {
+                let now = clock::now();
+                NewFile {
+                    body,
+                    created: previous.created.unwrap_or(now),
+                    modified: now,
+                    mime: mime.clone(),
+                    format: previous.format,
+                    texture: Texture::Ascii,
+                }
+            }
+            _ => self.new_file(path, body, Some(previous)),
         }
-        Err(Error::at(
-            Kind::InvalidArgument,
-            "Error: File '",
-            path,
-            "' is binary and cannot be edited as text; upload new bytes instead",
-        ))
     }
 
-    async fn edit_once(
+    /// What an edit makes of a file, and what it answers.
+    fn edited(
         &self,
         path: &VPath,
         edit: &Edit,
+        file: &File,
         capability: &Capability,
-    ) -> Result<EditResult> {
-        let file = self.get_text(path).await?;
+    ) -> Result<(NewFile, EditResult)> {
+        if !kind_of(path, file).1.is_text() {
+            return Err(Error::at(
+                Kind::InvalidArgument,
+                "Error: File '",
+                path,
+                "' is binary and cannot be edited as text; upload new bytes instead",
+            ));
+        }
         let replaced = replace::replace(&file.body, &edit.old, &edit.new, edit.replace_all)
             .map_err(|refusal| {
                 replace::sentence(&refusal, path, &String::from_utf8_lossy(&edit.old))
@@ -157,36 +166,30 @@ impl<S: Storage> Files<S> {
             ..
         } = replaced;
         self.sized(path, body.len(), capability)?;
-        let new = self.new_file(path, Bytes::from(body), Some(&file.meta));
-        let mode = match file.meta.version {
-            Some(version) => PutMode::Update(version),
-            None => PutMode::Overwrite,
-        };
-        self.storage.put(path, new, mode).await?;
-        Ok(EditResult {
+        let new = self.edited_file(path, Bytes::from(body), &file.meta, &edit.new);
+        let result = EditResult {
             occurrences,
             crlf,
             files_update: None,
-        })
+        };
+        Ok((new, result))
     }
 
     async fn edit_file(&self, path: &VPath, edit: &Edit) -> Result<EditResult> {
         let capability = self.writable()?;
         // Edits of one instance take turns on every storage: it spares them each other's replays.
         let _turn = self.queue.turn(path).await;
-        let mut attempt = 0;
-        loop {
-            let answer = self.edit_once(path, edit, &capability).await;
-            match answer {
-                Err(error) if error.kind() == Kind::Conflict && attempt < REPLAYS => {
-                    self.storage.pause(attempt).await;
-                    attempt += 1;
-                }
-                answer => {
-                    self.indexes.forget(path);
-                    return answer;
-                }
-            }
+        let mut result = EditResult::default();
+        let mut change = |file: &File| {
+            let (new, made) = self.edited(path, edit, file, &capability)?;
+            result = made;
+            Ok(new)
+        };
+        let answer = self.storage.update(path, &mut change).await;
+        self.indexes.forget(path);
+        match answer? {
+            Some(_) => Ok(result),
+            None => Err(Error::nothing_there(path)),
         }
     }
 
@@ -327,7 +330,9 @@ impl<S: Storage> Files<S> {
             Flow::Continue(())
         };
         self.storage.walk(pattern.scope(), &mut visit).await?;
-        files.sort_by(FileInfo::newest_first);
+        // The walk came in order of path, and this sort keeps it among files of one time:
+        // comparing integers alone is what makes it quick.
+        files.sort_by_key(|file: &FileInfo| std::cmp::Reverse(file.modified()));
         Ok(GlobResult {
             files,
             truncated: false,

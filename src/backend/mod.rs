@@ -8,6 +8,7 @@ pub mod custom_values;
 pub mod files;
 mod index_cache;
 mod queue;
+pub mod s3;
 pub mod state;
 #[cfg(target_arch = "wasm32")]
 pub mod with_shell;

@@ -4,3 +4,6 @@
 pub mod clock;
 #[cfg(target_arch = "wasm32")]
 pub mod host;
+pub mod http;
+pub mod random;
+pub mod timer;

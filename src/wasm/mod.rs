@@ -13,6 +13,7 @@ pub mod handles;
 pub mod lent;
 pub mod panic;
 pub mod reply;
+pub mod s3;
 pub mod state;
 pub mod task;
 
