@@ -11,6 +11,9 @@ export {
   type StoredFile,
   type StoredMeta,
 } from "./custom.js";
+export type { FsLike } from "./disk/host.js";
+export type { Ripgrep } from "./disk/search.js";
+export { FilesystemBackend, type FilesystemBackendOptions } from "./filesystem.js";
 export { KitbagPanic } from "./core/panic.js";
 export type { Channel } from "./mirror.js";
 export { StateBackend, type StateBackendOptions, type StateRuntime } from "./state.js";

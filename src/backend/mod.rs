@@ -6,6 +6,8 @@ pub mod custom;
 #[cfg(target_arch = "wasm32")]
 pub mod custom_values;
 pub mod files;
+#[cfg(target_arch = "wasm32")]
+pub mod host_disk;
 mod index_cache;
 mod queue;
 pub mod s3;

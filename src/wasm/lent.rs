@@ -2,12 +2,15 @@
 
 use std::rc::Rc;
 
+use js_sys::Function;
 use wasm_bindgen::JsValue;
 use wasm_bindgen::prelude::wasm_bindgen;
 
 use crate::backend::custom::Custom;
 use crate::backend::custom_values::capability_of;
 use crate::backend::files::{Files, FilesOptions, WriteMode};
+use crate::backend::host_disk::HostDisk;
+use crate::backend::with_shell::{HostShell, WithShell};
 use crate::file::Format;
 use crate::wasm::handles;
 
@@ -37,4 +40,24 @@ pub fn custom_new(
     let storage = Custom::new(object, capability_of(promises, writable));
     let options = options(overwrite, v1, max_file_bytes);
     handles::hold(Rc::new(Files::new(storage, options)))
+}
+
+/// A folder of the host's disk; with an id and a callback, commands beside it.
+#[wasm_bindgen]
+pub fn disk_new(
+    object: JsValue,
+    promises: &JsValue,
+    overwrite: bool,
+    id: Option<String>,
+    execute: Option<Function>,
+) -> u32 {
+    let storage = HostDisk::new(Custom::new(object, capability_of(promises, true)));
+    let files = Files::new(storage, options(overwrite, false, -1.0));
+    match (id, execute) {
+        (Some(id), Some(execute)) => {
+            let shell = HostShell::new(&id, execute);
+            handles::hold(Rc::new(WithShell::new(files, shell)))
+        }
+        _ => handles::hold(Rc::new(files)),
+    }
 }
