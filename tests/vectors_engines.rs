@@ -1,6 +1,11 @@
 //! The engines alone against the recorded answers of `tests/vectors/`. The same files run again
 //! on whole backends elsewhere; here a failure points at one engine.
 
+#![expect(
+    clippy::expect_used,
+    reason = "a test may stop at what it does not understand"
+)]
+
 use std::fs;
 use std::rc::Rc;
 

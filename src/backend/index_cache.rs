@@ -39,11 +39,11 @@ impl IndexCache {
         let mut inner = self.0.borrow_mut();
         inner.clock += 1;
         let now = inner.clock;
-        if let Some(known) = inner.known.get_mut(path) {
-            if known.version == *version {
-                known.used = now;
-                return known.index.clone();
-            }
+        if let Some(known) = inner.known.get_mut(path)
+            && known.version == *version
+        {
+            known.used = now;
+            return known.index.clone();
         }
         let index = Rc::new(LineIndex::build(body));
         if inner.known.len() >= ENTRIES {

@@ -25,10 +25,6 @@ pub struct Turn {
 impl Queue {
     /// Waits for the turn of `path`.
     pub async fn turn(&self, path: &VPath) -> Turn {
-        #[expect(
-            clippy::arc_with_non_send_sync,
-            reason = "an owned guard is only to be had from an Arc"
-        )]
         let mutex = self.0.borrow_mut().entry(path.clone()).or_default().clone();
         Turn {
             guard: Some(mutex.lock_owned().await),

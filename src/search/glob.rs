@@ -17,6 +17,8 @@ use shape::Set;
 /// A pattern read against a directory. Alternatives that begin with `/` count from the root.
 pub struct Pattern {
     root: VPath,
+    /// What every path beneath `root` starts with.
+    prefix: String,
     scope: Scope,
     relative: Option<Set>,
     anchored: Option<Set>,
@@ -49,6 +51,7 @@ impl Pattern {
         };
         Ok(Pattern {
             root: root.clone(),
+            prefix: root.dir_prefix(),
             scope,
             relative: set(&relative)?,
             anchored: set(&anchored)?,
@@ -62,17 +65,14 @@ impl Pattern {
 
     /// Whether a file of that path is meant.
     pub fn accepts(&self, path: &VPath) -> bool {
-        fn ask(set: Option<&Set>, path: &VPath, root: &VPath) -> bool {
-            let Some(set) = set else {
-                return false;
-            };
-            match path.relative_to(root) {
+        fn ask(set: Option<&Set>, path: &str, prefix: &str) -> bool {
+            set.is_some_and(|set| match path.strip_prefix(prefix) {
                 Some("") | None => false,
                 Some(rest) => set.accepts(rest),
-            }
+            })
         }
-        ask(self.relative.as_ref(), path, &self.root)
-            || (self.anchored.is_some() && ask(self.anchored.as_ref(), path, &VPath::root()))
+        ask(self.relative.as_ref(), path.as_str(), &self.prefix)
+            || ask(self.anchored.as_ref(), path.as_str(), "/")
     }
 }
 

@@ -11,7 +11,7 @@ use crate::protocol::{Page, Position};
 /// Lines between two noted starts.
 const STRIDE: usize = 256;
 /// Bytes counted at once, and the finer step around a start to note.
-const BLOCK: usize = 8192;
+const BLOCK: usize = 2048;
 const FINE: usize = 256;
 
 /// How many newlines `bytes` hold.

@@ -117,13 +117,14 @@ impl Shape {
     }
 
     fn accepts(&self, path: &str) -> bool {
-        let Some(rest) = path.strip_prefix(self.dirs.as_str()) else {
+        if !self.dirs.is_empty() && !path.as_bytes().starts_with(self.dirs.as_bytes()) {
             return false;
-        };
+        }
+        let rest = path.get(self.dirs.len()..).unwrap_or_default();
         // A suffix without `/` can only lie in the name, so nobody needs to look for it.
         let name = match (&self.name, self.deep) {
             (Name::Any, true) => return true,
-            (Name::Ends(end), true) => return rest.as_bytes().ends_with(end.as_bytes()),
+            (Name::Ends(end), true) => return ends(rest.as_bytes(), end.as_bytes()),
             _ => match memchr::memrchr(b'/', rest.as_bytes()) {
                 None => rest,
                 Some(_) if !self.deep => return false,
@@ -140,6 +141,11 @@ impl Shape {
                 .is_some_and(|rest| rest.ends_with(end.as_str())),
         }
     }
+}
+
+/// Byte by byte from the end: most paths differ at once, before any call would pay.
+fn ends(text: &[u8], end: &[u8]) -> bool {
+    text.len() >= end.len() && text.iter().rev().zip(end.iter().rev()).all(|(a, b)| a == b)
 }
 
 impl Name {
