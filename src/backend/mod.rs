@@ -9,7 +9,6 @@ pub mod files;
 #[cfg(target_arch = "wasm32")]
 pub mod host_disk;
 mod index_cache;
-pub mod queue;
 #[cfg(target_arch = "wasm32")]
 pub mod indexed_db;
 #[cfg(target_arch = "wasm32")]
