@@ -1,11 +1,33 @@
 // Everything that `import … from "kitbag"` gives, whatever loads the wasm.
 
+export {
+  adaptBackendProtocol,
+  adaptSandboxProtocol,
+  type BackendProtocolV1,
+  toV1,
+} from "./adapt.js";
 export { Backend } from "./backend.js";
 export type { FileChanges } from "./browser/changes.js";
 export type { PersistResult, StorageHealth } from "./browser/health.js";
+export { type AnyBackend, CompositeBackend } from "./composite.js";
 export { KitbagPanic } from "./core/panic.js";
 export { IndexedDbBackend, type IndexedDbBackendOptions } from "./indexed-db.js";
 export type { Channel } from "./mirror.js";
+export {
+  type AuditRecord,
+  type FilesystemPermission,
+  type InspectedOperation,
+  type InspectVerdict,
+  type Policy,
+  type PolicyCall,
+  PolicyWrapper,
+  type Quota,
+  type Rate,
+  type RateLimit,
+  type RingAudit,
+  ringAudit,
+  withPolicy,
+} from "./policy.js";
 export { StateBackend, type StateBackendOptions, type StateRuntime } from "./state.js";
 export type * from "./types.js";
 export {

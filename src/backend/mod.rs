@@ -2,6 +2,8 @@
 //! says how one kind of place keeps bytes.
 
 pub mod files;
+#[cfg(target_arch = "wasm32")]
+pub mod foreign;
 mod index_cache;
 #[cfg(target_arch = "wasm32")]
 pub mod indexed_db;
