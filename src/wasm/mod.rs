@@ -12,6 +12,8 @@ pub mod call;
 pub mod composite;
 pub mod handles;
 pub mod indexed_db;
+pub mod lent;
+pub mod opfs;
 pub mod panic;
 pub mod policy;
 pub mod reply;
