@@ -9,9 +9,7 @@ export {
 export { Backend } from "./backend.js";
 export type { FileChanges } from "./browser/changes.js";
 export type { PersistResult, StorageHealth } from "./browser/health.js";
-<<<<<<< HEAD
 export { type AnyBackend, CompositeBackend } from "./composite.js";
-=======
 export {
   type Condition,
   CustomBackend,
@@ -25,7 +23,6 @@ export {
 export type { FsLike } from "./disk/host.js";
 export type { Ripgrep } from "./disk/search.js";
 export { FilesystemBackend, type FilesystemBackendOptions } from "./filesystem.js";
->>>>>>> main
 export { KitbagPanic } from "./core/panic.js";
 export { IndexedDbBackend, type IndexedDbBackendOptions } from "./indexed-db.js";
 export { OpfsBackend, type OpfsBackendOptions } from "./opfs.js";
@@ -60,3 +57,17 @@ export {
   type S3SignedRequest,
   type S3SignRequest,
 } from "./s3.js";
+export {
+  type BackendOrFactory,
+  type ContentBlock,
+  createFileTools,
+  type FileTool,
+  type FileToolName,
+  type FileTools,
+  type FileToolsOptions,
+  type InputSchema,
+  resolveBackend,
+  type ToolCall,
+  type ToolOutput,
+  type ToolResult,
+} from "./tools.js";
