@@ -9,6 +9,7 @@ use kitbag::backend::state::Memory;
 use kitbag::conformance;
 use kitbag::env::clock;
 use kitbag::path::VPath;
+use kitbag::protocol::SharedBackend;
 use wasm_bindgen_test::wasm_bindgen_test;
 
 #[wasm_bindgen_test]
@@ -26,13 +27,11 @@ fn paths_are_read_as_they_are_natively() {
 
 #[wasm_bindgen_test]
 async fn memory_conforms() {
-    let report = conformance::run(async || {
-        Ok(Rc::new(Files::new(
-            Memory::default(),
-            FilesOptions::default(),
-        )))
-    })
-    .await;
+    let make = async || -> kitbag::error::Result<SharedBackend> {
+        let memory = Memory::default();
+        Ok(Rc::new(Files::new(memory, FilesOptions::default())))
+    };
+    let report = conformance::run(make).await;
     assert!(report.failures.is_empty(), "{}", report.failures.join("\n"));
     assert!(report.passed > 25, "only {} cases ran", report.passed);
 }
