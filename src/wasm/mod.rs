@@ -11,6 +11,8 @@ pub mod buffers;
 pub mod call;
 pub mod handles;
 pub mod indexed_db;
+pub mod lent;
+pub mod opfs;
 pub mod panic;
 pub mod reply;
 pub mod s3;
