@@ -27,9 +27,10 @@ fn paths_are_read_as_they_are_natively() {
 
 #[wasm_bindgen_test]
 async fn memory_conforms() {
-    let make = async || -> kitbag::error::Result<SharedBackend> {
+    let make = async || {
         let memory = Memory::default();
-        Ok(Rc::new(Files::new(memory, FilesOptions::default())))
+        let backend: SharedBackend = Rc::new(Files::new(memory, FilesOptions::default()));
+        Ok(backend)
     };
     let report = conformance::run(make).await;
     assert!(report.failures.is_empty(), "{}", report.failures.join("\n"));
