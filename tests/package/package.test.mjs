@@ -111,6 +111,17 @@ describe("in Node", () => {
     assert.equal(said(["--input-type=commonjs", "-e", program]), SAID);
   });
 
+  for (const readme of ["README.md", "pkg-template/README.md"]) {
+    test(`the first program of ${readme} runs and says what it says`, () => {
+      const [, program] = /```js\n(.*?)```/s.exec(readFileSync(at(readme), "utf8"));
+      const checks = `
+        if (files.read("/notes/todo.md").content !== "- oat milk\\n- eggs\\n") throw new Error();
+        console.log(files.write("/src/main.ts", "").code);`;
+      const output = said(["--input-type=module", "-e", program + checks]);
+      assert.ok(output.endsWith("already_exists"), output);
+    });
+  }
+
   test("slim, with the wasm from its own export", () => {
     const program = `
       import { readFileSync } from "node:fs";
