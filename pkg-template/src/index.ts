@@ -1,8 +1,17 @@
 // Everything that `import … from "kitbag"` gives, whatever loads the wasm.
 
+export {
+  adaptBackendProtocol,
+  adaptSandboxProtocol,
+  type BackendProtocolV1,
+  toV1,
+} from "./adapt.js";
 export { Backend } from "./backend.js";
 export type { FileChanges } from "./browser/changes.js";
 export type { PersistResult, StorageHealth } from "./browser/health.js";
+<<<<<<< HEAD
+export { type AnyBackend, CompositeBackend } from "./composite.js";
+=======
 export {
   type Condition,
   CustomBackend,
@@ -16,10 +25,26 @@ export {
 export type { FsLike } from "./disk/host.js";
 export type { Ripgrep } from "./disk/search.js";
 export { FilesystemBackend, type FilesystemBackendOptions } from "./filesystem.js";
+>>>>>>> main
 export { KitbagPanic } from "./core/panic.js";
 export { IndexedDbBackend, type IndexedDbBackendOptions } from "./indexed-db.js";
 export { OpfsBackend, type OpfsBackendOptions } from "./opfs.js";
 export type { Channel } from "./mirror.js";
+export {
+  type AuditRecord,
+  type FilesystemPermission,
+  type InspectedOperation,
+  type InspectVerdict,
+  type Policy,
+  type PolicyCall,
+  PolicyWrapper,
+  type Quota,
+  type Rate,
+  type RateLimit,
+  type RingAudit,
+  ringAudit,
+  withPolicy,
+} from "./policy.js";
 export { StateBackend, type StateBackendOptions, type StateRuntime } from "./state.js";
 export type * from "./types.js";
 export {

@@ -9,11 +9,13 @@
 pub mod args;
 pub mod buffers;
 pub mod call;
+pub mod composite;
 pub mod handles;
 pub mod indexed_db;
 pub mod lent;
 pub mod opfs;
 pub mod panic;
+pub mod policy;
 pub mod reply;
 pub mod s3;
 pub mod state;
