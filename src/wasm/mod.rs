@@ -9,6 +9,8 @@
 pub mod args;
 pub mod buffers;
 pub mod call;
+#[cfg(feature = "testing")]
+pub mod conformance;
 pub mod handles;
 pub mod panic;
 pub mod reply;

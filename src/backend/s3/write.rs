@@ -89,13 +89,15 @@ impl S3 {
             Ok(told) => {
                 self.remember(&key, &told);
                 let meta = told.meta.clone();
-                self.cache.put(
-                    &key,
-                    Cached {
-                        told: Rc::new(told),
-                        body: file.body,
-                    },
-                );
+                let ours = told.note.as_ref().map(|note| &note.write) == Some(&change.note.write);
+                if ours {
+                    let told = Rc::new(told);
+                    let body = file.body;
+                    self.cache.put(&key, Cached { told, body });
+                } else {
+                    // Others wrote after us; what they wrote is not known.
+                    self.cache.forget(&key);
+                }
                 Ok(meta)
             }
             Err(error) => {
