@@ -589,16 +589,16 @@ fn a_change_that_others_followed_is_found_done_and_its_body_not_believed_newest(
     let files = files(&server);
     write(&files, "/a.txt", "start").expect("written");
     let others = server.clone();
-    let mut puts = 0;
+    let mut lost = false;
     server.script(move |request| {
-        if request.method != "PUT" {
-            return Fault::None;
-        }
-        puts += 1;
-        if puts == 1 {
+        if request.method == "PUT" {
+            lost = true;
             return Fault::After;
         }
-        // Before our second try, another client has edited what our first one wrote.
+        if !lost || request.method != "HEAD" {
+            return Fault::None;
+        }
+        // Before we look, another client has edited what we wrote.
         let mut objects = others.objects.borrow_mut();
         let object = objects.get_mut("a.txt").expect("there");
         let note = super::answer::Note::read(object.meta.as_deref().expect("a note"));
