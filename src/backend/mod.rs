@@ -1,8 +1,20 @@
 //! The places that keep files. [`files`] says what the operations mean; every other file here
 //! says how one kind of place keeps bytes.
 
+#[cfg(target_arch = "wasm32")]
+pub mod custom;
+#[cfg(target_arch = "wasm32")]
+pub mod custom_values;
 pub mod files;
+#[cfg(target_arch = "wasm32")]
+pub mod host_disk;
 mod index_cache;
-mod queue;
+#[cfg(target_arch = "wasm32")]
+pub mod indexed_db;
+#[cfg(target_arch = "wasm32")]
+pub mod opfs;
+pub(crate) mod queue;
 pub mod s3;
 pub mod state;
+#[cfg(target_arch = "wasm32")]
+pub mod with_shell;

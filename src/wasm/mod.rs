@@ -12,6 +12,9 @@ pub mod call;
 #[cfg(feature = "testing")]
 pub mod conformance;
 pub mod handles;
+pub mod indexed_db;
+pub mod lent;
+pub mod opfs;
 pub mod panic;
 pub mod reply;
 pub mod s3;
