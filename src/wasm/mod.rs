@@ -10,6 +10,8 @@ pub mod args;
 pub mod buffers;
 pub mod call;
 pub mod composite;
+#[cfg(feature = "testing")]
+pub mod conformance;
 pub mod handles;
 pub mod indexed_db;
 pub mod lent;
