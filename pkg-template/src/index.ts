@@ -14,6 +14,13 @@ export {
 export type { FsLike } from "./disk/host.js";
 export type { Ripgrep } from "./disk/search.js";
 export { FilesystemBackend, type FilesystemBackendOptions } from "./filesystem.js";
+export type { CommandLimits, CommandOutput } from "./execute.js";
+export {
+  type CommandRequest,
+  type ExecuteCallback,
+  LocalShellBackend,
+  type LocalShellBackendOptions,
+} from "./local_shell.js";
 export { KitbagPanic } from "./core/panic.js";
 export type { Channel } from "./mirror.js";
 export { StateBackend, type StateBackendOptions, type StateRuntime } from "./state.js";
