@@ -23,6 +23,7 @@ export {
 } from "./local_shell.js";
 export { KitbagPanic } from "./core/panic.js";
 export type { Channel } from "./mirror.js";
+export { SandboxBackend, type SandboxBackendOptions } from "./sandbox.js";
 export { StateBackend, type StateBackendOptions, type StateRuntime } from "./state.js";
 export type * from "./types.js";
 export {

@@ -11,6 +11,7 @@ pub mod host_disk;
 mod index_cache;
 mod queue;
 pub mod s3;
+pub mod sandbox;
 pub mod state;
 #[cfg(target_arch = "wasm32")]
 pub mod with_shell;
