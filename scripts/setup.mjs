@@ -171,7 +171,38 @@ async function webkit() {
   );
 }
 
+// S3 servers.
+
+async function ceph() {
+  const wanted = {
+    radosgw: "radosgw",
+    "ceph-mon": "ceph-mon",
+    "ceph-osd": "ceph-osd",
+    "ceph-authtool": "ceph-common",
+  };
+  const missing = Object.keys(wanted).filter((command) => !which(command));
+  if (missing.length === 0) return;
+  await apt(
+    missing.map((command) => wanted[command]),
+    "install Ceph's monitor, storage daemon, gateway and common tools",
+  );
+}
+
+async function moto() {
+  const home = join(tools, "moto");
+  process.env.KITBAG_MOTO = join(home, "bin/moto_server");
+  if (existsSync(process.env.KITBAG_MOTO)) return;
+  const python = which("python3");
+  const { code } = python ? await run("python3", ["-c", "import venv, ensurepip"]) : { code: 1 };
+  if (code !== 0) await apt(["python3-venv"], "install Python 3 with venv");
+  say("installing moto");
+  await must("python3", ["-m", "venv", home]);
+  await must(join(home, "bin/pip"), ["install", "--quiet", "moto[server]==5.2.5"]);
+}
+
 const steps = {
+  ceph,
+  moto,
   "wasm-target": wasmTarget,
   "rust-components": rustComponents,
   "wasm-bindgen": async () => {

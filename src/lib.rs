@@ -10,6 +10,8 @@
 //! - [`storage`]: what a place that keeps bytes must do, the [`Storage`](storage::Storage) trait.
 //! - [`backend`]: [`Files`](backend::files::Files) gives the operations their meaning over any
 //!   storage; one further file for each place.
+//! - [`composite`]: several backends as one tree.
+//! - [`policy`]: rules around a backend, a wrapper each.
 //! - [`search`]: pure engines over bytes (lines, grep, glob, replace).
 //! - [`path`], [`file`], [`error`]: the words all of them share.
 //! - [`env`]: the few seams to the world outside, such as the clock.
@@ -21,15 +23,18 @@
 //! a policy.
 
 pub mod backend;
+pub mod composite;
 pub mod conformance;
 pub mod env;
 pub mod error;
 pub mod file;
 pub mod path;
+pub mod policy;
 pub mod protocol;
 pub mod search;
 pub mod storage;
 pub mod time;
+mod winnow;
 
 #[cfg(target_arch = "wasm32")]
 pub mod wasm;

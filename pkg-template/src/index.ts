@@ -1,6 +1,8 @@
 // Everything that `import … from "kitbag"` gives, whatever loads the wasm.
 
 export { Backend } from "./backend.js";
+export type { FileChanges } from "./browser/changes.js";
+export type { PersistResult, StorageHealth } from "./browser/health.js";
 export {
   type Condition,
   CustomBackend,
@@ -22,6 +24,8 @@ export {
   type LocalShellBackendOptions,
 } from "./local_shell.js";
 export { KitbagPanic } from "./core/panic.js";
+export { IndexedDbBackend, type IndexedDbBackendOptions } from "./indexed-db.js";
+export { OpfsBackend, type OpfsBackendOptions } from "./opfs.js";
 export type { Channel } from "./mirror.js";
 export { SandboxBackend, type SandboxBackendOptions } from "./sandbox.js";
 export { StateBackend, type StateBackendOptions, type StateRuntime } from "./state.js";

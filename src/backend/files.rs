@@ -3,6 +3,8 @@
 //! put over the version that was read, replayed a bounded number of times on fresh text. Where a
 //! storage cannot check and change in one step, calls of this instance take turns instead.
 
+use std::rc::Rc;
+
 use bytes::Bytes;
 use futures_util::future::{LocalBoxFuture, join_all};
 
@@ -45,22 +47,32 @@ pub struct FilesOptions {
     pub max_file_bytes: Option<u64>,
 }
 
-/// The operations over a storage.
+/// The operations over a storage that is known by its type.
 pub struct Files<S> {
-    storage: S,
+    storage: Rc<S>,
+    operations: Operations,
+}
+
+/// The operations, whatever the storage; compiled once.
+struct Operations {
+    storage: Rc<dyn Storage>,
     options: FilesOptions,
     queue: Queue,
     indexes: IndexCache,
 }
 
-impl<S: Storage> Files<S> {
+impl<S: Storage + 'static> Files<S> {
     /// The operations over `storage`.
     pub fn new(storage: S, options: FilesOptions) -> Files<S> {
+        let storage = Rc::new(storage);
         Files {
-            storage,
-            options,
-            queue: Queue::default(),
-            indexes: IndexCache::default(),
+            storage: storage.clone(),
+            operations: Operations {
+                storage,
+                options,
+                queue: Queue::default(),
+                indexes: IndexCache::default(),
+            },
         }
     }
 
@@ -68,7 +80,9 @@ impl<S: Storage> Files<S> {
     pub fn storage(&self) -> &S {
         &self.storage
     }
+}
 
+impl Operations {
     fn writable(&self) -> Result<Capability> {
         let capability = self.storage.capability();
         if capability.writable {
@@ -484,7 +498,7 @@ fn half_deleted(path: &VPath, gone: &[VPath], error: &Error) -> Error {
     )
 }
 
-impl<S: Storage> Backend for Files<S> {
+impl Backend for Operations {
     fn capability(&self) -> Capability {
         self.storage.capability()
     }
@@ -542,5 +556,57 @@ impl<S: Storage> Backend for Files<S> {
 
     fn shell(&self) -> Option<&dyn Shell> {
         None
+    }
+}
+
+/// Every method by hand, so that a new operation cannot be forgotten here.
+#[deny(clippy::missing_trait_methods)]
+impl<S: Storage + 'static> Backend for Files<S> {
+    fn capability(&self) -> Capability {
+        self.operations.capability()
+    }
+
+    fn ls<'a>(&'a self, path: &'a VPath) -> Pending<'a, Vec<FileInfo>> {
+        self.operations.ls(path)
+    }
+
+    fn read<'a>(&'a self, path: &'a VPath, page: Page) -> Pending<'a, ReadResult> {
+        self.operations.read(path, page)
+    }
+
+    fn read_raw<'a>(&'a self, path: &'a VPath) -> Pending<'a, RawFile> {
+        self.operations.read_raw(path)
+    }
+
+    fn grep<'a>(&'a self, query: &'a GrepQuery) -> Pending<'a, GrepResult> {
+        self.operations.grep(query)
+    }
+
+    fn glob<'a>(&'a self, query: &'a GlobQuery) -> Pending<'a, GlobResult> {
+        self.operations.glob(query)
+    }
+
+    fn write<'a>(&'a self, path: &'a VPath, content: Content) -> Pending<'a, WriteResult> {
+        self.operations.write(path, content)
+    }
+
+    fn edit<'a>(&'a self, path: &'a VPath, edit: &'a Edit) -> Pending<'a, EditResult> {
+        self.operations.edit(path, edit)
+    }
+
+    fn delete<'a>(&'a self, path: &'a VPath) -> Pending<'a, DeleteResult> {
+        self.operations.delete(path)
+    }
+
+    fn upload<'a>(&'a self, files: Vec<(VPath, Bytes)>) -> LocalBoxFuture<'a, Vec<Result<()>>> {
+        self.operations.upload(files)
+    }
+
+    fn download<'a>(&'a self, paths: &'a [VPath]) -> LocalBoxFuture<'a, Vec<Result<Bytes>>> {
+        self.operations.download(paths)
+    }
+
+    fn shell(&self) -> Option<&dyn Shell> {
+        self.operations.shell()
     }
 }

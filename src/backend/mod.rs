@@ -9,7 +9,11 @@ pub mod files;
 #[cfg(target_arch = "wasm32")]
 pub mod host_disk;
 mod index_cache;
-mod queue;
+#[cfg(target_arch = "wasm32")]
+pub mod indexed_db;
+#[cfg(target_arch = "wasm32")]
+pub mod opfs;
+pub(crate) mod queue;
 pub mod s3;
 pub mod sandbox;
 pub mod state;

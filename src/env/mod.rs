@@ -3,6 +3,8 @@
 
 pub mod clock;
 #[cfg(target_arch = "wasm32")]
+pub mod dom;
+#[cfg(target_arch = "wasm32")]
 pub mod host;
 pub mod http;
 pub mod random;

@@ -14,6 +14,7 @@ fn the_clock_tells_a_time_after_this_was_written() {
 
 #[wasm_bindgen_test]
 fn paths_are_read_as_they_are_natively() {
-    assert_eq!(VPath::parse("//a/./b/").unwrap().as_str(), "/a/b");
+    let parsed = VPath::parse("//a/./b/");
+    assert_eq!(parsed.ok().as_ref().map(VPath::as_str), Some("/a/b"));
     assert!(VPath::parse("/a/../b").is_err());
 }

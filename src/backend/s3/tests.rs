@@ -560,3 +560,23 @@ fn nasty_names_round_trip() {
     let list = block_on(files.ls(&path("/d"))).expect("listed");
     assert_eq!(list.len(), 12);
 }
+
+#[test]
+fn the_shared_suite_holds() {
+    for (conditions, bare) in [(true, false), (true, true), (false, false)] {
+        let turn = std::cell::Cell::new(0);
+        let report = block_on(crate::conformance::run(async || {
+            turn.set(turn.get() + 1);
+            let server = Server::new();
+            server.conditions.set(conditions);
+            server.bare.set(bare);
+            server.page.set(3);
+            let prefix = if turn.get() % 2 == 0 { "" } else { "pre/fix" };
+            let storage = storage(&server, S3Options::default(), prefix);
+            Ok(Rc::new(Files::new(storage, FilesOptions::default()))
+                as crate::protocol::SharedBackend)
+        }));
+        assert!(report.failures.is_empty(), "{}", report.failures.join("\n"));
+        assert!(report.passed > 20, "{} passed", report.passed);
+    }
+}
