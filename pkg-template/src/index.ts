@@ -9,9 +9,7 @@ export {
 export { Backend } from "./backend.js";
 export type { FileChanges } from "./browser/changes.js";
 export type { PersistResult, StorageHealth } from "./browser/health.js";
-<<<<<<< HEAD
 export { type AnyBackend, CompositeBackend } from "./composite.js";
-=======
 export {
   type Condition,
   CustomBackend,
@@ -25,7 +23,13 @@ export {
 export type { FsLike } from "./disk/host.js";
 export type { Ripgrep } from "./disk/search.js";
 export { FilesystemBackend, type FilesystemBackendOptions } from "./filesystem.js";
->>>>>>> main
+export type { CommandLimits, CommandOutput } from "./execute.js";
+export {
+  type CommandRequest,
+  type ExecuteCallback,
+  LocalShellBackend,
+  type LocalShellBackendOptions,
+} from "./local_shell.js";
 export { KitbagPanic } from "./core/panic.js";
 export { IndexedDbBackend, type IndexedDbBackendOptions } from "./indexed-db.js";
 export { OpfsBackend, type OpfsBackendOptions } from "./opfs.js";
@@ -45,6 +49,7 @@ export {
   ringAudit,
   withPolicy,
 } from "./policy.js";
+export { SandboxBackend, type SandboxBackendOptions } from "./sandbox.js";
 export { StateBackend, type StateBackendOptions, type StateRuntime } from "./state.js";
 export type * from "./types.js";
 export {

@@ -2,19 +2,11 @@
 // conditions, and storages that misbehave.
 
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
 import test from "node:test";
-import { kitbag, root } from "./lib.mjs";
+import { documentedStorage, kitbag } from "./lib.mjs";
 
 const { CustomBackend } = kitbag;
 
-/** The class in `docs/host.md`, as a reader would copy it. */
-export function documentedStorage() {
-  const text = readFileSync(join(root, "docs/host.md"), "utf8");
-  const code = /class MapStorage \{[\s\S]*?\n\}/.exec(text)[0];
-  return new Function(`${code}\nreturn MapStorage;`)();
-}
 const MapStorage = documentedStorage();
 
 /** Answers late and in no order, checks no condition: as plain as a storage can be. */
