@@ -22,6 +22,7 @@ pub mod reply;
 pub mod s3;
 pub mod state;
 pub mod task;
+pub mod tools;
 
 use wasm_bindgen::prelude::wasm_bindgen;
 
