@@ -1,0 +1,62 @@
+//! Waiting. Natively, where only tests run, no time passes: a wait is over at once, after
+//! everything else that was ready had its turn.
+
+use std::time::Duration;
+
+use futures_util::future::LocalBoxFuture;
+
+/// Resolves after so long.
+#[cfg(target_arch = "wasm32")]
+pub fn sleep(wait: Duration) -> LocalBoxFuture<'static, ()> {
+    use js_sys::{Function, Promise, Reflect};
+    use wasm_bindgen::{JsCast, JsValue};
+
+    /// Clears the host's timer, so that a wait given up keeps no process alive.
+    struct Timer(JsValue);
+    impl Drop for Timer {
+        fn drop(&mut self) {
+            let global: JsValue = js_sys::global().into();
+            if let Ok(clear) = Reflect::get(&global, &JsValue::from_str("clearTimeout"))
+                .and_then(|clear| clear.dyn_into::<Function>())
+            {
+                let _ = clear.call1(&global, &self.0);
+            }
+        }
+    }
+
+    // A host counts at most 2^31 - 1 milliseconds.
+    let millis = wait.as_secs_f64().min(2_000_000.0) * 1000.0;
+    Box::pin(async move {
+        let global: JsValue = js_sys::global().into();
+        let Ok(set) = Reflect::get(&global, &JsValue::from_str("setTimeout"))
+            .and_then(|set| set.dyn_into::<Function>())
+        else {
+            return;
+        };
+        let mut timer = None;
+        let promise = Promise::new(&mut |resolve, _| {
+            timer = set
+                .call2(&global, &resolve, &JsValue::from_f64(millis))
+                .ok()
+                .map(Timer);
+        });
+        let _ = wasm_bindgen_futures::JsFuture::from(promise).await;
+    })
+}
+
+/// Resolves after so long.
+#[cfg(not(target_arch = "wasm32"))]
+pub fn sleep(_wait: Duration) -> LocalBoxFuture<'static, ()> {
+    Box::pin(async {
+        let mut waited = false;
+        std::future::poll_fn(|context| {
+            if waited {
+                return std::task::Poll::Ready(());
+            }
+            waited = true;
+            context.waker().wake_by_ref();
+            std::task::Poll::Pending
+        })
+        .await;
+    })
+}
