@@ -1,51 +1,285 @@
-// What a build needs beside Rust and Node, installed where it is missing.
+// What a suite or a script needs on this machine, made sure of one thing at a time and only when
+// asked for: on a fresh machine with Rust and Node, `ensure("chromium")` installs a browser and
+// nothing else. Everything here may be called again and again, also by several processes at
+// once. Only Node's own modules are used, since npm packages are among the things to install.
 
-import { execFileSync, spawnSync } from "node:child_process";
-import { existsSync, readFileSync, statSync } from "node:fs";
-import { dirname, join } from "node:path";
-import { fileURLToPath } from "node:url";
+import { existsSync, mkdirSync, readFileSync } from "node:fs";
+import { delimiter, join } from "node:path";
+import { buildPackage } from "./lib/built.mjs";
+import { must, run } from "./lib/exec.mjs";
+import { locked } from "./lib/lock.mjs";
+import { at, cache } from "./lib/paths.mjs";
 
-const root = dirname(dirname(fileURLToPath(import.meta.url)));
-const tools = join(root, ".cache/tools");
+const tools = cache("tools");
 
-function run(command, args) {
-  console.log(`> ${command} ${args.join(" ")}`);
-  execFileSync(command, args, { cwd: root, stdio: ["ignore", "inherit", "inherit"] });
+function addToPath(directory) {
+  const parts = (process.env.PATH ?? "").split(delimiter);
+  if (!parts.includes(directory)) process.env.PATH = [directory, ...parts].join(delimiter);
 }
 
-function output(command, args) {
-  const done = spawnSync(command, args, { encoding: "utf8" });
-  return done.status === 0 ? done.stdout.trim() : "";
+function say(text) {
+  process.stderr.write(`setup: ${text}\n`);
 }
 
-/** The version of wasm-bindgen that the crate is pinned to; its tool must be the very same. */
-function bindgenVersion() {
-  const manifest = readFileSync(join(root, "Cargo.toml"), "utf8");
-  const version = /^wasm-bindgen = "=(.+)"/m.exec(manifest)?.[1];
-  if (!version) throw new Error("Cargo.toml pins no wasm-bindgen");
-  return version;
+/** Where a command is, by a look at PATH; undefined when it is nowhere. */
+export function which(command) {
+  for (const directory of (process.env.PATH ?? "").split(delimiter)) {
+    const path = join(directory, command);
+    if (directory !== "" && existsSync(path)) return path;
+  }
+  return undefined;
 }
 
-/** Where the matching wasm-bindgen is. */
-export function wasmBindgen() {
-  const own = join(tools, "bin/wasm-bindgen");
-  return existsSync(own) ? own : "wasm-bindgen";
+// Rust.
+
+async function wasmTarget() {
+  const target = "wasm32-unknown-unknown";
+  const found = await run("rustc", ["--print", "target-libdir", "--target", target]);
+  if (found.code === 127) {
+    throw new Error("Rust is missing: install it from https://rustup.rs, then run this again");
+  }
+  if (found.code === 0 && existsSync(found.output.trim())) return;
+  if (!which("rustup")) {
+    throw new Error(`this Rust has no ${target} and there is no rustup to add it: install rustup`);
+  }
+  say(`adding the Rust target ${target}`);
+  await must("rustup", ["target", "add", target]);
 }
 
+async function rustComponents() {
+  for (const [command, component] of [
+    ["cargo-fmt", "rustfmt"],
+    ["cargo-clippy", "clippy"],
+  ]) {
+    const { code } = await run(command, ["--version"]);
+    if (code === 0) continue;
+    say(`adding ${component}`);
+    await must("rustup", ["component", "add", component]);
+  }
+}
+
+/** The version of wasm-bindgen that Cargo.toml pins. */
+export function wasmBindgenVersion() {
+  const pin = /^wasm-bindgen\s*=\s*"=([\d.]+)"/m.exec(readFileSync(at("Cargo.toml"), "utf8"));
+  if (!pin) throw new Error('Cargo.toml must pin wasm-bindgen: wasm-bindgen = "=X.Y.Z"');
+  return pin[1];
+}
+
+async function cargoTool(crate, command, version) {
+  addToPath(join(tools, "bin"));
+  const found = await run(command, ["--version"]);
+  const has = /\d+\.\d+\.\d+/.exec(found.output)?.[0];
+  if (found.code === 0 && (version === undefined || has === version)) return;
+  say(`building ${crate}${version ? ` ${version}` : ""} with cargo; this takes minutes, once`);
+  mkdirSync(tools, { recursive: true });
+  const pin = version ? ["--version", version, "--force"] : [];
+  await must("cargo", ["install", crate, ...pin, "--root", tools]);
+}
+
+// npm.
+
+function lockOf(path) {
+  try {
+    return JSON.parse(readFileSync(path, "utf8")).packages ?? {};
+  } catch {
+    return undefined;
+  }
+}
+
+/** Whether `node_modules` is what the lock file says. */
+function installed(directory) {
+  const wanted = lockOf(join(directory, "package-lock.json"));
+  const have = lockOf(join(directory, "node_modules/.package-lock.json"));
+  if (!wanted || !have) return false;
+  return Object.entries(wanted).every(([name, entry]) => {
+    if (name === "") return true;
+    if (have[name]) return have[name].version === entry.version;
+    // Packages for other systems are in the lock and never installed.
+    return entry.optional === true || entry.peer === true;
+  });
+}
+
+async function npmPackages(directory) {
+  if (installed(directory)) return;
+  const locked = existsSync(join(directory, "package-lock.json"));
+  say(`installing npm packages in ${directory.slice(at().length + 1) || "."}`);
+  await must("npm", [locked ? "ci" : "install"], { cwd: directory });
+}
+
+// Browsers and other Debian packages.
+
+async function apt(packages, otherwise) {
+  const root = process.getuid?.() === 0;
+  if (!which("apt-get") || !root) {
+    throw new Error(
+      `${packages.join(" and ")} missing, and apt-get cannot be used here: ${otherwise}`,
+    );
+  }
+  await locked("apt", async () => {
+    say(`installing ${packages.join(", ")} with apt-get`);
+    const env = { DEBIAN_FRONTEND: "noninteractive" };
+    await must("apt-get", ["update", "-q"], { env });
+    await must("apt-get", ["install", "-y", "-q", "--no-install-recommends", ...packages], { env });
+  });
+}
+
+/** A program by its variable, by usual places, or by installing it. */
+async function program(variable, places, packages) {
+  const set = process.env[variable];
+  if (set) {
+    if (existsSync(set)) return;
+    throw new Error(`${variable} names ${set}, which is not there`);
+  }
+  const find = () =>
+    places
+      .map((place) => (place.startsWith("/") ? place : which(place)))
+      .find((p) => p && existsSync(p));
+  if (!find()) await apt(packages, `install it and set ${variable} to its path`);
+  const found = find();
+  if (!found)
+    throw new Error(`${packages.join(", ")} gave no program: set ${variable} to its path`);
+  process.env[variable] = found;
+}
+
+const chromium = () =>
+  program(
+    "KITBAG_CHROMIUM",
+    [
+      "chromium",
+      "chromium-browser",
+      "google-chrome-stable",
+      "google-chrome",
+      "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
+    ],
+    ["chromium"],
+  );
+
+const firefox = () =>
+  program(
+    "KITBAG_FIREFOX",
+    ["firefox-esr", "firefox", "/Applications/Firefox.app/Contents/MacOS/firefox"],
+    ["firefox-esr"],
+  );
+
+async function webkit() {
+  await program("KITBAG_WEBKITDRIVER", ["WebKitWebDriver"], ["webkit2gtk-driver"]);
+  await program("KITBAG_XVFB_RUN", ["xvfb-run"], ["xvfb", "xauth"]);
+  await program(
+    "KITBAG_MINIBROWSER",
+    ["x86_64", "aarch64"].map((m) => `/usr/lib/${m}-linux-gnu/webkit2gtk-4.1/MiniBrowser`),
+    ["webkit2gtk-driver"],
+  );
+}
+
+// S3 servers.
+
+async function ceph() {
+  const wanted = {
+    radosgw: "radosgw",
+    "ceph-mon": "ceph-mon",
+    "ceph-osd": "ceph-osd",
+    "ceph-authtool": "ceph-common",
+  };
+  const missing = Object.keys(wanted).filter((command) => !which(command));
+  if (missing.length === 0) return;
+  await apt(
+    missing.map((command) => wanted[command]),
+    "install Ceph's monitor, storage daemon, gateway and common tools",
+  );
+}
+
+async function moto() {
+  const home = join(tools, "moto");
+  process.env.KITBAG_MOTO = join(home, "bin/moto_server");
+  if (existsSync(process.env.KITBAG_MOTO)) return;
+  const python = which("python3");
+  const { code } = python ? await run("python3", ["-c", "import venv, ensurepip"]) : { code: 1 };
+  if (code !== 0) await apt(["python3-venv"], "install Python 3 with venv");
+  say("installing moto");
+  await must("python3", ["-m", "venv", home]);
+  await must(join(home, "bin/pip"), ["install", "--quiet", "moto[server]==5.2.5"]);
+}
+
+const steps = {
+  ceph,
+  moto,
+  "wasm-target": wasmTarget,
+  "rust-components": rustComponents,
+  "wasm-bindgen": async () => {
+    await ensure("wasm-target");
+    await cargoTool("wasm-bindgen-cli", "wasm-bindgen", wasmBindgenVersion());
+  },
+  "wasm-pack": async () => {
+    await ensure("wasm-bindgen");
+    await cargoTool("wasm-pack", "wasm-pack");
+  },
+  npm: () => npmPackages(at()),
+  chromium,
+  chromedriver: async () => {
+    await ensure("chromium");
+    await program("KITBAG_CHROMEDRIVER", ["chromedriver"], ["chromium-driver"]);
+  },
+  firefox,
+  webkit,
+  /** The package in `pkg/`, as it would be published. */
+  build: () => buildPackage([]),
+  /** The package in `.cache/pkg-testing/`, with the exports that only tests call. */
+  "build:testing": () => buildPackage(["--testing"]),
+};
+
+/** What can be asked for, beside `npm:FOLDER`, a folder of `tests/deps` with its own packages. */
+export const known = Object.keys(steps);
+
+function stepOf(name) {
+  if (name.startsWith("npm:")) {
+    const directory = at("tests/deps", name.slice(4));
+    if (!existsSync(join(directory, "package.json"))) {
+      throw new Error(`setup: there is no ${directory}/package.json for "${name}"`);
+    }
+    return () => npmPackages(directory);
+  }
+  const step = steps[name];
+  if (!step)
+    throw new Error(`setup: unknown need "${name}"; known: ${known.join(", ")}, npm:FOLDER`);
+  return step;
+}
+
+const done = new Map();
+
+/** Makes sure of one thing; once a process, one process at a time. */
+export function ensure(name) {
+  let promise = done.get(name);
+  if (!promise) {
+    promise = (async () => {
+      const step = stepOf(name);
+      await locked(`setup-${name.replace(/\W/g, "-")}`, step);
+    })();
+    done.set(name, promise);
+  }
+  return promise;
+}
+
+/** Makes sure of several things, one after the other. */
+export async function ensureAll(names) {
+  for (const name of names) await ensure(name);
+}
+
+/** Everything that `npm run build` needs. */
 export async function ensureBuildTools() {
-  if (!output("cargo", ["--version"])) {
-    throw new Error("Rust is needed: install it with rustup, then run this again");
-  }
-  const targets = output("rustup", ["target", "list", "--installed"]);
-  if (!targets.includes("wasm32-unknown-unknown")) {
-    run("rustup", ["target", "add", "wasm32-unknown-unknown"]);
-  }
-  const version = bindgenVersion();
-  if (output(wasmBindgen(), ["--version"]) !== `wasm-bindgen ${version}`) {
-    run("cargo", ["install", "wasm-bindgen-cli", "--version", version, "--root", tools]);
-  }
-  const lock = join(root, "node_modules/.package-lock.json");
-  if (!existsSync(lock) || statSync(lock).mtimeMs < statSync(join(root, "package-lock.json")).mtimeMs) {
-    run("npm", ["ci"]);
+  await ensureAll(["npm", "wasm-bindgen"]);
+}
+
+/** The matching wasm-bindgen, once `ensureBuildTools` has run. */
+export function wasmBindgen() {
+  return which("wasm-bindgen") ?? "wasm-bindgen";
+}
+
+if (process.argv[1] === import.meta.filename) {
+  const names = process.argv.slice(2);
+  try {
+    await ensureAll(names.length > 0 ? names : ["wasm-bindgen", "npm"]);
+  } catch (error) {
+    say(error.message);
+    process.exitCode = 1;
   }
 }

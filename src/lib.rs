@@ -10,6 +10,7 @@
 //! - [`storage`]: what a place that keeps bytes must do, the [`Storage`](storage::Storage) trait.
 //! - [`backend`]: [`Files`](backend::files::Files) gives the operations their meaning over any
 //!   storage; one further file for each place.
+//! - [`composite`]: several backends as one tree.
 //! - [`search`]: pure engines over bytes (lines, grep, glob, replace).
 //! - [`path`], [`file`], [`error`]: the words all of them share.
 //! - [`env`]: the few seams to the world outside, such as the clock.
@@ -21,6 +22,7 @@
 //! a policy.
 
 pub mod backend;
+pub mod composite;
 pub mod conformance;
 pub mod env;
 pub mod error;
@@ -30,6 +32,7 @@ pub mod protocol;
 pub mod search;
 pub mod storage;
 pub mod time;
+mod winnow;
 
 #[cfg(target_arch = "wasm32")]
 pub mod wasm;

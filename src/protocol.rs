@@ -123,24 +123,33 @@ impl FileInfo {
 
     /// The order of `ls`: by shown path, in bytes.
     pub fn listing_order(&self, other: &FileInfo) -> std::cmp::Ordering {
-        fn bytes(info: &FileInfo) -> impl Iterator<Item = u8> {
-            let slash = (info.is_dir() && !info.path.is_root()).then_some(b'/');
-            info.path.as_str().bytes().chain(slash)
+        let (a, b) = (
+            self.path.as_str().as_bytes(),
+            other.path.as_str().as_bytes(),
+        );
+        let shared = a.len().min(b.len());
+        let (head_a, tail_a) = a.split_at(shared);
+        let (head_b, tail_b) = b.split_at(shared);
+        head_a.cmp(head_b).then_with(|| {
+            let slash = |info: &FileInfo| (info.is_dir() && !info.path.is_root()).then_some(b'/');
+            let rest_a = tail_a.iter().copied().chain(slash(self));
+            let rest_b = tail_b.iter().copied().chain(slash(other));
+            rest_a.cmp(rest_b)
+        })
+    }
+
+    /// When it was last written, where that is known.
+    pub fn modified(&self) -> Option<Time> {
+        match self.entry {
+            EntryInfo::File { modified, .. } => modified,
+            EntryInfo::Directory => None,
         }
-        bytes(self).cmp(bytes(other))
     }
 
     /// The order of `glob`: the newest first, then by path.
     pub fn newest_first(&self, other: &FileInfo) -> std::cmp::Ordering {
-        fn time(info: &FileInfo) -> Option<Time> {
-            match info.entry {
-                EntryInfo::File { modified, .. } => modified,
-                EntryInfo::Directory => None,
-            }
-        }
-        time(other)
-            .cmp(&time(self))
-            .then_with(|| self.path.cmp(&other.path))
+        let by_time = other.modified().cmp(&self.modified());
+        by_time.then_with(|| self.path.cmp(&other.path))
     }
 }
 

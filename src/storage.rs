@@ -2,13 +2,13 @@
 //! that a storage may replace where it can do better in one go. What the operations *mean* is
 //! not its business; that stands in [`backend::files`](crate::backend::files).
 
+mod provided;
+
 use std::ops::ControlFlow;
 use std::rc::Rc;
 
 use bytes::Bytes;
-use futures_util::StreamExt;
 use futures_util::future::{LocalBoxFuture, ready};
-use futures_util::stream;
 
 use crate::error::{Error, Result};
 use crate::file::{Format, Mime, Texture};
@@ -165,6 +165,12 @@ pub struct Scan<'a> {
 /// A visitor's answer: go on, or stop here.
 pub type Flow = ControlFlow<()>;
 
+/// What an update makes of the file as it stands. It may be asked again, about a newer state.
+pub type Change<'a> = dyn FnMut(&File) -> Result<NewFile> + 'a;
+
+/// Times an update is repeated on fresh text before it gives up with `conflict`.
+pub const REPLAYS: u32 = 64;
+
 /// How many bodies a storage is asked for at once where it names no number of its own.
 pub const PARALLEL: usize = 16;
 
@@ -172,7 +178,7 @@ pub const PARALLEL: usize = 16;
 ///
 /// Paths are canonical. The methods without a body are the contract; the others are written over
 /// them and may be replaced, with the same answers, by a storage that has a shorter way.
-pub trait Storage {
+pub trait Storage: AsStorage {
     /// What it can promise.
     fn capability(&self) -> Capability;
 
@@ -209,42 +215,12 @@ pub trait Storage {
         scope: &'a Scope,
         visit: &'a mut dyn FnMut(&VPath, &Meta) -> Flow,
     ) -> Pending<'a, ()> {
-        Box::pin(async move {
-            // A file may stand at the root of the scope as well as a directory.
-            if scope.prefix.is_empty()
-                && !scope.root.is_root()
-                && let Some(meta) = self.stat(&scope.root).await?
-                && visit(&scope.root, &meta).is_break()
-            {
-                return Ok(());
-            }
-            let dir = literal_dir(scope);
-            let mut from = None;
-            loop {
-                let page = self.list(&dir, Depth::All, from).await?;
-                for entry in &page.files {
-                    if scope.admits(&entry.path) && visit(&entry.path, &entry.meta).is_break() {
-                        return Ok(());
-                    }
-                }
-                match page.next {
-                    Some(next) => from = Some(next),
-                    None => return Ok(()),
-                }
-            }
-        })
+        provided::walk(self.as_storage(), scope, visit)
     }
 
     /// Many files at once, answered in the order asked.
     fn get_many<'a>(&'a self, paths: &'a [VPath]) -> Pending<'a, Vec<Option<File>>> {
-        Box::pin(async move {
-            let answers: Vec<Result<Option<File>>> = stream::iter(paths)
-                .map(|path| self.get(path, None))
-                .buffered(PARALLEL)
-                .collect()
-                .await;
-            answers.into_iter().collect()
-        })
+        provided::get_many(self.as_storage(), paths)
     }
 
     /// Shows the wanted files with their bodies, in byte order, until the visitor stops.
@@ -253,27 +229,7 @@ pub trait Storage {
         scan: Scan<'a>,
         visit: &'a mut dyn FnMut(&VPath, &File) -> Flow,
     ) -> Pending<'a, ()> {
-        Box::pin(async move {
-            let mut wanted = Vec::new();
-            let mut collect = |path: &VPath, meta: &Meta| {
-                if (scan.want)(path, meta) {
-                    wanted.push(path.clone());
-                }
-                Flow::Continue(())
-            };
-            self.walk(scan.scope, &mut collect).await?;
-            for batch in wanted.chunks(PARALLEL * 4) {
-                let files = self.get_many(batch).await?;
-                for (path, file) in batch.iter().zip(files) {
-                    if let Some(file) = file
-                        && visit(path, &file).is_break()
-                    {
-                        return Ok(());
-                    }
-                }
-            }
-            Ok(())
-        })
+        provided::scan(self.as_storage(), scan, visit)
     }
 
     /// Stores many files, each whatever is there, answering each in order.
@@ -281,14 +237,19 @@ pub trait Storage {
         &'a self,
         files: Vec<(VPath, NewFile)>,
     ) -> LocalBoxFuture<'a, Vec<Result<Meta>>> {
-        Box::pin(
-            stream::iter(files)
-                .map(move |(path, file)| async move {
-                    self.put(&path, file, PutMode::Overwrite).await
-                })
-                .buffered(PARALLEL)
-                .collect(),
-        )
+        provided::put_many(self.as_storage(), files)
+    }
+
+    /// Puts what `change` makes of a file in its place; `None` where there is no file. The put
+    /// happens only over the very state that `change` was shown, so that no other writer's
+    /// change is lost; here, by doing all of it again a bounded number of times. A storage that
+    /// can hold the file still meanwhile needs no second try.
+    fn update<'a>(
+        &'a self,
+        path: &'a VPath,
+        change: &'a mut Change<'_>,
+    ) -> Pending<'a, Option<Meta>> {
+        provided::update(self.as_storage(), path, change)
     }
 
     /// Waits before try number `attempt` (from 0) of an edit that met another writer. Storages
@@ -300,38 +261,20 @@ pub trait Storage {
     /// Removes the file at `root` and every file beneath it, and tells which were removed and
     /// what went wrong, if anything did.
     fn delete_tree<'a>(&'a self, root: &'a VPath) -> LocalBoxFuture<'a, Removed> {
-        Box::pin(async move {
-            let mut paths = Vec::new();
-            let mut collect = |path: &VPath, _: &Meta| {
-                paths.push(path.clone());
-                Flow::Continue(())
-            };
-            if let Err(error) = self.walk(&Scope::all(root), &mut collect).await {
-                return Removed {
-                    error: Some(error),
-                    ..Removed::default()
-                };
-            }
-            let answers: Vec<(VPath, Result<bool>)> = stream::iter(paths)
-                .map(|path| async move {
-                    let answer = self.delete(&path, None).await;
-                    (path, answer)
-                })
-                .buffered(PARALLEL)
-                .collect()
-                .await;
-            let mut removed = Removed::default();
-            for (path, answer) in answers {
-                match answer {
-                    Ok(true) => removed.paths.push(path),
-                    Ok(false) => {}
-                    Err(error) => {
-                        removed.error.get_or_insert(error);
-                    }
-                }
-            }
-            removed
-        })
+        provided::delete_tree(self.as_storage(), root)
+    }
+}
+
+/// A storage as what it is to everyone else. What the trait provides is written once over this,
+/// and not compiled again for each storage: in wasm, that is a large part of the size.
+pub trait AsStorage {
+    /// Itself.
+    fn as_storage(&self) -> &(dyn Storage + '_);
+}
+
+impl<S: Storage> AsStorage for S {
+    fn as_storage(&self) -> &(dyn Storage + '_) {
+        self
     }
 }
 

@@ -1,7 +1,23 @@
 // Everything that `import … from "kitbag"` gives, whatever loads the wasm.
 
 export { Backend } from "./backend.js";
+export type { FileChanges } from "./browser/changes.js";
+export type { PersistResult, StorageHealth } from "./browser/health.js";
 export { KitbagPanic } from "./core/panic.js";
+export { IndexedDbBackend, type IndexedDbBackendOptions } from "./indexed-db.js";
 export type { Channel } from "./mirror.js";
 export { StateBackend, type StateBackendOptions, type StateRuntime } from "./state.js";
 export type * from "./types.js";
+export {
+  presignS3,
+  R2Backend,
+  type R2BackendOptions,
+  type R2BucketLike,
+  S3Backend,
+  type S3BackendOptions,
+  type S3Credentials,
+  type S3Location,
+  type S3Retry,
+  type S3SignedRequest,
+  type S3SignRequest,
+} from "./s3.js";

@@ -3,6 +3,8 @@
 //! put over the version that was read, replayed a bounded number of times on fresh text. Where a
 //! storage cannot check and change in one step, calls of this instance take turns instead.
 
+use std::rc::Rc;
+
 use bytes::Bytes;
 use futures_util::future::{LocalBoxFuture, join_all};
 
@@ -23,9 +25,6 @@ use crate::search::replace::{self, Replaced};
 use crate::storage::{
     Depth, File, Flow, Meta, NewFile, Pending, PutMode, Removed, Scan, Scope, Storage,
 };
-
-/// Times an edit is repeated on fresh text before it gives up with `conflict`.
-const REPLAYS: u32 = 64;
 
 /// What `write` does where the file exists.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -48,22 +47,32 @@ pub struct FilesOptions {
     pub max_file_bytes: Option<u64>,
 }
 
-/// The operations over a storage.
+/// The operations over a storage that is known by its type.
 pub struct Files<S> {
-    storage: S,
+    storage: Rc<S>,
+    operations: Operations,
+}
+
+/// The operations, whatever the storage; compiled once.
+struct Operations {
+    storage: Rc<dyn Storage>,
     options: FilesOptions,
     queue: Queue,
     indexes: IndexCache,
 }
 
-impl<S: Storage> Files<S> {
+impl<S: Storage + 'static> Files<S> {
     /// The operations over `storage`.
     pub fn new(storage: S, options: FilesOptions) -> Files<S> {
+        let storage = Rc::new(storage);
         Files {
-            storage,
-            options,
-            queue: Queue::default(),
-            indexes: IndexCache::default(),
+            storage: storage.clone(),
+            operations: Operations {
+                storage,
+                options,
+                queue: Queue::default(),
+                indexes: IndexCache::default(),
+            },
         }
     }
 
@@ -71,7 +80,9 @@ impl<S: Storage> Files<S> {
     pub fn storage(&self) -> &S {
         &self.storage
     }
+}
 
+impl Operations {
     fn writable(&self) -> Result<Capability> {
         let capability = self.storage.capability();
         if capability.writable {
@@ -122,30 +133,42 @@ impl<S: Storage> Files<S> {
         }
     }
 
-    async fn get_text(&self, path: &VPath) -> Result<File> {
-        let file = self
-            .storage
-            .get(path, None)
-            .await?
-            .ok_or_else(|| Error::nothing_there(path))?;
-        if kind_of(path, &file).1.is_text() {
-            return Ok(file);
+    /// A body after an edit. ASCII with ASCII put in stays what it was, without another look at
+    /// all of it.
+    fn edited_file(&self, path: &VPath, body: Bytes, previous: &Meta, put_in: &[u8]) -> NewFile {
+        let plain = put_in.is_ascii() && memchr::memchr(0, put_in).is_none();
+        match (&previous.mime, previous.texture) {
+            (Some(mime), Some(Texture::Ascii)) if plain => {
+                let now = clock::now();
+                NewFile {
+                    body,
+                    created: previous.created.unwrap_or(now),
+                    modified: now,
+                    mime: mime.clone(),
+                    format: previous.format,
+                    texture: Texture::Ascii,
+                }
+            }
+            _ => self.new_file(path, body, Some(previous)),
         }
-        Err(Error::at(
-            Kind::InvalidArgument,
-            "Error: File '",
-            path,
-            "' is binary and cannot be edited as text; upload new bytes instead",
-        ))
     }
 
-    async fn edit_once(
+    /// What an edit makes of a file, and what it answers.
+    fn edited(
         &self,
         path: &VPath,
         edit: &Edit,
+        file: &File,
         capability: &Capability,
-    ) -> Result<EditResult> {
-        let file = self.get_text(path).await?;
+    ) -> Result<(NewFile, EditResult)> {
+        if !kind_of(path, file).1.is_text() {
+            return Err(Error::at(
+                Kind::InvalidArgument,
+                "Error: File '",
+                path,
+                "' is binary and cannot be edited as text; upload new bytes instead",
+            ));
+        }
         let replaced = replace::replace(&file.body, &edit.old, &edit.new, edit.replace_all)
             .map_err(|refusal| {
                 replace::sentence(&refusal, path, &String::from_utf8_lossy(&edit.old))
@@ -157,36 +180,30 @@ impl<S: Storage> Files<S> {
             ..
         } = replaced;
         self.sized(path, body.len(), capability)?;
-        let new = self.new_file(path, Bytes::from(body), Some(&file.meta));
-        let mode = match file.meta.version {
-            Some(version) => PutMode::Update(version),
-            None => PutMode::Overwrite,
-        };
-        self.storage.put(path, new, mode).await?;
-        Ok(EditResult {
+        let new = self.edited_file(path, Bytes::from(body), &file.meta, &edit.new);
+        let result = EditResult {
             occurrences,
             crlf,
             files_update: None,
-        })
+        };
+        Ok((new, result))
     }
 
     async fn edit_file(&self, path: &VPath, edit: &Edit) -> Result<EditResult> {
         let capability = self.writable()?;
         // Edits of one instance take turns on every storage: it spares them each other's replays.
         let _turn = self.queue.turn(path).await;
-        let mut attempt = 0;
-        loop {
-            let answer = self.edit_once(path, edit, &capability).await;
-            match answer {
-                Err(error) if error.kind() == Kind::Conflict && attempt < REPLAYS => {
-                    self.storage.pause(attempt).await;
-                    attempt += 1;
-                }
-                answer => {
-                    self.indexes.forget(path);
-                    return answer;
-                }
-            }
+        let mut result = EditResult::default();
+        let mut change = |file: &File| {
+            let (new, made) = self.edited(path, edit, file, &capability)?;
+            result = made;
+            Ok(new)
+        };
+        let answer = self.storage.update(path, &mut change).await;
+        self.indexes.forget(path);
+        match answer? {
+            Some(_) => Ok(result),
+            None => Err(Error::nothing_there(path)),
         }
     }
 
@@ -327,7 +344,9 @@ impl<S: Storage> Files<S> {
             Flow::Continue(())
         };
         self.storage.walk(pattern.scope(), &mut visit).await?;
-        files.sort_by(FileInfo::newest_first);
+        // The walk came in order of path, and this sort keeps it among files of one time:
+        // comparing integers alone is what makes it quick.
+        files.sort_by_key(|file: &FileInfo| std::cmp::Reverse(file.modified()));
         Ok(GlobResult {
             files,
             truncated: false,
@@ -477,7 +496,7 @@ fn half_deleted(path: &VPath, gone: &[VPath], error: &Error) -> Error {
     )
 }
 
-impl<S: Storage> Backend for Files<S> {
+impl Backend for Operations {
     fn capability(&self) -> Capability {
         self.storage.capability()
     }
@@ -535,5 +554,57 @@ impl<S: Storage> Backend for Files<S> {
 
     fn shell(&self) -> Option<&dyn Shell> {
         None
+    }
+}
+
+/// Every method by hand, so that a new operation cannot be forgotten here.
+#[deny(clippy::missing_trait_methods)]
+impl<S: Storage + 'static> Backend for Files<S> {
+    fn capability(&self) -> Capability {
+        self.operations.capability()
+    }
+
+    fn ls<'a>(&'a self, path: &'a VPath) -> Pending<'a, Vec<FileInfo>> {
+        self.operations.ls(path)
+    }
+
+    fn read<'a>(&'a self, path: &'a VPath, page: Page) -> Pending<'a, ReadResult> {
+        self.operations.read(path, page)
+    }
+
+    fn read_raw<'a>(&'a self, path: &'a VPath) -> Pending<'a, RawFile> {
+        self.operations.read_raw(path)
+    }
+
+    fn grep<'a>(&'a self, query: &'a GrepQuery) -> Pending<'a, GrepResult> {
+        self.operations.grep(query)
+    }
+
+    fn glob<'a>(&'a self, query: &'a GlobQuery) -> Pending<'a, GlobResult> {
+        self.operations.glob(query)
+    }
+
+    fn write<'a>(&'a self, path: &'a VPath, content: Content) -> Pending<'a, WriteResult> {
+        self.operations.write(path, content)
+    }
+
+    fn edit<'a>(&'a self, path: &'a VPath, edit: &'a Edit) -> Pending<'a, EditResult> {
+        self.operations.edit(path, edit)
+    }
+
+    fn delete<'a>(&'a self, path: &'a VPath) -> Pending<'a, DeleteResult> {
+        self.operations.delete(path)
+    }
+
+    fn upload<'a>(&'a self, files: Vec<(VPath, Bytes)>) -> LocalBoxFuture<'a, Vec<Result<()>>> {
+        self.operations.upload(files)
+    }
+
+    fn download<'a>(&'a self, paths: &'a [VPath]) -> LocalBoxFuture<'a, Vec<Result<Bytes>>> {
+        self.operations.download(paths)
+    }
+
+    fn shell(&self) -> Option<&dyn Shell> {
+        self.operations.shell()
     }
 }

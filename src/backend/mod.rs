@@ -3,5 +3,8 @@
 
 pub mod files;
 mod index_cache;
+#[cfg(target_arch = "wasm32")]
+pub mod indexed_db;
 mod queue;
+pub mod s3;
 pub mod state;

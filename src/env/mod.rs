@@ -3,4 +3,9 @@
 
 pub mod clock;
 #[cfg(target_arch = "wasm32")]
+pub mod dom;
+#[cfg(target_arch = "wasm32")]
 pub mod host;
+pub mod http;
+pub mod random;
+pub mod timer;

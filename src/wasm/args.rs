@@ -87,15 +87,19 @@ impl<'a> Args<'a> {
         VPath::parse_file(self.str()?)
     }
 
-    /// A buffer's bytes.
+    /// A content: short ones stand in the message, others in a buffer.
     pub fn blob(&mut self) -> Result<Bytes> {
+        if !self.bool()? {
+            let len = self.u32()? as usize;
+            return self.bytes(len).map(Bytes::copy_from_slice);
+        }
         let (id, len) = (self.u32()?, self.u32()? as usize);
         buffers::take(id, len)
             .map(Bytes::from)
             .ok_or_else(|| Error::internal("A call's buffer was taken before"))
     }
 
-    /// A buffer's text.
+    /// A content that is text.
     pub fn text_blob(&mut self) -> Result<Rc<str>> {
         let bytes = self.blob()?;
         std::str::from_utf8(&bytes)

@@ -10,8 +10,10 @@ pub mod args;
 pub mod buffers;
 pub mod call;
 pub mod handles;
+pub mod indexed_db;
 pub mod panic;
 pub mod reply;
+pub mod s3;
 pub mod state;
 pub mod task;
 

@@ -33,11 +33,8 @@ function room(bytes: number): void {
 /** Begins a message; buffers of one that was given up are let go. */
 export function begin(): void {
   if (pending.length > 0) dropPending();
-  // The scratch memory may have moved since; asking is cheap.
-  const size = Math.max(4096, end - start);
-  start = enter(() => glue.scratch(size));
+  // Scratch memory moves only when more of it is asked for, and that is asked for here.
   at = start;
-  end = start + size;
 }
 
 /** Ends a message and tells its length. */
@@ -76,9 +73,12 @@ export function putF64(value: number): void {
 
 /** A short text, such as a path. One that is far too long for its purpose is cut, and refused inside. */
 export function putText(text: string): void {
-  const short = text.length > SHORT ? text.slice(0, SHORT) : text;
-  room(4 + short.length * 3);
-  const { written } = encoder.encodeInto(short, memory().subarray(at + 4, end));
+  putWhole(text.length > SHORT ? text.slice(0, SHORT) : text);
+}
+
+function putWhole(text: string): void {
+  room(4 + text.length * 3);
+  const { written } = encoder.encodeInto(text, memory().subarray(at + 4, end));
   numbers().setUint32(at, written, true);
   at += 4 + written;
 }
@@ -100,8 +100,17 @@ function newBuffer(length: number): number {
   return id;
 }
 
+/** Texts and bytes up to this go inside the message; a buffer of their own would cost more. */
+const INLINE = 4096;
+
 /** A text of any length. Plain ASCII fits at once; the rest is given room for the worst case. */
 export function putLongText(text: string): void {
+  if (text.length <= INLINE) {
+    putBool(false);
+    putWhole(text);
+    return;
+  }
+  putBool(true);
   const id = newBuffer(text.length);
   let from = enter(() => glue.buffer_ptr(id));
   let { read, written } = encoder.encodeInto(text, memory().subarray(from, from + text.length));
@@ -118,6 +127,15 @@ export function putLongText(text: string): void {
 
 /** Bytes of any length. */
 export function putBytes(bytes: Uint8Array): void {
+  if (bytes.length <= INLINE) {
+    putBool(false);
+    room(4 + bytes.length);
+    numbers().setUint32(at, bytes.length, true);
+    memory().set(bytes, at + 4);
+    at += 4 + bytes.length;
+    return;
+  }
+  putBool(true);
   const id = newBuffer(bytes.length);
   const from = enter(() => glue.buffer_ptr(id));
   memory().set(bytes, from);

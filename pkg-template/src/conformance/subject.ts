@@ -1,0 +1,259 @@
+// What a case is written in: a backend seen through a few words that say what went wrong, and
+// comparisons that show both sides. Answers are awaited, so that backends that answer at once
+// and backends that answer with promises are treated alike.
+
+import type {
+  BackendProtocolV2,
+  Capability,
+  EditResult,
+  Failure,
+  FileData,
+  FileInfo,
+  GlobResult,
+  GrepMatch,
+  GrepOptions,
+  GrepResult,
+  ReadResult,
+  WriteResult,
+} from "../types.js";
+
+/** What a backend promises, as cases ask for it. */
+export interface Promised extends Capability {
+  /** Behaviours beyond deepagents' own protocol. */
+  extras: boolean;
+  deletes: boolean;
+  batches: boolean;
+}
+
+/** The promises of a backend that does not say. */
+export const PROMISES: Capability = {
+  create: "instance",
+  update: "instance",
+  rangedReads: false,
+  nativeSearch: false,
+  directories: "implied",
+  keepsCreated: true,
+  keepsMime: true,
+  keepsFormat: true,
+  keepsBinary: true,
+  writable: true,
+  notes: [],
+};
+
+/** One behaviour. */
+export interface Case {
+  /** What it says, as a sentence. */
+  name: string;
+  /** Whether a backend that promises this much must show it. */
+  needs?(promised: Promised): boolean;
+  /** How the backend's `write` must behave; `"create"` unless said otherwise. */
+  writeMode?: "create" | "overwrite";
+  /** Shows it, or throws what was seen instead. */
+  run(it: Subject): Promise<void>;
+}
+
+export const writable = (promised: Promised) => promised.writable;
+export const extras = (promised: Promised) => promised.writable && promised.extras;
+export const deletes = (promised: Promised) => promised.writable && promised.deletes;
+export const uploads = (promised: Promised) => promised.writable && promised.batches;
+export const keepsBytes = (promised: Promised) => uploads(promised) && promised.keepsBinary;
+
+/** A value in words, the same for two values that are alike. */
+export function shown(value: unknown): string {
+  if (value instanceof Uint8Array) {
+    const head = Array.from(value.subarray(0, 32), (byte) => byte.toString(16).padStart(2, "0"));
+    return `${value.length} bytes ${head.join(" ")}${value.length > 32 ? " …" : ""}`;
+  }
+  const text = JSON.stringify(value, (_, inner) =>
+    inner instanceof Uint8Array ? shown(inner) : inner,
+  );
+  if (text === undefined) return String(value);
+  return text.length > 600 ? `${text.slice(0, 600)}…` : text;
+}
+
+/** Whether two values are alike: plain objects, arrays and bytes by what is in them. */
+export function alike(a: unknown, b: unknown): boolean {
+  if (Object.is(a, b)) return true;
+  if (typeof a !== "object" || typeof b !== "object" || a === null || b === null) return false;
+  if (a instanceof Uint8Array || b instanceof Uint8Array) {
+    if (!(a instanceof Uint8Array && b instanceof Uint8Array)) return false;
+    return a.length === b.length && a.every((byte, at) => byte === b[at]);
+  }
+  if (Array.isArray(a) !== Array.isArray(b)) return false;
+  const [keys, others] = [defined(a), defined(b)];
+  if (keys.length !== others.length) return false;
+  return keys.every((key) => alike(a[key as never], b[key as never]));
+}
+
+/** An absent property and an undefined one count alike. */
+function defined(value: object): string[] {
+  return Object.keys(value).filter((key) => value[key as never] !== undefined);
+}
+
+/** Says what was seen where something else was wanted. */
+export function same(what: string, seen: unknown, wanted: unknown): void {
+  if (!alike(seen, wanted)) {
+    throw new Error(`${what} is ${shown(seen)}, wanted ${shown(wanted)}`);
+  }
+}
+
+export function holds(what: string, truth: boolean, seen?: unknown): void {
+  if (!truth) throw new Error(seen === undefined ? what : `${what}; seen: ${shown(seen)}`);
+}
+
+const encoder = new TextEncoder();
+
+export const utf8 = (text: string): Uint8Array => encoder.encode(text);
+
+/** A backend under test. */
+export class Subject {
+  constructor(
+    readonly backend: BackendProtocolV2,
+    readonly promised: Promised,
+  ) {}
+
+  /** Asks for an answer that must be a result and no refusal. */
+  async #granted<T extends Failure>(what: string, answer: T | Promise<T>): Promise<T> {
+    const result = await answer;
+    holds(`${what} gives an object`, typeof result === "object" && result !== null, result);
+    if (result.error !== undefined && result.error !== null) {
+      throw new Error(`${what} was refused: ${result.error}`);
+    }
+    return result;
+  }
+
+  /** Asserts that an answer is a refusal, and gives its sentence. */
+  async refused(what: string, answer: unknown, code?: string | string[]): Promise<string> {
+    const result = (await answer) as Failure;
+    holds(`${what} must be refused`, typeof result?.error === "string", result);
+    if (code !== undefined && this.promised.extras) {
+      const codes = Array.isArray(code) ? code : [code];
+      holds(`${what} must have the code ${codes.join(" or ")}`, codes.includes(`${result.code}`), {
+        code: result.code,
+        error: result.error,
+      });
+    }
+    return result.error as string;
+  }
+
+  async write(path: string, content: string): Promise<WriteResult> {
+    return this.#granted(`write ${path}`, this.backend.write(path, content));
+  }
+
+  /** Writes several files, one after the other. */
+  async fill(files: Record<string, string>): Promise<void> {
+    for (const [path, content] of Object.entries(files)) await this.write(path, content);
+  }
+
+  async edit(path: string, before: string, after: string, all?: boolean): Promise<EditResult> {
+    const answer =
+      all === undefined
+        ? this.backend.edit(path, before, after)
+        : this.backend.edit(path, before, after, all);
+    return this.#granted(`edit ${path}`, answer);
+  }
+
+  async read(path: string, offset?: number, limit?: number): Promise<ReadResult> {
+    return this.#granted(`read ${path}`, this.backend.read(path, offset, limit));
+  }
+
+  /** The whole of a text, however many lines it has. */
+  async text(path: string): Promise<string> {
+    const { content } = await this.read(path, 0, 1_000_000_000);
+    if (typeof content !== "string") throw new Error(`read ${path} gave ${shown(content)}`);
+    return content;
+  }
+
+  async raw(path: string): Promise<FileData> {
+    const { data } = await this.#granted(`readRaw ${path}`, this.backend.readRaw(path));
+    if (typeof data !== "object" || data === null) throw new Error(`readRaw ${path} gave no data`);
+    return data;
+  }
+
+  async infos(path: string): Promise<FileInfo[]> {
+    const { files } = await this.#granted(`ls ${path}`, this.backend.ls(path));
+    if (!Array.isArray(files)) throw new Error(`ls ${path} gave no list of files`);
+    return files;
+  }
+
+  /** The paths of one level, in the order given. */
+  async ls(path: string): Promise<string[]> {
+    return (await this.infos(path)).map((info) => info.path);
+  }
+
+  async globbed(pattern: string, path?: string): Promise<GlobResult & { files: FileInfo[] }> {
+    const answer =
+      path === undefined ? this.backend.glob(pattern) : this.backend.glob(pattern, path);
+    const result = await this.#granted(`glob ${pattern}`, answer);
+    if (!Array.isArray(result.files)) throw new Error(`glob ${pattern} gave no list of files`);
+    return result as GlobResult & { files: FileInfo[] };
+  }
+
+  /** The paths of a glob in byte order, since files written at once may share their time. */
+  async glob(pattern: string, path?: string): Promise<string[]> {
+    return sorted((await this.globbed(pattern, path)).files.map((info) => info.path));
+  }
+
+  async grepped(
+    pattern: string,
+    path?: string | null,
+    glob?: string | null,
+    maxCount?: number | null,
+    options?: GrepOptions,
+  ): Promise<GrepResult & { matches: GrepMatch[] }> {
+    const grep = this.backend.grep as (...args: unknown[]) => GrepResult | Promise<GrepResult>;
+    const args = [pattern, path, glob, maxCount, ...(options ? [options] : [])];
+    const result = await this.#granted(`grep ${pattern}`, grep.apply(this.backend, args));
+    if (!Array.isArray(result.matches)) throw new Error(`grep ${pattern} gave no list of matches`);
+    return result as GrepResult & { matches: GrepMatch[] };
+  }
+
+  /** Matches as `path:line:text`, in the order given. */
+  async grep(
+    pattern: string,
+    path?: string | null,
+    glob?: string | null,
+    maxCount?: number | null,
+    options?: GrepOptions,
+  ): Promise<string[]> {
+    const { matches } = await this.grepped(pattern, path, glob, maxCount, options);
+    return matches.map((match) => `${match.path}:${match.line}:${match.text}`);
+  }
+
+  async delete(path: string): Promise<void> {
+    if (!this.backend.delete) throw new Error("there is no delete()");
+    await this.#granted(`delete ${path}`, this.backend.delete(path));
+  }
+
+  /** A delete that may be refused. */
+  tryDelete(path: string): unknown {
+    return this.backend.delete?.(path);
+  }
+
+  async upload(files: Record<string, Uint8Array>): Promise<void> {
+    const answers = await this.backend.uploadFiles?.(Object.entries(files));
+    for (const answer of answers ?? []) same(`upload ${answer.path}`, answer.error, null);
+    same("the number of answers", answers?.length, Object.keys(files).length);
+  }
+
+  /** The bytes of a file, by `downloadFiles`. */
+  async bytes(path: string): Promise<Uint8Array> {
+    const [answer] = (await this.backend.downloadFiles?.([path])) ?? [];
+    if (!(answer?.content instanceof Uint8Array)) {
+      throw new Error(`download ${path} gave ${shown(answer)}`);
+    }
+    return answer.content;
+  }
+}
+
+/** Texts in the order of their UTF-8 bytes. */
+export function sorted(texts: readonly string[]): string[] {
+  return [...texts].sort((a, b) => {
+    const [left, right] = [utf8(a), utf8(b)];
+    for (let at = 0; at < Math.min(left.length, right.length); at++) {
+      const difference = (left[at] as number) - (right[at] as number);
+      if (difference !== 0) return difference;
+    }
+    return left.length - right.length;
+  });
+}

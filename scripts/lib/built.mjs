@@ -1,0 +1,71 @@
+// Builds the package only when what it is made of has changed since the last build, so that
+// running one suite again costs no build. The stamp lies beside the output, not in it.
+
+import { createHash } from "node:crypto";
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { must } from "./exec.mjs";
+import { at, cache } from "./paths.mjs";
+
+const INPUTS = [
+  "Cargo.toml",
+  "Cargo.lock",
+  ".cargo/config.toml",
+  "package-lock.json",
+  "LICENSE",
+  "scripts/build.mjs",
+  "src",
+  "pkg-template",
+];
+
+function* files(path) {
+  if (!existsSync(path)) return;
+  if (!statSync(path).isDirectory()) {
+    yield path;
+    return;
+  }
+  for (const name of readdirSync(path).sort()) yield* files(join(path, name));
+}
+
+function fingerprint() {
+  const hash = createHash("sha256");
+  for (const input of INPUTS) {
+    for (const file of files(at(input))) {
+      hash.update(file).update("\0").update(readFileSync(file)).update("\0");
+    }
+  }
+  return hash.digest("hex");
+}
+
+function stampOf(file) {
+  try {
+    return JSON.parse(readFileSync(file, "utf8"));
+  } catch {
+    return {};
+  }
+}
+
+/** Whether quick builds are good enough: `npm test -- --dev`. */
+const quick = () => process.env.KITBAG_DEV_BUILD === "1";
+
+/** Builds with these arguments unless the last such build still holds. */
+export async function buildPackage(args) {
+  const testing = args.includes("--testing");
+  const out = testing ? cache("pkg-testing") : at("pkg");
+  const stamp = cache(`built${testing ? "-testing" : ""}.json`);
+  const dev = quick();
+  const print = fingerprint();
+  const last = stampOf(stamp);
+  const fits = last.print === print && (dev || !last.dev);
+  if (fits && existsSync(join(out, "package.json"))) return;
+  process.stderr.write(`setup: building ${testing ? "the testing variant" : "the package"}\n`);
+  const output = await must(process.execPath, [
+    at("scripts/build.mjs"),
+    ...args,
+    ...(dev ? ["--dev"] : []),
+  ]);
+  const size = /^kitbag\.wasm .*$/m.exec(output)?.[0];
+  if (size) process.stderr.write(`setup: ${size}\n`);
+  mkdirSync(cache(), { recursive: true });
+  writeFileSync(stamp, JSON.stringify({ print, dev }));
+}

@@ -1,0 +1,103 @@
+// Reads what other test runners print: cargo, wasm-bindgen and node:test. A command that failed
+// without saying which test did still counts as one failure.
+
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
+import { run } from "./exec.mjs";
+import { at } from "./paths.mjs";
+
+function judged(passed, failed, failures, { code, output, timedOut }, what) {
+  if (timedOut) return { passed, failed: failed + 1, failures: [...failures, `${what} timed out`] };
+  if (code !== 0 && failed === 0) {
+    const tail = output.trimEnd().split("\n").slice(-30).join("\n");
+    return { passed, failed: 1, failures: [`${what} ended with code ${code}:\n${tail}`] };
+  }
+  return { passed, failed, failures };
+}
+
+/** What `cargo test` and wasm-bindgen's runner printed. */
+export function parseCargo(output) {
+  let passed = 0;
+  let failed = 0;
+  // An ignored test is one that did not run.
+  let skipped = 0;
+  for (const line of output.matchAll(
+    /^test result: .*?(\d+) passed; (\d+) failed; (\d+) ignored/gm,
+  )) {
+    passed += Number(line[1]);
+    failed += Number(line[2]);
+    skipped += Number(line[3]);
+  }
+  const failures = [...output.matchAll(/^test (.+?) \.\.\. FAIL(?:ED)?$/gm)].map((m) => m[1]);
+  if (skipped > 0) failures.push(`${skipped} ignored`);
+  return { passed, failed: failed + skipped, failures };
+}
+
+/** Runs `cargo test` (or `wasm-pack test`) and counts. */
+export async function cargoTests(command, args, options) {
+  const done = await run(command, args, { show: true, ...options });
+  const { passed, failed, failures } = parseCargo(done.output);
+  return judged(passed, failed, failures, done, [command, ...args].join(" "));
+}
+
+/** What node:test printed as TAP; a skipped or unfinished test counts as failed. */
+export function parseTap(output) {
+  const number = (name) => Number(new RegExp(`^# ${name} (\\d+)$`, "m").exec(output)?.[1] ?? 0);
+  const unrun = number("skipped") + number("todo") + number("cancelled");
+  const failures = [...output.matchAll(/^\s*not ok \d+ - (.*)$/gm)].map((m) => m[1]);
+  return { passed: number("pass"), failed: number("fail") + unrun, failures };
+}
+
+/** Runs files of node:test, in processes of their own, one at a time. */
+export async function nodeTests(files, { nodeArgs = [], concurrency = 1, ...options } = {}) {
+  const args = [
+    ...nodeArgs,
+    "--test",
+    `--test-concurrency=${concurrency}`,
+    "--test-reporter=tap",
+    ...files,
+  ];
+  const done = await run(process.execPath, args, { show: true, ...options });
+  const { passed, failed, failures } = parseTap(done.output);
+  return judged(passed, failed, failures, done, `node --test ${files.join(" ")}`);
+}
+
+/** The `*.test.mjs` files of a folder of `tests/`. */
+export function testFiles(folder) {
+  return readdirSync(at("tests", folder))
+    .filter((file) => file.endsWith(".test.mjs"))
+    .sort()
+    .map((file) => join("tests", folder, file));
+}
+
+/** Several results as one. */
+export function sum(results) {
+  return results.reduce(
+    (all, one) => ({
+      passed: all.passed + one.passed,
+      failed: all.failed + one.failed,
+      failures: [...all.failures, ...(one.failures ?? [])],
+    }),
+    { passed: 0, failed: 0, failures: [] },
+  );
+}
+
+/** Counts checks in a suite that has no runner under it. */
+export function checks() {
+  const result = { passed: 0, failed: 0, failures: [] };
+  return {
+    result,
+    /** Runs one check; what it throws is its failure. */
+    async check(name, body) {
+      try {
+        await body();
+        result.passed += 1;
+        console.log(`ok - ${name}`);
+      } catch (error) {
+        result.failed += 1;
+        result.failures.push(`${name}: ${error?.message ?? error}`);
+        console.log(`not ok - ${name}\n${error?.stack ?? error}`);
+      }
+    },
+  };
+}

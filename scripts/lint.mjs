@@ -1,0 +1,35 @@
+// `npm run lint` checks formatting and lint of every language here; `npm run format` (`--fix`)
+// puts right what can be put right. `.ci/run` runs the checks.
+
+import { run } from "./lib/exec.mjs";
+import { at } from "./lib/paths.mjs";
+import { ensureAll } from "./setup.mjs";
+
+const fix = process.argv.includes("--fix");
+const biome = at("node_modules/@biomejs/biome/bin/biome");
+const clippy = ["clippy", "--all-targets", "--all-features", "--", "-D", "warnings"];
+const wasm = ["clippy", "--target", "wasm32-unknown-unknown", ...clippy.slice(1)];
+
+const steps = fix
+  ? [
+      ["cargo", ["fmt"]],
+      [process.execPath, [biome, "check", "--write"]],
+    ]
+  : [
+      ["cargo", ["fmt", "--check"]],
+      [process.execPath, [biome, "ci", "--error-on-warnings"]],
+      ["cargo", clippy],
+      ["cargo", wasm],
+      [process.execPath, [at("node_modules/typescript/bin/tsc"), "-p", "pkg-template", "--noEmit"]],
+    ];
+
+await ensureAll(["npm", "wasm-target", "rust-components"]);
+let bad = 0;
+for (const [command, args] of steps) {
+  const { code } = await run(command, args, { show: true });
+  if (code === 0) continue;
+  bad += 1;
+  const shown = command === process.execPath ? args[0].split("/").at(-1) : command;
+  console.error(`lint: ${shown} ${args.slice(command === "cargo" ? 0 : 1).join(" ")} failed`);
+}
+process.exitCode = bad > 0 ? 1 : 0;

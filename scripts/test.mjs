@@ -1,0 +1,178 @@
+// `npm test`: every suite, in parallel as far as they bear it, and one line at the end that
+// counts all of them. `npm test -- NAME…` runs some, `--list` names them, `--dev` is content
+// with a quick build; `npm run soak` runs the long loops instead.
+
+import { mkdirSync, openSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { availableParallelism } from "node:os";
+import { parseArgs } from "node:util";
+import { end, start } from "./lib/exec.mjs";
+import { at, cache, results } from "./lib/paths.mjs";
+import { counted, loadSuite, suiteNames } from "./lib/suites.mjs";
+import { ensureAll } from "./setup.mjs";
+
+const { values: flags, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    soak: { type: "boolean", default: false },
+    list: { type: "boolean", default: false },
+    dev: { type: "boolean", default: false },
+    jobs: { type: "string" },
+  },
+});
+
+const all = suiteNames();
+const strangers = positionals.filter((name) => !all.includes(name));
+if (strangers.length > 0) {
+  console.error(`There is no suite ${strangers.join(", ")}. Suites: ${all.join(", ")}.`);
+  process.exit(2);
+}
+if (flags.dev) process.env.KITBAG_DEV_BUILD = "1";
+const mode = flags.soak ? "soak" : "run";
+
+const failedToLoad = [];
+const suites = [];
+for (const name of positionals.length > 0 ? [...new Set(positionals)] : all) {
+  try {
+    const suite = await loadSuite(name);
+    if (typeof suite[mode] === "function") suites.push(suite);
+    else if (positionals.length > 0) throw new Error(`suite ${name} has no ${mode}()`);
+  } catch (error) {
+    failedToLoad.push({ name, error });
+  }
+}
+
+if (flags.list) {
+  for (const { name, about } of suites) console.log(`${name.padEnd(16)} ${about}`);
+  process.exit(0);
+}
+
+const durations = readDurations();
+const totals = { passed: 0, failed: 0 };
+mkdirSync(results(), { recursive: true });
+for (const { name, error } of failedToLoad) {
+  report({ name, seconds: 0, ...counted({ passed: 0, failed: 1, failures: [error.stack] }) });
+}
+await runAll();
+writeFileSync(cache("durations.json"), JSON.stringify(durations));
+if (totals.passed + totals.failed === 0) totals.failed = 1;
+process.exitCode = totals.failed > 0 ? 1 : 0;
+console.log(`${totals.passed} passed, ${totals.failed} failed`);
+
+/** Starts suites as places and resources come free; the longest first. */
+async function runAll() {
+  const places = Number(flags.jobs) || Math.min(4, availableParallelism());
+  const waiting = [...suites].sort((a, b) => lengthOf(b) - lengthOf(a));
+  const running = new Map();
+  while (waiting.length > 0 || running.size > 0) {
+    for (const suite of [...waiting]) {
+      if (running.size >= places || !fits(suite, running)) continue;
+      waiting.splice(waiting.indexOf(suite), 1);
+      running.set(
+        suite,
+        runOne(suite).then((outcome) => {
+          running.delete(suite);
+          report(outcome);
+        }),
+      );
+    }
+    await Promise.race(running.values());
+  }
+}
+
+function lengthOf(suite) {
+  // A suite nobody has timed yet is taken for a long one; those that run alone come last.
+  return suite.alone ? -1 : (durations[suite.name] ?? 60);
+}
+
+function fits(suite, running) {
+  if (running.size === 0) return true;
+  if (suite.alone) return false;
+  return [...running.keys()].every(
+    (other) => !other.alone && !other.uses.some((used) => suite.uses.includes(used)),
+  );
+}
+
+async function runOne(suite) {
+  const began = performance.now();
+  const seconds = () => (performance.now() - began) / 1000;
+  try {
+    await ensureAll(suite.needs);
+  } catch (error) {
+    const failures = [`what it needs is not there: ${error.message}`];
+    return { name: suite.name, seconds: seconds(), passed: 0, failed: 1, failures };
+  }
+  const started = performance.now();
+  const result = await inChild(suite);
+  durations[suite.name] = (performance.now() - started) / 1000;
+  return { name: suite.name, seconds: seconds(), ...result };
+}
+
+/** Runs a suite in a child; its output goes to its log. */
+function inChild(suite) {
+  const log = results(`${suite.name}.log`);
+  const resultFile = results(`${suite.name}.json`);
+  rmSync(resultFile, { force: true });
+  const out = openSync(log, "w");
+  const minutes = mode === "soak" ? (suite.soakMinutes ?? 60) : suite.minutes;
+  return new Promise((resolve) => {
+    const args = ["--unhandled-rejections=strict", at("scripts/lib/suite-child.mjs")];
+    const child = start(process.execPath, [...args, suite.name, mode, resultFile], {
+      stdio: ["ignore", out, out],
+    });
+    let late = false;
+    const timer = setTimeout(() => {
+      late = true;
+      // First a word, so that it can end the groups of its own children; then the hard end.
+      end(child, "SIGTERM");
+      setTimeout(() => end(child), 2000).unref();
+    }, minutes * 60_000);
+    child.once("close", (code, signal) => {
+      clearTimeout(timer);
+      end(child);
+      resolve(outcomeOf(resultFile, late && `it took over ${minutes} minutes`, code, signal));
+    });
+  });
+}
+
+function outcomeOf(resultFile, late, code, signal) {
+  if (late) return counted({ passed: 0, failed: 1, failures: [late] });
+  try {
+    return counted(JSON.parse(readFileSync(resultFile, "utf8")));
+  } catch {
+    const why = `it ended with ${signal ?? `code ${code}`} and left no result`;
+    return counted({ passed: 0, failed: 1, failures: [why] });
+  }
+}
+
+function report({ name, seconds, passed, failed, failures }) {
+  totals.passed += passed;
+  totals.failed += failed;
+  const mark = failed > 0 ? "FAIL" : "ok  ";
+  const count = failed > 0 ? `${failed} of ${passed + failed} failed` : `${passed} tests`;
+  console.log(`${mark} ${name.padEnd(16)} ${count.padEnd(22)} ${seconds.toFixed(1)} s`);
+  if (failed === 0) return;
+  for (const failure of failures) console.log(indented(failure));
+  const log = logOf(name);
+  if (log) console.log(`---- ${name}: its whole output\n${log}\n---- end of ${name}`);
+}
+
+function indented(text) {
+  return text.replace(/^/gm, "       ");
+}
+
+function logOf(name) {
+  try {
+    return readFileSync(results(`${name}.log`), "utf8").trimEnd();
+  } catch {
+    return undefined;
+  }
+}
+
+function readDurations() {
+  mkdirSync(cache(), { recursive: true });
+  try {
+    return JSON.parse(readFileSync(cache("durations.json"), "utf8"));
+  } catch {
+    return {};
+  }
+}

@@ -1,0 +1,283 @@
+//! The way requests go: signed, with keys held or fetched here or by a host that signs for us,
+//! and sent over HTTP. Keys are fetched anew before they end, once for all who wait.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+use std::time::Duration;
+
+use futures_util::future::LocalBoxFuture;
+use futures_util::lock::Mutex;
+
+use super::request::{Ask, Bucket};
+use super::sign::{self, Credentials, Domain, Parts};
+use crate::env::http::{Http, HttpError, Request, Response};
+use crate::error::{Error, Result};
+use crate::storage::Pending;
+use crate::time::Time;
+
+/// Keys are fetched anew when they have less than this left.
+const MARGIN: Duration = Duration::from_secs(120);
+
+/// A place that keys come from.
+pub trait KeySource {
+    /// Keys that are good now.
+    fn keys(&self) -> Pending<'_, Credentials>;
+}
+
+/// A host that signs requests, such as a user's own server.
+pub trait Signer {
+    /// The address to send a request to, and headers to set beside those asked for.
+    fn sign<'a>(&'a self, ask: &'a Ask) -> Pending<'a, (String, Vec<(String, String)>)>;
+}
+
+/// Why a request brought no answer.
+pub enum Trouble {
+    /// It was not sent: it could not be signed.
+    Unsent(Error),
+    /// The way there failed, or the way back.
+    Network(HttpError),
+}
+
+/// A way for requests to go and answers to come.
+pub trait Wire {
+    /// Sends one request.
+    fn send<'a>(
+        &'a self,
+        ask: &'a Ask,
+        now: Time,
+    ) -> LocalBoxFuture<'a, std::result::Result<Response, Trouble>>;
+
+    /// The server says that our keys have ended.
+    fn expired(&self) {}
+}
+
+/// Signed requests over HTTP.
+pub struct Signed {
+    /// Where they go.
+    pub bucket: Bucket,
+    /// What sends them.
+    pub http: Rc<dyn Http>,
+    /// Who signs them.
+    pub access: Access,
+}
+
+impl Wire for Signed {
+    fn send<'a>(
+        &'a self,
+        ask: &'a Ask,
+        now: Time,
+    ) -> LocalBoxFuture<'a, std::result::Result<Response, Trouble>> {
+        Box::pin(async move {
+            let request = self.access.signed(&self.bucket, ask, now).await;
+            let request = request.map_err(Trouble::Unsent)?;
+            self.http.send(request).await.map_err(Trouble::Network)
+        })
+    }
+
+    fn expired(&self) {
+        if let Access::Keys(ring) = &self.access {
+            ring.held.replace(None);
+        }
+    }
+}
+
+/// How requests are signed.
+pub enum Access {
+    /// With keys.
+    Keys(KeyRing),
+    /// By the host.
+    Host(Box<dyn Signer>),
+}
+
+/// Keys, and where new ones come from.
+pub struct KeyRing {
+    source: Box<dyn KeySource>,
+    held: RefCell<Option<Rc<Credentials>>>,
+    turn: Mutex<()>,
+}
+
+impl KeyRing {
+    /// Keys from a source, fetched when they are first needed.
+    pub fn new(source: Box<dyn KeySource>) -> KeyRing {
+        KeyRing {
+            source,
+            held: RefCell::new(None),
+            turn: Mutex::new(()),
+        }
+    }
+
+    fn good(&self, now: Time) -> Option<Rc<Credentials>> {
+        let held = self.held.borrow();
+        let keys = held.as_ref()?;
+        let margin = i64::try_from(MARGIN.as_micros()).unwrap_or(0);
+        match keys.expires {
+            Some(end) if end.micros().saturating_sub(margin) <= now.micros() => None,
+            _ => Some(keys.clone()),
+        }
+    }
+
+    async fn keys(&self, now: Time) -> Result<Rc<Credentials>> {
+        if let Some(keys) = self.good(now) {
+            return Ok(keys);
+        }
+        let _turn = self.turn.lock().await;
+        if let Some(keys) = self.good(now) {
+            return Ok(keys);
+        }
+        let keys = Rc::new(self.source.keys().await?);
+        self.held.replace(Some(keys.clone()));
+        Ok(keys)
+    }
+}
+
+impl Access {
+    /// A request ready to be sent.
+    pub async fn signed(&self, bucket: &Bucket, ask: &Ask, now: Time) -> Result<Request> {
+        match self {
+            Access::Keys(ring) => Ok(with_keys(bucket, ask, now, &*ring.keys(now).await?)),
+            Access::Host(host) => {
+                let (url, more) = host.sign(ask).await?;
+                let mut headers = ask.headers.clone();
+                for (name, value) in more {
+                    let name = name.to_ascii_lowercase();
+                    headers.retain(|(known, _)| *known != name);
+                    headers.push((name, value));
+                }
+                Ok(Request {
+                    method: ask.method,
+                    url,
+                    headers: sendable(headers),
+                    body: ask.body.clone(),
+                })
+            }
+        }
+    }
+}
+
+fn with_keys(bucket: &Bucket, ask: &Ask, now: Time, keys: &Credentials) -> Request {
+    let digest = sign::sha256_hex(ask.body.as_deref().unwrap_or_default());
+    let mut headers = ask.headers.clone();
+    let mut add = |name: &str, value: String| headers.push((name.to_owned(), value));
+    add("host", bucket.host().to_owned());
+    add("x-amz-date", sign::stamp(now));
+    add("x-amz-content-sha256", digest.clone());
+    if let Some(token) = &keys.session_token {
+        add("x-amz-security-token", token.clone());
+    }
+    let authorization = sign::authorization(
+        Parts {
+            method: ask.method,
+            path: &bucket.path(ask.key.as_deref()),
+            query: &ask.query,
+            headers: &headers,
+        },
+        &digest,
+        now,
+        Domain {
+            region: &bucket.region,
+            service: "s3",
+        },
+        keys,
+    );
+    headers.push(("authorization".to_owned(), authorization));
+    Request {
+        method: ask.method,
+        url: bucket.url(ask),
+        headers: sendable(headers),
+        body: ask.body.clone(),
+    }
+}
+
+/// Hosts set these by themselves, and some refuse to be told.
+fn sendable(mut headers: Vec<(String, String)>) -> Vec<(String, String)> {
+    headers.retain(|(name, _)| !matches!(name.as_str(), "host" | "content-length"));
+    headers
+}
+
+/// Keys that never change.
+impl KeySource for Credentials {
+    fn keys(&self) -> Pending<'_, Credentials> {
+        crate::storage::done(Ok(self.clone()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::backend::s3::request::Location;
+    use futures_util::future::join_all;
+    use std::cell::Cell;
+
+    struct Lent {
+        calls: Rc<Cell<u32>>,
+        seconds: i64,
+    }
+
+    impl KeySource for Lent {
+        fn keys(&self) -> Pending<'_, Credentials> {
+            Box::pin(async move {
+                crate::env::timer::sleep(Duration::ZERO).await;
+                let call = self.calls.get() + 1;
+                self.calls.set(call);
+                Ok(Credentials {
+                    access_key_id: format!("id{call}"),
+                    secret_access_key: "secret".into(),
+                    session_token: Some("token".into()),
+                    expires: Some(Time::from_micros(
+                        i64::from(call) * self.seconds * 1_000_000,
+                    )),
+                })
+            })
+        }
+    }
+
+    #[test]
+    fn keys_are_fetched_once_and_again_before_they_end() {
+        let calls = Rc::new(Cell::new(0));
+        let access = Access::Keys(KeyRing::new(Box::new(Lent {
+            calls: calls.clone(),
+            seconds: 1000,
+        })));
+        let bucket = Bucket::new(&Location {
+            endpoint: Some("http://h"),
+            region: "r",
+            bucket: "b",
+            ..Location::default()
+        })
+        .expect("a bucket");
+        let ask = Ask::get("k", None);
+        let at = |seconds: i64| Time::from_micros(seconds * 1_000_000);
+        let all =
+            futures_util::future::join_all((0..5).map(|_| access.signed(&bucket, &ask, at(0))));
+        let requests: Vec<_> = block_on(all)
+            .into_iter()
+            .map(|r| r.expect("signed"))
+            .collect();
+        assert_eq!(calls.get(), 1);
+        let header = |name: &str| {
+            requests[0]
+                .headers
+                .iter()
+                .find(|(known, _)| known == name)
+                .map(|(_, value)| value.clone())
+        };
+        assert_eq!(header("x-amz-security-token").as_deref(), Some("token"));
+        assert!(
+            header("authorization")
+                .expect("signed")
+                .contains("Credential=id1/")
+        );
+        assert_eq!(header("host"), None);
+        let _ = block_on(join_all([access.signed(&bucket, &ask, at(800))]));
+        assert_eq!(calls.get(), 1, "still good");
+        let _ = block_on(access.signed(&bucket, &ask, at(900)));
+        assert_eq!(calls.get(), 2, "less than the margin left");
+        if let Access::Keys(ring) = &access {
+            ring.held.replace(None);
+        }
+        let _ = block_on(access.signed(&bucket, &ask, at(900)));
+        assert_eq!(calls.get(), 3, "refused by the server");
+    }
+
+    use crate::backend::s3::testing::block_on;
+}

@@ -1,0 +1,32 @@
+//! Files in object storage that speaks S3, over any [`Http`](crate::env::http::Http).
+//!
+//! - `request`, `sign`, `xml`, `answer`, `errors`: bytes and text in, values out; no I/O.
+//! - `access`, `permits`, `client`: who signs, how many at once, when to try again.
+//! - `probe`: what the server does with conditions.
+//! - `cache`: bodies by ETag.
+//! - `store`: reading and listing, the [`Storage`](crate::storage::Storage) itself.
+//! - `write`: changing one object, and finding out what became of a change whose answer was lost.
+//! - `remove`: deleting, one object or a whole tree.
+//! - `r2`: the same over the binding of a Worker, which needs no keys.
+
+pub mod access;
+pub mod answer;
+pub mod cache;
+pub mod client;
+pub mod errors;
+pub mod permits;
+pub mod probe;
+#[cfg(target_arch = "wasm32")]
+pub mod r2;
+mod remove;
+pub mod request;
+pub mod sign;
+mod store;
+#[cfg(test)]
+mod testing;
+#[cfg(test)]
+mod tests;
+mod write;
+pub mod xml;
+
+pub use store::{S3, S3Options, Trust};

@@ -1,0 +1,629 @@
+//! What is asked of a bucket: where it is, how paths become keys, and the request of each
+//! operation, ready to be signed. No I/O, no clock, no credentials.
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use bytes::Bytes;
+use md5::{Digest, Md5};
+
+use super::sign::{Credentials, Domain, Parts, canonical_query, encode_path, presigned_query};
+use super::xml;
+use crate::error::{Error, Kind, Result};
+use crate::path::VPath;
+use crate::time::Time;
+
+/// The longest key S3 takes, in bytes.
+pub const MAX_KEY: usize = 1024;
+/// Keys that one DeleteObjects takes.
+pub const MAX_DELETES: usize = 1000;
+/// The header that our own knowledge of a file is kept in.
+pub const META: &str = "x-amz-meta-kitbag";
+
+/// Where a bucket is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Bucket {
+    /// What it is called in sentences: `S3`, or what speaks like it.
+    pub service: &'static str,
+    /// Its name.
+    pub name: String,
+    /// The region that signatures name.
+    pub region: String,
+    /// What all keys of this backend start with: empty, or ending with `/`.
+    pub prefix: String,
+    scheme: String,
+    host: String,
+    /// What stands before a key in an address, percent-encoded, from and to a `/`.
+    base: String,
+}
+
+/// How a bucket is found.
+#[derive(Clone, Debug, Default)]
+pub struct Location<'a> {
+    /// The server; AWS's for the region where absent.
+    pub endpoint: Option<&'a str>,
+    /// The region.
+    pub region: &'a str,
+    /// The bucket's name.
+    pub bucket: &'a str,
+    /// A directory of keys to stay inside.
+    pub prefix: &'a str,
+    /// The bucket in the path and not in the host; found out where absent.
+    pub path_style: Option<bool>,
+}
+
+impl Bucket {
+    /// Reads a location; the error names the option and what is wrong with it.
+    pub fn new(location: &Location<'_>) -> std::result::Result<Bucket, (&'static str, String)> {
+        let name = location.bucket;
+        let sound = (1..=255).contains(&name.len())
+            && name
+                .bytes()
+                .all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'.' | b'_'))
+            && !name.bytes().all(|b| b == b'.');
+        if !sound {
+            return Err((
+                "bucket",
+                "a bucket's name (letters, digits, '-', '.')".into(),
+            ));
+        }
+        let region = location.region;
+        let sound = !region.is_empty()
+            && region.len() <= 64
+            && region
+                .bytes()
+                .all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_'));
+        if !sound {
+            return Err(("region", "a region's name, such as \"us-east-1\"".into()));
+        }
+        let prefix = location.prefix.trim_matches('/');
+        if !prefix.is_empty() && VPath::from_stored(&format!("/{prefix}")).is_none() {
+            return Err((
+                "prefix",
+                "a directory of keys without empty, '.' or '..' segments".into(),
+            ));
+        }
+        let aws = format!("https://s3.{region}.amazonaws.com");
+        let endpoint = location.endpoint.unwrap_or(&aws);
+        let (scheme, host, base) = split_endpoint(endpoint).ok_or((
+            "endpoint",
+            "an address such as \"https://s3.example.com\", without user, query or fragment"
+                .to_owned(),
+        ))?;
+        let path_style = location
+            .path_style
+            .unwrap_or(location.endpoint.is_some() || !fits_host(name));
+        let (host, base) = if path_style {
+            (host, format!("{base}{}/", encode_path(name)))
+        } else {
+            (format!("{name}.{host}"), base)
+        };
+        Ok(Bucket {
+            service: "S3",
+            name: name.to_owned(),
+            region: region.to_owned(),
+            prefix: if prefix.is_empty() {
+                String::new()
+            } else {
+                format!("{prefix}/")
+            },
+            scheme,
+            host,
+            base,
+        })
+    }
+
+    /// The host, with its port where that is not the scheme's own.
+    pub fn host(&self) -> &str {
+        &self.host
+    }
+
+    /// The percent-encoded path of a key, or of the bucket itself.
+    pub fn path(&self, key: Option<&str>) -> String {
+        match key {
+            Some(key) => format!("{}{}", self.base, encode_path(key)),
+            // `/bucket`, or `/` where the host names it.
+            None if self.base.len() > 1 => {
+                self.base.strip_suffix('/').unwrap_or(&self.base).to_owned()
+            }
+            None => String::from("/"),
+        }
+    }
+
+    /// The whole address, without what a signature adds.
+    pub fn url(&self, ask: &Ask) -> String {
+        let path = self.path(ask.key.as_deref());
+        let mark = if ask.query.is_empty() { "" } else { "?" };
+        let query = canonical_query(&ask.query);
+        format!("{}://{}{path}{mark}{query}", self.scheme, self.host)
+    }
+
+    /// The presigned address of a request, good for `seconds`. The headers given must be sent
+    /// with it as they are.
+    #[expect(clippy::too_many_arguments, reason = "a request, in its parts")]
+    pub fn presigned(
+        &self,
+        method: &str,
+        key: Option<&str>,
+        query: &[(String, String)],
+        mut headers: Vec<(String, String)>,
+        seconds: u32,
+        now: Time,
+        keys: &Credentials,
+    ) -> String {
+        headers.push(("host".to_owned(), self.host.clone()));
+        let path = self.path(key);
+        let parts = Parts {
+            method,
+            path: &path,
+            query,
+            headers: &headers,
+        };
+        let domain = Domain {
+            region: &self.region,
+            service: "s3",
+        };
+        let query = presigned_query(parts, seconds, now, domain, keys);
+        format!("{}://{}{path}?{query}", self.scheme, self.host)
+    }
+
+    /// The key of a file.
+    pub fn key(&self, path: &VPath) -> Result<String> {
+        let key = format!("{}{}", self.prefix, path.as_str().trim_start_matches('/'));
+        if key.len() > MAX_KEY {
+            return Err(Error::at(
+                Kind::InvalidPath,
+                "The path '",
+                path,
+                format!(
+                    "' makes a key of {} bytes with this backend's prefix; S3 takes {MAX_KEY}",
+                    key.len()
+                ),
+            ));
+        }
+        Ok(key)
+    }
+
+    /// What the keys of everything beneath a directory start with, `more` included.
+    pub fn key_prefix(&self, dir: &VPath, more: &str) -> String {
+        let inside = dir.dir_prefix();
+        format!("{}{}{more}", self.prefix, inside.trim_start_matches('/'))
+    }
+
+    /// The path of a key; `None` for a key that no path can name.
+    pub fn file_path(&self, key: &str) -> Option<VPath> {
+        VPath::from_stored(&format!("/{}", key.strip_prefix(&self.prefix)?))
+            .filter(|path| !path.is_root())
+    }
+
+    /// The path of a key or common prefix that ends with `/`.
+    pub fn dir_path(&self, key: &str) -> Option<VPath> {
+        self.file_path(key.strip_suffix('/')?)
+    }
+}
+
+/// Scheme, host with port, and path from and to a `/`.
+fn split_endpoint(text: &str) -> Option<(String, String, String)> {
+    let (scheme, rest) = text.split_once("://")?;
+    let scheme = scheme.to_ascii_lowercase();
+    let own_port = match scheme.as_str() {
+        "http" => ":80",
+        "https" => ":443",
+        _ => return None,
+    };
+    let (host, path) = match rest.split_once('/') {
+        Some((host, path)) => (host, path.trim_end_matches('/')),
+        None => (rest, ""),
+    };
+    let host = host.to_ascii_lowercase();
+    let host = host.strip_suffix(own_port).unwrap_or(&host);
+    let sound = !host.is_empty()
+        && host.bytes().all(|b| {
+            b.is_ascii_alphanumeric() || matches!(b, b'-' | b'.' | b'_' | b':' | b'[' | b']')
+        });
+    let plain = path
+        .bytes()
+        .all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'.' | b'_' | b'~' | b'/'));
+    let walks = path.split('/').any(|part| matches!(part, "." | ".."));
+    if !sound || !plain || walks {
+        return None;
+    }
+    let base = if path.is_empty() {
+        String::from("/")
+    } else {
+        format!("/{path}/")
+    };
+    Some((scheme, host.to_owned(), base))
+}
+
+/// Whether a bucket's name can be part of a host under one certificate.
+fn fits_host(name: &str) -> bool {
+    (3..=63).contains(&name.len())
+        && name
+            .bytes()
+            .all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-')
+        && !name.starts_with('-')
+        && !name.ends_with('-')
+}
+
+/// One operation on a bucket, not signed yet.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Ask {
+    /// `GET`, `PUT` and so on.
+    pub method: &'static str,
+    /// The key; none for the bucket itself.
+    pub key: Option<String>,
+    /// Names and values, not encoded.
+    pub query: Vec<(String, String)>,
+    /// Names in small letters, with their values.
+    pub headers: Vec<(String, String)>,
+    /// The body.
+    pub body: Option<Bytes>,
+}
+
+/// How an ETag is written in `If-Match`. The standard wants quotes; some gateways only
+/// understand it without.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum TagForm {
+    /// `"abc"`.
+    #[default]
+    Quoted,
+    /// `abc`.
+    Bare,
+}
+
+impl TagForm {
+    /// An ETag in this form.
+    pub fn write(self, tag: &str) -> String {
+        match self {
+            TagForm::Quoted => format!("\"{tag}\""),
+            TagForm::Bare => tag.to_owned(),
+        }
+    }
+}
+
+/// The condition of a change.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Condition<'a> {
+    /// None.
+    Always,
+    /// Only where nothing is.
+    Absent,
+    /// Only over this state.
+    Matches(&'a str, TagForm),
+}
+
+fn ask(method: &'static str, key: &str) -> Ask {
+    Ask {
+        method,
+        key: Some(key.to_owned()),
+        ..Ask::default()
+    }
+}
+
+impl Ask {
+    fn with(mut self, name: &str, value: String) -> Ask {
+        self.headers.push((name.to_owned(), value));
+        self
+    }
+
+    fn under(self, condition: &Condition<'_>) -> Ask {
+        match condition {
+            Condition::Always => self,
+            Condition::Absent => self.with("if-none-match", "*".into()),
+            Condition::Matches(tag, form) => self.with("if-match", form.write(tag)),
+        }
+    }
+
+    /// What is known of an object.
+    pub fn head(key: &str) -> Ask {
+        ask("HEAD", key)
+    }
+
+    /// An object; only if it is another state than `known`.
+    pub fn get(key: &str, known: Option<&str>) -> Ask {
+        let ask = ask("GET", key);
+        match known {
+            Some(tag) => ask.with("if-none-match", TagForm::Quoted.write(tag)),
+            None => ask,
+        }
+    }
+
+    /// Bytes `start` up to, but not including, `end` of an object.
+    pub fn get_range(key: &str, start: u64, end: u64) -> Ask {
+        let last = end.saturating_sub(1);
+        ask("GET", key).with("range", format!("bytes={start}-{last}"))
+    }
+
+    /// Stores an object; `meta` is our own knowledge of it.
+    pub fn put(key: &str, body: Bytes, mime: &str, meta: &str, condition: &Condition<'_>) -> Ask {
+        let mut ask = ask("PUT", key)
+            .with("content-type", mime.to_owned())
+            .with(META, meta.to_owned())
+            .under(condition);
+        ask.body = Some(body);
+        ask
+    }
+
+    /// Removes an object.
+    pub fn delete(key: &str, condition: &Condition<'_>) -> Ask {
+        ask("DELETE", key).under(condition)
+    }
+
+    /// A page of a listing, at most 1,000 keys.
+    pub fn list(prefix: &str, one_level: bool, token: Option<&str>) -> Ask {
+        let mut query = vec![("list-type".to_owned(), "2".to_owned())];
+        let mut add = |name: &str, value: &str| query.push((name.to_owned(), value.to_owned()));
+        if !prefix.is_empty() {
+            add("prefix", prefix);
+        }
+        if one_level {
+            add("delimiter", "/");
+        }
+        if let Some(token) = token {
+            add("continuation-token", token);
+        }
+        Ask {
+            method: "GET",
+            query,
+            ..Ask::default()
+        }
+    }
+
+    /// Removes up to [`MAX_DELETES`] objects.
+    pub fn delete_many<'k>(keys: impl Iterator<Item = &'k str>) -> Ask {
+        let mut body = String::from("<Delete xmlns=\"http://s3.amazonaws.com/doc/2006-03-01/\">");
+        for key in keys {
+            body.push_str("<Object><Key>");
+            body.push_str(&xml::escape(key));
+            body.push_str("</Key></Object>");
+        }
+        body.push_str("</Delete>");
+        let digest = STANDARD.encode(Md5::digest(body.as_bytes()));
+        Ask {
+            method: "POST",
+            key: None,
+            query: vec![("delete".to_owned(), String::new())],
+            headers: vec![
+                ("content-md5".to_owned(), digest),
+                ("content-type".to_owned(), "application/xml".to_owned()),
+            ],
+            body: Some(Bytes::from(body)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn location<'a>() -> Location<'a> {
+        Location {
+            endpoint: None,
+            region: "eu-west-1",
+            bucket: "files",
+            prefix: "",
+            path_style: None,
+        }
+    }
+
+    fn path(text: &str) -> VPath {
+        VPath::parse(text).expect("a path")
+    }
+
+    #[test]
+    fn a_bucket_stands_in_the_host_or_in_the_path() {
+        let url = |location: &Location<'_>| {
+            Bucket::new(location)
+                .expect("a bucket")
+                .url(&Ask::get("a b/ü+%?#.txt", None))
+        };
+        let key = "a%20b/%C3%BC%2B%25%3F%23.txt";
+        assert_eq!(
+            url(&location()),
+            format!("https://files.s3.eu-west-1.amazonaws.com/{key}")
+        );
+        let forced = Location {
+            path_style: Some(true),
+            ..location()
+        };
+        assert_eq!(
+            url(&forced),
+            format!("https://s3.eu-west-1.amazonaws.com/files/{key}")
+        );
+        let dotted = Location {
+            bucket: "my.files",
+            ..location()
+        };
+        assert_eq!(
+            url(&dotted),
+            format!("https://s3.eu-west-1.amazonaws.com/my.files/{key}")
+        );
+        let own = Location {
+            endpoint: Some("http://LocalHost:9000/store/"),
+            ..location()
+        };
+        assert_eq!(
+            url(&own),
+            format!("http://localhost:9000/store/files/{key}")
+        );
+        let port = Location {
+            endpoint: Some("https://s3.example.com:443"),
+            path_style: Some(false),
+            ..location()
+        };
+        assert_eq!(url(&port), format!("https://files.s3.example.com/{key}"));
+    }
+
+    #[test]
+    fn a_listing_s_address_is_in_order_and_encoded() {
+        let bucket = Bucket::new(&Location {
+            endpoint: Some("http://h"),
+            prefix: "/team/a b/",
+            ..location()
+        })
+        .expect("a bucket");
+        let prefix = bucket.key_prefix(&path("/src"), "ma");
+        assert_eq!(
+            bucket.url(&Ask::list(&prefix, true, Some("t/=="))),
+            "http://h/files?continuation-token=t%2F%3D%3D&delimiter=%2F&list-type=2\
+             &prefix=team%2Fa%20b%2Fsrc%2Fma"
+        );
+    }
+
+    #[test]
+    fn paths_and_keys_lead_to_each_other() {
+        let bucket = Bucket::new(&Location {
+            prefix: "team",
+            ..location()
+        })
+        .expect("a bucket");
+        let file = path("/a/b.txt");
+        assert_eq!(bucket.key(&file).expect("a key"), "team/a/b.txt");
+        assert_eq!(bucket.file_path("team/a/b.txt"), Some(file));
+        assert_eq!(bucket.dir_path("team/a/"), Some(path("/a")));
+        assert_eq!(bucket.key_prefix(&VPath::root(), ""), "team/");
+        for key in [
+            "team/",
+            "team//a",
+            "team/a//b",
+            "team/a/../b",
+            "other/a",
+            "team/a\\b",
+            "team/a/",
+        ] {
+            assert_eq!(bucket.file_path(key), None, "{key}");
+        }
+        let long = path(&format!("/{}", "x".repeat(1020)));
+        assert_eq!(
+            bucket.key(&long).expect_err("too long").kind(),
+            Kind::InvalidPath
+        );
+        assert!(bucket.key(&path(&format!("/{}", "x".repeat(1019)))).is_ok());
+    }
+
+    #[test]
+    fn a_wrong_location_is_refused_by_the_option_s_name() {
+        for (wrong, option) in [
+            (
+                Location {
+                    bucket: "",
+                    ..location()
+                },
+                "bucket",
+            ),
+            (
+                Location {
+                    bucket: "a/b",
+                    ..location()
+                },
+                "bucket",
+            ),
+            (
+                Location {
+                    bucket: "..",
+                    ..location()
+                },
+                "bucket",
+            ),
+            (
+                Location {
+                    region: "",
+                    ..location()
+                },
+                "region",
+            ),
+            (
+                Location {
+                    region: "a/b",
+                    ..location()
+                },
+                "region",
+            ),
+            (
+                Location {
+                    prefix: "a/../b",
+                    ..location()
+                },
+                "prefix",
+            ),
+            (
+                Location {
+                    prefix: "a//b",
+                    ..location()
+                },
+                "prefix",
+            ),
+            (
+                Location {
+                    endpoint: Some("s3.example.com"),
+                    ..location()
+                },
+                "endpoint",
+            ),
+            (
+                Location {
+                    endpoint: Some("ftp://h"),
+                    ..location()
+                },
+                "endpoint",
+            ),
+            (
+                Location {
+                    endpoint: Some("https://user@h"),
+                    ..location()
+                },
+                "endpoint",
+            ),
+            (
+                Location {
+                    endpoint: Some("https://h?x=1"),
+                    ..location()
+                },
+                "endpoint",
+            ),
+            (
+                Location {
+                    endpoint: Some("https://h/../x"),
+                    ..location()
+                },
+                "endpoint",
+            ),
+            (
+                Location {
+                    endpoint: Some("https://"),
+                    ..location()
+                },
+                "endpoint",
+            ),
+        ] {
+            let (named, _) = Bucket::new(&wrong).expect_err(option);
+            assert_eq!(named, option, "{wrong:?}");
+        }
+    }
+
+    #[test]
+    fn requests_carry_their_conditions() {
+        let header = |ask: &Ask, name: &str| {
+            ask.headers
+                .iter()
+                .find(|(known, _)| known == name)
+                .map(|(_, value)| value.clone())
+        };
+        let put =
+            |condition| Ask::put("k", Bytes::from_static(b"x"), "text/plain", "m", &condition);
+        assert_eq!(
+            header(&put(Condition::Absent), "if-none-match").as_deref(),
+            Some("*")
+        );
+        let quoted = put(Condition::Matches("e", TagForm::Quoted));
+        assert_eq!(header(&quoted, "if-match").as_deref(), Some("\"e\""));
+        let bare = put(Condition::Matches("e", TagForm::Bare));
+        assert_eq!(header(&bare, "if-match").as_deref(), Some("e"));
+        let range = Ask::get_range("k", 5, 10);
+        assert_eq!(header(&range, "range").as_deref(), Some("bytes=5-9"));
+        let many = Ask::delete_many(["a&b", "c\rd"].into_iter());
+        let body = String::from_utf8(many.body.clone().unwrap_or_default().to_vec()).expect("text");
+        assert!(body.contains("<Key>a&amp;b</Key>") && body.contains("<Key>c&#13;d</Key>"));
+        assert!(header(&many, "content-md5").is_some());
+    }
+}

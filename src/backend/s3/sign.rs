@@ -1,0 +1,541 @@
+//! Signature Version 4, the way S3 wants it: paths encoded once, nothing normalised. Text in,
+//! headers or a query out; no clock, no network. What a request asks is not its business.
+
+use std::fmt::Write;
+
+use hmac::{Hmac, Mac};
+use sha2::{Digest, Sha256};
+
+use crate::time::Time;
+
+/// What stands for the body's digest where the body is not part of the signature.
+pub const UNSIGNED: &str = "UNSIGNED-PAYLOAD";
+
+/// Keys to sign with. They are never shown: there is no `Debug` or `Display` on purpose.
+#[derive(Clone)]
+pub struct Credentials {
+    /// The public half.
+    pub access_key_id: String,
+    /// The secret half.
+    pub secret_access_key: String,
+    /// The token that comes with keys lent for a while.
+    pub session_token: Option<String>,
+    /// When they end, where they do.
+    pub expires: Option<Time>,
+}
+
+/// The service and region a signature is good for.
+#[derive(Clone, Copy, Debug)]
+pub struct Domain<'a> {
+    /// Such as `us-east-1`.
+    pub region: &'a str,
+    /// `s3`; another only in the published test suite.
+    pub service: &'a str,
+}
+
+/// A request as far as it is signed.
+#[derive(Clone, Copy, Debug)]
+pub struct Parts<'a> {
+    /// `GET`, `PUT` and so on.
+    pub method: &'a str,
+    /// The path as it goes over the wire, percent-encoded.
+    pub path: &'a str,
+    /// Names and values, not encoded.
+    pub query: &'a [(String, String)],
+    /// Names in small letters, with their values; `host` is one of them.
+    pub headers: &'a [(String, String)],
+}
+
+/// Percent-encodes everything but letters, digits and `-._~`.
+pub fn encode(text: &str) -> String {
+    encode_but(text, false)
+}
+
+/// Percent-encodes a path, whose `/` stay.
+pub fn encode_path(text: &str) -> String {
+    encode_but(text, true)
+}
+
+fn encode_but(text: &str, keep_slash: bool) -> String {
+    let mut out = String::with_capacity(text.len() + text.len() / 4);
+    for byte in text.bytes() {
+        let plain = byte.is_ascii_alphanumeric()
+            || matches!(byte, b'-' | b'.' | b'_' | b'~')
+            || (keep_slash && byte == b'/');
+        if plain {
+            out.push(char::from(byte));
+        } else {
+            let _ = write!(out, "%{byte:02X}");
+        }
+    }
+    out
+}
+
+/// The query as it is signed and sent: encoded, in order of the encoded names and values.
+pub fn canonical_query(query: &[(String, String)]) -> String {
+    let mut pairs: Vec<(String, String)> = query
+        .iter()
+        .map(|(name, value)| (encode(name), encode(value)))
+        .collect();
+    pairs.sort();
+    let mut out = String::new();
+    for (at, (name, value)) in pairs.iter().enumerate() {
+        if at > 0 {
+            out.push('&');
+        }
+        out.push_str(name);
+        out.push('=');
+        out.push_str(value);
+    }
+    out
+}
+
+/// A digest in hexadecimal.
+pub fn sha256_hex(bytes: &[u8]) -> String {
+    hex(&Sha256::digest(bytes))
+}
+
+fn hex(bytes: &[u8]) -> String {
+    let mut out = String::with_capacity(bytes.len() * 2);
+    for byte in bytes {
+        let _ = write!(out, "{byte:02x}");
+    }
+    out
+}
+
+/// `20130524T000000Z`.
+pub fn stamp(time: Time) -> String {
+    let text = time.to_string();
+    let mut out: String = text
+        .split('.')
+        .next()
+        .unwrap_or_default()
+        .chars()
+        .filter(|c| !matches!(c, '-' | ':'))
+        .collect();
+    out.push('Z');
+    out
+}
+
+fn day(stamp: &str) -> &str {
+    stamp.get(..8).unwrap_or(stamp)
+}
+
+fn mac(key: &[u8], text: &str) -> Vec<u8> {
+    // A MAC of this kind takes a key of any length, so the error never happens.
+    match Hmac::<Sha256>::new_from_slice(key) {
+        Ok(mut mac) => {
+            mac.update(text.as_bytes());
+            mac.finalize().into_bytes().to_vec()
+        }
+        Err(_) => Vec::new(),
+    }
+}
+
+/// The canonical request, and the names of its headers.
+fn canonical_request(parts: Parts<'_>, payload: &str) -> (String, String) {
+    let mut headers: Vec<(&str, String)> = parts
+        .headers
+        .iter()
+        .map(|(name, value)| (name.as_str(), squeeze(value)))
+        .collect();
+    headers.sort();
+    let names = headers
+        .iter()
+        .map(|(name, _)| *name)
+        .collect::<Vec<_>>()
+        .join(";");
+    let mut text = format!(
+        "{}\n{}\n{}\n",
+        parts.method,
+        parts.path,
+        canonical_query(parts.query)
+    );
+    for (name, value) in &headers {
+        let _ = writeln!(text, "{name}:{value}");
+    }
+    let _ = write!(text, "\n{names}\n{payload}");
+    (text, names)
+}
+
+/// A header's value as it is signed: trimmed, runs of spaces made one.
+fn squeeze(value: &str) -> String {
+    value
+        .split(' ')
+        .filter(|part| !part.is_empty())
+        .collect::<Vec<_>>()
+        .join(" ")
+}
+
+fn signature(
+    canonical: &str,
+    stamp: &str,
+    domain: Domain<'_>,
+    credentials: &Credentials,
+) -> String {
+    let text = format!(
+        "AWS4-HMAC-SHA256\n{stamp}\n{}\n{}",
+        credential_scope(stamp, domain),
+        sha256_hex(canonical.as_bytes())
+    );
+    let secret = format!("AWS4{}", credentials.secret_access_key);
+    let mut key = mac(secret.as_bytes(), day(stamp));
+    for step in [domain.region, domain.service, "aws4_request"] {
+        key = mac(&key, step);
+    }
+    hex(&mac(&key, &text))
+}
+
+fn credential_scope(stamp: &str, domain: Domain<'_>) -> String {
+    format!(
+        "{}/{}/{}/aws4_request",
+        day(stamp),
+        domain.region,
+        domain.service
+    )
+}
+
+/// The value of `authorization`. The headers must hold everything that is to be signed, the date
+/// and the token included.
+pub fn authorization(
+    parts: Parts<'_>,
+    payload: &str,
+    time: Time,
+    domain: Domain<'_>,
+    credentials: &Credentials,
+) -> String {
+    let stamp = stamp(time);
+    let (canonical, names) = canonical_request(parts, payload);
+    format!(
+        "AWS4-HMAC-SHA256 Credential={}/{},SignedHeaders={names},Signature={}",
+        credentials.access_key_id,
+        credential_scope(&stamp, domain),
+        signature(&canonical, &stamp, domain, credentials)
+    )
+}
+
+/// The query of a presigned request, good for `seconds`. The body is not part of it; the headers
+/// are, and must be sent as they were signed.
+pub fn presigned_query(
+    parts: Parts<'_>,
+    seconds: u32,
+    time: Time,
+    domain: Domain<'_>,
+    credentials: &Credentials,
+) -> String {
+    let stamp = stamp(time);
+    let mut names: Vec<&str> = parts
+        .headers
+        .iter()
+        .map(|(name, _)| name.as_str())
+        .collect();
+    names.sort_unstable();
+    let mut query = parts.query.to_vec();
+    let mut add = |name: &str, value: String| query.push((name.to_owned(), value));
+    add("X-Amz-Algorithm", "AWS4-HMAC-SHA256".to_owned());
+    add(
+        "X-Amz-Credential",
+        format!(
+            "{}/{}",
+            credentials.access_key_id,
+            credential_scope(&stamp, domain)
+        ),
+    );
+    add("X-Amz-Date", stamp.clone());
+    add("X-Amz-Expires", seconds.to_string());
+    add("X-Amz-SignedHeaders", names.join(";"));
+    if let Some(token) = &credentials.session_token {
+        add("X-Amz-Security-Token", token.clone());
+    }
+    let signed = Parts {
+        query: &query,
+        ..parts
+    };
+    let (canonical, _) = canonical_request(signed, UNSIGNED);
+    format!(
+        "{}&X-Amz-Signature={}",
+        canonical_query(&query),
+        signature(&canonical, &stamp, domain, credentials)
+    )
+}
+
+/// The published examples. Public, so that the wasm build can be held to them too.
+#[cfg(any(test, feature = "testing"))]
+pub mod examples {
+    use super::*;
+
+    /// One example: what it is called, what was signed, what was published.
+    pub struct Outcome {
+        /// The example's name.
+        pub name: &'static str,
+        /// The signature made here.
+        pub made: String,
+        /// The signature that was published.
+        pub published: &'static str,
+    }
+
+    struct Example {
+        name: &'static str,
+        method: &'static str,
+        path: &'static str,
+        query: &'static [(&'static str, &'static str)],
+        headers: &'static [(&'static str, &'static str)],
+        body: &'static [u8],
+        published: &'static str,
+    }
+
+    fn owned(pairs: &[(&str, &str)]) -> Vec<(String, String)> {
+        pairs
+            .iter()
+            .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
+            .collect()
+    }
+
+    fn keys(id: &str, secret: &str) -> Credentials {
+        Credentials {
+            access_key_id: id.to_owned(),
+            secret_access_key: secret.to_owned(),
+            session_token: None,
+            expires: None,
+        }
+    }
+
+    fn last_part(authorization: &str) -> String {
+        authorization
+            .rsplit("Signature=")
+            .next()
+            .unwrap_or_default()
+            .to_owned()
+    }
+
+    fn header_examples(
+        examples: &[Example],
+        credentials: &Credentials,
+        domain: Domain<'_>,
+        time: &str,
+        with_digest: bool,
+    ) -> Vec<Outcome> {
+        let time = Time::parse(time).unwrap_or_default();
+        examples
+            .iter()
+            .map(|example| {
+                let digest = sha256_hex(example.body);
+                let mut headers = owned(example.headers);
+                headers.push(("x-amz-date".to_owned(), stamp(time)));
+                if with_digest {
+                    headers.push(("x-amz-content-sha256".to_owned(), digest.clone()));
+                }
+                let query = owned(example.query);
+                let parts = Parts {
+                    method: example.method,
+                    path: example.path,
+                    query: &query,
+                    headers: &headers,
+                };
+                Outcome {
+                    name: example.name,
+                    made: last_part(&authorization(parts, &digest, time, domain, credentials)),
+                    published: example.published,
+                }
+            })
+            .collect()
+    }
+
+    /// The examples of the S3 documentation, and those of the general test suite that apply.
+    pub fn all() -> Vec<Outcome> {
+        let s3_keys = keys(
+            "AKIAIOSFODNN7EXAMPLE",
+            "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY",
+        );
+        let s3 = Domain {
+            region: "us-east-1",
+            service: "s3",
+        };
+        const HOST: (&str, &str) = ("host", "examplebucket.s3.amazonaws.com");
+        let mut all = header_examples(
+            &[
+                Example {
+                    name: "GET of a range",
+                    method: "GET",
+                    path: "/test.txt",
+                    query: &[],
+                    headers: &[HOST, ("range", "bytes=0-9")],
+                    body: b"",
+                    published: "f0e8bdb87c964420e857bd35b5d6ed310bd44f0170aba48dd91039c6036bdb41",
+                },
+                Example {
+                    name: "PUT",
+                    method: "PUT",
+                    path: "/test%24file.text",
+                    query: &[],
+                    headers: &[
+                        HOST,
+                        ("date", "Fri, 24 May 2013 00:00:00 GMT"),
+                        ("x-amz-storage-class", "REDUCED_REDUNDANCY"),
+                    ],
+                    body: b"Welcome to Amazon S3.",
+                    published: "98ad721746da40c64f1a55b78f14c238d841ea1380cd77a1b5971af0ece108bd",
+                },
+                Example {
+                    name: "GET of a bucket's lifecycle",
+                    method: "GET",
+                    path: "/",
+                    query: &[("lifecycle", "")],
+                    headers: &[HOST],
+                    body: b"",
+                    published: "fea454ca298b7da1c68078a5d1bdbfbbe0d65c699e0f91ac7a200a0136783543",
+                },
+                Example {
+                    name: "GET of a listing",
+                    method: "GET",
+                    path: "/",
+                    query: &[("max-keys", "2"), ("prefix", "J")],
+                    headers: &[HOST],
+                    body: b"",
+                    published: "34b48302e7b5fa45bde8084f4b7868a86f0a534bc59db6670ed5711ef69dc6f7",
+                },
+            ],
+            &s3_keys,
+            s3,
+            "2013-05-24T00:00:00Z",
+            true,
+        );
+        let headers = owned(&[HOST]);
+        let query = presigned_query(
+            Parts {
+                method: "GET",
+                path: "/test.txt",
+                query: &[],
+                headers: &headers,
+            },
+            86_400,
+            Time::parse("2013-05-24T00:00:00Z").unwrap_or_default(),
+            s3,
+            &s3_keys,
+        );
+        all.push(Outcome {
+            name: "presigned GET",
+            made: last_part(&query),
+            published: "aeeed9bbccd4d02ee5c0109b86d86835f995330da4c265957d157751f604d404",
+        });
+        all.extend(suite());
+        all
+    }
+
+    fn suite() -> Vec<Outcome> {
+        const HOST: (&str, &str) = ("host", "example.amazonaws.com");
+        let get = |name, path, query, published| Example {
+            name,
+            method: "GET",
+            path,
+            query,
+            headers: &[HOST],
+            body: b"",
+            published,
+        };
+        header_examples(
+            &[
+                get(
+                    "get-vanilla",
+                    "/",
+                    &[],
+                    "5fa00fa31553b73ebf1942676e86291e8372ff2a2260956d9b8aae1d763fbf31",
+                ),
+                get(
+                    "get-vanilla-query-order-key-case",
+                    "/",
+                    &[("Param2", "value2"), ("Param1", "value1")],
+                    "b97d918cfa904a5beff61c982a1b6f458b799221646efd99d3219ec94cdf2500",
+                ),
+                get(
+                    "get-vanilla-query-unreserved",
+                    "/",
+                    &[(
+                        "-._~0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz",
+                        "-._~0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz",
+                    )],
+                    "9c3e54bfcdf0b19771a7f523ee5669cdf59bc7cc0884027167c21bb143a40197",
+                ),
+                get(
+                    "get-utf8",
+                    "/%E1%88%B4",
+                    &[],
+                    "8318018e0b0f223aa2bbf98705b62bb787dc9c0e678f255a891fd03141be5d85",
+                ),
+                Example {
+                    name: "post-x-www-form-urlencoded",
+                    method: "POST",
+                    path: "/",
+                    query: &[],
+                    headers: &[HOST, ("content-type", "application/x-www-form-urlencoded")],
+                    body: b"Param1=value1",
+                    published: "ff11897932ad3f4e8b18135d722051e5ac45fc38421b1da7b9d196a0fe09473a",
+                },
+                Example {
+                    name: "post-vanilla",
+                    method: "POST",
+                    path: "/",
+                    query: &[],
+                    headers: &[HOST],
+                    body: b"",
+                    published: "5da7c1a2acd57cee7505fc6676e4e544621c30862966e37dddb68e92efbe5d6b",
+                },
+            ],
+            &keys("AKIDEXAMPLE", "wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY"),
+            Domain {
+                region: "us-east-1",
+                service: "service",
+            },
+            "2015-08-30T12:36:00Z",
+            false,
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn signatures_are_those_that_were_published() {
+        let outcomes = examples::all();
+        assert_eq!(outcomes.len(), 11);
+        for outcome in outcomes {
+            assert_eq!(outcome.made, outcome.published, "{}", outcome.name);
+        }
+    }
+
+    #[test]
+    fn nasty_characters_are_encoded_once() {
+        assert_eq!(encode_path("a b/+%?#é~"), "a%20b/%2B%25%3F%23%C3%A9~");
+        assert_eq!(encode("a/b"), "a%2Fb");
+        let query = [("prefix", "a b+c"), ("delimiter", "/"), ("Z", "")]
+            .map(|(name, value)| (name.to_owned(), value.to_owned()));
+        assert_eq!(canonical_query(&query), "Z=&delimiter=%2F&prefix=a%20b%2Bc");
+    }
+
+    #[test]
+    fn a_presigned_request_carries_its_token() {
+        let credentials = Credentials {
+            access_key_id: "id".into(),
+            secret_access_key: "secret".into(),
+            session_token: Some("to/ken".into()),
+            expires: None,
+        };
+        let headers = [("host".to_owned(), "h".to_owned())];
+        let parts = Parts {
+            method: "GET",
+            path: "/k",
+            query: &[],
+            headers: &headers,
+        };
+        let domain = Domain {
+            region: "r",
+            service: "s3",
+        };
+        let query = presigned_query(parts, 60, Time::default(), domain, &credentials);
+        assert!(query.contains("X-Amz-Security-Token=to%2Fken"));
+        assert!(query.contains("X-Amz-Date=19700101T000000Z"));
+        assert!(!query.contains("secret"));
+    }
+}

@@ -1,0 +1,147 @@
+//! Deletes. One that names a directory above mounts reaches every backend beneath it, one after
+//! the other, and where it stops half-way it says how far it came.
+
+use std::fmt::Write;
+
+use super::{Composite, Mount};
+use crate::error::{Error, Kind, Result};
+use crate::path::VPath;
+use crate::protocol::{Backend, DeleteResult, FilesUpdate};
+
+/// One backend's part of a delete.
+struct Target<'a> {
+    mount: &'a Mount,
+    inner: VPath,
+    /// What is deleted, as callers know it.
+    shown: String,
+}
+
+impl Composite {
+    pub(super) async fn delete_all(&self, path: &VPath) -> Result<DeleteResult> {
+        let place = self.place(path).map_err(|e| e.during("delete"))?;
+        let mut targets = vec![Target {
+            mount: place.mount,
+            shown: path.as_str().to_owned(),
+            inner: place.inner,
+        }];
+        targets.extend(self.beneath(path).map(|mount| Target {
+            mount,
+            inner: VPath::root(),
+            shown: mount.prefix.dir_prefix(),
+        }));
+        let several = targets.len() > 1;
+        if several {
+            // Seen before anything is gone.
+            for target in &targets {
+                if !target.mount.backend.capability().writable {
+                    return Err(Error::at(
+                        Kind::PermissionDenied,
+                        "Cannot delete '",
+                        path,
+                        format!(
+                            "': the backend of '{}' is read-only. Nothing was deleted.",
+                            target.shown
+                        ),
+                    )
+                    .during("delete"));
+                }
+            }
+        }
+        let mut done: Vec<&str> = Vec::new();
+        let mut update: Option<FilesUpdate> = None;
+        for (at, target) in targets.iter().enumerate() {
+            let backend = &*target.mount.backend;
+            let answer = if target.inner.is_root() {
+                delete_everything(backend).await
+            } else {
+                backend.delete(&target.inner).await
+            };
+            match answer {
+                Ok(DeleteResult { files_update }) => {
+                    done.push(&target.shown);
+                    if let Some(more) = target.mount.update(files_update) {
+                        update.get_or_insert_default().extend(more);
+                    }
+                }
+                Err(error) if error.kind() == Kind::NotFound => {}
+                Err(error) => {
+                    let error = target.mount.error(error);
+                    if !several {
+                        return Err(error.during("delete"));
+                    }
+                    let left: Vec<&str> = targets
+                        .iter()
+                        .skip(at + 1)
+                        .map(|target| target.shown.as_str())
+                        .collect();
+                    return Err(half_way(path, &done, &target.shown, &left, &error));
+                }
+            }
+        }
+        if done.is_empty() {
+            return Err(Error::nothing_there(path).during("delete"));
+        }
+        Ok(DeleteResult {
+            files_update: update,
+        })
+    }
+}
+
+/// Empties a backend. Most take the root for that; one that takes it for no path at all has its
+/// entries deleted one by one.
+async fn delete_everything(backend: &dyn Backend) -> Result<DeleteResult> {
+    let root = VPath::root();
+    match backend.delete(&root).await {
+        Err(error) if error.kind() == Kind::InvalidPath => {}
+        answer => return answer,
+    }
+    let mut entries: Vec<VPath> = backend
+        .ls(&root)
+        .await?
+        .into_iter()
+        .map(|info| info.path)
+        .collect();
+    entries.dedup();
+    let mut any = false;
+    let mut update: Option<FilesUpdate> = None;
+    for entry in entries {
+        match backend.delete(&entry).await {
+            Ok(DeleteResult { files_update }) => {
+                any = true;
+                if let Some(more) = files_update {
+                    update.get_or_insert_default().extend(more);
+                }
+            }
+            Err(error) if error.kind() == Kind::NotFound => {}
+            Err(error) => return Err(error),
+        }
+    }
+    if any {
+        Ok(DeleteResult {
+            files_update: update,
+        })
+    } else {
+        Err(Error::nothing_there(&root))
+    }
+}
+
+fn half_way(path: &VPath, done: &[&str], failed: &str, left: &[&str], error: &Error) -> Error {
+    let mut after = String::from("' was deleted only in part.");
+    let list = |out: &mut String, what: &str, names: &[&str]| {
+        if !names.is_empty() {
+            // Writing to a String cannot fail.
+            let _ = write!(out, " {what}: {}.", names.join(", "));
+        }
+    };
+    if done.is_empty() {
+        after = String::from("' was not deleted.");
+    }
+    list(&mut after, "Removed", done);
+    list(&mut after, "Not tried", left);
+    let _ = write!(after, " Failed: {failed}: {error}");
+    let mut half = Error::at(error.kind(), "Error: '", path, after).during("delete");
+    if let Some(cause) = error.cause() {
+        half = half.caused_by(cause.clone());
+    }
+    half
+}

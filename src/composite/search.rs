@@ -1,0 +1,310 @@
+//! Searches over several backends, answered as if all files stood in one flat tree. A backend is
+//! asked for a pattern of its own only where that is sure to show everything the outer pattern
+//! means; otherwise it is asked for all its files there, and their outer paths are judged here.
+
+use futures_util::stream::{self, StreamExt};
+
+use super::{Composite, Mount};
+use crate::error::{Error, Kind, Result};
+use crate::path::VPath;
+use crate::protocol::{
+    EntryInfo, FileInfo, GlobQuery, GlobResult, GrepQuery, GrepResult, Matches, Row, index,
+};
+use crate::search::glob::{NameFilter, Pattern};
+use crate::search::grep::Matcher;
+use crate::winnow;
+
+/// How many backends are searched at the same time.
+const PARALLEL: usize = 8;
+
+/// One backend's part of a search.
+struct Part<'a> {
+    mount: &'a Mount,
+    /// Where to look, as the backend knows it.
+    inner: VPath,
+}
+
+impl Composite {
+    /// The backends that hold something at or beneath `path`, the owner of `path` first.
+    fn parts<'a>(&'a self, path: &'a VPath) -> Result<Vec<Part<'a>>> {
+        let owner = self.owner(path);
+        let mut parts = vec![Part {
+            mount: owner,
+            inner: owner.inward(path)?,
+        }];
+        parts.extend(self.beneath(path).map(|mount| Part {
+            mount,
+            inner: VPath::root(),
+        }));
+        Ok(parts)
+    }
+
+    /// The outer path of what a mount holds, where it is visible at all.
+    fn visible(&self, mount: &Mount, inner: &VPath) -> Option<VPath> {
+        let outer = mount.outward(inner)?;
+        std::ptr::eq(self.owner(&outer), mount).then_some(outer)
+    }
+
+    pub(super) async fn list_level(&self, path: &VPath) -> Result<Vec<FileInfo>> {
+        let place = self.place(path).map_err(|e| e.during("ls"))?;
+        let listed = place.mount.backend.ls(&place.inner).await;
+        let listed = listed.map_err(|error| place.mount.error(error))?;
+        if self.mounts.is_empty() {
+            return Ok(listed);
+        }
+        let mut infos: Vec<FileInfo> = listed
+            .into_iter()
+            .filter_map(|info| {
+                Some(FileInfo {
+                    path: self.visible(place.mount, &info.path)?,
+                    entry: info.entry,
+                })
+            })
+            .collect();
+        for mount in self.beneath(path) {
+            let name = mount
+                .prefix
+                .relative_to(path)
+                .and_then(|rest| rest.split('/').next());
+            let Some(name) = name else { continue };
+            infos.push(FileInfo {
+                path: path.join(name)?,
+                entry: EntryInfo::Directory,
+            });
+        }
+        infos.sort_by(FileInfo::listing_order);
+        infos.dedup_by(|a, b| a.path == b.path && a.is_dir() == b.is_dir());
+        Ok(infos)
+    }
+
+    pub(super) async fn glob_all(&self, query: &GlobQuery) -> Result<GlobResult> {
+        let pattern = Pattern::parse(query).map_err(|e| e.during("glob"))?;
+        let scope = pattern.scope();
+        let dir = crate::storage::literal_dir(scope);
+        // A relative pattern is right for the owner of `path` as it stands.
+        let relative = scope.root == query.path && !may_be_anchored(&query.pattern);
+        let key = scope.key_prefix();
+        let mut asked = Vec::new();
+        let base = if relative { &query.path } else { &dir };
+        for (at, part) in self.parts(base)?.into_iter().enumerate() {
+            let prefix = part.mount.prefix.dir_prefix();
+            if at > 0 && !(prefix.starts_with(&key) || key.starts_with(&prefix)) {
+                continue;
+            }
+            let as_given = (relative && at == 0) || is_deep_name(&query.pattern);
+            let pattern = if as_given {
+                query.pattern.clone()
+            } else {
+                "**".into()
+            };
+            // An anchored pattern handed on unchanged would count from the mount's own root.
+            asked.push((
+                part.mount,
+                GlobQuery {
+                    pattern,
+                    path: part.inner,
+                },
+            ));
+        }
+        let answers: Vec<(&Mount, Result<GlobResult>)> = stream::iter(asked)
+            .map(|(mount, query)| async move { (mount, mount.backend.glob(&query).await) })
+            .buffered(PARALLEL)
+            .collect()
+            .await;
+        let mut merged = GlobResult::default();
+        for (mount, answer) in answers {
+            let found = answer.map_err(|error| named(mount, error, "glob"))?;
+            merged.truncated |= found.truncated;
+            merged
+                .files
+                .extend(found.files.into_iter().filter_map(|info| {
+                    let path = self.visible(mount, &info.path)?;
+                    (!info.is_dir() && pattern.accepts(&path)).then_some(FileInfo {
+                        path,
+                        entry: info.entry,
+                    })
+                }));
+        }
+        merged.files.sort_by(FileInfo::newest_first);
+        merged.files.dedup_by(|a, b| a.path == b.path);
+        Ok(merged)
+    }
+
+    pub(super) async fn grep_all(&self, query: &GrepQuery) -> Result<GrepResult> {
+        // Refused once and for all, not by whichever backend comes first.
+        Matcher::new(query).map_err(|e| e.during("grep"))?;
+        let filter = match &query.glob {
+            Some(glob) => Some(NameFilter::parse(glob, &query.path).map_err(|e| e.during("grep"))?),
+            None => None,
+        };
+        let parts = self.parts(&query.path).map_err(|e| e.during("grep"))?;
+        let answers: Vec<(&Mount, Result<GrepResult>)> =
+            stream::iter(parts.into_iter().enumerate())
+                .map(|(at, part)| {
+                    let filter = filter.as_ref();
+                    async move {
+                        (
+                            part.mount,
+                            self.grep_part(query, filter, at > 0, part).await,
+                        )
+                    }
+                })
+                .buffered(PARALLEL)
+                .collect()
+                .await;
+        let mut results = Vec::new();
+        let mut truncated = false;
+        for (mount, answer) in answers {
+            let found = answer.map_err(|error| named(mount, error, "grep"))?;
+            truncated |= found.truncated;
+            if !found.matches.rows.is_empty() {
+                results.push(found.matches);
+            }
+        }
+        let mut matches = merged(results);
+        if let Some(cap) = query.max_count
+            && matches.count() > cap
+        {
+            matches.keep_first(cap);
+            truncated = true;
+        }
+        Ok(GrepResult { matches, truncated })
+    }
+
+    async fn grep_part(
+        &self,
+        query: &GrepQuery,
+        filter: Option<&NameFilter>,
+        is_beneath: bool,
+        part: Part<'_>,
+    ) -> Result<GrepResult> {
+        let mount = part.mount;
+        // A filter counts from `path`, or from the root: both are elsewhere behind a mount.
+        let means_the_same = query.glob.as_deref().is_none_or(|glob| {
+            !glob.contains('/')
+                || is_deep_name(glob)
+                || (!is_beneath && (mount.is_default() || !may_be_anchored(glob)))
+        });
+        let mut own = query.clone();
+        own.path = part.inner;
+        if !means_the_same {
+            own.glob = None;
+        }
+        let hides = !means_the_same
+            || self
+                .beneath(&mount.prefix)
+                .any(|deeper| deeper.prefix.is_under(&query.path));
+        let mut found = if hides {
+            let judge = async |paths: &[VPath]| {
+                Ok(paths
+                    .iter()
+                    .map(|inner| {
+                        self.visible(mount, inner).is_some_and(|outer| {
+                            means_the_same || filter.is_none_or(|filter| filter.accepts(&outer))
+                        })
+                    })
+                    .collect())
+            };
+            winnow::grep(&*mount.backend, &own, judge).await?
+        } else {
+            mount.backend.grep(&own).await?
+        };
+        if !mount.is_default() {
+            for path in &mut found.matches.paths {
+                *path = mount.outward(path).ok_or_else(|| {
+                    Error::new(
+                        Kind::InvalidPath,
+                        "A matching file's path is over 1024 bytes here; search below the mount",
+                    )
+                })?;
+            }
+        }
+        Ok(found)
+    }
+}
+
+/// Whether some reading of the pattern may begin with `/` and count from the root. Braces can
+/// hide that, so any brace is taken for a maybe.
+fn may_be_anchored(pattern: &str) -> bool {
+    pattern.starts_with(['/', '\\', '{'])
+}
+
+/// `**/` and then a pattern for one name: it means the same files from any directory above them.
+fn is_deep_name(pattern: &str) -> bool {
+    pattern
+        .strip_prefix("**/")
+        .is_some_and(|name| !name.is_empty() && !name.contains('/') && name != "." && name != "..")
+}
+
+/// One route that fails fails the search, by name. What is wrong with the question itself is no
+/// route's fault.
+fn named(mount: &Mount, error: Error, operation: &'static str) -> Error {
+    let error = mount.error(error);
+    if mount.is_default() || matches!(error.kind(), Kind::InvalidPattern | Kind::InvalidArgument) {
+        return error.during(operation);
+    }
+    let prefix = mount.prefix.dir_prefix();
+    let mut named = Error::new(
+        error.kind(),
+        format!("The mount '{prefix}' failed: {error}"),
+    );
+    if let Some(wait) = error.wait() {
+        named = named.retry_after(wait);
+    }
+    if let Some(cause) = error.cause() {
+        named = named.caused_by(cause.clone());
+    }
+    named.during(operation)
+}
+
+/// Several searches' matches as one, in order of path. Each file is in one of them only.
+fn merged(mut results: Vec<Matches>) -> Matches {
+    match results.len() {
+        0 => return Matches::default(),
+        1 => return results.pop().unwrap_or_default(),
+        _ => {}
+    }
+    /// A file's rows in one of the results, with where their text begins.
+    struct Group<'a> {
+        path: &'a VPath,
+        text: &'a [u8],
+        rows: &'a [Row],
+        start: usize,
+    }
+    let mut groups = Vec::new();
+    for matches in &results {
+        let (mut from, mut start) = (0usize, 0usize);
+        for rows in matches.rows.chunk_by(|a, b| a.file == b.file) {
+            let end = rows.last().map_or(start, |row| row.end as usize);
+            let path = rows
+                .first()
+                .and_then(|row| matches.paths.get(row.file as usize));
+            if let (Some(path), Some(text)) = (path, matches.text.get(start..end)) {
+                groups.push(Group {
+                    path,
+                    text,
+                    rows,
+                    start,
+                });
+            }
+            from += rows.len();
+            start = end;
+        }
+        debug_assert_eq!(from, matches.rows.len());
+    }
+    groups.sort_by(|a, b| a.path.cmp(b.path));
+    let mut out = Matches::default();
+    for group in groups {
+        let shift = out.text.len();
+        out.paths.push(group.path.clone());
+        let file = index(out.paths.len().saturating_sub(1));
+        out.text.extend_from_slice(group.text);
+        out.rows.extend(group.rows.iter().map(|row| Row {
+            file,
+            line: row.line,
+            end: index(shift + (row.end as usize).saturating_sub(group.start)),
+            kind: row.kind,
+        }));
+    }
+    out
+}

@@ -1,0 +1,46 @@
+//! `IndexedDbBackend`: files in the browser's database.
+
+use std::rc::Rc;
+use std::time::Duration;
+
+use js_sys::Function;
+use wasm_bindgen::prelude::wasm_bindgen;
+
+use crate::backend::files::{Files, FilesOptions, WriteMode};
+use crate::backend::indexed_db::connection::Durability;
+use crate::backend::indexed_db::{IndexedDb, Options};
+use crate::env::dom::Herald;
+use crate::wasm::handles;
+
+/// A new one. `tell` is called with the paths of each change.
+#[wasm_bindgen]
+pub fn indexed_db_new(
+    database: String,
+    namespace: String,
+    overwrite: bool,
+    strict: bool,
+    open_timeout_ms: f64,
+    tell: Function,
+) -> u32 {
+    let files = FilesOptions {
+        write_mode: if overwrite {
+            WriteMode::Overwrite
+        } else {
+            WriteMode::Create
+        },
+        ..FilesOptions::default()
+    };
+    let options = Options {
+        database,
+        namespace,
+        durability: if strict {
+            Durability::Strict
+        } else {
+            Durability::Relaxed
+        },
+        // A float-to-integer cast saturates.
+        patience: Duration::from_millis(open_timeout_ms as u64),
+    };
+    let storage = IndexedDb::new(&options, Herald::new(Some(tell)));
+    handles::hold(Rc::new(Files::new(storage, files)))
+}

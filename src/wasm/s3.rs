@@ -1,0 +1,314 @@
+//! `S3Backend` and `R2Backend`: makes them of options that TypeScript has looked at. What the
+//! host lends (keys, a signer, a binding, an ear for warnings) is called from here.
+
+use std::rc::Rc;
+use std::time::Duration;
+
+use js_sys::{Date, Function};
+use wasm_bindgen::prelude::wasm_bindgen;
+use wasm_bindgen::{JsCast, JsValue};
+
+use crate::backend::files::{Files, FilesOptions, WriteMode};
+use crate::backend::s3::access::{Access, KeyRing, KeySource, Signed, Signer, Wire};
+use crate::backend::s3::client::Retry;
+use crate::backend::s3::r2::R2;
+use crate::backend::s3::request::{Ask, Bucket, Location};
+use crate::backend::s3::sign::Credentials;
+use crate::backend::s3::{S3, S3Options, Trust};
+use crate::env::host;
+use crate::env::http::Fetch;
+use crate::error::{Error, Kind};
+use crate::storage::Pending;
+use crate::time::Time;
+use crate::wasm::handles;
+
+/// Where a bucket is. An option that cannot be throws `name` and what it must be, a line each.
+#[wasm_bindgen]
+pub struct S3Place(Bucket);
+
+#[wasm_bindgen]
+impl S3Place {
+    /// Reads the options of a location.
+    #[wasm_bindgen(constructor)]
+    pub fn new(
+        endpoint: Option<String>,
+        region: &str,
+        bucket: &str,
+        prefix: &str,
+        path_style: Option<bool>,
+    ) -> std::result::Result<S3Place, JsValue> {
+        Bucket::new(&Location {
+            endpoint: endpoint.as_deref(),
+            region,
+            bucket,
+            prefix,
+            path_style,
+        })
+        .map(S3Place)
+        .map_err(|(option, wanted)| JsValue::from_str(&format!("{option}\n{wanted}")))
+    }
+
+    /// The place of an R2 binding.
+    pub fn r2(prefix: &str) -> std::result::Result<S3Place, JsValue> {
+        let mut place = S3Place::new(None, "auto", "r2-binding", prefix, None)?;
+        place.0.service = "R2";
+        Ok(place)
+    }
+}
+
+/// How a bucket is used; milliseconds and bytes, below zero for the default.
+#[wasm_bindgen]
+pub struct S3Use(S3Options);
+
+#[wasm_bindgen]
+impl S3Use {
+    /// Reads the options of use.
+    #[wasm_bindgen(constructor)]
+    pub fn new(
+        concurrency: f64,
+        cache_bytes: f64,
+        attempts: f64,
+        base: f64,
+        longest: f64,
+        limit: f64,
+        trust: u8,
+    ) -> S3Use {
+        let default = S3Options::default();
+        let retry = default.retry;
+        // A float-to-integer cast saturates.
+        let count = |given: f64, otherwise: usize| match given >= 0.0 {
+            true => given as usize,
+            false => otherwise,
+        };
+        let wait = |given: f64, otherwise: Duration| match given >= 0.0 {
+            true => Duration::from_millis(given as u64),
+            false => otherwise,
+        };
+        S3Use(S3Options {
+            concurrency: count(concurrency, default.concurrency),
+            cache_bytes: count(cache_bytes, default.cache_bytes),
+            retry: Retry {
+                attempts: match attempts >= 1.0 {
+                    true => attempts as u32,
+                    false => retry.attempts,
+                },
+                base: wait(base, retry.base),
+                longest: wait(longest, retry.longest),
+                limit: wait(limit, retry.limit),
+            },
+            trust: match trust {
+                1 => Trust::Standard,
+                2 => Trust::Nothing,
+                _ => Trust::Probe,
+            },
+        })
+    }
+}
+
+/// The host's function that lends keys.
+struct HostKeys(Function);
+
+/// A failure of the host's own function. Its words stay in the cause: they may hold secrets.
+fn host_failed(what: &str, error: &Error) -> Error {
+    let told = Error::new(
+        Kind::Unavailable,
+        format!("The function `{what}` of this backend's options failed; see the cause"),
+    );
+    match error.cause() {
+        Some(cause) => told.caused_by(cause.clone()),
+        None => told,
+    }
+}
+
+fn expiry(value: &JsValue) -> Option<Time> {
+    if value.is_undefined() || value.is_null() {
+        return None;
+    }
+    let millis = Date::new(value).get_time();
+    millis.is_finite().then(|| Time::from_millis(millis))
+}
+
+fn credentials(object: &JsValue) -> Option<Credentials> {
+    let text = |name| host::text_property(object, name).filter(|text| !text.is_empty());
+    Some(Credentials {
+        access_key_id: text("accessKeyId")?,
+        secret_access_key: text("secretAccessKey")?,
+        session_token: text("sessionToken"),
+        expires: host::property(object, "expiration").and_then(|at| expiry(&at)),
+    })
+}
+
+impl KeySource for HostKeys {
+    fn keys(&self) -> Pending<'_, Credentials> {
+        Box::pin(async move {
+            let answer = host::call("credentials", &self.0, &JsValue::UNDEFINED, &[]).await;
+            let answer = answer.map_err(|error| host_failed("credentials", &error))?;
+            credentials(&answer).ok_or_else(|| {
+                Error::new(
+                    Kind::PermissionDenied,
+                    "The function `credentials` of this backend's options must answer \
+                     { accessKeyId, secretAccessKey, sessionToken?, expiration? }",
+                )
+            })
+        })
+    }
+}
+
+/// The host's function that signs.
+struct HostSigner(Function);
+
+fn record(pairs: &[(String, String)]) -> JsValue {
+    let pairs: Vec<(&str, JsValue)> = pairs
+        .iter()
+        .map(|(name, value)| (name.as_str(), JsValue::from_str(value)))
+        .collect();
+    host::object(&pairs)
+}
+
+impl Signer for HostSigner {
+    fn sign<'a>(&'a self, ask: &'a Ask) -> Pending<'a, (String, Vec<(String, String)>)> {
+        Box::pin(async move {
+            let question = host::object(&[
+                ("method", JsValue::from_str(ask.method)),
+                (
+                    "key",
+                    JsValue::from_str(ask.key.as_deref().unwrap_or_default()),
+                ),
+                ("query", record(&ask.query)),
+                ("headers", record(&ask.headers)),
+            ]);
+            let answer = host::call("sign", &self.0, &JsValue::UNDEFINED, &[question]).await;
+            let answer = answer.map_err(|error| host_failed("sign", &error))?;
+            let url = host::text_property(&answer, "url").ok_or_else(|| {
+                Error::new(
+                    Kind::PermissionDenied,
+                    "The function `sign` of this backend's options must answer { url, headers? }",
+                )
+            })?;
+            let mut headers = Vec::new();
+            if let Some(given) = host::property(&answer, "headers") {
+                for name in js_sys::Object::keys(given.unchecked_ref::<js_sys::Object>()).iter() {
+                    if let Some(name) = name.as_string()
+                        && let Some(value) = host::text_property(&given, &name)
+                    {
+                        headers.push((name, value));
+                    }
+                }
+            }
+            Ok((url, headers))
+        })
+    }
+}
+
+fn hold(
+    bucket: Bucket,
+    wire: Rc<dyn Wire>,
+    options: S3Options,
+    overwrite: bool,
+    warn: Option<Function>,
+) -> u32 {
+    let warn = move |text: &str| {
+        if let Some(warn) = &warn {
+            // What a listener throws is its own affair.
+            let _ = warn.call1(&JsValue::UNDEFINED, &JsValue::from_str(text));
+        }
+    };
+    let storage = S3::new(bucket, wire, options, Box::new(warn));
+    let options = FilesOptions {
+        write_mode: match overwrite {
+            true => WriteMode::Overwrite,
+            false => WriteMode::Create,
+        },
+        ..FilesOptions::default()
+    };
+    handles::hold(Rc::new(Files::new(storage, options)))
+}
+
+/// A bucket with keys: an object, or a function that lends them.
+#[wasm_bindgen]
+pub fn s3_new(
+    place: S3Place,
+    options: S3Use,
+    keys: &JsValue,
+    sign: Option<Function>,
+    overwrite: bool,
+    warn: Option<Function>,
+) -> std::result::Result<u32, JsValue> {
+    let access = match (sign, keys.dyn_ref::<Function>(), credentials(keys)) {
+        (Some(sign), ..) => Access::Host(Box::new(HostSigner(sign))),
+        (None, Some(lend), _) => Access::Keys(KeyRing::new(Box::new(HostKeys(lend.clone())))),
+        (None, None, Some(keys)) => Access::Keys(KeyRing::new(Box::new(keys))),
+        (None, None, None) => {
+            return Err(JsValue::from_str(
+                "credentials\n{ accessKeyId, secretAccessKey, sessionToken? }, or a function that answers such",
+            ));
+        }
+    };
+    let wire = Signed {
+        bucket: place.0.clone(),
+        http: Rc::new(Fetch),
+        access,
+    };
+    Ok(hold(place.0, Rc::new(wire), options.0, overwrite, warn))
+}
+
+/// A Worker's R2 binding.
+#[wasm_bindgen]
+pub fn r2_new(place: S3Place, options: S3Use, binding: JsValue, overwrite: bool) -> u32 {
+    let options = S3Options {
+        trust: Trust::Standard,
+        ..options.0
+    };
+    hold(place.0, Rc::new(R2(binding)), options, overwrite, None)
+}
+
+/// A presigned address, for hosts that sign on behalf of pages.
+#[wasm_bindgen]
+pub fn s3_presign(
+    place: &S3Place,
+    keys: &JsValue,
+    method: &str,
+    key: &str,
+    query: &js_sys::Object,
+    headers: &js_sys::Object,
+    seconds: u32,
+) -> std::result::Result<String, JsValue> {
+    let keys = credentials(keys).ok_or_else(|| {
+        JsValue::from_str("credentials\n{ accessKeyId, secretAccessKey, sessionToken? }")
+    })?;
+    let pairs = |object: &js_sys::Object| -> Vec<(String, String)> {
+        js_sys::Object::keys(object)
+            .iter()
+            .filter_map(|name| {
+                let name = name.as_string()?;
+                let value = host::text_property(object, &name).unwrap_or_default();
+                Some((name, value))
+            })
+            .collect()
+    };
+    let headers = pairs(headers);
+    let headers = headers
+        .into_iter()
+        .map(|(name, value)| (name.to_ascii_lowercase(), value));
+    let key = (!key.is_empty()).then_some(key);
+    Ok(place.0.presigned(
+        method,
+        key,
+        &pairs(query),
+        headers.collect(),
+        seconds,
+        crate::env::clock::now(),
+        &keys,
+    ))
+}
+
+/// What became of the published signing examples: `name made published`, a line each.
+#[cfg(feature = "testing")]
+#[wasm_bindgen]
+pub fn s3_signing_examples() -> String {
+    let lines = crate::backend::s3::sign::examples::all();
+    let lines = lines
+        .iter()
+        .map(|one| format!("{}\t{}\t{}", one.name, one.made, one.published));
+    lines.collect::<Vec<_>>().join("\n")
+}

@@ -1,0 +1,25 @@
+// The core as wasm, under wasm-bindgen's test runner in headless Chromium.
+
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+
+export default {
+  about: "wasm-pack test --headless --chrome",
+  needs: ["wasm-bindgen", "wasm-pack", "chromedriver"],
+  uses: ["cargo"],
+  minutes: 15,
+  run: (ctx) => {
+    const args = ["test", "--headless", "--chrome", "--mode", "no-install"];
+    args.push("--chromedriver", process.env.KITBAG_CHROMEDRIVER, ".", "--test", "wasm_browser");
+    const env = { WASM_BINDGEN_TEST_WEBDRIVER_JSON: capabilities(ctx) };
+    return ctx.cargoTests("wasm-pack", args, { env });
+  },
+};
+
+/** The committed capabilities, with the browser that this machine has. */
+function capabilities(ctx) {
+  const wanted = JSON.parse(readFileSync(ctx.at("webdriver.json"), "utf8"));
+  wanted["goog:chromeOptions"].binary = process.env.KITBAG_CHROMIUM;
+  mkdirSync(ctx.cache(), { recursive: true });
+  writeFileSync(ctx.cache("webdriver.json"), JSON.stringify(wanted));
+  return ctx.cache("webdriver.json");
+}

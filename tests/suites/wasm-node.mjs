@@ -1,0 +1,18 @@
+// The core as wasm, under wasm-bindgen's test runner in Node.
+
+export default {
+  about: "wasm-pack test --node",
+  needs: ["wasm-bindgen", "wasm-pack"],
+  uses: ["cargo"],
+  minutes: 15,
+  run: (ctx) =>
+    ctx.cargoTests("wasm-pack", [
+      "test",
+      "--node",
+      "--mode",
+      "no-install",
+      ".",
+      "--test",
+      "wasm_node",
+    ]),
+};
