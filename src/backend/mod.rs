@@ -7,4 +7,5 @@ mod index_cache;
 pub mod indexed_db;
 mod queue;
 pub mod s3;
+pub mod sql;
 pub mod state;

@@ -14,6 +14,7 @@ pub mod indexed_db;
 pub mod panic;
 pub mod reply;
 pub mod s3;
+pub mod sql;
 pub mod state;
 pub mod task;
 
