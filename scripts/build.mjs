@@ -116,7 +116,10 @@ async function bundle(wasm) {
   const entries = ["node", "workerd", "browser", "slim"].map((name) => `entry/${name}.ts`);
   await build({
     ...shared,
-    entryPoints: [...entries, ...subpaths()].map((file) => join(src, file)),
+    entryPoints: [
+      ...[...entries, ...subpaths()].map((file) => join(src, file)),
+      ...(options.testing ? [join(root, "tests/panics/testing.ts")] : []),
+    ],
     entryNames: "[name]",
     chunkNames: "core-[hash]",
     outdir: dist,

@@ -7,7 +7,7 @@ mod batch;
 mod remove;
 mod search;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 use std::rc::Rc;
 

@@ -11,6 +11,7 @@
 //! - [`backend`]: [`Files`](backend::files::Files) gives the operations their meaning over any
 //!   storage; one further file for each place.
 //! - [`composite`]: several backends as one tree.
+//! - [`policy`]: rules around a backend, a wrapper each.
 //! - [`search`]: pure engines over bytes (lines, grep, glob, replace).
 //! - [`path`], [`file`], [`error`]: the words all of them share.
 //! - [`env`]: the few seams to the world outside, such as the clock.
@@ -28,6 +29,7 @@ pub mod env;
 pub mod error;
 pub mod file;
 pub mod path;
+pub mod policy;
 pub mod protocol;
 pub mod search;
 pub mod storage;

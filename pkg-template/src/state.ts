@@ -3,7 +3,7 @@
 // channel that gives the state and takes changes. The last two are a mirror of that state.
 
 import { now, Op, received } from "./core/call.js";
-import { encoded, Options, refused } from "./core/checks.js";
+import { encoded, messageOf, Options, refused } from "./core/checks.js";
 import { handleOf, own, sealClass } from "./core/handle.js";
 import { enter, glue } from "./core/instance.js";
 import {
@@ -77,7 +77,7 @@ export class StateBackend implements BackendProtocolV2 {
       options.refuse("maxBytes", `at most ${MAX_BYTES}, which is what memory holds`, maxBytes);
     }
     const channel = options.object("channel") as Channel | undefined;
-    if (channel && (typeof channel.read !== "function" || typeof channel.send !== "function")) {
+    if (channel && !isChannel(channel)) {
       options.refuse("channel", "an object with read() and send(update)", channel);
     }
     const files = options.object("files");
@@ -218,7 +218,15 @@ export class StateBackend implements BackendProtocolV2 {
   }
 
   #fill(files: Record<string, unknown>, name: string): void {
-    for (const [path, file] of Object.entries(files)) {
+    let entries: Array<[string, unknown]>;
+    try {
+      entries = Object.entries(files);
+    } catch (error) {
+      throw new TypeError(`StateBackend: ${name} could not be read: ${messageOf(error)}`, {
+        cause: error,
+      });
+    }
+    for (const [path, file] of entries) {
       const refusal = this.#set(path, file);
       if ("error" in refusal) {
         throw new TypeError(
@@ -264,6 +272,15 @@ export class StateBackend implements BackendProtocolV2 {
 }
 
 sealClass(StateBackend);
+
+/** A getter of the caller's may throw; then it is none. */
+function isChannel(channel: Channel): boolean {
+  try {
+    return typeof channel.read === "function" && typeof channel.send === "function";
+  } catch {
+    return false;
+  }
+}
 
 function runtimeOf(first: unknown): StateRuntime | undefined {
   let found = false;

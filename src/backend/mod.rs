@@ -5,7 +5,9 @@ pub mod files;
 mod index_cache;
 #[cfg(target_arch = "wasm32")]
 pub mod indexed_db;
-mod queue;
+#[cfg(target_arch = "wasm32")]
+pub mod opfs;
+pub(crate) mod queue;
 pub mod s3;
 pub mod sql;
 pub mod state;

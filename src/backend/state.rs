@@ -23,7 +23,8 @@ pub const DEFAULT_MAX_BYTES: u64 = 1 << 30;
 
 /// Files in memory.
 pub struct Memory {
-    files: RefCell<BTreeMap<VPath, File>>,
+    /// Boxed, so that a walk over names reads names and little else.
+    files: RefCell<BTreeMap<VPath, Box<File>>>,
     used: Cell<u64>,
     max_bytes: u64,
     last_version: Cell<u64>,
@@ -104,13 +105,13 @@ impl Memory {
             meta: meta.clone(),
             body: file.body,
         };
-        files.insert(path.clone(), stored);
+        files.insert(path.clone(), Box::new(stored));
         Ok(meta)
     }
 
     /// The file at `path`, at once.
     pub fn get_now(&self, path: &VPath) -> Option<File> {
-        self.files.borrow().get(path).cloned()
+        self.files.borrow().get(path).map(|file| (**file).clone())
     }
 
     /// Removes a file at once.
@@ -118,7 +119,7 @@ impl Memory {
         let gone = self.files.borrow_mut().remove(path)?;
         self.used
             .set(self.used.get().saturating_sub(gone.meta.size));
-        Some(gone)
+        Some(*gone)
     }
 
     /// Removes everything.
@@ -132,7 +133,7 @@ impl Memory {
         let files = self.files.borrow();
         files
             .iter()
-            .map(|(path, file)| (path.clone(), file.clone()))
+            .map(|(path, file)| (path.clone(), (**file).clone()))
             .collect()
     }
 
@@ -193,7 +194,8 @@ impl Storage for Memory {
     fn capability(&self) -> Capability {
         Capability {
             native_search: true,
-            max_file_bytes: Some(self.max_bytes),
+            // The bound is on all files together; what is over it is a matter of quota.
+            max_file_bytes: None,
             ..Capability::full()
         }
     }

@@ -88,10 +88,10 @@ impl Composite {
     }
 }
 
-fn in_order<T>(
-    refused: Vec<Option<Error>>,
-    answers: Vec<(&Mount, Vec<usize>, Vec<Result<T>>)>,
-) -> Vec<Result<T>> {
+/// What one backend answered, and where in the whole its answers belong.
+type Answered<'a, T> = (&'a Mount, Vec<usize>, Vec<Result<T>>);
+
+fn in_order<T>(refused: Vec<Option<Error>>, answers: Vec<Answered<'_, T>>) -> Vec<Result<T>> {
     let mut out: Vec<Result<T>> = refused
         .into_iter()
         .map(|refused| {

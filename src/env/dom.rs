@@ -117,3 +117,13 @@ impl<T> Slot<T> {
         })
     }
 }
+
+impl Error {
+    /// Whether an exception of that name is what caused it.
+    pub fn was_thrown(&self, name: &str) -> bool {
+        let cause = self
+            .cause()
+            .and_then(|cause| cause.downcast_ref::<host::ForeignCause>());
+        cause.is_some_and(|cause| host::name_of(&cause.0) == name)
+    }
+}

@@ -11,6 +11,7 @@ pub mod buffers;
 pub mod call;
 pub mod handles;
 pub mod indexed_db;
+pub mod opfs;
 pub mod panic;
 pub mod reply;
 pub mod s3;

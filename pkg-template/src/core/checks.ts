@@ -14,7 +14,11 @@ export class BadArgument extends Error {
 export function kindOf(value: unknown): string {
   if (value === null) return "null";
   if (value === undefined) return "nothing";
-  if (Array.isArray(value)) return "an array";
+  try {
+    if (Array.isArray(value)) return "an array";
+  } catch {
+    return "a revoked proxy";
+  }
   switch (typeof value) {
     case "object":
       return "an object";

@@ -124,11 +124,15 @@ async function webkit(folder) {
     XDG_CACHE_HOME: folder,
     XDG_CONFIG_HOME: folder,
   };
-  const driver = spawn(process.env.KITBAG_XVFB_RUN ?? "xvfb-run", ["-a", WEBKIT_DRIVER, "--host=127.0.0.1", `--port=${port}`], {
-    env,
-    stdio: "ignore",
-    detached: true,
-  });
+  const driver = spawn(
+    process.env.KITBAG_XVFB_RUN ?? "xvfb-run",
+    ["-a", WEBKIT_DRIVER, "--host=127.0.0.1", `--port=${port}`],
+    {
+      env,
+      stdio: "ignore",
+      detached: true,
+    },
+  );
   const ask = async (method, path, body) => {
     const response = await fetch(`http://127.0.0.1:${port}${path}`, {
       method,

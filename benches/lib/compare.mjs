@@ -1,0 +1,52 @@
+// Two contenders in turn in one process, and a table of what came of it.
+
+export function median(numbers) {
+  const sorted = [...numbers].sort((a, b) => a - b);
+  return sorted[sorted.length >> 1];
+}
+
+function time(run) {
+  const start = performance.now();
+  const answer = run();
+  if (answer instanceof Promise) return answer.then(() => performance.now() - start);
+  return performance.now() - start;
+}
+
+/** Medians of `peer` and `ours`, run in turn `rounds` times after three that are not counted. */
+export async function compare(peer, ours, rounds = 9) {
+  const times = { peer: [], ours: [] };
+  for (let round = -3; round < rounds; round++) {
+    const peerTime = await time(peer);
+    const oursTime = await time(ours);
+    if (round < 0) continue;
+    times.peer.push(peerTime);
+    times.ours.push(oursTime);
+  }
+  return { peer: median(times.peer), ours: median(times.ours) };
+}
+
+const digits = (value) => (value >= 100 ? 0 : value >= 10 ? 1 : value >= 1 ? 2 : 4);
+const shown = (value) => value.toFixed(digits(value));
+
+/** A table with a ratio and a goal a row. */
+export class Table {
+  #rows = [];
+  #peer;
+
+  constructor(peer) {
+    this.#peer = peer;
+  }
+
+  add(name, { peer, ours }, goal) {
+    this.#rows.push({ name, peer, ours, ratio: peer / ours, goal });
+  }
+
+  print(print) {
+    print(`| operation | ${this.#peer} ms | kitbag ms | ratio | goal |`);
+    print("|---|---:|---:|---:|---:|");
+    for (const { name, peer, ours, ratio, goal } of this.#rows) {
+      const mark = goal === undefined ? "" : ratio >= goal ? `≥ ${goal}` : `≥ ${goal} (under)`;
+      print(`| ${name} | ${shown(peer)} | ${shown(ours)} | ${shown(ratio)} | ${mark} |`);
+    }
+  }
+}

@@ -1,0 +1,497 @@
+//! The origin-private file system, or any directory the user picked: real directories, real
+//! files, and nothing kept beside them. The size and the time of the last change are the file's
+//! own; when it was made and a type that was given are not kept, and the capability says so.
+//! A change is made behind a Web Lock of that file, so that it is one step for every tab and
+//! worker that goes through this backend. How bytes are exchanged whole stands in [`replace`].
+
+mod locks;
+mod replace;
+mod tree;
+
+use std::ops::Range;
+
+use bytes::Bytes;
+use futures_util::StreamExt;
+use futures_util::future::{LocalBoxFuture, join_all};
+use futures_util::stream;
+use wasm_bindgen::JsValue;
+
+use crate::backend::opfs::locks::{Held, Wish};
+use crate::backend::opfs::replace::Aside;
+use crate::backend::opfs::tree::{ASIDE, Found, Snapshot, Tree, call, failed, find_in, is};
+use crate::env::dom::Herald;
+use crate::error::{Error, Kind, Result};
+use crate::file::Format;
+use crate::path::VPath;
+use crate::protocol::{Capability, Directories, Reach};
+use crate::storage::{
+    Change, Cursor, Depth, Entry, File, Flow, Listing, Meta, NewFile, PARALLEL, Pending, PutMode,
+    Removed, Scan, Scope, Storage, Version,
+};
+
+pub use tree::Root;
+
+/// Files looked at, at once.
+const LOOKS: usize = 256;
+/// Files read at once, and the bytes of all of them.
+const READS: usize = 64;
+const READ_BYTES: u64 = 8 * 1024 * 1024;
+
+/// Files of a directory tree.
+pub struct Opfs {
+    tree: Tree,
+    aside: Aside,
+    herald: Herald,
+}
+
+impl Opfs {
+    /// Those beneath that root. Nothing is asked of the browser yet.
+    pub fn new(root: Root, herald: Herald) -> Opfs {
+        Opfs {
+            tree: Tree::new(root),
+            aside: Aside::new(),
+            herald,
+        }
+    }
+
+    /// Waits to be alone with a file. Without Web Locks, the turns of this instance must do.
+    async fn alone_with(&self, path: &VPath) -> Result<Option<Held>> {
+        let base = self.tree.base().await?;
+        let name = format!("kitbag:opfs:{}{path}", base.name.trim_end_matches('/'));
+        locks::take(&name, Wish::Wait).await
+    }
+
+    /// What is at a path: a file with its bytes.
+    async fn file(&self, path: &VPath) -> Result<Option<File>> {
+        if is_reserved(path) {
+            return Ok(None);
+        }
+        let handle = match self.tree.find(path).await? {
+            Found::File(handle) => handle,
+            Found::Directory => return Err(tree::is_directory(path)),
+            Found::Nothing => return Ok(None),
+        };
+        match tree::read(&handle).await {
+            Ok((seen, body)) => Ok(Some(File {
+                meta: known(&seen),
+                body,
+            })),
+            Err(thrown) if is(&thrown, "NotFoundError") => Ok(None),
+            Err(thrown) => Err(failed(path, thrown)),
+        }
+    }
+
+    /// Exchanges a file; the lock is held by the caller.
+    async fn exchange(&self, path: &VPath, body: &Bytes, mode: &PutMode) -> Result<Meta> {
+        if is_reserved(path) {
+            return Err(Error::at(
+                Kind::InvalidPath,
+                "'",
+                path,
+                format!("' cannot be used: '{ASIDE}' is where unfinished files stand"),
+            ));
+        }
+        let mut again = true;
+        loop {
+            let base = self.tree.base().await?;
+            let parent = self.tree.make_directory(&path.parent()).await?;
+            let exists = match (find_in(&parent, path).await?, mode) {
+                (Found::Directory, _) => return Err(tree::is_directory(path)),
+                (Found::File(_), PutMode::Create) => return Err(Error::already_exists(path)),
+                (Found::Nothing, PutMode::Update(_)) => return Err(Error::conflict(path)),
+                (Found::File(_), _) => true,
+                (Found::Nothing, _) => false,
+            };
+            let put = self.aside.put(&base, &parent, path, exists, body).await;
+            match put {
+                Ok(()) => break,
+                // The directory was removed under it, or all of the storage was.
+                Err(error) if again && error.was_thrown("NotFoundError") => {
+                    again = false;
+                    self.tree.forget();
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        let now = match self.tree.find(path).await? {
+            Found::File(handle) => tree::snapshot(&handle).await.ok(),
+            _ => None,
+        };
+        let meta = match now {
+            Some(seen) => known(&seen),
+            // Somebody removed it at once; it was stored all the same.
+            None => Meta {
+                size: body.len() as u64,
+                modified: crate::env::clock::now(),
+                ..nothing_known()
+            },
+        };
+        self.herald.changed([path]);
+        Ok(meta)
+    }
+
+    async fn remove(&self, path: &VPath) -> Result<bool> {
+        let _alone = self.alone_with(path).await?;
+        let Some(parent) = self.tree.directory(&path.parent()).await? else {
+            return Ok(false);
+        };
+        match find_in(&parent, path).await? {
+            Found::File(_) if !is_reserved(path) => {}
+            _ => return Ok(false),
+        }
+        let name = JsValue::from_str(path.name());
+        match call(&parent, "removeEntry", &[name]).await {
+            Ok(_) => {
+                self.herald.changed([path]);
+                Ok(true)
+            }
+            Err(thrown) if is(&thrown, "NotFoundError") => Ok(false),
+            Err(thrown) => Err(failed(path, thrown)),
+        }
+    }
+
+    /// Removes what is left of a directory once its files are gone: the empty ones only.
+    async fn remove_directories(&self, root: &VPath) -> Result<bool> {
+        let Some(handle) = self.tree.directory(root).await? else {
+            return Ok(false);
+        };
+        let mut open = vec![(root.clone(), handle)];
+        let mut found = Vec::new();
+        while let Some((path, handle)) = open.pop() {
+            let inside = tree::entries(&path, &handle).await;
+            for entry in inside.map_err(|thrown| failed(&path, thrown))? {
+                if entry.is_dir {
+                    open.push((entry.path, entry.handle));
+                }
+            }
+            found.push(path);
+        }
+        let mut gone = false;
+        // Every directory was found before those in it.
+        for path in found.iter().rev().filter(|path| !path.is_root()) {
+            let Some(parent) = self.tree.directory(&path.parent()).await? else {
+                continue;
+            };
+            let name = JsValue::from_str(path.name());
+            let removed = call(&parent, "removeEntry", &[name]).await;
+            gone = removed.is_ok() && path == root;
+        }
+        Ok(gone)
+    }
+
+    /// The files in scope with their handles, in byte order. Directories are read side by side.
+    async fn files_in(&self, scope: &Scope) -> Result<Vec<tree::Entry>> {
+        let mut files = Vec::new();
+        if scope.prefix.is_empty()
+            && !scope.root.is_root()
+            && let Found::File(handle) = self.tree.find(&scope.root).await?
+        {
+            files.push(tree::Entry {
+                path: scope.root.clone(),
+                handle,
+                is_dir: false,
+            });
+        }
+        let start = crate::storage::literal_dir(scope);
+        let prefix = scope.key_prefix();
+        let mut level = Vec::new();
+        if let Some(handle) = self.tree.directory(&start).await?
+            && !is_reserved(&start)
+        {
+            level.push((start, handle));
+        }
+        while !level.is_empty() {
+            let read: Vec<_> = stream::iter(std::mem::take(&mut level))
+                .map(|(path, handle)| async move {
+                    let entries = tree::entries(&path, &handle).await;
+                    (path, entries)
+                })
+                .buffer_unordered(PARALLEL)
+                .collect()
+                .await;
+            for (path, entries) in read {
+                let entries = match entries {
+                    Ok(entries) => entries,
+                    // It was removed meanwhile.
+                    Err(thrown) if is(&thrown, "NotFoundError") => continue,
+                    Err(thrown) => return Err(failed(&path, thrown)),
+                };
+                for entry in entries {
+                    if !entry.is_dir {
+                        if scope.admits(&entry.path) {
+                            files.push(entry);
+                        }
+                    } else if entry.path.dir_prefix().starts_with(&prefix)
+                        || prefix.starts_with(&entry.path.dir_prefix())
+                    {
+                        level.push((entry.path, entry.handle));
+                    }
+                }
+            }
+        }
+        files.sort_by(|a, b| a.path.cmp(&b.path));
+        Ok(files)
+    }
+
+    async fn scan_files(
+        &self,
+        scan: Scan<'_>,
+        visit: &mut dyn FnMut(&VPath, &File) -> Flow,
+    ) -> Result<()> {
+        for batch in self.files_in(scan.scope).await?.chunks(LOOKS) {
+            let seen = looked_at(batch).await?;
+            let mut wanted: Vec<(&tree::Entry, Snapshot)> = batch
+                .iter()
+                .zip(seen)
+                .filter_map(|(entry, seen)| Some((entry, seen?)))
+                .filter(|(entry, seen)| (scan.want)(&entry.path, &known(seen)))
+                .collect();
+            while !wanted.is_empty() {
+                let mut bytes = 0u64;
+                let fits = |(_, seen): &&(&tree::Entry, Snapshot)| {
+                    bytes = bytes.saturating_add(seen.size);
+                    bytes <= READ_BYTES
+                };
+                let count = wanted.iter().take(READS).take_while(fits).count().max(1);
+                let rest = wanted.split_off(count);
+                let read = join_all(wanted.iter().map(|(entry, seen)| async move {
+                    match tree::bytes(seen).await {
+                        Ok(body) => Ok(Some((known(seen), body))),
+                        // It was replaced meanwhile, or is gone.
+                        Err(_) => match tree::read(&entry.handle).await {
+                            Ok((seen, body)) => Ok(Some((known(&seen), body))),
+                            Err(thrown) if is(&thrown, "NotFoundError") => Ok(None),
+                            Err(thrown) => Err(failed(&entry.path, thrown)),
+                        },
+                    }
+                }))
+                .await;
+                for ((entry, _), read) in wanted.iter().zip(read) {
+                    if let Some((meta, body)) = read?
+                        && visit(&entry.path, &File { meta, body }).is_break()
+                    {
+                        return Ok(());
+                    }
+                }
+                wanted = rest;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Looks at many files at once; `None` for those that are gone.
+async fn looked_at(entries: &[tree::Entry]) -> Result<Vec<Option<Snapshot>>> {
+    let looks = entries.iter().map(|entry| async move {
+        match tree::snapshot(&entry.handle).await {
+            Ok(seen) => Ok(Some(seen)),
+            Err(thrown) if is(&thrown, "NotFoundError") => Ok(None),
+            Err(thrown) => Err(failed(&entry.path, thrown)),
+        }
+    });
+    join_all(looks).await.into_iter().collect()
+}
+
+/// Whether a path leads to where unfinished files stand.
+fn is_reserved(path: &VPath) -> bool {
+    path.segments().any(|segment| segment == ASIDE)
+}
+
+fn nothing_known() -> Meta {
+    Meta {
+        size: 0,
+        created: None,
+        modified: crate::time::Time::from_millis(0.0),
+        mime: None,
+        format: Format::V2,
+        texture: None,
+        version: None,
+    }
+}
+
+fn known(seen: &Snapshot) -> Meta {
+    Meta {
+        size: seen.size,
+        modified: seen.modified,
+        ..nothing_known()
+    }
+}
+
+impl Storage for Opfs {
+    fn capability(&self) -> Capability {
+        let reach = if locks::available() {
+            Reach::Storage
+        } else {
+            Reach::Instance
+        };
+        let mut notes = vec![
+            "created_at, a type given with a file and the v1 form are not kept; the type follows from name and content".into(),
+            "Writers that do not go through an OpfsBackend take no Web Lock and are not seen".into(),
+            "In a directory that the user picked, a new file is empty for a moment before its content stands".into(),
+        ];
+        if reach == Reach::Instance {
+            notes.push(
+                "There are no Web Locks here: only calls of this one backend wait for each other"
+                    .into(),
+            );
+        }
+        Capability {
+            create: reach,
+            update: reach,
+            ranged_reads: false,
+            directories: Directories::Real,
+            keeps_created: false,
+            keeps_mime: false,
+            keeps_format: false,
+            notes,
+            ..Capability::full()
+        }
+    }
+
+    fn stat<'a>(&'a self, path: &'a VPath) -> Pending<'a, Option<Meta>> {
+        Box::pin(async move {
+            if is_reserved(path) {
+                return Ok(None);
+            }
+            let Found::File(handle) = self.tree.find(path).await? else {
+                return Ok(None);
+            };
+            match tree::snapshot(&handle).await {
+                Ok(seen) => Ok(Some(known(&seen))),
+                Err(thrown) if is(&thrown, "NotFoundError") => Ok(None),
+                Err(thrown) => Err(failed(path, thrown)),
+            }
+        })
+    }
+
+    fn get<'a>(&'a self, path: &'a VPath, _: Option<Range<u64>>) -> Pending<'a, Option<File>> {
+        Box::pin(self.file(path))
+    }
+
+    fn put<'a>(&'a self, path: &'a VPath, file: NewFile, mode: PutMode) -> Pending<'a, Meta> {
+        Box::pin(async move {
+            let _alone = self.alone_with(path).await?;
+            self.exchange(path, &file.body, &mode).await
+        })
+    }
+
+    fn update<'a>(
+        &'a self,
+        path: &'a VPath,
+        change: &'a mut Change<'_>,
+    ) -> Pending<'a, Option<Meta>> {
+        Box::pin(async move {
+            let _alone = self.alone_with(path).await?;
+            let Some(file) = self.file(path).await? else {
+                return Ok(None);
+            };
+            let new = change(&file)?;
+            let mode = PutMode::Overwrite;
+            self.exchange(path, &new.body, &mode).await.map(Some)
+        })
+    }
+
+    fn delete<'a>(&'a self, path: &'a VPath, _: Option<Version>) -> Pending<'a, bool> {
+        Box::pin(self.remove(path))
+    }
+
+    fn list<'a>(&'a self, dir: &'a VPath, depth: Depth, _: Option<Cursor>) -> Pending<'a, Listing> {
+        Box::pin(async move {
+            let (files, dirs) = match depth {
+                Depth::All => (self.files_in(&Scope::all(dir)).await?, Vec::new()),
+                Depth::One => {
+                    let entries = match self.tree.directory(dir).await? {
+                        Some(handle) if !is_reserved(dir) => tree::entries(dir, &handle).await,
+                        _ => return Ok(Listing::default()),
+                    };
+                    let entries = match entries {
+                        Err(thrown) if is(&thrown, "NotFoundError") => Vec::new(),
+                        entries => entries.map_err(|thrown| failed(dir, thrown))?,
+                    };
+                    let (dirs, files): (Vec<_>, Vec<_>) =
+                        entries.into_iter().partition(|entry| entry.is_dir);
+                    (files, dirs.into_iter().map(|entry| entry.path).collect())
+                }
+            };
+            let mut listing = Listing {
+                dirs,
+                ..Listing::default()
+            };
+            for batch in files.chunks(LOOKS) {
+                let seen = looked_at(batch).await?;
+                let there = batch.iter().zip(seen).filter_map(|(entry, seen)| {
+                    Some(Entry {
+                        path: entry.path.clone(),
+                        meta: known(&seen?),
+                    })
+                });
+                listing.files.extend(there);
+            }
+            Ok(listing)
+        })
+    }
+
+    fn walk<'a>(
+        &'a self,
+        scope: &'a Scope,
+        visit: &'a mut dyn FnMut(&VPath, &Meta) -> Flow,
+    ) -> Pending<'a, ()> {
+        Box::pin(async move {
+            for batch in self.files_in(scope).await?.chunks(LOOKS) {
+                for (entry, seen) in batch.iter().zip(looked_at(batch).await?) {
+                    if let Some(seen) = seen
+                        && visit(&entry.path, &known(&seen)).is_break()
+                    {
+                        return Ok(());
+                    }
+                }
+            }
+            Ok(())
+        })
+    }
+
+    fn scan<'a>(
+        &'a self,
+        scan: Scan<'a>,
+        visit: &'a mut dyn FnMut(&VPath, &File) -> Flow,
+    ) -> Pending<'a, ()> {
+        Box::pin(self.scan_files(scan, visit))
+    }
+
+    fn delete_tree<'a>(&'a self, root: &'a VPath) -> LocalBoxFuture<'a, Removed> {
+        Box::pin(async move {
+            let mut removed = Removed::default();
+            let files = match self.files_in(&Scope::all(root)).await {
+                Ok(files) => files,
+                Err(error) => {
+                    removed.error = Some(error);
+                    return removed;
+                }
+            };
+            let answers: Vec<(VPath, Result<bool>)> = stream::iter(files)
+                .map(|entry| async move {
+                    let answer = self.remove(&entry.path).await;
+                    (entry.path, answer)
+                })
+                .buffered(PARALLEL)
+                .collect()
+                .await;
+            for (path, answer) in answers {
+                match answer {
+                    Ok(true) => removed.paths.push(path),
+                    Ok(false) => {}
+                    Err(error) => {
+                        removed.error.get_or_insert(error);
+                    }
+                }
+            }
+            match self.remove_directories(root).await {
+                Ok(gone) => removed.directories = gone,
+                Err(error) => {
+                    removed.error.get_or_insert(error);
+                }
+            }
+            removed
+        })
+    }
+}

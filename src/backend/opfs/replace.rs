@@ -1,0 +1,219 @@
+//! How a file is exchanged whole. In the origin-private file system the new bytes are written
+//! aside and then moved over the old, which the browser does in one step; in a dedicated worker
+//! they are written by a synchronous access handle, which is the quickest way. In a directory
+//! that the user picked nothing can be moved: there `createWritable()` is the safest documented
+//! way, since browsers write to a file beside and exchange the two on `close()`.
+
+use std::cell::Cell;
+
+use futures_util::lock::Mutex;
+use js_sys::Promise;
+use wasm_bindgen::{JsCast, JsValue};
+
+use crate::backend::opfs::locks::{self, Held, Wish};
+use crate::backend::opfs::tree::{self, ASIDE, Base, INSTEAD, Thrown, call, create};
+use crate::env::{dom, host, random};
+use crate::error::{Error, Kind, Result};
+use crate::path::VPath;
+
+/// Who owns a temporary file is told by the lock of this name and its own first part.
+const OWNER_LOCK: &str = "kitbag:opfs-owner:";
+
+/// The place aside of one backend.
+pub struct Aside {
+    owner: String,
+    count: Cell<u64>,
+    ready: Mutex<Option<Ready>>,
+}
+
+struct Ready {
+    directory: JsValue,
+    /// Held as long as the backend lives, so that others leave its files alone.
+    _owned: Option<Held>,
+}
+
+impl Aside {
+    /// A place of its own.
+    pub fn new() -> Aside {
+        Aside {
+            owner: random::id(),
+            count: Cell::new(0),
+            ready: Mutex::new(None),
+        }
+    }
+
+    /// Puts the bytes at the last name of `path` in `parent`, whole or not at all. Whether a
+    /// file is there already was looked at before, behind a lock.
+    pub async fn put(
+        &self,
+        base: &Base,
+        parent: &JsValue,
+        path: &VPath,
+        exists: bool,
+        body: &[u8],
+    ) -> Result<()> {
+        let failed = |thrown| tree::failed(path, thrown);
+        if !base.private {
+            return in_place(parent, path, exists, body).await;
+        }
+        let directory = self.directory(base).await.map_err(failed)?;
+        self.count.set(self.count.get().wrapping_add(1));
+        let name = format!("{}-{}", self.owner, self.count.get());
+        let temp = match call(&directory, "getFileHandle", &create(&name)).await {
+            Ok(temp) => temp,
+            Err(thrown) => {
+                // The place aside was removed; it is made anew for the next call.
+                *self.ready.lock().await = None;
+                return Err(failed(thrown));
+            }
+        };
+        // Whatever happens from here on, what stands aside does not stay.
+        let _leftover = Leftover {
+            directory,
+            name: JsValue::from_str(&name),
+        };
+        if host::method(&temp, "move").is_none() {
+            return in_place(parent, path, exists, body).await;
+        }
+        write(&temp, body, path).await?;
+        let target = [parent.clone(), JsValue::from_str(path.name())];
+        call(&temp, "move", &target).await.map_err(failed)?;
+        Ok(())
+    }
+
+    /// The directory aside. The first time, what dead tabs have left there is removed.
+    async fn directory(&self, base: &Base) -> std::result::Result<JsValue, Thrown> {
+        let mut ready = self.ready.lock().await;
+        if let Some(ready) = &*ready {
+            return Ok(ready.directory.clone());
+        }
+        let directory = call(&base.handle, "getDirectoryHandle", &create(ASIDE)).await?;
+        let lock = format!("{OWNER_LOCK}{}", self.owner);
+        let owned = locks::take(&lock, Wish::Wait).await.ok().flatten();
+        // Nobody's write fails because the room could not be swept.
+        let _ = self.sweep(&directory).await;
+        *ready = Some(Ready {
+            directory: directory.clone(),
+            _owned: owned,
+        });
+        Ok(directory)
+    }
+
+    async fn sweep(&self, directory: &JsValue) -> std::result::Result<(), Thrown> {
+        let keys = call(directory, "keys", &[]).await?;
+        let mut names = Vec::new();
+        while let Some(name) = host::text_property(&call(&keys, "next", &[]).await?, "value") {
+            names.push(name);
+        }
+        for name in names {
+            let owner = name.split('-').next().unwrap_or_default();
+            if owner == self.owner {
+                continue;
+            }
+            // A lock that is free belongs to a tab that is gone.
+            let lock = format!("{OWNER_LOCK}{owner}");
+            if let Ok(Some(_gone)) = locks::take(&lock, Wish::IfFree).await {
+                let _ = call(directory, "removeEntry", &[JsValue::from_str(&name)]).await;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A temporary file; what is left of it when this is dropped is removed.
+struct Leftover {
+    directory: JsValue,
+    name: JsValue,
+}
+
+impl Drop for Leftover {
+    fn drop(&mut self) {
+        let Some(remove) = host::method(&self.directory, "removeEntry") else {
+            return;
+        };
+        let removed = remove.call1(&self.directory, &self.name);
+        let Some(removed) = removed.ok().and_then(|it| it.dyn_into::<Promise>().ok()) else {
+            return;
+        };
+        // Mostly it was moved away and there is nothing to remove, which is no news.
+        if let Ok(Some(anything)) = dom::global("Boolean") {
+            let handled = host::method(&removed, "catch");
+            let _ = handled.map(|catch| catch.call1(&removed, &anything));
+        }
+    }
+}
+
+/// Writes a file's bytes by what the handle offers.
+async fn write(handle: &JsValue, body: &[u8], path: &VPath) -> Result<()> {
+    let bytes: JsValue = host::array_of(body).into();
+    let written = if host::method(handle, "createSyncAccessHandle").is_some() {
+        write_now(handle, &bytes, body.len()).await
+    } else if host::method(handle, "createWritable").is_some() {
+        write_stream(handle, &bytes).await
+    } else {
+        return Err(Error::new(
+            Kind::Unavailable,
+            format!(
+                "This browser writes files only in a dedicated worker (there is no createWritable() here): use OpfsBackend there. {INSTEAD}."
+            ),
+        ));
+    };
+    written.map_err(|thrown| tree::failed(path, thrown))
+}
+
+async fn write_now(
+    handle: &JsValue,
+    bytes: &JsValue,
+    len: usize,
+) -> std::result::Result<(), Thrown> {
+    let access = call(handle, "createSyncAccessHandle", &[]).await?;
+    let written = async {
+        let count = call(&access, "write", std::slice::from_ref(bytes)).await?;
+        if count.as_f64() != Some(len as f64) {
+            let error = js_sys::Error::new("there is no room for all of the file");
+            error.set_name("QuotaExceededError");
+            return Err(error.into());
+        }
+        call(&access, "flush", &[]).await
+    }
+    .await;
+    let closed = call(&access, "close", &[]).await;
+    written.and(closed).map(drop)
+}
+
+async fn write_stream(handle: &JsValue, bytes: &JsValue) -> std::result::Result<(), Thrown> {
+    let stream = call(handle, "createWritable", &[]).await?;
+    match call(&stream, "write", std::slice::from_ref(bytes)).await {
+        Ok(_) => call(&stream, "close", &[]).await.map(drop),
+        Err(thrown) => {
+            let _ = call(&stream, "abort", &[]).await;
+            Err(thrown)
+        }
+    }
+}
+
+/// Writes to the file itself. Only a stream is safe for that: it writes beside.
+async fn in_place(parent: &JsValue, path: &VPath, exists: bool, body: &[u8]) -> Result<()> {
+    let failed = |thrown| tree::failed(path, thrown);
+    let name = path.name();
+    let handle = call(parent, "getFileHandle", &create(name))
+        .await
+        .map_err(failed)?;
+    let written = if host::method(&handle, "createWritable").is_some() {
+        write_stream(&handle, &host::array_of(body).into())
+            .await
+            .map_err(failed)
+    } else {
+        Err(Error::new(
+            Kind::Unavailable,
+            format!(
+                "This browser has no way to exchange a file whole (neither move() nor createWritable()). {INSTEAD}."
+            ),
+        ))
+    };
+    if written.is_err() && !exists {
+        // The empty file that had to be made first.
+        let _ = call(parent, "removeEntry", &[JsValue::from_str(name)]).await;
+    }
+    written
+}

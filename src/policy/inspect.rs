@@ -1,0 +1,198 @@
+//! `inspect`: host code sees content before it is written, and may refuse or replace it. It sees
+//! the bytes that would be stored: a base64 text decoded, and for an edit the whole file as it
+//! would become, so that a text cannot be put together unseen from harmless pieces. What it saw
+//! is what is written: the edit is made only over the very text it was worked out from.
+
+use std::rc::Rc;
+
+use bytes::Bytes;
+use futures_util::future::LocalBoxFuture;
+
+use super::NoShell;
+use super::edited::{Edited, work_out};
+use super::forward::{fill, forward};
+use crate::backend::queue::Queue;
+use crate::error::{Error, Kind, Result};
+use crate::file;
+use crate::path::VPath;
+use crate::protocol::{Backend, Content, Edit, EditResult, SharedBackend, Shell, WriteResult};
+use crate::storage::Pending;
+
+/// How often an edit is worked out anew because another writer changed the file.
+const REPLAYS: usize = 16;
+
+/// Content that is about to be written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Inspected {
+    /// `write`, `edit` or `uploadFiles`.
+    pub operation: &'static str,
+    /// Where.
+    pub path: VPath,
+    /// All the bytes the file would have.
+    pub content: Bytes,
+    /// Whether they are text.
+    pub is_text: bool,
+}
+
+/// What host code says of content.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// Write it.
+    Pass,
+    /// Do not, for this reason.
+    Deny(String),
+    /// Write this in its place.
+    Replace(Content),
+}
+
+/// Looks at content; an error is a refusal.
+pub type OnInspect = Rc<dyn Fn(Inspected) -> LocalBoxFuture<'static, Result<Verdict>>>;
+
+pub(super) struct Inspect {
+    inner: SharedBackend,
+    raw: SharedBackend,
+    on_inspect: OnInspect,
+    queue: Queue,
+    no_shell: Option<NoShell>,
+}
+
+impl Inspect {
+    pub(super) fn new(
+        inner: SharedBackend,
+        raw: SharedBackend,
+        on_inspect: OnInspect,
+        allow_execute: bool,
+    ) -> Inspect {
+        let no_shell = NoShell::guard(&inner, "inspect", allow_execute);
+        Inspect {
+            inner,
+            raw,
+            on_inspect,
+            queue: Queue::default(),
+            no_shell,
+        }
+    }
+
+    /// The bytes to write, or the refusal.
+    async fn judged(&self, operation: &'static str, path: &VPath, content: Bytes) -> Result<Bytes> {
+        let texture = file::classify(path, &content, None).1;
+        let is_text = texture.is_text() && std::str::from_utf8(&content).is_ok();
+        let verdict = (self.on_inspect)(Inspected {
+            operation,
+            path: path.clone(),
+            content: content.clone(),
+            is_text,
+        });
+        match verdict.await {
+            Ok(Verdict::Pass) => Ok(content),
+            Ok(Verdict::Replace(Content::Raw(bytes))) => Ok(bytes),
+            Ok(Verdict::Replace(Content::Text(text))) => file::decode_content(path, text),
+            Ok(Verdict::Deny(why)) => Err(Error::at(
+                Kind::PermissionDenied,
+                format!("Error: permission denied for {operation} on "),
+                path,
+                format!(": {why}"),
+            )),
+            Err(error) => {
+                let refusal = Error::at(
+                    Kind::PermissionDenied,
+                    format!("Error: permission denied for {operation} on "),
+                    path,
+                    ": its content had to be inspected, and that failed",
+                );
+                Err(match error.cause() {
+                    Some(cause) => refusal.caused_by(cause.clone()),
+                    None => refusal,
+                })
+            }
+        }
+    }
+
+    async fn edited(&self, path: &VPath, edit: &Edit) -> Result<EditResult> {
+        let _turn = self.queue.turn(path).await;
+        let mut last: Option<(Bytes, Error)> = None;
+        for _ in 0..REPLAYS {
+            let Edited {
+                before,
+                after,
+                occurrences,
+                crlf,
+            } = work_out(&*self.raw, path, edit).await?;
+            if let Some((seen, error)) = last.take()
+                && seen == before
+            {
+                // Nobody else changed the file: the refusal is about the edit itself.
+                return Err(error);
+            }
+            let new = self.judged("edit", path, after).await?;
+            let whole = Edit {
+                old: before.clone(),
+                new,
+                replace_all: false,
+            };
+            match self.inner.edit(path, &whole).await {
+                Ok(EditResult { files_update, .. }) => {
+                    return Ok(EditResult {
+                        occurrences,
+                        crlf,
+                        files_update,
+                    });
+                }
+                Err(error)
+                    if matches!(
+                        error.kind(),
+                        Kind::NoMatch | Kind::AmbiguousEdit | Kind::InvalidArgument
+                    ) =>
+                {
+                    last = Some((before, error));
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        Err(Error::conflict(path))
+    }
+}
+
+#[deny(clippy::missing_trait_methods)]
+impl Backend for Inspect {
+    forward!(capability, ls, read, read_raw, grep, glob, delete, download);
+
+    fn write<'a>(&'a self, path: &'a VPath, content: Content) -> Pending<'a, WriteResult> {
+        Box::pin(async move {
+            let bytes = match content {
+                Content::Text(text) => file::decode_content(path, text),
+                Content::Raw(bytes) => Ok(bytes),
+            };
+            let judged = match bytes {
+                Ok(bytes) => self.judged("write", path, bytes).await,
+                Err(error) => Err(error),
+            };
+            let bytes = judged.map_err(|e| e.during("write"))?;
+            self.inner.write(path, Content::Raw(bytes)).await
+        })
+    }
+
+    fn edit<'a>(&'a self, path: &'a VPath, edit: &'a Edit) -> Pending<'a, EditResult> {
+        Box::pin(async move { self.edited(path, edit).await.map_err(|e| e.during("edit")) })
+    }
+
+    fn upload<'a>(&'a self, files: Vec<(VPath, Bytes)>) -> LocalBoxFuture<'a, Vec<Result<()>>> {
+        Box::pin(async move {
+            let (mut refused, mut allowed) = (Vec::new(), Vec::new());
+            for (path, body) in files {
+                match self.judged("uploadFiles", &path, body).await {
+                    Ok(body) => {
+                        allowed.push((path, body));
+                        refused.push(None);
+                    }
+                    Err(error) => refused.push(Some(error.during("upload"))),
+                }
+            }
+            fill(refused, self.inner.upload(allowed).await)
+        })
+    }
+
+    fn shell(&self) -> Option<&dyn Shell> {
+        NoShell::shown(&self.no_shell, &self.inner)
+    }
+}

@@ -1,0 +1,33 @@
+//! `OpfsBackend`: files in the origin-private file system, or in a directory the user picked.
+
+use std::rc::Rc;
+
+use js_sys::Function;
+use wasm_bindgen::JsValue;
+use wasm_bindgen::prelude::wasm_bindgen;
+
+use crate::backend::files::{Files, FilesOptions, WriteMode};
+use crate::backend::opfs::{Opfs, Root};
+use crate::env::dom::Herald;
+use crate::wasm::handles;
+
+/// A new one. `directory` is a handle, or `undefined` for the origin's own file system; `steps`
+/// are the directories beneath it. `tell` is called with the paths of each change.
+#[wasm_bindgen]
+pub fn opfs_new(directory: JsValue, steps: Vec<String>, overwrite: bool, tell: Function) -> u32 {
+    let options = FilesOptions {
+        write_mode: if overwrite {
+            WriteMode::Overwrite
+        } else {
+            WriteMode::Create
+        },
+        ..FilesOptions::default()
+    };
+    let root = if directory.is_undefined() {
+        Root::Origin(steps)
+    } else {
+        Root::Given(directory, steps)
+    };
+    let storage = Opfs::new(root, Herald::new(Some(tell)));
+    handles::hold(Rc::new(Files::new(storage, options)))
+}

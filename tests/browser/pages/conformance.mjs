@@ -1,0 +1,39 @@
+// The conformance suite on a browser storage, in a page or in a worker of it.
+
+import { IndexedDbBackend, OpfsBackend } from "/pkg/dist/browser.js";
+import { runConformance } from "/pkg/dist/conformance.js";
+
+const run = crypto.randomUUID();
+
+const FACTORIES = {
+  indexeddb: (name, writeMode) =>
+    new IndexedDbBackend({ database: run, namespace: name, writeMode, durability: "relaxed" }),
+  opfs: (name, writeMode) => new OpfsBackend({ root: run, namespace: name, writeMode }),
+  // A directory that cannot move its files, as one that the user picked.
+  directory: async (name, writeMode) => {
+    const origin = await navigator.storage.getDirectory();
+    const directory = await origin.getDirectoryHandle(`${run}-${name}`, { create: true });
+    return new OpfsBackend({ directory, writeMode });
+  },
+};
+
+export async function conformance({ kind, only, withoutMove }) {
+  if (withoutMove) delete FileSystemFileHandle.prototype.move;
+  let count = 0;
+  return runConformance(({ writeMode }) => FACTORIES[kind](`case-${++count}`, writeMode), { only });
+}
+
+/** The same inside a dedicated worker. */
+export async function inWorker(asked) {
+  const worker = new Worker("/pages/worker.mjs", { type: "module" });
+  try {
+    return await new Promise((resolve, reject) => {
+      worker.onerror = (event) => reject(new Error(event.message ?? "the worker failed"));
+      worker.onmessage = ({ data }) =>
+        data.error === undefined ? resolve(data.value) : reject(new Error(data.error));
+      worker.postMessage(["/pages/conformance.mjs", "conformance", asked]);
+    });
+  } finally {
+    worker.terminate();
+  }
+}

@@ -1,0 +1,7 @@
+// A defect in Rust reaches the caller as an ordinary Error, and nothing else suffers.
+
+export default {
+  about: "panics: sync and async, in Node and workerd",
+  needs: ["npm", "build:testing"],
+  run: (ctx) => ctx.nodeTests(ctx.testFiles("panics")),
+};

@@ -1,0 +1,7 @@
+// The recorded answers of tests/vectors, on the built package.
+
+export default {
+  about: "recorded answers on the built package in Node",
+  needs: ["build"],
+  run: (ctx) => ctx.nodeTests(ctx.testFiles("vectors-js")),
+};

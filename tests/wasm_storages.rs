@@ -1,0 +1,57 @@
+//! The conformance suite on the browser's own storages, in the browser:
+//! `wasm-pack test --headless --chrome . --test wasm_storages`.
+
+#![cfg(target_arch = "wasm32")]
+
+use std::cell::Cell;
+use std::rc::Rc;
+use std::time::Duration;
+
+use kitbag::backend::files::{Files, FilesOptions};
+use kitbag::backend::indexed_db::connection::Durability;
+use kitbag::backend::indexed_db::{IndexedDb, Options};
+use kitbag::backend::opfs::{Opfs, Root};
+use kitbag::conformance;
+use kitbag::env::dom::Herald;
+use kitbag::env::random;
+use kitbag::protocol::SharedBackend;
+use wasm_bindgen_test::{wasm_bindgen_test, wasm_bindgen_test_configure};
+
+wasm_bindgen_test_configure!(run_in_browser);
+
+/// Runs every case, each in a place of its own.
+async fn conforms(make: impl Fn(String) -> SharedBackend, least: usize) {
+    let run = random::id();
+    let count = Cell::new(0);
+    let report = conformance::run(async || {
+        count.set(count.get() + 1);
+        Ok(make(format!("{run}-{}", count.get())))
+    })
+    .await;
+    assert!(report.failures.is_empty(), "{}", report.failures.join("\n"));
+    assert!(report.passed >= least, "only {} cases ran", report.passed);
+}
+
+#[wasm_bindgen_test]
+async fn indexed_db_conforms() {
+    let make = |namespace| -> SharedBackend {
+        let options = Options {
+            database: "conformance".into(),
+            namespace,
+            durability: Durability::Relaxed,
+            patience: Duration::from_secs(10),
+        };
+        let storage = IndexedDb::new(&options, Herald::new(None));
+        Rc::new(Files::new(storage, FilesOptions::default()))
+    };
+    conforms(make, 27).await;
+}
+
+#[wasm_bindgen_test]
+async fn opfs_conforms() {
+    let make = |name| -> SharedBackend {
+        let storage = Opfs::new(Root::Origin(vec![name]), Herald::new(None));
+        Rc::new(Files::new(storage, FilesOptions::default()))
+    };
+    conforms(make, 26).await;
+}
