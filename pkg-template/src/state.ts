@@ -5,8 +5,6 @@
 import { now, Op, received } from "./core/call.js";
 import { encoded, Options, refused } from "./core/checks.js";
 import { handleOf, methodsOnly, own, sealClass } from "./core/handle.js";
-import { encoded, messageOf, Options, refused } from "./core/checks.js";
-import { handleOf, own, sealClass } from "./core/handle.js";
 import { enter, glue } from "./core/instance.js";
 import {
   finish,
