@@ -27,3 +27,17 @@ export {
 } from "./policy.js";
 export { StateBackend, type StateBackendOptions, type StateRuntime } from "./state.js";
 export type * from "./types.js";
+export {
+  type BackendOrFactory,
+  type ContentBlock,
+  createFileTools,
+  type FileTool,
+  type FileToolName,
+  type FileTools,
+  type FileToolsOptions,
+  type InputSchema,
+  resolveBackend,
+  type ToolCall,
+  type ToolOutput,
+  type ToolResult,
+} from "./tools.js";
