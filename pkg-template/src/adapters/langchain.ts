@@ -85,9 +85,17 @@ function messageOf(name: string, id: string, result: ToolResult): ToolMessage {
   });
 }
 
+/** The same tool without LangChain's own look at inputs, which knows of no slips and throws. */
+function lenient(made: StructuredToolInterface): StructuredToolInterface {
+  const blind = Object.create(made, { schema: { value: {} } }) as StructuredToolInterface;
+  const { call } = made;
+  made.call = (...given) => call.apply(blind, given);
+  return made;
+}
+
 function langchainTools(files: FileTools): StructuredToolInterface[] {
   return files.tools.map(({ name, description, inputSchema }) =>
-    tool(
+    lenient(tool(
       async (input: unknown, config: ToolConfig) => {
         const id = config.toolCall?.id ?? "";
         const call = { callId: id, runtime: config, ...(config.signal ? { signal: config.signal } : {}) };
@@ -97,8 +105,8 @@ function langchainTools(files: FileTools): StructuredToolInterface[] {
         return new Command({ update: { files: result.filesUpdate, messages: [message] } });
       },
       // The schema only tells the model: a wrong input is answered by the tool, not thrown.
-      { name, description, schema: { ...inputSchema, additionalProperties: true } as never },
-    ) as unknown as StructuredToolInterface,
+      { name, description, schema: inputSchema as never },
+    ) as unknown as StructuredToolInterface),
   );
 }
 

@@ -4,12 +4,14 @@ import assert from "node:assert/strict";
 import { createServer } from "node:http";
 import { test } from "node:test";
 import Anthropic from "@anthropic-ai/sdk";
-import { generateText, stepCountIs, tool, jsonSchema } from "ai";
-import { generateText as generateText5, stepCountIs as stepCountIs5 } from "ai5";
+import { readFileSync, writeFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import * as six from "ai";
+import * as five from "ai5";
 import { MockLanguageModelV3 } from "ai/test";
 import { MockLanguageModelV2 } from "ai5/test";
 import { StateBackend } from "kitbag";
-import { aiTools } from "kitbag/ai";
+import { aiTools as tools6 } from "kitbag/ai";
 import { anthropicTools, memoryTool, textEditorTool } from "kitbag/anthropic";
 import { openaiTools } from "kitbag/openai";
 import OpenAI from "openai";
@@ -165,11 +167,17 @@ test("OpenAI: Responses with the SDK's client", async () => {
   await checkTask(said, backend);
 });
 
+// The same module, met by version 5 in place of 6: two versions under one name need two folders.
+const module6 = fileURLToPath(import.meta.resolve("kitbag/ai"));
+const module5 = module6.replace(/ai\.js$/, "ai-with-5.js");
+writeFileSync(module5, readFileSync(module6, "utf8").replace(/from "ai"/, 'from "ai5"'));
+const { aiTools: tools5 } = await import(module5);
+
 const usage3 = { inputTokens: { total: 1, noCache: 1, cacheRead: 0, cacheWrite: 0 }, outputTokens: { total: 1, text: 1, reasoning: 0 } };
 
-for (const [version, Model, generate, until, finish, usage] of [
-  ["6", MockLanguageModelV3, generateText, stepCountIs, (reason) => ({ unified: reason, raw: reason }), usage3],
-  ["5", MockLanguageModelV2, generateText5, stepCountIs5, (reason) => reason, { inputTokens: 1, outputTokens: 1, totalTokens: 2 }],
+for (const [version, Model, sdk, aiTools, finish, usage] of [
+  ["6", MockLanguageModelV3, six, tools6, (reason) => ({ unified: reason, raw: reason }), usage3],
+  ["5", MockLanguageModelV2, five, tools5, (reason) => reason, { inputTokens: 1, outputTokens: 1, totalTokens: 2 }],
 ]) {
   test(`AI SDK ${version}: its own mock model, the task, pictures`, async () => {
     const backend = new StateBackend({ files: { "/p.png": new Uint8Array([1]) } });
@@ -187,13 +195,13 @@ for (const [version, Model, generate, until, finish, usage] of [
         return { content, finishReason: finish(step ? "tool-calls" : "stop"), usage, warnings: [] };
       },
     });
-    const large = tool({
+    const large = sdk.tool({
       description: report.description,
-      inputSchema: jsonSchema(report.schema),
+      inputSchema: sdk.jsonSchema(report.schema),
       execute: (_, { toolCallId }) => files.offload(LARGE, { callId: toolCallId, toolName: report.name }),
     });
-    const result = await generate({
-      model, prompt: "go", system: files.systemPrompt, tools: { ...files.tools, large_report: large }, stopWhen: until(20),
+    const result = await sdk.generateText({
+      model, prompt: "go", system: files.systemPrompt, tools: { ...files.tools, large_report: large }, stopWhen: sdk.stepCountIs(20),
     });
     assert.equal(result.text, "done");
     const said = result.steps.flatMap((step) => step.toolResults.map((one) => one.output));

@@ -44,6 +44,8 @@ export async function checkFiles(backend) {
   assert.equal(body.data?.content, "x = 1\ny = 2\nx = 3\n", body.error);
   const left = await backend.glob("notes/**", "/");
   assert.deepEqual(left.files.map((file) => file.path), ["/notes/b.md"]);
-  const [kept] = await backend.downloadFiles(["/large_tool_results/call_10"]);
+  const large = await backend.glob("large_tool_results/*", "/");
+  assert.equal(large.files.length, 1);
+  const [kept] = await backend.downloadFiles([large.files[0].path]);
   assert.equal(new TextDecoder().decode(kept.content), LARGE);
 }
