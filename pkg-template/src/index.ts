@@ -9,9 +9,7 @@ export {
 export { Backend } from "./backend.js";
 export type { FileChanges } from "./browser/changes.js";
 export type { PersistResult, StorageHealth } from "./browser/health.js";
-<<<<<<< HEAD
 export { type AnyBackend, CompositeBackend } from "./composite.js";
-=======
 export {
   type Condition,
   CustomBackend,
@@ -25,7 +23,6 @@ export {
 export type { FsLike } from "./disk/host.js";
 export type { Ripgrep } from "./disk/search.js";
 export { FilesystemBackend, type FilesystemBackendOptions } from "./filesystem.js";
->>>>>>> main
 export { KitbagPanic } from "./core/panic.js";
 export { IndexedDbBackend, type IndexedDbBackendOptions } from "./indexed-db.js";
 export { OpfsBackend, type OpfsBackendOptions } from "./opfs.js";

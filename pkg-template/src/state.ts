@@ -3,13 +3,8 @@
 // channel that gives the state and takes changes. The last two are a mirror of that state.
 
 import { now, Op, received } from "./core/call.js";
-<<<<<<< HEAD
-import { encoded, Options, refused } from "./core/checks.js";
-import { handleOf, methodsOnly, own, sealClass } from "./core/handle.js";
-=======
 import { encoded, messageOf, Options, refused } from "./core/checks.js";
-import { handleOf, own, sealClass } from "./core/handle.js";
->>>>>>> main
+import { handleOf, methodsOnly, own, sealClass } from "./core/handle.js";
 import { enter, glue } from "./core/instance.js";
 import {
   finish,
