@@ -23,6 +23,13 @@ export {
 export type { FsLike } from "./disk/host.js";
 export type { Ripgrep } from "./disk/search.js";
 export { FilesystemBackend, type FilesystemBackendOptions } from "./filesystem.js";
+export type { CommandLimits, CommandOutput } from "./execute.js";
+export {
+  type CommandRequest,
+  type ExecuteCallback,
+  LocalShellBackend,
+  type LocalShellBackendOptions,
+} from "./local_shell.js";
 export { KitbagPanic } from "./core/panic.js";
 export { IndexedDbBackend, type IndexedDbBackendOptions } from "./indexed-db.js";
 export { OpfsBackend, type OpfsBackendOptions } from "./opfs.js";
@@ -42,6 +49,7 @@ export {
   ringAudit,
   withPolicy,
 } from "./policy.js";
+export { SandboxBackend, type SandboxBackendOptions } from "./sandbox.js";
 export { StateBackend, type StateBackendOptions, type StateRuntime } from "./state.js";
 export type * from "./types.js";
 export {
@@ -57,3 +65,17 @@ export {
   type S3SignedRequest,
   type S3SignRequest,
 } from "./s3.js";
+export {
+  D1Backend,
+  type D1BackendOptions,
+  type D1Like,
+  PostgresBackend,
+  type PostgresBackendOptions,
+  type PostgresClient,
+  type SqlAnswer,
+  SqlBackend,
+  type SqlBackendOptions,
+  type SqlQuery,
+  type SqlTableOptions,
+  type SqlValue,
+} from "./sql.js";

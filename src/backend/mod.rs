@@ -17,6 +17,8 @@ pub mod indexed_db;
 pub mod opfs;
 pub(crate) mod queue;
 pub mod s3;
+pub mod sandbox;
+pub mod sql;
 pub mod state;
 #[cfg(target_arch = "wasm32")]
 pub mod with_shell;

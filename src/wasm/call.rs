@@ -362,7 +362,8 @@ pub fn put_raw(reply: &mut Reply, file: RawFile) {
     reply.body(file.body);
 }
 
-fn put_update(reply: &mut Reply, update: Option<FilesUpdate>) {
+/// Packs changes for a caller's state.
+pub fn put_update(reply: &mut Reply, update: Option<FilesUpdate>) {
     reply.bool(update.is_some());
     let Some(update) = update else { return };
     reply.len(update.len());
