@@ -15,7 +15,7 @@ const RULES = {
   "deny a tree": [rule("deny", ["/secrets/**"])],
   "deny one level": [rule("deny", ["/secrets/*"])],
   "deny one file": [rule("deny", ["/secrets/key.txt"])],
-  "deny by extension": [rule("deny", ["**/*.key"])],
+  "deny by extension": [rule("deny", ["/**/*.key"])],
   "deny reading only": [rule("deny", ["/secrets/**"], ["read"])],
   "deny writing only": [rule("deny", ["/secrets/**"], ["write"])],
   "an exception first": [rule("allow", ["/secrets/pub/**"]), rule("deny", ["/secrets/**"])],
@@ -25,10 +25,13 @@ const RULES = {
   "by a class": [rule("deny", ["/[sp]*/**"])],
   "by a negated class": [rule("deny", ["/[!w]*/**"])],
   "by a question mark": [rule("deny", ["/secret?/key.txt"])],
-  "dot files": [rule("deny", ["**/.env"])],
+  "dot files": [rule("deny", ["/**/.env"])],
   "a tree within": [rule("deny", ["/**/private/**"])],
-  "everything": [rule("deny", ["/**"])],
-  "nothing": [],
+  "allowed by a class": [rule("allow", ["/[sp]*/**"]), rule("deny", ["/**"])],
+  "allowed by an extension": [rule("allow", ["/**/*.txt", "/**/*.key"]), rule("deny", ["/**"])],
+  "allowed in braces": [rule("allow", ["/{secrets,work}/**"]), rule("deny", ["/**"])],
+  everything: [rule("deny", ["/**"])],
+  nothing: [],
   "two patterns": [rule("deny", ["/secrets/**", "/work/*.key"])],
   "without a mode": [{ operations: ["read", "write"], paths: ["/secrets/**"] }, rule("deny", ["/**"])],
 };
@@ -55,6 +58,16 @@ function stricter(name, operation, path, rules) {
     rules.some((one) => one.mode === "deny" && one.operations.includes(what)) && what;
   if (operation === "write" && name === "deny reading only" && denied("read") && /^\/secrets(\/|$)/.test(path)) {
     return "a write tells whether the file exists, and that may not be read";
+  }
+  const depth = path.split("/").length - 1;
+  if (/^(deny by extension|dot files|a tree within)$/.test(name) && path.startsWith("/") && depth <= 2) {
+    return "`/**/` may stand for no directory at all, as everywhere else in a glob";
+  }
+  if (/^by a (negated )?class$/.test(name) && depth === 1) {
+    return "`/**` behind a wildcard covers the directory's own name, as it does behind a plain name";
+  }
+  if (name === "allowed in braces" && depth === 1) {
+    return "an allowing rule reads its pattern narrowly";
   }
   return undefined;
 }
