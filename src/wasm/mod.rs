@@ -9,8 +9,6 @@
 pub mod args;
 pub mod buffers;
 pub mod call;
-#[cfg(feature = "testing")]
-pub mod conformance;
 pub mod handles;
 pub mod indexed_db;
 pub mod lent;

@@ -1,14 +1,14 @@
 // What the Chromium test runs in its page.
 
 import { S3Backend } from "kitbag-under-test";
-import { conformance } from "kitbag-under-test/testing";
+import { runConformance } from "kitbag-under-test/conformance";
 
 let turn = 0;
 
 globalThis.suite = (options) =>
-  conformance(() => {
+  runConformance(({ writeMode }) => {
     turn += 1;
-    return new S3Backend({ ...options, prefix: `case ${turn}/+` });
+    return new S3Backend({ ...options, writeMode, prefix: `case ${turn}/+` });
   });
 
 globalThis.edits = async (options) => {

@@ -2,14 +2,14 @@
 // and what is special to the binding. It answers with JSON.
 
 import { R2Backend, S3Backend } from "kitbag-under-test";
-import { conformance } from "kitbag-under-test/testing";
+import { runConformance } from "kitbag-under-test/conformance";
 
 let turn = 0;
 
 async function suite(make) {
-  return conformance(() => {
+  return runConformance(({ writeMode }) => {
     turn += 1;
-    return make(`case ${turn}/+`);
+    return make(`case ${turn}/+`, writeMode);
   });
 }
 
@@ -66,8 +66,8 @@ export default {
   async fetch(request, env) {
     const { what, s3, keys } = await request.json();
     const make = s3
-      ? (prefix) => new S3Backend({ ...s3, prefix: `${s3.prefix ?? ""}${prefix ?? ""}` })
-      : (prefix) => new R2Backend({ bucket: env.BUCKET, prefix: prefix ?? what });
+      ? (prefix = "", writeMode) => new S3Backend({ ...s3, prefix, writeMode })
+      : (prefix = what, writeMode) => new R2Backend({ bucket: env.BUCKET, prefix, writeMode });
     try {
       const run = { suite, edits, creates, many, names }[what];
       return Response.json(await run(make, keys));
