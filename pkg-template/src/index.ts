@@ -1,8 +1,15 @@
 // Everything that `import … from "kitbag"` gives, whatever loads the wasm.
 
+export {
+  adaptBackendProtocol,
+  adaptSandboxProtocol,
+  type BackendProtocolV1,
+  toV1,
+} from "./adapt.js";
 export { Backend } from "./backend.js";
 export type { FileChanges } from "./browser/changes.js";
 export type { PersistResult, StorageHealth } from "./browser/health.js";
+export { type AnyBackend, CompositeBackend } from "./composite.js";
 export {
   type Condition,
   CustomBackend,
@@ -16,10 +23,33 @@ export {
 export type { FsLike } from "./disk/host.js";
 export type { Ripgrep } from "./disk/search.js";
 export { FilesystemBackend, type FilesystemBackendOptions } from "./filesystem.js";
+export type { CommandLimits, CommandOutput } from "./execute.js";
+export {
+  type CommandRequest,
+  type ExecuteCallback,
+  LocalShellBackend,
+  type LocalShellBackendOptions,
+} from "./local_shell.js";
 export { KitbagPanic } from "./core/panic.js";
 export { IndexedDbBackend, type IndexedDbBackendOptions } from "./indexed-db.js";
 export { OpfsBackend, type OpfsBackendOptions } from "./opfs.js";
 export type { Channel } from "./mirror.js";
+export {
+  type AuditRecord,
+  type FilesystemPermission,
+  type InspectedOperation,
+  type InspectVerdict,
+  type Policy,
+  type PolicyCall,
+  PolicyWrapper,
+  type Quota,
+  type Rate,
+  type RateLimit,
+  type RingAudit,
+  ringAudit,
+  withPolicy,
+} from "./policy.js";
+export { SandboxBackend, type SandboxBackendOptions } from "./sandbox.js";
 export { StateBackend, type StateBackendOptions, type StateRuntime } from "./state.js";
 export type * from "./types.js";
 export {
