@@ -65,3 +65,17 @@ export {
   type S3SignedRequest,
   type S3SignRequest,
 } from "./s3.js";
+export {
+  D1Backend,
+  type D1BackendOptions,
+  type D1Like,
+  PostgresBackend,
+  type PostgresBackendOptions,
+  type PostgresClient,
+  type SqlAnswer,
+  SqlBackend,
+  type SqlBackendOptions,
+  type SqlQuery,
+  type SqlTableOptions,
+  type SqlValue,
+} from "./sql.js";

@@ -18,6 +18,7 @@ pub mod opfs;
 pub(crate) mod queue;
 pub mod s3;
 pub mod sandbox;
+pub mod sql;
 pub mod state;
 #[cfg(target_arch = "wasm32")]
 pub mod with_shell;

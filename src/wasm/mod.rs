@@ -18,6 +18,7 @@ pub mod panic;
 pub mod policy;
 pub mod reply;
 pub mod s3;
+pub mod sql;
 pub mod state;
 pub mod task;
 pub mod tools;
