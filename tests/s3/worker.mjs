@@ -18,7 +18,7 @@ async function suite(make, longest) {
 }
 
 async function edits(make) {
-  const clients = Array.from({ length: 8 }, make);
+  const clients = Array.from({ length: 8 }, () => make());
   const first = await clients[0].write("/log.txt", "end");
   if (first.error) throw new Error(first.error);
   await Promise.all(
@@ -34,7 +34,7 @@ async function edits(make) {
 }
 
 async function creates(make) {
-  const clients = Array.from({ length: 16 }, make);
+  const clients = Array.from({ length: 16 }, () => make());
   const answers = await Promise.all(clients.map((client) => client.write("/race.txt", "x")));
   return answers.filter(({ error }) => error === undefined).length;
 }
