@@ -173,7 +173,7 @@ async function bundle() {
     entryPoints: [
       ...runtimes.map(entry),
       ...subpaths().map((file) => join(src, file)),
-      ...(options.testing ? [entry("testing"), join(root, "tests/panics/testing.ts")] : []),
+      ...(options.testing ? [join(root, "tests/panics/testing.ts")] : []),
     ],
   });
   const commonjs = (name) => ({
