@@ -114,7 +114,9 @@ async function bundle(wasm) {
     plugins: [provided(wasm)],
   };
   const testing = options.testing ? ["testing"] : [];
-  const entries = ["node", "workerd", "browser", "slim", ...testing].map((name) => `entry/${name}.ts`);
+  const entries = ["node", "workerd", "browser", "slim", ...testing].map(
+    (name) => `entry/${name}.ts`,
+  );
   await build({
     ...shared,
     entryPoints: [

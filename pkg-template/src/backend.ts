@@ -5,9 +5,9 @@ import { later, Op, received } from "./core/call.js";
 import { callOptions, refused } from "./core/checks.js";
 import { handleOf, own } from "./core/handle.js";
 import { enter, glue } from "./core/instance.js";
+import type { Reply } from "./core/reply.js";
 import * as ask from "./core/requests.js";
 import * as unpack from "./core/results.js";
-import type { Reply } from "./core/reply.js";
 import type {
   BackendProtocolV2,
   CallOptions,
@@ -71,7 +71,13 @@ export abstract class Backend implements BackendProtocolV2 {
     limit?: number,
     options?: CallOptions,
   ): Promise<ReadResult> {
-    return asked(this, Op.read, () => ask.askRead(filePath, offset, limit), unpack.unpackRead, options);
+    return asked(
+      this,
+      Op.read,
+      () => ask.askRead(filePath, offset, limit),
+      unpack.unpackRead,
+      options,
+    );
   }
 
   readRaw(filePath: string, options?: CallOptions): Promise<ReadRawResult> {
@@ -94,7 +100,13 @@ export abstract class Backend implements BackendProtocolV2 {
   }
 
   write(filePath: string, content: string, options?: CallOptions): Promise<WriteResult> {
-    return asked(this, Op.write, () => ask.askWrite(filePath, content), unpack.unpackWrite, options);
+    return asked(
+      this,
+      Op.write,
+      () => ask.askWrite(filePath, content),
+      unpack.unpackWrite,
+      options,
+    );
   }
 
   edit(

@@ -10,6 +10,7 @@ export { Backend } from "./backend.js";
 export type { FileChanges } from "./browser/changes.js";
 export type { PersistResult, StorageHealth } from "./browser/health.js";
 export { type AnyBackend, CompositeBackend } from "./composite.js";
+export { KitbagPanic } from "./core/panic.js";
 export {
   type Condition,
   CustomBackend,
@@ -22,18 +23,17 @@ export {
 } from "./custom.js";
 export type { FsLike } from "./disk/host.js";
 export type { Ripgrep } from "./disk/search.js";
-export { FilesystemBackend, type FilesystemBackendOptions } from "./filesystem.js";
 export type { CommandLimits, CommandOutput } from "./execute.js";
+export { FilesystemBackend, type FilesystemBackendOptions } from "./filesystem.js";
+export { IndexedDbBackend, type IndexedDbBackendOptions } from "./indexed-db.js";
 export {
   type CommandRequest,
   type ExecuteCallback,
   LocalShellBackend,
   type LocalShellBackendOptions,
 } from "./local_shell.js";
-export { KitbagPanic } from "./core/panic.js";
-export { IndexedDbBackend, type IndexedDbBackendOptions } from "./indexed-db.js";
-export { OpfsBackend, type OpfsBackendOptions } from "./opfs.js";
 export type { Channel } from "./mirror.js";
+export { OpfsBackend, type OpfsBackendOptions } from "./opfs.js";
 export {
   type AuditRecord,
   type FilesystemPermission,
@@ -49,9 +49,6 @@ export {
   ringAudit,
   withPolicy,
 } from "./policy.js";
-export { SandboxBackend, type SandboxBackendOptions } from "./sandbox.js";
-export { StateBackend, type StateBackendOptions, type StateRuntime } from "./state.js";
-export type * from "./types.js";
 export {
   presignS3,
   R2Backend,
@@ -65,6 +62,7 @@ export {
   type S3SignedRequest,
   type S3SignRequest,
 } from "./s3.js";
+export { SandboxBackend, type SandboxBackendOptions } from "./sandbox.js";
 export {
   D1Backend,
   type D1BackendOptions,
@@ -79,3 +77,5 @@ export {
   type SqlTableOptions,
   type SqlValue,
 } from "./sql.js";
+export { StateBackend, type StateBackendOptions, type StateRuntime } from "./state.js";
+export type * from "./types.js";

@@ -119,7 +119,12 @@ sealClass(R2Backend);
 /** Makes presigned addresses, for a server that signs on behalf of pages (`sign`). */
 export function presignS3(
   location: S3Location & { credentials: S3Credentials },
-  request: { method: string; key?: string; query?: Record<string, string>; headers?: Record<string, string> },
+  request: {
+    method: string;
+    key?: string;
+    query?: Record<string, string>;
+    headers?: Record<string, string>;
+  },
   expiresInSeconds = 300,
 ): { url: string } {
   const read = new Options("presignS3", location);
@@ -130,7 +135,15 @@ export function presignS3(
     Object.entries(request.headers ?? {}).filter(([name]) => /^(x-amz-|if-|content-)/i.test(name)),
   );
   const url = thrownBy(read, () =>
-    glue.s3_presign(where, keys, request.method, request.key ?? "", request.query ?? {}, covered, expiresInSeconds),
+    glue.s3_presign(
+      where,
+      keys,
+      request.method,
+      request.key ?? "",
+      request.query ?? {},
+      covered,
+      expiresInSeconds,
+    ),
   );
   return { url };
 }
@@ -204,7 +217,11 @@ function credentialsOf(options: Options, value: unknown): object {
   const { accessKeyId, secretAccessKey, sessionToken } = value as Partial<S3Credentials>;
   for (const [name, text] of Object.entries({ accessKeyId, secretAccessKey })) {
     if (typeof text !== "string" || text === "") {
-      return options.refuse(`credentials.${name}`, "a non-empty string", typeof text === "string" ? "" : text);
+      return options.refuse(
+        `credentials.${name}`,
+        "a non-empty string",
+        typeof text === "string" ? "" : text,
+      );
     }
   }
   if (sessionToken !== undefined && typeof sessionToken !== "string") {

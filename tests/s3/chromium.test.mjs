@@ -87,7 +87,10 @@ test("Chromium: a page without keys has its requests signed by its server", asyn
   location = await options();
   const { credentials: _, ...open } = location;
   const answers = await call("signedByHost", open, `${origin}/sign`);
-  assert.deepEqual(answers.map(({ error }) => error), [undefined, undefined, undefined, undefined]);
+  assert.deepEqual(
+    answers.map(({ error }) => error),
+    [undefined, undefined, undefined, undefined],
+  );
   assert.equal(answers[2].content, "two");
 });
 

@@ -31,7 +31,10 @@ for (const [name, endpoint] of Object.entries(servers)) {
     assert.equal(s3.capability.update, "storage");
     good(await s3.edit("/a.txt", "one", "two"));
     assert.deepEqual(warnings, []);
-    assert.deepEqual((await s3.glob("**")).files.map((file) => file.path), ["/a.txt"]);
+    assert.deepEqual(
+      (await s3.glob("**")).files.map((file) => file.path),
+      ["/a.txt"],
+    );
   });
 
   test(`${name}: of eight clients' fifty edits each, all four hundred arrive`, async () => {

@@ -32,7 +32,11 @@ before(async () => {
     compatibilityDate: "2026-04-01",
     modules: [
       { type: "ESModule", path: "worker.js", contents: readFileSync(join(folder, "worker.js")) },
-      { type: "CompiledWasm", path: "kitbag.wasm", contents: readFileSync(join(dist, "kitbag.wasm")) },
+      {
+        type: "CompiledWasm",
+        path: "kitbag.wasm",
+        contents: readFileSync(join(dist, "kitbag.wasm")),
+      },
     ],
     r2Buckets: ["BUCKET"],
   });
