@@ -67,7 +67,6 @@ export interface InspectedOperation {
 }
 
 /** Nothing: go ahead. `deny`: do not. `content`: write this in its place. */
-// biome-ignore lint/suspicious/noConfusingVoidType: a callback that returns nothing says yes
 export type InspectVerdict =
   | void
   | undefined
