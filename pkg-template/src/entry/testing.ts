@@ -7,6 +7,8 @@ import { enter, glue } from "../core/instance.js";
 import type { Reply } from "../core/reply.js";
 
 const testing = glue as unknown as {
+  panic_now(): void;
+  panic_later(): number;
   conformance_start(make: () => Promise<number>): number;
   s3_signing_examples(): string;
 };
@@ -36,4 +38,17 @@ export function signingExamples(): Array<{ name: string; made: string; published
     const [name = "", made = "", published = ""] = line.split("\t");
     return { name, made, published };
   });
+}
+
+/** Panics in a synchronous call. */
+export function panicNow(): void {
+  enter(() => testing.panic_now());
+}
+
+/** Panics in a task, after it has waited once. */
+export function panicLater(): Promise<unknown> {
+  return settled(
+    () => testing.panic_later(),
+    () => undefined,
+  );
 }
