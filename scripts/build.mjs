@@ -131,15 +131,17 @@ function provided({ name, glue, wasm }) {
 }
 
 /** Leaves what the second bundle holds to it: the first only names it. */
-const secondBundle = {
-  name: "second-bundle",
-  setup(builder) {
-    builder.onResolve({ filter: /^\.\/storages-\w+\.js$/ }, ({ path }) => ({
-      path: path === "./storages-require.js" ? "./storages-require.cjs" : path,
-      external: true,
-    }));
-  },
-};
+function secondBundle() {
+  return {
+    name: "second-bundle",
+    setup(builder) {
+      builder.onResolve({ filter: /^\.\/storages-\w+\.js$/ }, ({ path }) => ({
+        path: path === "./storages-require.js" ? "./storages-require.cjs" : path,
+        external: true,
+      }));
+    },
+  };
+}
 
 async function bundle() {
   const src = join(root, "pkg-template/src");
@@ -155,7 +157,7 @@ async function bundle() {
     treeShaking: true,
     // Optional peers, and the package itself, which the adapters import as their user does.
     external: ["./kitbag.wasm", "./storages.wasm", "node:*", "kitbag", ...peers()],
-    plugins: [provided(module), ...(second && module === first ? [secondBundle] : [])],
+    plugins: [provided(module), ...(second && module === first ? [secondBundle()] : [])],
   });
   const esm = {
     entryNames: "[name]",
