@@ -15,17 +15,16 @@ export {
 } from "./custom.js";
 export type { FsLike } from "./disk/host.js";
 export type { Ripgrep } from "./disk/search.js";
-export { FilesystemBackend, type FilesystemBackendOptions } from "./filesystem.js";
 export type { CommandLimits, CommandOutput } from "./execute.js";
+export { FilesystemBackend, type FilesystemBackendOptions } from "./filesystem.js";
+export { IndexedDbBackend, type IndexedDbBackendOptions } from "./indexed-db.js";
 export {
   type CommandRequest,
   type ExecuteCallback,
   LocalShellBackend,
   type LocalShellBackendOptions,
 } from "./local_shell.js";
-export { IndexedDbBackend, type IndexedDbBackendOptions } from "./indexed-db.js";
 export { OpfsBackend, type OpfsBackendOptions } from "./opfs.js";
-export { SandboxBackend, type SandboxBackendOptions } from "./sandbox.js";
 export {
   presignS3,
   R2Backend,
@@ -39,6 +38,7 @@ export {
   type S3SignedRequest,
   type S3SignRequest,
 } from "./s3.js";
+export { SandboxBackend, type SandboxBackendOptions } from "./sandbox.js";
 export {
   D1Backend,
   type D1BackendOptions,

@@ -16,6 +16,6 @@ export async function init(input?: InitInput): Promise<void> {
   load(await compiled(input ?? new URL("./kitbag.wasm", import.meta.url)));
 }
 
-export type { InitInput, ModuleInput } from "./input.js";
 export * from "../agent.js";
+export type { InitInput, ModuleInput } from "./input.js";
 export * from "./storages-slim.js";
