@@ -146,8 +146,15 @@ export async function strange() {
   return backend({ place }).ls("/");
 }
 
+/** Text that no browser can press together. */
+function noise(size) {
+  const parts = [];
+  for (let at = 0; at < size; at += 12) parts.push(Math.random().toString(36).slice(2, 14).padEnd(12, "x"));
+  return parts.join("").slice(0, size);
+}
+
 export async function write({ path, size, text, ...where }) {
-  return backend({ writeMode: "overwrite", ...where }).write(path, text ?? "x".repeat(size));
+  return backend({ writeMode: "overwrite", ...where }).write(path, text ?? noise(size));
 }
 
 export async function read({ path, ...where }) {
