@@ -113,7 +113,8 @@ async function bundle(wasm) {
     external: ["./kitbag.wasm", "node:*", "kitbag", ...peers()],
     plugins: [provided(wasm)],
   };
-  const entries = ["node", "workerd", "browser", "slim"].map((name) => `entry/${name}.ts`);
+  const testing = options.testing ? ["testing"] : [];
+  const entries = ["node", "workerd", "browser", "slim", ...testing].map((name) => `entry/${name}.ts`);
   await build({
     ...shared,
     entryPoints: [

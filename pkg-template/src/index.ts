@@ -1,8 +1,15 @@
 // Everything that `import … from "kitbag"` gives, whatever loads the wasm.
 
+export {
+  adaptBackendProtocol,
+  adaptSandboxProtocol,
+  type BackendProtocolV1,
+  toV1,
+} from "./adapt.js";
 export { Backend } from "./backend.js";
 export type { FileChanges } from "./browser/changes.js";
 export type { PersistResult, StorageHealth } from "./browser/health.js";
+export { type AnyBackend, CompositeBackend } from "./composite.js";
 export {
   type Condition,
   CustomBackend,
@@ -27,6 +34,21 @@ export { KitbagPanic } from "./core/panic.js";
 export { IndexedDbBackend, type IndexedDbBackendOptions } from "./indexed-db.js";
 export { OpfsBackend, type OpfsBackendOptions } from "./opfs.js";
 export type { Channel } from "./mirror.js";
+export {
+  type AuditRecord,
+  type FilesystemPermission,
+  type InspectedOperation,
+  type InspectVerdict,
+  type Policy,
+  type PolicyCall,
+  PolicyWrapper,
+  type Quota,
+  type Rate,
+  type RateLimit,
+  type RingAudit,
+  ringAudit,
+  withPolicy,
+} from "./policy.js";
 export { SandboxBackend, type SandboxBackendOptions } from "./sandbox.js";
 export { StateBackend, type StateBackendOptions, type StateRuntime } from "./state.js";
 export type * from "./types.js";
@@ -43,3 +65,17 @@ export {
   type S3SignedRequest,
   type S3SignRequest,
 } from "./s3.js";
+export {
+  D1Backend,
+  type D1BackendOptions,
+  type D1Like,
+  PostgresBackend,
+  type PostgresBackendOptions,
+  type PostgresClient,
+  type SqlAnswer,
+  SqlBackend,
+  type SqlBackendOptions,
+  type SqlQuery,
+  type SqlTableOptions,
+  type SqlValue,
+} from "./sql.js";

@@ -3,8 +3,8 @@
 // channel that gives the state and takes changes. The last two are a mirror of that state.
 
 import { now, Op, received } from "./core/call.js";
-import { encoded, messageOf, Options, refused } from "./core/checks.js";
-import { handleOf, own, sealClass } from "./core/handle.js";
+import { encoded, Options, refused } from "./core/checks.js";
+import { handleOf, methodsOnly, own, sealClass } from "./core/handle.js";
 import { enter, glue } from "./core/instance.js";
 import {
   finish,
@@ -90,6 +90,8 @@ export class StateBackend implements BackendProtocolV2 {
     const raw = (path: string) => this.#raw(path);
     if (runtime) this.#mirror = Mirror.ofRuntime(runtime, store, raw);
     else if (channel) this.#mirror = Mirror.ofChannel(channel, store, raw);
+    // A mirror looks at the caller's state before each call, which the handle alone would not.
+    if (this.#mirror) methodsOnly(this);
     if (files) this.#fill(files, "files");
   }
 

@@ -7,6 +7,8 @@ pub mod custom;
 pub mod custom_values;
 pub mod files;
 #[cfg(target_arch = "wasm32")]
+pub mod foreign;
+#[cfg(target_arch = "wasm32")]
 pub mod host_disk;
 mod index_cache;
 #[cfg(target_arch = "wasm32")]
@@ -16,6 +18,7 @@ pub mod opfs;
 pub(crate) mod queue;
 pub mod s3;
 pub mod sandbox;
+pub mod sql;
 pub mod state;
 #[cfg(target_arch = "wasm32")]
 pub mod with_shell;

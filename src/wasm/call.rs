@@ -18,7 +18,7 @@ use crate::protocol::{
 use crate::time::Time;
 use crate::wasm::args::Args;
 use crate::wasm::reply::Reply;
-use crate::wasm::{buffers, handles, task};
+use crate::wasm::{buffers, handles, policy, task};
 
 /// Packs an answer, or the refusal in its place.
 pub fn answered<T>(answer: Result<T>, pack: impl FnOnce(&mut Reply, T)) -> Reply {
@@ -58,7 +58,10 @@ fn prepared(handle: u32, operation: u8, len: usize) -> LocalBoxFuture<'static, R
     });
     match asked {
         Ok(future) => future,
-        Err(error) => Box::pin(std::future::ready(Reply::error(&error))),
+        Err(error) => {
+            policy::refused_early(handle, operation, &error);
+            Box::pin(std::future::ready(Reply::error(&error)))
+        }
     }
 }
 
@@ -359,7 +362,8 @@ pub fn put_raw(reply: &mut Reply, file: RawFile) {
     reply.body(file.body);
 }
 
-fn put_update(reply: &mut Reply, update: Option<FilesUpdate>) {
+/// Packs changes for a caller's state.
+pub fn put_update(reply: &mut Reply, update: Option<FilesUpdate>) {
     reply.bool(update.is_some());
     let Some(update) = update else { return };
     reply.len(update.len());

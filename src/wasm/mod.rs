@@ -9,15 +9,21 @@
 pub mod args;
 pub mod buffers;
 pub mod call;
+pub mod composite;
+#[cfg(feature = "testing")]
+pub mod conformance;
 pub mod handles;
 pub mod indexed_db;
 pub mod lent;
 pub mod opfs;
 pub mod panic;
+pub mod policy;
 pub mod reply;
 pub mod s3;
+pub mod sql;
 pub mod state;
 pub mod task;
+pub mod tools;
 
 use wasm_bindgen::prelude::wasm_bindgen;
 

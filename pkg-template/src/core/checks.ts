@@ -138,6 +138,11 @@ export class Options {
     this.#given = (given ?? {}) as Record<string, unknown>;
   }
 
+  /** Whose options these are. */
+  get of(): string {
+    return this.#of;
+  }
+
   /** The value of an option, whatever it is. */
   raw(name: string): unknown {
     this.#known.add(name);

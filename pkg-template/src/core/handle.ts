@@ -27,6 +27,12 @@ export function handleOf(object: object): number {
 }
 
 const plain = new WeakSet<object>();
+const slow = new WeakSet<object>();
+
+/** Says that an object does more in its methods than its handle knows of. */
+export function methodsOnly(object: object): void {
+  slow.add(object);
+}
 
 /** Says that instances of exactly this class may be used by their handle. */
 // biome-ignore lint/complexity/noBannedTypes: a class is a Function here
@@ -71,7 +77,7 @@ export function sealClass(constructor: Function): void {
 export function fastHandle(object: unknown): number | undefined {
   if (typeof object !== "object" || object === null) return undefined;
   const handle = handles.get(object);
-  if (handle === undefined) return undefined;
+  if (handle === undefined || slow.has(object)) return undefined;
   const prototype = Object.getPrototypeOf(object) as object | null;
   if (prototype === null || !plain.has(prototype)) return undefined;
   const known = originals.get(prototype);

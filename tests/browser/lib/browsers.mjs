@@ -103,6 +103,24 @@ async function firefox(folder) {
   };
 }
 
+/** Chromium with nobody at its wheel: it opens a page, and is killed as a whole. */
+export function bareChromium({ profile, url }) {
+  present(CHROMIUM, "Chromium");
+  const args = ["--headless", ...CHROMIUM_ARGS, `--user-data-dir=${profile}`, url];
+  const child = spawn(CHROMIUM, args, { stdio: "ignore", detached: true });
+  const ended = new Promise((resolve) => child.once("exit", resolve));
+  return {
+    kill: async () => {
+      try {
+        process.kill(-child.pid, "SIGKILL");
+      } catch {
+        // It has ended by itself.
+      }
+      await ended;
+    },
+  };
+}
+
 async function freePort() {
   const server = createServer();
   await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
