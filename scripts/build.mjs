@@ -24,7 +24,16 @@ const { values: options } = parseArgs({
 const variant = options.testing ? "testing" : options.dev ? "dev" : "release";
 const out = resolve(root, options.out ?? (options.testing ? ".cache/pkg-testing" : "pkg"));
 const dist = join(out, "dist");
-const bindgen = join(root, ".cache/bindgen");
+const cacheDir = join(root, ".cache");
+
+// One crate, two modules: what an agent works with, and the places that keep files elsewhere. The
+// testing variant is one module, so that what only tests export is beside everything else.
+const MODULES = options.testing
+  ? [{ name: "kitbag", features: "agent,storages,testing" }]
+  : [
+      { name: "kitbag", features: "agent" },
+      { name: "storages", features: "storages" },
+    ];
 
 await ensureBuildTools();
 const { build } = await import("esbuild");
@@ -34,17 +43,20 @@ const run = (command, args) =>
 
 rmSync(out, { recursive: true, force: true });
 mkdirSync(dist, { recursive: true });
-const wasm = makeWasm();
-writeFileSync(join(dist, "kitbag.wasm"), wasm);
-await bundle(wasm);
+for (const module of MODULES) {
+  module.glue = join(cacheDir, `bindgen-${variant}`, module.name);
+  module.wasm = makeWasm(module);
+  writeFileSync(join(dist, `${module.name}.wasm`), module.wasm);
+}
+glueTypes();
+await bundle();
 declarations();
 packageFiles();
-report(wasm);
+for (const module of MODULES) report(module);
 
 /** Compiles the crate and makes its glue; returns the wasm to ship. */
-function makeWasm() {
+function makeWasm({ name, features, glue }) {
   const profile = options.dev ? "quick" : "release";
-  const features = options.testing ? ["--features", "testing"] : [];
   run("cargo", [
     "build",
     "--lib",
@@ -52,23 +64,27 @@ function makeWasm() {
     profile,
     "--target",
     "wasm32-unknown-unknown",
-    ...features,
+    "--no-default-features",
+    "--features",
+    features,
   ]);
   const target = process.env.CARGO_TARGET_DIR ?? join(root, "target");
   const built = join(target, "wasm32-unknown-unknown", profile, "kitbag.wasm");
-  rmSync(bindgen, { recursive: true, force: true });
+  rmSync(glue, { recursive: true, force: true });
   run(wasmBindgen(), [
     "--target",
     "web",
     "--remove-name-section",
     "--remove-producers-section",
+    "--out-name",
+    name,
     "--out-dir",
-    bindgen,
+    glue,
     built,
   ]);
-  const raw = join(bindgen, "kitbag_bg.wasm");
+  const raw = join(glue, `${name}_bg.wasm`);
   if (options.dev) return readFileSync(raw);
-  const small = join(bindgen, "small.wasm");
+  const small = join(glue, "small.wasm");
   const features_on = ["simd", "bulk-memory", "reference-types", "mutable-globals", "sign-ext"];
   run(process.execPath, [
     join(root, "node_modules/binaryen/bin/wasm-opt"),
@@ -83,12 +99,26 @@ function makeWasm() {
   return readFileSync(small);
 }
 
+/** What TypeScript sees as `#glue`: the functions of every module, each once. */
+function glueTypes() {
+  const texts = MODULES.map(({ name, glue }) => readFileSync(join(glue, `${name}.d.ts`), "utf8"));
+  const declared = /^export function (\w+)/;
+  const lines = texts[0].split("\n");
+  const known = new Set(lines.map((line) => declared.exec(line)?.[1]));
+  for (const line of texts.slice(1).join("\n").split("\n")) {
+    const name = declared.exec(line)?.[1];
+    if (name && !known.has(name)) lines.push(line);
+    known.add(name);
+  }
+  writeFileSync(join(cacheDir, "glue.d.ts"), lines.join("\n"));
+}
+
 /** The modules that the sources name with a `#`. */
-function provided(wasm) {
+function provided({ name, glue, wasm }) {
   return {
     name: "provided",
     setup(builder) {
-      builder.onResolve({ filter: /^#glue$/ }, () => ({ path: join(bindgen, "kitbag.js") }));
+      builder.onResolve({ filter: /^#glue$/ }, () => ({ path: join(glue, `${name}.js`) }));
       builder.onResolve({ filter: /^#wasm-base64$/ }, () => ({
         path: "wasm-base64",
         namespace: "provided",
@@ -100,40 +130,61 @@ function provided(wasm) {
   };
 }
 
-async function bundle(wasm) {
+/** Leaves what the second bundle holds to it: the first only names it. */
+const secondBundle = {
+  name: "second-bundle",
+  setup(builder) {
+    builder.onResolve({ filter: /^\.\/storages-\w+\.js$/ }, ({ path }) => ({
+      path: path === "./storages-require.js" ? "./storages-require.cjs" : path,
+      external: true,
+    }));
+  },
+};
+
+async function bundle() {
   const src = join(root, "pkg-template/src");
-  const shared = {
+  const entry = (name) => join(src, `entry/${name}.ts`);
+  const [first, second] = MODULES;
+  const shared = (module) => ({
     bundle: true,
     target: "es2022",
     legalComments: "none",
     logLevel: "warning",
+    logOverride: { "empty-import-meta": "silent" },
     // The glue has a loader of its own that no entry calls; without it no bundler is misled.
     treeShaking: true,
     // Optional peers, and the package itself, which the adapters import as their user does.
-    external: ["./kitbag.wasm", "node:*", "kitbag", ...peers()],
-    plugins: [provided(wasm)],
-  };
-  const testing = options.testing ? ["testing"] : [];
-  const entries = ["node", "workerd", "browser", "slim", ...testing].map((name) => `entry/${name}.ts`);
-  await build({
-    ...shared,
-    entryPoints: [
-      ...[...entries, ...subpaths()].map((file) => join(src, file)),
-      ...(options.testing ? [join(root, "tests/panics/testing.ts")] : []),
-    ],
+    external: ["./kitbag.wasm", "./storages.wasm", "node:*", "kitbag", ...peers()],
+    plugins: [provided(module), ...(second && module === first ? [secondBundle] : [])],
+  });
+  const esm = {
     entryNames: "[name]",
     chunkNames: "core-[hash]",
     outdir: dist,
     format: "esm",
     splitting: true,
-  });
+  };
+  const runtimes = ["node", "workerd", "browser", "slim"];
   await build({
-    ...shared,
-    entryPoints: [join(src, "entry/require.ts")],
-    outfile: join(dist, "require.cjs"),
+    ...shared(first),
+    ...esm,
+    entryPoints: [
+      ...runtimes.map(entry),
+      ...subpaths().map((file) => join(src, file)),
+      ...(options.testing ? [entry("testing"), join(root, "tests/panics/testing.ts")] : []),
+    ],
+  });
+  const commonjs = (name) => ({
+    entryPoints: [entry(name)],
+    outfile: join(dist, `${name}.cjs`),
     format: "cjs",
     platform: "node",
   });
+  await build({ ...shared(first), ...commonjs("require") });
+  if (!second) return;
+  const storages = runtimes.map((name) => entry(`storages-${name}`));
+  await build({ ...shared(second), ...esm, entryPoints: storages });
+  await build({ ...shared(second), ...commonjs("storages-require") });
 }
 
 /** Modules with a subpath of their own: every file in `src/adapters`, and the suite. */
@@ -180,7 +231,7 @@ function packageFiles() {
   }
 }
 
-function report(wasm) {
+function report({ name, wasm }) {
   const sizes = {
     raw: wasm.length,
     gzip: gzipSync(wasm, { level: 9 }).length,
@@ -189,11 +240,11 @@ function report(wasm) {
   const shown = Object.entries(sizes).map(
     ([name, bytes]) => `${name} ${(bytes / 1024).toFixed(1)} KiB`,
   );
-  console.log(`kitbag.wasm (${variant}): ${shown.join(", ")}`);
+  console.log(`${name}.wasm (${variant}): ${shown.join(", ")}`);
   if (variant !== "release") return;
-  for (const [name, limit] of Object.entries(BUDGET)) {
-    if (sizes[name] > limit) {
-      console.error(`The wasm is over its ${name} budget of ${limit / 1024} KiB.`);
+  for (const [measure, limit] of Object.entries(BUDGET)) {
+    if (sizes[measure] > limit) {
+      console.error(`${name}.wasm is over its ${measure} budget of ${limit / 1024} KiB.`);
       process.exitCode = 1;
     }
   }

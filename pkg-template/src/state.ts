@@ -3,7 +3,7 @@
 // channel that gives the state and takes changes. The last two are a mirror of that state.
 
 import { now, Op, received } from "./core/call.js";
-import { encoded, Options, refused } from "./core/checks.js";
+import { encoded, messageOf, Options, refused } from "./core/checks.js";
 import { handleOf, methodsOnly, own, sealClass } from "./core/handle.js";
 import { enter, glue } from "./core/instance.js";
 import {

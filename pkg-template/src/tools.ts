@@ -3,7 +3,7 @@
 // call of a tool throws or rejects: what was wrong is text for the model.
 
 import type { AnyBackend } from "./adapt.js";
-import { type Failure as Refused, received, settled } from "./core/call.js";
+import { received, settled } from "./core/call.js";
 import { kindOf, messageOf, Options, refused } from "./core/checks.js";
 import { withHandle } from "./core/foreign.js";
 import { enter, glue } from "./core/instance.js";
@@ -11,7 +11,7 @@ import * as put from "./core/message.js";
 import type { Reply } from "./core/reply.js";
 import { update } from "./core/results.js";
 import { type FilesystemPermission, type Policy, withPolicy } from "./policy.js";
-import type { FileData } from "./types.js";
+import type { Failure as Refused, FileData } from "./types.js";
 
 /** The names of the tools. */
 export type FileToolName =

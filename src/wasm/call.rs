@@ -17,8 +17,10 @@ use crate::protocol::{
 };
 use crate::time::Time;
 use crate::wasm::args::Args;
+#[cfg(feature = "agent")]
+use crate::wasm::policy;
 use crate::wasm::reply::Reply;
-use crate::wasm::{buffers, handles, policy, task};
+use crate::wasm::{buffers, handles, task};
 
 /// Packs an answer, or the refusal in its place.
 pub fn answered<T>(answer: Result<T>, pack: impl FnOnce(&mut Reply, T)) -> Reply {
@@ -59,6 +61,7 @@ fn prepared(handle: u32, operation: u8, len: usize) -> LocalBoxFuture<'static, R
     match asked {
         Ok(future) => future,
         Err(error) => {
+            #[cfg(feature = "agent")]
             policy::refused_early(handle, operation, &error);
             Box::pin(std::future::ready(Reply::error(&error)))
         }

@@ -133,7 +133,8 @@ export function unpackGlob(reply: Reply): GlobResult {
   return truncated ? { files, truncated } : { files };
 }
 
-function update<T>(reply: Reply, result: { filesUpdate?: T }): void {
+/** Reads changes for a caller's state into a result. */
+export function update<T>(reply: Reply, result: { filesUpdate?: T }): void {
   if (!reply.bool()) return;
   const changed: Record<string, FileData | null> = {};
   const count = reply.u32();
