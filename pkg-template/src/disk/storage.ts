@@ -252,13 +252,14 @@ export class DiskStorage {
       if (update && version !== condition.version) return false;
       const done = await this.#exchange(dir, name, version, async (check) => {
         const aside = await this.#aside(dir, content, now);
+        let moved = false;
         try {
           if (!(await check())) return undefined;
           await this.place.fs.rename(aside.path, `${dir.at}/${name}`);
+          moved = true;
           return { version: aside.version };
-        } catch (error) {
-          await this.place.fs.unlink(aside.path).catch(() => {});
-          throw error;
+        } finally {
+          if (!moved) await this.place.fs.unlink(aside.path).catch(() => {});
         }
       });
       if (done) return done;
