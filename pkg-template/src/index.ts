@@ -36,3 +36,13 @@ export {
   type SqlTableOptions,
   type SqlValue,
 } from "./sql.js";
+export { ContextHubBackend, type ContextHubBackendOptions, type HubClient, type HubEntry } from "./context-hub.js";
+export { type GraphContext, type GraphRuntime, provideGraphContext } from "./graph.js";
+export {
+  type NamespaceRuntime,
+  type StateAndStore,
+  StoreBackend,
+  type StoreBackendOptions,
+  type StoreLike,
+  type StoreNamespace,
+} from "./store.js";

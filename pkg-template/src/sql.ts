@@ -130,7 +130,7 @@ export class SqlBackend extends Table {
   constructor(options: SqlBackendOptions) {
     const given = new Options("SqlBackend", options);
     const query = given.callback("query") as SqlQuery | undefined;
-    if (!query) given.refuse("query", "a function (sql, params) => rows", query);
+    if (!query) return given.refuse("query", "a function (sql, params) => rows", query);
     const dialect = given.oneOf("dialect", ["postgres", "sqlite", ""], "");
     if (dialect === "") return given.refuse("dialect", '"postgres" or "sqlite"', undefined);
     super(made(given, { dialect, query }));

@@ -1,6 +1,7 @@
 //! The places that keep files. [`files`] says what the operations mean; every other file here
 //! says how one kind of place keeps bytes.
 
+pub mod context_hub;
 pub mod files;
 mod index_cache;
 #[cfg(target_arch = "wasm32")]
@@ -11,3 +12,5 @@ pub(crate) mod queue;
 pub mod s3;
 pub mod sql;
 pub mod state;
+#[cfg(target_arch = "wasm32")]
+pub mod store;

@@ -9,6 +9,7 @@
 pub mod args;
 pub mod buffers;
 pub mod call;
+pub mod context_hub;
 pub mod handles;
 pub mod indexed_db;
 pub mod opfs;
@@ -17,6 +18,7 @@ pub mod reply;
 pub mod s3;
 pub mod sql;
 pub mod state;
+pub mod store;
 pub mod task;
 
 use wasm_bindgen::prelude::wasm_bindgen;

@@ -145,7 +145,11 @@ fn bytes_of(cell: &JsValue) -> Option<Bytes> {
         (number >= 0.0 && number <= 255.0).then_some(number as u8)
     };
     let array: &Array = cell.unchecked_ref();
-    array.iter().map(byte).collect::<Option<Vec<u8>>>().map(Bytes::from)
+    array
+        .iter()
+        .map(byte)
+        .collect::<Option<Vec<u8>>>()
+        .map(Bytes::from)
 }
 
 fn unhex(text: &str) -> Option<Bytes> {

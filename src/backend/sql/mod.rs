@@ -159,7 +159,11 @@ impl<D: Database> Sql<D> {
             .collect())
     }
 
-    async fn page(&self, keys: &Keys, literal: Option<&[u8]>) -> Result<(Vec<Entry>, Option<Keys>)> {
+    async fn page(
+        &self,
+        keys: &Keys,
+        literal: Option<&[u8]>,
+    ) -> Result<(Vec<Entry>, Option<Keys>)> {
         let statement = self.place.page(keys, literal, PAGE);
         let rows = self.ask(statement, &META).await?;
         let full = rows.len() >= PAGE;
@@ -196,9 +200,7 @@ impl<D: Database> Sql<D> {
     }
 
     async fn bodies(&self, paths: &[&VPath]) -> Result<HashMap<VPath, File>> {
-        let rows = self
-            .ask(self.place.get_many(paths), &FILE)
-            .await?;
+        let rows = self.ask(self.place.get_many(paths), &FILE).await?;
         let files = rows.into_iter().filter_map(|row| {
             let (entry, body) = entry(row)?;
             let file = File {
@@ -418,7 +420,9 @@ impl<D: Database> Storage for Sql<D> {
                     None => whole,
                 };
                 let (files, next) = self.page(&keys, None).await?;
-                let last = files.last().map(|last| Cursor(Rc::from(last.path.as_str())));
+                let last = files
+                    .last()
+                    .map(|last| Cursor(Rc::from(last.path.as_str())));
                 listing.next = last.filter(|_| next.is_some());
                 listing.files = files;
                 return Ok(listing);
@@ -569,18 +573,21 @@ mod tests {
             texture: Texture::Ascii,
         };
         let path = |name: &str| VPath::parse(name).expect("a path");
-        let sizes = |files| -> Vec<usize> {
-            batches(files, 3)
-                .iter()
-                .map(Vec::len)
-                .collect()
-        };
+        let sizes = |files| -> Vec<usize> { batches(files, 3).iter().map(Vec::len).collect() };
         let many = (0..7).map(|n| (path(&format!("/{n}")), file(1))).collect();
         assert_eq!(sizes(many), [3, 3, 1]);
-        let twice = vec![(path("/a"), file(1)), (path("/a"), file(1)), (path("/b"), file(1))];
+        let twice = vec![
+            (path("/a"), file(1)),
+            (path("/a"), file(1)),
+            (path("/b"), file(1)),
+        ];
         assert_eq!(sizes(twice), [1, 2]);
         let large = BATCH_BYTES as usize + 1;
-        let big = vec![(path("/a"), file(1)), (path("/b"), file(large)), (path("/c"), file(1))];
+        let big = vec![
+            (path("/a"), file(1)),
+            (path("/b"), file(large)),
+            (path("/c"), file(1)),
+        ];
         assert_eq!(sizes(big), [1, 1, 1]);
         assert!(sizes(Vec::new()).is_empty());
     }

@@ -183,7 +183,8 @@ impl Place {
             Dialect::Postgres => ("strpos", "chr"),
             Dialect::Sqlite => ("instr", "char"),
         };
-        let mut statement = self.start("WITH RECURSIVE level(entry) AS (SELECT entry FROM (SELECT path AS entry FROM ");
+        let mut statement = self
+            .start("WITH RECURSIVE level(entry) AS (SELECT entry FROM (SELECT path AS entry FROM ");
         statement
             .push(self.table.as_str())
             .push(" WHERE namespace = ")
