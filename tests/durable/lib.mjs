@@ -63,7 +63,7 @@ export class Tally {
 }
 
 /** `count` writers with an instance each, 50 edits each of one file; nothing may be lost. */
-export async function raceEdits(tally, what, backends, edits = 50) {
+export async function raceEdits(tally, what, backends, edits = 50, reader = backends[0]) {
   await tally.part(`${what}: ${backends.length} writers, ${edits} edits each`, async () => {
     const made = await backends[0].write("/log.txt", "start\n");
     tally.check(`${what}: the file is made`, made.error === undefined, made);
@@ -77,7 +77,7 @@ export async function raceEdits(tally, what, backends, edits = 50) {
     });
     const refused = (await Promise.all(jobs)).reduce((a, b) => a + b, 0);
     tally.check(`${what}: no edit is given up`, refused === 0, refused);
-    const { content } = await backends[0].read("/log.txt", 0, 100_000);
+    const { content } = await reader.read("/log.txt", 0, 100_000);
     const lines = new Set(content.trim().split("\n"));
     let lost = 0;
     for (let writer = 0; writer < backends.length; writer++) {

@@ -2,24 +2,17 @@
 // own where the test runs as root (PostgreSQL refuses to run as root). It can be killed the hard
 // way and started again, and is gone when the test ends.
 
-import { spawn } from "node:child_process";
-import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
-import { createServer, connect } from "node:net";
+import { execFileSync, spawn, spawnSync } from "node:child_process";
+import { chownSync, mkdtempSync, rmSync } from "node:fs";
+import { createServer } from "node:net";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { execFileSync } from "node:child_process";
+import { dirname, join } from "node:path";
 
-/** Where PostgreSQL's programs are: the newest Debian version, or PATH. */
+/** Where PostgreSQL's programs are, as setup found them. */
 function programs() {
-  const set = process.env.KITBAG_POSTGRES_BIN;
-  if (set) return set;
-  const base = "/usr/lib/postgresql";
-  const versions = existsSync(base) ? readdirSync(base).sort((a, b) => Number(b) - Number(a)) : [];
-  for (const version of versions) {
-    const bin = join(base, version, "bin");
-    if (existsSync(join(bin, "postgres"))) return bin;
-  }
-  throw new Error("PostgreSQL's programs were not found; set KITBAG_POSTGRES_BIN to their folder");
+  const server = process.env.KITBAG_POSTGRES;
+  if (server) return dirname(server);
+  throw new Error("KITBAG_POSTGRES names no server: this suite needs `postgres`");
 }
 
 /** A port of loopback that nobody uses. */
@@ -31,17 +24,6 @@ export function freePort() {
       const { port } = server.address();
       server.close(() => resolve(port));
     });
-  });
-}
-
-function reachable(port) {
-  return new Promise((resolve) => {
-    const socket = connect(port, "127.0.0.1");
-    socket.once("connect", () => {
-      socket.destroy();
-      resolve(true);
-    });
-    socket.once("error", () => resolve(false));
   });
 }
 
@@ -106,10 +88,16 @@ export class Postgres {
       ended = true;
     });
     const until = Date.now() + 30_000;
-    while (!(await reachable(this.port))) {
+    while (!this.#accepts()) {
       if (ended || Date.now() > until) throw new Error("PostgreSQL did not start");
       await new Promise((resolve) => setTimeout(resolve, 50));
     }
+  }
+
+  /** Whether it takes connections; an open port is not enough after a crash. */
+  #accepts() {
+    const asked = ["-q", "-h", "127.0.0.1", "-p", String(this.port)];
+    return spawnSync(join(this.#bin, "pg_isready"), asked).status === 0;
   }
 
   /** Ends its main process with no warning at all, and waits until it is gone. */

@@ -76,6 +76,9 @@ struct Inner<H> {
     pulling: Mutex<()>,
     /// Versions count up, whatever becomes of the tree.
     versions: Rc<std::cell::Cell<u64>>,
+    /// Whether a change was just refused because another writer was there first. Whoever repeats
+    /// it goes ahead without gathering, or those who never meet anyone would always win.
+    hurry: std::cell::Cell<bool>,
     gathering: RefCell<Option<Batch>>,
     last: RefCell<Option<Work>>,
 }
@@ -97,6 +100,7 @@ impl<H: Hub + 'static> ContextHub<H> {
             tree: RefCell::new(None),
             pulling: Mutex::new(()),
             versions: Rc::new(std::cell::Cell::new(0)),
+            hurry: std::cell::Cell::new(false),
             gathering: RefCell::new(None),
             last: RefCell::new(None),
         }))
@@ -197,6 +201,7 @@ impl<H: Hub + 'static> Inner<H> {
         // A commit still under way is time enough to gather.
         match before.filter(|before| before.peek().is_none()) {
             Some(before) => drop(before.await),
+            None if inner.hurry.replace(false) => {}
             None => {
                 let mut count = 0;
                 for _ in 0..GATHERINGS {
@@ -242,6 +247,12 @@ impl<H: Hub + 'static> Inner<H> {
         self.loaded().await?;
         let (judged, parent) =
             self.looked(|tree| (tree.judge(changes, &self.versions), tree.commit()))?;
+        let late = |outcome: &Result<Outcome>| {
+            matches!(outcome, Err(error) if error.kind() == Kind::Conflict)
+        };
+        if judged.outcomes.iter().any(late) {
+            self.hurry.set(true);
+        }
         if judged.commit.is_empty() {
             return Ok(judged.outcomes);
         }
@@ -267,7 +278,7 @@ impl<H: Hub + 'static> Inner<H> {
 
 /// How long to wait before a commit is made again: a little, then more, and not all alike.
 fn backoff(attempt: u32) -> Duration {
-    let most = 4.0 * f64::from(attempt.min(12)) + 4.0;
+    let most = 4.0 * f64::from(attempt.min(12)) + 1.0;
     Duration::from_secs_f64(random::unit() * most / 1000.0)
 }
 
