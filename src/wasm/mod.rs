@@ -11,10 +11,12 @@ pub mod buffers;
 pub mod call;
 #[cfg(feature = "agent")]
 pub mod composite;
+#[cfg(feature = "lent")]
+pub mod context_hub;
 pub mod handles;
 #[cfg(feature = "storages")]
 pub mod indexed_db;
-#[cfg(feature = "storages")]
+#[cfg(feature = "lent")]
 pub mod lent;
 #[cfg(feature = "storages")]
 pub mod opfs;
@@ -24,10 +26,12 @@ pub mod policy;
 pub mod reply;
 #[cfg(feature = "storages")]
 pub mod s3;
-#[cfg(feature = "storages")]
+#[cfg(feature = "lent")]
 pub mod sql;
 #[cfg(feature = "agent")]
 pub mod state;
+#[cfg(feature = "lent")]
+pub mod store;
 pub mod task;
 #[cfg(feature = "agent")]
 pub mod tools;

@@ -1,5 +1,5 @@
-// `kitbag/slim`: for those who load the wasm themselves, streaming or not. The two modules are
-// taken into use one by one; whoever needs no storage elsewhere never loads the second.
+// `kitbag/slim`: for those who load the wasm themselves, streaming or not. The three modules
+// are taken into use one by one; whoever needs no storage elsewhere loads only the first.
 
 import { attached } from "../core/instance.js";
 import { compiled, type InitInput, type ModuleInput, moduleFrom } from "./input.js";
@@ -19,3 +19,4 @@ export async function init(input?: InitInput): Promise<void> {
 export * from "../agent.js";
 export type { InitInput, ModuleInput } from "./input.js";
 export * from "./storages-slim.js";
+export * from "./lent-slim.js";
