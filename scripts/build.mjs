@@ -4,12 +4,21 @@
 // test-suite calls. Prints the size of the wasm and fails over the budget.
 
 import { execFileSync } from "node:child_process";
-import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { brotliCompressSync, gzipSync } from "node:zlib";
-import { ensureBuildTools, wasmBindgen } from "./setup.mjs";
+import { ensure, ensureBuildTools, wasmBindgen } from "./setup.mjs";
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const BUDGET = { gzip: 350 * 1024, brotli: 270 * 1024 };
@@ -63,6 +72,7 @@ for (const module of MODULES) {
 }
 glueTypes();
 await bundle();
+await linkPeers();
 declarations();
 packageFiles();
 for (const module of MODULES) report(module);
@@ -158,7 +168,7 @@ async function bundle() {
     // The glue has a loader of its own that no entry calls; without it no bundler is misled.
     treeShaking: true,
     // Optional peers, and the package itself, which the adapters import as their user does.
-    external: ["./kitbag.wasm", "./storages.wasm", "./lent.wasm", "node:*", "kitbag", ...peers()],
+    external: ["./kitbag.wasm", "./storages.wasm", "./lent.wasm", "node:*", "kitbag", "kitbag/*", ...peers()],
     plugins: [provided(module), ...(others.length > 0 && module === first ? [otherBundles] : [])],
   });
   const esm = {
@@ -206,6 +216,21 @@ function peers() {
 
 function template() {
   return JSON.parse(readFileSync(join(root, "pkg-template/package.json"), "utf8"));
+}
+
+/** What the adapters' types are made from: the peers, linked to where they are installed. */
+async function linkPeers() {
+  const from = join(root, "tests/deps/agents");
+  await ensure("npm:agents");
+  const to = join(root, "pkg-template/node_modules");
+  rmSync(to, { recursive: true, force: true });
+  const { peerDependencies = {} } = template();
+  for (const name of Object.keys(peerDependencies)) {
+    const target = join(from, "node_modules", name);
+    if (!existsSync(target)) continue;
+    mkdirSync(dirname(join(to, name)), { recursive: true });
+    symlinkSync(target, join(to, name), "junction");
+  }
 }
 
 function declarations() {
