@@ -35,21 +35,23 @@ const out = resolve(root, options.out ?? (options.testing ? ".cache/pkg-testing"
 const dist = join(out, "dist");
 const cacheDir = join(root, ".cache");
 
-// One crate, two modules: what an agent works with, and the places that keep files elsewhere. The
+// One crate, three modules: what an agent works with, files in a browser and across a network, and
+// what the host lends. The
 // testing variant is one module, so that what only tests export is beside everything else.
 const MODULES = options.testing
-  ? [{ name: "kitbag", features: "agent,storages,testing" }]
+  ? [{ name: "kitbag", features: "agent,storages,lent,testing" }]
   : [
       { name: "kitbag", features: "agent" },
       { name: "storages", features: "storages" },
+      { name: "lent", features: "lent" },
     ];
 
-/** Leaves what the second bundle holds to it: the first only names it. */
-const secondBundle = {
-  name: "second-bundle",
+/** Leaves what other bundles hold to them: the first only names it. */
+const otherBundles = {
+  name: "other-bundles",
   setup(builder) {
-    builder.onResolve({ filter: /^\.\/storages-\w+\.js$/ }, ({ path }) => ({
-      path: path === "./storages-require.js" ? "./storages-require.cjs" : path,
+    builder.onResolve({ filter: /^\.\/(storages|lent)-\w+\.js$/ }, ({ path }) => ({
+      path: path.endsWith("-require.js") ? path.replace(/js$/, "cjs") : path,
       external: true,
     }));
   },
@@ -120,18 +122,20 @@ function makeWasm({ name, features, glue }) {
   return readFileSync(small);
 }
 
-/** What TypeScript sees as `#glue`: the functions of every module, each once. */
+/** What TypeScript sees as `#glue`: what every module declares, each name once. */
 function glueTypes() {
-  const texts = MODULES.map(({ name, glue }) => readFileSync(join(glue, `${name}.d.ts`), "utf8"));
-  const declared = /^export function (\w+)/;
-  const lines = texts[0].split("\n");
-  const known = new Set(lines.map((line) => declared.exec(line)?.[1]));
-  for (const line of texts.slice(1).join("\n").split("\n")) {
-    const name = declared.exec(line)?.[1];
-    if (name && !known.has(name)) lines.push(line);
-    known.add(name);
+  const [first, ...others] = MODULES.map(({ name, glue }) =>
+    readFileSync(join(glue, `${name}.d.ts`), "utf8"),
+  );
+  // A function is one line; a class ends with the first brace that stands at a line's start.
+  const declaration = /^export (?:function (\w+).*|class (\w+)[^]*?\n\})/gm;
+  const known = new Set(Array.from(first.matchAll(declaration), ([, name, type]) => name ?? type));
+  let all = first;
+  for (const [text, name, type] of others.join("\n").matchAll(declaration)) {
+    if (!known.has(name ?? type)) all += `\n${text}\n`;
+    known.add(name ?? type);
   }
-  writeFileSync(join(cacheDir, "glue.d.ts"), lines.join("\n"));
+  writeFileSync(join(cacheDir, "glue.d.ts"), all);
 }
 
 /** The modules that the sources name with a `#`. */
@@ -154,7 +158,7 @@ function provided({ name, glue, wasm }) {
 async function bundle() {
   const src = join(root, "pkg-template/src");
   const entry = (name) => join(src, `entry/${name}.ts`);
-  const [first, second] = MODULES;
+  const [first, ...others] = MODULES;
   const shared = (module) => ({
     bundle: true,
     target: "es2022",
@@ -164,8 +168,8 @@ async function bundle() {
     // The glue has a loader of its own that no entry calls; without it no bundler is misled.
     treeShaking: true,
     // Optional peers, and the package itself, which the adapters import as their user does.
-    external: ["./kitbag.wasm", "./storages.wasm", "node:*", "kitbag", "kitbag/*", ...peers()],
-    plugins: [provided(module), ...(second && module === first ? [secondBundle] : [])],
+    external: ["./kitbag.wasm", "./storages.wasm", "./lent.wasm", "node:*", "kitbag", "kitbag/*", ...peers()],
+    plugins: [provided(module), ...(others.length > 0 && module === first ? [otherBundles] : [])],
   });
   const esm = {
     entryNames: "[name]",
@@ -181,7 +185,7 @@ async function bundle() {
     entryPoints: [
       ...runtimes.map(entry),
       ...subpaths().map((file) => join(src, file)),
-      ...(options.testing ? [entry("testing"), join(root, "tests/panics/testing.ts")] : []),
+      ...(options.testing ? [join(root, "tests/panics/testing.ts")] : []),
     ],
   });
   const commonjs = (name) => ({
@@ -191,10 +195,11 @@ async function bundle() {
     platform: "node",
   });
   await build({ ...shared(first), ...commonjs("require") });
-  if (!second) return;
-  const storages = runtimes.map((name) => entry(`storages-${name}`));
-  await build({ ...shared(second), ...esm, entryPoints: storages });
-  await build({ ...shared(second), ...commonjs("storages-require") });
+  for (const other of others) {
+    const entryPoints = runtimes.map((name) => entry(`${other.name}-${name}`));
+    await build({ ...shared(other), ...esm, entryPoints });
+    await build({ ...shared(other), ...commonjs(`${other.name}-require`) });
+  }
 }
 
 /** Modules with a subpath of their own: every file in `src/adapters`, and the suite. */
