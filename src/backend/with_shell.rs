@@ -20,7 +20,19 @@ use crate::protocol::{
 };
 use crate::storage::Pending;
 
-/// A shell that the host lends: `(command, timeoutMs | undefined) → { output, exitCode, truncated }`.
+/// Gives a command up when nobody waits for it any more; one that has ended does not mind.
+struct UnderWay(JsValue);
+
+impl Drop for UnderWay {
+    fn drop(&mut self) {
+        if let Some(cancel) = host::method(&self.0, "cancel") {
+            let _ = cancel.call0(&self.0);
+        }
+    }
+}
+
+/// A shell that the host lends: `(command, timeoutMs | undefined) → { result, cancel }`, where
+/// `result` is a promise of `{ output, exitCode, truncated }`.
 pub struct HostShell {
     id: Rc<str>,
     execute: Function,
@@ -41,13 +53,11 @@ impl HostShell {
             JsValue::from_f64(timeout.as_secs_f64() * 1000.0)
         });
         let arguments = [JsValue::from_str(command), timeout];
-        let answer = host::call(
-            "The command could not be run",
-            &self.execute,
-            &JsValue::UNDEFINED,
-            &arguments,
-        )
-        .await?;
+        let what = "The command could not be run";
+        let begun = host::call(what, &self.execute, &JsValue::UNDEFINED, &arguments).await?;
+        let under_way = UnderWay(begun);
+        let result = host::property(&under_way.0, "result").unwrap_or(JsValue::UNDEFINED);
+        let answer = host::settled(what, result).await?;
         let Some(output) = host::text_property(&answer, "output") else {
             return Err(Error::new(
                 Kind::Unavailable,

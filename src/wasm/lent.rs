@@ -10,6 +10,8 @@ use crate::backend::custom::Custom;
 use crate::backend::custom_values::capability_of;
 use crate::backend::files::{Files, FilesOptions, WriteMode};
 use crate::backend::host_disk::HostDisk;
+use crate::backend::sandbox::Sandbox;
+use crate::backend::sandbox::host::HostMachine;
 use crate::backend::with_shell::{HostShell, WithShell};
 use crate::file::Format;
 use crate::wasm::handles;
@@ -60,4 +62,39 @@ pub fn disk_new(
         }
         _ => handles::hold(Rc::new(files)),
     }
+}
+
+/// The machine behind a sandbox: how kitbag's own commands are run, and how files move.
+#[wasm_bindgen]
+pub struct Lent(HostMachine);
+
+/// A machine that runs commands by `execute`.
+#[wasm_bindgen]
+pub fn sandbox_machine(
+    execute: Function,
+    upload: Option<Function>,
+    download: Option<Function>,
+) -> Lent {
+    Lent(HostMachine::new(
+        HostShell::new("", execute),
+        upload,
+        download,
+    ))
+}
+
+/// Files of a sandbox, and its commands by `execute`.
+#[wasm_bindgen]
+pub fn sandbox_new(
+    machine: Lent,
+    root: &str,
+    max_file_bytes: f64,
+    overwrite: bool,
+    id: &str,
+    execute: Function,
+) -> u32 {
+    // A float-to-integer cast saturates.
+    let storage = Sandbox::new(machine.0, root, max_file_bytes as u64);
+    let files = Files::new(storage, options(overwrite, false, -1.0));
+    let shell = HostShell::new(id, execute);
+    handles::hold(Rc::new(WithShell::new(files, shell)))
 }

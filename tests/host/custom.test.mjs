@@ -2,19 +2,11 @@
 // conditions, and storages that misbehave.
 
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
 import test from "node:test";
-import { kitbag, root } from "./lib.mjs";
+import { documentedStorage, kitbag } from "./lib.mjs";
 
 const { CustomBackend } = kitbag;
 
-/** The class in `docs/host.md`, as a reader would copy it. */
-export function documentedStorage() {
-  const text = readFileSync(join(root, "docs/host.md"), "utf8");
-  const code = /class MapStorage \{[\s\S]*?\n\}/.exec(text)[0];
-  return new Function(`${code}\nreturn MapStorage;`)();
-}
 const MapStorage = documentedStorage();
 
 /** Answers late and in no order, checks no condition: as plain as a storage can be. */
@@ -109,11 +101,12 @@ test("a storage with update conditions is replayed until every edit lands", asyn
   const [one, two] = [new CustomBackend(slow), new CustomBackend(slow)];
   await one.write("/n.txt", "END");
   const answers = await Promise.all(
-    Array.from({ length: 30 }, (_, n) =>
-      (n % 2 ? one : two).edit("/n.txt", "END", `<${n}>END`),
-    ),
+    Array.from({ length: 30 }, (_, n) => (n % 2 ? one : two).edit("/n.txt", "END", `<${n}>END`)),
   );
-  assert.deepEqual(answers.filter((answer) => answer.error), []);
+  assert.deepEqual(
+    answers.filter((answer) => answer.error),
+    [],
+  );
   const { content } = await one.read("/n.txt");
   for (let n = 0; n < 30; n++) assert.ok(content.includes(`<${n}>`), content);
 });
@@ -141,7 +134,11 @@ test("without put or delete it is read-only, and says so", async () => {
 });
 
 test("a listing may come in pages, in any order, with keys no path can name", async () => {
-  const pages = [["/b/2.txt", "/b//x", "relative", "/b/../y"], ["/b/1.txt", "/b/2.txt"], ["/a.txt"]];
+  const pages = [
+    ["/b/2.txt", "/b//x", "relative", "/b/../y"],
+    ["/b/1.txt", "/b/2.txt"],
+    ["/a.txt"],
+  ];
   const it = new CustomBackend({
     get: () => ({ content: "x" }),
     list: (prefix, cursor = 0) => ({
@@ -149,8 +146,14 @@ test("a listing may come in pages, in any order, with keys no path can name", as
       cursor: cursor + 1 < pages.length ? cursor + 1 : undefined,
     }),
   });
-  assert.deepEqual((await it.ls("/")).files.map((file) => file.path), ["/a.txt", "/b/"]);
-  assert.deepEqual((await it.ls("/b")).files.map((file) => file.path), ["/b/1.txt", "/b/2.txt"]);
+  assert.deepEqual(
+    (await it.ls("/")).files.map((file) => file.path),
+    ["/a.txt", "/b/"],
+  );
+  assert.deepEqual(
+    (await it.ls("/b")).files.map((file) => file.path),
+    ["/b/1.txt", "/b/2.txt"],
+  );
 });
 
 test("a listing that never ends is an error, not a hang", async () => {
@@ -164,16 +167,52 @@ test("what a storage throws or answers amiss becomes an error with its cause", a
   const boom = new Error("the database is away");
   const denied = Object.assign(new Error("not yours"), { code: "permission_denied" });
   const cases = [
-    [() => { throw boom; }, "unavailable", boom],
-    [async () => { throw boom; }, "unavailable", boom],
-    [() => { throw "text"; }, "unavailable", "text"],
-    [() => { throw denied; }, "permission_denied", denied],
-    [() => { throw Object.assign(new Error("x"), { code: "EACCES" }); }, "permission_denied"],
+    [
+      () => {
+        throw boom;
+      },
+      "unavailable",
+      boom,
+    ],
+    [
+      async () => {
+        throw boom;
+      },
+      "unavailable",
+      boom,
+    ],
+    [
+      () => {
+        throw "text";
+      },
+      "unavailable",
+      "text",
+    ],
+    [
+      () => {
+        throw denied;
+      },
+      "permission_denied",
+      denied,
+    ],
+    [
+      () => {
+        throw Object.assign(new Error("x"), { code: "EACCES" });
+      },
+      "permission_denied",
+    ],
     [() => 7, "unavailable"],
     [() => "text", "unavailable"],
     [() => ({}), "unavailable"],
     [() => ({ content: 7 }), "unavailable"],
-    [() => ({ get content() { throw boom; } }), "unavailable"],
+    [
+      () => ({
+        get content() {
+          throw boom;
+        },
+      }),
+      "unavailable",
+    ],
   ];
   for (const [get, code, cause] of cases) {
     const answer = await new CustomBackend({ get, list: () => [] }).read("/a.txt");

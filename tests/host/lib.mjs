@@ -1,6 +1,6 @@
 // What the tests of lent backends share: the built package, temporary folders, waiting.
 
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
@@ -20,4 +20,21 @@ export async function withFolder(use) {
   } finally {
     rmSync(dir, { recursive: true, force: true });
   }
+}
+
+export const { nodeShell } = await import(
+  pathToFileURL(join(packageDir, "dist/node_shell.js")).href
+);
+
+/** Runs commands as a remote sandbox would: a shell, and nothing of this process. */
+export function run(shell, env = { PATH: process.env.PATH }) {
+  const execute = nodeShell({ shell });
+  return (command, limits) => execute({ command, cwd: "/", env, ...limits });
+}
+
+/** The class in `docs/host.md`, as a reader would copy it. */
+export function documentedStorage() {
+  const text = readFileSync(join(root, "docs/host.md"), "utf8");
+  const code = /class MapStorage \{[\s\S]*?\n\}/.exec(text)[0];
+  return new Function(`${code}\nreturn MapStorage;`)();
 }

@@ -99,7 +99,10 @@ export function refused(check: () => void): Failure | undefined {
     }
     if (error instanceof KitbagPanic) throw error;
     // A getter, a proxy or a toString of the caller's threw.
-    return { error: `An argument could not be read: ${messageOf(error)}`, code: "invalid_argument" };
+    return {
+      error: `An argument could not be read: ${messageOf(error)}`,
+      code: "invalid_argument",
+    };
   }
 }
 
@@ -138,16 +141,20 @@ export class Options {
     this.#given = (given ?? {}) as Record<string, unknown>;
   }
 
+  /** Whose options these are. */
+  get of(): string {
+    return this.#of;
+  }
+
   /** The value of an option, whatever it is. */
   raw(name: string): unknown {
     this.#known.add(name);
     try {
       return this.#given[name] ?? undefined;
     } catch (error) {
-      throw new TypeError(
-        `${this.#of}: option "${name}" could not be read: ${messageOf(error)}`,
-        { cause: error },
-      );
+      throw new TypeError(`${this.#of}: option "${name}" could not be read: ${messageOf(error)}`, {
+        cause: error,
+      });
     }
   }
 

@@ -1,0 +1,607 @@
+//! Files in a table of a SQL database that the host lends: rows of namespace, path, type,
+//! version, times and bytes. The database itself decides who wins: a create is an insert that
+//! does nothing where a row is, an edit an update that names the version it read.
+//!
+//! [`statements`] writes the SQL without sending it, [`dialect`] knows how databases differ, and
+//! here stands what is done with the rows. How the host's `query` is called, and the many ways in
+//! which drivers show bytes and numbers, is `host`'s business.
+
+pub mod dialect;
+#[cfg(target_arch = "wasm32")]
+pub mod host;
+pub mod statement;
+pub mod statements;
+
+use std::collections::{HashMap, HashSet};
+use std::ops::Range;
+use std::rc::Rc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use futures_util::future::LocalBoxFuture;
+use futures_util::lock::Mutex;
+
+use crate::backend::sql::statement::{Statement, Value};
+use crate::backend::sql::statements::{Keys, Place, ROW_VALUES};
+use crate::env::{random, timer};
+use crate::error::{Error, Result};
+use crate::file::{Format, Mime, Texture};
+use crate::path::VPath;
+use crate::protocol::{Capability, Reach};
+use crate::storage::{
+    Cursor, Depth, Entry, File, Flow, Listing, Meta, NewFile, Pending, PutMode, Removed, Scan,
+    Scope, Storage, Version,
+};
+use crate::time::Time;
+
+/// Rows of one page of a walk.
+const PAGE: usize = 5_000;
+/// Bytes that are sent, or asked for, in one statement, a single larger file apart.
+const BATCH_BYTES: u64 = 4 * 1024 * 1024;
+/// Rows that are sent, or asked for, in one statement.
+const BATCH_ROWS: usize = 500;
+
+/// What a column of an answer holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Column {
+    /// A text.
+    Text(&'static str),
+    /// A number, however the driver shows one of 64 bits.
+    Number(&'static str),
+    /// Bytes, however the driver shows them.
+    Bytes(&'static str),
+}
+
+/// Rows of an answer: of each, the columns that were asked for, `None` for NULL.
+pub type Rows = Vec<Vec<Option<Value>>>;
+
+/// A database that takes one statement at a time.
+pub trait Database {
+    /// Sends a statement and waits for its rows.
+    fn query<'a>(&'a self, statement: Statement, columns: &'a [Column]) -> Pending<'a, Rows>;
+}
+
+const META: [Column; 6] = [
+    Column::Text("path"),
+    Column::Number("size"),
+    Column::Text("mime_type"),
+    Column::Number("version"),
+    Column::Number("created_at"),
+    Column::Number("modified_at"),
+];
+
+const FILE: [Column; 7] = [
+    Column::Text("path"),
+    Column::Number("size"),
+    Column::Text("mime_type"),
+    Column::Number("version"),
+    Column::Number("created_at"),
+    Column::Number("modified_at"),
+    Column::Bytes("content"),
+];
+
+const CHANGED: [Column; 2] = [Column::Text("path"), Column::Number("version")];
+
+/// A table as a storage.
+pub struct Sql<D> {
+    database: D,
+    place: Place,
+    options: SqlOptions,
+    /// Whether the table was made already; held while it is being made.
+    migrated: Mutex<bool>,
+}
+
+/// How a table is used.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SqlOptions {
+    /// Make the table before the first statement.
+    pub migrate: bool,
+    /// The largest file that a row can hold, where there is a limit.
+    pub max_file_bytes: Option<u64>,
+}
+
+impl<D: Database> Sql<D> {
+    /// Files of `place` in `database`.
+    pub fn new(database: D, place: Place, options: SqlOptions) -> Sql<D> {
+        Sql {
+            database,
+            place,
+            options,
+            migrated: Mutex::new(false),
+        }
+    }
+
+    async fn ask(&self, statement: Statement, columns: &[Column]) -> Result<Rows> {
+        if self.options.migrate {
+            let mut migrated = self.migrated.lock().await;
+            if !*migrated {
+                self.migrate().await?;
+                *migrated = true;
+            }
+        }
+        self.database.query(statement, columns).await
+    }
+
+    /// Makes the table, and gives one of an older shape the columns it lacks. Safe to do again,
+    /// and for several at once.
+    pub async fn migrate(&self) -> Result<()> {
+        let made = self.database.query(self.place.create_table(), &[]).await;
+        for (column, definition) in self.place.added_columns() {
+            if self.has(column).await {
+                continue;
+            }
+            let added = self.place.add_column(column, &definition);
+            if let Err(error) = self.database.query(added, &[]).await
+                && !self.has(column).await
+            {
+                // Where the table could not be made, that is the reason to tell.
+                made?;
+                return Err(error);
+            }
+        }
+        // Two that make the table at once can disturb each other; what counts is that it is there.
+        if self.has("content").await {
+            return Ok(());
+        }
+        made.map(drop)
+    }
+
+    async fn has(&self, column: &str) -> bool {
+        let answer = self.database.query(self.place.probe(column), &[]).await;
+        answer.is_ok()
+    }
+
+    async fn metas(&self, statement: Statement) -> Result<Vec<Entry>> {
+        let rows = self.ask(statement, &META).await?;
+        Ok(rows
+            .into_iter()
+            .filter_map(|row| entry(row).map(|(entry, _)| entry))
+            .collect())
+    }
+
+    async fn page(
+        &self,
+        keys: &Keys,
+        literal: Option<&[u8]>,
+    ) -> Result<(Vec<Entry>, Option<Keys>)> {
+        let statement = self.place.page(keys, literal, PAGE);
+        let rows = self.ask(statement, &META).await?;
+        let full = rows.len() >= PAGE;
+        let last = rows.last().and_then(|row| text(row, 0));
+        let next = last.filter(|_| full).map(|last| keys.behind(&last));
+        let entries = rows
+            .into_iter()
+            .filter_map(|row| entry(row).map(|(entry, _)| entry));
+        Ok((entries.collect(), next))
+    }
+
+    /// Shows every file in scope (whose bytes hold the literal, if one is given) page by page.
+    async fn pages(
+        &self,
+        scope: &Scope,
+        literal: Option<&[u8]>,
+        mut show: impl AsyncFnMut(Vec<Entry>) -> Result<Flow>,
+    ) -> Result<()> {
+        if scope.prefix.is_empty() && !scope.root.is_root() {
+            let itself = self.metas(self.place.stat(&scope.root, literal)).await?;
+            if show(itself).await?.is_break() {
+                return Ok(());
+            }
+        }
+        let mut keys = Some(Keys::of_scope(scope));
+        while let Some(range) = keys {
+            let (entries, next) = self.page(&range, literal).await?;
+            if show(entries).await?.is_break() {
+                return Ok(());
+            }
+            keys = next;
+        }
+        Ok(())
+    }
+
+    async fn bodies(&self, paths: &[&VPath]) -> Result<HashMap<VPath, File>> {
+        let rows = self.ask(self.place.get_many(paths), &FILE).await?;
+        let files = rows.into_iter().filter_map(|row| {
+            let (entry, body) = entry(row)?;
+            let file = File {
+                meta: entry.meta,
+                body,
+            };
+            Some((entry.path, file))
+        });
+        Ok(files.collect())
+    }
+
+    /// Paths that one statement may name, beside the namespace.
+    fn most_paths(&self) -> usize {
+        BATCH_ROWS.min(self.place.dialect.most_parameters().saturating_sub(1))
+    }
+
+    async fn store(&self, path: &VPath, file: NewFile, mode: PutMode) -> Result<Meta> {
+        let (statement, refusal): (_, fn(&VPath) -> Error) = match mode {
+            PutMode::Create => (
+                self.place.create(path, &file, fresh_version()),
+                Error::already_exists,
+            ),
+            PutMode::Update(Version::Number(version)) => {
+                (self.place.update(path, &file, version), Error::conflict)
+            }
+            PutMode::Update(Version::Tag(_)) => return Err(Error::conflict(path)),
+            PutMode::Overwrite => {
+                let files = [(path.clone(), file.clone())];
+                (self.place.overwrite(&files, fresh_version), |_| {
+                    Error::internal("The database stored a file and told no row of it")
+                })
+            }
+        };
+        let rows = self.ask(statement, &CHANGED).await?;
+        match rows.first() {
+            Some(row) => Ok(stored(&file, number(row, 1))),
+            None => Err(refusal(path)),
+        }
+    }
+
+    /// One statement for all of them; where that fails, each on its own, so that one bad file
+    /// does not take the others with it.
+    async fn store_batch(&self, batch: Vec<(VPath, NewFile)>) -> Vec<Result<Meta>> {
+        if batch.len() > 1 {
+            let statement = self.place.overwrite(&batch, fresh_version);
+            if let Ok(rows) = self.ask(statement, &CHANGED).await {
+                let versions: HashMap<String, Option<i64>> = rows
+                    .iter()
+                    .filter_map(|row| Some((text(row, 0)?, number(row, 1))))
+                    .collect();
+                let answer = |(path, file): &(VPath, NewFile)| match versions.get(path.as_str()) {
+                    Some(version) => Ok(stored(file, *version)),
+                    None => Err(Error::internal(
+                        "The database stored a batch and told no row of a file in it",
+                    )),
+                };
+                return batch.iter().map(answer).collect();
+            }
+        }
+        let mut answers = Vec::with_capacity(batch.len());
+        for (path, file) in batch {
+            answers.push(self.store(&path, file, PutMode::Overwrite).await);
+        }
+        answers
+    }
+}
+
+/// Where the versions of a new file begin. They count up from there; that a file deleted and
+/// made again should come to the version of an old edit is as good as impossible.
+fn fresh_version() -> u64 {
+    // A float-to-integer cast saturates.
+    ((random::unit() * 4_503_599_627_370_496.0) as u64).max(1)
+}
+
+fn stored(file: &NewFile, version: Option<i64>) -> Meta {
+    Meta {
+        size: file.body.len() as u64,
+        created: Some(file.created),
+        modified: file.modified,
+        mime: Some(file.mime.clone()),
+        format: Format::V2,
+        texture: Some(file.texture),
+        version: version.map(|version| Version::Number(version.unsigned_abs())),
+    }
+}
+
+fn text(row: &[Option<Value>], at: usize) -> Option<String> {
+    match row.get(at) {
+        Some(Some(Value::Text(text))) => Some(text.to_string()),
+        _ => None,
+    }
+}
+
+fn number(row: &[Option<Value>], at: usize) -> Option<i64> {
+    match row.get(at) {
+        Some(Some(Value::Number(number))) => Some(*number),
+        _ => None,
+    }
+}
+
+/// A row as a file; one whose path is not canonical is passed over.
+fn entry(row: Vec<Option<Value>>) -> Option<(Entry, Bytes)> {
+    let path = VPath::from_stored(&text(&row, 0)?).filter(|path| !path.is_root())?;
+    let size = number(&row, 1).unwrap_or(0).unsigned_abs();
+    // Rows of an older shape tell no type.
+    let mime = text(&row, 2)
+        .filter(|mime| !mime.is_empty())
+        .map(|mime| Mime::given(&mime));
+    let time = |at| Time::from_micros(number(&row, at).unwrap_or(0));
+    let meta = Meta {
+        size,
+        created: Some(time(4)),
+        modified: time(5),
+        format: Format::V2,
+        texture: mime
+            .as_ref()
+            .filter(|mime| !mime.is_text())
+            .map(|_| Texture::Binary),
+        mime,
+        version: number(&row, 3).map(|version| Version::Number(version.unsigned_abs())),
+    };
+    let body = match row.into_iter().nth(6) {
+        Some(Some(Value::Bytes(body))) => body,
+        _ => Bytes::new(),
+    };
+    Some((Entry { path, meta }, body))
+}
+
+/// Cuts files into batches that one statement can take: not too many values, not too many bytes,
+/// and no path twice.
+fn batches(files: Vec<(VPath, NewFile)>, most_rows: usize) -> Vec<Vec<(VPath, NewFile)>> {
+    let mut out: Vec<Vec<(VPath, NewFile)>> = Vec::new();
+    let mut seen: HashSet<VPath> = HashSet::new();
+    let mut bytes = 0u64;
+    for (path, file) in files {
+        let size = file.body.len() as u64;
+        let fits = out.last().is_some_and(|batch| batch.len() < most_rows)
+            && bytes.saturating_add(size) <= BATCH_BYTES
+            && !seen.contains(&path);
+        if !fits {
+            seen.clear();
+            bytes = 0;
+            out.push(Vec::new());
+        }
+        bytes = bytes.saturating_add(size);
+        seen.insert(path.clone());
+        if let Some(batch) = out.last_mut() {
+            batch.push((path, file));
+        }
+    }
+    out
+}
+
+impl<D: Database> Storage for Sql<D> {
+    fn capability(&self) -> Capability {
+        Capability {
+            create: Reach::Storage,
+            update: Reach::Storage,
+            ranged_reads: true,
+            native_search: true,
+            keeps_format: false,
+            max_file_bytes: self.options.max_file_bytes,
+            ..Capability::full()
+        }
+    }
+
+    fn stat<'a>(&'a self, path: &'a VPath) -> Pending<'a, Option<Meta>> {
+        Box::pin(async move {
+            let mut found = self.metas(self.place.stat(path, None)).await?;
+            Ok(found.pop().map(|entry| entry.meta))
+        })
+    }
+
+    fn get<'a>(&'a self, path: &'a VPath, range: Option<Range<u64>>) -> Pending<'a, Option<File>> {
+        Box::pin(async move {
+            let statement = self.place.get(path, range);
+            let mut rows = self.ask(statement, &FILE).await?;
+            Ok(rows.pop().and_then(entry).map(|(entry, body)| File {
+                meta: entry.meta,
+                body,
+            }))
+        })
+    }
+
+    fn put<'a>(&'a self, path: &'a VPath, file: NewFile, mode: PutMode) -> Pending<'a, Meta> {
+        Box::pin(self.store(path, file, mode))
+    }
+
+    fn delete<'a>(&'a self, path: &'a VPath, version: Option<Version>) -> Pending<'a, bool> {
+        Box::pin(async move {
+            let version = match version {
+                None => None,
+                Some(Version::Number(version)) => Some(version),
+                Some(Version::Tag(_)) => return Err(Error::conflict(path)),
+            };
+            let statement = self.place.delete(path, version);
+            let gone = !self.ask(statement, &CHANGED).await?.is_empty();
+            if !gone && version.is_some() && self.stat(path).await?.is_some() {
+                return Err(Error::conflict(path));
+            }
+            Ok(gone)
+        })
+    }
+
+    fn list<'a>(
+        &'a self,
+        dir: &'a VPath,
+        depth: Depth,
+        from: Option<Cursor>,
+    ) -> Pending<'a, Listing> {
+        Box::pin(async move {
+            let mut listing = Listing::default();
+            if depth == Depth::All {
+                let whole = Keys::of_prefix(&dir.dir_prefix());
+                let keys = match from {
+                    Some(cursor) => whole.behind(&cursor.0),
+                    None => whole,
+                };
+                let (files, next) = self.page(&keys, None).await?;
+                let last = files
+                    .last()
+                    .map(|last| Cursor(Rc::from(last.path.as_str())));
+                listing.next = last.filter(|_| next.is_some());
+                listing.files = files;
+                return Ok(listing);
+            }
+            let rows = self.ask(self.place.level(dir), &META).await?;
+            let prefix = dir.dir_prefix();
+            for row in rows {
+                let Some(key) = text(&row, 0) else { continue };
+                let rest = key.strip_prefix(&prefix).unwrap_or_default();
+                match rest.split_once('/') {
+                    Some((name, _)) if !name.is_empty() => {
+                        let path = VPath::from_stored(&format!("{prefix}{name}"));
+                        listing.dirs.extend(path);
+                    }
+                    Some(_) => {}
+                    None => listing.files.extend(entry(row).map(|(entry, _)| entry)),
+                }
+            }
+            Ok(listing)
+        })
+    }
+
+    fn walk<'a>(
+        &'a self,
+        scope: &'a Scope,
+        visit: &'a mut dyn FnMut(&VPath, &Meta) -> Flow,
+    ) -> Pending<'a, ()> {
+        Box::pin(self.pages(scope, None, async |entries| {
+            for entry in entries {
+                if visit(&entry.path, &entry.meta).is_break() {
+                    return Ok(Flow::Break(()));
+                }
+            }
+            Ok(Flow::Continue(()))
+        }))
+    }
+
+    fn get_many<'a>(&'a self, paths: &'a [VPath]) -> Pending<'a, Vec<Option<File>>> {
+        Box::pin(async move {
+            let mut answers = Vec::with_capacity(paths.len());
+            for batch in paths.chunks(self.most_paths()) {
+                let named: Vec<&VPath> = batch.iter().collect();
+                let found = self.bodies(&named).await?;
+                answers.extend(batch.iter().map(|path| found.get(path).cloned()));
+            }
+            Ok(answers)
+        })
+    }
+
+    fn scan<'a>(
+        &'a self,
+        scan: Scan<'a>,
+        visit: &'a mut dyn FnMut(&VPath, &File) -> Flow,
+    ) -> Pending<'a, ()> {
+        Box::pin(async move {
+            let most = self.most_paths();
+            let show = async |entries: Vec<Entry>| {
+                let mut wanted = entries
+                    .iter()
+                    .filter(|entry| (scan.want)(&entry.path, &entry.meta))
+                    .peekable();
+                while wanted.peek().is_some() {
+                    let mut batch: Vec<&VPath> = Vec::new();
+                    let mut bytes = 0u64;
+                    while let Some(entry) = wanted.next_if(|entry| {
+                        batch.is_empty()
+                            || (batch.len() < most
+                                && bytes.saturating_add(entry.meta.size) <= BATCH_BYTES)
+                    }) {
+                        bytes = bytes.saturating_add(entry.meta.size);
+                        batch.push(&entry.path);
+                    }
+                    let found = self.bodies(&batch).await?;
+                    for path in batch {
+                        if let Some(file) = found.get(path)
+                            && visit(path, file).is_break()
+                        {
+                            return Ok(Flow::Break(()));
+                        }
+                    }
+                }
+                Ok(Flow::Continue(()))
+            };
+            self.pages(scan.scope, scan.literal, show).await
+        })
+    }
+
+    fn put_many<'a>(
+        &'a self,
+        files: Vec<(VPath, NewFile)>,
+    ) -> LocalBoxFuture<'a, Vec<Result<Meta>>> {
+        Box::pin(async move {
+            let rows = self.place.dialect.most_parameters() / ROW_VALUES;
+            let mut answers = Vec::with_capacity(files.len());
+            for batch in batches(files, rows.min(BATCH_ROWS)) {
+                answers.extend(self.store_batch(batch).await);
+            }
+            answers
+        })
+    }
+
+    fn pause(&self, attempt: u32) -> LocalBoxFuture<'_, ()> {
+        timer::sleep(jitter(attempt))
+    }
+
+    fn delete_tree<'a>(&'a self, root: &'a VPath) -> LocalBoxFuture<'a, Removed> {
+        Box::pin(async move {
+            let statement = self.place.delete_tree(root);
+            match self.ask(statement, &CHANGED).await {
+                Ok(rows) => {
+                    let gone = rows.iter().filter_map(|row| text(row, 0));
+                    let mut paths: Vec<VPath> =
+                        gone.filter_map(|key| VPath::from_stored(&key)).collect();
+                    paths.sort_unstable();
+                    Removed {
+                        paths,
+                        ..Removed::default()
+                    }
+                }
+                Err(error) => Removed {
+                    error: Some(error),
+                    ..Removed::default()
+                },
+            }
+        })
+    }
+}
+
+/// How long to wait before try number `attempt` of a change that met another writer: a little,
+/// then more, and not all alike.
+pub fn jitter(attempt: u32) -> Duration {
+    let most = 2.0 * f64::from(attempt.min(16)) + 2.0;
+    Duration::from_secs_f64(random::unit() * most / 1000.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn batches_hold_no_path_twice_and_no_more_than_they_may() {
+        let file = |size: usize| NewFile {
+            body: Bytes::from(vec![b'x'; size]),
+            created: Time::from_micros(0),
+            modified: Time::from_micros(0),
+            mime: Mime::TEXT,
+            format: Format::V2,
+            texture: Texture::Ascii,
+        };
+        let path = |name: &str| VPath::parse(name).expect("a path");
+        let sizes = |files| -> Vec<usize> { batches(files, 3).iter().map(Vec::len).collect() };
+        let many = (0..7).map(|n| (path(&format!("/{n}")), file(1))).collect();
+        assert_eq!(sizes(many), [3, 3, 1]);
+        let twice = vec![
+            (path("/a"), file(1)),
+            (path("/a"), file(1)),
+            (path("/b"), file(1)),
+        ];
+        assert_eq!(sizes(twice), [1, 2]);
+        let large = BATCH_BYTES as usize + 1;
+        let big = vec![
+            (path("/a"), file(1)),
+            (path("/b"), file(large)),
+            (path("/c"), file(1)),
+        ];
+        assert_eq!(sizes(big), [1, 1, 1]);
+        assert!(sizes(Vec::new()).is_empty());
+    }
+
+    #[test]
+    fn a_row_without_a_canonical_path_is_no_file() {
+        let row = |key: &str| {
+            let mut row = vec![Some(Value::from(key))];
+            row.resize(7, None);
+            entry(row)
+        };
+        assert!(row("/a").is_some());
+        for key in ["a", "/", "", "/a//b", "/a/../b"] {
+            assert!(row(key).is_none(), "{key}");
+        }
+    }
+}

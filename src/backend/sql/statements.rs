@@ -1,0 +1,506 @@
+//! Every statement that the storage sends, each in one function, without sending anything.
+//! Conditions stand in the statement itself: a create inserts where nothing is, an update names
+//! the version it replaces, and the database decides in one step. The namespace is always an
+//! equality and never a pattern.
+
+use std::ops::Range;
+use std::rc::Rc;
+
+use bytes::Bytes;
+
+use crate::backend::sql::dialect::{Dialect, Table};
+use crate::backend::sql::statement::{Statement, Value, after_prefix};
+use crate::path::VPath;
+use crate::storage::{NewFile, Scope};
+
+/// What a row tells of a file beside its bytes, in this order.
+const META: &str = "path, length_of_content AS size, mime_type, version, created_at, modified_at";
+
+/// Values that one row of an insert takes.
+pub const ROW_VALUES: usize = 7;
+
+/// Whose files: a dialect, a table, a namespace.
+#[derive(Clone, Debug)]
+pub struct Place {
+    /// Whose SQL is spoken.
+    pub dialect: Dialect,
+    /// The table.
+    pub table: Table,
+    /// The namespace, as one text.
+    pub namespace: Rc<str>,
+}
+
+/// A range of keys, in byte order.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Keys {
+    /// The first one in it.
+    pub from: String,
+    /// The first one behind it.
+    pub until: Option<String>,
+}
+
+impl Keys {
+    /// The keys that start with `prefix`.
+    pub fn of_prefix(prefix: &str) -> Keys {
+        Keys {
+            from: prefix.to_owned(),
+            until: after_prefix(prefix),
+        }
+    }
+
+    /// The keys of a scope, the file at its root apart.
+    pub fn of_scope(scope: &Scope) -> Keys {
+        Keys::of_prefix(&scope.key_prefix())
+    }
+
+    /// The same range, beginning behind `key`.
+    #[must_use]
+    pub fn behind(&self, key: &str) -> Keys {
+        Keys {
+            // No canonical path stands between the two.
+            from: format!("{key}\u{1}"),
+            until: self.until.clone(),
+        }
+    }
+}
+
+impl Place {
+    fn start(&self, sql: &str) -> Statement {
+        Statement::new(self.dialect, sql)
+    }
+
+    fn meta(&self) -> String {
+        let length = match self.dialect {
+            Dialect::Postgres => "octet_length(content)",
+            Dialect::Sqlite => "length(content)",
+        };
+        META.replace("length_of_content", length)
+    }
+
+    /// `SELECT … FROM table WHERE namespace = …`, ready for more conditions.
+    fn select(&self, columns: &str) -> Statement {
+        let mut statement = self.start("SELECT ");
+        statement
+            .push(columns)
+            .push(" FROM ")
+            .push(self.table.as_str())
+            .push(" WHERE namespace = ")
+            .text(&self.namespace);
+        statement
+    }
+
+    fn within(statement: &mut Statement, keys: &Keys) {
+        statement.push(" AND path >= ").text(&keys.from);
+        if let Some(until) = &keys.until {
+            statement.push(" AND path < ").text(until);
+        }
+    }
+
+    fn holding(&self, statement: &mut Statement, literal: Option<&[u8]>) {
+        let Some(literal) = literal.filter(|literal| !literal.is_empty()) else {
+            return;
+        };
+        let value = Value::Bytes(Bytes::copy_from_slice(literal));
+        match self.dialect {
+            Dialect::Postgres => statement
+                .push(" AND position(")
+                .bind(value)
+                .push(" IN content) > 0"),
+            Dialect::Sqlite => statement
+                .push(" AND instr(content, ")
+                .bind(value)
+                .push(") > 0"),
+        };
+    }
+
+    /// One file's row without its bytes; with a literal, only where its bytes hold that.
+    pub fn stat(&self, path: &VPath, literal: Option<&[u8]>) -> Statement {
+        let mut statement = self.select(&self.meta());
+        statement.push(" AND path = ").text(path.as_str());
+        self.holding(&mut statement, literal);
+        statement
+    }
+
+    /// One file's row with its bytes, or a part of them.
+    pub fn get(&self, path: &VPath, range: Option<Range<u64>>) -> Statement {
+        let mut statement = self.start("SELECT ");
+        statement.push(&self.meta());
+        match range {
+            None => {
+                statement.push(", content");
+            }
+            Some(range) => {
+                let count = range.end.saturating_sub(range.start);
+                // Whole numbers, not values: both functions want them as plain integers.
+                let start = range.start.saturating_add(1).min(i32::MAX as u64);
+                let count = count.min(i32::MAX as u64 - start);
+                statement.push(&format!(", substr(content, {start}, {count}) AS content"));
+            }
+        }
+        statement
+            .push(" FROM ")
+            .push(self.table.as_str())
+            .push(" WHERE namespace = ")
+            .text(&self.namespace)
+            .push(" AND path = ")
+            .text(path.as_str());
+        statement
+    }
+
+    /// Rows with their bytes, in no particular order.
+    pub fn get_many(&self, paths: &[&VPath]) -> Statement {
+        let mut statement = self.select(&format!("{}, content", self.meta()));
+        statement.push(" AND path IN (");
+        for (at, path) in paths.iter().enumerate() {
+            if at > 0 {
+                statement.push(", ");
+            }
+            statement.text(path.as_str());
+        }
+        statement.push(")");
+        statement
+    }
+
+    /// A page of a range of keys, in order, without bytes.
+    pub fn page(&self, keys: &Keys, literal: Option<&[u8]>, limit: usize) -> Statement {
+        let mut statement = self.select(&self.meta());
+        Place::within(&mut statement, keys);
+        self.holding(&mut statement, literal);
+        statement.push(&format!(" ORDER BY path LIMIT {limit}"));
+        statement
+    }
+
+    /// What is directly inside a directory. The query seeks from one name to the next, so what
+    /// lies beneath a directory costs nothing: each step looks for the first key behind the last
+    /// file, or behind all keys of the last directory. A row is a directory where its path has
+    /// another `/` behind the prefix.
+    pub fn level(&self, dir: &VPath) -> Statement {
+        let prefix = dir.dir_prefix();
+        let keys = Keys::of_prefix(&prefix);
+        let behind = prefix.chars().count().saturating_add(1);
+        let rest = format!("substr(level.entry, {behind})");
+        let (find, char) = match self.dialect {
+            Dialect::Postgres => ("strpos", "chr"),
+            Dialect::Sqlite => ("instr", "char"),
+        };
+        let mut statement = self
+            .start("WITH RECURSIVE level(entry) AS (SELECT entry FROM (SELECT path AS entry FROM ");
+        statement
+            .push(self.table.as_str())
+            .push(" WHERE namespace = ")
+            .text(&self.namespace);
+        Place::within(&mut statement, &keys);
+        statement
+            .push(" ORDER BY path LIMIT 1) AS first UNION ALL SELECT (SELECT f.path FROM ")
+            .push(self.table.as_str())
+            .push(" AS f WHERE f.namespace = ")
+            .text(&self.namespace)
+            .push(&format!(
+                " AND f.path >= CASE WHEN {find}({rest}, '/') = 0 THEN level.entry || {char}(1) ELSE "
+            ))
+            .text(&prefix)
+            // '0' is the character behind '/'.
+            .push(&format!(
+                " || substr({rest}, 1, {find}({rest}, '/') - 1) || '0' END"
+            ));
+        if let Some(until) = &keys.until {
+            statement.push(" AND f.path < ").text(until);
+        }
+        statement.push(" ORDER BY f.path LIMIT 1) FROM level WHERE level.entry IS NOT NULL) ");
+        let row = self.meta();
+        match self.dialect {
+            // Row by row: a planner that guesses would rather read the whole table.
+            Dialect::Postgres => statement
+                .push("SELECT row.* FROM level CROSS JOIN LATERAL (SELECT ")
+                .push(&row)
+                .push(" FROM ")
+                .push(self.table.as_str())
+                .push(" WHERE namespace = ")
+                .text(&self.namespace)
+                .push(" AND path = entry LIMIT 1) AS row ORDER BY path"),
+            Dialect::Sqlite => statement
+                .push("SELECT ")
+                .push(&row)
+                .push(" FROM level CROSS JOIN ")
+                .push(self.table.as_str())
+                .push(" ON namespace = ")
+                .text(&self.namespace)
+                .push(" AND path = entry ORDER BY path"),
+        };
+        statement
+    }
+
+    fn row(&self, statement: &mut Statement, path: &VPath, file: &NewFile, version: u64) {
+        statement
+            .push("(")
+            .text(&self.namespace)
+            .push(", ")
+            .text(path.as_str())
+            .push(", ")
+            .text(file.mime.as_str())
+            .push(", ")
+            .number(version)
+            .push(", ");
+        bind_time(statement, file.created.micros());
+        statement.push(", ");
+        bind_time(statement, file.modified.micros());
+        statement.push(", ");
+        self.bind_content(statement, &file.body);
+        statement.push(")");
+    }
+
+    fn bind_content(&self, statement: &mut Statement, body: &Bytes) {
+        let value = Value::Bytes(body.clone());
+        match self.dialect {
+            Dialect::Postgres => statement.bind(value),
+            // Some drivers hand on no bytes as NULL.
+            Dialect::Sqlite => statement.push("coalesce(").bind(value).push(", x'')"),
+        };
+    }
+
+    fn insert(&self) -> Statement {
+        let mut statement = self.start("INSERT INTO ");
+        statement.push(self.table.as_str()).push(
+            " AS f (namespace, path, mime_type, version, created_at, modified_at, content) VALUES ",
+        );
+        statement
+    }
+
+    /// Stores a file where none is; tells a row where it did.
+    pub fn create(&self, path: &VPath, file: &NewFile, version: u64) -> Statement {
+        let mut statement = self.insert();
+        self.row(&mut statement, path, file, version);
+        statement.push(" ON CONFLICT (namespace, path) DO NOTHING RETURNING path, version");
+        statement
+    }
+
+    /// Stores files whatever is there; a version goes on counting where one was. No path may
+    /// occur twice.
+    pub fn overwrite(&self, files: &[(VPath, NewFile)], version: impl Fn() -> u64) -> Statement {
+        let mut statement = self.insert();
+        for (at, (path, file)) in files.iter().enumerate() {
+            if at > 0 {
+                statement.push(", ");
+            }
+            self.row(&mut statement, path, file, version());
+        }
+        statement.push(
+            " ON CONFLICT (namespace, path) DO UPDATE SET mime_type = excluded.mime_type, \
+             version = f.version + 1, created_at = excluded.created_at, \
+             modified_at = excluded.modified_at, content = excluded.content \
+             RETURNING path, version",
+        );
+        statement
+    }
+
+    /// Stores a file over that version of it; tells a row where it did.
+    pub fn update(&self, path: &VPath, file: &NewFile, version: u64) -> Statement {
+        let mut statement = self.start("UPDATE ");
+        statement
+            .push(self.table.as_str())
+            .push(" SET mime_type = ")
+            .text(file.mime.as_str())
+            .push(", version = version + 1, created_at = ");
+        bind_time(&mut statement, file.created.micros());
+        statement.push(", modified_at = ");
+        bind_time(&mut statement, file.modified.micros());
+        statement.push(", content = ");
+        self.bind_content(&mut statement, &file.body);
+        statement
+            .push(" WHERE namespace = ")
+            .text(&self.namespace)
+            .push(" AND path = ")
+            .text(path.as_str())
+            .push(" AND version = ")
+            .number(version)
+            .push(" RETURNING path, version");
+        statement
+    }
+
+    fn delete_from(&self) -> Statement {
+        let mut statement = self.start("DELETE FROM ");
+        statement
+            .push(self.table.as_str())
+            .push(" WHERE namespace = ")
+            .text(&self.namespace);
+        statement
+    }
+
+    /// Removes a file, or only that version of it; tells a row where it did.
+    pub fn delete(&self, path: &VPath, version: Option<u64>) -> Statement {
+        let mut statement = self.delete_from();
+        statement.push(" AND path = ").text(path.as_str());
+        if let Some(version) = version {
+            statement.push(" AND version = ").number(version);
+        }
+        statement.push(" RETURNING path, version");
+        statement
+    }
+
+    /// Removes the file at `root` and all beneath it; tells a row for each.
+    pub fn delete_tree(&self, root: &VPath) -> Statement {
+        let keys = Keys::of_prefix(&root.dir_prefix());
+        let mut statement = self.delete_from();
+        statement
+            .push(" AND (path = ")
+            .text(root.as_str())
+            .push(" OR (path >= ")
+            .text(&keys.from);
+        if let Some(until) = &keys.until {
+            statement.push(" AND path < ").text(until);
+        }
+        statement.push(")) RETURNING path, version");
+        statement
+    }
+
+    /// Makes the table where it is not.
+    pub fn create_table(&self) -> Statement {
+        let (text, number, bytes) = (
+            self.dialect.text_type(),
+            self.dialect.number_type(),
+            self.dialect.bytes_type(),
+        );
+        // The bytes come last: SQLite reads a row from the front.
+        self.start(&format!(
+            "CREATE TABLE IF NOT EXISTS {table} (namespace {text} NOT NULL, path {text} NOT NULL, \
+             mime_type {text} NOT NULL DEFAULT '', version {number} NOT NULL DEFAULT 1, \
+             created_at {number} NOT NULL DEFAULT 0, modified_at {number} NOT NULL DEFAULT 0, \
+             content {bytes} NOT NULL, PRIMARY KEY (namespace, path))",
+            table = self.table.as_str(),
+        ))
+    }
+
+    /// The columns that a table of an older shape may lack, with what adds them.
+    pub fn added_columns(&self) -> [(&'static str, String); 4] {
+        let (text, number) = (self.dialect.text_type(), self.dialect.number_type());
+        [
+            ("mime_type", format!("{text} NOT NULL DEFAULT ''")),
+            ("version", format!("{number} NOT NULL DEFAULT 1")),
+            ("created_at", format!("{number} NOT NULL DEFAULT 0")),
+            ("modified_at", format!("{number} NOT NULL DEFAULT 0")),
+        ]
+    }
+
+    /// Asks for a column without reading a row; fails where there is none.
+    pub fn probe(&self, column: &str) -> Statement {
+        self.start(&format!(
+            "SELECT f.{column} FROM {} AS f LIMIT 0",
+            self.table.as_str()
+        ))
+    }
+
+    /// Adds a column.
+    pub fn add_column(&self, column: &str, definition: &str) -> Statement {
+        self.start(&format!(
+            "ALTER TABLE {} ADD COLUMN {column} {definition}",
+            self.table.as_str()
+        ))
+    }
+}
+
+fn bind_time(statement: &mut Statement, micros: i64) {
+    statement.bind(Value::Number(micros));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::file::{Format, Mime, Texture};
+    use crate::time::Time;
+
+    fn place(dialect: Dialect) -> Place {
+        Place {
+            dialect,
+            table: Table::parse("files").expect("sound"),
+            namespace: Rc::from("tenant"),
+        }
+    }
+
+    fn path(text: &str) -> VPath {
+        VPath::parse(text).expect("a path")
+    }
+
+    fn file(body: &'static [u8]) -> NewFile {
+        NewFile {
+            body: Bytes::from_static(body),
+            created: Time::from_micros(1),
+            modified: Time::from_micros(2),
+            mime: Mime::TEXT,
+            format: Format::V2,
+            texture: Texture::Ascii,
+        }
+    }
+
+    fn all(dialect: Dialect, evil: &str) -> Vec<Statement> {
+        let place = place(dialect);
+        let at = path(evil);
+        let new = file(b"'; DROP TABLE files; --");
+        vec![
+            place.stat(&at, Some(evil.as_bytes())),
+            place.get(&at, None),
+            place.get(&at, Some(3..9)),
+            place.get_many(&[&at, &at]),
+            place.page(&Keys::of_prefix(evil), Some(evil.as_bytes()), 10),
+            place.level(&at),
+            place.create(&at, &new, 1),
+            place.overwrite(&[(at.clone(), new.clone())], || 1),
+            place.update(&at, &new, 1),
+            place.delete(&at, Some(1)),
+            place.delete_tree(&at),
+        ]
+    }
+
+    #[test]
+    fn no_value_ever_stands_in_the_text() {
+        for dialect in [Dialect::Postgres, Dialect::Sqlite] {
+            for statement in all(dialect, "/x'; DROP TABLE files; --") {
+                assert!(!statement.sql.contains("DROP"), "{}", statement.sql);
+                assert!(!statement.sql.contains("tenant"), "{}", statement.sql);
+                let marks = match dialect {
+                    Dialect::Postgres => statement.sql.matches("::").count(),
+                    Dialect::Sqlite => statement.sql.matches('?').count(),
+                };
+                assert_eq!(marks, statement.values.len(), "{}", statement.sql);
+            }
+        }
+    }
+
+    #[test]
+    fn every_statement_asks_for_its_namespace_and_none_for_a_pattern() {
+        for dialect in [Dialect::Postgres, Dialect::Sqlite] {
+            for statement in all(dialect, "/a%_b") {
+                assert!(statement.values.contains(&Value::from("tenant")));
+                let upper = statement.sql.to_uppercase();
+                assert!(!upper.contains("LIKE") && !upper.contains("GLOB") && !upper.contains('~'));
+            }
+        }
+    }
+
+    #[test]
+    fn a_row_of_an_insert_takes_as_many_values_as_it_says() {
+        let statement = place(Dialect::Sqlite).create(&path("/a"), &file(b""), 1);
+        assert_eq!(statement.values.len(), ROW_VALUES);
+    }
+
+    #[test]
+    fn a_scope_is_one_range_of_keys() {
+        let scope = Scope {
+            root: VPath::root(),
+            prefix: "src/ma".to_owned(),
+        };
+        let keys = Keys::of_scope(&scope);
+        assert_eq!(keys.from, "/src/ma");
+        assert_eq!(keys.until.as_deref(), Some("/src/mb"));
+        let next = keys.behind("/src/main.rs");
+        assert!(next.from.as_str() > "/src/main.rs" && next.until == keys.until);
+    }
+
+    #[test]
+    fn a_part_of_a_file_is_asked_for_by_place_and_length() {
+        let part = |range| place(Dialect::Sqlite).get(&path("/a"), Some(range)).sql;
+        assert!(part(0..10).contains("substr(content, 1, 10)"));
+        assert!(part(5..9).contains("substr(content, 6, 4)"));
+        // Past what a column can hold; nothing overflows.
+        assert!(part(u64::MAX - 1..u64::MAX).contains("substr(content, 2147483647, 0)"));
+    }
+}

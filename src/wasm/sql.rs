@@ -1,0 +1,67 @@
+//! `SqlBackend`: files in a table of the host's database.
+
+use std::rc::Rc;
+
+use js_sys::Function;
+use wasm_bindgen::JsValue;
+use wasm_bindgen::prelude::wasm_bindgen;
+
+use crate::backend::files::{Files, FilesOptions, WriteMode};
+use crate::backend::sql::dialect::{Dialect, Table, namespace_key};
+use crate::backend::sql::host::HostDatabase;
+use crate::backend::sql::statements::Place;
+use crate::backend::sql::{Sql, SqlOptions};
+use crate::error::Error;
+use crate::wasm::call::answered;
+use crate::wasm::{handles, task};
+
+type SqlFiles = Files<Sql<HostDatabase>>;
+
+/// A new one; `max_file_bytes` below zero means no limit. An option that cannot be is thrown as
+/// a sentence.
+#[wasm_bindgen]
+pub fn sql_new(
+    query: Function,
+    dialect: &str,
+    table: &str,
+    namespace: Vec<String>,
+    migrate: bool,
+    overwrite: bool,
+    max_file_bytes: f64,
+) -> std::result::Result<u32, JsValue> {
+    let refused = |error: Error| JsValue::from_str(&error.to_string());
+    let parts: Vec<&str> = namespace.iter().map(String::as_str).collect();
+    let place = Place {
+        dialect: Dialect::parse(dialect).map_err(refused)?,
+        table: Table::parse(table).map_err(refused)?,
+        namespace: namespace_key(&parts).map_err(refused)?,
+    };
+    let options = SqlOptions {
+        migrate,
+        // A float-to-integer cast saturates.
+        max_file_bytes: (max_file_bytes >= 0.0).then_some(max_file_bytes as u64),
+    };
+    let files = FilesOptions {
+        write_mode: if overwrite {
+            WriteMode::Overwrite
+        } else {
+            WriteMode::Create
+        },
+        ..FilesOptions::default()
+    };
+    let storage = Sql::new(HostDatabase(query), place, options);
+    Ok(handles::hold(Rc::new(Files::new(storage, files))))
+}
+
+/// Makes or upgrades the table; a task.
+#[wasm_bindgen]
+pub fn sql_migrate(handle: u32) -> u32 {
+    let files = handles::itself::<SqlFiles>(handle);
+    task::start(async move {
+        let answer = match files {
+            Ok(files) => files.storage().migrate().await,
+            Err(error) => Err(error),
+        };
+        answered(answer, |_, ()| {})
+    })
+}
