@@ -35,6 +35,17 @@ const MODULES = options.testing
       { name: "storages", features: "storages" },
     ];
 
+/** Leaves what the second bundle holds to it: the first only names it. */
+const secondBundle = {
+  name: "second-bundle",
+  setup(builder) {
+    builder.onResolve({ filter: /^\.\/storages-\w+\.js$/ }, ({ path }) => ({
+      path: path === "./storages-require.js" ? "./storages-require.cjs" : path,
+      external: true,
+    }));
+  },
+};
+
 await ensureBuildTools();
 const { build } = await import("esbuild");
 
@@ -99,18 +110,20 @@ function makeWasm({ name, features, glue }) {
   return readFileSync(small);
 }
 
-/** What TypeScript sees as `#glue`: the functions of every module, each once. */
+/** What TypeScript sees as `#glue`: what every module declares, each name once. */
 function glueTypes() {
-  const texts = MODULES.map(({ name, glue }) => readFileSync(join(glue, `${name}.d.ts`), "utf8"));
-  const declared = /^export function (\w+)/;
-  const lines = texts[0].split("\n");
-  const known = new Set(lines.map((line) => declared.exec(line)?.[1]));
-  for (const line of texts.slice(1).join("\n").split("\n")) {
-    const name = declared.exec(line)?.[1];
-    if (name && !known.has(name)) lines.push(line);
-    known.add(name);
+  const [first, ...others] = MODULES.map(({ name, glue }) =>
+    readFileSync(join(glue, `${name}.d.ts`), "utf8"),
+  );
+  // A function is one line; a class ends with the first brace that stands at a line's start.
+  const declaration = /^export (?:function (\w+).*|class (\w+)[^]*?\n\})/gm;
+  const known = new Set(Array.from(first.matchAll(declaration), ([, name, type]) => name ?? type));
+  let all = first;
+  for (const [text, name, type] of others.join("\n").matchAll(declaration)) {
+    if (!known.has(name ?? type)) all += `\n${text}\n`;
+    known.add(name ?? type);
   }
-  writeFileSync(join(cacheDir, "glue.d.ts"), lines.join("\n"));
+  writeFileSync(join(cacheDir, "glue.d.ts"), all);
 }
 
 /** The modules that the sources name with a `#`. */
@@ -130,19 +143,6 @@ function provided({ name, glue, wasm }) {
   };
 }
 
-/** Leaves what the second bundle holds to it: the first only names it. */
-function secondBundle() {
-  return {
-    name: "second-bundle",
-    setup(builder) {
-      builder.onResolve({ filter: /^\.\/storages-\w+\.js$/ }, ({ path }) => ({
-        path: path === "./storages-require.js" ? "./storages-require.cjs" : path,
-        external: true,
-      }));
-    },
-  };
-}
-
 async function bundle() {
   const src = join(root, "pkg-template/src");
   const entry = (name) => join(src, `entry/${name}.ts`);
@@ -157,7 +157,7 @@ async function bundle() {
     treeShaking: true,
     // Optional peers, and the package itself, which the adapters import as their user does.
     external: ["./kitbag.wasm", "./storages.wasm", "node:*", "kitbag", ...peers()],
-    plugins: [provided(module), ...(second && module === first ? [secondBundle()] : [])],
+    plugins: [provided(module), ...(second && module === first ? [secondBundle] : [])],
   });
   const esm = {
     entryNames: "[name]",
@@ -173,7 +173,7 @@ async function bundle() {
     entryPoints: [
       ...runtimes.map(entry),
       ...subpaths().map((file) => join(src, file)),
-      ...(options.testing ? [entry("testing")] : []),
+      ...(options.testing ? [join(root, "tests/panics/testing.ts")] : []),
     ],
   });
   const commonjs = (name) => ({
