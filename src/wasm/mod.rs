@@ -11,8 +11,6 @@ pub mod buffers;
 pub mod call;
 #[cfg(feature = "agent")]
 pub mod composite;
-#[cfg(feature = "testing")]
-pub mod conformance;
 pub mod handles;
 #[cfg(feature = "storages")]
 pub mod indexed_db;
