@@ -95,6 +95,8 @@ function fits(suite, running) {
 async function runOne(suite) {
   const began = performance.now();
   const seconds = () => (performance.now() - began) / 1000;
+  // The log of an earlier run must not be taken for this one's.
+  rmSync(results(`${suite.name}.log`), { force: true });
   try {
     await ensureAll(suite.needs);
   } catch (error) {
