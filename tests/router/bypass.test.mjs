@@ -4,7 +4,12 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { adaptBackendProtocol, CompositeBackend, StateBackend, withPolicy } from "../lib/kitbag.mjs";
+import {
+  adaptBackendProtocol,
+  CompositeBackend,
+  StateBackend,
+  withPolicy,
+} from "../lib/kitbag.mjs";
 
 const SECRET = "TOP-5ECRET";
 const HIDDEN = "unguessable-name";
@@ -58,7 +63,9 @@ const SPELLINGS = {
 };
 
 const rules = {
-  permissions: { permissions: [{ operations: ["read", "write"], paths: ["/secrets/**"], mode: "deny" }] },
+  permissions: {
+    permissions: [{ operations: ["read", "write"], paths: ["/secrets/**"], mode: "deny" }],
+  },
   "the default deny": {
     permissions: [{ operations: ["read", "write"], paths: ["/public/**", "/secretsauce/**"] }],
     defaultMode: "deny",
@@ -91,7 +98,10 @@ const WRITERS = {
   "edit of everything": (backend, path) => backend.edit(path, SECRET, "", true),
   delete: (backend, path) => backend.delete(path),
   uploadFiles: (backend, path) =>
-    backend.uploadFiles([["/public/b.txt", bytes("b")], [path, bytes("overwritten")]]),
+    backend.uploadFiles([
+      ["/public/b.txt", bytes("b")],
+      [path, bytes("overwritten")],
+    ]),
 };
 
 const shown = (answer) =>
@@ -105,8 +115,14 @@ async function attempt(rule, inner, run, guarded = (backend) => withPolicy(backe
   const answer = await run(guarded(inner));
   const after = inner.snapshot();
   const protectedOnes = (all) =>
-    Object.fromEntries(Object.entries(all).filter(([path]) => path === "/secrets" || path.startsWith("/secrets/")));
-  assert.deepEqual(protectedOnes(after), protectedOnes(before), "protected files stand as they were");
+    Object.fromEntries(
+      Object.entries(all).filter(([path]) => path === "/secrets" || path.startsWith("/secrets/")),
+    );
+  assert.deepEqual(
+    protectedOnes(after),
+    protectedOnes(before),
+    "protected files stand as they were",
+  );
   if (rule === "readOnly") assert.deepEqual(after, before);
   if (READS.includes(rule)) assert.ok(!shown(answer).includes(SECRET), shown(answer));
   if (NAMES.includes(rule)) assert.ok(!shown(answer).includes(HIDDEN), shown(answer));
@@ -125,7 +141,9 @@ for (const rule of Object.keys(rules)) {
   const ways = READS.includes(rule) ? { ...READERS, ...WRITERS } : WRITERS;
   for (const [operation, run] of Object.entries(ways)) {
     for (const [spelling, path] of Object.entries(SPELLINGS)) {
-      attack(`${rule}: ${operation} by ${spelling}`, () => attempt(rule, state(), (backend) => run(backend, path)));
+      attack(`${rule}: ${operation} by ${spelling}`, () =>
+        attempt(rule, state(), (backend) => run(backend, path)),
+      );
     }
   }
   const writes = {
@@ -134,10 +152,15 @@ for (const rule of Object.keys(rules)) {
     "delete of a directory beneath": (backend) => backend.delete("/secrets/deep"),
     "a file in place of the directory": (backend) => backend.write("/secrets", "x"),
     "a new file beside the others": (backend) => backend.write("/secrets/new.txt", "x"),
-    "a new directory beneath": (backend) => backend.uploadFiles([["/secrets/a/b/c.txt", bytes("x")]]),
+    "a new directory beneath": (backend) =>
+      backend.uploadFiles([["/secrets/a/b/c.txt", bytes("x")]]),
     "an upload list with the same path twice": (backend) =>
-      backend.uploadFiles([["/secrets/key.txt", bytes("1")], ["secrets//key.txt", bytes("2")]]),
-    "an empty edit that would fill a new file": (backend) => backend.edit("/secrets/new.txt", "", "x"),
+      backend.uploadFiles([
+        ["/secrets/key.txt", bytes("1")],
+        ["secrets//key.txt", bytes("2")],
+      ]),
+    "an empty edit that would fill a new file": (backend) =>
+      backend.edit("/secrets/new.txt", "", "x"),
     "writes in a burst": (backend) =>
       Promise.all(Array.from({ length: 20 }, (_, n) => backend.write(`/secrets/${n}`, "x"))),
   };
@@ -174,8 +197,10 @@ const searches = {
     await b.uploadFiles([["/public/copy.txt", one.content ?? new Uint8Array()]]);
     return b.read("/public/copy.txt");
   },
-  "reading page by page": (b) => Promise.all([0, 1, 2].map((n) => b.read("/secrets/key.txt", n, 1))),
-  "downloads with the path doubled": (b) => b.downloadFiles(["/secrets/key.txt", "secrets/key.txt", "//secrets/key.txt"]),
+  "reading page by page": (b) =>
+    Promise.all([0, 1, 2].map((n) => b.read("/secrets/key.txt", n, 1))),
+  "downloads with the path doubled": (b) =>
+    b.downloadFiles(["/secrets/key.txt", "secrets/key.txt", "//secrets/key.txt"]),
 };
 for (const rule of READS) {
   for (const [name, run] of Object.entries(searches)) {
@@ -186,15 +211,26 @@ for (const rule of READS) {
 for (const rule of NAMES) {
   attack(`${rule}: what is hidden leaves no trace in a budget`, async () => {
     const backend = withPolicy(state(), rules[rule]);
-    const plain = withPolicy(new StateBackend({ files: { "/public/a.txt": "public needle", "/secretsauce/a.txt": "public needle" } }), {});
+    const plain = withPolicy(
+      new StateBackend({
+        files: { "/public/a.txt": "public needle", "/secretsauce/a.txt": "public needle" },
+      }),
+      {},
+    );
     for (const cap of [0, 1, 2, 3, 100]) {
-      assert.deepEqual(await backend.grep("", "/", null, cap), await plain.grep("", "/", null, cap));
+      assert.deepEqual(
+        await backend.grep("", "/", null, cap),
+        await plain.grep("", "/", null, cap),
+      );
     }
   });
   attack(`${rule}: an answer is the same whether the file exists or not`, async () => {
     const backend = withPolicy(state(), rules[rule]);
     const same = async (run) => {
-      const [there, nowhere] = await Promise.all([run("/secrets/key.txt"), run("/secrets/nix.txt")]);
+      const [there, nowhere] = await Promise.all([
+        run("/secrets/key.txt"),
+        run("/secrets/nix.txt"),
+      ]);
       assert.equal(shown(there).replaceAll("key.txt", "nix.txt"), shown(nowhere));
     };
     for (const run of [...Object.values(READERS), ...Object.values(WRITERS)]) {
@@ -217,8 +253,10 @@ for (const rule of [...NAMES, "denyPrefixes", "readOnly"]) {
         rule,
         state(),
         (backend) => run(backend, "/m/secrets/key.txt"),
-        (inner) => new CompositeBackend(new StateBackend(), { "/m/": withPolicy(inner, rules[rule]) }),
-      ));
+        (inner) =>
+          new CompositeBackend(new StateBackend(), { "/m/": withPolicy(inner, rules[rule]) }),
+      ),
+    );
     attack(`${rule}: ${operation} on a mount inside it`, async () => {
       const mounted = new StateBackend({ files: { "/key.txt": SECRET }, writeMode: "overwrite" });
       const composite = new CompositeBackend(state(), { "/secrets/": mounted });
@@ -256,16 +294,24 @@ for (const rule of [...NAMES, "denyPrefixes", "readOnly"]) {
 
 attack("a delete above a mount is refused for what the mount holds", async () => {
   const mounted = new StateBackend({ files: { "/key.txt": SECRET } });
-  const composite = new CompositeBackend(new StateBackend({ files: { "/a/x": "1" } }), { "/a/secrets/": mounted });
+  const composite = new CompositeBackend(new StateBackend({ files: { "/a/x": "1" } }), {
+    "/a/secrets/": mounted,
+  });
   const rule = { permissions: [{ operations: ["write"], paths: ["/a/secrets/**"], mode: "deny" }] };
   assert.equal((await withPolicy(composite, rule).delete("/a")).code, "permission_denied");
-  assert.equal((await withPolicy(composite, { denyPrefixes: ["/a/secrets"] }).delete("/a")).code, "permission_denied");
+  assert.equal(
+    (await withPolicy(composite, { denyPrefixes: ["/a/secrets"] }).delete("/a")).code,
+    "permission_denied",
+  );
   assert.equal(mounted.read("/key.txt").content, SECRET);
   assert.equal((await composite.read("/a/x")).content, "1");
 });
 
 attack("a rule's options changed later change no rule", async () => {
-  const policy = { denyPrefixes: ["/secrets"], permissions: [{ operations: ["read"], paths: ["/secrets/**"], mode: "deny" }] };
+  const policy = {
+    denyPrefixes: ["/secrets"],
+    permissions: [{ operations: ["read"], paths: ["/secrets/**"], mode: "deny" }],
+  };
   const backend = withPolicy(state(), policy);
   policy.denyPrefixes.length = 0;
   policy.permissions[0].paths[0] = "/none";
@@ -285,22 +331,58 @@ attack("a path that changes between the look and the use is read once", async ()
 
 for (const [name, limit, run] of [
   ["writes at once against maxBytes", { maxBytes: 100 }, (b, n) => b.write(`/${n}`, "0123456789")],
-  ["uploads at once against maxBytes", { maxBytes: 100 }, (b, n) => b.uploadFiles([[`/${n}`, bytes("0123456789")]])],
+  [
+    "uploads at once against maxBytes",
+    { maxBytes: 100 },
+    (b, n) => b.uploadFiles([[`/${n}`, bytes("0123456789")]]),
+  ],
   ["writes at once against maxFiles", { maxFiles: 10 }, (b, n) => b.write(`/${n}`, "0123456789")],
   ["writes to one path at once", { maxBytes: 100 }, (b) => b.write("/same", "0123456789")],
-  ["edits at once that make it grow", { maxBytes: 100 }, (b, n) => b.edit("/grow", `<${n}>`, `<${n}>0123456789`)],
-  ["one batch", { maxBytes: 100 }, (b, n) => n === 0 && b.uploadFiles(Array.from({ length: 40 }, (_, at) => [`/${at}`, bytes("0123456789")]))],
-  ["one batch of one path", { maxBytes: 100 }, (b, n) => n === 0 && b.uploadFiles(Array.from({ length: 40 }, () => ["/x", bytes("0123456789".repeat(9))]))],
-  ["a base64 text counted by its bytes", { maxBytes: 100 }, (b, n) => b.write(`/${n}.png`, btoa("0123456789"))],
-  ["a file over maxFileBytes in pieces", { maxFileBytes: 100, maxBytes: 100 }, (b) => b.edit("/grow", "#", "#0123456789")],
+  [
+    "edits at once that make it grow",
+    { maxBytes: 100 },
+    (b, n) => b.edit("/grow", `<${n}>`, `<${n}>0123456789`),
+  ],
+  [
+    "one batch",
+    { maxBytes: 100 },
+    (b, n) =>
+      n === 0 &&
+      b.uploadFiles(Array.from({ length: 40 }, (_, at) => [`/${at}`, bytes("0123456789")])),
+  ],
+  [
+    "one batch of one path",
+    { maxBytes: 100 },
+    (b, n) =>
+      n === 0 &&
+      b.uploadFiles(Array.from({ length: 40 }, () => ["/x", bytes("0123456789".repeat(9))])),
+  ],
+  [
+    "a base64 text counted by its bytes",
+    { maxBytes: 100 },
+    (b, n) => b.write(`/${n}.png`, btoa("0123456789")),
+  ],
+  [
+    "a file over maxFileBytes in pieces",
+    { maxFileBytes: 100, maxBytes: 100 },
+    (b) => b.edit("/grow", "#", "#0123456789"),
+  ],
 ]) {
-  for (const [kind, wrap] of [["at once", (b) => b], ["late", late]]) {
+  for (const [kind, wrap] of [
+    ["at once", (b) => b],
+    ["late", late],
+  ]) {
     attack(`quota: ${name}, on a backend that answers ${kind}`, async () => {
       const inner = new StateBackend({ files: { "/grow": "" }, writeMode: "overwrite" });
-      if (/grow|pieces/.test(name)) inner.write("/grow", `#${Array.from({ length: 10 }, (_, n) => `<${n}>`).join("")}`);
+      if (/grow|pieces/.test(name))
+        inner.write("/grow", `#${Array.from({ length: 10 }, (_, n) => `<${n}>`).join("")}`);
       const backend = withPolicy(wrap(inner), { quota: limit });
       await Promise.all(Array.from({ length: 30 }, (_, n) => run(backend, n)));
-      const all = Object.values(inner.snapshot()).map((file) => bytes(typeof file.content === "string" ? file.content : "").length + (typeof file.content === "string" ? 0 : file.content.length));
+      const all = Object.values(inner.snapshot()).map(
+        (file) =>
+          bytes(typeof file.content === "string" ? file.content : "").length +
+          (typeof file.content === "string" ? 0 : file.content.length),
+      );
       assert.ok(all.reduce((a, b) => a + b, 0) <= (limit.maxBytes ?? Infinity), `${all}`);
       assert.ok(all.length <= (limit.maxFiles ?? Infinity));
       if (!/one path|late/.test(name)) assert.ok(all.length > 0);
@@ -333,7 +415,9 @@ for (const [name, run] of Object.entries({
 })) {
   attack(`rateLimit: ${name}`, async () => {
     const backend = withPolicy(late(state()), { rateLimit: { operations: 7, perMs: 600_000 } });
-    const answers = (await Promise.all(Array.from({ length: 40 }, (_, n) => run(backend, n)))).flat();
+    const answers = (
+      await Promise.all(Array.from({ length: 40 }, (_, n) => run(backend, n)))
+    ).flat();
     const passed = answers.filter((one) => !one.error);
     assert.equal(passed.length, 7);
     assert.ok(answers.some((one) => one.code === "rate_limited"));

@@ -15,7 +15,9 @@ import {
 } from "../lib/kitbag.mjs";
 
 async function deepagents(folder) {
-  const require = createRequire(fileURLToPath(new URL(`../deps/${folder}/package.json`, import.meta.url)));
+  const require = createRequire(
+    fileURLToPath(new URL(`../deps/${folder}/package.json`, import.meta.url)),
+  );
   return import(pathToFileURL(require.resolve("deepagents")).href);
 }
 
@@ -23,7 +25,10 @@ const paths = (result) => result.files.map((file) => file.path);
 
 function sandbox(extra = {}) {
   const files = new StateBackend();
-  const own = { id: "box-1", execute: async (command) => ({ output: command, exitCode: 0, truncated: false }) };
+  const own = {
+    id: "box-1",
+    execute: async (command) => ({ output: command, exitCode: 0, truncated: false }),
+  };
   return Object.assign(adaptBackendProtocol(files), own, extra);
 }
 
@@ -71,7 +76,11 @@ test("what a route throws, answers late or answers wrongly is told", async () =>
     return new CompositeBackend(new StateBackend(), { "/r/": Object.assign(base, methods) });
   };
   const cause = new Error("boom");
-  const thrower = route({ read() { throw cause; } });
+  const thrower = route({
+    read() {
+      throw cause;
+    },
+  });
   const answer = await thrower.read("/r/a");
   assert.equal(answer.code, "unavailable");
   assert.equal(answer.cause, cause);
@@ -84,8 +93,13 @@ test("what a route throws, answers late or answers wrongly is told", async () =>
 });
 
 test("an error's path is that of the caller", async () => {
-  const composite = new CompositeBackend(new StateBackend(), { "/r/": adaptBackendProtocol(new StateBackend()) });
-  assert.deepEqual(await composite.read("/r/none"), { error: "File '/r/none' not found", code: "not_found" });
+  const composite = new CompositeBackend(new StateBackend(), {
+    "/r/": adaptBackendProtocol(new StateBackend()),
+  });
+  assert.deepEqual(await composite.read("/r/none"), {
+    error: "File '/r/none' not found",
+    code: "not_found",
+  });
   assert.equal((await composite.edit("/r/none", "a", "b")).code, "not_found");
 });
 
@@ -114,7 +128,10 @@ for (const folder of ["latest", "older"]) {
     assert.deepEqual(found.matches.map((match) => match.path).sort(), ["/mem/deep/a.md", "/x.md"]);
     assert.deepEqual(paths(await theirs.ls("/mem/")), ["/mem/deep/"]);
     const batch = await theirs.downloadFiles(["/mem/deep/a.md", "/x.md", "/none"]);
-    assert.deepEqual(batch.map((one) => one.error), [null, null, "file_not_found"]);
+    assert.deepEqual(
+      batch.map((one) => one.error),
+      [null, null, "file_not_found"],
+    );
     // And the other way round: theirs as a route of ours.
     const inner = new peer.CompositeBackend(new StateBackend(), { "/in/": new StateBackend() });
     const composite = new CompositeBackend(new StateBackend(), { "/their/": inner });
@@ -126,14 +143,18 @@ for (const folder of ["latest", "older"]) {
     assert.equal(peer.isSandboxBackend(new CompositeBackend(sandbox(), {})), true);
     // Their own in-memory backend as a route, in the form that hands changes back.
     const runtime = { state: { files: {} } };
-    const older = new CompositeBackend(new StateBackend(), { "/s/": new peer.StateBackend(runtime) });
+    const older = new CompositeBackend(new StateBackend(), {
+      "/s/": new peer.StateBackend(runtime),
+    });
     const written = await older.write("/s/a.txt", "text");
     assert.deepEqual(Object.keys(written.filesUpdate ?? {}), ["/s/a.txt"]);
   });
 }
 
 test("the first version sees numbered text, bare arrays and regular expressions", async () => {
-  const state = new StateBackend({ files: { "/a.txt": "one\ntwo\n", "/e.txt": "", "/l.txt": "x".repeat(12_000) } });
+  const state = new StateBackend({
+    files: { "/a.txt": "one\ntwo\n", "/e.txt": "", "/l.txt": "x".repeat(12_000) },
+  });
   const v1 = toV1(state);
   assert.equal(await v1.read("/a.txt"), "     1\tone\n     2\ttwo");
   assert.equal(await v1.read("/a.txt", 1, 1), "     2\ttwo");
@@ -146,13 +167,26 @@ test("the first version sees numbered text, bare arrays and regular expressions"
   assert.equal((await v1.readRaw("/a.txt")).content, "one\ntwo\n");
   assert.deepEqual(await v1.grepRaw("^t.o$"), [{ path: "/a.txt", line: 2, text: "two" }]);
   assert.match(await v1.grepRaw("("), /^Invalid regex pattern: /);
-  assert.deepEqual((await v1.lsInfo("/")).map((one) => one.path), ["/a.txt", "/e.txt", "/l.txt"]);
-  assert.deepEqual((await v1.globInfo("a.*")).map((one) => one.path), ["/a.txt"]);
+  assert.deepEqual(
+    (await v1.lsInfo("/")).map((one) => one.path),
+    ["/a.txt", "/e.txt", "/l.txt"],
+  );
+  assert.deepEqual(
+    (await v1.globInfo("a.*")).map((one) => one.path),
+    ["/a.txt"],
+  );
   const back = adaptBackendProtocol(v1);
   assert.deepEqual((await back.grep("t.o")).matches, []);
   assert.deepEqual(await back.read("/a.txt", 1, 1), state.read("/a.txt", 1, 1));
   assert.equal("execute" in v1, false);
-  const box = adaptSandboxProtocol(Object.assign(toV1(state), { id: "v1", execute() { throw new Error("no"); } }));
+  const box = adaptSandboxProtocol(
+    Object.assign(toV1(state), {
+      id: "v1",
+      execute() {
+        throw new Error("no");
+      },
+    }),
+  );
   assert.equal(box.id, "v1");
   assert.equal((await box.execute("x")).code, "unavailable");
 });

@@ -2,7 +2,13 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { CompositeBackend, PolicyWrapper, ringAudit, StateBackend, withPolicy } from "../lib/kitbag.mjs";
+import {
+  CompositeBackend,
+  PolicyWrapper,
+  ringAudit,
+  StateBackend,
+  withPolicy,
+} from "../lib/kitbag.mjs";
 
 const files = { "/pub/a.txt": "needle", "/secrets/k.txt": "needle TOP" };
 const state = () => new StateBackend({ files });
@@ -28,7 +34,11 @@ test("a wrong policy is refused early, by name", () => {
     [{ defaultMode: "ask" }, /"defaultMode"/],
   ];
   for (const [policy, says] of wrong) {
-    assert.throws(() => withPolicy(state(), policy), (error) => error instanceof TypeError && says.test(error.message), JSON.stringify(policy));
+    assert.throws(
+      () => withPolicy(state(), policy),
+      (error) => error instanceof TypeError && says.test(error.message),
+      JSON.stringify(policy),
+    );
   }
   assert.throws(() => withPolicy({}, {}), TypeError);
   assert.throws(() => withPolicy(state(), undefined), TypeError);
@@ -87,7 +97,9 @@ test("onAsk: only true is a yes", async () => {
     ask(() => 1),
     ask(() => ({})),
     ask(() => undefined),
-    ask(() => { throw new Error("x"); }),
+    ask(() => {
+      throw new Error("x");
+    }),
     ask(() => Promise.reject(new Error("x"))),
     ask(() => new Promise(() => {}), { askTimeoutMs: 5 }),
   ];
@@ -97,7 +109,10 @@ test("onAsk: only true is a yes", async () => {
     assert.equal(answer.content, undefined);
   }
   assert.equal((await no[0].read("/pub/a.txt")).content, "needle");
-  assert.deepEqual((await no[0].grep("needle")).matches.map((match) => match.path), ["/pub/a.txt"]);
+  assert.deepEqual(
+    (await no[0].grep("needle")).matches.map((match) => match.path),
+    ["/pub/a.txt"],
+  );
 });
 
 test("inspect may refuse and replace, and a throw refuses", async () => {
@@ -129,7 +144,10 @@ test("inspect may refuse and replace, and a throw refuses", async () => {
 test("a rate says when to come again", async () => {
   const backend = withPolicy(state(), { rateLimit: { read: { operations: 2, perMs: 60_000 } } });
   const answers = await Promise.all([1, 2, 3, 4].map(() => backend.read("/pub/a.txt")));
-  assert.deepEqual(answers.map((answer) => answer.code), [undefined, undefined, "rate_limited", "rate_limited"]);
+  assert.deepEqual(
+    answers.map((answer) => answer.code),
+    [undefined, undefined, "rate_limited", "rate_limited"],
+  );
   assert.ok(answers[2].retryAfterMs > 0 && answers[2].retryAfterMs <= 60_000);
   assert.equal((await backend.write("/n", "x")).path, "/n");
 });
@@ -151,14 +169,29 @@ test("an audit tells of everything and of no content", async () => {
     ],
   );
   assert.ok(!JSON.stringify(ring.records).includes("CONTENT"));
-  assert.ok(ring.records.every((record) => !Number.isNaN(Date.parse(record.time)) && record.durationMs >= 0));
+  assert.ok(
+    ring.records.every(
+      (record) => !Number.isNaN(Date.parse(record.time)) && record.durationMs >= 0,
+    ),
+  );
   for (let n = 0; n < 7; n++) await backend.ls(`/${n}`);
-  assert.deepEqual(ring.records.map((record) => record.path), ["/2", "/3", "/4", "/5", "/6"]);
+  assert.deepEqual(
+    ring.records.map((record) => record.path),
+    ["/2", "/3", "/4", "/5", "/6"],
+  );
   ring.clear();
   assert.deepEqual(ring.records, []);
-  const loud = withPolicy(state(), { audit() { throw new Error("x"); } });
+  const loud = withPolicy(state(), {
+    audit() {
+      throw new Error("x");
+    },
+  });
   assert.equal((await loud.read("/pub/a.txt")).content, "needle");
-  const late = withPolicy(state(), { audit: async () => { throw new Error("x"); } });
+  const late = withPolicy(state(), {
+    audit: async () => {
+      throw new Error("x");
+    },
+  });
   assert.equal((await late.read("/pub/a.txt")).content, "needle");
 });
 
