@@ -20,7 +20,9 @@ export interface SandboxBackendOptions {
     files: Array<[string, Uint8Array]>,
   ): MaybePromise<Array<{ path?: string; error: string | null | undefined }>>;
   /** Fetches files from there, likewise. */
-  downloadFiles?(paths: string[]): MaybePromise<
+  downloadFiles?(
+    paths: string[],
+  ): MaybePromise<
     Array<{ path?: string; content: Uint8Array | null; error: string | null | undefined }>
   >;
   /** The directory of the sandbox that is `/` here. `/` unless said otherwise. */
@@ -43,10 +45,7 @@ export class SandboxBackend extends Backend {
   /** Which sandbox it is. */
   declare readonly id: string;
   /** Runs a command there. */
-  declare readonly execute: (
-    command: string,
-    options?: ExecuteOptions,
-  ) => Promise<ExecuteResponse>;
+  declare readonly execute: (command: string, options?: ExecuteOptions) => Promise<ExecuteResponse>;
 
   constructor(options: SandboxBackendOptions) {
     const given = new Options("SandboxBackend", options);

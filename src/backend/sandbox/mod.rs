@@ -73,7 +73,7 @@ fn odd(output: &str) -> Error {
     Error::new(
         Kind::Unavailable,
         format!(
-            "The sandbox gave no proper answer; it needs sh, base64, cksum, find, grep and stat. It said: {shown}"
+            "The sandbox gave no proper answer; it needs sh, base64, sha256sum, find, grep and stat. It said: {shown}"
         ),
     )
 }

@@ -1,5 +1,5 @@
 //! The shell scripts of a sandbox. POSIX `sh` with the usual small tools, busybox included:
-//! `base64`, `cksum`, `find`, `grep`, `head`, `tail`, `stat`. Every argument is a base64 word
+//! `base64`, `sha256sum`, `find`, `grep`, `head`, `tail`, `stat`. Every argument is a base64 word
 //! that is decoded into a variable and only ever used in double quotes.
 //!
 //! Replacing a file takes a claim first: a link beside it, named after the state that is to go,
@@ -13,7 +13,8 @@ const PRELUDE: &str = r#"
 LC_ALL=C; export LC_ALL
 d() { printf %s "$1" | base64 -d; }
 s() { stat -L -c '%s %Y %a' "$1" || stat -L -f '%z %m %Lp' "$1"; }
-v() { cksum < "$1" | { read -r a b c; printf %s "$a-$b"; }; }
+sum() { sha256sum | { read -r a b; printf %s "$a"; }; }
+v() { sum < "$1"; }
 alive() { kill -0 "$1" || [ -d "/proc/$1" ]; }
 claim() {
   g=0
@@ -137,7 +138,7 @@ put() {{
     if [ $mode = create ]; then echo A; return; fi
     n=$(v "$p")
     if [ $mode = update ] && [ "$n" != "$w" ]; then echo C; return; fi
-    c="${{p%/*}}/{RESERVED}c-$(printf %s "${{p##*/}}" | cksum | tr ' ' -)-$n"
+    c="${{p%/*}}/{RESERVED}c-$(printf %s "${{p##*/}}" | sum | head -c 16)-$n"
     if ! claim "$c"; then echo B; return; fi
     if [ "$(v "$p")" != "$n" ]; then release "$c"; echo C; return; fi
     set -- $(s "$p"); chmod "$3" "$t"
@@ -172,7 +173,7 @@ pub fn remove(path: &str, version: Option<&str>) -> String {
   if [ ! -f "$p" ]; then echo N; return; fi
   n=$(v "$p")
   if [ -n "$w" ] && [ "$n" != "$w" ]; then echo C; return; fi
-  c="${{p%/*}}/{RESERVED}c-$(printf %s "${{p##*/}}" | cksum | tr ' ' -)-$n"
+  c="${{p%/*}}/{RESERVED}c-$(printf %s "${{p##*/}}" | sum | head -c 16)-$n"
   if ! claim "$c"; then echo B; return; fi
   if [ "$(v "$p")" != "$n" ]; then release "$c"; echo B; return; fi
   if rm -f "$p"; then release "$c"; echo K; else release "$c"; echo E; fi
