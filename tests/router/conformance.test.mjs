@@ -13,7 +13,7 @@ import {
 } from "../lib/kitbag.mjs";
 
 /** Mounts where the suite keeps its files. */
-const PREFIXES = ["/d", "/dir", "/src", "/src/lib/", "/docs", "/v", "/deep"];
+const PREFIXES = ["/dir", "/src", "/src/lib/", "/docs", "/v", "/deep"];
 
 const state = (wanted) => new StateBackend(wanted);
 

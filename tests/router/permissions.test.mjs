@@ -27,7 +27,7 @@ const RULES = {
   "only a workspace": [rule("allow", ["/work/**"]), rule("deny", ["/**"])],
   "in braces": [rule("deny", ["/{secrets,private}/**"])],
   "by a class": [rule("deny", ["/[sp]*/**"])],
-  "by a negated class": [rule("deny", ["/[!w]*/**"])],
+  "by a negated class": [rule("deny", ["/[^w]*/**"])],
   "by a question mark": [rule("deny", ["/secret?/key.txt"])],
   "dot files": [rule("deny", ["/**/.env"])],
   "a tree within": [rule("deny", ["/**/private/**"])],
