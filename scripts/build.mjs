@@ -35,6 +35,17 @@ const MODULES = options.testing
       { name: "storages", features: "storages" },
     ];
 
+/** Leaves what the second bundle holds to it: the first only names it. */
+const secondBundle = {
+  name: "second-bundle",
+  setup(builder) {
+    builder.onResolve({ filter: /^\.\/storages-\w+\.js$/ }, ({ path }) => ({
+      path: path === "./storages-require.js" ? "./storages-require.cjs" : path,
+      external: true,
+    }));
+  },
+};
+
 await ensureBuildTools();
 const { build } = await import("esbuild");
 
@@ -129,17 +140,6 @@ function provided({ name, glue, wasm }) {
     },
   };
 }
-
-/** Leaves what the second bundle holds to it: the first only names it. */
-const secondBundle = {
-  name: "second-bundle",
-  setup(builder) {
-    builder.onResolve({ filter: /^\.\/storages-\w+\.js$/ }, ({ path }) => ({
-      path: path === "./storages-require.js" ? "./storages-require.cjs" : path,
-      external: true,
-    }));
-  },
-};
 
 async function bundle() {
   const src = join(root, "pkg-template/src");
