@@ -18,7 +18,7 @@ const INJECTIONS = [
   "$(touch pwned)", "`touch pwned`", "; touch pwned", "& touch pwned &", "| touch pwned", "|| touch pwned",
   "&& touch pwned", "x; touch pwned #", "' ; touch pwned ; '", "'; touch pwned; echo '", '"; touch pwned; "',
   "'$(touch pwned)'", '"$(touch pwned)"', "'\"$(touch pwned)\"'", "${IFS}touch${IFS}pwned", "$(touch${IFS}pwned)",
-  "$((touch pwned))", "> pwned", ">> pwned", "< /etc/passwd > pwned", "<(touch pwned)", "{touch,pwned}", "x'x", 'x"x',
+  "$((touch pwned))", "> pwned", ">> pwned", "< x > pwned", "<(touch pwned)", "{touch,pwned}", "x'x", 'x"x',
   "-rf", "--help", "-e touch", "--files0-from=x", "-exec touch pwned ;", "%s%n%x", "%(touch pwned)T", "$0", "$*", "$@", "$$",
   "*", "?", "[a-z]", "[!a]", "!!", "!touch", "#touch", "~root", "a b  c", " lead", "trail ", "x=$(touch pwned)", "EOF", "=", "a|1|2|3",
   "$'\\x27;touch pwned'".replace("\\", ""), "\u2028touch pwned", "naïve 日本 🙂",
@@ -33,7 +33,9 @@ test(`${INJECTIONS.length} strings go through every argument and mean only thems
     fs.mkdirSync(files);
     const execute = run("/bin/sh");
     const it = sandbox(files, { execute: (command, limits) => execute(`cd '${cwd}'\n${command}`, limits) });
-    await Promise.all(INJECTIONS.map((text, n) => one(it, files, text, n)));
+    const each = await Promise.allSettled(INJECTIONS.map((text, n) => one(it, files, text, n)));
+    const failed = each.filter((one) => one.status === "rejected").map((one) => one.reason.message);
+    assert.deepEqual(failed, []);
     assert.deepEqual(fs.readdirSync(cwd), [], "a shell read an argument");
     const strays = fs.readdirSync(files, { recursive: true }).map(String).filter((name) => /(^|\/)pwned$/.test(name));
     assert.deepEqual(strays, []);
