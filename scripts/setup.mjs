@@ -201,6 +201,8 @@ async function moto() {
 }
 
 const steps = {
+  ripgrep: () => program("KITBAG_RG", ["rg"], ["ripgrep"]),
+  busybox: () => program("KITBAG_BUSYBOX", ["busybox"], ["busybox"]),
   ceph,
   moto,
   "wasm-target": wasmTarget,

@@ -2,6 +2,6 @@
 
 export default {
   about: "conformance of custom, disk, shell and sandbox backends",
-  needs: ["npm", "build"],
-  run: (ctx) => ctx.nodeTests(["tests/host/conformance.test.mjs"]),
+  needs: ["npm", "build", "ripgrep", "busybox", "npm:runtimes"],
+  run: (ctx) => ctx.nodeTests(["tests/host/conformance.test.mjs", "tests/host/runtimes.test.mjs"]),
 };
