@@ -52,8 +52,16 @@ async function run({ print }) {
     const rows = [
       ["grep, 20 matches", rg("raretoken"), kitbag('grep("raretoken")')],
       ["grep, with ripgrep", rg("raretoken"), kitbag('grep("raretoken")', { ripgrep: true })],
-      ["glob, newest first", rg("--files", "--sortr=modified", "-g", "*.ts"), kitbag('glob("**/*.ts")')],
-      ["glob, 7 files", rg("--files", "--sortr=modified", "-g", "f1?99.ts"), kitbag('glob("**/f1?99.ts")')],
+      [
+        "glob, newest first",
+        rg("--files", "--sortr=modified", "-g", "*.ts"),
+        kitbag('glob("**/*.ts")'),
+      ],
+      [
+        "glob, 7 files",
+        rg("--files", "--sortr=modified", "-g", "f1?99.ts"),
+        kitbag('glob("**/f1?99.ts")'),
+      ],
     ];
     execFileSync("rg", ["--version"]);
     print("| 20,000 files | rg ms | kitbag ms | times | goal |\n|---|---|---|---|---|");

@@ -111,11 +111,15 @@ export class CustomBackend extends Backend {
       try {
         value = Reflect.get(storage, name);
       } catch (error) {
-        throw new TypeError(`CustomBackend: storage.${name} could not be read: ${messageOf(error)}`);
+        throw new TypeError(
+          `CustomBackend: storage.${name} could not be read: ${messageOf(error)}`,
+        );
       }
       if (typeof value === "function") return true;
       if (needed || (value !== undefined && value !== null)) {
-        throw new TypeError(`CustomBackend: storage.${name} must be a method, not ${kindOf(value)}`);
+        throw new TypeError(
+          `CustomBackend: storage.${name} must be a method, not ${kindOf(value)}`,
+        );
       }
       return false;
     };

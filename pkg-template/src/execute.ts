@@ -83,7 +83,10 @@ function isOutput(answer: unknown): answer is CommandOutput {
   if (typeof answer !== "object" || answer === null) return false;
   const { stdout, stderr, output, exitCode } = answer as CommandOutput;
   const isText = (value: unknown) =>
-    value === undefined || value === null || typeof value === "string" || value instanceof Uint8Array;
+    value === undefined ||
+    value === null ||
+    typeof value === "string" ||
+    value instanceof Uint8Array;
   return (
     isText(stdout) &&
     isText(stderr) &&

@@ -31,7 +31,10 @@ export interface FilesystemBackendOptions {
 export const MAX_FILE_BYTES = 10 * 1024 * 1024;
 
 /** The option names of a folder, read from the options of `of`. */
-export function diskOf(given: Options, rootName: string): { disk: SearchableDisk; overwrite: boolean } {
+export function diskOf(
+  given: Options,
+  rootName: string,
+): { disk: SearchableDisk; overwrite: boolean } {
   const rootDir = given.requiredText(rootName);
   if (!/^(\/|[A-Za-z]:[\\/]|\\\\)/.test(rootDir) || rootDir.includes("\0")) {
     given.refuse(rootName, "an absolute path", rootDir);
@@ -41,11 +44,29 @@ export function diskOf(given: Options, rootName: string): { disk: SearchableDisk
   const own = lent ? undefined : builtin<FsLike>("node:fs/promises");
   const fs = lent ?? own;
   if (!fs) {
-    given.refuse("fs", "an object with the shape of node:fs/promises (this host has none of its own)", lent);
+    given.refuse(
+      "fs",
+      "an object with the shape of node:fs/promises (this host has none of its own)",
+      lent,
+    );
   }
-  for (const name of ["open", "lstat", "readdir", "realpath", "mkdir", "rename", "link", "unlink", "rmdir"]) {
+  for (const name of [
+    "open",
+    "lstat",
+    "readdir",
+    "realpath",
+    "mkdir",
+    "rename",
+    "link",
+    "unlink",
+    "rmdir",
+  ]) {
     if (typeof Reflect.get(fs as object, name) !== "function") {
-      given.refuse("fs", `an object with the shape of node:fs/promises (${name}() is missing)`, lent);
+      given.refuse(
+        "fs",
+        `an object with the shape of node:fs/promises (${name}() is missing)`,
+        lent,
+      );
     }
   }
   const maxBytes = given.amount("maxFileBytes") ?? MAX_FILE_BYTES;
@@ -71,7 +92,11 @@ function ripgrepOf(given: Options): Ripgrep | undefined {
   if (typeof value === "function") return value as Ripgrep;
   const child = builtin<typeof import("node:child_process")>("node:child_process");
   if (value !== true || !child) {
-    return given.refuse("ripgrep", "true (where child_process is), or a function that runs it", value);
+    return given.refuse(
+      "ripgrep",
+      "true (where child_process is), or a function that runs it",
+      value,
+    );
   }
   return (args, options) =>
     new Promise((resolve, reject) => {

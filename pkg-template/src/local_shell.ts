@@ -6,9 +6,9 @@ import { kindOf, Options } from "./core/checks.js";
 import { sealClass } from "./core/handle.js";
 import { enter, glue } from "./core/instance.js";
 import { type CommandOutput, underLimits } from "./execute.js";
+import { incoming } from "./filedata.js";
 import { diskOf, diskPromises, type FilesystemBackendOptions } from "./filesystem.js";
 import type { ExecuteResponse, FileInput, MaybePromise } from "./types.js";
-import { incoming } from "./filedata.js";
 
 /** A command as the host's callback gets it. */
 export interface CommandRequest {
@@ -59,7 +59,10 @@ function environment(given: Options): Record<string, string> {
   if (!given.boolean("inheritEnv", false)) return env as Record<string, string>;
   const host = (globalThis as { process?: { env?: Record<string, string | undefined> } }).process;
   const own = Object.entries(host?.env ?? {}).filter(([, value]) => value !== undefined);
-  return { ...(Object.fromEntries(own) as Record<string, string>), ...(env as Record<string, string>) };
+  return {
+    ...(Object.fromEntries(own) as Record<string, string>),
+    ...(env as Record<string, string>),
+  };
 }
 
 /** Seconds as milliseconds. */
@@ -77,10 +80,7 @@ export class LocalShellBackend extends Backend {
   /** `local-` and eight hexadecimal digits. */
   declare readonly id: string;
   /** Runs a command in the folder. */
-  declare readonly execute: (
-    command: string,
-    options?: ExecuteOptions,
-  ) => Promise<ExecuteResponse>;
+  declare readonly execute: (command: string, options?: ExecuteOptions) => Promise<ExecuteResponse>;
   readonly #initialFiles: Array<[string, Uint8Array]>;
   #initialized = false;
   #running = false;
@@ -165,7 +165,11 @@ function contents(given: Options): Array<[string, Uint8Array]> {
       const { content } = incoming(file);
       return [path, typeof content === "string" ? encoder.encode(content) : content];
     } catch {
-      return given.refuse(`initialFiles[${JSON.stringify(path)}]`, "text, bytes or FileData", kindOf(file));
+      return given.refuse(
+        `initialFiles[${JSON.stringify(path)}]`,
+        "text, bytes or FileData",
+        kindOf(file),
+      );
     }
   });
 }

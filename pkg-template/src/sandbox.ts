@@ -20,7 +20,9 @@ export interface SandboxBackendOptions {
     files: Array<[string, Uint8Array]>,
   ): MaybePromise<Array<{ path?: string; error: string | null | undefined }>>;
   /** Fetches files from there, likewise. */
-  downloadFiles?(paths: string[]): MaybePromise<
+  downloadFiles?(
+    paths: string[],
+  ): MaybePromise<
     Array<{ path?: string; content: Uint8Array | null; error: string | null | undefined }>
   >;
   /** The directory of the sandbox that is `/` here. `/` unless said otherwise. */
@@ -43,10 +45,7 @@ export class SandboxBackend extends Backend {
   /** Which sandbox it is. */
   declare readonly id: string;
   /** Runs a command there. */
-  declare readonly execute: (
-    command: string,
-    options?: ExecuteOptions,
-  ) => Promise<ExecuteResponse>;
+  declare readonly execute: (command: string, options?: ExecuteOptions) => Promise<ExecuteResponse>;
 
   constructor(options: SandboxBackendOptions) {
     const given = new Options("SandboxBackend", options);
@@ -56,7 +55,8 @@ export class SandboxBackend extends Backend {
     const upload = given.callback("uploadFiles");
     const download = given.callback("downloadFiles");
     const rootDir = given.text("rootDir") ?? "/";
-    if (!rootDir.startsWith("/") || /[\0-\x1f]|\/\.\.?(\/|$)/.test(rootDir)) {
+    const control = [...rootDir].some((letter) => letter < " ");
+    if (!rootDir.startsWith("/") || control || /\/\.\.?(\/|$)/.test(rootDir)) {
       given.refuse("rootDir", "an absolute path of the sandbox", rootDir);
     }
     const timeoutMs = secondsOf(given, "timeout", 120);

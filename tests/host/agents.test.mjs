@@ -37,10 +37,17 @@ test("what runs commands is recognised as a sandbox, what does not is not", () =
 test("the execute tool of deepagents works through them", () =>
   withFolder(async (rootDir) => {
     const { custom, local, sandbox } = backends(rootDir);
-    for (const backend of [local, sandbox, new kitbag.CompositeBackend(local, { "/memories/": custom })]) {
+    for (const backend of [
+      local,
+      sandbox,
+      new kitbag.CompositeBackend(local, { "/memories/": custom }),
+    ]) {
       const { tools } = createFilesystemMiddleware({ backend });
       const execute = tools.find((tool) => tool.name === "execute");
-      const said = await execute.invoke({ command: "echo $((6 * 7)); exit 3" }, { configurable: {} });
+      const said = await execute.invoke(
+        { command: "echo $((6 * 7)); exit 3" },
+        { configurable: {} },
+      );
       const text = typeof said === "string" ? said : said.content;
       assert.match(text, /42/);
       assert.match(text, /failed with exit code 3/);

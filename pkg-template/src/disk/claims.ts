@@ -107,7 +107,8 @@ async function abandoned(fs: FsLike, flags: Flags, path: string): Promise<boolea
     return false;
   }
   const [pid, where] = said.split(" ");
-  if (where === undefined || where !== machine || !Number(pid) || Number(pid) === host?.pid) return false;
+  if (where === undefined || where !== machine || !Number(pid) || Number(pid) === host?.pid)
+    return false;
   try {
     host?.kill(Number(pid), 0);
     return false;

@@ -3,7 +3,16 @@
 // opened: a link that is swapped in later changes nothing. Elsewhere real paths are compared
 // before and after each use, which leaves a moment that only the host's own rights can close.
 
-import { canPin, codeOf, type Dirent, type Flags, type FsLike, flagsOf, Refusal, RESERVED } from "./host.js";
+import {
+  canPin,
+  codeOf,
+  type Dirent,
+  type Flags,
+  type FsLike,
+  flagsOf,
+  RESERVED,
+  Refusal,
+} from "./host.js";
 
 /** A directory inside the root. */
 export interface Dir {
@@ -161,7 +170,10 @@ export class Place {
     }
     const made = await this.dir(parts);
     if (made) return made;
-    throw new Refusal("invalid_path", "A file, or a link to nothing, stands where a directory is needed");
+    throw new Refusal(
+      "invalid_path",
+      "A file, or a link to nothing, stands where a directory is needed",
+    );
   }
 
   /** Where an entry that is a link really leads: segments below the root. */
@@ -175,7 +187,10 @@ export class Place {
     }
     if (!this.inside(real)) throw this.outside();
     const root = (await this.root()).replace(/[/\\]+$/, "");
-    return real.slice(root.length).split(/[/\\]/).filter((part) => part !== "");
+    return real
+      .slice(root.length)
+      .split(/[/\\]/)
+      .filter((part) => part !== "");
   }
 
   /** The entries of a directory, kitbag's own left out. */

@@ -53,7 +53,10 @@ export class SearchableDisk extends DiskStorage {
       for (const entry of entries ?? []) {
         if (!told(entry.name)) continue;
         if (entry.isFile()) out.push(below + entry.name);
-        else if (entry.isDirectory() && !MADE_UP.has(`${dir.real}/${entry.name}`.replace("//", "/"))) {
+        else if (
+          entry.isDirectory() &&
+          !MADE_UP.has(`${dir.real}/${entry.name}`.replace("//", "/"))
+        ) {
           const child = await this.place.child(dir, entry.name).catch(unreadable);
           if (child) await this.#walk(child, `${below}${entry.name}/`, out);
         }
@@ -106,7 +109,9 @@ export class SearchableDisk extends DiskStorage {
       // but so is a ripgrep that does not know an option.
       if (exitCode !== 0 && exitCode !== 1) return undefined;
       const names = stdout.split("\0").filter((name) => name !== "" && name !== "\n");
-      return rows(names.map((name) => name.replace(/^\.\//, "")).filter((n) => n.split("/").every(told)));
+      return rows(
+        names.map((name) => name.replace(/^\.\//, "")).filter((n) => n.split("/").every(told)),
+      );
     } catch {
       return undefined;
     }
@@ -114,7 +119,8 @@ export class SearchableDisk extends DiskStorage {
 }
 
 function unreadable(error: unknown): undefined {
-  if (/^(EACCES|EPERM|ENOENT|ENOTDIR|ELOOP|permission_denied)$/.test(codeOf(error))) return undefined;
+  if (/^(EACCES|EPERM|ENOENT|ENOTDIR|ELOOP|permission_denied)$/.test(codeOf(error)))
+    return undefined;
   throw error;
 }
 
@@ -277,7 +283,8 @@ export class Bodies {
     while (this.#next < this.#paths.length) {
       const file = await this.#folder.reach(this.#paths[this.#next] as string);
       const room = this.#block.length - used;
-      const length = file === undefined ? SKIPPED : this.#read(file, used, room, lengths.length === 0);
+      const length =
+        file === undefined ? SKIPPED : this.#read(file, used, room, lengths.length === 0);
       if (length === undefined) break;
       lengths.push(length);
       if (length !== SKIPPED) used += length;

@@ -4,7 +4,7 @@
 
 import type { Condition, FileToStore, StoredEntry, StoredFile, StoredMeta } from "../custom.js";
 import { claim, versionOf } from "./claims.js";
-import { type BigStats, codeOf, type Handle, Refusal, RESERVED } from "./host.js";
+import { type BigStats, codeOf, type Handle, RESERVED, Refusal } from "./host.js";
 import type { Dir, Place } from "./place.js";
 
 /** Tries to replace a file that others are replacing too, for a write that takes any state. */
@@ -40,7 +40,8 @@ export class DiskStorage {
     use: (dir: Dir, name: string) => Promise<T>,
   ): Promise<T | undefined> {
     const name = parts.at(-1);
-    if (name === undefined) throw new Refusal("is_directory", "The root is a directory, not a file");
+    if (name === undefined)
+      throw new Refusal("is_directory", "The root is a directory, not a file");
     const above = parts.slice(0, -1);
     const dir = make ? await this.place.madeDir(above) : await this.place.dir(above);
     if (!dir) return undefined;
