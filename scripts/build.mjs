@@ -4,12 +4,21 @@
 // test-suite calls. Prints the size of the wasm and fails over the budget.
 
 import { execFileSync } from "node:child_process";
-import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { brotliCompressSync, gzipSync } from "node:zlib";
-import { ensureBuildTools, wasmBindgen } from "./setup.mjs";
+import { ensure, ensureBuildTools, wasmBindgen } from "./setup.mjs";
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const BUDGET = { gzip: 350 * 1024, brotli: 270 * 1024 };
@@ -26,21 +35,23 @@ const out = resolve(root, options.out ?? (options.testing ? ".cache/pkg-testing"
 const dist = join(out, "dist");
 const cacheDir = join(root, ".cache");
 
-// One crate, two modules: what an agent works with, and the places that keep files elsewhere. The
+// One crate, three modules: what an agent works with, files in a browser and across a network, and
+// what the host lends. The
 // testing variant is one module, so that what only tests export is beside everything else.
 const MODULES = options.testing
-  ? [{ name: "kitbag", features: "agent,storages,testing" }]
+  ? [{ name: "kitbag", features: "agent,storages,lent,testing" }]
   : [
       { name: "kitbag", features: "agent" },
       { name: "storages", features: "storages" },
+      { name: "lent", features: "lent" },
     ];
 
-/** Leaves what the second bundle holds to it: the first only names it. */
-const secondBundle = {
-  name: "second-bundle",
+/** Leaves what other bundles hold to them: the first only names it. */
+const otherBundles = {
+  name: "other-bundles",
   setup(builder) {
-    builder.onResolve({ filter: /^\.\/storages-\w+\.js$/ }, ({ path }) => ({
-      path: path === "./storages-require.js" ? "./storages-require.cjs" : path,
+    builder.onResolve({ filter: /^\.\/(storages|lent)-\w+\.js$/ }, ({ path }) => ({
+      path: path.endsWith("-require.js") ? path.replace(/js$/, "cjs") : path,
       external: true,
     }));
   },
@@ -61,6 +72,7 @@ for (const module of MODULES) {
 }
 glueTypes();
 await bundle();
+await linkPeers();
 declarations();
 packageFiles();
 for (const module of MODULES) report(module);
@@ -110,18 +122,20 @@ function makeWasm({ name, features, glue }) {
   return readFileSync(small);
 }
 
-/** What TypeScript sees as `#glue`: the functions of every module, each once. */
+/** What TypeScript sees as `#glue`: what every module declares, each name once. */
 function glueTypes() {
-  const texts = MODULES.map(({ name, glue }) => readFileSync(join(glue, `${name}.d.ts`), "utf8"));
-  const declared = /^export function (\w+)/;
-  const lines = texts[0].split("\n");
-  const known = new Set(lines.map((line) => declared.exec(line)?.[1]));
-  for (const line of texts.slice(1).join("\n").split("\n")) {
-    const name = declared.exec(line)?.[1];
-    if (name && !known.has(name)) lines.push(line);
-    known.add(name);
+  const [first, ...others] = MODULES.map(({ name, glue }) =>
+    readFileSync(join(glue, `${name}.d.ts`), "utf8"),
+  );
+  // A function is one line; a class ends with the first brace that stands at a line's start.
+  const declaration = /^export (?:function (\w+).*|class (\w+)[^]*?\n\})/gm;
+  const known = new Set(Array.from(first.matchAll(declaration), ([, name, type]) => name ?? type));
+  let all = first;
+  for (const [text, name, type] of others.join("\n").matchAll(declaration)) {
+    if (!known.has(name ?? type)) all += `\n${text}\n`;
+    known.add(name ?? type);
   }
-  writeFileSync(join(cacheDir, "glue.d.ts"), lines.join("\n"));
+  writeFileSync(join(cacheDir, "glue.d.ts"), all);
 }
 
 /** The modules that the sources name with a `#`. */
@@ -144,7 +158,7 @@ function provided({ name, glue, wasm }) {
 async function bundle() {
   const src = join(root, "pkg-template/src");
   const entry = (name) => join(src, `entry/${name}.ts`);
-  const [first, second] = MODULES;
+  const [first, ...others] = MODULES;
   const shared = (module) => ({
     bundle: true,
     target: "es2022",
@@ -154,8 +168,8 @@ async function bundle() {
     // The glue has a loader of its own that no entry calls; without it no bundler is misled.
     treeShaking: true,
     // Optional peers, and the package itself, which the adapters import as their user does.
-    external: ["./kitbag.wasm", "./storages.wasm", "node:*", "kitbag", ...peers()],
-    plugins: [provided(module), ...(second && module === first ? [secondBundle] : [])],
+    external: ["./kitbag.wasm", "./storages.wasm", "./lent.wasm", "node:*", "kitbag", "kitbag/*", ...peers()],
+    plugins: [provided(module), ...(others.length > 0 && module === first ? [otherBundles] : [])],
   });
   const esm = {
     entryNames: "[name]",
@@ -171,7 +185,7 @@ async function bundle() {
     entryPoints: [
       ...runtimes.map(entry),
       ...subpaths().map((file) => join(src, file)),
-      ...(options.testing ? [entry("testing"), join(root, "tests/panics/testing.ts")] : []),
+      ...(options.testing ? [join(root, "tests/panics/testing.ts")] : []),
     ],
   });
   const commonjs = (name) => ({
@@ -181,10 +195,11 @@ async function bundle() {
     platform: "node",
   });
   await build({ ...shared(first), ...commonjs("require") });
-  if (!second) return;
-  const storages = runtimes.map((name) => entry(`storages-${name}`));
-  await build({ ...shared(second), ...esm, entryPoints: storages });
-  await build({ ...shared(second), ...commonjs("storages-require") });
+  for (const other of others) {
+    const entryPoints = runtimes.map((name) => entry(`${other.name}-${name}`));
+    await build({ ...shared(other), ...esm, entryPoints });
+    await build({ ...shared(other), ...commonjs(`${other.name}-require`) });
+  }
 }
 
 /** Modules with a subpath of their own: every file in `src/adapters`, and the suite. */
@@ -201,6 +216,21 @@ function peers() {
 
 function template() {
   return JSON.parse(readFileSync(join(root, "pkg-template/package.json"), "utf8"));
+}
+
+/** What the adapters' types are made from: the peers, linked to where they are installed. */
+async function linkPeers() {
+  const from = join(root, "tests/deps/agents");
+  await ensure("npm:agents");
+  const to = join(root, "pkg-template/node_modules");
+  rmSync(to, { recursive: true, force: true });
+  const { peerDependencies = {} } = template();
+  for (const name of Object.keys(peerDependencies)) {
+    const target = join(from, "node_modules", name);
+    if (!existsSync(target)) continue;
+    mkdirSync(dirname(join(to, name)), { recursive: true });
+    symlinkSync(target, join(to, name), "junction");
+  }
 }
 
 function declarations() {

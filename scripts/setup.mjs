@@ -200,9 +200,16 @@ async function moto() {
   await must(join(home, "bin/pip"), ["install", "--quiet", "moto[server]==5.2.5"]);
 }
 
+/** PostgreSQL's server programs: a test starts one of its own. */
+async function postgres() {
+  const places = ["17", "16", "15", "14"].map((v) => `/usr/lib/postgresql/${v}/bin/postgres`);
+  await program("KITBAG_POSTGRES", [...places, "postgres"], ["postgresql"]);
+}
+
 const steps = {
   ripgrep: () => program("KITBAG_RG", ["rg"], ["ripgrep"]),
   busybox: () => program("KITBAG_BUSYBOX", ["busybox"], ["busybox"]),
+  postgres,
   ceph,
   moto,
   "wasm-target": wasmTarget,

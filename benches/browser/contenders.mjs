@@ -45,7 +45,8 @@ async function idbKeyval() {
   const bodies = createStore("bench-keyval-bodies", "files");
   const listed = async (accept) => {
     const found = [];
-    for (const [path, meta] of await entries(metas)) if (accept(path)) found.push({ path, ...meta });
+    for (const [path, meta] of await entries(metas))
+      if (accept(path)) found.push({ path, ...meta });
     return found;
   };
   return {
@@ -87,7 +88,11 @@ async function idbKeyval() {
       return matches;
     },
     async read(path) {
-      return decoder.decode(await get(path, bodies)).split("\n").slice(0, 500).join("\n");
+      return decoder
+        .decode(await get(path, bodies))
+        .split("\n")
+        .slice(0, 500)
+        .join("\n");
     },
   };
 }
@@ -120,7 +125,9 @@ async function zenfs() {
     async ls(path) {
       const names = await fs.promises.readdir(path);
       return Promise.all(
-        names.map(async (name) => shown(`${path}/${name}`, await fs.promises.stat(`${path}/${name}`))),
+        names.map(async (name) =>
+          shown(`${path}/${name}`, await fs.promises.stat(`${path}/${name}`)),
+        ),
       );
     },
     async globTs() {

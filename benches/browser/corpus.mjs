@@ -8,7 +8,7 @@ export const NEEDLE = "needle_in_";
 
 const LINES = [
   "export function value(input: Map<string, number>): number {",
-  "  const found = input.get(\"name\") ?? defaults.fallback;",
+  '  const found = input.get("name") ?? defaults.fallback;',
   "  if (found === undefined) throw new Error(`nothing under ${input.size} names`);",
   "  return found * SCALE + offset(input);",
   "}",

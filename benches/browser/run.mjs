@@ -17,7 +17,13 @@ const ROUNDS = 5;
 
 /** What the issue asks for, in milliseconds. */
 const QUESTIONS = [
-  { title: "ls of a directory of 100", question: "ls", argument: "/src/dir7", limit: 20, size: 100 },
+  {
+    title: "ls of a directory of 100",
+    question: "ls",
+    argument: "/src/dir7",
+    limit: 20,
+    size: 100,
+  },
   { title: "glob **/*.ts", question: "globTs", limit: 150, size: 5_000 },
   { title: "grep, 20 matches", question: "grep", argument: "needle_in_", limit: 3_000, size: 20 },
   { title: "first page of 20 MB", question: "read", argument: "/large.txt", limit: 150 },
@@ -54,8 +60,15 @@ const median = (numbers) => numbers.toSorted((a, b) => a - b)[Math.floor(numbers
 const shown = (ms) => (ms < 10 ? ms.toFixed(2) : ms.toFixed(0));
 
 try {
-  console.log(`Chromium ${browser.context.browser()?.version() ?? ""}, ${os.cpus().length} cores; ms, medians of ${ROUNDS}`);
-  const names = (process.argv[2]?.split(",") ?? ["kitbag IndexedDB", "kitbag OPFS", "idb-keyval", "@zenfs/dom"]);
+  console.log(
+    `Chromium ${browser.context.browser()?.version() ?? ""}, ${os.cpus().length} cores; ms, medians of ${ROUNDS}`,
+  );
+  const names = process.argv[2]?.split(",") ?? [
+    "kitbag IndexedDB",
+    "kitbag OPFS",
+    "idb-keyval",
+    "@zenfs/dom",
+  ];
   const contenders = [];
   for (const name of names) {
     try {
@@ -86,8 +99,12 @@ try {
     const ours = median(seen.get("kitbag IndexedDB")?.first ?? [Infinity]);
     if (ours > limit) missed++;
     for (const [name, { first, later }] of seen) {
-      const ratio = name.startsWith("kitbag") ? "" : `  kitbag IndexedDB is ${(median(first) / ours).toFixed(1)} times as fast`;
-      console.log(`  ${name.padEnd(18)} first ${shown(median(first)).padStart(7)}  again ${shown(median(later)).padStart(7)}${ratio}`);
+      const ratio = name.startsWith("kitbag")
+        ? ""
+        : `  kitbag IndexedDB is ${(median(first) / ours).toFixed(1)} times as fast`;
+      console.log(
+        `  ${name.padEnd(18)} first ${shown(median(first)).padStart(7)}  again ${shown(median(later)).padStart(7)}${ratio}`,
+      );
     }
   }
   if (missed > 0) process.exitCode = 1;

@@ -118,7 +118,8 @@ export function adaptBackendProtocol(backend: AnyBackend): BackendProtocolV2 {
       }
       const answer = await it.readRaw(filePath);
       if (typeof answer === "string") return { error: answer };
-      if (answer && typeof answer === "object" && ("data" in answer || "error" in answer)) return answer;
+      if (answer && typeof answer === "object" && ("data" in answer || "error" in answer))
+        return answer;
       return { data: answer as FileData };
     });
   const adapted: BackendProtocolV2 & Loose = {
@@ -129,13 +130,20 @@ export function adaptBackendProtocol(backend: AnyBackend): BackendProtocolV2 {
     read: (filePath, offset, limit) =>
       safely(async () => {
         const old = !has(it, "ls") && has(it, "lsInfo");
-        if (old && has(it, "readRaw")) return page(filePath, await readRaw(filePath), offset, limit);
+        if (old && has(it, "readRaw"))
+          return page(filePath, await readRaw(filePath), offset, limit);
         const answer = await it.read(filePath, offset, limit);
         if (typeof answer !== "string") return answer as ReadResult;
         return /^Error\b/.test(answer) ? { error: answer } : { content: answer };
       }),
     readRaw,
-    grep: (pattern: string, path?: string | null, glob?: string | null, maxCount?: number | null, options?: GrepOptions) =>
+    grep: (
+      pattern: string,
+      path?: string | null,
+      glob?: string | null,
+      maxCount?: number | null,
+      options?: GrepOptions,
+    ) =>
       safely(async () => {
         const answer = only<"matches", GrepResult>(
           "matches",
@@ -216,7 +224,11 @@ export function adaptSandboxProtocol(sandbox: AnyBackend): SandboxBackendProtoco
       return await it.execute(command, ...rest);
     } catch (error) {
       const failure = thrown(error);
-      return Object.assign(failure, { output: failure.error ?? "", exitCode: null, truncated: false });
+      return Object.assign(failure, {
+        output: failure.error ?? "",
+        exitCode: null,
+        truncated: false,
+      });
     }
   };
   Object.defineProperty(adapted, "id", { get: () => it.id, enumerable: true });

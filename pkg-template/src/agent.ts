@@ -26,7 +26,6 @@ export {
   withPolicy,
 } from "./policy.js";
 export { StateBackend, type StateBackendOptions, type StateRuntime } from "./state.js";
-export type * from "./types.js";
 export {
   type BackendOrFactory,
   type ContentBlock,
@@ -41,3 +40,4 @@ export {
   type ToolOutput,
   type ToolResult,
 } from "./tools.js";
+export type * from "./types.js";

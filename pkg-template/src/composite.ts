@@ -2,8 +2,8 @@
 
 import type { AnyBackend as Any } from "./adapt.js";
 import { addShell, Backend, type ExecuteOptions } from "./backend.js";
-import { refused } from "./core/checks.js";
 import { received } from "./core/call.js";
+import { refused } from "./core/checks.js";
 import { withHandle } from "./core/foreign.js";
 import { sealClass } from "./core/handle.js";
 import { enter, glue } from "./core/instance.js";
@@ -22,7 +22,9 @@ export function madeHandle(what: string): number {
 
 function make(defaultBackend: unknown, routes: unknown): { handle: number; prefixes: string[] } {
   if (typeof routes !== "object" || routes === null || Array.isArray(routes)) {
-    throw new TypeError('CompositeBackend: routes must be an object such as { "/memories/": backend }');
+    throw new TypeError(
+      'CompositeBackend: routes must be an object such as { "/memories/": backend }',
+    );
   }
   const entries = Object.entries(routes);
   const handles: number[] = [];

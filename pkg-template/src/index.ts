@@ -3,3 +3,4 @@
 
 export * from "./agent.js";
 export * from "./storages.js";
+export * from "./lent.js";

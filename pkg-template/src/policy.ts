@@ -67,8 +67,12 @@ export interface InspectedOperation {
 }
 
 /** Nothing: go ahead. `deny`: do not. `content`: write this in its place. */
-// biome-ignore lint/suspicious/noConfusingVoidType: a callback that returns nothing says yes
-export type InspectVerdict = void | undefined | null | { deny: string } | { content: string | Uint8Array };
+export type InspectVerdict =
+  | void
+  | undefined
+  | null
+  | { deny: string }
+  | { content: string | Uint8Array };
 
 /** What became of one operation. Never content, a pattern, a command or a secret. */
 export interface AuditRecord {

@@ -2,6 +2,7 @@
 // caller's state that is read through on every call (`new StateBackend(runtime)`); over a
 // channel that gives the state and takes changes. The last two are a mirror of that state.
 
+import { capabilityOf } from "./backend.js";
 import { now, Op, received } from "./core/call.js";
 import { encoded, messageOf, Options, refused } from "./core/checks.js";
 import { handleOf, methodsOnly, own, sealClass } from "./core/handle.js";
@@ -18,7 +19,6 @@ import {
 import type { Reply } from "./core/reply.js";
 import * as ask from "./core/requests.js";
 import * as unpack from "./core/results.js";
-import { capabilityOf } from "./backend.js";
 import { incoming } from "./filedata.js";
 import { type Channel, Mirror } from "./mirror.js";
 import type {
@@ -292,4 +292,3 @@ function runtimeOf(first: unknown): StateRuntime | undefined {
   if (bad) throw new TypeError(`StateBackend: the first argument could not be read: ${bad.error}`);
   return found ? (first as StateRuntime) : undefined;
 }
-

@@ -11,7 +11,7 @@ import * as put from "./core/message.js";
 import type { Reply } from "./core/reply.js";
 import { update } from "./core/results.js";
 import { type FilesystemPermission, type Policy, withPolicy } from "./policy.js";
-import type { Failure as Refused, FileData } from "./types.js";
+import type { FileData, Failure as Refused } from "./types.js";
 
 /** The names of the tools. */
 export type FileToolName =
@@ -70,7 +70,9 @@ export interface FileTool {
 }
 
 /** A backend, or a function that gives one for each call. */
-export type BackendOrFactory<R = unknown> = AnyBackend | ((runtime: R) => AnyBackend | Promise<AnyBackend>);
+export type BackendOrFactory<R = unknown> =
+  | AnyBackend
+  | ((runtime: R) => AnyBackend | Promise<AnyBackend>);
 
 /** How the tools behave. */
 export interface FileToolsOptions {
@@ -118,7 +120,10 @@ const collected = new FinalizationRegistry<number>((set) => {
 });
 
 /** The backend itself, whatever it was given as. */
-export function resolveBackend(backend: BackendOrFactory, runtime?: unknown): AnyBackend | Promise<AnyBackend> {
+export function resolveBackend(
+  backend: BackendOrFactory,
+  runtime?: unknown,
+): AnyBackend | Promise<AnyBackend> {
   return typeof backend === "function"
     ? (backend as (runtime: unknown) => AnyBackend | Promise<AnyBackend>)(runtime)
     : backend;
@@ -172,7 +177,13 @@ export function createFileTools(backend: BackendOrFactory, options?: FileToolsOp
       return failure(`Error: the tool could not run: ${messageOf(error)}`);
     }
   };
-  const moved = async (text: string, message: boolean, id: string, tool: string, call?: ToolCall) => {
+  const moved = async (
+    text: string,
+    message: boolean,
+    id: string,
+    tool: string,
+    call?: ToolCall,
+  ) => {
     const target = await current(call);
     return start<{ text?: string }>(
       target,
@@ -187,7 +198,13 @@ export function createFileTools(backend: BackendOrFactory, options?: FileToolsOp
       call,
     );
   };
-  const shrunk = async (text: string, message: boolean, id: string, tool: string, call?: ToolCall) => {
+  const shrunk = async (
+    text: string,
+    message: boolean,
+    id: string,
+    tool: string,
+    call?: ToolCall,
+  ) => {
     try {
       return (await moved(text, message, id, tool, call)).text ?? text;
     } catch {
@@ -205,26 +222,35 @@ export function createFileTools(backend: BackendOrFactory, options?: FileToolsOp
     offload: async <T>(result: T, call: ToolCall & { toolName?: string }) => {
       const tool = call.toolName ?? "";
       const id = call.callId ?? "";
-      if (Array.isArray(result)) return offloadBlocks(result, (text) => shrunk(text, false, id, tool, call)) as T;
+      if (Array.isArray(result))
+        return offloadBlocks(result, (text) => shrunk(text, false, id, tool, call)) as T;
       const text = typeof result === "string" ? result : asText(result);
       if (text === undefined) return result;
       const short = await shrunk(text, false, id, tool, call);
       return short === text ? result : short;
     },
-    offloadMessage: (text, call) => shrunk(text, true, call?.messageId ?? call?.callId ?? "", "", call),
+    offloadMessage: (text, call) =>
+      shrunk(text, true, call?.messageId ?? call?.callId ?? "", "", call),
   };
 }
 
 function makeSet(of: Options, options: FileToolsOptions | undefined): { id: number } {
-  const names = of.checked("tools", `an array of ${NAMES.join(", ")}`, (value): value is string[] =>
-    Array.isArray(value) && value.every((name) => NAMES.includes(name as string)),
+  const names = of.checked(
+    "tools",
+    `an array of ${NAMES.join(", ")}`,
+    (value): value is string[] =>
+      Array.isArray(value) && value.every((name) => NAMES.includes(name as string)),
   );
   const descriptions = Object.entries(of.object("customToolDescriptions") ?? {});
   for (const [name, text] of descriptions) {
-    if (!NAMES.includes(name)) of.refuse("customToolDescriptions", `about ${NAMES.join(", ")}`, name);
+    if (!NAMES.includes(name))
+      of.refuse("customToolDescriptions", `about ${NAMES.join(", ")}`, name);
     if (typeof text !== "string") of.refuse("customToolDescriptions", "texts by tool", text);
   }
-  const limit = (name: "toolTokenLimitBeforeEvict" | "humanMessageTokenLimitBeforeEvict", usual: number) => {
+  const limit = (
+    name: "toolTokenLimitBeforeEvict" | "humanMessageTokenLimitBeforeEvict",
+    usual: number,
+  ) => {
     const given = of.amount(name);
     return options?.[name] === null ? -1 : (given ?? usual);
   };
@@ -292,7 +318,11 @@ async function start<T extends object>(
     if (bad) throw new Error(bad.error);
     const length = put.finish();
     put.sent();
-    return settled(() => go(handle, length), unpack, call?.signal ? { signal: call.signal } : undefined);
+    return settled(
+      () => go(handle, length),
+      unpack,
+      call?.signal ? { signal: call.signal } : undefined,
+    );
   });
   if ("error" in answer && "code" in answer) throw new Error((answer as Refused).error);
   return answer as T;
@@ -344,7 +374,10 @@ function asText(result: unknown): string | undefined {
 }
 
 /** Text blocks of a result become one where they are too large; everything else stays. */
-async function offloadBlocks(blocks: unknown[], shrink: (text: string) => Promise<string>): Promise<unknown[]> {
+async function offloadBlocks(
+  blocks: unknown[],
+  shrink: (text: string) => Promise<string>,
+): Promise<unknown[]> {
   const text = (block: unknown): string | undefined => {
     const it = block as { type?: unknown; text?: unknown } | null;
     return it?.type === "text" && typeof it.text === "string" ? it.text : undefined;
@@ -352,7 +385,9 @@ async function offloadBlocks(blocks: unknown[], shrink: (text: string) => Promis
   const texts = blocks.map(text);
   if (!texts.some((one) => one !== undefined)) {
     const whole = asText(blocks) ?? "";
-    const media = blocks.some((block) => typeof (block as { type?: unknown } | null)?.type === "string");
+    const media = blocks.some(
+      (block) => typeof (block as { type?: unknown } | null)?.type === "string",
+    );
     const short = media ? whole : await shrink(whole);
     return short === whole ? blocks : [{ type: "text", text: short }];
   }

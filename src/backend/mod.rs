@@ -1,6 +1,7 @@
 //! The places that keep files. [`files`] says what the operations mean; every other file here
 //! says how one kind of place keeps bytes.
 
+pub mod context_hub;
 #[cfg(target_arch = "wasm32")]
 pub mod custom;
 #[cfg(target_arch = "wasm32")]
@@ -20,5 +21,6 @@ pub mod s3;
 pub mod sandbox;
 pub mod sql;
 pub mod state;
+pub mod store;
 #[cfg(target_arch = "wasm32")]
 pub mod with_shell;

@@ -98,7 +98,9 @@ class Work {
   /** Nobody else writes what stands beneath a client's own folder. */
   async overwrite(s3, who, turn) {
     const path = `/own/${who}/${Math.floor(this.next() * 8)}.bin`;
-    const bytes = new TextEncoder().encode(`${who} ${turn} `.repeat(1 + Math.floor(this.next() * 400)));
+    const bytes = new TextEncoder().encode(
+      `${who} ${turn} `.repeat(1 + Math.floor(this.next() * 400)),
+    );
     const answer = await this.ask(async (o) => {
       const [one] = await s3.uploadFiles([[path, bytes]], o);
       return one.error === null ? {} : { error: one.message, code: one.code };

@@ -53,7 +53,14 @@ export function seededFaults(seed) {
 /** Starts a proxy before `endpoint`: `{ endpoint, log, faults, latencyMs, stop }`. */
 export async function startProxy(endpoint) {
   const target = new URL(endpoint);
-  const state = { log: [], spoiled: 0, faults: undefined, latencyMs: 0, stop: undefined, endpoint: "" };
+  const state = {
+    log: [],
+    spoiled: 0,
+    faults: undefined,
+    latencyMs: 0,
+    stop: undefined,
+    endpoint: "",
+  };
   const server = createServer({ keepAliveTimeout: 60_000 }, (incoming, outgoing) => {
     const chunks = [];
     incoming.on("data", (chunk) => chunks.push(chunk));
@@ -77,7 +84,11 @@ export async function startProxy(endpoint) {
 }
 
 function plain(outgoing, status, headers = {}) {
-  outgoing.writeHead(status, { "content-length": "0", "access-control-allow-origin": "*", ...headers });
+  outgoing.writeHead(status, {
+    "content-length": "0",
+    "access-control-allow-origin": "*",
+    ...headers,
+  });
   outgoing.end();
 }
 

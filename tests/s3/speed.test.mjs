@@ -42,8 +42,10 @@ test("5,000 objects behind 20 ms: searches and lists", async (t) => {
   t.after(() => proxy.stop());
   const bucket = await newBucket(servers.ceph);
   const filler = "some line of text that fills the file\n".repeat(20);
-  const body = (at) => new TextEncoder().encode(`${filler}${at % 100 === 7 ? "needle" : "hay"} ${at}\n`);
-  const name = (at) => `/${at % 5 === 0 ? "src" : "docs"}/d${at % 10}/file${at}.${at % 2 ? "md" : "ts"}`;
+  const body = (at) =>
+    new TextEncoder().encode(`${filler}${at % 100 === 7 ? "needle" : "hay"} ${at}\n`);
+  const name = (at) =>
+    `/${at % 5 === 0 ? "src" : "docs"}/d${at % 10}/file${at}.${at % 2 ? "md" : "ts"}`;
   const direct = backend(servers.ceph, bucket);
   const files = Array.from({ length: OBJECTS }, (_, at) => [name(at), body(at)]);
   const uploads = await direct.uploadFiles(files);

@@ -2,19 +2,23 @@
 // and what is special to the binding. It answers with JSON.
 
 import { R2Backend, S3Backend } from "kitbag-under-test";
-import { conformance } from "kitbag-under-test/testing";
+import { runConformance } from "kitbag-under-test/conformance";
 
 let turn = 0;
 
-async function suite(make) {
-  return conformance(() => {
+async function suite(make, longest) {
+  const under = ({ writeMode }) => {
     turn += 1;
-    return make(`case ${turn}/+`);
-  });
+    return make(`case ${turn}/+`, writeMode);
+  };
+  return [
+    await runConformance(under, { except: { [longest]: "needs every byte of a key" } }),
+    await runConformance(() => make(""), { only: [longest] }),
+  ];
 }
 
 async function edits(make) {
-  const clients = Array.from({ length: 8 }, make);
+  const clients = Array.from({ length: 8 }, () => make());
   const first = await clients[0].write("/log.txt", "end");
   if (first.error) throw new Error(first.error);
   await Promise.all(
@@ -30,7 +34,7 @@ async function edits(make) {
 }
 
 async function creates(make) {
-  const clients = Array.from({ length: 16 }, make);
+  const clients = Array.from({ length: 16 }, () => make());
   const answers = await Promise.all(clients.map((client) => client.write("/race.txt", "x")));
   return answers.filter(({ error }) => error === undefined).length;
 }
@@ -66,8 +70,8 @@ export default {
   async fetch(request, env) {
     const { what, s3, keys } = await request.json();
     const make = s3
-      ? (prefix) => new S3Backend({ ...s3, prefix: `${s3.prefix ?? ""}${prefix ?? ""}` })
-      : (prefix) => new R2Backend({ bucket: env.BUCKET, prefix: prefix ?? what });
+      ? (prefix = "", writeMode) => new S3Backend({ ...s3, prefix, writeMode })
+      : (prefix = what, writeMode) => new R2Backend({ bucket: env.BUCKET, prefix, writeMode });
     try {
       const run = { suite, edits, creates, many, names }[what];
       return Response.json(await run(make, keys));

@@ -22,7 +22,8 @@ export function own(object: object, handle: number): void {
 /** The handle of an object of ours. */
 export function handleOf(object: object): number {
   const handle = handles.get(object);
-  if (handle === undefined) throw new TypeError("This method was called on something that is not a kitbag backend");
+  if (handle === undefined)
+    throw new TypeError("This method was called on something that is not a kitbag backend");
   return handle;
 }
 
@@ -36,8 +37,8 @@ export function methodsOnly(object: object): void {
 
 /** Says that instances of exactly this class may be used by their handle. */
 // biome-ignore lint/complexity/noBannedTypes: a class is a Function here
-export function plainClass(constructor: Function): void {
-  plain.add(constructor.prototype);
+export function plainClass(type: Function): void {
+  plain.add(type.prototype);
 }
 
 const METHODS = [
@@ -65,9 +66,9 @@ function methodsOf(prototype: object): Map<string, unknown> {
 
 /** Seals what a class's methods are; call it right behind the class. */
 // biome-ignore lint/complexity/noBannedTypes: a class is a Function here
-export function sealClass(constructor: Function): void {
-  plainClass(constructor);
-  originals.set(constructor.prototype, methodsOf(constructor.prototype));
+export function sealClass(type: Function): void {
+  plainClass(type);
+  originals.set(type.prototype, methodsOf(type.prototype));
 }
 
 /**

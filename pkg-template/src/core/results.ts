@@ -176,7 +176,11 @@ export function executeFailure(failed: Failure): ExecuteResponse {
   return { output: failed.error ?? "", exitCode: null, truncated: false, ...failed };
 }
 
-function each<T>(batch: Batch<unknown>, one: (path: string) => T, bad: (path: string, why: string) => T): T[] {
+function each<T>(
+  batch: Batch<unknown>,
+  one: (path: string) => T,
+  bad: (path: string, why: string) => T,
+): T[] {
   return batch.inputs.map(({ path, refusal }) =>
     refusal === undefined ? one(path) : bad(path, refusal),
   );

@@ -9,3 +9,4 @@ load(moduleOf(base64));
 
 export * from "../agent.js";
 export * from "./storages-browser.js";
+export * from "./lent-browser.js";

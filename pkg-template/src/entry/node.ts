@@ -7,3 +7,4 @@ load(new WebAssembly.Module(readFileSync(new URL("./kitbag.wasm", import.meta.ur
 
 export * from "../agent.js";
 export * from "./storages-node.js";
+export * from "./lent-node.js";

@@ -10,3 +10,4 @@ load(new WebAssembly.Module(readFileSync(join(__dirname, "kitbag.wasm"))));
 
 export * from "../agent.js";
 export * from "./storages-require.js";
+export * from "./lent-require.js";

@@ -1,5 +1,5 @@
-// `kitbag/slim`: for those who load the wasm themselves, streaming or not. The two modules are
-// taken into use one by one; whoever needs no storage elsewhere never loads the second.
+// `kitbag/slim`: for those who load the wasm themselves, streaming or not. The three modules
+// are taken into use one by one; whoever needs no storage elsewhere loads only the first.
 
 import { attached } from "../core/instance.js";
 import { compiled, type InitInput, type ModuleInput, moduleFrom } from "./input.js";
@@ -16,6 +16,7 @@ export async function init(input?: InitInput): Promise<void> {
   load(await compiled(input ?? new URL("./kitbag.wasm", import.meta.url)));
 }
 
-export type { InitInput, ModuleInput } from "./input.js";
 export * from "../agent.js";
+export type { InitInput, ModuleInput } from "./input.js";
 export * from "./storages-slim.js";
+export * from "./lent-slim.js";

@@ -1,7 +1,7 @@
 // The storages, in Workers: see `workerd.ts`.
 
-import module from "./storages.wasm";
 import { loadLater } from "./load.js";
+import module from "./storages.wasm";
 
 loadLater(() => module);
 

@@ -7,3 +7,4 @@ load(module);
 
 export * from "../agent.js";
 export * from "./storages-workerd.js";
+export * from "./lent-workerd.js";

@@ -206,14 +206,27 @@ impl Place {
         if let Some(until) = &keys.until {
             statement.push(" AND f.path < ").text(until);
         }
-        statement
-            .push(" ORDER BY f.path LIMIT 1) FROM level WHERE level.entry IS NOT NULL) SELECT ")
-            .push(&self.meta())
-            .push(" FROM level JOIN ")
-            .push(self.table.as_str())
-            .push(" ON namespace = ")
-            .text(&self.namespace)
-            .push(" AND path = entry ORDER BY path");
+        statement.push(" ORDER BY f.path LIMIT 1) FROM level WHERE level.entry IS NOT NULL) ");
+        let row = self.meta();
+        match self.dialect {
+            // Row by row: a planner that guesses would rather read the whole table.
+            Dialect::Postgres => statement
+                .push("SELECT row.* FROM level CROSS JOIN LATERAL (SELECT ")
+                .push(&row)
+                .push(" FROM ")
+                .push(self.table.as_str())
+                .push(" WHERE namespace = ")
+                .text(&self.namespace)
+                .push(" AND path = entry LIMIT 1) AS row ORDER BY path"),
+            Dialect::Sqlite => statement
+                .push("SELECT ")
+                .push(&row)
+                .push(" FROM level CROSS JOIN ")
+                .push(self.table.as_str())
+                .push(" ON namespace = ")
+                .text(&self.namespace)
+                .push(" AND path = entry ORDER BY path"),
+        };
         statement
     }
 

@@ -5,12 +5,11 @@ import { launch } from "../lib/browsers.mjs";
 
 const MODULE = "/pages/races.mjs";
 const TABS = 4;
-const EDITS = 100;
 const CREATORS = 8;
 const FILES = 5;
 
 /** `check(name, run)` counts one test. */
-export async function races({ browser: name, kind, server, check }) {
+export async function races({ browser: name, kind, edits, server, check }) {
   const browser = await launch(name);
   try {
     const pages = [];
@@ -18,22 +17,22 @@ export async function races({ browser: name, kind, server, check }) {
       pages.push(await browser.page(`${server.origin}/pages/blank.html`));
     }
     const [first] = pages;
-    await check(`${name}, ${kind}: ${TABS} tabs, ${EDITS} edits each, none lost`, async () => {
+    await check(`${name}, ${kind}: ${TABS} tabs, ${edits} edits each, none lost`, async () => {
       const where = { kind, place: "edits" };
       await first.call(MODULE, "begin", { ...where, text: "end\n" });
       await Promise.all(
         pages
           .slice(0, TABS)
-          .map((page, tab) => page.call(MODULE, "append", { ...where, tab, edits: EDITS })),
+          .map((page, tab) => page.call(MODULE, "append", { ...where, tab, edits })),
       );
       const lines = (await first.call(MODULE, "content", where)).split("\n");
       const wanted = new Set();
       for (let tab = 0; tab < TABS; tab++) {
-        for (let edit = 0; edit < EDITS; edit++) wanted.add(`tab ${tab} edit ${edit}`);
+        for (let edit = 0; edit < edits; edit++) wanted.add(`tab ${tab} edit ${edit}`);
       }
       for (const line of lines) wanted.delete(line);
       strictEqual(wanted.size, 0, `lost: ${[...wanted].slice(0, 5).join(", ")}`);
-      strictEqual(lines.length, TABS * EDITS + 2);
+      strictEqual(lines.length, TABS * edits + 2);
     });
     await check(`${name}, ${kind}: of ${CREATORS} tabs that create a file, one does`, async () => {
       const where = { kind, place: "creates" };

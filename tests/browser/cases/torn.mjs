@@ -57,7 +57,9 @@ export async function torn({ kills, random = Math.random, pkg, log = () => {} })
           // The page has not begun a new version of this round when it tells what it found,
           // but may have by now: what counts is what was begun when the last one was killed.
           if (is !== before?.kept && is !== before?.begun && round > 0) {
-            failures.push(`${kind}, kill ${round}: found ${is}; kept ${kept}, begun ${before.begun}`);
+            failures.push(
+              `${kind}, kill ${round}: found ${is}; kept ${kept}, begun ${before.begun}`,
+            );
           }
           if (strangers.length > 0) failures.push(`${kind}: leftovers show: ${strangers}`);
           if (is !== before?.kept) inFlight++;

@@ -86,6 +86,11 @@ async function firefox(folder) {
     executablePath: FIREFOX,
     headless: true,
     userDataDir: folder,
+    // Nobody is there to answer a question about persistent storage.
+    extraPrefsFirefox: {
+      "dom.storageManager.prompt.testing": true,
+      "dom.storageManager.prompt.testing.allow": true,
+    },
     protocolTimeout: 300_000,
   });
   return {
@@ -205,7 +210,9 @@ async function webkit(folder) {
     let calls = 0;
     return {
       async page(url) {
-        const handle = free ?? (await ask("POST", `${at}/window/new`, { type: "tab" })).handle;
+        const open = () => ask("POST", `${at}/window/new`, { type: "tab" });
+        // A new one is opened from the first, which stays; the one in front may be closed by now.
+        const handle = free ?? (await inWindow(first, open)).handle;
         free = undefined;
         await inWindow(handle, () => ask("POST", `${at}/url`, { url }));
         return {

@@ -1,0 +1,302 @@
+// StoreBackend: files in a LangGraph store, each tenant's under a namespace. Whose files a call
+// is about may be decided by each call anew (a namespace by function, a store of the graph that
+// runs), so such a backend finds the right one behind itself at the start of every call.
+
+import { Backend } from "./backend.js";
+import { BadArgument, messageOf, Options } from "./core/checks.js";
+import { handleOf, sealClass } from "./core/handle.js";
+import { enter, glue } from "./core/instance.js";
+import { type GraphRuntime, graphContext } from "./graph.js";
+
+/** As much of LangGraph's `BaseStore` as is needed. */
+export interface StoreLike {
+  // biome-ignore-start lint/suspicious/noExplicitAny: stores differ in how they say it
+  get(namespace: string[], key: string): any;
+  put(namespace: string[], key: string, value: Record<string, any>): any;
+  delete(namespace: string[], key: string): any;
+  search(namespacePrefix: string[], options?: { limit?: number; offset?: number }): any;
+  batch?(operations: any): any;
+  // biome-ignore-end lint/suspicious/noExplicitAny: stores differ in how they say it
+}
+
+/** What a namespace function is told: the runtime of the graph that runs. */
+export interface NamespaceRuntime extends GraphRuntime {
+  /** @deprecated Read `context` instead. */
+  readonly state?: unknown;
+  /** @deprecated Read `executionInfo` instead. */
+  readonly config?: GraphConfig;
+  /** @deprecated Read `serverInfo` instead. */
+  readonly assistantId?: string;
+  /** @deprecated This object is the runtime. */
+  readonly runtime?: GraphRuntime;
+}
+
+interface GraphConfig {
+  metadata?: Record<string, unknown>;
+  configurable?: Record<string, unknown>;
+}
+
+/** Which files: the same for every call, or decided by the runtime of each. */
+export type StoreNamespace = readonly string[] | ((runtime: NamespaceRuntime) => readonly string[]);
+
+export interface StoreBackendOptions {
+  /** The store; without one, that of the graph that runs. */
+  store?: StoreLike;
+  /** Whose files. Parts of letters, digits and `- _ . @ + : ~`. */
+  namespace?: StoreNamespace;
+  /** The form that new text files take. */
+  fileFormat?: "v1" | "v2";
+  /** What `write` does where the file exists: refuse (`"create"`, the default) or replace it. */
+  writeMode?: "create" | "overwrite";
+  /**
+   * How bytes are put: as base64 with `encoding` (the default), which every store keeps, or as
+   * they are, for stores that keep a `Uint8Array`.
+   */
+  binary?: "base64" | "raw";
+}
+
+/** deepagents' older construction. */
+export interface StateAndStore {
+  state: unknown;
+  store?: StoreLike;
+  assistantId?: string;
+  config?: unknown;
+}
+
+interface Form {
+  overwrite: boolean;
+  v1: boolean;
+  raw: boolean;
+}
+
+/** The backend behind one store, namespace and form. */
+class Bound extends Backend {}
+sealClass(Bound);
+
+/** Backends that are in use, so that all who work on the same files take turns together. */
+const bound = new WeakMap<object, Map<string, WeakRef<Bound>>>();
+
+function boundTo(store: StoreLike, namespace: readonly string[], form: Form): Bound {
+  let known = bound.get(store);
+  if (!known) {
+    known = new Map();
+    bound.set(store, known);
+  }
+  const key = JSON.stringify([namespace, form.overwrite, form.v1, form.raw]);
+  const before = known.get(key)?.deref();
+  if (before) return before;
+  for (const [old, ref] of known) if (ref.deref() === undefined) known.delete(old);
+  let handle: number;
+  try {
+    handle = enter(() =>
+      glue.store_new(store, [...namespace], form.overwrite, form.v1, form.raw),
+    );
+  } catch (refusal) {
+    if (typeof refusal === "string") throw new BadArgument(refusal);
+    throw refusal;
+  }
+  const made = new Bound(handle);
+  known.set(key, new WeakRef(made));
+  return made;
+}
+
+/** Methods that a backend with a namespace by function has to look up anew. */
+const METHODS = [
+  "ls",
+  "read",
+  "readRaw",
+  "grep",
+  "glob",
+  "write",
+  "edit",
+  "delete",
+  "uploadFiles",
+  "downloadFiles",
+] as const;
+
+/** Files in a LangGraph store. */
+export class StoreBackend extends Backend {
+  /** Keeps what others share alive as long as this is. */
+  protected readonly kept: unknown;
+
+  constructor(given: StateAndStore, options?: StoreBackendOptions);
+  constructor(options?: StoreBackendOptions);
+  constructor(first?: StoreBackendOptions | StateAndStore, second?: StoreBackendOptions) {
+    const older =
+      typeof first === "object" && first !== null && "state" in first
+        ? (first as StateAndStore)
+        : undefined;
+    const options = new Options("StoreBackend", older ? second : first);
+    const store = storeOf(options, options.object("store") ?? older?.store);
+    const namespace = namespaceOf(options);
+    const form: Form = {
+      v1: options.oneOf("fileFormat", ["v1", "v2"], "v2") === "v1",
+      overwrite: options.oneOf("writeMode", ["create", "overwrite"], "create") === "overwrite",
+      raw: options.oneOf("binary", ["base64", "raw"], "base64") === "raw",
+    };
+    options.done();
+    if (namespace === undefined) warnDefault();
+    if (store && Array.isArray(namespace)) {
+      let itself: Bound;
+      try {
+        itself = boundTo(store, namespace, form);
+      } catch (error) {
+        throw new TypeError(`StoreBackend: ${messageOf(error)}`);
+      }
+      super(enter(() => glue.store_share(handleOf(itself))));
+      this.kept = itself;
+      return;
+    }
+    // Nothing stands behind this one's own handle; every method goes to another.
+    super(enter(() => glue.store_new({}, ["unbound"], form.overwrite, form.v1, form.raw)));
+    const bind = () => {
+      const whose = older ?? undefined;
+      return boundTo(foundStore(store, whose), foundNamespace(namespace, whose), form);
+    };
+    for (const name of METHODS) this.#redirect(name, bind);
+  }
+
+  #redirect(name: (typeof METHODS)[number], bind: () => Bound): void {
+    const batch = name === "uploadFiles" || name === "downloadFiles";
+    const value = async (...args: unknown[]): Promise<unknown> => {
+      let target: Bound;
+      try {
+        target = bind();
+      } catch (error) {
+        const message = messageOf(error);
+        const code = error instanceof BadArgument ? "invalid_argument" : "unavailable";
+        if (!batch) return { error: message, code };
+        const inputs = Array.isArray(args[0]) ? (args[0] as unknown[]) : [];
+        return inputs.map((input) => ({
+          path: String(Array.isArray(input) ? input[0] : input),
+          ...(name === "downloadFiles" ? { content: null } : {}),
+          error: "permission_denied",
+          code,
+          message,
+        }));
+      }
+      return Reflect.apply(target[name] as (...args: unknown[]) => unknown, target, args);
+    };
+    // Own methods tell routers and policies that the handle does not stand for this object.
+    Object.defineProperty(this, name, { value, writable: true, configurable: true });
+  }
+}
+
+sealClass(StoreBackend);
+
+function storeOf(options: Options, store: unknown): StoreLike | undefined {
+  if (store === undefined || store === null) return undefined;
+  const methods = ["get", "put", "delete", "search"] as const;
+  const sound = methods.every((name) => typeof (store as StoreLike)[name] === "function");
+  if (!sound) options.refuse("store", "an object with get, put, delete and search", store);
+  return store as StoreLike;
+}
+
+function namespaceOf(options: Options): StoreNamespace | undefined {
+  const value = options.raw("namespace");
+  if (value === undefined || typeof value === "function") return value as StoreNamespace | undefined;
+  try {
+    return checked(value);
+  } catch (error) {
+    throw new TypeError(`StoreBackend: ${messageOf(error)}`);
+  }
+}
+
+const PART = /^[A-Za-z0-9\-_.@+:~]+$/;
+
+/** A namespace as it may be; no wildcards, nothing empty. */
+function checked(value: unknown): readonly string[] {
+  if (!Array.isArray(value) || value.length === 0) {
+    throw new BadArgument("namespace must be a non-empty array of strings");
+  }
+  // A copy: whoever gave it may change it later.
+  return Array.from(value, (part: unknown, at) => {
+    if (typeof part !== "string" || !PART.test(part)) {
+      throw new BadArgument(
+        `namespace[${at}] must be a non-empty string of letters, digits and - _ . @ + : ~`,
+      );
+    }
+    return part;
+  });
+}
+
+function foundStore(own: StoreLike | undefined, older: StateAndStore | undefined): StoreLike {
+  const store = own ?? older?.store ?? (graphContext()?.store as StoreLike | undefined);
+  if (store) return store;
+  throw new Error(
+    "A store is required: pass `store`, or run inside a graph that was compiled with one (import kitbag/langchain)",
+  );
+}
+
+function foundNamespace(
+  namespace: StoreNamespace | undefined,
+  older: StateAndStore | undefined,
+): readonly string[] {
+  if (typeof namespace === "function") {
+    let answer: unknown;
+    try {
+      answer = namespace(runtimeFor(older));
+    } catch (error) {
+      throw new BadArgument(`namespace() threw: ${messageOf(error)}`);
+    }
+    return checked(answer);
+  }
+  if (namespace !== undefined) return namespace;
+  const assistant = assistantOf(older);
+  return checked(assistant === undefined ? ["filesystem"] : [assistant, "filesystem"]);
+}
+
+function configOf(older: StateAndStore | undefined): GraphConfig | undefined {
+  return (older?.config ?? graphContext()?.config) as GraphConfig | undefined;
+}
+
+function assistantOf(older: StateAndStore | undefined): string | undefined {
+  const config = configOf(older);
+  const candidates = [
+    config?.metadata?.assistant_id,
+    config?.metadata?.assistantId,
+    config?.configurable?.assistant_id,
+    config?.configurable?.assistantId,
+    older?.assistantId,
+  ];
+  return candidates.find((one): one is string => typeof one === "string" && one !== "");
+}
+
+/** The runtime, with what older functions read from it; the first such reading is told once. */
+function runtimeFor(older: StateAndStore | undefined): NamespaceRuntime {
+  const context = graphContext();
+  const source = (context?.runtime ?? older ?? {}) as GraphRuntime;
+  const { context: own, serverInfo, executionInfo } = source;
+  const runtime = { context: own, serverInfo, executionInfo };
+  const old = (name: string, read: () => unknown) => ({
+    enumerable: false,
+    get() {
+      warnOnce(
+        `StoreBackend: a namespace function read \`${name}\`, which is deprecated; read \`context\`, \`serverInfo\` or \`executionInfo\` of the runtime instead.`,
+        "older",
+      );
+      return read();
+    },
+  });
+  return Object.defineProperties(runtime, {
+    state: old("state", () => (older ? older.state : context?.state)),
+    config: old("config", () => configOf(older)),
+    assistantId: old("assistantId", () => assistantOf(older)),
+    runtime: old("runtime", () => source),
+  }) as NamespaceRuntime;
+}
+
+const warned = new Set<string>();
+
+function warnOnce(message: string, key: string): void {
+  if (warned.has(key)) return;
+  warned.add(key);
+  console.warn(message);
+}
+
+function warnDefault(): void {
+  warnOnce(
+    "StoreBackend: without `namespace` all users of an assistant share the same files. Pass a namespace, such as (runtime) => [runtime.context.userId].",
+    "default",
+  );
+}

@@ -1,0 +1,242 @@
+//! A repo's files as this instance knows them, and what changes come to on them. Judging is
+//! pure: the same changes on a fresher tree may come to something else, which is how they are
+//! replayed after a conflict.
+
+use std::cell::Cell;
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+use crate::backend::context_hub::{Changes, Pulled};
+use crate::env::clock;
+use crate::error::{Error, Kind, Result};
+use crate::file;
+use crate::path::VPath;
+use crate::storage::{File, Meta, NewFile, PutMode, Scope, Version};
+
+/// What somebody wants changed.
+#[derive(Clone, Debug)]
+pub struct Change {
+    /// Where.
+    pub path: VPath,
+    /// What.
+    pub intent: Intent,
+}
+
+/// What is to happen at a path.
+#[derive(Clone, Debug)]
+pub enum Intent {
+    /// A file, under that condition.
+    Put(NewFile, PutMode),
+    /// No file; with a version, only over that state of it.
+    Delete(Option<Version>),
+    /// No file, and none beneath.
+    DeleteTree,
+}
+
+/// What a change came to.
+#[derive(Clone, Debug)]
+pub enum Outcome {
+    /// The file is stored.
+    Stored(Meta),
+    /// These files are gone.
+    Removed(Vec<VPath>),
+}
+
+/// What a batch of changes comes to on a tree.
+pub struct Judged {
+    /// One outcome a change, in order.
+    pub outcomes: Vec<Result<Outcome>>,
+    /// What the commit must say.
+    pub commit: Changes,
+    /// The same, for the tree.
+    pub files: BTreeMap<VPath, Option<File>>,
+}
+
+/// The files of one commit.
+pub struct Tree {
+    files: BTreeMap<VPath, File>,
+    links: Vec<VPath>,
+    commit: Option<Rc<str>>,
+}
+
+impl Tree {
+    /// What was pulled. A file whose bytes are those of `before` is the same state as there, with
+    /// its version and time.
+    pub fn pulled(pulled: Pulled, before: Option<Tree>, versions: &Cell<u64>) -> Tree {
+        let mut known = before.map(|tree| tree.files).unwrap_or_default();
+        let path_of = |key: &str| VPath::from_stored(&format!("/{key}"));
+        let mut files = BTreeMap::new();
+        for (key, body) in pulled.files {
+            // A key that no path can name does not show.
+            let Some(path) = path_of(&key).filter(|path| !path.is_root()) else {
+                continue;
+            };
+            let file = match known.remove(&path).filter(|file| file.body == body) {
+                Some(file) => file,
+                None => {
+                    let (mime, texture) = file::classify(&path, &body, None);
+                    let new = NewFile {
+                        body,
+                        created: clock::now(),
+                        modified: clock::now(),
+                        mime,
+                        format: file::Format::V2,
+                        texture,
+                    };
+                    made(new, versions)
+                }
+            };
+            files.insert(path, file);
+        }
+        Tree {
+            files,
+            links: pulled.links.iter().filter_map(|key| path_of(key)).collect(),
+            commit: pulled.commit,
+        }
+    }
+
+    /// The commit to build on.
+    pub fn commit(&self) -> Option<Rc<str>> {
+        self.commit.clone()
+    }
+
+    /// A file.
+    pub fn get(&self, path: &VPath) -> Option<File> {
+        self.files.get(path).cloned()
+    }
+
+    /// The files in scope, in order.
+    pub fn in_scope(&self, scope: &Scope) -> Vec<(VPath, File)> {
+        let admitted = self.files.iter().filter(|(path, _)| scope.admits(path));
+        admitted
+            .map(|(path, file)| (path.clone(), file.clone()))
+            .collect()
+    }
+
+    /// What changes come to, one after the other, each on what the ones before left.
+    pub fn judge(&self, changes: &[Change], versions: &Cell<u64>) -> Judged {
+        let mut over: BTreeMap<VPath, Option<File>> = BTreeMap::new();
+        let outcomes = changes
+            .iter()
+            .map(|change| self.judge_one(change, &mut over, versions))
+            .collect();
+        let mut commit = Changes::new();
+        for (path, file) in &over {
+            // A file that was made and removed in one batch is in no commit.
+            if file.is_none() && !self.files.contains_key(path) {
+                continue;
+            }
+            let key = path.as_str().trim_start_matches('/').to_owned();
+            commit.insert(key, file.as_ref().map(|file| file.body.clone()));
+        }
+        Judged {
+            outcomes,
+            commit,
+            files: over,
+        }
+    }
+
+    fn judge_one(
+        &self,
+        change: &Change,
+        over: &mut BTreeMap<VPath, Option<File>>,
+        versions: &Cell<u64>,
+    ) -> Result<Outcome> {
+        let path = &change.path;
+        let now = match over.get(path) {
+            Some(changed) => changed.as_ref(),
+            None => self.files.get(path),
+        };
+        let same =
+            |version: &Version| now.is_some_and(|file| file.meta.version.as_ref() == Some(version));
+        match &change.intent {
+            Intent::Put(file, mode) => {
+                if let Some(link) = self.links.iter().find(|link| path.is_under(link)) {
+                    return Err(linked(path, link));
+                }
+                match mode {
+                    PutMode::Create if now.is_some() => return Err(Error::already_exists(path)),
+                    PutMode::Update(version) if !same(version) => {
+                        return Err(Error::conflict(path));
+                    }
+                    _ => {}
+                }
+                if std::str::from_utf8(&file.body).is_err() {
+                    return Err(Error::at(
+                        Kind::InvalidPath,
+                        "'",
+                        path,
+                        "' cannot be stored: the Hub keeps only text, and these bytes are not UTF-8",
+                    ));
+                }
+                let file = made(file.clone(), versions);
+                let meta = file.meta.clone();
+                over.insert(path.clone(), Some(file));
+                Ok(Outcome::Stored(meta))
+            }
+            Intent::Delete(version) => {
+                if now.is_none() {
+                    return Ok(Outcome::Removed(Vec::new()));
+                }
+                if version.as_ref().is_some_and(|version| !same(version)) {
+                    return Err(Error::conflict(path));
+                }
+                over.insert(path.clone(), None);
+                Ok(Outcome::Removed(vec![path.clone()]))
+            }
+            Intent::DeleteTree => {
+                let there = self.files.keys().filter(|key| key.is_under(path));
+                let mut gone: Vec<VPath> = there
+                    .filter(|key| over.get(*key).is_none_or(Option::is_some))
+                    .cloned()
+                    .collect();
+                let made = over.iter().filter(|(key, file)| {
+                    file.is_some() && key.is_under(path) && !self.files.contains_key(*key)
+                });
+                gone.extend(made.map(|(key, _)| key.clone()));
+                gone.sort_unstable();
+                for key in &gone {
+                    over.insert(key.clone(), None);
+                }
+                Ok(Outcome::Removed(gone))
+            }
+        }
+    }
+
+    /// Takes over what a commit changed.
+    pub fn apply(&mut self, files: BTreeMap<VPath, Option<File>>, commit: Rc<str>) {
+        for (path, file) in files {
+            match file {
+                Some(file) => self.files.insert(path, file),
+                None => self.files.remove(&path),
+            };
+        }
+        self.commit = Some(commit);
+    }
+}
+
+fn made(file: NewFile, versions: &Cell<u64>) -> File {
+    let version = versions.get().wrapping_add(1);
+    versions.set(version);
+    File {
+        meta: Meta {
+            size: file.body.len() as u64,
+            created: Some(file.created),
+            modified: file.modified,
+            mime: Some(file.mime),
+            format: file.format,
+            texture: Some(file.texture),
+            version: Some(Version::Number(version)),
+        },
+        body: file.body,
+    }
+}
+
+fn linked(path: &VPath, link: &VPath) -> Error {
+    Error::at(
+        Kind::PermissionDenied,
+        "Cannot write to '",
+        path,
+        format!("': '{link}' is another repo that is linked in; change it there"),
+    )
+}
