@@ -207,6 +207,8 @@ async function postgres() {
 }
 
 const steps = {
+  ripgrep: () => program("KITBAG_RG", ["rg"], ["ripgrep"]),
+  busybox: () => program("KITBAG_BUSYBOX", ["busybox"], ["busybox"]),
   postgres,
   ceph,
   moto,

@@ -55,7 +55,8 @@ export class SandboxBackend extends Backend {
     const upload = given.callback("uploadFiles");
     const download = given.callback("downloadFiles");
     const rootDir = given.text("rootDir") ?? "/";
-    if (!rootDir.startsWith("/") || /[\0-\x1f]|\/\.\.?(\/|$)/.test(rootDir)) {
+    const control = [...rootDir].some((letter) => letter < " ");
+    if (!rootDir.startsWith("/") || control || /\/\.\.?(\/|$)/.test(rootDir)) {
       given.refuse("rootDir", "an absolute path of the sandbox", rootDir);
     }
     const timeoutMs = secondsOf(given, "timeout", 120);

@@ -57,7 +57,12 @@ function snapshot(dir) {
     .sort()
     .map((name) => {
       const stats = fs.lstatSync(join(dir, name));
-      return [name, stats.mtimeMs, stats.ino, stats.isFile() && fs.readFileSync(join(dir, name), "utf8")];
+      return [
+        name,
+        stats.mtimeMs,
+        stats.ino,
+        stats.isFile() && fs.readFileSync(join(dir, name), "utf8"),
+      ];
     });
 }
 
@@ -82,21 +87,56 @@ function leaks(answer) {
 }
 
 const BAD_NAMES = [
-  "../outside/secret.txt", "/../outside/secret.txt", "/sub/../../outside/secret.txt",
-  "..", "/..", "/sub/..", "/sub/../..", "~", "~/secret.txt", "/~/x", "/..\0/x", "a\0b",
-  "..\\outside\\secret.txt", "C:\\secret.txt", "C:/secret.txt", "\\\\host\\share", "/a\nb",
-  "/./../outside/secret.txt", "//../outside/secret.txt", "/sub/deep/../../../outside/secret.txt",
+  "../outside/secret.txt",
+  "/../outside/secret.txt",
+  "/sub/../../outside/secret.txt",
+  "..",
+  "/..",
+  "/sub/..",
+  "/sub/../..",
+  "~",
+  "~/secret.txt",
+  "/~/x",
+  "/..\0/x",
+  "a\0b",
+  "..\\outside\\secret.txt",
+  "C:\\secret.txt",
+  "C:/secret.txt",
+  "\\\\host\\share",
+  "/a\nb",
+  "/./../outside/secret.txt",
+  "//../outside/secret.txt",
+  "/sub/deep/../../../outside/secret.txt",
 ];
 const LINKED_FILES = [
-  "/file-link.txt", "/relative-link.txt", "/link-to-link.txt", "/passwd.txt", "/environ.txt",
-  "/dir-link/secret.txt", "/dir-link/dir/more.txt", "/sub/up-link/secret.txt",
-  "/through-link/more.txt", "/proc-root/etc/passwd", "/sibling-link/x.txt", "/zero.txt",
-  "/loop/loop/loop/dir-link/secret.txt", "/self-loop", "/self-loop/x", "/fifo.txt", "/fifo-link.txt",
+  "/file-link.txt",
+  "/relative-link.txt",
+  "/link-to-link.txt",
+  "/passwd.txt",
+  "/environ.txt",
+  "/dir-link/secret.txt",
+  "/dir-link/dir/more.txt",
+  "/sub/up-link/secret.txt",
+  "/through-link/more.txt",
+  "/proc-root/etc/passwd",
+  "/sibling-link/x.txt",
+  "/zero.txt",
+  "/loop/loop/loop/dir-link/secret.txt",
+  "/self-loop",
+  "/self-loop/x",
+  "/fifo.txt",
+  "/fifo-link.txt",
 ];
 const LINKED_PLACES = [
-  "/dir-link/new.txt", "/sub/up-link/new.txt", "/through-link/new.txt", "/dangling.txt",
-  "/dangling-dir/new.txt", "/proc-root/tmp/kitbag-escape.txt", "/sibling-link/new.txt",
-  "/loop/dir-link/new.txt", "/dir-link/made/deep/new.txt",
+  "/dir-link/new.txt",
+  "/sub/up-link/new.txt",
+  "/through-link/new.txt",
+  "/dangling.txt",
+  "/dangling-dir/new.txt",
+  "/proc-root/tmp/kitbag-escape.txt",
+  "/sibling-link/new.txt",
+  "/loop/dir-link/new.txt",
+  "/dir-link/made/deep/new.txt",
 ];
 
 for (const [name, make] of [
@@ -110,21 +150,43 @@ for (const [name, make] of [
       for (const bad of BAD_NAMES) {
         const bytes = new TextEncoder().encode("x");
         for (const answer of [
-          await soon(it.read(bad)), await soon(it.readRaw(bad)), await soon(it.write(bad, "x")),
-          await soon(it.edit(bad, "s", "x")), await soon(it.delete(bad)), await soon(it.ls(bad)),
-          await soon(it.grep("the", bad)), await soon(it.glob("*", bad)),
+          await soon(it.read(bad)),
+          await soon(it.readRaw(bad)),
+          await soon(it.write(bad, "x")),
+          await soon(it.edit(bad, "s", "x")),
+          await soon(it.delete(bad)),
+          await soon(it.ls(bad)),
+          await soon(it.grep("the", bad)),
+          await soon(it.glob("*", bad)),
           (await soon(it.uploadFiles([[bad, bytes]])))[0],
           (await soon(it.downloadFiles([bad])))[0],
         ]) {
           attempts += 1;
-          assert.equal(answer.code, "invalid_path", `${JSON.stringify(bad)}: ${JSON.stringify(answer)}`);
+          assert.equal(
+            answer.code,
+            "invalid_path",
+            `${JSON.stringify(bad)}: ${JSON.stringify(answer)}`,
+          );
         }
       }
-      for (const pattern of ["../**", "../outside/*", "/../**", "sub/../../**", "**/../../*", "{..,x}/*"]) {
+      for (const pattern of [
+        "../**",
+        "../outside/*",
+        "/../**",
+        "sub/../../**",
+        "**/../../*",
+        "{..,x}/*",
+      ]) {
         attempts += 2;
-        for (const answer of [await soon(it.glob(pattern)), await soon(it.grep("the", "/", pattern))]) {
+        for (const answer of [
+          await soon(it.glob(pattern)),
+          await soon(it.grep("the", "/", pattern)),
+        ]) {
           const found = answer.files ?? answer.matches ?? [];
-          assert.ok(found.every((row) => !/outside|sibling\//.test(row.path)), pattern);
+          assert.ok(
+            found.every((row) => !/outside|sibling\//.test(row.path)),
+            pattern,
+          );
           assert.ok(!leaks(answer), pattern);
         }
       }
@@ -136,14 +198,20 @@ for (const [name, make] of [
       const it = make(root);
       for (const path of LINKED_FILES) {
         for (const ask of [
-          () => it.read(path), () => it.readRaw(path), () => it.edit(path, "e", "x", true),
+          () => it.read(path),
+          () => it.readRaw(path),
+          () => it.edit(path, "e", "x", true),
           () => it.downloadFiles([path]).then(([one]) => one),
         ]) {
           const answer = await soon(ask());
           assert.ok(answer.error, `${path} was read: ${JSON.stringify(answer).slice(0, 200)}`);
           assert.ok(!leaks(answer), path);
         }
-        for (const ask of [() => it.ls(path), () => it.grep("the", path), () => it.glob("**", path)]) {
+        for (const ask of [
+          () => it.ls(path),
+          () => it.grep("the", path),
+          () => it.glob("**", path),
+        ]) {
           const answer = await soon(ask());
           assert.ok(!leaks(answer), path);
           assert.equal((answer.files ?? answer.matches ?? []).length, 0, path);
@@ -156,12 +224,18 @@ for (const [name, make] of [
       }
       assert.equal(fs.existsSync("/tmp/kitbag-escape.txt"), false);
       const all = [
-        await soon(it.grep("e", "/")), await soon(it.glob("**")), await soon(it.ls("/")),
-        await soon(it.ls("/dir-link")), await soon(it.grep("the", "/dir-link")),
+        await soon(it.grep("e", "/")),
+        await soon(it.glob("**")),
+        await soon(it.ls("/")),
+        await soon(it.ls("/dir-link")),
+        await soon(it.grep("the", "/dir-link")),
         await soon(it.glob("**", "/sub/up-link")),
       ];
       for (const answer of all) assert.ok(!leaks(answer));
-      assert.deepEqual(all[1].files.map((file) => file.path), ["/inside.txt"]);
+      assert.deepEqual(
+        all[1].files.map((file) => file.path),
+        ["/inside.txt"],
+      );
     }));
 
   test(`deleting a link leaves what it leads to (${name})`, () =>
@@ -219,7 +293,8 @@ test("links swapped in between check and use by another process lead nowhere", (
     const outside = join(base, "outside");
     fs.mkdirSync(join(root, "swap"), { recursive: true });
     fs.mkdirSync(outside);
-    for (const name of ["secret.txt", "a.txt", "b.txt"]) fs.writeFileSync(join(outside, name), SECRET);
+    for (const name of ["secret.txt", "a.txt", "b.txt"])
+      fs.writeFileSync(join(outside, name), SECRET);
     fs.writeFileSync(join(root, "swap/secret.txt"), "harmless");
     fs.writeFileSync(join(root, "f.txt"), "harmless");
     const before = snapshot(outside);
@@ -235,11 +310,18 @@ test("links swapped in between check and use by another process lead nowhere", (
       const until = Date.now() + 6000;
       for (let n = 0; Date.now() < until; n++) {
         const answers = await Promise.all([
-          it.read("/swap/secret.txt"), it.read("/f.txt"), it.grep("secret"), it.ls("/swap"),
-          it.write(`/swap/new-${n}.txt`, "x"), it.edit("/swap/secret.txt", "harm", "harm"),
-          it.edit("/f.txt", "harm", "harm"), it.delete("/swap/a.txt"),
-          it.uploadFiles([["/swap/b.txt", new Uint8Array([1])]]), it.downloadFiles(["/swap/secret.txt"]),
-          it.delete(`/swap/new-${n - 1}.txt`), it.glob("**"),
+          it.read("/swap/secret.txt"),
+          it.read("/f.txt"),
+          it.grep("secret"),
+          it.ls("/swap"),
+          it.write(`/swap/new-${n}.txt`, "x"),
+          it.edit("/swap/secret.txt", "harm", "harm"),
+          it.edit("/f.txt", "harm", "harm"),
+          it.delete("/swap/a.txt"),
+          it.uploadFiles([["/swap/b.txt", new Uint8Array([1])]]),
+          it.downloadFiles(["/swap/secret.txt"]),
+          it.delete(`/swap/new-${n - 1}.txt`),
+          it.glob("**"),
         ]);
         for (const answer of answers) assert.ok(!leaks(answer), JSON.stringify(answer));
         if (answers[0].content === "harmless") harmless += 1;
@@ -267,7 +349,10 @@ test("a special file is refused at once, also when it is swapped in", () =>
     assert.deepEqual((await soon(it.grep(""))).matches, []);
     const over = new kitbag.FilesystemBackend({ rootDir: "/dev", fs: fsPromises });
     assert.equal((await soon(over.read("/zero"))).code, "permission_denied");
-    assert.equal((await soon(new kitbag.FilesystemBackend({ rootDir: "/dev" }).read("/tty"))).code, "permission_denied");
+    assert.equal(
+      (await soon(new kitbag.FilesystemBackend({ rootDir: "/dev" }).read("/tty"))).code,
+      "permission_denied",
+    );
   }));
 
 test("files over the limit are too large, to read and to write", () =>
@@ -285,15 +370,25 @@ test("without virtualMode paths are the host's own", () =>
     const path = join(rootDir, "a.txt");
     assert.equal((await it.write(path, "hello")).error, undefined);
     assert.equal(fs.readFileSync(path, "utf8"), "hello");
-    assert.deepEqual((await it.ls(rootDir)).files.map((file) => file.path), [path]);
+    assert.deepEqual(
+      (await it.ls(rootDir)).files.map((file) => file.path),
+      [path],
+    );
   }));
 
 test("a wrong option is a TypeError that names it", () => {
   for (const [options, named] of [
-    [{}, /rootDir/], [{ rootDir: "relative" }, /rootDir/], [{ rootDir: "/a\0b" }, /rootDir/],
-    [{ rootDir: "/tmp", fs: {} }, /fs/], [{ rootDir: "/tmp", virtualMode: 1 }, /virtualMode/],
-    [{ rootDir: "/tmp", ripgrep: "rg" }, /ripgrep/], [{ rootDir: "/tmp", virtualmode: true }, /virtualmode/],
+    [{}, /rootDir/],
+    [{ rootDir: "relative" }, /rootDir/],
+    [{ rootDir: "/a\0b" }, /rootDir/],
+    [{ rootDir: "/tmp", fs: {} }, /fs/],
+    [{ rootDir: "/tmp", virtualMode: 1 }, /virtualMode/],
+    [{ rootDir: "/tmp", ripgrep: "rg" }, /ripgrep/],
+    [{ rootDir: "/tmp", virtualmode: true }, /virtualmode/],
   ]) {
-    assert.throws(() => new kitbag.FilesystemBackend(options), (error) => error instanceof TypeError && named.test(error.message));
+    assert.throws(
+      () => new kitbag.FilesystemBackend(options),
+      (error) => error instanceof TypeError && named.test(error.message),
+    );
   }
 });

@@ -33,7 +33,11 @@ async function race(kind, edits) {
       }
     }
     assert.deepEqual(lost, [], "an edit that was answered with success is gone");
-    assert.deepEqual(results.flatMap((result) => result.refused), [], "edits were given up");
+    assert.deepEqual(
+      results.flatMap((result) => result.refused),
+      [],
+      "edits were given up",
+    );
     const left = fs.readdirSync(dir).filter((name) => name.startsWith(".~kitbag-"));
     assert.deepEqual(left, [], "something was left behind");
     assert.match(fs.readFileSync(join(dir, "made.txt"), "utf8"), /^by \d$/);
@@ -118,7 +122,8 @@ test("a failed edit leaves the old content whole", () =>
       open: async (file, flags, mode) => {
         const handle = await promises.default.open(file, flags, mode);
         if (flags === "wx" && file.includes("kitbag-t-")) {
-          handle.writeFile = () => Promise.reject(Object.assign(new Error("full"), { code: "ENOSPC" }));
+          handle.writeFile = () =>
+            Promise.reject(Object.assign(new Error("full"), { code: "ENOSPC" }));
         }
         return handle;
       },

@@ -42,7 +42,8 @@ test("the environment is what was given and nothing else, unless asked", async (
 
 test("a timeout ends the whole process group", () =>
   withShell({ timeout: 0.5 }, async (it, rootDir) => {
-    const command = "echo begun; (sh -c 'echo $$ > pid1; sleep 60') & sh -c 'echo $$ > pid2; sleep 60; echo late > late.txt'";
+    const command =
+      "echo begun; (sh -c 'echo $$ > pid1; sleep 60') & sh -c 'echo $$ > pid2; sleep 60; echo late > late.txt'";
     const answer = await it.execute(command);
     assert.equal(answer.exitCode, 124);
     assert.match(answer.output, /^Error: Command timed out after 0\.5 seconds\./);
@@ -73,7 +74,10 @@ test("a caller that gives up ends the command too", () =>
   withShell({}, async (it, rootDir) => {
     const controller = new AbortController();
     const answer = it.execute("echo $$ > pid; exec sleep 60", { signal: controller.signal });
-    while (!fs.existsSync(join(rootDir, "pid")) || fs.readFileSync(join(rootDir, "pid"), "utf8") === "") {
+    while (
+      !fs.existsSync(join(rootDir, "pid")) ||
+      fs.readFileSync(join(rootDir, "pid"), "utf8") === ""
+    ) {
       await new Promise((resolve) => setImmediate(resolve));
     }
     controller.abort();
@@ -85,7 +89,9 @@ test("output over the limit is cut between characters", async () => {
   for (const limit of [1, 2, 3, 4, 5, 10, 100, 1000]) {
     await withShell({ maxOutputBytes: limit }, async (it) => {
       for (const text of ["é", "日本", "🙂", "a🙂"]) {
-        const answer = await it.execute(`i=0; while [ $i -lt 1200 ]; do printf '%s' '${text}'; i=$((i+1)); done`);
+        const answer = await it.execute(
+          `i=0; while [ $i -lt 1200 ]; do printf '%s' '${text}'; i=$((i+1)); done`,
+        );
         assert.equal(answer.truncated, true);
         const [kept] = answer.output.split("\n\n... Output truncated");
         assert.ok(new TextEncoder().encode(kept).length <= limit);
@@ -125,11 +131,23 @@ test("an empty command is refused", () =>
 
 test("a callback that throws, hangs or answers nonsense becomes a result", async () => {
   const odd = [
-    () => { throw new Error("no docker"); },
-    async () => { throw new Error("no docker"); },
-    () => { throw "text"; },
-    () => undefined, () => null, () => 7, () => "text", () => ({}), () => [],
-    () => ({ output: 7, exitCode: 0 }), () => ({ stdout: {}, exitCode: 0 }),
+    () => {
+      throw new Error("no docker");
+    },
+    async () => {
+      throw new Error("no docker");
+    },
+    () => {
+      throw "text";
+    },
+    () => undefined,
+    () => null,
+    () => 7,
+    () => "text",
+    () => ({}),
+    () => [],
+    () => ({ output: 7, exitCode: 0 }),
+    () => ({ stdout: {}, exitCode: 0 }),
   ];
   for (const execute of odd) {
     await withShell({ execute }, async (it) => {
@@ -146,15 +164,22 @@ test("a callback that throws, hangs or answers nonsense becomes a result", async
       assert.equal((await it.execute("true")).exitCode, null);
     });
   }
-  await withShell({ execute: () => ({ stdout: new Uint8Array([104, 105]), exitCode: 0 }) }, async (it) => {
-    assert.equal((await it.execute("true")).output, "hi");
-  });
+  await withShell(
+    { execute: () => ({ stdout: new Uint8Array([104, 105]), exitCode: 0 }) },
+    async (it) => {
+      assert.equal((await it.execute("true")).output, "hi");
+    },
+  );
 });
 
 test("its life: created, initialized once, closed", () =>
   withFolder(async (dir) => {
     const workingDirectory = join(dir, "made");
-    const options = { workingDirectory, execute: nodeShell(), initialFiles: { "/x/a.txt": "a", "/b.bin": new Uint8Array([0, 255]) } };
+    const options = {
+      workingDirectory,
+      execute: nodeShell(),
+      initialFiles: { "/x/a.txt": "a", "/b.bin": new Uint8Array([0, 255]) },
+    };
     const it = new LocalShellBackend(options);
     assert.match(it.id, /^local-[0-9a-f]{8}$/);
     assert.equal(it.isRunning, false);
@@ -171,11 +196,21 @@ test("its life: created, initialized once, closed", () =>
 test("a wrong option is a TypeError that names it", () => {
   const good = { rootDir: "/tmp", execute: () => ({ output: "", exitCode: 0 }) };
   for (const [wrong, named] of [
-    [{ execute: undefined }, /execute/], [{ execute: "sh" }, /execute/], [{ rootDir: undefined }, /rootDir/],
-    [{ timeout: 0 }, /timeout/], [{ timeout: "1" }, /timeout/], [{ maxOutputBytes: -1 }, /maxOutputBytes/],
-    [{ env: { A: 1 } }, /env\.A/], [{ inheritEnv: "yes" }, /inheritEnv/], [{ initialFiles: { "/a": 7 } }, /initialFiles/],
+    [{ execute: undefined }, /execute/],
+    [{ execute: "sh" }, /execute/],
+    [{ rootDir: undefined }, /rootDir/],
+    [{ timeout: 0 }, /timeout/],
+    [{ timeout: "1" }, /timeout/],
+    [{ maxOutputBytes: -1 }, /maxOutputBytes/],
+    [{ env: { A: 1 } }, /env\.A/],
+    [{ inheritEnv: "yes" }, /inheritEnv/],
+    [{ initialFiles: { "/a": 7 } }, /initialFiles/],
     [{ cwd: "/" }, /cwd/],
   ]) {
-    assert.throws(() => new LocalShellBackend({ ...good, ...wrong }), (error) => error instanceof TypeError && named.test(error.message), String(named));
+    assert.throws(
+      () => new LocalShellBackend({ ...good, ...wrong }),
+      (error) => error instanceof TypeError && named.test(error.message),
+      String(named),
+    );
   }
 });

@@ -20,12 +20,15 @@ class Kept {
   #chunks: Uint8Array[] = [];
   #room: number;
   truncated = false;
+  /** Bytes that came, kept or not. */
+  seen = 0;
 
   constructor(room: number) {
     this.#room = room;
   }
 
   take(chunk: Uint8Array): void {
+    this.seen += chunk.length;
     if (chunk.length > this.#room) this.truncated = true;
     const part = chunk.subarray(0, this.#room);
     if (part.length > 0) this.#chunks.push(part);
@@ -87,7 +90,10 @@ export function nodeShell(options: NodeShellOptions = {}): ExecuteCallback {
           running.kill("SIGKILL");
         }
       };
+      let settled = false;
       const done = (code: number | null, killedBy: string | null) => {
+        if (settled) return;
+        settled = true;
         clearTimeout(left);
         signal.removeEventListener("abort", end);
         resolve({
@@ -107,7 +113,10 @@ export function nodeShell(options: NodeShellOptions = {}): ExecuteCallback {
       running.once("close", done);
       running.once("exit", (code, killedBy) => {
         // Something in the background may hold the pipes for ever; it goes on without us.
-        left = setTimeout(() => {
+        const leave = (before: number) => {
+          if (settled) return;
+          // What is still in the pipes is read first, however late this timer fired.
+          if (out.seen + err.seen > before) return wait();
           running.removeListener("close", done);
           for (const stream of [running.stdout, running.stderr]) {
             stream.removeAllListeners("data");
@@ -116,7 +125,12 @@ export function nodeShell(options: NodeShellOptions = {}): ExecuteCallback {
           }
           running.unref();
           done(code, killedBy);
-        }, PIPES_MS);
+        };
+        const wait = () => {
+          const before = out.seen + err.seen;
+          left = setTimeout(() => setImmediate(() => setImmediate(leave, before)), PIPES_MS);
+        };
+        wait();
       });
     });
 }

@@ -1,0 +1,82 @@
+// FilesystemBackend on 20,000 files against ripgrep on the same tree, each as a whole process:
+// start, search, end. The goal is three times ripgrep's time at most.
+
+import { execFileSync, spawnSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { at } from "../scripts/lib/paths.mjs";
+
+const ROUNDS = 7;
+
+function plant(dir) {
+  const words = "alpha beta gamma delta import export const function return value".split(" ");
+  let seed = 1;
+  const next = (n) => {
+    seed = (Math.imul(seed, 1103515245) + 12345) & 0x7fffffff;
+    return seed % n;
+  };
+  for (let n = 0; n < 20_000; n++) {
+    const folder = join(dir, `d${n % 20}`, `e${Math.floor(n / 20) % 20}`);
+    if (n < 400) mkdirSync(folder, { recursive: true });
+    let text = n % 1000 === 0 ? "raretoken here\n" : "";
+    for (let line = next(100) + 20; line > 0; line--) {
+      for (let word = 0; word < 6; word++) text += `${words[next(words.length)]} `;
+      text += "\n";
+    }
+    writeFileSync(join(folder, `f${n}.${n % 3 === 0 ? "md" : "ts"}`), text);
+  }
+}
+
+function timed(command, args) {
+  const began = performance.now();
+  const { status, stderr } = spawnSync(command, args, { stdio: ["ignore", "ignore", "pipe"] });
+  if (status !== 0) throw new Error(`${command} ended with ${status}: ${stderr}`);
+  return performance.now() - began;
+}
+
+async function run({ print }) {
+  const dir = mkdtempSync(join(tmpdir(), "kitbag-bench-"));
+  try {
+    plant(dir);
+    const kitbag = (call, options = {}) => {
+      const module = JSON.stringify(pathToFileURL(at("pkg/dist/node.js")).href);
+      const given = JSON.stringify({ rootDir: dir, ...options });
+      const script = `import { FilesystemBackend } from ${module};
+        const answer = await new FilesystemBackend(${given}).${call};
+        if (answer.error) throw new Error(answer.error);`;
+      return [process.execPath, ["--input-type=module", "-e", script]];
+    };
+    const rg = (...args) => ["rg", ["--no-config", "-uuu", ...args, dir]];
+    const rows = [
+      ["grep, 20 matches", rg("raretoken"), kitbag('grep("raretoken")')],
+      ["grep, with ripgrep", rg("raretoken"), kitbag('grep("raretoken")', { ripgrep: true })],
+      [
+        "glob, newest first",
+        rg("--files", "--sortr=modified", "-g", "*.ts"),
+        kitbag('glob("**/*.ts")'),
+      ],
+      [
+        "glob, 7 files",
+        rg("--files", "--sortr=modified", "-g", "f1?99.ts"),
+        kitbag('glob("**/f1?99.ts")'),
+      ],
+    ];
+    execFileSync("rg", ["--version"]);
+    print("| 20,000 files | rg ms | kitbag ms | times | goal |\n|---|---|---|---|---|");
+    for (const [name, theirs, ours] of rows) {
+      const times = [[], []];
+      for (let round = 0; round < ROUNDS; round++) {
+        times[0].push(timed(...theirs));
+        times[1].push(timed(...ours));
+      }
+      const [a, b] = times.map((all) => all.sort((x, y) => x - y)[ROUNDS >> 1]);
+      print(`| ${name} | ${a.toFixed(0)} | ${b.toFixed(0)} | ${(b / a).toFixed(1)} | ≤ 3 |`);
+    }
+  } finally {
+    rmSync(dir, { recursive: true, force: true });
+  }
+}
+
+export default { title: "FilesystemBackend against ripgrep", needs: ["build", "ripgrep"], run };

@@ -1,0 +1,7 @@
+// FilesystemBackend: attempts to get out of its folder.
+
+export default {
+  about: "FilesystemBackend: attempts to get out of its folder",
+  needs: ["npm", "build"],
+  run: (ctx) => ctx.nodeTests(["tests/host/escape.test.mjs"]),
+};

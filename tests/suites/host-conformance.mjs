@@ -1,0 +1,7 @@
+// conformance of custom, disk, shell and sandbox backends.
+
+export default {
+  about: "conformance of custom, disk, shell and sandbox backends",
+  needs: ["npm", "build", "ripgrep", "busybox", "npm:runtimes"],
+  run: (ctx) => ctx.nodeTests(["tests/host/conformance.test.mjs", "tests/host/runtimes.test.mjs"]),
+};

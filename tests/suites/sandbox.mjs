@@ -1,0 +1,7 @@
+// SandboxBackend: shell syntax in every argument, odd sandboxes.
+
+export default {
+  about: "SandboxBackend: shell syntax in every argument, odd sandboxes",
+  needs: ["npm", "build"],
+  run: (ctx) => ctx.nodeTests(["tests/host/sandbox.test.mjs"]),
+};
