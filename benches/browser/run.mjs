@@ -13,7 +13,7 @@ import { launch } from "../../tests/browser/lib/browsers.mjs";
 import { serve } from "../../tests/browser/lib/server.mjs";
 
 const here = dirname(fileURLToPath(import.meta.url));
-const ROUNDS = 5;
+const ROUNDS = 7;
 
 /** What the issue asks for, in milliseconds. */
 const QUESTIONS = [
@@ -83,7 +83,8 @@ try {
   for (const { title, question, argument, limit, size } of QUESTIONS) {
     const seen = new Map(contenders.map((name) => [name, { first: [], later: [] }]));
     for (let round = 0; round < ROUNDS; round++) {
-      for (const name of contenders) {
+      // Who is asked first changes, since what is read last is in the system's cache.
+      for (const name of round % 2 === 0 ? contenders : contenders.toReversed()) {
         // The slow ones are asked once; nobody would wait for more.
         const times = seen.get(name);
         if (times.first[0] > 5_000) continue;
