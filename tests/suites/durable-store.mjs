@@ -46,6 +46,8 @@ async function stores(tally) {
   for (const fileFormat of ["v2", "v1"]) {
     await tally.conform(`StoreBackend on InMemoryStore, ${fileFormat}`, ({ writeMode }) =>
       new StoreBackend({ store: new InMemoryStore(), namespace, writeMode, fileFormat }),
+      // The case asks for one string; lines in place of it are what v1 means, and looked at below.
+      fileFormat === "v1" ? { except: { "readRaw gives content, type and times": "v1 gives lines" } } : {},
     );
   }
   await tally.conform("StoreBackend with raw bytes", ({ writeMode }) =>
@@ -188,7 +190,7 @@ async function postgresStore(tally) {
     await tally.conform("StoreBackend on LangGraph's Postgres store", ({ writeMode }) =>
       new StoreBackend({ store, namespace: [`case${++last}`], writeMode }),
     );
-    await store.end?.();
+    await store.stop();
   } finally {
     await server.stop();
   }
