@@ -19,6 +19,19 @@ export const conformance = async () => {
 /** A package of `tests/deps/durable`. */
 export const dependency = (name) => import(pathToFileURL(require.resolve(name)).href);
 
+/** A pool whose dying connections are heard: unheard, the event would end the process. */
+export function pooled(pg, options) {
+  class Client extends pg.Client {
+    constructor(...args) {
+      super(...args);
+      this.on("error", () => {});
+    }
+  }
+  const pool = new pg.Pool({ ...options, Client });
+  pool.on("error", () => {});
+  return pool;
+}
+
 /** Counts what held and what did not. */
 export class Tally {
   passed = 0;

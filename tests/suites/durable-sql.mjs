@@ -1,7 +1,7 @@
 // SqlBackend on databases that are really there: PostgreSQL, PGlite, SQLite.
 
 import { Postgres } from "../durable/postgres.mjs";
-import { dependency, kitbag, raceCreates, raceEdits, Tally } from "../durable/lib.mjs";
+import { dependency, kitbag, pooled, raceCreates, raceEdits, Tally } from "../durable/lib.mjs";
 
 export default {
   about: "PostgreSQL, PGlite, SQLite: conformance, races, kill -9, EXPLAIN",
@@ -72,7 +72,7 @@ async function pglite(tally) {
 async function postgres(tally, server) {
   const { PostgresBackend, SqlBackend } = await kitbag();
   const { default: pg } = await dependency("pg");
-  const pools = Array.from({ length: 8 }, () => new pg.Pool({ connectionString: server.url, max: 2 }));
+  const pools = Array.from({ length: 8 }, () => pooled(pg, { connectionString: server.url, max: 2 }));
   const [client] = pools;
 
   const unmade = await new PostgresBackend({ client }).read("/a");
@@ -126,19 +126,6 @@ async function postgres(tally, server) {
   const level = await client.query(`EXPLAIN (FORMAT JSON) ${sent[0][0]}`, sent[0][1]);
   tally.check("ls seeks, never scans", !/"Seq Scan"/.test(JSON.stringify(level.rows)), level.rows);
   await Promise.all(pools.map((pool) => pool.end()));
-}
-
-/** A pool whose dying connections are heard: unheard, the event would end the process. */
-function pooled(pg, options) {
-  class Client extends pg.Client {
-    constructor(...args) {
-      super(...args);
-      this.on("error", () => {});
-    }
-  }
-  const pool = new pg.Pool({ ...options, Client });
-  pool.on("error", () => {});
-  return pool;
 }
 
 /** 1,000 writes, the server killed in the middle and started again. */

@@ -2,7 +2,7 @@
 // is a sibling's, on any of the three kinds of durable backend.
 
 import { HubServer, KEY } from "../durable/hub-server.mjs";
-import { dependency, kitbag, Tally } from "../durable/lib.mjs";
+import { dependency, kitbag, pooled, Tally } from "../durable/lib.mjs";
 import { Postgres } from "../durable/postgres.mjs";
 
 export default {
@@ -14,7 +14,7 @@ export default {
     const server = await Postgres.start();
     const hub = await HubServer.start();
     const { default: pg } = await dependency("pg");
-    const pool = new pg.Pool({ connectionString: server.url });
+    const pool = pooled(pg, { connectionString: server.url });
     try {
       const kinds = await places(pool, hub);
       for (const kind of kinds) await tally.part(`tenants: ${kind.name}`, () => tenants(tally, kind));
