@@ -33,7 +33,15 @@ async function run({ print }) {
   const both = async (name, call, goal, rounds) => {
     const [a, b] = [call(peer), call(ours)].map((answer) => answer.matches ?? answer.files);
     const found = a.length === b.length ? `${a.length}` : `${a.length} / ${b.length}`;
-    table.add(`${name} (${found})`, await compare(() => call(peer), () => call(ours), rounds), goal);
+    table.add(
+      `${name} (${found})`,
+      await compare(
+        () => call(peer),
+        () => call(ours),
+        rounds,
+      ),
+      goal,
+    );
   };
   // What takes microseconds is timed by the score, on both sides.
   const score = async (name, call, goal) => {
@@ -79,7 +87,10 @@ async function paging(table, contenders, megabytes, [first, again]) {
   let last;
   for (let round = 0; round < 5; round++) {
     const [peer, ours] = contenders({ "/big.txt": text });
-    for (const [name, backend] of [["peer", peer], ["ours", ours]]) {
+    for (const [name, backend] of [
+      ["peer", peer],
+      ["ours", ours],
+    ]) {
       const start = performance.now();
       backend.read("/big.txt", middle, 100);
       times[name].push(performance.now() - start);
@@ -101,7 +112,10 @@ async function editing(table, contenders) {
   const times = { peer: [], ours: [] };
   for (let round = 0; round < 15; round++) {
     const [peer, ours] = contenders({ "/f.txt": text });
-    for (const [name, backend] of [["peer", peer], ["ours", ours]]) {
+    for (const [name, backend] of [
+      ["peer", peer],
+      ["ours", ours],
+    ]) {
       const start = performance.now();
       backend.edit("/f.txt", "the only one", "another one");
       times[name].push(performance.now() - start);
@@ -117,7 +131,15 @@ async function writing(table, Peer, StateBackend) {
   };
   const fresh = (make) => () => write(make());
   const peer = fresh(() => new Peer({ state: { files: {} } }));
-  table.add("write 1,000 small files", await compare(peer, fresh(() => new StateBackend()), 15), 1);
+  table.add(
+    "write 1,000 small files",
+    await compare(
+      peer,
+      fresh(() => new StateBackend()),
+      15,
+    ),
+    1,
+  );
 }
 
 /** A process of its own each: import, make a backend of 100 files, search it once. */
@@ -132,14 +154,31 @@ function startUp(table) {
     backend.grep("text");
     console.log(performance.now() - start);`;
   const timed = (specifier, make) =>
-    Number(execFileSync(process.execPath, ["--input-type=module", "-e", script(specifier, make)], { encoding: "utf8" }));
+    Number(
+      execFileSync(process.execPath, ["--input-type=module", "-e", script(specifier, make)], {
+        encoding: "utf8",
+      }),
+    );
   const peer = [];
   const ours = [];
   for (let round = 0; round < 5; round++) {
-    peer.push(timed(pathToFileURL(require.resolve("deepagents")).href, "new StateBackend({ state: { files } })"));
+    peer.push(
+      timed(
+        pathToFileURL(require.resolve("deepagents")).href,
+        "new StateBackend({ state: { files } })",
+      ),
+    );
     ours.push(timed(pathToFileURL(at("pkg/dist/node.js")).href, "new StateBackend({ files })"));
   }
-  table.add("import and first operation, 100 files", { peer: median(peer), ours: median(ours) }, 15);
+  table.add(
+    "import and first operation, 100 files",
+    { peer: median(peer), ours: median(ours) },
+    15,
+  );
 }
 
-export default { title: "StateBackend against deepagents' own", needs: ["build", "npm:latest"], run };
+export default {
+  title: "StateBackend against deepagents' own",
+  needs: ["build", "npm:latest"],
+  run,
+};

@@ -4,12 +4,21 @@
 // test-suite calls. Prints the size of the wasm and fails over the budget.
 
 import { execFileSync } from "node:child_process";
-import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { brotliCompressSync, gzipSync } from "node:zlib";
-import { ensureBuildTools, wasmBindgen } from "./setup.mjs";
+import { ensure, ensureBuildTools, wasmBindgen } from "./setup.mjs";
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const BUDGET = { gzip: 350 * 1024, brotli: 270 * 1024 };
@@ -24,7 +33,29 @@ const { values: options } = parseArgs({
 const variant = options.testing ? "testing" : options.dev ? "dev" : "release";
 const out = resolve(root, options.out ?? (options.testing ? ".cache/pkg-testing" : "pkg"));
 const dist = join(out, "dist");
-const bindgen = join(root, ".cache/bindgen");
+const cacheDir = join(root, ".cache");
+
+// One crate, three modules: what an agent works with, files in a browser and across a network, and
+// what the host lends. The
+// testing variant is one module, so that what only tests export is beside everything else.
+const MODULES = options.testing
+  ? [{ name: "kitbag", features: "agent,storages,lent,testing" }]
+  : [
+      { name: "kitbag", features: "agent" },
+      { name: "storages", features: "storages" },
+      { name: "lent", features: "lent" },
+    ];
+
+/** Leaves what other bundles hold to them: the first only names it. */
+const otherBundles = {
+  name: "other-bundles",
+  setup(builder) {
+    builder.onResolve({ filter: /^\.\/(storages|lent)-\w+\.js$/ }, ({ path }) => ({
+      path: path.endsWith("-require.js") ? path.replace(/js$/, "cjs") : path,
+      external: true,
+    }));
+  },
+};
 
 await ensureBuildTools();
 const { build } = await import("esbuild");
@@ -34,17 +65,21 @@ const run = (command, args) =>
 
 rmSync(out, { recursive: true, force: true });
 mkdirSync(dist, { recursive: true });
-const wasm = makeWasm();
-writeFileSync(join(dist, "kitbag.wasm"), wasm);
-await bundle(wasm);
+for (const module of MODULES) {
+  module.glue = join(cacheDir, `bindgen-${variant}`, module.name);
+  module.wasm = makeWasm(module);
+  writeFileSync(join(dist, `${module.name}.wasm`), module.wasm);
+}
+glueTypes();
+await bundle();
+await linkPeers();
 declarations();
 packageFiles();
-report(wasm);
+for (const module of MODULES) report(module);
 
 /** Compiles the crate and makes its glue; returns the wasm to ship. */
-function makeWasm() {
+function makeWasm({ name, features, glue }) {
   const profile = options.dev ? "quick" : "release";
-  const features = options.testing ? ["--features", "testing"] : [];
   run("cargo", [
     "build",
     "--lib",
@@ -52,23 +87,27 @@ function makeWasm() {
     profile,
     "--target",
     "wasm32-unknown-unknown",
-    ...features,
+    "--no-default-features",
+    "--features",
+    features,
   ]);
   const target = process.env.CARGO_TARGET_DIR ?? join(root, "target");
   const built = join(target, "wasm32-unknown-unknown", profile, "kitbag.wasm");
-  rmSync(bindgen, { recursive: true, force: true });
+  rmSync(glue, { recursive: true, force: true });
   run(wasmBindgen(), [
     "--target",
     "web",
     "--remove-name-section",
     "--remove-producers-section",
+    "--out-name",
+    name,
     "--out-dir",
-    bindgen,
+    glue,
     built,
   ]);
-  const raw = join(bindgen, "kitbag_bg.wasm");
+  const raw = join(glue, `${name}_bg.wasm`);
   if (options.dev) return readFileSync(raw);
-  const small = join(bindgen, "small.wasm");
+  const small = join(glue, "small.wasm");
   const features_on = ["simd", "bulk-memory", "reference-types", "mutable-globals", "sign-ext"];
   run(process.execPath, [
     join(root, "node_modules/binaryen/bin/wasm-opt"),
@@ -83,12 +122,28 @@ function makeWasm() {
   return readFileSync(small);
 }
 
+/** What TypeScript sees as `#glue`: what every module declares, each name once. */
+function glueTypes() {
+  const [first, ...others] = MODULES.map(({ name, glue }) =>
+    readFileSync(join(glue, `${name}.d.ts`), "utf8"),
+  );
+  // A function is one line; a class ends with the first brace that stands at a line's start.
+  const declaration = /^export (?:function (\w+).*|class (\w+)[^]*?\n\})/gm;
+  const known = new Set(Array.from(first.matchAll(declaration), ([, name, type]) => name ?? type));
+  let all = first;
+  for (const [text, name, type] of others.join("\n").matchAll(declaration)) {
+    if (!known.has(name ?? type)) all += `\n${text}\n`;
+    known.add(name ?? type);
+  }
+  writeFileSync(join(cacheDir, "glue.d.ts"), all);
+}
+
 /** The modules that the sources name with a `#`. */
-function provided(wasm) {
+function provided({ name, glue, wasm }) {
   return {
     name: "provided",
     setup(builder) {
-      builder.onResolve({ filter: /^#glue$/ }, () => ({ path: join(bindgen, "kitbag.js") }));
+      builder.onResolve({ filter: /^#glue$/ }, () => ({ path: join(glue, `${name}.js`) }));
       builder.onResolve({ filter: /^#wasm-base64$/ }, () => ({
         path: "wasm-base64",
         namespace: "provided",
@@ -100,39 +155,51 @@ function provided(wasm) {
   };
 }
 
-async function bundle(wasm) {
+async function bundle() {
   const src = join(root, "pkg-template/src");
-  const shared = {
+  const entry = (name) => join(src, `entry/${name}.ts`);
+  const [first, ...others] = MODULES;
+  const shared = (module) => ({
     bundle: true,
     target: "es2022",
     legalComments: "none",
     logLevel: "warning",
+    logOverride: { "empty-import-meta": "silent" },
     // The glue has a loader of its own that no entry calls; without it no bundler is misled.
     treeShaking: true,
     // Optional peers, and the package itself, which the adapters import as their user does.
-    external: ["./kitbag.wasm", "node:*", "kitbag", ...peers()],
-    plugins: [provided(wasm)],
-  };
-  const entries = ["node", "workerd", "browser", "slim"].map((name) => `entry/${name}.ts`);
-  await build({
-    ...shared,
-    entryPoints: [
-      ...[...entries, ...subpaths()].map((file) => join(src, file)),
-      ...(options.testing ? [join(root, "tests/panics/testing.ts")] : []),
-    ],
+    external: ["./kitbag.wasm", "./storages.wasm", "./lent.wasm", "node:*", "kitbag", "kitbag/*", ...peers()],
+    plugins: [provided(module), ...(others.length > 0 && module === first ? [otherBundles] : [])],
+  });
+  const esm = {
     entryNames: "[name]",
     chunkNames: "core-[hash]",
     outdir: dist,
     format: "esm",
     splitting: true,
-  });
+  };
+  const runtimes = ["node", "workerd", "browser", "slim"];
   await build({
-    ...shared,
-    entryPoints: [join(src, "entry/require.ts")],
-    outfile: join(dist, "require.cjs"),
+    ...shared(first),
+    ...esm,
+    entryPoints: [
+      ...runtimes.map(entry),
+      ...subpaths().map((file) => join(src, file)),
+      ...(options.testing ? [join(root, "tests/panics/testing.ts")] : []),
+    ],
+  });
+  const commonjs = (name) => ({
+    entryPoints: [entry(name)],
+    outfile: join(dist, `${name}.cjs`),
     format: "cjs",
     platform: "node",
   });
+  await build({ ...shared(first), ...commonjs("require") });
+  for (const other of others) {
+    const entryPoints = runtimes.map((name) => entry(`${other.name}-${name}`));
+    await build({ ...shared(other), ...esm, entryPoints });
+    await build({ ...shared(other), ...commonjs(`${other.name}-require`) });
+  }
 }
 
 /** Modules with a subpath of their own: every file in `src/adapters`, and the suite. */
@@ -149,6 +216,21 @@ function peers() {
 
 function template() {
   return JSON.parse(readFileSync(join(root, "pkg-template/package.json"), "utf8"));
+}
+
+/** What the adapters' types are made from: the peers, linked to where they are installed. */
+async function linkPeers() {
+  const from = join(root, "tests/deps/agents");
+  await ensure("npm:agents");
+  const to = join(root, "pkg-template/node_modules");
+  rmSync(to, { recursive: true, force: true });
+  const { peerDependencies = {} } = template();
+  for (const name of Object.keys(peerDependencies)) {
+    const target = join(from, "node_modules", name);
+    if (!existsSync(target)) continue;
+    mkdirSync(dirname(join(to, name)), { recursive: true });
+    symlinkSync(target, join(to, name), "junction");
+  }
 }
 
 function declarations() {
@@ -179,7 +261,7 @@ function packageFiles() {
   }
 }
 
-function report(wasm) {
+function report({ name, wasm }) {
   const sizes = {
     raw: wasm.length,
     gzip: gzipSync(wasm, { level: 9 }).length,
@@ -188,11 +270,11 @@ function report(wasm) {
   const shown = Object.entries(sizes).map(
     ([name, bytes]) => `${name} ${(bytes / 1024).toFixed(1)} KiB`,
   );
-  console.log(`kitbag.wasm (${variant}): ${shown.join(", ")}`);
+  console.log(`${name}.wasm (${variant}): ${shown.join(", ")}`);
   if (variant !== "release") return;
-  for (const [name, limit] of Object.entries(BUDGET)) {
-    if (sizes[name] > limit) {
-      console.error(`The wasm is over its ${name} budget of ${limit / 1024} KiB.`);
+  for (const [measure, limit] of Object.entries(BUDGET)) {
+    if (sizes[measure] > limit) {
+      console.error(`${name}.wasm is over its ${measure} budget of ${limit / 1024} KiB.`);
       process.exitCode = 1;
     }
   }

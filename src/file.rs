@@ -1,7 +1,9 @@
 //! What kind of thing a file's bytes are: its type, whether it is text, and the form in which
 //! `readRaw` shows it. The type comes from the name first, then from the content; the name's
-//! part is a small table of our own over the `mime_guess` database, which calls `main.ts` a
-//! video and `go.mod` a song.
+//! part is a small table of our own over the `mime_guess` database (in `types`), which calls
+//! `main.ts` a video and `go.mod` a song.
+
+mod types;
 
 use std::rc::Rc;
 
@@ -223,9 +225,7 @@ pub fn mime_of_name(path: &VPath) -> Option<Mime> {
     let extension = extension.to_ascii_lowercase();
     match FIXED.binary_search_by(|(known, _)| (*known).cmp(extension.as_str())) {
         Ok(at) => FIXED.get(at).map(|(_, mime)| Mime::known(mime)),
-        Err(_) => mime_guess::from_ext(&extension)
-            .first_raw()
-            .map(Mime::known),
+        Err(_) => types::of(&extension).map(Mime::known),
     }
 }
 

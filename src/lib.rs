@@ -13,6 +13,7 @@
 //! - [`composite`]: several backends as one tree.
 //! - [`policy`]: rules around a backend, a wrapper each.
 //! - [`search`]: pure engines over bytes (lines, grep, glob, replace).
+//! - [`tool`]: what a model sees: the tools, their words, their answers.
 //! - [`path`], [`file`], [`error`]: the words all of them share.
 //! - [`env`]: the few seams to the world outside, such as the clock.
 //! - `wasm`: the JavaScript boundary; the only room, beside `env` and the backends that talk to
@@ -34,6 +35,7 @@ pub mod protocol;
 pub mod search;
 pub mod storage;
 pub mod time;
+pub mod tool;
 mod winnow;
 
 #[cfg(target_arch = "wasm32")]

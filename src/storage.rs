@@ -162,6 +162,14 @@ pub struct Scan<'a> {
     pub literal: Option<&'a [u8]>,
 }
 
+/// Which files a search by name wants.
+pub struct Find<'a> {
+    /// Where to look.
+    pub scope: &'a Scope,
+    /// Which files to show, by their path alone.
+    pub want: &'a dyn Fn(&VPath) -> bool,
+}
+
 /// A visitor's answer: go on, or stop here.
 pub type Flow = ControlFlow<()>;
 
@@ -216,6 +224,22 @@ pub trait Storage: AsStorage {
         visit: &'a mut dyn FnMut(&VPath, &Meta) -> Flow,
     ) -> Pending<'a, ()> {
         provided::walk(self.as_storage(), scope, visit)
+    }
+
+    /// Shows the wanted files, in byte order, until the visitor stops. For storages that pay to
+    /// learn more than a file's name.
+    fn find<'a>(
+        &'a self,
+        find: Find<'a>,
+        visit: &'a mut dyn FnMut(&VPath, &Meta) -> Flow,
+    ) -> Pending<'a, ()> {
+        Box::pin(async move {
+            let mut wanted = |path: &VPath, meta: &Meta| match (find.want)(path) {
+                true => visit(path, meta),
+                false => Flow::Continue(()),
+            };
+            self.walk(find.scope, &mut wanted).await
+        })
     }
 
     /// Many files at once, answered in the order asked.

@@ -5,9 +5,9 @@ import { later, Op, received } from "./core/call.js";
 import { callOptions, refused } from "./core/checks.js";
 import { handleOf, own } from "./core/handle.js";
 import { enter, glue } from "./core/instance.js";
+import type { Reply } from "./core/reply.js";
 import * as ask from "./core/requests.js";
 import * as unpack from "./core/results.js";
-import type { Reply } from "./core/reply.js";
 import type {
   BackendProtocolV2,
   CallOptions,
@@ -50,10 +50,26 @@ export function capabilityOf(handle: number): Capability {
   return received(unpack.unpackCapability) as Capability;
 }
 
+const BRAND = Symbol.for("kitbag.backend");
+
 /** Every backend whose answers are promises. */
 export abstract class Backend implements BackendProtocolV2 {
+  /** There is one such class in each of the package's bundles; an instance of one counts for all. */
+  // biome-ignore-start lint/complexity/noThisInStatic: a subclass asks for itself
+  static [Symbol.hasInstance](value: unknown): boolean {
+    if (!Object.hasOwn(this, "isBackendClass")) {
+      return Function.prototype[Symbol.hasInstance].call(this, value);
+    }
+    return typeof value === "object" && value !== null && BRAND in value;
+  }
+  // biome-ignore-end lint/complexity/noThisInStatic: a subclass asks for itself
+
+  /** @internal */
+  static readonly isBackendClass = true;
+
   constructor(handle: number) {
     own(this, handle);
+    Object.defineProperty(this, BRAND, { value: true });
   }
 
   /** What this backend can promise. */
@@ -71,7 +87,13 @@ export abstract class Backend implements BackendProtocolV2 {
     limit?: number,
     options?: CallOptions,
   ): Promise<ReadResult> {
-    return asked(this, Op.read, () => ask.askRead(filePath, offset, limit), unpack.unpackRead, options);
+    return asked(
+      this,
+      Op.read,
+      () => ask.askRead(filePath, offset, limit),
+      unpack.unpackRead,
+      options,
+    );
   }
 
   readRaw(filePath: string, options?: CallOptions): Promise<ReadRawResult> {
@@ -94,7 +116,13 @@ export abstract class Backend implements BackendProtocolV2 {
   }
 
   write(filePath: string, content: string, options?: CallOptions): Promise<WriteResult> {
-    return asked(this, Op.write, () => ask.askWrite(filePath, content), unpack.unpackWrite, options);
+    return asked(
+      this,
+      Op.write,
+      () => ask.askWrite(filePath, content),
+      unpack.unpackWrite,
+      options,
+    );
   }
 
   edit(

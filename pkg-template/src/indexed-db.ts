@@ -40,7 +40,6 @@ export class IndexedDbBackend extends Backend {
     const given = new Options("IndexedDbBackend", options);
     const database = given.requiredText("database");
     const namespace = given.text("namespace") ?? "";
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what it must not hold
     if (/[\0-\x1f]/.test(namespace)) {
       given.refuse("namespace", "a string without control characters", namespace);
     }

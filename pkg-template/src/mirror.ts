@@ -3,7 +3,14 @@
 // entries are handed on. Nothing is believed to have been applied until the state shows it.
 
 import { messageOf } from "./core/checks.js";
-import type { DeleteResult, EditResult, Failure, FileData, FileUploadResponse, WriteResult } from "./types.js";
+import type {
+  DeleteResult,
+  EditResult,
+  Failure,
+  FileData,
+  FileUploadResponse,
+  WriteResult,
+} from "./types.js";
 
 /** The files of a graph's state: read as a record, changed by updates (null for a deletion). */
 export interface Channel {

@@ -119,7 +119,12 @@ sealClass(R2Backend);
 /** Makes presigned addresses, for a server that signs on behalf of pages (`sign`). */
 export function presignS3(
   location: S3Location & { credentials: S3Credentials },
-  request: { method: string; key?: string; query?: Record<string, string>; headers?: Record<string, string> },
+  request: {
+    method: string;
+    key?: string;
+    query?: Record<string, string>;
+    headers?: Record<string, string>;
+  },
   expiresInSeconds = 300,
 ): { url: string } {
   const read = new Options("presignS3", location);
@@ -130,7 +135,15 @@ export function presignS3(
     Object.entries(request.headers ?? {}).filter(([name]) => /^(x-amz-|if-|content-)/i.test(name)),
   );
   const url = thrownBy(read, () =>
-    glue.s3_presign(where, keys, request.method, request.key ?? "", request.query ?? {}, covered, expiresInSeconds),
+    glue.s3_presign(
+      where,
+      keys,
+      request.method,
+      request.key ?? "",
+      request.query ?? {},
+      covered,
+      expiresInSeconds,
+    ),
   );
   return { url };
 }
@@ -148,50 +161,56 @@ function thrownBy<T>(options: Options, run: () => T): T {
 }
 
 function place(options: Options, prefix: string) {
-  const endpoint = options.text("endpoint");
-  const region = options.requiredText("region");
-  const bucket = options.requiredText("bucket");
-  const style = options.checked(
+  const pathStyle = options.checked(
     "forcePathStyle",
     "true or false",
     (value): value is boolean => typeof value === "boolean",
   );
-  return thrownBy(options, () => new glue.S3Place(endpoint, region, bucket, prefix, style));
+  return {
+    endpoint: options.text("endpoint"),
+    region: options.requiredText("region"),
+    bucket: options.requiredText("bucket"),
+    prefix,
+    pathStyle,
+  };
 }
 
-const TRUST = { probe: 0, trust: 1, ignore: 2 } as const;
-
-function use(options: Options, trust: keyof typeof TRUST) {
-  const concurrency = options.amount("concurrency") ?? -1;
+/** How a bucket is used; what is absent is the default, which stands in wasm. */
+function use(options: Options) {
+  const concurrency = options.amount("concurrency");
   if (concurrency === 0) options.refuse("concurrency", "at least 1", concurrency);
+  return { concurrency, cacheBytes: cacheBytes(options), ...patience(options) };
+}
+
+function cacheBytes(options: Options): number | undefined {
   const cache = options.raw("cache");
-  let cacheBytes = -1;
-  if (cache === false) cacheBytes = 0;
-  else if (typeof cache === "object" && cache !== null) {
-    const inside = new Options("S3Backend cache", cache);
-    cacheBytes = inside.amount("maxBytes") ?? -1;
-    inside.done();
-  } else if (cache !== undefined && cache !== true) {
-    options.refuse("cache", "true, false or { maxBytes }", cache);
+  if (cache === undefined || cache === true) return undefined;
+  if (cache === false) return 0;
+  if (typeof cache !== "object" || cache === null) {
+    return options.refuse("cache", "true, false or { maxBytes }", cache);
   }
+  const inside = new Options("S3Backend cache", cache);
+  const bytes = inside.amount("maxBytes");
+  inside.done();
+  return bytes;
+}
+
+function patience(options: Options): S3Retry {
   const retry = options.raw("retry");
-  let patience = [-1, -1, -1, -1] as const as readonly [number, number, number, number];
-  if (retry === false) patience = [1, -1, -1, -1];
-  else if (typeof retry === "object" && retry !== null) {
-    const inside = new Options("S3Backend retry", retry);
-    const attempts = inside.amount("attempts") ?? -1;
-    if (attempts === 0) inside.refuse("attempts", "at least 1", attempts);
-    patience = [
-      attempts,
-      inside.amount("baseMs") ?? -1,
-      inside.amount("maxMs") ?? -1,
-      inside.amount("timeoutMs") ?? -1,
-    ];
-    inside.done();
-  } else if (retry !== undefined) {
-    options.refuse("retry", "false or { attempts, baseMs, maxMs, timeoutMs }", retry);
+  if (retry === undefined) return {};
+  if (retry === false) return { attempts: 1 };
+  if (typeof retry !== "object" || retry === null) {
+    return options.refuse("retry", "false or { attempts, baseMs, maxMs, timeoutMs }", retry);
   }
-  return enter(() => new glue.S3Use(concurrency, cacheBytes, ...patience, TRUST[trust]));
+  const inside = new Options("S3Backend retry", retry);
+  const read: S3Retry = {};
+  for (const name of ["attempts", "baseMs", "maxMs", "timeoutMs"] as const) {
+    const amount = inside.amount(name);
+    if (amount !== undefined) read[name] = amount;
+  }
+  if (read.attempts === 0) inside.refuse("attempts", "at least 1", read.attempts);
+  inside.done();
+  return read;
 }
 
 function credentialsOf(options: Options, value: unknown): object {
@@ -204,7 +223,11 @@ function credentialsOf(options: Options, value: unknown): object {
   const { accessKeyId, secretAccessKey, sessionToken } = value as Partial<S3Credentials>;
   for (const [name, text] of Object.entries({ accessKeyId, secretAccessKey })) {
     if (typeof text !== "string" || text === "") {
-      return options.refuse(`credentials.${name}`, "a non-empty string", typeof text === "string" ? "" : text);
+      return options.refuse(
+        `credentials.${name}`,
+        "a non-empty string",
+        typeof text === "string" ? "" : text,
+      );
     }
   }
   if (sessionToken !== undefined && typeof sessionToken !== "string") {
@@ -222,8 +245,8 @@ function common(options: Options) {
 
 function makeS3(options: Options): number {
   const { prefix, overwrite } = common(options);
-  const where = place(options, prefix);
-  const how = use(options, options.oneOf("conditions", ["probe", "trust", "ignore"], "probe"));
+  const conditions = options.oneOf("conditions", ["probe", "trust", "ignore"], "probe");
+  const how = { ...place(options, prefix), ...use(options), conditions };
   const sign = options.callback("sign");
   const warn = options.callback("onWarning");
   const given = options.raw("credentials");
@@ -232,7 +255,7 @@ function makeS3(options: Options): number {
   }
   const keys = sign ? undefined : credentialsOf(options, given);
   options.done();
-  return thrownBy(options, () => glue.s3_new(where, how, keys, sign, overwrite, warn));
+  return thrownBy(options, () => glue.s3_new(how, keys, sign, overwrite, warn));
 }
 
 function makeR2(options: Options): number {
@@ -242,8 +265,8 @@ function makeR2(options: Options): number {
   if (!bucket || !methods.every((name) => typeof bucket[name] === "function")) {
     return options.refuse("bucket", "an R2 binding, such as env.BUCKET", bucket);
   }
-  const where = thrownBy(options, () => glue.S3Place.r2(prefix));
-  const how = use(options, "trust");
+  const where = { region: "auto", bucket: "r2-binding", prefix };
+  const how = { ...where, ...use(options), conditions: "trust" };
   options.done();
-  return enter(() => glue.r2_new(where, how, bucket, overwrite));
+  return thrownBy(options, () => glue.r2_new(how, bucket, overwrite));
 }

@@ -129,8 +129,8 @@ abstract class Table extends Backend {
 export class SqlBackend extends Table {
   constructor(options: SqlBackendOptions) {
     const given = new Options("SqlBackend", options);
-    const query = given.callback("query") as SqlQuery | undefined;
-    if (!query) return given.refuse("query", "a function (sql, params) => rows", query);
+    const query = (given.callback("query") ??
+      given.refuse("query", "a function (sql, params) => rows", undefined)) as SqlQuery;
     const dialect = given.oneOf("dialect", ["postgres", "sqlite", ""], "");
     if (dialect === "") return given.refuse("dialect", '"postgres" or "sqlite"', undefined);
     super(made(given, { dialect, query }));

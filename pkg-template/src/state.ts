@@ -2,9 +2,10 @@
 // caller's state that is read through on every call (`new StateBackend(runtime)`); over a
 // channel that gives the state and takes changes. The last two are a mirror of that state.
 
+import { capabilityOf } from "./backend.js";
 import { now, Op, received } from "./core/call.js";
 import { encoded, messageOf, Options, refused } from "./core/checks.js";
-import { handleOf, own, sealClass } from "./core/handle.js";
+import { handleOf, methodsOnly, own, sealClass } from "./core/handle.js";
 import { enter, glue } from "./core/instance.js";
 import {
   finish,
@@ -18,7 +19,6 @@ import {
 import type { Reply } from "./core/reply.js";
 import * as ask from "./core/requests.js";
 import * as unpack from "./core/results.js";
-import { capabilityOf } from "./backend.js";
 import { incoming } from "./filedata.js";
 import { type Channel, Mirror } from "./mirror.js";
 import type {
@@ -90,6 +90,8 @@ export class StateBackend implements BackendProtocolV2 {
     const raw = (path: string) => this.#raw(path);
     if (runtime) this.#mirror = Mirror.ofRuntime(runtime, store, raw);
     else if (channel) this.#mirror = Mirror.ofChannel(channel, store, raw);
+    // A mirror looks at the caller's state before each call, which the handle alone would not.
+    if (this.#mirror) methodsOnly(this);
     if (files) this.#fill(files, "files");
   }
 
@@ -290,4 +292,3 @@ function runtimeOf(first: unknown): StateRuntime | undefined {
   if (bad) throw new TypeError(`StateBackend: the first argument could not be read: ${bad.error}`);
   return found ? (first as StateRuntime) : undefined;
 }
-

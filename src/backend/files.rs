@@ -23,7 +23,7 @@ use crate::search::grep::Matcher;
 use crate::search::lines;
 use crate::search::replace::{self, Replaced};
 use crate::storage::{
-    Depth, File, Flow, Meta, NewFile, Pending, PutMode, Removed, Scan, Scope, Storage,
+    Depth, File, Find, Flow, Meta, NewFile, Pending, PutMode, Removed, Scan, Scope, Storage,
 };
 
 /// What `write` does where the file exists.
@@ -338,12 +338,14 @@ impl Operations {
         let pattern = Pattern::parse(query)?;
         let mut files = Vec::new();
         let mut visit = |path: &VPath, meta: &Meta| {
-            if pattern.accepts(path) {
-                files.push(info(path.clone(), meta));
-            }
+            files.push(info(path.clone(), meta));
             Flow::Continue(())
         };
-        self.storage.walk(pattern.scope(), &mut visit).await?;
+        let find = Find {
+            scope: pattern.scope(),
+            want: &|path| pattern.accepts(path),
+        };
+        self.storage.find(find, &mut visit).await?;
         // The walk came in order of path, and this sort keeps it among files of one time:
         // comparing integers alone is what makes it quick.
         files.sort_by_key(|file: &FileInfo| std::cmp::Reverse(file.modified()));

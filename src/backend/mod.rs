@@ -2,7 +2,15 @@
 //! says how one kind of place keeps bytes.
 
 pub mod context_hub;
+#[cfg(target_arch = "wasm32")]
+pub mod custom;
+#[cfg(target_arch = "wasm32")]
+pub mod custom_values;
 pub mod files;
+#[cfg(target_arch = "wasm32")]
+pub mod foreign;
+#[cfg(target_arch = "wasm32")]
+pub mod host_disk;
 mod index_cache;
 #[cfg(target_arch = "wasm32")]
 pub mod indexed_db;
@@ -10,7 +18,9 @@ pub mod indexed_db;
 pub mod opfs;
 pub(crate) mod queue;
 pub mod s3;
+pub mod sandbox;
 pub mod sql;
 pub mod state;
-#[cfg(target_arch = "wasm32")]
 pub mod store;
+#[cfg(target_arch = "wasm32")]
+pub mod with_shell;

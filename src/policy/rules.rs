@@ -5,6 +5,10 @@
 //! well as what lies beneath, as in the package this protocol comes from. A pattern that this
 //! language reads otherwise than that package would is refused when the rule is made: a rule that
 //! silently matches nothing protects nothing.
+//!
+//! Where a pattern can be read more or less widely, a rule that restricts reads it widely and a
+//! rule that allows reads it narrowly, as that package does: `/**/x` allows no `/x`, and `/[ab]/**`
+//! allows what lies beneath `/a`, but not `/a` itself.
 
 use std::rc::Rc;
 
@@ -68,14 +72,18 @@ impl Stem {
 }
 
 impl RulePattern {
-    fn parse(pattern: &str) -> Result<RulePattern> {
+    fn parse(pattern: &str, mode: Mode) -> Result<RulePattern> {
         if let Some(why) = unsound(pattern) {
             return Err(Error::new(
                 Kind::InvalidPattern,
                 format!("Invalid permission pattern '{pattern}': {why}"),
             ));
         }
-        let glob = Rc::new(PathGlob::parse(pattern)?);
+        let narrow = mode == Mode::Allow;
+        let glob = Rc::new(match pattern.strip_prefix("/**/") {
+            Some(rest) if narrow => PathGlob::parse(&format!("/*/**/{rest}"))?,
+            _ => PathGlob::parse(pattern)?,
+        });
         let rooted = pattern.strip_prefix('/').unwrap_or(pattern);
         let stem_of = |text: &str| -> Result<Stem> {
             if text.is_empty() || text == "/" {
@@ -90,9 +98,11 @@ impl RulePattern {
             ends_deep = true;
         }
         let inner_deep = pattern.contains("/**,") || pattern.contains("/**}");
-        let (stem, whole) = if ends_deep {
+        let (stem, whole) = if ends_deep && narrow && stem.contains(WILD) {
+            (None, false)
+        } else if ends_deep {
             (Some(stem_of(stem)?), true)
-        } else if inner_deep {
+        } else if inner_deep && !narrow {
             // A tail within braces; the stem takes in the other alternatives too, which is right:
             // the pattern matches them anyway.
             let cut = pattern.replace("/**,", ",").replace("/**}", "}");
@@ -103,7 +113,7 @@ impl RulePattern {
         let literal: Vec<&str> = pattern
             .split('/')
             .filter(|segment| !segment.is_empty() && *segment != ".")
-            .take_while(|segment| !segment.contains(['*', '?', '{', '[', '\\']))
+            .take_while(|segment| !segment.contains(WILD))
             .collect();
         // The last literal segment may be a file's name; being above it is right as well.
         let anchor = VPath::parse(&format!("/{}", literal.join("/")))?;
@@ -143,6 +153,9 @@ impl RulePattern {
         }
     }
 }
+
+/// What makes a segment more than a name.
+const WILD: [char; 5] = ['*', '?', '{', '[', '\\'];
 
 /// The pattern without a last `/**`.
 fn strip_deep(pattern: &str) -> Option<&str> {
@@ -196,7 +209,9 @@ impl Rule {
         mode: Mode,
         patterns: impl IntoIterator<Item = &'a str>,
     ) -> Result<Rule> {
-        let patterns = patterns.into_iter().map(RulePattern::parse);
+        let patterns = patterns
+            .into_iter()
+            .map(|pattern| RulePattern::parse(pattern, mode));
         Ok(Rule {
             touches: touches.to_vec(),
             mode,

@@ -1,8 +1,10 @@
 //! Patterns over paths. [`Pattern`] is what `glob` asks, [`NameFilter`] the `glob` of grep,
 //! [`PathGlob`] a rule's pattern over whole paths; all three read the same language: `*` and `?`
 //! within a segment, `**` across segments, `{a,b}`, `[abc]`, `[!a]`, `[^a]`, `\` escapes. Dot
-//! files match like any other. Reading a pattern is in `parse`, matching it in `shape`.
+//! files match like any other. Reading a pattern is in `parse`, matching it in `shape` and, where
+//! it is of no common shape, in `general`.
 
+mod general;
 mod parse;
 mod shape;
 

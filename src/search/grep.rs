@@ -1,23 +1,26 @@
-//! Lines that match. A literal is sought over the whole body at once, and line numbers are
-//! counted only up to hits; everything else runs through one linear-time regular expression that
-//! cannot cross a line (see [`pattern`]). Which files to search, and in what order, is the
-//! caller's business.
+//! Lines that match. A literal is sought over the whole body at once, in `seek`, and line numbers
+//! are counted only up to hits; an expression is asked line by line, in `pattern`. Which files to
+//! search, and in what order, is the caller's business.
 //!
 //! Lines are what lies between `\n`: a text that ends with `\n` has an empty last line, which the
 //! empty pattern matches, as recorded in the vectors.
 
+mod fold;
+mod needles;
 mod pattern;
+mod seek;
 
-use memchr::memmem::Finder;
 use memchr::{memchr, memchr_iter, memrchr};
-use regex_automata::meta::Regex;
-use regex_automata::{Anchored, Input};
 
 use super::lines::count_newlines;
 use crate::error::Result;
 use crate::file::Texture;
 use crate::path::VPath;
 use crate::protocol::{GrepQuery, Matches, Row, RowKind, index};
+
+use fold::Folded;
+use pattern::LineRegex;
+use seek::{AnyCase, Seeker};
 
 /// Bytes of text after which an answer takes no more. Far beyond what any reader wants, and
 /// below what would exhaust memory.
@@ -37,10 +40,11 @@ enum Engine {
     /// Every line matches.
     Everything,
     Literal {
-        finder: Box<Finder<'static>>,
+        seeker: Seeker,
         ascii: bool,
     },
-    Regex(Box<Regex>),
+    Folded(Folded),
+    Regex(Box<LineRegex>),
 }
 
 impl Matcher {
@@ -48,16 +52,20 @@ impl Matcher {
     pub fn new(query: &GrepQuery) -> Result<Matcher> {
         let pattern = &*query.pattern;
         let engine = if query.regex {
-            Engine::Regex(Box::new(pattern::regex(pattern, query.ignore_case)?))
+            Engine::Regex(Box::new(LineRegex::new(pattern, query.ignore_case)?))
         } else if pattern.contains('\n') {
             Engine::Nothing
         } else if pattern.is_empty() {
             Engine::Everything
-        } else if query.ignore_case {
-            Engine::Regex(Box::new(pattern::folded_literal(pattern)?))
+        } else if query.ignore_case && !pattern.is_ascii() {
+            Engine::Folded(Folded::new(pattern))
         } else {
+            let bytes = pattern.as_bytes();
             Engine::Literal {
-                finder: Box::new(Finder::new(pattern).into_owned()),
+                seeker: match query.ignore_case {
+                    true => Seeker::AnyCase(AnyCase::new(bytes)),
+                    false => Seeker::exact(bytes),
+                },
                 ascii: pattern.is_ascii(),
             }
         };
@@ -72,7 +80,10 @@ impl Matcher {
     /// Bytes that every file with a match contains, where that is known.
     pub fn literal(&self) -> Option<&[u8]> {
         match &self.engine {
-            Engine::Literal { finder, .. } => Some(finder.needle()),
+            Engine::Literal {
+                seeker: Seeker::Exact(finder),
+                ..
+            } => Some(finder.needle()),
             _ => None,
         }
     }
@@ -112,21 +123,10 @@ impl Matcher {
             Engine::Nothing => {}
             Engine::Everything => sink.run(Some),
             Engine::Literal { ascii, .. } if !ascii && texture == Texture::Ascii => {}
-            Engine::Literal { finder, .. } => {
-                sink.run(|from| Some(from.saturating_add(finder.find(body.get(from..)?)?)));
-            }
-            Engine::Regex(regex) => {
-                let mut cache = None;
-                sink.run(|from| {
-                    let input = Input::new(body)
-                        .range(from..)
-                        .anchored(Anchored::No)
-                        .earliest(true);
-                    let cache = cache.get_or_insert_with(|| regex.create_cache());
-                    let half = regex.search_half_with(cache, &input)?;
-                    Some(half.offset())
-                });
-            }
+            Engine::Literal { seeker, .. } => sink.run(|from| seeker.find(body, from)),
+            Engine::Folded(text) if text.is_wide() && texture == Texture::Ascii => {}
+            Engine::Folded(text) => sink.run(text.hits(body)),
+            Engine::Regex(regex) => sink.run(regex.hits(body)),
         }
         budget.saturating_sub(sink.left)
     }

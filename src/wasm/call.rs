@@ -17,6 +17,8 @@ use crate::protocol::{
 };
 use crate::time::Time;
 use crate::wasm::args::Args;
+#[cfg(feature = "agent")]
+use crate::wasm::policy;
 use crate::wasm::reply::Reply;
 use crate::wasm::{buffers, handles, task};
 
@@ -58,7 +60,11 @@ fn prepared(handle: u32, operation: u8, len: usize) -> LocalBoxFuture<'static, R
     });
     match asked {
         Ok(future) => future,
-        Err(error) => Box::pin(std::future::ready(Reply::error(&error))),
+        Err(error) => {
+            #[cfg(feature = "agent")]
+            policy::refused_early(handle, operation, &error);
+            Box::pin(std::future::ready(Reply::error(&error)))
+        }
     }
 }
 
@@ -359,7 +365,8 @@ pub fn put_raw(reply: &mut Reply, file: RawFile) {
     reply.body(file.body);
 }
 
-fn put_update(reply: &mut Reply, update: Option<FilesUpdate>) {
+/// Packs changes for a caller's state.
+pub fn put_update(reply: &mut Reply, update: Option<FilesUpdate>) {
     reply.bool(update.is_some());
     let Some(update) = update else { return };
     reply.len(update.len());

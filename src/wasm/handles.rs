@@ -23,15 +23,27 @@ struct Handles {
 
 struct Held {
     backend: SharedBackend,
-    itself: Rc<dyn Any>,
+    /// Absent where no class has methods of its own for it.
+    itself: Option<Rc<dyn Any>>,
 }
 
 /// Holds a backend and gives its number.
 pub fn hold<B: crate::protocol::Backend + 'static>(backend: Rc<B>) -> u32 {
-    let held = Held {
+    put(Held {
         backend: backend.clone(),
-        itself: backend,
-    };
+        itself: Some(backend),
+    })
+}
+
+/// Holds a backend of which nothing but the protocol is known.
+pub fn hold_shared(backend: SharedBackend) -> u32 {
+    put(Held {
+        backend,
+        itself: None,
+    })
+}
+
+fn put(held: Held) -> u32 {
     HANDLES.with_borrow_mut(|handles| {
         handles.last = handles.last.wrapping_add(1).max(1);
         let id = handles.last;
@@ -51,6 +63,7 @@ pub fn backend(id: u32) -> Result<SharedBackend> {
 pub fn itself<B: 'static>(id: u32) -> Result<Rc<B>> {
     HANDLES
         .with_borrow(|handles| handles.held.get(&id).map(|held| held.itself.clone()))
+        .flatten()
         .and_then(|any| any.downcast::<B>().ok())
         .ok_or_else(closed)
 }
@@ -62,6 +75,8 @@ fn closed() -> Error {
 /// Lets go of a backend.
 #[wasm_bindgen]
 pub fn handle_drop(id: u32) {
+    #[cfg(feature = "agent")]
+    crate::wasm::policy::forget(id);
     let gone = HANDLES.with_borrow_mut(|handles| handles.held.remove(&id));
     // Dropped outside the borrow: it may hold others.
     drop(gone);

@@ -9,17 +9,32 @@
 pub mod args;
 pub mod buffers;
 pub mod call;
+#[cfg(feature = "agent")]
+pub mod composite;
+#[cfg(feature = "lent")]
 pub mod context_hub;
 pub mod handles;
+#[cfg(feature = "storages")]
 pub mod indexed_db;
+#[cfg(feature = "lent")]
+pub mod lent;
+#[cfg(feature = "storages")]
 pub mod opfs;
 pub mod panic;
+#[cfg(feature = "agent")]
+pub mod policy;
 pub mod reply;
+#[cfg(feature = "storages")]
 pub mod s3;
+#[cfg(feature = "lent")]
 pub mod sql;
+#[cfg(feature = "agent")]
 pub mod state;
+#[cfg(feature = "lent")]
 pub mod store;
 pub mod task;
+#[cfg(feature = "agent")]
+pub mod tools;
 
 use wasm_bindgen::prelude::wasm_bindgen;
 

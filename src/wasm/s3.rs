@@ -22,86 +22,47 @@ use crate::storage::Pending;
 use crate::time::Time;
 use crate::wasm::handles;
 
-/// Where a bucket is. An option that cannot be throws `name` and what it must be, a line each.
-#[wasm_bindgen]
-pub struct S3Place(Bucket);
-
-#[wasm_bindgen]
-impl S3Place {
-    /// Reads the options of a location.
-    #[wasm_bindgen(constructor)]
-    pub fn new(
-        endpoint: Option<String>,
-        region: &str,
-        bucket: &str,
-        prefix: &str,
-        path_style: Option<bool>,
-    ) -> std::result::Result<S3Place, JsValue> {
-        Bucket::new(&Location {
-            endpoint: endpoint.as_deref(),
-            region,
-            bucket,
-            prefix,
-            path_style,
-        })
-        .map(S3Place)
-        .map_err(|(option, wanted)| JsValue::from_str(&format!("{option}\n{wanted}")))
-    }
-
-    /// The place of an R2 binding.
-    pub fn r2(prefix: &str) -> std::result::Result<S3Place, JsValue> {
-        let mut place = S3Place::new(None, "auto", "r2-binding", prefix, None)?;
-        place.0.service = "R2";
-        Ok(place)
+/// Reads where a bucket is. An option that cannot be throws `name` and what it must be, a line
+/// each.
+fn place(options: &JsValue, service: &'static str) -> std::result::Result<Bucket, JsValue> {
+    let text = |name| host::text_property(options, name);
+    let bucket = Bucket::new(&Location {
+        endpoint: text("endpoint").as_deref(),
+        region: &text("region").unwrap_or_default(),
+        bucket: &text("bucket").unwrap_or_default(),
+        prefix: &text("prefix").unwrap_or_default(),
+        path_style: host::property(options, "pathStyle").and_then(|style| style.as_bool()),
+    });
+    match bucket {
+        Ok(bucket) => Ok(Bucket { service, ..bucket }),
+        Err((option, wanted)) => Err(JsValue::from_str(&format!("{option}\n{wanted}"))),
     }
 }
 
-/// How a bucket is used; milliseconds and bytes, below zero for the default.
-#[wasm_bindgen]
-pub struct S3Use(S3Options);
-
-#[wasm_bindgen]
-impl S3Use {
-    /// Reads the options of use.
-    #[wasm_bindgen(constructor)]
-    pub fn new(
-        concurrency: f64,
-        cache_bytes: f64,
-        attempts: f64,
-        base: f64,
-        longest: f64,
-        limit: f64,
-        trust: u8,
-    ) -> S3Use {
-        let default = S3Options::default();
-        let retry = default.retry;
-        // A float-to-integer cast saturates.
-        let count = |given: f64, otherwise: usize| match given >= 0.0 {
-            true => given as usize,
-            false => otherwise,
-        };
-        let wait = |given: f64, otherwise: Duration| match given >= 0.0 {
-            true => Duration::from_millis(given as u64),
-            false => otherwise,
-        };
-        S3Use(S3Options {
-            concurrency: count(concurrency, default.concurrency),
-            cache_bytes: count(cache_bytes, default.cache_bytes),
-            retry: Retry {
-                attempts: match attempts >= 1.0 {
-                    true => attempts as u32,
-                    false => retry.attempts,
-                },
-                base: wait(base, retry.base),
-                longest: wait(longest, retry.longest),
-                limit: wait(limit, retry.limit),
-            },
-            trust: match trust {
-                1 => Trust::Standard,
-                2 => Trust::Nothing,
-                _ => Trust::Probe,
-            },
-        })
+/// Reads how a bucket is used; what is absent is the default.
+fn usage(options: &JsValue) -> S3Options {
+    let number = |name| host::number_property(options, name).filter(|number| *number >= 0.0);
+    let default = S3Options::default();
+    let retry = default.retry;
+    // A float-to-integer cast saturates.
+    let count = |name, otherwise: usize| number(name).map_or(otherwise, |given| given as usize);
+    let wait = |name, otherwise: Duration| {
+        number(name).map_or(otherwise, |given| Duration::from_millis(given as u64))
+    };
+    S3Options {
+        concurrency: count("concurrency", default.concurrency),
+        cache_bytes: count("cacheBytes", default.cache_bytes),
+        retry: Retry {
+            attempts: number("attempts").map_or(retry.attempts, |given| given as u32),
+            base: wait("baseMs", retry.base),
+            longest: wait("maxMs", retry.longest),
+            limit: wait("timeoutMs", retry.limit),
+        },
+        trust: match host::text_property(options, "conditions").as_deref() {
+            Some("trust") => Trust::Standard,
+            Some("ignore") => Trust::Nothing,
+            _ => Trust::Probe,
+        },
     }
 }
 
@@ -227,8 +188,7 @@ fn hold(
 /// A bucket with keys: an object, or a function that lends them.
 #[wasm_bindgen]
 pub fn s3_new(
-    place: S3Place,
-    options: S3Use,
+    options: &JsValue,
     keys: &JsValue,
     sign: Option<Function>,
     overwrite: bool,
@@ -244,28 +204,31 @@ pub fn s3_new(
             ));
         }
     };
+    let bucket = place(options, "S3")?;
     let wire = Signed {
-        bucket: place.0.clone(),
+        bucket: bucket.clone(),
         http: Rc::new(Fetch),
         access,
     };
-    Ok(hold(place.0, Rc::new(wire), options.0, overwrite, warn))
+    Ok(hold(bucket, Rc::new(wire), usage(options), overwrite, warn))
 }
 
 /// A Worker's R2 binding.
 #[wasm_bindgen]
-pub fn r2_new(place: S3Place, options: S3Use, binding: JsValue, overwrite: bool) -> u32 {
-    let options = S3Options {
-        trust: Trust::Standard,
-        ..options.0
-    };
-    hold(place.0, Rc::new(R2(binding)), options, overwrite, None)
+pub fn r2_new(
+    options: &JsValue,
+    binding: JsValue,
+    overwrite: bool,
+) -> std::result::Result<u32, JsValue> {
+    let bucket = place(options, "R2")?;
+    let wire = Rc::new(R2(binding));
+    Ok(hold(bucket, wire, usage(options), overwrite, None))
 }
 
 /// A presigned address, for hosts that sign on behalf of pages.
 #[wasm_bindgen]
 pub fn s3_presign(
-    place: &S3Place,
+    options: &JsValue,
     keys: &JsValue,
     method: &str,
     key: &str,
@@ -291,7 +254,7 @@ pub fn s3_presign(
         .into_iter()
         .map(|(name, value)| (name.to_ascii_lowercase(), value));
     let key = (!key.is_empty()).then_some(key);
-    Ok(place.0.presigned(
+    Ok(place(options, "S3")?.presigned(
         method,
         key,
         &pairs(query),

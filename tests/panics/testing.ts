@@ -1,10 +1,14 @@
 // The entry that only the testing variant of the package has: panics on demand, through the very
-// doors that every other call takes.
+// doors that every other call takes; and signatures of the published S3 examples.
 
 import { settled } from "../../pkg-template/src/core/call.js";
 import { enter, glue } from "../../pkg-template/src/core/instance.js";
 
-const testing = glue as unknown as { panic_now(): void; panic_later(): number };
+const testing = glue as unknown as {
+  panic_now(): void;
+  panic_later(): number;
+  s3_signing_examples(): string;
+};
 
 export function panicNow(): void {
   enter(() => testing.panic_now());
@@ -15,4 +19,13 @@ export function panicLater(): Promise<unknown> {
     () => testing.panic_later(),
     () => undefined,
   );
+}
+
+/** The published signing examples: what was made of them here, and what was published. */
+export function signingExamples(): Array<{ name: string; made: string; published: string }> {
+  const lines = enter(() => testing.s3_signing_examples()).split("\n");
+  return lines.map((line) => {
+    const [name = "", made = "", published = ""] = line.split("\t");
+    return { name, made, published };
+  });
 }

@@ -9,7 +9,15 @@ export default {
   minutes: 15,
   run: (ctx) => {
     const args = ["test", "--headless", "--chrome", "--mode", "no-install"];
-    args.push("--chromedriver", process.env.KITBAG_CHROMEDRIVER, ".", "--test", "wasm_browser");
+    args.push(
+      "--chromedriver",
+      process.env.KITBAG_CHROMEDRIVER,
+      ".",
+      "--test",
+      "wasm_browser",
+      "--test",
+      "wasm_storages",
+    );
     const env = { WASM_BINDGEN_TEST_WEBDRIVER_JSON: capabilities(ctx) };
     return ctx.cargoTests("wasm-pack", args, { env });
   },

@@ -30,7 +30,11 @@ export function failure(reply: Reply): Failure {
   const refusal = reply.refusal();
   const result: Failure = { error: refusal.message, code: refusal.code };
   if (refusal.retryAfterMs >= 0) result.retryAfterMs = refusal.retryAfterMs;
-  if (refusal.thrown) hide(result, enter(() => glue.reply_cause()));
+  if (refusal.thrown)
+    hide(
+      result,
+      enter(() => glue.reply_cause()),
+    );
   return result;
 }
 

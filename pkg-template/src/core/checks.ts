@@ -99,7 +99,10 @@ export function refused(check: () => void): Failure | undefined {
     }
     if (error instanceof KitbagPanic) throw error;
     // A getter, a proxy or a toString of the caller's threw.
-    return { error: `An argument could not be read: ${messageOf(error)}`, code: "invalid_argument" };
+    return {
+      error: `An argument could not be read: ${messageOf(error)}`,
+      code: "invalid_argument",
+    };
   }
 }
 
@@ -149,10 +152,9 @@ export class Options {
     try {
       return this.#given[name] ?? undefined;
     } catch (error) {
-      throw new TypeError(
-        `${this.#of}: option "${name}" could not be read: ${messageOf(error)}`,
-        { cause: error },
-      );
+      throw new TypeError(`${this.#of}: option "${name}" could not be read: ${messageOf(error)}`, {
+        cause: error,
+      });
     }
   }
 

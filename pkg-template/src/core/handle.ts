@@ -22,16 +22,23 @@ export function own(object: object, handle: number): void {
 /** The handle of an object of ours. */
 export function handleOf(object: object): number {
   const handle = handles.get(object);
-  if (handle === undefined) throw new TypeError("This method was called on something that is not a kitbag backend");
+  if (handle === undefined)
+    throw new TypeError("This method was called on something that is not a kitbag backend");
   return handle;
 }
 
 const plain = new WeakSet<object>();
+const slow = new WeakSet<object>();
+
+/** Says that an object does more in its methods than its handle knows of. */
+export function methodsOnly(object: object): void {
+  slow.add(object);
+}
 
 /** Says that instances of exactly this class may be used by their handle. */
 // biome-ignore lint/complexity/noBannedTypes: a class is a Function here
-export function plainClass(constructor: Function): void {
-  plain.add(constructor.prototype);
+export function plainClass(type: Function): void {
+  plain.add(type.prototype);
 }
 
 const METHODS = [
@@ -59,9 +66,9 @@ function methodsOf(prototype: object): Map<string, unknown> {
 
 /** Seals what a class's methods are; call it right behind the class. */
 // biome-ignore lint/complexity/noBannedTypes: a class is a Function here
-export function sealClass(constructor: Function): void {
-  plainClass(constructor);
-  originals.set(constructor.prototype, methodsOf(constructor.prototype));
+export function sealClass(type: Function): void {
+  plainClass(type);
+  originals.set(type.prototype, methodsOf(type.prototype));
 }
 
 /**
@@ -71,7 +78,7 @@ export function sealClass(constructor: Function): void {
 export function fastHandle(object: unknown): number | undefined {
   if (typeof object !== "object" || object === null) return undefined;
   const handle = handles.get(object);
-  if (handle === undefined) return undefined;
+  if (handle === undefined || slow.has(object)) return undefined;
   const prototype = Object.getPrototypeOf(object) as object | null;
   if (prototype === null || !plain.has(prototype)) return undefined;
   const known = originals.get(prototype);

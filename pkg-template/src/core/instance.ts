@@ -13,6 +13,7 @@ interface Exports {
 }
 
 let exports: Exports | undefined;
+let attachNow: (() => void) | undefined;
 let bytes = new Uint8Array(0);
 let view = new DataView(new ArrayBuffer(0));
 let lastPanic: string | undefined;
@@ -26,12 +27,19 @@ export function attach(instantiate: () => unknown, wake: (task: number) => void)
   });
 }
 
+/** Says how to take an instance into use once one is needed. */
+export function attachLater(load: () => void): void {
+  attachNow ??= load;
+}
+
 /** Whether an instance is there. */
 export function attached(): boolean {
   return exports !== undefined;
 }
 
 function instance(): Exports {
+  if (exports) return exports;
+  attachNow?.();
   if (exports) return exports;
   throw new Error(
     'kitbag is not ready: with "kitbag/slim", call `await init()` or `initSync(module)` first',

@@ -133,7 +133,8 @@ export function unpackGlob(reply: Reply): GlobResult {
   return truncated ? { files, truncated } : { files };
 }
 
-function update<T>(reply: Reply, result: { filesUpdate?: T }): void {
+/** Reads changes for a caller's state into a result. */
+export function update<T>(reply: Reply, result: { filesUpdate?: T }): void {
   if (!reply.bool()) return;
   const changed: Record<string, FileData | null> = {};
   const count = reply.u32();
@@ -175,7 +176,11 @@ export function executeFailure(failed: Failure): ExecuteResponse {
   return { output: failed.error ?? "", exitCode: null, truncated: false, ...failed };
 }
 
-function each<T>(batch: Batch<unknown>, one: (path: string) => T, bad: (path: string, why: string) => T): T[] {
+function each<T>(
+  batch: Batch<unknown>,
+  one: (path: string) => T,
+  bad: (path: string, why: string) => T,
+): T[] {
   return batch.inputs.map(({ path, refusal }) =>
     refusal === undefined ? one(path) : bad(path, refusal),
   );

@@ -2,19 +2,11 @@
 // configured and everything is ready when the import is.
 
 import base64 from "#wasm-base64";
+import { moduleOf } from "./base64.js";
 import { load } from "./load.js";
 
-function decode(text: string): Uint8Array<ArrayBuffer> {
-  const native = (Uint8Array as { fromBase64?: (text: string) => Uint8Array<ArrayBuffer> })
-    .fromBase64;
-  if (native) return native.call(Uint8Array, text);
-  const binary = atob(text);
-  // A plain loop: `Uint8Array.from` with a callback is fifty times slower.
-  const bytes = new Uint8Array(binary.length);
-  for (let at = 0; at < binary.length; at++) bytes[at] = binary.charCodeAt(at);
-  return bytes;
-}
+load(moduleOf(base64));
 
-load(new WebAssembly.Module(decode(base64)));
-
-export * from "../index.js";
+export * from "../agent.js";
+export * from "./storages-browser.js";
+export * from "./lent-browser.js";

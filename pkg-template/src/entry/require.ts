@@ -8,4 +8,6 @@ declare const __dirname: string;
 
 load(new WebAssembly.Module(readFileSync(join(__dirname, "kitbag.wasm"))));
 
-export * from "../index.js";
+export * from "../agent.js";
+export * from "./storages-require.js";
+export * from "./lent-require.js";

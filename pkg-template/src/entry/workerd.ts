@@ -5,4 +5,6 @@ import { load } from "./load.js";
 
 load(module);
 
-export * from "../index.js";
+export * from "../agent.js";
+export * from "./storages-workerd.js";
+export * from "./lent-workerd.js";

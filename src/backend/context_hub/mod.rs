@@ -247,9 +247,7 @@ impl<H: Hub + 'static> Inner<H> {
         self.loaded().await?;
         let (judged, parent) =
             self.looked(|tree| (tree.judge(changes, &self.versions), tree.commit()))?;
-        let late = |outcome: &Result<Outcome>| {
-            matches!(outcome, Err(error) if error.kind() == Kind::Conflict)
-        };
+        let late = |outcome: &Result<Outcome>| matches!(outcome, Err(error) if error.kind() == Kind::Conflict);
         if judged.outcomes.iter().any(late) {
             self.hurry.set(true);
         }

@@ -75,7 +75,9 @@ impl Aside {
         if host::method(&temp, "move").is_none() {
             return in_place(parent, path, exists, body).await;
         }
-        write(&temp, body, path).await?;
+        if let Err(error) = write(&temp, body, path).await {
+            return Err(explained(error, path, body.len()).await);
+        }
         let target = [parent.clone(), JsValue::from_str(path.name())];
         call(&temp, "move", &target).await.map_err(failed)?;
         Ok(())
@@ -140,6 +142,22 @@ impl Drop for Leftover {
             let handled = host::method(&removed, "catch");
             let _ = handled.map(|catch| catch.call1(&removed, &anything));
         }
+    }
+}
+
+/// Chromium says of a full quota only that a pipe broke. Where there is less room than the file
+/// takes, that was the reason.
+async fn explained(error: Error, path: &VPath, len: usize) -> Error {
+    if error.kind() == Kind::QuotaExceeded {
+        return error;
+    }
+    match tree::room().await {
+        Some(room) if room < len as f64 => {
+            let thrown = js_sys::Error::new(&format!("{len} bytes do not fit into {room}"));
+            thrown.set_name("QuotaExceededError");
+            tree::failed(path, thrown.into())
+        }
+        _ => error,
     }
 }
 

@@ -91,6 +91,8 @@ pub struct Base {
 pub struct Tree {
     root: Root,
     base: RefCell<Option<Base>>,
+    /// The directory that was written to last: writes come in flocks.
+    last_made: RefCell<Option<(VPath, JsValue)>>,
 }
 
 /// One entry of a directory.
@@ -138,12 +140,22 @@ async fn origin() -> Result<JsValue> {
     })
 }
 
+/// Bytes that this origin may still take, where the browser says so.
+pub async fn room() -> Option<f64> {
+    let navigator = dom::global("navigator").ok().flatten()?;
+    let storage = host::property(&navigator, "storage")?;
+    let estimate = call(&storage, "estimate", &[]).await.ok()?;
+    let number = |name| host::number_property(&estimate, name);
+    Some(number("quota")? - number("usage")?)
+}
+
 impl Tree {
     /// The tree at that root. Nothing is asked of the browser yet.
     pub fn new(root: Root) -> Tree {
         Tree {
             root,
             base: RefCell::new(None),
+            last_made: RefCell::new(None),
         }
     }
 
@@ -175,8 +187,9 @@ impl Tree {
         Ok(base)
     }
 
-    /// Forgets the base, which was taken away.
+    /// Forgets handles of what may have been taken away.
     pub fn forget(&self) {
+        *self.last_made.borrow_mut() = None;
         *self.base.borrow_mut() = None;
     }
 
@@ -197,6 +210,11 @@ impl Tree {
 
     /// A directory, made with all above it where it is not there.
     pub async fn make_directory(&self, path: &VPath) -> Result<JsValue> {
+        if let Some((made, handle)) = &*self.last_made.borrow()
+            && made == path
+        {
+            return Ok(handle.clone());
+        }
         let mut again = true;
         'anew: loop {
             let mut handle = self.base().await?.handle;
@@ -220,6 +238,7 @@ impl Tree {
                     Err(thrown) => return Err(failed(path, thrown)),
                 }
             }
+            *self.last_made.borrow_mut() = Some((path.clone(), handle.clone()));
             return Ok(handle);
         }
     }

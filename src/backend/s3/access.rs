@@ -158,7 +158,7 @@ fn with_keys(bucket: &Bucket, ask: &Ask, now: Time, keys: &Credentials) -> Reque
     let digest = sign::sha256_hex(ask.body.as_deref().unwrap_or_default());
     let mut headers = ask.headers.clone();
     let mut add = |name: &str, value: String| headers.push((name.to_owned(), value));
-    add("host", bucket.host().to_owned());
+    add("host", bucket.host.clone());
     add("x-amz-date", sign::stamp(now));
     add("x-amz-content-sha256", digest.clone());
     if let Some(token) = &keys.session_token {

@@ -30,10 +30,12 @@ pub struct Bucket {
     pub region: String,
     /// What all keys of this backend start with: empty, or ending with `/`.
     pub prefix: String,
-    scheme: String,
-    host: String,
+    /// `http` or `https`.
+    pub scheme: String,
+    /// The host, with its port where that is not the scheme's own.
+    pub host: String,
     /// What stands before a key in an address, percent-encoded, from and to a `/`.
-    base: String,
+    pub base: String,
 }
 
 /// How a bucket is found.
@@ -110,11 +112,6 @@ impl Bucket {
             host,
             base,
         })
-    }
-
-    /// The host, with its port where that is not the scheme's own.
-    pub fn host(&self) -> &str {
-        &self.host
     }
 
     /// The percent-encoded path of a key, or of the bucket itself.

@@ -303,7 +303,17 @@ impl S3 {
         let about = self.client.about(operation, None);
         let ask = Ask::list(prefix, one_level, token);
         self.client
-            .send(about, &ask, |response| answer::page(&response.body))
+            .send(about, &ask, |response| {
+                let page = answer::page(&response.body)?;
+                let keys = page.objects.iter().map(|object| &object.key);
+                if keys
+                    .chain(&page.prefixes)
+                    .any(|key| !key.starts_with(prefix))
+                {
+                    return Err(Broken("the listing has keys that were not asked for"));
+                }
+                Ok(page)
+            })
             .await
             .map_err(|failure| failure.error)
     }

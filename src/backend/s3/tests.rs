@@ -215,6 +215,8 @@ fn a_lost_answer_is_found_out_behind_other_writers() {
     };
     block_on(futures_util::future::join(ours_done, theirs_done));
     assert_eq!(server.body("a.txt").as_deref(), Some("start one two end"));
+    server.script(|_| Fault::None);
+    assert_eq!(read(&ours, "/a.txt").expect("read"), "start one two end");
 }
 
 #[test]
@@ -579,4 +581,41 @@ fn the_shared_suite_holds() {
         assert!(report.failures.is_empty(), "{}", report.failures.join("\n"));
         assert!(report.passed > 20, "{} passed", report.passed);
     }
+}
+
+#[test]
+fn a_change_that_others_followed_is_found_done_and_its_body_not_believed_newest() {
+    let server = Server::new();
+    let files = files(&server);
+    write(&files, "/a.txt", "start").expect("written");
+    let others = server.clone();
+    let mut lost = false;
+    server.script(move |request| {
+        if request.method == "PUT" {
+            lost = true;
+            return Fault::After;
+        }
+        if !lost || request.method != "HEAD" {
+            return Fault::None;
+        }
+        // Before we look, another client has edited what we wrote.
+        let mut objects = others.objects.borrow_mut();
+        let object = objects.get_mut("a.txt").expect("there");
+        let note = super::answer::Note::read(object.meta.as_deref().expect("a note"));
+        let file = crate::storage::NewFile {
+            body: Bytes::from_static(b"ours and theirs"),
+            created: crate::time::Time::default(),
+            modified: crate::time::Time::default(),
+            mime: crate::file::Mime::TEXT,
+            format: crate::file::Format::V2,
+            texture: crate::file::Texture::Ascii,
+        };
+        object.meta = Some(super::answer::Note::of(&file, "theirs", Some(&note)).write());
+        object.body = file.body;
+        object.tag = "theirs".into();
+        Fault::None
+    });
+    edit(&files, "/a.txt", "start", "ours").expect("it was made");
+    assert_eq!(read(&files, "/a.txt").expect("read"), "ours and theirs");
+    assert_eq!(server.body("a.txt").as_deref(), Some("ours and theirs"));
 }

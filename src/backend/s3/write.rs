@@ -21,7 +21,9 @@ enum Fate {
     Newest(Told),
     /// It was made, and others came after it.
     Followed(Told),
-    /// It was not made: what it was to be made over is still there, or was changed by others.
+    /// It was not made yet: what it was to be made over is still there.
+    Waiting,
+    /// It was not made, and what it was to be made over was changed by others.
     NotMade,
     /// There is no telling.
     Unknown,
@@ -36,6 +38,13 @@ struct Change<'a> {
     note: Note,
     /// The name of the write that it is made over.
     over: Option<String>,
+}
+
+/// A name for a write. Only the writes of one file may not meet.
+fn name() -> String {
+    let mut id = random::id();
+    id.truncate(12);
+    id
 }
 
 fn tag_in(mode: &PutMode) -> Result<Option<&str>> {
@@ -62,7 +71,7 @@ impl S3 {
             path,
             key: &key,
             mode: &mode,
-            note: Note::of(&file, &random::id(), before.as_ref()),
+            note: Note::of(&file, &name(), before.as_ref()),
             over: before.map(|note| note.write),
         };
         let known = match mode {
@@ -89,13 +98,15 @@ impl S3 {
             Ok(told) => {
                 self.remember(&key, &told);
                 let meta = told.meta.clone();
-                self.cache.put(
-                    &key,
-                    Cached {
-                        told: Rc::new(told),
-                        body: file.body,
-                    },
-                );
+                let ours = told.note.as_ref().map(|note| &note.write) == Some(&change.note.write);
+                if ours {
+                    let told = Rc::new(told);
+                    let body = file.body;
+                    self.cache.put(&key, Cached { told, body });
+                } else {
+                    // Others wrote after us; what they wrote is not known.
+                    self.cache.forget(&key);
+                }
                 Ok(meta)
             }
             Err(error) => {
@@ -144,6 +155,12 @@ impl S3 {
                 return Err(change.refusal());
             }
             lost |= failure.uncertain;
+            if failure.uncertain && matches!(change.mode, PutMode::Update(_)) {
+                // Looking at once leaves others less time to write over the traces.
+                if let Some(answer) = self.look(change).await {
+                    return answer;
+                }
+            }
             if let Err(failure) = self.client.wait(attempt, failure).await {
                 return match lost {
                     true => self.found_out(change, maybe(about, failure.error)).await,
@@ -227,6 +244,17 @@ impl S3 {
         })
     }
 
+    /// What became of a change whose answer was just lost; `None` where it may still be made.
+    async fn look(&self, change: &Change<'_>) -> Option<Result<Told>> {
+        let seen = self.head("write", change.path, change.key).await.ok()?;
+        match change.fate(seen) {
+            Fate::Newest(told) | Fate::Followed(told) => Some(Ok(told)),
+            Fate::Waiting => None,
+            Fate::NotMade => Some(Err(change.refusal())),
+            Fate::Unknown => Some(Err(change.unknown())),
+        }
+    }
+
     /// Ends a change whose answer was lost: as done, or with `otherwise`.
     async fn found_out(&self, change: &Change<'_>, otherwise: Error) -> Result<Told> {
         let seen = self.head("write", change.path, change.key).await;
@@ -235,14 +263,8 @@ impl S3 {
         };
         match change.fate(seen) {
             Fate::Newest(told) | Fate::Followed(told) => Ok(told),
-            Fate::NotMade => Err(otherwise),
-            Fate::Unknown => Err(Error::at(
-                Kind::Unavailable,
-                "It is not known whether '",
-                change.path,
-                "' was written: the answer was lost, and others have written it since. Read it \
-                 again before you repeat the change.",
-            )),
+            Fate::Waiting | Fate::NotMade => Err(otherwise),
+            Fate::Unknown => Err(change.unknown()),
         }
     }
 }
@@ -275,6 +297,16 @@ impl Change<'_> {
         }
     }
 
+    fn unknown(&self) -> Error {
+        Error::at(
+            Kind::Unavailable,
+            "It is not known whether '",
+            self.path,
+            "' was written: the answer was lost, and others have written it since. Read it again \
+             before you repeat the change.",
+        )
+    }
+
     fn fate(&self, seen: Option<Told>) -> Fate {
         let Some(seen) = seen else {
             return Fate::NotMade;
@@ -294,7 +326,7 @@ impl Change<'_> {
         }
         match self.mode {
             PutMode::Create | PutMode::Overwrite => Fate::NotMade,
-            PutMode::Update(Version::Tag(tag)) if seen.tag == **tag => Fate::NotMade,
+            PutMode::Update(Version::Tag(tag)) if seen.tag == **tag => Fate::Waiting,
             // The line from what we meant to change to what is there now is whole, without us.
             PutMode::Update(_) if self.over.as_ref().is_some_and(has) => Fate::NotMade,
             PutMode::Update(_) => Fate::Unknown,

@@ -206,8 +206,7 @@ impl Place {
         if let Some(until) = &keys.until {
             statement.push(" AND f.path < ").text(until);
         }
-        statement
-            .push(" ORDER BY f.path LIMIT 1) FROM level WHERE level.entry IS NOT NULL) ");
+        statement.push(" ORDER BY f.path LIMIT 1) FROM level WHERE level.entry IS NOT NULL) ");
         let row = self.meta();
         match self.dialect {
             // Row by row: a planner that guesses would rather read the whole table.

@@ -1,26 +1,21 @@
 //! What an alternative matches. The common shapes (`**/*.ts`, `src/**/*.js`, `*.md`, an exact
-//! name) are comparisons of text; whatever is left becomes one regular expression, which takes
-//! linear time and is built from the tokens, never from text that would need escaping.
+//! name) are comparisons of text; whatever is left is for `general`.
 //!
 //! Why not `globset`: it reads `?` and `[…]` by byte, so that `?.txt` misses `語.txt`; its classes
 //! match `/`; and `**` inside braces depends on where the brace stands.
 
-use regex_automata::meta::{Config, Regex};
-use regex_automata::{Anchored, Input};
-use regex_syntax::hir::{Class, ClassBytes, ClassBytesRange, ClassUnicode, ClassUnicodeRange};
-use regex_syntax::hir::{Hir, Look, Repetition};
-
+use super::general::General;
 use super::parse::{Alternative, Segment, Token, invalid};
 use crate::error::Result;
 
-/// The most characters that may become a regular expression.
+/// The most that those for `general` may ask for together.
 const MAX_GENERAL: usize = 1 << 16;
 
 /// All alternatives with the same root.
 #[derive(Default)]
 pub(super) struct Set {
     shapes: Vec<Shape>,
-    general: Option<Box<Regex>>,
+    general: Vec<General>,
 }
 
 /// A comparison of text: directories, then a name.
@@ -54,40 +49,19 @@ impl Set {
                 Some(shape) => shapes.push(shape),
                 None => {
                     size += alternative.segments.iter().map(weight).sum::<usize>();
-                    general.push(alternative);
+                    general.push(General::new(&alternative.segments));
                 }
             }
         }
         if size > MAX_GENERAL {
             return Err(invalid(pattern, "it has too many wildcards; split it"));
         }
-        let general = if general.is_empty() {
-            None
-        } else {
-            let hirs = general.into_iter().map(|one| hir(&one.segments)).collect();
-            let whole = Hir::concat(vec![
-                Hir::look(Look::Start),
-                Hir::alternation(hirs),
-                Hir::look(Look::End),
-            ]);
-            let config = Config::new()
-                .utf8_empty(false)
-                .nfa_size_limit(Some(16 << 20))
-                .onepass_size_limit(Some(1 << 20))
-                .hybrid_cache_capacity(4 << 20);
-            let regex = Regex::builder().configure(config).build_from_hir(&whole);
-            let regex = regex.map_err(|_| invalid(pattern, "it is too complex; split it"))?;
-            Some(Box::new(regex))
-        };
         Ok(Set { shapes, general })
     }
 
     pub(super) fn accepts(&self, relative: &str) -> bool {
         self.shapes.iter().any(|shape| shape.accepts(relative))
-            || self.general.as_ref().is_some_and(|regex| {
-                let input = Input::new(relative).anchored(Anchored::Yes).earliest(true);
-                regex.search_half(&input).is_some()
-            })
+            || self.general.iter().any(|one| one.accepts(relative))
     }
 }
 
@@ -188,73 +162,4 @@ fn weight(segment: &Segment) -> usize {
             .sum::<usize>()
             .saturating_add(1),
     }
-}
-
-/// The expression of whole segments. Paths hold no empty segment, so `.*/` is any directories.
-fn hir(segments: &[Segment]) -> Hir {
-    let mut parts = Vec::new();
-    let mut rest = segments.iter().peekable();
-    while let Some(segment) = rest.next() {
-        let last = rest.peek().is_none();
-        match segment {
-            Segment::Deep if last => parts.push(repeat(1, None, any_byte())),
-            Segment::Deep => {
-                let dirs = Hir::concat(vec![repeat(0, None, any_byte()), Hir::literal(*b"/")]);
-                parts.push(repeat(0, Some(1), dirs));
-            }
-            Segment::Tokens(tokens) => {
-                parts.extend(tokens.iter().map(token_hir));
-                if !last {
-                    parts.push(Hir::literal(*b"/"));
-                }
-            }
-        }
-    }
-    Hir::concat(parts)
-}
-
-fn token_hir(token: &Token) -> Hir {
-    match token {
-        Token::Literal(c) => Hir::literal(c.to_string().into_bytes()),
-        Token::Separator => Hir::literal(*b"/"),
-        // By bytes: between whole characters of valid text the outcome is the same, for less.
-        Token::Star => repeat(0, None, byte_but_slash()),
-        Token::Any => one_of(&[], true),
-        Token::Class { negated, ranges } => one_of(ranges, *negated),
-    }
-}
-
-/// One character of the ranges, or outside them; never `/`.
-fn one_of(ranges: &[(char, char)], negated: bool) -> Hir {
-    let ranges = ranges
-        .iter()
-        .map(|(start, end)| ClassUnicodeRange::new(*start, *end));
-    let mut class = ClassUnicode::new(ranges);
-    if negated {
-        class.negate();
-    }
-    class.difference(&ClassUnicode::new([ClassUnicodeRange::new('/', '/')]));
-    Hir::class(Class::Unicode(class))
-}
-
-fn any_byte() -> Hir {
-    let all = ClassBytesRange::new(0, 255);
-    Hir::class(Class::Bytes(ClassBytes::new([all])))
-}
-
-fn byte_but_slash() -> Hir {
-    let around = [
-        ClassBytesRange::new(0, b'/' - 1),
-        ClassBytesRange::new(b'/' + 1, 255),
-    ];
-    Hir::class(Class::Bytes(ClassBytes::new(around)))
-}
-
-fn repeat(min: u32, max: Option<u32>, sub: Hir) -> Hir {
-    Hir::repetition(Repetition {
-        min,
-        max,
-        greedy: true,
-        sub: Box::new(sub),
-    })
 }

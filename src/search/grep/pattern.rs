@@ -1,79 +1,106 @@
-//! Regular expressions that stay inside a line. The expression is read into its syntax tree,
-//! `\n` is taken out of everything that could match it, and anchors are made to mean the line's.
-//! So one search over a whole body finds what searching every line by itself would, and no
-//! search reads past the line it began in. Trying whole-body matches and throwing away those
-//! that cross a line would read a hostile file once per line.
+//! Regular expressions, line by line. The engine is `regex-lite`, which takes linear time and
+//! little room and knows no faster way than to look at every character; so it sees only lines
+//! that hold a text which the expression demands (see `needles`), where one can be read off it.
 //!
-//! `\A`, `\z`, `^` and `$` all mean the line's start and end. As in JavaScript, `$` also matches
-//! before a `\r`, so that it finds the end of a line of a Windows file, and `.` does not match
-//! `\r`; a pattern that names `\r` finds it.
+//! As in JavaScript on a text with `\n` alone, `$` finds the end of a line of a Windows file: a
+//! line is tried without its final `\r` first, and with it where the expression could name it.
+//! `.` does not match `\r`.
 
+use std::borrow::Cow;
 use std::fmt::Display;
 
-use regex_automata::meta::{Config, Regex};
-use regex_automata::util::syntax;
-use regex_syntax::ParserBuilder;
-use regex_syntax::hir::{Class, ClassBytes, ClassBytesRange, ClassUnicode, ClassUnicodeRange};
-use regex_syntax::hir::{Hir, HirKind, Look, Repetition};
+use regex_lite::{Regex, RegexBuilder};
 
+use super::needles::needles;
+use super::seek::{AnyCase, Seeker, lines_where};
 use crate::error::{Error, Kind, Result};
 
-/// The longest expression. A class such as `\w` takes kilobytes for two characters.
+/// The longest expression.
 const MAX_BYTES: usize = 8192;
 /// The deepest nesting, so that reading cannot exhaust the stack.
 const MAX_DEPTH: u32 = 100;
-/// The largest compiled form; beyond it, `(\w{1000}){1000}` would fill all memory.
-const MAX_COMPILED: usize = 8 << 20;
-/// Memory for states built while searching.
-const CACHE: usize = 4 << 20;
+/// The largest compiled form; beyond it, `(\w{1000}){1000}` would fill all memory, and a long
+/// line keep all of its states busy.
+const MAX_COMPILED: usize = 256 << 10;
 
-/// A regular expression, as a query gives it.
-pub(super) fn regex(pattern: &str, ignore_case: bool) -> Result<Regex> {
-    compile(pattern, ignore_case)
+/// An expression that is asked line by line.
+pub(super) struct LineRegex {
+    regex: Regex,
+    /// A matching line holds one of these. None known: any line may match.
+    seekers: Vec<Seeker>,
+    /// Whether a match may take the `\r` at a line's end.
+    takes_return: bool,
 }
 
-/// A text without `\n`, in whatever capital and small letters.
-pub(super) fn folded_literal(text: &str) -> Result<Regex> {
-    let mut escaped = String::with_capacity(text.len());
-    regex_syntax::escape_into(text, &mut escaped);
-    compile(&escaped, true)
-}
-
-fn compile(pattern: &str, ignore_case: bool) -> Result<Regex> {
-    if pattern.len() > MAX_BYTES {
-        return Err(invalid(format!(
-            "it is longer than {MAX_BYTES} bytes; search for less at once"
-        )));
-    }
-    let parsed = ParserBuilder::new()
-        .case_insensitive(ignore_case)
-        .multi_line(true)
-        .crlf(true)
-        .utf8(false)
-        .nest_limit(MAX_DEPTH)
-        .build()
-        .parse(pattern);
-    let hir = parsed.map_err(|error| match error {
-        regex_syntax::Error::Parse(error) => invalid_at(error.kind(), error.span().start.offset),
-        regex_syntax::Error::Translate(error) => {
-            invalid_at(error.kind(), error.span().start.offset)
+impl LineRegex {
+    pub(super) fn new(pattern: &str, ignore_case: bool) -> Result<LineRegex> {
+        if pattern.len() > MAX_BYTES {
+            return Err(invalid(format!(
+                "it is longer than {MAX_BYTES} bytes; search for less at once"
+            )));
         }
-        other => invalid(other),
-    })?;
-    Regex::builder()
-        .syntax(syntax::Config::new().utf8(false))
-        .configure(
-            Config::new()
-                .utf8_empty(false)
-                .nfa_size_limit(Some(MAX_COMPILED))
-                .onepass_size_limit(Some(CACHE))
-                .hybrid_cache_capacity(CACHE),
-        )
-        .build_from_hir(&within_line(hir))
-        .map_err(|error| match error.size_limit() {
-            Some(_) => invalid("it is too large once repetitions are written out; repeat less"),
-            None => invalid(error),
+        // Between the ends of one line this flag means nothing.
+        let pattern = pattern.strip_prefix("(?m)").unwrap_or(pattern);
+        let regex = RegexBuilder::new(pattern)
+            .case_insensitive(ignore_case)
+            .crlf(true)
+            .nest_limit(MAX_DEPTH)
+            .size_limit(MAX_COMPILED)
+            .build()
+            .map_err(invalid)?;
+        let seeker = |text: String| match ignore_case {
+            true => Seeker::AnyCase(AnyCase::new(text.as_bytes())),
+            false => Seeker::exact(text.as_bytes()),
+        };
+        let texts = needles(pattern).unwrap_or_default();
+        Ok(LineRegex {
+            regex,
+            seekers: texts.into_iter().map(seeker).collect(),
+            takes_return: pattern.contains(['\\', '[', '\r']) || pattern.contains("(?"),
         })
+    }
+
+    /// Hits in one body, one call after another, each from where a line starts.
+    pub(super) fn hits<'a>(&'a self, body: &'a [u8]) -> impl FnMut(usize) -> Option<usize> + 'a {
+        // Where each text stands next, if that is known and still ahead.
+        let mut ahead: Vec<Option<usize>> = Vec::new();
+        lines_where(
+            body,
+            move |from| self.candidate(body, from, &mut ahead),
+            |line| self.matches(line),
+        )
+    }
+
+    /// A place in the first line at or behind `from` that may match.
+    fn candidate(&self, body: &[u8], from: usize, ahead: &mut Vec<Option<usize>>) -> Option<usize> {
+        match self.seekers.as_slice() {
+            [] => Some(from),
+            [one] => one.find(body, from),
+            many => {
+                ahead.resize(many.len(), Some(0));
+                for (seeker, place) in many.iter().zip(ahead.iter_mut()) {
+                    // The first look is told from a text at the very start by asking again.
+                    if place.is_some_and(|place| place < from || place == 0) {
+                        *place = seeker.find(body, from);
+                    }
+                }
+                ahead.iter().flatten().min().copied()
+            }
+        }
+    }
+
+    fn matches(&self, line: &[u8]) -> bool {
+        let text = match std::str::from_utf8(line) {
+            Ok(text) => Cow::Borrowed(text),
+            Err(_) => String::from_utf8_lossy(line),
+        };
+        match text.strip_suffix('\r') {
+            None => self.regex.is_match(&text),
+            Some(bare) => {
+                self.regex.is_match(bare) || self.takes_return && self.regex.is_match(&text)
+            }
+        }
+    }
 }
 
 fn invalid(why: impl Display) -> Error {
@@ -83,44 +110,44 @@ fn invalid(why: impl Display) -> Error {
     )
 }
 
-fn invalid_at(why: &impl Display, offset: usize) -> Error {
-    invalid(format!("{why} (at byte {offset})"))
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
 
-/// The same expression, unable to match `\n`. Groups are dropped: nobody asks for them.
-fn within_line(hir: Hir) -> Hir {
-    match hir.into_kind() {
-        HirKind::Empty => Hir::empty(),
-        HirKind::Literal(literal) if literal.0.contains(&b'\n') => Hir::fail(),
-        HirKind::Literal(literal) => Hir::literal(literal.0),
-        HirKind::Class(Class::Unicode(mut class)) => {
-            class.difference(&ClassUnicode::new([ClassUnicodeRange::new('\n', '\n')]));
-            Hir::class(Class::Unicode(class))
+    fn shown(regex: &LineRegex, body: &[u8]) -> Vec<usize> {
+        let mut hits = regex.hits(body);
+        let mut found = Vec::new();
+        let mut from = 0;
+        while let Some(hit) = hits(from) {
+            found.push(hit);
+            let rest = body[hit..].iter().position(|byte| *byte == b'\n');
+            let Some(newline) = rest else { break };
+            from = hit + newline + 1;
         }
-        HirKind::Class(Class::Bytes(mut class)) => {
-            class.difference(&ClassBytes::new([ClassBytesRange::new(b'\n', b'\n')]));
-            Hir::class(Class::Bytes(class))
-        }
-        HirKind::Look(Look::Start | Look::StartLF | Look::StartCRLF) => Hir::look(Look::StartLF),
-        HirKind::Look(Look::End | Look::EndLF | Look::EndCRLF) => {
-            Hir::alternation(vec![Hir::look(Look::EndCRLF), Hir::look(Look::EndLF)])
-        }
-        HirKind::Look(look) => Hir::look(look),
-        HirKind::Repetition(Repetition {
-            min,
-            max,
-            greedy,
-            sub,
-        }) => Hir::repetition(Repetition {
-            min,
-            max,
-            greedy,
-            sub: Box::new(within_line(*sub)),
-        }),
-        HirKind::Capture(capture) => within_line(*capture.sub),
-        HirKind::Concat(parts) => Hir::concat(parts.into_iter().map(within_line).collect()),
-        HirKind::Alternation(parts) => {
-            Hir::alternation(parts.into_iter().map(within_line).collect())
+        found
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(2000))]
+        /// The twin: the engine on every line.
+        #[test]
+        fn no_line_is_lost_to_the_texts_that_are_sought(
+            body in "([abcA é-]|ab|bc|\r|\n|\n){0,60}",
+            pattern in r"(a|b|c|é| |-|\\-|ab|abc|\.|\[ab\]|\[\^a\]|\\w|\\b|a\*|b\+|b\+\?|c\?|a\{0,2\}|b\{2\}|\(\?:ab\|b\)|\(a\|bc\)\?|\(ab\)|\(\?i:b\)|\||\^|\$){1,7}",
+            ignore_case: bool,
+            stray in proptest::option::of(0usize..60),
+        ) {
+            let mut body = body.into_bytes();
+            if let Some(byte) = stray.and_then(|at| body.get_mut(at)) {
+                *byte = 0xff;
+            }
+            let Ok(fast) = LineRegex::new(&pattern, ignore_case) else {
+                return Err(TestCaseError::reject("no expression"));
+            };
+            let mut slow = LineRegex::new(&pattern, ignore_case).expect("it was one");
+            slow.seekers.clear();
+            prop_assert_eq!(shown(&fast, &body), shown(&slow, &body));
         }
     }
 }

@@ -102,7 +102,7 @@ fn literals() {
 
 #[test]
 fn regexes_stay_in_their_line() {
-    let cases: [(&str, &str, &[u32]); 29] = [
+    let cases: [(&str, &str, &[u32]); 31] = [
         ("^b", "a\nb\nab\n", &[2]),
         ("a$", "a\nba\nab\n", &[1, 2]),
         ("^$", "a\n\nb\n", &[2, 4]),
@@ -124,7 +124,9 @@ fn regexes_stay_in_their_line() {
         (r"\bfoo\b", "foo\nfood\na foo.\n", &[1, 3]),
         (r"\d{2,}", "1\n12\n", &[2]),
         ("日.語", "日本語\n日語\n", &[1]),
-        (r"\w+", "é\n-\n", &[1]),
+        (r"\w+", "é\na\n", &[2]),
+        ("(?m)^$", "a\r\n\r\n", &[2, 3]),
+        ("[^x]", "\r\nx\r", &[1, 2]),
         ("a|", "b", &[1]),
         // A line's `\r` is its end, unless the pattern names it.
         ("a$", "a\r\nb\r\n", &[1]),
@@ -167,12 +169,17 @@ fn a_bad_regex_is_refused_in_one_sentence() {
         "(?=a)",
         r"(a)\1",
         r"(\w{1000}){1000}",
-        r"\p{Nonsense}",
+        r"\p{Greek}",
+        &format!("a{}", "*".repeat(8000)),
+        &format!("a{}", "{1,2}".repeat(1500)),
+        &format!("a{}", "{1,2}".repeat(40)),
+        "(?:){4000000000}",
         &"(".repeat(5000),
         &"(?:a".repeat(1000),
         &"a".repeat(10_000),
     ] {
-        let error = Matcher::new(&regex(pattern)).err().expect(pattern);
+        let error = Matcher::new(&regex(pattern)).err();
+        let error = error.expect("a refusal");
         assert_eq!(error.code(), "invalid_pattern");
         let shown = error.to_string();
         assert!(shown.starts_with("Invalid regex pattern: "), "{shown}");
@@ -186,10 +193,10 @@ fn bytes_that_are_not_text_are_no_obstacle() {
     let lines = |query: &GrepQuery| run(query, body, usize::MAX).len();
     assert_eq!(lines(&query("a")), 1);
     assert_eq!(lines(&regex("a|b")), 2);
-    // A `.` is a character, and stray bytes are none.
-    assert_eq!(lines(&regex(r"^.*$")), 1);
-    assert_eq!(lines(&regex("^")), 4);
-    assert_eq!(lines(&regex(r"(?-u:\xff)")), 1);
+    // A stray byte is a character, as it is where it is shown.
+    assert_eq!(lines(&regex(r"^.*$")), 4);
+    assert_eq!(lines(&regex("^.$")), 1);
+    assert_eq!(lines(&any_case("É")), 0);
     assert_eq!(lines(&any_case("B")), 1);
 }
 
@@ -255,6 +262,15 @@ fn hostile_patterns_take_linear_time() {
     }
     let near = "a".repeat(10_000) + "b";
     numbers(&query(&near), &long);
+    numbers(&any_case(&near), &long);
+    numbers(
+        &any_case(&"a".repeat(10_000)),
+        &("A".repeat(9_999) + "-").repeat(40),
+    );
+    numbers(
+        &any_case(&"é".repeat(5_000)),
+        &("É".repeat(4_999) + "-").repeat(40),
+    );
     let elapsed = started.elapsed();
     assert!(elapsed.as_secs() < 60, "{elapsed:?}");
 }
@@ -311,7 +327,7 @@ proptest! {
         after in 0usize..3,
     ) {
         let query = GrepQuery { pattern: Rc::from(pattern.as_str()), before, after, ..regex("") };
-        let alone = regex_automata::meta::Regex::new(&pattern).expect("a pattern");
+        let alone = regex_lite::Regex::new(&pattern).expect("a pattern");
         let expected = naive(&query, &body, usize::MAX, |line| alone.is_match(line));
         prop_assert_eq!(run(&query, body.as_bytes(), usize::MAX), expected);
     }

@@ -86,6 +86,11 @@ async function firefox(folder) {
     executablePath: FIREFOX,
     headless: true,
     userDataDir: folder,
+    // Nobody is there to answer a question about persistent storage.
+    extraPrefsFirefox: {
+      "dom.storageManager.prompt.testing": true,
+      "dom.storageManager.prompt.testing.allow": true,
+    },
     protocolTimeout: 300_000,
   });
   return {
@@ -100,6 +105,24 @@ async function firefox(folder) {
       };
     },
     close: () => browser.close(),
+  };
+}
+
+/** Chromium with nobody at its wheel: it opens a page, and is killed as a whole. */
+export function bareChromium({ profile, url }) {
+  present(CHROMIUM, "Chromium");
+  const args = ["--headless", ...CHROMIUM_ARGS, `--user-data-dir=${profile}`, url];
+  const child = spawn(CHROMIUM, args, { stdio: "ignore", detached: true });
+  const ended = new Promise((resolve) => child.once("exit", resolve));
+  return {
+    kill: async () => {
+      try {
+        process.kill(-child.pid, "SIGKILL");
+      } catch {
+        // It has ended by itself.
+      }
+      await ended;
+    },
   };
 }
 
@@ -187,7 +210,9 @@ async function webkit(folder) {
     let calls = 0;
     return {
       async page(url) {
-        const handle = free ?? (await ask("POST", `${at}/window/new`, { type: "tab" })).handle;
+        const open = () => ask("POST", `${at}/window/new`, { type: "tab" });
+        // A new one is opened from the first, which stays; the one in front may be closed by now.
+        const handle = free ?? (await inWindow(first, open)).handle;
         free = undefined;
         await inWindow(handle, () => ask("POST", `${at}/url`, { url }));
         return {

@@ -16,11 +16,23 @@ const TYPES = {
   ".wasm": "application/wasm",
 };
 
-/** `mounts` adds folders: `{ "/name/": "/absolute/folder" }`. */
-export async function serve({ pkg = join(root, "pkg"), mounts = {}, port = 0 } = {}) {
+/**
+ * `mounts` adds folders: `{ "/name/": "/absolute/folder" }`; `told(path, data)` is called with
+ * the JSON that a page posts.
+ */
+export async function serve({ pkg = join(root, "pkg"), mounts = {}, told } = {}) {
   const folders = { "/pkg/": pkg, "/pages/": join(here, "pages"), ...mounts };
   const server = createServer((request, response) => {
     const path = decodeURIComponent(new URL(request.url, "http://localhost").pathname);
+    if (request.method === "POST" && told) {
+      const parts = [];
+      request.on("data", (part) => parts.push(part));
+      request.on("end", () => {
+        told(path, JSON.parse(Buffer.concat(parts).toString()));
+        response.writeHead(204).end();
+      });
+      return;
+    }
     const mount = Object.keys(folders).find((prefix) => path.startsWith(prefix));
     const file = mount && normalize(join(folders[mount], path.slice(mount.length)));
     let found = false;
@@ -32,17 +44,16 @@ export async function serve({ pkg = join(root, "pkg"), mounts = {}, port = 0 } =
       return;
     }
     const type = TYPES[/\.[a-z]+$/.exec(file)?.[0]] ?? "application/octet-stream";
-    response.writeHead(200, { "content-type": type, "cache-control": "no-store" });
+    response.writeHead(200, { "content-type": type, "cache-control": "no-store", "access-control-allow-origin": "*" });
     createReadStream(file).pipe(response);
   });
   await new Promise((resolve, reject) => {
     server.once("error", reject);
-    server.listen(port, "127.0.0.1", resolve);
+    server.listen(0, "127.0.0.1", resolve);
   });
   return {
     // A name that every browser takes for a secure context.
     origin: `http://localhost:${server.address().port}`,
-    port: server.address().port,
     close: () =>
       new Promise((resolve) => {
         server.close(resolve);

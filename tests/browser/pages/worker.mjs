@@ -1,6 +1,6 @@
 // Runs what it is told to: a function of a module.
 
-onmessage = async ({ data: [url, name, argument] }) => {
+self.onmessage = async ({ data: [url, name, argument] }) => {
   try {
     postMessage({ value: await (await import(url))[name](argument) });
   } catch (error) {

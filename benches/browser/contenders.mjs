@@ -1,0 +1,187 @@
+// The same work by kitbag and by others. Each contender makes its store of a corpus, and then
+// answers the same questions with results of the same shape: paths with sizes and times for
+// `ls` and `glob`, matching lines with their numbers for `grep`, a page of lines for `read`.
+
+import { createStore, entries, get, setMany } from "idb-keyval";
+import { corpus } from "./corpus.mjs";
+
+const decoder = new TextDecoder();
+
+function checked(answer) {
+  if (answer.error !== undefined) throw new Error(answer.error);
+  return answer;
+}
+
+function ofBackend(make) {
+  return async () => {
+    const { IndexedDbBackend, OpfsBackend } = await import("/pkg/dist/browser.js");
+    const files = make({ IndexedDbBackend, OpfsBackend });
+    return {
+      async fill() {
+        let batch = [];
+        const flush = async () => {
+          for (const { error, message } of await files.uploadFiles(batch)) {
+            if (error) throw new Error(message);
+          }
+          batch = [];
+        };
+        for (const file of corpus()) {
+          batch.push(file);
+          if (batch.length === 1000) await flush();
+        }
+        await flush();
+      },
+      ls: async (path) => checked(await files.ls(path)).files,
+      globTs: async () => checked(await files.glob("**/*.ts")).files,
+      grep: async (text) => checked(await files.grep(text)).matches,
+      read: async (path) => checked(await files.read(path, 0, 500)).content,
+    };
+  };
+}
+
+/** As one would write it with care over idb-keyval: metadata apart from bodies, writes batched. */
+async function idbKeyval() {
+  const metas = createStore("bench-keyval-metas", "files");
+  const bodies = createStore("bench-keyval-bodies", "files");
+  const listed = async (accept) => {
+    const found = [];
+    for (const [path, meta] of await entries(metas))
+      if (accept(path)) found.push({ path, ...meta });
+    return found;
+  };
+  return {
+    async fill() {
+      let batch = [];
+      const flush = async () => {
+        const now = new Date().toISOString();
+        await setMany(
+          batch.map(([path, bytes]) => [path, { size: bytes.length, modified_at: now }]),
+          metas,
+        );
+        await setMany(batch, bodies);
+        batch = [];
+      };
+      for (const file of corpus()) {
+        batch.push(file);
+        if (batch.length === 1000) await flush();
+      }
+      await flush();
+    },
+    async ls(path) {
+      const prefix = `${path}/`;
+      const found = await listed((at) => at.startsWith(prefix) && !at.includes("/", prefix.length));
+      return found.sort((a, b) => (a.path < b.path ? -1 : 1));
+    },
+    async globTs() {
+      const found = await listed((at) => at.endsWith(".ts"));
+      return found.sort((a, b) => (a.modified_at > b.modified_at ? -1 : a.path < b.path ? -1 : 1));
+    },
+    async grep(text) {
+      const matches = [];
+      for (const [path, bytes] of await entries(bodies)) {
+        const content = decoder.decode(bytes);
+        if (!content.includes(text)) continue;
+        content.split("\n").forEach((line, at) => {
+          if (line.includes(text)) matches.push({ path, line: at + 1, text: line });
+        });
+      }
+      return matches;
+    },
+    async read(path) {
+      return decoder
+        .decode(await get(path, bodies))
+        .split("\n")
+        .slice(0, 500)
+        .join("\n");
+    },
+  };
+}
+
+/** A whole file system over IndexedDB. */
+async function zenfs() {
+  const { configureSingle, fs } = await import("@zenfs/core");
+  const { IndexedDB } = await import("@zenfs/dom");
+  await configureSingle({ backend: IndexedDB, storeName: "bench-zenfs" });
+  const all = async (dir, visit) => {
+    for (const name of await fs.promises.readdir(dir)) {
+      const path = `${dir === "/" ? "" : dir}/${name}`;
+      const stat = await fs.promises.stat(path);
+      if (stat.isDirectory()) await all(path, visit);
+      else await visit(path, stat);
+    }
+  };
+  const shown = (path, stat) => ({ path, size: stat.size, modified_at: stat.mtime.toISOString() });
+  return {
+    async fill() {
+      await fs.promises.mkdir("/src");
+      let last;
+      for (const [path, bytes] of corpus()) {
+        const dir = path.slice(0, path.lastIndexOf("/"));
+        if (dir !== last && dir.length > 4) await fs.promises.mkdir(dir);
+        last = dir;
+        await fs.promises.writeFile(path, bytes);
+      }
+    },
+    async ls(path) {
+      const names = await fs.promises.readdir(path);
+      return Promise.all(
+        names.map(async (name) =>
+          shown(`${path}/${name}`, await fs.promises.stat(`${path}/${name}`)),
+        ),
+      );
+    },
+    async globTs() {
+      const found = [];
+      await all("/", (path, stat) => {
+        if (path.endsWith(".ts")) found.push(shown(path, stat));
+      });
+      return found.sort((a, b) => (a.modified_at > b.modified_at ? -1 : a.path < b.path ? -1 : 1));
+    },
+    async grep(text) {
+      const matches = [];
+      await all("/", async (path) => {
+        const content = await fs.promises.readFile(path, "utf8");
+        if (!content.includes(text)) return;
+        content.split("\n").forEach((line, at) => {
+          if (line.includes(text)) matches.push({ path, line: at + 1, text: line });
+        });
+      });
+      return matches;
+    },
+    async read(path) {
+      const content = await fs.promises.readFile(path, "utf8");
+      return content.split("\n").slice(0, 500).join("\n");
+    },
+  };
+}
+
+export const CONTENDERS = {
+  "kitbag IndexedDB": ofBackend(
+    ({ IndexedDbBackend }) => new IndexedDbBackend({ database: "bench-kitbag" }),
+  ),
+  "kitbag OPFS": ofBackend(({ OpfsBackend }) => new OpfsBackend({ root: "bench-kitbag" })),
+  "idb-keyval": idbKeyval,
+  "@zenfs/dom": zenfs,
+};
+
+async function timed(run) {
+  const began = performance.now();
+  const answer = await run();
+  return [performance.now() - began, answer];
+}
+
+export async function fill(name) {
+  const store = await CONTENDERS[name]();
+  return (await timed(() => store.fill()))[0];
+}
+
+/** One question, asked of a store that this page has just opened, and then again. */
+export async function ask({ name, question, argument, again = 0 }) {
+  const store = await CONTENDERS[name]();
+  // The way to the store is open, as it is after an agent's first call.
+  await store.ls("/src/dir99");
+  const [first, answer] = await timed(() => store[question](argument));
+  const later = [];
+  for (let n = 0; n < again; n++) later.push((await timed(() => store[question](argument)))[0]);
+  return { first, later, size: answer.length };
+}

@@ -1,0 +1,315 @@
+// just-bash: a shell over the very files that the tools see. Directories that are empty exist
+// only here, since a backend may know none; modes and times set by a command are accepted and
+// not kept, and links are refused.
+
+import { Bash, type BashOptions, type FileContent, type FsStat, type IFileSystem } from "just-bash";
+import type { BackendProtocolV2, ExecuteResponse, FileInfo } from "kitbag";
+
+class FsError extends Error {
+  constructor(
+    readonly code: string,
+    path: string,
+    what: string,
+  ) {
+    super(`${code}: ${what}, '${path}'`);
+  }
+}
+
+const gone = (path: string) => new FsError("ENOENT", path, "no such file or directory");
+
+function resolved(base: string, path: string): string {
+  const out: string[] = [];
+  for (const segment of (path.startsWith("/") ? path : `${base}/${path}`).split("/")) {
+    if (segment === "..") out.pop();
+    else if (segment !== "" && segment !== ".") out.push(segment);
+  }
+  return `/${out.join("/")}`;
+}
+
+type Encoding = string | { encoding?: string | null } | null | undefined;
+
+const nameOf = (encoding: Encoding) => (typeof encoding === "object" ? encoding?.encoding : encoding) ?? "utf8";
+
+function latin1(bytes: Uint8Array): string {
+  let text = "";
+  for (let at = 0; at < bytes.length; at += 8192) text += String.fromCharCode(...bytes.subarray(at, at + 8192));
+  return text;
+}
+
+function decode(bytes: Uint8Array, encoding: Encoding): string {
+  switch (nameOf(encoding)) {
+    case "base64":
+      return btoa(latin1(bytes));
+    case "hex":
+      return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
+    case "binary":
+    case "latin1":
+    case "ascii":
+      return latin1(bytes);
+    default:
+      return new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes);
+  }
+}
+
+function encode(content: FileContent, encoding: Encoding): Uint8Array {
+  if (typeof content !== "string") return content;
+  const raw = (text: string) => Uint8Array.from({ length: text.length }, (_, at) => text.charCodeAt(at) & 255);
+  switch (nameOf(encoding)) {
+    case "base64":
+      return raw(atob(content));
+    case "hex":
+      return Uint8Array.from(content.match(/../g) ?? [], (pair) => Number.parseInt(pair, 16));
+    case "binary":
+    case "latin1":
+    case "ascii":
+      return raw(content);
+    default:
+      return new TextEncoder().encode(content);
+  }
+}
+
+class BackendFs implements IFileSystem {
+  readonly #files: BackendProtocolV2;
+  /** Directories that hold nothing yet. */
+  readonly #empty = new Set<string>();
+  /** Paths met, for completion of patterns. */
+  #known: string[] = [];
+
+  constructor(files: BackendProtocolV2) {
+    if (!files.uploadFiles || !files.downloadFiles || !files.delete) {
+      throw new TypeError("bashFileSystem: the backend must have uploadFiles, downloadFiles and delete");
+    }
+    this.#files = files;
+  }
+
+  /** Looks at all paths once, so that `getAllPaths` can answer without waiting. */
+  async refresh(): Promise<void> {
+    const found = await this.#files.glob("**", "/");
+    const paths = new Set<string>(this.#empty);
+    for (const { path } of found.files ?? []) {
+      for (let at = path.indexOf("/", 1); at > 0; at = path.indexOf("/", at + 1)) paths.add(path.slice(0, at));
+      paths.add(path);
+    }
+    this.#known = [...paths].sort();
+  }
+
+  async #find(path: string): Promise<FileInfo | undefined> {
+    if (path === "/") return { path, is_dir: true };
+    const parent = path.slice(0, path.lastIndexOf("/")) || "/";
+    const { files, error } = await this.#files.ls(parent);
+    if (error !== undefined) throw new FsError("EACCES", path, error);
+    const rows = files ?? [];
+    const found = rows.find((one) => one.path === path) ?? rows.find((one) => one.path === `${path}/`);
+    return found ?? (this.#isEmptyDir(path) ? { path, is_dir: true } : undefined);
+  }
+
+  #isEmptyDir(path: string): boolean {
+    return [...this.#empty].some((dir) => dir === path || dir.startsWith(`${path}/`));
+  }
+
+  async #bytes(path: string): Promise<Uint8Array> {
+    const [answer] = (await this.#files.downloadFiles?.([path])) ?? [];
+    if (answer?.content) return answer.content;
+    if ((await this.#find(path))?.is_dir) throw new FsError("EISDIR", path, "illegal operation on a directory");
+    if (answer?.error === "permission_denied") throw new FsError("EACCES", path, answer.message ?? "permission denied");
+    throw gone(path);
+  }
+
+  async #put(path: string, bytes: Uint8Array): Promise<void> {
+    if ((await this.#find(path))?.is_dir) throw new FsError("EISDIR", path, "illegal operation on a directory");
+    const [answer] = (await this.#files.uploadFiles?.([[path, bytes]])) ?? [];
+    if (answer?.error) throw new FsError("EACCES", path, answer.message ?? answer.error);
+    for (const dir of this.#empty) if (path.startsWith(`${dir}/`)) this.#empty.delete(dir);
+  }
+
+  async readFile(path: string, encoding?: Encoding): Promise<string> {
+    return decode(await this.#bytes(resolved("/", path)), encoding);
+  }
+
+  async readFileBuffer(path: string): Promise<Uint8Array> {
+    return this.#bytes(resolved("/", path));
+  }
+
+  async writeFile(path: string, content: FileContent, encoding?: Encoding): Promise<void> {
+    await this.#put(resolved("/", path), encode(content, encoding));
+  }
+
+  async appendFile(path: string, content: FileContent, encoding?: Encoding): Promise<void> {
+    const at = resolved("/", path);
+    const before = (await this.#find(at)) ? await this.#bytes(at) : new Uint8Array(0);
+    const added = encode(content, encoding);
+    const whole = new Uint8Array(before.length + added.length);
+    whole.set(before);
+    whole.set(added, before.length);
+    await this.#put(at, whole);
+  }
+
+  async exists(path: string): Promise<boolean> {
+    return (await this.#find(resolved("/", path))) !== undefined;
+  }
+
+  async stat(path: string): Promise<FsStat> {
+    const info = await this.#find(resolved("/", path));
+    if (!info) throw gone(path);
+    const isDirectory = info.is_dir === true;
+    return {
+      isFile: !isDirectory,
+      isDirectory,
+      isSymbolicLink: false,
+      mode: isDirectory ? 0o755 : 0o644,
+      size: info.size ?? 0,
+      mtime: new Date(info.modified_at || 0),
+    };
+  }
+
+  lstat(path: string): Promise<FsStat> {
+    return this.stat(path);
+  }
+
+  async mkdir(path: string, options?: { recursive?: boolean }): Promise<void> {
+    const at = resolved("/", path);
+    const there = await this.#find(at);
+    if (there && !(options?.recursive && there.is_dir)) throw new FsError("EEXIST", path, "file already exists");
+    if (there) return;
+    const parent = at.slice(0, at.lastIndexOf("/")) || "/";
+    if (!options?.recursive && !(await this.#find(parent))?.is_dir) throw gone(path);
+    this.#empty.add(at);
+  }
+
+  async readdirWithFileTypes(path: string) {
+    const at = resolved("/", path);
+    const here = await this.#find(at);
+    if (!here) throw gone(path);
+    if (!here.is_dir) throw new FsError("ENOTDIR", path, "not a directory");
+    const prefix = at === "/" ? "/" : `${at}/`;
+    const names = new Map<string, boolean>();
+    const { files } = await this.#files.ls(at);
+    for (const info of files ?? []) {
+      names.set(info.path.slice(prefix.length).replace(/\/$/, ""), info.is_dir === true);
+    }
+    for (const dir of this.#empty) {
+      const name = dir.startsWith(prefix) ? dir.slice(prefix.length).split("/")[0] : undefined;
+      if (name) names.set(name, true);
+    }
+    const rows = [...names].sort(([a], [b]) => (a < b ? -1 : 1));
+    return rows.map(([name, isDirectory]) => ({ name, isFile: !isDirectory, isDirectory, isSymbolicLink: false }));
+  }
+
+  async readdir(path: string): Promise<string[]> {
+    return (await this.readdirWithFileTypes(path)).map((one) => one.name);
+  }
+
+  async rm(path: string, options?: { recursive?: boolean; force?: boolean }): Promise<void> {
+    const at = resolved("/", path);
+    const info = await this.#find(at);
+    if (!info) {
+      if (options?.force) return;
+      throw gone(path);
+    }
+    if (info.is_dir && !options?.recursive && (await this.readdir(at)).length > 0) {
+      throw new FsError("ENOTEMPTY", path, "directory not empty");
+    }
+    const hollow = info.is_dir && ((await this.#files.ls(at)).files ?? []).length === 0;
+    const answer = await this.#files.delete?.(at);
+    if (answer?.error !== undefined && !hollow) throw new FsError("EACCES", path, answer.error);
+    for (const dir of this.#empty) if (dir === at || dir.startsWith(`${at}/`)) this.#empty.delete(dir);
+  }
+
+  async cp(src: string, dest: string, options?: { recursive?: boolean }): Promise<void> {
+    const [from, to] = [resolved("/", src), resolved("/", dest)];
+    const info = await this.#find(from);
+    if (!info) throw gone(src);
+    if (!info.is_dir) return this.#put(to, await this.#bytes(from));
+    if (!options?.recursive) throw new FsError("EISDIR", src, "is a directory");
+    if (to === from || to.startsWith(`${from}/`)) throw new FsError("EINVAL", dest, "cannot copy into itself");
+    await this.mkdir(to, { recursive: true });
+    for (const name of await this.readdir(from)) await this.cp(`${from}/${name}`, `${to}/${name}`, options);
+  }
+
+  async mv(src: string, dest: string): Promise<void> {
+    if (resolved("/", src) === resolved("/", dest)) return;
+    await this.cp(src, dest, { recursive: true });
+    await this.rm(src, { recursive: true });
+  }
+
+  resolvePath(base: string, path: string): string {
+    return resolved(base, path);
+  }
+
+  getAllPaths(): string[] {
+    return this.#known;
+  }
+
+  async chmod(path: string): Promise<void> {
+    if (!(await this.exists(path))) throw gone(path);
+  }
+
+  async utimes(path: string): Promise<void> {
+    if (!(await this.exists(path))) throw gone(path);
+  }
+
+  async symlink(_target: string, path: string): Promise<void> {
+    throw new FsError("EPERM", path, "these files have no links");
+  }
+
+  async link(_existing: string, path: string): Promise<void> {
+    throw new FsError("EPERM", path, "these files have no links");
+  }
+
+  async readlink(path: string): Promise<string> {
+    throw new FsError("EINVAL", path, "not a link");
+  }
+
+  async realpath(path: string): Promise<string> {
+    const at = resolved("/", path);
+    if (!(await this.#find(at))) throw gone(path);
+    return at;
+  }
+}
+
+/** A backend as a file system of just-bash. */
+export function bashFileSystem(backend: object): IFileSystem & { refresh(): Promise<void> } {
+  return new BackendFs(backend as BackendProtocolV2);
+}
+
+/** How commands run. */
+export interface BashExecuteOptions extends Omit<BashOptions, "fs"> {}
+
+/** An `execute` over a backend: runs a command in a shell that sees its files. */
+export function bashExecute(backend: object, options?: BashExecuteOptions) {
+  const fs = bashFileSystem(backend);
+  const bash = new Bash({ cwd: "/", ...options, fs } as BashOptions);
+  return async (command: string, call?: { timeoutMs?: number; signal?: AbortSignal }): Promise<ExecuteResponse> => {
+    const limit = call?.timeoutMs ? AbortSignal.timeout(call.timeoutMs) : undefined;
+    const signals = [call?.signal, limit].filter((one) => one !== undefined);
+    try {
+      await fs.refresh();
+      const ran = await bash.exec(command, signals.length > 0 ? { signal: AbortSignal.any(signals) } : {});
+      return { output: ran.stdout + ran.stderr, exitCode: ran.exitCode, truncated: false };
+    } catch (error) {
+      const said = error instanceof Error ? error.message : String(error);
+      return { output: said, exitCode: limit?.aborted ? 124 : 1, truncated: false };
+    }
+  };
+}
+
+/** A backend that runs commands in such a shell: the same object, with `id` and `execute`. */
+export function withBash<B extends object>(
+  backend: B,
+  options?: BashExecuteOptions,
+): B & { id: string; execute: (command: string) => Promise<ExecuteResponse> } {
+  const execute = bashExecute(backend, options);
+  const bound = new Map<PropertyKey, unknown>();
+  return new Proxy(backend, {
+    has: (target, name) => name === "id" || name === "execute" || Reflect.has(target, name),
+    get(target, name) {
+      if (name === "id") return "just-bash";
+      if (name === "execute") return execute;
+      const value = Reflect.get(target, name, target) as unknown;
+      if (typeof value !== "function") return value;
+      // Methods keep private fields, which a proxy has not.
+      if (!bound.has(name)) bound.set(name, value.bind(target));
+      return bound.get(name);
+    },
+  }) as never;
+}

@@ -1,0 +1,85 @@
+// The Model Context Protocol: the file tools on a server, and the files as its resources.
+
+import { ResourceTemplate, type McpServer } from "@modelcontextprotocol/sdk/server/mcp.js";
+import { CallToolRequestSchema, ListToolsRequestSchema } from "@modelcontextprotocol/sdk/types.js";
+import {
+  type BackendOrFactory,
+  type BackendProtocolV2,
+  type ContentBlock,
+  createFileTools,
+  type FileToolsOptions,
+  resolveBackend,
+  withPolicy,
+} from "kitbag";
+
+type McpBlock =
+  | { type: "text"; text: string }
+  | { type: "image" | "audio"; data: string; mimeType: string }
+  | { type: "resource"; resource: { uri: string; mimeType: string; blob: string } };
+
+function shown(block: ContentBlock): McpBlock {
+  if (block.type === "text") return block;
+  const { mimeType, data } = block;
+  if (block.type === "image" || block.type === "audio") return { type: block.type, data, mimeType };
+  return { type: "resource", resource: { uri: "kitbag:///result", mimeType, blob: data } };
+}
+
+/** Resources that `resources/list` names at most. */
+const LISTED = 1_000;
+
+const uriOf = (path: string) => `kitbag://${path.split("/").map(encodeURIComponent).join("/")}`;
+
+function base64(bytes: Uint8Array): string {
+  let binary = "";
+  for (let at = 0; at < bytes.length; at += 8192) {
+    binary += String.fromCharCode(...bytes.subarray(at, at + 8192));
+  }
+  return btoa(binary);
+}
+
+/** Puts the file tools, and the files as resources, on a server. */
+export function registerFileTools(server: McpServer, backend: BackendOrFactory, options?: FileToolsOptions) {
+  const files = createFileTools(backend, options);
+  // The low-level handlers, since a schema is JSON Schema here and the high-level ones take zod.
+  server.server.registerCapabilities({ tools: {} });
+  server.server.setRequestHandler(ListToolsRequestSchema, () => ({
+    tools: files.tools.map(({ name, description, inputSchema }) => ({
+      name,
+      description,
+      inputSchema: inputSchema as never,
+    })),
+  }));
+  server.server.setRequestHandler(CallToolRequestSchema, async ({ params }, extra) => {
+    const result = await files.call(params.name, params.arguments ?? {}, {
+      callId: `mcp_${String(extra.requestId)}_${crypto.randomUUID()}`,
+      runtime: extra,
+      signal: extra.signal,
+    });
+    return { content: result.content.map(shown), isError: result.isError };
+  });
+  const rules = options?.permissions ? { ...options.policy, permissions: options.permissions } : options?.policy;
+  const fixed = typeof backend === "function" || !rules ? undefined : withPolicy(backend, rules);
+  const current = async (extra: unknown): Promise<BackendProtocolV2> => {
+    if (fixed) return fixed;
+    const found = await resolveBackend(backend, extra);
+    return (rules ? withPolicy(found, rules) : found) as BackendProtocolV2;
+  };
+  const template = new ResourceTemplate("kitbag:///{+path}", {
+    list: async (extra) => {
+      const found = await (await current(extra)).glob("**", "/");
+      return {
+        resources: (found.files ?? []).slice(0, LISTED).map(({ path }) => ({ uri: uriOf(path), name: path })),
+      };
+    },
+  });
+  server.registerResource("files", template, { description: "The files" }, async (uri, _, extra) => {
+    const path = decodeURIComponent(uri.pathname);
+    const { data, error } = await (await current(extra)).readRaw(path);
+    if (data === undefined) throw new Error(error);
+    const mimeType = "mimeType" in data ? data.mimeType : "text/plain";
+    const content = Array.isArray(data.content) ? data.content.join("\n") : data.content;
+    const body = typeof content === "string" ? { text: content } : { blob: base64(content) };
+    return { contents: [{ uri: uri.href, mimeType, ...body }] };
+  });
+  return files;
+}

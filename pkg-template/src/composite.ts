@@ -1,0 +1,87 @@
+// CompositeBackend: several backends as one tree.
+
+import type { AnyBackend as Any } from "./adapt.js";
+import { addShell, Backend, type ExecuteOptions } from "./backend.js";
+import { received } from "./core/call.js";
+import { refused } from "./core/checks.js";
+import { withHandle } from "./core/foreign.js";
+import { sealClass } from "./core/handle.js";
+import { enter, glue } from "./core/instance.js";
+import { begin, finish, putText, putU32, sent } from "./core/message.js";
+import type { ExecuteResponse, Failure } from "./types.js";
+
+/** Any object that is a backend: of ours, or with the protocol's methods of either version. */
+export type AnyBackend = Any;
+
+/** A handle in an answer, or the refusal as a TypeError. */
+export function madeHandle(what: string): number {
+  const answer = received((reply) => ({ handle: reply.u32() }));
+  if (!("handle" in answer)) throw new TypeError(`${what}: ${(answer as Failure).error}`);
+  return answer.handle;
+}
+
+function make(defaultBackend: unknown, routes: unknown): { handle: number; prefixes: string[] } {
+  if (typeof routes !== "object" || routes === null || Array.isArray(routes)) {
+    throw new TypeError(
+      'CompositeBackend: routes must be an object such as { "/memories/": backend }',
+    );
+  }
+  const entries = Object.entries(routes);
+  const handles: number[] = [];
+  const mounts = (at: number): number => {
+    const entry = entries[at];
+    if (entry) {
+      const name = `CompositeBackend: routes[${JSON.stringify(entry[0])}]`;
+      return withHandle(name, entry[1], (handle) => {
+        handles.push(handle);
+        return mounts(at + 1);
+      });
+    }
+    return withHandle("CompositeBackend: the default backend", defaultBackend, (handle) => {
+      const bad = refused(() => {
+        begin();
+        putU32(handle);
+        putU32(entries.length);
+        entries.forEach(([prefix], which) => {
+          putU32(handles[which] as number);
+          putText(prefix);
+        });
+      });
+      if (bad) throw new TypeError(`CompositeBackend: ${bad.error}`);
+      const length = finish();
+      sent();
+      enter(() => glue.composite_new(length));
+      return madeHandle("CompositeBackend");
+    });
+  };
+  const handle = mounts(0);
+  return { handle, prefixes: entries.map(([prefix]) => shown(prefix)) };
+}
+
+/** A prefix as the router knows it. */
+function shown(prefix: string): string {
+  const segments = prefix.split("/").filter((segment) => segment !== "" && segment !== ".");
+  return `/${segments.join("/")}/`;
+}
+
+/** Several backends as one tree: the longest prefix that fits a path decides whose it is. */
+export class CompositeBackend extends Backend {
+  /** The mounted prefixes. */
+  readonly routePrefixes: string[];
+  /** Which machine the default backend is, where it can run commands. */
+  declare readonly id?: string;
+  /** Runs a command in the default backend, where it can. */
+  declare readonly execute?: (
+    command: string,
+    options?: ExecuteOptions,
+  ) => Promise<ExecuteResponse>;
+
+  constructor(defaultBackend: AnyBackend, routes: Record<string, AnyBackend>) {
+    const made = make(defaultBackend, routes);
+    super(made.handle);
+    this.routePrefixes = made.prefixes;
+    addShell(this);
+  }
+}
+
+sealClass(CompositeBackend);

@@ -1,0 +1,118 @@
+// Who may replace a file. Before a file's content is exchanged, the very state that is to go is
+// claimed: a small file beside it, named after that state, which only one writer can create.
+// States never come back (each write moves the time of change forward), so a claim can never
+// stand for a later state. A claim whose owner died is passed over by creating the next
+// generation of it, which again only one can; nothing is ever taken away from a living owner.
+
+import { type BigStats, builtin, codeOf, type Flags, type FsLike, RESERVED } from "./host.js";
+import type { Dir } from "./place.js";
+
+/** After so long a claim counts as left behind, whoever made it; a claim is held for milliseconds. */
+const STALE_MS = 60_000;
+const GENERATIONS = 1000;
+
+/** Which state of a file this is. */
+export function versionOf(stats: BigStats): string {
+  return `${stats.ino}-${stats.size}-${stats.mtimeNs}`;
+}
+
+/** A short name for any name: FNV-1a, twice over. */
+function hashed(name: string): string {
+  let low = 0x811c9dc5;
+  let high = 0x1000193;
+  for (let at = 0; at < name.length; at++) {
+    low = Math.imul(low ^ name.charCodeAt(at), 0x01000193);
+    high = Math.imul(high ^ name.charCodeAt(at), 0x85ebca6b) ^ (low >>> 7);
+  }
+  return (low >>> 0).toString(16).padStart(8, "0") + (high >>> 0).toString(16).padStart(8, "0");
+}
+
+const host = (globalThis as { process?: NodeJS.Process }).process;
+const machine = (() => {
+  try {
+    return builtin<typeof import("node:os")>("node:os")?.hostname() ?? "";
+  } catch {
+    return "";
+  }
+})();
+const owner = new TextEncoder().encode(`${host?.pid ?? 0} ${machine}`);
+
+export interface Claim {
+  /** Whether it still counts: nobody took it for left behind. */
+  holds(): Promise<boolean>;
+  release(): Promise<void>;
+}
+
+/** Claims a state of `name`; `undefined` where somebody else has it. */
+export async function claim(
+  fs: FsLike,
+  flags: Flags,
+  dir: Dir,
+  name: string,
+  version: string,
+): Promise<Claim | undefined> {
+  const path = (generation: number) =>
+    `${dir.at}/${RESERVED}c-${hashed(name)}-${version}-${generation}`;
+  for (let generation = 0; generation < GENERATIONS; generation++) {
+    try {
+      const handle = await fs.open(path(generation), "wx", 0o644);
+      try {
+        await handle.writeFile(owner);
+      } finally {
+        await handle.close();
+      }
+      return {
+        async holds() {
+          return !(await exists(fs, path(generation + 1)));
+        },
+        async release() {
+          // Those that were passed over go as well, the oldest last.
+          for (let old = generation; old >= 0; old--) {
+            await fs.unlink(path(old)).catch(ignore);
+          }
+        },
+      };
+    } catch (error) {
+      if (codeOf(error) !== "EEXIST") throw error;
+      if (!(await abandoned(fs, flags, path(generation)))) return undefined;
+    }
+  }
+  return undefined;
+}
+
+function ignore(): void {}
+
+async function exists(fs: FsLike, path: string): Promise<boolean> {
+  return fs.lstat(path, { bigint: true }).then(
+    () => true,
+    () => false,
+  );
+}
+
+async function abandoned(fs: FsLike, flags: Flags, path: string): Promise<boolean> {
+  const room = new Uint8Array(256);
+  let said = "";
+  try {
+    const handle = await fs.open(path, flags.file);
+    try {
+      const { bytesRead } = await handle.read(room, 0, room.length, 0);
+      said = new TextDecoder().decode(room.subarray(0, bytesRead));
+      const { mtimeNs } = await handle.stat({ bigint: true });
+      if (Date.now() - Number(mtimeNs / 1_000_000n) > STALE_MS) return true;
+    } finally {
+      await handle.close();
+    }
+  } catch {
+    // Released just now. The state it stood for is gone, or the next try finds it free.
+    return false;
+  }
+  const [pid, where] = said.split(" ");
+  if (where === undefined || where !== machine || !Number(pid) || Number(pid) === host?.pid)
+    return false;
+  try {
+    host?.kill(Number(pid), 0);
+    return false;
+  } catch (error) {
+    return codeOf(error) === "ESRCH";
+  }
+}

@@ -1,0 +1,202 @@
+// From a path to the directory that really holds it. Where the host can (Linux), a directory is
+// opened first, then asked where it really is, and from then on reached only through what was
+// opened: a link that is swapped in later changes nothing. Elsewhere real paths are compared
+// before and after each use, which leaves a moment that only the host's own rights can close.
+
+import {
+  canPin,
+  codeOf,
+  type Dirent,
+  type Flags,
+  type FsLike,
+  flagsOf,
+  RESERVED,
+  Refusal,
+} from "./host.js";
+
+/** A directory inside the root. */
+export interface Dir {
+  /** Put `/name` behind it to reach an entry. */
+  readonly at: string;
+  /** Its real path. */
+  readonly real: string;
+  /** Throws where it is no longer the directory that was checked. */
+  verify(): Promise<void>;
+  close(): Promise<void>;
+}
+
+export class Place {
+  readonly fs: FsLike;
+  readonly flags: Flags;
+  /** Whether directories are held open while they are used. */
+  readonly pinned: boolean;
+  readonly #rootDir: string;
+  readonly #contained: boolean;
+  readonly #windows: boolean;
+  #root: string | undefined;
+
+  constructor(
+    fs: FsLike,
+    rootDir: string,
+    contained: boolean,
+    native: typeof import("node:fs") | undefined,
+  ) {
+    this.fs = fs;
+    this.flags = flagsOf(fs.constants ?? native?.constants);
+    this.pinned = native !== undefined && canPin(native, this.flags);
+    this.#rootDir = rootDir;
+    this.#contained = contained;
+    const host = (globalThis as { process?: { platform?: string } }).process;
+    this.#windows = host?.platform === "win32";
+  }
+
+  /** The root's real path, made where it is missing. */
+  async root(): Promise<string> {
+    if (this.#root !== undefined) return this.#root;
+    let real: string;
+    try {
+      real = await this.fs.realpath(this.#rootDir);
+    } catch (error) {
+      if (codeOf(error) !== "ENOENT") throw error;
+      await this.fs.mkdir(this.#rootDir, { recursive: true });
+      real = await this.fs.realpath(this.#rootDir);
+    }
+    this.#root = real.length > 1 ? real.replace(/[/\\]+$/, "") : real;
+    return this.#root;
+  }
+
+  get rootNow(): string | undefined {
+    return this.#root;
+  }
+
+  /** Whether a real path is the root or beneath it. */
+  inside(real: string): boolean {
+    if (!this.#contained) return true;
+    const root = this.#root as string;
+    if (real === root) return true;
+    if (root === "/") return real.startsWith("/");
+    const next = real[root.length];
+    return real.startsWith(root) && (next === "/" || next === "\\");
+  }
+
+  outside(): Refusal {
+    return new Refusal(
+      "permission_denied",
+      "This path leads out of the root through a symbolic link, which is not allowed",
+    );
+  }
+
+  /** The segments of a canonical path. */
+  parts(path: string): string[] {
+    const parts = path.split("/").filter((part) => part !== "");
+    for (const part of parts) {
+      if (part.startsWith(RESERVED)) {
+        throw new Refusal("invalid_path", `Names that begin with '${RESERVED}' are kitbag's own`);
+      }
+      if (this.#windows && /[<>:"|?*]|[. ]$/.test(part)) {
+        throw new Refusal("invalid_path", "This system has no such file names");
+      }
+    }
+    return parts;
+  }
+
+  join(root: string, parts: string[]): string {
+    const rest = parts.join("/");
+    if (rest === "") return root;
+    return root.endsWith("/") ? root + rest : `${root}/${rest}`;
+  }
+
+  /** The directory at `parts`; `undefined` where there is none. */
+  async dir(parts: string[]): Promise<Dir | undefined> {
+    const root = await this.root();
+    return this.#open(this.join(root, parts), this.flags.directory);
+  }
+
+  /** An entry of a directory as a directory, when it is one and no link. */
+  async child(dir: Dir, name: string): Promise<Dir | undefined> {
+    return this.#open(`${dir.at}/${name}`, this.flags.ownDirectory);
+  }
+
+  async #open(path: string, flags: number): Promise<Dir | undefined> {
+    try {
+      return this.pinned ? await this.#pin(path, flags) : await this.#check(path);
+    } catch (error) {
+      if (/^(ENOENT|ENOTDIR)$/.test(codeOf(error))) return undefined;
+      throw error;
+    }
+  }
+
+  async #pin(path: string, flags: number): Promise<Dir> {
+    const handle = await this.fs.open(path, flags);
+    const at = `/proc/self/fd/${handle.fd}`;
+    const close = () => handle.close();
+    try {
+      const real = await (this.fs.readlink as NonNullable<FsLike["readlink"]>)(at);
+      if (!this.inside(real)) throw this.outside();
+      return { at, real, close, verify: async () => {} };
+    } catch (error) {
+      await close();
+      throw error;
+    }
+  }
+
+  async #check(path: string): Promise<Dir> {
+    const real = await this.fs.realpath(path);
+    if (!this.inside(real)) throw this.outside();
+    const before = await this.fs.lstat(real, { bigint: true });
+    if (!before.isDirectory()) throw new Refusal("ENOTDIR", "not a directory");
+    const verify = async () => {
+      const now = await this.fs.lstat(real, { bigint: true });
+      const same = now.ino === before.ino && now.dev === before.dev;
+      if (!same || (await this.fs.realpath(real)) !== real) throw this.outside();
+    };
+    return { at: real, real, verify, close: async () => {} };
+  }
+
+  /** The directory at `parts`, made where it is missing, a segment at a time. */
+  async madeDir(parts: string[]): Promise<Dir> {
+    const there = await this.dir(parts);
+    if (there) return there;
+    const name = parts.at(-1);
+    if (name === undefined) throw new Refusal("unavailable", "The root is not a directory");
+    const parent = await this.madeDir(parts.slice(0, -1));
+    try {
+      await this.fs.mkdir(`${parent.at}/${name}`).catch((error: unknown) => {
+        if (codeOf(error) !== "EEXIST") throw error;
+      });
+      await parent.verify();
+    } finally {
+      await parent.close();
+    }
+    const made = await this.dir(parts);
+    if (made) return made;
+    throw new Refusal(
+      "invalid_path",
+      "A file, or a link to nothing, stands where a directory is needed",
+    );
+  }
+
+  /** Where an entry that is a link really leads: segments below the root. */
+  async target(dir: Dir, name: string): Promise<string[] | undefined> {
+    let real: string;
+    try {
+      real = await this.fs.realpath(`${dir.at}/${name}`);
+    } catch (error) {
+      if (/^(ENOENT|ENOTDIR)$/.test(codeOf(error))) return undefined;
+      throw error;
+    }
+    if (!this.inside(real)) throw this.outside();
+    const root = (await this.root()).replace(/[/\\]+$/, "");
+    return real
+      .slice(root.length)
+      .split(/[/\\]/)
+      .filter((part) => part !== "");
+  }
+
+  /** The entries of a directory, kitbag's own left out. */
+  async entries(dir: Dir): Promise<Dirent[]> {
+    const all = await this.fs.readdir(dir.at, { withFileTypes: true });
+    await dir.verify();
+    return all.filter((entry) => !entry.name.startsWith(RESERVED));
+  }
+}

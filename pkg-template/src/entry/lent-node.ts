@@ -1,0 +1,10 @@
+// What the host lends, in Node, Deno and Bun: see `node.ts`.
+
+import { readFileSync } from "node:fs";
+import { loadLater } from "./load.js";
+
+const file = new URL("./lent.wasm", import.meta.url);
+
+loadLater(() => new WebAssembly.Module(readFileSync(file)));
+
+export * from "../lent.js";

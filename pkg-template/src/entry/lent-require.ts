@@ -1,0 +1,11 @@
+// What the host lends, in Node by `require`: see `require.ts`.
+
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { loadLater } from "./load.js";
+
+declare const __dirname: string;
+
+loadLater(() => new WebAssembly.Module(readFileSync(join(__dirname, "lent.wasm"))));
+
+export * from "../lent.js";

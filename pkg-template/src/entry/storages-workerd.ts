@@ -1,0 +1,8 @@
+// The storages, in Workers: see `workerd.ts`.
+
+import { loadLater } from "./load.js";
+import module from "./storages.wasm";
+
+loadLater(() => module);
+
+export * from "../storages.js";

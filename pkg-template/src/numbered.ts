@@ -1,0 +1,22 @@
+// Numbered text, as `cat -n` shows it: what the protocol's first version reads.
+
+const WIDTH = 6;
+const LONGEST = 5_000;
+const EMPTY = "System reminder: File exists but has empty contents";
+
+/** Lines with their numbers from `first` on; a long one is split and counts as several. */
+export function numbered(content: string, first: number, limit = Number.POSITIVE_INFINITY): string {
+  if (content.trim() === "") return EMPTY;
+  const lines = content.split("\n");
+  if (lines.at(-1) === "") lines.pop();
+  const rows: string[] = [];
+  for (const [at, line] of lines.entries()) {
+    const number = String(first + at);
+    for (let piece = 0; piece === 0 || piece * LONGEST < line.length; piece++) {
+      if (rows.length >= limit) return rows.join("\n");
+      const label = piece === 0 ? number : `${number}.${piece}`;
+      rows.push(`${label.padStart(WIDTH)}\t${line.slice(piece * LONGEST, (piece + 1) * LONGEST)}`);
+    }
+  }
+  return rows.join("\n");
+}

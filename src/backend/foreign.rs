@@ -1,0 +1,318 @@
+//! A JavaScript object seen as a [`Backend`]: anything with the methods of the protocol's second
+//! version. It may answer at once or with a promise, and it may throw; each of its answers is
+//! looked at before it is believed. Objects of the first version are adapted in TypeScript before
+//! they come here. How its answers are read stands in `answers`.
+
+mod answers;
+
+use std::rc::Rc;
+
+use bytes::Bytes;
+use futures_util::future::LocalBoxFuture;
+use wasm_bindgen::JsValue;
+
+use self::answers as read;
+use crate::env::host;
+use crate::error::{Error, Kind, Result};
+use crate::file;
+use crate::path::VPath;
+use crate::protocol::{
+    Backend, Capability, Content, DeleteResult, Directories, Edit, EditResult, ExecuteOptions,
+    ExecuteResult, FileInfo, GlobQuery, GlobResult, GrepQuery, GrepResult, Page, RawFile, Reach,
+    ReadResult, Shell, WriteResult, unsupported,
+};
+use crate::storage::Pending;
+
+/// A backend that lives in JavaScript.
+pub struct Foreign {
+    object: JsValue,
+    /// Its `id`, where it can run commands.
+    id: Option<Rc<str>>,
+    /// Whether it takes kitbag's further options, as a subclass of ours does.
+    knows_options: bool,
+}
+
+fn text(text: &str) -> JsValue {
+    JsValue::from_str(text)
+}
+
+fn path_text(path: &VPath) -> JsValue {
+    text(path.as_str())
+}
+
+fn number(value: usize) -> JsValue {
+    // Beyond what a double holds exactly there is no file.
+    JsValue::from_f64(value as f64)
+}
+
+fn lossy(bytes: &[u8]) -> JsValue {
+    text(&String::from_utf8_lossy(bytes))
+}
+
+impl Foreign {
+    /// An object with the methods of the protocol.
+    pub fn new(object: JsValue) -> Foreign {
+        let id = host::method(&object, "execute")
+            .and_then(|_| host::text_property(&object, "id"))
+            .filter(|id| !id.is_empty())
+            .map(Rc::from);
+        let knows_options = host::property(&object, "capability").is_some();
+        Foreign {
+            object,
+            id,
+            knows_options,
+        }
+    }
+
+    async fn ask(&self, name: &str, arguments: &[JsValue]) -> Result<JsValue> {
+        host::call_method(&self.object, name, arguments).await
+    }
+
+    /// Asks, and turns an `error` in the answer into one of ours.
+    async fn result(&self, name: &str, path: &VPath, arguments: &[JsValue]) -> Result<JsValue> {
+        let answer = self.ask(name, arguments).await?;
+        match read::refusal(&answer, name, Some(path)) {
+            Some(error) => Err(error),
+            None if answer.is_object() => Ok(answer),
+            None => Err(Error::new(
+                Kind::Unavailable,
+                format!("{name}() of a foreign backend answered with something that is no result"),
+            )),
+        }
+    }
+
+    async fn found(&self, query: &GrepQuery) -> Result<GrepResult> {
+        let mut arguments = vec![
+            text(&query.pattern),
+            path_text(&query.path),
+            query.glob.as_deref().map_or(JsValue::NULL, text),
+            query.max_count.map_or(JsValue::NULL, number),
+        ];
+        let plain = !query.regex
+            && !query.ignore_case
+            && query.before == 0
+            && query.after == 0
+            && query.max_per_file.is_none();
+        if !plain {
+            if !self.knows_options {
+                return Err(unsupported(
+                    "grep with regex, ignoreCase, before, after or maxPerFile",
+                ));
+            }
+            arguments.push(host::object(&[
+                ("regex", query.regex.into()),
+                ("ignoreCase", query.ignore_case.into()),
+                ("before", number(query.before)),
+                ("after", number(query.after)),
+                (
+                    "maxPerFile",
+                    query.max_per_file.map_or(JsValue::UNDEFINED, number),
+                ),
+            ]));
+        }
+        let answer = self.result("grep", &query.path, &arguments).await?;
+        let mut found = read::matches(&answer)?;
+        if let Some(cap) = query.max_count
+            && found.matches.count() > cap
+        {
+            found.matches.keep_first(cap);
+            found.truncated = true;
+        }
+        Ok(found)
+    }
+
+    async fn written(&self, path: &VPath, content: Content) -> Result<WriteResult> {
+        let content = match content {
+            Content::Text(bytes) => lossy(&bytes),
+            Content::Raw(bytes) if file::is_binary_name(path) => text(&read::base64(&bytes)),
+            Content::Raw(bytes) => match std::str::from_utf8(&bytes) {
+                Ok(content) => text(content),
+                Err(_) => {
+                    return Err(Error::at(
+                        Kind::Unsupported,
+                        "'",
+                        path,
+                        "' cannot be written as bytes on this backend; upload it",
+                    ));
+                }
+            },
+        };
+        let arguments = [path_text(path), content];
+        let answer = self.result("write", path, &arguments).await?;
+        Ok(WriteResult {
+            files_update: read::update(&answer),
+        })
+    }
+}
+
+impl Backend for Foreign {
+    fn capability(&self) -> Capability {
+        if let Some(own) = host::property(&self.object, "capability") {
+            return read::capability(&own);
+        }
+        Capability {
+            create: Reach::Instance,
+            update: Reach::Instance,
+            ranged_reads: false,
+            native_search: false,
+            directories: Directories::Implied,
+            keeps_created: false,
+            keeps_mime: false,
+            keeps_format: false,
+            keeps_binary: host::method(&self.object, "uploadFiles").is_some()
+                && host::method(&self.object, "downloadFiles").is_some(),
+            writable: true,
+            max_file_bytes: None,
+            notes: vec![Rc::from(
+                "A JavaScript object; what it promises is not known to kitbag.",
+            )],
+        }
+    }
+
+    fn ls<'a>(&'a self, path: &'a VPath) -> Pending<'a, Vec<FileInfo>> {
+        Box::pin(async move {
+            let answer = self.result("ls", path, &[path_text(path)]).await?;
+            let mut infos = read::infos(&answer)?;
+            infos.retain(|info| info.path != *path && info.path.parent() == *path);
+            infos.sort_by(FileInfo::listing_order);
+            infos.dedup_by(|a, b| a.path == b.path && a.is_dir() == b.is_dir());
+            Ok(infos)
+        })
+    }
+
+    fn read<'a>(&'a self, path: &'a VPath, page: Page) -> Pending<'a, ReadResult> {
+        Box::pin(async move {
+            let arguments = [path_text(path), number(page.offset), number(page.limit)];
+            read::page(&self.result("read", path, &arguments).await?)
+        })
+    }
+
+    fn read_raw<'a>(&'a self, path: &'a VPath) -> Pending<'a, RawFile> {
+        Box::pin(async move {
+            let answer = self.result("readRaw", path, &[path_text(path)]).await?;
+            // A `FileData` on its own is taken too.
+            let data = host::property(&answer, "data").unwrap_or(answer);
+            read::file_data(path, &data)
+        })
+    }
+
+    fn grep<'a>(&'a self, query: &'a GrepQuery) -> Pending<'a, GrepResult> {
+        Box::pin(self.found(query))
+    }
+
+    fn glob<'a>(&'a self, query: &'a GlobQuery) -> Pending<'a, GlobResult> {
+        Box::pin(async move {
+            let arguments = [text(&query.pattern), path_text(&query.path)];
+            let answer = self.result("glob", &query.path, &arguments).await?;
+            let mut files = read::infos(&answer)?;
+            files.retain(|info| !info.is_dir());
+            files.sort_by(FileInfo::newest_first);
+            files.dedup_by(|a, b| a.path == b.path);
+            Ok(GlobResult {
+                files,
+                truncated: read::flag(&answer, "truncated"),
+            })
+        })
+    }
+
+    fn write<'a>(&'a self, path: &'a VPath, content: Content) -> Pending<'a, WriteResult> {
+        Box::pin(self.written(path, content))
+    }
+
+    fn edit<'a>(&'a self, path: &'a VPath, edit: &'a Edit) -> Pending<'a, EditResult> {
+        Box::pin(async move {
+            let arguments = [
+                path_text(path),
+                lossy(&edit.old),
+                lossy(&edit.new),
+                edit.replace_all.into(),
+            ];
+            let answer = self.result("edit", path, &arguments).await?;
+            let endings = host::property(&answer, "metadata")
+                .and_then(|metadata| host::text_property(&metadata, "lineEndings"));
+            Ok(EditResult {
+                occurrences: read::count(&answer, "occurrences"),
+                crlf: endings.as_deref() == Some("crlf"),
+                files_update: read::update(&answer),
+            })
+        })
+    }
+
+    fn delete<'a>(&'a self, path: &'a VPath) -> Pending<'a, DeleteResult> {
+        Box::pin(async move {
+            let answer = self.result("delete", path, &[path_text(path)]).await?;
+            Ok(DeleteResult {
+                files_update: read::update(&answer),
+            })
+        })
+    }
+
+    fn upload<'a>(&'a self, files: Vec<(VPath, Bytes)>) -> LocalBoxFuture<'a, Vec<Result<()>>> {
+        Box::pin(async move {
+            let batch = js_sys::Array::new();
+            for (path, body) in &files {
+                let entry = js_sys::Array::of2(&path_text(path), &host::array_of(body));
+                batch.push(&entry);
+            }
+            let paths: Vec<&VPath> = files.iter().map(|(path, _)| path).collect();
+            let answer = self.ask("uploadFiles", &[batch.into()]).await;
+            read::batch("uploadFiles", &paths, answer, |_, _| Ok(()))
+        })
+    }
+
+    fn download<'a>(&'a self, paths: &'a [VPath]) -> LocalBoxFuture<'a, Vec<Result<Bytes>>> {
+        Box::pin(async move {
+            if host::method(&self.object, "downloadFiles").is_none() {
+                let mut bodies = Vec::with_capacity(paths.len());
+                for path in paths {
+                    bodies.push(self.read_raw(path).await.map(|file| file.body));
+                }
+                return bodies;
+            }
+            let batch = js_sys::Array::new();
+            for path in paths {
+                batch.push(&path_text(path));
+            }
+            let answer = self.ask("downloadFiles", &[batch.into()]).await;
+            let asked: Vec<&VPath> = paths.iter().collect();
+            read::batch("downloadFiles", &asked, answer, |path, one| {
+                host::property(one, "content")
+                    .and_then(|content| host::bytes_of(&content))
+                    .ok_or_else(|| Error::not_found(path))
+            })
+        })
+    }
+
+    fn shell(&self) -> Option<&dyn Shell> {
+        self.id.as_ref().map(|_| self as &dyn Shell)
+    }
+}
+
+impl Shell for Foreign {
+    fn id(&self) -> Rc<str> {
+        self.id.clone().unwrap_or_else(|| Rc::from(""))
+    }
+
+    fn execute<'a>(
+        &'a self,
+        command: &'a str,
+        options: ExecuteOptions,
+    ) -> Pending<'a, ExecuteResult> {
+        Box::pin(async move {
+            let mut arguments = vec![text(command)];
+            if let Some(timeout) = options.timeout {
+                let millis = timeout.as_secs_f64() * 1000.0;
+                arguments.push(host::object(&[("timeoutMs", millis.into())]));
+            }
+            let answer = self.ask("execute", &arguments).await?;
+            if let Some(error) = read::refusal(&answer, "execute", None) {
+                return Err(error);
+            }
+            Ok(ExecuteResult {
+                output: host::text_property(&answer, "output").unwrap_or_default(),
+                exit_code: host::number_property(&answer, "exitCode").map(|code| code as i32),
+                truncated: read::flag(&answer, "truncated"),
+            })
+        })
+    }
+}

@@ -1,0 +1,364 @@
+//! The answers of a foreign backend, read with care: a field that is missing or of another kind
+//! is passed over or told as an error, and a path that is no path never gets in.
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use bytes::Bytes;
+use js_sys::{Array, Object};
+use wasm_bindgen::{JsCast, JsValue};
+
+use crate::env::host::{self, number_property, property, text_property};
+use crate::error::{Error, Kind, Result};
+use crate::file::{self, Format, Mime};
+use crate::path::VPath;
+use crate::protocol::{
+    Capability, Directories, EntryInfo, FileInfo, FilesUpdate, GrepResult, Matches, Position,
+    RawFile, Reach, ReadResult, RowKind,
+};
+use crate::time::Time;
+
+/// Bytes as a text for a path of a binary type.
+pub fn base64(bytes: &[u8]) -> String {
+    STANDARD.encode(bytes)
+}
+
+/// A property that is `true`.
+pub fn flag(object: &JsValue, name: &str) -> bool {
+    property(object, name).and_then(|value| value.as_bool()) == Some(true)
+}
+
+/// A property that is a count; zero where it is none.
+pub fn count(object: &JsValue, name: &str) -> usize {
+    // A float-to-integer cast saturates, and NaN becomes 0.
+    number_property(object, name).unwrap_or(0.0) as usize
+}
+
+/// The refusal in an answer, if it is one. The path asked for is taken out of its sentence, so
+/// that a router can put another in its place.
+pub fn refusal(answer: &JsValue, operation: &str, path: Option<&VPath>) -> Option<Error> {
+    let sentence = match (answer.as_string(), property(answer, "error")) {
+        (Some(text), _) => text,
+        (None, Some(error)) => error
+            .as_string()
+            .unwrap_or_else(|| host::message_of(&error)),
+        (None, None) => return None,
+    };
+    let kind = text_property(answer, "code")
+        .and_then(|code| Kind::from_code(&code))
+        .unwrap_or_else(|| kind_of(&sentence));
+    let _ = operation;
+    let mut error = told(kind, &sentence, path);
+    if let Some(millis) = number_property(answer, "retryAfterMs").filter(|millis| *millis >= 0.0) {
+        error = error.retry_after(std::time::Duration::from_secs_f64(
+            millis.min(1e12) / 1000.0,
+        ));
+    }
+    if let Some(cause) = property(answer, "cause") {
+        error = error.caused_by(std::rc::Rc::new(host::ForeignCause(cause)));
+    }
+    Some(error)
+}
+
+fn told(kind: Kind, sentence: &str, path: Option<&VPath>) -> Error {
+    if let Some(path) = path.filter(|path| !path.is_root())
+        && let Some(at) = sentence.find(path.as_str())
+    {
+        let behind = at + path.as_str().len();
+        let whole = sentence
+            .get(behind..)
+            .and_then(|rest| rest.chars().next())
+            .is_none_or(|next| !(next.is_alphanumeric() || next == '/'));
+        if let (true, Some(before), Some(after)) =
+            (whole, sentence.get(..at), sentence.get(behind..))
+        {
+            return Error::at(kind, before.to_owned(), path, after.to_owned());
+        }
+    }
+    Error::new(kind, sentence.to_owned())
+}
+
+/// The kind of a sentence without a code, as the protocol's packages word them.
+fn kind_of(sentence: &str) -> Kind {
+    let text = sentence.to_ascii_lowercase();
+    let says = |words: &[&str]| words.iter().any(|word| text.contains(word));
+    if says(&["string not found", "not found in file"]) {
+        Kind::NoMatch
+    } else if says(&["not found", "no such file", "does not exist"]) {
+        Kind::NotFound
+    } else if says(&["already exists"]) {
+        Kind::AlreadyExists
+    } else if says(&["has multiple occurrences", "appears", "occurrences"]) {
+        Kind::AmbiguousEdit
+    } else if says(&["permission", "denied", "read-only"]) {
+        Kind::PermissionDenied
+    } else if says(&["invalid regex", "invalid glob"]) {
+        Kind::InvalidPattern
+    } else if says(&["is a directory", "is_directory"]) {
+        Kind::IsDirectory
+    } else if says(&["invalid path", "invalid_path", "path must", "traversal"]) {
+        Kind::InvalidPath
+    } else if says(&["not supported", "not implemented"]) {
+        Kind::Unsupported
+    } else {
+        Kind::Unavailable
+    }
+}
+
+fn list(answer: &JsValue, name: &str) -> Result<Array> {
+    property(answer, name)
+        .and_then(|value| value.dyn_into::<Array>().ok())
+        .ok_or_else(|| {
+            Error::new(
+                Kind::Unavailable,
+                format!("A foreign backend answered without '{name}', which must be an array"),
+            )
+        })
+}
+
+/// The files of a listing.
+pub fn infos(answer: &JsValue) -> Result<Vec<FileInfo>> {
+    let files = list(answer, "files")?;
+    let mut infos = Vec::with_capacity(files.length() as usize);
+    for one in files.iter() {
+        let Some(text) = text_property(&one, "path") else {
+            continue;
+        };
+        let Ok(path) = VPath::parse(&text) else {
+            continue;
+        };
+        if path.is_root() {
+            continue;
+        }
+        let entry = if flag(&one, "is_dir") || text.ends_with('/') {
+            EntryInfo::Directory
+        } else {
+            EntryInfo::File {
+                size: count(&one, "size") as u64,
+                modified: time(&one, "modified_at"),
+            }
+        };
+        infos.push(FileInfo { path, entry });
+    }
+    Ok(infos)
+}
+
+fn time(object: &JsValue, name: &str) -> Option<Time> {
+    let value = property(object, name)?;
+    match value.as_string() {
+        Some(text) => Time::parse(&text),
+        None => value.as_f64().map(Time::from_millis),
+    }
+}
+
+/// A page of text, or a binary file.
+pub fn page(answer: &JsValue) -> Result<ReadResult> {
+    let content = property(answer, "content").unwrap_or(JsValue::from_str(""));
+    let is_text = content.is_string();
+    let body = match content.as_string() {
+        Some(text) => Bytes::from(text),
+        None => host::bytes_of(&content).ok_or_else(|| {
+            Error::new(
+                Kind::Unavailable,
+                "A foreign backend read something that is neither a string nor bytes",
+            )
+        })?,
+    };
+    let position = number_property(answer, "totalLines").map(|_| Position {
+        total_lines: count(answer, "totalLines"),
+        start_line: count(answer, "startLine"),
+        end_line: count(answer, "endLine"),
+        next_offset: number_property(answer, "nextOffset").map(|offset| offset as usize),
+    });
+    Ok(ReadResult {
+        content: body,
+        is_text,
+        mime: text_property(answer, "mimeType").map(|mime| Mime::given(&mime)),
+        position,
+    })
+}
+
+/// A stored file in any of its three forms.
+pub fn file_data(path: &VPath, data: &JsValue) -> Result<RawFile> {
+    let odd = || {
+        Error::at(
+            Kind::Unavailable,
+            "A foreign backend stores '",
+            path,
+            "' in a form that is not known",
+        )
+    };
+    let content = property(data, "content").ok_or_else(odd)?;
+    let (body, format) = if let Some(text) = content.as_string() {
+        match text_property(data, "encoding").as_deref() {
+            Some("base64") => {
+                let bytes = STANDARD.decode(text.as_bytes()).map_err(|_| odd())?;
+                (Bytes::from(bytes), Format::V2)
+            }
+            _ => (Bytes::from(text), Format::V2),
+        }
+    } else if let Some(bytes) = host::bytes_of(&content) {
+        (bytes, Format::V2)
+    } else {
+        let lines = content.dyn_into::<Array>().map_err(|_| odd())?;
+        let lines: Option<Vec<String>> = lines.iter().map(|line| line.as_string()).collect();
+        (Bytes::from(lines.ok_or_else(odd)?.join("\n")), Format::V1)
+    };
+    let given = text_property(data, "mimeType").map(|mime| Mime::given(&mime));
+    let (mime, texture) = file::classify(path, &body, given.as_ref());
+    let is_text = texture.is_text() && std::str::from_utf8(&body).is_ok();
+    Ok(RawFile {
+        body,
+        is_text,
+        mime,
+        format: if is_text { format } else { Format::V2 },
+        created: time(data, "created_at"),
+        modified: time(data, "modified_at"),
+    })
+}
+
+/// The changes that a backend over a caller's state hands back.
+pub fn update(answer: &JsValue) -> Option<FilesUpdate> {
+    let record = property(answer, "filesUpdate")?.dyn_into::<Object>().ok()?;
+    let mut update = FilesUpdate::new();
+    for entry in Object::entries(&record).iter() {
+        let entry: Array = entry.dyn_into().ok()?;
+        let Some(path) = entry
+            .get(0)
+            .as_string()
+            .and_then(|path| VPath::parse_file(&path).ok())
+        else {
+            continue;
+        };
+        let data = entry.get(1);
+        let file = if data.is_object() {
+            Some(file_data(&path, &data).ok()?)
+        } else {
+            None
+        };
+        update.push((path, file));
+    }
+    Some(update)
+}
+
+/// What a search found, in our order.
+pub fn matches(answer: &JsValue) -> Result<GrepResult> {
+    struct Found {
+        path: VPath,
+        line: u32,
+        text: String,
+        before: Vec<String>,
+        after: Vec<String>,
+    }
+    let strings = |one: &JsValue, name: &str| -> Vec<String> {
+        property(one, name)
+            .and_then(|value| value.dyn_into::<Array>().ok())
+            .map(|array| array.iter().filter_map(|line| line.as_string()).collect())
+            .unwrap_or_default()
+    };
+    let mut found: Vec<Found> = list(answer, "matches")?
+        .iter()
+        .filter_map(|one| {
+            Some(Found {
+                path: VPath::parse_file(&text_property(&one, "path")?).ok()?,
+                line: number_property(&one, "line")? as u32,
+                text: text_property(&one, "text").unwrap_or_default(),
+                before: strings(&one, "before"),
+                after: strings(&one, "after"),
+            })
+        })
+        .collect();
+    found.sort_by(|a, b| a.path.cmp(&b.path).then(a.line.cmp(&b.line)));
+    let mut packed = Matches::default();
+    for one in &found {
+        let first = one.line.saturating_sub(one.before.len() as u32);
+        for (line, text) in (first..).zip(&one.before) {
+            packed.push(&one.path, line, text.as_bytes(), RowKind::Before);
+        }
+        packed.push(&one.path, one.line, one.text.as_bytes(), RowKind::Match);
+        for (line, text) in (one.line.saturating_add(1)..).zip(&one.after) {
+            packed.push(&one.path, line, text.as_bytes(), RowKind::After);
+        }
+    }
+    Ok(GrepResult {
+        matches: packed,
+        truncated: flag(answer, "truncated"),
+    })
+}
+
+/// The answers of a batch, one for each path; a whole batch that failed fails each.
+pub fn batch<T>(
+    operation: &str,
+    paths: &[&VPath],
+    answer: Result<JsValue>,
+    take: impl Fn(&VPath, &JsValue) -> Result<T>,
+) -> Vec<Result<T>> {
+    let answer = answer.and_then(|answer| {
+        answer.dyn_into::<Array>().map_err(|other| {
+            refusal(&other, operation, None).unwrap_or_else(|| {
+                Error::new(
+                    Kind::Unavailable,
+                    format!("{operation}() of a foreign backend answered without an array"),
+                )
+            })
+        })
+    });
+    let answers = match answer {
+        Ok(answers) => answers,
+        Err(error) => return paths.iter().map(|_| Err(error.clone())).collect(),
+    };
+    let one = |(at, path): (usize, &&VPath)| {
+        let one = answers.get(u32::try_from(at).unwrap_or(u32::MAX));
+        if !one.is_object() {
+            return Err(Error::internal("A foreign backend answered too few files"));
+        }
+        let Some(word) = text_property(&one, "error") else {
+            return take(path, &one);
+        };
+        let kind = text_property(&one, "code")
+            .and_then(|code| Kind::from_code(&code))
+            .unwrap_or(match word.as_str() {
+                "file_not_found" => Kind::NotFound,
+                "is_directory" => Kind::IsDirectory,
+                "invalid_path" => Kind::InvalidPath,
+                "permission_denied" => Kind::PermissionDenied,
+                other => kind_of(other),
+            });
+        Err(match text_property(&one, "message") {
+            Some(sentence) => told(kind, &sentence, Some(path)),
+            None if kind == Kind::NotFound => Error::not_found(path),
+            None => Error::at(
+                kind,
+                format!("{operation} of '"),
+                path,
+                format!("' failed: {word}"),
+            ),
+        })
+    };
+    paths.iter().enumerate().map(one).collect()
+}
+
+/// What an object of ours promises, said by its `capability`.
+pub fn capability(own: &JsValue) -> Capability {
+    let reach = |name: &str| match text_property(own, name).as_deref() {
+        Some("storage") => Reach::Storage,
+        Some("instance") => Reach::Instance,
+        _ => Reach::Never,
+    };
+    Capability {
+        create: reach("create"),
+        update: reach("update"),
+        ranged_reads: flag(own, "rangedReads"),
+        native_search: flag(own, "nativeSearch"),
+        directories: match text_property(own, "directories").as_deref() {
+            Some("real") => Directories::Real,
+            _ => Directories::Implied,
+        },
+        keeps_created: flag(own, "keepsCreated"),
+        keeps_mime: flag(own, "keepsMime"),
+        keeps_format: flag(own, "keepsFormat"),
+        keeps_binary: flag(own, "keepsBinary"),
+        writable: flag(own, "writable"),
+        max_file_bytes: number_property(own, "maxFileBytes").map(|bytes| bytes as u64),
+        notes: Vec::new(),
+    }
+}

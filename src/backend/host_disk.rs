@@ -1,0 +1,358 @@
+//! A folder of the host's disk. One file at a time goes the way of any storage written in
+//! JavaScript ([`Custom`]); searches do not, since a crossing for each of twenty thousand files
+//! would cost more than searching them. Names come over in one text, bodies in blocks; which of
+//! them are wanted, and what matches, is decided here.
+
+use bytes::Bytes;
+use futures_util::StreamExt;
+use futures_util::future::LocalBoxFuture;
+use futures_util::stream;
+use std::ops::Range;
+use std::time::Duration;
+
+use js_sys::{Float64Array, Uint8Array, Uint32Array};
+use wasm_bindgen::{JsCast, JsValue};
+
+use crate::backend::custom::Custom;
+use crate::backend::custom_values::{entry_of, refusal, unknown_meta};
+use crate::env::{host, random, timer};
+use crate::error::{Error, Result};
+use crate::file;
+use crate::path::VPath;
+use crate::protocol::Capability;
+use crate::storage::{
+    Cursor, Depth, Entry, File, Find, Flow, Listing, Meta, NewFile, PARALLEL, Pending, PutMode,
+    Removed, Scan, Scope, Storage, Version, literal_dir,
+};
+use crate::time::Time;
+
+/// A length that stands for a file that is gone, is none, or is over the limit.
+const SKIPPED: u32 = u32::MAX;
+/// Files whose sizes and times are asked at once.
+const STATS: usize = 4096;
+
+/// A folder of the host's disk, as `disk/search.ts` shows it.
+pub struct HostDisk {
+    inner: Custom,
+}
+
+/// Closes a reader of bodies, also when the search is given up.
+struct Bodies(JsValue);
+
+impl Drop for Bodies {
+    fn drop(&mut self) {
+        if let Some(close) = host::method(&self.0, "close") {
+            let _ = close.call0(&self.0);
+        }
+    }
+}
+
+fn odd() -> Error {
+    Error::internal("The disk behind this backend answered something odd")
+}
+
+fn joined(paths: &[VPath]) -> JsValue {
+    let mut text = String::new();
+    for path in paths {
+        if !text.is_empty() {
+            text.push('\n');
+        }
+        text.push_str(path.as_str());
+    }
+    JsValue::from_str(&text)
+}
+
+impl HostDisk {
+    /// The folder that `inner`'s object shows.
+    pub fn new(inner: Custom) -> HostDisk {
+        HostDisk { inner }
+    }
+
+    fn has(&self, method: &str) -> bool {
+        host::method(self.inner.object(), method).is_some()
+    }
+
+    async fn call(&self, method: &str, arguments: &[JsValue]) -> Result<JsValue> {
+        host::call_method(self.inner.object(), method, arguments)
+            .await
+            .map_err(|error| refusal(error, None))
+    }
+
+    /// The files in scope by their names, in order.
+    async fn names(&self, scope: &Scope, literal: Option<&[u8]>) -> Result<Vec<VPath>> {
+        let dir = literal_dir(scope);
+        let at = JsValue::from_str(dir.as_str());
+        let mut answer = JsValue::UNDEFINED;
+        if let Some(literal) = literal.filter(|literal| !literal.is_empty()) {
+            let arguments = [at.clone(), host::array_of(literal).into()];
+            answer = self.call("candidates", &arguments).await?;
+        }
+        if answer.is_undefined() {
+            answer = self.call("names", &[at]).await?;
+        }
+        let text = answer.as_string().ok_or_else(odd)?;
+        let prefix = dir.dir_prefix();
+        let mut paths: Vec<VPath> = text
+            .split('\n')
+            .filter(|name| !name.is_empty())
+            .filter_map(|name| VPath::from_stored(&format!("{prefix}{name}")))
+            .filter(|path| scope.admits(path))
+            .collect();
+        // A file may stand at the root of the scope as well as a directory.
+        if text.is_empty()
+            && scope.prefix.is_empty()
+            && !scope.root.is_root()
+            && self.inner.stat(&scope.root).await?.is_some()
+        {
+            paths.push(scope.root.clone());
+        }
+        paths.sort_unstable();
+        Ok(paths)
+    }
+
+    async fn with_stats(
+        &self,
+        paths: Vec<VPath>,
+        visit: &mut dyn FnMut(&VPath, &Meta) -> Flow,
+    ) -> Result<()> {
+        for batch in paths.chunks(STATS) {
+            let answer = self.call("stats", &[joined(batch)]).await?;
+            let numbers = answer
+                .dyn_into::<Float64Array>()
+                .map_err(|_| odd())?
+                .to_vec();
+            for (path, told) in batch.iter().zip(numbers.chunks_exact(2)) {
+                let &[size, micros] = told else { continue };
+                // Gone since its name was read.
+                if size.is_nan() {
+                    continue;
+                }
+                let meta = Meta {
+                    // Float-to-integer casts saturate.
+                    size: size as u64,
+                    modified: Time::from_micros(micros as i64),
+                    ..unknown_meta()
+                };
+                if visit(path, &meta).is_break() {
+                    return Ok(());
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Bodies in blocks, by synchronous calls of the host's.
+    async fn read_blocks(
+        &self,
+        paths: &[VPath],
+        literal: Option<&[u8]>,
+        visit: &mut dyn FnMut(&VPath, &File) -> Flow,
+    ) -> Result<()> {
+        let finder = literal.map(memchr::memmem::Finder::new);
+        let bodies = Bodies(self.call("bodies", &[joined(paths)]).await?);
+        let mut rest = paths.iter();
+        while rest.len() > 0 {
+            let block = host::call_method(&bodies.0, "next", &[]).await?;
+            let lengths = host::property(&block, "lengths")
+                .and_then(|lengths| lengths.dyn_into::<Uint32Array>().ok())
+                .ok_or_else(odd)?
+                .to_vec();
+            let bytes = host::property(&block, "bytes")
+                .and_then(|bytes| bytes.dyn_into::<Uint8Array>().ok())
+                .ok_or_else(odd)?;
+            if lengths.is_empty() {
+                return Err(odd());
+            }
+            let bytes = Bytes::from(bytes.to_vec());
+            let mut at = 0usize;
+            for (length, path) in lengths.into_iter().zip(rest.by_ref()) {
+                if length == SKIPPED {
+                    continue;
+                }
+                let end = at.saturating_add(length as usize).min(bytes.len());
+                let body = bytes.slice(at..end);
+                at = end;
+                if finder
+                    .as_ref()
+                    .is_some_and(|find| find.find(&body).is_none())
+                {
+                    continue;
+                }
+                let file = File {
+                    meta: Meta {
+                        size: u64::from(length),
+                        ..unknown_meta()
+                    },
+                    body,
+                };
+                if visit(path, &file).is_break() {
+                    return Ok(());
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Bodies one by one; what cannot be read is passed over, as a search does.
+    async fn read_each(
+        &self,
+        paths: &[VPath],
+        visit: &mut dyn FnMut(&VPath, &File) -> Flow,
+    ) -> Result<()> {
+        let mut files = stream::iter(paths)
+            .map(|path| async move { (path, self.inner.get(path, None).await) })
+            .buffered(PARALLEL);
+        while let Some((path, file)) = files.next().await {
+            if let Ok(Some(file)) = file
+                && visit(path, &file).is_break()
+            {
+                return Ok(());
+            }
+        }
+        Ok(())
+    }
+
+    async fn level(&self, dir: &VPath) -> Result<Listing> {
+        let answer = self.inner.ask("level", dir, &[]).await?;
+        let rows = |name: &str| {
+            host::property(&answer, name)
+                .and_then(|rows| rows.dyn_into::<js_sys::Array>().ok())
+                .ok_or_else(odd)
+        };
+        let mut listing = Listing::default();
+        for row in rows("files")?.iter() {
+            listing.files.extend(entry_of(&row)?);
+        }
+        for row in rows("dirs")?.iter() {
+            let name = row.as_string().unwrap_or_default();
+            listing.dirs.extend(VPath::from_stored(&name));
+        }
+        listing.files.sort_by(|a, b| a.path.cmp(&b.path));
+        listing.dirs.sort();
+        Ok(listing)
+    }
+}
+
+impl Storage for HostDisk {
+    fn capability(&self) -> Capability {
+        self.inner.capability()
+    }
+
+    fn stat<'a>(&'a self, path: &'a VPath) -> Pending<'a, Option<Meta>> {
+        self.inner.stat(path)
+    }
+
+    fn get<'a>(&'a self, path: &'a VPath, range: Option<Range<u64>>) -> Pending<'a, Option<File>> {
+        self.inner.get(path, range)
+    }
+
+    fn put<'a>(&'a self, path: &'a VPath, file: NewFile, mode: PutMode) -> Pending<'a, Meta> {
+        self.inner.put(path, file, mode)
+    }
+
+    fn delete<'a>(&'a self, path: &'a VPath, version: Option<Version>) -> Pending<'a, bool> {
+        self.inner.delete(path, version)
+    }
+
+    fn list<'a>(
+        &'a self,
+        dir: &'a VPath,
+        depth: Depth,
+        _from: Option<Cursor>,
+    ) -> Pending<'a, Listing> {
+        Box::pin(async move {
+            if depth == Depth::One {
+                return self.level(dir).await;
+            }
+            let mut listing = Listing::default();
+            let mut collect = |path: &VPath, meta: &Meta| {
+                if path != dir {
+                    listing.files.push(Entry {
+                        path: path.clone(),
+                        meta: meta.clone(),
+                    });
+                }
+                Flow::Continue(())
+            };
+            self.walk(&Scope::all(dir), &mut collect).await?;
+            Ok(listing)
+        })
+    }
+
+    fn walk<'a>(
+        &'a self,
+        scope: &'a Scope,
+        visit: &'a mut dyn FnMut(&VPath, &Meta) -> Flow,
+    ) -> Pending<'a, ()> {
+        Box::pin(async move {
+            let paths = self.names(scope, None).await?;
+            self.with_stats(paths, visit).await
+        })
+    }
+
+    fn find<'a>(
+        &'a self,
+        find: Find<'a>,
+        visit: &'a mut dyn FnMut(&VPath, &Meta) -> Flow,
+    ) -> Pending<'a, ()> {
+        Box::pin(async move {
+            let mut paths = self.names(find.scope, None).await?;
+            paths.retain(|path| (find.want)(path));
+            self.with_stats(paths, visit).await
+        })
+    }
+
+    fn scan<'a>(
+        &'a self,
+        scan: Scan<'a>,
+        visit: &'a mut dyn FnMut(&VPath, &File) -> Flow,
+    ) -> Pending<'a, ()> {
+        Box::pin(async move {
+            let mut paths = self.names(scan.scope, scan.literal).await?;
+            let nothing = unknown_meta();
+            paths.retain(|path| !file::is_binary_name(path) && (scan.want)(path, &nothing));
+            if paths.is_empty() {
+                Ok(())
+            } else if self.has("bodies") {
+                self.read_blocks(&paths, scan.literal, visit).await
+            } else {
+                self.read_each(&paths, visit).await
+            }
+        })
+    }
+
+    fn pause(&self, attempt: u32) -> LocalBoxFuture<'_, ()> {
+        // Not all alike, or those that met would meet again.
+        let limit = 2.0 + f64::from(attempt.min(24)) * 2.0;
+        timer::sleep(Duration::from_secs_f64(random::unit() * limit / 1000.0))
+    }
+
+    fn delete_tree<'a>(&'a self, root: &'a VPath) -> LocalBoxFuture<'a, Removed> {
+        Box::pin(async move {
+            let answer = match self.inner.ask("removeTree", root, &[]).await {
+                Ok(answer) => answer,
+                Err(error) => {
+                    return Removed {
+                        error: Some(error),
+                        ..Removed::default()
+                    };
+                }
+            };
+            let rows = host::property(&answer, "paths")
+                .map(|paths| js_sys::Array::from(&paths))
+                .unwrap_or_default();
+            Removed {
+                paths: rows
+                    .iter()
+                    .filter_map(|path| VPath::from_stored(&path.as_string()?))
+                    .collect(),
+                directories: host::property(&answer, "directories")
+                    .is_some_and(|directories| directories.is_truthy()),
+                error: host::property(&answer, "error").map(|thrown| {
+                    let error = host::thrown("Something could not be deleted", thrown);
+                    refusal(error, Some(root))
+                }),
+            }
+        })
+    }
+}

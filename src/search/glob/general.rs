@@ -1,0 +1,171 @@
+//! Alternatives of any shape. A `*` first takes nothing, and what is behind it is tried; on a
+//! mismatch only the last `*` takes a character more, since an earlier one could gain nothing by
+//! it. `**` does the same with whole segments. So a path costs at most its length times the
+//! pattern's.
+
+use super::parse::{Segment, Token};
+
+/// An alternative made ready.
+pub(super) struct General {
+    parts: Vec<Part>,
+    /// What every path that it accepts ends with.
+    end: String,
+}
+
+enum Part {
+    /// `**`: any number of whole segments.
+    Deep,
+    Within(Vec<Piece>),
+}
+
+/// Part of a segment. Segments hold no `/`, so nothing here needs to shun it.
+enum Piece {
+    Text(String),
+    Any,
+    Star,
+    Class {
+        negated: bool,
+        ranges: Vec<(char, char)>,
+    },
+}
+
+impl General {
+    pub(super) fn new(segments: &[Segment]) -> General {
+        let parts: Vec<Part> = segments.iter().map(part).collect();
+        let end = match parts.last() {
+            Some(Part::Within(pieces)) => match pieces.last() {
+                Some(Piece::Text(text)) => text.clone(),
+                _ => String::new(),
+            },
+            _ => String::new(),
+        };
+        General { parts, end }
+    }
+
+    pub(super) fn accepts(&self, path: &str) -> bool {
+        path.ends_with(self.end.as_str()) && across(&self.parts, path)
+    }
+}
+
+fn part(segment: &Segment) -> Part {
+    let tokens = match segment {
+        Segment::Deep => return Part::Deep,
+        Segment::Tokens(tokens) => tokens,
+    };
+    let mut pieces = Vec::new();
+    for token in tokens {
+        let piece = match token {
+            Token::Any => Piece::Any,
+            Token::Star => Piece::Star,
+            Token::Class { negated, ranges } => Piece::Class {
+                negated: *negated,
+                ranges: ranges.clone(),
+            },
+            // Segments were cut at separators.
+            Token::Separator => continue,
+            Token::Literal(c) => match pieces.last_mut() {
+                Some(Piece::Text(text)) => {
+                    text.push(*c);
+                    continue;
+                }
+                _ => Piece::Text(c.to_string()),
+            },
+        };
+        pieces.push(piece);
+    }
+    Part::Within(pieces)
+}
+
+/// Whether these parts are the whole path. A `**` at the end asks for one segment at least.
+fn across(mut parts: &[Part], path: &str) -> bool {
+    // What is left of the path; `None` when its last segment was taken.
+    let mut rest = Some(path);
+    let mut retry: Option<(&[Part], Option<&str>)> = None;
+    loop {
+        match parts.split_first() {
+            Some((Part::Deep, [])) => return rest.is_some(),
+            Some((Part::Deep, behind)) => {
+                retry = Some((behind, rest));
+                parts = behind;
+                continue;
+            }
+            Some((Part::Within(pieces), behind)) => {
+                if let Some((name, left)) = rest.map(cut)
+                    && within(pieces, name)
+                {
+                    (parts, rest) = (behind, left);
+                    continue;
+                }
+            }
+            None if rest.is_none() => return true,
+            None => {}
+        }
+        let Some((behind, Some(from))) = retry else {
+            return false;
+        };
+        (parts, rest) = (behind, cut(from).1);
+        retry = Some((parts, rest));
+    }
+}
+
+/// The first segment, and what follows its `/`.
+fn cut(path: &str) -> (&str, Option<&str>) {
+    match path.split_once('/') {
+        Some((name, rest)) => (name, Some(rest)),
+        None => (path, None),
+    }
+}
+
+/// Whether these pieces are the whole name.
+fn within(mut pieces: &[Piece], name: &str) -> bool {
+    let mut rest = name;
+    let mut retry: Option<(&[Piece], &str)> = None;
+    loop {
+        match pieces.split_first() {
+            Some((Piece::Star, [])) => return true,
+            Some((Piece::Star, behind)) => {
+                retry = Some((behind, rest));
+                pieces = behind;
+                continue;
+            }
+            Some((piece, behind)) => {
+                if let Some(left) = piece.take(rest) {
+                    (pieces, rest) = (behind, left);
+                    continue;
+                }
+            }
+            None if rest.is_empty() => return true,
+            None => {}
+        }
+        let Some((behind, from)) = retry else {
+            return false;
+        };
+        let mut chars = from.chars();
+        if chars.next().is_none() {
+            return false;
+        }
+        (pieces, rest) = (behind, chars.as_str());
+        retry = Some((pieces, rest));
+    }
+}
+
+impl Piece {
+    /// What follows this piece, where the text begins with it.
+    fn take<'a>(&self, text: &'a str) -> Option<&'a str> {
+        if let Piece::Text(start) = self {
+            return text.strip_prefix(start.as_str());
+        }
+        let mut chars = text.chars();
+        let c = chars.next()?;
+        let fits = match self {
+            Piece::Class { negated, ranges } => {
+                let inside = ranges
+                    .iter()
+                    .any(|(start, end)| (*start..=*end).contains(&c));
+                inside != *negated
+            }
+            _ => true,
+        };
+        fits.then_some(chars.as_str())
+    }
+}

@@ -1,0 +1,38 @@
+//! `glob`: files by name, capped, newest first.
+
+use std::rc::Rc;
+
+use crate::error::Result;
+use crate::protocol::{Backend, GlobQuery};
+use crate::tool::Answer;
+use crate::tool::input::{Input, PATH, plain};
+use crate::tool::ls::{capped, paths};
+
+/// Finds files by `pattern`.
+pub async fn run(backend: &dyn Backend, input: &Input) -> Result<Answer> {
+    let query = GlobQuery {
+        pattern: Rc::from(input.text(&plain("pattern"))?),
+        path: match input.optional_text(&PATH)? {
+            Some(_) => input.path()?,
+            None => crate::path::VPath::root(),
+        },
+    };
+    let found = backend.glob(&query).await?;
+    if found.files.is_empty() {
+        let hint = if query.pattern.contains('/') || query.pattern.contains("**") {
+            ""
+        } else {
+            " A pattern without '/' looks only directly in that directory; begin it with '**/' to search deeper."
+        };
+        return Ok(Answer::text(format!(
+            "No file matches '{}' in {}.{hint}",
+            query.pattern, query.path
+        )));
+    }
+    let how = "use a narrower pattern or path";
+    let mut text = capped(paths(&found.files), found.files.len(), how);
+    if found.truncated {
+        text.push_str(&format!("\n[The search stopped early: {how}]"));
+    }
+    Ok(Answer::text(text))
+}

@@ -1,0 +1,177 @@
+//! `grep`: lines by content, as paths, as lines or as counts, capped.
+
+use std::rc::Rc;
+
+use crate::error::{Error, Kind, Result};
+use crate::protocol::{Backend, GrepQuery, GrepResult, Matches, RowKind};
+use crate::tool::input::{Input, Name, plain};
+use crate::tool::ls::capped;
+use crate::tool::render::{counted, cut_line};
+use crate::tool::{Answer, OWN_CAP};
+
+/// Matches where the model does not say how many.
+const MATCHES: usize = 1_000;
+/// Units of a line that are shown.
+const WIDTH: usize = 1_000;
+/// Lines of context at most.
+const CONTEXT: usize = 100;
+
+const GLOB: Name = Name {
+    real: "glob",
+    aliases: &["include", "file_pattern"],
+};
+
+const IGNORE_CASE: Name = Name {
+    real: "ignore_case",
+    aliases: &["case_insensitive", "ignoreCase"],
+};
+
+enum Mode {
+    Files,
+    Content,
+    Count,
+}
+
+fn mode(input: &Input) -> Result<Mode> {
+    let given = input.optional_text(&Name {
+        real: "output_mode",
+        aliases: &["outputMode", "mode"],
+    })?;
+    match given {
+        None | Some("" | "files_with_matches") => Ok(Mode::Files),
+        Some("content") => Ok(Mode::Content),
+        Some("count") => Ok(Mode::Count),
+        Some(other) => Err(Error::new(
+            Kind::InvalidArgument,
+            format!(
+                "'output_mode' must be files_with_matches, content or count, not \"{}\"",
+                cut_line(other, 40)
+            ),
+        )),
+    }
+}
+
+/// Searches for `pattern`.
+pub async fn run(backend: &dyn Backend, input: &Input) -> Result<Answer> {
+    let mode = mode(input)?;
+    let context = |name: &'static str| -> Result<usize> {
+        Ok(input.count(&plain(name))?.unwrap_or(0).min(CONTEXT))
+    };
+    let max_count = input.count(&plain("max_count"))?.filter(|count| *count > 0);
+    let lines = matches!(mode, Mode::Content);
+    let query = GrepQuery {
+        pattern: Rc::from(input.text(&plain("pattern"))?),
+        path: input.path()?,
+        glob: input
+            .optional_text(&GLOB)?
+            .filter(|glob| !glob.is_empty())
+            .map(Rc::from),
+        max_count: Some(max_count.unwrap_or(MATCHES)),
+        max_per_file: None,
+        regex: input.flag(&plain("regex"))?,
+        ignore_case: input.flag(&IGNORE_CASE)?,
+        before: if lines { context("before")? } else { 0 },
+        after: if lines { context("after")? } else { 0 },
+    };
+    let found = backend.grep(&query).await?;
+    if found.matches.rows.is_empty() {
+        return Ok(Answer::text(none(&query)));
+    }
+    let how = "narrow the pattern, path or glob";
+    let mut text = match mode {
+        Mode::Files => capped(
+            found.matches.paths.iter().map(|path| path.to_string()),
+            found.matches.paths.len(),
+            how,
+        ),
+        Mode::Count => counts(&found.matches, how),
+        Mode::Content => content(&found.matches, how),
+    };
+    if found.truncated {
+        text.push_str(&stopped(&found, how));
+    }
+    Ok(Answer::text(text))
+}
+
+fn stopped(found: &GrepResult, how: &str) -> String {
+    let count = counted(found.matches.count(), "match", "matches");
+    format!(
+        "\n[The search stopped after {count}; there are more. To see them, {how}, or raise max_count]"
+    )
+}
+
+fn none(query: &GrepQuery) -> String {
+    let mut text = format!(
+        "No match for '{}' in {}",
+        cut_line(&query.pattern, 200),
+        query.path
+    );
+    if let Some(glob) = &query.glob {
+        text.push_str(&format!(" (files {})", cut_line(glob, 200)));
+    }
+    text.push('.');
+    let looks_like_regex = query.pattern.contains(['|', '\\', '^', '$'])
+        || query.pattern.contains(".*")
+        || query.pattern.contains(".+");
+    if query.pattern.contains('\n') {
+        text.push_str(" Lines are searched one by one: a pattern with a line break never matches.");
+    } else if !query.regex && looks_like_regex {
+        text.push_str(" The pattern was taken literally; set regex to true to use it as a regular expression.");
+    }
+    text
+}
+
+fn counts(matches: &Matches, how: &str) -> String {
+    let mut counts = vec![0usize; matches.paths.len()];
+    for row in &matches.rows {
+        let Some(count) = counts.get_mut(row.file as usize) else {
+            continue;
+        };
+        if row.kind == RowKind::Match {
+            *count = count.saturating_add(1);
+        }
+    }
+    let rows = matches.paths.iter().zip(counts);
+    capped(
+        rows.map(|(path, count)| format!("{path}: {count}")),
+        matches.paths.len(),
+        how,
+    )
+}
+
+/// Each file's path, its lines below it: `12: ` before a match, `12- ` before context.
+fn content(matches: &Matches, how: &str) -> String {
+    let mut out = String::new();
+    let mut shown = 0usize;
+    let mut file = None;
+    let mut last = 0u32;
+    for row in matches.iter() {
+        let fresh = file != Some(row.path);
+        let sign = if row.kind == RowKind::Match { ':' } else { '-' };
+        let text = String::from_utf8_lossy(row.text);
+        let line = format!("{}{sign} {}", row.line, cut_line(&text, WIDTH));
+        let size = out.len().saturating_add(line.len());
+        if shown > 0 && size.saturating_add(row.path.as_str().len()) > OWN_CAP {
+            let left = matches.count().saturating_sub(shown);
+            let more = counted(left, "more match is", "more matches are");
+            out.push_str(&format!("\n[{more} not shown: {how}]"));
+            break;
+        }
+        if fresh {
+            if file.is_some() {
+                out.push_str("\n\n");
+            }
+            out.push_str(&format!("{}:", row.path));
+            file = Some(row.path);
+        } else if row.kind != RowKind::Match && row.line > last.saturating_add(1) {
+            out.push_str("\n--");
+        }
+        out.push('\n');
+        out.push_str(&line);
+        last = row.line;
+        if row.kind == RowKind::Match {
+            shown = shown.saturating_add(1);
+        }
+    }
+    out
+}

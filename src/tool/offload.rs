@@ -1,0 +1,168 @@
+//! Large results leave the conversation: the whole text goes into a file, and the model gets a
+//! note with its path, its head and its tail. Where the file cannot be written, the result is
+//! cut, and the note says that and why; nothing is lost in silence.
+
+use bytes::Bytes;
+
+use crate::error::Kind;
+use crate::path::VPath;
+use crate::protocol::{Backend, Content, FilesUpdate};
+use crate::tool::render::{counted, cut_line, last_units, split_units, units};
+
+/// Characters that count as one token.
+pub const TOKEN: usize = 4;
+/// Lines of head and tail.
+const LINES: usize = 5;
+/// Units of a line in them.
+const WIDTH: usize = 1_000;
+/// Units of all lines of the head, and of the tail: with the note under 2,000 tokens.
+const PART: usize = 3_500;
+/// Other names tried where a file of the name exists.
+const TRIES: u32 = 32;
+
+/// What is moved out of the way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum What {
+    /// The result of a tool.
+    Result,
+    /// A message of the user.
+    Message,
+}
+
+impl What {
+    fn path(self, id: &str, attempt: u32) -> Option<VPath> {
+        let again = match attempt {
+            0 => String::new(),
+            n => format!("_{}", n.saturating_add(1)),
+        };
+        let path = match self {
+            What::Result => format!("/large_tool_results/{id}{again}"),
+            What::Message => format!("/conversation_history/{id}{again}.md"),
+        };
+        VPath::parse_file(&path).ok()
+    }
+}
+
+/// A text that took the place of a large one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Moved {
+    /// What the model gets.
+    pub text: String,
+    /// Only from a backend over a caller's state.
+    pub update: FilesUpdate,
+}
+
+/// Letters, digits, `-` and `_` of a call's id; the rest becomes `_`. At most 200 of them.
+pub fn sanitised(id: &str) -> String {
+    let fits = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '-' | '_');
+    id.chars()
+        .take(200)
+        .map(|letter| if fits(letter) { letter } else { '_' })
+        .collect()
+}
+
+/// Moves a text into a file of its own.
+pub async fn offload(
+    backend: &dyn Backend,
+    text: &str,
+    id: &str,
+    what: What,
+    room: usize,
+) -> Moved {
+    // A NUL would make a binary file of it, which no model could read back.
+    let kept: String = text.replace('\0', "\u{2400}");
+    let body = Bytes::from(kept);
+    let mut refusal = String::from("no free name was found");
+    for attempt in 0..TRIES {
+        let Some(path) = what.path(id, attempt) else {
+            break;
+        };
+        match backend.write(&path, Content::Text(body.clone())).await {
+            Ok(written) => {
+                return Moved {
+                    text: note(text, &path, what),
+                    update: written.files_update.unwrap_or_default(),
+                };
+            }
+            Err(error) if error.kind() == Kind::AlreadyExists => {}
+            Err(error) => {
+                refusal = error.to_string();
+                break;
+            }
+        }
+    }
+    Moved {
+        text: cut(text, &refusal, room),
+        update: FilesUpdate::new(),
+    }
+}
+
+fn note(text: &str, path: &VPath, what: What) -> String {
+    let lines = text.lines().count();
+    let subject = match what {
+        What::Result => "This result",
+        What::Message => "This message",
+    };
+    let (head, head_lines) = head(text);
+    let (tail, tail_lines) = tail(text, lines.saturating_sub(head_lines));
+    let mut out = format!(
+        "{subject} is too large to show ({}, {} characters). It was saved whole to {path}\n\
+         Read it in pages with read_file (offset, limit), or search it with grep.\n\nBegins:\n{head}",
+        counted(lines, "line", "lines"),
+        units(text)
+    );
+    let hidden = lines.saturating_sub(head_lines).saturating_sub(tail_lines);
+    if hidden > 0 {
+        out.push_str(&format!("\n\n[… {} …]", counted(hidden, "line", "lines")));
+    }
+    if tail_lines > 0 {
+        out.push_str(&format!("\n\nEnds:\n{tail}"));
+    }
+    out
+}
+
+fn head(text: &str) -> (String, usize) {
+    let mut out = String::new();
+    let mut count = 0usize;
+    for line in text.lines().take(LINES) {
+        let shown = cut_line(line, WIDTH);
+        let used = units(&out).saturating_add(units(&shown));
+        if count > 0 && used > PART {
+            break;
+        }
+        if count > 0 {
+            out.push('\n');
+        }
+        out.push_str(&shown);
+        count = count.saturating_add(1);
+    }
+    (out, count)
+}
+
+fn tail(text: &str, available: usize) -> (String, usize) {
+    let mut shown: Vec<String> = Vec::new();
+    let mut used = 0usize;
+    for line in text.lines().rev().take(LINES.min(available)) {
+        let cut = cut_line(line, WIDTH);
+        used = used.saturating_add(units(&cut));
+        if !shown.is_empty() && used > PART {
+            break;
+        }
+        shown.push(cut);
+    }
+    shown.reverse();
+    (shown.join("\n"), shown.len())
+}
+
+fn cut(text: &str, refusal: &str, room: usize) -> String {
+    let half = room / 2;
+    let (begin, _) = split_units(text, half);
+    let end = last_units(text, half);
+    let missing = units(text)
+        .saturating_sub(units(begin))
+        .saturating_sub(units(end));
+    format!(
+        "{begin}\n\n[{missing} characters were cut here: the text was too large to show, and saving it \
+         to a file failed: {refusal}]\n\n{end}"
+    )
+}

@@ -1,0 +1,179 @@
+//! `read_file`: a page of numbered text, or what a model can look at, or a sentence about a file
+//! that it cannot.
+
+use bytes::Bytes;
+
+use crate::error::{Kind, Result};
+use crate::file::Mime;
+use crate::path::VPath;
+use crate::protocol::{Backend, Page, Position};
+use crate::tool::input::{Input, Name, plain};
+use crate::tool::render::{Room, Stop, counted, numbered, size};
+use crate::tool::{Answer, Block, OWN_CAP, ToolSet, offload, page_of};
+
+/// Lines where the model does not say how many.
+const LINES: usize = 100;
+/// The largest file that is shown as an image or the like.
+const MAX_MEDIA: usize = 10 << 20;
+
+struct Shown {
+    content: Bytes,
+    text: bool,
+    mime: Option<Mime>,
+    position: Option<Position>,
+    empty: bool,
+}
+
+/// Reads `file_path`.
+pub async fn run(set: &ToolSet, backend: &dyn Backend, input: &Input) -> Result<Answer> {
+    let path = input.file_path()?;
+    let offset = Name {
+        real: "offset",
+        aliases: &["start", "skip"],
+    };
+    let page = Page {
+        offset: input.count(&offset)?.unwrap_or(0),
+        limit: input
+            .count(&plain("limit"))?
+            .filter(|limit| *limit > 0)
+            .unwrap_or(LINES),
+    };
+    let column = input.count(&plain("column"))?.unwrap_or(0);
+    let shown = shown(set, backend, &path, page).await?;
+    if !shown.text {
+        return Ok(binary(&path, &shown));
+    }
+    if shown.empty {
+        return Ok(Answer::text(format!("[{path} exists but is empty]")));
+    }
+    let Some(position) = shown.position else {
+        return Ok(past_the_end(set, backend, &path, page).await);
+    };
+    let room = Room {
+        rows: page.limit,
+        units: set
+            .options
+            .result_tokens
+            .map_or(OWN_CAP, |tokens| tokens.saturating_mul(offload::TOKEN)),
+    };
+    Ok(Answer::text(text(&shown.content, position, column, room)))
+}
+
+async fn shown(set: &ToolSet, backend: &dyn Backend, path: &VPath, page: Page) -> Result<Shown> {
+    if set.options.read_before_edit {
+        // The whole is needed to know the file again later, and holds the page.
+        match backend.read_raw(path).await {
+            Ok(file) => {
+                set.seen.borrow_mut().note(path, &file.body);
+                let text = file.is_text || file.mime.is_text();
+                let (content, position) = if text {
+                    page_of(&file.body, page)
+                } else {
+                    (file.body.clone(), None)
+                };
+                return Ok(Shown {
+                    content,
+                    text,
+                    mime: Some(file.mime),
+                    position,
+                    empty: file.body.is_empty(),
+                });
+            }
+            Err(error) if error.kind() == Kind::Unsupported => {}
+            Err(error) => return Err(error),
+        }
+    }
+    let read = backend.read(path, page).await?;
+    let empty = read.is_text && read.position.is_none() && page.offset == 0;
+    Ok(Shown {
+        content: read.content,
+        text: read.is_text,
+        mime: read.mime,
+        position: read.position,
+        empty,
+    })
+}
+
+fn text(content: &[u8], position: Position, column: usize, room: Room) -> String {
+    let content = String::from_utf8_lossy(content);
+    let count = position
+        .end_line
+        .saturating_add(1)
+        .saturating_sub(position.start_line);
+    let lines = content.split('\n').take(count);
+    let (mut out, stop) = numbered(lines, position.start_line, column, room);
+    let total = position.total_lines;
+    match stop {
+        Some(Stop { line, column }) if column > 0 => {
+            let offset = line.saturating_sub(1);
+            out.push_str(&format!(
+                "\n[Line {line} of {total} goes on. Read on with offset={offset}, column={column}]"
+            ));
+        }
+        Some(Stop { line, .. }) => out.push_str(&left(total, line.saturating_sub(1))),
+        None => {
+            if let Some(next) = position.next_offset {
+                out.push_str(&left(total, next));
+            }
+        }
+    }
+    out
+}
+
+fn left(total: usize, next: usize) -> String {
+    let left = counted(total.saturating_sub(next), "line is", "lines are");
+    format!("\n[{left} left of {total}. Read on with offset={next}]")
+}
+
+async fn past_the_end(set: &ToolSet, backend: &dyn Backend, path: &VPath, page: Page) -> Answer {
+    let start = Page {
+        offset: 0,
+        limit: 1,
+    };
+    let total = match shown(set, backend, path, start).await {
+        Ok(Shown {
+            position: Some(position),
+            ..
+        }) => counted(position.total_lines, "line", "lines"),
+        _ => String::from("fewer lines"),
+    };
+    Answer::failure(format!(
+        "{path} has {total}; offset={} is past the end.",
+        page.offset
+    ))
+}
+
+fn binary(path: &VPath, shown: &Shown) -> Answer {
+    let mime = shown.mime.clone().unwrap_or(Mime::BYTES);
+    let mime = mime.as_str();
+    let bytes = shown.content.len();
+    let kind = match mime.split('/').next() {
+        Some("image") => "image",
+        Some("audio") => "audio",
+        Some("video") => "video",
+        _ if mime == "application/pdf" => "file",
+        _ => {
+            return Answer::text(format!(
+                "{path} is a binary file ({mime}, {}) that cannot be shown.",
+                size(bytes as u64)
+            ));
+        }
+    };
+    if bytes > MAX_MEDIA {
+        return Answer::failure(format!(
+            "{path} ({mime}) is {}, too large to show: the limit is {}.",
+            size(bytes as u64),
+            size(MAX_MEDIA as u64)
+        ));
+    }
+    if bytes == 0 {
+        return Answer::text(format!("[{path} exists but is empty]"));
+    }
+    let mut answer = Answer::text(format!("{path} ({mime}, {})", size(bytes as u64)));
+    answer.blocks.push(Block::Media {
+        kind,
+        mime: mime.to_owned(),
+        body: shown.content.clone(),
+    });
+    answer
+}

@@ -1,0 +1,220 @@
+//! Text as models see it: numbered lines, sizes in words, lines cut at a length. Lengths are
+//! UTF-16 units, as JavaScript counts them; a letter is never cut in two.
+
+/// Units of one line that are shown under one number.
+pub const LINE: usize = 5_000;
+
+/// A text's length as JavaScript counts it.
+pub fn units(text: &str) -> usize {
+    if text.is_ascii() {
+        return text.len();
+    }
+    text.chars().map(char::len_utf16).sum()
+}
+
+/// Parts a text behind `count` units; a letter that does not fit goes to the rest.
+pub fn split_units(text: &str, count: usize) -> (&str, &str) {
+    if text.len() <= count {
+        return (text, "");
+    }
+    let mut left = count;
+    for (at, letter) in text.char_indices() {
+        let Some(rest) = left.checked_sub(letter.len_utf16()) else {
+            return text.split_at_checked(at).unwrap_or((text, ""));
+        };
+        left = rest;
+    }
+    (text, "")
+}
+
+/// The last `count` units of a text.
+pub fn last_units(text: &str, count: usize) -> &str {
+    let skip = units(text).saturating_sub(count);
+    // Rounded towards the shorter end: a letter on the border is left out.
+    let (head, tail) = split_units(text, skip);
+    if units(head) < skip {
+        let mut letters = tail.chars();
+        letters.next();
+        return letters.as_str();
+    }
+    tail
+}
+
+/// A line cut at `count` units, saying how much is missing.
+pub fn cut_line(line: &str, count: usize) -> String {
+    let (shown, rest) = split_units(line, count);
+    if rest.is_empty() {
+        return shown.to_owned();
+    }
+    format!("{shown}… [{} more characters]", units(rest))
+}
+
+/// Bytes in words.
+pub fn size(bytes: u64) -> String {
+    const STEPS: [(&str, u64); 3] = [("GB", 1 << 30), ("MB", 1 << 20), ("KB", 1 << 10)];
+    for (name, step) in STEPS {
+        if bytes >= step {
+            return format!("{:.1} {name}", bytes as f64 / step as f64);
+        }
+    }
+    format!("{bytes} bytes")
+}
+
+/// A count with its noun.
+pub fn counted(count: usize, one: &str, many: &str) -> String {
+    format!("{count} {}", if count == 1 { one } else { many })
+}
+
+/// Where numbering stopped before the lines did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stop {
+    /// The line not (wholly) shown, from 1.
+    pub line: usize,
+    /// Units of it that were shown.
+    pub column: usize,
+}
+
+/// What fits on a page of numbered text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Room {
+    /// Numbered rows.
+    pub rows: usize,
+    /// Units of all rows together.
+    pub units: usize,
+}
+
+/// Numbers lines from `first` on: the number right-aligned in six columns, a tab, the line. A line
+/// over [`LINE`] units goes on as `5.1`, `5.2`, …, each a row of its own. `column` units of the
+/// first line are passed over.
+pub fn numbered<'a>(
+    lines: impl Iterator<Item = &'a str>,
+    first: usize,
+    column: usize,
+    room: Room,
+) -> (String, Option<Stop>) {
+    let mut out = String::new();
+    let (mut rows, mut used) = (0usize, 0usize);
+    let mut line = first;
+    for text in lines {
+        let mut at = if line == first { column } else { 0 };
+        let mut rest = split_units(text, at).1;
+        if at > 0 && rest.is_empty() {
+            line = line.saturating_add(1);
+            continue;
+        }
+        loop {
+            let (chunk, behind) = split_units(rest, LINE);
+            let length = units(chunk);
+            // One row is always shown, so that reading on gets somewhere.
+            let full = rows >= room.rows || used.saturating_add(length) > room.units;
+            if full && rows > 0 {
+                return (out, Some(Stop { line, column: at }));
+            }
+            let label = match at / LINE {
+                0 => line.to_string(),
+                part => format!("{line}.{part}"),
+            };
+            if rows > 0 {
+                out.push('\n');
+            }
+            out.push_str(&format!("{label:>6}\t{chunk}"));
+            rows = rows.saturating_add(1);
+            used = used.saturating_add(length);
+            at = at.saturating_add(length);
+            if behind.is_empty() {
+                break;
+            }
+            rest = behind;
+        }
+        line = line.saturating_add(1);
+    }
+    (out, None)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    const WIDE: Room = Room {
+        rows: usize::MAX,
+        units: usize::MAX,
+    };
+
+    #[test]
+    fn lines_are_numbered_in_six_columns() {
+        let (text, stop) = numbered("a\n\nb".split('\n'), 9, 0, WIDE);
+        assert_eq!(text, "     9\ta\n    10\t\n    11\tb");
+        assert_eq!(stop, None);
+    }
+
+    #[test]
+    fn a_long_line_goes_on_under_its_own_number() {
+        let long = "x".repeat(LINE * 2 + 1);
+        let text = format!("a\n{long}\nb");
+        let (shown, _) = numbered(text.split('\n'), 1, 0, WIDE);
+        let labels: Vec<&str> = shown
+            .lines()
+            .filter_map(|row| row.split('\t').next())
+            .collect();
+        assert_eq!(labels, ["     1", "     2", "   2.1", "   2.2", "     3"]);
+        let room = Room {
+            rows: 3,
+            units: usize::MAX,
+        };
+        let (_, stop) = numbered(text.split('\n'), 1, 0, room);
+        assert_eq!(
+            stop,
+            Some(Stop {
+                line: 2,
+                column: LINE * 2
+            })
+        );
+        let (rest, stop) = numbered(text.split('\n').skip(1), 2, LINE * 2, room);
+        assert_eq!((rest.as_str(), stop), ("   2.2\tx\n     3\tb", None));
+    }
+
+    #[test]
+    fn letters_are_never_cut_in_two() {
+        assert_eq!(split_units("a😀b", 2), ("a", "😀b"));
+        assert_eq!(split_units("a😀b", 3), ("a😀", "b"));
+        assert_eq!(last_units("a😀b", 2), "b");
+        assert_eq!(last_units("a😀b", 3), "😀b");
+        assert_eq!(last_units("ab", 9), "ab");
+        assert_eq!(cut_line("a😀b", 3), "a😀… [1 more characters]");
+    }
+
+    #[test]
+    fn sizes_are_told_in_words() {
+        assert_eq!(size(999), "999 bytes");
+        assert_eq!(size(1536), "1.5 KB");
+        assert_eq!(size(12 << 20), "12.0 MB");
+    }
+
+    proptest! {
+        #[test]
+        fn reading_on_shows_every_letter(
+            lines in proptest::collection::vec("[a😀é]{0,40}", 1..6), rows in 1usize..4, units in 1usize..50,
+        ) {
+            let long: Vec<String> = lines.iter().map(|line| line.repeat(400)).collect();
+            let (mut line, mut column, mut seen) = (1, 0, vec![String::new(); long.len()]);
+            loop {
+                let from = long.iter().skip(line - 1).map(String::as_str);
+                let (text, stop) = numbered(from, line, column, Room { rows, units });
+                for row in text.split('\n').filter(|row| !row.is_empty()) {
+                    let (label, chunk) = row.split_once('\t').expect("a row");
+                    let number: usize = label.trim().split('.').next().expect("n").parse().expect("n");
+                    seen[number - 1].push_str(chunk);
+                }
+                match stop {
+                    Some(stop) => {
+                        prop_assert!((stop.line, stop.column) > (line, column));
+                        (line, column) = (stop.line, stop.column);
+                    }
+                    None => break,
+                }
+            }
+            prop_assert_eq!(seen, long);
+        }
+    }
+}

@@ -1,0 +1,428 @@
+//! The tools as a model meets them, over memory.
+
+use futures_util::FutureExt;
+
+use super::*;
+use crate::backend::files::{Files, FilesOptions, WriteMode};
+use crate::backend::state::Memory;
+
+type Memories = Files<Memory>;
+
+fn memory() -> Memories {
+    Files::new(Memory::new(1 << 30), FilesOptions::default())
+}
+
+fn set() -> ToolSet {
+    ToolSet::new(ToolOptions::default())
+}
+
+fn call(set: &ToolSet, backend: &Memories, name: &str, input: &str) -> Answer {
+    let answer = set.call(backend, name, input, "id-1");
+    answer.now_or_never().expect("memory answers at once")
+}
+
+fn text_of(answer: &Answer) -> &str {
+    match answer.blocks.first() {
+        Some(Block::Text(text)) => text,
+        other => panic!("no text: {other:?}"),
+    }
+}
+
+fn ok(set: &ToolSet, backend: &Memories, name: &str, input: &str) -> String {
+    let answer = call(set, backend, name, input);
+    assert!(!answer.is_error, "{}", text_of(&answer));
+    text_of(&answer).to_owned()
+}
+
+fn err(set: &ToolSet, backend: &Memories, name: &str, input: &str) -> String {
+    let answer = call(set, backend, name, input);
+    assert!(answer.is_error, "{}", text_of(&answer));
+    text_of(&answer).to_owned()
+}
+
+fn put(backend: &Memories, path: &str, body: &[u8]) {
+    let path = VPath::parse_file(path).expect("a path");
+    let stored = backend.upload(vec![(path, Bytes::copy_from_slice(body))]);
+    for answer in stored.now_or_never().expect("at once") {
+        answer.expect("stored");
+    }
+}
+
+fn lines(count: usize) -> String {
+    (1..=count).map(|n| format!("line {n}\n")).collect()
+}
+
+#[test]
+fn a_file_is_read_in_pages_that_say_how_to_go_on() {
+    let (set, backend) = (set(), memory());
+    put(&backend, "/a.txt", lines(250).as_bytes());
+    let page = ok(&set, &backend, "read_file", r#"{"file_path":"/a.txt"}"#);
+    assert!(page.starts_with("     1\tline 1\n"));
+    assert!(
+        page.ends_with("   100\tline 100\n[150 lines are left of 250. Read on with offset=100]")
+    );
+    let page = ok(
+        &set,
+        &backend,
+        "read_file",
+        r#"{"file_path":"/a.txt","offset":"249"}"#,
+    );
+    assert_eq!(page, "   250\tline 250");
+    let past = err(
+        &set,
+        &backend,
+        "read_file",
+        r#"{"file_path":"/a.txt","offset":250}"#,
+    );
+    assert_eq!(past, "/a.txt has 250 lines; offset=250 is past the end.");
+    put(&backend, "/empty", b"");
+    let empty = ok(&set, &backend, "read_file", r#"{"file_path":"/empty"}"#);
+    assert_eq!(empty, "[/empty exists but is empty]");
+    let missing = err(&set, &backend, "read_file", r#"{"file_path":"/no"}"#);
+    assert_eq!(missing, "Error: File '/no' not found");
+}
+
+#[test]
+fn a_blank_last_line_of_a_page_is_shown() {
+    let (set, backend) = (set(), memory());
+    put(&backend, "/a", b"a\n\nb");
+    let page = ok(
+        &set,
+        &backend,
+        "read_file",
+        r#"{"file_path":"/a","limit":2}"#,
+    );
+    assert_eq!(
+        page,
+        "     1\ta\n     2\t\n[1 line is left of 3. Read on with offset=2]"
+    );
+}
+
+#[test]
+fn one_line_of_five_megabytes_is_read_to_its_end() {
+    let (set, backend) = (set(), memory());
+    put(&backend, "/big", "0123456789".repeat(500_000).as_bytes());
+    let (mut column, mut seen, mut pages) = (0usize, 0usize, 0);
+    loop {
+        let input = format!(r#"{{"file_path":"/big","column":{column}}}"#);
+        let page = ok(&set, &backend, "read_file", &input);
+        assert!(page.len() < 90_000);
+        for row in page.lines().filter(|row| !row.starts_with('[')) {
+            seen += row.split_once('\t').expect("a row").1.len();
+        }
+        pages += 1;
+        let Some((_, next)) = page.rsplit_once("column=") else {
+            break;
+        };
+        column = next.trim_end_matches(']').parse().expect("a number");
+    }
+    assert_eq!((seen, pages), (5_000_000, 63));
+}
+
+#[test]
+fn pictures_are_shown_and_other_binaries_told_of() {
+    let (set, backend) = (set(), memory());
+    put(&backend, "/a.png", b"\x89PNG");
+    let answer = call(&set, &backend, "read_file", r#"{"file_path":"/a.png"}"#);
+    let Some(Block::Media { kind, mime, body }) = answer.blocks.get(1) else {
+        panic!("no picture: {answer:?}")
+    };
+    assert_eq!(
+        (*kind, mime.as_str(), body.as_ref()),
+        ("image", "image/png", &b"\x89PNG"[..])
+    );
+    put(&backend, "/a.zip", b"PK\x03");
+    let said = ok(&set, &backend, "read_file", r#"{"file_path":"/a.zip"}"#);
+    assert!(
+        said.contains("binary file (application/zip, 3 bytes)"),
+        "{said}"
+    );
+    put(&backend, "/big.png", &vec![1; (10 << 20) + 1]);
+    let said = err(&set, &backend, "read_file", r#"{"file_path":"/big.png"}"#);
+    assert!(said.contains("too large to show"), "{said}");
+}
+
+#[test]
+fn only_what_was_read_and_is_unchanged_is_edited() {
+    let (set, backend) = (set(), memory());
+    put(&backend, "/a", b"one\ntwo\n");
+    let edit = r#"{"file_path":"/a","old_string":"one","new_string":"1"}"#;
+    assert!(err(&set, &backend, "edit_file", edit).contains("has not been read yet"));
+    ok(
+        &set,
+        &backend,
+        "read_file",
+        r#"{"file_path":"/a","limit":1}"#,
+    );
+    put(&backend, "/a", b"one\nTWO\n");
+    assert!(err(&set, &backend, "edit_file", edit).contains("has changed since it was read"));
+    ok(&set, &backend, "read_file", r#"{"file_path":"/a"}"#);
+    assert_eq!(
+        ok(&set, &backend, "edit_file", edit),
+        "Edited /a: replaced 1 occurrence."
+    );
+    let again = r#"{"file_path":"/a","old_string":"TWO","new_string":"2"}"#;
+    ok(&set, &backend, "edit_file", again);
+    assert_eq!(
+        ok(&set, &backend, "read_file", r#"{"file_path":"/a"}"#),
+        "     1\t1\n     2\t2"
+    );
+}
+
+#[test]
+fn an_overwrite_needs_a_read_where_the_backend_overwrites() {
+    let options = FilesOptions {
+        write_mode: WriteMode::Overwrite,
+        ..FilesOptions::default()
+    };
+    let (set, backend) = (set(), Files::new(Memory::new(1 << 20), options));
+    let write = |content: &str| format!(r#"{{"file_path":"/a","content":"{content}"}}"#);
+    assert_eq!(
+        ok(&set, &backend, "write_file", &write("x")),
+        "Wrote /a (1 line, 1 bytes)."
+    );
+    ok(&set, &backend, "write_file", &write("y"));
+    put(&backend, "/a", b"other");
+    assert!(err(&set, &backend, "write_file", &write("z")).contains("has changed"));
+    ok(&set, &backend, "read_file", r#"{"file_path":"/a"}"#);
+    ok(&set, &backend, "write_file", &write("z"));
+    put(&backend, "/b", b"other");
+    let unread = err(
+        &set,
+        &backend,
+        "write_file",
+        r#"{"path":"/b","content":""}"#,
+    );
+    assert!(unread.contains("has not been read"), "{unread}");
+}
+
+#[test]
+fn failed_edits_help_to_mend_the_call() {
+    let (set, backend) = (set(), memory());
+    put(&backend, "/a", b"let total = 1;\nx\nlet y = 2;\nx\n");
+    ok(&set, &backend, "read_file", r#"{"file_path":"/a"}"#);
+    let said = err(
+        &set,
+        &backend,
+        "edit_file",
+        r#"{"file_path":"/a","old_string":"let totals = 1","new_string":""}"#,
+    );
+    assert!(
+        said.contains("does not occur") && said.contains("     1\tlet total = 1;"),
+        "{said}"
+    );
+    let said = err(
+        &set,
+        &backend,
+        "edit_file",
+        r#"{"file_path":"/a","old_string":"x","new_string":"z"}"#,
+    );
+    assert!(said.contains("occurs 2 times (lines 2, 4)"), "{said}");
+    let all = r#"{"file_path":"/a","old_string":"x","new_string":"z","replace_all":"true"}"#;
+    assert_eq!(
+        ok(&set, &backend, "edit_file", all),
+        "Edited /a: replaced 2 occurrences."
+    );
+}
+
+#[test]
+fn edits_made_side_by_side_do_not_take_each_other_for_strangers() {
+    let (set, backend) = (set(), memory());
+    put(&backend, "/a", b"one two");
+    ok(&set, &backend, "read_file", r#"{"file_path":"/a"}"#);
+    let edit = |old: &str| format!(r#"{{"file_path":"/a","old_string":"{old}","new_string":"x"}}"#);
+    let (first, second) = (edit("one"), edit("two"));
+    let both = futures_util::future::join(
+        set.call(&backend, "edit_file", &first, "1"),
+        set.call(&backend, "edit_file", &second, "2"),
+    );
+    let (first, second) = both.now_or_never().expect("at once");
+    assert!(!first.is_error && !second.is_error);
+    ok(
+        &set,
+        &backend,
+        "edit_file",
+        r#"{"file_path":"/a","old_string":"x x","new_string":"done"}"#,
+    );
+}
+
+#[test]
+fn searches_answer_in_three_ways_and_say_where_they_stopped() {
+    let (set, backend) = (set(), memory());
+    put(&backend, "/a.txt", lines(3).as_bytes());
+    put(&backend, "/d/b.md", b"line\nno\nline");
+    let grep = |rest: &str| {
+        ok(
+            &set,
+            &backend,
+            "grep",
+            &format!(r#"{{"pattern":"line"{rest}}}"#),
+        )
+    };
+    assert_eq!(grep(""), "/a.txt\n/d/b.md");
+    assert_eq!(grep(r#","output_mode":"count""#), "/a.txt: 3\n/d/b.md: 2");
+    let content = grep(r#","output_mode":"content","glob":"*.md","before":1"#);
+    assert_eq!(content, "/d/b.md:\n1: line\n2- no\n3: line");
+    let capped = grep(r#","output_mode":"content","max_count":"1""#);
+    assert!(capped.starts_with("/a.txt:\n1: line 1\n[The search stopped after 1 match;"));
+    let none = ok(&set, &backend, "grep", r#"{"pattern":"x.*y"}"#);
+    assert!(none.contains("set regex to true"), "{none}");
+    let wrong = err(
+        &set,
+        &backend,
+        "grep",
+        r#"{"pattern":"x","output_mode":"lines"}"#,
+    );
+    assert!(
+        wrong.contains("files_with_matches, content or count"),
+        "{wrong}"
+    );
+    assert_eq!(
+        ok(&set, &backend, "glob", r#"{"pattern":"**/*.md"}"#),
+        "/d/b.md"
+    );
+    assert_eq!(ok(&set, &backend, "ls", "{}"), "/a.txt (21 bytes)\n/d/");
+}
+
+#[test]
+fn long_listings_are_capped_with_a_word_on_how_to_narrow() {
+    let (set, backend) = (set(), memory());
+    for n in 0..1_500 {
+        put(&backend, &format!("/d/{n}"), b"x");
+    }
+    for (tool, input) in [("ls", r#"{"path":"/d"}"#), ("glob", r#"{"pattern":"**"}"#)] {
+        let text = ok(&set, &backend, tool, input);
+        assert_eq!(text.lines().count(), 1_001);
+        assert!(text.contains("[500 more are not shown:"), "{tool}");
+    }
+}
+
+#[test]
+fn a_large_result_is_moved_and_every_line_can_be_read_back() {
+    let (set, backend) = (set(), memory());
+    let large: String = (0..100_000)
+        .map(|n| format!("row {n:06} {}\n", "x".repeat(41)))
+        .collect();
+    assert!(large.len() > 5_000_000);
+    let moved = set.offload(&backend, &large, "call/1.x", "shell", What::Result);
+    let moved = moved.now_or_never().expect("at once").expect("moved");
+    assert!(moved.text.len() / offload::TOKEN < 2_000);
+    assert!(
+        moved.text.contains("/large_tool_results/call_1_x\n"),
+        "{}",
+        moved.text
+    );
+    let (mut offset, mut seen) = (0, String::new());
+    loop {
+        let input = format!(
+            r#"{{"file_path":"/large_tool_results/call_1_x","limit":1400,"offset":{offset}}}"#
+        );
+        let page = ok(&set, &backend, "read_file", &input);
+        for row in page.lines().filter(|row| !row.starts_with('[')) {
+            seen.push_str(row.split_once('\t').expect("a row").1);
+            seen.push('\n');
+        }
+        let Some((_, next)) = page.rsplit_once("offset=") else {
+            break;
+        };
+        offset = next.trim_end_matches(']').parse().expect("a number");
+    }
+    assert!(seen == large);
+    // A second result of the same call takes another name.
+    let again = set.offload(&backend, &large, "call/1.x", "shell", What::Result);
+    let again = again.now_or_never().expect("at once").expect("moved");
+    assert!(again.text.contains("/large_tool_results/call_1_x_2\n"));
+}
+
+#[test]
+fn notes_stay_small_whatever_the_lines_are() {
+    let (set, backend) = (set(), memory());
+    for large in [
+        "x".repeat(5_000_000),
+        "😀".repeat(1_000_000),
+        format!("{}\n", "y".repeat(3_000)).repeat(2_000),
+    ] {
+        let moved = set.offload(&backend, &large, "", "shell", What::Result);
+        let moved = moved.now_or_never().expect("at once").expect("moved");
+        assert!(render::units(&moved.text) / offload::TOKEN < 2_000);
+    }
+}
+
+#[test]
+fn what_cannot_be_saved_is_cut_and_says_so() {
+    let set = set();
+    let backend = Files::new(Memory::new(1_000), FilesOptions::default());
+    let large = "abc\n".repeat(100_000);
+    let moved = set.offload(&backend, &large, "id", "shell", What::Result);
+    let text = moved.now_or_never().expect("at once").expect("moved").text;
+    assert!(render::units(&text) < 81_000);
+    assert!(text.contains("320000 characters were cut here") && text.contains("failed:"));
+}
+
+#[test]
+fn small_results_excluded_tools_and_a_switched_off_limit_stay_whole() {
+    let backend = memory();
+    let large = "x".repeat(80_001);
+    let moved = |set: &ToolSet, text: &str, tool: &str, what| {
+        let moved = set.offload(&backend, text, "id", tool, what);
+        moved.now_or_never().expect("at once").is_some()
+    };
+    assert!(moved(&set(), &large, "shell", What::Result));
+    assert!(!moved(&set(), &large[1..], "shell", What::Result));
+    for tool in ["ls", "glob", "grep", "read_file", "write_file", "edit_file"] {
+        assert!(!moved(&set(), &large, tool, What::Result));
+    }
+    assert!(!moved(&set(), &large, "", What::Message));
+    assert!(moved(&set(), &"x".repeat(200_001), "", What::Message));
+    let off = ToolSet::new(ToolOptions {
+        result_tokens: None,
+        ..ToolOptions::default()
+    });
+    assert!(!moved(&off, &large, "shell", What::Result));
+}
+
+#[test]
+fn wrong_calls_are_answered_with_what_is_expected() {
+    let (set, backend) = (set(), memory());
+    let said = err(&set, &backend, "rm", "{}");
+    assert_eq!(
+        said,
+        "The tool 'rm' does not exist. The tools are: ls, read_file, write_file, edit_file, delete, glob, grep."
+    );
+    assert!(
+        err(&set, &backend, "execute", r#"{"command":"ls"}"#).contains("is not available here")
+    );
+    let said = err(&set, &backend, "read_file", r#"{"file_path":["/a"]}"#);
+    assert_eq!(
+        said,
+        "Error: 'file_path' must be a string, not an array\nread_file takes: file_path (string), [offset (integer)], [limit (integer)], [column (integer)]"
+    );
+    assert!(err(&set, &backend, "read_file", "{oops").contains("not valid JSON"));
+    assert!(
+        err(
+            &set,
+            &backend,
+            "read_file",
+            r#"{"file_path":"/../etc/passwd"}"#
+        )
+        .contains("'..' segments")
+    );
+}
+
+#[test]
+fn only_allowed_tools_are_offered_and_called() {
+    let options = ToolOptions {
+        tools: Some(vec![Tool::Ls, Tool::ReadFile]),
+        descriptions: HashMap::from([("ls".to_owned(), "Mine.".to_owned())]),
+        ..ToolOptions::default()
+    };
+    let (set, backend) = (ToolSet::new(options), memory());
+    let names: Vec<&str> = set.definitions(true).iter().map(|tool| tool.name).collect();
+    assert_eq!(names, ["ls", "read_file"]);
+    assert_eq!(set.definitions(true)[0].description, "Mine.");
+    assert!(set.system_prompt(true).contains("ls, read_file"));
+    assert!(
+        err(&set, &backend, "delete", r#"{"file_path":"/a"}"#)
+            .contains("The tools are: ls, read_file.")
+    );
+}

@@ -1,0 +1,61 @@
+//! `write_file`: a new file; or, where the backend overwrites, the whole of one that was read.
+
+use bytes::Bytes;
+
+use crate::error::{Kind, Result};
+use crate::file;
+use crate::protocol::{Backend, Content};
+use crate::tool::input::{Input, Name};
+use crate::tool::render::{counted, size};
+use crate::tool::seen::Standing;
+use crate::tool::{Answer, ToolSet};
+
+const CONTENT: Name = Name {
+    real: "content",
+    aliases: &["text", "contents", "file_text"],
+};
+
+/// Writes `content` to `file_path`.
+pub async fn run(set: &ToolSet, backend: &dyn Backend, input: &Input) -> Result<Answer> {
+    let path = input.file_path()?;
+    let content = Bytes::from(input.text(&CONTENT)?.to_owned());
+    let _turn = set.turns.turn(&path).await;
+    if set.options.read_before_edit {
+        match set.whole(backend, &path).await {
+            Ok(Some(body)) => match set.seen.borrow().standing(&path, &body) {
+                Standing::Unread => {
+                    return Ok(Answer::failure(format!(
+                        "Error: {path} already exists and has not been read. Read it with read_file, \
+                         then change it with edit_file, or write to a new path."
+                    )));
+                }
+                Standing::Changed => {
+                    return Ok(Answer::failure(format!(
+                        "Error: {path} has changed since it was read. Read it again with read_file, \
+                         then repeat the change."
+                    )));
+                }
+                Standing::Current => {}
+            },
+            Ok(None) => {}
+            Err(error) if error.kind() == Kind::NotFound => {}
+            // The write itself tells best what stands in its way.
+            Err(_) => {}
+        }
+    }
+    let written = backend.write(&path, Content::Text(content.clone())).await?;
+    let body = file::decode_content(&path, content)?;
+    set.seen.borrow_mut().note(&path, &body);
+    let lines = if file::is_binary_name(&path) {
+        String::new()
+    } else {
+        let newlines = memchr::memchr_iter(b'\n', &body).count();
+        let open = usize::from(!body.is_empty() && body.last() != Some(&b'\n'));
+        format!(
+            "{}, ",
+            counted(newlines.saturating_add(open), "line", "lines")
+        )
+    };
+    let text = format!("Wrote {path} ({lines}{}).", size(body.len() as u64));
+    Ok(Answer::text(text).with_update(written.files_update))
+}

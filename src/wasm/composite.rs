@@ -1,0 +1,37 @@
+//! `CompositeBackend`, and JavaScript objects as backends.
+
+use std::rc::Rc;
+
+use wasm_bindgen::JsValue;
+use wasm_bindgen::prelude::wasm_bindgen;
+
+use crate::backend::foreign::Foreign;
+use crate::composite::Composite;
+use crate::error::Result;
+use crate::wasm::args::Args;
+use crate::wasm::call::answered;
+use crate::wasm::{buffers, handles};
+
+/// A handle for a JavaScript object with the protocol's methods.
+#[wasm_bindgen]
+pub fn foreign_new(object: JsValue) -> u32 {
+    handles::hold(Rc::new(Foreign::new(object)))
+}
+
+/// Makes a router of handles; answers its own.
+#[wasm_bindgen]
+pub fn composite_new(len: usize) {
+    let answer = buffers::with_scratch(len, |message| made(&mut Args::new(message)));
+    answered(answer, |reply, handle| reply.u32(handle)).send();
+}
+
+fn made(args: &mut Args<'_>) -> Result<u32> {
+    let default = handles::backend(args.u32()?)?;
+    let count = args.u32()?;
+    let mut mounts = Vec::new();
+    for _ in 0..count {
+        let backend = handles::backend(args.u32()?)?;
+        mounts.push((args.path()?, backend));
+    }
+    Ok(handles::hold(Rc::new(Composite::new(default, mounts)?)))
+}

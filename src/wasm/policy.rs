@@ -1,0 +1,337 @@
+//! `withPolicy`: reads the rules that TypeScript has looked at, and lends the host's callbacks to
+//! them. A callback that answers with something unforeseen refuses.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::rc::Rc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use js_sys::{Array, Function};
+use wasm_bindgen::prelude::wasm_bindgen;
+use wasm_bindgen::{JsCast, JsValue};
+
+use crate::env::{clock, host};
+use crate::error::{Error, Kind, Result};
+use crate::path::VPath;
+use crate::policy::{
+    After, Asking, Before, Call, Covers, Hooks, Inspected, Limits, Mode, OnAudit, Policy, Question,
+    Rate, Record, Rule, Rules, Touch, Verdict, stack,
+};
+use crate::protocol::Content;
+use crate::wasm::call::answered;
+use crate::wasm::handles;
+
+thread_local! {
+    /// Audits by the handle of their policy, for calls refused before any rule sees them.
+    static AUDITS: RefCell<HashMap<u32, OnAudit>> = RefCell::new(HashMap::new());
+}
+
+/// Puts a policy round a handle; answers with the new one.
+#[wasm_bindgen]
+pub fn policy_new(inner: u32, options: JsValue) {
+    answered(made(inner, &options), |reply, handle| reply.u32(handle)).send();
+}
+
+fn made(inner: u32, options: &JsValue) -> Result<u32> {
+    let policy = read(options)?;
+    let audit = policy.audit.clone();
+    let handle = handles::hold_shared(stack(handles::backend(inner)?, policy)?);
+    if let Some(audit) = audit {
+        AUDITS.with_borrow_mut(|audits| audits.insert(handle, audit));
+    }
+    Ok(handle)
+}
+
+/// A policy is gone.
+pub fn forget(handle: u32) {
+    let gone = AUDITS.with_borrow_mut(|audits| audits.remove(&handle));
+    drop(gone);
+}
+
+/// Tells the audit of a policy that a call was refused before its rules, for its path say.
+pub fn refused_early(handle: u32, operation: u8, error: &Error) {
+    const NAMES: [&str; 11] = [
+        "ls",
+        "read",
+        "readRaw",
+        "grep",
+        "glob",
+        "write",
+        "edit",
+        "delete",
+        "uploadFiles",
+        "downloadFiles",
+        "execute",
+    ];
+    let audit = AUDITS.with_borrow(|audits| audits.get(&handle).cloned());
+    if let (Some(audit), Some(operation)) = (audit, NAMES.get(usize::from(operation))) {
+        audit(&Record {
+            time: clock::now(),
+            operation,
+            path: None,
+            paths: Vec::new(),
+            bytes: 0,
+            code: error.code(),
+            duration: Duration::ZERO,
+        });
+    }
+}
+
+fn array(object: &JsValue, name: &str) -> Vec<JsValue> {
+    host::property(object, name)
+        .and_then(|value| value.dyn_into::<Array>().ok())
+        .map(|array| array.to_vec())
+        .unwrap_or_default()
+}
+
+fn flag(object: &JsValue, name: &str) -> bool {
+    host::property(object, name).and_then(|value| value.as_bool()) == Some(true)
+}
+
+fn bytes_limit(object: &JsValue, name: &str) -> Option<u64> {
+    // A float-to-integer cast saturates.
+    host::number_property(object, name).map(|number| number as u64)
+}
+
+fn wrong(what: &str) -> Error {
+    Error::new(
+        Kind::InvalidArgument,
+        format!("The policy has a wrong {what}"),
+    )
+}
+
+fn read(options: &JsValue) -> Result<Policy> {
+    let mut policy = Policy {
+        read_only: flag(options, "readOnly"),
+        allow_execute: flag(options, "allowExecute"),
+        ..Policy::default()
+    };
+    for prefix in array(options, "denyPrefixes") {
+        let text = prefix.as_string().ok_or_else(|| wrong("prefix"))?;
+        policy.deny_prefixes.push(VPath::parse(&text)?);
+    }
+    let rules: Vec<Rule> = array(options, "permissions")
+        .iter()
+        .map(rule)
+        .collect::<Result<_>>()?;
+    let deny_by_default = flag(options, "denyByDefault");
+    if !rules.is_empty() || deny_by_default {
+        policy.permissions = Some(Rules::new(rules, !deny_by_default));
+    }
+    if let Some(on_ask) = host::method(options, "onAsk") {
+        let millis = host::number_property(options, "askTimeoutMs").unwrap_or(60_000.0);
+        policy.ask = Some(asking(on_ask, millis));
+    }
+    policy.rates = array(options, "rates")
+        .iter()
+        .map(rate)
+        .collect::<Result<_>>()?;
+    if let Some(quota) = host::property(options, "quota") {
+        policy.quota = Some(Limits {
+            max_bytes: bytes_limit(&quota, "maxBytes"),
+            max_files: bytes_limit(&quota, "maxFiles"),
+            max_file_bytes: bytes_limit(&quota, "maxFileBytes"),
+        });
+    }
+    if let Some(inspect) = host::method(options, "inspect") {
+        policy.inspect = Some(Rc::new(move |seen| {
+            Box::pin(inspected(inspect.clone(), seen))
+        }));
+    }
+    if let Some(audit) = host::method(options, "audit") {
+        policy.audit = Some(Rc::new(move |told| {
+            // What the callback throws changes nothing for the caller.
+            if let Ok(answer) = audit.call1(&JsValue::UNDEFINED, &record(told)) {
+                quiet(&answer);
+            }
+        }));
+    }
+    policy.hooks = hooks(
+        host::method(options, "before"),
+        host::method(options, "after"),
+    );
+    Ok(policy)
+}
+
+/// A promise that nobody awaits must not become an unhandled rejection.
+fn quiet(answer: &JsValue) {
+    if let Some(catch) = host::method(answer, "catch") {
+        let _ = catch.call1(answer, &Function::new_no_args(""));
+    }
+}
+
+fn rule(given: &JsValue) -> Result<Rule> {
+    let touches: Vec<Touch> = array(given, "operations")
+        .iter()
+        .map(|operation| match operation.as_string().as_deref() {
+            Some("read") => Ok(Touch::Read),
+            Some("write") => Ok(Touch::Write),
+            _ => Err(wrong("operation")),
+        })
+        .collect::<Result<_>>()?;
+    let mode = match host::text_property(given, "mode").as_deref() {
+        None | Some("allow") => Mode::Allow,
+        Some("deny") => Mode::Deny,
+        Some("ask") => Mode::Ask,
+        Some(_) => return Err(wrong("mode")),
+    };
+    let patterns: Vec<String> = array(given, "paths")
+        .iter()
+        .map(|pattern| pattern.as_string().ok_or_else(|| wrong("pattern")))
+        .collect::<Result<_>>()?;
+    Rule::new(&touches, mode, patterns.iter().map(String::as_str))
+}
+
+fn rate(given: &JsValue) -> Result<Rate> {
+    let covers = match host::text_property(given, "covers").as_deref() {
+        Some("all") => Covers::Everything,
+        Some("reads") => Covers::Reads,
+        Some("writes") => Covers::Writes,
+        Some("ls") => Covers::Only("ls"),
+        Some("readRaw") => Covers::Only("readRaw"),
+        Some("grep") => Covers::Only("grep"),
+        Some("glob") => Covers::Only("glob"),
+        Some("edit") => Covers::Only("edit"),
+        Some("delete") => Covers::Only("delete"),
+        Some("uploadFiles") => Covers::Only("uploadFiles"),
+        Some("downloadFiles") => Covers::Only("downloadFiles"),
+        Some("execute") => Covers::Only("execute"),
+        _ => return Err(wrong("rate")),
+    };
+    let number = |name| host::number_property(given, name).ok_or_else(|| wrong("rate"));
+    Ok(Rate {
+        covers,
+        operations: number("operations")? as usize,
+        per: Duration::from_secs_f64(number("perMs")?.clamp(0.0, 1e12) / 1000.0),
+    })
+}
+
+/// Calls a callback of the host with one object.
+async fn lent(what: &str, callback: &Function, told: JsValue) -> Result<JsValue> {
+    host::call(what, callback, &JsValue::UNDEFINED, &[told]).await
+}
+
+fn asking(on_ask: Function, millis: f64) -> Asking {
+    Asking {
+        on_ask: Rc::new(move |question: Question| {
+            let on_ask = on_ask.clone();
+            Box::pin(async move {
+                let asked = host::object(&[
+                    ("operation", question.operation.into()),
+                    ("path", question.path.as_str().into()),
+                    ("preview", question.preview.as_str().into()),
+                ]);
+                let answer = lent("onAsk failed", &on_ask, asked).await?;
+                // Only `true` is a yes.
+                Ok(answer.as_bool() == Some(true))
+            })
+        }),
+        timeout: Duration::from_secs_f64(millis.clamp(0.0, 1e12) / 1000.0),
+    }
+}
+
+async fn inspected(inspect: Function, seen: Inspected) -> Result<Verdict> {
+    let content = match std::str::from_utf8(&seen.content) {
+        Ok(text) if seen.is_text => JsValue::from_str(text),
+        _ => host::array_of(&seen.content).into(),
+    };
+    let shown = host::object(&[
+        ("operation", seen.operation.into()),
+        ("path", seen.path.as_str().into()),
+        ("content", content),
+    ]);
+    let answer = lent("inspect failed", &inspect, shown).await?;
+    if answer.is_undefined() || answer.is_null() {
+        return Ok(Verdict::Pass);
+    }
+    if let Some(deny) = host::property(&answer, "deny") {
+        let why = deny.as_string();
+        return Ok(Verdict::Deny(
+            why.unwrap_or_else(|| String::from("it was refused")),
+        ));
+    }
+    let content = host::property(&answer, "content");
+    if let Some(text) = content.as_ref().and_then(JsValue::as_string) {
+        return Ok(Verdict::Replace(Content::Text(Bytes::from(text))));
+    }
+    if let Some(bytes) = content.as_ref().and_then(host::bytes_of) {
+        return Ok(Verdict::Replace(Content::Raw(bytes)));
+    }
+    Err(wrong("answer of inspect"))
+}
+
+fn hooks(before: Option<Function>, after: Option<Function>) -> Hooks {
+    let paths = |paths: &[VPath]| -> JsValue {
+        let list: Array = paths
+            .iter()
+            .map(|path| JsValue::from_str(path.as_str()))
+            .collect();
+        list.into()
+    };
+    let before = before.map(|before| -> Before {
+        Rc::new(move |call: Call| {
+            let before = before.clone();
+            let mut told = vec![("operation", call.operation.into())];
+            if let Some(path) = call.paths.first() {
+                told.push(("path", path.as_str().into()));
+            }
+            if call.paths.len() > 1 {
+                told.push(("paths", paths(&call.paths)));
+            }
+            let told = host::object(&told);
+            Box::pin(async move {
+                let refusal = |error: Error| {
+                    let refusal = Error::new(Kind::PermissionDenied, error.to_string());
+                    match error.cause() {
+                        Some(cause) => refusal.caused_by(cause.clone()),
+                        None => refusal,
+                    }
+                };
+                let what = "Error: permission denied by hooks.before";
+                let answer = lent(what, &before, told).await;
+                let answer = answer.map_err(refusal)?;
+                match host::property(&answer, "deny") {
+                    None => Ok(()),
+                    Some(why) => Err(Error::new(
+                        Kind::PermissionDenied,
+                        format!("{what}: {}", why.as_string().unwrap_or_default()),
+                    )),
+                }
+            })
+        })
+    });
+    let after = after.map(|after| -> After {
+        Rc::new(move |told: Record| {
+            let after = after.clone();
+            Box::pin(async move {
+                // What it throws changes nothing.
+                let _ = lent("hooks.after failed", &after, record(&told)).await;
+            })
+        })
+    });
+    Hooks { before, after }
+}
+
+fn record(told: &Record) -> JsValue {
+    let mut shown: Vec<(&str, JsValue)> = vec![
+        ("time", told.time.to_string().into()),
+        ("operation", told.operation.into()),
+        (
+            "path",
+            told.path.as_ref().map_or("", |path| path.as_str()).into(),
+        ),
+        ("bytes", (told.bytes as f64).into()),
+        ("code", told.code.into()),
+        ("durationMs", (told.duration.as_secs_f64() * 1000.0).into()),
+    ];
+    if !told.paths.is_empty() {
+        let paths: Array = told
+            .paths
+            .iter()
+            .map(|path| JsValue::from_str(path.as_str()))
+            .collect();
+        shown.push(("paths", paths.into()));
+    }
+    host::object(&shown)
+}

@@ -1,0 +1,201 @@
+//! Tool sets: a number stands for one, and each call of a tool names the backend that it is to
+//! ask. Answers are blocks for the model; media leave as base64, which is how models take them.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use bytes::Bytes;
+use wasm_bindgen::prelude::wasm_bindgen;
+
+use crate::error::{Error, Kind, Result};
+use crate::protocol::FilesUpdate;
+use crate::tool::offload::What;
+use crate::tool::schema::Tool;
+use crate::tool::{Answer, Block, ToolOptions, ToolSet};
+use crate::wasm::args::Args;
+use crate::wasm::call::{answered, put_update};
+use crate::wasm::reply::Reply;
+use crate::wasm::{buffers, handles, task};
+
+thread_local! {
+    static SETS: RefCell<Sets> = RefCell::new(Sets::default());
+}
+
+#[derive(Default)]
+struct Sets {
+    last: u32,
+    held: HashMap<u32, Rc<ToolSet>>,
+}
+
+fn tool_set(id: u32) -> Result<Rc<ToolSet>> {
+    SETS.with_borrow(|sets| sets.held.get(&id).cloned())
+        .ok_or_else(|| Error::internal("There is no such tool set"))
+}
+
+/// Makes a tool set; the answer is its number, or why its options were refused.
+#[wasm_bindgen]
+pub fn tools_new(len: usize) {
+    let options = buffers::with_scratch(len, |message| options(&mut Args::new(message)));
+    let made = options.map(|options| {
+        SETS.with_borrow_mut(|sets| {
+            sets.last = sets.last.wrapping_add(1).max(1);
+            let id = sets.last;
+            sets.held.insert(id, Rc::new(ToolSet::new(options)));
+            id
+        })
+    });
+    answered(made, |reply, id| reply.u32(id)).send();
+}
+
+fn options(args: &mut Args<'_>) -> Result<ToolOptions> {
+    let mut options = ToolOptions {
+        read_before_edit: args.bool()?,
+        result_tokens: args.count()?,
+        message_tokens: args.count()?,
+        max_execute_timeout: args.count()?.unwrap_or(0),
+        ..ToolOptions::default()
+    };
+    if args.bool()? {
+        options.system_prompt = Some(args.text_blob()?.as_ref().to_owned());
+    }
+    if args.bool()? {
+        let mut tools = Vec::new();
+        for _ in 0..args.u32()? {
+            tools.push(known(args.str()?)?);
+        }
+        options.tools = Some(tools);
+    }
+    for _ in 0..args.u32()? {
+        let tool = known(args.str()?)?;
+        let description = args.text_blob()?.as_ref().to_owned();
+        options
+            .descriptions
+            .insert(tool.name().to_owned(), description);
+    }
+    Ok(options)
+}
+
+fn known(name: &str) -> Result<Tool> {
+    Tool::named(name).ok_or_else(|| {
+        Error::new(
+            Kind::InvalidArgument,
+            format!("there is no tool \"{name}\""),
+        )
+    })
+}
+
+/// Lets go of a tool set.
+#[wasm_bindgen]
+pub fn tools_drop(id: u32) {
+    let gone = SETS.with_borrow_mut(|sets| sets.held.remove(&id));
+    drop(gone);
+}
+
+/// What is told to the model, where the backend can run commands or cannot.
+#[wasm_bindgen]
+pub fn tools_describe(id: u32, shell: bool) {
+    let set = tool_set(id);
+    answered(set, |reply, set| {
+        reply.str(&set.system_prompt(shell));
+        let definitions = set.definitions(shell);
+        reply.len(definitions.len());
+        for definition in definitions {
+            reply.str(definition.name);
+            reply.str(&definition.description);
+            reply.str(definition.schema);
+        }
+    })
+    .send();
+}
+
+/// Whether a backend can run commands.
+#[wasm_bindgen]
+pub fn tools_shell(backend: u32) -> bool {
+    handles::backend(backend).is_ok_and(|backend| backend.shell().is_some())
+}
+
+/// Calls a tool over a backend; 0 when it is answered already, else its task.
+#[wasm_bindgen]
+pub fn tools_call(id: u32, backend: u32, len: usize) -> u32 {
+    let asked = buffers::with_scratch(len, |message| {
+        let mut args = Args::new(message);
+        let input = args.text_blob()?;
+        let name = args.str()?.to_owned();
+        let call = args.str()?.to_owned();
+        Ok((tool_set(id)?, handles::backend(backend)?, input, name, call))
+    });
+    task::start(async move {
+        let answer = match asked {
+            Ok((set, backend, input, name, call)) => {
+                Ok(set.call(&*backend, &name, &input, &call).await)
+            }
+            Err(error) => Err(error),
+        };
+        answered(answer, put_answer)
+    })
+}
+
+fn put_answer(reply: &mut Reply, answer: Answer) {
+    reply.bool(answer.is_error);
+    reply.len(answer.blocks.len());
+    for block in answer.blocks {
+        match block {
+            Block::Text(text) => {
+                reply.str("text");
+                reply.body(Bytes::from(text));
+            }
+            Block::Media { kind, mime, body } => {
+                reply.str(kind);
+                reply.str(&mime);
+                reply.body(Bytes::from(STANDARD.encode(&body)));
+            }
+        }
+    }
+    put_changes(reply, answer.update);
+}
+
+fn put_changes(reply: &mut Reply, update: FilesUpdate) {
+    put_update(reply, (!update.is_empty()).then_some(update));
+}
+
+/// Moves a text that is too large into a file; 0 when it is answered already, else its task.
+#[wasm_bindgen]
+pub fn tools_offload(id: u32, backend: u32, len: usize) -> u32 {
+    let asked = buffers::with_scratch(len, |message| {
+        let mut args = Args::new(message);
+        let text = args.text_blob()?;
+        let what = if args.bool()? {
+            What::Message
+        } else {
+            What::Result
+        };
+        let call = args.str()?.to_owned();
+        let tool = args.str()?.to_owned();
+        Ok((
+            tool_set(id)?,
+            handles::backend(backend)?,
+            text,
+            what,
+            call,
+            tool,
+        ))
+    });
+    task::start(async move {
+        let moved = match asked {
+            Ok((set, backend, text, what, call, tool)) => {
+                Ok(set.offload(&*backend, &text, &call, &tool, what).await)
+            }
+            Err(error) => Err(error),
+        };
+        answered(moved, |reply, moved| {
+            reply.bool(moved.is_some());
+            if let Some(moved) = moved {
+                reply.body(Bytes::from(moved.text));
+                put_changes(reply, moved.update);
+            }
+        })
+    })
+}

@@ -1,0 +1,33 @@
+// The package's conformance suite on the storages of a browser.
+
+import { launch } from "../lib/browsers.mjs";
+
+const MODULE = "/pages/conformance.mjs";
+/** Cases that every storage here must run; fewer means that the suite did not look at it. */
+const LEAST = 120;
+
+/** `add(name, report)` counts the cases of one storage. */
+export async function conforms({ browser: name, kinds, server, add, log }) {
+  const browser = await launch(name);
+  try {
+    const runs = kinds.map((kind) => ["conformance", { kind }]);
+    runs.push(...kinds.map((kind) => ["inWorker", { kind }]));
+    if (name === "chromium") runs.push(["conformance", { kind: "directory", withoutMove: true }]);
+    for (const [how, asked] of runs) {
+      // Firefox is slow with OPFS; its worker has the same code, and runs what differs there.
+      const only = name === "firefox" && asked.kind === "opfs" && how === "inWorker";
+      if (only) asked.only = ["write", "edit", "race", "byte", "delet"];
+      const page = await browser.page(`${server.origin}/pages/blank.html`);
+      const title = `${name}, ${asked.kind}${how === "inWorker" ? " in a worker" : ""}`;
+      const report = await page.call(MODULE, how, asked);
+      if (report.passed + report.failed < (only ? 10 : LEAST)) {
+        report.failed++;
+        report.failures.push(`only ${report.passed} cases ran`);
+      }
+      add(title, report);
+      log(`      left out: ${report.leftOut.join("; ") || "nothing"}`);
+    }
+  } finally {
+    await browser.close();
+  }
+}

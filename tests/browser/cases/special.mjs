@@ -1,0 +1,172 @@
+// What only a browser does to its storages, seen by a caller: refusals that say which API is
+// missing, an end to every wait, old content whole when room ends, and words between tabs.
+
+import { deepStrictEqual, match, ok, strictEqual } from "node:assert/strict";
+import { launch } from "../lib/browsers.mjs";
+
+const MODULE = "/pages/special.mjs";
+
+/** An `unavailable` whose sentence names what it must. */
+function unavailable(answer, ...names) {
+  strictEqual(answer.code, "unavailable", JSON.stringify(answer));
+  for (const name of names) match(answer.error, name);
+}
+
+function sound(answer) {
+  strictEqual(answer.error, undefined);
+  return answer;
+}
+
+/** `check(name, run)` counts one test; `kinds` are the storages that this browser has. */
+export async function special({ browser: name, kinds, server, check }) {
+  const browser = await launch(name);
+  const fresh = () => browser.page(`${server.origin}/pages/blank.html`);
+  /** One function in a page of its own. */
+  const call = async (asked, argument) => {
+    const page = await fresh();
+    try {
+      return await page.call(MODULE, asked, argument);
+    } finally {
+      await page.close();
+    }
+  };
+  const test = (what, run) => check(`${name}: ${what}`, run);
+  try {
+    // One page stays, since a browser may end with its last one.
+    const stays = await fresh();
+    await test("constructors name the wrong option", async () => {
+      const seen = await stays.call(MODULE, "options");
+      const words = ["database", "database", "durability", "namespace", "databse", "root", "directory"];
+      seen.forEach((text, at) => match(text, new RegExp(`^TypeError: .*"${words[at]}"`)));
+    });
+    await test("a missing or blocked IndexedDB is told", async () => {
+      for (const answer of await call("missing", { kind: "indexeddb" })) {
+        unavailable(answer, /IndexedDB/, /StateBackend/);
+      }
+      unavailable(await call("opaque", { kind: "indexeddb" }), /IndexedDB/, /StateBackend/);
+    });
+    await test("a blocked open ends, and works when it is free", async () => {
+      const { held, ms, free } = await call("blocked");
+      unavailable(held, /could not be opened within 300 ms/);
+      ok(ms < 5_000, `it took ${ms} ms`);
+      sound(free);
+    });
+    await test("a database taken by another tab is told once", async () => {
+      const { first, upgraded, again } = await call("takenAway");
+      sound(first);
+      unavailable(upgraded, /newer version/, /reload/);
+      const [afterwards, told, anew, listed] = again;
+      sound(afterwards);
+      unavailable(told, /deleted by another tab/);
+      sound(anew);
+      deepStrictEqual(listed.files.map(({ path }) => path), ["/b.txt"]);
+    });
+    await test("somebody else's database is left alone", async () => {
+      unavailable(await call("strange"), /another name/);
+    });
+    await test("few transactions, and no bodies for ls and glob", async () => {
+      const taken = await call("transactions");
+      ok(taken.upload.length <= 4, `an upload of 1,000 took ${taken.upload.length}`);
+      deepStrictEqual(taken.ls, ["files"]);
+      deepStrictEqual(taken.glob, ["files"]);
+      for (const operation of ["grep", "edit", "delete"]) {
+        deepStrictEqual(taken[operation], ["files+bodies"], operation);
+      }
+    });
+    for (const kind of kinds) {
+      const where = { kind, place: `special-${kind}` };
+      await test(`${kind}: every byte, string and name comes back`, async () => {
+        deepStrictEqual(await call("roundTrips", { kind, place: "round" }), []);
+      });
+      await test(`${kind}: another tab's changes are heard until one stops listening`, async () => {
+        const other = await fresh();
+        await stays.call(MODULE, "watch", where);
+        sound(await other.call(MODULE, "write", { ...where, path: "/heard.txt", text: "1" }));
+        const heard = await stays.call(MODULE, "heard", { until: "/heard.txt", stop: true });
+        deepStrictEqual(heard, ["/heard.txt"]);
+        sound(await other.call(MODULE, "write", { ...where, path: "/unheard.txt", text: "1" }));
+        await stays.call(MODULE, "watch", where);
+        sound(await other.call(MODULE, "write", { ...where, path: "/later.txt", text: "1" }));
+        const later = await stays.call(MODULE, "heard", { until: "/later.txt", stop: true });
+        deepStrictEqual(later, ["/later.txt"]);
+        await other.close();
+      });
+      await test(`${kind}: health and persistence are told or refused`, async () => {
+        const { health, persist } = await call("health", where);
+        if (health.error === undefined) {
+          ok(health.usage >= 0 && health.quota > 0, JSON.stringify(health));
+          strictEqual(typeof health.persisted, "boolean");
+        } else unavailable(health, /navigator\.storage/);
+        if (persist.error === undefined) strictEqual(typeof persist.persisted, "boolean");
+        else unavailable(persist, /navigator\.storage/);
+      });
+      if (name === "chromium") {
+        await test(`${kind}: a full quota leaves the old file whole`, () => full(server, where));
+      }
+    }
+    if (name === "chromium") {
+      await test("an evicted database is told, not waited for", () => evicted(fresh, server.origin));
+    }
+    if (kinds.includes("opfs")) {
+      await test("a missing or blocked OPFS is told", async () => {
+        for (const answer of await call("missing", { kind: "opfs" })) {
+          unavailable(answer, /navigator\.storage/, /IndexedDbBackend/);
+        }
+        unavailable(await call("opaque", { kind: "opfs" }), /IndexedDbBackend/);
+      });
+      await test("a revoked permission is told", async () => {
+        for (const answer of await call("revoked")) unavailable(answer, /requestPermission/);
+      });
+      await test("what stands aside is hidden and swept", async () => {
+        const seen = await call("leftovers");
+        deepStrictEqual(seen.before, ["/outside.txt"]);
+        strictEqual(seen.reserved.code, "invalid_path");
+        strictEqual(seen.hidden.code, "not_found");
+        strictEqual(seen.outside, "from elsewhere");
+        sound(seen.emptyDeleted);
+        strictEqual(seen.emptyAgain.code, "not_found");
+        sound(seen.given);
+        strictEqual(seen.same, "given");
+        deepStrictEqual(seen.listed, ["/given.txt", "/outside.txt"]);
+        deepStrictEqual(seen.aside, []);
+      });
+    } else {
+      await test("without OPFS the refusal names what to use", async () => {
+        const answer = await call("write", { kind: "opfs", place: "none", path: "/a.txt", text: "a" });
+        unavailable(answer, /navigator\.storage|origin-private/, /IndexedDbBackend/);
+      });
+    }
+  } finally {
+    await browser.close();
+  }
+}
+
+/** In a browser of its own: Chromium remembers for half a minute how much room there was. */
+async function full(server, where) {
+  const browser = await launch("chromium");
+  try {
+    const page = await browser.page(`${server.origin}/pages/blank.html`);
+    const protocol = await page.protocol();
+    const { origin } = server;
+    const path = "/full.txt";
+    await protocol.send("Storage.overrideQuotaForOrigin", { origin, quotaSize: 3_000_000 });
+    sound(await page.call(MODULE, "write", { ...where, path, text: "old" }));
+    const refused = await page.call(MODULE, "write", { ...where, path, size: 8_000_000 });
+    strictEqual(refused.code, "quota_exceeded", JSON.stringify(refused));
+    strictEqual((await page.call(MODULE, "read", { ...where, path })).content, "old");
+  } finally {
+    await browser.close();
+  }
+}
+
+async function evicted(fresh, origin) {
+  const page = await fresh();
+  const where = { place: "evicted", path: "/a.txt" };
+  sound(await page.call(MODULE, "keep", where));
+  const protocol = await page.protocol();
+  await protocol.send("Storage.clearDataForOrigin", { origin, storageTypes: "indexeddb" });
+  const [read, listed] = await page.call(MODULE, "readKept", where);
+  unavailable(read, /closed by the browser|deleted/);
+  deepStrictEqual(sound(listed).files, []);
+  await page.close();
+}

@@ -1,0 +1,283 @@
+// What only a browser does to its storages: APIs that are missing, other tabs that take a
+// database away, room that ends. Each function tells what a caller saw.
+
+import { IndexedDbBackend, OpfsBackend } from "/pkg/dist/browser.js";
+import { backend } from "/pages/races.mjs";
+
+const ORIGIN = location.origin;
+
+function opened(name, version) {
+  return new Promise((resolve, reject) => {
+    const request = indexedDB.open(name, version);
+    request.onupgradeneeded = () => {};
+    request.onsuccess = () => resolve(request.result);
+    request.onerror = () => reject(request.error);
+  });
+}
+
+function settled(request) {
+  return new Promise((resolve, reject) => {
+    request.onsuccess = () => resolve();
+    request.onerror = () => reject(request.error);
+  });
+}
+
+/** Every string of one character, odd names, every byte: what came back otherwise than it went. */
+export async function roundTrips(where) {
+  const files = backend(where);
+  const bad = [];
+  const characters = [];
+  for (let code = 0; code <= 0x10ffff; code += code < 0xffff ? 1 : 257) {
+    if (code < 0xd800 || code > 0xdfff) characters.push(String.fromCodePoint(code));
+  }
+  const all = characters.join("");
+  const bytes = Uint8Array.from({ length: 256 * 3 }, (_, at) => at % 256);
+  const names = [
+    "__proto__",
+    "constructor",
+    "toString",
+    "🙂.txt",
+    "a".repeat(255),
+    "é".repeat(127),
+    "🙂".repeat(63),
+    "\u{ffff}\u{10000}",
+    "trailing.",
+    " spaces ",
+    "con",
+    'a"b<c>|:*?',
+  ];
+  for (const name of names) {
+    const path = `/names/${name}`;
+    const { error } = await files.write(path, name.endsWith("png") ? "" : `I am ${name}`);
+    if (error) bad.push(`${name}: ${error}`);
+  }
+  const { files: listed = [], error } = await files.ls("/names");
+  if (error) bad.push(error);
+  for (const name of names) {
+    if (!listed.some(({ path }) => path === `/names/${name}`)) bad.push(`not listed: ${name}`);
+    const { content } = await files.read(`/names/${name}`);
+    if (content !== `I am ${name}`) bad.push(`content of ${name}: ${content}`);
+  }
+  await files.write("/all.txt", all);
+  const raw = await files.readRaw("/all.txt");
+  if (raw.data?.content !== all) bad.push("the text of every character");
+  await files.uploadFiles([["/all.bin", bytes]]);
+  const [{ content }] = await files.downloadFiles(["/all.bin"]);
+  if (String(content) !== String(bytes)) bad.push("every byte");
+  return bad;
+}
+
+/** Without the API, and with one whose getter throws. */
+export async function missing({ kind }) {
+  const files = backend({ kind, place: "missing" });
+  const seen = [];
+  if (kind === "opfs") {
+    Object.defineProperty(navigator, "storage", { value: undefined, configurable: true });
+    seen.push(await files.ls("/"));
+  } else {
+    Object.defineProperty(globalThis, "indexedDB", { value: undefined, configurable: true });
+    seen.push(await files.ls("/"));
+    const get = () => {
+      throw new DOMException("The operation is insecure.", "SecurityError");
+    };
+    Object.defineProperty(globalThis, "indexedDB", { get, configurable: true });
+    seen.push(await files.ls("/"));
+  }
+  seen.push(await files.write("/a.txt", "a"), await files.grep("a"));
+  return seen;
+}
+
+/** In a frame of an opaque origin, where browsers refuse storage. */
+export async function opaque({ kind }) {
+  const frame = document.createElement("iframe");
+  frame.sandbox.add("allow-scripts");
+  const make =
+    kind === "opfs" ? "new kitbag.OpfsBackend()" : 'new kitbag.IndexedDbBackend({ database: "x" })';
+  frame.srcdoc = `<script type="module">
+    import * as kitbag from "${ORIGIN}/pkg/dist/browser.js";
+    parent.postMessage(await ${make}.write("/a.txt", "a"), "*");
+  </script>`;
+  const answer = new Promise((resolve) =>
+    addEventListener("message", ({ data }) => resolve(data), { once: true }),
+  );
+  document.body.append(frame);
+  try {
+    return await answer;
+  } finally {
+    frame.remove();
+  }
+}
+
+/** An open that another connection holds up, and one after it has let go. */
+export async function blocked() {
+  const place = `blocked-${crypto.randomUUID()}`;
+  const holder = await opened(place, 1);
+  holder.onversionchange = () => {};
+  const deletion = settled(indexedDB.deleteDatabase(place));
+  const files = backend({ place, openTimeoutMs: 300 });
+  const began = performance.now();
+  const held = await files.write("/a.txt", "a");
+  const ms = performance.now() - began;
+  holder.close();
+  await deletion;
+  return { held, ms, free: await files.write("/a.txt", "a") };
+}
+
+/** Another tab brings the database to a newer version, then takes it away. */
+export async function takenAway() {
+  const place = `taken-${crypto.randomUUID()}`;
+  const files = backend({ place });
+  const first = await files.write("/a.txt", "a");
+  const newer = await opened(place, 99);
+  const upgraded = await files.read("/a.txt");
+  newer.close();
+  await settled(indexedDB.deleteDatabase(place));
+  const again = [await files.write("/b.txt", "b")];
+  await settled(indexedDB.deleteDatabase(place));
+  again.push(await files.read("/b.txt"), await files.write("/b.txt", "b"));
+  again.push(await files.ls("/"));
+  return { first, upgraded, again };
+}
+
+/** A database of the same name that somebody else made. */
+export async function strange() {
+  const place = `strange-${crypto.randomUUID()}`;
+  (await opened(place, 1)).close();
+  return backend({ place }).ls("/");
+}
+
+/** Text that no browser can press together. */
+function noise(size) {
+  const parts = [];
+  for (let at = 0; at < size; at += 12) parts.push(Math.random().toString(36).slice(2, 14).padEnd(12, "x"));
+  return parts.join("").slice(0, size);
+}
+
+export async function write({ path, size, text, ...where }) {
+  return backend({ writeMode: "overwrite", ...where }).write(path, text ?? noise(size));
+}
+
+export async function read({ path, ...where }) {
+  return backend(where).read(path);
+}
+
+/** Keeps a backend in this page, from one call to the next. */
+export async function keep({ path, ...where }) {
+  globalThis.kept = backend(where);
+  return globalThis.kept.write(path, "kept");
+}
+
+export async function readKept({ path }) {
+  return [await globalThis.kept.read(path), await globalThis.kept.ls("/")];
+}
+
+export async function health(where) {
+  const files = backend(where);
+  return { health: await files.health(), persist: await files.persist() };
+}
+
+export async function watch(where) {
+  globalThis.heard = [];
+  globalThis.unwatch = backend(where).watch(({ paths }) => globalThis.heard.push(...paths));
+}
+
+export async function heard({ until, stop }) {
+  while (until && !globalThis.heard.includes(until)) await new Promise((next) => setTimeout(next, 5));
+  if (stop) globalThis.unwatch();
+  return globalThis.heard;
+}
+
+/** How many transactions over which stores each operation takes. */
+export async function transactions() {
+  const files = backend({ place: `count-${crypto.randomUUID()}` });
+  const taken = {};
+  const begin = IDBDatabase.prototype.transaction;
+  let stores;
+  IDBDatabase.prototype.transaction = function (names, ...rest) {
+    stores.push([...names].join("+"));
+    return begin.call(this, names, ...rest);
+  };
+  const count = async (name, run) => {
+    stores = [];
+    const answer = await run();
+    if (answer.error) throw new Error(answer.error);
+    taken[name] = stores;
+  };
+  try {
+    const batch = Array.from({ length: 1000 }, (_, at) => [
+      `/d${at % 10}/f${at}.txt`,
+      new TextEncoder().encode(`line ${at}\n`),
+    ]);
+    await count("upload", () => files.uploadFiles(batch));
+    await count("ls", () => files.ls("/d1"));
+    await count("glob", () => files.glob("**/*.txt"));
+    await count("grep", () => files.grep("line 77"));
+    await count("edit", () => files.edit("/d1/f1.txt", "line", "row"));
+    await count("delete", () => files.delete("/d1"));
+  } finally {
+    IDBDatabase.prototype.transaction = begin;
+  }
+  return taken;
+}
+
+/** What a dead tab left aside is hidden, and gone after the next write; other files are seen. */
+export async function leftovers() {
+  const place = `leftovers-${crypto.randomUUID()}`;
+  const origin = await navigator.storage.getDirectory();
+  const root = await origin.getDirectoryHandle(place, { create: true });
+  const aside = await root.getDirectoryHandle(".kitbag-temp", { create: true });
+  await aside.getFileHandle("00dead0000beef00-1", { create: true });
+  await root.getDirectoryHandle("empty", { create: true });
+  const outside = await (await root.getFileHandle("outside.txt", { create: true })).createWritable();
+  await outside.write("from elsewhere");
+  await outside.close();
+  const files = backend({ kind: "opfs", place });
+  const out = { before: (await files.glob("**")).files.map(({ path }) => path) };
+  out.reserved = await files.write("/.kitbag-temp/mine", "x");
+  out.hidden = await files.read("/.kitbag-temp/00dead0000beef00-1");
+  out.outside = (await files.read("/outside.txt")).content;
+  out.emptyDeleted = await files.delete("/empty");
+  out.emptyAgain = await files.delete("/empty");
+  out.given = await new OpfsBackend({ directory: root }).write("/given.txt", "given");
+  out.same = (await files.read("/given.txt")).content;
+  out.listed = (await files.ls("/")).files.map(({ path }) => path);
+  out.aside = [];
+  for await (const name of aside.keys()) out.aside.push(name);
+  return out;
+}
+
+/** A directory whose permission the user took back. */
+export async function revoked() {
+  const refuse = () => Promise.reject(new DOMException("permission was revoked", "NotAllowedError"));
+  const directory = {
+    kind: "directory",
+    name: "picked",
+    getDirectoryHandle: refuse,
+    getFileHandle: refuse,
+    values: refuse,
+  };
+  const files = new OpfsBackend({ directory });
+  return [await files.read("/a.txt"), await files.write("/a.txt", "a"), await files.ls("/")];
+}
+
+/** What constructors refuse. */
+export async function options() {
+  const seen = [];
+  for (const make of [
+    () => new IndexedDbBackend(),
+    () => new IndexedDbBackend({ database: "" }),
+    () => new IndexedDbBackend({ database: "x", durability: "maybe" }),
+    () => new IndexedDbBackend({ database: "x", namespace: "a\0b" }),
+    () => new IndexedDbBackend({ database: "x", databse: "x" }),
+    () => new OpfsBackend({ root: "../up" }),
+    () => new OpfsBackend({ directory: "/tmp" }),
+  ]) {
+    try {
+      make();
+      seen.push("nothing");
+    } catch (error) {
+      seen.push(`${error.name}: ${error.message}`);
+    }
+  }
+  return seen;
+}

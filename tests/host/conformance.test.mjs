@@ -1,0 +1,84 @@
+// The conformance suite on every backend that the host lends, for real: folders of this disk,
+// this machine's shell and busybox, and the storage of the documentation.
+
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync } from "node:fs";
+import fsPromises from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import test from "node:test";
+import { pathToFileURL } from "node:url";
+import { documentedStorage, kitbag, nodeShell, packageDir, run, withFolder } from "./lib.mjs";
+
+const { runConformance } = await import(
+  pathToFileURL(join(packageDir, "dist/conformance.js")).href
+);
+const MapStorage = documentedStorage();
+
+/** Runs the suite with a folder of its own for each case. */
+async function conforms(make, options = {}) {
+  const base = mkdtempSync(join(tmpdir(), "kitbag conform ' "));
+  let next = 0;
+  try {
+    const report = await runConformance(({ writeMode }) => {
+      const rootDir = join(base, String(next++));
+      mkdirSync(rootDir);
+      return make({ rootDir, writeMode });
+    }, options);
+    assert.deepEqual(report.failures, []);
+    assert.ok(report.passed > 60, `only ${report.passed} cases ran`);
+    console.log(`# ${report.passed} cases`);
+  } finally {
+    rmSync(base, { recursive: true, force: true });
+  }
+}
+
+test("CustomBackend on the documented storage", () =>
+  conforms(({ writeMode }) => new kitbag.CustomBackend(new MapStorage(), { writeMode })));
+
+test("FilesystemBackend", () => conforms((options) => new kitbag.FilesystemBackend(options)));
+
+test("FilesystemBackend on a file system that was passed in", () =>
+  conforms((options) => new kitbag.FilesystemBackend({ ...options, fs: fsPromises })));
+
+test("FilesystemBackend with ripgrep", () =>
+  conforms((options) => new kitbag.FilesystemBackend({ ...options, ripgrep: true })));
+
+test("LocalShellBackend", () =>
+  conforms((options) => new kitbag.LocalShellBackend({ ...options, execute: nodeShell() })));
+
+test("SandboxBackend on sh", () =>
+  conforms(
+    (options) => new kitbag.SandboxBackend({ id: "sh", execute: run("/bin/sh"), ...options }),
+  ));
+
+test("SandboxBackend on busybox and nothing else", () =>
+  withFolder((tools) => {
+    const applets = execFileSync("busybox", ["--list"], { encoding: "utf8" }).trim().split("\n");
+    const busybox = execFileSync("sh", ["-c", "command -v busybox"], { encoding: "utf8" }).trim();
+    for (const applet of applets) symlinkSync(busybox, join(tools, applet));
+    const execute = run(join(tools, "sh"), { PATH: tools });
+    return conforms((options) => new kitbag.SandboxBackend({ id: "bb", execute, ...options }));
+  }));
+
+test("SandboxBackend with uploads and downloads of its own", () =>
+  conforms((options) => {
+    const uploadFiles = (files) =>
+      Promise.all(
+        files.map(async ([path, content]) => {
+          await fsPromises.writeFile(path, content);
+          return { path, error: null };
+        }),
+      );
+    const downloadFiles = (paths) =>
+      Promise.all(
+        paths.map(async (path) => ({
+          path,
+          content: await fsPromises.readFile(path),
+          error: null,
+        })),
+      );
+    const execute = run("/bin/sh");
+    return new kitbag.SandboxBackend({ id: "up", execute, uploadFiles, downloadFiles, ...options });
+  }));

@@ -1,0 +1,281 @@
+// The tarball as a stranger meets it: installed into an empty project, imported by its plain name
+// everywhere it should run, and bundled for a page with no configuration at all.
+
+import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, before, describe, test } from "node:test";
+import { brotliCompressSync, gzipSync } from "node:zlib";
+import { build as viteBuild } from "vite";
+import { must } from "../../scripts/lib/exec.mjs";
+import { at } from "../../scripts/lib/paths.mjs";
+import { launch, pageOf, resultOf, serve } from "../lib/browser.mjs";
+import { pageScript, workerModules } from "../lib/bundle.mjs";
+import { startWorker } from "../lib/workerd.mjs";
+
+/** What every program here does with the package; it ends with the text "1 2 /a.txt". */
+const PROGRAM = `
+  const backend = new StateBackend();
+  backend.write("/a.txt", "one\\ntwo\\n");
+  const edited = backend.edit("/a.txt", "two", "2");
+  const { matches } = backend.grep("2");
+  const said = [edited.occurrences, matches[0].line, matches[0].path].join(" ");
+`;
+const SAID = "1 2 /a.txt";
+
+let project;
+let tarball;
+let listed;
+let browser;
+
+before(async () => {
+  project = mkdtempSync(join(tmpdir(), "kitbag-package-"));
+  const packed = await must("npm", ["pack", "--json", "--pack-destination", project], {
+    cwd: at("pkg"),
+  });
+  const [about] = Object.values(JSON.parse(packed.slice(packed.search(/^[[{]/m))));
+  tarball = join(project, about.filename);
+  listed = about.files.map((file) => file.path);
+  writeFileSync(join(project, "package.json"), '{ "name": "stranger", "private": true }\n');
+  await must("npm", ["install", "--no-audit", "--no-fund", "--offline", tarball], { cwd: project });
+  browser = await launch();
+});
+
+after(async () => {
+  await browser?.close();
+  rmSync(project, { recursive: true, force: true });
+});
+
+const manifest = () => JSON.parse(readFileSync(join(project, "node_modules/kitbag/package.json")));
+
+describe("the tarball", () => {
+  test("holds what it should and nothing else", () => {
+    for (const path of ["LICENSE", "README.md", "package.json", "dist/kitbag.wasm"]) {
+      assert.ok(listed.includes(path), `${path} is missing`);
+    }
+    for (const path of listed) {
+      assert.match(path, /^(dist|types)\/|^(LICENSE|README\.md|package\.json)$/);
+      assert.doesNotMatch(path, /testing|\.test\.|\.map$|bindgen/);
+    }
+  });
+
+  test("says who made it and under what terms; the version is the crate's", () => {
+    const crate = /^version = "(.+)"/m.exec(readFileSync(at("Cargo.toml"), "utf8"))[1];
+    const { license, version } = manifest();
+    assert.equal(version, crate);
+    assert.equal(license, "MIT");
+    assert.ok(readFileSync(join(project, "node_modules/kitbag/README.md"), "utf8").length > 500);
+  });
+
+  test("every file that an export names is there", () => {
+    const named = (value) =>
+      typeof value === "string" ? [value] : Object.values(value).flatMap(named);
+    const { exports, main, module, types } = manifest();
+    for (const file of [...named(exports), main, module, types]) {
+      assert.ok(listed.includes(file.replace("./", "")), `${file} is missing`);
+    }
+  });
+
+  test("needs no other package", () => {
+    assert.deepEqual(manifest().dependencies ?? {}, {});
+    const installed = readdirSync(join(project, "node_modules")).filter((name) => name[0] !== ".");
+    assert.deepEqual(installed, ["kitbag"]);
+  });
+
+  test("the wasm is within its budget", () => {
+    const wasm = readFileSync(join(project, "node_modules/kitbag/dist/kitbag.wasm"));
+    const [gzip, brotli] = [gzipSync(wasm, { level: 9 }), brotliCompressSync(wasm)];
+    if (process.env.KITBAG_DEV_BUILD === "1") return assert.ok(gzip.length > brotli.length);
+    assert.ok(gzip.length <= 350 * 1024, `gzip ${gzip.length}`);
+    assert.ok(brotli.length <= 270 * 1024, `brotli ${brotli.length}`);
+  });
+});
+
+describe("in Node", () => {
+  const said = (args) => {
+    const done = spawnSync(process.execPath, args, { cwd: project, encoding: "utf8" });
+    assert.equal(done.status, 0, done.stderr);
+    assert.equal(done.stderr, "");
+    return done.stdout.trim();
+  };
+
+  test("by import", () => {
+    const program = `import { StateBackend } from "kitbag"; ${PROGRAM} console.log(said);`;
+    assert.equal(said(["--input-type=module", "-e", program]), SAID);
+  });
+
+  test("by require", () => {
+    const program = `const { StateBackend } = require("kitbag"); ${PROGRAM} console.log(said);`;
+    assert.equal(said(["--input-type=commonjs", "-e", program]), SAID);
+  });
+
+  for (const readme of ["README.md", "pkg-template/README.md"]) {
+    test(`the first program of ${readme} runs and says what it says`, () => {
+      const [, program] = /```js\n(.*?)```/s.exec(readFileSync(at(readme), "utf8"));
+      const checks = `
+        if (files.read("/notes/todo.md").content !== "- oat milk\\n- eggs\\n") throw new Error();
+        console.log(files.write("/src/main.ts", "").code);`;
+      const output = said(["--input-type=module", "-e", program + checks]);
+      assert.ok(output.endsWith("already_exists"), output);
+    });
+  }
+
+  test("slim, with the wasm from its own export", () => {
+    const program = `
+      import { readFileSync } from "node:fs";
+      import { createRequire } from "node:module";
+      import { initSync, StateBackend } from "kitbag/slim";
+      let early;
+      try { new StateBackend(); } catch (error) { early = error.message; }
+      if (!/init/.test(early)) throw new Error("not refused before init: " + early);
+      const path = createRequire(import.meta.url + "/x.js").resolve("kitbag/kitbag.wasm");
+      initSync(readFileSync(path));
+      ${PROGRAM} console.log(said);`;
+    writeFileSync(
+      join(project, "slim.mjs"),
+      program.replace('import.meta.url + "/x.js"', "import.meta.url"),
+    );
+    assert.equal(said(["slim.mjs"]), SAID);
+  });
+
+  test("the browser's entry runs in Node too, for tools that choose it", () => {
+    const program = `import { StateBackend } from "kitbag"; ${PROGRAM} console.log(said);`;
+    assert.equal(said(["--conditions=browser", "--input-type=module", "-e", program]), SAID);
+  });
+
+  test("the conformance suite is there", () => {
+    const program = `
+      import { StateBackend } from "kitbag";
+      import { runConformance } from "kitbag/conformance";
+      const { failed } = await runConformance(() => new StateBackend(), { writeModes: ["create"] });
+      console.log(failed);`;
+    assert.equal(said(["--input-type=module", "-e", program]), "0");
+  });
+});
+
+/** `node:` modules that a text imports, in whatever way. */
+function nodeImports(text) {
+  const found = text.matchAll(
+    /(?:from\s*|import\s*\(?\s*|require\s*\(\s*)["'](node:[\w/]+|fs|path|url)["']/g,
+  );
+  return [...found].map((match) => match[1]);
+}
+
+describe("in workerd", () => {
+  test("by its plain name; nothing that is loaded imports node:", async () => {
+    const source = `
+      import { StateBackend } from "kitbag";
+      export default { fetch() { ${PROGRAM} return new Response(said); } };
+    `;
+    const modules = await workerModules(source, project);
+    assert.deepEqual(
+      modules.map(({ type }) => type),
+      ["ESModule", "CompiledWasm"],
+    );
+    assert.deepEqual(nodeImports(modules[0].contents), []);
+    const worker = await startWorker(modules);
+    try {
+      assert.equal((await worker.fetch()).text, SAID);
+    } finally {
+      await worker.stop();
+    }
+  });
+
+  test("from its files as they are, without a bundler", async () => {
+    const dist = join(project, "node_modules/kitbag/dist");
+    const program = `import { StateBackend } from "./kitbag/dist/workerd.js";
+      export default { fetch() { ${PROGRAM} return new Response(said); } };`;
+    const files = readdirSync(dist).filter((name) =>
+      /^core-.*\.js$|^workerd\.js$|\.wasm$/.test(name),
+    );
+    const modules = files.map((name) => ({
+      type: name.endsWith(".wasm") ? "CompiledWasm" : "ESModule",
+      path: `/kitbag/dist/${name}`,
+      contents: readFileSync(join(dist, name), name.endsWith(".wasm") ? undefined : "utf8"),
+    }));
+    const entry = { type: "ESModule", path: "/worker.mjs", contents: program };
+    const worker = await startWorker([entry, ...modules]);
+    try {
+      assert.equal((await worker.fetch()).text, SAID);
+    } finally {
+      await worker.stop();
+    }
+  });
+});
+
+describe("in Chromium", () => {
+  const page = `import { StateBackend } from "kitbag"; ${PROGRAM} globalThis.done = said;`;
+
+  async function saidBy(files, path = "/") {
+    const server = await serve(files);
+    try {
+      return await resultOf(browser, server.origin + path);
+    } finally {
+      await server.stop();
+    }
+  }
+
+  test("bundled by esbuild, with no options", async () => {
+    const script = await pageScript(page, project);
+    assert.deepEqual(nodeImports(script), []);
+    const files = { "/": ["text/html", pageOf()], "/page.js": ["text/javascript", script] };
+    assert.equal(await saidBy(files), SAID);
+  });
+
+  test("bundled by Vite, with no configuration", async () => {
+    writeFileSync(join(project, "index.html"), pageOf("/main.js"));
+    writeFileSync(join(project, "main.js"), page);
+    await viteBuild({ root: project, configFile: false, logLevel: "error" });
+    const files = {};
+    for (const name of readdirSync(join(project, "dist"), { recursive: true })) {
+      const type = { html: "text/html", js: "text/javascript" }[name.split(".").at(-1)];
+      if (type) files[`/${name}`] = [type, readFileSync(join(project, "dist", name))];
+    }
+    for (const [name, [, body]] of Object.entries(files)) {
+      assert.deepEqual(nodeImports(`${body}`), [], name);
+    }
+    assert.equal(await saidBy(files, "/index.html"), SAID);
+  });
+
+  test("from the files as they are, as a module that a page imports", async () => {
+    const dist = join(project, "node_modules/kitbag/dist");
+    const files = { "/": ["text/html", pageOf()] };
+    for (const name of readdirSync(dist)) {
+      if (name.endsWith(".js"))
+        files[`/k/${name}`] = ["text/javascript", readFileSync(join(dist, name))];
+    }
+    files["/page.js"] = ["text/javascript", page.replace('"kitbag"', '"/k/browser.js"')];
+    assert.equal(await saidBy(files), SAID);
+  });
+
+  test("slim, fetching and compiling the wasm as it streams", async () => {
+    const dist = join(project, "node_modules/kitbag/dist");
+    const files = { "/": ["text/html", pageOf()] };
+    for (const name of readdirSync(dist)) {
+      const type = name.endsWith(".wasm") ? "application/wasm" : "text/javascript";
+      files[`/k/${name}`] = [type, readFileSync(join(dist, name))];
+    }
+    files["/page.js"] = [
+      "text/javascript",
+      `import { init, StateBackend } from "/k/slim.js";
+       globalThis.done = (async () => { await init(); ${PROGRAM} return said; })();`,
+    ];
+    assert.equal(await saidBy(files), SAID);
+  });
+});
+
+describe("what browsers and Workers load", () => {
+  test("no shipped file but the one for Node imports a node: module", () => {
+    const dist = join(project, "node_modules/kitbag/dist");
+    const forNode = new Set(["node.js", "require.cjs"]);
+    const read = readdirSync(dist, { recursive: true }).filter((name) => /\.c?js$/.test(name));
+    assert.ok(read.length >= 5);
+    for (const name of read) {
+      const found = nodeImports(readFileSync(join(dist, name), "utf8"));
+      if (forNode.has(name)) assert.ok(found.length > 0, `${name}: the check itself works`);
+      else assert.deepEqual(found, [], name);
+    }
+  });
+});

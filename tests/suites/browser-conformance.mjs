@@ -1,0 +1,34 @@
+// IndexedDbBackend and OpfsBackend through the package, in real browsers: the conformance suite
+// in pages and in workers, and what only browsers do to their storages.
+
+import { conforms } from "../browser/cases/conformance.mjs";
+import { special } from "../browser/cases/special.mjs";
+import { serve } from "../browser/lib/server.mjs";
+import { tally } from "../browser/lib/tally.mjs";
+
+export default {
+  about: "IndexedDB and OPFS in Chromium, Firefox and WebKit",
+  needs: ["npm", "build", "chromium", "firefox", "webkit"],
+  minutes: 10,
+  run: async (ctx) => {
+    const server = await serve({ pkg: ctx.at("pkg") });
+    const { check, add, result } = tally(ctx.log);
+    try {
+      const both = ["indexeddb", "opfs"];
+      for (const [browser, kinds] of [
+        ["chromium", both],
+        ["firefox", both],
+        // WebKitGTK has no OPFS; the refusal is tested instead.
+        ["webkit", ["indexeddb"]],
+      ]) {
+        await check(`${browser}: ran to its end`, async () => {
+          await conforms({ browser, kinds, server, add, log: ctx.log });
+          await special({ browser, kinds, server, check });
+        });
+      }
+    } finally {
+      await server.close();
+    }
+    return result;
+  },
+};

@@ -1,0 +1,31 @@
+// Several tabs of one origin that change the same files at once.
+
+import { races } from "../browser/cases/races.mjs";
+import { serve } from "../browser/lib/server.mjs";
+import { tally } from "../browser/lib/tally.mjs";
+
+export default {
+  about: "4 tabs × 100 edits, 8 tabs that create one file",
+  needs: ["npm", "build", "chromium", "firefox", "webkit"],
+  minutes: 10,
+  run: async (ctx) => {
+    const server = await serve({ pkg: ctx.at("pkg") });
+    const { check, result } = tally(ctx.log);
+    try {
+      for (const [browser, kind, edits] of [
+        ["chromium", "indexeddb", 100],
+        ["chromium", "opfs", 100],
+        ["firefox", "indexeddb", 100],
+        // Firefox takes over 100 ms for one exchange of an OPFS file.
+        ["firefox", "opfs", 20],
+        ["webkit", "indexeddb", 100],
+      ]) {
+        const ran = () => races({ browser, kind, edits, server, check });
+        await check(`${browser}, ${kind}: ran to its end`, ran);
+      }
+    } finally {
+      await server.close();
+    }
+    return result;
+  },
+};

@@ -1,0 +1,20 @@
+// Chromium is killed fifty times while it writes versions of a file of 5 MB.
+
+import { torn } from "../browser/cases/torn.mjs";
+
+const KINDS = 3;
+
+async function run(ctx, kills) {
+  const { failures } = await torn({ kills, pkg: ctx.at("pkg"), log: ctx.log });
+  const failed = failures.length;
+  return { passed: Math.max(0, kills * KINDS - failed), failed, failures };
+}
+
+export default {
+  about: "50 kills of a browser that writes: whole versions only",
+  needs: ["npm", "build", "chromium"],
+  minutes: 10,
+  soakMinutes: 60,
+  run: (ctx) => run(ctx, 50),
+  soak: (ctx) => run(ctx, 500),
+};

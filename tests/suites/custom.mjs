@@ -1,0 +1,7 @@
+// CustomBackend over the storage of the documentation, and over storages that misbehave.
+
+export default {
+  about: "CustomBackend: a storage of one's own",
+  needs: ["build"],
+  run: (ctx) => ctx.nodeTests(["tests/host/custom.test.mjs"]),
+};

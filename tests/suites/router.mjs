@@ -1,0 +1,7 @@
+// CompositeBackend and policies: as backends of their own, inside deepagents, and under attack.
+
+export default {
+  about: "CompositeBackend, withPolicy: conformance, bypasses, agreement with deepagents",
+  needs: ["build", "npm:latest", "npm:older"],
+  run: (ctx) => ctx.nodeTests(ctx.testFiles("router")),
+};

@@ -1,0 +1,70 @@
+// tsc --strict over assignable.ts, once for each version of deepagents, once as `require` sees
+// the package, and once over a mistake, to know that the compiler looks at all.
+
+import assert from "node:assert/strict";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { test } from "node:test";
+import { run } from "../../scripts/lib/exec.mjs";
+import { at, cache } from "../../scripts/lib/paths.mjs";
+
+const folder = cache("types");
+mkdirSync(folder, { recursive: true });
+
+const OPTIONS = {
+  strict: true,
+  noEmit: true,
+  skipLibCheck: true,
+  target: "es2022",
+  module: "esnext",
+  moduleResolution: "bundler",
+  lib: ["es2023", "dom", "dom.iterable"],
+  types: [],
+};
+
+async function compiled(name, files, options = {}) {
+  const config = `${folder}/${name}.json`;
+  const compilerOptions = { ...OPTIONS, ...options };
+  writeFileSync(config, JSON.stringify({ compilerOptions, files }));
+  return run(process.execPath, [at("node_modules/typescript/bin/tsc"), "-p", config]);
+}
+
+const paths = (version) => ({
+  kitbag: [at("pkg/types/index.d.ts")],
+  deepagents: [at(`tests/deps/${version}/node_modules/deepagents`)],
+});
+
+for (const version of ["latest", "older"]) {
+  test(`kitbag's types stand in for those of deepagents (${version})`, async () => {
+    const files = [at("tests/types/assignable.ts")];
+    const { code, output } = await compiled(version, files, { paths: paths(version) });
+    assert.equal(code, 0, output);
+  });
+
+  test(`the version is the one that is meant (${version})`, () => {
+    const file = at(`tests/deps/${version}/node_modules/deepagents/package.json`);
+    const wanted = { latest: "1.14.1", older: "1.10.7" }[version];
+    assert.equal(JSON.parse(readFileSync(file, "utf8")).version, wanted);
+  });
+}
+
+test("the compiler does look: a mistake is found", async () => {
+  const file = `${folder}/mistake.ts`;
+  writeFileSync(
+    file,
+    'import { StateBackend } from "kitbag";\nexport const n: number = new StateBackend().ls("/");\n',
+  );
+  const { code, output } = await compiled("mistake", [file], { paths: paths("latest") });
+  assert.notEqual(code, 0);
+  assert.match(output, /not assignable to type 'number'/);
+});
+
+test("the declarations themselves are sound, without Node types", async () => {
+  const file = `${folder}/plain.ts`;
+  writeFileSync(file, 'export { StateBackend } from "kitbag";\n');
+  const { code, output } = await compiled("plain", [file], {
+    paths: paths("latest"),
+    lib: ["es2023", "dom"],
+    skipLibCheck: false,
+  });
+  assert.equal(code, 0, output);
+});
