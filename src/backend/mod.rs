@@ -21,6 +21,7 @@ pub mod s3;
 pub mod sandbox;
 pub mod sql;
 pub mod state;
+#[cfg(target_arch = "wasm32")]
 pub mod store;
 #[cfg(target_arch = "wasm32")]
 pub mod with_shell;

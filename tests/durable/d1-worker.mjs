@@ -1,7 +1,7 @@
 // Runs inside workerd: the conformance suite and the races on a D1 binding.
 
-import { D1Backend } from "../../pkg/dist/workerd.js";
 import { runConformance } from "../../pkg/dist/conformance.js";
+import { D1Backend } from "../../pkg/dist/workerd.js";
 
 const work = {
   async conformance(env) {
@@ -9,7 +9,8 @@ const work = {
     await new D1Backend({ database: env.DB }).migrate();
     await new D1Backend({ database: env.DB }).migrate();
     return runConformance(
-      ({ writeMode }) => new D1Backend({ database: env.DB, namespace: `case-${++last}`, writeMode }),
+      ({ writeMode }) =>
+        new D1Backend({ database: env.DB, namespace: `case-${++last}`, writeMode }),
     );
   },
   async edits(env, url) {

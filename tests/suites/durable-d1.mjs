@@ -46,7 +46,9 @@ export default {
 
 async function suite(tally, miniflare) {
   const ask = async (path, query = {}) => {
-    const answer = await miniflare.dispatchFetch(`http://worker/${path}?${new URLSearchParams(query)}`);
+    const answer = await miniflare.dispatchFetch(
+      `http://worker/${path}?${new URLSearchParams(query)}`,
+    );
     if (!answer.ok) throw new Error(await answer.text());
     return answer.json();
   };
@@ -60,7 +62,11 @@ async function suite(tally, miniflare) {
   const began = await ask("start");
   tally.check("D1: the file is made", began.error === undefined, began);
   const edited = await Promise.all(writers.map((writer) => ask("edits", { writer })));
-  tally.check("D1: no edit is given up", edited.every((one) => one.refused === 0), edited);
+  tally.check(
+    "D1: no edit is given up",
+    edited.every((one) => one.refused === 0),
+    edited,
+  );
   const { content } = await ask("log");
   const lines = new Set(content.trim().split("\n"));
   tally.check("D1: no edit is lost", lines.size === 401, lines.size);

@@ -17,7 +17,8 @@ export default {
     const pool = pooled(pg, { connectionString: server.url });
     try {
       const kinds = await places(pool, hub);
-      for (const kind of kinds) await tally.part(`tenants: ${kind.name}`, () => tenants(tally, kind));
+      for (const kind of kinds)
+        await tally.part(`tenants: ${kind.name}`, () => tenants(tally, kind));
       await tally.part("injection", () => injection(tally, pool));
     } finally {
       await pool.end();
@@ -38,10 +39,15 @@ async function places(pool, hub) {
   const sqlite = (sql, params) => file.all(sql, params);
   return [
     { name: "store", of: (namespace) => new StoreBackend({ store, namespace }), nested: true },
-    { name: "PostgreSQL", of: (namespace) => new PostgresBackend({ client: pool, namespace }), nested: true },
+    {
+      name: "PostgreSQL",
+      of: (namespace) => new PostgresBackend({ client: pool, namespace }),
+      nested: true,
+    },
     {
       name: "SQLite",
-      of: (namespace) => new SqlBackend({ query: sqlite, dialect: "sqlite", namespace, migrate: true }),
+      of: (namespace) =>
+        new SqlBackend({ query: sqlite, dialect: "sqlite", namespace, migrate: true }),
       nested: true,
     },
     {
@@ -59,16 +65,72 @@ const SECRET = "the secret of a";
 
 /** Names that are not `a`, but would like to be, or to be all. */
 const NEIGHBOURS = ["abc", "ab", "aa", "b", "A", "a.b", "a-b", "a_b", "a0", "a.", "a-"];
-const NESTED = [["a", "b"], ["b", "a"], ["a:b"], ["a:"], [":a"], ["a", "a"], ["a~"], ["a+"], ["a@"], ["a", "b", "c"]];
+const NESTED = [
+  ["a", "b"],
+  ["b", "a"],
+  ["a:b"],
+  ["a:"],
+  [":a"],
+  ["a", "a"],
+  ["a~"],
+  ["a+"],
+  ["a@"],
+  ["a", "b", "c"],
+];
 const IMPOSSIBLE = [
-  [""], ["a", ""], ["", "a"], [], ["*"], ["a*"], ["**"], ["?"], ["a?"], ["%"], ["a%"], ["_%"], ["[a]"], ["{a,b}"],
-  ["a/"], ["/a"], ["a/b"], ["../a"], [".."  + "/"], ["a\\"], ["a\0"], ["\0a"], ["a\n"], [" a"], ["a "], ["\u0430"],
-  ["\uff41"], ["a\u0301"], ["a\u200b"], ["a'"], ['a"'], ["a' OR '1'='1"], ["a;--"], ["a#"], ["a,b"], [null], [1], [["a"]],
+  [""],
+  ["a", ""],
+  ["", "a"],
+  [],
+  ["*"],
+  ["a*"],
+  ["**"],
+  ["?"],
+  ["a?"],
+  ["%"],
+  ["a%"],
+  ["_%"],
+  ["[a]"],
+  ["{a,b}"],
+  ["a/"],
+  ["/a"],
+  ["a/b"],
+  ["../a"],
+  [".." + "/"],
+  ["a\\"],
+  ["a\0"],
+  ["\0a"],
+  ["a\n"],
+  [" a"],
+  ["a "],
+  ["\u0430"],
+  ["\uff41"],
+  ["a\u0301"],
+  ["a\u200b"],
+  ["a'"],
+  ['a"'],
+  ["a' OR '1'='1"],
+  ["a;--"],
+  ["a#"],
+  ["a,b"],
+  [null],
+  [1],
+  [["a"]],
 ];
 /** What a tenant asks its own backend, to reach out of it. */
 const REACHES = [
-  "/../a/secret.txt", "../a/secret.txt", "/a/../../secret.txt", "/a/secret.txt", "/%2e%2e/a/secret.txt", "/a%2fsecret.txt",
-  "/secret.txt", "//secret.txt", "/./secret.txt", "/~/secret.txt", "\\a\\secret.txt", "/a\0/secret.txt",
+  "/../a/secret.txt",
+  "../a/secret.txt",
+  "/a/../../secret.txt",
+  "/a/secret.txt",
+  "/%2e%2e/a/secret.txt",
+  "/a%2fsecret.txt",
+  "/secret.txt",
+  "//secret.txt",
+  "/./secret.txt",
+  "/~/secret.txt",
+  "\\a\\secret.txt",
+  "/a\0/secret.txt",
 ];
 
 async function tenants(tally, kind) {
@@ -80,7 +142,10 @@ async function tenants(tally, kind) {
   const intact = async (what) => {
     const { content } = await kind.of(["a"]).read("/secret.txt");
     const { files } = await kind.of(["a"]).ls("/");
-    tally.check(`${kind.name}: ${what} leaves a alone`, content === SECRET && files.length === 2, { content, files });
+    tally.check(`${kind.name}: ${what} leaves a alone`, content === SECRET && files.length === 2, {
+      content,
+      files,
+    });
   };
   const sees = async (who) => {
     const answers = [
@@ -98,7 +163,9 @@ async function tenants(tally, kind) {
     const text = JSON.stringify(answers, (_, value) =>
       value instanceof Uint8Array ? new TextDecoder().decode(value) : value,
     );
-    const shown = answers.slice(0, 7).some(({ files, matches }) => (files ?? matches ?? []).length > 0);
+    const shown = answers
+      .slice(0, 7)
+      .some(({ files, matches }) => (files ?? matches ?? []).length > 0);
     return text.includes(SECRET) || shown;
   };
   const siblings = [...NEIGHBOURS.map((name) => [name]), ...(kind.nested ? NESTED : [])];
@@ -108,7 +175,11 @@ async function tenants(tally, kind) {
     try {
       who = kind.of(namespace);
     } catch (error) {
-      tally.check(`${kind.name}: ${JSON.stringify(namespace)} is refused`, error instanceof TypeError, String(error));
+      tally.check(
+        `${kind.name}: ${JSON.stringify(namespace)} is refused`,
+        error instanceof TypeError,
+        String(error),
+      );
       continue;
     }
     tally.check(`${kind.name}: ${JSON.stringify(namespace)} sees nothing`, !(await sees(who)));
@@ -132,8 +203,15 @@ async function tenants(tally, kind) {
   const b = kind.of(["b"]);
   for (const path of REACHES) {
     attempts += 1;
-    const answers = [await b.read(path), ...(await b.downloadFiles([path])), await b.grep("secret", path), await b.glob("**", path)];
-    const found = answers.some((one) => one.content || one.matches?.length > 0 || one.files?.length > 0);
+    const answers = [
+      await b.read(path),
+      ...(await b.downloadFiles([path])),
+      await b.grep("secret", path),
+      await b.glob("**", path),
+    ];
+    const found = answers.some(
+      (one) => one.content || one.matches?.length > 0 || one.files?.length > 0,
+    );
     tally.check(`${kind.name}: ${JSON.stringify(path)} reaches nothing`, !found, answers);
     await b.write(path, "not a's");
     await b.delete(path);
@@ -144,10 +222,46 @@ async function tenants(tally, kind) {
 }
 
 const INJECTIONS = [
-  "'", '"', "''", "\\'", "';--", "'; DROP TABLE files; --", "' OR '1'='1", "' OR 1=1 --", '" OR ""="', "') OR ('1'='1",
-  "1; DELETE FROM files", "' UNION SELECT * FROM files --", "'; UPDATE files SET content='x'; --", "$1", "$1::text", "?", "?1", ":a", "@a", "%s",
-  "%", "_", "%%", "\\", "\\\\", "/*", "*/", "--", "#", ";",
-  "$$; DROP TABLE files; $$", "E'\\x27'", "chr(39)", "0x27", "\u02bc; DROP TABLE files", "\uff07", "`files`", "[files]", "files; SELECT pg_sleep(9)", "' || pg_read_file('x') || '",
+  "'",
+  '"',
+  "''",
+  "\\'",
+  "';--",
+  "'; DROP TABLE files; --",
+  "' OR '1'='1",
+  "' OR 1=1 --",
+  '" OR ""="',
+  "') OR ('1'='1",
+  "1; DELETE FROM files",
+  "' UNION SELECT * FROM files --",
+  "'; UPDATE files SET content='x'; --",
+  "$1",
+  "$1::text",
+  "?",
+  "?1",
+  ":a",
+  "@a",
+  "%s",
+  "%",
+  "_",
+  "%%",
+  "\\",
+  "\\\\",
+  "/*",
+  "*/",
+  "--",
+  "#",
+  ";",
+  "$$; DROP TABLE files; $$",
+  "E'\\x27'",
+  "chr(39)",
+  "0x27",
+  "\u02bc; DROP TABLE files",
+  "\uff07",
+  "`files`",
+  "[files]",
+  "files; SELECT pg_sleep(9)",
+  "' || pg_read_file('x') || '",
 ];
 
 async function injection(tally, pool) {
@@ -158,7 +272,8 @@ async function injection(tally, pool) {
   const query = (sql, params) => file.all(sql, params);
   const make = {
     PostgreSQL: (more) => new PostgresBackend({ client: pool, namespace: "inject", ...more }),
-    SQLite: (more) => new SqlBackend({ query, dialect: "sqlite", namespace: "inject", migrate: true, ...more }),
+    SQLite: (more) =>
+      new SqlBackend({ query, dialect: "sqlite", namespace: "inject", migrate: true, ...more }),
   };
   for (const [name, of] of Object.entries(make)) {
     const backend = of();
@@ -172,7 +287,15 @@ async function injection(tally, pool) {
       const found = await backend.grep(evil, path);
       const edited = await backend.edit(path, evil, `${evil} again`);
       const again = await backend.read(path);
-      tally.check(`${shown} is only text`, wrote.error === undefined && read.content === evil && found.matches?.length === 1 && edited.occurrences === 1 && again.content === `${evil} again`, { wrote, read, found, edited, again });
+      tally.check(
+        `${shown} is only text`,
+        wrote.error === undefined &&
+          read.content === evil &&
+          found.matches?.length === 1 &&
+          edited.occurrences === 1 &&
+          again.content === `${evil} again`,
+        { wrote, read, found, edited, again },
+      );
       await backend.ls(evil);
       await backend.glob(evil, evil);
       await backend.grep("x", evil, evil);
