@@ -131,7 +131,7 @@ function glueTypes() {
     readFileSync(join(glue, `${name}.d.ts`), "utf8"),
   );
   // A function is one line; a class ends with the first brace that stands at a line's start.
-  const declaration = /^export (?:function (\w+).*|class (\w+)[^]*?\n\})/gm;
+  const declaration = /^export (?:function (\w+).*|class (\w+)[\s\S]*?\n\})/gm;
   const known = new Set(Array.from(first.matchAll(declaration), ([, name, type]) => name ?? type));
   let all = first;
   for (const [text, name, type] of others.join("\n").matchAll(declaration)) {
@@ -171,7 +171,15 @@ async function bundle() {
     // The glue has a loader of its own that no entry calls; without it no bundler is misled.
     treeShaking: true,
     // Optional peers, and the package itself, which the adapters import as their user does.
-    external: ["./kitbag.wasm", "./storages.wasm", "./lent.wasm", "node:*", "kitbag", "kitbag/*", ...peers()],
+    external: [
+      "./kitbag.wasm",
+      "./storages.wasm",
+      "./lent.wasm",
+      "node:*",
+      "kitbag",
+      "kitbag/*",
+      ...peers(),
+    ],
     plugins: [provided(module), ...(others.length > 0 && module === first ? [otherBundles] : [])],
   });
   const esm = {

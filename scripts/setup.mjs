@@ -101,9 +101,10 @@ function installed(directory) {
 
 async function npmPackages(directory) {
   if (installed(directory)) return;
-  const locked = existsSync(join(directory, "package-lock.json"));
   say(`installing npm packages in ${directory.slice(at().length + 1) || "."}`);
-  await must("npm", [locked ? "ci" : "install"], { cwd: directory });
+  // Not `npm ci`: it refuses a lock whose entries for other systems have no version, which is how
+  // a registry that lacks those packages leaves them. This too installs what the lock says.
+  await must("npm", ["install", "--no-save"], { cwd: directory });
 }
 
 // Browsers and other Debian packages.

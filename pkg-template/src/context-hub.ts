@@ -11,9 +11,7 @@ export type HubEntry = { type: "file"; content: string } | { type: string; repo_
 
 /** As much of `langsmith`'s client as is needed. */
 export interface HubClient {
-  pullAgent(
-    identifier: string,
-  ): Promise<{ commit_hash: string; files: Record<string, HubEntry> }>;
+  pullAgent(identifier: string): Promise<{ commit_hash: string; files: Record<string, HubEntry> }>;
   pushAgent(
     identifier: string,
     // biome-ignore lint/suspicious/noExplicitAny: langsmith's own entries are of narrower types
@@ -46,7 +44,10 @@ export class ContextHubBackend extends Backend {
     }
     const given = new Options("ContextHubBackend", options);
     const client = given.object("client") as HubClient | undefined;
-    if (client && (typeof client.pullAgent !== "function" || typeof client.pushAgent !== "function")) {
+    if (
+      client &&
+      (typeof client.pullAgent !== "function" || typeof client.pushAgent !== "function")
+    ) {
       given.refuse("client", "an object with pullAgent() and pushAgent()", client);
     }
     const apiKey = given.text("apiKey");
@@ -149,7 +150,10 @@ class FetchClient implements HubClient {
     }
     if (answer.ok) return answer;
     const said = (await answer.text().catch(() => "")).slice(0, 500);
-    throw new HubError(this.#told(`The Hub refused to ${what} (${answer.status}): ${said}`), answer.status);
+    throw new HubError(
+      this.#told(`The Hub refused to ${what} (${answer.status}): ${said}`),
+      answer.status,
+    );
   }
 
   /** What is told never holds the key. */

@@ -2,5 +2,5 @@
 // same names from two bundles, so that each has a WebAssembly module of its own.
 
 export * from "./agent.js";
-export * from "./storages.js";
 export * from "./lent.js";
+export * from "./storages.js";

@@ -88,9 +88,7 @@ function boundTo(store: StoreLike, namespace: readonly string[], form: Form): Bo
   for (const [old, ref] of known) if (ref.deref() === undefined) known.delete(old);
   let handle: number;
   try {
-    handle = enter(() =>
-      glue.store_new(store, [...namespace], form.overwrite, form.v1, form.raw),
-    );
+    handle = enter(() => glue.store_new(store, [...namespace], form.overwrite, form.v1, form.raw));
   } catch (refusal) {
     if (typeof refusal === "string") throw new BadArgument(refusal);
     throw refusal;
@@ -194,7 +192,8 @@ function storeOf(options: Options, store: unknown): StoreLike | undefined {
 
 function namespaceOf(options: Options): StoreNamespace | undefined {
   const value = options.raw("namespace");
-  if (value === undefined || typeof value === "function") return value as StoreNamespace | undefined;
+  if (value === undefined || typeof value === "function")
+    return value as StoreNamespace | undefined;
   try {
     return checked(value);
   } catch (error) {

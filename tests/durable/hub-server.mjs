@@ -55,7 +55,10 @@ export class HubServer {
     }
     const plain = /^GET \/repos\/([^/]+)\/([^/]+)$/.exec(asked);
     if (plain) return this.repos.has(plain[2]) ? [200, { repo: {} }] : [404, { detail: "no repo" }];
-    const found = /^(GET|POST) \/v1\/platform\/hub\/repos\/([^/]+)\/([^/]+)\/directories(\/commits)?$/.exec(asked);
+    const found =
+      /^(GET|POST) \/v1\/platform\/hub\/repos\/([^/]+)\/([^/]+)\/directories(\/commits)?$/.exec(
+        asked,
+      );
     if (!found) return [404, { detail: `nothing at ${asked}` }];
     const repo = this.repos.get(decodeURIComponent(found[3]));
     if (!repo) return [404, { detail: "no repo" }];
@@ -65,7 +68,8 @@ export class HubServer {
       return [200, { commit_id: newest, commit_hash: newest, files: repo.files }];
     }
     const { files, parent_commit: parent } = JSON.parse(body);
-    const stale = newest === undefined ? parent !== undefined : !parent || !newest.startsWith(parent);
+    const stale =
+      newest === undefined ? parent !== undefined : !parent || !newest.startsWith(parent);
     if (stale) {
       this.refused += 1;
       return [409, { detail: "the parent is not the newest commit" }];

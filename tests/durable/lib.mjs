@@ -19,6 +19,19 @@ export const conformance = async () => {
 /** A package of `tests/deps/durable`. */
 export const dependency = (name) => import(pathToFileURL(require.resolve(name)).href);
 
+/** A pool whose dying connections are heard: unheard, the event would end the process. */
+export function pooled(pg, options) {
+  class Client extends pg.Client {
+    constructor(...args) {
+      super(...args);
+      this.on("error", () => {});
+    }
+  }
+  const pool = new pg.Pool({ ...options, Client });
+  pool.on("error", () => {});
+  return pool;
+}
+
 /** Counts what held and what did not. */
 export class Tally {
   passed = 0;
@@ -84,7 +97,11 @@ export async function raceEdits(tally, what, backends, edits = 50, reader = back
       for (let edit = 0; edit < edits; edit++) if (!lines.has(`${writer}-${edit}`)) lost += 1;
     }
     tally.check(`${what}: no edit is lost`, lost === 0, lost);
-    tally.check(`${what}: none is there twice`, lines.size === backends.length * edits + 1, lines.size);
+    tally.check(
+      `${what}: none is there twice`,
+      lines.size === backends.length * edits + 1,
+      lines.size,
+    );
   });
 }
 
@@ -96,12 +113,16 @@ export async function raceCreates(tally, what, backends, files = 20) {
       const answers = await Promise.all(
         backends.map((backend, writer) => backend.write(path, `writer ${writer}`)),
       );
-      const winners = answers.flatMap((answer, writer) => (answer.error === undefined ? [writer] : []));
+      const winners = answers.flatMap((answer, writer) =>
+        answer.error === undefined ? [writer] : [],
+      );
       const refused = answers.filter((answer) => answer.code === "already_exists").length;
       const { content } = await backends[0].read(path);
       tally.check(
         `${what}: ${path} has one winner`,
-        winners.length === 1 && refused === backends.length - 1 && content === `writer ${winners[0]}`,
+        winners.length === 1 &&
+          refused === backends.length - 1 &&
+          content === `writer ${winners[0]}`,
         { answers, content },
       );
     }

@@ -114,8 +114,11 @@ export class Postgres {
     const child = this.#process;
     if (child && child.exitCode === null && child.signalCode === null) {
       const gone = new Promise((resolve) => child.once("exit", resolve));
-      child.kill("SIGINT");
+      // It waits for clients that are just leaving; after a while it does not.
+      child.kill("SIGTERM");
+      const hurry = setTimeout(() => child.kill("SIGINT"), 3000);
       await gone;
+      clearTimeout(hurry);
     }
     rmSync(this.#base, { recursive: true, force: true });
   }

@@ -26,17 +26,37 @@ async function suite(tally, hub) {
   const own = (repo, options) =>
     new ContextHubBackend(repo, { apiKey: KEY, baseUrl: hub.url, ...options });
   const langsmith = () => new Client({ apiUrl: hub.url, apiKey: KEY, autoBatchTracing: false });
-  const theirs = (repo, options) => new ContextHubBackend(repo, { client: langsmith(), ...options });
+  const theirs = (repo, options) =>
+    new ContextHubBackend(repo, { client: langsmith(), ...options });
 
-  await tally.conform("ContextHubBackend by fetch", ({ writeMode }) => own(`r${++last}`, { writeMode }));
+  await tally.conform("ContextHubBackend by fetch", ({ writeMode }) =>
+    own(`r${++last}`, { writeMode }),
+  );
   await tally.conform("ContextHubBackend by langsmith", ({ writeMode }) =>
     theirs(`acme/r${++last}`, { writeMode }),
   );
 
   const eight = (make) => Array.from({ length: 8 }, make);
-  await raceEdits(tally, "Context Hub", eight(() => own("edits")), 50, own("edits"));
-  await raceCreates(tally, "Context Hub", eight(() => own("edits")), 8);
-  await raceEdits(tally, "Context Hub by langsmith", eight(() => theirs("acme/edits2")), 6, own("edits2"));
+  await raceEdits(
+    tally,
+    "Context Hub",
+    eight(() => own("edits")),
+    50,
+    own("edits"),
+  );
+  await raceCreates(
+    tally,
+    "Context Hub",
+    eight(() => own("edits")),
+    8,
+  );
+  await raceEdits(
+    tally,
+    "Context Hub by langsmith",
+    eight(() => theirs("acme/edits2")),
+    6,
+    own("edits2"),
+  );
   tally.check("stale parents were met", hub.refused > 0, hub.refused);
 
   const before = hub.commits;
@@ -44,7 +64,11 @@ async function suite(tally, hub) {
   const answers = await Promise.all(
     Array.from({ length: 30 }, (_, n) => many.write(`/n/${n}.md`, `text ${n}`)),
   );
-  tally.check("30 writes at once all land", answers.every((one) => one.error === undefined), answers);
+  tally.check(
+    "30 writes at once all land",
+    answers.every((one) => one.error === undefined),
+    answers,
+  );
   tally.check("as one commit", hub.commits - before === 1, hub.commits - before);
   const seen = await own("many").glob("**/*.md");
   tally.check("and another client sees them", seen.files.length === 30, seen.files?.length);
@@ -56,20 +80,34 @@ async function suite(tally, hub) {
     ["/ok.md", new TextEncoder().encode("fine")],
     ["/bad.bin", new Uint8Array([0xff, 0xfe])],
   ]);
-  tally.check("bytes are refused alone", uploads[0].error === null && uploads[1].error === "invalid_path", uploads);
+  tally.check(
+    "bytes are refused alone",
+    uploads[0].error === null && uploads[1].error === "invalid_path",
+    uploads,
+  );
 
   hub.failing = 503;
   const down = await many.write("/later.md", "x");
   const unread = await own("many").read("/ok.md");
   hub.failing = 0;
-  tally.check("a failing Hub is an error", down.code === "unavailable" && unread.code === "unavailable", { down, unread });
+  tally.check(
+    "a failing Hub is an error",
+    down.code === "unavailable" && unread.code === "unavailable",
+    { down, unread },
+  );
   tally.check("that does not tell the key", !JSON.stringify([down, unread]).includes(KEY), down);
   const again = await many.write("/later.md", "x");
   tally.check("and passes", again.error === undefined, again);
-  const unknown = await new ContextHubBackend("many", { apiKey: "wrong", baseUrl: hub.url }).ls("/");
+  const unknown = await new ContextHubBackend("many", { apiKey: "wrong", baseUrl: hub.url }).ls(
+    "/",
+  );
   tally.check("an unknown key is permission_denied", unknown.code === "permission_denied", unknown);
 
   hub.repos.get("many").files["skills/x"] = { type: "skill", repo_handle: "other" };
   const linked = await own("many").write("/skills/x/SKILL.md", "mine");
-  tally.check("what is linked in is not ours to write", linked.code === "permission_denied", linked);
+  tally.check(
+    "what is linked in is not ours to write",
+    linked.code === "permission_denied",
+    linked,
+  );
 }

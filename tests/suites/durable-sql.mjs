@@ -1,7 +1,7 @@
 // SqlBackend on databases that are really there: PostgreSQL, PGlite, SQLite.
 
+import { dependency, kitbag, pooled, raceCreates, raceEdits, Tally } from "../durable/lib.mjs";
 import { Postgres } from "../durable/postgres.mjs";
-import { dependency, kitbag, raceCreates, raceEdits, Tally } from "../durable/lib.mjs";
 
 export default {
   about: "PostgreSQL, PGlite, SQLite: conformance, races, kill -9, EXPLAIN",
@@ -38,12 +38,22 @@ async function sqlite(tally) {
   const { createClient } = await dependency("@libsql/client");
   const client = createClient({ url: ":memory:" });
   const send = (sql, args) => client.execute({ sql, args });
-  await tally.conform("SqlBackend on libsql", ({ writeMode }) =>
-    new SqlBackend({ query: send, dialect: "sqlite", namespace: fresh(), migrate: true, writeMode }),
+  await tally.conform(
+    "SqlBackend on libsql",
+    ({ writeMode }) =>
+      new SqlBackend({
+        query: send,
+        dialect: "sqlite",
+        namespace: fresh(),
+        migrate: true,
+        writeMode,
+      }),
   );
 
   const older = new wasm.Database(":memory:");
-  older.run("CREATE TABLE files (namespace TEXT, path TEXT, content BLOB, PRIMARY KEY (namespace, path))");
+  older.run(
+    "CREATE TABLE files (namespace TEXT, path TEXT, content BLOB, PRIMARY KEY (namespace, path))",
+  );
   older.run("INSERT INTO files VALUES ('t', '/old.txt', x'6f6c64')");
   const upgraded = new SqlBackend({
     query: (sql, params) => older.all(sql, params),
@@ -63,8 +73,9 @@ async function pglite(tally) {
   const { PGlite } = await dependency("@electric-sql/pglite");
   const client = await PGlite.create();
   await new PostgresBackend({ client }).migrate();
-  await tally.conform("PostgresBackend on PGlite", ({ writeMode }) =>
-    new PostgresBackend({ client, namespace: fresh(), writeMode }),
+  await tally.conform(
+    "PostgresBackend on PGlite",
+    ({ writeMode }) => new PostgresBackend({ client, namespace: fresh(), writeMode }),
   );
   await client.close();
 }
@@ -72,7 +83,9 @@ async function pglite(tally) {
 async function postgres(tally, server) {
   const { PostgresBackend, SqlBackend } = await kitbag();
   const { default: pg } = await dependency("pg");
-  const pools = Array.from({ length: 8 }, () => new pg.Pool({ connectionString: server.url, max: 2 }));
+  const pools = Array.from({ length: 8 }, () =>
+    pooled(pg, { connectionString: server.url, max: 2 }),
+  );
   const [client] = pools;
 
   const unmade = await new PostgresBackend({ client }).read("/a");
@@ -81,17 +94,25 @@ async function postgres(tally, server) {
   await Promise.all(pools.map((pool) => new PostgresBackend({ client: pool }).migrate()));
   await new PostgresBackend({ client }).migrate();
 
-  await tally.conform("PostgresBackend on PostgreSQL", ({ writeMode }) =>
-    new PostgresBackend({ client, namespace: fresh(), writeMode }),
+  await tally.conform(
+    "PostgresBackend on PostgreSQL",
+    ({ writeMode }) => new PostgresBackend({ client, namespace: fresh(), writeMode }),
   );
   const { default: sql } = await dependency("postgres");
   const porsager = sql(server.url, { max: 2 });
-  await tally.conform("PostgresBackend on postgres.js", ({ writeMode }) =>
-    new PostgresBackend({ query: (q, p) => porsager.unsafe(q, p), namespace: fresh(), writeMode }),
+  await tally.conform(
+    "PostgresBackend on postgres.js",
+    ({ writeMode }) =>
+      new PostgresBackend({
+        query: (q, p) => porsager.unsafe(q, p),
+        namespace: fresh(),
+        writeMode,
+      }),
   );
   await porsager.end();
 
-  const writers = (namespace) => pools.map((pool) => new PostgresBackend({ client: pool, namespace }));
+  const writers = (namespace) =>
+    pools.map((pool) => new PostgresBackend({ client: pool, namespace }));
   await raceEdits(tally, "PostgreSQL", writers("edits"));
   await raceCreates(tally, "PostgreSQL", writers("creates"));
 
@@ -99,9 +120,14 @@ async function postgres(tally, server) {
   const many = new PostgresBackend({ client, namespace: "range" });
   const body = new TextEncoder().encode("export const x = 1;\n");
   const files = [];
-  for (let n = 0; n < 3000; n++) files.push([`/${n % 3 ? "docs" : "src"}/d${n % 10}/f${n}.ts`, body]);
+  for (let n = 0; n < 3000; n++)
+    files.push([`/${n % 3 ? "docs" : "src"}/d${n % 10}/f${n}.ts`, body]);
   const stored = await many.uploadFiles(files);
-  tally.check("3,000 uploads", stored.every((one) => one.error === null), stored.find((o) => o.error));
+  tally.check(
+    "3,000 uploads",
+    stored.every((one) => one.error === null),
+    stored.find((o) => o.error),
+  );
   await client.query("ANALYZE files");
   const sent = [];
   const watched = new SqlBackend({
@@ -120,25 +146,16 @@ async function postgres(tally, server) {
   const touched = [...plan.matchAll(/"Actual Rows":(\d+)/g)].map((m) => Number(m[1]));
   const range = /\(path >= '\/src\/'::text\) AND \(path < '\/src0'::text\)/.test(plan);
   tally.check("EXPLAIN shows an index range", range && !/Seq Scan/.test(plan), plan);
-  tally.check("and no row beyond it", Math.max(...touched) === 1000 && !/Rows Removed by Filter":[1-9]/.test(plan), plan);
+  tally.check(
+    "and no row beyond it",
+    Math.max(...touched) === 1000 && !/Rows Removed by Filter":[1-9]/.test(plan),
+    plan,
+  );
   sent.length = 0;
   await watched.ls("/src");
   const level = await client.query(`EXPLAIN (FORMAT JSON) ${sent[0][0]}`, sent[0][1]);
   tally.check("ls seeks, never scans", !/"Seq Scan"/.test(JSON.stringify(level.rows)), level.rows);
   await Promise.all(pools.map((pool) => pool.end()));
-}
-
-/** A pool whose dying connections are heard: unheard, the event would end the process. */
-function pooled(pg, options) {
-  class Client extends pg.Client {
-    constructor(...args) {
-      super(...args);
-      this.on("error", () => {});
-    }
-  }
-  const pool = new pg.Pool({ ...options, Client });
-  pool.on("error", () => {});
-  return pool;
 }
 
 /** 1,000 writes, the server killed in the middle and started again. */
@@ -173,10 +190,20 @@ async function killed(tally, server) {
   const paths = acknowledged.map((n) => `/f${n}.txt`);
   const read = await after.downloadFiles(paths);
   const text = new TextDecoder();
-  const lost = read.filter((one, at) => text.decode(one.content ?? undefined) !== `content ${acknowledged[at]}`);
+  const lost = read.filter(
+    (one, at) => text.decode(one.content ?? undefined) !== `content ${acknowledged[at]}`,
+  );
   tally.check("every acknowledged write is there", lost.length === 0, lost.slice(0, 3));
-  tally.check("every other is an error", odd === 0 && acknowledged.length + refused.length === 1000, odd);
-  tally.check("some were acknowledged after the restart", acknowledged.some((n) => n > 600), acknowledged.length);
+  tally.check(
+    "every other is an error",
+    odd === 0 && acknowledged.length + refused.length === 1000,
+    odd,
+  );
+  tally.check(
+    "some were acknowledged after the restart",
+    acknowledged.some((n) => n > 600),
+    acknowledged.length,
+  );
   tally.check("some were refused", refused.length > 0, refused.length);
   console.log(`kill -9: ${acknowledged.length} acknowledged, ${refused.length} refused`);
   await again.end();

@@ -73,8 +73,8 @@ fn text(text: &str) -> Content {
 }
 
 fn wait<T>(future: impl Future<Output = T>) -> T {
-    let mut pool = futures_util::task::noop_waker();
-    let mut context = std::task::Context::from_waker(&mut pool);
+    let waker = futures_util::task::noop_waker();
+    let mut context = std::task::Context::from_waker(&waker);
     let mut future = std::pin::pin!(future);
     loop {
         if let std::task::Poll::Ready(answer) = future.as_mut().poll(&mut context) {

@@ -142,7 +142,7 @@ fn bytes_of(cell: &JsValue) -> Option<Bytes> {
     }
     let byte = |item: JsValue| {
         let number = item.as_f64()?;
-        (number >= 0.0 && number <= 255.0).then_some(number as u8)
+        (0.0..=255.0).contains(&number).then_some(number as u8)
     };
     let array: &Array = cell.unchecked_ref();
     array
@@ -154,7 +154,7 @@ fn bytes_of(cell: &JsValue) -> Option<Bytes> {
 
 fn unhex(text: &str) -> Option<Bytes> {
     let digits = text.as_bytes();
-    if digits.len() % 2 != 0 {
+    if !digits.len().is_multiple_of(2) {
         return None;
     }
     let digit = |byte: u8| char::from(byte).to_digit(16);

@@ -1,0 +1,52 @@
+// Runs inside workerd: the conformance suite and the races on a D1 binding.
+
+import { runConformance } from "../../pkg/dist/conformance.js";
+import { D1Backend } from "../../pkg/dist/workerd.js";
+
+const work = {
+  async conformance(env) {
+    let last = 0;
+    await new D1Backend({ database: env.DB }).migrate();
+    await new D1Backend({ database: env.DB }).migrate();
+    return runConformance(
+      ({ writeMode }) =>
+        new D1Backend({ database: env.DB, namespace: `case-${++last}`, writeMode }),
+    );
+  },
+  async edits(env, url) {
+    const writer = url.searchParams.get("writer");
+    const backend = new D1Backend({ database: env.DB, namespace: "edits" });
+    let refused = 0;
+    for (let edit = 0; edit < 50; edit++) {
+      const answer = await backend.edit("/log.txt", "start\n", `start\n${writer}-${edit}\n`);
+      if (answer.error !== undefined) refused += 1;
+    }
+    return { refused };
+  },
+  async start(env) {
+    return new D1Backend({ database: env.DB, namespace: "edits" }).write("/log.txt", "start\n");
+  },
+  async log(env) {
+    return new D1Backend({ database: env.DB, namespace: "edits" }).read("/log.txt", 0, 100_000);
+  },
+  async create(env, url) {
+    const { writer, path } = Object.fromEntries(url.searchParams);
+    const backend = new D1Backend({ database: env.DB, namespace: "creates" });
+    return backend.write(path, `writer ${writer}`);
+  },
+  async look(env, url) {
+    const backend = new D1Backend({ database: env.DB, namespace: "creates" });
+    return backend.read(url.searchParams.get("path"));
+  },
+};
+
+export default {
+  async fetch(request, env) {
+    const url = new URL(request.url);
+    try {
+      return Response.json(await work[url.pathname.slice(1)](env, url));
+    } catch (error) {
+      return new Response(error?.stack ?? String(error), { status: 500 });
+    }
+  },
+};
