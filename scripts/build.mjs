@@ -36,8 +36,8 @@ const dist = join(out, "dist");
 const cacheDir = join(root, ".cache");
 
 // One crate, three modules: what an agent works with, files in a browser and across a network, and
-// what the host lends. The
-// testing variant is one module, so that what only tests export is beside everything else.
+// what the host lends. The testing variant is one module, so that what only tests export is
+// beside everything else.
 const MODULES = options.testing
   ? [{ name: "kitbag", features: "agent,storages,lent,testing" }]
   : [
@@ -69,6 +69,12 @@ for (const module of MODULES) {
   module.glue = join(cacheDir, `bindgen-${variant}`, module.name);
   module.wasm = makeWasm(module);
   writeFileSync(join(dist, `${module.name}.wasm`), module.wasm);
+}
+// Entries for Workers name each module; where there is only one, it stands for the others.
+if (options.testing) {
+  for (const name of ["storages", "lent"]) {
+    writeFileSync(join(dist, `${name}.wasm`), MODULES[0].wasm);
+  }
 }
 glueTypes();
 await bundle();
@@ -131,7 +137,7 @@ function glueTypes() {
     readFileSync(join(glue, `${name}.d.ts`), "utf8"),
   );
   // A function is one line; a class ends with the first brace that stands at a line's start.
-  const declaration = /^export (?:function (\w+).*|class (\w+)[^]*?\n\})/gm;
+  const declaration = /^export (?:function (\w+).*|class (\w+)[\s\S]*?\n\})/gm;
   const known = new Set(Array.from(first.matchAll(declaration), ([, name, type]) => name ?? type));
   let all = first;
   for (const [text, name, type] of others.join("\n").matchAll(declaration)) {
@@ -171,7 +177,15 @@ async function bundle() {
     // The glue has a loader of its own that no entry calls; without it no bundler is misled.
     treeShaking: true,
     // Optional peers, and the package itself, which the adapters import as their user does.
-    external: ["./kitbag.wasm", "./storages.wasm", "./lent.wasm", "node:*", "kitbag", "kitbag/*", ...peers()],
+    external: [
+      "./kitbag.wasm",
+      "./storages.wasm",
+      "./lent.wasm",
+      "node:*",
+      "kitbag",
+      "kitbag/*",
+      ...peers(),
+    ],
     plugins: [provided(module), ...(others.length > 0 && module === first ? [otherBundles] : [])],
   });
   const esm = {

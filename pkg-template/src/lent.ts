@@ -2,6 +2,12 @@
 // own. All of it runs in `lent.wasm`, which is compiled when the first of them is made.
 
 export {
+  ContextHubBackend,
+  type ContextHubBackendOptions,
+  type HubClient,
+  type HubEntry,
+} from "./context-hub.js";
+export {
   type Condition,
   CustomBackend,
   type CustomBackendOptions,
@@ -15,6 +21,7 @@ export type { FsLike } from "./disk/host.js";
 export type { Ripgrep } from "./disk/search.js";
 export type { CommandLimits, CommandOutput } from "./execute.js";
 export { FilesystemBackend, type FilesystemBackendOptions } from "./filesystem.js";
+export { type GraphContext, type GraphRuntime, provideGraphContext } from "./graph.js";
 export {
   type CommandRequest,
   type ExecuteCallback,
@@ -36,8 +43,6 @@ export {
   type SqlTableOptions,
   type SqlValue,
 } from "./sql.js";
-export { ContextHubBackend, type ContextHubBackendOptions, type HubClient, type HubEntry } from "./context-hub.js";
-export { type GraphContext, type GraphRuntime, provideGraphContext } from "./graph.js";
 export {
   type NamespaceRuntime,
   type StateAndStore,

@@ -68,8 +68,11 @@ export interface InspectedOperation {
 
 /** Nothing: go ahead. `deny`: do not. `content`: write this in its place. */
 export type InspectVerdict =
-  // biome-ignore lint/suspicious/noConfusingVoidType: a callback that returns nothing says yes
-  void | undefined | null | { deny: string } | { content: string | Uint8Array };
+  | void
+  | undefined
+  | null
+  | { deny: string }
+  | { content: string | Uint8Array };
 
 /** What became of one operation. Never content, a pattern, a command or a secret. */
 export interface AuditRecord {

@@ -1,6 +1,6 @@
 // The Vercel AI SDK (`ai` 5 and later): a tool set for `generateText`, `streamText` and agents.
 
-import { jsonSchema, tool, type ToolSet } from "ai";
+import { jsonSchema, type ToolSet, tool } from "ai";
 import {
   type BackendOrFactory,
   type ContentBlock,
@@ -19,7 +19,8 @@ function shown(block: ContentBlock): Shown {
 
 /** In `ai` 6 the argument is `{ output }`, in `ai` 5 it is the output itself. */
 function toModelOutput(given: unknown) {
-  const wrapped = typeof given === "object" && given !== null && !Array.isArray(given) && "output" in given;
+  const wrapped =
+    typeof given === "object" && given !== null && !Array.isArray(given) && "output" in given;
   const output = (wrapped ? (given as { output: unknown }).output : given) as ToolOutput;
   if (typeof output === "string") return { type: "text" as const, value: output };
   return { type: "content" as const, value: output.map(shown) };

@@ -17,7 +17,11 @@ export type AnthropicBlock =
   | { type: "text"; text: string }
   | {
       type: "image";
-      source: { type: "base64"; media_type: "image/jpeg" | "image/png" | "image/gif" | "image/webp"; data: string };
+      source: {
+        type: "base64";
+        media_type: "image/jpeg" | "image/png" | "image/gif" | "image/webp";
+        data: string;
+      };
     }
   | { type: "document"; source: { type: "base64"; media_type: "application/pdf"; data: string } };
 
@@ -115,12 +119,14 @@ const text = (name: string, value: unknown): string => {
   return value;
 };
 
-type Files = Required<Pick<BackendProtocolV2, "ls" | "readRaw" | "write" | "edit">> & BackendProtocolV2;
+type Files = Required<Pick<BackendProtocolV2, "ls" | "readRaw" | "write" | "edit">> &
+  BackendProtocolV2;
 
 async function load(files: Files, path: string): Promise<string | undefined> {
   const raw = await files.readRaw(path);
   if (raw.data === undefined) {
-    const missing = raw.code === "not_found" || (raw.code === undefined && /not found/.test(raw.error ?? ""));
+    const missing =
+      raw.code === "not_found" || (raw.code === undefined && /not found/.test(raw.error ?? ""));
     if (missing) return undefined;
     throw new Refusal(`Error: ${raw.error}`);
   }
@@ -174,7 +180,10 @@ function rows(body: string, range: unknown): string {
     }
   }
   const numbered = (line: string, at: number) => `${String(from + at).padStart(6)}\t${line}`;
-  return lines.slice(from - 1, to).map(numbered).join("\n");
+  return lines
+    .slice(from - 1, to)
+    .map(numbered)
+    .join("\n");
 }
 
 async function view(files: Files, path: string, range: unknown): Promise<string> {
@@ -220,7 +229,8 @@ async function insert(files: Files, path: string, input: EditorInput): Promise<s
 async function remove(files: Files, path: string): Promise<string> {
   if (!files.delete) throw new Refusal("Error: These files cannot be deleted.");
   const answer = await files.delete(path);
-  if (answer.error !== undefined) throw new Refusal(answer.error.startsWith("Error") ? answer.error : `Error: ${answer.error}`);
+  if (answer.error !== undefined)
+    throw new Refusal(answer.error.startsWith("Error") ? answer.error : `Error: ${answer.error}`);
   return `Deleted ${path}.`;
 }
 
@@ -234,7 +244,8 @@ async function rename(files: Files, from: string, to: string): Promise<string> {
     for (const { path } of below.files ?? []) moves.push([path, `${to}${path.slice(from.length)}`]);
   }
   if (moves.length === 0) throw new Refusal(`Error: The path ${from} does not exist.`);
-  if (!files.downloadFiles || !files.uploadFiles) throw new Refusal("Error: These files cannot be moved.");
+  if (!files.downloadFiles || !files.uploadFiles)
+    throw new Refusal("Error: These files cannot be moved.");
   const bodies = await files.downloadFiles(moves.map(([path]) => path));
   const uploads = bodies.map((one, at): [string, Uint8Array] => {
     if (one.content === null) throw new Refusal(`Error: ${one.message ?? one.error}`);
@@ -270,7 +281,11 @@ async function command(
     throw new Refusal(`Error: "command" must be one of ${known.join(", ")}.`);
   }
   if (name === "rename") {
-    return rename(files, inside(text("old_path", given.old_path)), inside(text("new_path", given.new_path)));
+    return rename(
+      files,
+      inside(text("old_path", given.old_path)),
+      inside(text("new_path", given.new_path)),
+    );
   }
   const path = inside(text("path", given.path));
   switch (name) {
@@ -296,7 +311,15 @@ export function textEditorTool(backend: BackendOrFactory) {
       name: "str_replace_based_edit_tool" as const,
     },
     run: (input: unknown, runtime?: unknown) =>
-      handled(() => command(backend, input, ["view", "create", "str_replace", "insert"], (path) => path, runtime)),
+      handled(() =>
+        command(
+          backend,
+          input,
+          ["view", "create", "str_replace", "insert"],
+          (path) => path,
+          runtime,
+        ),
+      ),
   };
 }
 
@@ -318,10 +341,16 @@ export function memoryTool(backend: BackendOrFactory, options?: { directory?: st
         const at = (input as EditorInput | null)?.path;
         const root = typeof at === "string" && inside(at) === (directory || "/");
         const asked = (input as EditorInput | null)?.command;
-        if (root && asked === "view" && (await listing((await resolveBackend(backend, runtime)) as Files, directory || "/")) === undefined) {
+        if (
+          root &&
+          asked === "view" &&
+          (await listing((await resolveBackend(backend, runtime)) as Files, directory || "/")) ===
+            undefined
+        ) {
           return "Files and directories in /memories:\n(empty)";
         }
-        if (root && asked !== "view") throw new Refusal("Error: /memories itself can only be viewed.");
+        if (root && asked !== "view")
+          throw new Refusal("Error: /memories itself can only be viewed.");
         const said = await command(backend, input, known, inside, runtime);
         return directory === "/memories" ? said : said.replaceAll(`${directory}/`, "/memories/");
       }),

@@ -28,11 +28,13 @@ function resolved(base: string, path: string): string {
 
 type Encoding = string | { encoding?: string | null } | null | undefined;
 
-const nameOf = (encoding: Encoding) => (typeof encoding === "object" ? encoding?.encoding : encoding) ?? "utf8";
+const nameOf = (encoding: Encoding) =>
+  (typeof encoding === "object" ? encoding?.encoding : encoding) ?? "utf8";
 
 function latin1(bytes: Uint8Array): string {
   let text = "";
-  for (let at = 0; at < bytes.length; at += 8192) text += String.fromCharCode(...bytes.subarray(at, at + 8192));
+  for (let at = 0; at < bytes.length; at += 8192)
+    text += String.fromCharCode(...bytes.subarray(at, at + 8192));
   return text;
 }
 
@@ -53,7 +55,8 @@ function decode(bytes: Uint8Array, encoding: Encoding): string {
 
 function encode(content: FileContent, encoding: Encoding): Uint8Array {
   if (typeof content !== "string") return content;
-  const raw = (text: string) => Uint8Array.from({ length: text.length }, (_, at) => text.charCodeAt(at) & 255);
+  const raw = (text: string) =>
+    Uint8Array.from({ length: text.length }, (_, at) => text.charCodeAt(at) & 255);
   switch (nameOf(encoding)) {
     case "base64":
       return raw(atob(content));
@@ -77,7 +80,9 @@ class BackendFs implements IFileSystem {
 
   constructor(files: BackendProtocolV2) {
     if (!files.uploadFiles || !files.downloadFiles || !files.delete) {
-      throw new TypeError("bashFileSystem: the backend must have uploadFiles, downloadFiles and delete");
+      throw new TypeError(
+        "bashFileSystem: the backend must have uploadFiles, downloadFiles and delete",
+      );
     }
     this.#files = files;
   }
@@ -87,7 +92,8 @@ class BackendFs implements IFileSystem {
     const found = await this.#files.glob("**", "/");
     const paths = new Set<string>(this.#empty);
     for (const { path } of found.files ?? []) {
-      for (let at = path.indexOf("/", 1); at > 0; at = path.indexOf("/", at + 1)) paths.add(path.slice(0, at));
+      for (let at = path.indexOf("/", 1); at > 0; at = path.indexOf("/", at + 1))
+        paths.add(path.slice(0, at));
       paths.add(path);
     }
     this.#known = [...paths].sort();
@@ -99,7 +105,8 @@ class BackendFs implements IFileSystem {
     const { files, error } = await this.#files.ls(parent);
     if (error !== undefined) throw new FsError("EACCES", path, error);
     const rows = files ?? [];
-    const found = rows.find((one) => one.path === path) ?? rows.find((one) => one.path === `${path}/`);
+    const found =
+      rows.find((one) => one.path === path) ?? rows.find((one) => one.path === `${path}/`);
     return found ?? (this.#isEmptyDir(path) ? { path, is_dir: true } : undefined);
   }
 
@@ -110,13 +117,16 @@ class BackendFs implements IFileSystem {
   async #bytes(path: string): Promise<Uint8Array> {
     const [answer] = (await this.#files.downloadFiles?.([path])) ?? [];
     if (answer?.content) return answer.content;
-    if ((await this.#find(path))?.is_dir) throw new FsError("EISDIR", path, "illegal operation on a directory");
-    if (answer?.error === "permission_denied") throw new FsError("EACCES", path, answer.message ?? "permission denied");
+    if ((await this.#find(path))?.is_dir)
+      throw new FsError("EISDIR", path, "illegal operation on a directory");
+    if (answer?.error === "permission_denied")
+      throw new FsError("EACCES", path, answer.message ?? "permission denied");
     throw gone(path);
   }
 
   async #put(path: string, bytes: Uint8Array): Promise<void> {
-    if ((await this.#find(path))?.is_dir) throw new FsError("EISDIR", path, "illegal operation on a directory");
+    if ((await this.#find(path))?.is_dir)
+      throw new FsError("EISDIR", path, "illegal operation on a directory");
     const [answer] = (await this.#files.uploadFiles?.([[path, bytes]])) ?? [];
     if (answer?.error) throw new FsError("EACCES", path, answer.message ?? answer.error);
     for (const dir of this.#empty) if (path.startsWith(`${dir}/`)) this.#empty.delete(dir);
@@ -169,7 +179,8 @@ class BackendFs implements IFileSystem {
   async mkdir(path: string, options?: { recursive?: boolean }): Promise<void> {
     const at = resolved("/", path);
     const there = await this.#find(at);
-    if (there && !(options?.recursive && there.is_dir)) throw new FsError("EEXIST", path, "file already exists");
+    if (there && !(options?.recursive && there.is_dir))
+      throw new FsError("EEXIST", path, "file already exists");
     if (there) return;
     const parent = at.slice(0, at.lastIndexOf("/")) || "/";
     if (!options?.recursive && !(await this.#find(parent))?.is_dir) throw gone(path);
@@ -192,7 +203,12 @@ class BackendFs implements IFileSystem {
       if (name) names.set(name, true);
     }
     const rows = [...names].sort(([a], [b]) => (a < b ? -1 : 1));
-    return rows.map(([name, isDirectory]) => ({ name, isFile: !isDirectory, isDirectory, isSymbolicLink: false }));
+    return rows.map(([name, isDirectory]) => ({
+      name,
+      isFile: !isDirectory,
+      isDirectory,
+      isSymbolicLink: false,
+    }));
   }
 
   async readdir(path: string): Promise<string[]> {
@@ -212,7 +228,8 @@ class BackendFs implements IFileSystem {
     const hollow = info.is_dir && ((await this.#files.ls(at)).files ?? []).length === 0;
     const answer = await this.#files.delete?.(at);
     if (answer?.error !== undefined && !hollow) throw new FsError("EACCES", path, answer.error);
-    for (const dir of this.#empty) if (dir === at || dir.startsWith(`${at}/`)) this.#empty.delete(dir);
+    for (const dir of this.#empty)
+      if (dir === at || dir.startsWith(`${at}/`)) this.#empty.delete(dir);
   }
 
   async cp(src: string, dest: string, options?: { recursive?: boolean }): Promise<void> {
@@ -221,9 +238,11 @@ class BackendFs implements IFileSystem {
     if (!info) throw gone(src);
     if (!info.is_dir) return this.#put(to, await this.#bytes(from));
     if (!options?.recursive) throw new FsError("EISDIR", src, "is a directory");
-    if (to === from || to.startsWith(`${from}/`)) throw new FsError("EINVAL", dest, "cannot copy into itself");
+    if (to === from || to.startsWith(`${from}/`))
+      throw new FsError("EINVAL", dest, "cannot copy into itself");
     await this.mkdir(to, { recursive: true });
-    for (const name of await this.readdir(from)) await this.cp(`${from}/${name}`, `${to}/${name}`, options);
+    for (const name of await this.readdir(from))
+      await this.cp(`${from}/${name}`, `${to}/${name}`, options);
   }
 
   async mv(src: string, dest: string): Promise<void> {
@@ -279,12 +298,18 @@ export interface BashExecuteOptions extends Omit<BashOptions, "fs"> {}
 export function bashExecute(backend: object, options?: BashExecuteOptions) {
   const fs = bashFileSystem(backend);
   const bash = new Bash({ cwd: "/", ...options, fs } as BashOptions);
-  return async (command: string, call?: { timeoutMs?: number; signal?: AbortSignal }): Promise<ExecuteResponse> => {
+  return async (
+    command: string,
+    call?: { timeoutMs?: number; signal?: AbortSignal },
+  ): Promise<ExecuteResponse> => {
     const limit = call?.timeoutMs ? AbortSignal.timeout(call.timeoutMs) : undefined;
     const signals = [call?.signal, limit].filter((one) => one !== undefined);
     try {
       await fs.refresh();
-      const ran = await bash.exec(command, signals.length > 0 ? { signal: AbortSignal.any(signals) } : {});
+      const ran = await bash.exec(
+        command,
+        signals.length > 0 ? { signal: AbortSignal.any(signals) } : {},
+      );
       return { output: ran.stdout + ran.stderr, exitCode: ran.exitCode, truncated: false };
     } catch (error) {
       const said = error instanceof Error ? error.message : String(error);

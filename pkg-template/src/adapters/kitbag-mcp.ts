@@ -23,5 +23,9 @@ const { version } = JSON.parse(
 ) as { version: string };
 const server = new McpServer({ name: "kitbag", version });
 const backend = new FilesystemBackend({ rootDir: resolve(directory) });
-registerFileTools(server, backend, rest.includes("--read-only") ? { policy: { readOnly: true } } : {});
+registerFileTools(
+  server,
+  backend,
+  rest.includes("--read-only") ? { policy: { readOnly: true } } : {},
+);
 await server.connect(new StdioServerTransport());

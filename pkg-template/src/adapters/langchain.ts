@@ -3,8 +3,9 @@
 // checkpointed with the thread.
 
 import { ToolMessage } from "@langchain/core/messages";
-import { tool, type StructuredToolInterface } from "@langchain/core/tools";
+import { type StructuredToolInterface, tool } from "@langchain/core/tools";
 import { Command, getConfig, getStore, ReducedValue, StateSchema } from "@langchain/langgraph";
+import * as kitbag from "kitbag";
 import {
   type BackendOrFactory,
   type Channel,
@@ -15,7 +16,6 @@ import {
   StateBackend,
   type ToolResult,
 } from "kitbag";
-import * as kitbag from "kitbag";
 import { createMiddleware, SystemMessage } from "langchain";
 import { z } from "zod";
 
@@ -24,21 +24,24 @@ type Update = Record<string, FileData | null>;
 
 /** The files of a graph's state; null in an update deletes. */
 const state = new StateSchema({
-  files: new ReducedValue(z.record(z.string(), z.any()).default(() => ({})), {
-    inputSchema: z.record(z.string(), z.any()).optional(),
-    reducer: (current: Files | undefined, update: Update | undefined): Files => {
-      const files: Files = { ...current };
-      for (const [path, file] of Object.entries(update ?? {})) {
-        if (file === null) delete files[path];
-        else files[path] = file;
-      }
-      return files;
+  files: new ReducedValue(
+    z.record(z.string(), z.any()).default(() => ({})),
+    {
+      inputSchema: z.record(z.string(), z.any()).optional(),
+      reducer: (current: Files | undefined, update: Update | undefined): Files => {
+        const files: Files = { ...current };
+        for (const [path, file] of Object.entries(update ?? {})) {
+          if (file === null) delete files[path];
+          else files[path] = file;
+        }
+        return files;
+      },
     },
-  }),
+  ),
 });
 
 const graph = (): Record<string, unknown> =>
-  ((getConfig() as { configurable?: Record<string, unknown> } | undefined)?.configurable ?? {});
+  (getConfig() as { configurable?: Record<string, unknown> } | undefined)?.configurable ?? {};
 
 /** The state of the running graph as a channel of files. */
 const channel: Channel = {
@@ -55,7 +58,10 @@ const channel: Channel = {
 };
 
 /** Files in the state of whatever graph is running: checkpointed with its thread. */
-export function stateBackend(options?: { writeMode?: "create" | "overwrite"; fileFormat?: "v1" | "v2" }) {
+export function stateBackend(options?: {
+  writeMode?: "create" | "overwrite";
+  fileFormat?: "v1" | "v2";
+}) {
   // A new mirror each time: one that outlives a call would compare states of different threads.
   return () => new StateBackend({ ...options, channel });
 }
@@ -95,28 +101,40 @@ function lenient(made: StructuredToolInterface): StructuredToolInterface {
 
 function langchainTools(files: FileTools): StructuredToolInterface[] {
   return files.tools.map(({ name, description, inputSchema }) =>
-    lenient(tool(
-      async (input: unknown, config: ToolConfig) => {
-        const id = config.toolCall?.id ?? "";
-        const call = { callId: id, runtime: config, ...(config.signal ? { signal: config.signal } : {}) };
-        const result = await files.call(name, input, call);
-        const message = messageOf(name, id, result);
-        if (!result.filesUpdate) return id === "" ? message.content : message;
-        return new Command({ update: { files: result.filesUpdate, messages: [message] } });
-      },
-      // The schema only tells the model: a wrong input is answered by the tool, not thrown.
-      { name, description, schema: inputSchema as never },
-    ) as unknown as StructuredToolInterface),
+    lenient(
+      tool(
+        async (input: unknown, config: ToolConfig) => {
+          const id = config.toolCall?.id ?? "";
+          const call = {
+            callId: id,
+            runtime: config,
+            ...(config.signal ? { signal: config.signal } : {}),
+          };
+          const result = await files.call(name, input, call);
+          const message = messageOf(name, id, result);
+          if (!result.filesUpdate) return id === "" ? message.content : message;
+          return new Command({ update: { files: result.filesUpdate, messages: [message] } });
+        },
+        // The schema only tells the model: a wrong input is answered by the tool, not thrown.
+        { name, description, schema: inputSchema as never },
+      ) as unknown as StructuredToolInterface,
+    ),
   );
 }
 
 /** The file tools as LangChain tools. */
-export function fileTools(backend: BackendOrFactory, options?: FileToolsOptions): StructuredToolInterface[] {
+export function fileTools(
+  backend: BackendOrFactory,
+  options?: FileToolsOptions,
+): StructuredToolInterface[] {
   return langchainTools(createFileTools(backend, options));
 }
 
 /** Tools, prompt, offloading of every tool's result, and the state's `files`, for `createAgent`. */
-export function kitbagMiddleware(backend: BackendOrFactory = stateBackend(), options?: FileToolsOptions) {
+export function kitbagMiddleware(
+  backend: BackendOrFactory = stateBackend(),
+  options?: FileToolsOptions,
+) {
   const files = createFileTools(backend, options);
   const own = new Set<string>(files.tools.map((one) => one.name));
   const shrink = async (message: ToolMessage, runtime: unknown): Promise<ToolMessage> => {
@@ -124,19 +142,35 @@ export function kitbagMiddleware(backend: BackendOrFactory = stateBackend(), opt
     const call = { callId: message.tool_call_id, toolName: message.name ?? "", runtime };
     const content = await files.offload(message.content, call);
     if (content === message.content) return message;
-    const { id, name, status, tool_call_id, artifact, additional_kwargs, response_metadata } = message;
-    return new ToolMessage({ id, name, status, tool_call_id, artifact, additional_kwargs, response_metadata, content } as never);
+    const { id, name, status, tool_call_id, artifact, additional_kwargs, response_metadata } =
+      message;
+    return new ToolMessage({
+      id,
+      name,
+      status,
+      tool_call_id,
+      artifact,
+      additional_kwargs,
+      response_metadata,
+      content,
+    } as never);
   };
   return createMiddleware({
     name: "KitbagMiddleware",
     stateSchema: state as never,
     tools: langchainTools(files) as never,
     wrapModelCall: async (request, handler) => {
-      const prompt = files.systemPrompt === "" ? request.systemMessage : request.systemMessage.concat(new SystemMessage(files.systemPrompt));
+      const prompt =
+        files.systemPrompt === ""
+          ? request.systemMessage
+          : request.systemMessage.concat(new SystemMessage(files.systemPrompt));
       const messages = await Promise.all(
         request.messages.map(async (message) => {
           if (message.getType() !== "human" || typeof message.content !== "string") return message;
-          const content = await files.offloadMessage(message.content, { messageId: message.id ?? "", runtime: request.runtime });
+          const content = await files.offloadMessage(message.content, {
+            messageId: message.id ?? "",
+            runtime: request.runtime,
+          });
           if (content === message.content) return message;
           return Object.assign(Object.create(Object.getPrototypeOf(message)), message, { content });
         }),

@@ -1,6 +1,6 @@
 // The Model Context Protocol: the file tools on a server, and the files as its resources.
 
-import { ResourceTemplate, type McpServer } from "@modelcontextprotocol/sdk/server/mcp.js";
+import { type McpServer, ResourceTemplate } from "@modelcontextprotocol/sdk/server/mcp.js";
 import { CallToolRequestSchema, ListToolsRequestSchema } from "@modelcontextprotocol/sdk/types.js";
 import {
   type BackendOrFactory,
@@ -38,7 +38,11 @@ function base64(bytes: Uint8Array): string {
 }
 
 /** Puts the file tools, and the files as resources, on a server. */
-export function registerFileTools(server: McpServer, backend: BackendOrFactory, options?: FileToolsOptions) {
+export function registerFileTools(
+  server: McpServer,
+  backend: BackendOrFactory,
+  options?: FileToolsOptions,
+) {
   const files = createFileTools(backend, options);
   // The low-level handlers, since a schema is JSON Schema here and the high-level ones take zod.
   server.server.registerCapabilities({ tools: {} });
@@ -57,7 +61,9 @@ export function registerFileTools(server: McpServer, backend: BackendOrFactory, 
     });
     return { content: result.content.map(shown), isError: result.isError };
   });
-  const rules = options?.permissions ? { ...options.policy, permissions: options.permissions } : options?.policy;
+  const rules = options?.permissions
+    ? { ...options.policy, permissions: options.permissions }
+    : options?.policy;
   const fixed = typeof backend === "function" || !rules ? undefined : withPolicy(backend, rules);
   const current = async (extra: unknown): Promise<BackendProtocolV2> => {
     if (fixed) return fixed;
@@ -68,18 +74,25 @@ export function registerFileTools(server: McpServer, backend: BackendOrFactory, 
     list: async (extra) => {
       const found = await (await current(extra)).glob("**", "/");
       return {
-        resources: (found.files ?? []).slice(0, LISTED).map(({ path }) => ({ uri: uriOf(path), name: path })),
+        resources: (found.files ?? [])
+          .slice(0, LISTED)
+          .map(({ path }) => ({ uri: uriOf(path), name: path })),
       };
     },
   });
-  server.registerResource("files", template, { description: "The files" }, async (uri, _, extra) => {
-    const path = decodeURIComponent(uri.pathname);
-    const { data, error } = await (await current(extra)).readRaw(path);
-    if (data === undefined) throw new Error(error);
-    const mimeType = "mimeType" in data ? data.mimeType : "text/plain";
-    const content = Array.isArray(data.content) ? data.content.join("\n") : data.content;
-    const body = typeof content === "string" ? { text: content } : { blob: base64(content) };
-    return { contents: [{ uri: uri.href, mimeType, ...body }] };
-  });
+  server.registerResource(
+    "files",
+    template,
+    { description: "The files" },
+    async (uri, _, extra) => {
+      const path = decodeURIComponent(uri.pathname);
+      const { data, error } = await (await current(extra)).readRaw(path);
+      if (data === undefined) throw new Error(error);
+      const mimeType = "mimeType" in data ? data.mimeType : "text/plain";
+      const content = Array.isArray(data.content) ? data.content.join("\n") : data.content;
+      const body = typeof content === "string" ? { text: content } : { blob: base64(content) };
+      return { contents: [{ uri: uri.href, mimeType, ...body }] };
+    },
+  );
   return files;
 }

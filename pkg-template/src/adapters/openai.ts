@@ -44,7 +44,11 @@ export function openaiTools(backend: BackendOrFactory, options?: FileToolsOption
     /** `tools` of Chat Completions. */
     chatTools: files.tools.map(({ name, description, inputSchema }) => ({
       type: "function" as const,
-      function: { name, description, parameters: inputSchema as unknown as Record<string, unknown> },
+      function: {
+        name,
+        description,
+        parameters: inputSchema as unknown as Record<string, unknown>,
+      },
     })),
     /** `tools` of Responses. */
     responsesTools: files.tools.map(({ name, description, inputSchema }) => ({
@@ -77,10 +81,17 @@ export function openaiTools(backend: BackendOrFactory, options?: FileToolsOption
     },
     /** Runs the calls in an output; the input items that follow it. */
     runResponses: async (output: readonly unknown[], call?: ToolCall) => {
-      const items: Array<{ type: "function_call_output"; call_id: string; output: string | object[] }> = [];
+      const items: Array<{
+        type: "function_call_output";
+        call_id: string;
+        output: string | object[];
+      }> = [];
       for (const asked of output as ResponsesCall[]) {
         if (asked.type !== "function_call") continue;
-        const result = await files.call(asked.name, asked.arguments, { ...call, callId: asked.call_id });
+        const result = await files.call(asked.name, asked.arguments, {
+          ...call,
+          callId: asked.call_id,
+        });
         const media = mediaOf(result);
         const shown = media.map((block) =>
           block.type === "image"
@@ -92,7 +103,10 @@ export function openaiTools(backend: BackendOrFactory, options?: FileToolsOption
         items.push({
           type: "function_call_output",
           call_id: asked.call_id,
-          output: media.length === 0 ? result.text : [{ type: "input_text", text: result.text }, ...shown],
+          output:
+            media.length === 0
+              ? result.text
+              : [{ type: "input_text", text: result.text }, ...shown],
         });
       }
       return items;

@@ -8,5 +8,5 @@ import { load } from "./load.js";
 load(moduleOf(base64));
 
 export * from "../agent.js";
-export * from "./storages-browser.js";
 export * from "./lent-browser.js";
+export * from "./storages-browser.js";

@@ -1,7 +1,7 @@
 // What the host lends, in Workers: see `workerd.ts`.
 
-import { loadLater } from "./load.js";
 import module from "./lent.wasm";
+import { loadLater } from "./load.js";
 
 loadLater(() => module);
 

@@ -6,5 +6,5 @@ import { load } from "./load.js";
 load(new WebAssembly.Module(readFileSync(new URL("./kitbag.wasm", import.meta.url))));
 
 export * from "../agent.js";
-export * from "./storages-node.js";
 export * from "./lent-node.js";
+export * from "./storages-node.js";

@@ -9,5 +9,5 @@ declare const __dirname: string;
 load(new WebAssembly.Module(readFileSync(join(__dirname, "kitbag.wasm"))));
 
 export * from "../agent.js";
-export * from "./storages-require.js";
 export * from "./lent-require.js";
+export * from "./storages-require.js";

@@ -18,5 +18,5 @@ export async function init(input?: InitInput): Promise<void> {
 
 export * from "../agent.js";
 export type { InitInput, ModuleInput } from "./input.js";
-export * from "./storages-slim.js";
 export * from "./lent-slim.js";
+export * from "./storages-slim.js";

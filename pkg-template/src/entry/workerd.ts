@@ -6,5 +6,5 @@ import { load } from "./load.js";
 load(module);
 
 export * from "../agent.js";
-export * from "./storages-workerd.js";
 export * from "./lent-workerd.js";
+export * from "./storages-workerd.js";

@@ -36,8 +36,18 @@ export async function special({ browser: name, kinds, server, check }) {
     const stays = await fresh();
     await test("constructors name the wrong option", async () => {
       const seen = await stays.call(MODULE, "options");
-      const words = ["database", "database", "durability", "namespace", "databse", "root", "directory"];
-      seen.forEach((text, at) => match(text, new RegExp(`^TypeError: .*"${words[at]}"`)));
+      const words = [
+        "database",
+        "database",
+        "durability",
+        "namespace",
+        "databse",
+        "root",
+        "directory",
+      ];
+      for (const [at, text] of seen.entries()) {
+        match(text, new RegExp(`^TypeError: .*"${words[at]}"`));
+      }
     });
     await test("a missing or blocked IndexedDB is told", async () => {
       for (const answer of await call("missing", { kind: "indexeddb" })) {
@@ -59,7 +69,10 @@ export async function special({ browser: name, kinds, server, check }) {
       sound(afterwards);
       unavailable(told, /deleted by another tab/);
       sound(anew);
-      deepStrictEqual(listed.files.map(({ path }) => path), ["/b.txt"]);
+      deepStrictEqual(
+        listed.files.map(({ path }) => path),
+        ["/b.txt"],
+      );
     });
     await test("somebody else's database is left alone", async () => {
       unavailable(await call("strange"), /another name/);
@@ -105,7 +118,8 @@ export async function special({ browser: name, kinds, server, check }) {
       }
     }
     if (name === "chromium") {
-      await test("an evicted database is told, not waited for", () => evicted(fresh, server.origin));
+      await test("an evicted database is told, not waited for", () =>
+        evicted(fresh, server.origin));
     }
     if (kinds.includes("opfs")) {
       await test("a missing or blocked OPFS is told", async () => {
@@ -132,7 +146,12 @@ export async function special({ browser: name, kinds, server, check }) {
       });
     } else {
       await test("without OPFS the refusal names what to use", async () => {
-        const answer = await call("write", { kind: "opfs", place: "none", path: "/a.txt", text: "a" });
+        const answer = await call("write", {
+          kind: "opfs",
+          place: "none",
+          path: "/a.txt",
+          text: "a",
+        });
         unavailable(answer, /navigator\.storage|origin-private/, /IndexedDbBackend/);
       });
     }

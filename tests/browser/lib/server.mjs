@@ -44,7 +44,11 @@ export async function serve({ pkg = join(root, "pkg"), mounts = {}, told } = {})
       return;
     }
     const type = TYPES[/\.[a-z]+$/.exec(file)?.[0]] ?? "application/octet-stream";
-    response.writeHead(200, { "content-type": type, "cache-control": "no-store", "access-control-allow-origin": "*" });
+    response.writeHead(200, {
+      "content-type": type,
+      "cache-control": "no-store",
+      "access-control-allow-origin": "*",
+    });
     createReadStream(file).pipe(response);
   });
   await new Promise((resolve, reject) => {

@@ -1,8 +1,8 @@
 // What only a browser does to its storages: APIs that are missing, other tabs that take a
 // database away, room that ends. Each function tells what a caller saw.
 
-import { IndexedDbBackend, OpfsBackend } from "/pkg/dist/browser.js";
 import { backend } from "/pages/races.mjs";
+import { IndexedDbBackend, OpfsBackend } from "/pkg/dist/browser.js";
 
 const ORIGIN = location.origin;
 
@@ -149,7 +149,8 @@ export async function strange() {
 /** Text that no browser can press together. */
 function noise(size) {
   const parts = [];
-  for (let at = 0; at < size; at += 12) parts.push(Math.random().toString(36).slice(2, 14).padEnd(12, "x"));
+  for (let at = 0; at < size; at += 12)
+    parts.push(Math.random().toString(36).slice(2, 14).padEnd(12, "x"));
   return parts.join("").slice(0, size);
 }
 
@@ -182,7 +183,8 @@ export async function watch(where) {
 }
 
 export async function heard({ until, stop }) {
-  while (until && !globalThis.heard.includes(until)) await new Promise((next) => setTimeout(next, 5));
+  while (until && !globalThis.heard.includes(until))
+    await new Promise((next) => setTimeout(next, 5));
   if (stop) globalThis.unwatch();
   return globalThis.heard;
 }
@@ -228,7 +230,9 @@ export async function leftovers() {
   const aside = await root.getDirectoryHandle(".kitbag-temp", { create: true });
   await aside.getFileHandle("00dead0000beef00-1", { create: true });
   await root.getDirectoryHandle("empty", { create: true });
-  const outside = await (await root.getFileHandle("outside.txt", { create: true })).createWritable();
+  const outside = await (
+    await root.getFileHandle("outside.txt", { create: true })
+  ).createWritable();
   await outside.write("from elsewhere");
   await outside.close();
   const files = backend({ kind: "opfs", place });
@@ -248,7 +252,8 @@ export async function leftovers() {
 
 /** A directory whose permission the user took back. */
 export async function revoked() {
-  const refuse = () => Promise.reject(new DOMException("permission was revoked", "NotAllowedError"));
+  const refuse = () =>
+    Promise.reject(new DOMException("permission was revoked", "NotAllowedError"));
   const directory = {
     kind: "directory",
     name: "picked",

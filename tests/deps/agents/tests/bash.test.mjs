@@ -47,9 +47,22 @@ export async function checkScript(backend) {
     assert.equal(ran.output, output, command);
   }
   const { files } = await backend.glob("**", "/");
-  const paths = files.map((file) => file.path).filter((path) => path.startsWith("/w/")).sort();
-  assert.deepEqual(paths, ["/w/docs/d.json", "/w/docs/moved.txt", "/w/src/a.txt", "/w/src/b.ini", "/w/src/u.txt"]);
-  for (const [path, content] of [["/w/src/b.ini", "x=10\ny=2\n"], ["/w/src/u.txt", "ünï 日本\n"], ["/w/docs/moved.txt", "alpha beta\ngamma\n"]]) {
+  const paths = files
+    .map((file) => file.path)
+    .filter((path) => path.startsWith("/w/"))
+    .sort();
+  assert.deepEqual(paths, [
+    "/w/docs/d.json",
+    "/w/docs/moved.txt",
+    "/w/src/a.txt",
+    "/w/src/b.ini",
+    "/w/src/u.txt",
+  ]);
+  for (const [path, content] of [
+    ["/w/src/b.ini", "x=10\ny=2\n"],
+    ["/w/src/u.txt", "ünï 日本\n"],
+    ["/w/docs/moved.txt", "alpha beta\ngamma\n"],
+  ]) {
     assert.equal((await backend.readRaw(path)).data.content, content);
   }
 }
@@ -65,7 +78,11 @@ test("the task with execute, in one tree that tools and shell share", async () =
   for (const [at, [name, input]] of steps.entries()) {
     const callId = idOf(at);
     const run = async () => (await files.call(name, input, { callId })).text;
-    said.push(name === "large_report" ? await files.offload(LARGE, { callId, toolName: name }) : await run());
+    said.push(
+      name === "large_report"
+        ? await files.offload(LARGE, { callId, toolName: name })
+        : await run(),
+    );
   }
   await checkTask(said, backend, steps);
 });

@@ -18,27 +18,44 @@ assert.ok(FakeBuiltModel);
 function scripted(steps) {
   let model = fakeModel();
   for (const [at, [name, args]] of steps.entries()) {
-    model = model.respond(new AIMessage({ content: "", tool_calls: [{ id: idOf(at), name, args, type: "tool_call" }] }));
+    model = model.respond(
+      new AIMessage({ content: "", tool_calls: [{ id: idOf(at), name, args, type: "tool_call" }] }),
+    );
   }
   return model.respond(new AIMessage("done"));
 }
 
-const report = tool(() => LARGE, { name: "large_report", description: "A report", schema: z.object({}) });
+const report = tool(() => LARGE, {
+  name: "large_report",
+  description: "A report",
+  schema: z.object({}),
+});
 
 const saidIn = (state) =>
-  state.messages.filter((message) => ToolMessage.isInstance(message)).map((message) => message.content);
+  state.messages
+    .filter((message) => ToolMessage.isInstance(message))
+    .map((message) => message.content);
 
 const tree = () => {
   const rest = new StateBackend();
   const notes = new StateBackend();
-  const backend = withPolicy(new CompositeBackend(rest, { "/notes/": notes }), { denyPrefixes: ["/protected"] });
+  const backend = withPolicy(new CompositeBackend(rest, { "/notes/": notes }), {
+    denyPrefixes: ["/protected"],
+  });
   return { backend, rest, notes };
 };
 
 test("createAgent with kitbagMiddleware over a composite with a policy", async () => {
   const { backend } = tree();
-  const agent = createAgent({ model: scripted(STEPS), tools: [report], middleware: [kitbagMiddleware(backend)] });
-  const state = await agent.invoke({ messages: [{ role: "user", content: "go" }] }, { recursionLimit: 100 });
+  const agent = createAgent({
+    model: scripted(STEPS),
+    tools: [report],
+    middleware: [kitbagMiddleware(backend)],
+  });
+  const state = await agent.invoke(
+    { messages: [{ role: "user", content: "go" }] },
+    { recursionLimit: 100 },
+  );
   await checkTask(saidIn(state), backend);
   const failed = state.messages.filter((message) => message.status === "error");
   assert.equal(failed.length, 2);
@@ -55,7 +72,9 @@ test("files live in the graph's state and are checkpointed with the thread", asy
   const config = { configurable: { thread_id: "t" }, recursionLimit: 100 };
   const state = await agent.invoke({ messages: [{ role: "user", content: "go" }] }, config);
   const said = saidIn(state);
-  steps.forEach(([name, , expected], at) => assert.match(said[at], expected, `step ${at}: ${name}`));
+  for (const [at, [name, , expected]] of steps.entries()) {
+    assert.match(said[at], expected, `step ${at}: ${name}`);
+  }
   assert.equal(state.files["/notes/b.md"].content, "x = 1\ny = 2\nx = 3\n");
   const kept = await agent.graph.getState(config);
   assert.deepEqual(Object.keys(kept.values.files).sort(), ["/notes/a.txt", "/notes/b.md"]);
@@ -66,7 +85,12 @@ test("the tools alone, as LangChain tools", async () => {
   const tools = fileTools(backend);
   const write = tools.find((one) => one.name === "write_file");
   assert.match(await write.invoke({ file_path: "/a", content: "x" }), /Wrote \/a/);
-  const message = await write.invoke({ id: "c1", name: "write_file", type: "tool_call", args: { file_path: "/b", content: 7 } });
+  const message = await write.invoke({
+    id: "c1",
+    name: "write_file",
+    type: "tool_call",
+    args: { file_path: "/b", content: 7 },
+  });
   assert.equal(message.status, "error");
   assert.match(message.content, /'content' must be a string, not a number/);
 });
@@ -98,7 +122,10 @@ test("deepagents' createDeepAgent on our composite: the same task, the same file
     schema: z.object({ file_path: z.string() }),
   });
   const agent = createDeepAgent({ model: scripted(steps), tools: [report, remove], backend });
-  const state = await agent.invoke({ messages: [{ role: "user", content: "go" }] }, { recursionLimit: 200 });
+  const state = await agent.invoke(
+    { messages: [{ role: "user", content: "go" }] },
+    { recursionLimit: 200 },
+  );
   const said = saidIn(state);
   assert.equal(said.length, STEPS.length);
   await checkFiles(backend);

@@ -14,7 +14,9 @@ import { StateBackend } from "kitbag";
 import { registerFileTools } from "kitbag/mcp";
 import { STEPS } from "./task.mjs";
 
-const steps = STEPS.filter(([name, input]) => name !== "large_report" && !String(input.file_path).startsWith("/large"));
+const steps = STEPS.filter(
+  ([name, input]) => name !== "large_report" && !String(input.file_path).startsWith("/large"),
+);
 
 async function play(client) {
   for (const [at, [name, input, expected]] of steps.entries()) {
@@ -25,16 +27,24 @@ async function play(client) {
 }
 
 test("in memory: tools, the task, pictures, resources", async () => {
-  const backend = new StateBackend({ files: { "/a é.txt": "hello", "/p.png": new Uint8Array([1]) } });
+  const backend = new StateBackend({
+    files: { "/a é.txt": "hello", "/p.png": new Uint8Array([1]) },
+  });
   const server = new McpServer({ name: "kitbag", version: "1" });
   registerFileTools(server, backend);
   const client = new Client({ name: "test", version: "1" });
   const [near, far] = InMemoryTransport.createLinkedPair();
   await Promise.all([server.connect(far), client.connect(near)]);
   const { tools } = await client.listTools();
-  assert.deepEqual(tools.map((tool) => tool.name), ["ls", "read_file", "write_file", "edit_file", "delete", "glob", "grep"]);
+  assert.deepEqual(
+    tools.map((tool) => tool.name),
+    ["ls", "read_file", "write_file", "edit_file", "delete", "glob", "grep"],
+  );
   await play(client);
-  const { content } = await client.callTool({ name: "read_file", arguments: { file_path: "/p.png" } });
+  const { content } = await client.callTool({
+    name: "read_file",
+    arguments: { file_path: "/p.png" },
+  });
   assert.deepEqual(content[1], { type: "image", data: "AQ==", mimeType: "image/png" });
   const { resources } = await client.listResources();
   const named = resources.find((one) => one.name === "/a é.txt");
@@ -52,22 +62,36 @@ test("over stdio: kitbag-mcp on a folder", async () => {
   const folder = mkdtempSync(join(tmpdir(), "kitbag-mcp-"));
   try {
     writeFileSync(join(folder, "here.txt"), "on disk\n");
-    const bin = fileURLToPath(import.meta.resolve("kitbag/package.json")).replace("package.json", "dist/kitbag-mcp.js");
+    const bin = fileURLToPath(import.meta.resolve("kitbag/package.json")).replace(
+      "package.json",
+      "dist/kitbag-mcp.js",
+    );
     const connect = async (...flags) => {
       const client = new Client({ name: "test", version: "1" });
-      await client.connect(new StdioClientTransport({ command: process.execPath, args: [bin, folder, ...flags] }));
+      await client.connect(
+        new StdioClientTransport({ command: process.execPath, args: [bin, folder, ...flags] }),
+      );
       return client;
     };
     const client = await connect();
     await play(client);
-    const read = await client.callTool({ name: "read_file", arguments: { file_path: "/here.txt" } });
+    const read = await client.callTool({
+      name: "read_file",
+      arguments: { file_path: "/here.txt" },
+    });
     assert.equal(read.content[0].text, "     1\ton disk");
-    const out = await client.callTool({ name: "read_file", arguments: { file_path: "/../etc/passwd" } });
+    const out = await client.callTool({
+      name: "read_file",
+      arguments: { file_path: "/../etc/passwd" },
+    });
     assert.equal(out.isError, true);
     await client.close();
     assert.equal(readFileSync(join(folder, "notes/b.md"), "utf8"), "x = 1\ny = 2\nx = 3\n");
     const guarded = await connect("--read-only");
-    const write = await guarded.callTool({ name: "write_file", arguments: { file_path: "/n", content: "" } });
+    const write = await guarded.callTool({
+      name: "write_file",
+      arguments: { file_path: "/n", content: "" },
+    });
     assert.equal(write.isError, true, write.content[0].text);
     await guarded.close();
   } finally {

@@ -26,7 +26,8 @@ test("the task of fourteen steps", async () => {
 test("descriptions and prompt together cost at most 1,200 tokens", () => {
   const { tools, systemPrompt } = createFileTools(new StateBackend());
   const words = [systemPrompt];
-  for (const tool of tools) words.push(tool.name, tool.description, JSON.stringify(tool.inputSchema));
+  for (const tool of tools)
+    words.push(tool.name, tool.description, JSON.stringify(tool.inputSchema));
   const tokens = Math.ceil(words.join("").length / 4);
   console.log(`# ${tokens} tokens with all schemas`);
   assert.ok(tokens <= 1_200, `${tokens}`);
@@ -35,7 +36,18 @@ test("descriptions and prompt together cost at most 1,200 tokens", () => {
 test("a foreign backend, a factory, and a first-version object do the same", async () => {
   const inner = new StateBackend();
   const foreign = {};
-  for (const name of ["ls", "read", "readRaw", "grep", "glob", "write", "edit", "delete", "uploadFiles", "downloadFiles"]) {
+  for (const name of [
+    "ls",
+    "read",
+    "readRaw",
+    "grep",
+    "glob",
+    "write",
+    "edit",
+    "delete",
+    "uploadFiles",
+    "downloadFiles",
+  ]) {
     foreign[name] = async (...rest) => inner[name](...rest);
   }
   await checkTask(await play(createFileTools(foreign)), inner);
@@ -87,12 +99,19 @@ test("five megabytes cost under 2,000 tokens and every line is read back", async
   const large = rows.join("\n");
   assert.ok(large.length > 5_000_000);
   const note = await files.offload(large, { callId: "a/b", toolName: "other" });
-  console.log(`# ${large.length} characters became ${note.length}, ${Math.ceil(note.length / 4)} tokens`);
+  console.log(
+    `# ${large.length} characters became ${note.length}, ${Math.ceil(note.length / 4)} tokens`,
+  );
   assert.ok(note.length / 4 < 2_000);
   const seen = [];
   for (let offset = 0; offset !== undefined; ) {
-    const { text } = await files.call("read_file", { file_path: "/large_tool_results/a_b", offset, limit: 1_000 });
-    for (const row of text.split("\n")) if (!row.startsWith("[")) seen.push(row.slice(row.indexOf("\t") + 1));
+    const { text } = await files.call("read_file", {
+      file_path: "/large_tool_results/a_b",
+      offset,
+      limit: 1_000,
+    });
+    for (const row of text.split("\n"))
+      if (!row.startsWith("[")) seen.push(row.slice(row.indexOf("\t") + 1));
     const next = /offset=(\d+)\]$/.exec(text);
     offset = next ? Number(next[1]) : undefined;
   }
@@ -102,7 +121,9 @@ test("five megabytes cost under 2,000 tokens and every line is read back", async
 test("blocks keep their pictures when their text is moved", async () => {
   const files = createFileTools(new StateBackend());
   const picture = { type: "image", mimeType: "image/png", data: "AQID" };
-  const [text, kept] = await files.offload([{ type: "text", text: LARGE }, picture], { callId: "c" });
+  const [text, kept] = await files.offload([{ type: "text", text: LARGE }, picture], {
+    callId: "c",
+  });
   assert.match(text.text, /\/large_tool_results\/c\n/);
   assert.deepEqual(kept, picture);
   const message = await files.offloadMessage("m".repeat(200_001), { messageId: "m1" });
@@ -110,11 +131,11 @@ test("blocks keep their pictures when their text is moved", async () => {
 });
 
 test("five hundred hostile calls: five hundred texts, no throw, the policy intact", async () => {
-  const inner = new StateBackend({ files: { "/secret/key": "TOP-SECRET-1", "/open/a": "hello\n" } });
+  const inner = new StateBackend({
+    files: { "/secret/key": "TOP-SECRET-1", "/open/a": "hello\n" },
+  });
   const backend = createFileTools(inner, {
-    permissions: [
-      { operations: ["read", "write"], paths: ["/secret/**"], mode: "deny" },
-    ],
+    permissions: [{ operations: ["read", "write"], paths: ["/secret/**"], mode: "deny" }],
   });
   let seed = 42;
   const random = (below) => {
@@ -124,18 +145,106 @@ test("five hundred hostile calls: five hundred texts, no throw, the policy intac
   const pick = (list) => list[random(list.length)];
   const cyclic = {};
   cyclic.self = cyclic;
-  const paths = ["/secret/key", "secret/key", "//secret//key", "/open/../secret/key", "/./secret/key", "/secret/key/", "/SECRET/key",
-    "/secret%2fkey", "/open/%2e%2e/secret/key", "C:\\secret\\key", "~/secret/key", "\0/secret/key", "", "/", "/secret", "x".repeat(5_000), "/open/a", "😀", "\ud800", "__proto__"];
-  const values = [null, undefined, true, -1, 0, 1e308, -1e308, Number.NaN, Number.POSITIVE_INFINITY, 2 ** 53, "1", "NaN", "", "TOP", [], {}, [["a"]], { toString: 1 },
-    "*".repeat(3_000), "{".repeat(3_000), "(a+)+$", "[", "**/*", "/secret/**", "y".repeat(100_000), ...paths];
-  const names = ["ls", "read_file", "write_file", "edit_file", "delete", "glob", "grep", "execute", "rm", "", "__proto__", "constructor", "read_file ", "LS"];
-  const keys = ["file_path", "path", "content", "old_string", "new_string", "replace_all", "pattern", "glob", "output_mode", "max_count", "regex",
-    "before", "after", "offset", "limit", "column", "command", "timeout", "__proto__", "extra"];
+  const paths = [
+    "/secret/key",
+    "secret/key",
+    "//secret//key",
+    "/open/../secret/key",
+    "/./secret/key",
+    "/secret/key/",
+    "/SECRET/key",
+    "/secret%2fkey",
+    "/open/%2e%2e/secret/key",
+    "C:\\secret\\key",
+    "~/secret/key",
+    "\0/secret/key",
+    "",
+    "/",
+    "/secret",
+    "x".repeat(5_000),
+    "/open/a",
+    "😀",
+    "\ud800",
+    "__proto__",
+  ];
+  const values = [
+    null,
+    undefined,
+    true,
+    -1,
+    0,
+    1e308,
+    -1e308,
+    Number.NaN,
+    Number.POSITIVE_INFINITY,
+    2 ** 53,
+    "1",
+    "NaN",
+    "",
+    "TOP",
+    [],
+    {},
+    [["a"]],
+    { toString: 1 },
+    "*".repeat(3_000),
+    "{".repeat(3_000),
+    "(a+)+$",
+    "[",
+    "**/*",
+    "/secret/**",
+    "y".repeat(100_000),
+    ...paths,
+  ];
+  const names = [
+    "ls",
+    "read_file",
+    "write_file",
+    "edit_file",
+    "delete",
+    "glob",
+    "grep",
+    "execute",
+    "rm",
+    "",
+    "__proto__",
+    "constructor",
+    "read_file ",
+    "LS",
+  ];
+  const keys = [
+    "file_path",
+    "path",
+    "content",
+    "old_string",
+    "new_string",
+    "replace_all",
+    "pattern",
+    "glob",
+    "output_mode",
+    "max_count",
+    "regex",
+    "before",
+    "after",
+    "offset",
+    "limit",
+    "column",
+    "command",
+    "timeout",
+    "__proto__",
+    "extra",
+  ];
   let texts = 0;
   for (let at = 0; at < 500; at++) {
     let input = {};
-    for (const key of keys) if (random(3) > 0) Object.defineProperty(input, key, { value: pick(key.includes("path") ? [...paths, ...values] : values), enumerable: true, configurable: true });
-    if (random(12) === 0) input = pick([...values, "{", "[1", '{"a":', cyclic, () => 1, 1n, Symbol("s")]);
+    for (const key of keys)
+      if (random(3) > 0)
+        Object.defineProperty(input, key, {
+          value: pick(key.includes("path") ? [...paths, ...values] : values),
+          enumerable: true,
+          configurable: true,
+        });
+    if (random(12) === 0)
+      input = pick([...values, "{", "[1", '{"a":', cyclic, () => 1, 1n, Symbol("s")]);
     const result = await backend.call(pick(names), input, { callId: pick(paths) });
     assert.equal(typeof result.text, "string");
     assert.ok(result.text.length > 0 && result.text.length < 100_000, `${result.text.length}`);
@@ -144,5 +253,8 @@ test("five hundred hostile calls: five hundred texts, no throw, the policy intac
   }
   assert.equal(texts, 500);
   assert.equal(inner.readRaw("/secret/key").data.content, "TOP-SECRET-1");
-  assert.deepEqual(inner.glob("secret/**").files.map((file) => file.path), ["/secret/key"]);
+  assert.deepEqual(
+    inner.glob("secret/**").files.map((file) => file.path),
+    ["/secret/key"],
+  );
 });
