@@ -6,7 +6,7 @@
 #[cfg(target_arch = "wasm32")]
 pub mod host;
 mod script;
-#[cfg(test)]
+#[cfg(all(test, unix))]
 mod tests;
 mod wire;
 
