@@ -36,8 +36,8 @@ const dist = join(out, "dist");
 const cacheDir = join(root, ".cache");
 
 // One crate, three modules: what an agent works with, files in a browser and across a network, and
-// what the host lends. The
-// testing variant is one module, so that what only tests export is beside everything else.
+// what the host lends. The testing variant is one module, so that what only tests export is
+// beside everything else.
 const MODULES = options.testing
   ? [{ name: "kitbag", features: "agent,storages,lent,testing" }]
   : [
@@ -69,6 +69,12 @@ for (const module of MODULES) {
   module.glue = join(cacheDir, `bindgen-${variant}`, module.name);
   module.wasm = makeWasm(module);
   writeFileSync(join(dist, `${module.name}.wasm`), module.wasm);
+}
+// Entries for Workers name each module; where there is only one, it stands for the others.
+if (options.testing) {
+  for (const name of ["storages", "lent"]) {
+    writeFileSync(join(dist, `${name}.wasm`), MODULES[0].wasm);
+  }
 }
 glueTypes();
 await bundle();

@@ -58,12 +58,14 @@ test("the compiler does look: a mistake is found", async () => {
   assert.match(output, /not assignable to type 'number'/);
 });
 
-test("the declarations themselves are sound, without Node types", async () => {
+test("the declarations themselves are sound, beside Node's own", async () => {
   const file = `${folder}/plain.ts`;
   writeFileSync(file, 'export { StateBackend } from "kitbag";\n');
   const { code, output } = await compiled("plain", [file], {
     paths: paths("latest"),
-    lib: ["es2023", "dom"],
+    lib: ["es2023", "dom", "dom.iterable"],
+    types: ["node"],
+    typeRoots: [at("node_modules/@types")],
     skipLibCheck: false,
   });
   assert.equal(code, 0, output);
