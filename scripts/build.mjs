@@ -39,11 +39,11 @@ const cacheDir = join(root, ".cache");
 // what the host lends. The testing variant is one module, so that what only tests export is
 // beside everything else.
 const MODULES = options.testing
-  ? [{ name: "kitbag", features: "agent,storages,lent,testing" }]
+  ? [{ name: "kitbag", features: "agent,storages,lent,testing", profile: "release" }]
   : [
-      { name: "kitbag", features: "agent" },
-      { name: "storages", features: "storages" },
-      { name: "lent", features: "lent" },
+      { name: "kitbag", features: "agent", profile: "release" },
+      { name: "storages", features: "storages", profile: "small" },
+      { name: "lent", features: "lent", profile: "small" },
     ];
 
 /** Leaves what other bundles hold to them: the first only names it. */
@@ -84,8 +84,8 @@ packageFiles();
 for (const module of MODULES) report(module);
 
 /** Compiles the crate and makes its glue; returns the wasm to ship. */
-function makeWasm({ name, features, glue }) {
-  const profile = options.dev ? "quick" : "release";
+function makeWasm({ name, features, glue, ...module }) {
+  const profile = options.dev ? "quick" : module.profile;
   run("cargo", [
     "build",
     "--lib",
