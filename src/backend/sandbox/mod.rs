@@ -6,7 +6,8 @@
 #[cfg(target_arch = "wasm32")]
 pub mod host;
 mod script;
-#[cfg(all(test, unix))]
+#[cfg(test)]
+#[cfg(unix)]
 mod tests;
 mod wire;
 
