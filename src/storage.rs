@@ -256,7 +256,7 @@ pub trait Storage: AsStorage {
         provided::scan(self.as_storage(), scan, visit)
     }
 
-    /// Stores many files, each whatever is there, answering each in order.
+    /// Stores many files, each whatever is there, answering each in order. No path comes twice.
     fn put_many<'a>(
         &'a self,
         files: Vec<(VPath, NewFile)>,

@@ -3,6 +3,7 @@
 //! put over the version that was read, replayed a bounded number of times on fresh text. Where a
 //! storage cannot check and change in one step, calls of this instance take turns instead.
 
+use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use bytes::Bytes;
@@ -240,28 +241,31 @@ impl Operations {
             Reach::Storage => Vec::new(),
             _ => self.queue.turns(files.iter().map(|(path, _)| path)).await,
         };
-        let mut answers: Vec<Option<Result<()>>> = Vec::with_capacity(files.len());
-        let mut accepted = Vec::with_capacity(files.len());
+        let mut slots: Vec<Result<usize>> = Vec::with_capacity(files.len());
+        let mut accepted: Vec<(VPath, NewFile)> = Vec::with_capacity(files.len());
+        let mut places: BTreeMap<VPath, usize> = BTreeMap::new();
         for (path, body) in files {
-            answers.push(match self.sized(&path, body.len(), &capability) {
-                Err(error) => Some(Err(error.during("upload"))),
-                Ok(()) => {
-                    self.indexes.forget(&path);
-                    let new = self.new_file(&path, body, None);
-                    accepted.push((path, new));
-                    None
-                }
-            });
+            if let Err(error) = self.sized(&path, body.len(), &capability) {
+                slots.push(Err(error.during("upload")));
+                continue;
+            }
+            self.indexes.forget(&path);
+            let new = self.new_file(&path, body, None);
+            // Storages put in any order; of two entries for one path only the later is put.
+            let place = *places.entry(path.clone()).or_insert(accepted.len());
+            match accepted.get_mut(place) {
+                Some(earlier) => earlier.1 = new,
+                None => accepted.push((path, new)),
+            }
+            slots.push(Ok(place));
         }
-        let mut stored = self.storage.put_many(accepted).await.into_iter();
-        answers
+        let stored = self.storage.put_many(accepted).await;
+        slots
             .into_iter()
-            .map(|refused| match refused {
-                Some(refusal) => refusal,
-                None => match stored.next() {
-                    Some(answer) => answer.map(drop).map_err(|error| error.during("upload")),
-                    None => Err(Error::internal("A storage answered too few uploads")),
-                },
+            .map(|slot| match stored.get(slot?) {
+                Some(Ok(_)) => Ok(()),
+                Some(Err(error)) => Err(error.clone().during("upload")),
+                None => Err(Error::internal("A storage answered too few uploads")),
             })
             .collect()
     }

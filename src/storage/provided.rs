@@ -1,7 +1,5 @@
 //! What the storage trait provides: its conveniences, written over its required methods.
 
-use std::collections::HashMap;
-
 use futures_util::StreamExt;
 use futures_util::future::LocalBoxFuture;
 use futures_util::stream;
@@ -90,36 +88,14 @@ pub(super) fn put_many<'a>(
     storage: &'a dyn Storage,
     files: Vec<(VPath, NewFile)>,
 ) -> LocalBoxFuture<'a, Vec<Result<Meta>>> {
-    Box::pin(async move {
-        // Entries for one path are stored one after the other, so that the last one stays.
-        let mut chains: Vec<Vec<(usize, VPath, NewFile)>> = Vec::new();
-        let mut of_path: HashMap<VPath, usize> = HashMap::new();
-        for (at, (path, file)) in files.into_iter().enumerate() {
-            let chain = *of_path.entry(path.clone()).or_insert(chains.len());
-            if chain == chains.len() {
-                chains.push(Vec::new());
-            }
-            if let Some(chain) = chains.get_mut(chain) {
-                chain.push((at, path, file));
-            }
-        }
-        let mut answers: Vec<(usize, Result<Meta>)> = stream::iter(chains)
-            .map(|chain| async move {
-                let mut stored = Vec::with_capacity(chain.len());
-                for (at, path, file) in chain {
-                    stored.push((at, storage.put(&path, file, PutMode::Overwrite).await));
-                }
-                stored
+    Box::pin(
+        stream::iter(files)
+            .map(move |(path, file)| async move {
+                storage.put(&path, file, PutMode::Overwrite).await
             })
             .buffered(PARALLEL)
-            .collect::<Vec<_>>()
-            .await
-            .into_iter()
-            .flatten()
-            .collect();
-        answers.sort_by_key(|(at, _)| *at);
-        answers.into_iter().map(|(_, answer)| answer).collect()
-    })
+            .collect(),
+    )
 }
 
 pub(super) fn update<'a>(

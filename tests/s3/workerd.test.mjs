@@ -32,11 +32,11 @@ before(async () => {
     compatibilityDate: "2026-04-01",
     modules: [
       { type: "ESModule", path: "worker.js", contents: readFileSync(join(folder, "worker.js")) },
-      {
+      ...["kitbag.wasm", "storages.wasm", "lent.wasm"].map((path) => ({
         type: "CompiledWasm",
-        path: "kitbag.wasm",
-        contents: readFileSync(join(dist, "kitbag.wasm")),
-      },
+        path,
+        contents: readFileSync(join(dist, path)),
+      })),
     ],
     r2Buckets: ["BUCKET"],
   });
