@@ -6,13 +6,18 @@ const FILES = ["tests/s3/faults.test.mjs"];
 
 export default {
   about: "S3 through a proxy that drops, cuts, corrupts, delays and refuses",
-  needs: ["npm", "build:testing", "ceph"],
+  needs: ["npm", "build", "ceph"],
   minutes: 6,
-  run: (ctx) => withServers(ctx, ["ceph"], FILES),
+  run: (ctx) => withServers(ctx, ["ceph"], FILES, { KITBAG_TEST_DIST: ctx.at("pkg/dist") }),
   soak: async (ctx) => {
     const results = [];
     for (let seed = 1; seed <= 30; seed++) {
-      results.push(await withServers(ctx, ["ceph"], FILES, { KITBAG_TEST_SEED: String(seed) }));
+      results.push(
+        await withServers(ctx, ["ceph"], FILES, {
+          KITBAG_TEST_SEED: String(seed),
+          KITBAG_TEST_DIST: ctx.at("pkg/dist"),
+        }),
+      );
     }
     return ctx.sum(results);
   },
