@@ -1,13 +1,13 @@
-// What the S3 tests share: the package, a backend on a server that the suite started, and the
-// names of nasty keys. `KITBAG_TEST_DIST` says which build: the one that is shipped, or its
-// testing variant.
+// What the S3 tests share: the package in its testing variant, a backend on a server that the
+// suite started, and the names of nasty keys.
 
 import assert from "node:assert/strict";
 import { at, cache } from "../../scripts/lib/paths.mjs";
 import { KEYS, makeBucket } from "./servers.mjs";
 
-export const dist = process.env.KITBAG_TEST_DIST ?? cache("pkg-testing/dist");
+export const dist = cache("pkg-testing/dist");
 export const kitbag = await import(`${dist}/node.js`);
+export const testing = await import(`${dist}/testing.js`);
 const { runConformance } = await import(`${dist}/conformance.js`);
 export const root = at();
 

@@ -2,13 +2,12 @@
 
 import assert from "node:assert/strict";
 import test from "node:test";
-import { backend, dist, good, kitbag, NASTY, newBucket, servers, sharedSuite } from "./lib.mjs";
+import { backend, good, kitbag, NASTY, newBucket, servers, sharedSuite, testing } from "./lib.mjs";
 import { KEYS } from "./servers.mjs";
 import { signed } from "./sign.mjs";
 
-test("signatures made in wasm are those that were published", async () => {
-  const { signingExamples } = await import(`${dist}/testing.js`);
-  const examples = signingExamples();
+test("signatures made in wasm are those that were published", () => {
+  const examples = testing.signingExamples();
   assert.equal(examples.length, 11);
   for (const { name, made, published } of examples) assert.equal(made, published, name);
 });

@@ -6,18 +6,13 @@ const FILES = ["tests/s3/faults.test.mjs"];
 
 export default {
   about: "S3 through a proxy that drops, cuts, corrupts, delays and refuses",
-  needs: ["npm", "build", "ceph"],
+  needs: ["npm", "build:testing", "ceph"],
   minutes: 6,
-  run: (ctx) => withServers(ctx, ["ceph"], FILES, { KITBAG_TEST_DIST: ctx.at("pkg/dist") }),
+  run: (ctx) => withServers(ctx, ["ceph"], FILES),
   soak: async (ctx) => {
     const results = [];
     for (let seed = 1; seed <= 30; seed++) {
-      results.push(
-        await withServers(ctx, ["ceph"], FILES, {
-          KITBAG_TEST_SEED: String(seed),
-          KITBAG_TEST_DIST: ctx.at("pkg/dist"),
-        }),
-      );
+      results.push(await withServers(ctx, ["ceph"], FILES, { KITBAG_TEST_SEED: String(seed) }));
     }
     return ctx.sum(results);
   },

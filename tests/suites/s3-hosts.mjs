@@ -4,10 +4,8 @@ import { withServers } from "../s3/run.mjs";
 
 export default {
   about: "S3 in workerd and Chromium (CORS), R2 in workerd",
-  needs: ["npm", "build", "ceph", "chromium"],
+  needs: ["npm", "build:testing", "ceph", "chromium"],
   minutes: 6,
   run: (ctx) =>
-    withServers(ctx, ["ceph"], ["tests/s3/workerd.test.mjs", "tests/s3/chromium.test.mjs"], {
-      KITBAG_TEST_DIST: ctx.at("pkg/dist"),
-    }),
+    withServers(ctx, ["ceph"], ["tests/s3/workerd.test.mjs", "tests/s3/chromium.test.mjs"]),
 };
