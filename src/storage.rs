@@ -173,8 +173,10 @@ pub struct Find<'a> {
 /// A visitor's answer: go on, or stop here.
 pub type Flow = ControlFlow<()>;
 
-/// What an update makes of the file as it stands. It may be asked again, about a newer state.
-pub type Change<'a> = dyn FnMut(&File) -> Result<NewFile> + 'a;
+/// What an update makes of the file as it stands. It may be asked again, about a newer state. A
+/// body that does not grow may be used up in making the new one; where the answer is a refusal or
+/// a longer body, the file is left as it was.
+pub type Change<'a> = dyn FnMut(&mut File) -> Result<NewFile> + 'a;
 
 /// Times an update is repeated on fresh text before it gives up with `conflict`.
 pub const REPLAYS: u32 = 64;

@@ -22,7 +22,8 @@ use crate::protocol::{
 use crate::search::glob::{NameFilter, Pattern};
 use crate::search::grep::Matcher;
 use crate::search::lines;
-use crate::search::replace::{self, Replaced};
+use crate::search::replace::{self, Plan};
+use crate::search::scan;
 use crate::storage::{
     Depth, File, Find, Flow, Meta, NewFile, Pending, PutMode, Removed, Scan, Scope, Storage,
 };
@@ -137,7 +138,7 @@ impl Operations {
     /// A body after an edit. ASCII with ASCII put in stays what it was, without another look at
     /// all of it.
     fn edited_file(&self, path: &VPath, body: Bytes, previous: &Meta, put_in: &[u8]) -> NewFile {
-        let plain = put_in.is_ascii() && memchr::memchr(0, put_in).is_none();
+        let plain = scan::is_ascii(put_in) && memchr::memchr(0, put_in).is_none();
         match (&previous.mime, previous.texture) {
             (Some(mime), Some(Texture::Ascii)) if plain => {
                 let now = clock::now();
@@ -159,7 +160,7 @@ impl Operations {
         &self,
         path: &VPath,
         edit: &Edit,
-        file: &File,
+        file: &mut File,
         capability: &Capability,
     ) -> Result<(NewFile, EditResult)> {
         if !kind_of(path, file).1.is_text() {
@@ -170,21 +171,17 @@ impl Operations {
                 "' is binary and cannot be edited as text; upload new bytes instead",
             ));
         }
-        let replaced = replace::replace(&file.body, &edit.old, &edit.new, edit.replace_all)
-            .map_err(|refusal| {
-                replace::sentence(&refusal, path, &String::from_utf8_lossy(&edit.old))
-            })?;
-        let Replaced {
-            body,
-            occurrences,
-            crlf,
-            ..
-        } = replaced;
-        self.sized(path, body.len(), capability)?;
-        let new = self.edited_file(path, Bytes::from(body), &file.meta, &edit.new);
+        let refused = |refusal| {
+            replace::sentence(&refusal, path, &String::from_utf8_lossy(&edit.old))
+        };
+        let plan = Plan::of(&file.body, &edit.old, &edit.new, edit.replace_all).map_err(refused)?;
+        self.sized(path, plan.length(), capability)?;
+        let outcome = plan.outcome();
+        let body = plan.make(&mut file.body).map_err(refused)?;
+        let new = self.edited_file(path, body, &file.meta, &edit.new);
         let result = EditResult {
-            occurrences,
-            crlf,
+            occurrences: outcome.occurrences,
+            crlf: outcome.crlf,
             files_update: None,
         };
         Ok((new, result))
@@ -195,7 +192,7 @@ impl Operations {
         // Edits of one instance take turns on every storage: it spares them each other's replays.
         let _turn = self.queue.turn(path).await;
         let mut result = EditResult::default();
-        let mut change = |file: &File| {
+        let mut change = |file: &mut File| {
             let (new, made) = self.edited(path, edit, file, &capability)?;
             result = made;
             Ok(new)

@@ -106,10 +106,10 @@ pub(super) fn update<'a>(
     Box::pin(async move {
         let mut attempt = 0;
         loop {
-            let Some(file) = storage.get(path, None).await? else {
+            let Some(mut file) = storage.get(path, None).await? else {
                 return Ok(None);
             };
-            let new = change(&file)?;
+            let new = change(&mut file)?;
             let mode = match file.meta.version {
                 Some(version) => PutMode::Update(version),
                 None => PutMode::Overwrite,

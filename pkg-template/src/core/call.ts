@@ -44,8 +44,8 @@ function hide(result: Failure, cause: unknown): void {
 }
 
 /** Reads the last answer. */
-export function received<T>(unpack: Unpack<T>): T | Failure {
-  const reply = new Reply();
+export function received<T>(unpack: Unpack<T>, at?: number): T | Failure {
+  const reply = new Reply(at);
   return reply.u8() === 0 ? unpack(reply) : failure(reply);
 }
 
@@ -53,8 +53,8 @@ export function received<T>(unpack: Unpack<T>): T | Failure {
 export function now<T>(handle: number, operation: number, unpack: Unpack<T>): T | Failure {
   const length = finish();
   sent();
-  enter(() => glue.call_now(handle, operation, length));
-  return received(unpack);
+  const at = enter(() => glue.call_now(handle, operation, length));
+  return received(unpack, at);
 }
 
 interface Waiting {

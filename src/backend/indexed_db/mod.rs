@@ -116,7 +116,7 @@ impl IndexedDb {
             return Ok(None);
         };
         let body = body_of(&body.await?)?;
-        let new = change(&File { meta, body })?;
+        let new = change(&mut File { meta, body })?;
         let meta = described(&new);
         files.put(&key, &schema::record(path, &meta))?;
         bodies.put(&key, &host::array_of(&new.body).into())?;

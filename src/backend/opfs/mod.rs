@@ -375,10 +375,10 @@ impl Storage for Opfs {
     ) -> Pending<'a, Option<Meta>> {
         Box::pin(async move {
             let _alone = self.alone_with(path).await?;
-            let Some(file) = self.file(path).await? else {
+            let Some(mut file) = self.file(path).await? else {
                 return Ok(None);
             };
-            let new = change(&file)?;
+            let new = change(&mut file)?;
             let mode = PutMode::Overwrite;
             self.exchange(path, &new.body, &mode).await.map(Some)
         })
