@@ -137,7 +137,13 @@ export abstract class Backend implements BackendProtocolV2 {
   }
 
   delete(filePath: string, options?: CallOptions): Promise<DeleteResult> {
-    return asked(this, Op.delete, () => ask.askFile(filePath), unpack.unpackDelete(filePath), options);
+    return asked(
+      this,
+      Op.delete,
+      () => ask.askFile(filePath),
+      unpack.unpackDelete(filePath),
+      options,
+    );
   }
 
   async uploadFiles(
