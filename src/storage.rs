@@ -158,6 +158,9 @@ pub struct Scan<'a> {
     pub scope: &'a Scope,
     /// Which files to load, by what is known without loading them.
     pub want: &'a dyn Fn(&VPath, &Meta) -> bool,
+    /// Whether that leaves out files by their names. A hint: where it does not, a storage may show
+    /// what it meets on its way before it knows all names.
+    pub by_name: bool,
     /// Bytes that a file must contain to be of interest. A hint; passing over it is right too.
     pub literal: Option<&'a [u8]>,
 }

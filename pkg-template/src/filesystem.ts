@@ -4,9 +4,10 @@ import { Backend } from "./backend.js";
 import { Options } from "./core/checks.js";
 import { sealClass } from "./core/handle.js";
 import { enter, glue } from "./core/instance.js";
+import { FastDisk } from "./disk/fast.js";
 import { builtin, type FsLike } from "./disk/host.js";
 import { Place } from "./disk/place.js";
-import { FastDisk, type Ripgrep, SearchableDisk } from "./disk/search.js";
+import { type Ripgrep, SearchableDisk } from "./disk/search.js";
 
 /** How a FilesystemBackend is made. */
 export interface FilesystemBackendOptions {
@@ -76,9 +77,25 @@ export function diskOf(
   const place = new Place(fs as FsLike, contained ? rootDir : hostRoot(rootDir), contained, native);
   const disk =
     native && place.pinned
-      ? new FastDisk(place, maxBytes, native, ripgrep)
+      ? new FastDisk(place, maxBytes, native, isBinary, ripgrep)
       : new SearchableDisk(place, maxBytes, ripgrep);
   return { disk, overwrite };
+}
+
+const binary = new Map<string, boolean>();
+
+/** Whether a file's name alone says that it is no text: the core's word, asked once for each ending. */
+function isBinary(name: string): boolean {
+  const dot = name.lastIndexOf(".");
+  if (dot < 0) return false;
+  const ending = name.slice(dot);
+  let known = binary.get(ending);
+  if (known === undefined) {
+    if (binary.size > 1000) binary.clear();
+    known = enter(() => glue.is_binary_name(name));
+    binary.set(ending, known);
+  }
+  return known;
 }
 
 /** Where the host's absolute paths begin. */

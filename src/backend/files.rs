@@ -327,6 +327,7 @@ impl Operations {
         let scan = Scan {
             scope: &scope,
             want: &want,
+            by_name: filter.is_some(),
             literal: matcher.literal(),
         };
         self.storage.scan(scan, &mut visit).await?;

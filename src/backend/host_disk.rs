@@ -1,7 +1,7 @@
 //! A folder of the host's disk. One file at a time goes the way of any storage written in
 //! JavaScript ([`Custom`]); searches do not, since a crossing for each of twenty thousand files
-//! would cost more than searching them. Names come over in one text, bodies in blocks; which of
-//! them are wanted, and what matches, is decided here.
+//! would cost more than searching them. Names come over in one text, bodies in blocks, those alone
+//! that hold the literal looked for; which of them are wanted, and what matches, is decided here.
 
 use bytes::Bytes;
 use futures_util::StreamExt;
@@ -26,8 +26,6 @@ use crate::storage::{
 };
 use crate::time::Time;
 
-/// A length that stands for a file that is gone, is none, or is over the limit.
-const SKIPPED: u32 = u32::MAX;
 /// Files whose sizes and times are asked at once.
 const STATS: usize = 4096;
 
@@ -45,6 +43,14 @@ impl Drop for Bodies {
             let _ = close.call0(&self.0);
         }
     }
+}
+
+/// The paths of a block, one a line, the lengths of the bodies, and the bodies.
+fn parts_of(block: &JsValue) -> Option<(String, Vec<u32>, Bytes)> {
+    let lengths: Uint32Array = host::property(block, "lengths")?.dyn_into().ok()?;
+    let bytes: Uint8Array = host::property(block, "bytes")?.dyn_into().ok()?;
+    let paths = host::text_property(block, "paths")?;
+    Some((paths, lengths.to_vec(), Bytes::from(bytes.to_vec())))
 }
 
 fn odd() -> Error {
@@ -83,7 +89,7 @@ impl HostDisk {
         let dir = literal_dir(scope);
         let at = JsValue::from_str(dir.as_str());
         let mut answer = JsValue::UNDEFINED;
-        if let Some(literal) = literal.filter(|literal| !literal.is_empty()) {
+        if let Some(literal) = literal {
             let arguments = [at.clone(), host::array_of(literal).into()];
             answer = self.call("candidates", &arguments).await?;
         }
@@ -141,56 +147,41 @@ impl HostDisk {
         Ok(())
     }
 
-    /// Bodies in blocks, by synchronous calls of the host's.
+    /// Bodies in blocks, by synchronous calls of the host's, of the files that are wanted.
     async fn read_blocks(
         &self,
-        paths: &[VPath],
-        literal: Option<&[u8]>,
+        bodies: Bodies,
+        scan: &Scan<'_>,
         visit: &mut dyn FnMut(&VPath, &File) -> Flow,
     ) -> Result<()> {
-        let finder = literal.map(memchr::memmem::Finder::new);
-        let bodies = Bodies(self.call("bodies", &[joined(paths)]).await?);
-        let mut rest = paths.iter();
-        while rest.len() > 0 {
+        let nothing = unknown_meta();
+        loop {
             let block = host::call_method(&bodies.0, "next", &[]).await?;
-            let lengths = host::property(&block, "lengths")
-                .and_then(|lengths| lengths.dyn_into::<Uint32Array>().ok())
-                .ok_or_else(odd)?
-                .to_vec();
-            let bytes = host::property(&block, "bytes")
-                .and_then(|bytes| bytes.dyn_into::<Uint8Array>().ok())
-                .ok_or_else(odd)?;
-            if lengths.is_empty() {
-                return Err(odd());
-            }
-            let bytes = Bytes::from(bytes.to_vec());
+            let (paths, lengths, bytes) = parts_of(&block).ok_or_else(odd)?;
             let mut at = 0usize;
-            for (length, path) in lengths.into_iter().zip(rest.by_ref()) {
-                if length == SKIPPED {
-                    continue;
-                }
+            for (path, length) in paths.split('\n').zip(lengths) {
                 let end = at.saturating_add(length as usize).min(bytes.len());
                 let body = bytes.slice(at..end);
                 at = end;
-                if finder
-                    .as_ref()
-                    .is_some_and(|find| find.find(&body).is_none())
-                {
+                let Some(path) = VPath::from_stored(path).filter(|path| {
+                    scan.scope.admits(path)
+                        && !file::is_binary_name(path)
+                        && (scan.want)(path, &nothing)
+                }) else {
                     continue;
-                }
-                let file = File {
-                    meta: Meta {
-                        size: u64::from(length),
-                        ..unknown_meta()
-                    },
-                    body,
                 };
-                if visit(path, &file).is_break() {
+                let meta = Meta {
+                    size: u64::from(length),
+                    ..unknown_meta()
+                };
+                if visit(&path, &File { meta, body }).is_break() {
                     return Ok(());
                 }
             }
+            if !host::property(&block, "more").is_some_and(|more| more.is_truthy()) {
+                return Ok(());
+            }
         }
-        Ok(())
     }
 
     /// Bodies one by one; what cannot be read is passed over, as a search does.
@@ -308,13 +299,29 @@ impl Storage for HostDisk {
         visit: &'a mut dyn FnMut(&VPath, &File) -> Flow,
     ) -> Pending<'a, ()> {
         Box::pin(async move {
-            let mut paths = self.names(scan.scope, scan.literal).await?;
+            let literal = scan.literal.filter(|literal| !literal.is_empty());
+            let fast = self.has("bodies");
+            if let Some(literal) = literal
+                && fast
+                && !scan.by_name
+            {
+                let at = JsValue::from_str(literal_dir(scan.scope).as_str());
+                let arguments = [at, host::array_of(literal).into()];
+                let holding = self.call("holding", &arguments).await?;
+                if !holding.is_undefined() {
+                    return self.read_blocks(Bodies(holding), &scan, visit).await;
+                }
+            }
+            let mut paths = self.names(scan.scope, literal).await?;
             let nothing = unknown_meta();
             paths.retain(|path| !file::is_binary_name(path) && (scan.want)(path, &nothing));
             if paths.is_empty() {
                 Ok(())
-            } else if self.has("bodies") {
-                self.read_blocks(&paths, scan.literal, visit).await
+            } else if fast {
+                let literal =
+                    literal.map_or(JsValue::UNDEFINED, |literal| host::array_of(literal).into());
+                let bodies = self.call("bodies", &[joined(&paths), literal]).await?;
+                self.read_blocks(Bodies(bodies), &scan, visit).await
             } else {
                 self.read_each(&paths, visit).await
             }

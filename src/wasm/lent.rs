@@ -13,7 +13,8 @@ use crate::backend::host_disk::HostDisk;
 use crate::backend::sandbox::Sandbox;
 use crate::backend::sandbox::host::HostMachine;
 use crate::backend::with_shell::{HostShell, WithShell};
-use crate::file::Format;
+use crate::file::{self, Format};
+use crate::path::VPath;
 use crate::wasm::handles;
 
 fn options(overwrite: bool, v1: bool, max_file_bytes: f64) -> FilesOptions {
@@ -62,6 +63,12 @@ pub fn disk_new(
         }
         _ => handles::hold(Rc::new(files)),
     }
+}
+
+/// Whether a file's name alone says that it is no text.
+#[wasm_bindgen]
+pub fn is_binary_name(name: &str) -> bool {
+    VPath::parse(name).is_ok_and(|path| file::is_binary_name(&path))
 }
 
 /// The machine behind a sandbox: how kitbag's own commands are run, and how files move.

@@ -3,5 +3,10 @@
 export default {
   about: "conformance of custom, disk, shell and sandbox backends",
   needs: ["npm", "build", "ripgrep", "busybox", "npm:runtimes"],
-  run: (ctx) => ctx.nodeTests(["tests/host/conformance.test.mjs", "tests/host/runtimes.test.mjs"]),
+  run: (ctx) =>
+    ctx.nodeTests([
+      "tests/host/conformance.test.mjs",
+      "tests/host/runtimes.test.mjs",
+      "tests/host/search.test.mjs",
+    ]),
 };

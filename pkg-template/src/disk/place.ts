@@ -33,6 +33,7 @@ export class Place {
   readonly #rootDir: string;
   readonly #contained: boolean;
   readonly #windows: boolean;
+  readonly #native: typeof import("node:fs") | undefined;
   #root: string | undefined;
 
   constructor(
@@ -42,6 +43,7 @@ export class Place {
     native: typeof import("node:fs") | undefined,
   ) {
     this.fs = fs;
+    this.#native = native;
     this.flags = flagsOf(fs.constants ?? native?.constants);
     this.pinned = native !== undefined && canPin(native, this.flags);
     this.#rootDir = rootDir;
@@ -54,12 +56,15 @@ export class Place {
   async root(): Promise<string> {
     if (this.#root !== undefined) return this.#root;
     let real: string;
+    // Where it can be asked at once, a search need not start the host's threads for it.
+    const resolve = async () =>
+      this.#native?.realpathSync.native(this.#rootDir) ?? (await this.fs.realpath(this.#rootDir));
     try {
-      real = await this.fs.realpath(this.#rootDir);
+      real = await resolve();
     } catch (error) {
       if (codeOf(error) !== "ENOENT") throw error;
       await this.fs.mkdir(this.#rootDir, { recursive: true });
-      real = await this.fs.realpath(this.#rootDir);
+      real = await resolve();
     }
     this.#root = real.length > 1 ? real.replace(/[/\\]+$/, "") : real;
     return this.#root;

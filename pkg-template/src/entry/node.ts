@@ -1,9 +1,12 @@
 // Node, Deno and Bun: the wasm is a file beside this one.
 
 import { readFileSync } from "node:fs";
-import { load } from "./load.js";
+import { loadLater } from "./load.js";
 
-load(new WebAssembly.Module(readFileSync(new URL("./kitbag.wasm", import.meta.url))));
+const file = new URL("./kitbag.wasm", import.meta.url);
+
+// Not before the first backend of this module: whoever works on a disk alone needs another one.
+loadLater(() => new WebAssembly.Module(readFileSync(file)));
 
 export * from "../agent.js";
 export * from "./lent-node.js";

@@ -2,11 +2,11 @@
 
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { load } from "./load.js";
+import { loadLater } from "./load.js";
 
 declare const __dirname: string;
 
-load(new WebAssembly.Module(readFileSync(join(__dirname, "kitbag.wasm"))));
+loadLater(() => new WebAssembly.Module(readFileSync(join(__dirname, "kitbag.wasm"))));
 
 export * from "../agent.js";
 export * from "./lent-require.js";
