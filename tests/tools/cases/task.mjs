@@ -6,8 +6,12 @@
 import { LARGE_COMMAND, LARGE_ROWS, LINES, PICTURE } from "./material.mjs";
 import { large, page, WORDS } from "./words.mjs";
 
-/** The path that a note about a large result names. */
-const pathIn = (note) => /\/large_tool_results\/[\w.-]+/.exec(note)?.[0] ?? "/no/path/in/the/note";
+/** The path that the last note about a large result names. */
+function notedIn(said) {
+  const path = /saved [\s\S]*?(\/large_tool_results\/[\w.-]+)/;
+  const note = said.findLast(({ text }) => path.test(text));
+  return path.exec(note?.text)?.[1] ?? "/no/path/was/noted";
+}
 
 const FAILS = { fails: true };
 const A = "/notes/a.txt";
@@ -47,10 +51,9 @@ const AFTER = [
 
 /** A result that is too large comes, and is read back in three pages. */
 function largeSteps(name, input, rows) {
-  const at = BEFORE.length;
   const pages = [0, 1_000, 2_000].map((offset) => [
     "read_file",
-    (said) => ({ file_path: pathIn(said[at].text), offset, limit: 1_000 }),
+    (said) => ({ file_path: notedIn(said), offset, limit: 1_000 }),
     page(rows, offset + 1, offset + 1_000),
   ]);
   const last = rows.at(-1).replace(/[[\]]/g, "\\$&");
@@ -71,6 +74,17 @@ export const SHELL_TASK = asSteps([
   ...largeSteps("execute", { command: LARGE_COMMAND }, printed),
   ...AFTER,
 ]);
+
+/** What can be done in an empty tree without a shell. */
+export const BARE_TASK = TASK.filter(
+  ({ name, input }) =>
+    name !== "execute" && !/^\/(pictures|protected|secret)\//.test(input.file_path ?? ""),
+);
+
+/** And without a tool of the user's own. */
+export const SMALL_TASK = BARE_TASK.filter(
+  ({ name, input }) => name !== "large_report" && typeof input !== "function",
+);
 
 /** The files in the end; what was too large stands under a name of the framework's. */
 export function filesLeft(steps) {

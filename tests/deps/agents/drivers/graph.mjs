@@ -14,13 +14,15 @@ export const report = tool(() => LARGE, {
   schema: z.object({}),
 });
 
-const textOf = (content) =>
+export const textOf = (content) =>
   typeof content === "string"
     ? content
     : content.flatMap((block) => (block.type === "text" ? [block.text] : [])).join("\n");
 
+/** The results since the user's last word: what was said before it is no part of the script. */
 const shown = (messages, telling) =>
   messages
+    .slice(messages.findLastIndex((message) => message.getType() === "human"))
     .filter((message) => ToolMessage.isInstance(message))
     .map(({ tool_call_id: id, content, status }) => ({
       id,
@@ -35,7 +37,7 @@ const shown = (messages, telling) =>
  * A model that a script leads. `prompt` must be part of the system's message. `telling`: whether a
  * message's status tells of failures; deepagents' own tools leave it alone.
  */
-function scripted(script, { prompt, telling }) {
+export function scripted(script, { prompt, telling = true } = {}) {
   const model = fakeModel();
   let names = [];
   const bind = model.bindTools.bind(model);
@@ -59,8 +61,8 @@ function scripted(script, { prompt, telling }) {
 }
 
 /** Makes an agent round the scripted model, runs it, and gives its last words. */
-export async function led(make, script, { prompt, telling = true } = {}) {
-  const agent = make(scripted(script, { prompt, telling }));
+export async function led(make, script, options) {
+  const agent = make(scripted(script, options));
   const { messages } = await agent.invoke(
     { messages: [{ role: "user", content: "go" }] },
     { recursionLimit: 300 },

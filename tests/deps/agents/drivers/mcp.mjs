@@ -16,20 +16,25 @@ export async function play(backend, script) {
   const [near, far] = InMemoryTransport.createLinkedPair();
   await Promise.all([server.connect(far), client.connect(near)]);
   try {
-    const { tools } = await client.listTools();
-    script.offered(tools.map((tool) => tool.name));
-    const results = [];
-    for (;;) {
-      const call = script.next(results);
-      if (!call) break;
-      const answer = await client.callTool({ name: call.name, arguments: call.input });
-      results.push(shown(call.id, answer));
-    }
+    await converse(client, script);
     script.faults.push(...(await resources(client)));
     return "done";
   } finally {
     await client.close();
     await server.close();
+  }
+}
+
+/** Lets the script call the tools of a server until it is done. */
+export async function converse(client, script) {
+  const { tools } = await client.listTools();
+  script.offered(tools.map((tool) => tool.name));
+  const results = [];
+  for (;;) {
+    const call = script.next(results);
+    if (!call) return;
+    const answer = await client.callTool({ name: call.name, arguments: call.input });
+    results.push(shown(call.id, answer));
   }
 }
 

@@ -6,8 +6,8 @@ import { TASK } from "../../../tools/cases/task.mjs";
 
 export const steps = TASK;
 
-export async function play(backend, script) {
-  const files = createFileTools(backend);
+export async function play(backend, script, options) {
+  const files = createFileTools(backend, options);
   script.offered([...files.tools.map((tool) => tool.name), "large_report"]);
   const results = [];
   for (;;) {
