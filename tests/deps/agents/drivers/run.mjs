@@ -12,5 +12,11 @@ export async function run({ play, steps, words }, mounted) {
   const script = new Script(steps, words);
   script.finished(await play(backend, script));
   const files = await filesOf(open);
-  return { faults: [...script.faults, ...differences(files, filesLeft(steps))], files };
+  const wanted = filesLeft(steps);
+  const faults = [...script.faults, ...differences(files, wanted)];
+  // They are where they belong, and nothing else is.
+  const notes = Object.entries(wanted).filter(([path]) => path.startsWith("/notes/"));
+  const own = Object.fromEntries(notes.map(([path, body]) => [path.slice("/notes".length), body]));
+  faults.push(...differences(await filesOf(mounted), own).map((fault) => `mounted: ${fault}`));
+  return { faults, files };
 }

@@ -8,9 +8,9 @@ import { shell } from "./shell.mjs";
 export async function answer(request, env, drivers) {
   const name = decodeURIComponent(new URL(request.url).pathname.slice(1));
   const namespace = name.replace(/\W+/g, "-");
-  const fresh = new D1Backend({ database: env.DB, namespace, migrate: true });
+  const open = () => new D1Backend({ database: env.DB, namespace, migrate: true });
   try {
-    return Response.json(await (name === "shell" ? shell(fresh) : run(drivers[name], fresh)));
+    return Response.json(await (name === "shell" ? shell(open) : run(drivers[name], open())));
   } catch (error) {
     return new Response(error?.stack ?? String(error), { status: 500 });
   }

@@ -6,8 +6,8 @@ import { drivers } from "../drivers/index.mjs";
 import { run } from "../drivers/run.mjs";
 import { shell } from "./shell.mjs";
 
-const fresh = (namespace) => new IndexedDbBackend({ database: "tools", namespace });
-
-globalThis.play = (name) =>
-  name === "shell" ? shell(fresh(name)) : run(drivers[name], fresh(name));
+globalThis.play = (namespace) => {
+  const open = () => new IndexedDbBackend({ database: "tools", namespace });
+  return namespace === "shell" ? shell(open) : run(drivers[namespace], open());
+};
 globalThis.ready = true;

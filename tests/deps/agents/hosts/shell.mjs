@@ -1,8 +1,10 @@
-// The script of thirty commands in a shell over a backend, the files then read through the protocol.
+// The script of thirty commands in a shell over a backend. Its files are then read through the
+// protocol, by an instance that knows nothing of the shell.
 
 import { bashExecute } from "kitbag/just-bash";
 import { scriptFaults } from "../../../tools/bash-script.mjs";
 
-export async function shell(backend) {
-  return { faults: await scriptFaults(backend, bashExecute(backend)) };
+/** `open` gives an instance of the backend over the same files. */
+export async function shell(open) {
+  return { faults: await scriptFaults(open(), bashExecute(open())) };
 }
