@@ -12,10 +12,10 @@ const PAGE = 1000;
 export async function startQuick() {
   const objects = new Map();
   const server = createServer({ keepAliveTimeout: 60_000, noDelay: true }, (incoming, outgoing) => {
-    const mark = incoming.url.indexOf("?");
-    if (incoming.method === "PUT") return put(objects, incoming, outgoing);
-    if (mark >= 0) return list(objects, new URLSearchParams(incoming.url.slice(mark)), outgoing);
-    return get(objects.get(keyOf(incoming.url)), incoming, outgoing);
+    const [path, query = ""] = incoming.url.split("?");
+    if (incoming.method === "PUT") return put(objects, path, incoming, outgoing);
+    if (query.includes("list-type")) return list(objects, new URLSearchParams(query), outgoing);
+    return get(objects.get(keyOf(path)), incoming, outgoing);
   });
   await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
   return {
@@ -41,11 +41,11 @@ export function startQuickThread() {
 }
 
 /** `/bucket/key`: the bucket is whatever it is. */
-function keyOf(url) {
-  return decodeURIComponent(url.slice(url.indexOf("/", 1) + 1));
+function keyOf(path) {
+  return decodeURIComponent(path.slice(path.indexOf("/", 1) + 1));
 }
 
-function put(objects, incoming, outgoing) {
+function put(objects, path, incoming, outgoing) {
   const chunks = [];
   incoming.on("data", (chunk) => chunks.push(chunk));
   incoming.on("end", () => {
@@ -61,7 +61,7 @@ function put(objects, incoming, outgoing) {
       "last-modified": time.toUTCString(),
       "x-amz-meta-kitbag": note,
     };
-    objects.set(keyOf(incoming.url), { body, etag, time: time.toISOString(), headers });
+    objects.set(keyOf(path), { body, etag, time: time.toISOString(), headers });
     outgoing.writeHead(200, { etag, "content-length": 0 }).end();
   });
 }

@@ -74,7 +74,7 @@ log file = ${home}/log/$name.log
 keyring = ${home}/keyring
 [client.rgw.a]
 rgw data = ${home}/rgw
-rgw frontends = beast endpoint=127.0.0.1:${port}
+rgw frontends = beast endpoint=127.0.0.1:${port} tcp_nodelay=1
 rgw enable usage log = false
 rgw run sync thread = false
 rgw enable gc threads = false
@@ -174,4 +174,14 @@ export async function allowPages(endpoint, bucket, origin) {
     .join("")}<MaxAgeSeconds>300</MaxAgeSeconds></CORSRule></CORSConfiguration>`;
   const response = await signed(KEYS, { method: "PUT", url: `${endpoint}/${bucket}?cors=`, body });
   if (!response.ok) throw new Error(`no CORS: ${response.status} ${await response.text()}`);
+  // moto lets a preflight for an existing key through only where the bucket's policy says so.
+  const policy = JSON.stringify({
+    Version: "2012-10-17",
+    Statement: [
+      { Effect: "Allow", Principal: "*", Action: "s3:*", Resource: `arn:aws:s3:::${bucket}/*` },
+    ],
+  });
+  const url = `${endpoint}/${bucket}?policy=`;
+  const allowed = await signed(KEYS, { method: "PUT", url, body: policy });
+  if (!allowed.ok) throw new Error(`no policy: ${allowed.status} ${await allowed.text()}`);
 }
