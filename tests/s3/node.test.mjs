@@ -6,8 +6,7 @@ import { backend, good, kitbag, location, newBucket, runConformance, servers } f
 import { startRelay } from "./relay.mjs";
 import { KEYS } from "./servers.mjs";
 import { signed } from "./sign.mjs";
-import * as work from "./work.mjs";
-import { held } from "./work.mjs";
+import { held, work } from "./work.mjs";
 
 for (const [name, endpoint] of Object.entries(servers)) {
   const make = async () => {

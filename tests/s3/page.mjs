@@ -2,7 +2,7 @@
 
 import { S3Backend } from "kitbag-under-test";
 import { runConformance } from "kitbag-under-test/conformance";
-import * as work from "./work.mjs";
+import { work } from "./work.mjs";
 
 /** What every host does, by name. */
 globalThis.does = (what, location) => {

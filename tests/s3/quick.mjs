@@ -84,9 +84,7 @@ function list(objects, query, outgoing) {
     return `<Contents><Key>${key}</Key><LastModified>${time}</LastModified><ETag>${etag}</ETag><Size>${body.length}</Size></Contents>`;
   });
   const more = keys.length > PAGE;
-  const token = more
-    ? `<NextContinuationToken>${keys[PAGE - 1]}</NextContinuationToken>`
-    : "";
+  const token = more ? `<NextContinuationToken>${keys[PAGE - 1]}</NextContinuationToken>` : "";
   const text = `<ListBucketResult>${shown.join("")}<IsTruncated>${more}</IsTruncated>${token}</ListBucketResult>`;
   outgoing.writeHead(200, { "content-length": Buffer.byteLength(text) }).end(text);
 }

@@ -2,7 +2,7 @@
 // where the bucket is, and the names of what to do, as JSON; the last line out is the answers.
 
 import { pathToFileURL } from "node:url";
-import * as work from "./work.mjs";
+import { work } from "./work.mjs";
 
 const [folder, location, names] = process.argv.slice(2);
 const load = (name) => import(pathToFileURL(`${folder}/${name}`).href);

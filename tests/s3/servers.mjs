@@ -4,9 +4,10 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { end, must, start } from "../../scripts/lib/exec.mjs";
+import { at } from "../../scripts/lib/paths.mjs";
 import { signed } from "./sign.mjs";
 
 export const KEYS = {
@@ -144,9 +145,8 @@ export async function startCeph() {
 /** moto: `{ endpoint, stop }`. */
 export async function startMoto() {
   const [port] = await freePorts(1);
-  const child = start(process.env.KITBAG_MOTO, ["-H", "127.0.0.1", "-p", String(port)], {
-    stdio: "ignore",
-  });
+  const python = join(dirname(process.env.KITBAG_MOTO), "python");
+  const child = start(python, [at("tests/s3/moto_in_turn.py"), String(port)], { stdio: "ignore" });
   const endpoint = `http://127.0.0.1:${port}`;
   await answering(endpoint, child, "moto");
   const stop = () => {

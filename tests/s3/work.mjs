@@ -6,7 +6,7 @@
 const LONGEST = "a path of 1,024 bytes is the longest";
 
 /** The shared suite, each case under a prefix of its own: what failed, and how many held. */
-export async function suite(make, { runConformance }) {
+async function suite(make, { runConformance }) {
   let turn = 0;
   const under = ({ writeMode }) => {
     turn += 1;
@@ -23,7 +23,7 @@ export async function suite(make, { runConformance }) {
 }
 
 /** Eight clients, fifty edits each of one file: what went wrong, and which lines are there. */
-export async function edits(make) {
+async function edits(make) {
   const clients = Array.from({ length: 8 }, () => make({ prefix: "edits" }));
   const errors = [];
   const note = ({ error }) => error === undefined || errors.push(error);
@@ -41,7 +41,7 @@ export async function edits(make) {
 }
 
 /** Sixteen clients create one file, five times over: the winners, and what the others were told. */
-export async function creates(make) {
+async function creates(make) {
   const clients = Array.from({ length: 16 }, () => make({ prefix: "creates" }));
   await Promise.all(clients.map((client, who) => client.write(`/probe/${who}.txt`, "x")));
   const winners = [];
@@ -81,7 +81,7 @@ const NASTY = [
 const LONG = ["k".repeat(1000), "é".repeat(500)];
 
 /** Nasty keys written, read, edited, found and removed; nothing may be wrong. */
-export async function names(make) {
+async function names(make) {
   const s3 = make({});
   const wrong = [];
   const right = (what, holds, answer) => holds || wrong.push([what, answer?.error ?? answer]);
@@ -110,7 +110,7 @@ export async function names(make) {
 }
 
 /** Over a thousand files in one directory. */
-export async function many(make) {
+async function many(make) {
   const s3 = make({ prefix: "many" });
   const files = Array.from({ length: 1203 }, (_, at) => [`/dir/${at}.txt`, new Uint8Array([at])]);
   const uploads = await s3.uploadFiles(files);
@@ -132,7 +132,7 @@ const line = (at) => `line ${at}: é and more that makes a text of over two mega
  * Pages of a text of over two megabytes: `moved()` tells how many bytes came since the last time.
  * Answers with what is wrong.
  */
-export async function pages(make, moved) {
+async function pages(make, moved) {
   const text = `${Array.from({ length: LINES }, (_, at) => line(at)).join("\n")}\n`;
   const size = new TextEncoder().encode(text).length;
   const wrong = [];
@@ -159,7 +159,13 @@ export async function pages(make, moved) {
     const wanted = Array.from({ length: end - offset }, (_, at) => line(offset + at)).join("\n");
     const atEnd = end === LINES && end > offset;
     const told = [read.content, read.totalLines, read.startLine, read.endLine, read.nextOffset];
-    const right = [`${wanted}${atEnd ? "\n" : ""}`, LINES, offset + 1, end, atEnd ? undefined : end];
+    const right = [
+      `${wanted}${atEnd ? "\n" : ""}`,
+      LINES,
+      offset + 1,
+      end,
+      atEnd ? undefined : end,
+    ];
     if (offset >= LINES) right.splice(0, 5, "", ...Array(4));
     const bytes = await moved();
     if (bytes < least || bytes > most) wrong.push(`${offset}: ${bytes} bytes moved`);
@@ -169,6 +175,9 @@ export async function pages(make, moved) {
   }
   return wrong;
 }
+
+/** What every host does, by name. */
+export const work = { suite, edits, creates, names, many, pages };
 
 /** What each of these must answer; `suite` apart, whose number of cases is not fixed. */
 const WANTED = {

@@ -3,7 +3,7 @@
 
 import { R2Backend, S3Backend } from "kitbag-under-test";
 import { runConformance } from "kitbag-under-test/conformance";
-import * as work from "./work.mjs";
+import { work } from "./work.mjs";
 
 /** An R2 binding that counts the bytes of the bodies it gives. */
 function counting(bucket) {

@@ -7,9 +7,5 @@ export default {
   needs: ["npm", "build", "build:testing", "ceph", "moto"],
   minutes: 10,
   run: (ctx) =>
-    withServers(
-      ctx,
-      ["ceph", "moto"],
-      ["tests/s3/signing.test.mjs", "tests/s3/node.test.mjs"],
-    ),
+    withServers(ctx, ["ceph", "moto"], ["tests/s3/signing.test.mjs", "tests/s3/node.test.mjs"]),
 };
