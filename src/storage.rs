@@ -4,7 +4,7 @@
 
 mod provided;
 
-use std::ops::ControlFlow;
+use std::ops::{ControlFlow, Range};
 use std::rc::Rc;
 
 use bytes::Bytes;
@@ -54,6 +54,24 @@ pub struct File {
     pub meta: Meta,
     /// Its bytes, or the range of them that was asked for.
     pub body: Bytes,
+}
+
+/// A part of a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Part {
+    /// What is known of the whole file, and the bytes of the part.
+    pub file: File,
+    /// Where in the file they begin.
+    pub start: u64,
+    /// Lines of the whole file, where the storage keeps that.
+    pub lines: Option<u64>,
+}
+
+impl Part {
+    /// Whether nothing is missing.
+    pub fn is_whole(&self) -> bool {
+        self.start == 0 && self.file.body.len() as u64 == self.file.meta.size
+    }
 }
 
 /// What a put stores.
@@ -203,7 +221,7 @@ pub trait Storage: AsStorage {
     fn get<'a>(
         &'a self,
         path: &'a VPath,
-        range: Option<std::ops::Range<u64>>,
+        range: Option<Range<u64>>,
     ) -> Pending<'a, Option<File>>;
 
     /// Stores a file whole or not at all, under the condition of `mode`, and tells what is known
@@ -245,6 +263,18 @@ pub trait Storage: AsStorage {
             };
             self.walk(find.scope, &mut wanted).await
         })
+    }
+
+    /// How many bytes to ask for first where a page of a large text is wanted; `None` where
+    /// parts save nothing and files are read whole.
+    fn part_bytes(&self) -> Option<u64> {
+        None
+    }
+
+    /// A part of a file, cut at its end: what was asked for, or the whole where that is at hand.
+    /// Only asked where `part_bytes` is a number; each part tells the version it is of.
+    fn get_part<'a>(&'a self, path: &'a VPath, range: Range<u64>) -> Pending<'a, Option<Part>> {
+        provided::get_part(self.as_storage(), path, range)
     }
 
     /// Many files at once, answered in the order asked.

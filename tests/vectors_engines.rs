@@ -58,7 +58,7 @@ fn paging() {
         let expected = |key: &str| result[key].as_u64().map(|n| n as usize);
         let position = paged.position;
         if &content[paged.range] != text(&result["content"])
-            || position.map(|p| p.total_lines) != expected("totalLines")
+            || position.and_then(|p| p.total_lines) != expected("totalLines")
             || position.map(|p| p.start_line) != expected("startLine")
             || position.map(|p| p.end_line) != expected("endLine")
             || position.and_then(|p| p.next_offset) != expected("nextOffset")

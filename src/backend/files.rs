@@ -10,6 +10,7 @@ use bytes::Bytes;
 use futures_util::future::{LocalBoxFuture, join_all};
 
 use crate::backend::index_cache::IndexCache;
+use crate::backend::paging::{Found, Pager};
 use crate::backend::queue::Queue;
 use crate::env::clock;
 use crate::error::{Error, Kind, Result};
@@ -61,6 +62,7 @@ struct Operations {
     options: FilesOptions,
     queue: Queue,
     indexes: IndexCache,
+    pager: Pager,
 }
 
 impl<S: Storage + 'static> Files<S> {
@@ -74,6 +76,7 @@ impl<S: Storage + 'static> Files<S> {
                 options,
                 queue: Queue::default(),
                 indexes: IndexCache::default(),
+                pager: Pager::default(),
             },
         }
     }
@@ -358,11 +361,10 @@ impl Operations {
     }
 
     async fn read_page(&self, path: &VPath, page: Page) -> Result<ReadResult> {
-        let file = self
-            .storage
-            .get(path, None)
-            .await?
-            .ok_or_else(|| Error::not_found(path))?;
+        let file = match self.pager.read(&*self.storage, path, page).await? {
+            Found::Page(answer) => return Ok(answer),
+            Found::Whole(file) => file,
+        };
         let (mime, texture) = kind_of(path, &file);
         if !texture.is_text() {
             return Ok(ReadResult {

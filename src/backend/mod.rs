@@ -16,6 +16,7 @@ mod index_cache;
 pub mod indexed_db;
 #[cfg(target_arch = "wasm32")]
 pub mod opfs;
+mod paging;
 pub(crate) mod queue;
 pub mod s3;
 pub mod sandbox;

@@ -101,7 +101,7 @@ pub fn page(text: &[u8], page: Page, index: &LineIndex) -> Paged {
     Paged {
         range: start..end,
         position: Some(Position {
-            total_lines: total,
+            total_lines: Some(total),
             start_line: page.offset + 1,
             end_line,
             next_offset: (end_line < total).then_some(end_line),
@@ -128,7 +128,7 @@ mod tests {
         let shown = lines[offset..until.min(lines.len())].join("\n");
         let end_line = until.min(total);
         let position = Position {
-            total_lines: total,
+            total_lines: Some(total),
             start_line: offset + 1,
             end_line,
             next_offset: (end_line < total).then_some(end_line),

@@ -121,7 +121,7 @@ fn read(backend: SharedBackend, args: &mut Args<'_>) -> Asked {
             reply.optional_str(read.mime.as_ref().map(|mime| mime.as_str()));
             reply.bool(read.position.is_some());
             if let Some(position) = read.position {
-                reply.f64(position.total_lines as f64);
+                reply.f64(position.total_lines.map_or(-1.0, |total| total as f64));
                 reply.f64(position.start_line as f64);
                 reply.f64(position.end_line as f64);
                 reply.f64(position.next_offset.map_or(-1.0, |offset| offset as f64));

@@ -47,7 +47,8 @@ export function unpackRead(reply: Reply): ReadResult {
   const result: ReadResult = { content: "" };
   if (mimeType !== undefined) result.mimeType = mimeType;
   if (reply.bool()) {
-    result.totalLines = reply.f64();
+    const total = reply.f64();
+    if (total >= 0) result.totalLines = total;
     result.startLine = reply.f64();
     result.endLine = reply.f64();
     const next = reply.f64();
