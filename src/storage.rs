@@ -156,7 +156,9 @@ impl Scope {
 pub struct Scan<'a> {
     /// Where to look.
     pub scope: &'a Scope,
-    /// Which files to load, by what is known without loading them.
+    /// Which files may be wanted, by their path alone: for storages that pay to learn more.
+    pub names: &'a dyn Fn(&VPath) -> bool,
+    /// Which files to load, by what is known without loading them. It asks `names` as well.
     pub want: &'a dyn Fn(&VPath, &Meta) -> bool,
     /// Bytes that a file must contain to be of interest. A hint; passing over it is right too.
     pub literal: Option<&'a [u8]>,

@@ -100,7 +100,7 @@ export async function special({ browser: name, kinds, server, check }) {
     });
     await test("a first layout that cannot be carried over stays as it is", async () => {
       const { refused, version, stores } = await call("damagedLayout");
-      strictEqual(refused.code, "unavailable", JSON.stringify(refused));
+      strictEqual(refused.code, "internal", JSON.stringify(refused));
       strictEqual(version, 1);
       deepStrictEqual(stores, ["bodies", "files"]);
     });
