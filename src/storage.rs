@@ -174,7 +174,9 @@ impl Scope {
 pub struct Scan<'a> {
     /// Where to look.
     pub scope: &'a Scope,
-    /// Which files to load, by what is known without loading them.
+    /// Which files may be wanted, by their path alone: for storages that pay to learn more.
+    pub names: &'a dyn Fn(&VPath) -> bool,
+    /// Which files to load, by what is known without loading them. It asks `names` as well.
     pub want: &'a dyn Fn(&VPath, &Meta) -> bool,
     /// Whether that leaves out files by their names. A hint: where it does not, a storage may show
     /// what it meets on its way before it knows all names.

@@ -310,10 +310,8 @@ impl Operations {
         let mut count = 0usize;
         let cap = query.max_count.unwrap_or(usize::MAX);
         let scope = Scope::all(&query.path);
-        let want = |path: &VPath, meta: &Meta| {
-            meta.texture != Some(Texture::Binary)
-                && filter.as_ref().is_none_or(|filter| filter.accepts(path))
-        };
+        let names = |path: &VPath| filter.as_ref().is_none_or(|filter| filter.accepts(path));
+        let want = |path: &VPath, meta: &Meta| meta.texture != Some(Texture::Binary) && names(path);
         let mut visit = |path: &VPath, file: &File| {
             let texture = kind_of(path, file).1;
             if !texture.is_text() {
@@ -329,6 +327,7 @@ impl Operations {
         };
         let scan = Scan {
             scope: &scope,
+            names: &names,
             want: &want,
             by_name: filter.is_some(),
             literal: matcher.literal(),

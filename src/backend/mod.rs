@@ -20,6 +20,7 @@ mod paging;
 pub(crate) mod queue;
 pub mod s3;
 pub mod sandbox;
+pub mod sheet;
 pub mod sql;
 pub mod state;
 #[cfg(target_arch = "wasm32")]

@@ -1,5 +1,5 @@
 //! How searches read: everything in one transaction, and in few requests. What is known of the
-//! files comes in pages of a thousand and more; wanted bodies that are neighbours come as one
+//! files comes in sheets, many at once; wanted bodies that are neighbours come as one
 //! range of keys, a few megabytes at a time, while the bodies before are being searched. Bodies
 //! that nobody wants are read along only where leaving them out would cost more than they weigh.
 
@@ -7,9 +7,11 @@ use std::collections::VecDeque;
 
 use wasm_bindgen::JsCast;
 
-use crate::backend::indexed_db::schema::{After, BODIES, FILES};
+use crate::backend::indexed_db::schema::{BODIES, SHEETS};
+use crate::backend::indexed_db::sheets::Sheets;
 use crate::backend::indexed_db::transaction::{Ask, Transaction, body_of};
-use crate::backend::indexed_db::{IndexedDb, PAGE, schema};
+use crate::backend::indexed_db::{IndexedDb, PAGE};
+use crate::backend::sheet::Sheet;
 use crate::error::{Error, Result};
 use crate::path::VPath;
 use crate::storage::{File, Flow, Meta, Scan, Scope};
@@ -100,39 +102,42 @@ impl IndexedDb {
         scope: &Scope,
         visit: &mut dyn FnMut(&VPath, &Meta) -> Flow,
     ) -> Result<Flow> {
-        let files = transaction.store(FILES)?;
+        let sheets = Sheets::of(transaction, &self.keys)?;
         let prefix = scope.key_prefix();
         let own = if scope.prefix.is_empty() && !scope.root.is_root() {
-            Some(files.get(&self.keys.of(&scope.root))?)
+            Some(sheets.covering(&scope.root)?)
         } else {
             None
         };
-        let mut page = files.get_all(&self.keys.beginning(&prefix, None)?, PAGE)?;
+        let mut page = Some(sheets.page(&prefix, &prefix, PAGE)?);
         if let Some(own) = own
-            && let Some(meta) = schema::meta_of(&own.await?)?
-            && visit(&scope.root, &meta).is_break()
+            && let Some(meta) = own.await?.get(&scope.root)
+            && visit(&scope.root, meta).is_break()
         {
             return Ok(Flow::Break(()));
         }
-        loop {
-            let metas = schema::metas_of(&page.await?)?;
-            let next = match metas.last() {
-                Some((last, _)) if metas.len() >= PAGE as usize => {
-                    let after = After::File(last.clone());
-                    Some(files.get_all(&self.keys.beginning(&prefix, Some(&after))?, PAGE)?)
-                }
-                _ => None,
-            };
-            for (path, meta) in &metas {
-                if visit(path, meta).is_break() {
-                    return Ok(Flow::Break(()));
-                }
+        let mut from = prefix.clone();
+        while let Some(asked) = page.take() {
+            let now = asked.await?;
+            let start = from.clone();
+            if let Some(upper) = now.sheets.last().and_then(Sheet::upper)
+                && !now.is_last
+            {
+                from = format!("{upper}\0");
+                page = Some(sheets.page(&from, &prefix, PAGE)?);
             }
-            match next {
-                Some(next) => page = next,
-                None => return Ok(Flow::Continue(())),
+            for sheet in &now.sheets {
+                for row in sheet.rows_from(&start) {
+                    if !row.path.as_str().starts_with(&prefix) {
+                        break;
+                    }
+                    if visit(&row.path, &row.meta).is_break() {
+                        return Ok(Flow::Break(()));
+                    }
+                }
             }
         }
+        Ok(Flow::Continue(()))
     }
 
     /// Shows the wanted files with their bodies.
@@ -143,7 +148,7 @@ impl IndexedDb {
     ) -> Result<()> {
         let transaction = self
             .connection
-            .begin(super::Mode::Read, &[FILES, BODIES])
+            .begin(super::Mode::Read, &[SHEETS, BODIES])
             .await?;
         let mut seen = Vec::new();
         let mut collect = |path: &VPath, meta: &Meta| {

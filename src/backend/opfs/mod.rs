@@ -2,9 +2,11 @@
 //! files, and nothing kept beside them. The size and the time of the last change are the file's
 //! own; when it was made and a type that was given are not kept, and the capability says so.
 //! A change is made behind a Web Lock of that file, so that it is one step for every tab and
-//! worker that goes through this backend. How bytes are exchanged whole stands in [`replace`].
+//! worker that goes through this backend. How bytes are exchanged whole stands in [`replace`], how many files are
+//! read at once in [`many`].
 
 mod locks;
+mod many;
 mod replace;
 mod tree;
 
@@ -12,7 +14,7 @@ use std::ops::Range;
 
 use bytes::Bytes;
 use futures_util::StreamExt;
-use futures_util::future::{LocalBoxFuture, join_all};
+use futures_util::future::LocalBoxFuture;
 use futures_util::stream;
 use wasm_bindgen::JsValue;
 
@@ -25,17 +27,22 @@ use crate::file::Format;
 use crate::path::VPath;
 use crate::protocol::{Capability, Directories, Reach};
 use crate::storage::{
-    Change, Cursor, Depth, Entry, File, Flow, Listing, Meta, NewFile, PARALLEL, Pending, PutMode,
-    Removed, Scan, Scope, Storage, Version,
+    Change, Cursor, Depth, Entry, File, Find, Flow, Listing, Meta, NewFile, PARALLEL, Pending,
+    PutMode, Removed, Scan, Scope, Storage, Version,
 };
 
 pub use tree::Root;
 
 /// Files looked at, at once.
-const LOOKS: usize = 256;
-/// Files read at once, and the bytes of all of them.
-const READS: usize = 64;
-const READ_BYTES: u64 = 8 * 1024 * 1024;
+const LOOKS: usize = 1024;
+/// Files read as one.
+const READS: usize = 50;
+/// What files that are read as one weigh at most; heavier ones are read one by one.
+const READ_BYTES: u64 = 4 * 1024 * 1024;
+/// Batches of files under way at once.
+const AHEAD: usize = 6;
+/// Directories read at once.
+const DIRECTORIES: usize = 64;
 
 /// Files of a directory tree.
 pub struct Opfs {
@@ -151,7 +158,7 @@ impl Opfs {
         let mut open = vec![(root.clone(), handle)];
         let mut found = Vec::new();
         while let Some((path, handle)) = open.pop() {
-            let inside = tree::entries(&path, &handle).await;
+            let inside = many::entries(&path, &handle).await;
             for entry in inside.map_err(|thrown| failed(&path, thrown))? {
                 if entry.is_dir {
                     open.push((entry.path, entry.handle));
@@ -196,10 +203,10 @@ impl Opfs {
         while !level.is_empty() {
             let read: Vec<_> = stream::iter(std::mem::take(&mut level))
                 .map(|(path, handle)| async move {
-                    let entries = tree::entries(&path, &handle).await;
+                    let entries = many::entries(&path, &handle).await;
                     (path, entries)
                 })
-                .buffer_unordered(PARALLEL)
+                .buffer_unordered(DIRECTORIES)
                 .collect()
                 .await;
             for (path, entries) in read {
@@ -231,58 +238,81 @@ impl Opfs {
         scan: Scan<'_>,
         visit: &mut dyn FnMut(&VPath, &File) -> Flow,
     ) -> Result<()> {
-        for batch in self.files_in(scan.scope).await?.chunks(LOOKS) {
-            let seen = looked_at(batch).await?;
-            let mut wanted: Vec<(&tree::Entry, Snapshot)> = batch
-                .iter()
-                .zip(seen)
-                .filter_map(|(entry, seen)| Some((entry, seen?)))
-                .filter(|(entry, seen)| (scan.want)(&entry.path, &known(seen)))
-                .collect();
-            while !wanted.is_empty() {
-                let mut bytes = 0u64;
-                let fits = |(_, seen): &&(&tree::Entry, Snapshot)| {
-                    bytes = bytes.saturating_add(seen.size);
-                    bytes <= READ_BYTES
+        let mut files = self.files_in(scan.scope).await?;
+        files.retain(|entry| (scan.names)(&entry.path));
+        let mut batches = stream::iter(files.chunks(READS))
+            .map(|batch| loaded(batch, scan.want))
+            .buffered(AHEAD);
+        while let Some(batch) = batches.next().await {
+            for (entry, seen, body) in batch? {
+                let read = match body {
+                    Some(body) => Some((seen, body)),
+                    None => read_alone(entry).await?,
                 };
-                let count = wanted.iter().take(READS).take_while(fits).count().max(1);
-                let rest = wanted.split_off(count);
-                let read = join_all(wanted.iter().map(|(entry, seen)| async move {
-                    match tree::bytes(seen).await {
-                        Ok(body) => Ok(Some((known(seen), body))),
-                        // It was replaced meanwhile, or is gone.
-                        Err(_) => match tree::read(&entry.handle).await {
-                            Ok((seen, body)) => Ok(Some((known(&seen), body))),
-                            Err(thrown) if is(&thrown, "NotFoundError") => Ok(None),
-                            Err(thrown) => Err(failed(&entry.path, thrown)),
-                        },
-                    }
-                }))
-                .await;
-                for ((entry, _), read) in wanted.iter().zip(read) {
-                    if let Some((meta, body)) = read?
-                        && visit(&entry.path, &File { meta, body }).is_break()
-                    {
+                if let Some((seen, body)) = read {
+                    let meta = known(&seen);
+                    if visit(&entry.path, &File { meta, body }).is_break() {
                         return Ok(());
                     }
                 }
-                wanted = rest;
+            }
+        }
+        Ok(())
+    }
+
+    /// Shows what is known of the wanted files.
+    async fn look_at(
+        &self,
+        scope: &Scope,
+        want: &dyn Fn(&VPath) -> bool,
+        visit: &mut dyn FnMut(&VPath, &Meta) -> Flow,
+    ) -> Result<()> {
+        let mut files = self.files_in(scope).await?;
+        files.retain(|entry| want(&entry.path));
+        for batch in files.chunks(LOOKS) {
+            for (entry, seen) in batch.iter().zip(many::snapshots(batch).await?) {
+                if let Some(seen) = seen
+                    && visit(&entry.path, &known(&seen)).is_break()
+                {
+                    return Ok(());
+                }
             }
         }
         Ok(())
     }
 }
 
-/// Looks at many files at once; `None` for those that are gone.
-async fn looked_at(entries: &[tree::Entry]) -> Result<Vec<Option<Snapshot>>> {
-    let looks = entries.iter().map(|entry| async move {
-        match tree::snapshot(&entry.handle).await {
-            Ok(seen) => Ok(Some(seen)),
-            Err(thrown) if is(&thrown, "NotFoundError") => Ok(None),
-            Err(thrown) => Err(failed(&entry.path, thrown)),
-        }
-    });
-    join_all(looks).await.into_iter().collect()
+/// Wanted files of a batch, with their bytes; without where they are to be read one by one.
+async fn loaded<'a>(
+    batch: &'a [tree::Entry],
+    want: &dyn Fn(&VPath, &Meta) -> bool,
+) -> Result<Vec<(&'a tree::Entry, Snapshot, Option<Bytes>)>> {
+    let seen = many::snapshots(batch).await?;
+    let wanted: Vec<(&tree::Entry, Snapshot)> = batch
+        .iter()
+        .zip(seen)
+        .filter_map(|(entry, seen)| Some((entry, seen?)))
+        .filter(|(entry, seen)| want(&entry.path, &known(seen)))
+        .collect();
+    let weight = wanted.iter().map(|(_, seen)| seen.size).sum::<u64>();
+    let bodies = if weight <= READ_BYTES {
+        let seen: Vec<&Snapshot> = wanted.iter().map(|(_, seen)| seen).collect();
+        // One that was changed meanwhile spoils them all; then each is read by itself.
+        many::bodies(&seen).await.ok()
+    } else {
+        None
+    };
+    let mut bodies = bodies.map(Vec::into_iter);
+    let with_body = |(entry, seen)| (entry, seen, bodies.as_mut().and_then(Iterator::next));
+    Ok(wanted.into_iter().map(with_body).collect())
+}
+
+async fn read_alone(entry: &tree::Entry) -> Result<Option<(Snapshot, Bytes)>> {
+    match tree::read(&entry.handle).await {
+        Ok(read) => Ok(Some(read)),
+        Err(thrown) if is(&thrown, "NotFoundError") => Ok(None),
+        Err(thrown) => Err(failed(&entry.path, thrown)),
+    }
 }
 
 /// Whether a path leads to where unfinished files stand.
@@ -394,7 +424,7 @@ impl Storage for Opfs {
                 Depth::All => (self.files_in(&Scope::all(dir)).await?, Vec::new()),
                 Depth::One => {
                     let entries = match self.tree.directory(dir).await? {
-                        Some(handle) if !is_reserved(dir) => tree::entries(dir, &handle).await,
+                        Some(handle) if !is_reserved(dir) => many::entries(dir, &handle).await,
                         _ => return Ok(Listing::default()),
                     };
                     let entries = match entries {
@@ -411,7 +441,7 @@ impl Storage for Opfs {
                 ..Listing::default()
             };
             for batch in files.chunks(LOOKS) {
-                let seen = looked_at(batch).await?;
+                let seen = many::snapshots(batch).await?;
                 let there = batch.iter().zip(seen).filter_map(|(entry, seen)| {
                     Some(Entry {
                         path: entry.path.clone(),
@@ -429,18 +459,15 @@ impl Storage for Opfs {
         scope: &'a Scope,
         visit: &'a mut dyn FnMut(&VPath, &Meta) -> Flow,
     ) -> Pending<'a, ()> {
-        Box::pin(async move {
-            for batch in self.files_in(scope).await?.chunks(LOOKS) {
-                for (entry, seen) in batch.iter().zip(looked_at(batch).await?) {
-                    if let Some(seen) = seen
-                        && visit(&entry.path, &known(&seen)).is_break()
-                    {
-                        return Ok(());
-                    }
-                }
-            }
-            Ok(())
-        })
+        Box::pin(self.look_at(scope, &|_| true, visit))
+    }
+
+    fn find<'a>(
+        &'a self,
+        find: Find<'a>,
+        visit: &'a mut dyn FnMut(&VPath, &Meta) -> Flow,
+    ) -> Pending<'a, ()> {
+        Box::pin(self.look_at(find.scope, find.want, visit))
     }
 
     fn scan<'a>(

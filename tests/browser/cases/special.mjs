@@ -80,11 +80,29 @@ export async function special({ browser: name, kinds, server, check }) {
     await test("few transactions, and no bodies for ls and glob", async () => {
       const taken = await call("transactions");
       ok(taken.upload.length <= 4, `an upload of 1,000 took ${taken.upload.length}`);
-      deepStrictEqual(taken.ls, ["files"]);
-      deepStrictEqual(taken.glob, ["files"]);
+      deepStrictEqual(taken.ls, ["sheets"]);
+      deepStrictEqual(taken.glob, ["sheets"]);
       for (const operation of ["grep", "edit", "delete"]) {
-        deepStrictEqual(taken[operation], ["files+bodies"], operation);
+        deepStrictEqual(taken[operation], ["sheets+bodies"], operation);
       }
+    });
+    await test("a database of the first layout opens with all its files", async () => {
+      const { stores, bad, listed, namespaces, edited, times } = await call("firstLayout");
+      deepStrictEqual(stores, ["bodies", "sheets"]);
+      deepStrictEqual(bad, []);
+      strictEqual(listed, 6_000);
+      deepStrictEqual(namespaces, { other: ["/mine.txt"], empty: [] });
+      strictEqual(edited, "edited 7\n");
+      deepStrictEqual(times, {
+        created_at: "2024-01-02T03:04:05.000Z",
+        modified_at: "2024-01-02T03:04:05.000Z",
+      });
+    });
+    await test("a first layout that cannot be carried over stays as it is", async () => {
+      const { refused, version, stores } = await call("damagedLayout");
+      strictEqual(refused.code, "internal", JSON.stringify(refused));
+      strictEqual(version, 1);
+      deepStrictEqual(stores, ["bodies", "files"]);
     });
     for (const kind of kinds) {
       const where = { kind, place: `special-${kind}` };

@@ -146,6 +146,86 @@ export async function strange() {
   return backend({ place }).ls("/");
 }
 
+/** A database as the first layout had it: a record of text and a body for each file. */
+async function layoutOfOld(place, files) {
+  const database = await new Promise((resolve, reject) => {
+    const request = indexedDB.open(place, 1);
+    request.onupgradeneeded = () => {
+      for (const store of ["files", "bodies"]) request.result.createObjectStore(store);
+    };
+    request.onsuccess = () => resolve(request.result);
+    request.onerror = () => reject(request.error);
+  });
+  const transaction = database.transaction(["files", "bodies"], "readwrite");
+  for (const [namespace, path, bytes, record] of files) {
+    const letters = Array.from(new TextEncoder().encode(path), (byte) => String.fromCharCode(byte));
+    const key = `${namespace}\0${letters.join("")}`;
+    transaction.objectStore("files").put(record ?? recordOfOld(path, bytes.length), key);
+    transaction.objectStore("bodies").put(bytes, key);
+  }
+  await new Promise((resolve, reject) => {
+    transaction.oncomplete = resolve;
+    transaction.onabort = () => reject(transaction.error);
+  });
+  database.close();
+}
+
+function recordOfOld(path, size) {
+  const time = `${Date.UTC(2024, 0, 2, 3, 4, 5)}000`;
+  return [size, time, time, "12345678901234567890", "2", "a", "text/plain", path].join("\u001f");
+}
+
+function storesOf(database) {
+  const stores = { version: database.version, stores: [...database.objectStoreNames] };
+  database.close();
+  return stores;
+}
+
+/** Opens a database that the first version of the layout has left. */
+export async function firstLayout() {
+  const place = `old-${crypto.randomUUID()}`;
+  const names = ["é", "🙂", "__proto__", "a-b", "a"];
+  const paths = Array.from({ length: 6_000 }, (_, at) => `/${names[at % 5]}/${at}/file ${at}.txt`);
+  const text = (at) => new TextEncoder().encode(`line ${at}\n`);
+  await layoutOfOld(place, [
+    ...paths.map((path, at) => ["", path, text(at)]),
+    ["other", "/mine.txt", text(1)],
+  ]);
+  const files = backend({ place });
+  const { files: found = [], error } = await files.glob("**/*.txt");
+  const bad = error ? [error] : [];
+  const downloads = await files.downloadFiles(paths);
+  for (const [at, { path, content }] of downloads.entries()) {
+    if (path !== paths[at] || String(content) !== String(text(at))) bad.push(paths[at]);
+  }
+  const { data } = await files.readRaw(paths[3]);
+  const { created_at, modified_at } = data ?? {};
+  await files.edit(paths[7], "line", "edited");
+  const namespaces = {};
+  for (const namespace of ["other", "empty"]) {
+    const listing = await backend({ place, namespace }).glob("**");
+    namespaces[namespace] = listing.files.map(({ path }) => path);
+  }
+  const { content: edited } = await backend({ place }).read(paths[7]);
+  const { stores } = storesOf(await opened(place));
+  return {
+    stores,
+    bad,
+    listed: found.length,
+    namespaces,
+    edited,
+    times: { created_at, modified_at },
+  };
+}
+
+/** One whose records are none of ours: nothing of it may change. */
+export async function damagedLayout() {
+  const place = `damaged-${crypto.randomUUID()}`;
+  await layoutOfOld(place, [["", "/a.txt", new Uint8Array(3), "what is this"]]);
+  const refused = await backend({ place }).read("/a.txt");
+  return { refused, ...storesOf(await opened(place)) };
+}
+
 /** Text that no browser can press together. */
 function noise(size) {
   const parts = [];
