@@ -22,7 +22,7 @@ enum Got {
     /// All of it, of which the part asked for can be cut.
     Whole(Cached),
     /// What was asked for.
-    Part(Told, Bytes),
+    Part(Box<Told>, Bytes),
     /// A part, but not which.
     Unclear,
     /// It is there, and ends before the part begins.
@@ -85,7 +85,8 @@ impl S3 {
                         return Err(Broken("it is not the part that was asked for"));
                     }
                     if wanted < size {
-                        return Ok(Got::Part(answer::told(&response, size)?, response.body));
+                        let told = Box::new(answer::told(&response, size)?);
+                        return Ok(Got::Part(told, response.body));
                     }
                 }
                 whole(response, &mut odd).map(Got::Whole)
