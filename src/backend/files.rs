@@ -3,11 +3,13 @@
 //! put over the version that was read, replayed a bounded number of times on fresh text. Where a
 //! storage cannot check and change in one step, calls of this instance take turns instead.
 
+mod calls;
+
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use bytes::Bytes;
-use futures_util::future::{LocalBoxFuture, join_all};
+use futures_util::future::join_all;
 
 use crate::backend::index_cache::IndexCache;
 use crate::backend::paging::{Found, Pager};
@@ -17,8 +19,8 @@ use crate::error::{Error, Kind, Result};
 use crate::file::{self, Format, Mime, Texture};
 use crate::path::VPath;
 use crate::protocol::{
-    Backend, Capability, Content, DeleteResult, Edit, EditResult, EntryInfo, FileInfo, GlobQuery,
-    GlobResult, GrepQuery, GrepResult, Page, RawFile, Reach, ReadResult, Shell, WriteResult,
+    Capability, Content, DeleteResult, Edit, EditResult, EntryInfo, FileInfo, GlobQuery,
+    GlobResult, GrepQuery, GrepResult, Page, RawFile, Reach, ReadResult, WriteResult,
 };
 use crate::search::glob::{NameFilter, Pattern};
 use crate::search::grep::Matcher;
@@ -26,7 +28,7 @@ use crate::search::lines;
 use crate::search::replace::{self, Plan};
 use crate::search::scan;
 use crate::storage::{
-    Depth, File, Find, Flow, Meta, NewFile, Pending, PutMode, Removed, Scan, Scope, Storage,
+    Depth, File, Find, Flow, Meta, NewFile, PutMode, Removed, Scan, Scope, Storage,
 };
 
 /// What `write` does where the file exists.
@@ -174,9 +176,8 @@ impl Operations {
                 "' is binary and cannot be edited as text; upload new bytes instead",
             ));
         }
-        let refused = |refusal| {
-            replace::sentence(&refusal, path, &String::from_utf8_lossy(&edit.old))
-        };
+        let refused =
+            |refusal| replace::sentence(&refusal, path, &String::from_utf8_lossy(&edit.old));
         let plan = Plan::of(&file.body, &edit.old, &edit.new, edit.replace_all).map_err(refused)?;
         self.sized(path, plan.length(), capability)?;
         let outcome = plan.outcome();
@@ -499,117 +500,4 @@ fn half_deleted(path: &VPath, gone: &[VPath], error: &Error) -> Error {
             names.join(", ")
         ),
     )
-}
-
-impl Backend for Operations {
-    fn capability(&self) -> Capability {
-        self.storage.capability()
-    }
-
-    fn ls<'a>(&'a self, path: &'a VPath) -> Pending<'a, Vec<FileInfo>> {
-        Box::pin(async move { self.list_level(path).await.map_err(|e| e.during("ls")) })
-    }
-
-    fn read<'a>(&'a self, path: &'a VPath, page: Page) -> Pending<'a, ReadResult> {
-        Box::pin(async move {
-            self.read_page(path, page)
-                .await
-                .map_err(|e| e.during("read"))
-        })
-    }
-
-    fn read_raw<'a>(&'a self, path: &'a VPath) -> Pending<'a, RawFile> {
-        Box::pin(async move { self.raw_file(path).await.map_err(|e| e.during("readRaw")) })
-    }
-
-    fn grep<'a>(&'a self, query: &'a GrepQuery) -> Pending<'a, GrepResult> {
-        Box::pin(async move { self.grep_files(query).await.map_err(|e| e.during("grep")) })
-    }
-
-    fn glob<'a>(&'a self, query: &'a GlobQuery) -> Pending<'a, GlobResult> {
-        Box::pin(async move { self.glob_files(query).await.map_err(|e| e.during("glob")) })
-    }
-
-    fn write<'a>(&'a self, path: &'a VPath, content: Content) -> Pending<'a, WriteResult> {
-        Box::pin(async move {
-            let answer = self.write_file(path, content).await;
-            answer.map_err(|e| e.during("write"))
-        })
-    }
-
-    fn edit<'a>(&'a self, path: &'a VPath, edit: &'a Edit) -> Pending<'a, EditResult> {
-        Box::pin(async move {
-            self.edit_file(path, edit)
-                .await
-                .map_err(|e| e.during("edit"))
-        })
-    }
-
-    fn delete<'a>(&'a self, path: &'a VPath) -> Pending<'a, DeleteResult> {
-        Box::pin(async move { self.delete_path(path).await.map_err(|e| e.during("delete")) })
-    }
-
-    fn upload<'a>(&'a self, files: Vec<(VPath, Bytes)>) -> LocalBoxFuture<'a, Vec<Result<()>>> {
-        Box::pin(self.upload_files(files))
-    }
-
-    fn download<'a>(&'a self, paths: &'a [VPath]) -> LocalBoxFuture<'a, Vec<Result<Bytes>>> {
-        Box::pin(self.download_files(paths))
-    }
-
-    fn shell(&self) -> Option<&dyn Shell> {
-        None
-    }
-}
-
-/// Every method by hand, so that a new operation cannot be forgotten here.
-#[deny(clippy::missing_trait_methods)]
-impl<S: Storage + 'static> Backend for Files<S> {
-    fn capability(&self) -> Capability {
-        self.operations.capability()
-    }
-
-    fn ls<'a>(&'a self, path: &'a VPath) -> Pending<'a, Vec<FileInfo>> {
-        self.operations.ls(path)
-    }
-
-    fn read<'a>(&'a self, path: &'a VPath, page: Page) -> Pending<'a, ReadResult> {
-        self.operations.read(path, page)
-    }
-
-    fn read_raw<'a>(&'a self, path: &'a VPath) -> Pending<'a, RawFile> {
-        self.operations.read_raw(path)
-    }
-
-    fn grep<'a>(&'a self, query: &'a GrepQuery) -> Pending<'a, GrepResult> {
-        self.operations.grep(query)
-    }
-
-    fn glob<'a>(&'a self, query: &'a GlobQuery) -> Pending<'a, GlobResult> {
-        self.operations.glob(query)
-    }
-
-    fn write<'a>(&'a self, path: &'a VPath, content: Content) -> Pending<'a, WriteResult> {
-        self.operations.write(path, content)
-    }
-
-    fn edit<'a>(&'a self, path: &'a VPath, edit: &'a Edit) -> Pending<'a, EditResult> {
-        self.operations.edit(path, edit)
-    }
-
-    fn delete<'a>(&'a self, path: &'a VPath) -> Pending<'a, DeleteResult> {
-        self.operations.delete(path)
-    }
-
-    fn upload<'a>(&'a self, files: Vec<(VPath, Bytes)>) -> LocalBoxFuture<'a, Vec<Result<()>>> {
-        self.operations.upload(files)
-    }
-
-    fn download<'a>(&'a self, paths: &'a [VPath]) -> LocalBoxFuture<'a, Vec<Result<Bytes>>> {
-        self.operations.download(paths)
-    }
-
-    fn shell(&self) -> Option<&dyn Shell> {
-        self.operations.shell()
-    }
 }

@@ -13,8 +13,8 @@ use crate::error::{Error, Kind, Result};
 use crate::path::VPath;
 use crate::protocol::Capability;
 use crate::storage::{
-    Change, Cursor, Depth, Entry, File, Flow, Listing, Meta, NewFile, Pending, PutMode, Removed, Scan,
-    Scope, Storage, Version, done,
+    Change, Cursor, Depth, Entry, File, Flow, Listing, Meta, NewFile, Pending, PutMode, Removed,
+    Scan, Scope, Storage, Version, done,
 };
 
 /// Bytes of all bodies together, where nothing else is asked for: what wasm's memory holds

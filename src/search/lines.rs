@@ -58,7 +58,9 @@ impl LineIndex {
         }
         // The line begins behind the newline of that number, which is in the first block that
         // reaches it.
-        let block = self.counts.partition_point(|count| (*count as usize) < line);
+        let block = self
+            .counts
+            .partition_point(|count| (*count as usize) < line);
         let before = match block.checked_sub(1) {
             Some(at) => *self.counts.get(at)? as usize,
             None => 0,
@@ -150,7 +152,11 @@ mod tests {
 
     #[test]
     fn lines_at_the_seams_of_the_index_are_found() {
-        for line in ["", "x", "a line of sixty-three characters; the newline makes it 64......"] {
+        for line in [
+            "",
+            "x",
+            "a line of sixty-three characters; the newline makes it 64......",
+        ] {
             for count in [63, 64, 65, 2047, 2048, 2049, 4095, 4096, 4097, 9000] {
                 let open = vec![line; count].join("\n");
                 let closed = format!("{open}\n");

@@ -131,7 +131,13 @@ impl<'a> Plan<'a> {
         if (body.len() / 4 * 3..=body.len()).contains(&self.length) {
             match std::mem::take(body).try_into_mut() {
                 Ok(mut own) => {
-                    in_place(&mut own, self.old, self.new, first, self.outcome.occurrences);
+                    in_place(
+                        &mut own,
+                        self.old,
+                        self.new,
+                        first,
+                        self.outcome.occurrences,
+                    );
                     return Ok(own.freeze());
                 }
                 Err(shared) => *body = shared,

@@ -29,9 +29,8 @@ pub fn is_ascii(bytes: &[u8]) -> bool {
 #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
 mod wide {
     use core::arch::wasm32::{
-        i8x16_bitmask, i8x16_eq, i8x16_splat, i8x16_sub, i32x4_add, i32x4_extract_lane,
-        i32x4_extadd_pairwise_i16x8, i16x8_extadd_pairwise_u8x16, i32x4_splat, v128, v128_load,
-        v128_or,
+        i8x16_bitmask, i8x16_eq, i8x16_splat, i8x16_sub, i16x8_extadd_pairwise_u8x16, i32x4_add,
+        i32x4_extadd_pairwise_i16x8, i32x4_extract_lane, i32x4_splat, v128, v128_load, v128_or,
     };
 
     /// A lane counts to 255, so a run of vectors may not be longer.
@@ -94,7 +93,9 @@ mod tests {
             let mut text = vec![b'x'; length];
             assert_eq!((newlines(&text), is_ascii(&text)), (0, true), "{length}");
             for at in [0, length / 2, length.saturating_sub(1)] {
-                let Some(byte) = text.get_mut(at) else { continue };
+                let Some(byte) = text.get_mut(at) else {
+                    continue;
+                };
                 *byte = b'\n';
                 assert_eq!(newlines(&text), 1, "{at} of {length}");
                 text[at] = 0x80;
