@@ -213,11 +213,7 @@ pub trait Storage: AsStorage {
 
     /// The file at `path`. With a range, the body is that part of it, cut at its end; `meta`
     /// always tells of the whole. Only asked with a range where `capability` has ranged reads.
-    fn get<'a>(
-        &'a self,
-        path: &'a VPath,
-        range: Option<Range<u64>>,
-    ) -> Pending<'a, Option<File>>;
+    fn get<'a>(&'a self, path: &'a VPath, range: Option<Range<u64>>) -> Pending<'a, Option<File>>;
 
     /// Stores a file whole or not at all, under the condition of `mode`, and tells what is known
     /// of it now. The only way to change bytes.

@@ -79,7 +79,9 @@ impl Pager {
             }
         }
         let whole = storage.get(path, None).await?;
-        whole.map(Found::Whole).ok_or_else(|| Error::not_found(path))
+        whole
+            .map(Found::Whole)
+            .ok_or_else(|| Error::not_found(path))
     }
 
     async fn attempt(

@@ -7,8 +7,8 @@ use futures_util::future::LocalBoxFuture;
 use futures_util::stream;
 
 use super::{
-    Change, Depth, File, Flow, Meta, NewFile, PARALLEL, Part, Pending, PutMode, REPLAYS, Removed, Scan,
-    Scope, Storage, literal_dir,
+    Change, Depth, File, Flow, Meta, NewFile, PARALLEL, Part, Pending, PutMode, REPLAYS, Removed,
+    Scan, Scope, Storage, literal_dir,
 };
 use crate::error::{Kind, Result};
 use crate::path::VPath;

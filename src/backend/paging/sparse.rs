@@ -53,7 +53,9 @@ impl Sparse {
             // A line that starts there follows a newline one byte before.
             let wanted = last.saturating_add(STEP - 1).saturating_sub(base);
             let from = usize::try_from(wanted).unwrap_or(usize::MAX);
-            let newline = rest.get(from..).and_then(|tail| memchr::memchr(b'\n', tail));
+            let newline = rest
+                .get(from..)
+                .and_then(|tail| memchr::memchr(b'\n', tail));
             let Some(newline) = newline else { break };
             let (before, after) = rest.split_at(from + newline + 1);
             self.newlines += newlines(before);
@@ -118,7 +120,10 @@ mod tests {
     fn a_file_of_one_line_has_no_marks() {
         let mut lines = Sparse::new(100_000);
         lines.learn(0, &[b'x'; 100_000]);
-        assert_eq!((lines.total(), lines.nearest(7)), (Some(1), Mark::default()));
+        assert_eq!(
+            (lines.total(), lines.nearest(7)),
+            (Some(1), Mark::default())
+        );
     }
 
     #[test]
@@ -127,6 +132,9 @@ mod tests {
         body.push(b'\n');
         let mut lines = Sparse::new(20_001);
         lines.learn(0, &body);
-        assert_eq!((lines.total(), lines.nearest(1)), (Some(1), Mark::default()));
+        assert_eq!(
+            (lines.total(), lines.nearest(1)),
+            (Some(1), Mark::default())
+        );
     }
 }

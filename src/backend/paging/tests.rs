@@ -228,7 +228,11 @@ fn a_page_takes_no_more_parts_than_it_needs() {
     assert!(served.moved() > text.len() as u64 / 2);
     for offset in [29_000, 12_345, 20_000, 0] {
         read(&files, "/a.txt", offset, 500);
-        assert_eq!(served.moved(), 65_536, "one part for a page whose place is known");
+        assert_eq!(
+            served.moved(),
+            65_536,
+            "one part for a page whose place is known"
+        );
     }
     read(&files, "/a.txt", 0, usize::MAX);
     assert!(served.asked.borrow().len() <= 5, "a long page in few parts");
@@ -251,7 +255,11 @@ fn a_total_comes_from_counting_or_from_the_storage() {
     served.lines = Some(40_000);
     assert_eq!(total(&served, 0), Some(40_000));
     served.lines = Some(5);
-    assert_eq!(total(&served, 0), None, "a count that cannot be is not told");
+    assert_eq!(
+        total(&served, 0),
+        None,
+        "a count that cannot be is not told"
+    );
     assert_eq!(total(&served, 39_995), Some(40_000));
 }
 
@@ -260,7 +268,10 @@ fn a_storage_without_versions_is_read_whole() {
     let mut served = Served::of(&long_text(), Some(65_536));
     served.versions = false;
     let first = read(&reader(&served), "/a.txt", 0, 1);
-    assert_eq!(first.position.expect("a position").total_lines, Some(40_000));
+    assert_eq!(
+        first.position.expect("a position").total_lines,
+        Some(40_000)
+    );
     assert_eq!(served.asked.borrow().last(), Some(&None));
 }
 
@@ -269,7 +280,10 @@ fn what_the_storage_knows_of_the_type_is_believed() {
     let text = long_text();
     let mut served = Served::of(&text, Some(65_536));
     served.meta = (Some(Mime::BYTES), Some(Texture::Binary));
-    assert_eq!(read(&reader(&served), "/a.txt", 0, 1).content.len(), text.len());
+    assert_eq!(
+        read(&reader(&served), "/a.txt", 0, 1).content.len(),
+        text.len()
+    );
     served.meta = (Some(Mime::TEXT), Some(Texture::Ascii));
     served.moved();
     assert!(read(&reader(&served), "/no-extension", 0, 1).is_text);

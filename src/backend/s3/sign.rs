@@ -211,12 +211,7 @@ fn squeeze(value: &str) -> String {
         .join(" ")
 }
 
-fn signature(
-    canonical: &str,
-    stamp: &str,
-    domain: Domain<'_>,
-    keys: &Keys,
-) -> String {
+fn signature(canonical: &str, stamp: &str, domain: Domain<'_>, keys: &Keys) -> String {
     let text = format!(
         "AWS4-HMAC-SHA256\n{stamp}\n{}\n{}",
         credential_scope(stamp, domain),

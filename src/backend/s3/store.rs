@@ -23,8 +23,8 @@ use crate::error::Result;
 use crate::path::VPath;
 use crate::protocol::{Capability, Directories, Reach};
 use crate::storage::{
-    Cursor, Depth, Entry, File, Flow, Listing, Meta, NewFile, Part, Pending, PutMode, Removed, Scan,
-    Scope, Storage, Version,
+    Cursor, Depth, Entry, File, Flow, Listing, Meta, NewFile, Part, Pending, PutMode, Removed,
+    Scan, Scope, Storage, Version,
 };
 
 /// How it is known what the server does with conditions.
