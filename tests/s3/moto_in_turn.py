@@ -2,6 +2,7 @@
 
 Its own command serves every request in a thread, and between looking at a condition and storing the
 object another thread may store one: of two writers that both hold the same ETag, both win.
+It also exposes the headers of its answers to HEAD to pages, as it does those of the others.
 """
 
 import sys
@@ -18,9 +19,18 @@ app = DomainDispatcherApplication(create_backend_app)
 turn = threading.Lock()
 
 
+EXPOSED = "ETag, Last-Modified, Content-Range, Retry-After, x-amz-meta-kitbag"
+
+
 def in_turn(environ, start_response):
+    def start(status, headers, *more):
+        exposed = ("Access-Control-Expose-Headers", EXPOSED)
+        if environ["REQUEST_METHOD"] == "HEAD" and "HTTP_ORIGIN" in environ:
+            headers = [*headers, exposed]
+        return start_response(status, headers, *more)
+
     with turn:
-        return list(app(environ, start_response))
+        return list(app(environ, start))
 
 
 run_simple(

@@ -1,6 +1,7 @@
-// A small S3 server in memory that is as quick as Node allows: objects are put, fetched whole and
-// listed, nothing else. It stands in for a fast service where a test measures the client, since
-// Ceph on the same two cores takes as long for a request as the client does.
+// A small S3 server in memory that is as quick as Node allows: it knows neither signatures, nor
+// ranges, nor the conditions of a change. It stands in for a fast service where a test measures the
+// client, since Ceph on the same two cores takes as long for a request as the client does; and for
+// a server that ignores conditions.
 
 import { createHash } from "node:crypto";
 import { createServer } from "node:http";
@@ -15,6 +16,10 @@ export async function startQuick() {
     const [path, query = ""] = incoming.url.split("?");
     if (incoming.method === "PUT") return put(objects, path, incoming, outgoing);
     if (query.includes("list-type")) return list(objects, new URLSearchParams(query), outgoing);
+    if (incoming.method === "DELETE") {
+      objects.delete(keyOf(path));
+      return void outgoing.writeHead(204).end();
+    }
     return get(objects.get(keyOf(path)), incoming, outgoing);
   });
   await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));

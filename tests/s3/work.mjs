@@ -77,35 +77,36 @@ const NASTY = [
   ".hidden/..x/...",
 ];
 
-/** Keys of a thousand bytes, of one byte a letter and of two. */
-const LONG = ["k".repeat(1000), "é".repeat(500)];
+/** With the prefix `names/` keys of a thousand bytes, of one byte a letter and of two. */
+const LONG = ["k".repeat(994), "é".repeat(497)];
 
 /** Nasty keys written, read, edited, found and removed; nothing may be wrong. */
 async function names(make) {
-  const s3 = make({});
+  const s3 = make({ prefix: "names" });
   const wrong = [];
-  const right = (what, holds, answer) => holds || wrong.push([what, answer?.error ?? answer]);
-  const keys = [...NASTY.map((key) => `names/${key}`), ...LONG];
-  for (const key of keys) {
-    const path = `/${key}`;
-    const written = await s3.write(path, key);
-    right(`write ${key}`, written.error === undefined, written);
+  const right = (what, holds, answer) => {
+    if (!holds) wrong.push(`${what}: ${JSON.stringify(answer)}`.slice(0, 500));
+  };
+  const paths = [...NASTY.map((key) => `/dir/${key}`), ...LONG.map((key) => `/${key}`)];
+  for (const path of paths) {
+    const written = await s3.write(path, path);
+    right(`write ${path}`, written.error === undefined, written);
     const read = await s3.read(path);
-    right(`read ${key}`, read.content === key, read);
-    const edited = await s3.edit(path, key, `${key}!`);
-    right(`edit ${key}`, edited.error === undefined, edited);
+    right(`read ${path}`, read.content === path, read);
+    const edited = await s3.edit(path, path, `${path} edited`);
+    right(`edit ${path}`, edited.error === undefined, edited);
   }
-  const listed = await s3.glob("names/**");
+  const listed = await s3.glob("**");
   const found = (listed.files ?? []).map(({ path }) => path).sort();
-  const wanted = NASTY.map((key) => `/names/${key}`).sort();
-  right("glob", JSON.stringify(found) === JSON.stringify(wanted), found);
-  const grep = await s3.grep("!");
-  right("grep", grep.matches?.length === keys.length, grep);
-  for (const path of ["/names", ...LONG.map((key) => `/${key}`)]) {
+  right("glob", JSON.stringify(found) === JSON.stringify([...paths].sort()), listed);
+  const grep = await s3.grep(" edited");
+  right("grep", grep.matches?.length === paths.length, grep);
+  for (const path of ["/dir", ...LONG.map((key) => `/${key}`)]) {
     const gone = await s3.delete(path);
     right(`delete ${path}`, gone.error === undefined, gone);
   }
-  right("nothing is left", (await s3.glob("**")).files?.length === 0);
+  const left = await s3.glob("**");
+  right("nothing is left", left.files?.length === 0, left);
   return wrong;
 }
 

@@ -22,9 +22,11 @@ enum Got {
     /// All of it, of which the part asked for can be cut.
     Whole(Cached),
     /// What was asked for.
-    Part(Box<Told>, Bytes),
-    /// A part, but not which.
-    Unclear,
+    Part(Cached),
+    /// A part, but not which: no answer here will tell.
+    Unnamed,
+    /// A part of a packed form of it, which the host has unpacked.
+    Packed,
     /// It is there, and ends before the part begins.
     PastEnd,
 }
@@ -78,15 +80,22 @@ impl S3 {
                 }
                 if let (206, Some(range)) = (response.status, range) {
                     let Some(size) = answer::whole_size(&response) else {
-                        return Ok(Got::Unclear);
+                        return Ok(Got::Unnamed);
                     };
                     let wanted = range.end.min(size).saturating_sub(range.start);
-                    if response.body.len() as u64 != wanted {
+                    let length = response.body.len() as u64;
+                    // Pages are not shown that header, but the length shows it too.
+                    if response.header("content-encoding").is_some() || length > wanted {
+                        return Ok(Got::Packed);
+                    }
+                    if length < wanted {
                         return Err(Broken("it is not the part that was asked for"));
                     }
                     if wanted < size {
-                        let told = Box::new(answer::told(&response, size)?);
-                        return Ok(Got::Part(told, response.body));
+                        return Ok(Got::Part(Cached {
+                            told: Rc::new(answer::told(&response, size)?),
+                            body: response.body,
+                        }));
                     }
                 }
                 whole(response, &mut odd).map(Got::Whole)
@@ -99,8 +108,8 @@ impl S3 {
                         self.remember(key, &found.told);
                         self.cache.put(key, found.clone());
                     }
-                    Got::Part(told, _) => self.remember(key, told),
-                    Got::Unclear | Got::PastEnd => {}
+                    Got::Part(found) => self.remember(key, &found.told),
+                    Got::Unnamed | Got::Packed | Got::PastEnd => {}
                 }
                 Ok(Some(got))
             }
@@ -139,12 +148,17 @@ impl S3 {
         let start = range.start;
         let asked = (self.parts.get() && !range.is_empty()).then_some(&range);
         let mut got = self.fetch(path, &key, asked).await?;
-        if let Some(Got::Unclear) = got {
-            self.parts.set(false);
-            got = self.fetch(path, &key, None).await?;
-        }
-        // Of an empty object no part can be asked for.
-        if let (Some(Got::PastEnd), 0) = (&got, start) {
+        let whole = match got {
+            Some(Got::Unnamed) => {
+                self.parts.set(false);
+                true
+            }
+            Some(Got::Packed) => true,
+            // Of an empty object no part can be asked for.
+            Some(Got::PastEnd) => start == 0,
+            _ => false,
+        };
+        if whole {
             got = self.fetch(path, &key, None).await?;
         }
         let part = |told: &Told, body, start| Part {
@@ -157,8 +171,8 @@ impl S3 {
         };
         Ok(match got {
             Some(Got::Whole(found)) => Some(part(&found.told, found.body, 0)),
-            Some(Got::Part(told, body)) => Some(part(&told, body, start)),
-            Some(Got::PastEnd | Got::Unclear) => self
+            Some(Got::Part(found)) => Some(part(&found.told, found.body, start)),
+            Some(Got::PastEnd | Got::Packed | Got::Unnamed) => self
                 .head("read", path, &key)
                 .await
                 .map_err(|failure| failure.error)?

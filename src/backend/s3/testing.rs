@@ -61,6 +61,8 @@ pub enum Ranges {
     Ignored,
     /// The part comes, and nothing says which it is, as to a page without leave to know.
     Unnamed,
+    /// The object is kept packed, and the host unpacks what comes.
+    Packed,
 }
 
 #[derive(Clone)]
@@ -248,8 +250,15 @@ impl Server {
                         .headers
                         .retain(|(name, _)| name != "content-length");
                     let range = format!("bytes {start}-{}/{size}", start + response.body.len() - 1);
-                    if self.ranges.get() == Ranges::Honoured {
-                        response.headers.push(("content-range".into(), range));
+                    match self.ranges.get() {
+                        Ranges::Unnamed => {}
+                        ranges => {
+                            response.headers.push(("content-range".into(), range));
+                            if ranges == Ranges::Packed {
+                                let packed = ("content-encoding".into(), "gzip".into());
+                                response.headers.push(packed);
+                            }
+                        }
                     }
                 }
                 if request.method == "HEAD" {
