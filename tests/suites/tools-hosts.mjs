@@ -10,6 +10,7 @@ import { openNodeWorker, openWorker } from "../tools/hosts/workerd.mjs";
 const LIGHT = [
   "createFileTools",
   "anthropic",
+  "anthropic, Claude's own tools",
   "openai, Chat Completions",
   "openai, Responses",
   "ai 6",

@@ -25,13 +25,16 @@ const shown = ({ messages }) =>
       isError,
     }));
 
-export async function play(backend, script) {
-  const files = anthropicTools(backend);
+/**
+ * Lets the script talk by the SDK's client until it is done, and gives its last words. `offer` has
+ * the tools, the prompt, and `run(message)`, which makes the results of a message's calls.
+ */
+export async function converse(script, { tools, system, run }) {
   const fetch = provider((request) => {
     script.offered(
       request.tools.map((tool) => tool.name),
       request.system,
-      files.systemPrompt,
+      system,
     );
     const call = script.next(shown(request));
     return {
@@ -46,32 +49,40 @@ export async function play(backend, script) {
     };
   });
   const client = new Anthropic({ ...base, fetch });
-  const { schema, ...report } = REPORT;
   const messages = [{ role: "user", content: "go" }];
   for (;;) {
     const message = await client.messages.create({
       model: "scripted",
       max_tokens: 100,
       messages,
-      system: files.systemPrompt,
-      tools: [...files.definitions, { ...report, input_schema: schema }],
+      system,
+      tools,
     });
     messages.push({ role: "assistant", content: message.content });
     if (message.stop_reason !== "tool_use") return textOf(message.content);
-    const [use] = message.content;
-    const content = files.handles(use.name)
-      ? await files.run(message)
-      : [await reported(files, use)];
-    messages.push({ role: "user", content });
+    messages.push({ role: "user", content: await run(message) });
   }
 }
 
-async function reported(files, { id, name }) {
-  const text = await files.offload(LARGE, { callId: id, toolName: name });
-  return {
-    type: "tool_result",
-    tool_use_id: id,
-    is_error: false,
-    content: [{ type: "text", text }],
-  };
+export async function play(backend, script) {
+  const files = anthropicTools(backend);
+  const { schema, ...report } = REPORT;
+  return converse(script, {
+    tools: [...files.definitions, { ...report, input_schema: schema }],
+    system: files.systemPrompt,
+    run: async (message) => {
+      const [{ id, name }] = message.content;
+      if (files.handles(name)) return files.run(message);
+      const text = await files.offload(LARGE, { callId: id, toolName: name });
+      return [resultOf(id, { text, isError: false })];
+    },
+  });
 }
+
+/** A result as the Messages API takes it. */
+export const resultOf = (id, { text, isError }) => ({
+  type: "tool_result",
+  tool_use_id: id,
+  is_error: isError,
+  content: [{ type: "text", text }],
+});

@@ -3,11 +3,8 @@
 
 import { IndexedDbBackend } from "kitbag";
 import { drivers } from "../drivers/index.mjs";
-import { run } from "../drivers/run.mjs";
-import { shell } from "./shell.mjs";
+import { perform } from "./perform.mjs";
 
-globalThis.play = (namespace) => {
-  const open = () => new IndexedDbBackend({ database: "tools", namespace });
-  return namespace === "shell" ? shell(open) : run(drivers[namespace], open());
-};
+globalThis.play = (name) =>
+  perform(name, drivers, () => new IndexedDbBackend({ database: "tools", namespace: name }));
 globalThis.ready = true;

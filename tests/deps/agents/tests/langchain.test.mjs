@@ -8,10 +8,14 @@ import { fileTools, kitbagMiddleware } from "kitbag/langchain";
 import { createAgent } from "langchain";
 import { Script } from "../../../tools/cases/script.mjs";
 import { scripted } from "../drivers/graph.mjs";
-import { inState } from "../drivers/graph-state.mjs";
+import { inState, inStore } from "../drivers/in-graph.mjs";
 
 test("files live in the graph's state and are checkpointed with the thread", async () => {
   assert.deepEqual((await inState()).faults, []);
+});
+
+test("files live in the graph's store", async () => {
+  assert.deepEqual((await inStore()).faults, []);
 });
 
 test("the tools alone, as LangChain tools", async () => {

@@ -1,7 +1,8 @@
-// kitbag/langchain without a backend: files in the state of the graph, which its checkpoints keep.
+// kitbag/langchain with files in the graph itself: in its state, which checkpoints keep, or in its
+// store. There is neither a tree nor a shell.
 
-import { MemorySaver } from "@langchain/langgraph";
-import { kitbagMiddleware } from "kitbag/langchain";
+import { InMemoryStore, MemorySaver } from "@langchain/langgraph";
+import { kitbagMiddleware, storeBackend } from "kitbag/langchain";
 import { createAgent } from "langchain";
 import { LARGE } from "../../../tools/cases/material.mjs";
 import { Script } from "../../../tools/cases/script.mjs";
@@ -19,6 +20,29 @@ const OTHER = [{ ...READ, ours: "Error: File '/notes/b.md' not found", fails: tr
 
 const bodies = (files) =>
   Object.fromEntries(Object.entries(files).map(([path, { content }]) => [path, content]));
+
+/** Does the task in the store of a graph, in a namespace and nowhere else. */
+export async function inStore() {
+  const store = new InMemoryStore();
+  const script = new Script(BARE_TASK);
+  const agent = createAgent({
+    model: scripted(script),
+    tools: [report],
+    middleware: [kitbagMiddleware(storeBackend({ namespace: ["files", "mine"] }))],
+    store,
+  });
+  const { messages } = await agent.invoke(
+    { messages: [{ role: "user", content: "go" }] },
+    { recursionLimit: 300 },
+  );
+  script.finished(textOf(messages.at(-1).content));
+  const items = await store.search([], { limit: 100 });
+  const kept = Object.fromEntries(items.map(({ key, value }) => [key, value]));
+  const strays = items.filter(({ namespace }) => namespace.join() !== "files,mine");
+  const faults = [...script.faults, ...differences(bodies(kept), LEFT)];
+  if (strays.length > 0) faults.push(`${strays.length} items are in other namespaces`);
+  return { faults };
+}
 
 /** Does the task in one thread, then looks at the files from there and from another. */
 export async function inState() {
