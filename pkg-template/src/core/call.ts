@@ -1,7 +1,9 @@
 // One call: a message in, an answer out, at once or as a promise. A promise of ours always
-// settles: tasks are polled here, inside try and catch, so that even a panic rejects it.
+// settles: tasks are polled here, inside try and catch, so that even a panic rejects it. Each is
+// polled in its own caller's asynchronous context, whoever woke it.
 
 import type { CallOptions, Failure } from "../types.js";
+import { contextHere, type InContext } from "./context.js";
 import { enter, glue } from "./instance.js";
 import { dropPending, finish, sent } from "./message.js";
 import { Reply } from "./reply.js";
@@ -58,6 +60,7 @@ export function now<T>(handle: number, operation: number, unpack: Unpack<T>): T 
 }
 
 interface Waiting {
+  inContext: InContext;
   settle(): void;
   fail(error: unknown): void;
 }
@@ -70,7 +73,7 @@ export function wake(task: number): void {
     const who = waiting.get(task);
     if (!who) return;
     try {
-      if (!enter(() => glue.task_poll(task))) return;
+      if (!who.inContext(() => enter(() => glue.task_poll(task)))) return;
     } catch (error) {
       waiting.delete(task);
       forget(task);
@@ -121,6 +124,7 @@ export function settled<T>(
       signal?.removeEventListener("abort", aborted);
     };
     waiting.set(task, {
+      inContext: contextHere(),
       settle() {
         done();
         try {
