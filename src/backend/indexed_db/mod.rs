@@ -8,7 +8,7 @@
 pub mod connection;
 pub mod schema;
 mod search;
-mod sheets;
+pub mod sheets;
 pub mod transaction;
 mod version1;
 
@@ -19,7 +19,7 @@ use futures_util::future::LocalBoxFuture;
 
 use crate::backend::indexed_db::connection::{Connection, Durability, Mode};
 use crate::backend::indexed_db::schema::{BODIES, Keys, SHEETS};
-use crate::backend::indexed_db::sheets::{Lookup, Page, Sheets};
+use crate::backend::indexed_db::sheets::{Lookup, PAGE, Page, Sheets};
 use crate::backend::indexed_db::transaction::{Transaction, body_of};
 use crate::backend::sheet::Sheet;
 use crate::env::dom::Herald;
@@ -35,8 +35,6 @@ use crate::storage::{
 /// What to use where there is no IndexedDB.
 const INSTEAD: &str = "Use StateBackend with snapshot(), or an S3Backend, where the browser gives no IndexedDB (private windows, blocked site data, some workers)";
 
-/// Sheets of one page of a walk: a megabyte, or some forty thousand files.
-const PAGE: u32 = 64;
 /// Sheets asked for at a time when a single level is listed, and what lies deeper is leapt over.
 const LEVEL: u32 = 4;
 /// What one transaction of an upload holds at most.
@@ -144,18 +142,11 @@ impl IndexedDb {
         let metas: Vec<Meta> = batch.iter().map(|(_, file)| described(file)).collect();
         let mut files: Vec<_> = batch.iter().zip(&metas).collect();
         files.sort_by(|(a, _), (b, _)| a.0.cmp(&b.0));
-        let mut rest = files.as_slice();
-        while let Some(((first, _), _)) = rest.first() {
-            let mut sheet = sheets.covering(first)?.await?;
-            let count = rest.partition_point(|((path, _), _)| sheet.reaches(path));
-            let (here, others) = rest.split_at(count);
-            rest = others;
-            for ((path, file), meta) in here {
-                sheet.set(path, (*meta).clone());
-                bodies.put(&self.keys.of(path), &host::array_of(&file.body))?;
-            }
-            sheets.keep(&sheet)?;
-        }
+        let store = |sheet: &mut Sheet, ((path, file), meta): &(&(VPath, NewFile), &Meta)| {
+            sheet.set(path, (*meta).clone());
+            bodies.put(&self.keys.of(path), &host::array_of(&file.body))
+        };
+        sheets.change(&files, |((path, _), _)| path, store).await?;
         transaction.commit().await?;
         self.herald.changed(batch.iter().map(|(path, _)| path));
         Ok(metas)
@@ -393,7 +384,8 @@ impl Storage for IndexedDb {
     ) -> Pending<'a, ()> {
         Box::pin(async move {
             let transaction = self.reading(&[SHEETS]).await?;
-            self.walk_in(&transaction, scope, visit).await.map(drop)
+            let sheets = Sheets::of(&transaction, &self.keys)?;
+            sheets.walk(scope, visit).await.map(drop)
         })
     }
 

@@ -7,14 +7,13 @@ use std::collections::VecDeque;
 
 use wasm_bindgen::JsCast;
 
+use crate::backend::indexed_db::IndexedDb;
 use crate::backend::indexed_db::schema::{BODIES, SHEETS};
 use crate::backend::indexed_db::sheets::Sheets;
-use crate::backend::indexed_db::transaction::{Ask, Transaction, body_of};
-use crate::backend::indexed_db::{IndexedDb, PAGE};
-use crate::backend::sheet::Sheet;
+use crate::backend::indexed_db::transaction::{Ask, body_of};
 use crate::error::{Error, Result};
 use crate::path::VPath;
-use crate::storage::{File, Flow, Meta, Scan, Scope};
+use crate::storage::{File, Flow, Meta, Scan};
 
 /// Single files asked for at once.
 pub const SINGLES: usize = 64;
@@ -95,51 +94,6 @@ fn runs(root: &VPath, files: impl IntoIterator<Item = (VPath, Meta, bool)>) -> V
 }
 
 impl IndexedDb {
-    /// Shows what is known of every file in scope, inside a transaction that goes on.
-    pub(super) async fn walk_in(
-        &self,
-        transaction: &Transaction,
-        scope: &Scope,
-        visit: &mut dyn FnMut(&VPath, &Meta) -> Flow,
-    ) -> Result<Flow> {
-        let sheets = Sheets::of(transaction, &self.keys)?;
-        let prefix = scope.key_prefix();
-        let own = if scope.prefix.is_empty() && !scope.root.is_root() {
-            Some(sheets.covering(&scope.root)?)
-        } else {
-            None
-        };
-        let mut page = Some(sheets.page(&prefix, &prefix, PAGE)?);
-        if let Some(own) = own
-            && let Some(meta) = own.await?.get(&scope.root)
-            && visit(&scope.root, meta).is_break()
-        {
-            return Ok(Flow::Break(()));
-        }
-        let mut from = prefix.clone();
-        while let Some(asked) = page.take() {
-            let now = asked.await?;
-            let start = from.clone();
-            if let Some(upper) = now.sheets.last().and_then(Sheet::upper)
-                && !now.is_last
-            {
-                from = format!("{upper}\0");
-                page = Some(sheets.page(&from, &prefix, PAGE)?);
-            }
-            for sheet in &now.sheets {
-                for row in sheet.rows_from(&start) {
-                    if !row.path.as_str().starts_with(&prefix) {
-                        break;
-                    }
-                    if visit(&row.path, &row.meta).is_break() {
-                        return Ok(Flow::Break(()));
-                    }
-                }
-            }
-        }
-        Ok(Flow::Continue(()))
-    }
-
     /// Shows the wanted files with their bodies.
     pub(super) async fn scan_bodies(
         &self,
@@ -155,7 +109,8 @@ impl IndexedDb {
             seen.push((path.clone(), meta.clone(), (scan.want)(path, meta)));
             Flow::Continue(())
         };
-        let _ = self.walk_in(&transaction, scan.scope, &mut collect).await?;
+        let sheets = Sheets::of(&transaction, &self.keys)?;
+        let _ = sheets.walk(scan.scope, &mut collect).await?;
         let bodies = transaction.store(BODIES)?;
         let mut waiting = runs(&scan.scope.root, seen);
         let mut asked: VecDeque<(Run, Ask)> = VecDeque::new();

@@ -12,7 +12,11 @@ use crate::backend::indexed_db::transaction::{Ask, Store, Transaction, body_of};
 use crate::backend::sheet::Sheet;
 use crate::error::Result;
 use crate::path::VPath;
-use crate::storage::Meta;
+use crate::storage::{Flow, Meta, Scope};
+
+/// Sheets of one page of a walk: a megabyte, or some forty thousand files. One large request is
+/// quicker than several small ones.
+pub const PAGE: u32 = 64;
 
 /// The sheets of one namespace.
 pub struct Sheets<'a> {
@@ -54,6 +58,75 @@ impl<'a> Sheets<'a> {
                 .put(&self.keys.sheet(record.upper.as_ref()), &bytes)?;
         }
         Ok(())
+    }
+
+    /// Changes what is known of some files, which must come in order; each sheet is stored once.
+    pub async fn change<T>(
+        &self,
+        files: &[T],
+        path: impl Fn(&T) -> &VPath,
+        mut change: impl FnMut(&mut Sheet, &T) -> Result<()>,
+    ) -> Result<()> {
+        let mut rest = files;
+        while let Some(first) = rest.first() {
+            let mut sheet = self.covering(path(first))?.await?;
+            let count = rest.partition_point(|file| sheet.reaches(path(file)));
+            let (here, others) = rest.split_at(count);
+            rest = others;
+            for file in here {
+                change(&mut sheet, file)?;
+            }
+            self.keep(&sheet)?;
+        }
+        Ok(())
+    }
+
+    /// Shows what is known of every file in scope, in order.
+    pub async fn walk(
+        &self,
+        scope: &Scope,
+        visit: &mut dyn FnMut(&VPath, &Meta) -> Flow,
+    ) -> Result<Flow> {
+        let prefix = scope.key_prefix();
+        let own = if scope.prefix.is_empty() && !scope.root.is_root() {
+            Some(self.covering(&scope.root)?)
+        } else {
+            None
+        };
+        let mut page = Some(self.page(&prefix, &prefix, PAGE)?);
+        if let Some(own) = own
+            && let Some(meta) = own.await?.get(&scope.root)
+            && visit(&scope.root, meta).is_break()
+        {
+            return Ok(Flow::Break(()));
+        }
+        let mut from = prefix.clone();
+        while let Some(asked) = page.take() {
+            let now = asked.await?;
+            let start = from.clone();
+            if let Some(upper) = now.sheets.last().and_then(Sheet::upper)
+                && !now.is_last
+            {
+                from = format!("{upper}\0");
+                page = Some(self.page(&from, &prefix, PAGE)?);
+            }
+            for sheet in &now.sheets {
+                for row in sheet.rows_from(&start) {
+                    if !row.path.as_str().starts_with(&prefix) {
+                        break;
+                    }
+                    if visit(&row.path, &row.meta).is_break() {
+                        return Ok(Flow::Break(()));
+                    }
+                }
+            }
+        }
+        Ok(Flow::Continue(()))
+    }
+
+    /// Forgets everything.
+    pub fn clear(&self) -> Result<()> {
+        self.store.delete(&self.keys.from("/")?.into())
     }
 
     /// The sheets that hold paths at or behind `from` which begin with `prefix`, at most `limit`

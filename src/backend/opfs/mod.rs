@@ -5,8 +5,10 @@
 //! worker that goes through this backend. How bytes are exchanged whole stands in [`replace`], how many files are
 //! read at once in [`many`].
 
+mod ledger;
 mod locks;
 mod many;
+mod noted;
 mod replace;
 mod tree;
 
@@ -18,6 +20,7 @@ use futures_util::future::LocalBoxFuture;
 use futures_util::stream;
 use wasm_bindgen::JsValue;
 
+use crate::backend::opfs::ledger::Ledger;
 use crate::backend::opfs::locks::{Held, Wish};
 use crate::backend::opfs::replace::Aside;
 use crate::backend::opfs::tree::{ASIDE, Found, Snapshot, Tree, call, failed, find_in, is};
@@ -27,8 +30,8 @@ use crate::file::Format;
 use crate::path::VPath;
 use crate::protocol::{Capability, Directories, Reach};
 use crate::storage::{
-    Change, Cursor, Depth, Entry, File, Find, Flow, Listing, Meta, NewFile, PARALLEL, Pending,
-    PutMode, Removed, Scan, Scope, Storage, Version,
+    Change, Cursor, Depth, Entry, File, Find, Flow, Listing, Meta, NewFile, Pending, PutMode,
+    Removed, Scan, Scope, Storage, Version,
 };
 
 pub use tree::Root;
@@ -44,20 +47,32 @@ const AHEAD: usize = 6;
 /// Directories read at once.
 const DIRECTORIES: usize = 64;
 
+/// Who writes to a tree.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Writers {
+    /// Anybody.
+    Anybody,
+    /// Only backends that are told the same.
+    OnlyOurs,
+}
+
 /// Files of a directory tree.
 pub struct Opfs {
     tree: Tree,
     aside: Aside,
     herald: Herald,
+    /// Where nobody else writes: what stands in the tree.
+    ledger: Option<Ledger>,
 }
 
 impl Opfs {
     /// Those beneath that root. Nothing is asked of the browser yet.
-    pub fn new(root: Root, herald: Herald) -> Opfs {
+    pub fn new(root: Root, writers: Writers, herald: Herald) -> Opfs {
         Opfs {
             tree: Tree::new(root),
             aside: Aside::new(),
             herald,
+            ledger: (writers == Writers::OnlyOurs).then(Ledger::new),
         }
     }
 
@@ -130,8 +145,8 @@ impl Opfs {
         Ok(meta)
     }
 
+    /// Removes a file; the lock is held by the caller.
     async fn remove(&self, path: &VPath) -> Result<bool> {
-        let _alone = self.alone_with(path).await?;
         let Some(parent) = self.tree.directory(&path.parent()).await? else {
             return Ok(false);
         };
@@ -267,6 +282,14 @@ impl Opfs {
         want: &dyn Fn(&VPath) -> bool,
         visit: &mut dyn FnMut(&VPath, &Meta) -> Flow,
     ) -> Result<()> {
+        if let Some(rows) = self.noted(scope, want).await {
+            for Entry { path, meta } in rows {
+                if visit(&path, &meta).is_break() {
+                    return Ok(());
+                }
+            }
+            return Ok(());
+        }
         let mut files = self.files_in(scope).await?;
         files.retain(|entry| want(&entry.path));
         for batch in files.chunks(LOOKS) {
@@ -352,6 +375,12 @@ impl Storage for Opfs {
             "Writers that do not go through an OpfsBackend take no Web Lock and are not seen".into(),
             "In a directory that the user picked, a new file is empty for a moment before its content stands".into(),
         ];
+        if self.ledger.is_some() {
+            notes.push(
+                "This backend was told that only backends like it write here (exclusive): glob answers from what they have noted"
+                    .into(),
+            );
+        }
         if reach == Reach::Instance {
             notes.push(
                 "There are no Web Locks here: only calls of this one backend wait for each other"
@@ -394,7 +423,8 @@ impl Storage for Opfs {
     fn put<'a>(&'a self, path: &'a VPath, file: NewFile, mode: PutMode) -> Pending<'a, Meta> {
         Box::pin(async move {
             let _alone = self.alone_with(path).await?;
-            self.exchange(path, &file.body, &mode).await
+            let put = self.exchange(path, &file.body, &mode);
+            self.noting(path, put).await
         })
     }
 
@@ -410,12 +440,16 @@ impl Storage for Opfs {
             };
             let new = change(&mut file)?;
             let mode = PutMode::Overwrite;
-            self.exchange(path, &new.body, &mode).await.map(Some)
+            let put = self.exchange(path, &new.body, &mode);
+            self.noting(path, put).await.map(Some)
         })
     }
 
     fn delete<'a>(&'a self, path: &'a VPath, _: Option<Version>) -> Pending<'a, bool> {
-        Box::pin(self.remove(path))
+        Box::pin(async move {
+            let _alone = self.alone_with(path).await?;
+            self.noting(path, self.remove(path)).await
+        })
     }
 
     fn list<'a>(&'a self, dir: &'a VPath, depth: Depth, _: Option<Cursor>) -> Pending<'a, Listing> {
@@ -478,6 +512,26 @@ impl Storage for Opfs {
         Box::pin(self.scan_files(scan, visit))
     }
 
+    fn put_many<'a>(
+        &'a self,
+        files: Vec<(VPath, NewFile)>,
+    ) -> LocalBoxFuture<'a, Vec<Result<Meta>>> {
+        Box::pin(async move {
+            let paths: Vec<VPath> = files.iter().map(|(path, _)| path.clone()).collect();
+            let put = |at: usize| {
+                let file = files.get(at);
+                async move {
+                    let Some((path, file)) = file else {
+                        return Err(Error::internal("An upload lost a file"));
+                    };
+                    let _alone = self.alone_with(path).await?;
+                    self.exchange(path, &file.body, &PutMode::Overwrite).await
+                }
+            };
+            self.noting_all(&paths, put).await
+        })
+    }
+
     fn delete_tree<'a>(&'a self, root: &'a VPath) -> LocalBoxFuture<'a, Removed> {
         Box::pin(async move {
             let mut removed = Removed::default();
@@ -488,17 +542,19 @@ impl Storage for Opfs {
                     return removed;
                 }
             };
-            let answers: Vec<(VPath, Result<bool>)> = stream::iter(files)
-                .map(|entry| async move {
-                    let answer = self.remove(&entry.path).await;
-                    (entry.path, answer)
-                })
-                .buffered(PARALLEL)
-                .collect()
-                .await;
-            for (path, answer) in answers {
+            let paths: Vec<VPath> = files.into_iter().map(|entry| entry.path).collect();
+            let remove = |path: usize| {
+                let path = paths.get(path);
+                async move {
+                    let Some(path) = path else { return Ok(false) };
+                    let _alone = self.alone_with(path).await?;
+                    self.remove(path).await
+                }
+            };
+            let answers = self.noting_all(&paths, remove).await;
+            for (path, answer) in paths.iter().zip(answers) {
                 match answer {
-                    Ok(true) => removed.paths.push(path),
+                    Ok(true) => removed.paths.push(path.clone()),
                     Ok(false) => {}
                     Err(error) => {
                         removed.error.get_or_insert(error);

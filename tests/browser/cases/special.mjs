@@ -44,6 +44,7 @@ export async function special({ browser: name, kinds, server, check }) {
         "databse",
         "root",
         "directory",
+        "exclusive",
       ];
       for (const [at, text] of seen.entries()) {
         match(text, new RegExp(`^TypeError: .*"${words[at]}"`));
@@ -161,6 +162,26 @@ export async function special({ browser: name, kinds, server, check }) {
         strictEqual(seen.same, "given");
         deepStrictEqual(seen.listed, ["/given.txt", "/outside.txt"]);
         deepStrictEqual(seen.aside, []);
+      });
+      await test("a ledger tells what the files tell", async () => {
+        // Firefox takes tens of milliseconds for a file.
+        const files = name === "firefox" ? 60 : 700;
+        const seen = await call("ledger", { files, place: "ledger" });
+        deepStrictEqual(seen.bad, []);
+        strictEqual(seen.looks, 0);
+        strictEqual(seen.found, files);
+        deepStrictEqual(seen.refused, ["already_exists", "invalid_path"]);
+      });
+      await test("a tab that dies leaves nothing wrong in a ledger", async () => {
+        const place = "scribbled";
+        for (let round = 0; round < 8; round++) {
+          const page = await fresh();
+          await page.call(MODULE, "scribble", { place });
+          await new Promise((resolve) => setTimeout(resolve, 37 * round));
+          await page.close();
+          const when = `round ${round}`;
+          deepStrictEqual(await call("afterScribbling", { place, when }), []);
+        }
       });
     } else {
       await test("without OPFS the refusal names what to use", async () => {
