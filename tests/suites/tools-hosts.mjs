@@ -20,6 +20,13 @@ const LIGHT = [
   "mcp",
 ];
 
+/** Files in a graph, which a host without AsyncLocalStorage finds by what a tool is called with. */
+const GRAPH = [
+  "langchain, files in the state",
+  "langchain, files in the store",
+  "langchain, two edits in one step",
+];
+
 const BOTH = ["langchain, middleware", "deepagents"];
 
 export default {
@@ -57,9 +64,9 @@ export default {
         await stop();
       }
     };
-    await inHost("Chromium", openPage, [...LIGHT, "deepagents", "shell"]);
-    await inHost("workerd", openWorker, [...LIGHT, "shell"]);
-    await inHost("workerd with nodejs_compat", openNodeWorker, BOTH);
+    await inHost("Chromium", openPage, [...LIGHT, ...GRAPH, "deepagents", "shell"]);
+    await inHost("workerd", openWorker, [...LIGHT, ...GRAPH, "shell"]);
+    await inHost("workerd with nodejs_compat", openNodeWorker, [...BOTH, ...GRAPH]);
     return result;
   },
 };

@@ -1,9 +1,10 @@
 // kitbag/langchain with files in the graph itself: in its state, which checkpoints keep, or in its
 // store. There is neither a tree nor a shell.
 
+import { fakeModel } from "@langchain/core/testing";
 import { InMemoryStore, MemorySaver } from "@langchain/langgraph";
 import { kitbagMiddleware, storeBackend } from "kitbag/langchain";
-import { createAgent } from "langchain";
+import { AIMessage, createAgent } from "langchain";
 import { LARGE } from "../../../tools/cases/material.mjs";
 import { Script } from "../../../tools/cases/script.mjs";
 import { BARE_TASK } from "../../../tools/cases/task.mjs";
@@ -69,4 +70,19 @@ export async function inState() {
   await turn(OTHER, "two");
   await turn(KEPT, "one");
   return { faults };
+}
+
+/** Two calls in one message of the model change one file of the state: both changes are in it. */
+export async function inOneStep() {
+  const edit = (from, to) => ({
+    name: "edit_file",
+    args: { file_path: "/a", old_string: from, new_string: to },
+  });
+  const model = fakeModel()
+    .respondWithTools([{ name: "write_file", args: { file_path: "/a", content: "one\ntwo\n" } }])
+    .respondWithTools([edit("one", "1"), edit("two", "2")])
+    .respond(new AIMessage("done"));
+  const agent = createAgent({ model, tools: [], middleware: [kitbagMiddleware()] });
+  const { files } = await agent.invoke({ messages: [{ role: "user", content: "go" }] });
+  return { faults: differences(bodies(files), { "/a": "1\n2\n" }) };
 }

@@ -3,7 +3,7 @@
 import { bashExecute } from "kitbag/just-bash";
 import { scriptFaults } from "../../../tools/bash-script.mjs";
 import { claudesOwn } from "../drivers/anthropic-own.mjs";
-import { inState, inStore } from "../drivers/in-graph.mjs";
+import { inOneStep, inState, inStore } from "../drivers/in-graph.mjs";
 import { run } from "../drivers/run.mjs";
 
 /** The script of thirty commands; its files are then read by an instance that knows no shell. */
@@ -14,6 +14,7 @@ const others = {
   shell,
   "langchain, files in the state": inState,
   "langchain, files in the store": inStore,
+  "langchain, two edits in one step": inOneStep,
 };
 
 /** `open` gives an instance of the host's own backend over the same files. */

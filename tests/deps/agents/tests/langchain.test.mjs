@@ -8,7 +8,7 @@ import { fileTools, kitbagMiddleware } from "kitbag/langchain";
 import { createAgent } from "langchain";
 import { Script } from "../../../tools/cases/script.mjs";
 import { scripted } from "../drivers/graph.mjs";
-import { inState, inStore } from "../drivers/in-graph.mjs";
+import { inOneStep, inState, inStore } from "../drivers/in-graph.mjs";
 
 test("files live in the graph's state and are checkpointed with the thread", async () => {
   assert.deepEqual((await inState()).faults, []);
@@ -16,6 +16,10 @@ test("files live in the graph's state and are checkpointed with the thread", asy
 
 test("files live in the graph's store", async () => {
   assert.deepEqual((await inStore()).faults, []);
+});
+
+test("two edits in one step of a graph both land", async () => {
+  assert.deepEqual((await inOneStep()).faults, []);
 });
 
 test("the tools alone, as LangChain tools", async () => {
