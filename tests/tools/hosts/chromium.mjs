@@ -5,6 +5,9 @@ import { launch, pageOf, serve } from "../../lib/browser.mjs";
 import { pageScript } from "../../lib/bundle.mjs";
 import { withoutBuiltins } from "./builtins.mjs";
 
+/** Milliseconds; the bundle is of 12 MB, and the machine may be busy. */
+const PATIENCE = 120_000;
+
 /** A page that holds all drivers: `{ play(name), errors, stop }`. */
 export async function openPage() {
   const script = await pageScript('import "./in-page.mjs"', at("tests/deps/agents/hosts"), {
@@ -29,8 +32,8 @@ export async function openPage() {
     await server.stop();
   };
   try {
-    await page.goto(server.origin);
-    await page.waitForFunction("globalThis.ready", undefined, { timeout: 60_000 });
+    await page.goto(server.origin, { timeout: PATIENCE });
+    await page.waitForFunction("globalThis.ready", undefined, { timeout: PATIENCE });
   } catch (error) {
     await stop();
     throw new Error(`${error.message}\n${errors.join("\n")}`, { cause: error });

@@ -5,6 +5,8 @@ import { IndexedDbBackend } from "kitbag";
 import { drivers } from "../drivers/index.mjs";
 import { perform } from "./perform.mjs";
 
+const place = { database: "tools", openTimeoutMs: 60_000 };
+
 globalThis.play = (name) =>
-  perform(name, drivers, () => new IndexedDbBackend({ database: "tools", namespace: name }));
+  perform(name, drivers, () => new IndexedDbBackend({ ...place, namespace: name }));
 globalThis.ready = true;
