@@ -100,9 +100,10 @@ test("without --shell there is no execute, and wrong flags are refused", async (
 test("MCP Inspector's command line lists and calls tools, and lists and reads resources", async () => {
   writeFileSync(join(folder, "here.txt"), "on disk\n");
   const inspector = deps.resolve("@modelcontextprotocol/inspector-cli/build/cli.js");
+  const cwd = dirname(deps.resolve("./package.json"));
   const inspect = async (...args) => {
-    const all = [inspector, "--cli", process.execPath, bin, folder, ...args];
-    const { stdout } = await promisify(execFile)(process.execPath, all);
+    const all = [inspector, "--cli", "npx", "--no", "kitbag-mcp", folder, ...args];
+    const { stdout } = await promisify(execFile)(process.execPath, all, { cwd });
     return JSON.parse(stdout);
   };
   const { tools } = await inspect("--method", "tools/list");
