@@ -8,6 +8,6 @@ const FILES = ["workerd", "chromium", "runtimes"].map((host) => `tests/s3/${host
 export default {
   about: "S3 in workerd, Chromium (CORS), Deno and Bun, R2 in workerd",
   needs: ["npm", "npm:runtimes", "build", "ceph", "moto", "chromium"],
-  minutes: 15,
+  minutes: 20,
   run: (ctx) => withServers(ctx, ["ceph", "moto"], FILES),
 };

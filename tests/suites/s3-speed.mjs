@@ -6,6 +6,6 @@ export default {
   about: "S3 behind 20 ms: 5,000 objects searched cold and warm, lists counted",
   needs: ["npm", "build", "ceph"],
   alone: true,
-  minutes: 10,
+  minutes: 15,
   run: (ctx) => withServers(ctx, ["ceph"], ["tests/s3/speed.test.mjs"]),
 };
