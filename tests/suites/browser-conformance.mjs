@@ -9,7 +9,7 @@ import { tally } from "../browser/lib/tally.mjs";
 export default {
   about: "IndexedDB and OPFS in Chromium, Firefox and WebKit",
   needs: ["npm", "build", "chromium", "firefox", "webkit"],
-  minutes: 10,
+  minutes: 15,
   run: async (ctx) => {
     const server = await serve({ pkg: ctx.at("pkg") });
     const { check, add, result } = tally(ctx.log);

@@ -7,7 +7,7 @@ import { tally } from "../browser/lib/tally.mjs";
 export default {
   about: "4 tabs × 100 edits, 8 tabs that create one file",
   needs: ["npm", "build", "chromium", "firefox", "webkit"],
-  minutes: 10,
+  minutes: 15,
   run: async (ctx) => {
     const server = await serve({ pkg: ctx.at("pkg") });
     const { check, result } = tally(ctx.log);

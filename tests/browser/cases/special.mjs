@@ -165,7 +165,7 @@ export async function special({ browser: name, kinds, server, check }) {
       });
       await test("a ledger tells what the files tell", async () => {
         // Firefox takes tens of milliseconds for a file.
-        const files = name === "firefox" ? 60 : 700;
+        const files = name === "firefox" ? 40 : 700;
         const seen = await call("ledger", { files, place: "ledger" });
         deepStrictEqual(seen.bad, []);
         strictEqual(seen.looks, 0);
@@ -174,7 +174,7 @@ export async function special({ browser: name, kinds, server, check }) {
       });
       await test("a tab that dies leaves nothing wrong in a ledger", async () => {
         const place = "scribbled";
-        for (let round = 0; round < 8; round++) {
+        for (let round = 0; round < 6; round++) {
           const page = await fresh();
           await page.call(MODULE, "scribble", { place });
           await new Promise((resolve) => setTimeout(resolve, 37 * round));
