@@ -14,6 +14,7 @@ use bytes::Bytes;
 
 use crate::error::{Error, Kind, Result};
 use crate::path::VPath;
+use crate::search::scan;
 
 /// A MIME type. Those of the tables cost nothing to clone.
 #[derive(Clone, Debug)]
@@ -198,7 +199,7 @@ impl Texture {
     pub fn of(mime: &Mime, body: &[u8]) -> Texture {
         if !mime.is_text() {
             Texture::Binary
-        } else if body.is_ascii() {
+        } else if scan::is_ascii(body) {
             Texture::Ascii
         } else {
             Texture::Text
@@ -240,7 +241,7 @@ pub fn classify(path: &VPath, body: &[u8], given: Option<&Mime>) -> (Mime, Textu
         let texture = Texture::of(&mime, body);
         return (mime, texture);
     }
-    if body.is_ascii() {
+    if scan::is_ascii(body) {
         if memchr::memchr(0, body).is_none() {
             return (Mime::TEXT, Texture::Ascii);
         }

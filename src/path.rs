@@ -1,7 +1,9 @@
 //! The only parser and normaliser of paths. Every rule, route and storage sees a [`VPath`] and
 //! nothing else, so a spelling that goes round a rule cannot exist behind this door.
 
+use std::cmp::Ordering;
 use std::fmt;
+use std::hash::{Hash, Hasher};
 use std::rc::Rc;
 
 use crate::error::{Error, Kind, Result};
@@ -18,13 +20,58 @@ pub const MAX_BYTES: usize = 1024;
 /// - it is at most [`MAX_BYTES`] long.
 ///
 /// Paths compare by bytes, which is the order of every listing. Cloning counts a reference.
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct VPath(Rc<str>);
+#[derive(Clone)]
+pub struct VPath {
+    text: Rc<str>,
+    tail: Tail,
+}
+
+/// The last eight bytes of a text, fewer where it is shorter. A path carries its own, so that a
+/// search for `*.ts` passes over a file without a look at its text, which is elsewhere in memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Tail(u64);
+
+impl Tail {
+    /// The longest ending that a tail alone can tell.
+    pub const BYTES: usize = 8;
+
+    /// The tail of `text`.
+    pub fn of(text: &str) -> Tail {
+        let bytes = text.as_bytes().iter().rev().take(Tail::BYTES).rev();
+        Tail(bytes.fold(0, |tail, byte| tail << 8 | u64::from(*byte)))
+    }
+
+    /// Which bits an ending of so many bytes is told by.
+    pub fn mask(bytes: usize) -> u64 {
+        match bytes {
+            0..Tail::BYTES => (1 << (bytes * 8)) - 1,
+            _ => u64::MAX,
+        }
+    }
+
+    /// Whether it is the same as `other` where `mask` looks. No path holds a zero byte, so what
+    /// is shorter than an ending never ends with it.
+    pub fn agrees(self, other: Tail, mask: u64) -> bool {
+        (self.0 ^ other.0) & mask == 0
+    }
+}
 
 impl VPath {
+    fn canonical(text: &str) -> VPath {
+        VPath {
+            text: Rc::from(text),
+            tail: Tail::of(text),
+        }
+    }
+
     /// The root, `/`.
     pub fn root() -> VPath {
-        VPath(Rc::from("/"))
+        VPath::canonical("/")
+    }
+
+    /// What its text ends with.
+    pub fn tail(&self) -> Tail {
+        self.tail
     }
 
     /// Reads what a caller wrote; the root is a fine answer.
@@ -54,7 +101,7 @@ impl VPath {
             return match first_segment_fault(text) {
                 Some(why) => refuse(why),
                 None if text.len() > MAX_BYTES => refuse("it is longer than 1024 bytes"),
-                None => Ok(VPath(Rc::from(text))),
+                None => Ok(VPath::canonical(text)),
             };
         }
         let mut canonical = String::with_capacity(text.len() + 1);
@@ -77,7 +124,7 @@ impl VPath {
         if canonical.is_empty() {
             return Ok(VPath::root());
         }
-        Ok(VPath(Rc::from(canonical)))
+        Ok(VPath::canonical(&canonical))
     }
 
     /// Reads the path of a file: like [`VPath::parse`], but the root and an empty text are refused.
@@ -103,30 +150,30 @@ impl VPath {
 
     /// The text, starting with `/`.
     pub fn as_str(&self) -> &str {
-        &self.0
+        &self.text
     }
 
     /// Whether this is `/`.
     pub fn is_root(&self) -> bool {
-        self.0.len() == 1
+        self.text.len() == 1
     }
 
     /// The last segment; empty for the root.
     pub fn name(&self) -> &str {
-        self.0.rsplit('/').next().unwrap_or_default()
+        self.text.rsplit('/').next().unwrap_or_default()
     }
 
     /// The directory that holds it; the root holds itself.
     pub fn parent(&self) -> VPath {
-        match self.0.rfind('/') {
+        match self.text.rfind('/') {
             Some(0) | None => VPath::root(),
-            Some(at) => VPath(Rc::from(self.0.get(..at).unwrap_or("/"))),
+            Some(at) => VPath::canonical(self.text.get(..at).unwrap_or("/")),
         }
     }
 
     /// The segments, from the top.
     pub fn segments(&self) -> impl Iterator<Item = &str> {
-        self.0.split('/').filter(|segment| !segment.is_empty())
+        self.text.split('/').filter(|segment| !segment.is_empty())
     }
 
     /// The text that every path beneath it starts with: `/a/`, or `/` for the root.
@@ -134,13 +181,13 @@ impl VPath {
         if self.is_root() {
             String::from("/")
         } else {
-            format!("{}/", self.0)
+            format!("{}/", self.text)
         }
     }
 
     /// Whether it is `dir` itself or stands beneath it. Whole segments: `/ab` is not under `/a`.
     pub fn is_under(&self, dir: &VPath) -> bool {
-        match self.0.strip_prefix(dir.as_str()) {
+        match self.text.strip_prefix(dir.as_str()) {
             Some(rest) => dir.is_root() || rest.is_empty() || rest.starts_with('/'),
             None => false,
         }
@@ -151,7 +198,7 @@ impl VPath {
         if !self.is_under(dir) {
             return None;
         }
-        let rest = self.0.get(dir.0.len()..)?;
+        let rest = self.text.get(dir.text.len()..)?;
         Some(rest.strip_prefix('/').unwrap_or(rest))
     }
 
@@ -195,28 +242,55 @@ fn first_segment_fault(canonical: &str) -> Option<&'static str> {
     }
 }
 
+impl PartialEq for VPath {
+    fn eq(&self, other: &VPath) -> bool {
+        self.tail == other.tail && self.text == other.text
+    }
+}
+
+impl Eq for VPath {}
+
+impl PartialOrd for VPath {
+    fn partial_cmp(&self, other: &VPath) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for VPath {
+    fn cmp(&self, other: &VPath) -> Ordering {
+        self.text.cmp(&other.text)
+    }
+}
+
+/// As its text hashes, so that a map can be asked by text.
+impl Hash for VPath {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.text.hash(state);
+    }
+}
+
 impl fmt::Display for VPath {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
+        f.write_str(&self.text)
     }
 }
 
 impl fmt::Debug for VPath {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:?}", &self.0)
+        write!(f, "{:?}", &self.text)
     }
 }
 
 impl AsRef<str> for VPath {
     fn as_ref(&self) -> &str {
-        &self.0
+        &self.text
     }
 }
 
 /// A map keyed by paths can be asked, and ranged over, by plain text: both order by bytes.
 impl std::borrow::Borrow<str> for VPath {
     fn borrow(&self) -> &str {
-        &self.0
+        &self.text
     }
 }
 
@@ -288,6 +362,24 @@ mod tests {
         let moved = path.rebase(&VPath::parse("/abc").expect("a path"), &root);
         assert_eq!(moved.expect("rebased").as_str(), "/d");
         assert_eq!(root.relative_to(&root), Some(""));
+    }
+
+    #[test]
+    fn a_tail_tells_how_a_path_ends() {
+        for (path, end) in [
+            ("/a/b.ts", ".ts"),
+            ("/a/b.ts", ""),
+            ("/a/b.ts", "/a/b.ts"),
+            ("/a/b.tsx", ".ts"),
+            ("/ts", "s/ts"),
+            ("/dir/longer.json", "ger.json"),
+            ("/dir/longer.json", "gar.json"),
+            ("/é.ts", "é.ts"),
+        ] {
+            let told = VPath::parse(path).expect("a path").tail();
+            let agrees = told.agrees(Tail::of(end), Tail::mask(end.len()));
+            assert_eq!(agrees, path.ends_with(end), "{path} {end}");
+        }
     }
 
     #[test]

@@ -45,8 +45,8 @@ impl Default for Page {
 /// Where a page stands in its file. Absent for empty content and past the end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Position {
-    /// Lines of the whole file.
-    pub total_lines: usize,
+    /// Lines of the whole file; `None` where only a part of it was looked at.
+    pub total_lines: Option<usize>,
     /// The first line shown, from 1.
     pub start_line: usize,
     /// The last line shown.

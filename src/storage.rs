@@ -4,7 +4,7 @@
 
 mod provided;
 
-use std::ops::ControlFlow;
+use std::ops::{ControlFlow, Range};
 use std::rc::Rc;
 
 use bytes::Bytes;
@@ -54,6 +54,24 @@ pub struct File {
     pub meta: Meta,
     /// Its bytes, or the range of them that was asked for.
     pub body: Bytes,
+}
+
+/// A part of a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Part {
+    /// What is known of the whole file, and the bytes of the part.
+    pub file: File,
+    /// Where in the file they begin.
+    pub start: u64,
+    /// Lines of the whole file, where the storage keeps that.
+    pub lines: Option<u64>,
+}
+
+impl Part {
+    /// Whether nothing is missing.
+    pub fn is_whole(&self) -> bool {
+        self.start == 0 && self.file.body.len() as u64 == self.file.meta.size
+    }
 }
 
 /// What a put stores.
@@ -156,7 +174,9 @@ impl Scope {
 pub struct Scan<'a> {
     /// Where to look.
     pub scope: &'a Scope,
-    /// Which files to load, by what is known without loading them.
+    /// Which files may be wanted, by their path alone: for storages that pay to learn more.
+    pub names: &'a dyn Fn(&VPath) -> bool,
+    /// Which files to load, by what is known without loading them. It asks `names` as well.
     pub want: &'a dyn Fn(&VPath, &Meta) -> bool,
     /// Whether that leaves out files by their names. A hint: where it does not, a storage may show
     /// what it meets on its way before it knows all names.
@@ -176,8 +196,10 @@ pub struct Find<'a> {
 /// A visitor's answer: go on, or stop here.
 pub type Flow = ControlFlow<()>;
 
-/// What an update makes of the file as it stands. It may be asked again, about a newer state.
-pub type Change<'a> = dyn FnMut(&File) -> Result<NewFile> + 'a;
+/// What an update makes of the file as it stands. It may be asked again, about a newer state. A
+/// body that does not grow may be used up in making the new one; where the answer is a refusal or
+/// a longer body, the file is left as it was.
+pub type Change<'a> = dyn FnMut(&mut File) -> Result<NewFile> + 'a;
 
 /// Times an update is repeated on fresh text before it gives up with `conflict`.
 pub const REPLAYS: u32 = 64;
@@ -198,11 +220,7 @@ pub trait Storage: AsStorage {
 
     /// The file at `path`. With a range, the body is that part of it, cut at its end; `meta`
     /// always tells of the whole. Only asked with a range where `capability` has ranged reads.
-    fn get<'a>(
-        &'a self,
-        path: &'a VPath,
-        range: Option<std::ops::Range<u64>>,
-    ) -> Pending<'a, Option<File>>;
+    fn get<'a>(&'a self, path: &'a VPath, range: Option<Range<u64>>) -> Pending<'a, Option<File>>;
 
     /// Stores a file whole or not at all, under the condition of `mode`, and tells what is known
     /// of it now. The only way to change bytes.
@@ -243,6 +261,18 @@ pub trait Storage: AsStorage {
             };
             self.walk(find.scope, &mut wanted).await
         })
+    }
+
+    /// How many bytes to ask for first where a page of a large text is wanted; `None` where
+    /// parts save nothing and files are read whole.
+    fn part_bytes(&self) -> Option<u64> {
+        None
+    }
+
+    /// A part of a file, cut at its end: what was asked for, or the whole where that is at hand.
+    /// Only asked where `part_bytes` is a number; each part tells the version it is of.
+    fn get_part<'a>(&'a self, path: &'a VPath, range: Range<u64>) -> Pending<'a, Option<Part>> {
+        provided::get_part(self.as_storage(), path, range)
     }
 
     /// Many files at once, answered in the order asked.

@@ -10,7 +10,7 @@ use std::time::Duration;
 use kitbag::backend::files::{Files, FilesOptions};
 use kitbag::backend::indexed_db::connection::Durability;
 use kitbag::backend::indexed_db::{IndexedDb, Options};
-use kitbag::backend::opfs::{Opfs, Root};
+use kitbag::backend::opfs::{Opfs, Root, Writers};
 use kitbag::conformance;
 use kitbag::env::dom::Herald;
 use kitbag::env::random;
@@ -49,9 +49,11 @@ async fn indexed_db_conforms() {
 
 #[wasm_bindgen_test]
 async fn opfs_conforms() {
-    let make = |name| -> SharedBackend {
-        let storage = Opfs::new(Root::Origin(vec![name]), Herald::new(None));
-        Rc::new(Files::new(storage, FilesOptions::default()))
-    };
-    conforms(make, 26).await;
+    for writers in [Writers::Anybody, Writers::OnlyOurs] {
+        let make = |name| -> SharedBackend {
+            let storage = Opfs::new(Root::Origin(vec![name]), writers, Herald::new(None));
+            Rc::new(Files::new(storage, FilesOptions::default()))
+        };
+        conforms(make, 26).await;
+    }
 }

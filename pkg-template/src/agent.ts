@@ -9,7 +9,7 @@ export {
 export { Backend } from "./backend.js";
 export { type AnyBackend, CompositeBackend } from "./composite.js";
 export { KitbagPanic } from "./core/panic.js";
-export type { Channel } from "./mirror.js";
+export { type Channel, type SharedState, shareState } from "./mirror.js";
 export {
   type AuditRecord,
   type FilesystemPermission,
@@ -35,6 +35,7 @@ export {
   type FileTools,
   type FileToolsOptions,
   type InputSchema,
+  type OffloadCall,
   resolveBackend,
   type ToolCall,
   type ToolOutput,

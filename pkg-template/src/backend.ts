@@ -120,7 +120,7 @@ export abstract class Backend implements BackendProtocolV2 {
       this,
       Op.write,
       () => ask.askWrite(filePath, content),
-      unpack.unpackWrite,
+      unpack.unpackWrite(filePath),
       options,
     );
   }
@@ -133,11 +133,17 @@ export abstract class Backend implements BackendProtocolV2 {
     options?: CallOptions,
   ): Promise<EditResult> {
     const request = () => ask.askEdit(filePath, oldString, newString, replaceAll);
-    return asked(this, Op.edit, request, unpack.unpackEdit, options);
+    return asked(this, Op.edit, request, unpack.unpackEdit(filePath), options);
   }
 
   delete(filePath: string, options?: CallOptions): Promise<DeleteResult> {
-    return asked(this, Op.delete, () => ask.askFile(filePath), unpack.unpackDelete, options);
+    return asked(
+      this,
+      Op.delete,
+      () => ask.askFile(filePath),
+      unpack.unpackDelete(filePath),
+      options,
+    );
   }
 
   async uploadFiles(

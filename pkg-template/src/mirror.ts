@@ -26,6 +26,24 @@ export interface MirrorStore {
 
 type Update = Record<string, FileData | null>;
 
+/** A state that several calls change at the same time, before any change is applied to it. */
+export interface SharedState {
+  /** The state's files with the changes that are to come. */
+  files(): Record<string, unknown>;
+  /** A change was made; whoever made it hands it on as well. */
+  note(update: Record<string, FileData | null>): void;
+}
+
+const shared = new WeakMap<object, SharedState>();
+
+/**
+ * Says that a runtime's `state` is shared: backends over it see each other's changes at once, not
+ * only after these were applied. For adapters of frameworks that run several calls in one step.
+ */
+export function shareState(state: object, how: SharedState): void {
+  shared.set(state, how);
+}
+
 interface Source {
   read(): Record<string, unknown>;
   /** Hands changes on; true when the state is expected to show these very entries from now on. */
@@ -65,8 +83,14 @@ export class Mirror {
     store: MirrorStore,
     raw: (path: string) => FileData | undefined,
   ): Mirror {
-    const read = () => record((runtime.state as { files?: unknown } | null | undefined)?.files);
-    return new Mirror({ read, hand: () => false, returns: true }, store, raw);
+    const state = () => runtime.state as { files?: unknown } | null | undefined;
+    const others = () => shared.get(record(state()));
+    const read = () => record(others()?.files() ?? state()?.files);
+    const hand = (update: Update) => {
+      others()?.note(update);
+      return false;
+    };
+    return new Mirror({ read, hand, returns: true }, store, raw);
   }
 
   static ofChannel(

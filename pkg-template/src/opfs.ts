@@ -23,6 +23,11 @@ export interface OpfsBackendOptions {
   directory?: FileSystemDirectoryHandle;
   /** What `write` does where the file exists: refuse (`"create"`, the default) or replace it. */
   writeMode?: "create" | "overwrite";
+  /**
+   * Nothing writes there but backends that are given this as well, in this tab or another. Then
+   * sizes and times are noted in IndexedDB, and `glob` asks for no file. Not with `directory`.
+   */
+  exclusive?: boolean;
 }
 
 /** Files in OPFS, or in a directory that the user picked. */
@@ -46,12 +51,26 @@ export class OpfsBackend extends Backend {
       given.refuse("root", "left out where there is a directory", given.raw("root"));
     }
     const writeMode = given.oneOf("writeMode", ["create", "overwrite"], "create");
+    const exclusive = given.checked(
+      "exclusive",
+      "true or false",
+      (value): value is boolean => typeof value === "boolean",
+    );
+    if (directory && exclusive) {
+      given.refuse("exclusive", "left out where there is a directory", exclusive);
+    }
     given.done();
     const place = directory ? ["directory", directory.name] : ["root", ...root];
     const changes = new Changes(`kitbag:opfs:${JSON.stringify([...place, ...namespace])}`);
     super(
       enter(() =>
-        glue.opfs_new(directory, [...root, ...namespace], writeMode === "overwrite", changes.tell),
+        glue.opfs_new(
+          directory,
+          [...root, ...namespace],
+          writeMode === "overwrite",
+          exclusive ?? false,
+          changes.tell,
+        ),
       ),
     );
     this.#changes = changes;

@@ -247,17 +247,49 @@ export class PolicyWrapper extends Backend {
   ) => Promise<ExecuteResponse>;
 
   constructor(inner: AnyBackend, policy: Policy) {
-    if (typeof policy !== "object" || policy === null) {
-      throw new TypeError(`PolicyWrapper: a policy must be an object, not ${kindOf(policy)}`);
-    }
-    const options = read("PolicyWrapper", policy);
+    const kept = policy instanceof KeptPolicy ? policy.id : undefined;
+    const options = kept === undefined ? checked(policy) : undefined;
     super(
       withHandle("PolicyWrapper: the inner backend", inner, (handle) => {
-        enter(() => glue.policy_new(handle, options));
+        enter(() =>
+          kept === undefined ? glue.policy_new(handle, options) : glue.policy_put(kept, handle),
+        );
         return madeHandle("PolicyWrapper");
       }),
     );
     addShell(this);
+  }
+}
+
+function checked(policy: unknown): Record<string, unknown> {
+  if (typeof policy !== "object" || policy === null) {
+    throw new TypeError(`PolicyWrapper: a policy must be an object, not ${kindOf(policy)}`);
+  }
+  return read("PolicyWrapper", policy);
+}
+
+const collected = new FinalizationRegistry<number>((kept) => {
+  try {
+    glue.policy_drop(kept);
+  } catch {
+    // The instance is gone with everything in it.
+  }
+});
+
+/** A policy that is put round one backend after another, and goes on counting over all of them. */
+export class KeptPolicy {
+  readonly id: number;
+
+  constructor(policy: Policy) {
+    const options = checked(policy);
+    enter(() => glue.policy_keep(options));
+    this.id = madeHandle("PolicyWrapper");
+    collected.register(this, this.id);
+  }
+
+  /** Puts it round a backend. */
+  round(inner: AnyBackend): PolicyWrapper {
+    return new PolicyWrapper(inner, this as unknown as Policy);
   }
 }
 

@@ -4,6 +4,7 @@
 import { Backend } from "./backend.js";
 import { Options } from "./core/checks.js";
 import { sealClass } from "./core/handle.js";
+import { send } from "./core/http.js";
 import { enter, glue } from "./core/instance.js";
 
 /** Keys to sign requests with. */
@@ -255,7 +256,7 @@ function makeS3(options: Options): number {
   }
   const keys = sign ? undefined : credentialsOf(options, given);
   options.done();
-  return thrownBy(options, () => glue.s3_new(how, keys, sign, overwrite, warn));
+  return thrownBy(options, () => glue.s3_new(how, keys, sign, overwrite, warn, send));
 }
 
 function makeR2(options: Options): number {

@@ -129,17 +129,17 @@ export class StateBackend implements BackendProtocolV2 {
 
   write(filePath: string, content: string): WriteResult {
     const request = () => ask.askWrite(filePath, content);
-    return this.#changed(this.#asked(Op.write, request, unpack.unpackWrite));
+    return this.#changed(this.#asked(Op.write, request, unpack.unpackWrite(filePath)));
   }
 
   edit(filePath: string, oldString: string, newString: string, replaceAll?: boolean): EditResult {
     const request = () => ask.askEdit(filePath, oldString, newString, replaceAll);
-    return this.#changed(this.#asked(Op.edit, request, unpack.unpackEdit));
+    return this.#changed(this.#asked(Op.edit, request, unpack.unpackEdit(filePath)));
   }
 
   delete(filePath: string): DeleteResult {
     const request = () => ask.askFile(filePath);
-    const result = this.#asked(Op.delete, request, unpack.unpackDelete);
+    const result = this.#asked(Op.delete, request, unpack.unpackDelete(filePath));
     if (!this.#mirror || result.path === undefined) return result;
     return this.#mirror.deleted(result, result.path);
   }

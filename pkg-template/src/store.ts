@@ -61,6 +61,10 @@ export interface StateAndStore {
   store?: StoreLike;
   assistantId?: string;
   config?: unknown;
+  /** Of the runtime, where it is known; else that of the graph that runs. */
+  context?: GraphRuntime["context"];
+  serverInfo?: GraphRuntime["serverInfo"];
+  executionInfo?: GraphRuntime["executionInfo"];
 }
 
 interface Form {
@@ -223,7 +227,7 @@ function foundStore(own: StoreLike | undefined, older: StateAndStore | undefined
   const store = own ?? older?.store ?? (graphContext()?.store as StoreLike | undefined);
   if (store) return store;
   throw new Error(
-    "A store is required: pass `store`, or run inside a graph that was compiled with one (import kitbag/langchain)",
+    "A store is required: pass `store`, or run inside a graph that was compiled with one, and import kitbag/langchain; in a browser, where nobody knows which graph runs, use storeBackend() of kitbag/langchain",
   );
 }
 
@@ -264,9 +268,13 @@ function assistantOf(older: StateAndStore | undefined): string | undefined {
 /** The runtime, with what older functions read from it; the first such reading is told once. */
 function runtimeFor(older: StateAndStore | undefined): NamespaceRuntime {
   const context = graphContext();
-  const source = (context?.runtime ?? older ?? {}) as GraphRuntime;
-  const { context: own, serverInfo, executionInfo } = source;
-  const runtime = { context: own, serverInfo, executionInfo };
+  const running = context?.runtime;
+  const runtime: GraphRuntime = {
+    context: older?.context ?? running?.context,
+    serverInfo: older?.serverInfo ?? running?.serverInfo,
+    executionInfo: older?.executionInfo ?? running?.executionInfo,
+  };
+  const source = running ?? (older as GraphRuntime | undefined) ?? runtime;
   const old = (name: string, read: () => unknown) => ({
     enumerable: false,
     get() {

@@ -10,7 +10,7 @@ import { enter, glue } from "./core/instance.js";
 import * as put from "./core/message.js";
 import type { Reply } from "./core/reply.js";
 import { update } from "./core/results.js";
-import { type FilesystemPermission, type Policy, withPolicy } from "./policy.js";
+import { type FilesystemPermission, KeptPolicy, type Policy, withPolicy } from "./policy.js";
 import type { FileData, Failure as Refused } from "./types.js";
 
 /** The names of the tools. */
@@ -51,6 +51,12 @@ export interface ToolCall {
   runtime?: unknown;
   /** Gives the call up. */
   signal?: AbortSignal;
+}
+
+/** What is known of a result that may be too large. */
+export interface OffloadCall extends ToolCall {
+  /** Told of the file it was saved to, where the backend is over a caller's state. */
+  onFilesUpdate?: (update: Record<string, FileData | null>) => void;
 }
 
 /** JSON Schema of a tool's input. */
@@ -101,12 +107,14 @@ export interface FileTools {
   tools: FileTool[];
   /** What a model should know of the tools as a whole. */
   systemPrompt: string;
+  /** The backend as the tools have it for a call: found by its factory, the policy around it. */
+  backend(call?: ToolCall): Promise<AnyBackend>;
   /** Runs a tool by its name, known or not. */
   call(name: string, input: unknown, call?: ToolCall): Promise<ToolResult>;
   /** Moves a result of any tool into a file where it is too large, and gives what to show instead. */
-  offload<T>(result: T, call: ToolCall & { toolName?: string }): Promise<T | ToolOutput>;
+  offload<T>(result: T, call: OffloadCall & { toolName?: string }): Promise<T | ToolOutput>;
   /** The same for what a user wrote. */
-  offloadMessage(text: string, call?: ToolCall & { messageId?: string }): Promise<string>;
+  offloadMessage(text: string, call?: OffloadCall & { messageId?: string }): Promise<string>;
 }
 
 const NAMES = ["ls", "read_file", "write_file", "edit_file", "delete", "glob", "grep", "execute"];
@@ -136,10 +144,11 @@ export function createFileTools(backend: BackendOrFactory, options?: FileToolsOp
   const permissions = of.raw("permissions") as FilesystemPermission[] | undefined;
   const set = makeSet(of, options);
   const rules = permissions === undefined ? policy : { ...policy, permissions };
-  const guarded = (found: AnyBackend): AnyBackend =>
-    rules === undefined ? found : withPolicy(found, rules);
   const isFactory = typeof backend === "function";
-  const fixed = isFactory ? undefined : guarded(backend as AnyBackend);
+  // A factory may give a new backend for each call: the policy stays, and goes on counting.
+  const kept = isFactory && rules !== undefined ? new KeptPolicy(rules) : undefined;
+  const whole = (given: AnyBackend) => (rules === undefined ? given : withPolicy(given, rules));
+  const fixed = isFactory ? undefined : whole(backend as AnyBackend);
   const shell = isFactory
     ? (options?.tools?.includes("execute") ?? false)
     : withHandle("createFileTools: backend", fixed, (handle) =>
@@ -149,11 +158,10 @@ export function createFileTools(backend: BackendOrFactory, options?: FileToolsOp
   const current = async (call?: ToolCall): Promise<AnyBackend> => {
     if (fixed !== undefined) return fixed;
     const found = (await resolveBackend(backend, call?.runtime)) as AnyBackend & object;
-    if (rules === undefined) return found;
-    // One policy a backend, so that its quotas and rates go on counting.
+    if (kept === undefined) return found;
     let guard = wrapped.get(found);
     if (guard === undefined) {
-      guard = guarded(found);
+      guard = kept.round(found);
       wrapped.set(found, guard);
     }
     return guard;
@@ -182,10 +190,10 @@ export function createFileTools(backend: BackendOrFactory, options?: FileToolsOp
     message: boolean,
     id: string,
     tool: string,
-    call?: ToolCall,
+    call?: OffloadCall,
   ) => {
     const target = await current(call);
-    return start<{ text?: string }>(
+    const answer = await start<Moved>(
       target,
       () => {
         put.putLongText(text);
@@ -194,16 +202,21 @@ export function createFileTools(backend: BackendOrFactory, options?: FileToolsOp
         put.putText(tool);
       },
       (handle, length) => glue.tools_offload(set.id, handle, length),
-      (reply) => (reply.bool() ? { text: reply.bodyText() } : {}),
+      unpackMoved,
       call,
     );
+    if (answer.filesUpdate === undefined) return answer;
+    // Nobody is there to put the file into the state: better too long than lost.
+    if (!call?.onFilesUpdate) return {};
+    call.onFilesUpdate(answer.filesUpdate);
+    return answer;
   };
   const shrunk = async (
     text: string,
     message: boolean,
     id: string,
     tool: string,
-    call?: ToolCall,
+    call?: OffloadCall,
   ) => {
     try {
       return (await moved(text, message, id, tool, call)).text ?? text;
@@ -218,8 +231,9 @@ export function createFileTools(backend: BackendOrFactory, options?: FileToolsOp
       ...tool,
       execute: async (input, call) => shown(await run(tool.name, input, call)),
     })),
+    backend: current,
     call: run,
-    offload: async <T>(result: T, call: ToolCall & { toolName?: string }) => {
+    offload: async <T>(result: T, call: OffloadCall & { toolName?: string }) => {
       const tool = call.toolName ?? "";
       const id = call.callId ?? "";
       if (Array.isArray(result))
@@ -339,6 +353,16 @@ function unpackResult(reply: Reply): ToolResult {
   const result: ToolResult = { content, text: textOf(content), isError };
   update(reply, result);
   return result;
+}
+
+/** A text that took the place of a large one, if it was too large. */
+type Moved = Pick<ToolResult, "filesUpdate"> & { text?: string };
+
+function unpackMoved(reply: Reply): Moved {
+  if (!reply.bool()) return {};
+  const moved: Moved = { text: reply.bodyText() };
+  update(reply, moved);
+  return moved;
 }
 
 function failure(text: string): ToolResult {

@@ -88,6 +88,7 @@ export interface LsResult extends Failure {
 export interface ReadResult extends Failure {
   content?: string | Uint8Array;
   mimeType?: string;
+  /** Left out as well where only a part of a large object was read to answer. */
   totalLines?: number;
   startLine?: number;
   endLine?: number;

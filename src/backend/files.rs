@@ -3,28 +3,32 @@
 //! put over the version that was read, replayed a bounded number of times on fresh text. Where a
 //! storage cannot check and change in one step, calls of this instance take turns instead.
 
+mod calls;
+
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use bytes::Bytes;
-use futures_util::future::{LocalBoxFuture, join_all};
+use futures_util::future::join_all;
 
 use crate::backend::index_cache::IndexCache;
+use crate::backend::paging::{Found, Pager};
 use crate::backend::queue::Queue;
 use crate::env::clock;
 use crate::error::{Error, Kind, Result};
 use crate::file::{self, Format, Mime, Texture};
 use crate::path::VPath;
 use crate::protocol::{
-    Backend, Capability, Content, DeleteResult, Edit, EditResult, EntryInfo, FileInfo, GlobQuery,
-    GlobResult, GrepQuery, GrepResult, Page, RawFile, Reach, ReadResult, Shell, WriteResult,
+    Capability, Content, DeleteResult, Edit, EditResult, EntryInfo, FileInfo, GlobQuery,
+    GlobResult, GrepQuery, GrepResult, Page, RawFile, Reach, ReadResult, WriteResult,
 };
 use crate::search::glob::{NameFilter, Pattern};
 use crate::search::grep::Matcher;
 use crate::search::lines;
-use crate::search::replace::{self, Replaced};
+use crate::search::replace::{self, Plan};
+use crate::search::scan;
 use crate::storage::{
-    Depth, File, Find, Flow, Meta, NewFile, Pending, PutMode, Removed, Scan, Scope, Storage,
+    Depth, File, Find, Flow, Meta, NewFile, PutMode, Removed, Scan, Scope, Storage,
 };
 
 /// What `write` does where the file exists.
@@ -60,6 +64,7 @@ struct Operations {
     options: FilesOptions,
     queue: Queue,
     indexes: IndexCache,
+    pager: Pager,
 }
 
 impl<S: Storage + 'static> Files<S> {
@@ -73,6 +78,7 @@ impl<S: Storage + 'static> Files<S> {
                 options,
                 queue: Queue::default(),
                 indexes: IndexCache::default(),
+                pager: Pager::default(),
             },
         }
     }
@@ -137,7 +143,7 @@ impl Operations {
     /// A body after an edit. ASCII with ASCII put in stays what it was, without another look at
     /// all of it.
     fn edited_file(&self, path: &VPath, body: Bytes, previous: &Meta, put_in: &[u8]) -> NewFile {
-        let plain = put_in.is_ascii() && memchr::memchr(0, put_in).is_none();
+        let plain = scan::is_ascii(put_in) && memchr::memchr(0, put_in).is_none();
         match (&previous.mime, previous.texture) {
             (Some(mime), Some(Texture::Ascii)) if plain => {
                 let now = clock::now();
@@ -159,7 +165,7 @@ impl Operations {
         &self,
         path: &VPath,
         edit: &Edit,
-        file: &File,
+        file: &mut File,
         capability: &Capability,
     ) -> Result<(NewFile, EditResult)> {
         if !kind_of(path, file).1.is_text() {
@@ -170,21 +176,16 @@ impl Operations {
                 "' is binary and cannot be edited as text; upload new bytes instead",
             ));
         }
-        let replaced = replace::replace(&file.body, &edit.old, &edit.new, edit.replace_all)
-            .map_err(|refusal| {
-                replace::sentence(&refusal, path, &String::from_utf8_lossy(&edit.old))
-            })?;
-        let Replaced {
-            body,
-            occurrences,
-            crlf,
-            ..
-        } = replaced;
-        self.sized(path, body.len(), capability)?;
-        let new = self.edited_file(path, Bytes::from(body), &file.meta, &edit.new);
+        let refused =
+            |refusal| replace::sentence(&refusal, path, &String::from_utf8_lossy(&edit.old));
+        let plan = Plan::of(&file.body, &edit.old, &edit.new, edit.replace_all).map_err(refused)?;
+        self.sized(path, plan.length(), capability)?;
+        let outcome = plan.outcome();
+        let body = plan.make(&mut file.body).map_err(refused)?;
+        let new = self.edited_file(path, body, &file.meta, &edit.new);
         let result = EditResult {
-            occurrences,
-            crlf,
+            occurrences: outcome.occurrences,
+            crlf: outcome.crlf,
             files_update: None,
         };
         Ok((new, result))
@@ -195,7 +196,7 @@ impl Operations {
         // Edits of one instance take turns on every storage: it spares them each other's replays.
         let _turn = self.queue.turn(path).await;
         let mut result = EditResult::default();
-        let mut change = |file: &File| {
+        let mut change = |file: &mut File| {
             let (new, made) = self.edited(path, edit, file, &capability)?;
             result = made;
             Ok(new)
@@ -310,10 +311,8 @@ impl Operations {
         let mut count = 0usize;
         let cap = query.max_count.unwrap_or(usize::MAX);
         let scope = Scope::all(&query.path);
-        let want = |path: &VPath, meta: &Meta| {
-            meta.texture != Some(Texture::Binary)
-                && filter.as_ref().is_none_or(|filter| filter.accepts(path))
-        };
+        let names = |path: &VPath| filter.as_ref().is_none_or(|filter| filter.accepts(path));
+        let want = |path: &VPath, meta: &Meta| meta.texture != Some(Texture::Binary) && names(path);
         let mut visit = |path: &VPath, file: &File| {
             let texture = kind_of(path, file).1;
             if !texture.is_text() {
@@ -329,6 +328,7 @@ impl Operations {
         };
         let scan = Scan {
             scope: &scope,
+            names: &names,
             want: &want,
             by_name: filter.is_some(),
             literal: matcher.literal(),
@@ -361,11 +361,10 @@ impl Operations {
     }
 
     async fn read_page(&self, path: &VPath, page: Page) -> Result<ReadResult> {
-        let file = self
-            .storage
-            .get(path, None)
-            .await?
-            .ok_or_else(|| Error::not_found(path))?;
+        let file = match self.pager.read(&*self.storage, path, page).await? {
+            Found::Page(answer) => return Ok(answer),
+            Found::Whole(file) => file,
+        };
         let (mime, texture) = kind_of(path, &file);
         if !texture.is_text() {
             return Ok(ReadResult {
@@ -501,117 +500,4 @@ fn half_deleted(path: &VPath, gone: &[VPath], error: &Error) -> Error {
             names.join(", ")
         ),
     )
-}
-
-impl Backend for Operations {
-    fn capability(&self) -> Capability {
-        self.storage.capability()
-    }
-
-    fn ls<'a>(&'a self, path: &'a VPath) -> Pending<'a, Vec<FileInfo>> {
-        Box::pin(async move { self.list_level(path).await.map_err(|e| e.during("ls")) })
-    }
-
-    fn read<'a>(&'a self, path: &'a VPath, page: Page) -> Pending<'a, ReadResult> {
-        Box::pin(async move {
-            self.read_page(path, page)
-                .await
-                .map_err(|e| e.during("read"))
-        })
-    }
-
-    fn read_raw<'a>(&'a self, path: &'a VPath) -> Pending<'a, RawFile> {
-        Box::pin(async move { self.raw_file(path).await.map_err(|e| e.during("readRaw")) })
-    }
-
-    fn grep<'a>(&'a self, query: &'a GrepQuery) -> Pending<'a, GrepResult> {
-        Box::pin(async move { self.grep_files(query).await.map_err(|e| e.during("grep")) })
-    }
-
-    fn glob<'a>(&'a self, query: &'a GlobQuery) -> Pending<'a, GlobResult> {
-        Box::pin(async move { self.glob_files(query).await.map_err(|e| e.during("glob")) })
-    }
-
-    fn write<'a>(&'a self, path: &'a VPath, content: Content) -> Pending<'a, WriteResult> {
-        Box::pin(async move {
-            let answer = self.write_file(path, content).await;
-            answer.map_err(|e| e.during("write"))
-        })
-    }
-
-    fn edit<'a>(&'a self, path: &'a VPath, edit: &'a Edit) -> Pending<'a, EditResult> {
-        Box::pin(async move {
-            self.edit_file(path, edit)
-                .await
-                .map_err(|e| e.during("edit"))
-        })
-    }
-
-    fn delete<'a>(&'a self, path: &'a VPath) -> Pending<'a, DeleteResult> {
-        Box::pin(async move { self.delete_path(path).await.map_err(|e| e.during("delete")) })
-    }
-
-    fn upload<'a>(&'a self, files: Vec<(VPath, Bytes)>) -> LocalBoxFuture<'a, Vec<Result<()>>> {
-        Box::pin(self.upload_files(files))
-    }
-
-    fn download<'a>(&'a self, paths: &'a [VPath]) -> LocalBoxFuture<'a, Vec<Result<Bytes>>> {
-        Box::pin(self.download_files(paths))
-    }
-
-    fn shell(&self) -> Option<&dyn Shell> {
-        None
-    }
-}
-
-/// Every method by hand, so that a new operation cannot be forgotten here.
-#[deny(clippy::missing_trait_methods)]
-impl<S: Storage + 'static> Backend for Files<S> {
-    fn capability(&self) -> Capability {
-        self.operations.capability()
-    }
-
-    fn ls<'a>(&'a self, path: &'a VPath) -> Pending<'a, Vec<FileInfo>> {
-        self.operations.ls(path)
-    }
-
-    fn read<'a>(&'a self, path: &'a VPath, page: Page) -> Pending<'a, ReadResult> {
-        self.operations.read(path, page)
-    }
-
-    fn read_raw<'a>(&'a self, path: &'a VPath) -> Pending<'a, RawFile> {
-        self.operations.read_raw(path)
-    }
-
-    fn grep<'a>(&'a self, query: &'a GrepQuery) -> Pending<'a, GrepResult> {
-        self.operations.grep(query)
-    }
-
-    fn glob<'a>(&'a self, query: &'a GlobQuery) -> Pending<'a, GlobResult> {
-        self.operations.glob(query)
-    }
-
-    fn write<'a>(&'a self, path: &'a VPath, content: Content) -> Pending<'a, WriteResult> {
-        self.operations.write(path, content)
-    }
-
-    fn edit<'a>(&'a self, path: &'a VPath, edit: &'a Edit) -> Pending<'a, EditResult> {
-        self.operations.edit(path, edit)
-    }
-
-    fn delete<'a>(&'a self, path: &'a VPath) -> Pending<'a, DeleteResult> {
-        self.operations.delete(path)
-    }
-
-    fn upload<'a>(&'a self, files: Vec<(VPath, Bytes)>) -> LocalBoxFuture<'a, Vec<Result<()>>> {
-        self.operations.upload(files)
-    }
-
-    fn download<'a>(&'a self, paths: &'a [VPath]) -> LocalBoxFuture<'a, Vec<Result<Bytes>>> {
-        self.operations.download(paths)
-    }
-
-    fn shell(&self) -> Option<&dyn Shell> {
-        self.operations.shell()
-    }
 }

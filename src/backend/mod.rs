@@ -16,9 +16,11 @@ mod index_cache;
 pub mod indexed_db;
 #[cfg(target_arch = "wasm32")]
 pub mod opfs;
+mod paging;
 pub(crate) mod queue;
 pub mod s3;
 pub mod sandbox;
+pub mod sheet;
 pub mod sql;
 pub mod state;
 #[cfg(target_arch = "wasm32")]

@@ -13,8 +13,8 @@ use crate::error::{Error, Kind, Result};
 use crate::path::VPath;
 use crate::protocol::Capability;
 use crate::storage::{
-    Cursor, Depth, Entry, File, Flow, Listing, Meta, NewFile, Pending, PutMode, Removed, Scan,
-    Scope, Storage, Version, done,
+    Change, Cursor, Depth, Entry, File, Flow, Listing, Meta, NewFile, Pending, PutMode, Removed,
+    Scan, Scope, Storage, Version, done,
 };
 
 /// Bytes of all bodies together, where nothing else is asked for: what wasm's memory holds
@@ -74,8 +74,16 @@ impl Memory {
             (PutMode::Update(_), None) => return Err(Error::conflict(path)),
             _ => {}
         }
-        let size = file.body.len() as u64;
         let before = existing.map_or(0, |now| now.meta.size);
+        let stored = self.taken_in(path, file, before)?;
+        let meta = stored.meta.clone();
+        files.insert(path.clone(), Box::new(stored));
+        Ok(meta)
+    }
+
+    /// A file as it is kept, in the place of one of `before` bytes, or the refusal for want of room.
+    fn taken_in(&self, path: &VPath, file: NewFile, before: u64) -> Result<File> {
+        let size = file.body.len() as u64;
         let used = self.used.get().saturating_sub(before).saturating_add(size);
         if used > self.max_bytes {
             return Err(Error::at(
@@ -101,12 +109,20 @@ impl Memory {
             texture: Some(file.texture),
             version: Some(Version::Number(version)),
         };
-        let stored = File {
-            meta: meta.clone(),
-            body: file.body,
+        let body = file.body;
+        Ok(File { meta, body })
+    }
+
+    /// Changes a file where it is: its body is lent to the change, which may use it up. What
+    /// grows leaves the old body alone, so a refusal for want of room loses nothing.
+    fn change(&self, path: &VPath, change: &mut Change<'_>) -> Result<Option<Meta>> {
+        let mut files = self.files.borrow_mut();
+        let Some(file) = files.get_mut(path) else {
+            return Ok(None);
         };
-        files.insert(path.clone(), Box::new(stored));
-        Ok(meta)
+        let new = change(file)?;
+        **file = self.taken_in(path, new, file.meta.size)?;
+        Ok(Some(file.meta.clone()))
     }
 
     /// The file at `path`, at once.
@@ -147,9 +163,13 @@ impl Memory {
             return;
         }
         let prefix = scope.key_prefix();
-        let beneath = files.range::<str, _>((Bound::Included(prefix.as_str()), Bound::Unbounded));
+        let behind = behind(&prefix);
+        let end = behind.as_deref().map_or(Bound::Unbounded, Bound::Excluded);
+        let beneath = files.range::<str, _>((Bound::Included(prefix.as_str()), end));
         for (path, file) in beneath {
-            if !path.as_str().starts_with(&prefix) || visit(path, file).is_break() {
+            // Where the end of the range is known, nobody needs to look at a path's text for it.
+            let inside = behind.is_some() || path.as_str().starts_with(&prefix);
+            if !inside || visit(path, file).is_break() {
                 return;
             }
         }
@@ -188,6 +208,13 @@ impl Memory {
             }
         }
     }
+}
+
+/// The first text behind all those that start with `prefix`, where there is a plain one.
+fn behind(prefix: &str) -> Option<String> {
+    let (at, last) = prefix.char_indices().next_back()?;
+    let next = u8::try_from(last).ok().filter(|last| *last < 127)? + 1;
+    Some(format!("{}{}", prefix.get(..at)?, char::from(next)))
 }
 
 impl Storage for Memory {
@@ -298,6 +325,14 @@ impl Storage for Memory {
             .map(|(path, file)| self.set(&path, file, PutMode::Overwrite))
             .collect();
         Box::pin(ready(answers))
+    }
+
+    fn update<'a>(
+        &'a self,
+        path: &'a VPath,
+        change: &'a mut Change<'_>,
+    ) -> Pending<'a, Option<Meta>> {
+        done(self.change(path, change))
     }
 
     fn delete_tree<'a>(&'a self, root: &'a VPath) -> LocalBoxFuture<'a, Removed> {

@@ -63,156 +63,92 @@ pub use fetch::Fetch;
 #[cfg(target_arch = "wasm32")]
 mod fetch {
     use super::*;
-    use js_sys::{Array, Function, Object, Promise, Reflect, Uint8Array};
+    use crate::env::host;
+    use js_sys::{Array, Function, Promise, Uint8Array};
     use wasm_bindgen::{JsCast, JsValue};
     use wasm_bindgen_futures::JsFuture;
 
-    /// Requests by the host's `fetch`: window, worker, workerd, Node, Deno, Bun.
-    #[derive(Clone, Copy, Debug, Default)]
-    pub struct Fetch;
+    /// Requests by the host's `fetch`: window, worker, workerd, Node, Deno, Bun. The function is
+    /// `send` of `pkg-template/src/core/http.ts`, which does in JavaScript what would otherwise
+    /// cross the boundary a hundred times.
+    #[derive(Clone, Debug)]
+    pub struct Fetch(pub Function);
 
     /// Gives the request up when it is dropped before its answer is there.
-    struct Abort {
-        controller: Option<JsValue>,
-    }
+    struct Abort(Option<JsValue>);
 
     impl Drop for Abort {
         fn drop(&mut self) {
-            if let Some(controller) = self.controller.take() {
-                let _ = call(&controller, "abort", &[]);
-            }
-        }
-    }
-
-    fn get(object: &JsValue, name: &str) -> Result<JsValue, JsValue> {
-        Reflect::get(object, &JsValue::from_str(name))
-    }
-
-    fn call(object: &JsValue, name: &str, arguments: &[&JsValue]) -> Result<JsValue, JsValue> {
-        let function: Function = get(object, name)?.dyn_into()?;
-        let list = Array::new();
-        for argument in arguments {
-            list.push(argument);
-        }
-        function.apply(object, &list)
-    }
-
-    /// Whether this is a browser, which caches answers and adds cookies unless told otherwise.
-    /// Some Workers refuse to be told, and the other hosts do neither.
-    fn is_browser(global: &JsValue) -> bool {
-        get(global, "navigator")
-            .and_then(|navigator| get(&navigator, "userAgent"))
-            .ok()
-            .and_then(|agent| agent.as_string())
-            .is_some_and(|agent| agent.starts_with("Mozilla/"))
-    }
-
-    fn is_cross_origin(global: &JsValue, url: &str) -> bool {
-        let origin = get(global, "location")
-            .and_then(|location| get(&location, "origin"))
-            .ok()
-            .and_then(|origin| origin.as_string());
-        match origin {
-            Some(origin) => url
-                .strip_prefix(origin.as_str())
-                .is_none_or(|rest| !rest.is_empty() && !rest.starts_with(['/', '?'])),
-            None => false,
-        }
-    }
-
-    /// The code of a failure or of its cause, if it looks like a code.
-    fn code_of(error: &JsValue) -> Option<String> {
-        let own = |value: &JsValue| {
-            get(value, "code")
-                .ok()
-                .and_then(|code| code.as_string())
-                .filter(|code| {
-                    code.len() <= 40 && code.bytes().all(|b| b.is_ascii_uppercase() || b == b'_')
-                })
-        };
-        own(error).or_else(|| get(error, "cause").ok().and_then(|cause| own(&cause)))
-    }
-
-    async fn run(request: &Request, abort: &mut Abort) -> Result<Response, (bool, JsValue)> {
-        let early = |error| (false, error);
-        let late = |error| (true, error);
-        let global: JsValue = js_sys::global().into();
-        let init = Object::new();
-        let set = |name: &str, value: &JsValue| {
-            let _ = Reflect::set(&init, &JsValue::from_str(name), value);
-        };
-        set("method", &JsValue::from_str(request.method));
-        set("redirect", &JsValue::from_str("manual"));
-        let headers = Object::new();
-        for (name, value) in &request.headers {
-            Reflect::set(
-                &headers,
-                &JsValue::from_str(name),
-                &JsValue::from_str(value),
-            )
-            .map_err(early)?;
-        }
-        set("headers", &headers);
-        if let Some(body) = &request.body {
-            set("body", &Uint8Array::from(body.as_ref()));
-        }
-        if is_browser(&global) {
-            set("cache", &JsValue::from_str("no-store"));
-            set("credentials", &JsValue::from_str("omit"));
-        }
-        if let Ok(class) = get(&global, "AbortController").and_then(|class| class.dyn_into()) {
-            let class: Function = class;
-            let controller = Reflect::construct(&class, &Array::new()).map_err(early)?;
-            set("signal", &get(&controller, "signal").map_err(early)?);
-            abort.controller = Some(controller);
-        }
-        let url = JsValue::from_str(&request.url);
-        let promise: Promise = call(&global, "fetch", &[&url, &init])
-            .and_then(|answer| answer.dyn_into())
-            .map_err(early)?;
-        let response = JsFuture::from(promise).await.map_err(early)?;
-        let mut headers = Vec::new();
-        let entries =
-            call(&get(&response, "headers").map_err(late)?, "entries", &[]).map_err(late)?;
-        for entry in js_sys::try_iter(&entries)
-            .map_err(late)?
-            .into_iter()
-            .flatten()
-        {
-            let entry: Array = entry.map_err(late)?.unchecked_into();
-            if let (Some(name), Some(value)) = (entry.get(0).as_string(), entry.get(1).as_string())
+            if let Some(controller) = self.0.take()
+                && let Some(abort) = host::method(&controller, "abort")
             {
-                headers.push((name.to_ascii_lowercase(), value));
+                let _ = abort.call0(&controller);
             }
         }
-        let status = get(&response, "status")
-            .map_err(late)?
-            .as_f64()
-            .unwrap_or(0.0) as u16;
-        let promise: Promise = call(&response, "arrayBuffer", &[])
-            .and_then(|answer| answer.dyn_into())
-            .map_err(late)?;
-        let body = JsFuture::from(promise).await.map_err(late)?;
-        abort.controller = None;
-        Ok(Response {
-            status,
+    }
+
+    const SEPARATOR: char = '\0';
+
+    fn flat(headers: &[(String, String)]) -> String {
+        let mut out = String::new();
+        for (name, value) in headers {
+            out.push_str(name);
+            out.push(SEPARATOR);
+            out.push_str(value);
+            out.push(SEPARATOR);
+        }
+        out
+    }
+
+    fn response(answer: &Array) -> Response {
+        let flat = answer.get(1).as_string().unwrap_or_default();
+        let mut parts = flat.split(SEPARATOR);
+        let mut headers = Vec::new();
+        while let (Some(name), Some(value)) = (parts.next(), parts.next()) {
+            headers.push((name.to_owned(), value.to_owned()));
+        }
+        Response {
+            status: answer.get(0).as_f64().unwrap_or(0.0) as u16,
             headers,
-            body: Bytes::from(Uint8Array::new(&body).to_vec()),
-        })
+            body: Bytes::from(answer.get(2).unchecked_into::<Uint8Array>().to_vec()),
+        }
+    }
+
+    fn failure(answer: &JsValue) -> HttpError {
+        let is = |name| host::property(answer, name).is_some_and(|value| value.is_truthy());
+        HttpError {
+            broken: is("broken"),
+            cross_origin: is("crossOrigin"),
+            code: host::text_property(answer, "code"),
+        }
     }
 
     impl Http for Fetch {
         fn send<'a>(&'a self, request: Request) -> LocalBoxFuture<'a, Result<Response, HttpError>> {
             Box::pin(async move {
-                let mut abort = Abort { controller: None };
-                run(&request, &mut abort)
-                    .await
-                    .map_err(|(broken, error)| HttpError {
-                        broken,
-                        cross_origin: !broken
-                            && is_cross_origin(&js_sys::global().into(), &request.url),
-                        code: code_of(&error),
-                    })
+                let body = match &request.body {
+                    Some(body) => Uint8Array::from(body.as_ref()).into(),
+                    None => JsValue::UNDEFINED,
+                };
+                let sent = self.0.call4(
+                    &JsValue::UNDEFINED,
+                    &JsValue::from_str(request.method),
+                    &JsValue::from_str(&request.url),
+                    &JsValue::from_str(&flat(&request.headers)),
+                    &body,
+                );
+                let sent: Array = match sent {
+                    Ok(sent) => sent.unchecked_into(),
+                    Err(thrown) => return Err(failure(&thrown)),
+                };
+                let mut abort = Abort(Some(sent.get(1)));
+                let promise: Promise = sent.get(0).unchecked_into();
+                let answer = JsFuture::from(promise).await;
+                abort.0 = None;
+                match answer.map(JsCast::dyn_into::<Array>) {
+                    Ok(Ok(answer)) => Ok(response(&answer)),
+                    Ok(Err(answer)) | Err(answer) => Err(failure(&answer)),
+                }
             })
         }
     }

@@ -40,6 +40,10 @@ pub fn sleep(wait: Duration) -> LocalBoxFuture<'static, ()> {
                 .ok()
                 .map(Timer);
         });
+        // A sandbox may refuse timers to whoever runs within: no wait, rather than one for ever.
+        if timer.is_none() {
+            return;
+        }
         let _ = wasm_bindgen_futures::JsFuture::from(promise).await;
     })
 }

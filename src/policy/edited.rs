@@ -31,14 +31,14 @@ pub(super) async fn work_out(raw: &dyn Backend, path: &VPath, edit: &Edit) -> Re
             "' is binary and cannot be edited as text; upload new bytes instead",
         ));
     }
-    let replaced = replace::replace(&file.body, &edit.old, &edit.new, edit.replace_all);
-    let replaced = replaced.map_err(|refusal| {
+    let made = replace::replace(&file.body, &edit.old, &edit.new, edit.replace_all);
+    let (after, outcome) = made.map_err(|refusal| {
         replace::sentence(&refusal, path, &String::from_utf8_lossy(&edit.old))
     })?;
     Ok(Edited {
         before: file.body,
-        after: Bytes::from(replaced.body),
-        occurrences: replaced.occurrences,
-        crlf: replaced.crlf,
+        after,
+        occurrences: outcome.occurrences,
+        crlf: outcome.crlf,
     })
 }

@@ -39,8 +39,8 @@ pub use ask::{Asking, OnAsk, Question};
 pub use audit::{OnAudit, Record};
 pub use hooks::{After, Before, Call, Hooks};
 pub use inspect::{Inspected, OnInspect, Verdict};
-pub use quota::Limits;
-pub use rate_limit::{Covers, Rate};
+pub use quota::{Limits, OneAtATime};
+pub use rate_limit::{Covers, Rate, Rates};
 pub use rules::{Decision, Mode, Rule, Rules, Touch};
 
 use crate::env::{clock, timer};
@@ -79,12 +79,15 @@ pub struct Policy {
     pub permissions: Option<Rules>,
     /// Who is asked where a rule says so.
     pub ask: Option<Asking>,
-    /// How many operations in how long a time.
-    pub rates: Vec<Rate>,
+    /// How many operations in how long a time; clones of a policy count together.
+    pub rates: Rates,
     /// Sees content before it is written.
     pub inspect: Option<OnInspect>,
     /// How much may be stored.
     pub quota: Option<Limits>,
+    /// For a policy round several views of the same files: their changes take turns, so that each
+    /// is judged by what those before it stored.
+    pub one_at_a_time: Option<OneAtATime>,
     /// Told of every operation, after it.
     pub audit: Option<OnAudit>,
     /// Anything else.
@@ -106,6 +109,7 @@ pub fn stack(inner: SharedBackend, policy: Policy) -> Result<SharedBackend> {
         rates,
         inspect,
         quota,
+        one_at_a_time,
         audit,
         hooks,
         allow_execute,
@@ -114,7 +118,7 @@ pub fn stack(inner: SharedBackend, policy: Policy) -> Result<SharedBackend> {
     let raw = inner.clone();
     let mut top = inner;
     if let Some(limits) = quota {
-        top = Rc::new(quota::Quota::new(top, limits, allow_execute));
+        top = Rc::new(quota::Quota::new(top, limits, one_at_a_time, allow_execute));
     }
     if let Some(on_inspect) = inspect {
         top = Rc::new(inspect::Inspect::new(

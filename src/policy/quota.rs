@@ -4,9 +4,11 @@
 
 use std::collections::HashSet;
 use std::rc::Rc;
+use std::sync::Arc;
 
 use bytes::Bytes;
 use futures_util::future::LocalBoxFuture;
+use futures_util::lock::{Mutex, OwnedMutexGuard};
 
 use super::NoShell;
 use super::edited::work_out;
@@ -33,22 +35,42 @@ pub struct Limits {
     pub max_file_bytes: Option<u64>,
 }
 
+/// Lets one change at a time happen, over all quotas that hold a clone of it.
+#[derive(Clone, Default)]
+pub struct OneAtATime(Arc<Mutex<()>>);
+
+impl OneAtATime {
+    async fn turn(of: Option<&OneAtATime>) -> Option<OwnedMutexGuard<()>> {
+        match of {
+            Some(this) => Some(this.0.clone().lock_owned().await),
+            None => None,
+        }
+    }
+}
+
 pub(super) struct Quota {
     inner: SharedBackend,
     limits: Limits,
     ledger: Ledger,
     queue: Queue,
+    one_at_a_time: Option<OneAtATime>,
     no_shell: Option<NoShell>,
 }
 
 impl Quota {
-    pub(super) fn new(inner: SharedBackend, limits: Limits, allow_execute: bool) -> Quota {
+    pub(super) fn new(
+        inner: SharedBackend,
+        limits: Limits,
+        one_at_a_time: Option<OneAtATime>,
+        allow_execute: bool,
+    ) -> Quota {
         let no_shell = NoShell::guard(&inner, "a quota", allow_execute);
         Quota {
             inner,
             limits,
             ledger: Ledger::default(),
             queue: Queue::default(),
+            one_at_a_time,
             no_shell,
         }
     }
@@ -63,6 +85,7 @@ impl Quota {
             Content::Text(text) => file::decode_content(path, text.clone())?.len(),
             Content::Raw(bytes) => bytes.len(),
         };
+        let _alone = OneAtATime::turn(self.one_at_a_time.as_ref()).await;
         let _turn = self.queue.turn(path).await;
         let room = self.room(path, size).await?;
         let answer = self.inner.write(path, content).await;
@@ -71,6 +94,7 @@ impl Quota {
     }
 
     async fn edited(&self, path: &VPath, edit: &Edit) -> Result<EditResult> {
+        let _alone = OneAtATime::turn(self.one_at_a_time.as_ref()).await;
         let _turn = self.queue.turn(path).await;
         let size = work_out(&*self.inner, path, edit).await?.after.len();
         let room = self.room(path, size).await?;
@@ -80,6 +104,7 @@ impl Quota {
     }
 
     async fn deleted(&self, path: &VPath) -> Result<DeleteResult> {
+        let _alone = OneAtATime::turn(self.one_at_a_time.as_ref()).await;
         let _turn = self.queue.turn(path).await;
         let watch = Unsure(Some(&self.ledger));
         let answer = self.inner.delete(path).await;
@@ -96,6 +121,7 @@ impl Quota {
 
     /// Uploads in rounds in which no path comes twice, so that each takes room by itself.
     async fn uploaded(&self, files: Vec<(VPath, Bytes)>) -> Vec<Result<()>> {
+        let _alone = OneAtATime::turn(self.one_at_a_time.as_ref()).await;
         let mut answers: Vec<Result<()>> = files
             .iter()
             .map(|_| Err(Error::internal("A backend answered too few files")))

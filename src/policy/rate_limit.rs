@@ -95,21 +95,37 @@ impl Window {
     }
 }
 
-pub(super) struct RateLimit {
-    inner: SharedBackend,
-    windows: RefCell<Vec<Window>>,
-    seams: Seams,
-}
+/// Limits, and what they have let through. A clone is the same ones: wherever a policy is put, it
+/// goes on counting.
+#[derive(Clone, Default)]
+pub struct Rates(Rc<RefCell<Vec<Window>>>);
 
-impl RateLimit {
-    pub(super) fn new(inner: SharedBackend, rates: Vec<Rate>, seams: Seams) -> RateLimit {
+impl Rates {
+    /// Limits that have let nothing through yet.
+    pub fn new(rates: impl IntoIterator<Item = Rate>) -> Rates {
         let windows = rates.into_iter().map(|rate| Window {
             rate,
             passed: VecDeque::new(),
         });
+        Rates(Rc::new(RefCell::new(windows.collect())))
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.borrow().is_empty()
+    }
+}
+
+pub(super) struct RateLimit {
+    inner: SharedBackend,
+    rates: Rates,
+    seams: Seams,
+}
+
+impl RateLimit {
+    pub(super) fn new(inner: SharedBackend, rates: Rates, seams: Seams) -> RateLimit {
         RateLimit {
             inner,
-            windows: RefCell::new(windows.collect()),
+            rates,
             seams,
         }
     }
@@ -117,7 +133,7 @@ impl RateLimit {
     /// Counts an operation, or refuses it; in one step, so a burst cannot slip through.
     fn admit(&self, operation: &'static str) -> Result<()> {
         let now = (self.seams.now)().micros();
-        let mut windows = self.windows.borrow_mut();
+        let mut windows = self.rates.0.borrow_mut();
         let mut longest: Option<(Duration, Rate)> = None;
         for window in windows.iter_mut() {
             if !window.rate.covers.counts(operation) {

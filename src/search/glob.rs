@@ -9,7 +9,7 @@ mod parse;
 mod shape;
 
 use crate::error::Result;
-use crate::path::VPath;
+use crate::path::{Tail, VPath};
 use crate::protocol::GlobQuery;
 use crate::storage::Scope;
 
@@ -24,6 +24,61 @@ pub struct Pattern {
     scope: Scope,
     relative: Option<Set>,
     anchored: Option<Set>,
+    tails: Tails,
+}
+
+/// What the tails of paths alone tell of a pattern.
+enum Tails {
+    /// Nothing.
+    Open,
+    /// Paths without one of these are not meant.
+    Needed(Vec<(Tail, u64)>),
+    /// Paths with one of these are meant, and no others.
+    Enough(Vec<(Tail, u64)>),
+}
+
+impl Tails {
+    /// Of a pattern over paths, which counts from `root`.
+    fn of(root: &VPath, sets: [Option<&Set>; 2]) -> Tails {
+        let mut tails = Vec::new();
+        let mut enough = root.is_root();
+        for set in sets.into_iter().flatten() {
+            match set.endings(false, &mut tails) {
+                Some(only) => enough &= only,
+                None => return Tails::Open,
+            }
+        }
+        Tails::told(enough, tails)
+    }
+
+    /// Of a pattern over names.
+    fn of_names(set: &Set) -> Tails {
+        let mut tails = Vec::new();
+        match set.endings(true, &mut tails) {
+            Some(enough) => Tails::told(enough, tails),
+            None => Tails::Open,
+        }
+    }
+
+    fn told(enough: bool, tails: Vec<(Tail, u64)>) -> Tails {
+        match enough {
+            true => Tails::Enough(tails),
+            false => Tails::Needed(tails),
+        }
+    }
+
+    /// Whether a path is meant, where its tail tells that.
+    fn tell(&self, path: &VPath) -> Option<bool> {
+        let any = |tails: &[(Tail, u64)]| {
+            let tail = path.tail();
+            tails.iter().any(|(end, mask)| tail.agrees(*end, *mask))
+        };
+        match self {
+            Tails::Open => None,
+            Tails::Enough(tails) => Some(any(tails)),
+            Tails::Needed(tails) => (!any(tails)).then_some(false),
+        }
+    }
 }
 
 impl Pattern {
@@ -51,12 +106,14 @@ impl Pattern {
             [] => Ok(None),
             some => Set::new(pattern, some).map(Some),
         };
+        let (relative, anchored) = (set(&relative)?, set(&anchored)?);
         Ok(Pattern {
             root: root.clone(),
             prefix: root.dir_prefix(),
             scope,
-            relative: set(&relative)?,
-            anchored: set(&anchored)?,
+            tails: Tails::of(root, [relative.as_ref(), anchored.as_ref()]),
+            relative,
+            anchored,
         })
     }
 
@@ -67,6 +124,9 @@ impl Pattern {
 
     /// Whether a file of that path is meant.
     pub fn accepts(&self, path: &VPath) -> bool {
+        if let Some(told) = self.tails.tell(path) {
+            return told;
+        }
         fn ask(set: Option<&Set>, path: &str, prefix: &str) -> bool {
             set.is_some_and(|set| match path.strip_prefix(prefix) {
                 Some("") | None => false,
@@ -122,7 +182,7 @@ pub struct NameFilter {
 
 enum By {
     Everything,
-    Name(Set),
+    Name(Set, Tails),
     Path(Pattern, Option<Set>),
 }
 
@@ -142,7 +202,9 @@ impl NameFilter {
             };
             By::Path(Pattern::under(glob, root)?, lone)
         } else {
-            By::Name(Set::new(glob, &all.iter().collect::<Vec<_>>())?)
+            let set = Set::new(glob, &all.iter().collect::<Vec<_>>())?;
+            let tails = Tails::of_names(&set);
+            By::Name(set, tails)
         };
         Ok(NameFilter { by })
     }
@@ -151,7 +213,10 @@ impl NameFilter {
     pub fn accepts(&self, path: &VPath) -> bool {
         match &self.by {
             By::Everything => true,
-            By::Name(set) => set.accepts(path.name()),
+            By::Name(set, tails) => {
+                let told = tails.tell(path);
+                told.unwrap_or_else(|| set.accepts(path.name()))
+            }
             By::Path(pattern, lone) => {
                 pattern.accepts(path)
                     || (*path == pattern.root

@@ -12,7 +12,7 @@ mod seek;
 
 use memchr::{memchr, memchr_iter, memrchr};
 
-use super::lines::count_newlines;
+use super::scan;
 use crate::error::Result;
 use crate::file::Texture;
 use crate::path::VPath;
@@ -159,7 +159,7 @@ impl Sink<'_> {
             };
             let end = self.line_end(hit);
             let skipped = self.body.get(self.counted..start).unwrap_or_default();
-            self.line += count_newlines(skipped);
+            self.line += scan::newlines(skipped);
             self.counted = start;
             self.take(start, end);
             self.left = self.left.saturating_sub(1);

@@ -1,61 +1,38 @@
-//! Lines and pages. A page of a large file is found through a sparse index: the total, and where
-//! every 256th line starts, counted block by block with SIMD. A dense index would cost more
-//! memory than many a file; none at all would read twenty megabytes again for every page.
+//! Lines and pages. A page of a large file is found through a sparse index: how many lines end
+//! before each block of the text, counted with SIMD. A dense index would cost more memory than
+//! many a file; none at all would read twenty megabytes again for every page.
 
 use std::ops::Range;
 
 use memchr::memchr_iter;
 
-use crate::protocol::{Page, Position};
+use crate::protocol::{Page, Position, index};
+use crate::search::scan;
 
-/// Lines between two noted starts.
-const STRIDE: usize = 256;
-/// Bytes counted at once, and the finer step around a start to note.
-const BLOCK: usize = 2048;
-const FINE: usize = 256;
+/// Bytes counted at once: a line is looked for in one block at most.
+const BLOCK: usize = 4096;
 
-/// How many newlines `bytes` hold.
-pub(super) fn count_newlines(bytes: &[u8]) -> usize {
-    memchr_iter(b'\n', bytes).count()
-}
-
-/// Where lines start, sparsely, and how many there are.
+/// How many lines end where, sparsely.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LineIndex {
-    /// Where line 256, 512, … (from 0) starts.
-    starts: Vec<usize>,
+    /// Newlines from the start of the text to the end of each block.
+    counts: Vec<u32>,
     newlines: usize,
     total: usize,
 }
 
 impl LineIndex {
-    /// Reads the whole text once.
+    /// Reads the whole text once. No text is over four gigabytes here, nor are its lines.
     pub fn build(text: &[u8]) -> LineIndex {
-        let mut starts = Vec::new();
+        let mut counts = Vec::with_capacity(text.len().div_ceil(BLOCK));
         let mut newlines = 0usize;
-        let mut base = 0usize;
         for block in text.chunks(BLOCK) {
-            let inside = count_newlines(block);
-            if newlines % STRIDE + inside >= STRIDE {
-                let mut seen = newlines;
-                let mut at = base;
-                for fine in block.chunks(FINE) {
-                    let here = count_newlines(fine);
-                    if seen % STRIDE + here >= STRIDE {
-                        let skip = STRIDE - seen % STRIDE - 1;
-                        let places = memchr_iter(b'\n', fine).skip(skip).step_by(STRIDE);
-                        starts.extend(places.map(|place| at + place + 1));
-                    }
-                    seen += here;
-                    at += fine.len();
-                }
-            }
-            newlines += inside;
-            base += block.len();
+            newlines += scan::newlines(block);
+            counts.push(index(newlines));
         }
         let open = !text.is_empty() && text.last() != Some(&b'\n');
         LineIndex {
-            starts,
+            counts,
             newlines,
             total: newlines + usize::from(open),
         }
@@ -68,25 +45,29 @@ impl LineIndex {
 
     /// Bytes that the index itself takes.
     pub fn memory(&self) -> usize {
-        size_of::<LineIndex>() + self.starts.capacity() * size_of::<usize>()
+        size_of::<LineIndex>() + self.counts.capacity() * size_of::<u32>()
     }
 
     /// Where a line (from 0) starts; `None` past the last `\n`.
     fn start_of(&self, text: &[u8], line: usize) -> Option<usize> {
+        if line == 0 {
+            return Some(0);
+        }
         if line > self.newlines {
             return None;
         }
-        let noted = match (line / STRIDE).checked_sub(1) {
-            Some(at) => *self.starts.get(at)?,
+        // The line begins behind the newline of that number, which is in the first block that
+        // reaches it.
+        let block = self
+            .counts
+            .partition_point(|count| (*count as usize) < line);
+        let before = match block.checked_sub(1) {
+            Some(at) => *self.counts.get(at)? as usize,
             None => 0,
         };
-        match (line % STRIDE).checked_sub(1) {
-            None => Some(noted),
-            Some(skip) => {
-                let found = memchr_iter(b'\n', text.get(noted..)?).nth(skip)?;
-                Some(noted + found + 1)
-            }
-        }
+        let base = block * BLOCK;
+        let found = memchr_iter(b'\n', text.get(base..)?).nth(line - before - 1)?;
+        Some(base + found + 1)
     }
 }
 
@@ -122,7 +103,7 @@ pub fn page(text: &[u8], page: Page, index: &LineIndex) -> Paged {
     Paged {
         range: start..end,
         position: Some(Position {
-            total_lines: total,
+            total_lines: Some(total),
             start_line: page.offset + 1,
             end_line,
             next_offset: (end_line < total).then_some(end_line),
@@ -149,7 +130,7 @@ mod tests {
         let shown = lines[offset..until.min(lines.len())].join("\n");
         let end_line = until.min(total);
         let position = Position {
-            total_lines: total,
+            total_lines: Some(total),
             start_line: offset + 1,
             end_line,
             next_offset: (end_line < total).then_some(end_line),
@@ -171,13 +152,17 @@ mod tests {
 
     #[test]
     fn lines_at_the_seams_of_the_index_are_found() {
-        for line in ["", "x", "a longer line of some forty characters....\r"] {
-            for count in [255, 256, 257, 511, 512, 513, 2000, 9000] {
+        for line in [
+            "",
+            "x",
+            "a line of sixty-three characters; the newline makes it 64......",
+        ] {
+            for count in [63, 64, 65, 2047, 2048, 2049, 4095, 4096, 4097, 9000] {
                 let open = vec![line; count].join("\n");
                 let closed = format!("{open}\n");
                 for text in [&open, &closed] {
-                    for offset in [0, 1, 254, 255, 256, 257, 511, 512, 1999, 8999, 9000] {
-                        for limit in [0, 1, 2, 255, 256, 257, 5000, usize::MAX] {
+                    for offset in [0, 1, 62, 63, 64, 65, 2047, 2048, 4095, 4096, 8999, 9000] {
+                        for limit in [0, 1, 2, 63, 64, 4096, 5000, usize::MAX] {
                             check(text, offset, limit);
                         }
                     }

@@ -5,3 +5,4 @@ pub mod glob;
 pub mod grep;
 pub mod lines;
 pub mod replace;
+pub mod scan;

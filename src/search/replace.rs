@@ -2,10 +2,10 @@
 //! text is not found as given, one more look is taken in which line endings alone may differ: a
 //! model saw `\n` where the file has `\r\n`. Regular expressions and templates have no place here.
 
-use std::borrow::Cow;
-use std::ops::Range;
+mod endings;
 
-use memchr::memmem::{self, Finder};
+use bytes::{Bytes, BytesMut};
+use memchr::memmem::Finder;
 
 use crate::error::{Error, Kind};
 use crate::path::VPath;
@@ -24,11 +24,9 @@ pub enum Endings {
     Lf,
 }
 
-/// A text with its replacements made.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Replaced {
-    /// The new text.
-    pub body: Vec<u8>,
+/// What was done to a text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Outcome {
     /// Replacements made; none where an empty file was filled.
     pub occurrences: usize,
     /// Whether the text was found only with the file's `\r\n`.
@@ -50,187 +48,165 @@ pub enum Refusal {
     TooLarge,
 }
 
-/// Replaces `old` by `new`: the only occurrence, or with `all` every one.
-pub fn replace(text: &[u8], old: &[u8], new: &[u8], all: bool) -> Result<Replaced, Refusal> {
-    if old.is_empty() {
-        if !text.is_empty() {
-            return Err(Refusal::EmptyOld);
-        }
-        let mut body = buffer(new.len())?;
-        body.extend_from_slice(new);
-        return Ok(Replaced {
-            body,
-            occurrences: 0,
+/// An edit that can be made: everything that may refuse it was asked, and nothing is changed yet.
+pub struct Plan<'a> {
+    old: &'a [u8],
+    new: &'a [u8],
+    length: usize,
+    outcome: Outcome,
+    way: Way,
+}
+
+enum Way {
+    /// As given; the first occurrence is here.
+    Given(usize),
+    /// With other line endings, and made already.
+    Made(Vec<u8>),
+}
+
+impl<'a> Plan<'a> {
+    /// Looks for `old` in `text`, to put `new` in its place: the only occurrence, or with `all`
+    /// every one.
+    pub fn of(text: &[u8], old: &'a [u8], new: &'a [u8], all: bool) -> Result<Plan<'a>, Refusal> {
+        let outcome = |occurrences| Outcome {
+            occurrences,
             crlf: false,
             endings: Endings::AsGiven,
-        });
-    }
-    let finder = Finder::new(old);
-    let Some(first) = finder.find(text) else {
-        return retry(text, old, new, all);
-    };
-    let behind = first.saturating_add(old.len());
-    let rest = text.get(behind..).unwrap_or_default();
-    let count = finder.find_iter(rest).count().saturating_add(1);
-    if count > 1 && !all {
-        return Err(Refusal::Ambiguous(count));
-    }
-    let length = new
-        .len()
-        .checked_mul(count)
-        .and_then(|added| added.checked_add(text.len()))
-        .and_then(|sum| sum.checked_sub(old.len().checked_mul(count)?))
-        .ok_or(Refusal::TooLarge)?;
-    let mut body = buffer(length)?;
-    body.extend_from_slice(text.get(..first).unwrap_or_default());
-    body.extend_from_slice(new);
-    let mut from = 0usize;
-    if count > 1 {
-        for place in finder.find_iter(rest) {
-            body.extend_from_slice(rest.get(from..place).unwrap_or_default());
-            body.extend_from_slice(new);
-            from = place.saturating_add(old.len());
-        }
-    }
-    body.extend_from_slice(rest.get(from..).unwrap_or_default());
-    Ok(Replaced {
-        body,
-        occurrences: count,
-        crlf: false,
-        endings: Endings::AsGiven,
-    })
-}
-
-/// The one retry. Text and `old` are compared with every `\r\n` read as `\n`; what is put in gets
-/// the endings of what it displaces. An `old` of nothing but `\r\n` is meant as it is.
-fn retry(text: &[u8], old: &[u8], new: &[u8], all: bool) -> Result<Replaced, Refusal> {
-    let given_crlf = memmem::find(old, b"\r\n").is_some();
-    let only_endings = old.iter().all(|byte| matches!(byte, b'\r' | b'\n'));
-    if memchr::memchr(b'\n', old).is_none() || (given_crlf && only_endings) {
-        return Err(Refusal::NotFound);
-    }
-    let file_crlf = memmem::find(text, b"\r\n").is_some();
-    if !given_crlf && !file_crlf {
-        return Err(Refusal::NotFound);
-    }
-    let plain_old = with_lf(old)?;
-    let plain = with_lf(text)?;
-    let finder = Finder::new(&*plain_old);
-    let count = finder.find_iter(&plain).count();
-    match count {
-        0 => return Err(Refusal::NotFound),
-        1 => {}
-        _ if all => {}
-        _ => return Err(Refusal::Ambiguous(count)),
-    }
-    let new_lf = with_lf(new)?;
-    let new_crlf = with_crlf(&new_lf)?;
-    let mut places = Places::new(text);
-    let mut length = 0usize;
-    let mut crlf = false;
-    let mut from = 0usize;
-    // Twice over the same places: once to know the length, once to write.
-    for place in finder.find_iter(&plain) {
-        let range = places.map(place..place.saturating_add(plain_old.len()));
-        let own = has_crlf(text, &range);
-        crlf |= own;
-        let put = if own { new_crlf.len() } else { new_lf.len() };
-        length = length
-            .checked_add(range.start.saturating_sub(from))
-            .and_then(|sum| sum.checked_add(put))
-            .ok_or(Refusal::TooLarge)?;
-        from = range.end;
-    }
-    length = length
-        .checked_add(text.len().saturating_sub(from))
-        .ok_or(Refusal::TooLarge)?;
-    let mut body = buffer(length)?;
-    let mut places = Places::new(text);
-    from = 0;
-    for place in finder.find_iter(&plain) {
-        let range = places.map(place..place.saturating_add(plain_old.len()));
-        body.extend_from_slice(text.get(from..range.start).unwrap_or_default());
-        let own = has_crlf(text, &range);
-        body.extend_from_slice(if own { &new_crlf } else { &new_lf });
-        from = range.end;
-    }
-    body.extend_from_slice(text.get(from..).unwrap_or_default());
-    Ok(Replaced {
-        body,
-        occurrences: count,
-        crlf,
-        endings: if crlf { Endings::Crlf } else { Endings::Lf },
-    })
-}
-
-fn has_crlf(text: &[u8], range: &Range<usize>) -> bool {
-    let hit = text.get(range.clone()).unwrap_or_default();
-    memmem::find(hit, b"\r\n").is_some()
-}
-
-/// Leads places in the text without the `\r` of its `\r\n` back to the text itself. Asked in
-/// rising order, all answers together read the text once.
-struct Places<'a> {
-    endings: memmem::FindIter<'a, 'static>,
-    /// The next `\r\n` not yet passed, in the text itself.
-    next: Option<usize>,
-    passed: usize,
-}
-
-impl<'a> Places<'a> {
-    fn new(text: &'a [u8]) -> Places<'a> {
-        let mut endings = memmem::find_iter(text, b"\r\n");
-        let next = endings.next();
-        Places {
-            endings,
-            next,
-            passed: 0,
-        }
-    }
-
-    /// A place on a shortened ending is the `\r` before it.
-    fn at(&mut self, place: usize) -> usize {
-        while let Some(ending) = self.next {
-            if place.saturating_add(self.passed) <= ending {
-                break;
+        };
+        let plan = |length, outcome, way| {
+            Ok(Plan {
+                old,
+                new,
+                length,
+                outcome,
+                way,
+            })
+        };
+        if old.is_empty() {
+            if !text.is_empty() {
+                return Err(Refusal::EmptyOld);
             }
-            self.passed = self.passed.saturating_add(1);
-            self.next = self.endings.next();
+            let mut body = buffer(new.len())?;
+            body.extend_from_slice(new);
+            return plan(body.len(), outcome(0), Way::Made(body));
         }
-        place.saturating_add(self.passed)
+        let finder = Finder::new(old);
+        let Some(first) = finder.find(text) else {
+            let (body, outcome) = endings::retry(text, old, new, all)?;
+            return plan(body.len(), outcome, Way::Made(body));
+        };
+        let rest = text.get(first + old.len()..).unwrap_or_default();
+        let count = finder.find_iter(rest).count().saturating_add(1);
+        if count > 1 && !all {
+            return Err(Refusal::Ambiguous(count));
+        }
+        let length = new
+            .len()
+            .checked_mul(count)
+            .and_then(|added| added.checked_add(text.len()))
+            .and_then(|sum| sum.checked_sub(old.len().checked_mul(count)?))
+            .filter(|length| *length <= MAX_BYTES)
+            .ok_or(Refusal::TooLarge)?;
+        plan(length, outcome(count), Way::Given(first))
     }
 
-    fn map(&mut self, plain: Range<usize>) -> Range<usize> {
-        let start = self.at(plain.start);
-        start..self.at(plain.end)
+    /// Bytes of the text once it is edited.
+    pub fn length(&self) -> usize {
+        self.length
+    }
+
+    /// What will have been done.
+    pub fn outcome(&self) -> Outcome {
+        self.outcome
+    }
+
+    /// Makes the edit in the text that it was planned for. A body that nobody else holds, and
+    /// that does not grow, is edited where it is and used up by it; any other is left as it was.
+    pub fn make(self, body: &mut Bytes) -> Result<Bytes, Refusal> {
+        let first = match self.way {
+            Way::Made(made) => return Ok(Bytes::from(made)),
+            Way::Given(first) => first,
+        };
+        // What becomes much shorter would keep all of its memory, so it is copied too.
+        if (body.len() / 4 * 3..=body.len()).contains(&self.length) {
+            match std::mem::take(body).try_into_mut() {
+                Ok(mut own) => {
+                    in_place(
+                        &mut own,
+                        self.old,
+                        self.new,
+                        first,
+                        self.outcome.occurrences,
+                    );
+                    return Ok(own.freeze());
+                }
+                Err(shared) => *body = shared,
+            }
+        }
+        let mut made = buffer(self.length)?;
+        let mut from = 0usize;
+        for place in places(body, self.old, first, self.outcome.occurrences) {
+            made.extend_from_slice(body.get(from..place).unwrap_or_default());
+            made.extend_from_slice(self.new);
+            from = place + self.old.len();
+        }
+        made.extend_from_slice(body.get(from..).unwrap_or_default());
+        Ok(Bytes::from(made))
     }
 }
 
-fn with_lf(text: &[u8]) -> Result<Cow<'_, [u8]>, Refusal> {
-    if memmem::find(text, b"\r\n").is_none() {
-        return Ok(Cow::Borrowed(text));
-    }
-    let mut out = buffer(text.len())?;
-    let mut from = 0usize;
-    for place in memmem::find_iter(text, b"\r\n") {
-        out.extend_from_slice(text.get(from..place).unwrap_or_default());
-        from = place.saturating_add(1);
-    }
-    out.extend_from_slice(text.get(from..).unwrap_or_default());
-    Ok(Cow::Owned(out))
+/// Where `old` stands, from its known first place on.
+fn places<'a>(
+    text: &'a [u8],
+    old: &'a [u8],
+    first: usize,
+    count: usize,
+) -> impl Iterator<Item = usize> + 'a {
+    let behind = first + old.len();
+    let rest = match count {
+        1 => &[],
+        _ => text.get(behind..).unwrap_or_default(),
+    };
+    let more = memchr::memmem::find_iter(rest, old).map(move |place| behind + place);
+    std::iter::once(first).chain(more)
 }
 
-fn with_crlf(lf: &[u8]) -> Result<Vec<u8>, Refusal> {
-    let added = memchr::memchr_iter(b'\n', lf).count();
-    let mut out = buffer(lf.len().saturating_add(added))?;
-    let mut from = 0usize;
-    for place in memchr::memchr_iter(b'\n', lf) {
-        out.extend_from_slice(lf.get(from..place).unwrap_or_default());
-        out.push(b'\r');
-        from = place;
+/// Replaces within the text's own bytes; `new` is not longer than `old`. What was written never
+/// reaches what is still to be read.
+fn in_place(text: &mut BytesMut, old: &[u8], new: &[u8], first: usize, count: usize) {
+    let finder = Finder::new(old);
+    let (mut read, mut write) = (first, first);
+    for left in (0..count).rev() {
+        text.get_mut(write..write + new.len())
+            .unwrap_or_default()
+            .copy_from_slice(new);
+        read += old.len();
+        write += new.len();
+        let rest = text.get(read..).unwrap_or_default();
+        let kept = match left {
+            0 => rest.len(),
+            _ => finder.find(rest).unwrap_or(rest.len()),
+        };
+        if read != write {
+            text.copy_within(read..read + kept, write);
+        }
+        read += kept;
+        write += kept;
     }
-    out.extend_from_slice(lf.get(from..).unwrap_or_default());
-    Ok(out)
+    text.truncate(write);
+}
+
+/// A text with its replacements made, where the text itself is to stay.
+pub fn replace(
+    text: &Bytes,
+    old: &[u8],
+    new: &[u8],
+    all: bool,
+) -> Result<(Bytes, Outcome), Refusal> {
+    let plan = Plan::of(text, old, new, all)?;
+    let outcome = plan.outcome();
+    // Held twice, it is not edited where it is.
+    Ok((plan.make(&mut text.clone())?, outcome))
 }
 
 /// Room for a text of just that length, or the refusal instead of an abort.
@@ -279,10 +255,28 @@ mod tests {
     use proptest::prelude::*;
 
     fn run(text: &str, old: &str, new: &str, all: bool) -> Result<(String, usize, bool), Refusal> {
-        replace(text.as_bytes(), old.as_bytes(), new.as_bytes(), all).map(|replaced| {
-            let body = String::from_utf8(replaced.body).expect("text");
-            (body, replaced.occurrences, replaced.crlf)
-        })
+        let (body, outcome) = both_ways(text.as_bytes(), old.as_bytes(), new.as_bytes(), all)?;
+        let body = String::from_utf8(body.to_vec()).expect("text");
+        Ok((body, outcome.occurrences, outcome.crlf))
+    }
+
+    /// The edit of a body that others hold as well, and of one that nobody does, must agree; and
+    /// the shared one must stay what it was.
+    fn both_ways(
+        text: &[u8],
+        old: &[u8],
+        new: &[u8],
+        all: bool,
+    ) -> Result<(Bytes, Outcome), Refusal> {
+        let mut shared = Bytes::copy_from_slice(text);
+        let held = shared.clone();
+        let copied = Plan::of(text, old, new, all)?.make(&mut shared)?;
+        assert_eq!((&shared, &held), (&held, &Bytes::copy_from_slice(text)));
+        let plan = Plan::of(text, old, new, all)?;
+        let (length, outcome) = (plan.length(), plan.outcome());
+        let made = plan.make(&mut Bytes::from(text.to_vec()))?;
+        assert_eq!((&made, made.len()), (&copied, length));
+        Ok((made, outcome))
     }
 
     fn ok(body: &str, occurrences: usize, crlf: bool) -> Result<(String, usize, bool), Refusal> {
@@ -327,9 +321,10 @@ mod tests {
 
     #[test]
     fn an_outcome_beyond_all_memory_is_refused() {
-        let text = vec![b'a'; 1 << 20];
+        let text = Bytes::from(vec![b'a'; 1 << 20]);
         let new = vec![b'b'; 1 << 20];
-        assert_eq!(replace(&text, b"a", &new, true), Err(Refusal::TooLarge));
+        let refused = replace(&text, b"a", &new, true).map(|(_, outcome)| outcome);
+        assert_eq!(refused, Err(Refusal::TooLarge));
         let path = VPath::parse("/x").expect("a path");
         let error = sentence(&Refusal::TooLarge, &path, "a");
         assert_eq!((error.code(), error.path()), ("too_large", Some(&path)));
@@ -337,9 +332,18 @@ mod tests {
 
     #[test]
     fn bytes_that_are_not_text_stay_as_they_are() {
-        let replaced = replace(b"\xff\xfea\xff", b"a", b"bb", false).expect("one");
-        assert_eq!(replaced.body, b"\xff\xfebb\xff");
-        assert_eq!(replaced.body.capacity(), replaced.body.len());
+        let (body, _) = both_ways(b"\xff\xfea\xff", b"a", b"bb", false).expect("one");
+        assert_eq!(body, &b"\xff\xfebb\xff"[..]);
+    }
+
+    #[test]
+    fn a_body_of_ones_own_is_edited_where_it_is() {
+        let mut body = Bytes::from(b"one two three two".repeat(100));
+        let (text, at) = (body.clone().to_vec(), body.as_ptr());
+        let plan = Plan::of(&text, b"two", b"2", true).expect("a plan");
+        let made = plan.make(&mut body).expect("made");
+        assert_eq!((made.as_ptr(), body.len()), (at, 0));
+        assert_eq!(made, &b"one 2 three 2".repeat(100)[..]);
     }
 
     /// The twin: step by step, byte by byte.
@@ -370,8 +374,8 @@ mod tests {
                 _ if all => Ok((body, count)),
                 _ => Err(Refusal::Ambiguous(count)),
             };
-            let got = replace(text.as_bytes(), old.as_bytes(), new.as_bytes(), all);
-            prop_assert_eq!(got.map(|done| (done.body, done.occurrences)), expected);
+            let got = both_ways(text.as_bytes(), old.as_bytes(), new.as_bytes(), all);
+            prop_assert_eq!(got.map(|(body, done)| (body.to_vec(), done.occurrences)), expected);
         }
 
         #[test]

@@ -1,12 +1,14 @@
 //! What the storage trait provides: its conveniences, written over its required methods.
 
+use std::ops::Range;
+
 use futures_util::StreamExt;
 use futures_util::future::LocalBoxFuture;
 use futures_util::stream;
 
 use super::{
-    Change, Depth, File, Flow, Meta, NewFile, PARALLEL, Pending, PutMode, REPLAYS, Removed, Scan,
-    Scope, Storage, literal_dir,
+    Change, Depth, File, Flow, Meta, NewFile, PARALLEL, Part, Pending, PutMode, REPLAYS, Removed,
+    Scan, Scope, Storage, literal_dir,
 };
 use crate::error::{Kind, Result};
 use crate::path::VPath;
@@ -39,6 +41,22 @@ pub(super) fn walk<'a>(
                 None => return Ok(()),
             }
         }
+    })
+}
+
+pub(super) fn get_part<'a>(
+    storage: &'a dyn Storage,
+    path: &'a VPath,
+    range: Range<u64>,
+) -> Pending<'a, Option<Part>> {
+    Box::pin(async move {
+        let start = range.start;
+        let file = storage.get(path, Some(range)).await?;
+        Ok(file.map(|file| Part {
+            file,
+            start,
+            lines: None,
+        }))
     })
 }
 
@@ -106,10 +124,10 @@ pub(super) fn update<'a>(
     Box::pin(async move {
         let mut attempt = 0;
         loop {
-            let Some(file) = storage.get(path, None).await? else {
+            let Some(mut file) = storage.get(path, None).await? else {
                 return Ok(None);
             };
-            let new = change(&file)?;
+            let new = change(&mut file)?;
             let mode = match file.meta.version {
                 Some(version) => PutMode::Update(version),
                 None => PutMode::Overwrite,

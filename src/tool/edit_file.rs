@@ -90,8 +90,8 @@ fn stale(set: &ToolSet, path: &VPath, body: &[u8]) -> Option<Answer> {
 /// change in between makes the next edit ask for a fresh read, as it should.
 fn note(set: &ToolSet, path: &VPath, before: Option<&Bytes>, edit: &Edit) {
     let Some(before) = before else { return };
-    if let Ok(done) = replace::replace(before, &edit.old, &edit.new, edit.replace_all) {
-        set.seen.borrow_mut().note(path, &done.body);
+    if let Ok((after, _)) = replace::replace(before, &edit.old, &edit.new, edit.replace_all) {
+        set.seen.borrow_mut().note(path, &after);
     }
 }
 

@@ -214,7 +214,7 @@ impl ToolSet {
             Tool::ReadFile => read_file::run(self, backend, input).await,
             Tool::WriteFile => write_file::run(self, backend, input).await,
             Tool::EditFile => edit_file::run(self, backend, input).await,
-            Tool::Delete => delete::run(self, backend, input).await,
+            Tool::Delete => delete::run(backend, input).await,
             Tool::Glob => glob::run(backend, input).await,
             Tool::Grep => grep::run(backend, input).await,
             Tool::Execute => execute::run(self, backend, input).await,

@@ -84,7 +84,15 @@ pub async fn offload(
                     update: written.files_update.unwrap_or_default(),
                 };
             }
-            Err(error) if error.kind() == Kind::AlreadyExists => {}
+            // A message is shown to the model again and again: what was saved then serves still.
+            Err(error) if error.kind() == Kind::AlreadyExists => {
+                if holds(backend, &path, &body).await {
+                    return Moved {
+                        text: note(text, &path, what),
+                        update: FilesUpdate::new(),
+                    };
+                }
+            }
             Err(error) => {
                 refusal = error.to_string();
                 break;
@@ -95,6 +103,11 @@ pub async fn offload(
         text: cut(text, &refusal, room),
         update: FilesUpdate::new(),
     }
+}
+
+/// Whether a file is there with just these bytes.
+async fn holds(backend: &dyn Backend, path: &VPath, body: &Bytes) -> bool {
+    matches!(backend.read_raw(path).await, Ok(file) if file.body == *body)
 }
 
 fn note(text: &str, path: &VPath, what: What) -> String {

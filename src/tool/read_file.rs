@@ -106,8 +106,9 @@ fn text(content: &[u8], position: Position, column: usize, room: Room) -> String
     match stop {
         Some(Stop { line, column }) if column > 0 => {
             let offset = line.saturating_sub(1);
+            let of = total.map_or(String::new(), |total| format!(" of {total}"));
             out.push_str(&format!(
-                "\n[Line {line} of {total} goes on. Read on with offset={offset}, column={column}]"
+                "\n[Line {line}{of} goes on. Read on with offset={offset}, column={column}]"
             ));
         }
         Some(Stop { line, .. }) => out.push_str(&left(total, line.saturating_sub(1))),
@@ -120,7 +121,10 @@ fn text(content: &[u8], position: Position, column: usize, room: Room) -> String
     out
 }
 
-fn left(total: usize, next: usize) -> String {
+fn left(total: Option<usize>, next: usize) -> String {
+    let Some(total) = total else {
+        return format!("\n[More lines follow. Read on with offset={next}]");
+    };
     let left = counted(total.saturating_sub(next), "line is", "lines are");
     format!("\n[{left} left of {total}. Read on with offset={next}]")
 }
@@ -132,9 +136,13 @@ async fn past_the_end(set: &ToolSet, backend: &dyn Backend, path: &VPath, page: 
     };
     let total = match shown(set, backend, path, start).await {
         Ok(Shown {
-            position: Some(position),
+            position:
+                Some(Position {
+                    total_lines: Some(total),
+                    ..
+                }),
             ..
-        }) => counted(position.total_lines, "line", "lines"),
+        }) => counted(total, "line", "lines"),
         _ => String::from("fewer lines"),
     };
     Answer::failure(format!(

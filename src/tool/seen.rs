@@ -1,14 +1,19 @@
-//! What a tool set has shown its model. A file may be edited or overwritten only when the model
-//! has read it and it is still as it was then; what counts is a hash of all its bytes, which
-//! every backend can give, and not a time, which two writes in one millisecond share.
+//! What a tool set has shown its models. A file may be edited or overwritten only when it was read
+//! and is still as it was then; what counts is a hash of all its bytes, which every backend can
+//! give, and not a time, which two writes in one millisecond share.
+//!
+//! One tool set may serve many conversations, each with a file of its own under the same path. So
+//! a path has every state that was read, not only the last: what one conversation reads, changes
+//! or deletes must not make another read again.
 
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hasher};
 
 use crate::path::VPath;
 
-/// Files remembered. Beyond it the one not met for longest is forgotten, and asks to be read again.
-const MAX_FILES: usize = 4_096;
+/// States remembered. Beyond it the one not met for longest is forgotten, and asks to be read
+/// again.
+const MAX_STATES: usize = 8_192;
 
 /// How a file stands to what was read of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,13 +29,10 @@ pub enum Standing {
 /// The memory of one tool set.
 #[derive(Default)]
 pub struct Seen {
-    files: HashMap<VPath, Mark>,
+    /// By path, by hash: when it was met last.
+    files: HashMap<VPath, HashMap<u64, u64>>,
+    states: usize,
     clock: u64,
-}
-
-struct Mark {
-    hash: u64,
-    met: u64,
 }
 
 fn hash(body: &[u8]) -> u64 {
@@ -40,19 +42,15 @@ fn hash(body: &[u8]) -> u64 {
 }
 
 impl Seen {
-    /// The model knows the file as these bytes.
+    /// A model knows the file as these bytes.
     pub fn note(&mut self, path: &VPath, body: &[u8]) {
         self.clock = self.clock.wrapping_add(1);
-        let mark = Mark {
-            hash: hash(body),
-            met: self.clock,
-        };
-        self.files.insert(path.clone(), mark);
-        if self.files.len() > MAX_FILES {
-            let oldest = self.files.iter().min_by_key(|(_, mark)| mark.met);
-            if let Some(path) = oldest.map(|(path, _)| path.clone()) {
-                self.files.remove(&path);
-            }
+        let states = self.files.entry(path.clone()).or_default();
+        if states.insert(hash(body), self.clock).is_none() {
+            self.states = self.states.saturating_add(1);
+        }
+        if self.states > MAX_STATES {
+            self.forget_oldest();
         }
     }
 
@@ -60,14 +58,25 @@ impl Seen {
     pub fn standing(&self, path: &VPath, body: &[u8]) -> Standing {
         match self.files.get(path) {
             None => Standing::Unread,
-            Some(mark) if mark.hash == hash(body) => Standing::Current,
+            Some(states) if states.contains_key(&hash(body)) => Standing::Current,
             Some(_) => Standing::Changed,
         }
     }
 
-    /// A file, or all beneath a directory, is gone.
-    pub fn forget(&mut self, path: &VPath) {
-        self.files.retain(|known, _| !known.is_under(path));
+    fn forget_oldest(&mut self) {
+        let all = self.files.iter();
+        let oldest = all
+            .flat_map(|(path, states)| states.iter().map(move |(hash, met)| (met, path, hash)))
+            .min_by_key(|(met, ..)| **met)
+            .map(|(_, path, hash)| (path.clone(), *hash));
+        let Some((path, hash)) = oldest else { return };
+        if let Some(states) = self.files.get_mut(&path) {
+            states.remove(&hash);
+            self.states = self.states.saturating_sub(1);
+            if states.is_empty() {
+                self.files.remove(&path);
+            }
+        }
     }
 }
 
@@ -83,19 +92,30 @@ mod tests {
         seen.note(&path, b"x");
         assert_eq!(seen.standing(&path, b"x"), Standing::Current);
         assert_eq!(seen.standing(&path, b"y"), Standing::Changed);
-        seen.forget(&VPath::parse("/d").expect("a path"));
-        assert_eq!(seen.standing(&path, b"x"), Standing::Unread);
+    }
+
+    #[test]
+    fn files_of_two_conversations_under_one_path_are_both_known() {
+        let mut seen = Seen::default();
+        let path = VPath::parse("/notes").expect("a path");
+        seen.note(&path, b"of one");
+        seen.note(&path, b"of another");
+        assert_eq!(seen.standing(&path, b"of one"), Standing::Current);
+        assert_eq!(seen.standing(&path, b"of another"), Standing::Current);
+        assert_eq!(seen.standing(&path, b"of nobody"), Standing::Changed);
     }
 
     #[test]
     fn memory_is_bounded_and_the_oldest_goes_first() {
         let mut seen = Seen::default();
-        let path = |n: usize| VPath::parse(&format!("/{n}")).expect("a path");
-        for n in 0..=MAX_FILES {
-            seen.note(&path(n), b"x");
+        let path = |n: usize| VPath::parse(&format!("/{}", n / 2)).expect("a path");
+        for n in 0..=MAX_STATES {
+            seen.note(&path(n), &[n as u8 & 1]);
         }
-        assert_eq!(seen.files.len(), MAX_FILES);
-        assert_eq!(seen.standing(&path(0), b"x"), Standing::Unread);
-        assert_eq!(seen.standing(&path(1), b"x"), Standing::Current);
+        assert_eq!(seen.states, MAX_STATES);
+        assert_eq!(seen.standing(&path(0), &[0]), Standing::Changed);
+        assert_eq!(seen.standing(&path(0), &[1]), Standing::Current);
+        seen.note(&path(MAX_STATES), b"one more");
+        assert_eq!(seen.standing(&path(0), &[1]), Standing::Unread);
     }
 }

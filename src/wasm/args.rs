@@ -87,6 +87,14 @@ impl<'a> Args<'a> {
         VPath::parse_file(self.str()?)
     }
 
+    /// The path of a file, and whether it was given as it is spelled.
+    pub fn named_file(&mut self) -> Result<(VPath, bool)> {
+        let given = self.str()?;
+        let path = VPath::parse_file(given)?;
+        let same = path.as_str() == given;
+        Ok((path, same))
+    }
+
     /// A content: short ones stand in the message, others in a buffer.
     pub fn blob(&mut self) -> Result<Bytes> {
         if !self.bool()? {

@@ -19,7 +19,7 @@ use crate::time::Time;
 use crate::wasm::args::Args;
 #[cfg(feature = "agent")]
 use crate::wasm::policy;
-use crate::wasm::reply::Reply;
+use crate::wasm::reply::{Reply, reply_done, reply_ptr};
 use crate::wasm::{buffers, handles, task};
 
 /// Packs an answer, or the refusal in its place.
@@ -34,9 +34,9 @@ pub fn answered<T>(answer: Result<T>, pack: impl FnOnce(&mut Reply, T)) -> Reply
     }
 }
 
-/// Answers a call on the spot. For backends whose futures are always ready.
+/// Answers a call on the spot, and tells where the answer begins. For backends whose futures are always ready.
 #[wasm_bindgen]
-pub fn call_now(handle: u32, operation: u8, len: usize) {
+pub fn call_now(handle: u32, operation: u8, len: usize) -> *const u8 {
     let mut future = pin!(prepared(handle, operation, len));
     let reply = match future
         .as_mut()
@@ -46,6 +46,7 @@ pub fn call_now(handle: u32, operation: u8, len: usize) {
         Poll::Pending => Reply::error(&Error::internal("A synchronous backend did not answer")),
     };
     reply.send();
+    reply_ptr()
 }
 
 /// Starts a call; 0 when it is answered already, else its task.
@@ -55,6 +56,8 @@ pub fn call_start(handle: u32, operation: u8, len: usize) -> u32 {
 }
 
 fn prepared(handle: u32, operation: u8, len: usize) -> LocalBoxFuture<'static, Reply> {
+    // The answer before was read to its end; bodies that it holds could not be edited in place.
+    reply_done();
     let asked = buffers::with_scratch(len, |message| {
         asked(handle, operation, &mut Args::new(message))
     });
@@ -118,7 +121,7 @@ fn read(backend: SharedBackend, args: &mut Args<'_>) -> Asked {
             reply.optional_str(read.mime.as_ref().map(|mime| mime.as_str()));
             reply.bool(read.position.is_some());
             if let Some(position) = read.position {
-                reply.f64(position.total_lines as f64);
+                reply.f64(position.total_lines.map_or(-1.0, |total| total as f64));
                 reply.f64(position.start_line as f64);
                 reply.f64(position.end_line as f64);
                 reply.f64(position.next_offset.map_or(-1.0, |offset| offset as f64));
@@ -172,7 +175,7 @@ fn glob(backend: SharedBackend, args: &mut Args<'_>) -> Asked {
 fn write(backend: SharedBackend, args: &mut Args<'_>) -> Asked {
     let raw = args.bool()?;
     let blob = args.blob()?;
-    let path = args.file_path()?;
+    let (path, as_given) = args.named_file()?;
     let content = if raw {
         Content::Raw(blob)
     } else {
@@ -180,7 +183,7 @@ fn write(backend: SharedBackend, args: &mut Args<'_>) -> Asked {
     };
     Ok(Box::pin(async move {
         answered(backend.write(&path, content).await, |reply, written| {
-            reply.str(path.as_str());
+            reply.path(&path, as_given);
             put_update(reply, written.files_update);
         })
     }))
@@ -192,10 +195,10 @@ fn edit(backend: SharedBackend, args: &mut Args<'_>) -> Asked {
         new: args.blob()?,
         replace_all: args.bool()?,
     };
-    let path = args.file_path()?;
+    let (path, as_given) = args.named_file()?;
     Ok(Box::pin(async move {
         answered(backend.edit(&path, &edit).await, |reply, edited| {
-            reply.str(path.as_str());
+            reply.path(&path, as_given);
             reply.len(edited.occurrences);
             reply.bool(edited.crlf);
             put_update(reply, edited.files_update);
@@ -204,10 +207,10 @@ fn edit(backend: SharedBackend, args: &mut Args<'_>) -> Asked {
 }
 
 fn delete(backend: SharedBackend, args: &mut Args<'_>) -> Asked {
-    let path = args.file_path()?;
+    let (path, as_given) = args.named_file()?;
     Ok(Box::pin(async move {
         answered(backend.delete(&path).await, |reply, deleted| {
-            reply.str(path.as_str());
+            reply.path(&path, as_given);
             put_update(reply, deleted.files_update);
         })
     }))
@@ -311,13 +314,16 @@ pub fn shell_id(handle: u32) -> Option<String> {
 }
 
 fn put_infos(reply: &mut Reply, infos: &[FileInfo]) {
-    let shown: Vec<Option<String>> = infos
+    // Only directories are shown as anything but their path.
+    let dirs: Vec<String> = infos
         .iter()
-        .map(|info| info.is_dir().then(|| info.shown_path()))
+        .filter(|info| info.is_dir())
+        .map(FileInfo::shown_path)
         .collect();
-    reply.texts(infos.iter().zip(&shown).map(|(info, shown)| match shown {
-        Some(dir) => dir.as_bytes(),
-        None => info.path.as_str().as_bytes(),
+    let mut dirs = dirs.iter();
+    reply.texts(infos.iter().map(|info| match info.entry {
+        EntryInfo::Directory => dirs.next().map_or(&b""[..], |dir| dir.as_bytes()),
+        EntryInfo::File { .. } => info.path.as_str().as_bytes(),
     }));
     // A size below zero marks a directory.
     reply.f64s(infos.iter().map(|info| match info.entry {

@@ -14,6 +14,7 @@ pub mod composite;
 #[cfg(feature = "lent")]
 pub mod context_hub;
 pub mod handles;
+mod heap;
 #[cfg(feature = "storages")]
 pub mod indexed_db;
 #[cfg(feature = "lent")]

@@ -7,14 +7,20 @@ use wasm_bindgen::JsValue;
 use wasm_bindgen::prelude::wasm_bindgen;
 
 use crate::backend::files::{Files, FilesOptions, WriteMode};
-use crate::backend::opfs::{Opfs, Root};
+use crate::backend::opfs::{Opfs, Root, Writers};
 use crate::env::dom::Herald;
 use crate::wasm::handles;
 
 /// A new one. `directory` is a handle, or `undefined` for the origin's own file system; `steps`
-/// are the directories beneath it. `tell` is called with the paths of each change.
+/// are the directories beneath it; `exclusive` says that only backends like it write there. `tell` is called with the paths of each change.
 #[wasm_bindgen]
-pub fn opfs_new(directory: JsValue, steps: Vec<String>, overwrite: bool, tell: Function) -> u32 {
+pub fn opfs_new(
+    directory: JsValue,
+    steps: Vec<String>,
+    overwrite: bool,
+    exclusive: bool,
+    tell: Function,
+) -> u32 {
     let options = FilesOptions {
         write_mode: if overwrite {
             WriteMode::Overwrite
@@ -28,6 +34,11 @@ pub fn opfs_new(directory: JsValue, steps: Vec<String>, overwrite: bool, tell: F
     } else {
         Root::Given(directory, steps)
     };
-    let storage = Opfs::new(root, Herald::new(Some(tell)));
+    let writers = if exclusive {
+        Writers::OnlyOurs
+    } else {
+        Writers::Anybody
+    };
+    let storage = Opfs::new(root, writers, Herald::new(Some(tell)));
     handles::hold(Rc::new(Files::new(storage, options)))
 }

@@ -15,8 +15,8 @@ use crate::env::{clock, host};
 use crate::error::{Error, Kind, Result};
 use crate::path::VPath;
 use crate::policy::{
-    After, Asking, Before, Call, Covers, Hooks, Inspected, Limits, Mode, OnAudit, Policy, Question,
-    Rate, Record, Rule, Rules, Touch, Verdict, stack,
+    After, Asking, Before, Call, Covers, Hooks, Inspected, Limits, Mode, OnAudit, OneAtATime,
+    Policy, Question, Rate, Rates, Record, Rule, Rules, Touch, Verdict, stack,
 };
 use crate::protocol::Content;
 use crate::wasm::call::answered;
@@ -25,6 +25,14 @@ use crate::wasm::handles;
 thread_local! {
     /// Audits by the handle of their policy, for calls refused before any rule sees them.
     static AUDITS: RefCell<HashMap<u32, OnAudit>> = RefCell::new(HashMap::new());
+    /// Policies that are put round one backend after another, by their number.
+    static KEPT: RefCell<Kept> = RefCell::new(Kept::default());
+}
+
+#[derive(Default)]
+struct Kept {
+    last: u32,
+    held: HashMap<u32, Policy>,
 }
 
 /// Puts a policy round a handle; answers with the new one.
@@ -33,8 +41,49 @@ pub fn policy_new(inner: u32, options: JsValue) {
     answered(made(inner, &options), |reply, handle| reply.u32(handle)).send();
 }
 
+/// Keeps a policy that is to be put round one backend after another; answers with its number.
+#[wasm_bindgen]
+pub fn policy_keep(options: JsValue) {
+    let kept = read(&options).map(|policy| {
+        KEPT.with_borrow_mut(|kept| {
+            kept.last = kept.last.wrapping_add(1).max(1);
+            let one_at_a_time = Some(OneAtATime::default());
+            kept.held.insert(
+                kept.last,
+                Policy {
+                    one_at_a_time,
+                    ..policy
+                },
+            );
+            kept.last
+        })
+    });
+    answered(kept, |reply, id| reply.u32(id)).send();
+}
+
+/// Puts a policy that was kept round a handle; answers with the new one.
+#[wasm_bindgen]
+pub fn policy_put(kept: u32, inner: u32) {
+    let policy = KEPT.with_borrow(|all| all.held.get(&kept).cloned());
+    let made = match policy {
+        Some(policy) => stacked(inner, policy),
+        None => Err(Error::internal("There is no such policy")),
+    };
+    answered(made, |reply, handle| reply.u32(handle)).send();
+}
+
+/// Lets go of a policy that was kept.
+#[wasm_bindgen]
+pub fn policy_drop(kept: u32) {
+    let gone = KEPT.with_borrow_mut(|all| all.held.remove(&kept));
+    drop(gone);
+}
+
 fn made(inner: u32, options: &JsValue) -> Result<u32> {
-    let policy = read(options)?;
+    stacked(inner, read(options)?)
+}
+
+fn stacked(inner: u32, policy: Policy) -> Result<u32> {
     let audit = policy.audit.clone();
     let handle = handles::hold_shared(stack(handles::backend(inner)?, policy)?);
     if let Some(audit) = audit {
@@ -123,10 +172,11 @@ fn read(options: &JsValue) -> Result<Policy> {
         let millis = host::number_property(options, "askTimeoutMs").unwrap_or(60_000.0);
         policy.ask = Some(asking(on_ask, millis));
     }
-    policy.rates = array(options, "rates")
+    let rates: Vec<Rate> = array(options, "rates")
         .iter()
         .map(rate)
         .collect::<Result<_>>()?;
+    policy.rates = Rates::new(rates);
     if let Some(quota) = host::property(options, "quota") {
         policy.quota = Some(Limits {
             max_bytes: bytes_limit(&quota, "maxBytes"),

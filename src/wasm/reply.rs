@@ -11,7 +11,9 @@ use wasm_bindgen::prelude::wasm_bindgen;
 
 use crate::env::host::ForeignCause;
 use crate::error::Error;
+use crate::path::VPath;
 use crate::protocol::index;
+use crate::search::scan;
 
 /// What JavaScript decodes at a time. Short chunks keep one foreign letter from doubling the
 /// size of everything, and a slice from keeping a large text alive.
@@ -93,6 +95,14 @@ impl Reply {
         self.bytes.extend_from_slice(text.as_bytes());
     }
 
+    /// A path that was asked about: where it was given as it is spelled, a mark says so.
+    pub fn path(&mut self, path: &VPath, as_given: bool) {
+        match as_given {
+            true => self.u32(u32::MAX),
+            false => self.str(path.as_str()),
+        }
+    }
+
     /// A text, or none.
     pub fn optional_str(&mut self, text: Option<&str>) {
         self.bool(text.is_some());
@@ -111,57 +121,43 @@ impl Reply {
     /// A column of texts.
     pub fn texts<'a>(&mut self, texts: impl ExactSizeIterator<Item = &'a [u8]>) {
         let rows = texts.len();
-        let mut ends = Vec::with_capacity(rows);
-        let mut packed: Vec<u8> = Vec::new();
-        let mut chunks: Vec<(usize, usize)> = Vec::new();
-        let (mut chunk_start, mut units) = (0usize, 0usize);
-        for (row, text) in texts.enumerate() {
-            units += if text.is_ascii() {
-                packed.extend_from_slice(text);
-                text.len()
-            } else {
-                // What is not UTF-8 is shown with replacement characters, put here so that the
-                // units counted are those that JavaScript sees.
-                let text = String::from_utf8_lossy(text);
-                packed.extend_from_slice(text.as_bytes());
-                text.chars().map(char::len_utf16).sum()
-            };
-            ends.push(index(units));
-            if packed.len() - chunk_start >= CHUNK {
-                chunks.push((packed.len(), row + 1));
-                chunk_start = packed.len();
-                units = 0;
-            }
+        let mut column = Column::default();
+        column.ends.reserve_exact(rows);
+        for text in texts {
+            column.push(text);
         }
-        if chunks.last().map_or(0, |(_, row)| *row) < rows {
-            chunks.push((packed.len(), rows));
-        }
+        column.seal();
         self.len(rows);
-        self.len(chunks.len());
-        for (end, row) in chunks {
+        self.len(column.chunks.len());
+        for (end, row) in column.chunks {
             self.len(end);
             self.len(row);
         }
-        self.bytes.reserve(ends.len() * 4);
-        for end in ends {
-            self.u32(end);
-        }
-        self.body(Bytes::from(packed));
+        self.u32s(column.ends.into_iter());
+        self.body(Bytes::from(column.packed));
     }
 
     /// A column of whole numbers.
     pub fn u32s(&mut self, values: impl ExactSizeIterator<Item = u32>) {
-        self.bytes.reserve(values.len() * 4);
-        for value in values {
-            self.u32(value);
-        }
+        self.column(values.map(u32::to_le_bytes));
     }
 
     /// A column of JavaScript numbers.
     pub fn f64s(&mut self, values: impl ExactSizeIterator<Item = f64>) {
-        self.bytes.reserve(values.len() * 8);
-        for value in values {
-            self.f64(value);
+        self.column(values.map(f64::to_le_bytes));
+    }
+
+    /// Room for all is made at once, so that no number asks for its own.
+    fn column<const N: usize>(&mut self, values: impl ExactSizeIterator<Item = [u8; N]>) {
+        let from = self.bytes.len();
+        self.bytes.resize(from + values.len() * N, 0);
+        let (places, _) = self
+            .bytes
+            .get_mut(from..)
+            .unwrap_or_default()
+            .as_chunks_mut::<N>();
+        for (place, value) in places.iter_mut().zip(values) {
+            *place = value;
         }
     }
 
@@ -169,6 +165,59 @@ impl Reply {
     pub fn send(self) {
         let before = OUT.with_borrow_mut(|out| std::mem::replace(out, self));
         drop(before);
+    }
+}
+
+/// A column of texts being packed.
+#[derive(Default)]
+struct Column {
+    packed: Vec<u8>,
+    /// Where each text ends, in UTF-16 units of its chunk.
+    ends: Vec<u32>,
+    /// Where each chunk ends: bytes, and rows.
+    chunks: Vec<(usize, usize)>,
+}
+
+impl Column {
+    fn sealed(&self) -> (usize, usize) {
+        self.chunks.last().copied().unwrap_or_default()
+    }
+
+    /// In ASCII, which nearly everything is, a unit is a byte; `seal` sees to the rest.
+    fn push(&mut self, text: &[u8]) {
+        self.packed.extend_from_slice(text);
+        let inside = self.packed.len() - self.sealed().0;
+        self.ends.push(index(inside));
+        if inside >= CHUNK {
+            self.seal();
+        }
+    }
+
+    /// Ends a chunk. One look tells whether all of it is ASCII.
+    fn seal(&mut self) {
+        let (start, row) = self.sealed();
+        if row == self.ends.len() {
+            return;
+        }
+        if !scan::is_ascii(self.packed.get(start..).unwrap_or_default()) {
+            self.count(start, row);
+        }
+        self.chunks.push((self.packed.len(), self.ends.len()));
+    }
+
+    /// Counts units text by text. What is not UTF-8 is shown with replacement characters, put
+    /// here so that the units counted are those that JavaScript sees.
+    fn count(&mut self, start: usize, row: usize) {
+        let chunk = self.packed.split_off(start);
+        let (mut from, mut units) = (0usize, 0usize);
+        for end in self.ends.get_mut(row..).unwrap_or_default() {
+            let text = chunk.get(from..*end as usize).unwrap_or_default();
+            from = *end as usize;
+            let text = String::from_utf8_lossy(text);
+            self.packed.extend_from_slice(text.as_bytes());
+            units += text.chars().map(char::len_utf16).sum::<usize>();
+            *end = index(units);
+        }
     }
 }
 

@@ -13,7 +13,7 @@ use crate::backend::s3::access::{Access, KeyRing, KeySource, Signed, Signer, Wir
 use crate::backend::s3::client::Retry;
 use crate::backend::s3::r2::R2;
 use crate::backend::s3::request::{Ask, Bucket, Location};
-use crate::backend::s3::sign::Credentials;
+use crate::backend::s3::sign::{Credentials, Keys};
 use crate::backend::s3::{S3, S3Options, Trust};
 use crate::env::host;
 use crate::env::http::Fetch;
@@ -185,7 +185,7 @@ fn hold(
     handles::hold(Rc::new(Files::new(storage, options)))
 }
 
-/// A bucket with keys: an object, or a function that lends them.
+/// A bucket with keys: an object, or a function that lends them. `send` sends one request.
 #[wasm_bindgen]
 pub fn s3_new(
     options: &JsValue,
@@ -193,6 +193,7 @@ pub fn s3_new(
     sign: Option<Function>,
     overwrite: bool,
     warn: Option<Function>,
+    send: Function,
 ) -> std::result::Result<u32, JsValue> {
     let access = match (sign, keys.dyn_ref::<Function>(), credentials(keys)) {
         (Some(sign), ..) => Access::Host(Box::new(HostSigner(sign))),
@@ -207,7 +208,7 @@ pub fn s3_new(
     let bucket = place(options, "S3")?;
     let wire = Signed {
         bucket: bucket.clone(),
-        http: Rc::new(Fetch),
+        http: Rc::new(Fetch(send)),
         access,
     };
     Ok(hold(bucket, Rc::new(wire), usage(options), overwrite, warn))
@@ -261,7 +262,7 @@ pub fn s3_presign(
         headers.collect(),
         seconds,
         crate::env::clock::now(),
-        &keys,
+        &Keys::new(keys),
     ))
 }
 

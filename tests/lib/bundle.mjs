@@ -3,7 +3,7 @@
 import { build } from "esbuild";
 
 /** A Worker's modules, from its source; `directory` is where its imports are resolved. */
-export async function workerModules(source, directory) {
+export async function workerModules(source, directory, extra = {}) {
   const { outputFiles } = await build({
     stdin: { contents: source, resolveDir: directory, sourcefile: "worker.mjs" },
     bundle: true,
@@ -15,6 +15,7 @@ export async function workerModules(source, directory) {
     outdir: "/worker",
     entryNames: "worker",
     logLevel: "error",
+    ...extra,
   });
   const modules = outputFiles.map(({ path, contents, text }) =>
     path.endsWith(".wasm")

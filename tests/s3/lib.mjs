@@ -1,21 +1,22 @@
-// What the S3 tests share: the package in its testing variant, a backend on a server that the
-// suite started, and the names of nasty keys.
+// What the S3 tests share: the package as it ships, and a backend on a server that the suite
+// started.
 
 import assert from "node:assert/strict";
-import { at, cache } from "../../scripts/lib/paths.mjs";
+import { at } from "../../scripts/lib/paths.mjs";
 import { KEYS, makeBucket } from "./servers.mjs";
 
-export const dist = cache("pkg-testing/dist");
+export const dist = at("pkg/dist");
 export const kitbag = await import(`${dist}/node.js`);
-export const testing = await import(`${dist}/testing.js`);
-const { runConformance } = await import(`${dist}/conformance.js`);
+export const { runConformance } = await import(`${dist}/conformance.js`);
 export const root = at();
 
 /** The servers that the suite started, by name. */
-export const servers = {
-  ceph: process.env.KITBAG_TEST_CEPH,
-  moto: process.env.KITBAG_TEST_MOTO,
-};
+export const servers = Object.fromEntries(
+  ["ceph", "moto"].flatMap((name) => {
+    const endpoint = process.env[`KITBAG_TEST_${name.toUpperCase()}`];
+    return endpoint === undefined ? [] : [[name, endpoint]];
+  }),
+);
 
 let buckets = 0;
 
@@ -25,6 +26,12 @@ export async function newBucket(endpoint) {
   const bucket = `kitbag-${process.pid}-${buckets}`;
   await makeBucket(endpoint, bucket);
   return bucket;
+}
+
+/** Where a new bucket on a server is, with the keys to it. */
+export async function location(endpoint) {
+  const bucket = await newBucket(endpoint);
+  return { endpoint, region: "us-east-1", bucket, credentials: KEYS };
 }
 
 /** A backend on a bucket. */
@@ -38,50 +45,3 @@ export function good(answer) {
   assert.equal(answer.error, undefined, JSON.stringify(answer));
   return answer;
 }
-
-/** The case whose path leaves no byte of a key for a prefix. */
-export const LONGEST = "a path of 1,024 bytes is the longest";
-
-/** Runs the conformance suite on a bucket, each case under a prefix of its own. */
-export async function sharedSuite(endpoint, options = {}) {
-  const bucket = await newBucket(endpoint);
-  let turn = 0;
-  const make = ({ writeMode }) => {
-    turn += 1;
-    return backend(endpoint, bucket, { prefix: `case ${turn}/+`, writeMode, ...options });
-  };
-  const report = await runConformance(make, { except: { [LONGEST]: "has a bucket of its own" } });
-  const bare = () => backend(endpoint, bucket, options);
-  const longest = await runConformance(bare, { only: [LONGEST] });
-  suiteHeld(report, longest);
-}
-
-/** What two parts of the suite came to: both held, and nothing was missing. */
-export function suiteHeld(report, longest) {
-  const cut = (text) => text.slice(0, 600);
-  assert.deepEqual([...report.failures, ...longest.failures].map(cut), []);
-  assert.ok(report.passed > 100, `${report.passed} cases`);
-  assert.equal(longest.passed, 1);
-}
-
-export const NASTY = [
-  "a b",
-  " lead and trail ",
-  "a+b",
-  "100%",
-  "%41%2F",
-  "?q=1&r=2",
-  "#frag",
-  "日本/語 é",
-  "e\u0301 decomposed",
-  "😀",
-  "&<>'\"",
-  "~x",
-  "a=b&c;d,e",
-  "__proto__",
-  "constructor/toString",
-  "(x)[y]{z}|^`$@!*",
-  ".hidden/..x/...",
-  "k".repeat(994),
-  "é".repeat(497),
-];

@@ -4,9 +4,10 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { end, must, start } from "../../scripts/lib/exec.mjs";
+import { at } from "../../scripts/lib/paths.mjs";
 import { signed } from "./sign.mjs";
 
 export const KEYS = {
@@ -74,7 +75,7 @@ log file = ${home}/log/$name.log
 keyring = ${home}/keyring
 [client.rgw.a]
 rgw data = ${home}/rgw
-rgw frontends = beast endpoint=127.0.0.1:${port}
+rgw frontends = beast endpoint=127.0.0.1:${port} tcp_nodelay=1
 rgw enable usage log = false
 rgw run sync thread = false
 rgw enable gc threads = false
@@ -144,9 +145,8 @@ export async function startCeph() {
 /** moto: `{ endpoint, stop }`. */
 export async function startMoto() {
   const [port] = await freePorts(1);
-  const child = start(process.env.KITBAG_MOTO, ["-H", "127.0.0.1", "-p", String(port)], {
-    stdio: "ignore",
-  });
+  const python = join(dirname(process.env.KITBAG_MOTO), "python");
+  const child = start(python, [at("tests/s3/moto_in_turn.py"), String(port)], { stdio: "ignore" });
   const endpoint = `http://127.0.0.1:${port}`;
   await answering(endpoint, child, "moto");
   const stop = () => {
@@ -174,4 +174,14 @@ export async function allowPages(endpoint, bucket, origin) {
     .join("")}<MaxAgeSeconds>300</MaxAgeSeconds></CORSRule></CORSConfiguration>`;
   const response = await signed(KEYS, { method: "PUT", url: `${endpoint}/${bucket}?cors=`, body });
   if (!response.ok) throw new Error(`no CORS: ${response.status} ${await response.text()}`);
+  // moto lets a preflight for an existing key through only where the bucket's policy says so.
+  const policy = JSON.stringify({
+    Version: "2012-10-17",
+    Statement: [
+      { Effect: "Allow", Principal: "*", Action: "s3:*", Resource: `arn:aws:s3:::${bucket}/*` },
+    ],
+  });
+  const url = `${endpoint}/${bucket}?policy=`;
+  const allowed = await signed(KEYS, { method: "PUT", url, body: policy });
+  if (!allowed.ok) throw new Error(`no policy: ${allowed.status} ${await allowed.text()}`);
 }

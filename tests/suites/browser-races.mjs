@@ -16,8 +16,7 @@ export default {
         ["chromium", "indexeddb", 100],
         ["chromium", "opfs", 100],
         ["firefox", "indexeddb", 100],
-        // Firefox takes over 100 ms for one exchange of an OPFS file.
-        ["firefox", "opfs", 20],
+        ["firefox", "opfs", 100],
         ["webkit", "indexeddb", 100],
       ]) {
         const ran = () => races({ browser, kind, edits, server, check });

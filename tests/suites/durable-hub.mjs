@@ -54,8 +54,14 @@ async function suite(tally, hub) {
     tally,
     "Context Hub by langsmith",
     eight(() => theirs("acme/edits2")),
-    6,
+    50,
     own("edits2"),
+  );
+  await raceCreates(
+    tally,
+    "Context Hub by langsmith",
+    eight(() => theirs("acme/edits2")),
+    8,
   );
   tally.check("stale parents were met", hub.refused > 0, hub.refused);
 

@@ -1,11 +1,13 @@
-// S3Backend in workerd and in Chromium on Ceph's object gateway; R2Backend in workerd.
+// S3Backend in workerd, Chromium, Deno and Bun on Ceph's object gateway and moto; R2Backend in
+// workerd. The package is the one that ships.
 
 import { withServers } from "../s3/run.mjs";
 
+const FILES = ["workerd", "chromium", "runtimes"].map((host) => `tests/s3/${host}.test.mjs`);
+
 export default {
-  about: "S3 in workerd and Chromium (CORS), R2 in workerd",
-  needs: ["npm", "build:testing", "ceph", "chromium"],
-  minutes: 6,
-  run: (ctx) =>
-    withServers(ctx, ["ceph"], ["tests/s3/workerd.test.mjs", "tests/s3/chromium.test.mjs"]),
+  about: "S3 in workerd, Chromium (CORS), Deno and Bun, R2 in workerd",
+  needs: ["npm", "npm:runtimes", "build", "ceph", "moto", "chromium"],
+  minutes: 15,
+  run: (ctx) => withServers(ctx, ["ceph", "moto"], FILES),
 };

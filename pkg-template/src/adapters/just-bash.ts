@@ -1,9 +1,30 @@
 // just-bash: a shell over the very files that the tools see. Directories that are empty exist
 // only here, since a backend may know none; modes and times set by a command are accepted and
 // not kept, and links are refused.
+//
+// While a script runs, just-bash takes timers, weak references and more of the global objects away
+// from everything that is called in the script's asynchronous context. A backend is no part of
+// the script and needs these to reach a network, so it is called in its caller's context.
 
 import { Bash, type BashOptions, type FileContent, type FsStat, type IFileSystem } from "just-bash";
 import type { BackendProtocolV2, ExecuteResponse, FileInfo } from "kitbag";
+import { contextHere, contextStorage, type InContext } from "../core/context.js";
+
+/** The context of whoever called a shell that runs now. */
+const callers = contextStorage<InContext>();
+
+/** A backend whose methods are called outside of the script; else where the shell was made. */
+function outside(files: BackendProtocolV2): BackendProtocolV2 {
+  const made = contextHere();
+  const within = (): InContext => callers?.getStore() ?? made;
+  return {
+    ls: (path) => within()(() => files.ls(path)),
+    glob: (pattern, path) => within()(() => files.glob(pattern, path)),
+    delete: (path) => within()(() => files.delete?.(path)),
+    uploadFiles: (batch) => within()(() => files.uploadFiles?.(batch)),
+    downloadFiles: (paths) => within()(() => files.downloadFiles?.(paths)),
+  } as BackendProtocolV2;
+}
 
 class FsError extends Error {
   constructor(
@@ -84,7 +105,7 @@ class BackendFs implements IFileSystem {
         "bashFileSystem: the backend must have uploadFiles, downloadFiles and delete",
       );
     }
-    this.#files = files;
+    this.#files = outside(files);
   }
 
   /** Looks at all paths once, so that `getAllPaths` can answer without waiting. */
@@ -306,10 +327,9 @@ export function bashExecute(backend: object, options?: BashExecuteOptions) {
     const signals = [call?.signal, limit].filter((one) => one !== undefined);
     try {
       await fs.refresh();
-      const ran = await bash.exec(
-        command,
-        signals.length > 0 ? { signal: AbortSignal.any(signals) } : {},
-      );
+      const how = signals.length > 0 ? { signal: AbortSignal.any(signals) } : {};
+      const exec = () => bash.exec(command, how);
+      const ran = await (callers ? callers.run(contextHere(), exec) : exec());
       return { output: ran.stdout + ran.stderr, exitCode: ran.exitCode, truncated: false };
     } catch (error) {
       const said = error instanceof Error ? error.message : String(error);

@@ -1,26 +1,24 @@
 // LangChain and LangGraph: the file tools as a middleware of `createAgent` or as plain tools, and
 // backends that find the state or the store of the running graph, so that files are
-// checkpointed with the thread.
+// checkpointed with the thread. How the graph is found, and how the calls of one of its steps see
+// each other's changes, stands in `langchain/`.
 
 import { ToolMessage } from "@langchain/core/messages";
 import { type StructuredToolInterface, tool } from "@langchain/core/tools";
-import { Command, getConfig, getStore, ReducedValue, StateSchema } from "@langchain/langgraph";
-import * as kitbag from "kitbag";
+import { Command, ReducedValue, StateSchema } from "@langchain/langgraph";
 import {
   type BackendOrFactory,
-  type Channel,
   createFileTools,
-  type FileData,
   type FileTools,
   type FileToolsOptions,
-  StateBackend,
   type ToolResult,
 } from "kitbag";
 import { createMiddleware, SystemMessage } from "langchain";
 import { z } from "zod";
+import { type Config, inGraph, lend, stateBackend } from "../langchain/graph.js";
+import type { Files, Update } from "../langchain/step.js";
 
-type Files = Record<string, FileData>;
-type Update = Record<string, FileData | null>;
+export { stateBackend, storeBackend } from "../langchain/graph.js";
 
 /** The files of a graph's state; null in an update deletes. */
 const state = new StateSchema({
@@ -40,46 +38,7 @@ const state = new StateSchema({
   ),
 });
 
-const graph = (): Record<string, unknown> =>
-  (getConfig() as { configurable?: Record<string, unknown> } | undefined)?.configurable ?? {};
-
-/** The state of the running graph as a channel of files. */
-const channel: Channel = {
-  read() {
-    const read = graph().__pregel_read as ((name: string, fresh: boolean) => Files) | undefined;
-    if (!read) throw new Error("stateBackend() works only inside a running graph");
-    return read("files", true) ?? {};
-  },
-  send(update) {
-    const send = graph().__pregel_send as ((writes: Array<[string, Update]>) => void) | undefined;
-    if (!send) throw new Error("stateBackend() works only inside a running graph");
-    send([["files", update]]);
-  },
-};
-
-/** Files in the state of whatever graph is running: checkpointed with its thread. */
-export function stateBackend(options?: {
-  writeMode?: "create" | "overwrite";
-  fileFormat?: "v1" | "v2";
-}) {
-  // A new mirror each time: one that outlives a call would compare states of different threads.
-  return () => new StateBackend({ ...options, channel });
-}
-
-/** Files in the store of whatever graph is running. */
-export function storeBackend(options?: Record<string, unknown>) {
-  return () => {
-    const store = getStore();
-    if (!store) throw new Error("storeBackend() needs a graph that was compiled with a store");
-    const { StoreBackend } = kitbag as unknown as {
-      StoreBackend?: new (options: Record<string, unknown>) => never;
-    };
-    if (!StoreBackend) throw new Error("This build of kitbag has no StoreBackend");
-    return new StoreBackend({ ...options, store });
-  };
-}
-
-type ToolConfig = { toolCall?: { id?: string }; state?: unknown; signal?: AbortSignal };
+type ToolConfig = Config & { toolCall?: { id?: string }; signal?: AbortSignal };
 
 function messageOf(name: string, id: string, result: ToolResult): ToolMessage {
   const plain = result.content.every((block) => block.type === "text");
@@ -105,15 +64,19 @@ function langchainTools(files: FileTools): StructuredToolInterface[] {
       tool(
         async (input: unknown, config: ToolConfig) => {
           const id = config.toolCall?.id ?? "";
+          const { runtime, send } = lend(config, config.state);
           const call = {
             callId: id,
-            runtime: config,
+            runtime,
             ...(config.signal ? { signal: config.signal } : {}),
           };
-          const result = await files.call(name, input, call);
+          const result = await inGraph(config, () => files.call(name, input, call));
           const message = messageOf(name, id, result);
-          if (!result.filesUpdate) return id === "" ? message.content : message;
-          return new Command({ update: { files: result.filesUpdate, messages: [message] } });
+          if (result.filesUpdate && !send) {
+            return new Command({ update: { files: result.filesUpdate, messages: [message] } });
+          }
+          if (result.filesUpdate) send?.(result.filesUpdate);
+          return id === "" ? message.content : message;
         },
         // The schema only tells the model: a wrong input is answered by the tool, not thrown.
         { name, description, schema: inputSchema as never },
@@ -130,6 +93,25 @@ export function fileTools(
   return langchainTools(createFileTools(backend, options));
 }
 
+type Content = ToolMessage["content"];
+
+/** A message's text in short, be it a text or blocks; pictures stay as they are. */
+async function shortened(
+  content: Content,
+  shorten: (text: string) => Promise<string>,
+): Promise<Content> {
+  if (typeof content === "string") return shorten(content);
+  const texts = content.flatMap((block) =>
+    block.type === "text" && typeof block.text === "string" ? [block.text] : [],
+  );
+  if (texts.length === 0) return content;
+  const whole = texts.join("\n");
+  const short = await shorten(whole);
+  if (short === whole) return content;
+  const rest = content.filter((block) => block.type !== "text");
+  return [{ type: "text", text: short }, ...rest] as Content;
+}
+
 /** Tools, prompt, offloading of every tool's result, and the state's `files`, for `createAgent`. */
 export function kitbagMiddleware(
   backend: BackendOrFactory = stateBackend(),
@@ -137,10 +119,17 @@ export function kitbagMiddleware(
 ) {
   const files = createFileTools(backend, options);
   const own = new Set<string>(files.tools.map((one) => one.name));
-  const shrink = async (message: ToolMessage, runtime: unknown): Promise<ToolMessage> => {
+  /** What an offloading call is told: whose files they are, and where their changes go. */
+  const offloading = (request: { runtime?: unknown; state?: unknown }) => {
+    const given = { ...(request.runtime as Config | undefined), state: request.state };
+    const { runtime, send } = lend(given, request.state);
+    return { given, call: { runtime, onFilesUpdate: send } };
+  };
+  const shrink = async (message: ToolMessage, request: object): Promise<ToolMessage> => {
     if (own.has(message.name ?? "")) return message;
-    const call = { callId: message.tool_call_id, toolName: message.name ?? "", runtime };
-    const content = await files.offload(message.content, call);
+    const { given, call } = offloading(request);
+    const about = { ...call, callId: message.tool_call_id, toolName: message.name ?? "" };
+    const content = await inGraph(given, () => files.offload(message.content, about));
     if (content === message.content) return message;
     const { id, name, status, tool_call_id, artifact, additional_kwargs, response_metadata } =
       message;
@@ -166,11 +155,11 @@ export function kitbagMiddleware(
           : request.systemMessage.concat(new SystemMessage(files.systemPrompt));
       const messages = await Promise.all(
         request.messages.map(async (message) => {
-          if (message.getType() !== "human" || typeof message.content !== "string") return message;
-          const content = await files.offloadMessage(message.content, {
-            messageId: message.id ?? "",
-            runtime: request.runtime,
-          });
+          if (message.getType() !== "human") return message;
+          const { given, call } = offloading(request);
+          const about = { ...call, messageId: message.id ?? "" };
+          const shorten = (text: string) => inGraph(given, () => files.offloadMessage(text, about));
+          const content = await shortened(message.content, shorten);
           if (content === message.content) return message;
           return Object.assign(Object.create(Object.getPrototypeOf(message)), message, { content });
         }),
@@ -179,12 +168,11 @@ export function kitbagMiddleware(
     },
     wrapToolCall: async (request, handler) => {
       const result = await handler(request);
-      const runtime = (request as { runtime?: unknown }).runtime;
-      if (ToolMessage.isInstance(result)) return shrink(result, runtime);
+      if (ToolMessage.isInstance(result)) return shrink(result, request);
       const update = (result as Command).update as { messages?: unknown[] } | undefined;
       if (!update || !Array.isArray(update.messages)) return result;
       const messages = await Promise.all(
-        update.messages.map((one) => (ToolMessage.isInstance(one) ? shrink(one, runtime) : one)),
+        update.messages.map((one) => (ToolMessage.isInstance(one) ? shrink(one, request) : one)),
       );
       return new Command({ ...(result as Command), update: { ...update, messages } } as never);
     },

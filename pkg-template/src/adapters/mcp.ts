@@ -3,13 +3,11 @@
 import { type McpServer, ResourceTemplate } from "@modelcontextprotocol/sdk/server/mcp.js";
 import { CallToolRequestSchema, ListToolsRequestSchema } from "@modelcontextprotocol/sdk/types.js";
 import {
+  adaptBackendProtocol,
   type BackendOrFactory,
-  type BackendProtocolV2,
   type ContentBlock,
   createFileTools,
   type FileToolsOptions,
-  resolveBackend,
-  withPolicy,
 } from "kitbag";
 
 type McpBlock =
@@ -61,15 +59,9 @@ export function registerFileTools(
     });
     return { content: result.content.map(shown), isError: result.isError };
   });
-  const rules = options?.permissions
-    ? { ...options.policy, permissions: options.permissions }
-    : options?.policy;
-  const fixed = typeof backend === "function" || !rules ? undefined : withPolicy(backend, rules);
-  const current = async (extra: unknown): Promise<BackendProtocolV2> => {
-    if (fixed) return fixed;
-    const found = await resolveBackend(backend, extra);
-    return (rules ? withPolicy(found, rules) : found) as BackendProtocolV2;
-  };
+  // The very backend of the tools, so that one policy counts and refuses for both.
+  const current = async (extra: unknown) =>
+    adaptBackendProtocol(await files.backend({ runtime: extra }));
   const template = new ResourceTemplate("kitbag:///{+path}", {
     list: async (extra) => {
       const found = await (await current(extra)).glob("**", "/");

@@ -1,7 +1,9 @@
 // One call: a message in, an answer out, at once or as a promise. A promise of ours always
-// settles: tasks are polled here, inside try and catch, so that even a panic rejects it.
+// settles: tasks are polled here, inside try and catch, so that even a panic rejects it. Each is
+// polled in its own caller's asynchronous context, whoever woke it.
 
 import type { CallOptions, Failure } from "../types.js";
+import { contextHere, type InContext } from "./context.js";
 import { enter, glue } from "./instance.js";
 import { dropPending, finish, sent } from "./message.js";
 import { Reply } from "./reply.js";
@@ -44,8 +46,8 @@ function hide(result: Failure, cause: unknown): void {
 }
 
 /** Reads the last answer. */
-export function received<T>(unpack: Unpack<T>): T | Failure {
-  const reply = new Reply();
+export function received<T>(unpack: Unpack<T>, at?: number): T | Failure {
+  const reply = new Reply(at);
   return reply.u8() === 0 ? unpack(reply) : failure(reply);
 }
 
@@ -53,11 +55,12 @@ export function received<T>(unpack: Unpack<T>): T | Failure {
 export function now<T>(handle: number, operation: number, unpack: Unpack<T>): T | Failure {
   const length = finish();
   sent();
-  enter(() => glue.call_now(handle, operation, length));
-  return received(unpack);
+  const at = enter(() => glue.call_now(handle, operation, length));
+  return received(unpack, at);
 }
 
 interface Waiting {
+  inContext: InContext;
   settle(): void;
   fail(error: unknown): void;
 }
@@ -70,7 +73,7 @@ export function wake(task: number): void {
     const who = waiting.get(task);
     if (!who) return;
     try {
-      if (!enter(() => glue.task_poll(task))) return;
+      if (!who.inContext(() => enter(() => glue.task_poll(task)))) return;
     } catch (error) {
       waiting.delete(task);
       forget(task);
@@ -121,6 +124,7 @@ export function settled<T>(
       signal?.removeEventListener("abort", aborted);
     };
     waiting.set(task, {
+      inContext: contextHere(),
       settle() {
         done();
         try {

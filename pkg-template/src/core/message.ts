@@ -76,11 +76,29 @@ export function putText(text: string): void {
   putWhole(text.length > SHORT ? text.slice(0, SHORT) : text);
 }
 
+/** Up to this, writing letter by letter is quicker than asking the encoder. */
+const TINY = 48;
+
 function putWhole(text: string): void {
   room(4 + text.length * 3);
+  if (text.length <= TINY && putAscii(text)) return;
   const { written } = encoder.encodeInto(text, memory().subarray(at + 4, end));
   numbers().setUint32(at, written, true);
   at += 4 + written;
+}
+
+/** Writes a text that is all ASCII; whether it was. */
+function putAscii(text: string): boolean {
+  const bytes = memory();
+  const from = at + 4;
+  for (let n = 0; n < text.length; n++) {
+    const unit = text.charCodeAt(n);
+    if (unit > 127) return false;
+    bytes[from + n] = unit;
+  }
+  numbers().setUint32(at, text.length, true);
+  at = from + text.length;
+  return true;
 }
 
 export function putOptionalText(text: string | undefined): void {

@@ -15,14 +15,18 @@ export interface Refusal {
   thrown: boolean;
 }
 
+/** No text is so long. */
+const AS_ASKED = 0xffffffff;
+
 /** The last answer. Read it to its end before the next call into wasm. */
 export class Reply {
   #at: number;
   #bytes: Uint8Array;
   #view: DataView;
 
-  constructor() {
-    this.#at = enter(() => glue.reply_ptr());
+  /** `at` is where it begins, where that is known already. */
+  constructor(at: number = enter(() => glue.reply_ptr())) {
+    this.#at = at;
     this.#bytes = memory();
     this.#view = numbers();
   }
@@ -56,6 +60,13 @@ export class Reply {
       if (short !== undefined) return short;
     }
     return decoder.decode(this.#bytes.subarray(from, from + length));
+  }
+
+  /** A path: most often the very text that was asked about, and then only a mark says so. */
+  path(asked: string): string {
+    if (this.#view.getUint32(this.#at, true) !== AS_ASKED) return this.text();
+    this.#at += 4;
+    return asked;
   }
 
   optionalText(): string | undefined {

@@ -47,7 +47,8 @@ export function unpackRead(reply: Reply): ReadResult {
   const result: ReadResult = { content: "" };
   if (mimeType !== undefined) result.mimeType = mimeType;
   if (reply.bool()) {
-    result.totalLines = reply.f64();
+    const total = reply.f64();
+    if (total >= 0) result.totalLines = total;
     result.startLine = reply.f64();
     result.endLine = reply.f64();
     const next = reply.f64();
@@ -145,23 +146,29 @@ export function update<T>(reply: Reply, result: { filesUpdate?: T }): void {
   result.filesUpdate = changed as T;
 }
 
-export function unpackWrite(reply: Reply): WriteResult {
-  const result: WriteResult = { path: reply.text() };
-  update(reply, result);
-  return result;
+export function unpackWrite(asked: string): (reply: Reply) => WriteResult {
+  return (reply) => {
+    const result: WriteResult = { path: reply.path(asked) };
+    update(reply, result);
+    return result;
+  };
 }
 
-export function unpackEdit(reply: Reply): EditResult {
-  const result: EditResult = { path: reply.text(), occurrences: reply.u32() };
-  if (reply.bool()) result.metadata = { lineEndings: "crlf" };
-  update(reply, result);
-  return result;
+export function unpackEdit(asked: string): (reply: Reply) => EditResult {
+  return (reply) => {
+    const result: EditResult = { path: reply.path(asked), occurrences: reply.u32() };
+    if (reply.bool()) result.metadata = { lineEndings: "crlf" };
+    update(reply, result);
+    return result;
+  };
 }
 
-export function unpackDelete(reply: Reply): DeleteResult {
-  const result: DeleteResult = { path: reply.text() };
-  update(reply, result);
-  return result;
+export function unpackDelete(asked: string): (reply: Reply) => DeleteResult {
+  return (reply) => {
+    const result: DeleteResult = { path: reply.path(asked) };
+    update(reply, result);
+    return result;
+  };
 }
 
 export function unpackExecute(reply: Reply): ExecuteResponse {

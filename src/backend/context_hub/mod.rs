@@ -22,7 +22,7 @@ use futures_util::future::{FutureExt, LocalBoxFuture, Shared};
 use futures_util::lock::Mutex;
 
 use crate::backend::context_hub::tree::{Change, Intent, Outcome, Tree};
-use crate::env::{random, timer};
+use crate::env::{clock, random, timer};
 use crate::error::{Error, Kind, Result};
 use crate::path::VPath;
 use crate::protocol::{Capability, Reach};
@@ -37,6 +37,10 @@ const GATHER: Duration = Duration::from_millis(4);
 const GATHERINGS: u32 = 32;
 /// Times a commit is made again over another writer's.
 const REBASES: u32 = 40;
+/// A writer that met others lets so many of them go first at most …
+const RIVALS: u32 = 8;
+/// … and waits no longer for each than this.
+const PATIENCE: Duration = Duration::from_millis(60);
 
 /// What a repo holds, as pulled.
 #[derive(Clone, Debug, Default)]
@@ -79,6 +83,11 @@ struct Inner<H> {
     /// Whether a change was just refused because another writer was there first. Whoever repeats
     /// it goes ahead without gathering, or those who never meet anyone would always win.
     hurry: std::cell::Cell<bool>,
+    /// Commits of others that were met since the last one of ours.
+    met: std::cell::Cell<u32>,
+    /// How long the next change waits, so that those who lost to the last one come first: without
+    /// that, whoever wins is soonest back and wins again.
+    courtesy: std::cell::Cell<Duration>,
     gathering: RefCell<Option<Batch>>,
     last: RefCell<Option<Work>>,
 }
@@ -101,6 +110,8 @@ impl<H: Hub + 'static> ContextHub<H> {
             pulling: Mutex::new(()),
             versions: Rc::new(std::cell::Cell::new(0)),
             hurry: std::cell::Cell::new(false),
+            met: std::cell::Cell::new(0),
+            courtesy: std::cell::Cell::new(Duration::ZERO),
             gathering: RefCell::new(None),
             last: RefCell::new(None),
         }))
@@ -203,6 +214,10 @@ impl<H: Hub + 'static> Inner<H> {
             Some(before) => drop(before.await),
             None if inner.hurry.replace(false) => {}
             None => {
+                let courtesy = inner.courtesy.take();
+                if !courtesy.is_zero() {
+                    timer::sleep(courtesy).await;
+                }
                 let mut count = 0;
                 for _ in 0..GATHERINGS {
                     timer::sleep(GATHER).await;
@@ -226,6 +241,7 @@ impl<H: Hub + 'static> Inner<H> {
             match self.pushed_once(changes).await {
                 Ok(outcomes) => return outcomes,
                 Err(error) if error.kind() == Kind::Conflict && attempt < REBASES => {
+                    self.met.set(self.met.get().saturating_add(1));
                     timer::sleep(backoff(attempt)).await;
                     attempt += 1;
                     if let Err(error) = self.pull().await {
@@ -254,7 +270,12 @@ impl<H: Hub + 'static> Inner<H> {
         if judged.commit.is_empty() {
             return Ok(judged.outcomes);
         }
-        match self.hub.push(&judged.commit, parent).await? {
+        let began = clock::now().micros();
+        let pushed = self.hub.push(&judged.commit, parent).await?;
+        let took = u64::try_from(clock::now().micros().saturating_sub(began)).unwrap_or(0);
+        let each = Duration::from_micros(took).min(PATIENCE);
+        self.courtesy.set(each * self.met.take().min(RIVALS));
+        match pushed {
             Some(commit) => {
                 if let Some(tree) = &mut *self.tree.borrow_mut() {
                     tree.apply(judged.files, commit);

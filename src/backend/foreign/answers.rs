@@ -163,12 +163,16 @@ pub fn page(answer: &JsValue) -> Result<ReadResult> {
             )
         })?,
     };
-    let position = number_property(answer, "totalLines").map(|_| Position {
-        total_lines: count(answer, "totalLines"),
-        start_line: count(answer, "startLine"),
-        end_line: count(answer, "endLine"),
-        next_offset: number_property(answer, "nextOffset").map(|offset| offset as usize),
-    });
+    // A total may be missing: S3 does not read a large object whole to count its lines.
+    let total = number_property(answer, "totalLines");
+    let position = total
+        .or(number_property(answer, "startLine"))
+        .map(|_| Position {
+            total_lines: total.map(|_| count(answer, "totalLines")),
+            start_line: count(answer, "startLine"),
+            end_line: count(answer, "endLine"),
+            next_offset: number_property(answer, "nextOffset").map(|offset| offset as usize),
+        });
     Ok(ReadResult {
         content: body,
         is_text,

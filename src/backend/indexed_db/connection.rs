@@ -14,8 +14,9 @@ use wasm_bindgen::closure::Closure;
 use wasm_bindgen::{JsCast, JsValue};
 use web_sys::{IdbDatabase, IdbFactory, IdbOpenDbRequest, IdbTransaction, IdbVersionChangeEvent};
 
+use crate::backend::indexed_db::schema::Rest;
 use crate::backend::indexed_db::transaction::{Transaction, failed};
-use crate::backend::indexed_db::{INSTEAD, schema};
+use crate::backend::indexed_db::{INSTEAD, schema, version1};
 use crate::env::dom::{self, Slot};
 use crate::env::{host, timer};
 use crate::error::{Error, Kind, Result};
@@ -94,13 +95,7 @@ impl Connection {
                     self.let_go(&open);
                 }
                 Err(error) if host::name_of(&error) == "NotFoundError" => {
-                    return Err(Error::new(
-                        Kind::Unavailable,
-                        format!(
-                            "The IndexedDB database '{}' was made by something else than kitbag; choose another name for it",
-                            self.name
-                        ),
-                    ));
+                    return Err(strange(&self.name));
                 }
                 Err(error) => return Err(failed(error)),
             }
@@ -208,11 +203,22 @@ fn watched(database: IdbDatabase, state: Weak<RefCell<State>>) -> Open {
     }
 }
 
+/// What happens to an open.
+enum Event {
+    /// The database is of the first layout, and its records are to be carried over now.
+    CarryOver,
+    /// It is open.
+    Opened,
+    /// It could not be opened.
+    Refused,
+}
+
 /// An open under way. Given up, it closes what it may still get.
 struct Opening {
     request: IdbOpenDbRequest,
-    answered: Slot<bool>,
+    happened: Slot<Event>,
     blocked: Rc<Cell<bool>>,
+    strange: Rc<Cell<bool>>,
     taken: Cell<bool>,
     _listeners: [Closure<dyn FnMut(IdbVersionChangeEvent)>; 4],
 }
@@ -232,28 +238,39 @@ impl Opening {
         let request = factory
             .open_with_u32(name, schema::VERSION)
             .map_err(refused)?;
-        let answered = Slot::default();
+        let happened: Slot<Event> = Slot::default();
         let blocked = Rc::new(Cell::new(false));
-        let answer = |whole: bool| {
-            let answered: Slot<bool> = answered.clone();
-            Closure::<dyn FnMut(IdbVersionChangeEvent)>::new(move |_| answered.fill(whole))
+        let strange = Rc::new(Cell::new(false));
+        let answer = |event: fn() -> Event| {
+            let happened = happened.clone();
+            Closure::<dyn FnMut(IdbVersionChangeEvent)>::new(move |_| happened.fill(event()))
         };
-        let (success, error) = (answer(true), answer(false));
+        let (success, error) = (answer(|| Event::Opened), answer(|| Event::Refused));
         let block = {
             let blocked = blocked.clone();
             Closure::<dyn FnMut(IdbVersionChangeEvent)>::new(move |_| blocked.set(true))
         };
         let upgrade = {
-            let request = request.clone();
+            let (request, happened, strange) = (request.clone(), happened.clone(), strange.clone());
             Closure::<dyn FnMut(IdbVersionChangeEvent)>::new(move |event: IdbVersionChangeEvent| {
-                let done = request.result().and_then(|database| {
+                let Some(transaction) = request.transaction() else {
+                    return;
+                };
+                let rest = request.result().and_then(|database| {
                     // A float-to-integer cast saturates.
-                    schema::migrate(database.unchecked_ref(), event.old_version() as u32)
+                    let from = event.old_version() as u32;
+                    schema::prepare(database.unchecked_ref(), &transaction, from)
                 });
-                if done.is_err()
-                    && let Some(transaction) = request.transaction()
-                {
-                    let _ = transaction.abort();
+                match rest {
+                    Ok(Rest::Nothing) => {}
+                    Ok(Rest::Version1) => happened.fill(Event::CarryOver),
+                    Ok(Rest::Strange) => {
+                        strange.set(true);
+                        let _ = transaction.abort();
+                    }
+                    Err(_) => {
+                        let _ = transaction.abort();
+                    }
                 }
             })
         };
@@ -263,26 +280,23 @@ impl Opening {
         request.set_onupgradeneeded(Some(upgrade.as_ref().unchecked_ref()));
         Ok(Opening {
             request,
-            answered,
+            happened,
             blocked,
+            strange,
             taken: Cell::new(false),
             _listeners: [success, error, block, upgrade],
         })
     }
 
     async fn wait(&self, name: &str, patience: Duration) -> Result<IdbDatabase> {
-        let answered = Box::pin(self.answered.wait());
-        match select(answered, timer::sleep(patience)).await {
-            Either::Left((true, _)) => {
-                self.taken.set(true);
-                let database = self.request.result().map_err(refused)?;
-                Ok(database.unchecked_into())
+        let happened = Box::pin(self.happened.wait());
+        let event = match select(happened, timer::sleep(patience)).await {
+            // From here on it is at work, and no longer waiting for anybody.
+            Either::Left((Event::CarryOver, _)) => {
+                self.carry_over().await?;
+                self.happened.wait().await
             }
-            Either::Left((false, _)) => {
-                self.taken.set(true);
-                let error = self.request.error().ok().flatten();
-                Err(refused(error.map_or(JsValue::UNDEFINED, JsValue::from)))
-            }
+            Either::Left((event, _)) => event,
             Either::Right(_) => {
                 let waited = patience.as_millis();
                 let why = if self.blocked.get() {
@@ -290,15 +304,46 @@ impl Opening {
                 } else {
                     "the browser did not answer; try again, or reload the page"
                 };
-                Err(Error::new(
+                return Err(Error::new(
                     Kind::Unavailable,
                     format!(
                         "The IndexedDB database '{name}' could not be opened within {waited} ms: {why}"
                     ),
-                ))
+                ));
             }
+        };
+        self.taken.set(true);
+        if matches!(event, Event::Opened) {
+            let database = self.request.result().map_err(refused)?;
+            return Ok(database.unchecked_into());
         }
+        if self.strange.get() {
+            return Err(strange(name));
+        }
+        let error = self.request.error().ok().flatten();
+        Err(refused(error.map_or(JsValue::UNDEFINED, JsValue::from)))
     }
+
+    /// Given up meanwhile, the transaction is aborted, and the database is what it was.
+    async fn carry_over(&self) -> Result<()> {
+        let database = self.request.result().map_err(refused)?;
+        let Some(transaction) = self.request.transaction() else {
+            return Err(Error::internal("An upgrade has no transaction"));
+        };
+        let transaction = Transaction::new(transaction);
+        version1::carry_over(database.unchecked_ref(), &transaction).await?;
+        transaction.commit().await
+    }
+}
+
+/// The refusal of a database that somebody else has made.
+fn strange(name: &str) -> Error {
+    Error::new(
+        Kind::Unavailable,
+        format!(
+            "The IndexedDB database '{name}' was made by something else than kitbag; choose another name for it"
+        ),
+    )
 }
 
 impl Drop for Opening {

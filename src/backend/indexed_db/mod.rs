@@ -1,13 +1,16 @@
 //! IndexedDB: files that stay when the tab closes. A write is one transaction that fails if the
 //! key is taken; an edit reads, replaces and puts inside one transaction, so tabs never lose
 //! each other's work and nothing is ever tried twice. How the database is laid out stands in
-//! [`schema`], how long it is held in [`connection`], what keeps a transaction alive in
-//! [`transaction`], how grep reads in [`search`].
+//! [`schema`], what is known of files in [`sheets`], how long the database is held in
+//! [`connection`], what keeps a transaction alive in [`transaction`], how grep reads in
+//! [`search`].
 
 pub mod connection;
 pub mod schema;
 mod search;
+pub mod sheets;
 pub mod transaction;
+mod version1;
 
 use std::ops::Range;
 use std::time::Duration;
@@ -15,28 +18,30 @@ use std::time::Duration;
 use futures_util::future::LocalBoxFuture;
 
 use crate::backend::indexed_db::connection::{Connection, Durability, Mode};
-use crate::backend::indexed_db::schema::{After, BODIES, FILES, Keys};
-use crate::backend::indexed_db::transaction::{Transaction, body_of, failed};
+use crate::backend::indexed_db::schema::{BODIES, Keys, SHEETS};
+use crate::backend::indexed_db::sheets::{Lookup, PAGE, Page, Sheets};
+use crate::backend::indexed_db::transaction::{Transaction, body_of};
+use crate::backend::sheet::Sheet;
 use crate::env::dom::Herald;
 use crate::env::{host, random};
 use crate::error::{Error, Result};
 use crate::path::VPath;
 use crate::protocol::Capability;
 use crate::storage::{
-    Change, Cursor, Depth, Entry, File, Flow, Listing, Meta, NewFile, Pending, PutMode, Removed,
-    Scan, Scope, Storage, Version,
+    Change, Cursor, Depth, File, Flow, Listing, Meta, NewFile, Pending, PutMode, Removed, Scan,
+    Scope, Storage, Version,
 };
 
 /// What to use where there is no IndexedDB.
 const INSTEAD: &str = "Use StateBackend with snapshot(), or an S3Backend, where the browser gives no IndexedDB (private windows, blocked site data, some workers)";
 
-/// Records of one page of a walk. One large request is quicker than several small ones.
-const PAGE: u32 = 20_000;
-/// Records asked for at a time when a single level is listed.
-const LEVEL: u32 = 256;
+/// Sheets asked for at a time when a single level is listed, and what lies deeper is leapt over.
+const LEVEL: u32 = 4;
 /// What one transaction of an upload holds at most.
 const UPLOAD_FILES: usize = 500;
 const UPLOAD_BYTES: usize = 16 * 1024 * 1024;
+/// The character behind `/`.
+const AFTER_SLASH: char = '0';
 
 /// Where files are kept, and how.
 #[derive(Clone, Debug)]
@@ -73,52 +78,52 @@ impl IndexedDb {
     }
 
     async fn writing(&self) -> Result<Transaction> {
-        self.connection.begin(Mode::Write, &[FILES, BODIES]).await
+        self.connection.begin(Mode::Write, &[SHEETS, BODIES]).await
     }
 
     async fn put_file(&self, path: &VPath, file: NewFile, mode: PutMode) -> Result<Meta> {
         let transaction = self.writing().await?;
-        let (files, bodies) = (transaction.store(FILES)?, transaction.store(BODIES)?);
-        let key = self.keys.of(path);
+        let sheets = Sheets::of(&transaction, &self.keys)?;
+        let found = sheets.covering(path)?;
         let meta = described(&file);
-        let record = schema::record(path, &meta);
-        let body = host::array_of(&file.body).into();
+        let body = host::array_of(&file.body);
         drop(file);
-        match &mode {
-            PutMode::Create => files.add(&key, &record)?,
-            PutMode::Overwrite => files.put(&key, &record)?,
-            PutMode::Update(version) => {
-                let before = schema::meta_of(&files.get(&key)?.await?)?;
-                if before.and_then(|meta| meta.version).as_ref() != Some(version) {
-                    return Err(Error::conflict(path));
-                }
-                files.put(&key, &record)?;
+        let mut sheet = found.await?;
+        match (&mode, sheet.get(path)) {
+            (PutMode::Create, Some(_)) => return Err(Error::already_exists(path)),
+            (PutMode::Update(version), now)
+                if now.and_then(|now| now.version.as_ref()) != Some(version) =>
+            {
+                return Err(Error::conflict(path));
             }
+            _ => {}
         }
-        bodies.put(&key, &body)?;
-        match transaction.finish().await {
-            Ok(()) => {}
-            Err(error) if mode == PutMode::Create && host::name_of(&error) == "ConstraintError" => {
-                return Err(Error::already_exists(path));
-            }
-            Err(error) => return Err(failed(error)),
-        }
+        sheet.set(path, meta.clone());
+        sheets.keep(&sheet)?;
+        transaction.store(BODIES)?.put(&self.keys.of(path), &body)?;
+        drop(body);
+        transaction.commit().await?;
         self.herald.changed([path]);
         Ok(meta)
     }
 
     async fn update_file(&self, path: &VPath, change: &mut Change<'_>) -> Result<Option<Meta>> {
         let transaction = self.writing().await?;
-        let (files, bodies) = (transaction.store(FILES)?, transaction.store(BODIES)?);
+        let (sheets, bodies) = (
+            Sheets::of(&transaction, &self.keys)?,
+            transaction.store(BODIES)?,
+        );
         let key = self.keys.of(path);
-        let (record, body) = (files.get(&key)?, bodies.get(&key)?);
-        let Some(meta) = schema::meta_of(&record.await?)? else {
+        let (found, body) = (sheets.covering(path)?, bodies.get(&key)?);
+        let mut sheet = found.await?;
+        let Some(meta) = sheet.get(path).cloned() else {
             return Ok(None);
         };
         let body = body_of(&body.await?)?;
-        let new = change(&File { meta, body })?;
+        let new = change(&mut File { meta, body })?;
         let meta = described(&new);
-        files.put(&key, &schema::record(path, &meta))?;
+        sheet.set(path, meta.clone());
+        sheets.keep(&sheet)?;
         bodies.put(&key, &host::array_of(&new.body).into())?;
         drop(new);
         transaction.commit().await?;
@@ -126,18 +131,22 @@ impl IndexedDb {
         Ok(Some(meta))
     }
 
-    /// Stores some files in one transaction.
+    /// Stores some files in one transaction, in order of their paths, so that each sheet is
+    /// stored once.
     async fn put_batch(&self, batch: &[(VPath, NewFile)]) -> Result<Vec<Meta>> {
         let transaction = self.writing().await?;
-        let (files, bodies) = (transaction.store(FILES)?, transaction.store(BODIES)?);
-        let mut metas = Vec::with_capacity(batch.len());
-        for (path, file) in batch {
-            let key = self.keys.of(path);
-            let meta = described(file);
-            files.put(&key, &schema::record(path, &meta))?;
-            bodies.put(&key, &host::array_of(&file.body).into())?;
-            metas.push(meta);
-        }
+        let (sheets, bodies) = (
+            Sheets::of(&transaction, &self.keys)?,
+            transaction.store(BODIES)?,
+        );
+        let metas: Vec<Meta> = batch.iter().map(|(_, file)| described(file)).collect();
+        let mut files: Vec<_> = batch.iter().zip(&metas).collect();
+        files.sort_by(|(a, _), (b, _)| a.0.cmp(&b.0));
+        let store = |sheet: &mut Sheet, ((path, file), meta): &(&(VPath, NewFile), &Meta)| {
+            sheet.set(path, (*meta).clone());
+            bodies.put(&self.keys.of(path), &host::array_of(&file.body))
+        };
+        sheets.change(&files, |((path, _), _)| path, store).await?;
         transaction.commit().await?;
         self.herald.changed(batch.iter().map(|(path, _)| path));
         Ok(metas)
@@ -145,16 +154,17 @@ impl IndexedDb {
 
     async fn delete_file(&self, path: &VPath, version: Option<Version>) -> Result<bool> {
         let transaction = self.writing().await?;
-        let (files, bodies) = (transaction.store(FILES)?, transaction.store(BODIES)?);
-        let key = self.keys.of(path);
-        let Some(meta) = schema::meta_of(&files.get(&key)?.await?)? else {
+        let sheets = Sheets::of(&transaction, &self.keys)?;
+        let mut sheet = sheets.covering(path)?.await?;
+        let Some(meta) = sheet.get(path) else {
             return Ok(false);
         };
         if version.is_some() && meta.version != version {
             return Err(Error::conflict(path));
         }
-        files.delete(&key)?;
-        bodies.delete(&key)?;
+        sheet.remove(path);
+        sheets.keep(&sheet)?;
+        transaction.store(BODIES)?.delete(&self.keys.of(path))?;
         transaction.commit().await?;
         self.herald.changed([path]);
         Ok(true)
@@ -163,67 +173,78 @@ impl IndexedDb {
     /// Removes everything beneath a path in one transaction: all of it, or nothing.
     async fn delete_beneath(&self, root: &VPath) -> Result<Vec<VPath>> {
         let transaction = self.writing().await?;
-        let (files, bodies) = (transaction.store(FILES)?, transaction.store(BODIES)?);
-        let range = self.keys.beginning(&root.dir_prefix(), None)?;
-        let key = (!root.is_root()).then(|| self.keys.of(root));
-        let own = match &key {
-            Some(key) => Some(files.get(key)?),
-            None => None,
-        };
-        let beneath = files.get_all(&range, u32::MAX)?;
+        let (sheets, bodies) = (
+            Sheets::of(&transaction, &self.keys)?,
+            transaction.store(BODIES)?,
+        );
         let mut gone = Vec::new();
-        if let Some(own) = own
-            && schema::meta_of(&own.await?)?.is_some()
-        {
-            gone.push(root.clone());
-        }
-        let metas = schema::metas_of(&beneath.await?)?;
-        gone.extend(metas.into_iter().map(|(path, _)| path));
-        for store in [&files, &bodies] {
-            store.delete(&range)?;
-            if let Some(key) = &key {
-                store.delete(key)?;
+        if !root.is_root() {
+            let mut own = sheets.covering(root)?.await?;
+            if own.get(root).is_some() {
+                own.remove(root);
+                sheets.keep(&own)?;
+                bodies.delete(&self.keys.of(root))?;
+                gone.push(root.clone());
             }
         }
+        let prefix = root.dir_prefix();
+        let beneath = sheets.page(&prefix, &prefix, u32::MAX)?.await?;
+        for mut sheet in beneath.sheets {
+            let removed = sheet.remove_beginning(&prefix);
+            if !removed.is_empty() {
+                sheets.keep(&sheet)?;
+                gone.extend(removed);
+            }
+        }
+        bodies.delete(&self.keys.within(&prefix)?.into())?;
         transaction.commit().await?;
         self.herald.changed(&gone);
         Ok(gone)
     }
 
     async fn list_level(&self, dir: &VPath) -> Result<Listing> {
-        let transaction = self.reading(&[FILES]).await?;
-        let files = transaction.store(FILES)?;
+        let transaction = self.reading(&[SHEETS]).await?;
+        let sheets = Sheets::of(&transaction, &self.keys)?;
         let prefix = dir.dir_prefix();
         let mut listing = Listing::default();
-        let mut after = None;
+        let mut from = prefix.clone();
         loop {
-            let range = self.keys.beginning(&prefix, after.as_ref())?;
-            let metas = schema::metas_of(&files.get_all(&range, LEVEL)?.await?)?;
-            let whole = metas.len() < LEVEL as usize;
-            let mut last = None;
-            for (path, meta) in metas {
-                let below = path.as_str().get(prefix.len()..).unwrap_or_default();
-                last = Some(match below.split_once('/') {
-                    None => {
-                        let next = After::File(path.clone());
-                        listing.files.push(Entry { path, meta });
-                        next
-                    }
-                    Some((name, _)) => {
-                        let child = dir.join(name)?;
-                        if listing.dirs.last() != Some(&child) {
-                            listing.dirs.push(child.clone());
+            let Page {
+                sheets: page,
+                is_last,
+            } = sheets.page(&from, &prefix, LEVEL)?.await?;
+            for sheet in &page {
+                // What is between two pages' directories was leapt over, and may come again.
+                for row in sheet.rows_from(&from) {
+                    let Some(below) = row.path.as_str().strip_prefix(&prefix) else {
+                        break;
+                    };
+                    match below.split_once('/') {
+                        None => listing.files.push(row.clone()),
+                        Some((name, _)) => {
+                            let shown = listing.dirs.last().map(VPath::name) == Some(name);
+                            if !shown {
+                                listing.dirs.push(dir.join(name)?);
+                            }
                         }
-                        // What else is in there does not show here, and is leapt over.
-                        After::Directory(child)
                     }
-                });
+                }
             }
-            match last {
-                Some(last) if !whole => after = Some(last),
+            match page.last().and_then(|sheet| sheet.upper()) {
+                Some(upper) if !is_last => from = behind(upper, &prefix),
                 _ => return Ok(listing),
             }
         }
+    }
+}
+
+/// The text at which a listing of one level goes on behind a sheet: what else is in the
+/// directory that the sheet ends in does not show, and is leapt over.
+fn behind(upper: &VPath, prefix: &str) -> String {
+    let below = upper.as_str().get(prefix.len()..).unwrap_or_default();
+    match below.split_once('/') {
+        Some((name, _)) => format!("{prefix}{name}{AFTER_SLASH}"),
+        None => format!("{upper}\0"),
     }
 }
 
@@ -263,9 +284,9 @@ impl Storage for IndexedDb {
 
     fn stat<'a>(&'a self, path: &'a VPath) -> Pending<'a, Option<Meta>> {
         Box::pin(async move {
-            let transaction = self.reading(&[FILES]).await?;
-            let record = transaction.store(FILES)?.get(&self.keys.of(path))?;
-            schema::meta_of(&record.await?)
+            let transaction = self.reading(&[SHEETS]).await?;
+            let sheets = Sheets::of(&transaction, &self.keys)?;
+            Ok(sheets.covering(path)?.await?.get(path).cloned())
         })
     }
 
@@ -302,22 +323,26 @@ impl Storage for IndexedDb {
             if depth == Depth::One {
                 return self.list_level(dir).await;
             }
-            let after = from.map(|cursor| VPath::parse(&cursor.0)).transpose()?;
-            let range = self
-                .keys
-                .beginning(&dir.dir_prefix(), after.map(After::File).as_ref())?;
-            let transaction = self.reading(&[FILES]).await?;
-            let page = transaction.store(FILES)?.get_all(&range, PAGE)?;
-            let metas = schema::metas_of(&page.await?)?;
-            let next = match metas.last() {
-                Some((path, _)) if metas.len() >= PAGE as usize => {
-                    Some(Cursor(path.as_str().into()))
-                }
+            let prefix = dir.dir_prefix();
+            let from = from.map_or_else(|| prefix.clone(), |cursor| format!("{}\0", cursor.0));
+            let transaction = self.reading(&[SHEETS]).await?;
+            let sheets = Sheets::of(&transaction, &self.keys)?;
+            let page = sheets.page(&from, &prefix, PAGE)?.await?;
+            let mut files = Vec::new();
+            for sheet in &page.sheets {
+                let rows = sheet.rows_from(&from).iter();
+                files.extend(
+                    rows.take_while(|row| row.path.as_str().starts_with(&prefix))
+                        .cloned(),
+                );
+            }
+            let upper = page.sheets.last().and_then(Sheet::upper);
+            let next = match upper {
+                Some(upper) if !page.is_last => Some(Cursor(upper.as_str().into())),
                 _ => None,
             };
-            let files = metas.into_iter().map(|(path, meta)| Entry { path, meta });
             Ok(Listing {
-                files: files.collect(),
+                files,
                 dirs: Vec::new(),
                 next,
             })
@@ -326,24 +351,26 @@ impl Storage for IndexedDb {
 
     fn get_many<'a>(&'a self, paths: &'a [VPath]) -> Pending<'a, Vec<Option<File>>> {
         Box::pin(async move {
-            let transaction = self.reading(&[FILES, BODIES]).await?;
-            let (files, bodies) = (transaction.store(FILES)?, transaction.store(BODIES)?);
-            let mut found = Vec::with_capacity(paths.len());
-            for batch in paths.chunks(search::SINGLES) {
-                let mut asked = Vec::with_capacity(batch.len());
-                for path in batch {
-                    let key = self.keys.of(path);
-                    asked.push((files.get(&key)?, bodies.get(&key)?));
-                }
-                for (record, body) in asked {
-                    let (record, body) = (record.await?, body.await?);
-                    found.push(match schema::meta_of(&record)? {
-                        Some(meta) => Some(File {
-                            meta,
-                            body: body_of(&body)?,
-                        }),
-                        None => None,
-                    });
+            let transaction = self.reading(&[SHEETS, BODIES]).await?;
+            let (sheets, bodies) = (
+                Sheets::of(&transaction, &self.keys)?,
+                transaction.store(BODIES)?,
+            );
+            let mut found = vec![None; paths.len()];
+            let mut order: Vec<usize> = (0..paths.len()).collect();
+            order.sort_by_key(|at| paths.get(*at));
+            let mut lookup = Lookup::new(&sheets);
+            for batch in order.chunks(search::SINGLES) {
+                let places = batch.iter().filter_map(|at| Some((*at, paths.get(*at)?)));
+                let asked = places
+                    .map(|(at, path)| Ok((at, path, bodies.get(&self.keys.of(path))?)))
+                    .collect::<Result<Vec<_>>>()?;
+                for (at, path, body) in asked {
+                    let (meta, body) = (lookup.meta(path).await?, body.await?);
+                    if let (Some(meta), Some(place)) = (meta, found.get_mut(at)) {
+                        let body = body_of(&body)?;
+                        *place = Some(File { meta, body });
+                    }
                 }
             }
             Ok(found)
@@ -356,8 +383,9 @@ impl Storage for IndexedDb {
         visit: &'a mut dyn FnMut(&VPath, &Meta) -> Flow,
     ) -> Pending<'a, ()> {
         Box::pin(async move {
-            let transaction = self.reading(&[FILES]).await?;
-            self.walk_in(&transaction, scope, visit).await.map(drop)
+            let transaction = self.reading(&[SHEETS]).await?;
+            let sheets = Sheets::of(&transaction, &self.keys)?;
+            sheets.walk(scope, visit).await.map(drop)
         })
     }
 

@@ -1,5 +1,5 @@
 //! How searches read: everything in one transaction, and in few requests. What is known of the
-//! files comes in pages of a thousand and more; wanted bodies that are neighbours come as one
+//! files comes in sheets, many at once; wanted bodies that are neighbours come as one
 //! range of keys, a few megabytes at a time, while the bodies before are being searched. Bodies
 //! that nobody wants are read along only where leaving them out would cost more than they weigh.
 
@@ -7,12 +7,13 @@ use std::collections::VecDeque;
 
 use wasm_bindgen::JsCast;
 
-use crate::backend::indexed_db::schema::{After, BODIES, FILES};
-use crate::backend::indexed_db::transaction::{Ask, Transaction, body_of};
-use crate::backend::indexed_db::{IndexedDb, PAGE, schema};
+use crate::backend::indexed_db::IndexedDb;
+use crate::backend::indexed_db::schema::{BODIES, SHEETS};
+use crate::backend::indexed_db::sheets::Sheets;
+use crate::backend::indexed_db::transaction::{Ask, body_of};
 use crate::error::{Error, Result};
 use crate::path::VPath;
-use crate::storage::{File, Flow, Meta, Scan, Scope};
+use crate::storage::{File, Flow, Meta, Scan};
 
 /// Single files asked for at once.
 pub const SINGLES: usize = 64;
@@ -93,48 +94,6 @@ fn runs(root: &VPath, files: impl IntoIterator<Item = (VPath, Meta, bool)>) -> V
 }
 
 impl IndexedDb {
-    /// Shows what is known of every file in scope, inside a transaction that goes on.
-    pub(super) async fn walk_in(
-        &self,
-        transaction: &Transaction,
-        scope: &Scope,
-        visit: &mut dyn FnMut(&VPath, &Meta) -> Flow,
-    ) -> Result<Flow> {
-        let files = transaction.store(FILES)?;
-        let prefix = scope.key_prefix();
-        let own = if scope.prefix.is_empty() && !scope.root.is_root() {
-            Some(files.get(&self.keys.of(&scope.root))?)
-        } else {
-            None
-        };
-        let mut page = files.get_all(&self.keys.beginning(&prefix, None)?, PAGE)?;
-        if let Some(own) = own
-            && let Some(meta) = schema::meta_of(&own.await?)?
-            && visit(&scope.root, &meta).is_break()
-        {
-            return Ok(Flow::Break(()));
-        }
-        loop {
-            let metas = schema::metas_of(&page.await?)?;
-            let next = match metas.last() {
-                Some((last, _)) if metas.len() >= PAGE as usize => {
-                    let after = After::File(last.clone());
-                    Some(files.get_all(&self.keys.beginning(&prefix, Some(&after))?, PAGE)?)
-                }
-                _ => None,
-            };
-            for (path, meta) in &metas {
-                if visit(path, meta).is_break() {
-                    return Ok(Flow::Break(()));
-                }
-            }
-            match next {
-                Some(next) => page = next,
-                None => return Ok(Flow::Continue(())),
-            }
-        }
-    }
-
     /// Shows the wanted files with their bodies.
     pub(super) async fn scan_bodies(
         &self,
@@ -143,14 +102,15 @@ impl IndexedDb {
     ) -> Result<()> {
         let transaction = self
             .connection
-            .begin(super::Mode::Read, &[FILES, BODIES])
+            .begin(super::Mode::Read, &[SHEETS, BODIES])
             .await?;
         let mut seen = Vec::new();
         let mut collect = |path: &VPath, meta: &Meta| {
             seen.push((path.clone(), meta.clone(), (scan.want)(path, meta)));
             Flow::Continue(())
         };
-        let _ = self.walk_in(&transaction, scan.scope, &mut collect).await?;
+        let sheets = Sheets::of(&transaction, &self.keys)?;
+        let _ = sheets.walk(scan.scope, &mut collect).await?;
         let bodies = transaction.store(BODIES)?;
         let mut waiting = runs(&scan.scope.root, seen);
         let mut asked: VecDeque<(Run, Ask)> = VecDeque::new();

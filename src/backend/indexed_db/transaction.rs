@@ -61,21 +61,16 @@ impl Transaction {
 
     /// Waits until everything asked of it is kept.
     pub async fn commit(self) -> Result<()> {
-        self.finish().await.map_err(failed)
-    }
-
-    /// The same; what it failed of comes back as it was thrown.
-    pub async fn finish(self) -> std::result::Result<(), JsValue> {
         self.committing.set(true);
         // It commits by itself when nothing more is asked of it. Its own `commit()` would be a
         // little quicker, but a request that fails behind it does not undo the others in Firefox.
         if self.ended.wait().await {
             return Ok(());
         }
-        Err(self.inner.error().map_or_else(
+        Err(failed(self.inner.error().map_or_else(
             || JsValue::from_str("the transaction was aborted"),
             JsValue::from,
-        ))
+        )))
     }
 }
 
@@ -107,14 +102,17 @@ impl Store {
             .map_err(failed)
     }
 
+    /// The keys of a range, at most so many.
+    pub fn get_all_keys(&self, range: &IdbKeyRange, limit: u32) -> Result<Ask> {
+        self.0
+            .get_all_keys_with_key_and_limit(range, limit)
+            .map(Ask::new)
+            .map_err(failed)
+    }
+
     /// Stores a value. How it went is seen when the transaction ends.
     pub fn put(&self, key: &JsValue, value: &JsValue) -> Result<()> {
         self.0.put_with_key(value, key).map(drop).map_err(failed)
-    }
-
-    /// Stores a value where there is none; else the transaction fails of a `ConstraintError`.
-    pub fn add(&self, key: &JsValue, value: &JsValue) -> Result<()> {
-        self.0.add_with_key(value, key).map(drop).map_err(failed)
     }
 
     /// Removes the value of a key, or of a range of keys.

@@ -2,9 +2,13 @@
 //! files, and nothing kept beside them. The size and the time of the last change are the file's
 //! own; when it was made and a type that was given are not kept, and the capability says so.
 //! A change is made behind a Web Lock of that file, so that it is one step for every tab and
-//! worker that goes through this backend. How bytes are exchanged whole stands in [`replace`].
+//! worker that goes through this backend. How bytes are exchanged whole stands in [`replace`], how many files are
+//! read at once in [`many`].
 
+mod ledger;
 mod locks;
+mod many;
+mod noted;
 mod replace;
 mod tree;
 
@@ -12,10 +16,11 @@ use std::ops::Range;
 
 use bytes::Bytes;
 use futures_util::StreamExt;
-use futures_util::future::{LocalBoxFuture, join_all};
+use futures_util::future::LocalBoxFuture;
 use futures_util::stream;
 use wasm_bindgen::JsValue;
 
+use crate::backend::opfs::ledger::Ledger;
 use crate::backend::opfs::locks::{Held, Wish};
 use crate::backend::opfs::replace::Aside;
 use crate::backend::opfs::tree::{ASIDE, Found, Snapshot, Tree, call, failed, find_in, is};
@@ -25,32 +30,49 @@ use crate::file::Format;
 use crate::path::VPath;
 use crate::protocol::{Capability, Directories, Reach};
 use crate::storage::{
-    Change, Cursor, Depth, Entry, File, Flow, Listing, Meta, NewFile, PARALLEL, Pending, PutMode,
+    Change, Cursor, Depth, Entry, File, Find, Flow, Listing, Meta, NewFile, Pending, PutMode,
     Removed, Scan, Scope, Storage, Version,
 };
 
 pub use tree::Root;
 
 /// Files looked at, at once.
-const LOOKS: usize = 256;
-/// Files read at once, and the bytes of all of them.
-const READS: usize = 64;
-const READ_BYTES: u64 = 8 * 1024 * 1024;
+const LOOKS: usize = 1024;
+/// Files read as one.
+const READS: usize = 50;
+/// What files that are read as one weigh at most; heavier ones are read one by one.
+const READ_BYTES: u64 = 4 * 1024 * 1024;
+/// Batches of files under way at once.
+const AHEAD: usize = 6;
+/// Directories read at once.
+const DIRECTORIES: usize = 64;
+
+/// Who writes to a tree.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Writers {
+    /// Anybody.
+    Anybody,
+    /// Only backends that are told the same.
+    OnlyOurs,
+}
 
 /// Files of a directory tree.
 pub struct Opfs {
     tree: Tree,
     aside: Aside,
     herald: Herald,
+    /// Where nobody else writes: what stands in the tree.
+    ledger: Option<Ledger>,
 }
 
 impl Opfs {
     /// Those beneath that root. Nothing is asked of the browser yet.
-    pub fn new(root: Root, herald: Herald) -> Opfs {
+    pub fn new(root: Root, writers: Writers, herald: Herald) -> Opfs {
         Opfs {
             tree: Tree::new(root),
             aside: Aside::new(),
             herald,
+            ledger: (writers == Writers::OnlyOurs).then(Ledger::new),
         }
     }
 
@@ -123,8 +145,8 @@ impl Opfs {
         Ok(meta)
     }
 
+    /// Removes a file; the lock is held by the caller.
     async fn remove(&self, path: &VPath) -> Result<bool> {
-        let _alone = self.alone_with(path).await?;
         let Some(parent) = self.tree.directory(&path.parent()).await? else {
             return Ok(false);
         };
@@ -151,7 +173,7 @@ impl Opfs {
         let mut open = vec![(root.clone(), handle)];
         let mut found = Vec::new();
         while let Some((path, handle)) = open.pop() {
-            let inside = tree::entries(&path, &handle).await;
+            let inside = many::entries(&path, &handle).await;
             for entry in inside.map_err(|thrown| failed(&path, thrown))? {
                 if entry.is_dir {
                     open.push((entry.path, entry.handle));
@@ -196,10 +218,10 @@ impl Opfs {
         while !level.is_empty() {
             let read: Vec<_> = stream::iter(std::mem::take(&mut level))
                 .map(|(path, handle)| async move {
-                    let entries = tree::entries(&path, &handle).await;
+                    let entries = many::entries(&path, &handle).await;
                     (path, entries)
                 })
-                .buffer_unordered(PARALLEL)
+                .buffer_unordered(DIRECTORIES)
                 .collect()
                 .await;
             for (path, entries) in read {
@@ -231,58 +253,89 @@ impl Opfs {
         scan: Scan<'_>,
         visit: &mut dyn FnMut(&VPath, &File) -> Flow,
     ) -> Result<()> {
-        for batch in self.files_in(scan.scope).await?.chunks(LOOKS) {
-            let seen = looked_at(batch).await?;
-            let mut wanted: Vec<(&tree::Entry, Snapshot)> = batch
-                .iter()
-                .zip(seen)
-                .filter_map(|(entry, seen)| Some((entry, seen?)))
-                .filter(|(entry, seen)| (scan.want)(&entry.path, &known(seen)))
-                .collect();
-            while !wanted.is_empty() {
-                let mut bytes = 0u64;
-                let fits = |(_, seen): &&(&tree::Entry, Snapshot)| {
-                    bytes = bytes.saturating_add(seen.size);
-                    bytes <= READ_BYTES
+        let mut files = self.files_in(scan.scope).await?;
+        files.retain(|entry| (scan.names)(&entry.path));
+        let mut batches = stream::iter(files.chunks(READS))
+            .map(|batch| loaded(batch, scan.want))
+            .buffered(AHEAD);
+        while let Some(batch) = batches.next().await {
+            for (entry, seen, body) in batch? {
+                let read = match body {
+                    Some(body) => Some((seen, body)),
+                    None => read_alone(entry).await?,
                 };
-                let count = wanted.iter().take(READS).take_while(fits).count().max(1);
-                let rest = wanted.split_off(count);
-                let read = join_all(wanted.iter().map(|(entry, seen)| async move {
-                    match tree::bytes(seen).await {
-                        Ok(body) => Ok(Some((known(seen), body))),
-                        // It was replaced meanwhile, or is gone.
-                        Err(_) => match tree::read(&entry.handle).await {
-                            Ok((seen, body)) => Ok(Some((known(&seen), body))),
-                            Err(thrown) if is(&thrown, "NotFoundError") => Ok(None),
-                            Err(thrown) => Err(failed(&entry.path, thrown)),
-                        },
-                    }
-                }))
-                .await;
-                for ((entry, _), read) in wanted.iter().zip(read) {
-                    if let Some((meta, body)) = read?
-                        && visit(&entry.path, &File { meta, body }).is_break()
-                    {
+                if let Some((seen, body)) = read {
+                    let meta = known(&seen);
+                    if visit(&entry.path, &File { meta, body }).is_break() {
                         return Ok(());
                     }
                 }
-                wanted = rest;
+            }
+        }
+        Ok(())
+    }
+
+    /// Shows what is known of the wanted files.
+    async fn look_at(
+        &self,
+        scope: &Scope,
+        want: &dyn Fn(&VPath) -> bool,
+        visit: &mut dyn FnMut(&VPath, &Meta) -> Flow,
+    ) -> Result<()> {
+        if let Some(rows) = self.noted(scope, want).await {
+            for Entry { path, meta } in rows {
+                if visit(&path, &meta).is_break() {
+                    return Ok(());
+                }
+            }
+            return Ok(());
+        }
+        let mut files = self.files_in(scope).await?;
+        files.retain(|entry| want(&entry.path));
+        for batch in files.chunks(LOOKS) {
+            for (entry, seen) in batch.iter().zip(many::snapshots(batch).await?) {
+                if let Some(seen) = seen
+                    && visit(&entry.path, &known(&seen)).is_break()
+                {
+                    return Ok(());
+                }
             }
         }
         Ok(())
     }
 }
 
-/// Looks at many files at once; `None` for those that are gone.
-async fn looked_at(entries: &[tree::Entry]) -> Result<Vec<Option<Snapshot>>> {
-    let looks = entries.iter().map(|entry| async move {
-        match tree::snapshot(&entry.handle).await {
-            Ok(seen) => Ok(Some(seen)),
-            Err(thrown) if is(&thrown, "NotFoundError") => Ok(None),
-            Err(thrown) => Err(failed(&entry.path, thrown)),
-        }
-    });
-    join_all(looks).await.into_iter().collect()
+/// Wanted files of a batch, with their bytes; without where they are to be read one by one.
+async fn loaded<'a>(
+    batch: &'a [tree::Entry],
+    want: &dyn Fn(&VPath, &Meta) -> bool,
+) -> Result<Vec<(&'a tree::Entry, Snapshot, Option<Bytes>)>> {
+    let seen = many::snapshots(batch).await?;
+    let wanted: Vec<(&tree::Entry, Snapshot)> = batch
+        .iter()
+        .zip(seen)
+        .filter_map(|(entry, seen)| Some((entry, seen?)))
+        .filter(|(entry, seen)| want(&entry.path, &known(seen)))
+        .collect();
+    let weight = wanted.iter().map(|(_, seen)| seen.size).sum::<u64>();
+    let bodies = if weight <= READ_BYTES {
+        let seen: Vec<&Snapshot> = wanted.iter().map(|(_, seen)| seen).collect();
+        // One that was changed meanwhile spoils them all; then each is read by itself.
+        many::bodies(&seen).await.ok()
+    } else {
+        None
+    };
+    let mut bodies = bodies.map(Vec::into_iter);
+    let with_body = |(entry, seen)| (entry, seen, bodies.as_mut().and_then(Iterator::next));
+    Ok(wanted.into_iter().map(with_body).collect())
+}
+
+async fn read_alone(entry: &tree::Entry) -> Result<Option<(Snapshot, Bytes)>> {
+    match tree::read(&entry.handle).await {
+        Ok(read) => Ok(Some(read)),
+        Err(thrown) if is(&thrown, "NotFoundError") => Ok(None),
+        Err(thrown) => Err(failed(&entry.path, thrown)),
+    }
 }
 
 /// Whether a path leads to where unfinished files stand.
@@ -322,6 +375,12 @@ impl Storage for Opfs {
             "Writers that do not go through an OpfsBackend take no Web Lock and are not seen".into(),
             "In a directory that the user picked, a new file is empty for a moment before its content stands".into(),
         ];
+        if self.ledger.is_some() {
+            notes.push(
+                "This backend was told that only backends like it write here (exclusive): glob answers from what they have noted"
+                    .into(),
+            );
+        }
         if reach == Reach::Instance {
             notes.push(
                 "There are no Web Locks here: only calls of this one backend wait for each other"
@@ -364,7 +423,8 @@ impl Storage for Opfs {
     fn put<'a>(&'a self, path: &'a VPath, file: NewFile, mode: PutMode) -> Pending<'a, Meta> {
         Box::pin(async move {
             let _alone = self.alone_with(path).await?;
-            self.exchange(path, &file.body, &mode).await
+            let put = self.exchange(path, &file.body, &mode);
+            self.noting(path, put).await
         })
     }
 
@@ -375,17 +435,21 @@ impl Storage for Opfs {
     ) -> Pending<'a, Option<Meta>> {
         Box::pin(async move {
             let _alone = self.alone_with(path).await?;
-            let Some(file) = self.file(path).await? else {
+            let Some(mut file) = self.file(path).await? else {
                 return Ok(None);
             };
-            let new = change(&file)?;
+            let new = change(&mut file)?;
             let mode = PutMode::Overwrite;
-            self.exchange(path, &new.body, &mode).await.map(Some)
+            let put = self.exchange(path, &new.body, &mode);
+            self.noting(path, put).await.map(Some)
         })
     }
 
     fn delete<'a>(&'a self, path: &'a VPath, _: Option<Version>) -> Pending<'a, bool> {
-        Box::pin(self.remove(path))
+        Box::pin(async move {
+            let _alone = self.alone_with(path).await?;
+            self.noting(path, self.remove(path)).await
+        })
     }
 
     fn list<'a>(&'a self, dir: &'a VPath, depth: Depth, _: Option<Cursor>) -> Pending<'a, Listing> {
@@ -394,7 +458,7 @@ impl Storage for Opfs {
                 Depth::All => (self.files_in(&Scope::all(dir)).await?, Vec::new()),
                 Depth::One => {
                     let entries = match self.tree.directory(dir).await? {
-                        Some(handle) if !is_reserved(dir) => tree::entries(dir, &handle).await,
+                        Some(handle) if !is_reserved(dir) => many::entries(dir, &handle).await,
                         _ => return Ok(Listing::default()),
                     };
                     let entries = match entries {
@@ -411,7 +475,7 @@ impl Storage for Opfs {
                 ..Listing::default()
             };
             for batch in files.chunks(LOOKS) {
-                let seen = looked_at(batch).await?;
+                let seen = many::snapshots(batch).await?;
                 let there = batch.iter().zip(seen).filter_map(|(entry, seen)| {
                     Some(Entry {
                         path: entry.path.clone(),
@@ -429,18 +493,15 @@ impl Storage for Opfs {
         scope: &'a Scope,
         visit: &'a mut dyn FnMut(&VPath, &Meta) -> Flow,
     ) -> Pending<'a, ()> {
-        Box::pin(async move {
-            for batch in self.files_in(scope).await?.chunks(LOOKS) {
-                for (entry, seen) in batch.iter().zip(looked_at(batch).await?) {
-                    if let Some(seen) = seen
-                        && visit(&entry.path, &known(&seen)).is_break()
-                    {
-                        return Ok(());
-                    }
-                }
-            }
-            Ok(())
-        })
+        Box::pin(self.look_at(scope, &|_| true, visit))
+    }
+
+    fn find<'a>(
+        &'a self,
+        find: Find<'a>,
+        visit: &'a mut dyn FnMut(&VPath, &Meta) -> Flow,
+    ) -> Pending<'a, ()> {
+        Box::pin(self.look_at(find.scope, find.want, visit))
     }
 
     fn scan<'a>(
@@ -449,6 +510,26 @@ impl Storage for Opfs {
         visit: &'a mut dyn FnMut(&VPath, &File) -> Flow,
     ) -> Pending<'a, ()> {
         Box::pin(self.scan_files(scan, visit))
+    }
+
+    fn put_many<'a>(
+        &'a self,
+        files: Vec<(VPath, NewFile)>,
+    ) -> LocalBoxFuture<'a, Vec<Result<Meta>>> {
+        Box::pin(async move {
+            let paths: Vec<VPath> = files.iter().map(|(path, _)| path.clone()).collect();
+            let put = |at: usize| {
+                let file = files.get(at);
+                async move {
+                    let Some((path, file)) = file else {
+                        return Err(Error::internal("An upload lost a file"));
+                    };
+                    let _alone = self.alone_with(path).await?;
+                    self.exchange(path, &file.body, &PutMode::Overwrite).await
+                }
+            };
+            self.noting_all(&paths, put).await
+        })
     }
 
     fn delete_tree<'a>(&'a self, root: &'a VPath) -> LocalBoxFuture<'a, Removed> {
@@ -461,17 +542,19 @@ impl Storage for Opfs {
                     return removed;
                 }
             };
-            let answers: Vec<(VPath, Result<bool>)> = stream::iter(files)
-                .map(|entry| async move {
-                    let answer = self.remove(&entry.path).await;
-                    (entry.path, answer)
-                })
-                .buffered(PARALLEL)
-                .collect()
-                .await;
-            for (path, answer) in answers {
+            let paths: Vec<VPath> = files.into_iter().map(|entry| entry.path).collect();
+            let remove = |path: usize| {
+                let path = paths.get(path);
+                async move {
+                    let Some(path) = path else { return Ok(false) };
+                    let _alone = self.alone_with(path).await?;
+                    self.remove(path).await
+                }
+            };
+            let answers = self.noting_all(&paths, remove).await;
+            for (path, answer) in paths.iter().zip(answers) {
                 match answer {
-                    Ok(true) => removed.paths.push(path),
+                    Ok(true) => removed.paths.push(path.clone()),
                     Ok(false) => {}
                     Err(error) => {
                         removed.error.get_or_insert(error);

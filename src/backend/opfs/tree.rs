@@ -281,56 +281,30 @@ pub fn create(name: &str) -> [JsValue; 2] {
     ]
 }
 
-/// What a directory holds, in byte order of the paths beneath. Names that no path can hold, and
-/// what stands aside, are passed over.
-pub async fn entries(path: &VPath, directory: &JsValue) -> std::result::Result<Vec<Entry>, Thrown> {
-    let values = call(directory, "values", &[]).await?;
-    let next: Function = js_sys::Reflect::get(&values, &JsValue::from_str("next"))?.dyn_into()?;
-    let prefix = path.dir_prefix();
-    let mut entries = Vec::new();
-    loop {
-        let step = next.call0(&values)?;
-        let step = JsFuture::from(step.unchecked_into::<js_sys::Promise>()).await?;
-        let Some(handle) = host::property(&step, "value") else {
-            break;
-        };
-        let name = host::text_property(&handle, "name").unwrap_or_default();
-        let Some(path) = VPath::from_stored(&format!("{prefix}{name}")) else {
-            continue;
-        };
-        if name == ASIDE || name.contains('/') {
-            continue;
-        }
-        let is_dir = host::text_property(&handle, "kind").as_deref() == Some("directory");
-        entries.push(Entry {
-            path,
-            handle,
-            is_dir,
-        });
-    }
-    entries.sort_by(|a, b| a.path.cmp(&b.path));
-    Ok(entries)
-}
-
 /// A file as it stands now: its size, the time of its last change, and the way to its bytes.
 pub struct Snapshot {
-    file: JsValue,
+    /// The browser's own picture of it.
+    pub file: JsValue,
     /// Bytes.
     pub size: u64,
     /// Last change.
     pub modified: Time,
 }
 
-/// Looks at a file.
-pub async fn snapshot(handle: &JsValue) -> std::result::Result<Snapshot, Thrown> {
-    let file = call(handle, "getFile", &[]).await?;
+/// What a `File` tells.
+pub fn seen(file: JsValue) -> Snapshot {
     let number = |name| host::number_property(&file, name).unwrap_or_default();
-    Ok(Snapshot {
+    Snapshot {
         // A float-to-integer cast saturates.
         size: number("size") as u64,
         modified: Time::from_millis(number("lastModified")),
         file,
-    })
+    }
+}
+
+/// Looks at a file.
+pub async fn snapshot(handle: &JsValue) -> std::result::Result<Snapshot, Thrown> {
+    call(handle, "getFile", &[]).await.map(seen)
 }
 
 /// The bytes of a file, with what is known of it. A file that is replaced meanwhile is read anew.

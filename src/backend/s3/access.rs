@@ -9,7 +9,7 @@ use futures_util::future::LocalBoxFuture;
 use futures_util::lock::Mutex;
 
 use super::request::{Ask, Bucket};
-use super::sign::{self, Credentials, Domain, Parts};
+use super::sign::{self, Credentials, Domain, Keys, Parts};
 use crate::env::http::{Http, HttpError, Request, Response};
 use crate::error::{Error, Result};
 use crate::storage::Pending;
@@ -92,7 +92,7 @@ pub enum Access {
 /// Keys, and where new ones come from.
 pub struct KeyRing {
     source: Box<dyn KeySource>,
-    held: RefCell<Option<Rc<Credentials>>>,
+    held: RefCell<Option<Rc<Keys>>>,
     turn: Mutex<()>,
 }
 
@@ -106,17 +106,17 @@ impl KeyRing {
         }
     }
 
-    fn good(&self, now: Time) -> Option<Rc<Credentials>> {
+    fn good(&self, now: Time) -> Option<Rc<Keys>> {
         let held = self.held.borrow();
         let keys = held.as_ref()?;
         let margin = i64::try_from(MARGIN.as_micros()).unwrap_or(0);
-        match keys.expires {
+        match keys.credentials.expires {
             Some(end) if end.micros().saturating_sub(margin) <= now.micros() => None,
             _ => Some(keys.clone()),
         }
     }
 
-    async fn keys(&self, now: Time) -> Result<Rc<Credentials>> {
+    async fn keys(&self, now: Time) -> Result<Rc<Keys>> {
         if let Some(keys) = self.good(now) {
             return Ok(keys);
         }
@@ -124,7 +124,7 @@ impl KeyRing {
         if let Some(keys) = self.good(now) {
             return Ok(keys);
         }
-        let keys = Rc::new(self.source.keys().await?);
+        let keys = Rc::new(Keys::new(self.source.keys().await?));
         self.held.replace(Some(keys.clone()));
         Ok(keys)
     }
@@ -154,14 +154,14 @@ impl Access {
     }
 }
 
-fn with_keys(bucket: &Bucket, ask: &Ask, now: Time, keys: &Credentials) -> Request {
+fn with_keys(bucket: &Bucket, ask: &Ask, now: Time, keys: &Keys) -> Request {
     let digest = sign::sha256_hex(ask.body.as_deref().unwrap_or_default());
     let mut headers = ask.headers.clone();
     let mut add = |name: &str, value: String| headers.push((name.to_owned(), value));
     add("host", bucket.host.clone());
     add("x-amz-date", sign::stamp(now));
     add("x-amz-content-sha256", digest.clone());
-    if let Some(token) = &keys.session_token {
+    if let Some(token) = &keys.credentials.session_token {
         add("x-amz-security-token", token.clone());
     }
     let authorization = sign::authorization(

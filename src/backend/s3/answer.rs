@@ -9,6 +9,7 @@ use sha2::{Digest, Sha256};
 
 use super::errors::http_date;
 use super::request::META;
+use super::store::PART;
 use super::xml::{self, Broken};
 use crate::env::http::Response;
 use crate::file::{Format, Mime, Texture};
@@ -31,6 +32,9 @@ pub struct Note {
     pub texture: Option<Texture>,
     /// The body's digest, to find bytes that went wrong on the way.
     pub digest: String,
+    /// Lines of a large text and the bytes they were counted in, so that a page can tell of the
+    /// whole without reading it.
+    pub lines: Option<(u64, u64)>,
     /// This write's own name, by which it is known again when its answer was lost.
     pub write: String,
     /// The names of the writes before, the last one first.
@@ -54,6 +58,7 @@ pub fn is_md5(tag: &str, body: &[u8]) -> Option<bool> {
 impl Note {
     /// The note of a new state of a file, written over the one that `before` was beside.
     pub fn of(file: &NewFile, write: &str, before: Option<&Note>) -> Note {
+        let size = file.body.len() as u64;
         let mut trail = Vec::new();
         if let Some(before) = before {
             trail.push(before.write.clone());
@@ -65,6 +70,7 @@ impl Note {
             format: file.format,
             texture: Some(file.texture),
             digest: digest(&file.body),
+            lines: (file.texture.is_text() && size > PART).then(|| (line_count(&file.body), size)),
             write: write.to_owned(),
             trail,
         }
@@ -97,6 +103,8 @@ impl Note {
             },
         );
         put("sha256", &self.digest);
+        let lines = self.lines.map(|(lines, bytes)| format!("{lines}/{bytes}"));
+        put("lines", &lines.unwrap_or_default());
         put("write", &self.write);
         put("trail", &self.trail.join(","));
         out
@@ -118,6 +126,11 @@ impl Note {
                         _ => None,
                     }
                 }
+                "lines" => {
+                    note.lines = value
+                        .split_once('/')
+                        .and_then(|(lines, bytes)| Some((lines.parse().ok()?, bytes.parse().ok()?)))
+                }
                 "sha256" => note.digest = value.to_owned(),
                 "write" => note.write = value.to_owned(),
                 "trail" => note.trail = value.split(',').map(str::to_owned).collect(),
@@ -126,6 +139,11 @@ impl Note {
         }
         note
     }
+}
+
+fn line_count(text: &[u8]) -> u64 {
+    let open = text.last().is_some_and(|last| *last != b'\n');
+    memchr::memchr_iter(b'\n', text).count() as u64 + u64::from(open)
 }
 
 /// What an answer's headers tell of an object.
@@ -137,6 +155,15 @@ pub struct Told {
     pub note: Option<Note>,
     /// The ETag.
     pub tag: String,
+}
+
+impl Told {
+    /// Lines of the whole object, where we counted them. A count of other bytes is another
+    /// tool's doing: it changed the object and kept our note.
+    pub fn lines(&self) -> Option<u64> {
+        let (lines, bytes) = self.note.as_ref()?.lines?;
+        (bytes == self.meta.size).then_some(lines)
+    }
 }
 
 /// An ETag without its quotes and its mark of weakness.

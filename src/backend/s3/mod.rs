@@ -4,7 +4,9 @@
 //! - `access`, `permits`, `client`: who signs, how many at once, when to try again.
 //! - `probe`: what the server does with conditions.
 //! - `cache`: bodies by ETag.
-//! - `store`: reading and listing, the [`Storage`](crate::storage::Storage) itself.
+//! - `store`: listing, and the [`Storage`](crate::storage::Storage) itself.
+//! - `read`: one object, whole or a part of it.
+//! - `search`: many objects, for grep.
 //! - `write`: changing one object, and finding out what became of a change whose answer was lost.
 //! - `remove`: deleting, one object or a whole tree.
 //! - `r2`: the same over the binding of a Worker, which needs no keys.
@@ -18,8 +20,10 @@ pub mod permits;
 pub mod probe;
 #[cfg(target_arch = "wasm32")]
 pub mod r2;
+mod read;
 mod remove;
 pub mod request;
+mod search;
 pub mod sign;
 mod store;
 #[cfg(test)]

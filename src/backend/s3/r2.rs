@@ -68,22 +68,25 @@ impl R2 {
             Some((start, last.saturating_sub(start).saturating_add(1)))
         });
         if let Some((start, length)) = range {
-            // R2 refuses a range that begins past the end with a bare exception.
-            let head = self.call("head", &[text(key)]).await?;
-            if let Some(size) = host::number_property(&head, "size")
-                && start as f64 >= size
-            {
-                return Ok(plain(416));
-            }
             let range = host::object(&[
                 ("offset", JsValue::from_f64(start as f64)),
                 ("length", JsValue::from_f64(length as f64)),
             ]);
             options.push(("range", range));
         }
-        let object = self
-            .call("get", &[text(key), host::object(&options)])
-            .await?;
+        let arguments = [text(key), host::object(&options)];
+        let object = match (self.call("get", &arguments).await, range) {
+            (Ok(object), _) => object,
+            (Err(error), None) => return Err(error),
+            // R2 refuses a range that begins past the end with a bare exception.
+            (Err(error), Some((start, _))) => {
+                let head = self.call("head", &[text(key)]).await?;
+                return match host::number_property(&head, "size") {
+                    Some(size) if start as f64 >= size => Ok(plain(416)),
+                    _ => Err(error),
+                };
+            }
+        };
         if object.is_null() || object.is_undefined() {
             return Ok(plain(404));
         }

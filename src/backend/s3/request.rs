@@ -6,7 +6,7 @@ use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
 use md5::{Digest, Md5};
 
-use super::sign::{Credentials, Domain, Parts, canonical_query, encode_path, presigned_query};
+use super::sign::{Domain, Keys, Parts, canonical_query, encode_path, presigned_query};
 use super::xml;
 use crate::error::{Error, Kind, Result};
 use crate::path::VPath;
@@ -145,7 +145,7 @@ impl Bucket {
         mut headers: Vec<(String, String)>,
         seconds: u32,
         now: Time,
-        keys: &Credentials,
+        keys: &Keys,
     ) -> String {
         headers.push(("host".to_owned(), self.host.clone()));
         let path = self.path(key);
@@ -325,10 +325,11 @@ impl Ask {
         }
     }
 
-    /// Bytes `start` up to, but not including, `end` of an object.
-    pub fn get_range(key: &str, start: u64, end: u64) -> Ask {
+    /// Bytes `start` up to, but not including, `end` of an object; only if it is another state
+    /// than `known`.
+    pub fn get_range(key: &str, start: u64, end: u64, known: Option<&str>) -> Ask {
         let last = end.saturating_sub(1);
-        ask("GET", key).with("range", format!("bytes={start}-{last}"))
+        Ask::get(key, known).with("range", format!("bytes={start}-{last}"))
     }
 
     /// Stores an object; `meta` is our own knowledge of it.
@@ -616,8 +617,9 @@ mod tests {
         assert_eq!(header(&quoted, "if-match").as_deref(), Some("\"e\""));
         let bare = put(Condition::Matches("e", TagForm::Bare));
         assert_eq!(header(&bare, "if-match").as_deref(), Some("e"));
-        let range = Ask::get_range("k", 5, 10);
+        let range = Ask::get_range("k", 5, 10, Some("e"));
         assert_eq!(header(&range, "range").as_deref(), Some("bytes=5-9"));
+        assert_eq!(header(&range, "if-none-match").as_deref(), Some("\"e\""));
         let many = Ask::delete_many(["a&b", "c\rd"].into_iter());
         let body = String::from_utf8(many.body.clone().unwrap_or_default().to_vec()).expect("text");
         assert!(body.contains("<Key>a&amp;b</Key>") && body.contains("<Key>c&#13;d</Key>"));

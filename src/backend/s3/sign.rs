@@ -1,7 +1,9 @@
 //! Signature Version 4, the way S3 wants it: paths encoded once, nothing normalised. Text in,
 //! headers or a query out; no clock, no network. What a request asks is not its business.
 
+use std::cell::RefCell;
 use std::fmt::Write;
+use std::rc::Rc;
 
 use hmac::{Hmac, Mac};
 use sha2::{Digest, Sha256};
@@ -22,6 +24,42 @@ pub struct Credentials {
     pub session_token: Option<String>,
     /// When they end, where they do.
     pub expires: Option<Time>,
+}
+
+/// Keys, with what was derived of them last: a day's signatures all share it, and deriving it
+/// takes half the digests of a signature.
+pub struct Keys {
+    /// The keys.
+    pub credentials: Credentials,
+    derived: RefCell<Option<(String, Rc<[u8]>)>>,
+}
+
+impl Keys {
+    /// Keys that nothing is derived of yet.
+    pub fn new(credentials: Credentials) -> Keys {
+        Keys {
+            credentials,
+            derived: RefCell::new(None),
+        }
+    }
+
+    /// What signs on that day in that domain.
+    fn derived(&self, stamp: &str, domain: Domain<'_>) -> Rc<[u8]> {
+        let scope = credential_scope(stamp, domain);
+        if let Some((known, key)) = &*self.derived.borrow()
+            && *known == scope
+        {
+            return key.clone();
+        }
+        let secret = format!("AWS4{}", self.credentials.secret_access_key);
+        let mut key = mac(secret.as_bytes(), day(stamp));
+        for step in [domain.region, domain.service, "aws4_request"] {
+            key = mac(&key, step);
+        }
+        let key: Rc<[u8]> = key.into();
+        self.derived.replace(Some((scope, key.clone())));
+        key
+    }
 }
 
 /// The service and region a signature is good for.
@@ -92,15 +130,21 @@ pub fn canonical_query(query: &[(String, String)]) -> String {
 
 /// A digest in hexadecimal.
 pub fn sha256_hex(bytes: &[u8]) -> String {
+    if bytes.is_empty() {
+        return NOTHING.to_owned();
+    }
     hex(&Sha256::digest(bytes))
 }
 
+/// The digest of no bytes, which is what most requests have for a body.
+const NOTHING: &str = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
+
 fn hex(bytes: &[u8]) -> String {
-    let mut out = String::with_capacity(bytes.len() * 2);
-    for byte in bytes {
-        let _ = write!(out, "{byte:02x}");
-    }
-    out
+    let digit = |value: u8| char::from_digit(u32::from(value), 16).unwrap_or('0');
+    bytes
+        .iter()
+        .flat_map(|byte| [digit(byte >> 4), digit(byte & 15)])
+        .collect()
 }
 
 /// `20130524T000000Z`.
@@ -167,23 +211,13 @@ fn squeeze(value: &str) -> String {
         .join(" ")
 }
 
-fn signature(
-    canonical: &str,
-    stamp: &str,
-    domain: Domain<'_>,
-    credentials: &Credentials,
-) -> String {
+fn signature(canonical: &str, stamp: &str, domain: Domain<'_>, keys: &Keys) -> String {
     let text = format!(
         "AWS4-HMAC-SHA256\n{stamp}\n{}\n{}",
         credential_scope(stamp, domain),
         sha256_hex(canonical.as_bytes())
     );
-    let secret = format!("AWS4{}", credentials.secret_access_key);
-    let mut key = mac(secret.as_bytes(), day(stamp));
-    for step in [domain.region, domain.service, "aws4_request"] {
-        key = mac(&key, step);
-    }
-    hex(&mac(&key, &text))
+    hex(&mac(&keys.derived(stamp, domain), &text))
 }
 
 fn credential_scope(stamp: &str, domain: Domain<'_>) -> String {
@@ -202,15 +236,16 @@ pub fn authorization(
     payload: &str,
     time: Time,
     domain: Domain<'_>,
-    credentials: &Credentials,
+    keys: &Keys,
 ) -> String {
     let stamp = stamp(time);
+    let credentials = &keys.credentials;
     let (canonical, names) = canonical_request(parts, payload);
     format!(
         "AWS4-HMAC-SHA256 Credential={}/{},SignedHeaders={names},Signature={}",
         credentials.access_key_id,
         credential_scope(&stamp, domain),
-        signature(&canonical, &stamp, domain, credentials)
+        signature(&canonical, &stamp, domain, keys)
     )
 }
 
@@ -221,9 +256,10 @@ pub fn presigned_query(
     seconds: u32,
     time: Time,
     domain: Domain<'_>,
-    credentials: &Credentials,
+    keys: &Keys,
 ) -> String {
     let stamp = stamp(time);
+    let credentials = &keys.credentials;
     let mut names: Vec<&str> = parts
         .headers
         .iter()
@@ -255,7 +291,7 @@ pub fn presigned_query(
     format!(
         "{}&X-Amz-Signature={}",
         canonical_query(&query),
-        signature(&canonical, &stamp, domain, credentials)
+        signature(&canonical, &stamp, domain, keys)
     )
 }
 
@@ -291,13 +327,13 @@ pub mod examples {
             .collect()
     }
 
-    fn keys(id: &str, secret: &str) -> Credentials {
-        Credentials {
+    fn keys(id: &str, secret: &str) -> Keys {
+        Keys::new(Credentials {
             access_key_id: id.to_owned(),
             secret_access_key: secret.to_owned(),
             session_token: None,
             expires: None,
-        }
+        })
     }
 
     fn last_part(authorization: &str) -> String {
@@ -310,7 +346,7 @@ pub mod examples {
 
     fn header_examples(
         examples: &[Example],
-        credentials: &Credentials,
+        credentials: &Keys,
         domain: Domain<'_>,
         time: &str,
         with_digest: bool,
@@ -516,12 +552,12 @@ mod tests {
 
     #[test]
     fn a_presigned_request_carries_its_token() {
-        let credentials = Credentials {
+        let keys = Keys::new(Credentials {
             access_key_id: "id".into(),
             secret_access_key: "secret".into(),
             session_token: Some("to/ken".into()),
             expires: None,
-        };
+        });
         let headers = [("host".to_owned(), "h".to_owned())];
         let parts = Parts {
             method: "GET",
@@ -533,9 +569,47 @@ mod tests {
             region: "r",
             service: "s3",
         };
-        let query = presigned_query(parts, 60, Time::default(), domain, &credentials);
+        let query = presigned_query(parts, 60, Time::default(), domain, &keys);
         assert!(query.contains("X-Amz-Security-Token=to%2Fken"));
         assert!(query.contains("X-Amz-Date=19700101T000000Z"));
         assert!(!query.contains("secret"));
+    }
+
+    #[test]
+    fn the_digest_of_nothing_is_what_it_is() {
+        assert_eq!(hex(&Sha256::digest(b"")), sha256_hex(b""));
+    }
+
+    #[test]
+    fn keys_sign_on_another_day_and_elsewhere_as_fresh_ones_do() {
+        let fresh = || {
+            Keys::new(Credentials {
+                access_key_id: "id".into(),
+                secret_access_key: "secret".into(),
+                session_token: None,
+                expires: None,
+            })
+        };
+        let parts = Parts {
+            method: "GET",
+            path: "/k",
+            query: &[],
+            headers: &[],
+        };
+        let used = fresh();
+        let mut seen = Vec::new();
+        for (day, region) in [(0, "r"), (0, "r"), (1, "r"), (1, "q"), (0, "r")] {
+            let time = Time::from_micros(day * 86_400_000_000);
+            let domain = Domain {
+                region,
+                service: "s3",
+            };
+            let sign = |keys: &Keys| authorization(parts, NOTHING, time, domain, keys);
+            assert_eq!(sign(&used), sign(&fresh()));
+            seen.push(sign(&used));
+        }
+        seen.sort();
+        seen.dedup();
+        assert_eq!(seen.len(), 3);
     }
 }

@@ -6,16 +6,14 @@ use std::ops::Range;
 use std::rc::Rc;
 use std::time::Duration;
 
-use bytes::Bytes;
 use futures_util::future::{LocalBoxFuture, join};
 use futures_util::lock::Mutex;
 use futures_util::{Stream, StreamExt, stream};
 
 use super::access::Wire;
 use super::answer::{self, Note, Page, Told};
-use super::cache::{Cache, Cached};
+use super::cache::Cache;
 use super::client::{Client, Retry};
-use super::errors::Failure;
 use super::probe::{self, Conditions};
 use super::request::{Ask, Bucket};
 use super::xml::Broken;
@@ -25,8 +23,8 @@ use crate::error::Result;
 use crate::path::VPath;
 use crate::protocol::{Capability, Directories, Reach};
 use crate::storage::{
-    Cursor, Depth, Entry, File, Flow, Listing, Meta, NewFile, Pending, PutMode, Removed, Scan,
-    Scope, Storage, Version,
+    Cursor, Depth, Entry, File, Flow, Listing, Meta, NewFile, Part, Pending, PutMode, Removed,
+    Scan, Scope, Storage, Version,
 };
 
 /// How it is known what the server does with conditions.
@@ -67,6 +65,8 @@ impl Default for S3Options {
 
 /// One PUT takes no more than this.
 const MAX_FILE: u64 = 5 * 1024 * 1024 * 1024;
+/// The first part of a file that is fetched for a page of it. It takes hardly longer than a byte.
+pub(super) const PART: u64 = 64 * 1024;
 /// Notes of files read lately, which a write names as what came before it.
 const NOTES: usize = 128;
 
@@ -75,9 +75,12 @@ pub struct S3 {
     pub(super) client: Client,
     pub(super) cache: Cache,
     pub(super) queue: Queue,
-    concurrency: usize,
+    pub(super) concurrency: usize,
     conditions: Cell<Option<Conditions>>,
     probing: Mutex<()>,
+    /// Whether parts of objects can be fetched; unlearnt where an answer does not say which part
+    /// it is, as in a page whose bucket does not expose `Content-Range`.
+    pub(super) parts: Cell<bool>,
     notes: RefCell<VecDeque<(String, String, Note)>>,
     warn: Box<dyn Fn(&str)>,
 }
@@ -102,6 +105,7 @@ impl S3 {
                 Trust::Nothing => Some(Conditions::NONE),
             }),
             probing: Mutex::new(()),
+            parts: Cell::new(true),
             notes: RefCell::default(),
             warn,
         }
@@ -153,145 +157,6 @@ impl S3 {
         known.map(|(.., note)| note.clone())
     }
 
-    /// What is known of an object.
-    pub(super) async fn head(
-        &self,
-        operation: &'static str,
-        path: &VPath,
-        key: &str,
-    ) -> Result<Option<Told>, Failure> {
-        let about = self.client.about(operation, Some(path));
-        let answer = self
-            .client
-            .send(about, &Ask::head(key), |response| {
-                let size = response
-                    .header("content-length")
-                    .and_then(|size| size.trim().parse().ok())
-                    .unwrap_or(0);
-                answer::told(&response, size)
-            })
-            .await;
-        match answer {
-            Ok(told) => Ok(Some(told)),
-            Err(failure) if failure.is_missing() => Ok(None),
-            Err(failure) => Err(failure),
-        }
-    }
-
-    /// An object whole, from the cache if the server says that it is the same still.
-    async fn fetch(&self, path: &VPath, key: &str) -> Result<Option<Cached>> {
-        let known = self.cache.get(key);
-        let ask = Ask::get(key, known.as_ref().map(|known| known.told.tag.as_str()));
-        let mut odd: Option<String> = None;
-        let about = self.client.about("read", Some(path));
-        let answer = self
-            .client
-            .send(about, &ask, |response| {
-                if response.status == 304 {
-                    return known
-                        .clone()
-                        .ok_or(Broken("nothing was asked to be compared"));
-                }
-                let mut told = answer::told(&response, response.body.len() as u64)?;
-                if let Some(note) = &mut told.note {
-                    let digest = answer::digest(&response.body);
-                    if !note.digest.is_empty() && note.digest != digest {
-                        // Another tool may have changed the object and kept what we wrote beside
-                        // it. An ETag that is the body's digest proves that; one that can be no
-                        // digest leaves it to a second look, which no accident passes.
-                        let proven = answer::is_md5(&told.tag, &response.body);
-                        let seen = odd.replace(digest.clone()) == Some(digest);
-                        if !proven.unwrap_or(seen) {
-                            return Err(Broken("its bytes are not those that were written"));
-                        }
-                        told.meta.texture = None;
-                    }
-                }
-                Ok(Cached {
-                    told: Rc::new(told),
-                    body: response.body,
-                })
-            })
-            .await;
-        match answer {
-            Ok(found) => {
-                self.remember(key, &found.told);
-                self.cache.put(key, found.clone());
-                Ok(Some(found))
-            }
-            Err(failure) if failure.is_missing() => {
-                self.cache.forget(key);
-                Ok(None)
-            }
-            Err(failure) => Err(failure.error),
-        }
-    }
-
-    async fn file(&self, path: &VPath) -> Result<Option<File>> {
-        let key = self.key(path)?;
-        Ok(self.fetch(path, &key).await?.map(as_file))
-    }
-
-    /// A file of a listing made just now: no request if the very state it names is here.
-    async fn listed_file(&self, path: &VPath, meta: &Meta) -> Result<Option<File>> {
-        let key = self.key(path)?;
-        if let Some(Version::Tag(tag)) = &meta.version
-            && let Some(found) = self.cache.state(&key, tag)
-        {
-            return Ok(Some(as_file(found)));
-        }
-        Ok(self.fetch(path, &key).await?.map(as_file))
-    }
-
-    async fn part(&self, path: &VPath, range: Range<u64>) -> Result<Option<File>> {
-        let key = self.key(path)?;
-        if self.cache.get(&key).is_some() || range.is_empty() {
-            let whole = self.file(path).await?;
-            return Ok(whole.map(|file| cut(file, &range)));
-        }
-        let about = self.client.about("read", Some(path));
-        let ask = Ask::get_range(&key, range.start, range.end);
-        let answer = self
-            .client
-            .send(about, &ask, |response| {
-                if response.status != 206 {
-                    let told = answer::told(&response, response.body.len() as u64)?;
-                    return Ok((true, told, response.body));
-                }
-                let size = answer::whole_size(&response).ok_or(Broken(
-                    "it does not tell the whole size (in a page, the bucket's CORS rules must \
-                     expose the header Content-Range)",
-                ))?;
-                let wanted = range.end.min(size).saturating_sub(range.start);
-                if response.body.len() as u64 != wanted {
-                    return Err(Broken("it is not the part that was asked for"));
-                }
-                Ok((false, answer::told(&response, size)?, response.body))
-            })
-            .await;
-        match answer {
-            Ok((whole, told, body)) => {
-                self.remember(&key, &told);
-                let file = File {
-                    meta: told.meta,
-                    body,
-                };
-                Ok(Some(if whole { cut(file, &range) } else { file }))
-            }
-            // Past the end: nothing of it, but it is there.
-            Err(failure) if failure.status == 416 => Ok(self
-                .head("read", path, &key)
-                .await
-                .map_err(|failure| failure.error)?
-                .map(|told| File {
-                    meta: told.meta,
-                    body: Bytes::new(),
-                })),
-            Err(failure) if failure.is_missing() => Ok(None),
-            Err(failure) => Err(failure.error),
-        }
-    }
-
     /// A page of keys that start with `prefix`.
     pub(super) async fn page(
         &self,
@@ -333,7 +198,7 @@ impl S3 {
 
     /// Every file in scope, a page at a time. The first page and the file that may stand at the
     /// root of the scope are asked for together.
-    fn pages<'a>(
+    pub(super) fn pages<'a>(
         &'a self,
         operation: &'static str,
         scope: &'a Scope,
@@ -381,23 +246,6 @@ impl S3 {
     }
 }
 
-fn as_file(found: Cached) -> File {
-    File {
-        meta: found.told.meta.clone(),
-        body: found.body,
-    }
-}
-
-fn cut(file: File, range: &Range<u64>) -> File {
-    let len = file.body.len();
-    let at = |place: u64| usize::try_from(place).unwrap_or(len).min(len);
-    let (start, end) = (at(range.start), at(range.end));
-    File {
-        meta: file.meta,
-        body: file.body.slice(start..end.max(start)),
-    }
-}
-
 impl Storage for S3 {
     fn capability(&self) -> Capability {
         let known = self.conditions.get().unwrap_or(Conditions::STANDARD);
@@ -433,10 +281,18 @@ impl Storage for S3 {
     fn get<'a>(&'a self, path: &'a VPath, range: Option<Range<u64>>) -> Pending<'a, Option<File>> {
         Box::pin(async move {
             match range {
-                Some(range) => self.part(path, range).await,
+                Some(range) => self.range(path, range).await,
                 None => self.file(path).await,
             }
         })
+    }
+
+    fn part_bytes(&self) -> Option<u64> {
+        self.parts.get().then_some(PART)
+    }
+
+    fn get_part<'a>(&'a self, path: &'a VPath, range: Range<u64>) -> Pending<'a, Option<Part>> {
+        Box::pin(self.part(path, range))
     }
 
     fn put<'a>(&'a self, path: &'a VPath, file: NewFile, mode: PutMode) -> Pending<'a, Meta> {
@@ -503,40 +359,7 @@ impl Storage for S3 {
         scan: Scan<'a>,
         visit: &'a mut dyn FnMut(&VPath, &File) -> Flow,
     ) -> Pending<'a, ()> {
-        Box::pin(async move {
-            let Scan { scope, want, .. } = scan;
-            // More are begun than may be under way, so that one slow body holds up nobody.
-            let ahead = self.concurrency.saturating_mul(4);
-            let mut files = Box::pin(
-                self.pages("search", scope)
-                    .flat_map(|page| {
-                        let entries: Vec<Result<Entry>> = match page {
-                            Ok(entries) => entries
-                                .into_iter()
-                                .filter(|entry| want(&entry.path, &entry.meta))
-                                .map(Ok)
-                                .collect(),
-                            Err(error) => vec![Err(error)],
-                        };
-                        stream::iter(entries)
-                    })
-                    .map(|entry| async move {
-                        let Entry { path, meta } = entry?;
-                        let file = self.listed_file(&path, &meta).await?;
-                        Ok(file.map(|file| (path, file)))
-                    })
-                    .buffered(ahead),
-            );
-            while let Some(found) = files.next().await {
-                let found: Option<(VPath, File)> = found?;
-                if let Some((path, file)) = found
-                    && visit(&path, &file).is_break()
-                {
-                    return Ok(());
-                }
-            }
-            Ok(())
-        })
+        Box::pin(self.search(scan, visit))
     }
 
     fn put_many<'a>(

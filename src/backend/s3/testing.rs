@@ -53,6 +53,18 @@ pub enum Fault {
     Hang,
 }
 
+/// What the server makes of `Range`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ranges {
+    Honoured,
+    /// The whole comes.
+    Ignored,
+    /// The part comes, and nothing says which it is, as to a page without leave to know.
+    Unnamed,
+    /// The object is kept packed, and the host unpacks what comes.
+    Packed,
+}
+
 #[derive(Clone)]
 pub struct Object {
     pub body: Bytes,
@@ -73,6 +85,9 @@ pub struct Server {
     #[expect(clippy::type_complexity, reason = "a test's own script")]
     pub script: RefCell<Box<dyn FnMut(&Request) -> Fault>>,
     pub most: Cell<usize>,
+    /// Bytes of bodies that were answered.
+    pub moved: Cell<usize>,
+    pub ranges: Cell<Ranges>,
     busy: Cell<usize>,
 }
 
@@ -88,6 +103,8 @@ impl Server {
             sent: RefCell::default(),
             script: RefCell::new(Box::new(|_| Fault::None)),
             most: Cell::new(0),
+            moved: Cell::new(0),
+            ranges: Cell::new(Ranges::Honoured),
             busy: Cell::new(0),
         })
     }
@@ -214,7 +231,9 @@ impl Server {
                 if header("if-none-match").is_some_and(|tag| tag.trim_matches('"') == object.tag) {
                     response.status = 304;
                     response.body = Bytes::new();
-                } else if let Some(range) = header("range") {
+                } else if let Some(range) = header("range")
+                    && self.ranges.get() != Ranges::Ignored
+                {
                     let (start, end) = range
                         .strip_prefix("bytes=")
                         .and_then(|range| range.split_once('-'))
@@ -231,7 +250,16 @@ impl Server {
                         .headers
                         .retain(|(name, _)| name != "content-length");
                     let range = format!("bytes {start}-{}/{size}", start + response.body.len() - 1);
-                    response.headers.push(("content-range".into(), range));
+                    match self.ranges.get() {
+                        Ranges::Unnamed => {}
+                        ranges => {
+                            response.headers.push(("content-range".into(), range));
+                            if ranges == Ranges::Packed {
+                                let packed = ("content-encoding".into(), "gzip".into());
+                                response.headers.push(packed);
+                            }
+                        }
+                    }
                 }
                 if request.method == "HEAD" {
                     response.body = Bytes::new();
@@ -425,6 +453,9 @@ impl Http for Server {
                 Fault::Hang => std::future::pending().await,
             };
             self.busy.set(self.busy.get() - 1);
+            if let Ok(response) = &answer {
+                self.moved.set(self.moved.get() + response.body.len());
+            }
             answer
         })
     }

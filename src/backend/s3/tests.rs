@@ -1,5 +1,7 @@
 //! How the whole behaves over the server in memory.
 
+mod reading;
+
 use std::cell::RefCell;
 use std::rc::Rc;
 
@@ -8,7 +10,7 @@ use futures_util::future::join_all;
 
 use super::client::Retry;
 use super::store::{S3, S3Options, Trust};
-use super::testing::{Fault, Server, block_on, storage, storage_that_warns};
+use super::testing::{Fault, Ranges, Server, block_on, storage, storage_that_warns};
 use crate::backend::files::{Files, FilesOptions};
 use crate::error::{Error, Kind};
 use crate::path::VPath;
@@ -460,30 +462,6 @@ fn a_second_search_moves_no_bodies() {
     server.put("f07.txt", "changed\n");
     grep();
     assert_eq!(server.count("GET"), 1);
-}
-
-#[test]
-fn parts_of_a_file_are_fetched_as_parts() {
-    let server = Server::new();
-    server.put("a.txt", "0123456789");
-    let storage = storage(&server, S3Options::default(), "");
-    let part = |range: std::ops::Range<u64>| {
-        let file = block_on(storage.get(&path("/a.txt"), Some(range)));
-        let file = file.expect("read").expect("there");
-        assert_eq!(file.meta.size, 10);
-        String::from_utf8(file.body.to_vec()).expect("text")
-    };
-    assert_eq!(part(2..5), "234");
-    assert_eq!(part(8..20), "89");
-    assert_eq!(part(10..20), "");
-    assert_eq!(part(99..100), "");
-    server.faults("GET", vec![Fault::CutSilently]);
-    assert_eq!(part(2..6), "2345");
-    assert!(
-        block_on(storage.get(&path("/none"), Some(0..5)))
-            .expect("asked")
-            .is_none()
-    );
 }
 
 #[test]

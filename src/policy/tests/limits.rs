@@ -15,11 +15,11 @@ fn a_rate_is_a_sliding_window_and_says_when_to_come_again() {
         per: Duration::from_millis(1000),
     };
     let policy = Policy {
-        rates: vec![
+        rates: Rates::new([
             rate(Covers::Everything, 5),
             rate(Covers::Writes, 2),
             rate(Covers::Only("edit"), 1),
-        ],
+        ]),
         seams,
         ..Policy::default()
     };
@@ -135,6 +135,59 @@ fn a_burst_of_writes_cannot_pass_a_quota_together() {
         }
     };
     assert_eq!(answers.iter().filter(|stored| **stored).count(), 5);
+}
+
+#[test]
+fn clones_of_a_policy_count_together_whatever_they_are_put_round() {
+    let rate = Rate {
+        covers: Covers::Everything,
+        operations: 3,
+        per: Duration::from_secs(3600),
+    };
+    let policy = Policy {
+        rates: Rates::new([rate]),
+        ..Policy::default()
+    };
+    let answers: Vec<bool> = (0..5)
+        .map(|n| {
+            let backend = stack(memory(), policy.clone()).expect("a policy");
+            write(&backend, &format!("/f{n}"), "x").is_ok()
+        })
+        .collect();
+    assert_eq!(answers, [true, true, true, false, false]);
+}
+
+#[test]
+fn a_burst_over_several_views_of_the_same_files_cannot_pass_a_quota_together() {
+    let stored = |one_at_a_time: Option<OneAtATime>| {
+        let files: SharedBackend = Rc::new(Slow(memory()));
+        let policy = Policy {
+            quota: Some(Limits {
+                max_bytes: Some(50),
+                ..Limits::default()
+            }),
+            one_at_a_time,
+            ..Policy::default()
+        };
+        let writes = (0..20).map(|n| {
+            let view = stack(files.clone(), policy.clone()).expect("a policy");
+            async move {
+                let place = path(&format!("/f{n}"));
+                let content = Content::Text(bytes("1234567890"));
+                view.write(&place, content).await.is_ok()
+            }
+        });
+        let mut all = Box::pin(join_all(writes));
+        let answers = loop {
+            if let Some(answers) = (&mut all).now_or_never() {
+                break answers;
+            }
+        };
+        answers.iter().filter(|stored| **stored).count()
+    };
+    assert_eq!(stored(Some(OneAtATime::default())), 5);
+    // Without turns each is judged before any is stored: what the turns are for.
+    assert_eq!(stored(None), 20);
 }
 
 #[test]

@@ -111,17 +111,18 @@ pub(crate) fn allow_all(inner: SharedBackend) -> SharedBackend {
             false,
         )),
         ask: None,
-        rates: vec![Rate {
+        rates: Rates::new([Rate {
             covers: Covers::Everything,
             operations: 1_000_000,
             per: Duration::from_secs(1),
-        }],
+        }]),
         inspect: Some(Rc::new(|_| Box::pin(async { Ok(Verdict::Pass) }))),
         quota: Some(Limits {
             max_bytes: Some(1 << 40),
             max_files: Some(1 << 40),
             max_file_bytes: None,
         }),
+        one_at_a_time: None,
         audit: Some(Rc::new(|_| {})),
         hooks: Hooks {
             before: Some(Rc::new(|_| Box::pin(async { Ok(()) }))),

@@ -132,7 +132,7 @@ fn a_shell_is_refused_where_a_rule_is_about_files() {
     };
     assert_eq!(
         run(Policy {
-            rates: vec![rate],
+            rates: Rates::new([rate]),
             ..Policy::default()
         }),
         Err("rate_limited")

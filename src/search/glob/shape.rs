@@ -7,6 +7,7 @@
 use super::general::General;
 use super::parse::{Alternative, Segment, Token, invalid};
 use crate::error::Result;
+use crate::path::Tail;
 
 /// The most that those for `general` may ask for together.
 const MAX_GENERAL: usize = 1 << 16;
@@ -57,6 +58,24 @@ impl Set {
             return Err(invalid(pattern, "it has too many wildcards; split it"));
         }
         Ok(Set { shapes, general })
+    }
+
+    /// Adds the endings of which a text must have one, and tells whether having one is enough,
+    /// in any directory (a text that is a name is in none); nothing where some ending is not known.
+    pub(super) fn endings(&self, names: bool, into: &mut Vec<(Tail, u64)>) -> Option<bool> {
+        if !self.general.is_empty() {
+            return None;
+        }
+        let mut enough = true;
+        for shape in &self.shapes {
+            let end = shape.name.end().filter(|end| !end.is_empty())?;
+            into.push((Tail::of(end), Tail::mask(end.len())));
+            enough &= (shape.deep || names)
+                && shape.dirs.is_empty()
+                && end.len() <= Tail::BYTES
+                && matches!(shape.name, Name::Ends(_));
+        }
+        Some(enough)
     }
 
     pub(super) fn accepts(&self, relative: &str) -> bool {
@@ -123,6 +142,14 @@ fn ends(text: &[u8], end: &[u8]) -> bool {
 }
 
 impl Name {
+    /// What every such name ends with.
+    fn end(&self) -> Option<&str> {
+        match self {
+            Name::Exact(end) | Name::Ends(end) | Name::Between(_, end) => Some(end),
+            Name::Any | Name::Starts(_) => None,
+        }
+    }
+
     fn of(tokens: &[Token]) -> Option<Name> {
         let Some(star) = tokens.iter().position(|token| *token == Token::Star) else {
             return Some(Name::Exact(literal(tokens)?));

@@ -12,10 +12,12 @@ export async function conforms({ browser: name, kinds, server, add, log }) {
   try {
     const runs = kinds.map((kind) => ["conformance", { kind }]);
     runs.push(...kinds.map((kind) => ["inWorker", { kind }]));
+    if (kinds.includes("opfs")) runs.push(["conformance", { kind: "exclusive" }]);
     if (name === "chromium") runs.push(["conformance", { kind: "directory", withoutMove: true }]);
     for (const [how, asked] of runs) {
       // Firefox is slow with OPFS; its worker has the same code, and runs what differs there.
-      const only = name === "firefox" && asked.kind === "opfs" && how === "inWorker";
+      const again = how === "inWorker" || asked.kind === "exclusive";
+      const only = name === "firefox" && asked.kind !== "indexeddb" && again;
       if (only) asked.only = ["write", "edit", "race", "byte", "delet"];
       const page = await browser.page(`${server.origin}/pages/blank.html`);
       const title = `${name}, ${asked.kind}${how === "inWorker" ? " in a worker" : ""}`;

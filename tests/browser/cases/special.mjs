@@ -44,6 +44,7 @@ export async function special({ browser: name, kinds, server, check }) {
         "databse",
         "root",
         "directory",
+        "exclusive",
       ];
       for (const [at, text] of seen.entries()) {
         match(text, new RegExp(`^TypeError: .*"${words[at]}"`));
@@ -80,11 +81,29 @@ export async function special({ browser: name, kinds, server, check }) {
     await test("few transactions, and no bodies for ls and glob", async () => {
       const taken = await call("transactions");
       ok(taken.upload.length <= 4, `an upload of 1,000 took ${taken.upload.length}`);
-      deepStrictEqual(taken.ls, ["files"]);
-      deepStrictEqual(taken.glob, ["files"]);
+      deepStrictEqual(taken.ls, ["sheets"]);
+      deepStrictEqual(taken.glob, ["sheets"]);
       for (const operation of ["grep", "edit", "delete"]) {
-        deepStrictEqual(taken[operation], ["files+bodies"], operation);
+        deepStrictEqual(taken[operation], ["sheets+bodies"], operation);
       }
+    });
+    await test("a database of the first layout opens with all its files", async () => {
+      const { stores, bad, listed, namespaces, edited, times } = await call("firstLayout");
+      deepStrictEqual(stores, ["bodies", "sheets"]);
+      deepStrictEqual(bad, []);
+      strictEqual(listed, 6_000);
+      deepStrictEqual(namespaces, { other: ["/mine.txt"], empty: [] });
+      strictEqual(edited, "edited 7\n");
+      deepStrictEqual(times, {
+        created_at: "2024-01-02T03:04:05.000Z",
+        modified_at: "2024-01-02T03:04:05.000Z",
+      });
+    });
+    await test("a first layout that cannot be carried over stays as it is", async () => {
+      const { refused, version, stores } = await call("damagedLayout");
+      strictEqual(refused.code, "internal", JSON.stringify(refused));
+      strictEqual(version, 1);
+      deepStrictEqual(stores, ["bodies", "files"]);
     });
     for (const kind of kinds) {
       const where = { kind, place: `special-${kind}` };
@@ -143,6 +162,26 @@ export async function special({ browser: name, kinds, server, check }) {
         strictEqual(seen.same, "given");
         deepStrictEqual(seen.listed, ["/given.txt", "/outside.txt"]);
         deepStrictEqual(seen.aside, []);
+      });
+      await test("a ledger tells what the files tell", async () => {
+        // Firefox takes tens of milliseconds for a file.
+        const files = name === "firefox" ? 60 : 700;
+        const seen = await call("ledger", { files, place: "ledger" });
+        deepStrictEqual(seen.bad, []);
+        strictEqual(seen.looks, 0);
+        strictEqual(seen.found, files);
+        deepStrictEqual(seen.refused, ["already_exists", "invalid_path"]);
+      });
+      await test("a tab that dies leaves nothing wrong in a ledger", async () => {
+        const place = "scribbled";
+        for (let round = 0; round < 8; round++) {
+          const page = await fresh();
+          await page.call(MODULE, "scribble", { place });
+          await new Promise((resolve) => setTimeout(resolve, 37 * round));
+          await page.close();
+          const when = `round ${round}`;
+          deepStrictEqual(await call("afterScribbling", { place, when }), []);
+        }
       });
     } else {
       await test("without OPFS the refusal names what to use", async () => {

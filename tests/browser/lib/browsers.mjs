@@ -91,7 +91,7 @@ async function firefox(folder) {
       "dom.storageManager.prompt.testing": true,
       "dom.storageManager.prompt.testing.allow": true,
     },
-    protocolTimeout: 300_000,
+    protocolTimeout: 600_000,
   });
   return {
     async page(url) {

@@ -146,6 +146,86 @@ export async function strange() {
   return backend({ place }).ls("/");
 }
 
+/** A database as the first layout had it: a record of text and a body for each file. */
+async function layoutOfOld(place, files) {
+  const database = await new Promise((resolve, reject) => {
+    const request = indexedDB.open(place, 1);
+    request.onupgradeneeded = () => {
+      for (const store of ["files", "bodies"]) request.result.createObjectStore(store);
+    };
+    request.onsuccess = () => resolve(request.result);
+    request.onerror = () => reject(request.error);
+  });
+  const transaction = database.transaction(["files", "bodies"], "readwrite");
+  for (const [namespace, path, bytes, record] of files) {
+    const letters = Array.from(new TextEncoder().encode(path), (byte) => String.fromCharCode(byte));
+    const key = `${namespace}\0${letters.join("")}`;
+    transaction.objectStore("files").put(record ?? recordOfOld(path, bytes.length), key);
+    transaction.objectStore("bodies").put(bytes, key);
+  }
+  await new Promise((resolve, reject) => {
+    transaction.oncomplete = resolve;
+    transaction.onabort = () => reject(transaction.error);
+  });
+  database.close();
+}
+
+function recordOfOld(path, size) {
+  const time = `${Date.UTC(2024, 0, 2, 3, 4, 5)}000`;
+  return [size, time, time, "12345678901234567890", "2", "a", "text/plain", path].join("\u001f");
+}
+
+function storesOf(database) {
+  const stores = { version: database.version, stores: [...database.objectStoreNames] };
+  database.close();
+  return stores;
+}
+
+/** Opens a database that the first version of the layout has left. */
+export async function firstLayout() {
+  const place = `old-${crypto.randomUUID()}`;
+  const names = ["é", "🙂", "__proto__", "a-b", "a"];
+  const paths = Array.from({ length: 6_000 }, (_, at) => `/${names[at % 5]}/${at}/file ${at}.txt`);
+  const text = (at) => new TextEncoder().encode(`line ${at}\n`);
+  await layoutOfOld(place, [
+    ...paths.map((path, at) => ["", path, text(at)]),
+    ["other", "/mine.txt", text(1)],
+  ]);
+  const files = backend({ place });
+  const { files: found = [], error } = await files.glob("**/*.txt");
+  const bad = error ? [error] : [];
+  const downloads = await files.downloadFiles(paths);
+  for (const [at, { path, content }] of downloads.entries()) {
+    if (path !== paths[at] || String(content) !== String(text(at))) bad.push(paths[at]);
+  }
+  const { data } = await files.readRaw(paths[3]);
+  const { created_at, modified_at } = data ?? {};
+  await files.edit(paths[7], "line", "edited");
+  const namespaces = {};
+  for (const namespace of ["other", "empty"]) {
+    const listing = await backend({ place, namespace }).glob("**");
+    namespaces[namespace] = listing.files.map(({ path }) => path);
+  }
+  const { content: edited } = await backend({ place }).read(paths[7]);
+  const { stores } = storesOf(await opened(place));
+  return {
+    stores,
+    bad,
+    listed: found.length,
+    namespaces,
+    edited,
+    times: { created_at, modified_at },
+  };
+}
+
+/** One whose records are none of ours: nothing of it may change. */
+export async function damagedLayout() {
+  const place = `damaged-${crypto.randomUUID()}`;
+  await layoutOfOld(place, [["", "/a.txt", new Uint8Array(3), "what is this"]]);
+  const refused = await backend({ place }).read("/a.txt");
+  return { refused, ...storesOf(await opened(place)) };
+}
+
 /** Text that no browser can press together. */
 function noise(size) {
   const parts = [];
@@ -250,6 +330,97 @@ export async function leftovers() {
   return out;
 }
 
+/** What a ledger tells, and what the files themselves tell, where the two are not the same. */
+async function differences(place, when) {
+  const told = async (exclusive) => {
+    const { files, error } = await backend({ kind: "opfs", place, exclusive }).glob("**");
+    if (error) throw new Error(error);
+    return files.map(({ path, size, modified_at }) => `${path} ${size} ${modified_at}`);
+  };
+  const [noted, found] = [await told(true), await told(false)];
+  const strange = noted.filter((line) => !found.includes(line)).map((line) => `noted ${line}`);
+  strange.push(...found.filter((line) => !noted.includes(line)).map((line) => `found ${line}`));
+  return strange.map((line) => `${when}: ${line}`);
+}
+
+function failuresOf(answers) {
+  return answers.filter(({ error }) => error).map(({ error }) => String(error));
+}
+
+/** A ledger beside its files: after changes of every kind, by several backends at once. */
+export async function ledger({ files: count, place }) {
+  const files = backend({ kind: "opfs", place, exclusive: true, writeMode: "overwrite" });
+  const other = backend({ kind: "opfs", place, exclusive: true });
+  const bytes = (text) => new TextEncoder().encode(text);
+  const batch = Array.from({ length: count }, (_, at) => [
+    `/d${at % 7}/f${at}.txt`,
+    bytes(`${at}`),
+  ]);
+  const bad = failuresOf(await files.uploadFiles(batch));
+  bad.push(...(await differences(place, "begun")));
+  const looked = FileSystemFileHandle.prototype.getFile;
+  let looks = 0;
+  FileSystemFileHandle.prototype.getFile = function () {
+    looks++;
+    return looked.call(this);
+  };
+  const counted = await other.glob("**/*.txt");
+  FileSystemFileHandle.prototype.getFile = looked;
+  const steps = {
+    written: () => other.write("/new/deep/a.txt", "a"),
+    replaced: () => files.write("/new/deep/a.txt", "longer than before"),
+    edited: () => other.edit("/d1/f1.txt", "1", "one"),
+    deleted: () => files.delete("/d2/f2.txt"),
+    "a directory deleted": () => other.delete("/d3"),
+    "written again": () => other.write("/d3/f3.txt", "back"),
+  };
+  for (const [when, step] of Object.entries(steps)) {
+    bad.push(...failuresOf([await step()]), ...(await differences(place, when)));
+  }
+  // A refusal changes nothing, and nothing that is aside is noted.
+  const refused = [
+    await other.write("/d1/f1.txt", "no"),
+    await files.write("/.kitbag-temp/x", "no"),
+  ];
+  bad.push(...(await differences(place, "refused")));
+  // Writers of one file and of many, while others ask for the first list of another tree.
+  const busy = `${place}-busy`;
+  const tabs = Array.from({ length: 4 }, () =>
+    backend({ kind: "opfs", place: busy, exclusive: true, writeMode: "overwrite" }),
+  );
+  await Promise.all(
+    tabs.flatMap((tab, number) => [
+      tab.uploadFiles(batch.slice(0, 40)),
+      tab.write("/one.txt", "x".repeat(number)),
+      tab.glob("**"),
+      tab.delete("/d4"),
+      tab.write(`/d4/mine-${number}.txt`, "mine"),
+      tab.glob("**/*.txt"),
+    ]),
+  );
+  bad.push(...(await differences(busy, "busy")));
+  // Where changes overlapped, rows are open; changes that are alone close them.
+  for (const [path, content] of batch.slice(0, 40)) await tabs[0].uploadFiles([[path, content]]);
+  bad.push(...(await differences(busy, "busy, and then quiet")));
+  return { bad, looks, found: counted.files.length, refused: refused.map(({ code }) => code) };
+}
+
+/** Writes and deletes until its page is closed. */
+export async function scribble({ place }) {
+  const files = backend({ kind: "opfs", place, exclusive: true, writeMode: "overwrite" });
+  await files.glob("**");
+  globalThis.scribbling = (async () => {
+    for (let step = 0; ; step++) {
+      await files.write(`/s/${step % 5}.txt`, "s".repeat(step % 997));
+      if (step % 3 === 0) await files.delete(`/s/${(step + 1) % 5}.txt`);
+    }
+  })();
+}
+
+export async function afterScribbling({ place, when }) {
+  return differences(place, when);
+}
+
 /** A directory whose permission the user took back. */
 export async function revoked() {
   const refuse = () =>
@@ -276,6 +447,7 @@ export async function options() {
     () => new IndexedDbBackend({ database: "x", databse: "x" }),
     () => new OpfsBackend({ root: "../up" }),
     () => new OpfsBackend({ directory: "/tmp" }),
+    () => new OpfsBackend({ exclusive: "yes" }),
   ]) {
     try {
       make();

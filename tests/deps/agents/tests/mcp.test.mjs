@@ -12,21 +12,18 @@ import { InMemoryTransport } from "@modelcontextprotocol/sdk/inMemory.js";
 import { McpServer } from "@modelcontextprotocol/sdk/server/mcp.js";
 import { StateBackend } from "kitbag";
 import { registerFileTools } from "kitbag/mcp";
-import { STEPS } from "./task.mjs";
-
-const steps = STEPS.filter(
-  ([name, input]) => name !== "large_report" && !String(input.file_path).startsWith("/large"),
-);
+import { Script } from "../../../tools/cases/script.mjs";
+import { SMALL_TASK } from "../../../tools/cases/task.mjs";
+import { converse } from "../drivers/mcp.mjs";
 
 async function play(client) {
-  for (const [at, [name, input, expected]] of steps.entries()) {
-    const { content, isError } = await client.callTool({ name, arguments: input });
-    assert.match(content[0].text, expected, `step ${at}: ${name}`);
-    assert.equal(isError === true, /occurs 2 times|does not occur/.test(content[0].text));
-  }
+  const script = new Script(SMALL_TASK);
+  await converse(client, script);
+  script.finished("done");
+  assert.deepEqual(script.faults, []);
 }
 
-test("in memory: tools, the task, pictures, resources", async () => {
+test("in memory: an empty tree, pictures, resources", async () => {
   const backend = new StateBackend({
     files: { "/a é.txt": "hello", "/p.png": new Uint8Array([1]) },
   });

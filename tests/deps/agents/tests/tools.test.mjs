@@ -1,27 +1,13 @@
-// createFileTools without any framework: the task, a hostile model, offloading, policies, factories.
+// createFileTools without any framework: whatever backend it is given, options, offloading.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { createFileTools, resolveBackend, StateBackend } from "kitbag";
-import { checkTask, idOf, LARGE, STEPS } from "./task.mjs";
-
-async function play(files, steps = STEPS) {
-  const said = [];
-  for (const [at, [name, input]] of steps.entries()) {
-    const callId = idOf(at);
-    said.push(
-      name === "large_report"
-        ? await files.offload(LARGE, { callId, toolName: name })
-        : await files.tools.find((tool) => tool.name === name).execute(input, { callId }),
-    );
-  }
-  return said;
-}
-
-test("the task of fourteen steps", async () => {
-  const backend = new StateBackend();
-  await checkTask(await play(createFileTools(backend)), backend);
-});
+import { createFileTools, resolveBackend, StateBackend, toV1 } from "kitbag";
+import { LARGE } from "../../../tools/cases/material.mjs";
+import { Script } from "../../../tools/cases/script.mjs";
+import { BARE_TASK, TASK } from "../../../tools/cases/task.mjs";
+import * as plain from "../drivers/plain.mjs";
+import { run } from "../drivers/run.mjs";
 
 test("descriptions and prompt together cost at most 1,200 tokens", () => {
   const { tools, systemPrompt } = createFileTools(new StateBackend());
@@ -33,35 +19,57 @@ test("descriptions and prompt together cost at most 1,200 tokens", () => {
   assert.ok(tokens <= 1_200, `${tokens}`);
 });
 
-test("a foreign backend, a factory, and a first-version object do the same", async () => {
-  const inner = new StateBackend();
-  const foreign = {};
-  for (const name of [
-    "ls",
-    "read",
-    "readRaw",
-    "grep",
-    "glob",
-    "write",
-    "edit",
-    "delete",
-    "uploadFiles",
-    "downloadFiles",
-  ]) {
-    foreign[name] = async (...rest) => inner[name](...rest);
-  }
-  await checkTask(await play(createFileTools(foreign)), inner);
-  const other = new StateBackend();
-  const runtimes = [];
-  const factory = (runtime) => {
-    runtimes.push(runtime);
-    return other;
+/** The task over the tree as `given` hands it to the tools. */
+async function through(given, options) {
+  const play = (backend, script) => plain.play(given(backend), script, options);
+  return (await run({ play, steps: TASK }, new StateBackend())).faults;
+}
+
+test("a foreign backend does the same", async () => {
+  const foreign = (backend) => {
+    const object = { id: backend.id };
+    for (const name of METHODS) object[name] = async (...rest) => backend[name](...rest);
+    return object;
   };
-  const files = createFileTools(factory);
-  await checkTask(await play(files), other);
-  await files.call("ls", {}, { runtime: 7 });
-  assert.equal(runtimes.at(-1), 7);
-  assert.equal(await resolveBackend(factory, 1), other);
+  assert.deepEqual(await through(foreign), []);
+});
+
+const METHODS = [
+  "ls",
+  "read",
+  "readRaw",
+  "grep",
+  "glob",
+  "write",
+  "edit",
+  "delete",
+  "uploadFiles",
+  "downloadFiles",
+  "execute",
+];
+
+test("a factory is asked at each call, and does the same", async () => {
+  let asked = 0;
+  const factory = (backend) => async () => {
+    asked += 1;
+    return backend;
+  };
+  const tools = ["ls", "read_file", "write_file", "edit_file", "delete", "glob", "grep", "execute"];
+  assert.deepEqual(await through(factory, { tools }), []);
+  assert.equal(asked, TASK.length);
+  const backend = new StateBackend();
+  const given = (runtime) => (runtime === 7 ? backend : undefined);
+  const { text } = await createFileTools(given).call("ls", {}, { runtime: 7 });
+  assert.match(text, /\/ has no files/);
+  assert.equal(await resolveBackend(given, 7), backend);
+});
+
+test("an object of the first version does the same, as far as that goes", async () => {
+  const inner = new StateBackend();
+  const script = new Script(BARE_TASK);
+  script.finished(await plain.play(toV1(inner), script));
+  assert.deepEqual(script.faults, []);
+  assert.equal(inner.readRaw("/notes/b.md").data.content, "x = 1\ny = 2\nx = 3\n");
 });
 
 test("a mirror of a caller's state hands its changes on", async () => {
@@ -128,133 +136,4 @@ test("blocks keep their pictures when their text is moved", async () => {
   assert.deepEqual(kept, picture);
   const message = await files.offloadMessage("m".repeat(200_001), { messageId: "m1" });
   assert.match(message, /\/conversation_history\/m1\.md/);
-});
-
-test("five hundred hostile calls: five hundred texts, no throw, the policy intact", async () => {
-  const inner = new StateBackend({
-    files: { "/secret/key": "TOP-SECRET-1", "/open/a": "hello\n" },
-  });
-  const backend = createFileTools(inner, {
-    permissions: [{ operations: ["read", "write"], paths: ["/secret/**"], mode: "deny" }],
-  });
-  let seed = 42;
-  const random = (below) => {
-    seed = (Math.imul(seed, 1103515245) + 12345) >>> 0;
-    return (seed >>> 8) % below;
-  };
-  const pick = (list) => list[random(list.length)];
-  const cyclic = {};
-  cyclic.self = cyclic;
-  const paths = [
-    "/secret/key",
-    "secret/key",
-    "//secret//key",
-    "/open/../secret/key",
-    "/./secret/key",
-    "/secret/key/",
-    "/SECRET/key",
-    "/secret%2fkey",
-    "/open/%2e%2e/secret/key",
-    "C:\\secret\\key",
-    "~/secret/key",
-    "\0/secret/key",
-    "",
-    "/",
-    "/secret",
-    "x".repeat(5_000),
-    "/open/a",
-    "😀",
-    "\ud800",
-    "__proto__",
-  ];
-  const values = [
-    null,
-    undefined,
-    true,
-    -1,
-    0,
-    1e308,
-    -1e308,
-    Number.NaN,
-    Number.POSITIVE_INFINITY,
-    2 ** 53,
-    "1",
-    "NaN",
-    "",
-    "TOP",
-    [],
-    {},
-    [["a"]],
-    { toString: 1 },
-    "*".repeat(3_000),
-    "{".repeat(3_000),
-    "(a+)+$",
-    "[",
-    "**/*",
-    "/secret/**",
-    "y".repeat(100_000),
-    ...paths,
-  ];
-  const names = [
-    "ls",
-    "read_file",
-    "write_file",
-    "edit_file",
-    "delete",
-    "glob",
-    "grep",
-    "execute",
-    "rm",
-    "",
-    "__proto__",
-    "constructor",
-    "read_file ",
-    "LS",
-  ];
-  const keys = [
-    "file_path",
-    "path",
-    "content",
-    "old_string",
-    "new_string",
-    "replace_all",
-    "pattern",
-    "glob",
-    "output_mode",
-    "max_count",
-    "regex",
-    "before",
-    "after",
-    "offset",
-    "limit",
-    "column",
-    "command",
-    "timeout",
-    "__proto__",
-    "extra",
-  ];
-  let texts = 0;
-  for (let at = 0; at < 500; at++) {
-    let input = {};
-    for (const key of keys)
-      if (random(3) > 0)
-        Object.defineProperty(input, key, {
-          value: pick(key.includes("path") ? [...paths, ...values] : values),
-          enumerable: true,
-          configurable: true,
-        });
-    if (random(12) === 0)
-      input = pick([...values, "{", "[1", '{"a":', cyclic, () => 1, 1n, Symbol("s")]);
-    const result = await backend.call(pick(names), input, { callId: pick(paths) });
-    assert.equal(typeof result.text, "string");
-    assert.ok(result.text.length > 0 && result.text.length < 100_000, `${result.text.length}`);
-    assert.ok(!result.text.includes("TOP-SECRET-1"), result.text);
-    texts++;
-  }
-  assert.equal(texts, 500);
-  assert.equal(inner.readRaw("/secret/key").data.content, "TOP-SECRET-1");
-  assert.deepEqual(
-    inner.glob("secret/**").files.map((file) => file.path),
-    ["/secret/key"],
-  );
 });

@@ -1,0 +1,126 @@
+//! The operations as a [`Backend`]: each is named in what may go wrong with it.
+
+use bytes::Bytes;
+use futures_util::future::LocalBoxFuture;
+
+use super::{Files, Operations};
+use crate::error::Result;
+use crate::path::VPath;
+use crate::protocol::{
+    Backend, Capability, Content, DeleteResult, Edit, EditResult, FileInfo, GlobQuery, GlobResult,
+    GrepQuery, GrepResult, Page, RawFile, ReadResult, Shell, WriteResult,
+};
+use crate::storage::{Pending, Storage};
+
+impl Backend for Operations {
+    fn capability(&self) -> Capability {
+        self.storage.capability()
+    }
+
+    fn ls<'a>(&'a self, path: &'a VPath) -> Pending<'a, Vec<FileInfo>> {
+        Box::pin(async move { self.list_level(path).await.map_err(|e| e.during("ls")) })
+    }
+
+    fn read<'a>(&'a self, path: &'a VPath, page: Page) -> Pending<'a, ReadResult> {
+        Box::pin(async move {
+            self.read_page(path, page)
+                .await
+                .map_err(|e| e.during("read"))
+        })
+    }
+
+    fn read_raw<'a>(&'a self, path: &'a VPath) -> Pending<'a, RawFile> {
+        Box::pin(async move { self.raw_file(path).await.map_err(|e| e.during("readRaw")) })
+    }
+
+    fn grep<'a>(&'a self, query: &'a GrepQuery) -> Pending<'a, GrepResult> {
+        Box::pin(async move { self.grep_files(query).await.map_err(|e| e.during("grep")) })
+    }
+
+    fn glob<'a>(&'a self, query: &'a GlobQuery) -> Pending<'a, GlobResult> {
+        Box::pin(async move { self.glob_files(query).await.map_err(|e| e.during("glob")) })
+    }
+
+    fn write<'a>(&'a self, path: &'a VPath, content: Content) -> Pending<'a, WriteResult> {
+        Box::pin(async move {
+            let answer = self.write_file(path, content).await;
+            answer.map_err(|e| e.during("write"))
+        })
+    }
+
+    fn edit<'a>(&'a self, path: &'a VPath, edit: &'a Edit) -> Pending<'a, EditResult> {
+        Box::pin(async move {
+            self.edit_file(path, edit)
+                .await
+                .map_err(|e| e.during("edit"))
+        })
+    }
+
+    fn delete<'a>(&'a self, path: &'a VPath) -> Pending<'a, DeleteResult> {
+        Box::pin(async move { self.delete_path(path).await.map_err(|e| e.during("delete")) })
+    }
+
+    fn upload<'a>(&'a self, files: Vec<(VPath, Bytes)>) -> LocalBoxFuture<'a, Vec<Result<()>>> {
+        Box::pin(self.upload_files(files))
+    }
+
+    fn download<'a>(&'a self, paths: &'a [VPath]) -> LocalBoxFuture<'a, Vec<Result<Bytes>>> {
+        Box::pin(self.download_files(paths))
+    }
+
+    fn shell(&self) -> Option<&dyn Shell> {
+        None
+    }
+}
+
+/// Every method by hand, so that a new operation cannot be forgotten here.
+#[deny(clippy::missing_trait_methods)]
+impl<S: Storage + 'static> Backend for Files<S> {
+    fn capability(&self) -> Capability {
+        self.operations.capability()
+    }
+
+    fn ls<'a>(&'a self, path: &'a VPath) -> Pending<'a, Vec<FileInfo>> {
+        self.operations.ls(path)
+    }
+
+    fn read<'a>(&'a self, path: &'a VPath, page: Page) -> Pending<'a, ReadResult> {
+        self.operations.read(path, page)
+    }
+
+    fn read_raw<'a>(&'a self, path: &'a VPath) -> Pending<'a, RawFile> {
+        self.operations.read_raw(path)
+    }
+
+    fn grep<'a>(&'a self, query: &'a GrepQuery) -> Pending<'a, GrepResult> {
+        self.operations.grep(query)
+    }
+
+    fn glob<'a>(&'a self, query: &'a GlobQuery) -> Pending<'a, GlobResult> {
+        self.operations.glob(query)
+    }
+
+    fn write<'a>(&'a self, path: &'a VPath, content: Content) -> Pending<'a, WriteResult> {
+        self.operations.write(path, content)
+    }
+
+    fn edit<'a>(&'a self, path: &'a VPath, edit: &'a Edit) -> Pending<'a, EditResult> {
+        self.operations.edit(path, edit)
+    }
+
+    fn delete<'a>(&'a self, path: &'a VPath) -> Pending<'a, DeleteResult> {
+        self.operations.delete(path)
+    }
+
+    fn upload<'a>(&'a self, files: Vec<(VPath, Bytes)>) -> LocalBoxFuture<'a, Vec<Result<()>>> {
+        self.operations.upload(files)
+    }
+
+    fn download<'a>(&'a self, paths: &'a [VPath]) -> LocalBoxFuture<'a, Vec<Result<Bytes>>> {
+        self.operations.download(paths)
+    }
+
+    fn shell(&self) -> Option<&dyn Shell> {
+        self.operations.shell()
+    }
+}

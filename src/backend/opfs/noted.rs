@@ -1,0 +1,174 @@
+//! How changes and searches of an [`Opfs`] use its ledger. Without one, a change is just made and
+//! a search looks at the files. A change is not begun where it cannot be noted; that it is over
+//! may go unnoted, since an open row is never wrong.
+
+use std::future::Future;
+
+use futures_util::StreamExt;
+use futures_util::stream;
+
+use crate::backend::opfs::ledger::{Ledger, Outcome, Row};
+use crate::backend::opfs::tree::{self, Found};
+use crate::backend::opfs::{LOOKS, Opfs, is_reserved, known, many};
+use crate::error::Result;
+use crate::path::VPath;
+use crate::storage::{Entry, Meta, PARALLEL, Scope};
+
+/// Changes that are noted in one transaction.
+const BATCH: usize = 500;
+
+impl Opfs {
+    /// The ledger and the name of its tree, where there is one: only in the origin's own file
+    /// system, which the user cannot reach.
+    async fn ledger(&self) -> Result<Option<(&Ledger, String)>> {
+        let Some(ledger) = &self.ledger else {
+            return Ok(None);
+        };
+        let base = self.tree.base().await?;
+        Ok(base.private.then_some((ledger, base.name)))
+    }
+
+    /// Makes a change of one file. Its lock is held.
+    pub(super) async fn noting<T>(
+        &self,
+        path: &VPath,
+        change: impl Future<Output = Result<T>>,
+    ) -> Result<T> {
+        // What stands aside is refused, and is none of the tree's.
+        let Some((ledger, tree)) = self.ledger().await?.filter(|_| !is_reserved(path)) else {
+            return change.await;
+        };
+        ledger.open(&tree, &[path]).await?;
+        let answer = change.await;
+        let outcome = self.outcome(path).await;
+        let _ = ledger.close(&tree, &[(path.clone(), outcome)]).await;
+        answer
+    }
+
+    /// Makes a change of each of these files, by its number. Each takes the lock by itself.
+    pub(super) async fn noting_all<T, F>(
+        &self,
+        paths: &[VPath],
+        change: impl Fn(usize) -> F,
+    ) -> Vec<Result<T>>
+    where
+        F: Future<Output = Result<T>>,
+    {
+        let mut answers = Vec::with_capacity(paths.len());
+        let ledger = match self.ledger().await {
+            Ok(ledger) => ledger,
+            Err(error) => return paths.iter().map(|_| Err(error.clone())).collect(),
+        };
+        for (number, batch) in paths.chunks(BATCH).enumerate() {
+            if let Some((ledger, tree)) = &ledger {
+                let paths: Vec<&VPath> = batch.iter().collect();
+                if let Err(error) = ledger.open(tree, &paths).await {
+                    answers.extend(batch.iter().map(|_| Err(error.clone())));
+                    continue;
+                }
+            }
+            let first = number * BATCH;
+            let done: Vec<(Result<T>, Outcome)> = stream::iter(batch.iter().enumerate())
+                .map(|(at, path)| {
+                    let answer = change(first + at);
+                    async move {
+                        let answer = answer.await;
+                        let outcome = match self.ledger {
+                            Some(_) => self.outcome(path).await,
+                            None => Outcome::Unknown,
+                        };
+                        (answer, outcome)
+                    }
+                })
+                .buffered(PARALLEL)
+                .collect()
+                .await;
+            let (done, outcomes): (Vec<_>, Vec<_>) = done.into_iter().unzip();
+            answers.extend(done);
+            if let Some((ledger, tree)) = &ledger {
+                let outcomes: Vec<_> = batch.iter().cloned().zip(outcomes).collect();
+                let _ = ledger.close(tree, &outcomes).await;
+            }
+        }
+        answers
+    }
+
+    /// What a file is once a change of it is over.
+    async fn outcome(&self, path: &VPath) -> Outcome {
+        if is_reserved(path) {
+            return Outcome::Gone;
+        }
+        let handle = match self.tree.find(path).await {
+            Ok(Found::File(handle)) => handle,
+            Ok(_) => return Outcome::Gone,
+            Err(_) => return Outcome::Unknown,
+        };
+        match tree::snapshot(&handle).await {
+            Ok(seen) => Outcome::File {
+                size: seen.size,
+                modified: seen.modified,
+            },
+            Err(_) => Outcome::Unknown,
+        }
+    }
+
+    /// What is known of the wanted files, from the ledger; none where there is none, or where it
+    /// is of no use now. A ledger that was not begun is begun.
+    pub(super) async fn noted(
+        &self,
+        scope: &Scope,
+        want: &dyn Fn(&VPath) -> bool,
+    ) -> Option<Vec<Entry>> {
+        let (ledger, tree) = self.ledger().await.ok()??;
+        let mut rows = ledger.rows(&tree, scope).await.ok()?;
+        if rows.is_none() && self.begin_ledger(ledger, &tree).await.ok()? {
+            rows = ledger.rows(&tree, scope).await.ok()?;
+        }
+        let mut wanted: Vec<(VPath, Row)> = rows?;
+        wanted.retain(|(path, _)| want(path));
+        let looks = wanted.into_iter().map(|(path, row)| async move {
+            match row {
+                Row::Settled(meta) => Ok(Some(Entry { path, meta })),
+                Row::Open => {
+                    let meta = match self.outcome(&path).await {
+                        Outcome::File { size, modified } => Meta {
+                            size,
+                            modified,
+                            ..super::nothing_known()
+                        },
+                        Outcome::Gone => return Ok(None),
+                        Outcome::Unknown => return Err(()),
+                    };
+                    Ok(Some(Entry { path, meta }))
+                }
+            }
+        });
+        let seen: Vec<std::result::Result<Option<Entry>, ()>> =
+            stream::iter(looks).buffered(PARALLEL).collect().await;
+        let seen: std::result::Result<Vec<Option<Entry>>, ()> = seen.into_iter().collect();
+        Some(seen.ok()?.into_iter().flatten().collect())
+    }
+
+    /// Lists the whole tree; whether that is kept.
+    async fn begin_ledger(&self, ledger: &Ledger, tree: &str) -> Result<bool> {
+        let Some(number) = ledger.begin(tree).await? else {
+            return Ok(false);
+        };
+        let mut files = Vec::new();
+        for batch in self
+            .files_in(&Scope::all(&VPath::root()))
+            .await?
+            .chunks(LOOKS)
+        {
+            for (entry, seen) in batch.iter().zip(many::snapshots(batch).await?) {
+                if let Some(seen) = seen {
+                    files.push(Entry {
+                        path: entry.path.clone(),
+                        meta: known(&seen),
+                    });
+                }
+            }
+        }
+        ledger.complete(tree, number, files).await
+    }
+}

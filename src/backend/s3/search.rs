@@ -1,0 +1,86 @@
+//! Showing many objects to a search: lists and bodies at once, as many requests under way as are
+//! allowed at every moment. The next page of the listing is asked for while the bodies of the one
+//! before are fetched, so that the pipe never runs dry between two pages.
+
+use std::collections::VecDeque;
+use std::future::poll_fn;
+use std::task::Poll;
+
+use futures_util::StreamExt;
+use futures_util::stream::FuturesOrdered;
+
+use super::store::S3;
+use crate::error::Result;
+use crate::path::VPath;
+use crate::storage::{Entry, File, Flow, Scan};
+
+/// Entries at hand below which the next page is asked for: so many as one page has.
+const LOW: usize = 1000;
+
+/// What a search waits for.
+enum Event {
+    Page(Option<Result<Vec<Entry>>>),
+    Body(Result<Option<(VPath, File)>>),
+    /// There is nothing more to wait for.
+    End,
+}
+
+impl S3 {
+    /// Shows the wanted files with their bodies, in byte order, until the visitor stops.
+    pub(super) async fn search(
+        &self,
+        scan: Scan<'_>,
+        visit: &mut dyn FnMut(&VPath, &File) -> Flow,
+    ) -> Result<()> {
+        // More are begun than may be under way, so that one slow body holds up nobody.
+        let ahead = self.concurrency.saturating_mul(4);
+        let mut pages = Box::pin(self.pages("search", scan.scope).fuse());
+        let mut ready: VecDeque<Entry> = VecDeque::new();
+        let mut bodies = FuturesOrdered::new();
+        let mut listed = false;
+        let mut failed = None;
+        loop {
+            while bodies.len() < ahead
+                && let Some(Entry { path, meta }) = ready.pop_front()
+            {
+                bodies.push_back(async move {
+                    let file = self.listed_file(&path, &meta).await?;
+                    Ok(file.map(|file| (path, file)))
+                });
+            }
+            let event = poll_fn(|context| {
+                if !listed
+                    && ready.len() < LOW
+                    && let Poll::Ready(page) = pages.poll_next_unpin(context)
+                {
+                    return Poll::Ready(Event::Page(page));
+                }
+                match bodies.poll_next_unpin(context) {
+                    Poll::Ready(Some(body)) => Poll::Ready(Event::Body(body)),
+                    Poll::Ready(None) if listed => Poll::Ready(Event::End),
+                    _ => Poll::Pending,
+                }
+            });
+            match event.await {
+                Event::Page(Some(Ok(entries))) => {
+                    let wanted = |entry: &Entry| (scan.want)(&entry.path, &entry.meta);
+                    ready.extend(entries.into_iter().filter(wanted));
+                }
+                // What was listed before is shown first: it may be all that is wanted.
+                Event::Page(Some(Err(error))) => {
+                    failed = Some(error);
+                    listed = true;
+                }
+                Event::Page(None) => listed = true,
+                Event::Body(body) => {
+                    if let Some((path, file)) = body?
+                        && visit(&path, &file).is_break()
+                    {
+                        return Ok(());
+                    }
+                }
+                Event::End => return failed.map_or(Ok(()), Err),
+            }
+        }
+    }
+}

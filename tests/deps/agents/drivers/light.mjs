@@ -1,0 +1,23 @@
+// The drivers that need nothing of Node's.
+
+import * as ai5 from "./ai-5.mjs";
+import * as ai6 from "./ai-6.mjs";
+import * as anthropic from "./anthropic.mjs";
+import * as langchain from "./langchain.mjs";
+import * as langchainTools from "./langchain-tools.mjs";
+import * as mcp from "./mcp.mjs";
+import * as openaiChat from "./openai-chat.mjs";
+import * as openaiResponses from "./openai-responses.mjs";
+import * as plain from "./plain.mjs";
+
+export const light = {
+  createFileTools: plain,
+  anthropic,
+  "openai, Chat Completions": openaiChat,
+  "openai, Responses": openaiResponses,
+  "ai 6": ai6,
+  "ai 5": ai5,
+  "langchain, middleware": langchain,
+  "langchain, tools alone": langchainTools,
+  mcp,
+};

@@ -1,0 +1,11 @@
+// kitbag/langchain inside real graphs: whose store, state and context a call works on.
+
+import { toolTests } from "../tools/install.mjs";
+
+export default {
+  about: "LangGraph: state and store of the running graph, tenants, parallel calls, policies",
+  needs: ["npm:agents", "npm:durable", "build"],
+  uses: ["deps-agents"],
+  run: (ctx) =>
+    toolTests(ctx, ["graph", "parallel", "contexts", "policies", "same-files", "mcp-stdio"]),
+};

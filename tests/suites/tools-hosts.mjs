@@ -1,0 +1,79 @@
+// The adapters with their real packages in Chromium and in workerd: the same task as in Node, over
+// a tree of memory and IndexedDB, or memory and D1, with a policy and a shell.
+
+import { placeKitbag } from "../lib/agents.mjs";
+import { commonNames } from "../tools/cases/tree.mjs";
+import { openPage } from "../tools/hosts/chromium.mjs";
+import { openNodeWorker, openWorker } from "../tools/hosts/workerd.mjs";
+
+/** Need nothing of Node's, in a Worker without flags. */
+const LIGHT = [
+  "createFileTools",
+  "anthropic",
+  "anthropic, Claude's own tools",
+  "openai, Chat Completions",
+  "openai, Responses",
+  "ai 6",
+  "ai 5",
+  "langchain, middleware",
+  "langchain, tools alone",
+  "mcp",
+];
+
+const BOTH = ["langchain, middleware", "deepagents"];
+
+export default {
+  about: "the adapters in Chromium (IndexedDB) and workerd (D1): one task, every message checked",
+  needs: ["npm", "npm:agents", "build", "chromium"],
+  uses: ["deps-agents"],
+  minutes: 6,
+  async run(ctx) {
+    placeKitbag();
+    const { check, result } = ctx.checks();
+    const inHost = async (host, open, names) => {
+      let opened;
+      await check(`${host}: bundled and loaded`, async () => {
+        opened = await open();
+      });
+      if (!opened) return;
+      const left = {};
+      const { play, errors, stop } = opened;
+      try {
+        for (const name of names) {
+          await check(`${host}: ${name}`, async () => {
+            const { faults, files } = await play(name);
+            if (faults.length > 0) throw new Error(faults.join("\n"));
+            left[name] = files;
+          });
+        }
+        if (BOTH.every((name) => names.includes(name))) await compare(check, host, left);
+        // Only a page has an ear for what goes wrong unseen.
+        if (errors) {
+          await check(`${host}: nothing was thrown or logged as an error`, () => {
+            if (errors.length > 0) throw new Error(errors.join("\n"));
+          });
+        }
+      } finally {
+        await stop();
+      }
+    };
+    await inHost("Chromium", openPage, [...LIGHT, "deepagents", "shell"]);
+    await inHost("workerd", openWorker, [...LIGHT, "shell"]);
+    await inHost("workerd with nodejs_compat", openNodeWorker, BOTH);
+    return result;
+  },
+};
+
+/** The files of `createAgent` and of `createDeepAgent`, one by one. */
+async function compare(check, host, left) {
+  const [one, other] = BOTH.map((name) => commonNames(left[name] ?? {}));
+  const paths = new Set([...Object.keys(one), ...Object.keys(other)]);
+  await check(`${host}: createAgent and createDeepAgent left files`, () => {
+    if (paths.size === 0) throw new Error("neither did");
+  });
+  for (const path of paths) {
+    await check(`${host}: createAgent and createDeepAgent left the same ${path}`, () => {
+      if (one[path] !== other[path]) throw new Error(`${one[path]}\nand\n${other[path]}`);
+    });
+  }
+}
