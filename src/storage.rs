@@ -91,6 +91,29 @@ pub struct NewFile {
     pub texture: Texture,
 }
 
+impl NewFile {
+    /// What is known of it once it is stored.
+    pub fn meta(&self, version: Option<Version>) -> Meta {
+        let NewFile {
+            body,
+            created,
+            modified,
+            mime,
+            format,
+            texture,
+        } = self;
+        Meta {
+            size: body.len() as u64,
+            created: Some(*created),
+            modified: *modified,
+            mime: Some(mime.clone()),
+            format: *format,
+            texture: Some(*texture),
+            version,
+        }
+    }
+}
+
 /// When a put may happen. The check and the change are one step, or the storage says in its
 /// [`Capability`] that they are not.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -134,6 +157,33 @@ pub struct Listing {
     pub dirs: Vec<VPath>,
     /// Where to go on; `None` at the end.
     pub next: Option<Cursor>,
+}
+
+impl Listing {
+    /// A listing of `dir` out of all files beneath it, which come in byte order.
+    pub fn of_files(
+        dir: &VPath,
+        depth: Depth,
+        files: impl IntoIterator<Item = (VPath, Meta)>,
+    ) -> Result<Listing> {
+        let mut listing = Listing::default();
+        for (path, meta) in files {
+            let Some(rest) = path.relative_to(dir).filter(|rest| !rest.is_empty()) else {
+                continue;
+            };
+            if depth == Depth::One
+                && let Some((name, _)) = rest.split_once('/')
+            {
+                let inside = dir.join(name)?;
+                if listing.dirs.last() != Some(&inside) {
+                    listing.dirs.push(inside);
+                }
+                continue;
+            }
+            listing.files.push(Entry { path, meta });
+        }
+        Ok(listing)
+    }
 }
 
 /// What a walk looks at.

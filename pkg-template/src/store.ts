@@ -4,7 +4,7 @@
 
 import { Backend } from "./backend.js";
 import { BadArgument, messageOf, Options } from "./core/checks.js";
-import { handleOf, sealClass } from "./core/handle.js";
+import { FILE_METHODS, handleOf, sealClass } from "./core/handle.js";
 import { enter, glue } from "./core/instance.js";
 import { type GraphRuntime, graphContext } from "./graph.js";
 
@@ -102,20 +102,6 @@ function boundTo(store: StoreLike, namespace: readonly string[], form: Form): Bo
   return made;
 }
 
-/** Methods that a backend with a namespace by function has to look up anew. */
-const METHODS = [
-  "ls",
-  "read",
-  "readRaw",
-  "grep",
-  "glob",
-  "write",
-  "edit",
-  "delete",
-  "uploadFiles",
-  "downloadFiles",
-] as const;
-
 /** Files in a LangGraph store. */
 export class StoreBackend extends Backend {
   /** Keeps what others share alive as long as this is. */
@@ -155,10 +141,10 @@ export class StoreBackend extends Backend {
       const whose = older ?? undefined;
       return boundTo(foundStore(store, whose), foundNamespace(namespace, whose), form);
     };
-    for (const name of METHODS) this.#redirect(name, bind);
+    for (const name of FILE_METHODS) this.#redirect(name, bind);
   }
 
-  #redirect(name: (typeof METHODS)[number], bind: () => Bound): void {
+  #redirect(name: (typeof FILE_METHODS)[number], bind: () => Bound): void {
     const batch = name === "uploadFiles" || name === "downloadFiles";
     const value = async (...args: unknown[]): Promise<unknown> => {
       let target: Bound;

@@ -105,15 +105,7 @@ impl Custom {
                 ),
             });
         }
-        Ok(Meta {
-            size: file.body.len() as u64,
-            created: Some(file.created),
-            modified: file.modified,
-            mime: Some(file.mime),
-            format: file.format,
-            texture: Some(file.texture),
-            version: version_of(&answer),
-        })
+        Ok(file.meta(version_of(&answer)))
     }
 
     async fn remove(&self, path: &VPath, version: Option<Version>) -> Result<bool> {

@@ -21,8 +21,8 @@ use crate::error::{Error, Kind, Result};
 use crate::path::VPath;
 use crate::protocol::{Capability, Reach};
 use crate::storage::{
-    Cursor, Depth, Entry, File, Flow, Listing, Meta, NewFile, PARALLEL, Pending, PutMode, Removed,
-    Scan, Scope, Storage, Version,
+    Cursor, Depth, File, Flow, Listing, Meta, NewFile, PARALLEL, Pending, PutMode, Removed, Scan,
+    Scope, Storage, Version,
 };
 
 /// Items asked for in one page. A store that answers fewer is asked again all the same.
@@ -171,7 +171,7 @@ impl Items {
             codec::encode(file, self.raw_bytes),
         ];
         host::call_method(&self.store, "put", &arguments).await?;
-        Ok(codec::stored(file))
+        Ok(file.meta(None))
     }
 
     async fn remove_one(&self, path: &VPath) -> Result<()> {
@@ -265,26 +265,12 @@ impl Storage for Items {
 
     fn list<'a>(&'a self, dir: &'a VPath, depth: Depth, _: Option<Cursor>) -> Pending<'a, Listing> {
         Box::pin(async move {
-            let mut listing = Listing::default();
-            for (path, file) in self.all().await? {
-                let Some(rest) = path.relative_to(dir).filter(|rest| !rest.is_empty()) else {
-                    continue;
-                };
-                if depth == Depth::One
-                    && let Some((name, _)) = rest.split_once('/')
-                {
-                    let inside = dir.join(name)?;
-                    if listing.dirs.last() != Some(&inside) {
-                        listing.dirs.push(inside);
-                    }
-                    continue;
-                }
-                listing.files.push(Entry {
-                    path,
-                    meta: file.meta,
-                });
-            }
-            Ok(listing)
+            let files = self.all().await?;
+            Listing::of_files(
+                dir,
+                depth,
+                files.into_iter().map(|(path, file)| (path, file.meta)),
+            )
         })
     }
 
@@ -366,7 +352,7 @@ impl Storage for Items {
             for ((path, file), refusal) in files.iter().zip(refusals) {
                 answers.push(match refusal {
                     Some(refusal) => Err(refusal),
-                    None if done => Ok(codec::stored(file)),
+                    None if done => Ok(file.meta(None)),
                     // Some of a batch that failed may be stored; storing it again is no harm.
                     None => self.store_one(path, file).await,
                 });

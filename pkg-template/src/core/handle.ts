@@ -41,7 +41,8 @@ export function plainClass(type: Function): void {
   plain.add(type.prototype);
 }
 
-const METHODS = [
+/** What every backend can be asked. */
+export const FILE_METHODS = [
   "ls",
   "read",
   "readRaw",
@@ -52,8 +53,8 @@ const METHODS = [
   "delete",
   "uploadFiles",
   "downloadFiles",
-  "execute",
 ] as const;
+const METHODS = [...FILE_METHODS, "execute"] as const;
 
 const originals = new WeakMap<object, Map<string, unknown>>();
 

@@ -27,8 +27,8 @@ use crate::error::{Error, Kind, Result};
 use crate::path::VPath;
 use crate::protocol::{Capability, Reach};
 use crate::storage::{
-    Cursor, Depth, Entry, File, Flow, Listing, Meta, NewFile, Pending, PutMode, Removed, Scan,
-    Scope, Storage, Version,
+    Cursor, Depth, File, Flow, Listing, Meta, NewFile, Pending, PutMode, Removed, Scan, Scope,
+    Storage, Version,
 };
 
 /// A commit waits for more changes to take along, as long as one came in so short a time …
@@ -360,26 +360,12 @@ impl<H: Hub + 'static> Storage for ContextHub<H> {
 
     fn list<'a>(&'a self, dir: &'a VPath, depth: Depth, _: Option<Cursor>) -> Pending<'a, Listing> {
         Box::pin(async move {
-            let mut listing = Listing::default();
-            for (path, file) in self.files(&Scope::all(dir)).await? {
-                let Some(rest) = path.relative_to(dir).filter(|rest| !rest.is_empty()) else {
-                    continue;
-                };
-                if depth == Depth::One
-                    && let Some((name, _)) = rest.split_once('/')
-                {
-                    let inside = dir.join(name)?;
-                    if listing.dirs.last() != Some(&inside) {
-                        listing.dirs.push(inside);
-                    }
-                    continue;
-                }
-                listing.files.push(Entry {
-                    path,
-                    meta: file.meta,
-                });
-            }
-            Ok(listing)
+            let files = self.files(&Scope::all(dir)).await?;
+            Listing::of_files(
+                dir,
+                depth,
+                files.into_iter().map(|(path, file)| (path, file.meta)),
+            )
         })
     }
 

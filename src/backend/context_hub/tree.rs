@@ -219,15 +219,7 @@ fn made(file: NewFile, versions: &Cell<u64>) -> File {
     let version = versions.get().wrapping_add(1);
     versions.set(version);
     File {
-        meta: Meta {
-            size: file.body.len() as u64,
-            created: Some(file.created),
-            modified: file.modified,
-            mime: Some(file.mime),
-            format: file.format,
-            texture: Some(file.texture),
-            version: Some(Version::Number(version)),
-        },
+        meta: file.meta(Some(Version::Number(version))),
         body: file.body,
     }
 }

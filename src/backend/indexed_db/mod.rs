@@ -252,15 +252,7 @@ fn behind(upper: &VPath, prefix: &str) -> String {
 fn described(file: &NewFile) -> Meta {
     // Two halves of a number that hardly ever comes twice.
     let half = || (random::unit() * 4_294_967_296.0) as u64;
-    Meta {
-        size: file.body.len() as u64,
-        created: Some(file.created),
-        modified: file.modified,
-        mime: Some(file.mime.clone()),
-        format: file.format,
-        texture: Some(file.texture),
-        version: Some(Version::Number(half() << 32 | half())),
-    }
+    file.meta(Some(Version::Number(half() << 32 | half())))
 }
 
 /// How many files, from the first, go into the next transaction of an upload.

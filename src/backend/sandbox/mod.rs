@@ -3,8 +3,11 @@
 //! marked ([`wire`]). Large bodies go in pieces, or by the sandbox's own uploads and downloads
 //! where it has them. A search is narrowed by `grep` over there; what matches is decided here.
 
+mod answers;
+mod bodies;
 #[cfg(target_arch = "wasm32")]
 pub mod host;
+mod listing;
 mod script;
 #[cfg(test)]
 #[cfg(unix)]
@@ -19,30 +22,27 @@ use std::time::Duration;
 use bytes::Bytes;
 use futures_util::future::LocalBoxFuture;
 
-use crate::backend::sandbox::script::{Finish, RESERVED};
+use crate::backend::sandbox::answers::{denied, odd, refusal, told};
+use crate::backend::sandbox::listing::batch_end;
+use crate::backend::sandbox::script::RESERVED;
 use crate::env::{random, timer};
 use crate::error::{Error, Kind, Result};
-use crate::file::{self, Format};
+use crate::file;
 use crate::path::VPath;
 use crate::protocol::{Capability, Directories, ExecuteResult, Reach};
 use crate::storage::{
-    Cursor, Depth, Entry, File, Flow, Listing, Meta, NewFile, Pending, PutMode, Removed, Scan,
-    Scope, Storage, Version, literal_dir,
+    Cursor, Depth, File, Flow, Listing, Meta, NewFile, Pending, PutMode, Removed, Scan, Scope,
+    Storage, Version,
 };
-use crate::time::Time;
 
-/// Bytes of a body in one command; a shell takes 128 KiB for one argument.
-const PUT_CHUNK: usize = 60 * 1024;
 /// Bytes of bodies in one answer, to begin with; less where answers are cut.
 const GET_CHUNK: usize = 512 * 1024;
+
 /// The least that is asked for before giving up on a sandbox that cuts its answers.
 const LEAST_CHUNK: usize = 1024;
-/// Bytes of names in one answer.
-const NAMES: usize = 8 << 20;
+
 /// Bytes of bodies that one search fetches at most.
 const SEARCHED: u64 = 256 << 20;
-/// Tries of a read or write that met another writer.
-const TRIES: u32 = 64;
 
 /// The way to run commands in a sandbox, and to move files where it has one of its own.
 pub trait Machine {
@@ -67,73 +67,6 @@ pub struct Sandbox<M> {
     root: String,
     max_file_bytes: u64,
     chunk: Cell<usize>,
-}
-
-fn odd(output: &str) -> Error {
-    let shown: String = output.trim().chars().take(300).collect();
-    Error::new(
-        Kind::Unavailable,
-        format!(
-            "The sandbox gave no proper answer; it needs sh, base64, sha256sum, find, grep and stat. It said: {shown}"
-        ),
-    )
-}
-
-fn too_large(path: &VPath, size: u64, limit: u64) -> Error {
-    Error::at(
-        Kind::TooLarge,
-        "'",
-        path,
-        format!("' has {size} bytes, over the limit of {limit} (maxFileBytes)"),
-    )
-}
-
-fn denied(path: &VPath, what: &'static str) -> Error {
-    Error::at(Kind::PermissionDenied, "'", path, what)
-}
-
-fn seconds(text: &str) -> Option<Time> {
-    Some(Time::from_micros(
-        text.trim().parse::<i64>().ok()?.checked_mul(1_000_000)?,
-    ))
-}
-
-fn meta(size: u64, modified: Time, version: Option<String>) -> Meta {
-    Meta {
-        size,
-        created: None,
-        modified,
-        mime: None,
-        format: Format::V2,
-        texture: None,
-        version: version.map(|tag| Version::Tag(Rc::from(tag))),
-    }
-}
-
-/// `F size time …` of a file, or the letter of what else it is.
-fn told(line: &str) -> Result<Option<Meta>, char> {
-    let mut words = line.split_whitespace();
-    match words.next() {
-        Some("F") => {
-            let size = words.next().and_then(|size| size.parse().ok());
-            let time = words.next().and_then(seconds);
-            match (size, time) {
-                (Some(size), Some(time)) => Ok(Some(meta(size, time, None))),
-                _ => Err('?'),
-            }
-        }
-        Some("N" | "D") => Ok(None),
-        Some(other) => Err(other.chars().next().unwrap_or('?')),
-        None => Err('?'),
-    }
-}
-
-fn refusal(path: &VPath, letter: char, output: &str) -> Error {
-    match letter {
-        'X' => denied(path, "' may not be read by the sandbox's user"),
-        'O' => denied(path, "' is a device, a pipe or a socket, not a file"),
-        _ => odd(output),
-    }
 }
 
 impl<M: Machine> Sandbox<M> {
@@ -212,279 +145,6 @@ impl<M: Machine> Sandbox<M> {
         let answer = self.run(&script::stat(&self.looked(path)?)).await?;
         told(&answer).map_err(|letter| refusal(path, letter, &answer))
     }
-
-    async fn fetch(&self, path: &VPath) -> Result<Option<File>> {
-        let real = self.looked(path)?;
-        for _ in 0..TRIES {
-            let (answer, asked) = self.run_sized(|count| script::head(&real, count)).await?;
-            let (line, encoded) = answer.split_once('\n').unwrap_or((&answer, ""));
-            let found = told(line).map_err(|letter| refusal(path, letter, &answer))?;
-            let Some(known) = found else { return Ok(None) };
-            if known.size > self.max_file_bytes {
-                return Err(too_large(path, known.size, self.max_file_bytes));
-            }
-            let mut body = wire::bytes(encoded).ok_or_else(|| odd(&answer))?;
-            let whole = body.len() as u64 >= known.size || body.len() < asked;
-            if !whole && !self.rest(&real, &mut body, known.size).await? {
-                // It was changed while it was fetched piece by piece.
-                continue;
-            }
-            let version = wire::checksum(&body);
-            return Ok(Some(File {
-                meta: meta(body.len() as u64, known.modified, Some(version)),
-                body: Bytes::from(body),
-            }));
-        }
-        Err(Error::conflict(path))
-    }
-
-    /// Fetches the rest of a file; `false` where it is not the same file any more.
-    async fn rest(&self, real: &str, body: &mut Vec<u8>, size: u64) -> Result<bool> {
-        if let Some(all) = self.machine.download(real).await? {
-            *body = all.to_vec();
-        } else {
-            while (body.len() as u64) < size {
-                let offset = body.len();
-                let ask = |count| script::part(real, offset, count);
-                let (answer, _) = self.run_sized(ask).await?;
-                let more = wire::bytes(&answer).ok_or_else(|| odd(&answer))?;
-                if more.is_empty() {
-                    return Ok(false);
-                }
-                body.extend_from_slice(&more);
-            }
-        }
-        let now = self.run(&script::version(real)).await?;
-        Ok(now.trim() == wire::checksum(body))
-    }
-
-    async fn store(&self, path: &VPath, file: NewFile, mode: PutMode) -> Result<Meta> {
-        let real = self.looked(path)?;
-        let dir = real.rsplit_once('/').map_or("", |(dir, _)| dir);
-        let finish = match &mode {
-            PutMode::Create => Finish::Create,
-            PutMode::Overwrite => Finish::Overwrite,
-            PutMode::Update(Version::Tag(version)) => Finish::Update(version),
-            PutMode::Update(_) => return Err(Error::conflict(path)),
-        };
-        for attempt in 0..TRIES {
-            let aside = format!("{dir}/{RESERVED}t-{}", random::id());
-            let small = file.body.len() <= PUT_CHUNK;
-            if !small && let Err(error) = self.aside(path, &aside, &file.body).await {
-                // What was written is of no use now; what went wrong is what counts.
-                let _ = self.run(&script::discard(&aside)).await;
-                return Err(error);
-            }
-            let content = small.then_some(&*file.body);
-            let script = script::finish(&real, &aside, content, &finish);
-            let answer = self.run(&script).await?;
-            return Err(match answer.chars().next() {
-                Some('K') => {
-                    let version = wire::checksum(&file.body);
-                    let size = file.body.len() as u64;
-                    return Ok(meta(size, file.modified, Some(version)));
-                }
-                Some('A') => Error::already_exists(path),
-                Some('C') if matches!(mode, PutMode::Update(_)) => Error::conflict(path),
-                Some('B' | 'C') => {
-                    self.pause(attempt).await;
-                    continue;
-                }
-                Some('D') => {
-                    Error::at(Kind::IsDirectory, "'", path, "' is a directory, not a file")
-                }
-                Some('O') => denied(path, "' is a device, a pipe or a socket, not a file"),
-                Some('P') => Error::at(
-                    Kind::InvalidPath,
-                    "'",
-                    path,
-                    "' has no place: its directory cannot be made",
-                ),
-                Some('E') => denied(path, "' could not be written by the sandbox's user"),
-                _ => odd(&answer),
-            });
-        }
-        Err(Error::conflict(path))
-    }
-
-    /// Writes a large body aside, by an upload or in pieces.
-    async fn aside(&self, path: &VPath, aside: &str, body: &Bytes) -> Result<()> {
-        if self.machine.upload(aside, body).await? {
-            return Ok(());
-        }
-        for chunk in body.chunks(PUT_CHUNK) {
-            let answer = self.run(&script::append(aside, chunk)).await?;
-            if !answer.starts_with('K') {
-                return Err(denied(path, "' could not be written by the sandbox's user"));
-            }
-        }
-        Ok(())
-    }
-
-    async fn remove(&self, path: &VPath, version: Option<Version>) -> Result<bool> {
-        let real = self.looked(path)?;
-        let version = match &version {
-            Some(Version::Tag(tag)) => Some(&**tag),
-            Some(_) => return Err(Error::conflict(path)),
-            None => None,
-        };
-        for attempt in 0..TRIES {
-            let answer = self.run(&script::remove(&real, version)).await?;
-            match answer.chars().next() {
-                Some('K') => return Ok(true),
-                Some('N') => return Ok(false),
-                Some('C') => return Err(Error::conflict(path)),
-                Some('B') => self.pause(attempt).await,
-                Some('E') => {
-                    return Err(denied(path, "' could not be removed by the sandbox's user"));
-                }
-                _ => return Err(odd(&answer)),
-            }
-        }
-        Err(Error::conflict(path))
-    }
-
-    async fn level(&self, dir: &VPath) -> Result<Listing> {
-        let answer = self.run(&script::level(&self.looked(dir)?, NAMES)).await?;
-        self.full(dir, &answer)?;
-        let mut listing = Listing::default();
-        for row in answer.lines() {
-            let mut columns = row.trim_end_matches('\r').splitn(4, '|');
-            let (Some(kind), Some(size), Some(time), Some(name)) = (
-                columns.next(),
-                columns.next().and_then(|size| size.parse().ok()),
-                columns.next().and_then(seconds),
-                columns.next(),
-            ) else {
-                continue;
-            };
-            let Some(name) = name.rsplit('/').next() else {
-                continue;
-            };
-            let Ok(path) = dir.join(name) else { continue };
-            if kind == "directory" {
-                listing.dirs.push(path);
-            } else if kind.starts_with("regular") {
-                listing.files.push(Entry {
-                    path,
-                    meta: meta(size, time, None),
-                });
-            }
-        }
-        listing.files.sort_by(|a, b| a.path.cmp(&b.path));
-        listing.dirs.sort();
-        Ok(listing)
-    }
-
-    fn full(&self, dir: &VPath, answer: &str) -> Result<()> {
-        if answer.len() < NAMES.saturating_sub(2) {
-            return Ok(());
-        }
-        Err(Error::at(
-            Kind::TooLarge,
-            "There are too many files beneath '",
-            dir,
-            "' to list them all; look into a directory further down",
-        ))
-    }
-
-    /// The files in scope, in order; with a text, only those that contain it.
-    async fn files(&self, scope: &Scope, literal: Option<&[u8]>) -> Result<Vec<Entry>> {
-        let dir = literal_dir(scope);
-        // A shell's variable holds no NUL, and a line of grep's no line break.
-        let literal = literal.filter(|text| {
-            !text.is_empty() && text.len() < PUT_CHUNK && memchr::memchr2(0, b'\n', text).is_none()
-        });
-        let real = self.looked(&dir)?;
-        let answer = self.run(&script::files(&real, literal, NAMES)).await?;
-        self.full(&dir, &answer)?;
-        let mut files = Vec::new();
-        for row in answer.lines() {
-            let mut columns = row.trim_end_matches('\r').splitn(3, '|');
-            let size = columns.next().and_then(|size| size.parse().ok());
-            let time = columns.next().and_then(seconds);
-            let path = columns.next().and_then(|real| self.path_of(real));
-            if let (Some(size), Some(time), Some(path)) = (size, time, path)
-                && scope.admits(&path)
-            {
-                files.push(Entry {
-                    path,
-                    meta: meta(size, time, None),
-                });
-            }
-        }
-        // A file may stand at the root of the scope as well as a directory.
-        if files.is_empty() && scope.prefix.is_empty() && !scope.root.is_root() {
-            let found = self.look(&scope.root).await?;
-            files.extend(found.map(|meta| Entry {
-                path: scope.root.clone(),
-                meta,
-            }));
-        }
-        files.sort_by(|a, b| a.path.cmp(&b.path));
-        Ok(files)
-    }
-
-    /// Several bodies in one command; those that cannot be read are left out.
-    async fn bodies(
-        &self,
-        batch: &[Entry],
-        visit: &mut dyn FnMut(&VPath, &File) -> Flow,
-    ) -> Result<Flow> {
-        let reals: Vec<String> = batch.iter().map(|entry| self.real(&entry.path)).collect();
-        let largest = batch.iter().map(|entry| entry.meta.size).max().unwrap_or(0);
-        // One more byte tells of a file that has grown meanwhile.
-        let count = usize::try_from(largest)
-            .unwrap_or(usize::MAX)
-            .saturating_add(1);
-        let answer = match batch.len() {
-            1 => None,
-            _ => self.try_run(&script::heads(&reals, count)).await?,
-        };
-        let Some(answer) = answer else {
-            // One file, or an answer that was cut: file by file then.
-            for entry in batch {
-                if let Ok(Some(file)) = self.fetch(&entry.path).await
-                    && visit(&entry.path, &file).is_break()
-                {
-                    return Ok(Flow::Break(()));
-                }
-            }
-            return Ok(Flow::Continue(()));
-        };
-        let mut lines = answer.lines();
-        for entry in batch {
-            let line = lines.next().ok_or_else(|| odd(&answer))?;
-            let encoded = lines.next().unwrap_or_default();
-            let Ok(Some(known)) = told(line) else {
-                continue;
-            };
-            let body = wire::bytes(encoded).ok_or_else(|| odd(&answer))?;
-            let file = File {
-                meta: meta(body.len() as u64, known.modified, None),
-                body: Bytes::from(body),
-            };
-            if visit(&entry.path, &file).is_break() {
-                return Ok(Flow::Break(()));
-            }
-        }
-        Ok(Flow::Continue(()))
-    }
-}
-
-/// The end of a batch that begins at `from`: so many bytes, and so many files, at most.
-fn batch_end(files: &[Entry], from: usize, bytes: usize) -> usize {
-    const FILES: usize = 200;
-    let mut sum = 0u64;
-    let mut end = from;
-    for entry in files.iter().skip(from).take(FILES) {
-        sum = sum.saturating_add(entry.meta.size);
-        if end > from && sum > bytes as u64 {
-            break;
-        }
-        end += 1;
-    }
-    end
 }
 
 impl<M: Machine> Storage for Sandbox<M> {

@@ -54,13 +54,8 @@ pub(super) const CHANGED: [Column; 2] = [Column::Text("path"), Column::Number("v
 
 pub(super) fn stored(file: &NewFile, version: Option<i64>) -> Meta {
     Meta {
-        size: file.body.len() as u64,
-        created: Some(file.created),
-        modified: file.modified,
-        mime: Some(file.mime.clone()),
         format: Format::V2,
-        texture: Some(file.texture),
-        version: version.map(|version| Version::Number(version.unsigned_abs())),
+        ..file.meta(version.map(|version| Version::Number(version.unsigned_abs())))
     }
 }
 

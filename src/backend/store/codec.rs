@@ -117,16 +117,3 @@ pub fn encode(file: &NewFile, raw_bytes: bool) -> JsValue {
     properties.push(("modified_at", time(file.modified)));
     host::object(&properties)
 }
-
-/// What is known of a file that was just stored.
-pub fn stored(file: &NewFile) -> Meta {
-    Meta {
-        size: file.body.len() as u64,
-        created: Some(file.created),
-        modified: file.modified,
-        mime: Some(file.mime.clone()),
-        format: file.format,
-        texture: Some(file.texture),
-        version: None,
-    }
-}
