@@ -122,7 +122,8 @@ impl Pager {
         };
         let mut part = part;
         loop {
-            if part.start != search.at || part.file.body.is_empty() {
+            let end = part.start.saturating_add(part.file.body.len() as u64);
+            if part.start != search.at || part.file.body.is_empty() || end > search.size {
                 return Ok(Attempt::NotByParts);
             }
             self.learn(path, &search, &part.file.body);
@@ -187,8 +188,8 @@ enum Attempt {
     Found(Found),
     /// The file is another than the one that was begun with.
     Changed,
-    /// It has to be read whole: it is no text, only all its bytes tell, or its parts have no
-    /// version to be held together by.
+    /// It has to be read whole: it is no text, only all its bytes tell, its parts have no version
+    /// to be held together by, or they do not fit the size that was told.
     NotByParts,
 }
 

@@ -169,8 +169,13 @@ impl S3 {
             },
             start,
         };
+        let whole = |found: Cached| Part {
+            lines: None,
+            file: as_file(found),
+            start: 0,
+        };
         Ok(match got {
-            Some(Got::Whole(found)) => Some(part(&found.told, found.body, 0)),
+            Some(Got::Whole(found)) => Some(whole(found)),
             Some(Got::Part(found)) => Some(part(&found.told, found.body, start)),
             Some(Got::PastEnd | Got::Packed | Got::Unnamed) => self
                 .head("read", path, &key)
@@ -223,9 +228,14 @@ fn whole(response: Response, odd: &mut Option<String>) -> Result<Cached, Broken>
     })
 }
 
+/// A whole object as a file. Its size is that of its body: what was told may be an answer to HEAD
+/// that lost its length on the way.
 fn as_file(found: Cached) -> File {
     File {
-        meta: found.told.meta.clone(),
+        meta: Meta {
+            size: found.body.len() as u64,
+            ..found.told.meta.clone()
+        },
         body: found.body,
     }
 }

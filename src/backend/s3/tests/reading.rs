@@ -168,3 +168,23 @@ fn an_empty_object_has_no_parts() {
     assert_eq!((read.content.len(), read.position), (0, None));
     assert!(read.is_text);
 }
+
+#[test]
+fn a_file_has_the_size_of_its_body_whatever_was_told() {
+    let server = Server::new();
+    let files = files(&server);
+    write(&files, "/a.txt", "one\n").expect("written");
+    // The answer to the change is lost, and the one that tells of it has no length.
+    let mut lost = false;
+    server.script(move |request| match request.method {
+        "PUT" if !lost => {
+            lost = true;
+            Fault::After
+        }
+        "HEAD" => Fault::CutSilently,
+        _ => Fault::None,
+    });
+    edit(&files, "/a.txt", "one", "two").expect("edited");
+    let read = page(&files, 0, 5);
+    assert_eq!((text(&read), total(&read)), ("two\n", Some(1)));
+}
