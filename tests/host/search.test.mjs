@@ -185,3 +185,42 @@ test("files that come and go, or grow, while they are searched", () =>
     searching = false;
     await others;
   }));
+
+test("no directory stays open, however a search ends", () =>
+  withFolder(async (rootDir) => {
+    fs.mkdirSync(join(rootDir, "in/deep"), { recursive: true });
+    for (let n = 0; n < 2000; n++) fs.writeFileSync(join(rootDir, `in/${n}.txt`), "needle\n");
+    fs.writeFileSync(join(rootDir, "in/deep/one.txt"), "needle\n");
+    fs.symlinkSync("/tmp", join(rootDir, "out"));
+    const disk = new kitbag.FilesystemBackend({ rootDir });
+    const open = () => fs.readdirSync("/proc/self/fd").map((fd) => linkOf(fd));
+    const ours = () => open().filter((path) => path?.startsWith(rootDir) || path === "/tmp").length;
+    assert.equal(ours(), 0);
+    let givenUp = 0;
+    for (let round = 0; round < 20; round++) {
+      assert.equal((await disk.grep("needle", "/", null, 1)).matches.length, 1);
+      assert.ok((await disk.grep("needle", "/out")).error);
+      assert.deepEqual((await disk.grep("needle", "/none")).matches, []);
+      assert.equal((await disk.grep("needle", "/in/deep")).matches.length, 1);
+      assert.equal((await disk.glob("**/one.txt")).files.length, 1);
+      const controller = new AbortController();
+      const answer = disk.grep("needle", "/", null, null, { signal: controller.signal });
+      for (let turn = 0; turn < round; turn++) await null;
+      controller.abort();
+      const { error } = await answer.catch((thrown) => ({ error: String(thrown) }));
+      if (error) givenUp += 1;
+    }
+    assert.ok(givenUp > 0, "no search was given up");
+    for (let n = 0; n < 200 && ours() > 0; n++) {
+      await new Promise((resolve) => setTimeout(resolve, 25));
+    }
+    assert.equal(ours(), 0, open().join(" "));
+  }));
+
+function linkOf(fd) {
+  try {
+    return fs.readlinkSync(`/proc/self/fd/${fd}`);
+  } catch {
+    return undefined;
+  }
+}

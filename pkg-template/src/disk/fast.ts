@@ -46,11 +46,16 @@ export class FastDisk extends SearchableDisk {
   }
 
   /** The real path of a directory; nothing where there is none. */
-  async #real(path: string, folder: Folder): Promise<string | undefined> {
+  async #real(path: string): Promise<string | undefined> {
     const root = await this.place.root();
     const parts = this.place.parts(path);
-    folder.reach(this.place.join(root, parts), this.place.flags.directory);
-    if (folder.real !== undefined) return folder.real;
+    const folder = new Folder(this.#fs, this.place);
+    try {
+      folder.reach(this.place.join(root, parts), this.place.flags.directory);
+      if (folder.real !== undefined) return folder.real;
+    } finally {
+      folder.close();
+    }
     // Why it was not reached is said there.
     const dir = await this.place.dir(parts);
     await dir?.close();
@@ -58,12 +63,12 @@ export class FastDisk extends SearchableDisk {
   }
 
   override async names(path: string): Promise<string> {
+    const real = await this.#real(path);
+    if (real === undefined) return "";
     const out: string[] = [];
     const turns = new Turns();
     const folder = new Folder(this.#fs, this.place);
     try {
-      const real = await this.#real(path, folder);
-      if (real === undefined) return "";
       const walk = new Walk(this.#fs, this.place, folder, real, "");
       for (let met = walk.next(); met !== undefined; met = walk.next()) {
         if (met) out.push(met.path);
@@ -131,10 +136,9 @@ export class FastDisk extends SearchableDisk {
    * their paths. Nothing where there is no directory, or where ripgrep is to say which they are.
    */
   async holding(path: string, literal: Uint8Array): Promise<Bodies | undefined> {
-    if (this.asksRipgrep) return undefined;
-    const folder = new Folder(this.#fs, this.place);
-    const real = await this.#real(path, folder);
+    const real = this.asksRipgrep ? undefined : await this.#real(path);
     if (real === undefined) return undefined;
+    const folder = new Folder(this.#fs, this.place);
     const walk = new Walk(this.#fs, this.place, folder, real, path === "/" ? "/" : `${path}/`);
     const source = () => {
       const met = walk.next();
@@ -161,6 +165,7 @@ export class Bodies {
   readonly #turns = new Turns();
   #waiting: Met | undefined;
   #begun = false;
+  #closed = false;
 
   constructor(source: Source, folder: Folder, flags: number, sieve: Sieve) {
     this.#source = source;
@@ -173,7 +178,8 @@ export class Bodies {
   async next(): Promise<Block> {
     if (this.#begun) await this.#turns.give();
     this.#begun = true;
-    for (;;) {
+    // A search that was given up while others had their turn opens nothing any more.
+    while (!this.#closed) {
       const met = this.#waiting ?? this.#source();
       this.#waiting = undefined;
       if (met === undefined) return this.#sieve.take(false);
@@ -189,9 +195,11 @@ export class Bodies {
         await this.#turns.give();
       }
     }
+    return this.#sieve.take(false);
   }
 
   close(): void {
+    this.#closed = true;
     this.#folder.close();
   }
 }

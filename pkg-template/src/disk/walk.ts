@@ -90,17 +90,24 @@ export class Walk {
   readonly #place: Place;
   readonly #folder: Folder;
   readonly #levels: Level[] = [];
+  /** Where it begins, until it has. Nothing is opened before it is asked for. */
+  #begin: { real: string; below: string } | undefined;
 
   /** Begins at the real path of a directory; what is told of a file begins with `below`. */
   constructor(fs: NodeFs, place: Place, folder: Folder, real: string, below: string) {
     this.#fs = fs;
     this.#place = place;
     this.#folder = folder;
-    this.#enter(real, below);
+    this.#begin = { real, below };
   }
 
   /** The next file; `null` where a directory was opened or left; nothing at the end. */
   next(): Met | null | undefined {
+    if (this.#begin) {
+      this.#enter(this.#begin.real, this.#begin.below);
+      this.#begin = undefined;
+      return null;
+    }
     const level = this.#levels.at(-1);
     if (level === undefined) return undefined;
     const name = level.names[level.next];
