@@ -14,7 +14,7 @@ use std::time::Duration;
 
 use crate::backend::indexed_db::connection::{Connection, Durability, Mode};
 use crate::backend::indexed_db::schema::{Keys, SHEETS};
-use crate::backend::indexed_db::sheets::Sheets;
+use crate::backend::indexed_db::sheets::{Lookup, Sheets};
 use crate::backend::indexed_db::transaction::Transaction;
 use crate::backend::sheet::Sheet;
 use crate::env::random;
@@ -154,6 +154,27 @@ impl Ledger {
         let sheets = Sheets::of(&transaction, &keys)?;
         let _ = sheets.walk(scope, &mut collect).await?;
         Ok(Some(rows))
+    }
+
+    /// What is known of these files, which come in order; none where the ledger is not whole.
+    pub async fn settled(
+        &self,
+        tree: &str,
+        paths: impl Iterator<Item = &VPath>,
+    ) -> Result<Option<Vec<Option<Meta>>>> {
+        let transaction = self.connection.begin(Mode::Read, &[SHEETS]).await?;
+        if state_of(&transaction, tree).await? != State::Whole {
+            return Ok(None);
+        }
+        let keys = Keys::new(tree);
+        let sheets = Sheets::of(&transaction, &keys)?;
+        let mut lookup = Lookup::new(&sheets);
+        let mut metas = Vec::new();
+        for path in paths {
+            let row = lookup.meta(path).await?;
+            metas.push(row.filter(|row| opened(row).is_none()));
+        }
+        Ok(Some(metas))
     }
 
     /// Notes that the tree is going to be listed; none where that was tried in vain just now.

@@ -377,7 +377,7 @@ impl Storage for Opfs {
         ];
         if self.ledger.is_some() {
             notes.push(
-                "This backend was told that only backends like it write here (exclusive): glob answers from what they have noted"
+                "This backend was told that only backends like it write here (exclusive): ls and glob answer from what they have noted"
                     .into(),
             );
         }
@@ -454,8 +454,9 @@ impl Storage for Opfs {
 
     fn list<'a>(&'a self, dir: &'a VPath, depth: Depth, _: Option<Cursor>) -> Pending<'a, Listing> {
         Box::pin(async move {
-            let (files, dirs) = match depth {
-                Depth::All => (self.files_in(&Scope::all(dir)).await?, Vec::new()),
+            let mut listing = Listing::default();
+            let files = match depth {
+                Depth::All => self.files_in(&Scope::all(dir)).await?,
                 Depth::One => {
                     let entries = match self.tree.directory(dir).await? {
                         Some(handle) if !is_reserved(dir) => many::entries(dir, &handle).await,
@@ -467,12 +468,11 @@ impl Storage for Opfs {
                     };
                     let (dirs, files): (Vec<_>, Vec<_>) =
                         entries.into_iter().partition(|entry| entry.is_dir);
-                    (files, dirs.into_iter().map(|entry| entry.path).collect())
+                    listing.dirs = dirs.into_iter().map(|entry| entry.path).collect();
+                    let (settled, others) = self.settled_among(files).await;
+                    listing.files = settled;
+                    others
                 }
-            };
-            let mut listing = Listing {
-                dirs,
-                ..Listing::default()
             };
             for batch in files.chunks(LOOKS) {
                 let seen = many::snapshots(batch).await?;
@@ -484,6 +484,7 @@ impl Storage for Opfs {
                 });
                 listing.files.extend(there);
             }
+            listing.files.sort_by(|a, b| a.path.cmp(&b.path));
             Ok(listing)
         })
     }

@@ -149,6 +149,33 @@ impl Opfs {
         Some(seen.ok()?.into_iter().flatten().collect())
     }
 
+    /// Parts the files of a directory, in order, into those of which all is noted and those that
+    /// are still to be looked at.
+    pub(super) async fn settled_among(
+        &self,
+        files: Vec<tree::Entry>,
+    ) -> (Vec<Entry>, Vec<tree::Entry>) {
+        let metas = match self.ledger().await {
+            Ok(Some((ledger, tree))) if !files.is_empty() => {
+                let paths = files.iter().map(|entry| &entry.path);
+                ledger.settled(&tree, paths).await.ok().flatten()
+            }
+            _ => None,
+        };
+        let mut metas = metas.unwrap_or_default().into_iter();
+        let (mut settled, mut others) = (Vec::new(), Vec::new());
+        for entry in files {
+            match metas.next().flatten() {
+                Some(meta) => settled.push(Entry {
+                    path: entry.path,
+                    meta,
+                }),
+                None => others.push(entry),
+            }
+        }
+        (settled, others)
+    }
+
     /// Lists the whole tree; whether that is kept.
     async fn begin_ledger(&self, ledger: &Ledger, tree: &str) -> Result<bool> {
         let Some(number) = ledger.begin(tree).await? else {

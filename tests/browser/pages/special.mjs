@@ -333,9 +333,19 @@ export async function leftovers() {
 /** What a ledger tells, and what the files themselves tell, where the two are not the same. */
 async function differences(place, when) {
   const told = async (exclusive) => {
-    const { files, error } = await backend({ kind: "opfs", place, exclusive }).glob("**");
-    if (error) throw new Error(error);
-    return files.map(({ path, size, modified_at }) => `${path} ${size} ${modified_at}`);
+    const of = backend({ kind: "opfs", place, exclusive });
+    const lines = [];
+    const tell = (how, { files, error }) => {
+      if (error) throw new Error(error);
+      for (const file of files) {
+        lines.push(`${how} ${file.path} ${file.size} ${file.modified_at}`);
+      }
+    };
+    tell("glob", await of.glob("**"));
+    for (const dir of ["/", "/d1", "/d2", "/d3", "/d4", "/new/deep", "/s"]) {
+      tell("ls", await of.ls(dir));
+    }
+    return lines;
   };
   const [noted, found] = [await told(true), await told(false)];
   const strange = noted.filter((line) => !found.includes(line)).map((line) => `noted ${line}`);
