@@ -1,28 +1,29 @@
 //! The origin-private file system, or any directory the user picked: real directories, real
-//! files, and nothing kept beside them. The size and the time of the last change are the file's
-//! own; when it was made and a type that was given are not kept, and the capability says so.
-//! A change is made behind a Web Lock of that file, so that it is one step for every tab and
-//! worker that goes through this backend. How bytes are exchanged whole stands in [`replace`], how many files are
-//! read at once in [`many`].
+//! files, and nothing kept beside them that anybody has to know. The size and the time of the
+//! last change are the file's own; when it was made and a type that was given are not kept, and
+//! the capability says so. A change is made behind a Web Lock of that file, so that it is one
+//! step for every tab and worker that goes through this backend. How bytes are exchanged whole
+//! stands in [`replace`], how searches go in [`search`], how many files are read at once in
+//! [`many`], and what is noted of a tree that nobody else writes to in [`ledger`].
 
 mod ledger;
 mod locks;
 mod many;
 mod noted;
 mod replace;
+mod search;
 mod tree;
 
 use std::ops::Range;
 
 use bytes::Bytes;
-use futures_util::StreamExt;
 use futures_util::future::LocalBoxFuture;
-use futures_util::stream;
 use wasm_bindgen::JsValue;
 
 use crate::backend::opfs::ledger::Ledger;
 use crate::backend::opfs::locks::{Held, Wish};
 use crate::backend::opfs::replace::Aside;
+use crate::backend::opfs::search::LOOKS;
 use crate::backend::opfs::tree::{ASIDE, Found, Snapshot, Tree, call, failed, find_in, is};
 use crate::env::dom::Herald;
 use crate::error::{Error, Kind, Result};
@@ -35,17 +36,6 @@ use crate::storage::{
 };
 
 pub use tree::Root;
-
-/// Files looked at, at once.
-const LOOKS: usize = 1024;
-/// Files read as one.
-const READS: usize = 50;
-/// What files that are read as one weigh at most; heavier ones are read one by one.
-const READ_BYTES: u64 = 4 * 1024 * 1024;
-/// Batches of files under way at once.
-const AHEAD: usize = 6;
-/// Directories read at once.
-const DIRECTORIES: usize = 64;
 
 /// Who writes to a tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -192,149 +182,6 @@ impl Opfs {
             gone = removed.is_ok() && path == root;
         }
         Ok(gone)
-    }
-
-    /// The files in scope with their handles, in byte order. Directories are read side by side.
-    async fn files_in(&self, scope: &Scope) -> Result<Vec<tree::Entry>> {
-        let mut files = Vec::new();
-        if scope.prefix.is_empty()
-            && !scope.root.is_root()
-            && let Found::File(handle) = self.tree.find(&scope.root).await?
-        {
-            files.push(tree::Entry {
-                path: scope.root.clone(),
-                handle,
-                is_dir: false,
-            });
-        }
-        let start = crate::storage::literal_dir(scope);
-        let prefix = scope.key_prefix();
-        let mut level = Vec::new();
-        if let Some(handle) = self.tree.directory(&start).await?
-            && !is_reserved(&start)
-        {
-            level.push((start, handle));
-        }
-        while !level.is_empty() {
-            let read: Vec<_> = stream::iter(std::mem::take(&mut level))
-                .map(|(path, handle)| async move {
-                    let entries = many::entries(&path, &handle).await;
-                    (path, entries)
-                })
-                .buffer_unordered(DIRECTORIES)
-                .collect()
-                .await;
-            for (path, entries) in read {
-                let entries = match entries {
-                    Ok(entries) => entries,
-                    // It was removed meanwhile.
-                    Err(thrown) if is(&thrown, "NotFoundError") => continue,
-                    Err(thrown) => return Err(failed(&path, thrown)),
-                };
-                for entry in entries {
-                    if !entry.is_dir {
-                        if scope.admits(&entry.path) {
-                            files.push(entry);
-                        }
-                    } else if entry.path.dir_prefix().starts_with(&prefix)
-                        || prefix.starts_with(&entry.path.dir_prefix())
-                    {
-                        level.push((entry.path, entry.handle));
-                    }
-                }
-            }
-        }
-        files.sort_by(|a, b| a.path.cmp(&b.path));
-        Ok(files)
-    }
-
-    async fn scan_files(
-        &self,
-        scan: Scan<'_>,
-        visit: &mut dyn FnMut(&VPath, &File) -> Flow,
-    ) -> Result<()> {
-        let mut files = self.files_in(scan.scope).await?;
-        files.retain(|entry| (scan.names)(&entry.path));
-        let mut batches = stream::iter(files.chunks(READS))
-            .map(|batch| loaded(batch, scan.want))
-            .buffered(AHEAD);
-        while let Some(batch) = batches.next().await {
-            for (entry, seen, body) in batch? {
-                let read = match body {
-                    Some(body) => Some((seen, body)),
-                    None => read_alone(entry).await?,
-                };
-                if let Some((seen, body)) = read {
-                    let meta = known(&seen);
-                    if visit(&entry.path, &File { meta, body }).is_break() {
-                        return Ok(());
-                    }
-                }
-            }
-        }
-        Ok(())
-    }
-
-    /// Shows what is known of the wanted files.
-    async fn look_at(
-        &self,
-        scope: &Scope,
-        want: &dyn Fn(&VPath) -> bool,
-        visit: &mut dyn FnMut(&VPath, &Meta) -> Flow,
-    ) -> Result<()> {
-        if let Some(rows) = self.noted(scope, want).await {
-            for Entry { path, meta } in rows {
-                if visit(&path, &meta).is_break() {
-                    return Ok(());
-                }
-            }
-            return Ok(());
-        }
-        let mut files = self.files_in(scope).await?;
-        files.retain(|entry| want(&entry.path));
-        for batch in files.chunks(LOOKS) {
-            for (entry, seen) in batch.iter().zip(many::snapshots(batch).await?) {
-                if let Some(seen) = seen
-                    && visit(&entry.path, &known(&seen)).is_break()
-                {
-                    return Ok(());
-                }
-            }
-        }
-        Ok(())
-    }
-}
-
-/// Wanted files of a batch, with their bytes; without where they are to be read one by one.
-async fn loaded<'a>(
-    batch: &'a [tree::Entry],
-    want: &dyn Fn(&VPath, &Meta) -> bool,
-) -> Result<Vec<(&'a tree::Entry, Snapshot, Option<Bytes>)>> {
-    let seen = many::snapshots(batch).await?;
-    let wanted: Vec<(&tree::Entry, Snapshot)> = batch
-        .iter()
-        .zip(seen)
-        .filter_map(|(entry, seen)| Some((entry, seen?)))
-        .filter(|(entry, seen)| want(&entry.path, &known(seen)))
-        .collect();
-    let weight = wanted.iter().map(|(_, seen)| seen.size).sum::<u64>();
-    let bodies = if weight <= READ_BYTES {
-        let seen: Vec<&Snapshot> = wanted.iter().map(|(_, seen)| seen).collect();
-        // One that was changed meanwhile spoils them all; then each is read by itself.
-        many::bodies(&seen).await.ok()
-    } else {
-        None
-    };
-    let mut bodies = bodies.map(Vec::into_iter);
-    let with_body = |(entry, seen)| (entry, seen, bodies.as_mut().and_then(Iterator::next));
-    Ok(wanted.into_iter().map(with_body).collect())
-}
-
-async fn read_alone(entry: &tree::Entry) -> Result<Option<(Snapshot, Bytes)>> {
-    match tree::read(&entry.handle).await {
-        Ok(read) => Ok(Some(read)),
-        Err(thrown) if is(&thrown, "NotFoundError") => Ok(None),
-        Err(thrown) => Err(failed(&entry.path, thrown)),
     }
 }
 

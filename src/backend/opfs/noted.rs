@@ -8,8 +8,9 @@ use futures_util::StreamExt;
 use futures_util::stream;
 
 use crate::backend::opfs::ledger::{Ledger, Outcome, Row};
+use crate::backend::opfs::search::LOOKS;
 use crate::backend::opfs::tree::{self, Found};
-use crate::backend::opfs::{LOOKS, Opfs, is_reserved, known, many};
+use crate::backend::opfs::{Opfs, is_reserved, known, many};
 use crate::error::Result;
 use crate::path::VPath;
 use crate::storage::{Entry, Meta, PARALLEL, Scope};

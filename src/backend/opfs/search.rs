@@ -1,0 +1,168 @@
+//! How searches go through a tree: directories side by side, names before anything else, and of
+//! the files that may be wanted many at a time.
+
+use bytes::Bytes;
+use futures_util::StreamExt;
+use futures_util::stream;
+
+use crate::backend::opfs::tree::{self, Found, Snapshot, failed, is};
+use crate::backend::opfs::{Opfs, is_reserved, known, many};
+use crate::error::Result;
+use crate::path::VPath;
+use crate::storage::{Entry, File, Flow, Meta, Scan, Scope};
+
+/// Files looked at, at once.
+pub(super) const LOOKS: usize = 1024;
+/// Files read as one.
+const READS: usize = 50;
+/// What files that are read as one weigh at most; heavier ones are read one by one.
+const READ_BYTES: u64 = 4 * 1024 * 1024;
+/// Batches of files under way at once.
+const AHEAD: usize = 6;
+/// Directories read at once.
+const DIRECTORIES: usize = 64;
+
+impl Opfs {
+    /// The files in scope with their handles, in byte order. Directories are read side by side.
+    pub(super) async fn files_in(&self, scope: &Scope) -> Result<Vec<tree::Entry>> {
+        let mut files = Vec::new();
+        if scope.prefix.is_empty()
+            && !scope.root.is_root()
+            && let Found::File(handle) = self.tree.find(&scope.root).await?
+        {
+            files.push(tree::Entry {
+                path: scope.root.clone(),
+                handle,
+                is_dir: false,
+            });
+        }
+        let start = crate::storage::literal_dir(scope);
+        let prefix = scope.key_prefix();
+        let mut level = Vec::new();
+        if let Some(handle) = self.tree.directory(&start).await?
+            && !is_reserved(&start)
+        {
+            level.push((start, handle));
+        }
+        while !level.is_empty() {
+            let read: Vec<_> = stream::iter(std::mem::take(&mut level))
+                .map(|(path, handle)| async move {
+                    let entries = many::entries(&path, &handle).await;
+                    (path, entries)
+                })
+                .buffer_unordered(DIRECTORIES)
+                .collect()
+                .await;
+            for (path, entries) in read {
+                let entries = match entries {
+                    Ok(entries) => entries,
+                    // It was removed meanwhile.
+                    Err(thrown) if is(&thrown, "NotFoundError") => continue,
+                    Err(thrown) => return Err(failed(&path, thrown)),
+                };
+                for entry in entries {
+                    if !entry.is_dir {
+                        if scope.admits(&entry.path) {
+                            files.push(entry);
+                        }
+                    } else if entry.path.dir_prefix().starts_with(&prefix)
+                        || prefix.starts_with(&entry.path.dir_prefix())
+                    {
+                        level.push((entry.path, entry.handle));
+                    }
+                }
+            }
+        }
+        files.sort_by(|a, b| a.path.cmp(&b.path));
+        Ok(files)
+    }
+
+    pub(super) async fn scan_files(
+        &self,
+        scan: Scan<'_>,
+        visit: &mut dyn FnMut(&VPath, &File) -> Flow,
+    ) -> Result<()> {
+        let mut files = self.files_in(scan.scope).await?;
+        files.retain(|entry| (scan.names)(&entry.path));
+        let mut batches = stream::iter(files.chunks(READS))
+            .map(|batch| loaded(batch, scan.want))
+            .buffered(AHEAD);
+        while let Some(batch) = batches.next().await {
+            for (entry, seen, body) in batch? {
+                let read = match body {
+                    Some(body) => Some((seen, body)),
+                    None => read_alone(entry).await?,
+                };
+                if let Some((seen, body)) = read {
+                    let meta = known(&seen);
+                    if visit(&entry.path, &File { meta, body }).is_break() {
+                        return Ok(());
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Shows what is known of the wanted files.
+    pub(super) async fn look_at(
+        &self,
+        scope: &Scope,
+        want: &dyn Fn(&VPath) -> bool,
+        visit: &mut dyn FnMut(&VPath, &Meta) -> Flow,
+    ) -> Result<()> {
+        if let Some(rows) = self.noted(scope, want).await {
+            for Entry { path, meta } in rows {
+                if visit(&path, &meta).is_break() {
+                    return Ok(());
+                }
+            }
+            return Ok(());
+        }
+        let mut files = self.files_in(scope).await?;
+        files.retain(|entry| want(&entry.path));
+        for batch in files.chunks(LOOKS) {
+            for (entry, seen) in batch.iter().zip(many::snapshots(batch).await?) {
+                if let Some(seen) = seen
+                    && visit(&entry.path, &known(&seen)).is_break()
+                {
+                    return Ok(());
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Wanted files of a batch, with their bytes; without where they are to be read one by one.
+async fn loaded<'a>(
+    batch: &'a [tree::Entry],
+    want: &dyn Fn(&VPath, &Meta) -> bool,
+) -> Result<Vec<(&'a tree::Entry, Snapshot, Option<Bytes>)>> {
+    let seen = many::snapshots(batch).await?;
+    let wanted: Vec<(&tree::Entry, Snapshot)> = batch
+        .iter()
+        .zip(seen)
+        .filter_map(|(entry, seen)| Some((entry, seen?)))
+        .filter(|(entry, seen)| want(&entry.path, &known(seen)))
+        .collect();
+    let weight = wanted.iter().map(|(_, seen)| seen.size).sum::<u64>();
+    let bodies = if weight <= READ_BYTES {
+        let seen: Vec<&Snapshot> = wanted.iter().map(|(_, seen)| seen).collect();
+        // One that was changed meanwhile spoils them all; then each is read by itself.
+        many::bodies(&seen).await.ok()
+    } else {
+        None
+    };
+    let mut bodies = bodies.map(Vec::into_iter);
+    let with_body = |(entry, seen)| (entry, seen, bodies.as_mut().and_then(Iterator::next));
+    Ok(wanted.into_iter().map(with_body).collect())
+}
+
+async fn read_alone(entry: &tree::Entry) -> Result<Option<(Snapshot, Bytes)>> {
+    match tree::read(&entry.handle).await {
+        Ok(read) => Ok(Some(read)),
+        Err(thrown) if is(&thrown, "NotFoundError") => Ok(None),
+        Err(thrown) => Err(failed(&entry.path, thrown)),
+    }
+}
