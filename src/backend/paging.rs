@@ -18,6 +18,7 @@ use crate::error::{Error, Result};
 use crate::file::{self, Mime};
 use crate::path::VPath;
 use crate::protocol::{Page, Position, ReadResult};
+use crate::search::scan::newlines;
 use crate::storage::{File, Meta, Storage, Version};
 use sparse::{Mark, Sparse};
 
@@ -294,10 +295,6 @@ impl Search {
             position: shown.then_some(position),
         }
     }
-}
-
-fn newlines(bytes: &[u8]) -> usize {
-    memchr::memchr_iter(b'\n', bytes).count()
 }
 
 #[cfg(test)]

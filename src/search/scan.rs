@@ -80,8 +80,8 @@ mod wide {
     }
 }
 
-/// Told by the plain way, on whatever the tests run on: natively the fallback, in wasm the wide
-/// way. Cases stand at the seams: vectors of sixteen, runs of 4,080.
+/// Natively these see the plain way only; `tests/wasm_cases` asks the same of the wide one. Cases
+/// stand at the seams: vectors of sixteen, runs of 4,080.
 #[cfg(test)]
 mod tests {
     use super::*;

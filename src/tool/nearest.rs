@@ -4,6 +4,7 @@
 
 use memchr::memmem;
 
+use crate::search::scan;
 use crate::tool::render::cut_line;
 
 /// Lines looked at; an answer about a larger file is about its beginning.
@@ -26,7 +27,7 @@ pub fn places(text: &[u8], old: &[u8], most: usize) -> Vec<usize> {
     }
     for place in memmem::find_iter(text, old).take(most) {
         let between = text.get(from..place).unwrap_or_default();
-        line = line.saturating_add(memchr::memchr_iter(b'\n', between).count());
+        line = line.saturating_add(scan::newlines(between));
         from = place;
         lines.push(line);
     }

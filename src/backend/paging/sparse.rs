@@ -1,6 +1,8 @@
 //! Where lines start in a file that was read up to some point: one mark every 16 KiB or so. It
 //! grows as parts come in, and costs little even for a file of gigabytes.
 
+use crate::search::scan::newlines;
+
 /// Bytes between two marks, at least.
 const STEP: u64 = 16 * 1024;
 
@@ -84,10 +86,6 @@ impl Sparse {
     pub fn total(&self) -> Option<usize> {
         (self.counted == self.size).then_some(self.newlines + usize::from(self.open))
     }
-}
-
-fn newlines(bytes: &[u8]) -> usize {
-    memchr::memchr_iter(b'\n', bytes).count()
 }
 
 #[cfg(test)]

@@ -13,6 +13,7 @@ use super::store::PART;
 use super::xml::{self, Broken};
 use crate::env::http::Response;
 use crate::file::{Format, Mime, Texture};
+use crate::search::scan::newlines;
 use crate::storage::{Meta, NewFile, Version};
 use crate::time::Time;
 
@@ -143,7 +144,7 @@ impl Note {
 
 fn line_count(text: &[u8]) -> u64 {
     let open = text.last().is_some_and(|last| *last != b'\n');
-    memchr::memchr_iter(b'\n', text).count() as u64 + u64::from(open)
+    newlines(text) as u64 + u64::from(open)
 }
 
 /// What an answer's headers tell of an object.

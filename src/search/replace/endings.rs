@@ -7,6 +7,7 @@ use std::ops::Range;
 use memchr::memmem::{self, Finder};
 
 use super::{Endings, Outcome, Refusal, buffer};
+use crate::search::scan;
 
 /// The one retry. Text and `old` are compared with every `\r\n` read as `\n`; what is put in gets
 /// the endings of what it displaces. An `old` of nothing but `\r\n` is meant as it is.
@@ -133,7 +134,7 @@ fn with_lf(text: &[u8]) -> Result<Cow<'_, [u8]>, Refusal> {
 }
 
 fn with_crlf(lf: &[u8]) -> Result<Vec<u8>, Refusal> {
-    let added = memchr::memchr_iter(b'\n', lf).count();
+    let added = scan::newlines(lf);
     let mut out = buffer(lf.len().saturating_add(added))?;
     let mut from = 0usize;
     for place in memchr::memchr_iter(b'\n', lf) {
