@@ -4,6 +4,7 @@
 //! storage cannot check and change in one step, calls of this instance take turns instead.
 
 mod calls;
+mod shown;
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -16,7 +17,7 @@ use crate::backend::paging::{Found, Pager};
 use crate::backend::queue::Queue;
 use crate::env::clock;
 use crate::error::{Error, Kind, Result};
-use crate::file::{self, Format, Mime, Texture};
+use crate::file::{self, Format, Texture};
 use crate::path::VPath;
 use crate::protocol::{
     Capability, Content, DeleteResult, Edit, EditResult, EntryInfo, FileInfo, GlobQuery,
@@ -30,6 +31,9 @@ use crate::search::scan;
 use crate::storage::{
     Depth, File, Find, Flow, Meta, NewFile, PutMode, Removed, Scan, Scope, Storage,
 };
+
+pub use shown::raw;
+use shown::{half_deleted, info, kind_of};
 
 /// What `write` does where the file exists.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -440,64 +444,4 @@ impl Operations {
             .ok_or_else(|| Error::not_found(path))?;
         Ok(raw(path, file))
     }
-}
-
-/// The type and texture of a stored file: what was kept, else what name and bytes tell.
-fn kind_of(path: &VPath, file: &File) -> (Mime, Texture) {
-    match (&file.meta.mime, file.meta.texture) {
-        (Some(mime), Some(texture)) => (mime.clone(), texture),
-        (mime, _) => file::classify(path, &file.body, mime.as_ref()),
-    }
-}
-
-/// A stored file as `readRaw` shows it.
-pub fn raw(path: &VPath, file: File) -> RawFile {
-    let (mime, texture) = kind_of(path, &file);
-    let is_text = match texture {
-        Texture::Binary => false,
-        Texture::Ascii => true,
-        // Bytes that no string can hold are shown as bytes, whatever their type says.
-        Texture::Text => std::str::from_utf8(&file.body).is_ok(),
-    };
-    RawFile {
-        body: file.body,
-        is_text,
-        mime,
-        format: if is_text {
-            file.meta.format
-        } else {
-            Format::V2
-        },
-        created: file.meta.created,
-        modified: Some(file.meta.modified),
-    }
-}
-
-fn info(path: VPath, meta: &Meta) -> FileInfo {
-    FileInfo {
-        path,
-        entry: EntryInfo::File {
-            size: meta.size,
-            modified: Some(meta.modified),
-        },
-    }
-}
-
-fn half_deleted(path: &VPath, gone: &[VPath], error: &Error) -> Error {
-    const SHOWN: usize = 20;
-    let mut names: Vec<&str> = gone.iter().take(SHOWN).map(VPath::as_str).collect();
-    let more = gone.len().saturating_sub(SHOWN);
-    let tail = format!("and {more} more");
-    if more > 0 {
-        names.push(&tail);
-    }
-    Error::at(
-        error.kind(),
-        "Error: '",
-        path,
-        format!(
-            "' was deleted only in part. Removed: {}. The rest is still there: {error}",
-            names.join(", ")
-        ),
-    )
 }
