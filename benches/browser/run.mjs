@@ -23,11 +23,15 @@ const GROUNDS = [
   { ours: "kitbag IndexedDB", others: ["idb-keyval", "@zenfs/dom IndexedDB"], judged: "first" },
   // zenfs reads the whole tree when it opens, and does not look again: what it answers after
   // that is what it remembers, whatever other tabs have written. So opening counts here.
-  { ours: "kitbag OPFS", others: ["@zenfs/dom OPFS"], judged: "opening" },
+  // Where others may write, the browser is asked about each file. A limit that the browser itself
+  // misses, asked for nothing else, cannot be kept.
+  { ours: "kitbag OPFS", others: ["@zenfs/dom OPFS"], judged: "opening", floor: "OPFS itself" },
   { ours: "kitbag OPFS, exclusive", others: ["@zenfs/dom OPFS"], judged: "opening" },
 ];
-/** A browser tells the size and time of one file at a time: 5,000 take longer than the limit. */
-const WITHOUT_LIMIT = { name: "kitbag OPFS", question: "globTs" };
+/** They work on the files that "kitbag OPFS" has stored. */
+const GUESTS = ["OPFS itself", "@zenfs/dom OPFS"];
+/** How much slower than the browser itself kitbag may be, where that decides. */
+const FLOOR = 1.25;
 
 /** What is asked, and the limits in milliseconds for a store that is open. */
 const QUESTIONS = [
@@ -83,13 +87,12 @@ function shown(ms) {
 async function filled(names) {
   const there = [];
   for (const name of names) {
-    if (name === "@zenfs/dom OPFS") {
+    if (GUESTS.includes(name)) {
       if (there.includes("kitbag OPFS")) there.push(name);
       continue;
     }
     const took = await inPage("fill", name);
-    const did = name === "kitbag OPFS, exclusive" ? "noted" : "stored";
-    console.log(`10,001 files of 70 MB ${did} by ${name}: ${shown(took)} ms`);
+    console.log(`10,001 files of 70 MB stored by ${name}: ${shown(took)} ms`);
     there.push(name);
   }
   return there;
@@ -129,7 +132,9 @@ try {
   console.log(
     `${date}, Chromium ${version}, ${os.cpus().length} × ${os.cpus()[0]?.model}, load ${load}; ms, medians of ${ROUNDS}`,
   );
-  const all = new Set(GROUNDS.flatMap(({ ours, others }) => [ours, ...others]));
+  const all = new Set(
+    GROUNDS.flatMap(({ ours, others, floor }) => [ours, floor, ...others]).filter(Boolean),
+  );
   const contenders = await filled(process.argv[2]?.split(";") ?? all);
   const missed = [];
   console.log("\n| | limit | store open | opening it too | again |\n|---|---:|---:|---:|---:|");
@@ -140,10 +145,10 @@ try {
     for (const [name, { first, opening, again }] of times) {
       console.log(`| ${name} | | ${shown(first)} | ${shown(opening)} | ${shown(again)} |`);
     }
-    for (const { ours, others, judged } of GROUNDS) {
+    for (const { ours, others, judged, floor } of GROUNDS) {
       const own = times.get(ours);
-      const { name, question: free } = WITHOUT_LIMIT;
-      if (own?.first > limit && !(ours === name && question.question === free))
+      const least = times.get(floor)?.first ?? 0;
+      if (own?.first > Math.max(limit, least * FLOOR))
         missed.push(`${title}: ${ours} took ${shown(own.first)} of ${limit} ms`);
       for (const other of others) {
         const theirs = times.get(other)?.[judged];

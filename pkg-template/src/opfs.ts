@@ -25,7 +25,8 @@ export interface OpfsBackendOptions {
   writeMode?: "create" | "overwrite";
   /**
    * Nothing writes there but backends that are given this as well, in this tab or another. Then
-   * sizes and times are noted in IndexedDB, and `glob` asks for no file. Not with `directory`.
+   * sizes and times are noted in IndexedDB and small files are copied there, so that `glob` asks for
+   * no file and `grep` only for larger ones. Not with `directory`.
    */
   exclusive?: boolean;
 }

@@ -7,7 +7,7 @@
 
 pub mod connection;
 pub mod schema;
-mod search;
+pub mod search;
 pub mod sheets;
 pub mod transaction;
 mod version1;

@@ -82,7 +82,8 @@ impl Keys {
         Keys { prefix }
     }
 
-    fn text(&self, key: &str) -> String {
+    /// What the key of that text is, as a text.
+    pub fn text(&self, key: &str) -> String {
         if key.is_ascii() {
             self.prefix.clone() + key
         } else {

@@ -30,8 +30,9 @@ const AHEAD: usize = 3;
 
 /// Neighbouring files of one request, and which of them are wanted.
 #[derive(Default)]
-struct Run {
-    files: Vec<(VPath, Meta, bool)>,
+pub struct Run {
+    /// The files, in order.
+    pub files: Vec<(VPath, Meta, bool)>,
     bytes: u64,
     /// Unwanted files at its end, not yet worth reading.
     idle: usize,
@@ -62,7 +63,7 @@ impl Run {
 
 /// Cuts files, in order, into runs that begin and end with one that is wanted. A file at `root`
 /// itself is a run of its own: between its key and those beneath it others may lie (`/a-b`).
-fn runs(root: &VPath, files: impl IntoIterator<Item = (VPath, Meta, bool)>) -> VecDeque<Run> {
+pub fn runs(root: &VPath, files: impl IntoIterator<Item = (VPath, Meta, bool)>) -> VecDeque<Run> {
     let mut runs = VecDeque::new();
     let mut run = Run::default();
     let mut close = |run: &mut Run| {

@@ -1,25 +1,31 @@
 //! What stands in a tree that only backends of ours write to: the size and the time of each
-//! file, in [sheets](crate::backend::sheet) of a database, so that a search by name asks the
-//! browser about no file. The files themselves are the truth. A change is noted before it is
-//! begun and again when it is over, and between the two the file is *open*: whoever asks about
-//! it looks at the file. So a tab that dies leaves nothing wrong behind, only an open row.
+//! file, in [sheets](crate::backend::sheet) of a database, and beside them a copy of the bytes of
+//! small files, so that a search asks the browser about no file. The files themselves are the
+//! truth. A change is noted before it is begun and again when it is over, and between the two the
+//! file is *open*: its copy is gone, and whoever asks about it looks at the file. So a tab that
+//! dies leaves nothing wrong behind, only an open row.
 //!
-//! A ledger is begun by the first search: the tree is listed, and what was found is kept unless
-//! some change ended meanwhile. Where two changes of one file overlap, nobody knows which of
-//! them came last, and the row stays open until the next change that is alone.
+//! A ledger is begun by the first change of an empty tree, or by the first search: the tree is
+//! listed, and what was found is kept unless some change ended meanwhile. Where two changes of
+//! one file overlap, nobody knows which of them came last, and the row stays open until the next
+//! change that is alone.
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use bytes::Bytes;
+use js_sys::Array;
+use wasm_bindgen::JsCast;
+
 use crate::backend::indexed_db::connection::{Connection, Durability, Mode};
-use crate::backend::indexed_db::schema::{Keys, SHEETS};
+use crate::backend::indexed_db::schema::{BODIES, Keys, SHEETS};
 use crate::backend::indexed_db::sheets::{Lookup, Sheets};
-use crate::backend::indexed_db::transaction::Transaction;
+use crate::backend::indexed_db::transaction::{Transaction, body_of};
+use crate::backend::opfs::row::{Row, is_copied, open_row, opened, settled};
 use crate::backend::sheet::Sheet;
-use crate::env::random;
+use crate::env::{host, random};
 use crate::error::Result;
-use crate::file::{Format, Texture};
 use crate::path::VPath;
 use crate::storage::{Entry, Flow, Meta, Scope, Version};
 use crate::time::Time;
@@ -49,13 +55,15 @@ pub enum Outcome {
     Unknown,
 }
 
-/// What is known of a file.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Row {
-    /// All that is to be known.
-    Settled(Meta),
-    /// Nothing; it may not even be there.
-    Open,
+/// A change that is over.
+#[derive(Clone)]
+pub struct Ended {
+    /// Of this file.
+    pub path: VPath,
+    /// What a look at it told.
+    pub outcome: Outcome,
+    /// What was written.
+    pub body: Option<Bytes>,
 }
 
 /// How far a ledger is.
@@ -73,6 +81,20 @@ enum State {
 pub struct Ledger {
     connection: Connection,
     resting: Cell<u32>,
+    /// Whether it was looked at before a change.
+    looked: Cell<bool>,
+    /// Whether a search found no room for copies.
+    full: Cell<bool>,
+}
+
+/// A file without a copy that a search has read.
+pub struct Found {
+    /// Its path.
+    pub path: VPath,
+    /// What its row told.
+    pub meta: Meta,
+    /// Its bytes.
+    pub body: Bytes,
 }
 
 impl Ledger {
@@ -81,18 +103,25 @@ impl Ledger {
         Ledger {
             connection: Connection::new(DATABASE, Durability::Strict, PATIENCE),
             resting: Cell::new(0),
+            looked: Cell::new(false),
+            full: Cell::new(false),
         }
     }
 
     /// Notes that changes of these files begin.
     pub async fn open(&self, tree: &str, paths: &[&VPath]) -> Result<()> {
-        let transaction = self.connection.begin(Mode::Write, &[SHEETS]).await?;
+        let transaction = self.writing().await?;
         let keys = Keys::new(tree);
         let sheets = Sheets::of(&transaction, &keys)?;
+        let bodies = transaction.store(BODIES)?;
         let mut paths = paths.to_vec();
         paths.sort();
         let note = |sheet: &mut Sheet, path: &&VPath| {
-            let open = match sheet.get(path).and_then(opened) {
+            let row = sheet.get(path);
+            if row.is_some_and(is_copied) {
+                bodies.delete(&keys.of(path))?;
+            }
+            let open = match row.and_then(opened) {
                 Some((0, _)) | None => open_row(1, false),
                 Some((count, _)) => open_row(count.saturating_add(1), true),
             };
@@ -103,36 +132,54 @@ impl Ledger {
         transaction.commit().await
     }
 
-    /// Notes that changes of these files are over.
-    pub async fn close(&self, tree: &str, outcomes: &[(VPath, Outcome)]) -> Result<()> {
-        let transaction = self.connection.begin(Mode::Write, &[SHEETS]).await?;
+    /// Notes that changes of these files are over, and copies what was written.
+    pub async fn close(&self, tree: &str, mut ended: Vec<Ended>) -> Result<()> {
+        let transaction = self.writing().await?;
         let keys = Keys::new(tree);
         let sheets = Sheets::of(&transaction, &keys)?;
+        let bodies = transaction.store(BODIES)?;
         let state = state_of(&transaction, tree).await?;
         if matches!(state, State::Begun(_)) {
             // What is being listed may be older than this.
             set_state(&transaction, tree, State::Nothing).await?;
         }
-        let mut outcomes = outcomes.to_vec();
-        outcomes.sort_by(|(a, _), (b, _)| a.cmp(b));
-        let note = |sheet: &mut Sheet, (path, outcome): &(VPath, Outcome)| {
+        ended.sort_by(|a, b| a.path.cmp(&b.path));
+        let note = |sheet: &mut Sheet, ended: &Ended| {
+            let path = &ended.path;
             let (count, crowded) = match sheet.get(path).and_then(opened) {
                 Some((count, crowded)) => (count.saturating_sub(1), crowded || count == 0),
                 None => (0, true),
             };
-            match (state, outcome) {
+            match (state, ended.outcome) {
                 _ if count > 0 => sheet.set(path, open_row(count, crowded)),
                 (State::Nothing | State::Begun(_), _) => sheet.remove(path),
                 (State::Whole, Outcome::File { size, modified }) if !crowded => {
-                    sheet.set(path, settled(*size, *modified));
+                    let body = ended.body.as_ref().filter(|body| body.len() as u64 == size);
+                    if let Some(body) = body {
+                        bodies.put(&keys.of(path), &host::array_of(body))?;
+                    }
+                    sheet.set(path, settled(size, modified, body.is_some()));
                 }
                 (State::Whole, Outcome::Gone) if !crowded => sheet.remove(path),
                 (State::Whole, _) => sheet.set(path, open_row(0, false)),
             }
             Ok(())
         };
-        sheets.change(&outcomes, |(path, _)| path, note).await?;
+        sheets.change(&ended, |ended| &ended.path, note).await?;
         transaction.commit().await
+    }
+
+    /// Whether nothing was noted of a tree yet. It is told once, since it is asked before changes.
+    pub async fn is_new(&self, tree: &str) -> Result<bool> {
+        if self.looked.replace(true) {
+            return Ok(false);
+        }
+        let transaction = self.connection.begin(Mode::Read, &[SHEETS]).await?;
+        Ok(state_of(&transaction, tree).await? == State::Nothing)
+    }
+
+    async fn writing(&self) -> Result<Transaction> {
+        self.connection.begin(Mode::Write, &[SHEETS, BODIES]).await
     }
 
     /// The rows in scope, in order; none where the ledger is not whole.
@@ -144,11 +191,7 @@ impl Ledger {
         let keys = Keys::new(tree);
         let mut rows = Vec::new();
         let mut collect = |path: &VPath, meta: &Meta| {
-            let row = match opened(meta) {
-                Some(_) => Row::Open,
-                None => Row::Settled(meta.clone()),
-            };
-            rows.push((path.clone(), row));
+            rows.push((path.clone(), Row::read(meta)));
             Flow::Continue(())
         };
         let sheets = Sheets::of(&transaction, &keys)?;
@@ -172,9 +215,65 @@ impl Ledger {
         let mut metas = Vec::new();
         for path in paths {
             let row = lookup.meta(path).await?;
-            metas.push(row.filter(|row| opened(row).is_none()));
+            metas.push(row.and_then(|row| Row::read(&row).settled()));
         }
         Ok(Some(metas))
+    }
+
+    /// The copies of these files, which come in order; none of those that have none any more.
+    pub async fn copies(&self, tree: &str, paths: &[&VPath]) -> Result<Vec<Option<Bytes>>> {
+        let (Some(first), Some(last)) = (paths.first(), paths.last()) else {
+            return Ok(Vec::new());
+        };
+        let transaction = self.connection.begin(Mode::Read, &[BODIES]).await?;
+        let keys = Keys::new(tree);
+        let bodies = transaction.store(BODIES)?;
+        let span = keys.span(first, last)?;
+        let (names, values) = (
+            bodies.get_all_keys(&span, u32::MAX)?,
+            bodies.get_all(&span, u32::MAX)?,
+        );
+        let (names, values): (Array, Array) = (
+            names.await?.unchecked_into(),
+            values.await?.unchecked_into(),
+        );
+        let mut there = names
+            .iter()
+            .map(|name| name.as_string().unwrap_or_default())
+            .zip(values.iter())
+            .peekable();
+        let mut copies = Vec::with_capacity(paths.len());
+        for path in paths {
+            let name = keys.text(path.as_str());
+            while there.next_if(|(other, _)| *other < name).is_some() {}
+            let copy = there.next_if(|(other, _)| *other == name);
+            copies.push(copy.map(|(_, value)| body_of(&value)).transpose()?);
+        }
+        Ok(copies)
+    }
+
+    /// Copies what a search has read of files whose rows are still what they were before.
+    pub async fn copy(&self, tree: &str, mut found: Vec<Found>) -> Result<()> {
+        if found.is_empty() || self.full.get() {
+            return Ok(());
+        }
+        let transaction = self.writing().await?;
+        let keys = Keys::new(tree);
+        let sheets = Sheets::of(&transaction, &keys)?;
+        let bodies = transaction.store(BODIES)?;
+        found.sort_by(|a, b| a.path.cmp(&b.path));
+        let note = |sheet: &mut Sheet, Found { path, meta, body }: &Found| {
+            let now = settled(meta.size, meta.modified, false);
+            if sheet.get(path) == Some(&now) {
+                bodies.put(&keys.of(path), &host::array_of(body))?;
+                sheet.set(path, settled(meta.size, meta.modified, true));
+            }
+            Ok(())
+        };
+        sheets.change(&found, |found| &found.path, note).await?;
+        let copied = transaction.commit().await;
+        self.full.set(copied.is_err());
+        copied
     }
 
     /// Notes that the tree is going to be listed; none where that was tried in vain just now.
@@ -193,7 +292,7 @@ impl Ledger {
 
     /// Keeps what was found since that beginning, in order; `false` where it may be out of date.
     pub async fn complete(&self, tree: &str, number: u64, files: Vec<Entry>) -> Result<bool> {
-        let transaction = self.connection.begin(Mode::Write, &[SHEETS]).await?;
+        let transaction = self.writing().await?;
         if state_of(&transaction, tree).await? != State::Begun(number) {
             self.resting.set(REST);
             return Ok(false);
@@ -202,7 +301,7 @@ impl Ledger {
         let sheets = Sheets::of(&transaction, &keys)?;
         let mut rows: BTreeMap<VPath, Meta> = files
             .into_iter()
-            .map(|Entry { path, meta }| (path, settled(meta.size, meta.modified)))
+            .map(|Entry { path, meta }| (path, settled(meta.size, meta.modified, false)))
             .collect();
         let mut keep_open = |path: &VPath, meta: &Meta| {
             if opened(meta).is_some() {
@@ -213,40 +312,13 @@ impl Ledger {
         let everything = Scope::all(&VPath::root());
         let _ = sheets.walk(&everything, &mut keep_open).await?;
         sheets.clear()?;
+        let copies = keys.from("/")?;
+        transaction.store(BODIES)?.delete(&copies.into())?;
         let rows = rows.into_iter().map(|(path, meta)| Entry { path, meta });
         sheets.keep(&Sheet::last(rows.collect()))?;
         set_state(&transaction, tree, State::Whole).await?;
         transaction.commit().await?;
         Ok(true)
-    }
-}
-
-fn settled(size: u64, modified: Time) -> Meta {
-    Meta {
-        size,
-        created: None,
-        modified,
-        mime: None,
-        format: Format::V2,
-        texture: None,
-        version: None,
-    }
-}
-
-/// A row under so many changes. A version is what tells it from a settled one.
-fn open_row(changes: u64, crowded: bool) -> Meta {
-    Meta {
-        texture: crowded.then_some(Texture::Binary),
-        version: Some(Version::Number(changes)),
-        ..settled(0, Time::from_micros(0))
-    }
-}
-
-/// How many changes a row is under, and whether they overlapped.
-fn opened(row: &Meta) -> Option<(u64, bool)> {
-    match row.version {
-        Some(Version::Number(changes)) => Some((changes, row.texture.is_some())),
-        _ => None,
     }
 }
 
@@ -275,7 +347,7 @@ async fn set_state(transaction: &Transaction, tree: &str, state: State) -> Resul
     };
     let mut sheet = Sheet::default();
     if state != State::Nothing {
-        let row = settled(0, Time::from_micros(0));
+        let row = settled(0, Time::from_micros(0), false);
         sheet.set(&path, Meta { version, ..row });
     }
     Sheets::of(transaction, &keys)?.keep(&sheet)

@@ -4,13 +4,16 @@
 //! the capability says so. A change is made behind a Web Lock of that file, so that it is one
 //! step for every tab and worker that goes through this backend. How bytes are exchanged whole
 //! stands in [`replace`], how searches go in [`search`], how many files are read at once in
-//! [`many`], and what is noted of a tree that nobody else writes to in [`ledger`].
+//! [`many`], what is noted of a tree that nobody else writes to in [`ledger`], and how it is used
+//! in [`noted`] and [`copies`].
 
+mod copies;
 mod ledger;
 mod locks;
 mod many;
 mod noted;
 mod replace;
+mod row;
 mod search;
 mod tree;
 
@@ -23,6 +26,7 @@ use wasm_bindgen::JsValue;
 use crate::backend::opfs::ledger::Ledger;
 use crate::backend::opfs::locks::{Held, Wish};
 use crate::backend::opfs::replace::Aside;
+use crate::backend::opfs::row::to_copy;
 use crate::backend::opfs::search::LOOKS;
 use crate::backend::opfs::tree::{ASIDE, Found, Snapshot, Tree, call, failed, find_in, is};
 use crate::env::dom::Herald;
@@ -224,7 +228,7 @@ impl Storage for Opfs {
         ];
         if self.ledger.is_some() {
             notes.push(
-                "This backend was told that only backends like it write here (exclusive): ls and glob answer from what they have noted"
+                "This backend was told that only backends like it write here (exclusive): ls, glob and grep answer from what they have noted"
                     .into(),
             );
         }
@@ -271,7 +275,7 @@ impl Storage for Opfs {
         Box::pin(async move {
             let _alone = self.alone_with(path).await?;
             let put = self.exchange(path, &file.body, &mode);
-            self.noting(path, put).await
+            self.noting(path, to_copy(&file.body), put).await
         })
     }
 
@@ -288,14 +292,15 @@ impl Storage for Opfs {
             let new = change(&mut file)?;
             let mode = PutMode::Overwrite;
             let put = self.exchange(path, &new.body, &mode);
-            self.noting(path, put).await.map(Some)
+            let put = self.noting(path, to_copy(&new.body), put);
+            put.await.map(Some)
         })
     }
 
     fn delete<'a>(&'a self, path: &'a VPath, _: Option<Version>) -> Pending<'a, bool> {
         Box::pin(async move {
             let _alone = self.alone_with(path).await?;
-            self.noting(path, self.remove(path)).await
+            self.noting(path, None, self.remove(path)).await
         })
     }
 
@@ -376,7 +381,8 @@ impl Storage for Opfs {
                     self.exchange(path, &file.body, &PutMode::Overwrite).await
                 }
             };
-            self.noting_all(&paths, put).await
+            let body = |at: usize| files.get(at).and_then(|(_, file)| to_copy(&file.body));
+            self.noting_all(&paths, body, put).await
         })
     }
 
@@ -399,7 +405,7 @@ impl Storage for Opfs {
                     self.remove(path).await
                 }
             };
-            let answers = self.noting_all(&paths, remove).await;
+            let answers = self.noting_all(&paths, |_| None, remove).await;
             for (path, answer) in paths.iter().zip(answers) {
                 match answer {
                     Ok(true) => removed.paths.push(path.clone()),

@@ -1,17 +1,20 @@
-//! How changes and searches of an [`Opfs`] use its ledger. Without one, a change is just made and
-//! a search looks at the files. A change is not begun where it cannot be noted; that it is over
-//! may go unnoted, since an open row is never wrong.
+//! How changes and searches by name of an [`Opfs`] use its ledger. Without one, a change is just
+//! made and a search looks at the files. A change is not begun where it cannot be noted; that it
+//! is over may go unnoted, since an open row is never wrong. How grep uses it stands in
+//! [`copies`](super::copies).
 
 use std::future::Future;
 
+use bytes::Bytes;
 use futures_util::StreamExt;
 use futures_util::stream;
 
-use crate::backend::opfs::ledger::{Ledger, Outcome, Row};
+use crate::backend::opfs::ledger::{Ended, Ledger, Outcome};
+use crate::backend::opfs::row::Row;
 use crate::backend::opfs::search::LOOKS;
 use crate::backend::opfs::tree::{self, Found};
 use crate::backend::opfs::{Opfs, is_reserved, known, many};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::path::VPath;
 use crate::storage::{Entry, Meta, PARALLEL, Scope};
 
@@ -21,7 +24,7 @@ const BATCH: usize = 500;
 impl Opfs {
     /// The ledger and the name of its tree, where there is one: only in the origin's own file
     /// system, which the user cannot reach.
-    async fn ledger(&self) -> Result<Option<(&Ledger, String)>> {
+    pub(super) async fn ledger(&self) -> Result<Option<(&Ledger, String)>> {
         let Some(ledger) = &self.ledger else {
             return Ok(None);
         };
@@ -29,27 +32,35 @@ impl Opfs {
         Ok(base.private.then_some((ledger, base.name)))
     }
 
-    /// Makes a change of one file. Its lock is held.
+    /// Makes a change of one file, to these bytes if it is written. Its lock is held.
     pub(super) async fn noting<T>(
         &self,
         path: &VPath,
+        body: Option<Bytes>,
         change: impl Future<Output = Result<T>>,
     ) -> Result<T> {
         // What stands aside is refused, and is none of the tree's.
         let Some((ledger, tree)) = self.ledger().await?.filter(|_| !is_reserved(path)) else {
             return change.await;
         };
+        self.begin_in_empty(ledger, &tree).await;
         ledger.open(&tree, &[path]).await?;
         let answer = change.await;
-        let outcome = self.outcome(path).await;
-        let _ = ledger.close(&tree, &[(path.clone(), outcome)]).await;
+        let ended = Ended {
+            path: path.clone(),
+            outcome: self.outcome(path).await,
+            body: body.filter(|_| answer.is_ok()),
+        };
+        close(ledger, &tree, vec![ended]).await;
         answer
     }
 
-    /// Makes a change of each of these files, by its number. Each takes the lock by itself.
+    /// Makes a change of each of these files, by its number, to the bytes of that number if it is
+    /// written. Each takes the lock by itself.
     pub(super) async fn noting_all<T, F>(
         &self,
         paths: &[VPath],
+        body: impl Fn(usize) -> Option<Bytes>,
         change: impl Fn(usize) -> F,
     ) -> Vec<Result<T>>
     where
@@ -60,6 +71,9 @@ impl Opfs {
             Ok(ledger) => ledger,
             Err(error) => return paths.iter().map(|_| Err(error.clone())).collect(),
         };
+        if let Some((ledger, tree)) = &ledger {
+            self.begin_in_empty(ledger, tree).await;
+        }
         for (number, batch) in paths.chunks(BATCH).enumerate() {
             if let Some((ledger, tree)) = &ledger {
                 let paths: Vec<&VPath> = batch.iter().collect();
@@ -84,11 +98,17 @@ impl Opfs {
                 .buffered(PARALLEL)
                 .collect()
                 .await;
-            let (done, outcomes): (Vec<_>, Vec<_>) = done.into_iter().unzip();
-            answers.extend(done);
+            let mut ended = Vec::new();
+            for (at, (path, (answer, outcome))) in batch.iter().zip(done).enumerate() {
+                ended.push(Ended {
+                    path: path.clone(),
+                    outcome,
+                    body: body(first + at).filter(|_| answer.is_ok()),
+                });
+                answers.push(answer);
+            }
             if let Some((ledger, tree)) = &ledger {
-                let outcomes: Vec<_> = batch.iter().cloned().zip(outcomes).collect();
-                let _ = ledger.close(tree, &outcomes).await;
+                close(ledger, tree, ended).await;
             }
         }
         answers
@@ -113,23 +133,28 @@ impl Opfs {
         }
     }
 
-    /// What is known of the wanted files, from the ledger; none where there is none, or where it
-    /// is of no use now. A ledger that was not begun is begun.
+    /// The rows in scope; none where there is no ledger, or where it is of no use now. A ledger
+    /// that was not begun is begun.
+    pub(super) async fn rows(&self, scope: &Scope) -> Option<Vec<(VPath, Row)>> {
+        let (ledger, tree) = self.ledger().await.ok()??;
+        let rows = ledger.rows(&tree, scope).await.ok()?;
+        if rows.is_none() && self.begin_ledger(ledger, &tree).await.ok()? {
+            return ledger.rows(&tree, scope).await.ok()?;
+        }
+        rows
+    }
+
+    /// What is known of the wanted files, from the ledger, where it is of use.
     pub(super) async fn noted(
         &self,
         scope: &Scope,
         want: &dyn Fn(&VPath) -> bool,
     ) -> Option<Vec<Entry>> {
-        let (ledger, tree) = self.ledger().await.ok()??;
-        let mut rows = ledger.rows(&tree, scope).await.ok()?;
-        if rows.is_none() && self.begin_ledger(ledger, &tree).await.ok()? {
-            rows = ledger.rows(&tree, scope).await.ok()?;
-        }
-        let mut wanted: Vec<(VPath, Row)> = rows?;
+        let mut wanted = self.rows(scope).await?;
         wanted.retain(|(path, _)| want(path));
         let looks = wanted.into_iter().map(|(path, row)| async move {
             match row {
-                Row::Settled(meta) => Ok(Some(Entry { path, meta })),
+                Row::Settled { meta, .. } => Ok(Some(Entry { path, meta })),
                 Row::Open => {
                     let meta = match self.outcome(&path).await {
                         Outcome::File { size, modified } => Meta {
@@ -177,6 +202,26 @@ impl Opfs {
         (settled, others)
     }
 
+    /// Begins the ledger of a tree in which nothing stands yet, so that all of it will be copied.
+    async fn begin_in_empty(&self, ledger: &Ledger, tree: &str) {
+        let begin = async {
+            if ledger.is_new(tree).await? && self.is_empty().await? {
+                self.begin_ledger(ledger, tree).await?;
+            }
+            Ok::<(), Error>(())
+        };
+        // It may be begun later as well.
+        let _ = begin.await;
+    }
+
+    async fn is_empty(&self) -> Result<bool> {
+        let base = self.tree.base().await?;
+        let root = VPath::root();
+        let entries = many::entries(&root, &base.handle).await;
+        let entries = entries.map_err(|thrown| tree::failed(&root, thrown))?;
+        Ok(entries.is_empty())
+    }
+
     /// Lists the whole tree; whether that is kept.
     async fn begin_ledger(&self, ledger: &Ledger, tree: &str) -> Result<bool> {
         let Some(number) = ledger.begin(tree).await? else {
@@ -198,5 +243,15 @@ impl Opfs {
             }
         }
         ledger.complete(tree, number, files).await
+    }
+}
+
+/// Notes that changes are over; without copies where there is no room for them.
+async fn close(ledger: &Ledger, tree: &str, mut ended: Vec<Ended>) {
+    if ledger.close(tree, ended.clone()).await.is_err() {
+        for ended in &mut ended {
+            ended.body = None;
+        }
+        let _ = ledger.close(tree, ended).await;
     }
 }

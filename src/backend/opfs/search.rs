@@ -1,7 +1,6 @@
 //! How searches go through a tree: directories side by side, names before anything else, and of
 //! the files that may be wanted many at a time.
 
-use bytes::Bytes;
 use futures_util::StreamExt;
 use futures_util::stream;
 
@@ -14,11 +13,11 @@ use crate::storage::{Entry, File, Flow, Meta, Scan, Scope};
 /// Files looked at, at once.
 pub(super) const LOOKS: usize = 1024;
 /// Files read as one.
-const READS: usize = 50;
+pub(super) const READS: usize = 50;
 /// What files that are read as one weigh at most; heavier ones are read one by one.
 const READ_BYTES: u64 = 4 * 1024 * 1024;
 /// Batches of files under way at once.
-const AHEAD: usize = 6;
+pub(super) const AHEAD: usize = 6;
 /// Directories read at once.
 const DIRECTORIES: usize = 64;
 
@@ -82,22 +81,18 @@ impl Opfs {
         scan: Scan<'_>,
         visit: &mut dyn FnMut(&VPath, &File) -> Flow,
     ) -> Result<()> {
+        if let Some(pieces) = self.pieces(&scan).await {
+            return self.scan_pieces(pieces, &scan, visit).await;
+        }
         let mut files = self.files_in(scan.scope).await?;
         files.retain(|entry| (scan.names)(&entry.path));
         let mut batches = stream::iter(files.chunks(READS))
             .map(|batch| loaded(batch, scan.want))
             .buffered(AHEAD);
         while let Some(batch) = batches.next().await {
-            for (entry, seen, body) in batch? {
-                let read = match body {
-                    Some(body) => Some((seen, body)),
-                    None => read_alone(entry).await?,
-                };
-                if let Some((seen, body)) = read {
-                    let meta = known(&seen);
-                    if visit(&entry.path, &File { meta, body }).is_break() {
-                        return Ok(());
-                    }
+            for file in batch? {
+                if show(file, visit).await?.is_break() {
+                    return Ok(());
                 }
             }
         }
@@ -134,11 +129,29 @@ impl Opfs {
     }
 }
 
-/// Wanted files of a batch, with their bytes; without where they are to be read one by one.
-async fn loaded<'a>(
-    batch: &'a [tree::Entry],
+/// A wanted file.
+pub(super) enum Wanted {
+    /// With its bytes.
+    Here(VPath, File),
+    /// Still to be read, when it is its turn: it may be large.
+    Alone(tree::Entry),
+}
+
+impl Wanted {
+    /// Its path.
+    pub(super) fn path(&self) -> &VPath {
+        match self {
+            Wanted::Here(path, _) => path,
+            Wanted::Alone(entry) => &entry.path,
+        }
+    }
+}
+
+/// The wanted files of a batch, in its order.
+pub(super) async fn loaded(
+    batch: &[tree::Entry],
     want: &dyn Fn(&VPath, &Meta) -> bool,
-) -> Result<Vec<(&'a tree::Entry, Snapshot, Option<Bytes>)>> {
+) -> Result<Vec<Wanted>> {
     let seen = many::snapshots(batch).await?;
     let wanted: Vec<(&tree::Entry, Snapshot)> = batch
         .iter()
@@ -155,14 +168,31 @@ async fn loaded<'a>(
         None
     };
     let mut bodies = bodies.map(Vec::into_iter);
-    let with_body = |(entry, seen)| (entry, seen, bodies.as_mut().and_then(Iterator::next));
+    let with_body = |(entry, seen): (&tree::Entry, Snapshot)| {
+        let meta = known(&seen);
+        match bodies.as_mut().and_then(Iterator::next) {
+            Some(body) => Wanted::Here(entry.path.clone(), File { meta, body }),
+            None => Wanted::Alone(entry.clone()),
+        }
+    };
     Ok(wanted.into_iter().map(with_body).collect())
 }
 
-async fn read_alone(entry: &tree::Entry) -> Result<Option<(Snapshot, Bytes)>> {
+/// Shows a wanted file, unless it is gone.
+pub(super) async fn show(
+    wanted: Wanted,
+    visit: &mut dyn FnMut(&VPath, &File) -> Flow,
+) -> Result<Flow> {
+    let entry = match wanted {
+        Wanted::Here(path, file) => return Ok(visit(&path, &file)),
+        Wanted::Alone(entry) => entry,
+    };
     match tree::read(&entry.handle).await {
-        Ok(read) => Ok(Some(read)),
-        Err(thrown) if is(&thrown, "NotFoundError") => Ok(None),
+        Ok((seen, body)) => {
+            let meta = known(&seen);
+            Ok(visit(&entry.path, &File { meta, body }))
+        }
+        Err(thrown) if is(&thrown, "NotFoundError") => Ok(Flow::Continue(())),
         Err(thrown) => Err(failed(&entry.path, thrown)),
     }
 }

@@ -96,6 +96,7 @@ pub struct Tree {
 }
 
 /// One entry of a directory.
+#[derive(Clone)]
 pub struct Entry {
     /// Its path.
     pub path: VPath,

@@ -172,6 +172,21 @@ export async function special({ browser: name, kinds, server, check }) {
         strictEqual(seen.found, files);
         deepStrictEqual(seen.refused, ["already_exists", "invalid_path"]);
       });
+      await test("grep reads copies, and files where there are none", async () => {
+        const files = name === "firefox" ? 40 : 400;
+        const seen = await call("copies", { files, place: "copies" });
+        deepStrictEqual(seen.bad, []);
+        const { looks } = seen;
+        // The one that is too large for a copy, twice where a search reads it by itself.
+        for (const when of ["whole", "nothing", "edited", "deleted", "copied"]) {
+          ok(looks[when] <= 2, `${when}: ${looks[when]} files looked at`);
+        }
+        for (const when of ["narrowed", "beneath", "one file"]) strictEqual(looks[when], 0, when);
+        for (const when of ["just written", "read and copied"]) {
+          ok(looks[when] >= files, `${when}: ${looks[when]} files looked at`);
+        }
+        deepStrictEqual(seen.past, ["past it", 0]);
+      });
       await test("a tab that dies leaves nothing wrong in a ledger", async () => {
         const place = "scribbled";
         for (let round = 0; round < 6; round++) {

@@ -8,7 +8,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import { bareChromium } from "../lib/browsers.mjs";
 import { serve } from "../lib/server.mjs";
 
-const KINDS = ["indexeddb", "opfs", "opfs-worker"];
+export const KINDS = ["indexeddb", "opfs", "opfs-worker", "opfs-exclusive"];
 /** A kill comes so many milliseconds after every kind has kept a version, at most. */
 const WINDOW = 300;
 const PATIENCE = 60_000;

@@ -3,14 +3,22 @@
 
 import { IndexedDbBackend, OpfsBackend } from "/pkg/dist/browser.js";
 
-const BYTES = 5 * 1024 * 1024;
+const LARGE = 5 * 1024 * 1024;
+/** What an exclusive store keeps a copy of. */
+const SMALL = 20 * 1024;
 const PATH = "/torn.txt";
 
 const STORES = {
   indexeddb: () => new IndexedDbBackend({ database: "torn", writeMode: "overwrite" }),
   opfs: () => new OpfsBackend({ root: "torn", writeMode: "overwrite" }),
   "opfs-worker": () => new OpfsBackend({ root: "torn-worker", writeMode: "overwrite" }),
+  "opfs-exclusive": () =>
+    new OpfsBackend({ root: "torn-exclusive", writeMode: "overwrite", exclusive: true }),
 };
+
+function bytesOf(kind) {
+  return kind === "opfs-exclusive" ? SMALL : LARGE;
+}
 
 async function tell(path, data) {
   await fetch(path, { method: "POST", body: JSON.stringify(data) });
@@ -21,14 +29,14 @@ async function checksum(text) {
   return Array.from(new Uint8Array(hash), (byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 
-async function version(number) {
+async function version(number, bytes) {
   const line = `${String(number).padStart(9, "0")} is the number of this version, said again\n`;
-  const rest = line.repeat(Math.ceil(BYTES / line.length)).slice(0, BYTES);
+  const rest = line.repeat(Math.ceil(bytes / line.length)).slice(0, bytes);
   return `version ${number} ${await checksum(rest)}\n${rest}`;
 }
 
 /** The version that a file is, 0 for none; what is no whole version is a text. */
-async function found(files) {
+async function found(files, bytes) {
   const [{ content, code }] = await files.downloadFiles([PATH]);
   if (code === "not_found") return 0;
   if (!content) return `unreadable: ${code}`;
@@ -36,8 +44,13 @@ async function found(files) {
   const [, number, sum] = /^version (\d+) ([0-9a-f]+)\n/.exec(text) ?? [];
   if (!number) return `no header in ${text.length} bytes`;
   const rest = text.slice(text.indexOf("\n") + 1);
-  if (rest.length !== BYTES) return `version ${number} has ${rest.length} bytes`;
-  return (await checksum(rest)) === sum ? Number(number) : `version ${number} is mixed`;
+  if (rest.length !== bytes) return `version ${number} has ${rest.length} bytes`;
+  if ((await checksum(rest)) !== sum) return `version ${number} is mixed`;
+  const { matches } = await files.grep("version ", null, null, 1);
+  const [{ text: header } = {}] = matches ?? [];
+  return header?.startsWith(`version ${number} `)
+    ? Number(number)
+    : `version ${number}, in which grep finds ${header}`;
 }
 
 /** Names in the store that nobody wrote: what dead writers left, where that shows. */
@@ -48,11 +61,12 @@ async function strangers(files) {
 
 export async function run(kind) {
   const files = STORES[kind]();
-  const is = await found(files);
+  const bytes = bytesOf(kind);
+  const is = await found(files, bytes);
   await tell("/found", { kind, is, strangers: await strangers(files) });
   // Numbers go on where the last page was, as far as the file tells.
   for (let number = typeof is === "number" ? is + 1 : 1; ; number++) {
-    const text = await version(number);
+    const text = await version(number, bytes);
     await tell("/begun", { kind, number });
     const { error } = await files.write(PATH, text);
     await tell(error ? "/failed" : "/kept", { kind, number, error });
@@ -61,7 +75,7 @@ export async function run(kind) {
 }
 
 if (typeof document === "object") {
-  for (const kind of ["indexeddb", "opfs"]) {
+  for (const kind of ["indexeddb", "opfs", "opfs-exclusive"]) {
     run(kind).catch((error) => tell("/failed", { kind, error: String(error) }));
   }
   const worker = new Worker("/pages/worker.mjs", { type: "module" });

@@ -1,0 +1,236 @@
+//! How grep reads a tree that is noted: copies of small files from the database, neighbours many
+//! at a time, and the files themselves where there is no copy; those that stood there before
+//! anything was noted are copied then. A copy is there only while no change of its file is under
+//! way, so what a search shows has stood in the file.
+
+use futures_util::StreamExt;
+use futures_util::stream;
+
+use crate::backend::indexed_db::search::{Run, runs};
+use crate::backend::opfs::ledger;
+use crate::backend::opfs::row::{Row, to_copy};
+use crate::backend::opfs::search::{AHEAD, READS, Wanted, loaded, show};
+use crate::backend::opfs::tree::{self, Found};
+use crate::backend::opfs::{Opfs, is_reserved};
+use crate::env::clock;
+use crate::error::Result;
+use crate::path::VPath;
+use crate::storage::{File, Flow, Meta, PARALLEL, Scan};
+
+/// Files without a copy that are sought one by one; for more of them the tree is listed.
+const SOUGHT: usize = 64;
+
+/// A file that was changed fewer microseconds ago may be changed again with the same time.
+const SETTLING: i64 = 5_000_000;
+
+/// Files of a search that follow each other.
+pub(super) enum Piece {
+    /// They have copies.
+    Copied(Run),
+    /// They have none.
+    Bare(Vec<Bare>),
+}
+
+/// A file without a copy.
+pub(super) struct Bare {
+    path: VPath,
+    /// What is known of it, where that is settled.
+    meta: Option<Meta>,
+}
+
+/// Cuts files into pieces, in order.
+struct Cutter<'a> {
+    root: &'a VPath,
+    pieces: Vec<Piece>,
+    copied: Vec<(VPath, Meta, bool)>,
+    bare: Vec<Bare>,
+}
+
+impl Cutter<'_> {
+    fn copied(&mut self, path: VPath, meta: Meta, wanted: bool) {
+        if wanted {
+            self.close_bare();
+        }
+        self.copied.push((path, meta, wanted));
+    }
+
+    fn bare(&mut self, path: VPath, meta: Option<Meta>) {
+        self.close_copied();
+        self.bare.push(Bare { path, meta });
+        if self.bare.len() == READS {
+            self.close_bare();
+        }
+    }
+
+    fn close_copied(&mut self) {
+        let copied = std::mem::take(&mut self.copied);
+        let runs = runs(self.root, copied).into_iter();
+        self.pieces.extend(runs.map(Piece::Copied));
+    }
+
+    fn close_bare(&mut self) {
+        let bare = std::mem::take(&mut self.bare);
+        if !bare.is_empty() {
+            self.pieces.push(Piece::Bare(bare));
+        }
+    }
+}
+
+/// The files of the tree in order, if it was listed for those without a copy.
+type Listed = Option<Vec<tree::Entry>>;
+
+impl Opfs {
+    /// The wanted files, from the ledger; none where it is of no use.
+    pub(super) async fn pieces(&self, scan: &Scan<'_>) -> Option<Vec<Piece>> {
+        let rows = self.rows(scan.scope).await?;
+        let mut cutter = Cutter {
+            root: &scan.scope.root,
+            pieces: Vec::new(),
+            copied: Vec::new(),
+            bare: Vec::new(),
+        };
+        for (path, row) in rows {
+            match row {
+                Row::Settled { meta, copied: true } => {
+                    let wanted = (scan.want)(&path, &meta);
+                    cutter.copied(path, meta, wanted);
+                }
+                Row::Settled { meta, .. } => {
+                    if (scan.want)(&path, &meta) {
+                        cutter.bare(path, Some(meta));
+                    }
+                }
+                Row::Open => {
+                    if (scan.names)(&path) {
+                        cutter.bare(path, None);
+                    }
+                }
+            }
+        }
+        cutter.close_copied();
+        cutter.close_bare();
+        Some(cutter.pieces)
+    }
+
+    pub(super) async fn scan_pieces(
+        &self,
+        pieces: Vec<Piece>,
+        scan: &Scan<'_>,
+        visit: &mut dyn FnMut(&VPath, &File) -> Flow,
+    ) -> Result<()> {
+        let bare = pieces.iter().map(|piece| match piece {
+            Piece::Copied(_) => 0,
+            Piece::Bare(files) => files.len(),
+        });
+        let listed: Listed = if bare.sum::<usize>() > SOUGHT {
+            Some(self.files_in(scan.scope).await?)
+        } else {
+            None
+        };
+        let listed = &listed;
+        let mut batches = stream::iter(pieces)
+            .map(|piece| async move {
+                match piece {
+                    Piece::Copied(run) => self.copied(run, scan).await,
+                    Piece::Bare(files) => self.bare(files, listed, scan).await,
+                }
+            })
+            .buffered(AHEAD);
+        while let Some(batch) = batches.next().await {
+            for file in batch? {
+                if show(file, visit).await?.is_break() {
+                    return Ok(());
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The wanted files of a run. Those whose copy is gone by now are looked at.
+    async fn copied(&self, run: Run, scan: &Scan<'_>) -> Result<Vec<Wanted>> {
+        let paths: Vec<&VPath> = run.files.iter().map(|(path, ..)| path).collect();
+        let copies = match self.ledger().await? {
+            Some((ledger, tree)) => ledger.copies(&tree, &paths).await.unwrap_or_default(),
+            None => Vec::new(),
+        };
+        let mut copies = copies.into_iter();
+        let mut files = Vec::new();
+        for (path, meta, wanted) in run.files {
+            let copy = copies.next().flatten();
+            match copy {
+                _ if !wanted => {}
+                Some(body) => files.push(Wanted::Here(path, File { meta, body })),
+                None => {
+                    let bare = Bare { path, meta: None };
+                    files.extend(self.bare(vec![bare], &None, scan).await?);
+                }
+            }
+        }
+        Ok(files)
+    }
+
+    async fn bare(
+        &self,
+        files: Vec<Bare>,
+        listed: &Listed,
+        scan: &Scan<'_>,
+    ) -> Result<Vec<Wanted>> {
+        let entries: Vec<tree::Entry> = match listed {
+            Some(listed) => files
+                .iter()
+                .filter_map(|Bare { path, .. }| {
+                    let at = listed.binary_search_by(|entry| entry.path.cmp(path)).ok()?;
+                    listed.get(at).cloned()
+                })
+                .collect(),
+            None => {
+                let sought = stream::iter(&files).map(|Bare { path, .. }| self.sought(path));
+                let found: Vec<_> = sought.buffered(PARALLEL).collect().await;
+                let found: Result<Vec<_>> = found.into_iter().collect();
+                found?.into_iter().flatten().collect()
+            }
+        };
+        let wanted = loaded(&entries, scan.want).await?;
+        if let Some((ledger, tree)) = self.ledger().await? {
+            // A search need not fail for it.
+            let _ = ledger.copy(&tree, worth_copying(files, &wanted)).await;
+        }
+        Ok(wanted)
+    }
+
+    async fn sought(&self, path: &VPath) -> Result<Option<tree::Entry>> {
+        if is_reserved(path) {
+            return Ok(None);
+        }
+        let Found::File(handle) = self.tree.find(path).await? else {
+            return Ok(None);
+        };
+        Ok(Some(tree::Entry {
+            path: path.clone(),
+            handle,
+            is_dir: false,
+        }))
+    }
+}
+
+/// Those of the files that were read as their rows tell of them.
+fn worth_copying(files: Vec<Bare>, read: &[Wanted]) -> Vec<ledger::Found> {
+    let settled = clock::now().micros().saturating_sub(SETTLING);
+    let mut read = read.iter().peekable();
+    let mut worth = Vec::new();
+    for Bare { path, meta } in files {
+        let Some(Wanted::Here(_, file)) = read.next_if(|wanted| *wanted.path() == path) else {
+            continue;
+        };
+        let Some(meta) = meta.filter(|meta| {
+            let (size, modified) = (file.meta.size, file.meta.modified);
+            meta.size == size && meta.modified == modified && modified.micros() < settled
+        }) else {
+            continue;
+        };
+        if let Some(body) = to_copy(&file.body) {
+            worth.push(ledger::Found { path, meta, body });
+        }
+    }
+    worth
+}
