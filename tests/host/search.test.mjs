@@ -186,6 +186,34 @@ test("files that come and go, or grow, while they are searched", () =>
     await others;
   }));
 
+test("others have their turns while one large directory is searched", () =>
+  withFolder(async (rootDir) => {
+    for (let n = 0; n < 10_000; n++) fs.writeFileSync(join(rootDir, `${n + 10_000}.txt`), `n${n}`);
+    const disk = new kitbag.FilesystemBackend({ rootDir });
+    for (const [pattern, expected] of [
+      ["n", 10_000],
+      ["n99", 111],
+      ["none", 0],
+    ]) {
+      let searching = true;
+      let turns = 0;
+      const others = (async () => {
+        while (searching) {
+          await new Promise((resolve) => setImmediate(resolve));
+          turns += 1;
+        }
+      })();
+      const { matches } = await disk.grep(pattern);
+      searching = false;
+      await others;
+      assert.equal(matches.length, expected);
+      const paths = matches.map(({ path }) => path);
+      assert.deepEqual(paths, [...new Set(paths)].sort());
+      // Opening so many takes longer than a few turns.
+      assert.ok(turns >= 3, `${turns} turns`);
+    }
+  }));
+
 test("no directory stays open, however a search ends", () =>
   withFolder(async (rootDir) => {
     fs.mkdirSync(join(rootDir, "in/deep"), { recursive: true });

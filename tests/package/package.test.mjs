@@ -291,6 +291,6 @@ describe("what browsers and Workers load", () => {
     const texts = [...reached(dist, "node.js")].map((name) =>
       readFileSync(join(dist, name), "utf8"),
     );
-    assert.ok(texts.flatMap(nodeImports).includes("node:fs"));
+    assert.ok(texts.flatMap(nodeImports).includes("node:module"));
   });
 });

@@ -2,38 +2,19 @@
 // a search slow. Only where a directory can be held open. Others have their turn every few
 // milliseconds.
 
+import { Bodies } from "./bodies.js";
+import { Folder } from "./folder.js";
 import { buffers, Literal } from "./literal.js";
 import type { Place } from "./place.js";
 import { type Ripgrep, rows, SearchableDisk } from "./search.js";
-import { type Block, Sieve } from "./sieve.js";
-import { Folder, type Met, Walk } from "./walk.js";
+import { Sieve } from "./sieve.js";
+import { Turns } from "./turns.js";
+import { type Run, Walk } from "./walk.js";
 
 type NodeFs = typeof import("node:fs");
 
-/** Milliseconds between two turns of others. */
-const TURN = 20;
-/** Steps between two looks at the clock. */
-const STEPS = 8;
-
 /** Whether the name alone says that a file is no text. */
 export type IsBinary = (name: string) => boolean;
-
-/** Lets others have their turn when it is due. */
-class Turns {
-  #since = performance.now();
-  #steps = 0;
-
-  get due(): boolean {
-    this.#steps += 1;
-    if (this.#steps % STEPS > 0) return false;
-    return performance.now() - this.#since > TURN;
-  }
-
-  async give(): Promise<void> {
-    await new Promise<void>((resolve) => setImmediate(resolve));
-    this.#since = performance.now();
-  }
-}
 
 export class FastDisk extends SearchableDisk {
   readonly #fs: NodeFs;
@@ -69,9 +50,10 @@ export class FastDisk extends SearchableDisk {
     const turns = new Turns();
     const folder = new Folder(this.#fs, this.place);
     try {
-      const walk = new Walk(this.#fs, this.place, folder, real, "");
-      for (let met = walk.next(); met !== undefined; met = walk.next()) {
-        if (met) out.push(met.path);
+      const { ownDirectory } = this.place.flags;
+      const walk = new Walk(this.#fs, { folder, flags: ownDirectory, real, below: "" });
+      for (let run = walk.next(); run !== undefined; run = walk.next()) {
+        for (const name of run?.names ?? []) out.push((run as Run).below + name);
         if (turns.due) await turns.give();
       }
     } finally {
@@ -106,11 +88,11 @@ export class FastDisk extends SearchableDisk {
     return out;
   }
 
-  /** Where a file whose path is known would be met. */
-  #named(root: string, path: string): Met {
+  /** Where a file whose path is known is met. */
+  #named(root: string, path: string): { dir: string; below: string; name: string } {
     const slash = path.lastIndexOf("/");
     const dir = this.place.join(root, this.place.parts(path.slice(0, slash)));
-    return { path, dir, name: path.slice(slash + 1) };
+    return { dir, below: path.slice(0, slash + 1), name: path.slice(slash + 1) };
   }
 
   /** Bodies of these files; with some bytes to look for, of those that hold them. */
@@ -120,15 +102,18 @@ export class FastDisk extends SearchableDisk {
     let next = 0;
     const source = () => {
       const path = all[next];
-      next += 1;
-      return path === undefined ? undefined : this.#named(root, path);
+      if (path === undefined) return undefined;
+      const { dir, below, name } = this.#named(root, path);
+      const names = [name];
+      for (next += 1; next < all.length; next++) {
+        const other = all[next] as string;
+        if (other.lastIndexOf("/") + 1 !== below.length || !other.startsWith(below)) break;
+        names.push(other.slice(below.length));
+      }
+      return { dir, below, names };
     };
-    return new Bodies(
-      source,
-      new Folder(this.#fs, this.place),
-      this.place.flags.directory,
-      this.#sieve(literal),
-    );
+    const folder = new Folder(this.#fs, this.place);
+    return new Bodies(source, folder, this.place.flags.directory, this.#sieve(literal));
   }
 
   /**
@@ -139,67 +124,19 @@ export class FastDisk extends SearchableDisk {
     const real = this.asksRipgrep ? undefined : await this.#real(path);
     if (real === undefined) return undefined;
     const folder = new Folder(this.#fs, this.place);
-    const walk = new Walk(this.#fs, this.place, folder, real, path === "/" ? "/" : `${path}/`);
-    const source = () => {
-      const met = walk.next();
-      return met && this.#isBinary(met.name) ? null : met;
-    };
-    return new Bodies(source, folder, this.place.flags.ownDirectory, this.#sieve(literal));
+    const flags = this.place.flags.ownDirectory;
+    const walk = new Walk(this.#fs, {
+      folder,
+      flags,
+      real,
+      below: path === "/" ? "/" : `${path}/`,
+      wants: (name) => !this.#isBinary(name),
+    });
+    return new Bodies(() => walk.next(), folder, flags, this.#sieve(literal));
   }
 
   #sieve(literal: Uint8Array | undefined): Sieve {
     const wanted = literal && buffers ? new Literal(buffers.from(literal)) : undefined;
     return new Sieve(this.#fs, this.place.flags.file, this.maxBytes, wanted);
-  }
-}
-
-/** Gives the next file to read; `null` for nothing yet, and nothing at the end. */
-type Source = () => Met | null | undefined;
-
-/** Bodies of files, some at a time. */
-export class Bodies {
-  readonly #source: Source;
-  readonly #folder: Folder;
-  readonly #flags: number;
-  readonly #sieve: Sieve;
-  readonly #turns = new Turns();
-  #waiting: Met | undefined;
-  #begun = false;
-  #closed = false;
-
-  constructor(source: Source, folder: Folder, flags: number, sieve: Sieve) {
-    this.#source = source;
-    this.#folder = folder;
-    this.#flags = flags;
-    this.#sieve = sieve;
-  }
-
-  /** The next bodies. Good until it is asked again. */
-  async next(): Promise<Block> {
-    if (this.#begun) await this.#turns.give();
-    this.#begun = true;
-    // A search that was given up while others had their turn opens nothing any more.
-    while (!this.#closed) {
-      const met = this.#waiting ?? this.#source();
-      this.#waiting = undefined;
-      if (met === undefined) return this.#sieve.take(false);
-      const at = met ? this.#folder.reach(met.dir, this.#flags) : undefined;
-      if (met && at !== undefined && !this.#sieve.read(met.path, `${at}/${met.name}`)) {
-        this.#waiting = met;
-        return this.#sieve.take(true);
-      }
-      if (this.#turns.due) {
-        // What was found goes now: the core may have enough.
-        this.#sieve.sift();
-        if (this.#sieve.holds) return this.#sieve.take(true);
-        await this.#turns.give();
-      }
-    }
-    return this.#sieve.take(false);
-  }
-
-  close(): void {
-    this.#closed = true;
-    this.#folder.close();
   }
 }

@@ -38,9 +38,10 @@ export class Sieve {
   #paths: string[] = [];
   #lengths: number[] = [];
   #kept = 0;
-  /** Files behind those, not looked through yet: their paths, and where each ends. */
-  #fresh: string[] = [];
-  #ends: number[] = [];
+  /** Files behind those, not looked through yet: what their paths are made of, and their ends. */
+  readonly #belows: string[] = [];
+  readonly #names: string[] = [];
+  readonly #ends: number[] = [];
   #used = 0;
 
   constructor(fs: NodeFs, flags: number, maxBytes: number, literal: Literal | undefined) {
@@ -56,11 +57,14 @@ export class Sieve {
     return this.#paths.length > 0;
   }
 
-  /** Reads a file, or passes over what cannot be read; false where `take` has to come first. */
-  read(path: string, file: string): boolean {
+  /**
+   * Reads the file of that name in the directory at `at`, or passes over what cannot be read; false
+   * where `take` has to come first. With `below` before its name it is told.
+   */
+  read(at: string, below: string, name: string): boolean {
     let fd: number;
     try {
-      fd = this.#fs.openSync(file, this.#flags);
+      fd = this.#fs.openSync(`${at}/${name}`, this.#flags);
     } catch {
       return true;
     }
@@ -69,7 +73,8 @@ export class Sieve {
         const end = this.#fill(fd);
         if (end === PASSED) return true;
         if (end !== FULL) {
-          this.#fresh.push(path);
+          this.#belows.push(below);
+          this.#names.push(name);
           this.#ends.push(end);
           this.#used = end;
           if (end - this.#kept > SIFTED) this.sift();
@@ -112,7 +117,7 @@ export class Sieve {
 
   /** Keeps those of the files read that hold what is looked for. */
   sift(): void {
-    const { length } = this.#fresh;
+    const { length } = this.#ends;
     let begin = this.#kept;
     const literal = this.#literal;
     const block = this.#room.subarray(0, this.#used);
@@ -121,7 +126,7 @@ export class Sieve {
       const end = this.#ends[index] as number;
       // What reaches over the border of two files is kept too: the core looks closer.
       if (!literal || (found >= 0 && found < end)) {
-        this.#paths.push(this.#fresh[index] as string);
+        this.#paths.push(`${this.#belows[index]}${this.#names[index]}`);
         this.#lengths.push(end - begin);
         if (this.#kept < begin) this.#room.copyWithin(this.#kept, begin, end);
         this.#kept += end - begin;
@@ -129,8 +134,9 @@ export class Sieve {
       }
       begin = end;
     }
-    this.#fresh = [];
-    this.#ends = [];
+    this.#belows.length = 0;
+    this.#names.length = 0;
+    this.#ends.length = 0;
     this.#used = this.#kept;
   }
 

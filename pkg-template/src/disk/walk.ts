@@ -1,10 +1,9 @@
-// A walk through a folder by synchronous calls, in byte order of the paths. A directory is opened,
-// asked where it really is, and from then on reached only through what was opened. Links are not
-// walked, so there are no cycles.
+// A walk through a folder by synchronous calls, in byte order of the paths. Links are not walked,
+// so there are no cycles.
 
+import type { Folder } from "./folder.js";
 import { RESERVED } from "./host.js";
 import { buffers } from "./literal.js";
-import type { Place } from "./place.js";
 
 type NodeFs = typeof import("node:fs");
 
@@ -22,60 +21,6 @@ export function told(name: string): boolean {
   return !name.startsWith(RESERVED) && !name.includes("\n");
 }
 
-/** The directory looked at last, held open. The root must have been resolved before. */
-export class Folder {
-  readonly #fs: NodeFs;
-  readonly #place: Place;
-  #path: string | undefined;
-  #fd: number | undefined;
-  #at: string | undefined;
-  #real: string | undefined;
-
-  constructor(fs: NodeFs, place: Place) {
-    this.#fs = fs;
-    this.#place = place;
-  }
-
-  /**
-   * Put `/name` behind it to reach an entry of the directory at `path`; nothing where that is none,
-   * or not inside the root. The flags say whether `path` itself may be a link.
-   */
-  reach(path: string, flags: number): string | undefined {
-    if (path === this.#path) return this.#at;
-    this.close();
-    this.#path = path;
-    try {
-      this.#fd = this.#fs.openSync(path, flags);
-      const at = `/proc/self/fd/${this.#fd}`;
-      this.#real = this.#fs.readlinkSync(at);
-      if (this.#place.inside(this.#real)) this.#at = at;
-    } catch {
-      // Gone, not readable, or a link now.
-    }
-    return this.#at;
-  }
-
-  /** The real path of the directory that was reached. */
-  get real(): string | undefined {
-    return this.#at && this.#real;
-  }
-
-  close(): void {
-    if (this.#fd !== undefined) this.#fs.closeSync(this.#fd);
-    this.#fd = undefined;
-    this.#at = undefined;
-    this.#real = undefined;
-    this.#path = undefined;
-  }
-}
-
-/** A file that was met: its path, and the directory and name to reach it by. */
-export interface Met {
-  readonly path: string;
-  readonly dir: string;
-  readonly name: string;
-}
-
 interface Level {
   readonly real: string;
   readonly below: string;
@@ -84,46 +29,73 @@ interface Level {
   next: number;
 }
 
+/** Files of one directory, side by side. */
+export interface Run {
+  /** The path of the directory, without links where it was walked. */
+  readonly dir: string;
+  /** What the files' paths begin with. */
+  readonly below: string;
+  readonly names: readonly string[];
+}
+
+/** How a walk goes. */
+export interface Course {
+  readonly folder: Folder;
+  /** How a directory is opened that is no link. */
+  readonly flags: number;
+  /** The real path of the directory where it begins. */
+  readonly real: string;
+  /** What the paths that are told begin with. */
+  readonly below: string;
+  /** Whether a file of that name is wanted. */
+  wants?(name: string): boolean;
+}
+
 /** Every file beneath a directory. */
 export class Walk {
   readonly #fs: NodeFs;
-  readonly #place: Place;
-  readonly #folder: Folder;
+  readonly #course: Course;
   readonly #levels: Level[] = [];
-  /** Where it begins, until it has. Nothing is opened before it is asked for. */
-  #begin: { real: string; below: string } | undefined;
+  /** Nothing is opened before it is asked for. */
+  #begun = false;
 
-  /** Begins at the real path of a directory; what is told of a file begins with `below`. */
-  constructor(fs: NodeFs, place: Place, folder: Folder, real: string, below: string) {
+  constructor(fs: NodeFs, course: Course) {
     this.#fs = fs;
-    this.#place = place;
-    this.#folder = folder;
-    this.#begin = { real, below };
+    this.#course = course;
   }
 
-  /** The next file; `null` where a directory was opened or left; nothing at the end. */
-  next(): Met | null | undefined {
-    if (this.#begin) {
-      this.#enter(this.#begin.real, this.#begin.below);
-      this.#begin = undefined;
+  /** The next files; `null` where a directory was opened or left, and nothing at the end. */
+  next(): Run | null | undefined {
+    if (!this.#begun) {
+      this.#begun = true;
+      this.#enter(this.#course.real, this.#course.below);
       return null;
     }
     const level = this.#levels.at(-1);
     if (level === undefined) return undefined;
-    const name = level.names[level.next];
+    const { names, real, below } = level;
+    const from = level.next;
+    let at = from;
+    while (at < names.length && !(names[at] as string).endsWith("/")) at += 1;
+    if (at > from) {
+      level.next = at;
+      const all = from === 0 && at === names.length;
+      return { dir: real, below, names: all ? names : names.slice(from, at) };
+    }
+    const name = names[from];
     level.next += 1;
     if (name === undefined) {
       this.#levels.pop();
       return null;
     }
-    if (!name.endsWith("/")) return { path: level.below + name, dir: level.real, name };
-    const real = `${level.real === "/" ? "" : level.real}/${name.slice(0, -1)}`;
-    if (walked(real)) this.#enter(real, level.below + name);
+    const inner = `${real === "/" ? "" : real}/${name.slice(0, -1)}`;
+    if (walked(inner)) this.#enter(inner, below + name);
     return null;
   }
 
   #enter(real: string, below: string): void {
-    const at = this.#folder.reach(real, this.#place.flags.ownDirectory);
+    const { folder, flags } = this.#course;
+    const at = folder.reach(real, flags);
     if (at === undefined) return;
     let entries: import("node:fs").Dirent[];
     try {
@@ -134,10 +106,10 @@ export class Walk {
     const names: string[] = [];
     for (const entry of entries) {
       const { name } = entry;
-      if (!told(name)) continue;
-      if (entry.isFile()) names.push(name);
-      // With the slash it stands where the paths beneath it do.
-      else if (entry.isDirectory()) names.push(`${name}/`);
+      if (entry.isFile()) {
+        if (told(name) && this.#course.wants?.(name) !== false) names.push(name);
+        // With the slash it stands where the paths beneath it do.
+      } else if (entry.isDirectory() && told(name)) names.push(`${name}/`);
     }
     this.#levels.push({ real, below, names: inOrder(names), next: 0 });
   }
@@ -147,7 +119,7 @@ export class Walk {
 function inOrder(names: string[]): string[] {
   const Bytes = buffers;
   // The usual order compares halves of code points, which differs only for such names.
-  if (!Bytes || !names.some((name) => /[\ud800-\uffff]/.test(name))) return names.sort();
+  if (!Bytes || !/[\ud800-\uffff]/.test(names.join(""))) return names.sort();
   const keyed = names.map((name) => ({ name, bytes: Bytes.from(name) }));
   return keyed.sort((a, b) => a.bytes.compare(b.bytes)).map(({ name }) => name);
 }

@@ -1,10 +1,10 @@
 // What the host lends, in Node, Deno and Bun: see `node.ts`.
 
-import { readFileSync } from "node:fs";
+import { moduleIn } from "./beside.js";
 import { loadLater } from "./load.js";
 
 const file = new URL("./lent.wasm", import.meta.url);
 
-loadLater(() => new WebAssembly.Module(readFileSync(file)));
+loadLater(() => moduleIn(file));
 
 export * from "../lent.js";

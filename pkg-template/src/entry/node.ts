@@ -1,12 +1,12 @@
 // Node, Deno and Bun: the wasm is a file beside this one.
 
-import { readFileSync } from "node:fs";
+import { moduleIn } from "./beside.js";
 import { loadLater } from "./load.js";
 
 const file = new URL("./kitbag.wasm", import.meta.url);
 
 // Not before the first backend of this module: whoever works on a disk alone needs another one.
-loadLater(() => new WebAssembly.Module(readFileSync(file)));
+loadLater(() => moduleIn(file));
 
 export * from "../agent.js";
 export * from "./lent-node.js";
