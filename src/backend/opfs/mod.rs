@@ -228,7 +228,7 @@ impl Storage for Opfs {
         ];
         if self.ledger.is_some() {
             notes.push(
-                "This backend was told that only backends like it write here (exclusive): ls, glob and grep answer from what they have noted"
+                "This backend was told that only backends like it write here (exclusive): ls, glob and grep answer from what they have noted, and small files are copied to IndexedDB"
                     .into(),
             );
         }
