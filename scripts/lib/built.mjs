@@ -24,7 +24,10 @@ function* files(path) {
     yield path;
     return;
   }
-  for (const name of readdirSync(path).sort()) yield* files(join(path, name));
+  for (const name of readdirSync(path).sort()) {
+    // Linked by the build itself.
+    if (name !== "node_modules") yield* files(join(path, name));
+  }
 }
 
 function fingerprint() {
