@@ -47,6 +47,21 @@ pub struct Meta {
     pub version: Option<Version>,
 }
 
+impl Meta {
+    /// Of a file of which a storage tells no more than this.
+    pub fn of(size: u64, modified: Time) -> Meta {
+        Meta {
+            size,
+            created: None,
+            modified,
+            mime: None,
+            format: Format::V2,
+            texture: None,
+            version: None,
+        }
+    }
+}
+
 /// A file with its bytes. The body is shared by reference count.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct File {

@@ -9,7 +9,7 @@ use futures_util::stream;
 use crate::backend::indexed_db::search::{Run, runs};
 use crate::backend::opfs::ledger;
 use crate::backend::opfs::row::{Row, to_copy};
-use crate::backend::opfs::search::{AHEAD, READS, Wanted, loaded, show};
+use crate::backend::opfs::search::{AHEAD, READS, Wanted, loaded, show_all};
 use crate::backend::opfs::tree::{self, Found};
 use crate::backend::opfs::{Opfs, is_reserved};
 use crate::env::clock;
@@ -100,7 +100,7 @@ impl Opfs {
                         cutter.bare(path, Some(meta));
                     }
                 }
-                Row::Open => {
+                Row::Open { .. } => {
                     if (scan.names)(&path) {
                         cutter.bare(path, None);
                     }
@@ -136,14 +136,7 @@ impl Opfs {
                 }
             })
             .buffered(AHEAD);
-        while let Some(batch) = batches.next().await {
-            for file in batch? {
-                if show(file, visit).await?.is_break() {
-                    return Ok(());
-                }
-            }
-        }
-        Ok(())
+        show_all(&mut batches, visit).await
     }
 
     /// The wanted files of a run. Those whose copy is gone by now are looked at.

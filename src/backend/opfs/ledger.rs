@@ -3,12 +3,13 @@
 //! small files, so that a search asks the browser about no file. The files themselves are the
 //! truth. A change is noted before it is begun and again when it is over, and between the two the
 //! file is *open*: its copy is gone, and whoever asks about it looks at the file. So a tab that
-//! dies leaves nothing wrong behind, only an open row.
+//! dies leaves nothing wrong behind, only an open row, which a later search closes
+//! ([`mend`](super::mend)).
 //!
 //! A ledger is begun by the first change of an empty tree, or by the first search: the tree is
 //! listed, and what was found is kept unless some change ended meanwhile. Where two changes of
 //! one file overlap, nobody knows which of them came last, and the row stays open until the next
-//! change that is alone.
+//! change that is alone, or until it is closed like that of a dead tab.
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
@@ -167,6 +168,36 @@ impl Ledger {
         };
         sheets.change(&ended, |ended| &ended.path, note).await?;
         transaction.commit().await
+    }
+
+    /// Closes rows that are open since before that time, as looks at their files told; whether
+    /// any was closed. No change may be under way.
+    pub async fn mend(&self, tree: &str, seen: Vec<Ended>, landed: Time) -> Result<bool> {
+        let transaction = self.writing().await?;
+        if state_of(&transaction, tree).await? != State::Whole {
+            return Ok(false);
+        }
+        let keys = Keys::new(tree);
+        let sheets = Sheets::of(&transaction, &keys)?;
+        let mut any = false;
+        let note = |sheet: &mut Sheet, seen: &Ended| {
+            let is_left = |row: &Meta| opened(row).is_some() && row.modified < landed;
+            if !sheet.get(&seen.path).is_some_and(is_left) {
+                return Ok(());
+            }
+            match seen.outcome {
+                Outcome::File { size, modified } => {
+                    sheet.set(&seen.path, settled(size, modified, false));
+                }
+                Outcome::Gone => sheet.remove(&seen.path),
+                Outcome::Unknown => return Ok(()),
+            }
+            any = true;
+            Ok(())
+        };
+        sheets.change(&seen, |seen| &seen.path, note).await?;
+        transaction.commit().await?;
+        Ok(any)
     }
 
     /// Whether nothing was noted of a tree yet. It is told once, since it is asked before changes.

@@ -25,6 +25,8 @@ pub enum Wish {
     Wait,
     /// Only if nobody has it now.
     IfFree,
+    /// Wait for it, and hold it together with all who wish the same.
+    Together,
 }
 
 /// A lock that is held until this is dropped.
@@ -84,6 +86,9 @@ pub async fn take(name: &str, wish: Wish) -> Result<Option<Held>> {
     };
     let options = match wish {
         Wish::Wait => host::object(&[("signal", asked.signal().into())]),
+        Wish::Together => {
+            host::object(&[("signal", asked.signal().into()), ("mode", "shared".into())])
+        }
         Wish::IfFree => host::object(&[("ifAvailable", JsValue::TRUE)]),
     };
     let request = host::method(&manager, "request")

@@ -11,6 +11,7 @@ mod copies;
 mod ledger;
 mod locks;
 mod many;
+mod mend;
 mod noted;
 mod replace;
 mod row;
@@ -29,9 +30,9 @@ use crate::backend::opfs::replace::Aside;
 use crate::backend::opfs::row::to_copy;
 use crate::backend::opfs::search::LOOKS;
 use crate::backend::opfs::tree::{ASIDE, Found, Snapshot, Tree, call, failed, find_in, is};
+use crate::env::clock;
 use crate::env::dom::Herald;
 use crate::error::{Error, Kind, Result};
-use crate::file::Format;
 use crate::path::VPath;
 use crate::protocol::{Capability, Directories, Reach};
 use crate::storage::{
@@ -130,11 +131,7 @@ impl Opfs {
             }
         }
         // Asking the file would cost as much as half of writing it.
-        let meta = Meta {
-            size: body.len() as u64,
-            modified: crate::env::clock::now(),
-            ..nothing_known()
-        };
+        let meta = Meta::of(body.len() as u64, clock::now());
         self.herald.changed([path]);
         Ok(meta)
     }
@@ -194,24 +191,8 @@ fn is_reserved(path: &VPath) -> bool {
     path.segments().any(|segment| segment == ASIDE)
 }
 
-fn nothing_known() -> Meta {
-    Meta {
-        size: 0,
-        created: None,
-        modified: crate::time::Time::from_millis(0.0),
-        mime: None,
-        format: Format::V2,
-        texture: None,
-        version: None,
-    }
-}
-
 fn known(seen: &Snapshot) -> Meta {
-    Meta {
-        size: seen.size,
-        modified: seen.modified,
-        ..nothing_known()
-    }
+    Meta::of(seen.size, seen.modified)
 }
 
 impl Storage for Opfs {

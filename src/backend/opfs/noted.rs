@@ -10,10 +10,11 @@ use futures_util::StreamExt;
 use futures_util::stream;
 
 use crate::backend::opfs::ledger::{Ended, Ledger, Outcome};
+use crate::backend::opfs::locks::Held;
 use crate::backend::opfs::row::Row;
 use crate::backend::opfs::search::LOOKS;
 use crate::backend::opfs::tree::{self, Found};
-use crate::backend::opfs::{Opfs, is_reserved, known, many};
+use crate::backend::opfs::{Opfs, is_reserved, known, many, mend};
 use crate::error::{Error, Result};
 use crate::path::VPath;
 use crate::storage::{Entry, Meta, PARALLEL, Scope};
@@ -44,7 +45,7 @@ impl Opfs {
             return change.await;
         };
         self.begin_in_empty(ledger, &tree).await;
-        ledger.open(&tree, &[path]).await?;
+        let _changing = open(ledger, &tree, std::slice::from_ref(path)).await?;
         let answer = change.await;
         let ended = Ended {
             path: path.clone(),
@@ -75,13 +76,16 @@ impl Opfs {
             self.begin_in_empty(ledger, tree).await;
         }
         for (number, batch) in paths.chunks(BATCH).enumerate() {
-            if let Some((ledger, tree)) = &ledger {
-                let paths: Vec<&VPath> = batch.iter().collect();
-                if let Err(error) = ledger.open(tree, &paths).await {
-                    answers.extend(batch.iter().map(|_| Err(error.clone())));
-                    continue;
-                }
-            }
+            let _changing = match &ledger {
+                None => None,
+                Some((ledger, tree)) => match open(ledger, tree, batch).await {
+                    Ok(changing) => changing,
+                    Err(error) => {
+                        answers.extend(batch.iter().map(|_| Err(error.clone())));
+                        continue;
+                    }
+                },
+            };
             let first = number * BATCH;
             let done: Vec<(Result<T>, Outcome)> = stream::iter(batch.iter().enumerate())
                 .map(|(at, path)| {
@@ -115,7 +119,7 @@ impl Opfs {
     }
 
     /// What a file is once a change of it is over.
-    async fn outcome(&self, path: &VPath) -> Outcome {
+    pub(super) async fn outcome(&self, path: &VPath) -> Outcome {
         if is_reserved(path) {
             return Outcome::Gone;
         }
@@ -134,11 +138,16 @@ impl Opfs {
     }
 
     /// The rows in scope; none where there is no ledger, or where it is of no use now. A ledger
-    /// that was not begun is begun.
+    /// that was not begun is begun, and rows that were left open are closed.
     pub(super) async fn rows(&self, scope: &Scope) -> Option<Vec<(VPath, Row)>> {
         let (ledger, tree) = self.ledger().await.ok()??;
         let rows = ledger.rows(&tree, scope).await.ok()?;
-        if rows.is_none() && self.begin_ledger(ledger, &tree).await.ok()? {
+        let changed = match &rows {
+            None => self.begin_ledger(ledger, &tree).await.ok()?,
+            // They can be searched with open rows as well.
+            Some(rows) => self.mend(ledger, &tree, rows).await.unwrap_or_default(),
+        };
+        if changed {
             return ledger.rows(&tree, scope).await.ok()?;
         }
         rows
@@ -155,13 +164,9 @@ impl Opfs {
         let looks = wanted.into_iter().map(|(path, row)| async move {
             match row {
                 Row::Settled { meta, .. } => Ok(Some(Entry { path, meta })),
-                Row::Open => {
+                Row::Open { .. } => {
                     let meta = match self.outcome(&path).await {
-                        Outcome::File { size, modified } => Meta {
-                            size,
-                            modified,
-                            ..super::nothing_known()
-                        },
+                        Outcome::File { size, modified } => Meta::of(size, modified),
                         Outcome::Gone => return Ok(None),
                         Outcome::Unknown => return Err(()),
                     };
@@ -246,9 +251,18 @@ impl Opfs {
     }
 }
 
+/// Notes that changes of these files begin.
+async fn open(ledger: &Ledger, tree: &str, paths: &[VPath]) -> Result<Option<Held>> {
+    let changing = mend::changing(tree).await?;
+    let paths: Vec<&VPath> = paths.iter().collect();
+    ledger.open(tree, &paths).await?;
+    Ok(changing)
+}
+
 /// Notes that changes are over; without copies where there is no room for them.
 async fn close(ledger: &Ledger, tree: &str, mut ended: Vec<Ended>) {
-    if ledger.close(tree, ended.clone()).await.is_err() {
+    let closed = ledger.close(tree, ended.clone()).await;
+    if closed.is_err() && ended.iter().any(|ended| ended.body.is_some()) {
         for ended in &mut ended {
             ended.body = None;
         }

@@ -75,9 +75,7 @@ impl Aside {
         if host::method(&temp, "move").is_none() {
             return in_place(parent, path, exists, body).await;
         }
-        if let Err(error) = write(&temp, body, path).await {
-            return Err(explained(error, path, body.len()).await);
-        }
+        write(&temp, body, path).await?;
         let target = [parent.clone(), JsValue::from_str(path.name())];
         call(&temp, "move", &target).await.map_err(failed)?;
         Ok(())
@@ -145,29 +143,13 @@ impl Drop for Leftover {
     }
 }
 
-/// Chromium says of a full quota only that a pipe broke. Where there is less room than the file
-/// takes, that was the reason.
-async fn explained(error: Error, path: &VPath, len: usize) -> Error {
-    if error.kind() == Kind::QuotaExceeded {
-        return error;
-    }
-    match tree::room().await {
-        Some(room) if room < len as f64 => {
-            let thrown = js_sys::Error::new(&format!("{len} bytes do not fit into {room}"));
-            thrown.set_name("QuotaExceededError");
-            tree::failed(path, thrown.into())
-        }
-        _ => error,
-    }
-}
-
 /// Writes a file's bytes by what the handle offers.
 async fn write(handle: &JsValue, body: &[u8], path: &VPath) -> Result<()> {
     let bytes: JsValue = host::array_of(body).into();
     let written = if host::method(handle, "createSyncAccessHandle").is_some() {
         write_now(handle, &bytes, body.len()).await
     } else if host::method(handle, "createWritable").is_some() {
-        write_stream(handle, &bytes).await
+        write_stream(handle, &bytes, body.len()).await
     } else {
         return Err(Error::new(
             Kind::Unavailable,
@@ -199,15 +181,33 @@ async fn write_now(
     written.and(closed).map(drop)
 }
 
-async fn write_stream(handle: &JsValue, bytes: &JsValue) -> std::result::Result<(), Thrown> {
+async fn write_stream(
+    handle: &JsValue,
+    bytes: &JsValue,
+    len: usize,
+) -> std::result::Result<(), Thrown> {
     let stream = call(handle, "createWritable", &[]).await?;
     match call(&stream, "write", std::slice::from_ref(bytes)).await {
         Ok(_) => call(&stream, "close", &[]).await.map(drop),
         Err(thrown) => {
             let _ = call(&stream, "abort", &[]).await;
-            Err(thrown)
+            Err(no_room(handle, len).await.unwrap_or(thrown))
         }
     }
+}
+
+/// What the browser says to making the file as long as it should be. Of a full quota Chromium
+/// tells a writer at times only that a pipe broke, and its `estimate()` tells of room that is not
+/// there; to this it gives the reason.
+async fn no_room(handle: &JsValue, len: usize) -> Option<Thrown> {
+    let tried = async {
+        let stream = call(handle, "createWritable", &[]).await?;
+        let longer = call(&stream, "truncate", &[JsValue::from_f64(len as f64)]).await;
+        let _ = call(&stream, "abort", &[]).await;
+        longer
+    };
+    let thrown = tried.await.err()?;
+    tree::is(&thrown, "QuotaExceededError").then_some(thrown)
 }
 
 /// Writes to the file itself. Only a stream is safe for that: it writes beside.
@@ -218,7 +218,7 @@ async fn in_place(parent: &JsValue, path: &VPath, exists: bool, body: &[u8]) -> 
         .await
         .map_err(failed)?;
     let written = if host::method(&handle, "createWritable").is_some() {
-        write_stream(&handle, &host::array_of(body).into())
+        write_stream(&handle, &host::array_of(body).into(), body.len())
             .await
             .map_err(failed)
     } else {

@@ -1,10 +1,12 @@
 //! What a ledger knows of one file, and how that stands in a sheet, whose rows have room for other
 //! things: a version says that the file is open and how many changes it is under; a texture says
-//! of an open file that changes of it overlapped, and of any other that its bytes were copied.
+//! of an open file that changes of it overlapped, and of any other that its bytes were copied; the
+//! time of an open file is that of its last beginning.
 
 use bytes::Bytes;
 
-use crate::file::{Format, Texture};
+use crate::env::clock;
+use crate::file::Texture;
 use crate::storage::{Meta, Version};
 use crate::time::Time;
 
@@ -23,14 +25,19 @@ pub enum Row {
         copied: bool,
     },
     /// Nothing; it may not even be there.
-    Open,
+    Open {
+        /// When the last change of it was begun.
+        since: Time,
+    },
 }
 
 impl Row {
     /// What stands in a sheet.
     pub fn read(stored: &Meta) -> Row {
         if opened(stored).is_some() {
-            return Row::Open;
+            return Row::Open {
+                since: stored.modified,
+            };
         }
         let meta = Meta {
             texture: None,
@@ -44,7 +51,7 @@ impl Row {
     pub fn settled(self) -> Option<Meta> {
         match self {
             Row::Settled { meta, .. } => Some(meta),
-            Row::Open => None,
+            Row::Open { .. } => None,
         }
     }
 }
@@ -57,13 +64,8 @@ pub fn to_copy(body: &Bytes) -> Option<Bytes> {
 /// The row of a file of which all is known.
 pub fn settled(size: u64, modified: Time, copied: bool) -> Meta {
     Meta {
-        size,
-        created: None,
-        modified,
-        mime: None,
-        format: Format::V2,
         texture: copied.then_some(Texture::Text),
-        version: None,
+        ..Meta::of(size, modified)
     }
 }
 
@@ -77,7 +79,7 @@ pub fn open_row(changes: u64, crowded: bool) -> Meta {
     Meta {
         texture: crowded.then_some(Texture::Binary),
         version: Some(Version::Number(changes)),
-        ..settled(0, Time::from_micros(0), false)
+        ..Meta::of(0, clock::now())
     }
 }
 

@@ -1,8 +1,8 @@
 //! How searches go through a tree: directories side by side, names before anything else, and of
 //! the files that may be wanted many at a time.
 
-use futures_util::StreamExt;
 use futures_util::stream;
+use futures_util::{Stream, StreamExt};
 
 use crate::backend::opfs::tree::{self, Found, Snapshot, failed, is};
 use crate::backend::opfs::{Opfs, is_reserved, known, many};
@@ -89,14 +89,7 @@ impl Opfs {
         let mut batches = stream::iter(files.chunks(READS))
             .map(|batch| loaded(batch, scan.want))
             .buffered(AHEAD);
-        while let Some(batch) = batches.next().await {
-            for file in batch? {
-                if show(file, visit).await?.is_break() {
-                    return Ok(());
-                }
-            }
-        }
-        Ok(())
+        show_all(&mut batches, visit).await
     }
 
     /// Shows what is known of the wanted files.
@@ -178,11 +171,23 @@ pub(super) async fn loaded(
     Ok(wanted.into_iter().map(with_body).collect())
 }
 
-/// Shows a wanted file, unless it is gone.
-pub(super) async fn show(
-    wanted: Wanted,
+/// Shows the files of these batches until somebody has seen enough.
+pub(super) async fn show_all(
+    batches: &mut (impl Stream<Item = Result<Vec<Wanted>>> + Unpin),
     visit: &mut dyn FnMut(&VPath, &File) -> Flow,
-) -> Result<Flow> {
+) -> Result<()> {
+    while let Some(batch) = batches.next().await {
+        for file in batch? {
+            if show(file, visit).await?.is_break() {
+                return Ok(());
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Shows a wanted file, unless it is gone.
+async fn show(wanted: Wanted, visit: &mut dyn FnMut(&VPath, &File) -> Flow) -> Result<Flow> {
     let entry = match wanted {
         Wanted::Here(path, file) => return Ok(visit(&path, &file)),
         Wanted::Alone(entry) => entry,

@@ -141,15 +141,6 @@ async fn origin() -> Result<JsValue> {
     })
 }
 
-/// Bytes that this origin may still take, where the browser says so.
-pub async fn room() -> Option<f64> {
-    let navigator = dom::global("navigator").ok().flatten()?;
-    let storage = host::property(&navigator, "storage")?;
-    let estimate = call(&storage, "estimate", &[]).await.ok()?;
-    let number = |name| host::number_property(&estimate, name);
-    Some(number("quota")? - number("usage")?)
-}
-
 impl Tree {
     /// The tree at that root. Nothing is asked of the browser yet.
     pub fn new(root: Root) -> Tree {

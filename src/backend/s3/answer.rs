@@ -245,13 +245,8 @@ impl Listed {
     /// What a listing tells of a file.
     pub fn meta(&self) -> Meta {
         Meta {
-            size: self.size,
-            created: None,
-            modified: self.modified,
-            mime: None,
-            format: Format::V2,
-            texture: None,
             version: Some(Version::Tag(self.tag.as_str().into())),
+            ..Meta::of(self.size, self.modified)
         }
     }
 }

@@ -107,22 +107,13 @@ impl Cache {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::file::Format;
     use crate::storage::Meta;
     use crate::time::Time;
 
     fn entry(tag: &str, size: usize) -> Cached {
         Cached {
             told: Rc::new(Told {
-                meta: Meta {
-                    size: size as u64,
-                    created: None,
-                    modified: Time::default(),
-                    mime: None,
-                    format: Format::V2,
-                    texture: None,
-                    version: None,
-                },
+                meta: Meta::of(size as u64, Time::default()),
                 note: None,
                 tag: tag.to_owned(),
             }),

@@ -3,7 +3,6 @@
 use std::rc::Rc;
 
 use crate::error::{Error, Kind, Result};
-use crate::file::Format;
 use crate::path::VPath;
 use crate::storage::{Meta, Version};
 use crate::time::Time;
@@ -39,13 +38,8 @@ pub(super) fn seconds(text: &str) -> Option<Time> {
 
 pub(super) fn meta(size: u64, modified: Time, version: Option<String>) -> Meta {
     Meta {
-        size,
-        created: None,
-        modified,
-        mime: None,
-        format: Format::V2,
-        texture: None,
         version: version.map(|tag| Version::Tag(Rc::from(tag))),
+        ..Meta::of(size, modified)
     }
 }
 

@@ -3,6 +3,7 @@
 
 import { deepStrictEqual, match, ok, strictEqual } from "node:assert/strict";
 import { launch } from "../lib/browsers.mjs";
+import { exclusive } from "./exclusive.mjs";
 
 const MODULE = "/pages/special.mjs";
 
@@ -163,42 +164,7 @@ export async function special({ browser: name, kinds, server, check }) {
         deepStrictEqual(seen.listed, ["/given.txt", "/outside.txt"]);
         deepStrictEqual(seen.aside, []);
       });
-      await test("a ledger tells what the files tell", async () => {
-        // Firefox takes tens of milliseconds for a file.
-        const files = name === "firefox" ? 40 : 700;
-        const seen = await call("ledger", { files, place: "ledger" });
-        deepStrictEqual(seen.bad, []);
-        strictEqual(seen.looks, 0);
-        strictEqual(seen.found, files);
-        deepStrictEqual(seen.refused, ["already_exists", "invalid_path"]);
-      });
-      await test("grep reads copies, and files where there are none", async () => {
-        const files = name === "firefox" ? 40 : 400;
-        const seen = await call("copies", { files, place: "copies" });
-        deepStrictEqual(seen.bad, []);
-        const { looks } = seen;
-        // The one that is too large for a copy, twice where a search reads it by itself.
-        for (const when of ["whole", "nothing", "edited", "deleted", "copied"]) {
-          ok(looks[when] <= 2, `${when}: ${looks[when]} files looked at`);
-        }
-        for (const when of ["narrowed", "beneath", "one file"]) strictEqual(looks[when], 0, when);
-        ok(
-          looks["just written"] >= files,
-          `just written: ${looks["just written"]} files looked at`,
-        );
-        deepStrictEqual(seen.past, ["past it", 0]);
-      });
-      await test("a tab that dies leaves nothing wrong in a ledger", async () => {
-        const place = "scribbled";
-        for (let round = 0; round < 6; round++) {
-          const page = await fresh();
-          await page.call(MODULE, "scribble", { place });
-          await new Promise((resolve) => setTimeout(resolve, 37 * round));
-          await page.close();
-          const when = `round ${round}`;
-          deepStrictEqual(await call("afterScribbling", { place, when }), []);
-        }
-      });
+      await exclusive({ browser: name, fresh, test });
     } else {
       await test("without OPFS the refusal names what to use", async () => {
         const answer = await call("write", {
@@ -225,9 +191,16 @@ async function full(server, where) {
     const path = "/full.txt";
     await protocol.send("Storage.overrideQuotaForOrigin", { origin, quotaSize: 3_000_000 });
     sound(await page.call(MODULE, "write", { ...where, path, text: "old" }));
-    const refused = await page.call(MODULE, "write", { ...where, path, size: 8_000_000 });
-    strictEqual(refused.code, "quota_exceeded", JSON.stringify(refused));
-    strictEqual((await page.call(MODULE, "read", { ...where, path })).content, "old");
+    const refuses = async (by, size, code) => {
+      const refused = await page.call(MODULE, by, { ...where, path, size });
+      strictEqual(refused.code, code, JSON.stringify(refused));
+      strictEqual((await page.call(MODULE, "read", { ...where, path })).content, "old");
+    };
+    await refuses("write", 8_000_000, "quota_exceeded");
+    if (where.kind === "opfs") {
+      await refuses("writeByBrokenPipe", 8_000_000, "quota_exceeded");
+      await refuses("writeByBrokenPipe", 1_000, "unavailable");
+    }
   } finally {
     await browser.close();
   }

@@ -49,7 +49,8 @@ export async function torn({ kills, random = Math.random, pkg, log = () => {} })
     for (let round = 0; round <= kills && failures.length === 0; round++) {
       found = new Map();
       for (const one of state.values()) one.keptNow = 0;
-      const browser = bareChromium({ profile, url: `${server.origin}/pages/torn.html` });
+      const url = `${server.origin}/pages/torn.html?round=${round}`;
+      const browser = bareChromium({ profile, url });
       try {
         await until("finding the files", () => found.size === KINDS.length);
         for (const [kind, { is, strangers }] of found) {

@@ -238,6 +238,18 @@ export async function write({ path, size, text, ...where }) {
   return backend({ writeMode: "overwrite", ...where }).write(path, text ?? noise(size));
 }
 
+/** As `write`, where the browser says no more of a failed write than that a pipe broke. */
+export async function writeByBrokenPipe(argument) {
+  const { prototype } = FileSystemWritableFileStream;
+  const whole = prototype.write;
+  prototype.write = () => Promise.reject(new DOMException("the pipe broke", "AbortError"));
+  try {
+    return await write(argument);
+  } finally {
+    prototype.write = whole;
+  }
+}
+
 export async function read({ path, ...where }) {
   return backend(where).read(path);
 }
@@ -328,179 +340,6 @@ export async function leftovers() {
   out.aside = [];
   for await (const name of aside.keys()) out.aside.push(name);
   return out;
-}
-
-async function grepped(files, ...asked) {
-  const { matches, error } = await files.grep(...asked);
-  if (error) throw new Error(error);
-  return matches.map(({ path, line, text }) => `grep ${path}:${line} ${text}`);
-}
-
-/** What a ledger tells, and what the files themselves tell, where the two are not the same. */
-async function differences(place, when) {
-  const told = async (exclusive) => {
-    const of = backend({ kind: "opfs", place, exclusive });
-    const lines = [];
-    const tell = (how, { files, error }) => {
-      if (error) throw new Error(error);
-      for (const file of files) {
-        lines.push(`${how} ${file.path} ${file.size} ${file.modified_at}`);
-      }
-    };
-    tell("glob", await of.glob("**"));
-    for (const dir of ["/", "/d1", "/d2", "/d3", "/d4", "/new/deep", "/s"]) {
-      tell("ls", await of.ls(dir));
-    }
-    for (const some of ["1", "e", "ss"]) lines.push(...(await grepped(of, some)));
-    return lines;
-  };
-  const [noted, found] = [await told(true), await told(false)];
-  const strange = noted.filter((line) => !found.includes(line)).map((line) => `noted ${line}`);
-  strange.push(...found.filter((line) => !noted.includes(line)).map((line) => `found ${line}`));
-  return strange.map((line) => `${when}: ${line}`);
-}
-
-function failuresOf(answers) {
-  return answers.filter(({ error }) => error).map(({ error }) => String(error));
-}
-
-/** How often files were looked at meanwhile. */
-async function counting(run) {
-  const looked = FileSystemFileHandle.prototype.getFile;
-  let looks = 0;
-  FileSystemFileHandle.prototype.getFile = function () {
-    looks++;
-    return looked.call(this);
-  };
-  try {
-    return [await run(), looks];
-  } finally {
-    FileSystemFileHandle.prototype.getFile = looked;
-  }
-}
-
-/** Copies of small files: what grep finds, and how many files it looked at for that. */
-export async function copies({ files: count, place }) {
-  const ours = (name) => backend({ kind: "opfs", place: name, exclusive: true });
-  const bytes = (text) => new TextEncoder().encode(text);
-  const batch = Array.from({ length: count }, (_, at) => [
-    `/d${at % 5}/f${at}.txt`,
-    bytes(`one\nword ${at}\n`),
-  ]);
-  batch.push(["/d2/large.txt", bytes(`${"filler\n".repeat(10_000)}word of a large file\n`)]);
-  batch.push(["/d3/a.png", Uint8Array.of(0x89, 0x50, 0x4e, 0x47, ...bytes("word"))]);
-  const out = { bad: [], looks: {} };
-  const same = async (when, name, ...asked) => {
-    const plain = backend({ kind: "opfs", place: name });
-    const expected = await grepped(plain, ...asked);
-    const [found, looks] = await counting(() => grepped(ours(name), ...asked));
-    out.looks[when] = looks;
-    if (JSON.stringify(found) !== JSON.stringify(expected)) {
-      out.bad.push(`${when}: ${found.length} found, ${expected.length} expected`);
-    }
-  };
-  // Begun with the first change of an empty tree, so all of it was copied.
-  const whole = `${place}-whole`;
-  out.bad.push(...failuresOf(await ours(whole).uploadFiles(batch)));
-  await same("whole", whole, "word");
-  await same("narrowed", whole, "word", null, "d1/**");
-  await same("beneath", whole, "word", "/d4");
-  await same("one file", whole, "word", "/d1/f1.txt");
-  await same("few", whole, "word", null, null, 3);
-  await same("nothing", whole, "absent");
-  out.bad.push(...failuresOf([await ours(whole).edit("/d1/f1.txt", "word 1", "another thing")]));
-  await same("edited", whole, "another");
-  await same("no longer", whole, "word 1\n");
-  out.bad.push(...failuresOf([await ours(whole).delete("/d4")]));
-  await same("deleted", whole, "word");
-  // A tree that was there before: what a search reads is copied, once it is old enough.
-  const before = `${place}-before`;
-  const plain = backend({ kind: "opfs", place: before });
-  out.bad.push(...failuresOf(await plain.uploadFiles(batch)));
-  await same("just written", before, "word");
-  await new Promise((resolve) => setTimeout(resolve, 5_100));
-  await same("read and copied", before, "word");
-  await same("copied", before, "word");
-  // What is written past it is told by `read` alone.
-  const root = await navigator.storage.getDirectory();
-  const dir = await (await root.getDirectoryHandle(before)).getDirectoryHandle("d1");
-  const handle = await dir.getFileHandle("f1.txt");
-  const writable = await handle.createWritable();
-  await writable.write("past it");
-  await writable.close();
-  out.past = [
-    (await ours(before).read("/d1/f1.txt")).content,
-    (await grepped(ours(before), "past it")).length,
-  ];
-  return out;
-}
-
-/** A ledger beside its files: after changes of every kind, by several backends at once. */
-export async function ledger({ files: count, place }) {
-  const files = backend({ kind: "opfs", place, exclusive: true, writeMode: "overwrite" });
-  const other = backend({ kind: "opfs", place, exclusive: true });
-  const bytes = (text) => new TextEncoder().encode(text);
-  const batch = Array.from({ length: count }, (_, at) => [
-    `/d${at % 7}/f${at}.txt`,
-    bytes(`${at}`),
-  ]);
-  const bad = failuresOf(await files.uploadFiles(batch));
-  bad.push(...(await differences(place, "begun")));
-  const [counted, looks] = await counting(() => other.glob("**/*.txt"));
-  const steps = {
-    written: () => other.write("/new/deep/a.txt", "a"),
-    replaced: () => files.write("/new/deep/a.txt", "longer than before"),
-    edited: () => other.edit("/d1/f1.txt", "1", "one"),
-    deleted: () => files.delete("/d2/f2.txt"),
-    "a directory deleted": () => other.delete("/d3"),
-    "written again": () => other.write("/d3/f3.txt", "back"),
-  };
-  for (const [when, step] of Object.entries(steps)) {
-    bad.push(...failuresOf([await step()]), ...(await differences(place, when)));
-  }
-  // A refusal changes nothing, and nothing that is aside is noted.
-  const refused = [
-    await other.write("/d1/f1.txt", "no"),
-    await files.write("/.kitbag-temp/x", "no"),
-  ];
-  bad.push(...(await differences(place, "refused")));
-  // Writers of one file and of many, while others ask for the first list of another tree.
-  const busy = `${place}-busy`;
-  const few = batch.slice(0, Math.ceil(count / 20));
-  const tabs = Array.from({ length: 4 }, () =>
-    backend({ kind: "opfs", place: busy, exclusive: true, writeMode: "overwrite" }),
-  );
-  await Promise.all(
-    tabs.flatMap((tab, number) => [
-      tab.uploadFiles(few),
-      tab.write("/one.txt", "x".repeat(number)),
-      tab.glob("**"),
-      tab.delete("/d4"),
-      tab.write(`/d4/mine-${number}.txt`, "mine"),
-      tab.glob("**/*.txt"),
-    ]),
-  );
-  bad.push(...(await differences(busy, "busy")));
-  // Where changes overlapped, rows are open; changes that are alone close them.
-  for (const [path, content] of few) await tabs[0].uploadFiles([[path, content]]);
-  bad.push(...(await differences(busy, "busy, and then quiet")));
-  return { bad, looks, found: counted.files.length, refused: refused.map(({ code }) => code) };
-}
-
-/** Writes and deletes until its page is closed. */
-export async function scribble({ place }) {
-  const files = backend({ kind: "opfs", place, exclusive: true, writeMode: "overwrite" });
-  await files.glob("**");
-  globalThis.scribbling = (async () => {
-    for (let step = 0; ; step++) {
-      await files.write(`/s/${step % 5}.txt`, "s".repeat(step % 997));
-      if (step % 3 === 0) await files.delete(`/s/${(step + 1) % 5}.txt`);
-    }
-  })();
-}
-
-export async function afterScribbling({ place, when }) {
-  return differences(place, when);
 }
 
 /** A directory whose permission the user took back. */

@@ -12,8 +12,14 @@ const STORES = {
   indexeddb: () => new IndexedDbBackend({ database: "torn", writeMode: "overwrite" }),
   opfs: () => new OpfsBackend({ root: "torn", writeMode: "overwrite" }),
   "opfs-worker": () => new OpfsBackend({ root: "torn-worker", writeMode: "overwrite" }),
-  "opfs-exclusive": () =>
-    new OpfsBackend({ root: "torn-exclusive", writeMode: "overwrite", exclusive: true }),
+  // A tree for each round: once a kill has come into the middle of a change, its file is looked
+  // at by every search for some seconds, and what is copied of it is not.
+  "opfs-exclusive": (round) =>
+    new OpfsBackend({
+      root: `torn-exclusive-${round}`,
+      writeMode: "overwrite",
+      exclusive: true,
+    }),
 };
 
 function bytesOf(kind) {
@@ -59,11 +65,13 @@ async function strangers(files) {
   return error ? [error] : listed.map(({ path }) => path).filter((path) => path !== PATH);
 }
 
-export async function run(kind) {
-  const files = STORES[kind]();
+/** Looks at what the round before has left, and writes until it is killed. */
+export async function run([kind, round]) {
+  const left = STORES[kind](round - 1);
   const bytes = bytesOf(kind);
-  const is = await found(files, bytes);
-  await tell("/found", { kind, is, strangers: await strangers(files) });
+  const is = await found(left, bytes);
+  await tell("/found", { kind, is, strangers: await strangers(left) });
+  const files = STORES[kind](round);
   // Numbers go on where the last page was, as far as the file tells.
   for (let number = typeof is === "number" ? is + 1 : 1; ; number++) {
     const text = await version(number, bytes);
@@ -75,10 +83,11 @@ export async function run(kind) {
 }
 
 if (typeof document === "object") {
+  const round = Number(new URLSearchParams(location.search).get("round"));
   for (const kind of ["indexeddb", "opfs", "opfs-exclusive"]) {
-    run(kind).catch((error) => tell("/failed", { kind, error: String(error) }));
+    run([kind, round]).catch((error) => tell("/failed", { kind, error: String(error) }));
   }
   const worker = new Worker("/pages/worker.mjs", { type: "module" });
   worker.onmessage = ({ data }) => tell("/failed", { kind: "opfs-worker", ...data });
-  worker.postMessage(["/pages/torn.mjs", "run", "opfs-worker"]);
+  worker.postMessage(["/pages/torn.mjs", "run", ["opfs-worker", round]]);
 }
