@@ -270,6 +270,10 @@ impl Storage for IndexedDb {
     fn capability(&self) -> Capability {
         Capability {
             ranged_reads: false,
+            notes: vec![
+                "Chromium deletes all IndexedDB databases of an origin when it was killed in the midst of appending to their log; keep what must outlive that in OPFS or elsewhere as well"
+                    .into(),
+            ],
             ..Capability::full()
         }
     }

@@ -50,6 +50,12 @@ export async function exclusive({ browser, fresh, test }) {
       deepStrictEqual(await call("afterScribbling", { place, when }), []);
     }
   });
+  await test("without room for copies searches go on", async () => {
+    const { bad, looks, refused } = await call("withoutRoom", { place: "no-room", files: 20 });
+    deepStrictEqual(bad, []);
+    deepStrictEqual(looks, [21, 21]);
+    ok(refused > 2, `${refused} refused`);
+  });
   await test("a search closes what a dead tab left open", async () => {
     const place = "left";
     strictEqual(await call("write", { place, path: "/there.txt", text: "old" }), null);

@@ -200,6 +200,10 @@ async function full(server, where) {
     if (where.kind === "opfs") {
       await refuses("writeByBrokenPipe", 8_000_000, "quota_exceeded");
       await refuses("writeByBrokenPipe", 1_000, "unavailable");
+      const filled = await page.call("/pages/exclusive.mjs", "fill", { place: "filled" });
+      deepStrictEqual(filled.bad, []);
+      strictEqual(filled.refused, "quota_exceeded");
+      ok(filled.written > 10, `${filled.written} written`);
     }
   } finally {
     await browser.close();

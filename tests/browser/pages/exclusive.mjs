@@ -177,6 +177,53 @@ export async function afterScribbling({ place, when }) {
   return differences(place, when);
 }
 
+/** Writes files where the database takes no more bytes, and searches them. */
+export async function withoutRoom({ place, files: count }) {
+  const { put } = IDBObjectStore.prototype;
+  let refused = 0;
+  IDBObjectStore.prototype.put = function (value, key) {
+    if (this.name === "bodies") {
+      refused++;
+      throw new DOMException("there is no room", "QuotaExceededError");
+    }
+    return put.call(this, value, key);
+  };
+  try {
+    const files = backend({ kind: "opfs", place, exclusive: true });
+    const bytes = new TextEncoder().encode("old\n");
+    const batch = Array.from({ length: count }, (_, at) => [`/s/${at}.txt`, bytes]);
+    const bad = failuresOf(await files.uploadFiles(batch));
+    bad.push(...failuresOf([await files.write("/s/one.txt", "old")]));
+    const looks = [];
+    // The first search tries to copy what it has read, once that is old enough.
+    await new Promise((resolve) => setTimeout(resolve, 5_100));
+    for (let again = 0; again < 2; again++) {
+      const [found, looked] = await counting(() => grepped(files, "old"));
+      looks.push(looked);
+      if (found.length !== count + 1) bad.push(`${found.length} found`);
+    }
+    bad.push(...(await differences(place, "without room")));
+    return { bad, looks, refused };
+  } finally {
+    IDBObjectStore.prototype.put = put;
+  }
+}
+
+/** Writes until the quota is full, and deletes a file then. */
+export async function fill({ place }) {
+  const files = backend({ kind: "opfs", place, exclusive: true });
+  let refused;
+  let written = 0;
+  for (; !refused && written < 1_000; written += refused ? 0 : 1) {
+    const { error, code } = await files.write(`/s/${written}.txt`, "s".repeat(50_000));
+    if (error) refused = code;
+  }
+  const bad = await differences(place, "full");
+  bad.push(...failuresOf([await files.delete("/s/0.txt")]));
+  bad.push(...(await differences(place, "deleted")));
+  return { bad, written, refused };
+}
+
 /** Writes one file; what was wrong with that. */
 export async function write({ place, path, text }) {
   const files = backend({ kind: "opfs", place, exclusive: true, writeMode: "overwrite" });

@@ -83,11 +83,20 @@ export async function run([kind, round]) {
 }
 
 if (typeof document === "object") {
-  const round = Number(new URLSearchParams(location.search).get("round"));
-  for (const kind of ["indexeddb", "opfs", "opfs-exclusive"]) {
-    run([kind, round]).catch((error) => tell("/failed", { kind, error: String(error) }));
+  const asked = new URLSearchParams(location.search);
+  const round = Number(asked.get("round"));
+  for (const kind of asked.get("kinds").split(",")) {
+    const failed = (data) => tell("/failed", { kind, ...data });
+    if (kind === "opfs-worker") {
+      const worker = new Worker("/pages/worker.mjs", { type: "module" });
+      worker.onmessage = ({ data }) => failed(data);
+      worker.postMessage(["/pages/torn.mjs", "run", [kind, round]]);
+    } else run([kind, round]).catch((error) => failed({ error: String(error) }));
   }
-  const worker = new Worker("/pages/worker.mjs", { type: "module" });
-  worker.onmessage = ({ data }) => tell("/failed", { kind: "opfs-worker", ...data });
-  worker.postMessage(["/pages/torn.mjs", "run", ["opfs-worker", round]]);
+  const other = asked.get("other");
+  if (other) {
+    const frame = document.createElement("iframe");
+    frame.src = other;
+    document.body.append(frame);
+  }
 }
