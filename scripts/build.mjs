@@ -41,16 +41,16 @@ const cacheDir = join(root, ".cache");
 const MODULES = options.testing
   ? [{ name: "kitbag", features: "agent,storages,lent,testing", profile: "release" }]
   : [
-      { name: "kitbag", features: "agent", profile: "release" },
-      { name: "storages", features: "storages", profile: "small" },
-      { name: "lent", features: "lent", profile: "small" },
+      { name: "kitbag", features: "agent", profile: "release", part: "agent" },
+      { name: "storages", features: "storages", profile: "small", part: "storages" },
+      { name: "lent", features: "lent", profile: "small", part: "lent" },
     ];
 
-/** Leaves what other bundles hold to them: the first only names it. */
+/** Leaves what the bundles of the parts hold to them: what gives everything only names them. */
 const otherBundles = {
   name: "other-bundles",
   setup(builder) {
-    builder.onResolve({ filter: /^\.\/(storages|lent)-\w+\.js$/ }, ({ path }) => ({
+    builder.onResolve({ filter: /^\.\/(agent|storages|lent)-\w+\.js$/ }, ({ path }) => ({
       path: path.endsWith("-require.js") ? path.replace(/js$/, "cjs") : path,
       external: true,
     }));
@@ -167,43 +167,36 @@ function provided({ name, glue, wasm }) {
 async function bundle() {
   const src = join(root, "pkg-template/src");
   const entry = (name) => join(src, `entry/${name}.ts`);
-  const [first, ...others] = MODULES;
-  const shared = (module) => ({
-    bundle: true,
-    target: "es2022",
-    legalComments: "none",
-    logLevel: "warning",
-    logOverride: { "empty-import-meta": "silent" },
-    // The glue has a loader of its own that no entry calls; without it no bundler is misled.
-    treeShaking: true,
-    // Optional peers, and the package itself, which the adapters import as their user does.
-    external: [
-      "./kitbag.wasm",
-      "./storages.wasm",
-      "./lent.wasm",
-      "node:*",
-      "kitbag",
-      "kitbag/*",
-      ...peers(),
-    ],
-    plugins: [provided(module), ...(others.length > 0 && module === first ? [otherBundles] : [])],
-  });
-  const esm = {
+  const parts = MODULES.filter(({ part }) => part);
+  const bundled = (module, more) =>
+    build({
+      bundle: true,
+      target: "es2022",
+      legalComments: "none",
+      logLevel: "warning",
+      logOverride: { "empty-import-meta": "silent" },
+      // The glue has a loader of its own that no entry calls; without it no bundler is misled.
+      treeShaking: true,
+      // Optional peers, and the package itself, which the adapters import as their user does.
+      external: [
+        "./kitbag.wasm",
+        "./storages.wasm",
+        "./lent.wasm",
+        "node:*",
+        "kitbag",
+        "kitbag/*",
+        ...peers(),
+      ],
+      plugins: [provided(module), ...(parts.length > 0 ? [otherBundles] : [])],
+      ...more,
+    });
+  const esm = (entryPoints) => ({
+    entryPoints,
     entryNames: "[name]",
     chunkNames: "core-[hash]",
     outdir: dist,
     format: "esm",
     splitting: true,
-  };
-  const runtimes = ["node", "workerd", "browser", "slim"];
-  await build({
-    ...shared(first),
-    ...esm,
-    entryPoints: [
-      ...runtimes.map(entry),
-      ...subpaths().map((file) => join(src, file)),
-      ...(options.testing ? [join(root, "tests/panics/testing.ts")] : []),
-    ],
   });
   const commonjs = (name) => ({
     entryPoints: [entry(name)],
@@ -211,11 +204,19 @@ async function bundle() {
     format: "cjs",
     platform: "node",
   });
-  await build({ ...shared(first), ...commonjs("require") });
-  for (const other of others) {
-    const entryPoints = runtimes.map((name) => entry(`${other.name}-${name}`));
-    await build({ ...shared(other), ...esm, entryPoints });
-    await build({ ...shared(other), ...commonjs(`${other.name}-require`) });
+  const [first] = MODULES;
+  const runtimes = ["node", "workerd", "browser", "slim"];
+  const testing = options.testing ? [join(root, "tests/panics/testing.ts")] : [];
+  const adapters = subpaths().map((file) => join(src, file));
+  await bundled(first, esm([...runtimes.map(entry), ...adapters, ...testing]));
+  await bundled(first, commonjs("require"));
+  for (const module of parts) {
+    const of = (runtime) => `${module.part}-${runtime}`;
+    // In one file: Node takes two milliseconds for each that it loads.
+    await bundled(module, { ...esm([entry(of("node"))]), splitting: false });
+    const others = runtimes.filter((runtime) => runtime !== "node");
+    await bundled(module, esm(others.map((runtime) => entry(of(runtime)))));
+    await bundled(module, commonjs(of("require")));
   }
 }
 
@@ -259,7 +260,9 @@ function declarations() {
     join(out, "types"),
   ]);
   // For `require` under node16 resolution, where a `.d.ts` of an ES module does not count.
-  writeFileSync(join(out, "types/index.d.cts"), 'export * from "./index.js";\n');
+  for (const name of ["index", "agent", "storages", "lent"]) {
+    writeFileSync(join(out, `types/${name}.d.cts`), `export * from "./${name}.js";\n`);
+  }
 }
 
 function packageFiles() {

@@ -111,6 +111,36 @@ describe("in Node", () => {
     assert.equal(said(["--input-type=commonjs", "-e", program]), SAID);
   });
 
+  test("a part by its own name, which is the same part as in the whole", () => {
+    const checks = `
+      const whole = { StateBackend, IndexedDbBackend, FilesystemBackend };
+      for (const part of [agent, storages, lent]) {
+        for (const name of Object.keys(whole)) {
+          if (name in part && part[name] !== whole[name]) throw new Error(name);
+        }
+      }
+      const parts = [agent, storages, lent].map((part) => Object.keys(part).length > 1);
+      ${PROGRAM} console.log(said, ...parts);`;
+    const names = "{ StateBackend, IndexedDbBackend, FilesystemBackend }";
+    const parts = ["agent", "storages", "lent"];
+    const imported = parts.map((part) => `import * as ${part} from "kitbag/${part}";`).join("");
+    const byImport = `import ${names} from "kitbag"; ${imported} ${checks}`;
+    assert.equal(said(["--input-type=module", "-e", byImport]), `${SAID} true true true`);
+    const required = parts.map((part) => `const ${part} = require("kitbag/${part}");`).join("");
+    const byRequire = `const ${names} = require("kitbag"); ${required} ${checks}`;
+    assert.equal(said(["--input-type=commonjs", "-e", byRequire]), `${SAID} true true true`);
+  });
+
+  test("the disk alone loads one file and its wasm", () => {
+    const program = `
+      import { FilesystemBackend } from "kitbag/lent";
+      const files = new FilesystemBackend({ rootDir: process.cwd() });
+      console.log((await files.read("/package.json")).content.includes("stranger"));`;
+    assert.equal(said(["--input-type=module", "-e", program]), "true");
+    const text = readFileSync(join(project, "node_modules/kitbag/dist/lent-node.js"), "utf8");
+    assert.doesNotMatch(text, /from "\.\//);
+  });
+
   for (const readme of ["README.md", "pkg-template/README.md"]) {
     test(`the first program of ${readme} runs and says what it says`, () => {
       const [, program] = /```js\n(.*?)```/s.exec(readFileSync(at(readme), "utf8"));
@@ -182,6 +212,24 @@ describe("in workerd", () => {
     }
   });
 
+  test("a part alone has its own wasm and no other", async () => {
+    const source = `
+      import { StateBackend } from "kitbag/agent";
+      export default { fetch() { ${PROGRAM} return new Response(said); } };
+    `;
+    const modules = await workerModules(source, project);
+    assert.deepEqual(
+      modules.map(({ type }) => type),
+      ["ESModule", "CompiledWasm"],
+    );
+    const worker = await startWorker(modules);
+    try {
+      assert.equal((await worker.fetch()).text, SAID);
+    } finally {
+      await worker.stop();
+    }
+  });
+
   test("from its files as they are, without a bundler", async () => {
     const dist = join(project, "node_modules/kitbag/dist");
     const program = `import { StateBackend } from "./kitbag/dist/workerd.js";
@@ -205,6 +253,7 @@ describe("in workerd", () => {
 });
 
 describe("in Chromium", () => {
+  const ofPart = `import { StateBackend } from "kitbag/agent"; ${PROGRAM} globalThis.done = said;`;
   const page = `import { StateBackend } from "kitbag"; ${PROGRAM} globalThis.done = said;`;
 
   async function saidBy(files, path = "/") {
@@ -218,6 +267,14 @@ describe("in Chromium", () => {
 
   test("bundled by esbuild, with no options", async () => {
     const script = await pageScript(page, project);
+    assert.deepEqual(nodeImports(script), []);
+    const files = { "/": ["text/html", pageOf()], "/page.js": ["text/javascript", script] };
+    assert.equal(await saidBy(files), SAID);
+  });
+
+  test("a part alone, bundled by esbuild, has no other part in it", async () => {
+    const [script, whole] = [await pageScript(ofPart, project), await pageScript(page, project)];
+    assert.ok(script.length < whole.length / 2, `${script.length} of ${whole.length}`);
     assert.deepEqual(nodeImports(script), []);
     const files = { "/": ["text/html", pageOf()], "/page.js": ["text/javascript", script] };
     assert.equal(await saidBy(files), SAID);
@@ -277,7 +334,9 @@ describe("what browsers and Workers load", () => {
     return seen;
   }
 
-  for (const entry of ["browser.js", "workerd.js", "slim.js", "conformance.js"]) {
+  const parts = ["agent", "storages", "lent"];
+  const ofParts = parts.flatMap((part) => [`${part}-browser.js`, `${part}-workerd.js`]);
+  for (const entry of ["browser.js", "workerd.js", "slim.js", "conformance.js", ...ofParts]) {
     test(`${entry} reaches no node: module`, () => {
       const dist = join(project, "node_modules/kitbag/dist");
       for (const name of reached(dist, entry)) {

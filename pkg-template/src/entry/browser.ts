@@ -1,12 +1,5 @@
-// Browsers and bundlers: the wasm stands in this file as base64, so that nothing needs to be
-// configured and everything is ready when the import is.
+// Browsers and bundlers: everything, from three modules with their wasm in them.
 
-import base64 from "#wasm-base64";
-import { moduleOf } from "./base64.js";
-import { load } from "./load.js";
-
-load(moduleOf(base64));
-
-export * from "../agent.js";
+export * from "./agent-browser.js";
 export * from "./lent-browser.js";
 export * from "./storages-browser.js";

@@ -1,4 +1,4 @@
-// What the host lends, in Node, Deno and Bun: see `node.ts`.
+// What the host lends, in Node, Deno and Bun: see `agent-node.ts`.
 
 import { moduleIn } from "./beside.js";
 import { loadLater } from "./load.js";

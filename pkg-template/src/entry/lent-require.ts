@@ -1,4 +1,4 @@
-// What the host lends, in Node by `require`: see `require.ts`.
+// What the host lends, in Node by `require`: see `agent-require.ts`.
 
 import { readFileSync } from "node:fs";
 import { join } from "node:path";

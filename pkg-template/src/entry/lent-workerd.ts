@@ -1,4 +1,4 @@
-// What the host lends, in Workers: see `workerd.ts`.
+// What the host lends, in Workers: see `agent-workerd.ts`.
 
 import module from "./lent.wasm";
 import { loadLater } from "./load.js";

@@ -1,13 +1,5 @@
-// Node, Deno and Bun: the wasm is a file beside this one.
+// Node, Deno and Bun: everything, from three modules whose wasm stands beside them.
 
-import { moduleIn } from "./beside.js";
-import { loadLater } from "./load.js";
-
-const file = new URL("./kitbag.wasm", import.meta.url);
-
-// Not before the first backend of this module: whoever works on a disk alone needs another one.
-loadLater(() => moduleIn(file));
-
-export * from "../agent.js";
+export * from "./agent-node.js";
 export * from "./lent-node.js";
 export * from "./storages-node.js";

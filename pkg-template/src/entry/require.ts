@@ -1,13 +1,5 @@
-// Node, by `require`: the same as `node.ts`, in a module system without `import.meta`.
+// Node, by `require`: the same as `node.ts`.
 
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
-import { loadLater } from "./load.js";
-
-declare const __dirname: string;
-
-loadLater(() => new WebAssembly.Module(readFileSync(join(__dirname, "kitbag.wasm"))));
-
-export * from "../agent.js";
+export * from "./agent-require.js";
 export * from "./lent-require.js";
 export * from "./storages-require.js";

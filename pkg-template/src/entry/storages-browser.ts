@@ -1,4 +1,4 @@
-// The storages, in browsers and bundlers: see `browser.ts`.
+// The storages, in browsers and bundlers: see `agent-browser.ts`.
 
 import base64 from "#wasm-base64";
 import { moduleOf } from "./base64.js";

@@ -1,4 +1,4 @@
-// The storages, in Node, Deno and Bun: see `node.ts`.
+// The storages, in Node, Deno and Bun: see `agent-node.ts`.
 
 import { moduleIn } from "./beside.js";
 import { loadLater } from "./load.js";

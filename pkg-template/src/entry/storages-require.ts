@@ -1,4 +1,4 @@
-// The storages, in Node by `require`: see `require.ts`.
+// The storages, in Node by `require`: see `agent-require.ts`.
 
 import { readFileSync } from "node:fs";
 import { join } from "node:path";

@@ -1,4 +1,4 @@
-// The storages, in Workers: see `workerd.ts`.
+// The storages, in Workers: see `agent-workerd.ts`.
 
 import { loadLater } from "./load.js";
 import module from "./storages.wasm";

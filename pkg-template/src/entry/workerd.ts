@@ -1,10 +1,5 @@
-// Workers: the runtime compiles the wasm and gives it as a module; compiling bytes is refused there.
+// Workers: everything, from three modules whose wasm the runtime gives.
 
-import module from "./kitbag.wasm";
-import { load } from "./load.js";
-
-load(module);
-
-export * from "../agent.js";
+export * from "./agent-workerd.js";
 export * from "./lent-workerd.js";
 export * from "./storages-workerd.js";
