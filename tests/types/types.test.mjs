@@ -1,8 +1,8 @@
-// tsc --strict over assignable.ts, once for each version of deepagents, once as `require` sees
-// the package, and once over a mistake, to know that the compiler looks at all.
+// tsc --strict over assignable.ts, once for each version of deepagents; over the names of the package
+// as `import` and as `require` see them; and over mistakes, to know that the compiler looks at all.
 
 import assert from "node:assert/strict";
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { test } from "node:test";
 import { run } from "../../scripts/lib/exec.mjs";
 import { at, cache } from "../../scripts/lib/paths.mjs";
@@ -57,6 +57,37 @@ test("the compiler does look: a mistake is found", async () => {
   assert.notEqual(code, 0);
   assert.match(output, /not assignable to type 'number'/);
 });
+
+for (const [kind, extension] of [
+  ["import", "mts"],
+  ["require", "cts"],
+]) {
+  test(`the whole and its parts by their names, as \`${kind}\` sees them under node16`, async () => {
+    const project = `${folder}/by-${kind}`;
+    rmSync(project, { recursive: true, force: true });
+    mkdirSync(`${project}/node_modules`, { recursive: true });
+    symlinkSync(at("pkg"), `${project}/node_modules/kitbag`, "junction");
+    const file = `${project}/main.${extension}`;
+    writeFileSync(
+      file,
+      `import * as whole from "kitbag";
+       import { StateBackend } from "kitbag/agent";
+       import { FilesystemBackend } from "kitbag/lent";
+       import { S3Backend } from "kitbag/storages";
+       export const made: whole.StateBackend = new StateBackend();
+       export const kinds: [typeof whole.FilesystemBackend, typeof whole.S3Backend] =
+         [FilesystemBackend, S3Backend];
+       // @ts-expect-error: an answer is no number
+       export const one: number = new StateBackend().ls("/");
+       // @ts-expect-error: a root is a text
+       new FilesystemBackend({ rootDir: 1 });
+      `,
+    );
+    const options = { module: "node16", moduleResolution: "node16" };
+    const { code, output } = await compiled(`by-${kind}`, [file], options);
+    assert.equal(code, 0, output);
+  });
+}
 
 test("the declarations themselves are sound, beside Node's own", async () => {
   const file = `${folder}/plain.ts`;
