@@ -253,13 +253,5 @@ fn keep(error: Error, cause: Option<Rc<dyn std::error::Error>>) -> Error {
 
 /// A stand-in for what is not known of a file yet.
 pub fn unknown_meta() -> Meta {
-    Meta {
-        size: 0,
-        created: None,
-        modified: Time::from_micros(0),
-        mime: None,
-        format: Format::V2,
-        texture: None,
-        version: None,
-    }
+    Meta::of(0, Time::from_micros(0))
 }

@@ -187,13 +187,15 @@ async fn write_stream(
     len: usize,
 ) -> std::result::Result<(), Thrown> {
     let stream = call(handle, "createWritable", &[]).await?;
-    match call(&stream, "write", std::slice::from_ref(bytes)).await {
-        Ok(_) => call(&stream, "close", &[]).await.map(drop),
-        Err(thrown) => {
-            let _ = call(&stream, "abort", &[]).await;
-            Err(no_room(handle, len).await.unwrap_or(thrown))
-        }
-    }
+    let written = async {
+        call(&stream, "write", std::slice::from_ref(bytes)).await?;
+        call(&stream, "close", &[]).await
+    };
+    let Err(thrown) = written.await else {
+        return Ok(());
+    };
+    let _ = call(&stream, "abort", &[]).await;
+    Err(no_room(handle, len).await.unwrap_or(thrown))
 }
 
 /// What the browser says to making the file as long as it should be. Of a full quota Chromium

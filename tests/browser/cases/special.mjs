@@ -191,15 +191,16 @@ async function full(server, where) {
     const path = "/full.txt";
     await protocol.send("Storage.overrideQuotaForOrigin", { origin, quotaSize: 3_000_000 });
     sound(await page.call(MODULE, "write", { ...where, path, text: "old" }));
-    const refuses = async (by, size, code) => {
-      const refused = await page.call(MODULE, by, { ...where, path, size });
+    const refuses = async (code, by, size, more) => {
+      const refused = await page.call(MODULE, by, { ...where, path, size, ...more });
       strictEqual(refused.code, code, JSON.stringify(refused));
       strictEqual((await page.call(MODULE, "read", { ...where, path })).content, "old");
     };
-    await refuses("write", 8_000_000, "quota_exceeded");
+    await refuses("quota_exceeded", "write", 8_000_000);
     if (where.kind === "opfs") {
-      await refuses("writeByBrokenPipe", 8_000_000, "quota_exceeded");
-      await refuses("writeByBrokenPipe", 1_000, "unavailable");
+      await refuses("quota_exceeded", "writeByBrokenPipe", 8_000_000, { step: "write" });
+      await refuses("unavailable", "writeByBrokenPipe", 1_000, { step: "write" });
+      await refuses("unavailable", "writeByBrokenPipe", 1_000, { step: "close" });
       const filled = await page.call("/pages/exclusive.mjs", "fill", { place: "filled" });
       deepStrictEqual(filled.bad, []);
       strictEqual(filled.refused, "quota_exceeded");

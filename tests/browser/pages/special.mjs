@@ -238,15 +238,15 @@ export async function write({ path, size, text, ...where }) {
   return backend({ writeMode: "overwrite", ...where }).write(path, text ?? noise(size));
 }
 
-/** As `write`, where the browser says no more of a failed write than that a pipe broke. */
-export async function writeByBrokenPipe(argument) {
+/** As `write`, where the browser says no more of a failed step than that a pipe broke. */
+export async function writeByBrokenPipe({ step, ...argument }) {
   const { prototype } = FileSystemWritableFileStream;
-  const whole = prototype.write;
-  prototype.write = () => Promise.reject(new DOMException("the pipe broke", "AbortError"));
+  const whole = prototype[step];
+  prototype[step] = () => Promise.reject(new DOMException("the pipe broke", "AbortError"));
   try {
     return await write(argument);
   } finally {
-    prototype.write = whole;
+    prototype[step] = whole;
   }
 }
 
