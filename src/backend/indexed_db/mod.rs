@@ -271,7 +271,7 @@ impl Storage for IndexedDb {
         Capability {
             ranged_reads: false,
             notes: vec![
-                "Chromium deletes all IndexedDB databases of an origin when it was killed in the midst of appending to their log; keep what must outlive that in OPFS or elsewhere as well"
+                "Chromium that was killed in the midst of appending to its log of an origin's databases drops all of them at a later start; what must outlive that is to be kept elsewhere as well"
                     .into(),
             ],
             ..Capability::full()

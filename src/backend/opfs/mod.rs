@@ -206,6 +206,7 @@ impl Storage for Opfs {
             "created_at, a type given with a file and the v1 form are not kept; the type follows from name and content".into(),
             "Writers that do not go through an OpfsBackend take no Web Lock and are not seen".into(),
             "In a directory that the user picked, a new file is empty for a moment before its content stands".into(),
+            "Chromium that was killed in the midst of appending to its log of an origin's private files drops all of them at a later start; what must outlive that is to be kept elsewhere as well".into(),
         ];
         if self.ledger.is_some() {
             notes.push(

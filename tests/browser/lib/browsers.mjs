@@ -108,14 +108,10 @@ async function firefox(folder) {
   };
 }
 
-/**
- * Chromium with nobody at its wheel: it opens a page, and is killed as a whole. What it has to say
- * is in its own words in `log`, until the next one is started.
- */
-export function bareChromium({ profile, url, log }) {
+/** Chromium with nobody at its wheel: it opens a page, and is killed as a whole. */
+export function bareChromium({ profile, url }) {
   present(CHROMIUM, "Chromium");
-  const logged = ["--enable-logging", `--log-file=${log}`];
-  const args = ["--headless", ...CHROMIUM_ARGS, ...logged, `--user-data-dir=${profile}`, url];
+  const args = ["--headless", ...CHROMIUM_ARGS, `--user-data-dir=${profile}`, url];
   const child = spawn(CHROMIUM, args, { stdio: "ignore", detached: true });
   const ended = new Promise((resolve) => child.once("exit", resolve));
   return {
