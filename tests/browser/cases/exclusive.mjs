@@ -3,20 +3,13 @@
 
 import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
 import { setTimeout as wait } from "node:timers/promises";
+import { inPages } from "../lib/browsers.mjs";
 
 const MODULE = "/pages/exclusive.mjs";
 
 /** `fresh()` opens a page of one browser; `test(what, run)` counts one test. */
 export async function exclusive({ browser, fresh, test }) {
-  /** One function in a page of its own. */
-  const call = async (asked, argument) => {
-    const page = await fresh();
-    try {
-      return await page.call(MODULE, asked, argument);
-    } finally {
-      await page.close();
-    }
-  };
+  const call = inPages(fresh, MODULE);
   await test("a ledger tells what the files tell", async () => {
     // Firefox takes tens of milliseconds for a file.
     const files = browser === "firefox" ? 40 : 700;

@@ -2,7 +2,7 @@
 // missing, an end to every wait, old content whole when room ends, and words between tabs.
 
 import { deepStrictEqual, match, ok, strictEqual } from "node:assert/strict";
-import { launch } from "../lib/browsers.mjs";
+import { inPages, launch } from "../lib/browsers.mjs";
 import { exclusive } from "./exclusive.mjs";
 
 const MODULE = "/pages/special.mjs";
@@ -22,15 +22,7 @@ function sound(answer) {
 export async function special({ browser: name, kinds, server, check }) {
   const browser = await launch(name);
   const fresh = () => browser.page(`${server.origin}/pages/blank.html`);
-  /** One function in a page of its own. */
-  const call = async (asked, argument) => {
-    const page = await fresh();
-    try {
-      return await page.call(MODULE, asked, argument);
-    } finally {
-      await page.close();
-    }
-  };
+  const call = inPages(fresh, MODULE);
   const test = (what, run) => check(`${name}: ${what}`, run);
   try {
     // One page stays, since a browser may end with its last one.

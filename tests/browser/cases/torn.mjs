@@ -11,7 +11,7 @@ import { serve } from "../lib/server.mjs";
 
 const CALM = ["indexeddb", "opfs", "opfs-worker"];
 const BUSY = ["opfs-exclusive"];
-export const KINDS = [...CALM, ...BUSY];
+const KINDS = [...CALM, ...BUSY];
 /** A kill comes so many milliseconds after every kind has kept a version, at most. */
 const WINDOW = 300;
 const PATIENCE = 60_000;

@@ -53,6 +53,18 @@ export async function launch(name, { profile } = {}) {
   return browser;
 }
 
+/** Calls functions of a module by their names, each in a page that `fresh` opens for it. */
+export function inPages(fresh, module) {
+  return async (name, argument) => {
+    const page = await fresh();
+    try {
+      return await page.call(module, name, argument);
+    } finally {
+      await page.close();
+    }
+  };
+}
+
 async function chromium(folder) {
   present(CHROMIUM, "Chromium");
   const { chromium: driver } = await import("playwright-core");
