@@ -37,6 +37,8 @@ const DATABASE: &str = "kitbag-opfs";
 const PATIENCE: Duration = Duration::from_secs(5);
 /// Follows a tree's name in the namespace that says how far its ledger is.
 const STATE: char = '\u{1f}';
+/// Sheets of a directory that are asked for before its names are known.
+const AHEAD: u32 = 4;
 /// Searches that do without, after a beginning that was disturbed.
 const REST: u32 = 8;
 
@@ -228,6 +230,19 @@ impl Ledger {
         let sheets = Sheets::of(&transaction, &keys)?;
         let _ = sheets.walk(scope, &mut collect).await?;
         Ok(Some(rows))
+    }
+
+    /// The first sheets of what stands in a directory, for whoever does not know its names yet;
+    /// none where the ledger is not whole.
+    pub async fn beginning_of(&self, tree: &str, dir: &VPath) -> Result<Option<Vec<Sheet>>> {
+        let transaction = self.connection.begin(Mode::Read, &[SHEETS]).await?;
+        let keys = Keys::new(tree);
+        let prefix = dir.dir_prefix();
+        let page = Sheets::of(&transaction, &keys)?.page(&prefix, &prefix, AHEAD)?;
+        if state_of(&transaction, tree).await? != State::Whole {
+            return Ok(None);
+        }
+        Ok(Some(page.await?.sheets))
     }
 
     /// What is known of these files, which come in order; none where the ledger is not whole.

@@ -21,7 +21,7 @@ mod tree;
 use std::ops::Range;
 
 use bytes::Bytes;
-use futures_util::future::LocalBoxFuture;
+use futures_util::future::{LocalBoxFuture, join};
 use wasm_bindgen::JsValue;
 
 use crate::backend::opfs::ledger::Ledger;
@@ -95,6 +95,18 @@ impl Opfs {
             })),
             Err(thrown) if is(&thrown, "NotFoundError") => Ok(None),
             Err(thrown) => Err(failed(path, thrown)),
+        }
+    }
+
+    /// What stands in a directory, in order; nothing where there is none.
+    async fn entries_of(&self, dir: &VPath) -> Result<Vec<tree::Entry>> {
+        let handle = match self.tree.directory(dir).await? {
+            Some(handle) if !is_reserved(dir) => handle,
+            _ => return Ok(Vec::new()),
+        };
+        match many::entries(dir, &handle).await {
+            Err(thrown) if is(&thrown, "NotFoundError") => Ok(Vec::new()),
+            entries => entries.map_err(|thrown| failed(dir, thrown)),
         }
     }
 
@@ -292,18 +304,13 @@ impl Storage for Opfs {
             let files = match depth {
                 Depth::All => self.files_in(&Scope::all(dir)).await?,
                 Depth::One => {
-                    let entries = match self.tree.directory(dir).await? {
-                        Some(handle) if !is_reserved(dir) => many::entries(dir, &handle).await,
-                        _ => return Ok(Listing::default()),
-                    };
-                    let entries = match entries {
-                        Err(thrown) if is(&thrown, "NotFoundError") => Vec::new(),
-                        entries => entries.map_err(|thrown| failed(dir, thrown))?,
-                    };
+                    // Either is asked of another process, so neither waits for the other.
+                    let (entries, noted) = join(self.entries_of(dir), self.beginning_of(dir)).await;
+                    let entries = entries?;
                     let (dirs, files): (Vec<_>, Vec<_>) =
                         entries.into_iter().partition(|entry| entry.is_dir);
                     listing.dirs = dirs.into_iter().map(|entry| entry.path).collect();
-                    let (settled, others) = self.settled_among(files).await;
+                    let (settled, others) = self.settled_among(files, noted).await;
                     listing.files = settled;
                     others
                 }

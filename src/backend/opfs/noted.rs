@@ -15,6 +15,7 @@ use crate::backend::opfs::row::Row;
 use crate::backend::opfs::search::LOOKS;
 use crate::backend::opfs::tree::{self, Found};
 use crate::backend::opfs::{Opfs, is_reserved, known, many, mend};
+use crate::backend::sheet::Sheet;
 use crate::error::{Error, Result};
 use crate::path::VPath;
 use crate::storage::{Entry, Meta, PARALLEL, Scope};
@@ -180,20 +181,37 @@ impl Opfs {
         Some(seen.ok()?.into_iter().flatten().collect())
     }
 
+    /// What is noted at the beginning of a directory; none where that is of no use.
+    pub(super) async fn beginning_of(&self, dir: &VPath) -> Option<Vec<Sheet>> {
+        let (ledger, tree) = self.ledger().await.ok()??;
+        ledger.beginning_of(&tree, dir).await.ok()?
+    }
+
     /// Parts the files of a directory, in order, into those of which all is noted and those that
-    /// are still to be looked at.
+    /// are still to be looked at. What is noted at its beginning may know some of them.
     pub(super) async fn settled_among(
         &self,
         files: Vec<tree::Entry>,
+        beginning: Option<Vec<Sheet>>,
     ) -> (Vec<Entry>, Vec<tree::Entry>) {
-        let metas = match self.ledger().await {
-            Ok(Some((ledger, tree))) if !files.is_empty() => {
-                let paths = files.iter().map(|entry| &entry.path);
-                ledger.settled(&tree, paths).await.ok().flatten()
-            }
-            _ => None,
+        let Some(sheets) = beginning else {
+            return (Vec::new(), files);
         };
-        let mut metas = metas.unwrap_or_default().into_iter();
+        let row = |path| sheets.iter().find(|sheet| sheet.reaches(path))?.get(path);
+        let known = files.partition_point(|entry| sheets.iter().any(|s| s.reaches(&entry.path)));
+        let (near, far) = files.split_at(known);
+        let mut metas: Vec<Option<Meta>> = near
+            .iter()
+            .map(|entry| Row::read(row(&entry.path)?).settled())
+            .collect();
+        if !far.is_empty()
+            && let Ok(Some((ledger, tree))) = self.ledger().await
+        {
+            let paths = far.iter().map(|entry| &entry.path);
+            let further = ledger.settled(&tree, paths).await.ok().flatten();
+            metas.extend(further.unwrap_or_default());
+        }
+        let mut metas = metas.into_iter();
         let (mut settled, mut others) = (Vec::new(), Vec::new());
         for entry in files {
             match metas.next().flatten() {

@@ -19,6 +19,19 @@ export async function exclusive({ browser, fresh, test }) {
     strictEqual(seen.found, files);
     deepStrictEqual(seen.refused, ["already_exists", "invalid_path"]);
   });
+  await test("ls looks at no file, however far behind others it stands", async () => {
+    const files = browser === "firefox" ? 40 : 400;
+    const seen = await call("farBehind", { files, place: "far" });
+    deepStrictEqual(seen.bad, []);
+    deepStrictEqual(seen.top, [
+      ["/.first", 3],
+      ["/a/", ""],
+      ["/z1", 11],
+      ["/z2", 22],
+    ]);
+    strictEqual(seen.inside, files);
+    deepStrictEqual(seen.looks, [0, 0]);
+  });
   await test("grep reads copies, and files where there are none", async () => {
     const files = browser === "firefox" ? 40 : 400;
     const seen = await call("copies", { files, place: "copies" });

@@ -160,6 +160,25 @@ export async function ledger({ files: count, place }) {
   return { bad, looks, found: counted.files.length, refused: refused.map(({ code }) => code) };
 }
 
+/** `ls` of files behind more than is asked for before their names are known: its looks at files. */
+export async function farBehind({ files: count, place }) {
+  const files = backend({ kind: "opfs", place, exclusive: true });
+  const bytes = (size) => new Uint8Array(size).fill(0x61);
+  // Long names, so that few of them fill what is kept as one record.
+  const long = (at) => `/a/${at}-${(at % 36).toString(36).repeat(200)}`;
+  const batch = Array.from({ length: count }, (_, at) => [long(at), bytes(at % 7)]);
+  batch.push(["/.first", bytes(3)], ["/z1", bytes(11)], ["/z2", bytes(22)]);
+  const bad = failuresOf(await files.uploadFiles(batch));
+  const shown = ({ files }) => files.map(({ path, size, is_dir }) => [path, is_dir ? "" : size]);
+  const [top, looks] = await counting(async () => shown(await files.ls("/")));
+  const [inside, within] = await counting(async () => shown(await files.ls("/a")));
+  const expected = batch.filter(([path]) => path.startsWith("/a/"));
+  for (const [path, { length }] of expected) {
+    if (!inside.some((row) => row[0] === path && row[1] === length)) bad.push(path);
+  }
+  return { bad, top, inside: inside.length, looks: [looks, within] };
+}
+
 /** Writes and deletes until its page is closed. */
 export async function scribble({ place }) {
   const files = backend({ kind: "opfs", place, exclusive: true, writeMode: "overwrite" });
