@@ -10,9 +10,10 @@ use wasm_bindgen::{JsCast, JsValue};
 
 use crate::backend::files::{Files, FilesOptions, WriteMode};
 use crate::backend::s3::access::{Access, KeyRing, KeySource, Signed, Signer, Wire};
+use crate::backend::s3::bucket::{Bucket, Location};
 use crate::backend::s3::client::Retry;
 use crate::backend::s3::r2::R2;
-use crate::backend::s3::request::{Ask, Bucket, Location};
+use crate::backend::s3::request::Ask;
 use crate::backend::s3::sign::{Credentials, Keys};
 use crate::backend::s3::{S3, S3Options, Trust};
 use crate::env::host;

@@ -8,7 +8,8 @@ use std::time::Duration;
 use futures_util::future::LocalBoxFuture;
 use futures_util::lock::Mutex;
 
-use super::request::{Ask, Bucket};
+use super::bucket::Bucket;
+use super::request::Ask;
 use super::sign::{self, Credentials, Domain, Keys, Parts};
 use crate::env::http::{Http, HttpError, Request, Response};
 use crate::error::{Error, Result};
@@ -204,7 +205,7 @@ impl KeySource for Credentials {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::backend::s3::request::Location;
+    use crate::backend::s3::bucket::Location;
     use futures_util::future::join_all;
     use std::cell::Cell;
 

@@ -8,9 +8,10 @@ use std::time::Duration;
 use futures_util::future::{Either, select};
 
 use super::access::{Trouble, Wire};
+use super::bucket::Bucket;
 use super::errors::{About, Failure};
 use super::permits::Permits;
-use super::request::{Ask, Bucket};
+use super::request::Ask;
 use super::xml::Broken;
 use crate::env::http::Response;
 use crate::env::{clock, random, timer};

@@ -1,6 +1,6 @@
 //! Files in object storage that speaks S3, over any [`Http`](crate::env::http::Http).
 //!
-//! - `request`, `sign`, `xml`, `answer`, `errors`: bytes and text in, values out; no I/O.
+//! - `bucket`, `request`, `sign`, `xml`, `answer`, `errors`: bytes and text in, values out; no I/O.
 //! - `access`, `permits`, `client`: who signs, how many at once, when to try again.
 //! - `probe`: what the server does with conditions.
 //! - `cache`: bodies by ETag.
@@ -13,6 +13,7 @@
 
 pub mod access;
 pub mod answer;
+pub mod bucket;
 pub mod cache;
 pub mod client;
 pub mod errors;

@@ -12,10 +12,11 @@ use futures_util::{Stream, StreamExt, stream};
 
 use super::access::Wire;
 use super::answer::{self, Note, Page, Told};
+use super::bucket::Bucket;
 use super::cache::Cache;
 use super::client::{Client, Retry};
 use super::probe::{self, Conditions};
-use super::request::{Ask, Bucket};
+use super::request::Ask;
 use super::xml::Broken;
 use crate::backend::queue::Queue;
 use crate::env::{random, timer};

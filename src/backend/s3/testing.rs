@@ -13,7 +13,7 @@ use futures_util::future::LocalBoxFuture;
 use md5::{Digest, Md5};
 
 use super::access::{Access, KeyRing, Signed};
-use super::request::{Bucket, Location};
+use super::bucket::{Bucket, Location};
 use super::sign::Credentials;
 use super::store::{S3, S3Options};
 use super::xml;
