@@ -1,5 +1,5 @@
 // Makes the npm package: `npm run build [-- --dev] [--testing] [--out DIR]`. Rust to wasm, wasm
-// to its glue, glue and TypeScript to one shared chunk with an entry for each kind of runtime.
+// to its glue, glue and TypeScript to a bundle of each part with an entry for each kind of runtime.
 // `--dev` trades size and speed for a quick build; `--testing` adds the exports that only the
 // test-suite calls. Prints the size of the wasm and fails over the budget.
 
