@@ -198,8 +198,9 @@ impl Opfs {
             return (Vec::new(), files);
         };
         let row = |path| sheets.iter().find(|sheet| sheet.reaches(path))?.get(path);
-        let known = files.partition_point(|entry| sheets.iter().any(|s| s.reaches(&entry.path)));
-        let (near, far) = files.split_at(known);
+        let last = sheets.last();
+        let reached = |entry: &tree::Entry| last.is_some_and(|sheet| sheet.reaches(&entry.path));
+        let (near, far) = files.split_at(files.partition_point(reached));
         let mut metas: Vec<Option<Meta>> = near
             .iter()
             .map(|entry| Row::read(row(&entry.path)?).settled())

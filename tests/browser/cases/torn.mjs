@@ -18,9 +18,9 @@ const PATIENCE = 60_000;
 /**
  * Chromium appends to the logs of what it knows of databases and of files in two steps. If it is
  * killed between them, the next one goes on behind the half, and the one after that finds the log
- * damaged and drops all that was in it, or what is behind. No page can prevent it. So where a log was
- * found damaged after a kill, and then nothing or an older version is there, it is counted by
- * itself, and is a failure only where it comes often.
+ * damaged and drops all that was in it, or what is behind. No way is known to prevent it from a
+ * page. So where a log was found damaged after a kill, and then nothing or an older version is there,
+ * it is counted by itself, and is a failure only where it comes often.
  */
 const OFTEN = 1 / 50;
 
