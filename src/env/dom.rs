@@ -43,6 +43,13 @@ pub fn global(name: &str) -> Result<Option<JsValue>, JsValue> {
     Ok((!value.is_undefined() && !value.is_null()).then_some(value))
 }
 
+/// Whether this is Chromium, or a browser made of it. All of them say so, wherever they run.
+pub fn is_chromium() -> bool {
+    let navigator = global("navigator").ok().flatten();
+    let agent = navigator.and_then(|navigator| host::text_property(&navigator, "userAgent"));
+    agent.is_some_and(|agent| agent.contains("Chrome/"))
+}
+
 /// Tells other tabs which files were changed.
 pub struct Herald(Option<Function>);
 

@@ -7,5 +7,7 @@ pub mod dom;
 #[cfg(target_arch = "wasm32")]
 pub mod host;
 pub mod http;
+#[cfg(target_arch = "wasm32")]
+pub mod locks;
 pub mod random;
 pub mod timer;

@@ -16,7 +16,7 @@ use web_sys::{IdbDatabase, IdbFactory, IdbOpenDbRequest, IdbTransaction, IdbVers
 
 use crate::backend::indexed_db::schema::Rest;
 use crate::backend::indexed_db::transaction::{Transaction, failed};
-use crate::backend::indexed_db::{INSTEAD, schema, version1};
+use crate::backend::indexed_db::{INSTEAD, schema, torn_log, version1};
 use crate::env::dom::{self, Slot};
 use crate::env::{host, timer};
 use crate::error::{Error, Kind, Result};
@@ -44,6 +44,8 @@ pub struct Connection {
     name: String,
     durability: Durability,
     patience: Duration,
+    /// Whether the browser's log is to be renewed before it is written to.
+    guarded: bool,
     opening: Mutex<()>,
     state: Rc<RefCell<State>>,
 }
@@ -74,9 +76,18 @@ impl Connection {
     /// The way to that database; an open may take so long.
     pub fn new(name: &str, durability: Durability, patience: Duration) -> Connection {
         Connection {
+            guarded: true,
+            ..Connection::unguarded(name, durability, patience)
+        }
+    }
+
+    /// The same, for what is written as a guard against a torn log.
+    pub fn unguarded(name: &str, durability: Durability, patience: Duration) -> Connection {
+        Connection {
             name: name.to_owned(),
             durability,
             patience,
+            guarded: false,
             opening: Mutex::new(()),
             state: Rc::new(RefCell::new(State::Closed)),
         }
@@ -84,6 +95,10 @@ impl Connection {
 
     /// Begins a transaction over those stores. The first request must follow at once.
     pub async fn begin(&self, mode: Mode, stores: &[&str]) -> Result<Transaction> {
+        if mode == Mode::Write && self.guarded {
+            self.open().await?;
+            torn_log::renew().await;
+        }
         let mut again = true;
         loop {
             let open = self.open().await?;
@@ -161,6 +176,9 @@ impl Connection {
         let database = opening.wait(&self.name, self.patience).await?;
         let open = Rc::new(watched(database, Rc::downgrade(&self.state)));
         *self.state.borrow_mut() = State::Open(open.clone());
+        if self.guarded {
+            torn_log::renew_later();
+        }
         Ok(open)
     }
 }

@@ -3,12 +3,13 @@
 //! each other's work and nothing is ever tried twice. How the database is laid out stands in
 //! [`schema`], what is known of files in [`sheets`], how long the database is held in
 //! [`connection`], what keeps a transaction alive in [`transaction`], how grep reads in
-//! [`search`].
+//! [`search`], and what guards against a browser that was killed in [`torn_log`].
 
 pub mod connection;
 pub mod schema;
 pub mod search;
 pub mod sheets;
+pub mod torn_log;
 pub mod transaction;
 mod version1;
 
@@ -271,7 +272,7 @@ impl Storage for IndexedDb {
         Capability {
             ranged_reads: false,
             notes: vec![
-                "Chromium that was killed in the midst of appending to its log of an origin's databases drops all of them at a later start; what must outlive that is to be kept elsewhere as well"
+                "Chromium that is killed in the midst of appending to its log of an origin's databases, and again at its next start before this backend has renewed that log, can drop all of them"
                     .into(),
             ],
             ..Capability::full()

@@ -8,10 +8,10 @@ use futures_util::stream;
 
 use crate::backend::opfs::Opfs;
 use crate::backend::opfs::ledger::{Ended, Ledger};
-use crate::backend::opfs::locks::{self, Held, Wish};
 use crate::backend::opfs::row::Row;
 use crate::backend::opfs::search::LOOKS;
 use crate::env::clock;
+use crate::env::locks::{self, Held, Wish};
 use crate::error::Result;
 use crate::path::VPath;
 use crate::storage::PARALLEL;

@@ -4,18 +4,18 @@
 //! the capability says so. A change is made behind a Web Lock of that file, so that it is one
 //! step for every tab and worker that goes through this backend. How bytes are exchanged whole
 //! stands in [`replace`], how searches go in [`search`], how many files are read at once in
-//! [`many`], what is noted of a tree that nobody else writes to in [`ledger`], and how it is used
-//! in [`noted`] and [`copies`].
+//! [`many`], what is noted of a tree that nobody else writes to in [`ledger`], how it is used in
+//! [`noted`] and [`copies`], and what guards against a browser that was killed in [`torn_log`].
 
 mod copies;
 mod ledger;
-mod locks;
 mod many;
 mod mend;
 mod noted;
 mod replace;
 mod row;
 mod search;
+mod torn_log;
 mod tree;
 
 use std::ops::Range;
@@ -25,13 +25,13 @@ use futures_util::future::{LocalBoxFuture, join};
 use wasm_bindgen::JsValue;
 
 use crate::backend::opfs::ledger::Ledger;
-use crate::backend::opfs::locks::{Held, Wish};
 use crate::backend::opfs::replace::Aside;
 use crate::backend::opfs::row::to_copy;
 use crate::backend::opfs::search::LOOKS;
 use crate::backend::opfs::tree::{ASIDE, Found, Snapshot, Tree, call, failed, find_in, is};
 use crate::env::clock;
 use crate::env::dom::Herald;
+use crate::env::locks::{self, Held, Wish};
 use crate::error::{Error, Kind, Result};
 use crate::path::VPath;
 use crate::protocol::{Capability, Directories, Reach};
@@ -218,7 +218,6 @@ impl Storage for Opfs {
             "created_at, a type given with a file and the v1 form are not kept; the type follows from name and content".into(),
             "Writers that do not go through an OpfsBackend take no Web Lock and are not seen".into(),
             "In a directory that the user picked, a new file is empty for a moment before its content stands".into(),
-            "Chromium that was killed in the midst of appending to its log of an origin's private files drops all of them at a later start; what must outlive that is to be kept elsewhere as well".into(),
         ];
         if self.ledger.is_some() {
             notes.push(

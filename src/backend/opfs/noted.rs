@@ -10,12 +10,12 @@ use futures_util::StreamExt;
 use futures_util::stream;
 
 use crate::backend::opfs::ledger::{Ended, Ledger, Outcome};
-use crate::backend::opfs::locks::Held;
 use crate::backend::opfs::row::Row;
 use crate::backend::opfs::search::LOOKS;
 use crate::backend::opfs::tree::{self, Found};
 use crate::backend::opfs::{Opfs, is_reserved, known, many, mend};
 use crate::backend::sheet::Sheet;
+use crate::env::locks::Held;
 use crate::error::{Error, Result};
 use crate::path::VPath;
 use crate::storage::{Entry, Meta, PARALLEL, Scope};

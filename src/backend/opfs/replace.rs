@@ -10,8 +10,8 @@ use futures_util::lock::Mutex;
 use js_sys::Promise;
 use wasm_bindgen::{JsCast, JsValue};
 
-use crate::backend::opfs::locks::{self, Held, Wish};
 use crate::backend::opfs::tree::{self, ASIDE, Base, INSTEAD, Thrown, call, create};
+use crate::env::locks::{self, Held, Wish};
 use crate::env::{dom, host, random};
 use crate::error::{Error, Kind, Result};
 use crate::path::VPath;

@@ -9,6 +9,7 @@ use js_sys::Function;
 use wasm_bindgen::{JsCast, JsValue};
 use wasm_bindgen_futures::JsFuture;
 
+use crate::backend::opfs::torn_log;
 use crate::env::{dom, host};
 use crate::error::{Error, Kind, Result};
 use crate::path::VPath;
@@ -161,6 +162,9 @@ impl Tree {
             Root::Given(given, names) => (given.clone(), names, within_origin(given).await),
         };
         let private = within.is_some();
+        if private {
+            torn_log::step_over(&origin().await?).await;
+        }
         let mut name = match within {
             Some(above) => format!("/{}", above.join("/")),
             None => host::text_property(&handle, "name").unwrap_or_default() + ":",

@@ -27,6 +27,16 @@ export async function special({ browser: name, kinds, server, check }) {
   try {
     // One page stays, since a browser may end with its last one.
     const stays = await fresh();
+    await test("one page renews the browser's log, where it is Chromium's", async () => {
+      const where = { kind: "indexeddb", place: "special-renewals" };
+      const renewals = (change) => call("renewals", { ...where, change, wait: 2_500 });
+      const once = name === "chromium" ? 1 : 0;
+      deepStrictEqual(await renewals(false), { atOnce: 0, later: once, left: 0 });
+      deepStrictEqual(await renewals(true), { atOnce: once, later: 0, left: 0 });
+      sound(await stays.call(MODULE, "write", { ...where, path: "/another.txt", text: "1" }));
+      const elsewhere = { ...where, place: "special-other", change: true, wait: 2_500 };
+      deepStrictEqual(await call("renewals", elsewhere), { atOnce: 0, later: 0, left: 0 });
+    });
     await test("constructors name the wrong option", async () => {
       const seen = await stays.call(MODULE, "options");
       const words = [
@@ -116,6 +126,11 @@ export async function special({ browser: name, kinds, server, check }) {
         deepStrictEqual(later, ["/later.txt"]);
         await other.close();
       });
+      if (kind === "opfs") {
+        await test("opfs: nothing is left at its top", async () => {
+          strictEqual(await call("longNames"), 0);
+        });
+      }
       await test(`${kind}: health and persistence are told or refused`, async () => {
         const { health, persist } = await call("health", where);
         if (health.error === undefined) {

@@ -22,6 +22,38 @@ function settled(request) {
   });
 }
 
+/** How often the browser's log was renewed for a page that reads or changes, and what is left of it. */
+export async function renewals({ change, wait, ...where }) {
+  let begun = 0;
+  const { open } = IDBFactory.prototype;
+  IDBFactory.prototype.open = function (name, ...rest) {
+    if (name === "kitbag-log") begun++;
+    return open.call(this, name, ...rest);
+  };
+  const files = backend(where);
+  const { error } = change ? await files.write("/change.txt", "made") : await files.ls("/");
+  const atOnce = begun;
+  await new Promise((resolve) => setTimeout(resolve, wait));
+  IDBFactory.prototype.open = open;
+  let left = 0;
+  if (begun > 0) {
+    const log = await opened("kitbag-log");
+    const all = log.transaction("bodies").objectStore("bodies").getAllKeys();
+    await settled(all);
+    left = all.result.length;
+    log.close();
+  }
+  if (error) throw new Error(error);
+  return { atOnce, later: begun - atOnce, left };
+}
+
+/** Names at the top of the origin-private file system that are longer than any of ours. */
+export async function longNames() {
+  const top = await navigator.storage.getDirectory();
+  const names = await Array.fromAsync(top.keys());
+  return names.filter((name) => name.length > 255).length;
+}
+
 /** Every string of one character, odd names, every byte: what came back otherwise than it went. */
 export async function roundTrips(where) {
   const files = backend(where);
