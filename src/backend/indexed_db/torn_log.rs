@@ -31,7 +31,7 @@ const PATIENCE: Duration = Duration::from_secs(5);
 const CALM: Duration = Duration::from_secs(2);
 /// Bytes of one value. Those of 64 KiB and more would stand in files of their own.
 const PIECE: u32 = 64_000;
-/// So many of them are more than a log takes, and what is held back before it is reached.
+/// So many of them are more than a log takes, with the megabyte that the browser holds back.
 const PIECES: u32 = 80;
 
 enum State {
