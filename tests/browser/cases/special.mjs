@@ -29,12 +29,12 @@ export async function special({ browser: name, kinds, server, check }) {
     const stays = await fresh();
     await test("one page renews the browser's log, where it is Chromium's", async () => {
       const where = { kind: "indexeddb", place: "special-renewals" };
-      const renewals = (change) => call("renewals", { ...where, change, wait: 2_500 });
+      const renewals = (change) => call("renewals", { ...where, change, wait: 4_000 });
       const once = name === "chromium" ? 1 : 0;
       deepStrictEqual(await renewals(false), { atOnce: 0, later: once, left: 0 });
       deepStrictEqual(await renewals(true), { atOnce: once, later: 0, left: 0 });
       sound(await stays.call(MODULE, "write", { ...where, path: "/another.txt", text: "1" }));
-      const elsewhere = { ...where, place: "special-other", change: true, wait: 2_500 };
+      const elsewhere = { ...where, place: "special-other", change: true, wait: 4_000 };
       deepStrictEqual(await call("renewals", elsewhere), { atOnce: 0, later: 0, left: 0 });
     });
     await test("constructors name the wrong option", async () => {
