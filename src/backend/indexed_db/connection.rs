@@ -95,13 +95,12 @@ impl Connection {
 
     /// Begins a transaction over those stores. The first request must follow at once.
     pub async fn begin(&self, mode: Mode, stores: &[&str]) -> Result<Transaction> {
-        if mode == Mode::Write && self.guarded {
-            self.open().await?;
-            torn_log::renew().await;
-        }
         let mut again = true;
         loop {
             let open = self.open().await?;
+            if mode == Mode::Write && self.guarded {
+                torn_log::renew().await;
+            }
             match self.transaction(&open.database, mode, stores) {
                 Ok(transaction) => return Ok(Transaction::new(transaction)),
                 // It was closed under our hands; what closed it is told at the next open.

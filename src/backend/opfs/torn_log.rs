@@ -10,7 +10,7 @@ use std::rc::Rc;
 use futures_util::lock::Mutex;
 use wasm_bindgen::JsValue;
 
-use crate::backend::opfs::tree::{call, create};
+use crate::backend::opfs::tree::{self, call, create};
 use crate::env::dom;
 
 /// Letters of a name that alone fill a block, when a directory is made and when it is removed. No
@@ -22,19 +22,21 @@ thread_local! {
     static DONE: Rc<Mutex<bool>> = Rc::new(Mutex::new(false));
 }
 
-/// Leaves the block in which half a record may stand. `origin` is the top of its private files.
-pub async fn step_over(origin: &JsValue) {
+/// Leaves the block in which half a record may stand.
+pub async fn step_over() {
     let turn = DONE.with(Rc::clone);
     let mut done = turn.lock().await;
     if *done {
         return;
     }
-    if dom::is_chromium() {
+    if dom::is_chromium()
+        && let Ok(origin) = tree::origin().await
+    {
         let name = "~".repeat(LONG);
         // Of two pages that start at once, one may find it there, or gone; and where there is no
         // room for it, there is none for what would come after it.
-        let _ = call(origin, "getDirectoryHandle", &create(&name)).await;
-        let _ = call(origin, "removeEntry", &[JsValue::from_str(&name)]).await;
+        let _ = call(&origin, "getDirectoryHandle", &create(&name)).await;
+        let _ = call(&origin, "removeEntry", &[JsValue::from_str(&name)]).await;
     }
     *done = true;
 }

@@ -124,7 +124,8 @@ fn unavailable(api: &str) -> Error {
     )
 }
 
-async fn origin() -> Result<JsValue> {
+/// The top of the origin-private file system.
+pub async fn origin() -> Result<JsValue> {
     let navigator = dom::global("navigator").ok().flatten();
     let storage = navigator.and_then(|navigator| host::property(&navigator, "storage"));
     let storage = storage.ok_or_else(|| unavailable("navigator.storage"))?;
@@ -163,7 +164,7 @@ impl Tree {
         };
         let private = within.is_some();
         if private {
-            torn_log::step_over(&origin().await?).await;
+            torn_log::step_over().await;
         }
         let mut name = match within {
             Some(above) => format!("/{}", above.join("/")),

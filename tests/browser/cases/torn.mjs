@@ -51,7 +51,7 @@ export async function torn({ kills, halves = false, agent, pkg, log = () => {} }
   };
   let versions = 0;
   let inFlight = 0;
-  let torn = 0;
+  let tornLogs = 0;
   let judged = 0;
   try {
     for (let round = 0; round <= kills && failures.length === 0; round++) {
@@ -86,7 +86,7 @@ export async function torn({ kills, halves = false, agent, pkg, log = () => {} }
       }
       // Words that were on their way when it died have arrived by now, or never will.
       await wait(20);
-      if (halves) torn += tearLogs(profile);
+      if (halves) tornLogs += tearLogs(profile);
       for (const one of state.values()) {
         one.before = { kept: one.kept, begun: one.begun };
         versions += one.keptNow;
@@ -98,7 +98,7 @@ export async function torn({ kills, halves = false, agent, pkg, log = () => {} }
     await server.close();
     await rm(profile, { recursive: true, force: true, maxRetries: 10 });
   }
-  const logs = halves ? `, ${torn} logs torn` : "";
+  const logs = halves ? `, ${tornLogs} logs torn` : "";
   log(`${kills} kills${logs}, ${versions} versions kept, ${inFlight} found that were in flight`);
   return { judged, failures };
 }
