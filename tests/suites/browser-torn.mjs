@@ -17,7 +17,9 @@ async function run(ctx, kills, tornKills) {
   await check("torn logs lose files where nothing guards them", async () => {
     const { failures } = await killed({ kills: 3, halves: true, agent: "Somebody/1.0" });
     for (const kind of ["indexeddb", "opfs"]) {
-      const lost = failures.some((text) => text.startsWith(`${kind}, `) && text.includes("found 0"));
+      const lost = failures.some(
+        (text) => text.startsWith(`${kind}, `) && text.includes("found 0"),
+      );
       ok(lost, `${kind} was not lost, so this Chromium needs no guard: ${failures}`);
     }
   });
