@@ -101,6 +101,12 @@ impl Sheet {
         }
     }
 
+    /// Takes these files out, as far as they are in it; they must come in order.
+    pub fn leave_out(&mut self, paths: &[VPath]) {
+        self.rows
+            .retain(|row| paths.binary_search(&row.path).is_err());
+    }
+
     /// Takes out every file whose path begins with that text, and gives them.
     pub fn remove_beginning(&mut self, text: &str) -> Vec<VPath> {
         let is_in = |row: &Entry| row.path.as_str().starts_with(text);

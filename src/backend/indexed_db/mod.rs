@@ -3,9 +3,12 @@
 //! each other's work and nothing is ever tried twice. How the database is laid out stands in
 //! [`schema`], what is known of files in [`sheets`], how long the database is held in
 //! [`connection`], what keeps a transaction alive in [`transaction`], how grep reads in
-//! [`search`], and what guards against a browser that was killed in [`torn_log`].
+//! [`search`], how files are deleted, without room too, in [`deletion`] and [`gaps`], and what guards
+//! against a browser that was killed in [`torn_log`].
 
 pub mod connection;
+mod deletion;
+pub mod gaps;
 pub mod schema;
 pub mod search;
 pub mod sheets;
@@ -21,7 +24,7 @@ use futures_util::future::LocalBoxFuture;
 use crate::backend::indexed_db::connection::{Connection, Durability, Mode};
 use crate::backend::indexed_db::schema::{BODIES, Keys, SHEETS};
 use crate::backend::indexed_db::sheets::{Lookup, PAGE, Page, Sheets};
-use crate::backend::indexed_db::transaction::{Transaction, body_of};
+use crate::backend::indexed_db::transaction::{Store, Transaction, body_of};
 use crate::backend::sheet::Sheet;
 use crate::env::dom::Herald;
 use crate::env::{host, random};
@@ -74,17 +77,30 @@ impl IndexedDb {
         }
     }
 
-    async fn reading(&self, stores: &[&str]) -> Result<Transaction> {
-        self.connection.begin(Mode::Read, stores).await
+    async fn begin(&self, mode: Mode) -> Result<(Transaction, Sheets<'_>, Store)> {
+        let stores = [SHEETS, BODIES];
+        let transaction = self.connection.begin(mode, &stores).await?;
+        let sheets = Sheets::with_bodies(&transaction, &self.keys)?;
+        let bodies = transaction.store(BODIES)?;
+        Ok((transaction, sheets, bodies))
     }
 
-    async fn writing(&self) -> Result<Transaction> {
-        self.connection.begin(Mode::Write, &[SHEETS, BODIES]).await
+    async fn reading(&self) -> Result<(Transaction, Sheets<'_>, Store)> {
+        self.begin(Mode::Read).await
+    }
+
+    async fn writing(&self) -> Result<(Transaction, Sheets<'_>, Store)> {
+        self.begin(Mode::Write).await
+    }
+
+    /// Ends a change that stored something.
+    async fn commit(&self, transaction: Transaction, sheets: &Sheets<'_>) -> Result<()> {
+        sheets.mend().await?;
+        transaction.commit().await
     }
 
     async fn put_file(&self, path: &VPath, file: NewFile, mode: PutMode) -> Result<Meta> {
-        let transaction = self.writing().await?;
-        let sheets = Sheets::of(&transaction, &self.keys)?;
+        let (transaction, sheets, bodies) = self.writing().await?;
         let found = sheets.covering(path)?;
         let meta = described(&file);
         let body = host::array_of(&file.body);
@@ -101,19 +117,15 @@ impl IndexedDb {
         }
         sheet.set(path, meta.clone());
         sheets.keep(&sheet)?;
-        transaction.store(BODIES)?.put(&self.keys.of(path), &body)?;
+        bodies.put(&self.keys.of(path), &body)?;
         drop(body);
-        transaction.commit().await?;
+        self.commit(transaction, &sheets).await?;
         self.herald.changed([path]);
         Ok(meta)
     }
 
     async fn update_file(&self, path: &VPath, change: &mut Change<'_>) -> Result<Option<Meta>> {
-        let transaction = self.writing().await?;
-        let (sheets, bodies) = (
-            Sheets::of(&transaction, &self.keys)?,
-            transaction.store(BODIES)?,
-        );
+        let (transaction, sheets, bodies) = self.writing().await?;
         let key = self.keys.of(path);
         let (found, body) = (sheets.covering(path)?, bodies.get(&key)?);
         let mut sheet = found.await?;
@@ -127,7 +139,7 @@ impl IndexedDb {
         sheets.keep(&sheet)?;
         bodies.put(&key, &host::array_of(&new.body).into())?;
         drop(new);
-        transaction.commit().await?;
+        self.commit(transaction, &sheets).await?;
         self.herald.changed([path]);
         Ok(Some(meta))
     }
@@ -135,11 +147,7 @@ impl IndexedDb {
     /// Stores some files in one transaction, in order of their paths, so that each sheet is
     /// stored once.
     async fn put_batch(&self, batch: &[(VPath, NewFile)]) -> Result<Vec<Meta>> {
-        let transaction = self.writing().await?;
-        let (sheets, bodies) = (
-            Sheets::of(&transaction, &self.keys)?,
-            transaction.store(BODIES)?,
-        );
+        let (transaction, sheets, bodies) = self.writing().await?;
         let metas: Vec<Meta> = batch.iter().map(|(_, file)| described(file)).collect();
         let mut files: Vec<_> = batch.iter().zip(&metas).collect();
         files.sort_by(|(a, _), (b, _)| a.0.cmp(&b.0));
@@ -148,64 +156,13 @@ impl IndexedDb {
             bodies.put(&self.keys.of(path), &host::array_of(&file.body))
         };
         sheets.change(&files, |((path, _), _)| path, store).await?;
-        transaction.commit().await?;
+        self.commit(transaction, &sheets).await?;
         self.herald.changed(batch.iter().map(|(path, _)| path));
         Ok(metas)
     }
 
-    async fn delete_file(&self, path: &VPath, version: Option<Version>) -> Result<bool> {
-        let transaction = self.writing().await?;
-        let sheets = Sheets::of(&transaction, &self.keys)?;
-        let mut sheet = sheets.covering(path)?.await?;
-        let Some(meta) = sheet.get(path) else {
-            return Ok(false);
-        };
-        if version.is_some() && meta.version != version {
-            return Err(Error::conflict(path));
-        }
-        sheet.remove(path);
-        sheets.keep(&sheet)?;
-        transaction.store(BODIES)?.delete(&self.keys.of(path))?;
-        transaction.commit().await?;
-        self.herald.changed([path]);
-        Ok(true)
-    }
-
-    /// Removes everything beneath a path in one transaction: all of it, or nothing.
-    async fn delete_beneath(&self, root: &VPath) -> Result<Vec<VPath>> {
-        let transaction = self.writing().await?;
-        let (sheets, bodies) = (
-            Sheets::of(&transaction, &self.keys)?,
-            transaction.store(BODIES)?,
-        );
-        let mut gone = Vec::new();
-        if !root.is_root() {
-            let mut own = sheets.covering(root)?.await?;
-            if own.get(root).is_some() {
-                own.remove(root);
-                sheets.keep(&own)?;
-                bodies.delete(&self.keys.of(root))?;
-                gone.push(root.clone());
-            }
-        }
-        let prefix = root.dir_prefix();
-        let beneath = sheets.page(&prefix, &prefix, u32::MAX)?.await?;
-        for mut sheet in beneath.sheets {
-            let removed = sheet.remove_beginning(&prefix);
-            if !removed.is_empty() {
-                sheets.keep(&sheet)?;
-                gone.extend(removed);
-            }
-        }
-        bodies.delete(&self.keys.within(&prefix)?.into())?;
-        transaction.commit().await?;
-        self.herald.changed(&gone);
-        Ok(gone)
-    }
-
     async fn list_level(&self, dir: &VPath) -> Result<Listing> {
-        let transaction = self.reading(&[SHEETS]).await?;
-        let sheets = Sheets::of(&transaction, &self.keys)?;
+        let (_transaction, sheets, _) = self.reading().await?;
         let prefix = dir.dir_prefix();
         let mut listing = Listing::default();
         let mut from = prefix.clone();
@@ -281,8 +238,7 @@ impl Storage for IndexedDb {
 
     fn stat<'a>(&'a self, path: &'a VPath) -> Pending<'a, Option<Meta>> {
         Box::pin(async move {
-            let transaction = self.reading(&[SHEETS]).await?;
-            let sheets = Sheets::of(&transaction, &self.keys)?;
+            let (_transaction, sheets, _) = self.reading().await?;
             Ok(sheets.covering(path)?.await?.get(path).cloned())
         })
     }
@@ -322,8 +278,7 @@ impl Storage for IndexedDb {
             }
             let prefix = dir.dir_prefix();
             let from = from.map_or_else(|| prefix.clone(), |cursor| format!("{}\0", cursor.0));
-            let transaction = self.reading(&[SHEETS]).await?;
-            let sheets = Sheets::of(&transaction, &self.keys)?;
+            let (_transaction, sheets, _) = self.reading().await?;
             let page = sheets.page(&from, &prefix, PAGE)?.await?;
             let mut files = Vec::new();
             for sheet in &page.sheets {
@@ -348,11 +303,7 @@ impl Storage for IndexedDb {
 
     fn get_many<'a>(&'a self, paths: &'a [VPath]) -> Pending<'a, Vec<Option<File>>> {
         Box::pin(async move {
-            let transaction = self.reading(&[SHEETS, BODIES]).await?;
-            let (sheets, bodies) = (
-                Sheets::of(&transaction, &self.keys)?,
-                transaction.store(BODIES)?,
-            );
+            let (_transaction, sheets, bodies) = self.reading().await?;
             let mut found = vec![None; paths.len()];
             let mut order: Vec<usize> = (0..paths.len()).collect();
             order.sort_by_key(|at| paths.get(*at));
@@ -380,8 +331,7 @@ impl Storage for IndexedDb {
         visit: &'a mut dyn FnMut(&VPath, &Meta) -> Flow,
     ) -> Pending<'a, ()> {
         Box::pin(async move {
-            let transaction = self.reading(&[SHEETS]).await?;
-            let sheets = Sheets::of(&transaction, &self.keys)?;
+            let (_transaction, sheets, _) = self.reading().await?;
             sheets.walk(scope, visit).await.map(drop)
         })
     }

@@ -61,6 +61,7 @@ pub const AFTER_NAMESPACE: char = '\0';
 const LAST: char = '\u{ff}';
 
 /// The keys of one namespace.
+#[derive(Clone)]
 pub struct Keys {
     prefix: String,
 }
@@ -108,6 +109,11 @@ impl Keys {
             Some(path) => self.of(path),
             None => JsValue::from_str(&self.end()),
         }
+    }
+
+    /// Where it is marked, among the sheets, that each file has a body.
+    pub fn mark(&self) -> JsValue {
+        JsValue::from_str(&self.prefix)
     }
 
     /// All keys at that text and behind it.

@@ -8,8 +8,6 @@ use std::collections::VecDeque;
 use wasm_bindgen::JsCast;
 
 use crate::backend::indexed_db::IndexedDb;
-use crate::backend::indexed_db::schema::{BODIES, SHEETS};
-use crate::backend::indexed_db::sheets::Sheets;
 use crate::backend::indexed_db::transaction::{Ask, body_of};
 use crate::error::{Error, Result};
 use crate::path::VPath;
@@ -101,18 +99,13 @@ impl IndexedDb {
         scan: Scan<'_>,
         visit: &mut dyn FnMut(&VPath, &File) -> Flow,
     ) -> Result<()> {
-        let transaction = self
-            .connection
-            .begin(super::Mode::Read, &[SHEETS, BODIES])
-            .await?;
+        let (_transaction, sheets, bodies) = self.reading().await?;
         let mut seen = Vec::new();
         let mut collect = |path: &VPath, meta: &Meta| {
             seen.push((path.clone(), meta.clone(), (scan.want)(path, meta)));
             Flow::Continue(())
         };
-        let sheets = Sheets::of(&transaction, &self.keys)?;
         let _ = sheets.walk(scan.scope, &mut collect).await?;
-        let bodies = transaction.store(BODIES)?;
         let mut waiting = runs(&scan.scope.root, seen);
         let mut asked: VecDeque<(Run, Ask)> = VecDeque::new();
         loop {

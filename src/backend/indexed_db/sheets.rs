@@ -4,9 +4,11 @@
 //! sheet at once, and a file and what is known of it are never apart.
 
 use std::future::Future;
+use std::rc::Rc;
 
 use wasm_bindgen::{JsCast, JsValue};
 
+use crate::backend::indexed_db::gaps::Gaps;
 use crate::backend::indexed_db::schema::{self, Keys, SHEETS};
 use crate::backend::indexed_db::transaction::{Ask, Store, Transaction, body_of};
 use crate::backend::sheet::Sheet;
@@ -22,6 +24,7 @@ pub const PAGE: u32 = 64;
 pub struct Sheets<'a> {
     store: Store,
     keys: &'a Keys,
+    gaps: Option<Rc<Gaps>>,
 }
 
 /// Sheets that follow each other.
@@ -36,14 +39,37 @@ impl<'a> Sheets<'a> {
     /// Those that a transaction reaches.
     pub fn of(transaction: &Transaction, keys: &'a Keys) -> Result<Sheets<'a>> {
         let store = transaction.store(SHEETS)?;
-        Ok(Sheets { store, keys })
+        Ok(Sheets {
+            store,
+            keys,
+            gaps: None,
+        })
+    }
+
+    /// The same, of a transaction that reaches bodies too: a file without one was deleted.
+    pub fn with_bodies(transaction: &Transaction, keys: &'a Keys) -> Result<Sheets<'a>> {
+        Ok(Sheets {
+            gaps: Some(Rc::new(Gaps::of(transaction, keys)?)),
+            ..Sheets::of(transaction, keys)?
+        })
+    }
+
+    pub(super) fn gaps(&self) -> Option<&Gaps> {
+        self.gaps.as_deref()
     }
 
     /// The sheet that a path belongs to; an empty one where there is none yet. The request is
     /// on its way when this returns.
     pub fn covering(&self, path: &VPath) -> Result<impl Future<Output = Result<Sheet>> + use<>> {
         let ask = self.store.get(&self.keys.from(path.as_str())?.into())?;
-        Ok(async move { read(&ask.await?) })
+        let gaps = self.gaps.clone();
+        Ok(async move {
+            let mut sheet = read(&ask.await?)?;
+            if let Some(gaps) = gaps {
+                gaps.leave_out(std::slice::from_mut(&mut sheet)).await?;
+            }
+            Ok(sheet)
+        })
     }
 
     /// Puts a sheet back after a change.
@@ -143,6 +169,7 @@ impl<'a> Sheets<'a> {
             self.store.get_all(&within, limit)?,
             self.store.get(&behind.into())?,
         );
+        let gaps = self.gaps.clone();
         Ok(async move {
             let values = pages.0.await?;
             let values: &js_sys::Array = values.unchecked_ref();
@@ -154,12 +181,16 @@ impl<'a> Sheets<'a> {
             if is_last {
                 sheets.push(read(&pages.1.await?)?);
             }
+            if let Some(gaps) = gaps {
+                gaps.leave_out(&mut sheets).await?;
+            }
             Ok(Page { sheets, is_last })
         })
     }
 }
 
-fn read(value: &JsValue) -> Result<Sheet> {
+/// The sheet of a record; an empty one where there is none.
+pub(super) fn read(value: &JsValue) -> Result<Sheet> {
     if value.is_undefined() {
         return Ok(Sheet::default());
     }

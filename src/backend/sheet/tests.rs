@@ -163,6 +163,18 @@ proptest! {
     }
 
     #[test]
+    fn files_left_out_are_not_there_and_all_others_are(
+        paths in prop::collection::btree_set(a_path(), 1..40),
+        others in prop::collection::btree_set(a_path(), 0..40),
+    ) {
+        let rows = paths.iter().map(|path| Entry { path: path.clone(), meta: meta(1) });
+        let mut sheet = Sheet::last(rows.collect());
+        sheet.leave_out(&others.iter().cloned().collect::<Vec<_>>());
+        let left: Vec<&VPath> = sheet.rows().iter().map(|row| &row.path).collect();
+        prop_assert_eq!(left, paths.difference(&others).collect::<Vec<_>>());
+    }
+
+    #[test]
     fn bytes_that_are_no_sheet_are_refused_and_nothing_worse(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
         let _ = Sheet::read(&bytes);
         let mut formed = vec![FORM];

@@ -4,6 +4,7 @@
 import { deepStrictEqual, match, ok, strictEqual } from "node:assert/strict";
 import { inPages, launch } from "../lib/browsers.mjs";
 import { exclusive } from "./exclusive.mjs";
+import { deletions, FULL, full } from "./full.mjs";
 
 const MODULE = "/pages/special.mjs";
 
@@ -83,12 +84,13 @@ export async function special({ browser: name, kinds, server, check }) {
     });
     await test("few transactions, and no bodies for ls and glob", async () => {
       const taken = await call("transactions");
-      ok(taken.upload.length <= 4, `an upload of 1,000 took ${taken.upload.length}`);
-      deepStrictEqual(taken.ls, ["sheets"]);
-      deepStrictEqual(taken.glob, ["sheets"]);
-      for (const operation of ["grep", "edit", "delete"]) {
-        deepStrictEqual(taken[operation], ["sheets+bodies"], operation);
-      }
+      const { transactions } = taken.upload;
+      ok(transactions <= 4, `an upload of 1,000 took ${transactions}`);
+      deepStrictEqual(taken.ls, { transactions: 1, bodies: 0 });
+      deepStrictEqual(taken.glob, { transactions: 1, bodies: 0 });
+      deepStrictEqual(taken.grep, { transactions: 1, bodies: 2 });
+      deepStrictEqual(taken.edit, { transactions: 1, bodies: 1 });
+      deepStrictEqual(taken.delete, { transactions: 1, bodies: 0 });
     });
     await test("a database of the first layout opens with all its files", async () => {
       const { stores, bad, listed, namespaces, edited, times } = await call("firstLayout");
@@ -144,7 +146,16 @@ export async function special({ browser: name, kinds, server, check }) {
         await test(`${kind}: a full quota leaves the old file whole`, () => full(server, where));
       }
     }
+    await test("indexeddb: files come and go as room does", async () => {
+      for (const seed of [1, 2]) {
+        const argument = { seed, steps: 200 };
+        const { bad, left } = await inPages(fresh, FULL)("comesAndGoes", argument);
+        deepStrictEqual(bad, [], `seed ${seed}`);
+        ok(left > 0);
+      }
+    });
     if (name === "chromium") {
+      await test("indexeddb: files are deleted where there is no room", () => deletions(server));
       await test("an evicted database is told, not waited for", () =>
         evicted(fresh, server.origin));
     }
@@ -182,36 +193,6 @@ export async function special({ browser: name, kinds, server, check }) {
         });
         unavailable(answer, /navigator\.storage|origin-private/, /IndexedDbBackend/);
       });
-    }
-  } finally {
-    await browser.close();
-  }
-}
-
-/** In a browser of its own: Chromium remembers for half a minute how much room there was. */
-async function full(server, where) {
-  const browser = await launch("chromium");
-  try {
-    const page = await browser.page(`${server.origin}/pages/blank.html`);
-    const protocol = await page.protocol();
-    const { origin } = server;
-    const path = "/full.txt";
-    await protocol.send("Storage.overrideQuotaForOrigin", { origin, quotaSize: 3_000_000 });
-    sound(await page.call(MODULE, "write", { ...where, path, text: "old" }));
-    const refuses = async (code, by, size, more) => {
-      const refused = await page.call(MODULE, by, { ...where, path, size, ...more });
-      strictEqual(refused.code, code, JSON.stringify(refused));
-      strictEqual((await page.call(MODULE, "read", { ...where, path })).content, "old");
-    };
-    await refuses("quota_exceeded", "write", 8_000_000);
-    if (where.kind === "opfs") {
-      await refuses("quota_exceeded", "writeByBrokenPipe", 8_000_000, { step: "write" });
-      await refuses("unavailable", "writeByBrokenPipe", 1_000, { step: "write" });
-      await refuses("unavailable", "writeByBrokenPipe", 1_000, { step: "close" });
-      const filled = await page.call("/pages/exclusive.mjs", "fill", { place: "filled" });
-      deepStrictEqual(filled.bad, []);
-      strictEqual(filled.refused, "quota_exceeded");
-      ok(filled.written > 10, `${filled.written} written`);
     }
   } finally {
     await browser.close();

@@ -313,21 +313,29 @@ export async function heard({ until, stop }) {
   return globalThis.heard;
 }
 
-/** How many transactions over which stores each operation takes. */
+/** What each operation takes: transactions, and requests for what the store of bodies holds. */
 export async function transactions() {
   const files = backend({ place: `count-${crypto.randomUUID()}` });
   const taken = {};
   const begin = IDBDatabase.prototype.transaction;
-  let stores;
-  IDBDatabase.prototype.transaction = function (names, ...rest) {
-    stores.push([...names].join("+"));
-    return begin.call(this, names, ...rest);
+  const store = IDBObjectStore.prototype;
+  const asking = ["get", "getAll", "getAllKeys", "openCursor"].map((name) => [name, store[name]]);
+  let now;
+  IDBDatabase.prototype.transaction = function (...given) {
+    now.transactions++;
+    return begin.apply(this, given);
   };
+  for (const [name, ask] of asking) {
+    store[name] = function (...given) {
+      if (this.name === "bodies") now.bodies++;
+      return ask.apply(this, given);
+    };
+  }
   const count = async (name, run) => {
-    stores = [];
+    now = { transactions: 0, bodies: 0 };
     const answer = await run();
     if (answer.error) throw new Error(answer.error);
-    taken[name] = stores;
+    taken[name] = now;
   };
   try {
     const batch = Array.from({ length: 1000 }, (_, at) => [
@@ -342,6 +350,7 @@ export async function transactions() {
     await count("delete", () => files.delete("/d1"));
   } finally {
     IDBDatabase.prototype.transaction = begin;
+    for (const [name, ask] of asking) store[name] = ask;
   }
   return taken;
 }

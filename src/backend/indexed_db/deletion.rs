@@ -1,0 +1,108 @@
+//! How files are deleted: out of their sheets, with their bodies. Where there is no room to store
+//! what is left of a sheet, the bodies go alone, and [gaps](super::gaps) stay.
+
+use crate::backend::indexed_db::IndexedDb;
+use crate::backend::indexed_db::sheets::Sheets;
+use crate::backend::indexed_db::transaction::Transaction;
+use crate::backend::sheet::Sheet;
+use crate::error::{Error, Kind, Result};
+use crate::path::VPath;
+use crate::storage::Version;
+
+/// Whether a deletion may store anything.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Room {
+    Some,
+    None,
+}
+
+impl Room {
+    fn keep(self, sheets: &Sheets<'_>, sheet: &Sheet) -> Result<()> {
+        match self {
+            Room::Some => sheets.keep(sheet),
+            Room::None => Ok(()),
+        }
+    }
+
+    async fn commit(self, transaction: Transaction, sheets: &Sheets<'_>) -> Result<()> {
+        match self {
+            Room::Some => sheets.mend().await?,
+            Room::None => sheets.allow_gaps()?,
+        }
+        transaction.commit().await
+    }
+}
+
+fn is_refused<T>(deleted: &Result<T>) -> bool {
+    matches!(deleted, Err(error) if error.kind() == Kind::QuotaExceeded)
+}
+
+impl IndexedDb {
+    /// Removes a file; `false` where there is none.
+    pub(super) async fn delete_file(&self, path: &VPath, version: Option<Version>) -> Result<bool> {
+        let mut room = Room::Some;
+        loop {
+            let deleted = self.take_file(path, version.as_ref(), room).await;
+            if room == Room::None || !is_refused(&deleted) {
+                return deleted;
+            }
+            room = Room::None;
+        }
+    }
+
+    /// Removes everything at and beneath a path in one transaction: all of it, or nothing.
+    pub(super) async fn delete_beneath(&self, root: &VPath) -> Result<Vec<VPath>> {
+        let mut room = Room::Some;
+        loop {
+            let deleted = self.take_tree(root, room).await;
+            if room == Room::None || !is_refused(&deleted) {
+                return deleted;
+            }
+            room = Room::None;
+        }
+    }
+
+    async fn take_file(&self, path: &VPath, version: Option<&Version>, room: Room) -> Result<bool> {
+        let (transaction, sheets, bodies) = self.writing().await?;
+        let mut sheet = sheets.covering(path)?.await?;
+        let Some(meta) = sheet.get(path) else {
+            return Ok(false);
+        };
+        if version.is_some() && meta.version.as_ref() != version {
+            return Err(Error::conflict(path));
+        }
+        sheet.remove(path);
+        room.keep(&sheets, &sheet)?;
+        bodies.delete(&self.keys.of(path))?;
+        room.commit(transaction, &sheets).await?;
+        self.herald.changed([path]);
+        Ok(true)
+    }
+
+    async fn take_tree(&self, root: &VPath, room: Room) -> Result<Vec<VPath>> {
+        let (transaction, sheets, bodies) = self.writing().await?;
+        let mut gone = Vec::new();
+        if !root.is_root() {
+            let mut own = sheets.covering(root)?.await?;
+            if own.get(root).is_some() {
+                own.remove(root);
+                room.keep(&sheets, &own)?;
+                bodies.delete(&self.keys.of(root))?;
+                gone.push(root.clone());
+            }
+        }
+        let prefix = root.dir_prefix();
+        let beneath = sheets.page(&prefix, &prefix, u32::MAX)?.await?;
+        for mut sheet in beneath.sheets {
+            let removed = sheet.remove_beginning(&prefix);
+            if !removed.is_empty() {
+                room.keep(&sheets, &sheet)?;
+                gone.extend(removed);
+            }
+        }
+        bodies.delete(&self.keys.within(&prefix)?.into())?;
+        room.commit(transaction, &sheets).await?;
+        self.herald.changed(&gone);
+        Ok(gone)
+    }
+}
