@@ -10,7 +10,7 @@ use crate::path::VPath;
 use crate::storage::Version;
 
 /// Whether a deletion may store anything.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug)]
 enum Room {
     Some,
     None,
@@ -33,33 +33,24 @@ impl Room {
     }
 }
 
-fn is_refused<T>(deleted: &Result<T>) -> bool {
-    matches!(deleted, Err(error) if error.kind() == Kind::QuotaExceeded)
+/// Deletes, and where that finds no room, deletes without any.
+async fn with_or_without_room<T>(delete: impl AsyncFn(Room) -> Result<T>) -> Result<T> {
+    match delete(Room::Some).await {
+        Err(error) if error.kind() == Kind::QuotaExceeded => delete(Room::None).await,
+        done => done,
+    }
 }
 
 impl IndexedDb {
     /// Removes a file; `false` where there is none.
     pub(super) async fn delete_file(&self, path: &VPath, version: Option<Version>) -> Result<bool> {
-        let mut room = Room::Some;
-        loop {
-            let deleted = self.take_file(path, version.as_ref(), room).await;
-            if room == Room::None || !is_refused(&deleted) {
-                return deleted;
-            }
-            room = Room::None;
-        }
+        let version = version.as_ref();
+        with_or_without_room(async |room| self.take_file(path, version, room).await).await
     }
 
     /// Removes everything at and beneath a path in one transaction: all of it, or nothing.
     pub(super) async fn delete_beneath(&self, root: &VPath) -> Result<Vec<VPath>> {
-        let mut room = Room::Some;
-        loop {
-            let deleted = self.take_tree(root, room).await;
-            if room == Room::None || !is_refused(&deleted) {
-                return deleted;
-            }
-            room = Room::None;
-        }
+        with_or_without_room(async |room| self.take_tree(root, room).await).await
     }
 
     async fn take_file(&self, path: &VPath, version: Option<&Version>, room: Room) -> Result<bool> {

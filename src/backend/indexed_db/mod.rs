@@ -1,7 +1,7 @@
 //! IndexedDB: files that stay when the tab closes. A write is one transaction that fails if the
 //! key is taken; an edit reads, replaces and puts inside one transaction, so tabs never lose
-//! each other's work and nothing is ever tried twice. How the database is laid out stands in
-//! [`schema`], what is known of files in [`sheets`], how long the database is held in
+//! each other's work and nothing is tried again for another's sake. How the database is laid out
+//! stands in [`schema`], what is known of files in [`sheets`], how long the database is held in
 //! [`connection`], what keeps a transaction alive in [`transaction`], how grep reads in
 //! [`search`], how files are deleted, without room too, in [`deletion`] and [`gaps`], and what guards
 //! against a browser that was killed in [`torn_log`].

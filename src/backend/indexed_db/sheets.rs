@@ -1,7 +1,8 @@
 //! What is known of files, inside a transaction: the [sheets](crate::backend::sheet) of one
 //! namespace, found, paged through and put back. Whoever changes a file reads its sheet and
 //! stores it anew in the transaction that stores the body, so no two tabs ever work on one
-//! sheet at once, and a file and what is known of it are never apart.
+//! sheet at once, and a file and what is known of it are never apart, but for
+//! [gaps](super::gaps).
 
 use std::future::Future;
 use std::rc::Rc;
