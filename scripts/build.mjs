@@ -1,7 +1,7 @@
-// Makes the npm package: `npm run build [-- --dev] [--testing] [--out DIR]`. Rust to wasm, wasm
-// to its glue, glue and TypeScript to a bundle of each part with an entry for each kind of runtime.
-// `--dev` trades size and speed for a quick build; `--testing` adds the exports that only the
-// test-suite calls. Prints the size of the wasm and fails over the budget.
+// Makes the npm package: `npm run build [-- --dev] [--testing] [--out DIR]`. Rust to wasm (a
+// primary and chunks), wasm to its glue, glue and TypeScript to the modules that are shipped, in a
+// form for each kind of runtime. `--dev` trades size and speed for a quick build, which is not cut;
+// `--testing` adds the exports that only the test-suite calls.
 
 import { execFileSync } from "node:child_process";
 import {
@@ -18,10 +18,11 @@ import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { brotliCompressSync, gzipSync } from "node:zlib";
+import { buildUnpacker, buildWasm } from "./lib/wasm.mjs";
 import { ensure, ensureBuildTools, wasmBindgen } from "./setup.mjs";
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
-const BUDGET = { gzip: 350 * 1024, brotli: 270 * 1024 };
+const src = join(root, "pkg-template/src");
 
 const { values: options } = parseArgs({
   options: {
@@ -30,194 +31,188 @@ const { values: options } = parseArgs({
     out: { type: "string" },
   },
 });
-const variant = options.testing ? "testing" : options.dev ? "dev" : "release";
+const variant = `${options.testing ? "testing" : "release"}${options.dev ? "-dev" : ""}`;
 const out = resolve(root, options.out ?? (options.testing ? ".cache/pkg-testing" : "pkg"));
 const dist = join(out, "dist");
-const cacheDir = join(root, ".cache");
-
-// One crate, three modules: what an agent works with, files in a browser and across a network, and
-// what the host lends. The testing variant is one module, so that what only tests export is
-// beside everything else.
-const MODULES = options.testing
-  ? [{ name: "kitbag", features: "agent,storages,lent,testing", profile: "release" }]
-  : [
-      { name: "kitbag", features: "agent", profile: "release", part: "agent" },
-      { name: "storages", features: "storages", profile: "small", part: "storages" },
-      { name: "lent", features: "lent", profile: "small", part: "lent" },
-    ];
-
-/** Leaves what the bundles of the parts hold to them: what gives everything only names them. */
-const otherBundles = {
-  name: "other-bundles",
-  setup(builder) {
-    builder.onResolve({ filter: /^\.\/(agent|storages|lent)-\w+\.js$/ }, ({ path }) => ({
-      path: path.endsWith("-require.js") ? path.replace(/js$/, "cjs") : path,
-      external: true,
-    }));
-  },
-};
 
 await ensureBuildTools();
-const { build } = await import("esbuild");
+const { build: esbuild } = await import("esbuild");
 
 const run = (command, args) =>
   execFileSync(command, args, { cwd: root, stdio: ["ignore", "inherit", "inherit"] });
 
 rmSync(out, { recursive: true, force: true });
-mkdirSync(dist, { recursive: true });
-for (const module of MODULES) {
-  module.glue = join(cacheDir, `bindgen-${variant}`, module.name);
-  module.wasm = makeWasm(module);
-  writeFileSync(join(dist, `${module.name}.wasm`), module.wasm);
+mkdirSync(join(dist, "wasm"), { recursive: true });
+const wasm = await buildWasm({ variant, ...options, wasmBindgen: wasmBindgen() });
+for (const [name, bytes] of Object.entries(wasm.modules)) {
+  writeFileSync(join(dist, "wasm", `${name}.wasm`), bytes);
 }
-// Entries for Workers name each module; where there is only one, it stands for the others.
-if (options.testing) {
-  for (const name of ["storages", "lent"]) {
-    writeFileSync(join(dist, `${name}.wasm`), MODULES[0].wasm);
-  }
-}
-glueTypes();
+cpSync(join(wasm.glue, "kitbag.d.ts"), join(root, ".cache/glue.d.ts"));
+const unpacker = (await buildUnpacker()).toString("base64");
 await bundle();
 await linkPeers();
 declarations();
 packageFiles();
-for (const module of MODULES) report(module);
+for (const [name, bytes] of Object.entries(wasm.modules)) report(name, bytes);
 
-/** Compiles the crate and makes its glue; returns the wasm to ship. */
-function makeWasm({ name, features, glue, ...module }) {
-  const profile = options.dev ? "quick" : module.profile;
-  run("cargo", [
-    "build",
-    "--lib",
-    "--profile",
-    profile,
-    "--target",
-    "wasm32-unknown-unknown",
-    "--no-default-features",
-    "--features",
-    features,
-  ]);
-  const target = process.env.CARGO_TARGET_DIR ?? join(root, "target");
-  const built = join(target, "wasm32-unknown-unknown", profile, "kitbag.wasm");
-  rmSync(glue, { recursive: true, force: true });
-  run(wasmBindgen(), [
-    "--target",
-    "web",
-    "--remove-name-section",
-    "--remove-producers-section",
-    "--out-name",
-    name,
-    "--out-dir",
-    glue,
-    built,
-  ]);
-  const raw = join(glue, `${name}_bg.wasm`);
-  if (options.dev) return readFileSync(raw);
-  const small = join(glue, "small.wasm");
-  const features_on = ["simd", "bulk-memory", "reference-types", "mutable-globals", "sign-ext"];
-  run(process.execPath, [
-    join(root, "node_modules/binaryen/bin/wasm-opt"),
-    // More passes make fewer bytes and more of them once compressed: after `-Oz` code that was
-    // alike is no longer, and gzip takes 17 KiB more than after this. Inlining is what does it.
-    "-O1",
-    "--shrink-level=2",
-    ...features_on.map((name) => `--enable-${name}`),
-    "--enable-nontrapping-float-to-int",
-    "--enable-multivalue",
-    raw,
-    "-o",
-    small,
-  ]);
-  return readFileSync(small);
-}
-
-/** What TypeScript sees as `#glue`: what every module declares, each name once. */
-function glueTypes() {
-  const [first, ...others] = MODULES.map(({ name, glue }) =>
-    readFileSync(join(glue, `${name}.d.ts`), "utf8"),
-  );
-  // A function is one line; a class ends with the first brace that stands at a line's start.
-  const declaration = /^export (?:function (\w+).*|class (\w+)[\s\S]*?\n\})/gm;
-  const known = new Set(Array.from(first.matchAll(declaration), ([, name, type]) => name ?? type));
-  let all = first;
-  for (const [text, name, type] of others.join("\n").matchAll(declaration)) {
-    if (!known.has(name ?? type)) all += `\n${text}\n`;
-    known.add(name ?? type);
-  }
-  writeFileSync(join(cacheDir, "glue.d.ts"), all);
+/**
+ * The forms in which the WebAssembly comes: which module of `source/` compiles it, and what a
+ * module of the package says of a file of it.
+ */
+function forms() {
+  const imported = (suffix) => (name) => `export { default } from "../wasm/${name}.wasm${suffix}";`;
+  return {
+    /** Packed text in the modules themselves. */
+    inline: {
+      source: "inline",
+      of: (name) => `export default ${JSON.stringify(wasm.texts[name])};`,
+    },
+    /** Imported files, which Workers' tools compile. */
+    module: { source: "module", of: imported("") },
+    /** As Next.js's edge runtime wants them imported. */
+    edge: { source: "module", of: imported("?module") },
+    /** Files beside the module, read at the first use. */
+    file: { source: "file", of: (name) => `export default "${name}.wasm";` },
+    /** Given by the caller. */
+    given: { source: "given", of: (name) => `export default "${name}.wasm";` },
+  };
 }
 
 /** The modules that the sources name with a `#`. */
-function provided({ name, glue, wasm }) {
+function provided({ source, of }) {
+  const contents = ([kind, name]) => {
+    if (kind === "#build") return `export default "${wasm.build}";`;
+    if (kind === "#unpacker") return `export default "${unpacker}";`;
+    if (kind === "#primary") return of("kitbag");
+    if (kind === "#bytes") return of(name);
+    if (kind === "#part") return partOf(name, []);
+    // A chunk: the last of what it needs is its own file.
+    const needs = wasm.needs[name];
+    if (needs === undefined) throw new Error(`there is no chunk ${name} in src/wasm`);
+    return partOf(needs.length > 0 ? name : undefined, needs.slice(0, -1));
+  };
   return {
     name: "provided",
     setup(builder) {
-      builder.onResolve({ filter: /^#glue$/ }, () => ({ path: join(glue, `${name}.js`) }));
-      builder.onResolve({ filter: /^#wasm-base64$/ }, () => ({
-        path: "wasm-base64",
-        namespace: "provided",
+      builder.onResolve({ filter: /^#glue$/ }, () => ({ path: join(wasm.glue, "kitbag.js") }));
+      builder.onResolve({ filter: /^#source$/ }, () => ({
+        path: join(src, `source/${source}.ts`),
       }));
-      builder.onLoad({ filter: /.*/, namespace: "provided" }, () => ({
-        contents: `export default ${JSON.stringify(Buffer.from(wasm).toString("base64"))};`,
+      builder.onResolve(
+        { filter: /^#(build|unpacker|primary|chunk\/|bytes\/|part\/)/ },
+        (asked) => ({
+          path: asked.path,
+          namespace: "provided",
+          sideEffects: false,
+        }),
+      );
+      builder.onResolve({ filter: /\.wasm(\?module)?$/ }, ({ path }) => ({ path, external: true }));
+      builder.onLoad({ filter: /.*/, namespace: "provided" }, ({ path }) => ({
+        contents: contents(path.split("/")),
+        resolveDir: src,
       }));
     },
   };
 }
 
-async function bundle() {
-  const src = join(root, "pkg-template/src");
-  const entry = (name) => join(src, `entry/${name}.ts`);
-  const parts = MODULES.filter(({ part }) => part);
-  const bundled = (module, more) =>
-    build({
-      bundle: true,
-      target: "es2022",
-      legalComments: "none",
-      logLevel: "warning",
-      logOverride: { "empty-import-meta": "silent" },
-      // The glue has a loader of its own that no entry calls; without it no bundler is misled.
-      treeShaking: true,
-      // Optional peers, and the package itself, which the adapters import as their user does.
-      external: [
-        "./kitbag.wasm",
-        "./storages.wasm",
-        "./lent.wasm",
-        "node:*",
-        "kitbag",
-        "kitbag/*",
-        ...peers(),
-      ],
-      plugins: [provided(module), ...(parts.length > 0 ? [otherBundles] : [])],
-      ...more,
-    });
-  const esm = (entryPoints) => ({
-    entryPoints,
-    entryNames: "[name]",
-    chunkNames: "core-[hash]",
-    outdir: dist,
-    format: "esm",
-    splitting: true,
+/** The module of a chunk, or of what chunks share; without a name it is in the primary. */
+function partOf(name, needs) {
+  const lines = [`import { Chunk } from "./core/chunk.js";`];
+  if (name !== undefined) lines.push(`import bytes from "#bytes/${name}";`);
+  needs.forEach((need, at) => {
+    lines.push(`import need${at} from "#part/${need}";`);
   });
-  const commonjs = (name) => ({
-    entryPoints: [entry(name)],
-    outfile: join(dist, `${name}.cjs`),
+  const needed = needs.map((_, at) => `need${at}`).join(", ");
+  const named = name === undefined ? `"", undefined` : `${JSON.stringify(name)}, bytes`;
+  lines.push(`export default /* @__PURE__ */ new Chunk(${named}, [${needed}]);`);
+  return lines.join("\n");
+}
+
+/** Modules with a class or function of the API: a file of its own each, for bundlers to drop. */
+function apiModules() {
+  const index = readFileSync(join(src, "index.ts"), "utf8");
+  const names = [...index.matchAll(/^export (?!type)[^;]*? from "\.\/(.+)\.js";/gm)];
+  return names.map(([, name]) => name);
+}
+
+async function bundle() {
+  const all = forms();
+  const common = (form) => ({
+    bundle: true,
+    target: "es2022",
+    legalComments: "none",
+    logLevel: "warning",
+    logOverride: { "empty-import-meta": "silent" },
+    treeShaking: true,
+    // Optional peers, and the package itself, which the adapters import as their user does.
+    external: ["node:*", "kitbag", "kitbag/*", ...peers()],
+    plugins: [provided(form)],
+  });
+  const esm = { outdir: dist, format: "esm", splitting: true, metafile: true };
+  /** The whole package in a form: `NAME.js` and, beside it in `NAME/`, a file for each class. */
+  const whole = (name, form, entry, more = {}) =>
+    esbuild({
+      ...common(form),
+      ...esm,
+      entryPoints: {
+        [name]: join(src, entry),
+        ...Object.fromEntries(
+          apiModules().map((module) => [`${name}/${module}`, join(src, `${module}.ts`)]),
+        ),
+        ...more,
+      },
+      chunkNames: `${name}/core-[hash]`,
+    });
+  const testing = options.testing
+    ? { "browser/testing": join(root, "tests/panics/testing.ts") }
+    : {};
+  const { metafile } = await whole("browser", all.inline, "index.ts", testing);
+  await whole("workerd", all.module, "index.ts", renamed(testing, "workerd"));
+  await whole("edge", all.edge, "index.ts");
+  await whole("slim", all.given, "entry/slim.ts");
+  const node = [join(src, "entry/node.ts"), ...Object.values(testing)];
+  await esbuild({
+    ...common(all.file),
+    stdin: { contents: node.map((file) => `export * from "${file}";`).join(""), resolveDir: src },
+    outfile: join(dist, "core.cjs"),
     format: "cjs",
     platform: "node",
   });
-  const [first] = MODULES;
-  const runtimes = ["node", "workerd", "browser", "slim"];
-  const testing = options.testing ? [join(root, "tests/panics/testing.ts")] : [];
-  const adapters = subpaths().map((file) => join(src, file));
-  await bundled(first, esm([...runtimes.map(entry), ...adapters, ...testing]));
-  await bundled(first, commonjs("require"));
-  for (const module of parts) {
-    const of = (runtime) => `${module.part}-${runtime}`;
-    // In one file: Node takes two milliseconds for each that it loads.
-    await bundled(module, { ...esm([entry(of("node"))]), splitting: false });
-    const others = runtimes.filter((runtime) => runtime !== "node");
-    await bundled(module, esm(others.map((runtime) => entry(of(runtime)))));
-    await bundled(module, commonjs(of("require")));
-  }
+  const index = Object.entries(metafile.outputs).find(([file]) => file.endsWith("dist/browser.js"));
+  if (!index) throw new Error("esbuild made no browser.js");
+  forNode(index[1].exports);
+  await esbuild({
+    ...common(all.inline),
+    ...esm,
+    entryPoints: subpaths().map((file) => join(src, file)),
+    entryNames: "[name]",
+    chunkNames: "shared-[hash]",
+  });
+}
+
+function renamed(entries, name) {
+  return Object.fromEntries(
+    Object.entries(entries).map(([key, file]) => [key.replace(/^\w+/, name), file]),
+  );
+}
+
+/**
+ * Node loads one file, `core.cjs`, whether by `import` or by `require`, from `kitbag` or from
+ * `kitbag/slim`: so there is one instance.
+ */
+function forNode(names) {
+  const testing = options.testing
+    ? ["panicNow", "panicLater", "panicInChunk", "callChunk", "chunkNames", "signingExamples"]
+    : [];
+  const slim = ["init", "initSync"];
+  const esm = (list) => `export { ${list.join(", ")} } from "./core.cjs";\n`;
+  const cjs = (list) =>
+    `const core = require("./core.cjs");\n${list.map((name) => `exports.${name} = core.${name};\n`).join("")}`;
+  writeFileSync(join(dist, "node.js"), esm(names));
+  writeFileSync(join(dist, "node.cjs"), cjs(names));
+  writeFileSync(join(dist, "slim-node.js"), esm([...names, ...slim]));
+  writeFileSync(join(dist, "slim-node.cjs"), cjs([...names, ...slim]));
+  if (testing.length > 0) writeFileSync(join(dist, "testing.js"), esm(testing));
 }
 
 /** Modules with a subpath of their own: every file in `src/adapters`, and the suite. */
@@ -260,8 +255,11 @@ function declarations() {
     join(out, "types"),
   ]);
   // For `require` under node16 resolution, where a `.d.ts` of an ES module does not count.
-  for (const name of ["index", "agent", "storages", "lent"]) {
-    writeFileSync(join(out, `types/${name}.d.cts`), `export * from "./${name}.js";\n`);
+  for (const [name, from] of [
+    ["index", "index"],
+    ["slim", "entry/slim"],
+  ]) {
+    writeFileSync(join(out, `types/${name}.d.cts`), `export * from "./${from}.js";\n`);
   }
 }
 
@@ -281,21 +279,15 @@ function packageFiles() {
   }
 }
 
-function report({ name, wasm }) {
+function report(name, bytes) {
   const sizes = {
-    raw: wasm.length,
-    gzip: gzipSync(wasm, { level: 9 }).length,
-    brotli: brotliCompressSync(wasm).length,
+    raw: bytes.length,
+    gzip: gzipSync(bytes, { level: 9 }).length,
+    brotli: brotliCompressSync(bytes).length,
+    packed: wasm.texts[name].length * 0.75,
   };
   const shown = Object.entries(sizes).map(
-    ([name, bytes]) => `${name} ${(bytes / 1024).toFixed(1)} KiB`,
+    ([measure, size]) => `${measure} ${(size / 1024).toFixed(1)} KiB`,
   );
   console.log(`${name}.wasm (${variant}): ${shown.join(", ")}`);
-  if (variant !== "release") return;
-  for (const [measure, limit] of Object.entries(BUDGET)) {
-    if (sizes[measure] > limit) {
-      console.error(`${name}.wasm is over its ${measure} budget of ${limit / 1024} KiB.`);
-      process.exitCode = 1;
-    }
-  }
 }

@@ -9,6 +9,7 @@ import { buildPackage } from "./lib/built.mjs";
 import { must, run } from "./lib/exec.mjs";
 import { locked } from "./lib/lock.mjs";
 import { at, cache } from "./lib/paths.mjs";
+import { buildSplitter } from "./lib/splitter.mjs";
 
 const tools = cache("tools");
 
@@ -219,6 +220,7 @@ const steps = {
     await ensure("wasm-target");
     await cargoTool("wasm-bindgen-cli", "wasm-bindgen", wasmBindgenVersion());
   },
+  splitter: () => buildSplitter(say),
   "wasm-pack": async () => {
     await ensure("wasm-bindgen");
     await cargoTool("wasm-pack", "wasm-pack");
@@ -276,7 +278,7 @@ export async function ensureAll(names) {
 
 /** Everything that `npm run build` needs. */
 export async function ensureBuildTools() {
-  await ensureAll(["npm", "wasm-bindgen"]);
+  await ensureAll(["npm", "wasm-bindgen", "splitter"]);
 }
 
 /** The matching wasm-bindgen, once `ensureBuildTools` has run. */

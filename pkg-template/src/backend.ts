@@ -50,26 +50,10 @@ export function capabilityOf(handle: number): Capability {
   return received(unpack.unpackCapability) as Capability;
 }
 
-const BRAND = Symbol.for("kitbag.backend");
-
 /** Every backend whose answers are promises. */
 export abstract class Backend implements BackendProtocolV2 {
-  /** There is one such class in each of the package's bundles; an instance of one counts for all. */
-  // biome-ignore-start lint/complexity/noThisInStatic: a subclass asks for itself
-  static [Symbol.hasInstance](value: unknown): boolean {
-    if (!Object.hasOwn(this, "isBackendClass")) {
-      return Function.prototype[Symbol.hasInstance].call(this, value);
-    }
-    return typeof value === "object" && value !== null && BRAND in value;
-  }
-  // biome-ignore-end lint/complexity/noThisInStatic: a subclass asks for itself
-
-  /** @internal */
-  static readonly isBackendClass = true;
-
   constructor(handle: number) {
     own(this, handle);
-    Object.defineProperty(this, BRAND, { value: true });
   }
 
   /** What this backend can promise. */

@@ -1,24 +1,18 @@
 // CompositeBackend: several backends as one tree.
 
+import router from "#chunk/router";
 import type { AnyBackend as Any } from "./adapt.js";
 import { addShell, Backend, type ExecuteOptions } from "./backend.js";
-import { received } from "./core/call.js";
+import { madeHandle } from "./core/call.js";
 import { refused } from "./core/checks.js";
 import { withHandle } from "./core/foreign.js";
 import { sealClass } from "./core/handle.js";
 import { enter, glue } from "./core/instance.js";
 import { begin, finish, putText, putU32, sent } from "./core/message.js";
-import type { ExecuteResponse, Failure } from "./types.js";
+import type { ExecuteResponse } from "./types.js";
 
 /** Any object that is a backend: of ours, or with the protocol's methods of either version. */
 export type AnyBackend = Any;
-
-/** A handle in an answer, or the refusal as a TypeError. */
-export function madeHandle(what: string): number {
-  const answer = received((reply) => ({ handle: reply.u32() }));
-  if (!("handle" in answer)) throw new TypeError(`${what}: ${(answer as Failure).error}`);
-  return answer.handle;
-}
 
 function make(defaultBackend: unknown, routes: unknown): { handle: number; prefixes: string[] } {
   if (typeof routes !== "object" || routes === null || Array.isArray(routes)) {
@@ -54,6 +48,7 @@ function make(defaultBackend: unknown, routes: unknown): { handle: number; prefi
       return madeHandle("CompositeBackend");
     });
   };
+  router.load();
   const handle = mounts(0);
   return { handle, prefixes: entries.map(([prefix]) => shown(prefix)) };
 }

@@ -1,6 +1,7 @@
 // ContextHubBackend: files in a repo of LangSmith's Context Hub. A client of the `langsmith`
 // package is used as it is; without one, the few requests that are needed are made here.
 
+import chunk from "#chunk/hub";
 import { Backend } from "./backend.js";
 import { messageOf, Options } from "./core/checks.js";
 import { sealClass } from "./core/handle.js";
@@ -60,6 +61,7 @@ export class ContextHubBackend extends Backend {
       );
     }
     const hub = client ?? new FetchClient(apiKey ?? "", baseUrl ?? HUB);
+    chunk.load();
     super(enter(() => glue.context_hub_new(hub, repo, writeMode === "overwrite")));
   }
 }

@@ -1,5 +1,6 @@
 // CustomBackend: a storage of your own, in thirty lines, gives every operation.
 
+import chunk from "#chunk/custom";
 import { Backend } from "./backend.js";
 import { kindOf, messageOf, Options } from "./core/checks.js";
 import { sealClass } from "./core/handle.js";
@@ -139,6 +140,7 @@ export class CustomBackend extends Backend {
     const v1 = given.oneOf("fileFormat", ["v1", "v2"], "v2") === "v1";
     const limit = given.amount("maxFileBytes") ?? -1;
     given.done();
+    chunk.load();
     super(
       enter(() =>
         glue.custom_new(storage, capability ?? {}, puts && deletes, overwrite, v1, limit),

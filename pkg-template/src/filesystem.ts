@@ -1,5 +1,6 @@
 // FilesystemBackend: a real folder, lent by the host.
 
+import chunk from "#chunk/disk";
 import { Backend } from "./backend.js";
 import { Options } from "./core/checks.js";
 import { sealClass } from "./core/handle.js";
@@ -150,6 +151,7 @@ export class FilesystemBackend extends Backend {
     const given = new Options("FilesystemBackend", options);
     const { disk, overwrite } = diskOf(given, "rootDir");
     given.done();
+    chunk.load();
     super(enter(() => glue.disk_new(disk, diskPromises(disk), overwrite, undefined, undefined)));
   }
 }

@@ -1,6 +1,7 @@
 // IndexedDbBackend: files in the browser's database. They stay when the tab closes, and tabs
 // never lose each other's work.
 
+import chunk from "#chunk/idb";
 import { Backend } from "./backend.js";
 import { Changes, type FileChanges } from "./browser/changes.js";
 import {
@@ -48,6 +49,7 @@ export class IndexedDbBackend extends Backend {
     const patience = given.amount("openTimeoutMs") ?? PATIENCE;
     given.done();
     const changes = new Changes(`kitbag:indexeddb:${JSON.stringify([database, namespace])}`);
+    chunk.load();
     super(
       enter(() =>
         glue.indexed_db_new(

@@ -1,6 +1,7 @@
 // LocalShellBackend: a real folder, and commands by a callback of the host's. Nothing confines
 // a command: it can do whatever the host's own user can. See the safety notes in docs/host.md.
 
+import chunk from "#chunk/disk";
 import { addShell, Backend, type ExecuteOptions } from "./backend.js";
 import { kindOf, Options } from "./core/checks.js";
 import { sealClass } from "./core/handle.js";
@@ -108,6 +109,7 @@ export class LocalShellBackend extends Backend {
         ownTimeout ?? timeoutMs,
         maxOutputBytes,
       );
+    chunk.load();
     super(enter(() => glue.disk_new(disk, diskPromises(disk), overwrite, shellId(), begin)));
     addShell(this);
     this.#initialFiles = initialFiles;

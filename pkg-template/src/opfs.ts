@@ -1,6 +1,7 @@
 // OpfsBackend: files in the browser's origin-private file system, or in a directory that the
 // user picked. Real directories, seen by everything else that looks there.
 
+import chunk from "#chunk/opfs";
 import { Backend } from "./backend.js";
 import { Changes, type FileChanges } from "./browser/changes.js";
 import {
@@ -63,6 +64,7 @@ export class OpfsBackend extends Backend {
     given.done();
     const place = directory ? ["directory", directory.name] : ["root", ...root];
     const changes = new Changes(`kitbag:opfs:${JSON.stringify([...place, ...namespace])}`);
+    chunk.load();
     super(
       enter(() =>
         glue.opfs_new(

@@ -1,9 +1,10 @@
 // withPolicy: rules around any backend. The options are looked at here, early and by name; what
 // they mean stands in Rust, a wrapper a concern.
 
+import chunk from "#chunk/policy";
 import type { AnyBackend } from "./adapt.js";
 import { addShell, Backend, type ExecuteOptions } from "./backend.js";
-import { madeHandle } from "./composite.js";
+import { madeHandle } from "./core/call.js";
 import { kindOf, Options } from "./core/checks.js";
 import { withHandle } from "./core/foreign.js";
 import { sealClass } from "./core/handle.js";
@@ -249,6 +250,7 @@ export class PolicyWrapper extends Backend {
   constructor(inner: AnyBackend, policy: Policy) {
     const kept = policy instanceof KeptPolicy ? policy.id : undefined;
     const options = kept === undefined ? checked(policy) : undefined;
+    chunk.load();
     super(
       withHandle("PolicyWrapper: the inner backend", inner, (handle) => {
         enter(() =>
@@ -282,6 +284,7 @@ export class KeptPolicy {
 
   constructor(policy: Policy) {
     const options = checked(policy);
+    chunk.load();
     enter(() => glue.policy_keep(options));
     this.id = madeHandle("PolicyWrapper");
     collected.register(this, this.id);

@@ -1,6 +1,7 @@
 // S3Backend: files in object storage that speaks S3, by fetch. R2Backend: the same over the R2
 // binding of a Worker. Options are looked at here; everything else is in wasm.
 
+import chunk from "#chunk/s3";
 import { Backend } from "./backend.js";
 import { Options } from "./core/checks.js";
 import { sealClass } from "./core/handle.js";
@@ -151,6 +152,7 @@ export function presignS3(
 
 /** Runs what refuses an option with its name and what it must be, a line each. */
 function thrownBy<T>(options: Options, run: () => T): T {
+  chunk.load();
   try {
     return enter(run);
   } catch (error) {

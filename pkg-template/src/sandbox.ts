@@ -1,5 +1,6 @@
 // SandboxBackend: a machine that can only be reached by running commands there.
 
+import chunk from "#chunk/sandbox";
 import { addShell, Backend, type ExecuteOptions } from "./backend.js";
 import { Options } from "./core/checks.js";
 import { sealClass } from "./core/handle.js";
@@ -68,16 +69,20 @@ export class SandboxBackend extends Backend {
     const run = (command: string, limits: CommandLimits) => execute?.call(options, command, limits);
     const begin = (maxBytes: number) => (command: string, ownTimeout?: number) =>
       underLimits(run, command, ownTimeout ?? timeoutMs, maxBytes);
+    chunk.load();
     super(
-      enter(() => {
-        const machine = glue.sandbox_machine(
+      enter(() =>
+        glue.sandbox_new(
           begin(OWN_OUTPUT),
           upload && ((files: unknown) => upload.call(options, files)),
           download && ((paths: unknown) => download.call(options, paths)),
-        );
-        const own = begin(maxOutputBytes);
-        return glue.sandbox_new(machine, rootDir, maxFileBytes, overwrite, id, own);
-      }),
+          rootDir,
+          maxFileBytes,
+          overwrite,
+          id,
+          begin(maxOutputBytes),
+        ),
+      ),
     );
     addShell(this);
   }

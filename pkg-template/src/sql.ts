@@ -1,6 +1,7 @@
 // SqlBackend and its presets: files in a table of a database that the host already runs. All
 // that is asked of it is one function that sends a statement with its values.
 
+import chunk from "#chunk/sql";
 import { Backend } from "./backend.js";
 import { settled } from "./core/call.js";
 import { Options } from "./core/checks.js";
@@ -85,6 +86,7 @@ function made(given: Options, kind: Kind): number {
   const migrate = given.boolean("migrate", false);
   const writeMode = given.oneOf("writeMode", ["create", "overwrite"], "create");
   given.done();
+  chunk.load();
   try {
     return enter(() =>
       glue.sql_new(

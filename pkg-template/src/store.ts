@@ -2,6 +2,7 @@
 // is about may be decided by each call anew (a namespace by function, a store of the graph that
 // runs), so such a backend finds the right one behind itself at the start of every call.
 
+import chunk from "#chunk/store";
 import { Backend } from "./backend.js";
 import { BadArgument, messageOf, Options } from "./core/checks.js";
 import { FILE_METHODS, handleOf, sealClass } from "./core/handle.js";
@@ -91,6 +92,7 @@ function boundTo(store: StoreLike, namespace: readonly string[], form: Form): Bo
   if (before) return before;
   for (const [old, ref] of known) if (ref.deref() === undefined) known.delete(old);
   let handle: number;
+  chunk.load();
   try {
     handle = enter(() => glue.store_new(store, [...namespace], form.overwrite, form.v1, form.raw));
   } catch (refusal) {
@@ -136,6 +138,7 @@ export class StoreBackend extends Backend {
       return;
     }
     // Nothing stands behind this one's own handle; every method goes to another.
+    chunk.load();
     super(enter(() => glue.store_new({}, ["unbound"], form.overwrite, form.v1, form.raw)));
     const bind = () => {
       const whose = older ?? undefined;

@@ -2,6 +2,7 @@
 // in wasm; here are its options, the resolving of backends, and plain objects to pass on. No
 // call of a tool throws or rejects: what was wrong is text for the model.
 
+import chunk from "#chunk/tools";
 import type { AnyBackend } from "./adapt.js";
 import { received, settled } from "./core/call.js";
 import { kindOf, messageOf, Options, refused } from "./core/checks.js";
@@ -294,6 +295,7 @@ function makeSet(of: Options, options: FileToolsOptions | undefined): { id: numb
   if (bad) throw new TypeError(`createFileTools: ${bad.error}`);
   const length = put.finish();
   put.sent();
+  chunk.load();
   enter(() => glue.tools_new(length));
   const made = received((reply) => ({ id: reply.u32() }));
   if (!("id" in made)) throw new TypeError(`createFileTools: ${(made as Refused).error}`);

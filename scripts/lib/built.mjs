@@ -14,6 +14,9 @@ const INPUTS = [
   "package-lock.json",
   "LICENSE",
   "scripts/build.mjs",
+  "scripts/lib/splitter.mjs",
+  "scripts/lib/wasm.mjs",
+  "tools",
   "src",
   "pkg-template",
 ];
@@ -30,9 +33,10 @@ function* files(path) {
   }
 }
 
-function fingerprint() {
+/** A hash over files and folders. */
+export function fingerprint(inputs) {
   const hash = createHash("sha256");
-  for (const input of INPUTS) {
+  for (const input of inputs) {
     for (const file of files(at(input))) {
       hash.update(file).update("\0").update(readFileSync(file)).update("\0");
     }
@@ -57,18 +61,13 @@ export async function buildPackage(args) {
   const out = testing ? cache("pkg-testing") : at("pkg");
   const stamp = cache(`built${testing ? "-testing" : ""}.json`);
   const dev = quick();
-  const print = fingerprint();
+  const print = fingerprint(INPUTS);
   const last = stampOf(stamp);
   const fits = last.print === print && (dev || !last.dev);
   if (fits && existsSync(join(out, "package.json"))) return;
   process.stderr.write(`setup: building ${testing ? "the testing variant" : "the package"}\n`);
-  const output = await must(process.execPath, [
-    at("scripts/build.mjs"),
-    ...args,
-    ...(dev ? ["--dev"] : []),
-  ]);
-  const size = /^kitbag\.wasm .*$/m.exec(output)?.[0];
-  if (size) process.stderr.write(`setup: ${size}\n`);
+  await must(process.execPath, [at("scripts/build.mjs"), ...args, ...(dev ? ["--dev"] : [])]);
+
   mkdirSync(cache(), { recursive: true });
   writeFileSync(stamp, JSON.stringify({ print, dev }));
 }

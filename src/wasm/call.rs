@@ -17,7 +17,6 @@ use crate::protocol::{
 };
 use crate::time::Time;
 use crate::wasm::args::Args;
-#[cfg(feature = "agent")]
 use crate::wasm::policy;
 use crate::wasm::reply::{Reply, reply_done, reply_ptr};
 use crate::wasm::{buffers, handles, task};
@@ -64,7 +63,6 @@ fn prepared(handle: u32, operation: u8, len: usize) -> LocalBoxFuture<'static, R
     match asked {
         Ok(future) => future,
         Err(error) => {
-            #[cfg(feature = "agent")]
             policy::refused_early(handle, operation, &error);
             Box::pin(std::future::ready(Reply::error(&error)))
         }

@@ -1,26 +1,29 @@
-//! `CompositeBackend`, and JavaScript objects as backends.
+//! `CompositeBackend`.
 
 use std::rc::Rc;
 
-use wasm_bindgen::JsValue;
 use wasm_bindgen::prelude::wasm_bindgen;
 
-use crate::backend::foreign::Foreign;
 use crate::composite::Composite;
 use crate::error::Result;
 use crate::wasm::args::Args;
 use crate::wasm::call::answered;
+use crate::wasm::chunk::chunk;
 use crate::wasm::{buffers, handles};
 
-/// A handle for a JavaScript object with the protocol's methods.
-#[wasm_bindgen]
-pub fn foreign_new(object: JsValue) -> u32 {
-    handles::hold(Rc::new(Foreign::new(object)))
+struct Functions {
+    new: fn(usize),
 }
+
+chunk!("router", Functions = Functions { new });
 
 /// Makes a router of handles; answers its own.
 #[wasm_bindgen]
 pub fn composite_new(len: usize) {
+    (chunk().new)(len);
+}
+
+fn new(len: usize) {
     let answer = buffers::with_scratch(len, |message| made(&mut Args::new(message)));
     answered(answer, |reply, handle| reply.u32(handle)).send();
 }

@@ -7,20 +7,25 @@ use wasm_bindgen::prelude::wasm_bindgen;
 
 use crate::backend::context_hub::ContextHub;
 use crate::backend::context_hub::host::HostHub;
-use crate::backend::files::{Files, FilesOptions, WriteMode};
+use crate::backend::files::Files;
+use crate::wasm::chunk::chunk;
 use crate::wasm::handles;
+use crate::wasm::options::files_options;
+
+struct Functions {
+    new: fn(JsValue, String, bool) -> u32,
+}
+
+chunk!("hub", Functions = Functions { new });
 
 /// A new one.
 #[wasm_bindgen]
 pub fn context_hub_new(client: JsValue, repo: String, overwrite: bool) -> u32 {
-    let options = FilesOptions {
-        write_mode: if overwrite {
-            WriteMode::Overwrite
-        } else {
-            WriteMode::Create
-        },
-        ..FilesOptions::default()
-    };
+    (chunk().new)(client, repo, overwrite)
+}
+
+fn new(client: JsValue, repo: String, overwrite: bool) -> u32 {
+    let options = files_options(overwrite, false, -1.0);
     let storage = ContextHub::new(HostHub { client, repo });
     handles::hold(Rc::new(Files::new(storage, options)))
 }

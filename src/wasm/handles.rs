@@ -75,7 +75,6 @@ fn closed() -> Error {
 /// Lets go of a backend.
 #[wasm_bindgen]
 pub fn handle_drop(id: u32) {
-    #[cfg(feature = "agent")]
     crate::wasm::policy::forget(id);
     let gone = HANDLES.with_borrow_mut(|handles| handles.held.remove(&id));
     // Dropped outside the borrow: it may hold others.

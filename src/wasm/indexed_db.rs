@@ -6,11 +6,19 @@ use std::time::Duration;
 use js_sys::Function;
 use wasm_bindgen::prelude::wasm_bindgen;
 
-use crate::backend::files::{Files, FilesOptions, WriteMode};
+use crate::backend::files::Files;
 use crate::backend::indexed_db::connection::Durability;
 use crate::backend::indexed_db::{IndexedDb, Options};
 use crate::env::dom::Herald;
+use crate::wasm::chunk::chunk;
 use crate::wasm::handles;
+use crate::wasm::options::files_options;
+
+struct Functions {
+    new: fn(String, String, bool, bool, f64, Function) -> u32,
+}
+
+chunk!("idb", Functions = Functions { new });
 
 /// A new one. `tell` is called with the paths of each change.
 #[wasm_bindgen]
@@ -22,14 +30,25 @@ pub fn indexed_db_new(
     open_timeout_ms: f64,
     tell: Function,
 ) -> u32 {
-    let files = FilesOptions {
-        write_mode: if overwrite {
-            WriteMode::Overwrite
-        } else {
-            WriteMode::Create
-        },
-        ..FilesOptions::default()
-    };
+    (chunk().new)(
+        database,
+        namespace,
+        overwrite,
+        strict,
+        open_timeout_ms,
+        tell,
+    )
+}
+
+fn new(
+    database: String,
+    namespace: String,
+    overwrite: bool,
+    strict: bool,
+    open_timeout_ms: f64,
+    tell: Function,
+) -> u32 {
+    let files = files_options(overwrite, false, -1.0);
     let options = Options {
         database,
         namespace,

@@ -9,32 +9,26 @@
 pub mod args;
 pub mod buffers;
 pub mod call;
-#[cfg(feature = "agent")]
+mod chunk;
 pub mod composite;
-#[cfg(feature = "lent")]
 pub mod context_hub;
+pub mod custom;
+pub mod disk;
+pub mod foreign;
 pub mod handles;
 mod heap;
-#[cfg(feature = "storages")]
 pub mod indexed_db;
-#[cfg(feature = "lent")]
-pub mod lent;
-#[cfg(feature = "storages")]
 pub mod opfs;
+mod options;
 pub mod panic;
-#[cfg(feature = "agent")]
 pub mod policy;
 pub mod reply;
-#[cfg(feature = "storages")]
 pub mod s3;
-#[cfg(feature = "lent")]
+pub mod sandbox;
 pub mod sql;
-#[cfg(feature = "agent")]
 pub mod state;
-#[cfg(feature = "lent")]
 pub mod store;
 pub mod task;
-#[cfg(feature = "agent")]
 pub mod tools;
 
 use wasm_bindgen::prelude::wasm_bindgen;

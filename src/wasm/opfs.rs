@@ -6,10 +6,18 @@ use js_sys::Function;
 use wasm_bindgen::JsValue;
 use wasm_bindgen::prelude::wasm_bindgen;
 
-use crate::backend::files::{Files, FilesOptions, WriteMode};
+use crate::backend::files::Files;
 use crate::backend::opfs::{Opfs, Root, Writers};
 use crate::env::dom::Herald;
+use crate::wasm::chunk::chunk;
 use crate::wasm::handles;
+use crate::wasm::options::files_options;
+
+struct Functions {
+    new: fn(JsValue, Vec<String>, bool, bool, Function) -> u32,
+}
+
+chunk!("opfs", Functions = Functions { new });
 
 /// A new one. `directory` is a handle, or `undefined` for the origin's own file system; `steps`
 /// are the directories beneath it; `exclusive` says that only backends like it write there. `tell` is called with the paths of each change.
@@ -21,14 +29,17 @@ pub fn opfs_new(
     exclusive: bool,
     tell: Function,
 ) -> u32 {
-    let options = FilesOptions {
-        write_mode: if overwrite {
-            WriteMode::Overwrite
-        } else {
-            WriteMode::Create
-        },
-        ..FilesOptions::default()
-    };
+    (chunk().new)(directory, steps, overwrite, exclusive, tell)
+}
+
+fn new(
+    directory: JsValue,
+    steps: Vec<String>,
+    overwrite: bool,
+    exclusive: bool,
+    tell: Function,
+) -> u32 {
+    let options = files_options(overwrite, false, -1.0);
     let root = if directory.is_undefined() {
         Root::Origin(steps)
     } else {

@@ -29,13 +29,38 @@ pub fn set_listener(listener: Function) {
 pub mod testing {
     use wasm_bindgen::prelude::wasm_bindgen;
 
-    use crate::wasm::{call, task};
+    use crate::wasm::{
+        call, composite, context_hub, custom, disk, foreign, indexed_db, opfs, policy, s3, sandbox,
+        sql, store, task, tools,
+    };
 
     /// Panics in a synchronous call.
     #[wasm_bindgen]
     #[expect(clippy::panic, reason = "that is what it is for")]
     pub fn panic_now() {
         panic!("a deliberate panic");
+    }
+
+    /// Panics in the code of a chunk, which must be loaded.
+    #[wasm_bindgen]
+    pub fn panic_in_chunk(name: &str) {
+        match name {
+            "custom" => custom::panic_in_chunk(),
+            "disk" => disk::panic_in_chunk(),
+            "foreign" => foreign::panic_in_chunk(),
+            "hub" => context_hub::panic_in_chunk(),
+            "idb" => indexed_db::panic_in_chunk(),
+            "opfs" => opfs::panic_in_chunk(),
+            "policy" => policy::panic_in_chunk(),
+            "router" => composite::panic_in_chunk(),
+            "s3" => s3::panic_in_chunk(),
+            "sandbox" => sandbox::panic_in_chunk(),
+            "sql" => sql::panic_in_chunk(),
+            "store" => store::panic_in_chunk(),
+            "tools" => tools::panic_in_chunk(),
+            // Not a panic: the test that names it fails.
+            _ => {}
+        }
     }
 
     /// Panics in a task, after it has waited once.

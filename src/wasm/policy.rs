@@ -20,7 +20,25 @@ use crate::policy::{
 };
 use crate::protocol::Content;
 use crate::wasm::call::answered;
+use crate::wasm::chunk::chunk;
 use crate::wasm::handles;
+
+struct Functions {
+    new: fn(u32, &JsValue),
+    keep: fn(&JsValue),
+    put: fn(u32, u32),
+    drop: fn(u32),
+}
+
+chunk!(
+    "policy",
+    Functions = Functions {
+        new,
+        keep,
+        put,
+        drop: drop_kept,
+    }
+);
 
 thread_local! {
     /// Audits by the handle of their policy, for calls refused before any rule sees them.
@@ -37,14 +55,22 @@ struct Kept {
 
 /// Puts a policy round a handle; answers with the new one.
 #[wasm_bindgen]
-pub fn policy_new(inner: u32, options: JsValue) {
-    answered(made(inner, &options), |reply, handle| reply.u32(handle)).send();
+pub fn policy_new(inner: u32, options: &JsValue) {
+    (chunk().new)(inner, options);
+}
+
+fn new(inner: u32, options: &JsValue) {
+    answered(made(inner, options), |reply, handle| reply.u32(handle)).send();
 }
 
 /// Keeps a policy that is to be put round one backend after another; answers with its number.
 #[wasm_bindgen]
-pub fn policy_keep(options: JsValue) {
-    let kept = read(&options).map(|policy| {
+pub fn policy_keep(options: &JsValue) {
+    (chunk().keep)(options);
+}
+
+fn keep(options: &JsValue) {
+    let kept = read(options).map(|policy| {
         KEPT.with_borrow_mut(|kept| {
             kept.last = kept.last.wrapping_add(1).max(1);
             let one_at_a_time = Some(OneAtATime::default());
@@ -64,6 +90,10 @@ pub fn policy_keep(options: JsValue) {
 /// Puts a policy that was kept round a handle; answers with the new one.
 #[wasm_bindgen]
 pub fn policy_put(kept: u32, inner: u32) {
+    (chunk().put)(kept, inner);
+}
+
+fn put(kept: u32, inner: u32) {
     let policy = KEPT.with_borrow(|all| all.held.get(&kept).cloned());
     let made = match policy {
         Some(policy) => stacked(inner, policy),
@@ -75,6 +105,10 @@ pub fn policy_put(kept: u32, inner: u32) {
 /// Lets go of a policy that was kept.
 #[wasm_bindgen]
 pub fn policy_drop(kept: u32) {
+    (chunk().drop)(kept);
+}
+
+fn drop_kept(kept: u32) {
     let gone = KEPT.with_borrow_mut(|all| all.held.remove(&kept));
     drop(gone);
 }

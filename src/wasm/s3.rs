@@ -8,7 +8,7 @@ use js_sys::{Date, Function};
 use wasm_bindgen::prelude::wasm_bindgen;
 use wasm_bindgen::{JsCast, JsValue};
 
-use crate::backend::files::{Files, FilesOptions, WriteMode};
+use crate::backend::files::Files;
 use crate::backend::s3::access::{Access, KeyRing, KeySource, Signed, Signer, Wire};
 use crate::backend::s3::bucket::{Bucket, Location};
 use crate::backend::s3::client::Retry;
@@ -21,7 +21,39 @@ use crate::env::http::Fetch;
 use crate::error::{Error, Kind};
 use crate::storage::Pending;
 use crate::time::Time;
+use crate::wasm::chunk::chunk;
 use crate::wasm::handles;
+use crate::wasm::options::files_options;
+
+type Made = std::result::Result<u32, JsValue>;
+
+struct Functions {
+    new: fn(&JsValue, &JsValue, Option<Function>, bool, Option<Function>, Function) -> Made,
+    new_r2: fn(&JsValue, JsValue, bool) -> Made,
+    presign: fn(&JsValue, &JsValue, &Presigned<'_>) -> std::result::Result<String, JsValue>,
+    #[cfg(feature = "testing")]
+    signing_examples: fn() -> String,
+}
+
+chunk!(
+    "s3",
+    Functions = Functions {
+        new,
+        new_r2,
+        presign,
+        #[cfg(feature = "testing")]
+        signing_examples,
+    }
+);
+
+/// What is to be presigned.
+struct Presigned<'a> {
+    method: &'a str,
+    key: &'a str,
+    query: &'a js_sys::Object,
+    headers: &'a js_sys::Object,
+    seconds: u32,
+}
 
 /// Reads where a bucket is. An option that cannot be throws `name` and what it must be, a line
 /// each.
@@ -176,14 +208,10 @@ fn hold(
         }
     };
     let storage = S3::new(bucket, wire, options, Box::new(warn));
-    let options = FilesOptions {
-        write_mode: match overwrite {
-            true => WriteMode::Overwrite,
-            false => WriteMode::Create,
-        },
-        ..FilesOptions::default()
-    };
-    handles::hold(Rc::new(Files::new(storage, options)))
+    handles::hold(Rc::new(Files::new(
+        storage,
+        files_options(overwrite, false, -1.0),
+    )))
 }
 
 /// A bucket with keys: an object, or a function that lends them. `send` sends one request.
@@ -195,7 +223,18 @@ pub fn s3_new(
     overwrite: bool,
     warn: Option<Function>,
     send: Function,
-) -> std::result::Result<u32, JsValue> {
+) -> Made {
+    (chunk().new)(options, keys, sign, overwrite, warn, send)
+}
+
+fn new(
+    options: &JsValue,
+    keys: &JsValue,
+    sign: Option<Function>,
+    overwrite: bool,
+    warn: Option<Function>,
+    send: Function,
+) -> Made {
     let access = match (sign, keys.dyn_ref::<Function>(), credentials(keys)) {
         (Some(sign), ..) => Access::Host(Box::new(HostSigner(sign))),
         (None, Some(lend), _) => Access::Keys(KeyRing::new(Box::new(HostKeys(lend.clone())))),
@@ -217,11 +256,11 @@ pub fn s3_new(
 
 /// A Worker's R2 binding.
 #[wasm_bindgen]
-pub fn r2_new(
-    options: &JsValue,
-    binding: JsValue,
-    overwrite: bool,
-) -> std::result::Result<u32, JsValue> {
+pub fn r2_new(options: &JsValue, binding: JsValue, overwrite: bool) -> Made {
+    (chunk().new_r2)(options, binding, overwrite)
+}
+
+fn new_r2(options: &JsValue, binding: JsValue, overwrite: bool) -> Made {
     let bucket = place(options, "R2")?;
     let wire = Rc::new(R2(binding));
     Ok(hold(bucket, wire, usage(options), overwrite, None))
@@ -238,6 +277,28 @@ pub fn s3_presign(
     headers: &js_sys::Object,
     seconds: u32,
 ) -> std::result::Result<String, JsValue> {
+    let request = Presigned {
+        method,
+        key,
+        query,
+        headers,
+        seconds,
+    };
+    (chunk().presign)(options, keys, &request)
+}
+
+fn presign(
+    options: &JsValue,
+    keys: &JsValue,
+    request: &Presigned<'_>,
+) -> std::result::Result<String, JsValue> {
+    let Presigned {
+        method,
+        key,
+        query,
+        headers,
+        seconds,
+    } = *request;
     let keys = credentials(keys).ok_or_else(|| {
         JsValue::from_str("credentials\n{ accessKeyId, secretAccessKey, sessionToken? }")
     })?;
@@ -271,6 +332,11 @@ pub fn s3_presign(
 #[cfg(feature = "testing")]
 #[wasm_bindgen]
 pub fn s3_signing_examples() -> String {
+    (chunk().signing_examples)()
+}
+
+#[cfg(feature = "testing")]
+fn signing_examples() -> String {
     let lines = crate::backend::s3::sign::examples::all();
     let lines = lines
         .iter()

@@ -6,16 +6,32 @@ use js_sys::Function;
 use wasm_bindgen::JsValue;
 use wasm_bindgen::prelude::wasm_bindgen;
 
-use crate::backend::files::{Files, FilesOptions, WriteMode};
+use crate::backend::files::Files;
 use crate::backend::sql::dialect::{Dialect, Table, namespace_key};
 use crate::backend::sql::host::HostDatabase;
 use crate::backend::sql::statements::Place;
 use crate::backend::sql::{Sql, SqlOptions};
 use crate::error::Error;
 use crate::wasm::call::answered;
+use crate::wasm::chunk::chunk;
+use crate::wasm::options::files_options;
 use crate::wasm::{handles, task};
 
 type SqlFiles = Files<Sql<HostDatabase>>;
+type Made = std::result::Result<u32, JsValue>;
+
+struct Functions {
+    new: fn(Function, &str, &str, Vec<String>, bool, bool, f64) -> Made,
+    migrate: fn(u32) -> u32,
+}
+
+chunk!(
+    "sql",
+    Functions = Functions {
+        new,
+        migrate: migrated
+    }
+);
 
 /// A new one; `max_file_bytes` below zero means no limit. An option that cannot be is thrown as
 /// a sentence.
@@ -28,7 +44,27 @@ pub fn sql_new(
     migrate: bool,
     overwrite: bool,
     max_file_bytes: f64,
-) -> std::result::Result<u32, JsValue> {
+) -> Made {
+    (chunk().new)(
+        query,
+        dialect,
+        table,
+        namespace,
+        migrate,
+        overwrite,
+        max_file_bytes,
+    )
+}
+
+fn new(
+    query: Function,
+    dialect: &str,
+    table: &str,
+    namespace: Vec<String>,
+    migrate: bool,
+    overwrite: bool,
+    max_file_bytes: f64,
+) -> Made {
     let refused = |error: Error| JsValue::from_str(&error.to_string());
     let parts: Vec<&str> = namespace.iter().map(String::as_str).collect();
     let place = Place {
@@ -41,14 +77,7 @@ pub fn sql_new(
         // A float-to-integer cast saturates.
         max_file_bytes: (max_file_bytes >= 0.0).then_some(max_file_bytes as u64),
     };
-    let files = FilesOptions {
-        write_mode: if overwrite {
-            WriteMode::Overwrite
-        } else {
-            WriteMode::Create
-        },
-        ..FilesOptions::default()
-    };
+    let files = files_options(overwrite, false, -1.0);
     let storage = Sql::new(HostDatabase(query), place, options);
     Ok(handles::hold(Rc::new(Files::new(storage, files))))
 }
@@ -56,6 +85,10 @@ pub fn sql_new(
 /// Makes or upgrades the table; a task.
 #[wasm_bindgen]
 pub fn sql_migrate(handle: u32) -> u32 {
+    (chunk().migrate)(handle)
+}
+
+fn migrated(handle: u32) -> u32 {
     let files = handles::itself::<SqlFiles>(handle);
     task::start(async move {
         let answer = match files {

@@ -5,11 +5,21 @@ use std::rc::Rc;
 use wasm_bindgen::JsValue;
 use wasm_bindgen::prelude::wasm_bindgen;
 
-use crate::backend::files::{Files, FilesOptions, WriteMode};
+use crate::backend::files::Files;
 use crate::backend::sql::dialect::check_namespace;
 use crate::backend::store::Items;
-use crate::file::Format;
+use crate::wasm::chunk::chunk;
 use crate::wasm::handles;
+use crate::wasm::options::files_options;
+
+type Made = std::result::Result<u32, JsValue>;
+
+struct Functions {
+    new: fn(JsValue, Vec<String>, bool, bool, bool) -> Made,
+    share: fn(u32) -> u32,
+}
+
+chunk!("store", Functions = Functions { new, share });
 
 /// A new one. A namespace that cannot be is thrown as a sentence.
 #[wasm_bindgen]
@@ -19,18 +29,14 @@ pub fn store_new(
     overwrite: bool,
     v1: bool,
     raw_bytes: bool,
-) -> std::result::Result<u32, JsValue> {
+) -> Made {
+    (chunk().new)(store, namespace, overwrite, v1, raw_bytes)
+}
+
+fn new(store: JsValue, namespace: Vec<String>, overwrite: bool, v1: bool, raw_bytes: bool) -> Made {
     let parts: Vec<&str> = namespace.iter().map(String::as_str).collect();
     check_namespace(&parts).map_err(|error| JsValue::from_str(&error.to_string()))?;
-    let options = FilesOptions {
-        write_mode: if overwrite {
-            WriteMode::Overwrite
-        } else {
-            WriteMode::Create
-        },
-        format: if v1 { Format::V1 } else { Format::V2 },
-        max_file_bytes: None,
-    };
+    let options = files_options(overwrite, v1, -1.0);
     let items = Items::new(store, namespace, raw_bytes);
     Ok(handles::hold(Rc::new(Files::new(items, options))))
 }
@@ -38,6 +44,10 @@ pub fn store_new(
 /// Another handle of the same backend, so that all who use it take turns together.
 #[wasm_bindgen]
 pub fn store_share(handle: u32) -> u32 {
+    (chunk().share)(handle)
+}
+
+fn share(handle: u32) -> u32 {
     match handles::itself::<Files<Items>>(handle) {
         Ok(files) => handles::hold(files),
         // Nothing stands behind 0: each call answers that the backend was closed.

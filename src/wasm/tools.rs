@@ -17,8 +17,28 @@ use crate::tool::schema::Tool;
 use crate::tool::{Answer, Block, ToolOptions, ToolSet};
 use crate::wasm::args::Args;
 use crate::wasm::call::{answered, put_update};
+use crate::wasm::chunk::chunk;
 use crate::wasm::reply::Reply;
 use crate::wasm::{buffers, handles, task};
+
+struct Functions {
+    new: fn(usize),
+    drop: fn(u32),
+    describe: fn(u32, bool),
+    call: fn(u32, u32, usize) -> u32,
+    offload: fn(u32, u32, usize) -> u32,
+}
+
+chunk!(
+    "tools",
+    Functions = Functions {
+        new,
+        drop: drop_set,
+        describe,
+        call,
+        offload,
+    }
+);
 
 thread_local! {
     static SETS: RefCell<Sets> = RefCell::new(Sets::default());
@@ -38,6 +58,10 @@ fn tool_set(id: u32) -> Result<Rc<ToolSet>> {
 /// Makes a tool set; the answer is its number, or why its options were refused.
 #[wasm_bindgen]
 pub fn tools_new(len: usize) {
+    (chunk().new)(len);
+}
+
+fn new(len: usize) {
     let options = buffers::with_scratch(len, |message| options(&mut Args::new(message)));
     let made = options.map(|options| {
         SETS.with_borrow_mut(|sets| {
@@ -90,6 +114,10 @@ fn known(name: &str) -> Result<Tool> {
 /// Lets go of a tool set.
 #[wasm_bindgen]
 pub fn tools_drop(id: u32) {
+    (chunk().drop)(id);
+}
+
+fn drop_set(id: u32) {
     let gone = SETS.with_borrow_mut(|sets| sets.held.remove(&id));
     drop(gone);
 }
@@ -97,6 +125,10 @@ pub fn tools_drop(id: u32) {
 /// What is told to the model, where the backend can run commands or cannot.
 #[wasm_bindgen]
 pub fn tools_describe(id: u32, shell: bool) {
+    (chunk().describe)(id, shell);
+}
+
+fn describe(id: u32, shell: bool) {
     let set = tool_set(id);
     answered(set, |reply, set| {
         reply.str(&set.system_prompt(shell));
@@ -120,6 +152,10 @@ pub fn tools_shell(backend: u32) -> bool {
 /// Calls a tool over a backend; 0 when it is answered already, else its task.
 #[wasm_bindgen]
 pub fn tools_call(id: u32, backend: u32, len: usize) -> u32 {
+    (chunk().call)(id, backend, len)
+}
+
+fn call(id: u32, backend: u32, len: usize) -> u32 {
     let asked = buffers::with_scratch(len, |message| {
         let mut args = Args::new(message);
         let input = args.text_blob()?;
@@ -164,6 +200,10 @@ fn put_changes(reply: &mut Reply, update: FilesUpdate) {
 /// Moves a text that is too large into a file; 0 when it is answered already, else its task.
 #[wasm_bindgen]
 pub fn tools_offload(id: u32, backend: u32, len: usize) -> u32 {
+    (chunk().offload)(id, backend, len)
+}
+
+fn offload(id: u32, backend: u32, len: usize) -> u32 {
     let asked = buffers::with_scratch(len, |message| {
         let mut args = Args::new(message);
         let text = args.text_blob()?;

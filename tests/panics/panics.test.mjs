@@ -5,7 +5,12 @@ import { spawnSync } from "node:child_process";
 import { describe, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { KitbagPanic, StateBackend } from "../../.cache/pkg-testing/dist/node.js";
-import { panicLater, panicNow } from "../../.cache/pkg-testing/dist/testing.js";
+import {
+  chunkNames,
+  panicInChunk,
+  panicLater,
+  panicNow,
+} from "../../.cache/pkg-testing/dist/testing.js";
 import { workerModules } from "../lib/bundle.mjs";
 import { startWorker } from "../lib/workerd.mjs";
 
@@ -72,6 +77,56 @@ describe("in Node", () => {
     works(new StateBackend());
   });
 
+  test("a chunk that is not loaded is an Error, and works once it is loaded", () => {
+    // In a process of its own, since a chunk stays loaded.
+    const script = `
+      import { KitbagPanic, StateBackend } from "./dist/node.js";
+      import { callChunk, chunkNames, panicInChunk } from "./dist/testing.js";
+      const backend = new StateBackend({ files: { "/kept.txt": "kept" } });
+      const caught = (run) => {
+        try { run(); } catch (error) { return error instanceof KitbagPanic && error.message; }
+      };
+      for (const name of chunkNames) {
+        const early = caught(() => callChunk(name));
+        const loaded = caught(() => panicInChunk(name));
+        const again = caught(() => callChunk(name));
+        const kept = backend.read("/kept.txt").content;
+        console.log(JSON.stringify({ name, early, loaded, again, kept }));
+      }`;
+    const done = spawnSync(process.execPath, ["--input-type=module", "-e", script], {
+      cwd: pkg,
+      encoding: "utf8",
+    });
+    assert.equal(done.status, 0, done.stderr);
+    const seen = done.stdout
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line));
+    assert.equal(seen.length, chunkNames.length);
+    for (const { name, early, loaded, again, kept } of seen) {
+      if (process.env.KITBAG_DEV_BUILD !== "1") assert.doesNotMatch(early, /deliberate/, name);
+      assert.match(loaded, new RegExp(`a deliberate panic in the chunk ${name}`));
+      assert.equal(again, loaded);
+      assert.equal(kept, "kept");
+    }
+  });
+
+  for (const name of chunkNames) {
+    test(`1,000 panics inside the chunk ${name} use up nothing`, async () => {
+      const backend = new StateBackend({ files: { "/kept.txt": "kept" } });
+      const wanted = new RegExp(`a deliberate panic in the chunk ${name}`);
+      for (let n = 0; n < 1_000; n++) {
+        assert.throws(
+          () => panicInChunk(name),
+          (error) => error instanceof KitbagPanic && wanted.test(error.message),
+        );
+      }
+      assert.equal(backend.read("/kept.txt").content, "kept");
+      works(backend);
+      works(new StateBackend());
+    });
+  }
+
   test("the process neither exits nor sees an uncaught exception", () => {
     const script = `
       import { StateBackend } from "./dist/node.js";
@@ -99,7 +154,7 @@ describe("in workerd", () => {
   test("a Worker that panics answers, and goes on answering", async () => {
     const source = `
       import { StateBackend } from "./dist/workerd.js";
-      import { panicLater, panicNow } from "./dist/testing.js";
+      import { panicInChunk, panicLater, panicNow } from "./dist/workerd/testing.js";
       const backend = new StateBackend({ files: { "/kept.txt": "kept" } });
       export default {
         async fetch(request) {
@@ -108,6 +163,7 @@ describe("in workerd", () => {
           try {
             if (pathname === "/now") panicNow();
             if (pathname === "/later") await panicLater();
+            if (pathname.startsWith("/in/")) panicInChunk(pathname.slice(4));
           } catch (error) {
             seen.push(error.name);
           }
@@ -121,6 +177,7 @@ describe("in workerd", () => {
         for (const [path, wanted] of [
           ["/now", ["KitbagPanic", "kept"]],
           ["/later", ["KitbagPanic", "kept"]],
+          ...chunkNames.map((name) => [`/in/${name}`, ["KitbagPanic", "kept"]]),
           ["/plain", ["kept"]],
         ]) {
           const { status, text } = await worker.fetch(path);

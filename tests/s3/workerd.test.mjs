@@ -1,7 +1,7 @@
 // S3Backend and R2Backend in workerd, by miniflare: R2 by its binding, S3 by fetch.
 
 import assert from "node:assert/strict";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import test, { after, before } from "node:test";
@@ -32,11 +32,13 @@ before(async () => {
     compatibilityDate: "2026-04-01",
     modules: [
       { type: "ESModule", path: "worker.js", contents: readFileSync(join(folder, "worker.js")) },
-      ...["kitbag.wasm", "storages.wasm", "lent.wasm"].map((path) => ({
-        type: "CompiledWasm",
-        path,
-        contents: readFileSync(join(dist, path)),
-      })),
+      ...readdirSync(folder)
+        .filter((path) => path.endsWith(".wasm"))
+        .map((path) => ({
+          type: "CompiledWasm",
+          path,
+          contents: readFileSync(join(folder, path)),
+        })),
     ],
     r2Buckets: ["suite", "edits", "creates", "names", "many", "pages"],
   });

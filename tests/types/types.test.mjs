@@ -62,7 +62,7 @@ for (const [kind, extension] of [
   ["import", "mts"],
   ["require", "cts"],
 ]) {
-  test(`the whole and its parts by their names, as \`${kind}\` sees them under node16`, async () => {
+  test(`the package and kitbag/slim as \`${kind}\` sees them under node16`, async () => {
     const project = `${folder}/by-${kind}`;
     rmSync(project, { recursive: true, force: true });
     mkdirSync(`${project}/node_modules`, { recursive: true });
@@ -71,12 +71,11 @@ for (const [kind, extension] of [
     writeFileSync(
       file,
       `import * as whole from "kitbag";
-       import { StateBackend } from "kitbag/agent";
-       import { FilesystemBackend } from "kitbag/lent";
-       import { S3Backend } from "kitbag/storages";
+       import { FilesystemBackend, init, initSync, StateBackend } from "kitbag/slim";
        export const made: whole.StateBackend = new StateBackend();
-       export const kinds: [typeof whole.FilesystemBackend, typeof whole.S3Backend] =
-         [FilesystemBackend, S3Backend];
+       export const kind: typeof whole.FilesystemBackend = FilesystemBackend;
+       export const ready: Promise<void> = init("kitbag", new Uint8Array());
+       export const now: void = initSync(new Uint8Array());
        // @ts-expect-error: an answer is no number
        export const one: number = new StateBackend().ls("/");
        // @ts-expect-error: a root is a text

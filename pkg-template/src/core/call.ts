@@ -4,7 +4,7 @@
 
 import type { CallOptions, Failure } from "../types.js";
 import { contextHere, type InContext } from "./context.js";
-import { enter, glue } from "./instance.js";
+import { enter, glue, wakeBy } from "./instance.js";
 import { dropPending, finish, sent } from "./message.js";
 import { Reply } from "./reply.js";
 
@@ -51,6 +51,13 @@ export function received<T>(unpack: Unpack<T>, at?: number): T | Failure {
   return reply.u8() === 0 ? unpack(reply) : failure(reply);
 }
 
+/** A handle in an answer, or the refusal as a TypeError. */
+export function madeHandle(what: string): number {
+  const answer = received((reply) => ({ handle: reply.u32() }));
+  if (!("handle" in answer)) throw new TypeError(`${what}: ${(answer as Failure).error}`);
+  return answer.handle;
+}
+
 /** Calls and answers at once. */
 export function now<T>(handle: number, operation: number, unpack: Unpack<T>): T | Failure {
   const length = finish();
@@ -68,7 +75,7 @@ interface Waiting {
 const waiting = new Map<number, Waiting>();
 
 /** Wasm asks for a poll of a task. */
-export function wake(task: number): void {
+function wake(task: number): void {
   queueMicrotask(() => {
     const who = waiting.get(task);
     if (!who) return;
@@ -100,6 +107,7 @@ export function settled<T>(
   unpack: Unpack<T>,
   options?: CallOptions,
 ): Promise<T | Failure> {
+  wakeBy(wake);
   let task: number;
   try {
     task = enter(start);

@@ -2,6 +2,7 @@
 // methods. A subclass or a patched object of ours counts as everything else, so that what it
 // overrides is what gets called.
 
+import foreign from "#chunk/foreign";
 import { adaptBackendProtocol, adaptSandboxProtocol, isBackend } from "../adapt.js";
 import { fastHandle } from "./handle.js";
 import { enter, glue } from "./instance.js";
@@ -16,6 +17,7 @@ export function withHandle<T>(name: string, object: unknown, use: (handle: numbe
     );
   }
   const adapted = isRunner(object) ? adaptSandboxProtocol(object) : adaptBackendProtocol(object);
+  foreign.load();
   const handle = enter(() => glue.foreign_new(adapted));
   try {
     return use(handle);

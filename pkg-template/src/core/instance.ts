@@ -3,47 +3,49 @@
 // pointer back, so that one defect costs one call and nothing else.
 
 import * as glue from "#glue";
+import primary from "#primary";
+import type { Source } from "#source";
+import { moduleNamed } from "./modules.js";
 import { KitbagPanic } from "./panic.js";
 
 export { glue };
 
 interface Exports {
   memory: WebAssembly.Memory;
-  __stack_pointer?: WebAssembly.Global<"i32">;
+  __stack_pointer: WebAssembly.Global<"i32">;
+  __indirect_function_table: WebAssembly.Table;
 }
 
 let exports: Exports | undefined;
-let attachNow: (() => void) | undefined;
 let bytes = new Uint8Array(0);
 let view = new DataView(new ArrayBuffer(0));
 let lastPanic: string | undefined;
+let waker: ((task: number) => void) | undefined;
 
-/** Takes the instance into use. Further calls change nothing. */
-export function attach(instantiate: () => unknown, wake: (task: number) => void): void {
-  if (exports) return;
-  exports = instantiate() as Exports;
-  glue.boot(wake, (message: string) => {
-    lastPanic = message;
-  });
+/** Says who polls a task that wasm wakes. */
+export function wakeBy(wake: (task: number) => void): void {
+  waker = wake;
 }
 
-/** Says how to take an instance into use once one is needed. */
-export function attachLater(load: () => void): void {
-  attachNow ??= load;
-}
-
-/** Whether an instance is there. */
-export function attached(): boolean {
-  return exports !== undefined;
-}
-
+/** The instance, made at the first use. */
 function instance(): Exports {
   if (exports) return exports;
-  attachNow?.();
-  if (exports) return exports;
-  throw new Error(
-    'kitbag is not ready: with "kitbag/slim", call `await init()` or `initSync(module)` first',
+  const made = glue.initSync({ module: moduleNamed("kitbag", primary) }) as unknown as Exports;
+  glue.boot(
+    (task: number) => waker?.(task),
+    (message: string) => {
+      lastPanic = message;
+    },
   );
+  exports = made;
+  return made;
+}
+
+/** Instantiates a chunk in the memory and table of the primary. */
+export function link(name: string, source: Source): void {
+  const { memory, __stack_pointer, __indirect_function_table } = instance();
+  const shared = { memory, __stack_pointer, __indirect_function_table };
+  new WebAssembly.Instance(moduleNamed(name, source), { __wasm_split: shared });
 }
 
 /**
@@ -68,11 +70,11 @@ export function numbers(): DataView {
 /** Calls into wasm. */
 export function enter<T>(call: () => T): T {
   const stack = instance().__stack_pointer;
-  const top = stack?.value;
+  const top = stack.value;
   try {
     return call();
   } catch (error) {
-    if (stack && top !== undefined) stack.value = top;
+    stack.value = top;
     const message = lastPanic;
     lastPanic = undefined;
     if (message !== undefined || error instanceof WebAssembly.RuntimeError) {

@@ -1,5 +1,4 @@
-// Node, Deno and Bun: everything, from three modules whose wasm stands beside them.
+// Node, Deno and Bun, for `kitbag` and `kitbag/slim` alike.
 
-export * from "./agent-node.js";
-export * from "./lent-node.js";
-export * from "./storages-node.js";
+export * from "../index.js";
+export { init, initSync } from "../slim.js";

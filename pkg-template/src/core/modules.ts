@@ -1,0 +1,48 @@
+// Compiled modules, wherever they come from: found by the package itself, or given by the caller.
+// All must be of one build, since chunks have addresses in the primary's memory in them.
+
+import build from "#build";
+import { compile, type Source } from "#source";
+
+const given = new Map<string, WebAssembly.Module>();
+
+/** Takes a module that the caller compiled; it says itself which one it is. */
+export function give(module: WebAssembly.Module): void {
+  const [name] = identify(module);
+  given.set(name, module);
+}
+
+/** The module of a name. */
+export function moduleNamed(name: string, source: Source): WebAssembly.Module {
+  const module = given.get(name) ?? compiled(name, source);
+  const [is, of] = identify(module);
+  if (is !== name || of !== build) {
+    throw new Error(
+      `kitbag: the WebAssembly "${is}" of build ${of} stands where "${name}" of build ${build} belongs; take all files from one version of the package`,
+    );
+  }
+  return module;
+}
+
+function compiled(name: string, source: Source): WebAssembly.Module {
+  try {
+    return compile(name, source);
+  } catch (error) {
+    // Chromium and Safari throw a CompileError that names the directive, Firefox an EvalError-like one.
+    if (/Content.Security.Policy|unsafe-eval|blocked by CSP/i.test(String(error))) {
+      throw new Error(
+        "kitbag: this page's Content-Security-Policy forbids WebAssembly; add 'wasm-unsafe-eval' to its script-src directive",
+        { cause: error },
+      );
+    }
+    throw error;
+  }
+}
+
+/** A module's name and build, as its custom section says. */
+function identify(module: WebAssembly.Module): [name: string, build: string] {
+  const [section] = WebAssembly.Module.customSections(module, "kitbag");
+  if (!section) throw new TypeError("kitbag: this WebAssembly module is not one of kitbag's");
+  const [name = "", of = ""] = new TextDecoder().decode(section).split(" ");
+  return [name, of];
+}

@@ -1,0 +1,61 @@
+// `kitbag/slim`: for those who load the WebAssembly themselves, streaming or not. The primary is
+// always needed; a chunk when the first object of its class is made.
+
+import { addressOf } from "#source";
+import { give } from "./core/modules.js";
+
+/** A compiled module, or bytes. */
+export type ModuleInput = WebAssembly.Module | BufferSource;
+
+/**
+ * What `init` takes: an address, an answer to a fetch, bytes, a compiled module, or the name of a
+ * file of this package, such as `"s3"`.
+ */
+export type InitInput =
+  | string
+  | URL
+  | Request
+  | Response
+  | ModuleInput
+  | PromiseLike<Response | ModuleInput>;
+
+/** Takes modules into use, compiled or as bytes: `kitbag.wasm` and the chunks of what is used. */
+export function initSync(...inputs: ModuleInput[]): void {
+  for (const input of inputs) give(moduleFrom(input));
+}
+
+/** Fetches and compiles modules, and takes them into use; `kitbag.wasm` where none is named. */
+export async function init(...inputs: InitInput[]): Promise<void> {
+  const wanted = inputs.length > 0 ? inputs : ["kitbag"];
+  for (const module of await Promise.all(wanted.map(compiled))) if (module) give(module);
+}
+
+function moduleFrom(input: ModuleInput): WebAssembly.Module {
+  return input instanceof WebAssembly.Module ? input : new WebAssembly.Module(input);
+}
+
+/** A module; nothing for a name whose file this runtime finds by itself. */
+async function compiled(input: InitInput): Promise<WebAssembly.Module | undefined> {
+  const named = typeof input === "string" && /^[a-z0-9-]+$/.test(input);
+  const given = named ? addressOf(input) : await input;
+  if (given === undefined) return undefined;
+  const source: unknown =
+    typeof given === "string" || given instanceof URL || isRequest(given)
+      ? await fetch(given)
+      : given;
+  if (source instanceof WebAssembly.Module) return source;
+  if (!(typeof Response === "function" && source instanceof Response)) {
+    return WebAssembly.compile(source as BufferSource);
+  }
+  if (!source.ok) {
+    throw new Error(`kitbag: ${source.url || "the wasm"} could not be fetched: ${source.status}`);
+  }
+  const type = source.headers.get("content-type") ?? "";
+  return type.startsWith("application/wasm")
+    ? WebAssembly.compileStreaming(source)
+    : WebAssembly.compile(await source.arrayBuffer());
+}
+
+function isRequest(value: unknown): value is Request {
+  return typeof Request === "function" && value instanceof Request;
+}

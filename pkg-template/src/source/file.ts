@@ -1,0 +1,19 @@
+// Node, Deno and Bun: the WebAssembly stands in files beside this one.
+
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+
+/** The name of a file. */
+export type Source = string;
+
+declare const __dirname: string;
+
+/** Files are found without an address. */
+export function addressOf(_name: string): URL | undefined {
+  return undefined;
+}
+
+/** Reads and compiles a file. */
+export function compile(_name: string, source: Source): WebAssembly.Module {
+  return new WebAssembly.Module(readFileSync(join(__dirname, "wasm", source)));
+}

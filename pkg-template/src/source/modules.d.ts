@@ -1,0 +1,27 @@
+// What the build provides under these names.
+
+/** Where the primary module is. */
+declare module "#primary" {
+  import type { Source } from "#source";
+
+  const source: Source;
+  export default source;
+}
+
+/** The build that all modules must be of. */
+declare module "#build" {
+  const build: string;
+  export default build;
+}
+
+/** A chunk by its name in `src/wasm`. */
+declare module "#chunk/*" {
+  const chunk: { load(): void };
+  export default chunk;
+}
+
+/** The module that unpacks the others, as base64. */
+declare module "#unpacker" {
+  const text: string;
+  export default text;
+}

@@ -1,0 +1,190 @@
+// From Rust to the WebAssembly that is shipped: the crate is compiled whole, cut into a primary
+// and chunks, given its JavaScript glue, optimised and stamped with the build that it is of.
+
+import { createHash } from "node:crypto";
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fingerprint } from "./built.mjs";
+import { must } from "./exec.mjs";
+import { at, cache } from "./paths.mjs";
+import { splitterPath } from "./splitter.mjs";
+
+/** Sets of chunks whose common code is a chunk of its own; other shared code is in the primary. */
+const SHARED = ["idb+opfs"];
+
+const OPTIMISE = [
+  // More passes make fewer bytes and more of them once compressed: after `-Oz` code that was
+  // alike is no longer. Inlining is what does it.
+  "-O1",
+  "--shrink-level=2",
+  ...["simd", "bulk-memory", "reference-types", "mutable-globals", "sign-ext"].map(
+    (name) => `--enable-${name}`,
+  ),
+  "--enable-nontrapping-float-to-int",
+  "--enable-multivalue",
+];
+
+/** What a module's custom section "kitbag" says: its name and its build. */
+const SECTION = "kitbag";
+
+/** Every chunk that a class may name, whether or not a build is cut. */
+export const CHUNKS = readdirSync(at("src/wasm"))
+  .flatMap((file) => [
+    ...readFileSync(at("src/wasm", file), "utf8").matchAll(/^chunk!\(\s*"(\w+)"/gm),
+  ])
+  .map(([, name]) => name)
+  .sort();
+
+/** What the WebAssembly is made of. */
+const INPUTS = [
+  ...["Cargo.toml", "Cargo.lock", ".cargo/config.toml", "build.rs", "src", "tools"],
+  ...["scripts/lib/splitter.mjs", "scripts/lib/wasm.mjs"],
+];
+
+/** Builds all of it, unless the last such build still holds: see `make`. */
+export async function buildWasm(options) {
+  const work = cache(`wasm-${options.variant}`);
+  const stamp = join(work, "stamp.json");
+  const print = fingerprint(INPUTS);
+  if (existsSync(stamp)) {
+    const last = JSON.parse(readFileSync(stamp, "utf8"));
+    if (last.print === print) {
+      const names = Object.keys(last.texts);
+      const read = (name) => [name, readFileSync(join(work, `${name}.wasm`))];
+      return { ...last, modules: Object.fromEntries(names.map(read)) };
+    }
+  }
+  const made = await make({ ...options, work });
+  const texts = {};
+  for (const [name, wasm] of Object.entries(made.modules)) {
+    texts[name] = await packed(wasm, work, name);
+  }
+  const { glue, needs, build } = made;
+  writeFileSync(stamp, JSON.stringify({ print, glue, needs, build, texts }));
+  return { ...made, texts };
+}
+
+/**
+ * Answers with the directory of the glue, the modules by name (the primary is
+ * "kitbag"), and for each chunk the names of the modules it needs, itself last. A `dev` build is
+ * one module, and its chunks need nothing.
+ */
+async function make({ work, dev, testing, wasmBindgen }) {
+  rmSync(work, { recursive: true, force: true });
+  mkdirSync(join(work, "split"), { recursive: true });
+  const linked = await compile({ dev, testing });
+  const build = createHash("sha256").update(readFileSync(linked)).digest("hex").slice(0, 16);
+  const cut = dev
+    ? { primary: linked, files: {}, needs: {} }
+    : await split(linked, join(work, "split"));
+  const glue = join(work, "glue");
+  await must(wasmBindgen, [
+    ...["--target", "web", "--keep-lld-exports"],
+    ...["--remove-name-section", "--remove-producers-section"],
+    ...["--out-name", "kitbag", "--out-dir", glue, cut.primary],
+  ]);
+  withoutLoader(join(glue, "kitbag.js"));
+  const files = { kitbag: join(glue, "kitbag_bg.wasm"), ...cut.files };
+  const modules = {};
+  for (const [name, file] of Object.entries(files)) {
+    modules[name] = stamped(dev ? readFileSync(file) : await optimised(file), name, build);
+  }
+  const needs = Object.fromEntries(CHUNKS.map((name) => [name, cut.needs[name] ?? []]));
+  return { glue, modules, needs, build };
+}
+
+async function compile({ dev, testing }) {
+  const profile = dev ? "quick" : "release";
+  const features = [...(dev ? [] : ["split"]), ...(testing ? ["testing"] : [])];
+  await must("cargo", [
+    ...["rustc", "--lib", "--crate-type", "cdylib", "--profile", profile],
+    ...["--target", "wasm32-unknown-unknown", "--features", features.join(",")],
+    "--",
+    ...(dev ? [] : ["-C", "link-arg=--emit-relocs"]),
+  ]);
+  const target = process.env.CARGO_TARGET_DIR ?? at("target");
+  return join(target, "wasm32-unknown-unknown", profile, "kitbag.wasm");
+}
+
+async function split(linked, directory) {
+  const env = { SPLIT_SHARED: SHARED.join(" "), RUST_LOG: "error" };
+  const told = await must(splitterPath(), ["split", linked, directory], { env });
+  const groups = new Map();
+  for (const line of told.trim().split("\n")) {
+    const [group, ...parts] = line.split(" ");
+    if (CHUNKS.includes(group)) groups.set(group, parts);
+  }
+  const missing = CHUNKS.filter((name) => !groups.has(name));
+  if (missing.length > 0) throw new Error(`the splitter made no chunk ${missing.join(", ")}`);
+  const files = {};
+  const needs = {};
+  for (const [group, parts] of groups) {
+    needs[group] = parts.map((part) => {
+      const users = [...groups].filter(([, used]) => used.includes(part)).map(([name]) => name);
+      const name = users.join("-");
+      files[name] = join(directory, `${part}.wasm`);
+      return name;
+    });
+  }
+  return { primary: join(directory, "primary.wasm"), files, needs };
+}
+
+/** Takes out the glue's own loader: its `new URL("….wasm", import.meta.url)` breaks bundlers. */
+function withoutLoader(file) {
+  const text = readFileSync(file, "utf8");
+  const from = text.indexOf("let __wbg_init_promise;");
+  const rest = text.slice(0, from).replace(/async function __wbg_load\([\s\S]*?\n\}\n/, "");
+  if (from < 0 || rest.includes("import.meta")) {
+    throw new Error("wasm-bindgen's glue is not as expected: its loader could not be taken out");
+  }
+  writeFileSync(file, `${rest}\nexport { initSync };\n`);
+}
+
+async function optimised(file) {
+  const out = `${file}.opt`;
+  await must(process.execPath, [
+    at("node_modules/binaryen/bin/wasm-opt"),
+    ...OPTIMISE,
+    file,
+    "-o",
+    out,
+  ]);
+  return readFileSync(out);
+}
+
+/** A module with a custom section that tells its name and its build. */
+function stamped(wasm, name, build) {
+  const text = (value) => [value.length, ...Buffer.from(value)];
+  const content = [...text(SECTION), ...Buffer.from(`${name} ${build}`)];
+  if (content.length > 127) throw new Error(`${name} is too long a name for a chunk`);
+  return Buffer.concat([wasm, Buffer.from([0, content.length, ...content])]);
+}
+
+/** The small module that unpacks the others where they stand in JavaScript. */
+export async function buildUnpacker() {
+  const target = cache("wasm-unpack");
+  await must("cargo", [
+    ...["build", "--release", "--locked", "--target", "wasm32-unknown-unknown"],
+    ...["--manifest-path", at("tools/unpack/Cargo.toml"), "--target-dir", target],
+  ]);
+  const built = join(target, "wasm32-unknown-unknown/release/kitbag_unpack.wasm");
+  const out = join(target, "unpack.wasm");
+  const flags = ["-Oz", ...OPTIMISE.filter((flag) => flag.startsWith("--enable"))];
+  await must(process.execPath, [
+    at("node_modules/binaryen/bin/wasm-opt"),
+    ...flags,
+    built,
+    "-o",
+    out,
+  ]);
+  return readFileSync(out);
+}
+
+/** A module as text for JavaScript: packed, then base64. */
+async function packed(wasm, work, name) {
+  const from = join(work, `${name}.wasm`);
+  const to = join(work, `${name}.packed`);
+  writeFileSync(from, wasm);
+  await must(splitterPath(), ["pack", from, to]);
+  return readFileSync(to).toString("base64");
+}

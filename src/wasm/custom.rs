@@ -1,0 +1,45 @@
+//! `CustomBackend`: a storage written in JavaScript.
+
+use std::rc::Rc;
+
+use wasm_bindgen::JsValue;
+use wasm_bindgen::prelude::wasm_bindgen;
+
+use crate::backend::custom::Custom;
+use crate::backend::custom_values::capability_of;
+use crate::backend::files::Files;
+use crate::wasm::chunk::chunk;
+use crate::wasm::handles;
+use crate::wasm::options::files_options;
+
+struct Functions {
+    new: fn(JsValue, &JsValue, bool, bool, bool, f64) -> u32,
+}
+
+chunk!("custom", Functions = Functions { new });
+
+/// Every operation over a storage written in JavaScript. A limit below zero is none.
+#[wasm_bindgen]
+pub fn custom_new(
+    object: JsValue,
+    promises: &JsValue,
+    writable: bool,
+    overwrite: bool,
+    v1: bool,
+    max_file_bytes: f64,
+) -> u32 {
+    (chunk().new)(object, promises, writable, overwrite, v1, max_file_bytes)
+}
+
+fn new(
+    object: JsValue,
+    promises: &JsValue,
+    writable: bool,
+    overwrite: bool,
+    v1: bool,
+    max_file_bytes: f64,
+) -> u32 {
+    let storage = Custom::new(object, capability_of(promises, writable));
+    let options = files_options(overwrite, v1, max_file_bytes);
+    handles::hold(Rc::new(Files::new(storage, options)))
+}

@@ -1,0 +1,60 @@
+//! `FilesystemBackend` and `LocalShellBackend`: a folder of the host, with or without a shell.
+
+use std::rc::Rc;
+
+use js_sys::Function;
+use wasm_bindgen::JsValue;
+use wasm_bindgen::prelude::wasm_bindgen;
+
+use crate::backend::custom::Custom;
+use crate::backend::custom_values::capability_of;
+use crate::backend::files::Files;
+use crate::backend::host_disk::HostDisk;
+use crate::backend::with_shell::{HostShell, WithShell};
+use crate::file;
+use crate::path::VPath;
+use crate::wasm::chunk::chunk;
+use crate::wasm::handles;
+use crate::wasm::options::files_options;
+
+struct Functions {
+    new: fn(JsValue, &JsValue, bool, Option<String>, Option<Function>) -> u32,
+}
+
+chunk!("disk", Functions = Functions { new });
+
+/// A folder of the host's disk; with an id and a callback, commands beside it.
+#[wasm_bindgen]
+pub fn disk_new(
+    object: JsValue,
+    promises: &JsValue,
+    overwrite: bool,
+    id: Option<String>,
+    execute: Option<Function>,
+) -> u32 {
+    (chunk().new)(object, promises, overwrite, id, execute)
+}
+
+fn new(
+    object: JsValue,
+    promises: &JsValue,
+    overwrite: bool,
+    id: Option<String>,
+    execute: Option<Function>,
+) -> u32 {
+    let storage = HostDisk::new(Custom::new(object, capability_of(promises, true)));
+    let files = Files::new(storage, files_options(overwrite, false, -1.0));
+    match (id, execute) {
+        (Some(id), Some(execute)) => {
+            let shell = HostShell::new(&id, execute);
+            handles::hold(Rc::new(WithShell::new(files, shell)))
+        }
+        _ => handles::hold(Rc::new(files)),
+    }
+}
+
+/// Whether a file's name alone says that it is no text.
+#[wasm_bindgen]
+pub fn is_binary_name(name: &str) -> bool {
+    VPath::parse(name).is_ok_and(|path| file::is_binary_name(&path))
+}

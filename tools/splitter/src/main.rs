@@ -1,0 +1,55 @@
+//! The two steps of the build that no published program takes:
+//!
+//! - `kitbag-splitter split INPUT DIRECTORY` cuts a module that was linked with `--emit-relocs`
+//!   into a primary and chunks that share its memory and table. It prints a line for each group:
+//!   its name and the files it needs, in the order to load them.
+//! - `kitbag-splitter pack INPUT OUTPUT` packs a module for JavaScript text: four bytes of length,
+//!   then LZMA with the parameters that `tools/unpack` expects.
+
+use std::collections::BTreeMap;
+use std::error::Error;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use lzma_rust2::{LzmaOptions, LzmaWriter};
+use wasm_split_cli_support::{Options, transform};
+
+type Outcome = Result<(), Box<dyn Error>>;
+
+fn main() -> Outcome {
+    let mut arguments = std::env::args_os().skip(1);
+    let command = arguments.next().unwrap_or_default();
+    let paths: Vec<PathBuf> = arguments.map(PathBuf::from).collect();
+    match (command.to_str(), paths.as_slice()) {
+        (Some("split"), [input, directory]) => split(input, directory),
+        (Some("pack"), [input, output]) => pack(input, output),
+        _ => Err("usage: kitbag-splitter split INPUT DIRECTORY | pack INPUT OUTPUT".into()),
+    }
+}
+
+fn split(input: &Path, directory: &Path) -> Outcome {
+    let wasm = std::fs::read(input)?;
+    let primary = directory.join("primary.wasm");
+    let mut options = Options::new(&wasm);
+    options.output_dir = directory;
+    options.main_out_path = &primary;
+    let done = transform(options)?;
+    for (group, files) in done.prefetch_map.into_iter().collect::<BTreeMap<_, _>>() {
+        println!("{group} {}", files.join(" "));
+    }
+    Ok(())
+}
+
+fn pack(input: &Path, output: &Path) -> Outcome {
+    let bytes = std::fs::read(input)?;
+    let mut options = LzmaOptions::with_preset(9);
+    // WebAssembly is a stream of bytes without alignment.
+    (options.lc, options.lp, options.pb) = (3, 0, 0);
+    options.nice_len = 273;
+    let mut packed = u32::try_from(bytes.len())?.to_le_bytes().to_vec();
+    let mut writer = LzmaWriter::new_no_header(&mut packed, &options, false)?;
+    writer.write_all(&bytes)?;
+    writer.finish()?;
+    std::fs::write(output, packed)?;
+    Ok(())
+}
