@@ -15,6 +15,7 @@ use bytes::Bytes;
 use futures_util::future::LocalBoxFuture;
 
 use crate::error::{Error, Kind, Result};
+use crate::order;
 use crate::path::VPath;
 use crate::protocol::{
     Backend, Capability, Content, DeleteResult, Directories, Edit, EditResult, FileInfo,
@@ -115,7 +116,9 @@ impl Composite {
             }
             all.push(Mount { prefix, backend });
         }
-        all.sort_by_key(|mount| std::cmp::Reverse(mount.prefix.as_str().len()));
+        order::sort_by_key(&mut all, |mount| {
+            std::cmp::Reverse(mount.prefix.as_str().len())
+        });
         Ok(Composite {
             default: Mount {
                 prefix: VPath::root(),

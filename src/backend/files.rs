@@ -18,6 +18,7 @@ use crate::backend::queue::Queue;
 use crate::env::clock;
 use crate::error::{Error, Kind, Result};
 use crate::file::{self, Format, Texture};
+use crate::order;
 use crate::path::VPath;
 use crate::protocol::{
     Capability, Content, DeleteResult, Edit, EditResult, EntryInfo, FileInfo, GlobQuery,
@@ -357,7 +358,9 @@ impl Operations {
         self.storage.find(find, &mut visit).await?;
         // The walk came in order of path, and this sort keeps it among files of one time:
         // comparing integers alone is what makes it quick.
-        files.sort_by_key(|file: &FileInfo| std::cmp::Reverse(file.modified()));
+        order::sort_by_key(&mut files, |file: &FileInfo| {
+            std::cmp::Reverse(file.modified())
+        });
         Ok(GlobResult {
             files,
             truncated: false,
@@ -409,7 +412,7 @@ impl Operations {
                 None => break,
             }
         }
-        infos.sort_by(FileInfo::listing_order);
+        order::sort_by(&mut infos, FileInfo::listing_order);
         infos.dedup_by(|a, b| a.path == b.path && a.is_dir() == b.is_dir());
         Ok(infos)
     }

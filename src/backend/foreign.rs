@@ -15,6 +15,7 @@ use self::answers as read;
 use crate::env::host;
 use crate::error::{Error, Kind, Result};
 use crate::file;
+use crate::order;
 use crate::path::VPath;
 use crate::protocol::{
     Backend, Capability, Content, DeleteResult, Directories, Edit, EditResult, ExecuteOptions,
@@ -174,7 +175,7 @@ impl Backend for Foreign {
             let answer = self.result("ls", path, &[path_text(path)]).await?;
             let mut infos = read::infos(&answer)?;
             infos.retain(|info| info.path != *path && info.path.parent() == *path);
-            infos.sort_by(FileInfo::listing_order);
+            order::sort_by(&mut infos, FileInfo::listing_order);
             infos.dedup_by(|a, b| a.path == b.path && a.is_dir() == b.is_dir());
             Ok(infos)
         })
@@ -206,7 +207,7 @@ impl Backend for Foreign {
             let answer = self.result("glob", &query.path, &arguments).await?;
             let mut files = read::infos(&answer)?;
             files.retain(|info| !info.is_dir());
-            files.sort_by(FileInfo::newest_first);
+            order::sort_by(&mut files, FileInfo::newest_first);
             files.dedup_by(|a, b| a.path == b.path);
             Ok(GlobResult {
                 files,

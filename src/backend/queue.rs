@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use futures_util::lock::{Mutex, OwnedMutexGuard};
 
+use crate::order;
 use crate::path::VPath;
 
 /// The turns of one instance.
@@ -37,7 +38,7 @@ impl Queue {
     /// same ones cannot wait for each other.
     pub async fn turns(&self, paths: impl IntoIterator<Item = &VPath>) -> Vec<Turn> {
         let mut sorted: Vec<&VPath> = paths.into_iter().collect();
-        sorted.sort_unstable();
+        order::sort(&mut sorted);
         sorted.dedup();
         let mut turns = Vec::with_capacity(sorted.len());
         for path in sorted {

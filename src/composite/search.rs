@@ -6,6 +6,7 @@ use futures_util::stream::{self, StreamExt};
 
 use super::{Composite, Mount};
 use crate::error::{Error, Kind, Result};
+use crate::order;
 use crate::path::VPath;
 use crate::protocol::{
     EntryInfo, FileInfo, GlobQuery, GlobResult, GrepQuery, GrepResult, Matches, Row, index,
@@ -72,7 +73,7 @@ impl Composite {
                 entry: EntryInfo::Directory,
             });
         }
-        infos.sort_by(FileInfo::listing_order);
+        order::sort_by(&mut infos, FileInfo::listing_order);
         infos.dedup_by(|a, b| a.path == b.path && a.is_dir() == b.is_dir());
         Ok(infos)
     }
@@ -125,7 +126,7 @@ impl Composite {
                     })
                 }));
         }
-        merged.files.sort_by(FileInfo::newest_first);
+        order::sort_by(&mut merged.files, FileInfo::newest_first);
         merged.files.dedup_by(|a, b| a.path == b.path);
         Ok(merged)
     }
@@ -292,7 +293,7 @@ fn merged(mut results: Vec<Matches>) -> Matches {
         }
         debug_assert_eq!(from, matches.rows.len());
     }
-    groups.sort_by(|a, b| a.path.cmp(b.path));
+    order::sort_by(&mut groups, |a, b| a.path.cmp(b.path));
     let mut out = Matches::default();
     for group in groups {
         let shift = out.text.len();

@@ -10,6 +10,7 @@ use wasm_bindgen::{JsCast, JsValue};
 use crate::env::host::{self, number_property, property, text_property};
 use crate::error::{Error, Kind, Result};
 use crate::file::{self, Format, Mime};
+use crate::order;
 use crate::path::VPath;
 use crate::protocol::{
     Capability, Directories, EntryInfo, FileInfo, FilesUpdate, GrepResult, Matches, Position,
@@ -271,7 +272,9 @@ pub fn matches(answer: &JsValue) -> Result<GrepResult> {
             })
         })
         .collect();
-    found.sort_by(|a, b| a.path.cmp(&b.path).then(a.line.cmp(&b.line)));
+    order::sort_by(&mut found, |a, b| {
+        a.path.cmp(&b.path).then(a.line.cmp(&b.line))
+    });
     let mut packed = Matches::default();
     for one in &found {
         let first = one.line.saturating_sub(one.before.len() as u32);
