@@ -165,12 +165,14 @@ export function adaptBackendProtocol(backend: AnyBackend): BackendProtocolV2 {
           await (has(it, "glob") ? it.glob(pattern, path) : it.globInfo(pattern, path)),
         ),
       ),
-    write: (filePath, content) => safely<WriteResult>(() => it.write(filePath, content)),
+    write: (filePath: string, content: string, ...rest: unknown[]) =>
+      safely<WriteResult>(() => it.write(filePath, content, ...rest)),
     edit: (filePath, oldString, newString, replaceAll) =>
       safely<EditResult>(() => it.edit(filePath, oldString, newString, replaceAll)),
   };
   if (has(it, "delete")) {
-    adapted.delete = (filePath: string) => safely<DeleteResult>(() => it.delete(filePath));
+    adapted.delete = (filePath: string, ...rest: unknown[]) =>
+      safely<DeleteResult>(() => it.delete(filePath, ...rest));
   }
   for (const name of ["uploadFiles", "downloadFiles"] as const) {
     if (has(it, name)) adapted[name] = async (batch: never) => await it[name](batch);

@@ -122,10 +122,23 @@ impl Foreign {
     }
 
     async fn written(&self, path: &VPath, content: Content) -> Result<WriteResult> {
+        if let Content::New(bytes) = &content {
+            if !self.knows_options {
+                return Err(unsupported("write with ifAbsent"));
+            }
+            let options = host::object(&[("ifAbsent", true.into())]);
+            let arguments = [path_text(path), host::array_of(bytes).into(), options];
+            let answer = self.result("write", path, &arguments).await?;
+            return Ok(WriteResult {
+                files_update: read::update(&answer),
+            });
+        }
         let content = match content {
             Content::Text(bytes) => lossy(&bytes),
-            Content::Raw(bytes) if file::is_binary_name(path) => text(&read::base64(&bytes)),
-            Content::Raw(bytes) => match std::str::from_utf8(&bytes) {
+            Content::Raw(bytes) | Content::New(bytes) if file::is_binary_name(path) => {
+                text(&read::base64(&bytes))
+            }
+            Content::Raw(bytes) | Content::New(bytes) => match std::str::from_utf8(&bytes) {
                 Ok(content) => text(content),
                 Err(_) => {
                     return Err(Error::at(
@@ -221,10 +234,17 @@ impl Backend for Foreign {
 
     fn edit<'a>(&'a self, path: &'a VPath, edit: &'a Edit) -> Pending<'a, EditResult> {
         Box::pin(async move {
+            if edit.whole && !self.knows_options {
+                return Err(unsupported("edit of a whole file by its bytes"));
+            }
+            let shown = |bytes: &Bytes| match edit.whole {
+                true => host::array_of(bytes).into(),
+                false => lossy(bytes),
+            };
             let arguments = [
                 path_text(path),
-                lossy(&edit.old),
-                lossy(&edit.new),
+                shown(&edit.old),
+                shown(&edit.new),
                 edit.replace_all.into(),
             ];
             let answer = self.result("edit", path, &arguments).await?;
@@ -238,9 +258,21 @@ impl Backend for Foreign {
         })
     }
 
-    fn delete<'a>(&'a self, path: &'a VPath) -> Pending<'a, DeleteResult> {
+    fn delete<'a>(
+        &'a self,
+        path: &'a VPath,
+        unchanged: Option<&'a Bytes>,
+    ) -> Pending<'a, DeleteResult> {
         Box::pin(async move {
-            let answer = self.result("delete", path, &[path_text(path)]).await?;
+            let mut arguments = vec![path_text(path)];
+            if let Some(body) = unchanged {
+                if !self.knows_options {
+                    return Err(unsupported("delete with unchanged"));
+                }
+                let body = host::array_of(body).into();
+                arguments.push(host::object(&[("unchanged", body)]));
+            }
+            let answer = self.result("delete", path, &arguments).await?;
             Ok(DeleteResult {
                 files_update: read::update(&answer),
             })

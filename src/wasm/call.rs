@@ -173,13 +173,13 @@ fn glob(backend: SharedBackend, args: &mut Args<'_>) -> Asked {
 }
 
 fn write(backend: SharedBackend, args: &mut Args<'_>) -> Asked {
-    let raw = args.bool()?;
+    let kind = args.u8()?;
     let blob = args.blob()?;
     let (path, as_given) = args.named_file()?;
-    let content = if raw {
-        Content::Raw(blob)
-    } else {
-        Content::Text(blob)
+    let content = match kind {
+        0 => Content::Text(blob),
+        1 => Content::Raw(blob),
+        _ => Content::New(blob),
     };
     Ok(Box::pin(async move {
         answered(backend.write(&path, content).await, |reply, written| {
@@ -191,6 +191,7 @@ fn write(backend: SharedBackend, args: &mut Args<'_>) -> Asked {
 
 fn edit(backend: SharedBackend, args: &mut Args<'_>) -> Asked {
     let edit = Edit {
+        whole: args.bool()?,
         old: args.blob()?,
         new: args.blob()?,
         replace_all: args.bool()?,
@@ -207,12 +208,19 @@ fn edit(backend: SharedBackend, args: &mut Args<'_>) -> Asked {
 }
 
 fn delete(backend: SharedBackend, args: &mut Args<'_>) -> Asked {
+    let unchanged = match args.bool()? {
+        true => Some(args.blob()?),
+        false => None,
+    };
     let (path, as_given) = args.named_file()?;
     Ok(Box::pin(async move {
-        answered(backend.delete(&path).await, |reply, deleted| {
-            reply.path(&path, as_given);
-            put_update(reply, deleted.files_update);
-        })
+        answered(
+            backend.delete(&path, unchanged.as_ref()).await,
+            |reply, deleted| {
+                reply.path(&path, as_given);
+                put_update(reply, deleted.files_update);
+            },
+        )
     }))
 }
 
