@@ -12,6 +12,7 @@ use futures_util::future::LocalBoxFuture;
 use wasm_bindgen::JsValue;
 
 use self::answers as read;
+
 use crate::env::host;
 use crate::error::{Error, Kind, Result};
 use crate::file;
@@ -21,6 +22,7 @@ use crate::protocol::{
     ExecuteResult, FileInfo, GlobQuery, GlobResult, GrepQuery, GrepResult, Page, RawFile, Reach,
     ReadResult, Shell, WriteResult, unsupported,
 };
+use crate::search::place::{self, First};
 use crate::storage::Pending;
 
 /// A backend that lives in JavaScript.
@@ -79,6 +81,11 @@ impl Foreign {
                 format!("{name}() of a foreign backend answered with something that is no result"),
             )),
         }
+    }
+
+    async fn page(&self, path: &VPath, page: Page) -> Result<ReadResult> {
+        let arguments = [path_text(path), number(page.offset), number(page.limit)];
+        read::page(path, &self.result("read", path, &arguments).await?)
     }
 
     async fn found(&self, query: &GrepQuery) -> Result<GrepResult> {
@@ -195,8 +202,29 @@ impl Backend for Foreign {
 
     fn read<'a>(&'a self, path: &'a VPath, page: Page) -> Pending<'a, ReadResult> {
         Box::pin(async move {
-            let arguments = [path_text(path), number(page.offset), number(page.limit)];
-            read::page(&self.result("read", path, &arguments).await?)
+            let answer = self.page(path, page).await?;
+            if !answer.is_text || answer.position.is_some() {
+                return Ok(answer);
+            }
+            let mut known = place::first(answer.content.clone(), page);
+            if known == First::Full {
+                let wider = self.page(path, place::wider(page)).await?;
+                known = place::full(wider.content, page);
+            }
+            let (content, position) = match known {
+                First::Placed(placed) => placed,
+                First::Last(last) if page.offset > 0 => {
+                    let start = self.page(path, place::from_start(page)).await?;
+                    place::among(last, start.content, page)
+                }
+                First::Last(last) => last,
+                First::Full => (answer.content.clone(), None),
+            };
+            Ok(ReadResult {
+                content,
+                position,
+                ..answer
+            })
         })
     }
 

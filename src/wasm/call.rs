@@ -336,7 +336,7 @@ fn put_infos(reply: &mut Reply, infos: &[FileInfo]) {
     // A size below zero marks a directory.
     reply.f64s(infos.iter().map(|info| match info.entry {
         EntryInfo::Directory => -1.0,
-        EntryInfo::File { size, .. } => size as f64,
+        EntryInfo::File { size, .. } => size.map_or(f64::NAN, |size| size as f64),
     }));
     reply.f64s(infos.iter().map(|info| match info.entry {
         EntryInfo::File { modified, .. } => put_time(modified),

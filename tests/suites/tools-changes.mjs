@@ -7,5 +7,5 @@ export default {
   about: "memory tool and shell beside other writers; every tool over minimal backends",
   needs: ["npm:agents", "build"],
   uses: ["deps-agents"],
-  run: (ctx) => toolTests(ctx, ["memory", "shell-changes", "conditions"]),
+  run: (ctx) => toolTests(ctx, ["memory", "shell-changes", "conditions", "foreign"]),
 };

@@ -221,7 +221,8 @@ async function listing(place: Place, path: string): Promise<string | undefined> 
     if (answer.error !== undefined) throw refused(answer.error);
     for (const info of answer.files ?? []) {
       const shown = name(info.path);
-      rows.push(info.is_dir ? shown : `${shown} (${info.size ?? 0} bytes)`);
+      const size = info.is_dir || info.size === undefined ? "" : ` (${info.size} bytes)`;
+      rows.push(shown + size);
       if (info.is_dir && depth < 2) await walk(info.path, depth + 1);
     }
   };

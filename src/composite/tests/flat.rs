@@ -106,7 +106,7 @@ fn answer(backend: &dyn Backend, step: &Step) -> String {
         Step::Ls(at) => said(now(backend.ls(&path(at))), |infos| {
             let shown = infos.iter().map(|i| match i.entry {
                 EntryInfo::Directory => i.shown_path(),
-                EntryInfo::File { size, .. } => format!("{} {size}", i.path),
+                EntryInfo::File { size, .. } => format!("{} {size:?}", i.path),
             });
             shown.collect::<Vec<_>>().join("\n")
         }),
