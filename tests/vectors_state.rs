@@ -323,7 +323,7 @@ fn listings() {
             .map(|info| {
                 let size = match info.entry {
                     EntryInfo::Directory => 0,
-                    EntryInfo::File { size, .. } => size,
+                    EntryInfo::File { size, .. } => size.unwrap_or_default(),
                 };
                 json!({ "path": info.shown_path(), "is_dir": info.is_dir(), "size": size })
             })
