@@ -301,8 +301,17 @@ impl Backend for Composite {
         })
     }
 
-    fn delete<'a>(&'a self, path: &'a VPath) -> Pending<'a, DeleteResult> {
-        Box::pin(self.delete_all(path))
+    fn delete<'a>(
+        &'a self,
+        path: &'a VPath,
+        unchanged: Option<&'a Bytes>,
+    ) -> Pending<'a, DeleteResult> {
+        Box::pin(async move {
+            match unchanged {
+                Some(body) => self.delete_unchanged(path, body).await,
+                None => self.delete_all(path).await,
+            }
+        })
     }
 
     fn upload<'a>(&'a self, files: Vec<(VPath, Bytes)>) -> LocalBoxFuture<'a, Vec<Result<()>>> {

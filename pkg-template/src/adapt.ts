@@ -2,7 +2,7 @@
 // the one behind it throws becomes `{ error, code: "unavailable" }` with the cause kept.
 
 import { messageOf } from "./core/checks.js";
-import { numbered } from "./numbered.js";
+import { numbered, unnumbered } from "./numbered.js";
 import { StateBackend } from "./state.js";
 import type {
   BackendProtocolV2,
@@ -56,14 +56,15 @@ export type AnyBackend = BackendProtocolV2 | BackendProtocolV1 | { [method: stri
 // biome-ignore lint/suspicious/noExplicitAny: methods of either version, looked at before each call
 type Loose = Record<string, any>;
 
-const NAMES = [
-  ["ls", "lsInfo"],
-  ["read"],
-  ["grep", "grepRaw"],
-  ["glob", "globInfo"],
-  ["write"],
-  ["edit"],
-] as const;
+/** The operations every backend has, by each of their names; those of the first version come last. */
+const NAMES = {
+  ls: ["ls", "lsInfo", "ls_info"],
+  read: ["read"],
+  grep: ["grep", "grepRaw", "grep_raw"],
+  glob: ["glob", "globInfo", "glob_info"],
+  write: ["write"],
+  edit: ["edit"],
+} as const;
 
 function has(object: object, name: string): boolean {
   return typeof (object as Loose)[name] === "function";
@@ -73,7 +74,7 @@ function has(object: object, name: string): boolean {
 export function isBackend(object: unknown): object is BackendProtocolV1 | BackendProtocolV2 {
   if (typeof object !== "object" || object === null) return false;
   try {
-    return NAMES.every((names) => names.some((name) => has(object, name)));
+    return Object.values(NAMES).every((names) => names.some((name) => has(object, name)));
   } catch {
     return false;
   }
@@ -94,10 +95,46 @@ async function safely<T>(work: () => T | Promise<T>): Promise<T> {
   }
 }
 
-function only<K extends string, T>(name: K, answer: unknown): T {
+/** The name under which an object has an operation. */
+function nameIn(object: object, operation: "ls" | "grep" | "glob"): string {
+  return NAMES[operation].find((name) => has(object, name)) ?? operation;
+}
+
+/** An answer without what is null, since Python's package fills every field that has no value. */
+function filled<T>(answer: unknown): T {
+  if (typeof answer !== "object" || answer === null || Array.isArray(answer)) return answer as T;
+  const fields = Object.entries(answer);
+  if (fields.every(([, value]) => value !== null)) return answer as T;
+  return Object.fromEntries(fields.filter(([, value]) => value !== null)) as T;
+}
+
+/** A listing or matches, under the name they have here; `others` are those of Python's package. */
+function only<K extends string, T>(name: K, answer: unknown, ...others: string[]): T {
   if (Array.isArray(answer)) return { [name]: answer } as T;
   if (typeof answer === "string") return { error: answer } as T;
-  return answer as T;
+  const it = filled<Loose>(answer);
+  const other = others.find((one) => Array.isArray(it?.[one]));
+  return (other === undefined || it[name] !== undefined ? it : { ...it, [name]: it[other] }) as T;
+}
+
+/** What was changed, with Python's name for it. */
+function changed<T>(answer: unknown): T {
+  const it = filled<Loose>(answer);
+  return (it?.files_update === undefined ? it : { ...it, filesUpdate: it.files_update }) as T;
+}
+
+/** A page as Python's package answers it: `file_data` with text, or base64. */
+function pageOf(answer: unknown): ReadResult {
+  const it = filled<Loose>(answer);
+  const data = it?.file_data as Loose | undefined;
+  if (typeof data !== "object" || data === null || it.content !== undefined)
+    return it as ReadResult;
+  const { content, encoding } = data;
+  if (encoding === "base64") {
+    const binary = atob(content);
+    return { content: Uint8Array.from(binary, (character) => character.charCodeAt(0)) };
+  }
+  return { content: Array.isArray(content) ? content.join("\n") : content };
 }
 
 function failed(answer: Failure | null | undefined): boolean {
@@ -125,16 +162,16 @@ export function adaptBackendProtocol(backend: AnyBackend): BackendProtocolV2 {
   const adapted: BackendProtocolV2 & Loose = {
     ls: (path) =>
       safely(async () =>
-        only<"files", LsResult>("files", await (has(it, "ls") ? it.ls(path) : it.lsInfo(path))),
+        only<"files", LsResult>("files", await it[nameIn(it, "ls")](path), "entries"),
       ),
     read: (filePath, offset, limit) =>
       safely(async () => {
-        const old = !has(it, "ls") && has(it, "lsInfo");
+        const old = nameIn(it, "ls") !== "ls";
         if (old && has(it, "readRaw"))
           return page(filePath, await readRaw(filePath), offset, limit);
-        const answer = await it.read(filePath, offset, limit);
-        if (typeof answer !== "string") return answer as ReadResult;
-        return /^Error\b/.test(answer) ? { error: answer } : { content: answer };
+        const ask = (rows?: number) => it.read(filePath, offset, rows);
+        const answer = await ask(limit);
+        return typeof answer === "string" ? readV1(answer, ask, offset, limit) : pageOf(answer);
       }),
     readRaw,
     grep: (
@@ -162,18 +199,28 @@ export function adaptBackendProtocol(backend: AnyBackend): BackendProtocolV2 {
       safely(async () =>
         only<"files", GlobResult>(
           "files",
-          await (has(it, "glob") ? it.glob(pattern, path) : it.globInfo(pattern, path)),
+          await it[nameIn(it, "glob")](pattern, path),
+          "entries",
+          "matches",
         ),
       ),
-    write: (filePath, content) => safely<WriteResult>(() => it.write(filePath, content)),
+    write: (filePath: string, content: string, ...rest: unknown[]) =>
+      safely(async () => changed<WriteResult>(await it.write(filePath, content, ...rest))),
     edit: (filePath, oldString, newString, replaceAll) =>
-      safely<EditResult>(() => it.edit(filePath, oldString, newString, replaceAll)),
+      safely(async () =>
+        changed<EditResult>(await it.edit(filePath, oldString, newString, replaceAll)),
+      ),
   };
   if (has(it, "delete")) {
-    adapted.delete = (filePath: string) => safely<DeleteResult>(() => it.delete(filePath));
+    adapted.delete = (filePath: string, ...rest: unknown[]) =>
+      safely<DeleteResult>(() => it.delete(filePath, ...rest));
   }
-  for (const name of ["uploadFiles", "downloadFiles"] as const) {
-    if (has(it, name)) adapted[name] = async (batch: never) => await it[name](batch);
+  for (const [name, other] of [
+    ["uploadFiles", "upload_files"],
+    ["downloadFiles", "download_files"],
+  ] as const) {
+    const known = has(it, name) ? name : other;
+    if (has(it, known)) adapted[name] = async (batch: never) => await it[known](batch);
   }
   for (const name of ["routePrefixes", "capability"] as const) {
     if (it[name] !== undefined) {
@@ -193,7 +240,7 @@ async function literally(
   path?: string | null,
   glob?: string | null,
 ): Promise<GrepMatch[] | string> {
-  const ask = (text: string) => it.grepRaw(text, path ?? "/", glob ?? null);
+  const ask = (text: string) => it[nameIn(it, "grep")](text, path ?? "/", glob ?? null);
   const escaped = pattern.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
   if (escaped === pattern) return ask(pattern);
   const answers: Array<GrepMatch[] | string> = [await ask(escaped), await ask(pattern)];
@@ -206,6 +253,41 @@ async function literally(
   }
   const refusal = answers.every((answer) => typeof answer === "string") ? answers[0] : undefined;
   return refusal ?? [...found.values()];
+}
+
+/** Rows that are asked for at most. */
+const MOST_ROWS = 1 << 24;
+
+/**
+ * A page out of the numbered text of the first version. A long line takes several rows there, and
+ * nothing is said of what follows: more rows are asked for until the page is whole.
+ */
+async function readV1(
+  answer: string,
+  ask: (rows: number) => unknown,
+  offset = 0,
+  limit = 500,
+): Promise<ReadResult> {
+  if (/^Error\b/.test(answer)) return { error: answer };
+  let page = unnumbered(answer, offset + 1);
+  if (page === undefined) return { content: answer };
+  for (let asked = limit; page.rows >= asked && page.lines.length <= limit && asked < MOST_ROWS; ) {
+    asked = asked === limit ? limit + 1 : asked * 2;
+    const wider = await ask(asked);
+    const found = typeof wider === "string" ? unnumbered(wider, offset + 1) : undefined;
+    if (found === undefined) break;
+    page = found;
+  }
+  const lines = page.lines.slice(0, limit);
+  if (lines.length === 0) return { content: "" };
+  const endLine = offset + lines.length;
+  const more = page.lines.length > limit;
+  return {
+    content: lines.join("\n"),
+    startLine: offset + 1,
+    endLine,
+    ...(more ? { nextOffset: endLine } : { totalLines: endLine }),
+  };
 }
 
 /** Lines of a stored file, as the second version reads them. */

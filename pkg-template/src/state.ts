@@ -24,6 +24,7 @@ import { type Channel, Mirror } from "./mirror.js";
 import type {
   BackendProtocolV2,
   Capability,
+  DeleteOptions,
   DeleteResult,
   EditResult,
   Failure,
@@ -37,6 +38,7 @@ import type {
   LsResult,
   ReadRawResult,
   ReadResult,
+  WriteOptions,
   WriteResult,
 } from "./types.js";
 
@@ -127,18 +129,23 @@ export class StateBackend implements BackendProtocolV2 {
     return this.#asked(Op.glob, () => ask.askGlob(pattern, path), unpack.unpackGlob);
   }
 
-  write(filePath: string, content: string): WriteResult {
-    const request = () => ask.askWrite(filePath, content);
+  write(filePath: string, content: string | Uint8Array, options?: WriteOptions): WriteResult {
+    const request = () => ask.askWrite(filePath, content, options);
     return this.#changed(this.#asked(Op.write, request, unpack.unpackWrite(filePath)));
   }
 
-  edit(filePath: string, oldString: string, newString: string, replaceAll?: boolean): EditResult {
+  edit(
+    filePath: string,
+    oldString: string | Uint8Array,
+    newString: string | Uint8Array,
+    replaceAll?: boolean,
+  ): EditResult {
     const request = () => ask.askEdit(filePath, oldString, newString, replaceAll);
     return this.#changed(this.#asked(Op.edit, request, unpack.unpackEdit(filePath)));
   }
 
-  delete(filePath: string): DeleteResult {
-    const request = () => ask.askFile(filePath);
+  delete(filePath: string, options?: DeleteOptions): DeleteResult {
+    const request = () => ask.askDelete(filePath, options);
     const result = this.#asked(Op.delete, request, unpack.unpackDelete(filePath));
     if (!this.#mirror || result.path === undefined) return result;
     return this.#mirror.deleted(result, result.path);

@@ -173,7 +173,10 @@ impl Operations {
         file: &mut File,
         capability: &Capability,
     ) -> Result<(NewFile, EditResult)> {
-        if !kind_of(path, file).1.is_text() {
+        if edit.whole && file.body != edit.old {
+            return Err(Error::conflict(path));
+        }
+        if !edit.whole && !kind_of(path, file).1.is_text() {
             return Err(Error::at(
                 Kind::InvalidArgument,
                 "Error: File '",
@@ -183,6 +186,15 @@ impl Operations {
         }
         let refused =
             |refusal| replace::sentence(&refusal, path, &String::from_utf8_lossy(&edit.old));
+        if edit.whole {
+            self.sized(path, edit.new.len(), capability)?;
+            let new = self.new_file(path, edit.new.clone(), Some(&file.meta));
+            let result = EditResult {
+                occurrences: 1,
+                ..EditResult::default()
+            };
+            return Ok((new, result));
+        }
         let plan = Plan::of(&file.body, &edit.old, &edit.new, edit.replace_all).map_err(refused)?;
         self.sized(path, plan.length(), capability)?;
         let outcome = plan.outcome();
@@ -216,16 +228,20 @@ impl Operations {
 
     async fn write_file(&self, path: &VPath, content: Content) -> Result<WriteResult> {
         let capability = self.writable()?;
+        let write_mode = match content {
+            Content::New(_) => WriteMode::Create,
+            Content::Text(_) | Content::Raw(_) => self.options.write_mode,
+        };
         let body = match content {
             Content::Text(text) => file::decode_content(path, text)?,
-            Content::Raw(bytes) => bytes,
+            Content::Raw(bytes) | Content::New(bytes) => bytes,
         };
         self.sized(path, body.len(), &capability)?;
         let _turn = match capability.create {
-            Reach::Storage if self.options.write_mode == WriteMode::Create => None,
+            Reach::Storage if write_mode == WriteMode::Create => None,
             _ => Some(self.queue.turn(path).await),
         };
-        let (previous, mode) = match self.options.write_mode {
+        let (previous, mode) = match write_mode {
             WriteMode::Create => (None, PutMode::Create),
             WriteMode::Overwrite => (self.storage.stat(path).await?, PutMode::Overwrite),
         };
@@ -274,6 +290,25 @@ impl Operations {
                 None => Err(Error::internal("A storage answered too few uploads")),
             })
             .collect()
+    }
+
+    /// Removes a file while it is these bytes. The storage compares versions, or the calls of this
+    /// instance take turns.
+    async fn delete_unchanged(&self, path: &VPath, body: &Bytes) -> Result<DeleteResult> {
+        self.writable()?;
+        let _turn = self.queue.turn(path).await;
+        let Some(file) = self.storage.get(path, None).await? else {
+            return Err(Error::nothing_there(path));
+        };
+        if file.body != *body {
+            return Err(Error::conflict(path));
+        }
+        let deleted = self.storage.delete(path, file.meta.version).await;
+        self.indexes.forget(path);
+        match deleted? {
+            true => Ok(DeleteResult::default()),
+            false => Err(Error::nothing_there(path)),
+        }
     }
 
     async fn delete_path(&self, path: &VPath) -> Result<DeleteResult> {

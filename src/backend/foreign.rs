@@ -12,6 +12,7 @@ use futures_util::future::LocalBoxFuture;
 use wasm_bindgen::JsValue;
 
 use self::answers as read;
+
 use crate::env::host;
 use crate::error::{Error, Kind, Result};
 use crate::file;
@@ -22,6 +23,7 @@ use crate::protocol::{
     ExecuteResult, FileInfo, GlobQuery, GlobResult, GrepQuery, GrepResult, Page, RawFile, Reach,
     ReadResult, Shell, WriteResult, unsupported,
 };
+use crate::search::place::{self, First};
 use crate::storage::Pending;
 
 /// A backend that lives in JavaScript.
@@ -82,6 +84,11 @@ impl Foreign {
         }
     }
 
+    async fn page(&self, path: &VPath, page: Page) -> Result<ReadResult> {
+        let arguments = [path_text(path), number(page.offset), number(page.limit)];
+        read::page(path, &self.result("read", path, &arguments).await?)
+    }
+
     async fn found(&self, query: &GrepQuery) -> Result<GrepResult> {
         let mut arguments = vec![
             text(&query.pattern),
@@ -123,10 +130,23 @@ impl Foreign {
     }
 
     async fn written(&self, path: &VPath, content: Content) -> Result<WriteResult> {
+        if let Content::New(bytes) = &content {
+            if !self.knows_options {
+                return Err(unsupported("write with ifAbsent"));
+            }
+            let options = host::object(&[("ifAbsent", true.into())]);
+            let arguments = [path_text(path), host::array_of(bytes).into(), options];
+            let answer = self.result("write", path, &arguments).await?;
+            return Ok(WriteResult {
+                files_update: read::update(&answer),
+            });
+        }
         let content = match content {
             Content::Text(bytes) => lossy(&bytes),
-            Content::Raw(bytes) if file::is_binary_name(path) => text(&read::base64(&bytes)),
-            Content::Raw(bytes) => match std::str::from_utf8(&bytes) {
+            Content::Raw(bytes) | Content::New(bytes) if file::is_binary_name(path) => {
+                text(&read::base64(&bytes))
+            }
+            Content::Raw(bytes) | Content::New(bytes) => match std::str::from_utf8(&bytes) {
                 Ok(content) => text(content),
                 Err(_) => {
                     return Err(Error::at(
@@ -183,8 +203,29 @@ impl Backend for Foreign {
 
     fn read<'a>(&'a self, path: &'a VPath, page: Page) -> Pending<'a, ReadResult> {
         Box::pin(async move {
-            let arguments = [path_text(path), number(page.offset), number(page.limit)];
-            read::page(&self.result("read", path, &arguments).await?)
+            let answer = self.page(path, page).await?;
+            if !answer.is_text || answer.position.is_some() {
+                return Ok(answer);
+            }
+            let mut known = place::first(answer.content.clone(), page);
+            if known == First::Full {
+                let wider = self.page(path, place::wider(page)).await?;
+                known = place::full(wider.content, page);
+            }
+            let (content, position) = match known {
+                First::Placed(placed) => placed,
+                First::Last(last) if page.offset > 0 => {
+                    let start = self.page(path, place::from_start(page)).await?;
+                    place::among(last, start.content, page)
+                }
+                First::Last(last) => last,
+                First::Full => (answer.content.clone(), None),
+            };
+            Ok(ReadResult {
+                content,
+                position,
+                ..answer
+            })
         })
     }
 
@@ -222,10 +263,17 @@ impl Backend for Foreign {
 
     fn edit<'a>(&'a self, path: &'a VPath, edit: &'a Edit) -> Pending<'a, EditResult> {
         Box::pin(async move {
+            if edit.whole && !self.knows_options {
+                return Err(unsupported("edit of a whole file by its bytes"));
+            }
+            let shown = |bytes: &Bytes| match edit.whole {
+                true => host::array_of(bytes).into(),
+                false => lossy(bytes),
+            };
             let arguments = [
                 path_text(path),
-                lossy(&edit.old),
-                lossy(&edit.new),
+                shown(&edit.old),
+                shown(&edit.new),
                 edit.replace_all.into(),
             ];
             let answer = self.result("edit", path, &arguments).await?;
@@ -239,9 +287,21 @@ impl Backend for Foreign {
         })
     }
 
-    fn delete<'a>(&'a self, path: &'a VPath) -> Pending<'a, DeleteResult> {
+    fn delete<'a>(
+        &'a self,
+        path: &'a VPath,
+        unchanged: Option<&'a Bytes>,
+    ) -> Pending<'a, DeleteResult> {
         Box::pin(async move {
-            let answer = self.result("delete", path, &[path_text(path)]).await?;
+            let mut arguments = vec![path_text(path)];
+            if let Some(body) = unchanged {
+                if !self.knows_options {
+                    return Err(unsupported("delete with unchanged"));
+                }
+                let body = host::array_of(body).into();
+                arguments.push(host::object(&[("unchanged", body)]));
+            }
+            let answer = self.result("delete", path, &arguments).await?;
             Ok(DeleteResult {
                 files_update: read::update(&answer),
             })

@@ -269,10 +269,14 @@ impl Backend for Ask {
         })
     }
 
-    fn delete<'a>(&'a self, path: &'a VPath) -> Pending<'a, DeleteResult> {
+    fn delete<'a>(
+        &'a self,
+        path: &'a VPath,
+        unchanged: Option<&'a Bytes>,
+    ) -> Pending<'a, DeleteResult> {
         Box::pin(async move {
             self.deleting(path).await?;
-            self.inner.delete(path).await
+            self.inner.delete(path, unchanged).await
         })
     }
 

@@ -83,7 +83,7 @@ impl Quota {
     async fn written(&self, path: &VPath, content: Content) -> Result<WriteResult> {
         let size = match &content {
             Content::Text(text) => file::decode_content(path, text.clone())?.len(),
-            Content::Raw(bytes) => bytes.len(),
+            Content::Raw(bytes) | Content::New(bytes) => bytes.len(),
         };
         let _alone = OneAtATime::turn(self.one_at_a_time.as_ref()).await;
         let _turn = self.queue.turn(path).await;
@@ -103,17 +103,17 @@ impl Quota {
         answer
     }
 
-    async fn deleted(&self, path: &VPath) -> Result<DeleteResult> {
+    async fn deleted(&self, path: &VPath, unchanged: Option<&Bytes>) -> Result<DeleteResult> {
         let _alone = OneAtATime::turn(self.one_at_a_time.as_ref()).await;
         let _turn = self.queue.turn(path).await;
         let watch = Unsure(Some(&self.ledger));
-        let answer = self.inner.delete(path).await;
+        let answer = self.inner.delete(path, unchanged).await;
         match &answer {
             Ok(_) => {
                 watch.known();
                 self.ledger.removed(path);
             }
-            Err(error) if error.kind() == Kind::NotFound => watch.known(),
+            Err(error) if matches!(error.kind(), Kind::NotFound | Kind::Conflict) => watch.known(),
             Err(_) => drop(watch),
         }
         answer
@@ -212,8 +212,12 @@ impl Backend for Quota {
         Box::pin(async move { self.edited(path, edit).await.map_err(|e| e.during("edit")) })
     }
 
-    fn delete<'a>(&'a self, path: &'a VPath) -> Pending<'a, DeleteResult> {
-        Box::pin(self.deleted(path))
+    fn delete<'a>(
+        &'a self,
+        path: &'a VPath,
+        unchanged: Option<&'a Bytes>,
+    ) -> Pending<'a, DeleteResult> {
+        Box::pin(self.deleted(path, unchanged))
     }
 
     fn upload<'a>(&'a self, files: Vec<(VPath, Bytes)>) -> LocalBoxFuture<'a, Vec<Result<()>>> {

@@ -210,8 +210,12 @@ impl Backend for RateLimit {
         self.limited("edit", || self.inner.edit(path, edit))
     }
 
-    fn delete<'a>(&'a self, path: &'a VPath) -> Pending<'a, DeleteResult> {
-        self.limited("delete", || self.inner.delete(path))
+    fn delete<'a>(
+        &'a self,
+        path: &'a VPath,
+        unchanged: Option<&'a Bytes>,
+    ) -> Pending<'a, DeleteResult> {
+        self.limited("delete", || self.inner.delete(path, unchanged))
     }
 
     fn upload<'a>(&'a self, files: Vec<(VPath, Bytes)>) -> LocalBoxFuture<'a, Vec<Result<()>>> {

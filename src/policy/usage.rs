@@ -73,7 +73,7 @@ impl Ledger {
             let mut counted = Counted::default();
             for info in winnow::files_beneath(raw, &VPath::root()).await? {
                 if let crate::protocol::EntryInfo::File { size, .. } = info.entry {
-                    counted.set(&info.path, size);
+                    counted.set(&info.path, size.unwrap_or(0));
                 }
             }
             let mut books = self.books.borrow_mut();

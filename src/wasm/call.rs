@@ -171,13 +171,13 @@ fn glob(backend: SharedBackend, args: &mut Args<'_>) -> Asked {
 }
 
 fn write(backend: SharedBackend, args: &mut Args<'_>) -> Asked {
-    let raw = args.bool()?;
+    let kind = args.u8()?;
     let blob = args.blob()?;
     let (path, as_given) = args.named_file()?;
-    let content = if raw {
-        Content::Raw(blob)
-    } else {
-        Content::Text(blob)
+    let content = match kind {
+        0 => Content::Text(blob),
+        1 => Content::Raw(blob),
+        _ => Content::New(blob),
     };
     Ok(Box::pin(async move {
         answered(backend.write(&path, content).await, |reply, written| {
@@ -189,6 +189,7 @@ fn write(backend: SharedBackend, args: &mut Args<'_>) -> Asked {
 
 fn edit(backend: SharedBackend, args: &mut Args<'_>) -> Asked {
     let edit = Edit {
+        whole: args.bool()?,
         old: args.blob()?,
         new: args.blob()?,
         replace_all: args.bool()?,
@@ -205,12 +206,19 @@ fn edit(backend: SharedBackend, args: &mut Args<'_>) -> Asked {
 }
 
 fn delete(backend: SharedBackend, args: &mut Args<'_>) -> Asked {
+    let unchanged = match args.bool()? {
+        true => Some(args.blob()?),
+        false => None,
+    };
     let (path, as_given) = args.named_file()?;
     Ok(Box::pin(async move {
-        answered(backend.delete(&path).await, |reply, deleted| {
-            reply.path(&path, as_given);
-            put_update(reply, deleted.files_update);
-        })
+        answered(
+            backend.delete(&path, unchanged.as_ref()).await,
+            |reply, deleted| {
+                reply.path(&path, as_given);
+                put_update(reply, deleted.files_update);
+            },
+        )
     }))
 }
 
@@ -326,7 +334,7 @@ fn put_infos(reply: &mut Reply, infos: &[FileInfo]) {
     // A size below zero marks a directory.
     reply.f64s(infos.iter().map(|info| match info.entry {
         EntryInfo::Directory => -1.0,
-        EntryInfo::File { size, .. } => size as f64,
+        EntryInfo::File { size, .. } => size.map_or(f64::NAN, |size| size as f64),
     }));
     reply.f64s(infos.iter().map(|info| match info.entry {
         EntryInfo::File { modified, .. } => put_time(modified),

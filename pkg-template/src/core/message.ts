@@ -53,10 +53,14 @@ export function sent(): void {
   if (pending.length > 0) pending = [];
 }
 
-export function putBool(value: boolean): void {
+export function putU8(value: number): void {
   room(1);
-  numbers().setUint8(at, value ? 1 : 0);
+  numbers().setUint8(at, value);
   at += 1;
+}
+
+export function putBool(value: boolean): void {
+  putU8(value ? 1 : 0);
 }
 
 export function putU32(value: number): void {

@@ -33,6 +33,8 @@ function infos(reply: Reply): FileInfo[] {
       size < 0
         ? { path: paths[row] as string, is_dir: true, size: 0, modified_at: "" }
         : { path: paths[row] as string, is_dir: false, size, modified_at: timeText(times(row)) };
+    // A foreign backend may not say.
+    if (Number.isNaN(size)) delete (out[row] as FileInfo).size;
   }
   return out;
 }

@@ -134,7 +134,7 @@ pub fn infos(answer: &JsValue) -> Result<Vec<FileInfo>> {
             EntryInfo::Directory
         } else {
             EntryInfo::File {
-                size: count(&one, "size") as u64,
+                size: number_property(&one, "size").map(|size| size as u64),
                 modified: time(&one, "modified_at"),
             }
         };
@@ -152,8 +152,15 @@ fn time(object: &JsValue, name: &str) -> Option<Time> {
 }
 
 /// A page of text, or a binary file.
-pub fn page(answer: &JsValue) -> Result<ReadResult> {
-    let content = property(answer, "content").unwrap_or(JsValue::from_str(""));
+pub fn page(path: &VPath, answer: &JsValue) -> Result<ReadResult> {
+    let content = property(answer, "content").ok_or_else(|| {
+        Error::at(
+            Kind::Unavailable,
+            "A foreign backend read '",
+            path,
+            "' and answered neither 'content' nor 'error'",
+        )
+    })?;
     let is_text = content.is_string();
     let body = match content.as_string() {
         Some(text) => Bytes::from(text),
@@ -174,10 +181,15 @@ pub fn page(answer: &JsValue) -> Result<ReadResult> {
             end_line: count(answer, "endLine"),
             next_offset: number_property(answer, "nextOffset").map(|offset| offset as usize),
         });
+    let given = text_property(answer, "mimeType").map(|mime| Mime::given(&mime));
     Ok(ReadResult {
+        // What a model is shown of bytes depends on their type.
+        mime: match given {
+            None if !is_text => Some(file::classify(path, &body, None).0),
+            given => given,
+        },
         content: body,
         is_text,
-        mime: text_property(answer, "mimeType").map(|mime| Mime::given(&mime)),
         position,
     })
 }

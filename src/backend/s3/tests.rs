@@ -40,6 +40,7 @@ fn replacing(old: &str, new: &str) -> Edit {
         old: Bytes::copy_from_slice(old.as_bytes()),
         new: Bytes::copy_from_slice(new.as_bytes()),
         replace_all: false,
+        whole: false,
     }
 }
 
@@ -159,7 +160,7 @@ fn trouble_on_the_way_is_overcome_or_told_but_never_believed() {
             write(&files, "/dir/b.txt", "x").expect_err("nothing works");
         }
         server.script(|_| Fault::None);
-        let _ = block_on(files.delete(&path("/dir/b.txt")));
+        let _ = block_on(files.delete(&path("/dir/b.txt"), None));
     }
     server.faults("GET", vec![Fault::Corrupt]);
     assert_eq!(
@@ -221,7 +222,7 @@ fn no_text_ever_shows_a_secret() {
             write(&files, "/a.txt", "x").expect_err("refused"),
             read(&files, "/a.txt").expect_err("refused"),
             block_on(files.ls(&path("/"))).expect_err("refused"),
-            block_on(files.delete(&path("/a"))).expect_err("refused"),
+            block_on(files.delete(&path("/a"), None)).expect_err("refused"),
         ];
         for error in errors {
             let text = format!("{error} {error:?}");

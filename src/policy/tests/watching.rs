@@ -103,7 +103,7 @@ fn every_operation_leaves_one_record_also_when_it_is_refused() {
     ]));
     let _ = now(backend.download(&[path("/u"), path("/u")]));
     let _ = now(backend.read_raw(&path("/u")));
-    let _ = now(backend.delete(&path("/u")));
+    let _ = now(backend.delete(&path("/u"), None));
     let shown: Vec<String> = records
         .borrow()
         .iter()
