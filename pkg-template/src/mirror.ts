@@ -113,10 +113,15 @@ export class Mirror {
     } catch (error) {
       return unavailable("read", error);
     }
-    const present = new Set<string>();
+    entries = entries.filter(([, data]) => data !== null && data !== undefined);
+    // What is gone goes first: it may have held the room that others need.
+    const present = new Set(entries.map(([key]) => key));
+    for (const [key, { path }] of this.#paths) {
+      if (present.has(key)) continue;
+      this.#paths.delete(key);
+      if (path !== undefined) this.#drop(path, key);
+    }
     for (const [key, data] of entries) {
-      if (data === null || data === undefined) continue;
-      present.add(key);
       const known = this.#paths.get(key);
       if (known && known.data === data) continue;
       const put = this.#store.set(key, data);
@@ -127,13 +132,6 @@ export class Mirror {
         if (known?.path !== undefined) this.#drop(known.path, key);
       } else this.#seen.set(path, { key, data });
     }
-    if (present.size !== this.#paths.size) {
-      for (const [key, { path }] of this.#paths) {
-        if (present.has(key)) continue;
-        this.#paths.delete(key);
-        if (path !== undefined) this.#drop(path, key);
-      }
-    }
     return undefined;
   }
 
@@ -141,6 +139,17 @@ export class Mirror {
     if (this.#seen.get(path)?.key !== key) return;
     this.#seen.delete(path);
     this.#store.remove(path);
+  }
+
+  /** Files were changed here; hands that on. */
+  handOn(paths: string[], deleted: boolean): Failure | undefined {
+    const update: Update = {};
+    for (const path of paths) {
+      if (deleted) this.#gone(update, path);
+      else this.#add(update, path);
+    }
+    const handed = this.#handed<WriteResult>({}, update);
+    return handed.error === undefined ? undefined : (handed as Failure);
   }
 
   /** A file was written or edited here; hands it on. */
@@ -153,9 +162,7 @@ export class Mirror {
   /** A file, or all beneath a directory, was deleted here; hands that on. */
   deleted(result: DeleteResult, path: string): DeleteResult {
     const update: Update = {};
-    for (const [known, { key }] of this.#seen) {
-      if (known === path || known.startsWith(`${path}/`)) update[key] = null;
-    }
+    this.#gone(update, path);
     return this.#handed(result, update);
   }
 
@@ -173,6 +180,12 @@ export class Mirror {
     }
     if (this.#source.returns) Object.assign(answers, { filesUpdate: update });
     return answers;
+  }
+
+  #gone(update: Update, path: string): void {
+    for (const [known, { key }] of this.#seen) {
+      if (known === path || known.startsWith(`${path}/`)) update[key] = null;
+    }
   }
 
   #add(update: Update, path: string): void {

@@ -18,7 +18,7 @@ use crate::file;
 use crate::path::VPath;
 use crate::protocol::{
     Backend, Capability, Content, DeleteResult, Directories, Edit, EditResult, ExecuteOptions,
-    ExecuteResult, FileInfo, GlobQuery, GlobResult, GrepQuery, GrepResult, Page, RawFile, Reach,
+    ExecuteResult, FileInfo, FileSet, GlobQuery, GlobResult, GrepQuery, GrepResult, Page, RawFile, Reach,
     ReadResult, Shell, WriteResult, unsupported,
 };
 use crate::storage::Pending;
@@ -163,6 +163,7 @@ impl Backend for Foreign {
                 && host::method(&self.object, "downloadFiles").is_some(),
             writable: true,
             max_file_bytes: None,
+            files: FileSet::Same,
             notes: vec![Rc::from(
                 "A JavaScript object; what it promises is not known to kitbag.",
             )],

@@ -11,6 +11,7 @@ pub mod files;
 pub mod foreign;
 #[cfg(target_arch = "wasm32")]
 pub mod host_disk;
+pub mod graph_state;
 mod index_cache;
 #[cfg(target_arch = "wasm32")]
 pub mod indexed_db;

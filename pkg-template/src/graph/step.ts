@@ -3,20 +3,24 @@
 // calls. So what they change is kept here as long as the snapshot holds: each call sees what those
 // before it did, and an update that is still to be applied is brought up to date by later ones.
 
-import type { FileData } from "kitbag";
+import { shared } from "../core/context.js";
+import type { FileData } from "../types.js";
 
 export type Files = Record<string, FileData>;
 export type Update = Record<string, FileData | null>;
 
 /** One step of one thread. */
 export class Step {
+  /** Tells it from every other step. */
+  readonly number: number;
   readonly #base: Files;
   readonly #changed = new Map<string, FileData | null>();
   /** Updates on their way to the reducer. */
   readonly #sent: Update[] = [];
 
-  constructor(base: Files) {
+  constructor(base: Files, number: number) {
     this.#base = base;
+    this.number = number;
   }
 
   /** The files as they will be. */
@@ -57,11 +61,27 @@ function put(update: Update, path: string, file: FileData | null): void {
   });
 }
 
-/** Steps by the snapshot they start from: they go when it is replaced. */
-const bySnapshot = new WeakMap<object, Map<string, Step>>();
-/** Steps that start from no files at all; only the last are kept. */
-const fromNothing = new Map<string, Step>();
+interface Steps {
+  /** By the snapshot they start from: they go when it is replaced. */
+  bySnapshot: WeakMap<object, Map<string, Step>>;
+  /** Those that start from no files at all; only the last are kept. */
+  fromNothing: Map<string, Step>;
+  last: number;
+}
+
+// One for all copies of this module, since all see the same states.
+const steps = shared<Steps>("kitbag.steps", () => ({
+  bySnapshot: new WeakMap(),
+  fromNothing: new Map(),
+  last: 0,
+}));
 const KEPT = 256;
+
+function begun(base: Files): Step {
+  // It goes to wasm as 32 bits, where 0 means that there is none.
+  steps.last = (steps.last % 0xffff_ffff) + 1;
+  return new Step(base, steps.last);
+}
 
 /**
  * The step that starts from `snapshot`. Two threads may begin with the very same object, so its
@@ -69,25 +89,25 @@ const KEPT = 256;
  */
 export function stepOf(snapshot: Files | undefined, name: string | undefined): Step {
   if (snapshot === undefined) {
-    if (name === undefined) return new Step({});
-    let step = fromNothing.get(name);
+    if (name === undefined) return begun({});
+    let step = steps.fromNothing.get(name);
     if (!step) {
-      step = new Step({});
-      fromNothing.set(name, step);
-      const [oldest] = fromNothing.keys();
-      if (fromNothing.size > KEPT && oldest !== undefined) fromNothing.delete(oldest);
+      step = begun({});
+      steps.fromNothing.set(name, step);
+      const [oldest] = steps.fromNothing.keys();
+      if (steps.fromNothing.size > KEPT && oldest !== undefined) steps.fromNothing.delete(oldest);
     }
     return step;
   }
-  let steps = bySnapshot.get(snapshot);
-  if (!steps) {
-    steps = new Map();
-    bySnapshot.set(snapshot, steps);
+  let named = steps.bySnapshot.get(snapshot);
+  if (!named) {
+    named = new Map();
+    steps.bySnapshot.set(snapshot, named);
   }
-  let step = steps.get(name ?? "");
+  let step = named.get(name ?? "");
   if (!step) {
-    step = new Step(snapshot);
-    steps.set(name ?? "", step);
+    step = begun(snapshot);
+    named.set(name ?? "", step);
   }
   return step;
 }
