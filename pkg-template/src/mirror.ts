@@ -3,6 +3,7 @@
 // entries are handed on. Nothing is believed to have been applied until the state shows it.
 
 import { messageOf } from "./core/checks.js";
+import { claim } from "./graph/running.js";
 import type {
   DeleteResult,
   EditResult,
@@ -46,6 +47,8 @@ export function shareState(state: object, how: SharedState): void {
 
 interface Source {
   read(): Record<string, unknown>;
+  /** The refusal of changes that would undo another call's; `seen` gives what an entry was before. */
+  clash?(update: Update, seen: (key: string) => unknown): Failure | undefined;
   /** Hands changes on; true when the state is expected to show these very entries from now on. */
   hand(update: Update): boolean;
   /** Whether results carry `filesUpdate`. */
@@ -90,7 +93,15 @@ export class Mirror {
       others()?.note(update);
       return false;
     };
-    return new Mirror({ read, hand, returns: true }, store, raw);
+    // Where the calls of a step do not see each other's changes, only one may change a file: the
+    // graph's state would keep one of the two changes, and nobody would be told.
+    const caller = {};
+    const clash = (update: Update, seen: (key: string) => unknown) => {
+      if (others()) return undefined;
+      const path = claim(update, seen, caller);
+      return path === undefined ? undefined : conflict(path);
+    };
+    return new Mirror({ read, hand, clash, returns: true }, store, raw);
   }
 
   static ofChannel(
@@ -174,7 +185,12 @@ export class Mirror {
     if (handed.error !== undefined) {
       return answers.map((one) =>
         one.error === null
-          ? { ...one, error: "permission_denied", code: "unavailable", message: handed.error ?? "" }
+          ? {
+              ...one,
+              error: "permission_denied",
+              code: handed.code ?? "unavailable",
+              message: handed.error ?? "",
+            }
           : one,
       );
     }
@@ -195,6 +211,11 @@ export class Mirror {
   }
 
   #handed<T extends WriteResult | EditResult | DeleteResult>(result: T, update: Update): T {
+    const clash = this.#source.clash?.(update, (key) => this.#paths.get(key)?.data);
+    if (clash) {
+      this.#mistrust(update);
+      return clash as T;
+    }
     let kept: boolean;
     try {
       kept = this.#source.hand(update);
@@ -240,6 +261,13 @@ function canonical(key: string): string {
 
 function record(value: unknown): Record<string, unknown> {
   return typeof value === "object" && value !== null ? (value as Record<string, unknown>) : {};
+}
+
+function conflict(path: string): Failure {
+  return {
+    error: `Cannot change '${path}': another call of the same step has changed it. Read it and try again, after this step.`,
+    code: "conflict",
+  };
 }
 
 function unavailable(what: string, error: unknown): Failure {

@@ -143,6 +143,24 @@ export function changeFiles(graph: Graph, update: Update): void {
   sendFiles(graph, step, Object.keys(update));
 }
 
+/** Notes changes that a call in the running graph hands back by itself: see `Step.claim`. */
+export function claim(
+  update: Update,
+  seen: (path: string) => unknown,
+  caller: object,
+): string | undefined {
+  const graph = runningGraph();
+  if (!graph) return undefined;
+  let step: Step;
+  try {
+    step = stepIn(graph);
+  } catch {
+    // A graph without files has none to lose.
+    return undefined;
+  }
+  return step.claim(update, seen, caller);
+}
+
 /** The input of the task that runs: the state that it began with. */
 export function currentInput(runtime?: unknown): unknown {
   for (const { configurable } of configs(runtime)) {

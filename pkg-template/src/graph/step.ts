@@ -17,6 +17,8 @@ export class Step {
   readonly #changed = new Map<string, FileData | null>();
   /** Updates on their way to the reducer. */
   readonly #sent: Update[] = [];
+  /** Files changed by calls that hand their changes back, and do not see each other's. */
+  readonly #claimed = new Map<string, { caller: object; data: FileData | null }>();
 
   constructor(base: Files, number: number) {
     this.#base = base;
@@ -40,6 +42,19 @@ export class Step {
       this.#changed.set(path, file);
       for (const sent of this.#sent) if (Object.hasOwn(sent, path)) put(sent, path, file);
     }
+  }
+
+  /**
+   * Notes changes that a caller hands back by itself. Answers with a path that another has changed
+   * before, unless the caller began with that very change; then nothing is noted.
+   */
+  claim(update: Update, seen: (path: string) => unknown, caller: object): string | undefined {
+    for (const path of Object.keys(update)) {
+      const before = this.#claimed.get(path);
+      if (before && before.caller !== caller && before.data !== (seen(path) ?? null)) return path;
+    }
+    for (const [path, data] of Object.entries(update)) this.#claimed.set(path, { caller, data });
+    return undefined;
   }
 
   /** The update to send for files that were noted: what they are now, and kept up to date. */
