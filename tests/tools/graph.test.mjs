@@ -194,9 +194,9 @@ test("where nobody knows which graph runs, as in a browser", async () => {
   const seen = JSON.parse(stdout.trim().split("\n").at(-1));
   assert.equal(seen.config, false, "LangGraph's entry for browsers has no record of the graph");
   assert.equal(seen.state, "two of tenant-0\n");
-  assert.deepEqual(seen.store, {
-    "/dir/tenant-0.txt": "tenant-0",
-    "/own.txt": "two of tenant-0\n",
-  });
-  assert.match(seen.plain, /in a browser.*use storeBackend\(\)/);
+  const of = (tenant) => ({ [`/dir/${tenant}.txt`]: tenant, "/own.txt": `two of ${tenant}\n` });
+  assert.deepEqual(seen.store, of("tenant-0"));
+  assert.deepEqual(seen.plain, of("tenant-0"));
+  for (const threads of seen.bare) assert.deepEqual(threads, TENANTS.map(of));
+  assert.match(seen.outside, /in a browser.*use storeBackend\(\)/);
 });
