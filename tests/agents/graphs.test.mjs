@@ -395,3 +395,36 @@ test("a tool is told the same of server and task as a node, from its graph's con
   const { user: _user, ...server } = inNode.serverInfo;
   assert.deepEqual(inTool.serverInfo, server);
 });
+
+test("what a failed attempt of a node wrote is gone when the node is tried again", async () => {
+  const inTool = (work) =>
+    deepagents
+      .tool(work, { name: "work", description: "", schema: { type: "object", properties: {} } })
+      .invoke({});
+  for (const called of [(work) => work(), inTool]) {
+    const backend = new StateBackend();
+    const answers = [];
+    const graph = new StateGraph(Annotation.Root({ files: files() }))
+      .addNode(
+        "node",
+        async () => {
+          const number = answers.length;
+          await called(() => {
+            answers.push([
+              backend.write("/a", `${number}`).error,
+              backend.write(`/only-${number}`, "x").error,
+              backend.edit("/a", `${number}`, `${number}!`).error,
+            ]);
+          });
+          if (number < 2) throw new Error("try again");
+          return {};
+        },
+        { retryPolicy: { maxAttempts: 3, initialInterval: 1, jitter: false, logWarning: false } },
+      )
+      .addEdge("__start__", "node")
+      .compile({});
+    const state = await graph.invoke({ files: {} });
+    assert.deepEqual(answers.flat(), Array(9).fill(undefined));
+    assert.deepEqual(contents(state.files), { "/a": "2!", "/only-2": "x" });
+  }
+});

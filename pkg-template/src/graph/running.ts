@@ -3,7 +3,7 @@
 // there is none, as in a browser, only the runtime that a tool was called with knows the graph.
 
 import { onBehalf, toolCalled } from "../core/context.js";
-import { type Files, type Step, stepOf, type Update } from "./step.js";
+import { type Attempt, type Files, type Step, stepOf, type Update } from "./step.js";
 
 /** As much of a config, or of a tool's runtime, as is read here. */
 export interface RunConfig {
@@ -75,6 +75,7 @@ export interface Graph {
   step: string | undefined;
   /** The thread and the graph within it, over all its steps. */
   line: string;
+  attempt: Attempt;
 }
 
 /** The graph that runs, if one does. */
@@ -83,7 +84,7 @@ export function runningGraph(runtime?: unknown): Graph | undefined {
   if (runtime === undefined && toolCalled() === undefined && runningConfig() === undefined) {
     return undefined;
   }
-  for (const { configurable } of configs(runtime)) {
+  for (const { configurable, executionInfo } of configs(runtime)) {
     const read = configurable?.__pregel_read as Read | undefined;
     if (!configurable || typeof read !== "function") continue;
     const { thread_id: thread, checkpoint_map: checkpoints } = configurable;
@@ -95,6 +96,14 @@ export function runningGraph(runtime?: unknown): Graph | undefined {
       step: checkpoints === undefined ? undefined : JSON.stringify([thread, checkpoints]),
       // The last part names the task.
       line: JSON.stringify([thread ?? checkpoints, namespace.split("|").slice(0, -1)]),
+      attempt: {
+        task: String(configurable.__pregel_task_id ?? namespace),
+        number: (executionInfo as { nodeAttempt?: number } | undefined)?.nodeAttempt,
+        // A task that is tried anew counts as resumed. A fresh look at the state gives the very
+        // same object where the task has sent nothing.
+        sentNothing: () =>
+          configurable.__pregel_resuming === true && read("files", true) === read("files", false),
+      },
     };
   }
   return undefined;
@@ -120,11 +129,13 @@ export function stepIn(graph: Graph): Step {
   } catch (cause) {
     throw new NoFiles("its state has no `files`", { cause });
   }
-  if (snapshot === null || snapshot === undefined) return stepOf(undefined, graph.step);
-  if (typeof snapshot !== "object" || Array.isArray(snapshot)) {
+  const none = snapshot === null || snapshot === undefined;
+  if (!none && (typeof snapshot !== "object" || Array.isArray(snapshot))) {
     throw new NoFiles("`files` in its state is no record of path to file");
   }
-  return stepOf(snapshot as Files, graph.step);
+  const step = stepOf(none ? undefined : (snapshot as Files), graph.step);
+  step.begin(graph.attempt);
+  return step;
 }
 
 /**
@@ -133,13 +144,13 @@ export function stepIn(graph: Graph): Step {
  */
 export function sendFiles(graph: Graph, step: Step, paths: string[]): void {
   if (!graph.send) throw new Error("The running graph takes no changes here");
-  graph.send([["files", step.sending(paths)]]);
+  graph.send([["files", step.sending(paths, graph.attempt)]]);
 }
 
 /** A change of files in the state of a graph. */
 export function changeFiles(graph: Graph, update: Update): void {
   const step = stepIn(graph);
-  step.note(update);
+  step.note(update, graph.attempt);
   sendFiles(graph, step, Object.keys(update));
 }
 

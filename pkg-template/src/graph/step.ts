@@ -9,14 +9,36 @@ import type { FileData } from "../types.js";
 export type Files = Record<string, FileData>;
 export type Update = Record<string, FileData | null>;
 
+/** Which attempt of a task a call belongs to. */
+export interface Attempt {
+  task: string;
+  /** Counted from 1; absent where nobody says, as inside a tool. */
+  number: number | undefined;
+  /** Whether nothing that the task sent is on its way any more. */
+  sentNothing(): boolean;
+}
+
+interface Change {
+  task: string;
+  data: FileData | null;
+}
+
+interface Sent {
+  task: string;
+  update: Update;
+}
+
 /** One step of one thread. */
 export class Step {
   /** Tells it from every other step. */
   readonly number: number;
   readonly #base: Files;
-  readonly #changed = new Map<string, FileData | null>();
+  /** What became of each file; the last change counts. */
+  readonly #changed = new Map<string, Change[]>();
   /** Updates on their way to the reducer. */
-  readonly #sent: Update[] = [];
+  #sent: Sent[] = [];
+  /** The last attempt of each task that changed files. */
+  readonly #attempts = new Map<string, number | undefined>();
   /** Files changed by calls that hand their changes back, and do not see each other's. */
   readonly #claimed = new Map<string, { caller: object; data: FileData | null }>();
 
@@ -29,18 +51,42 @@ export class Step {
   files(): Files {
     if (this.#changed.size === 0) return this.#base;
     const files: Update = { ...this.#base };
-    for (const [path, file] of this.#changed) {
+    for (const path of this.#changed.keys()) {
+      const file = this.#now(path);
       if (file === null) delete files[path];
       else put(files, path, file);
     }
     return files as Files;
   }
 
+  #now(path: string): FileData | null {
+    return this.#changed.get(path)?.at(-1)?.data ?? null;
+  }
+
+  /** A task is tried anew where it failed: what it sent before is dropped, so it never happened. */
+  begin({ task, number, sentNothing }: Attempt): void {
+    if (!this.#attempts.has(task)) return;
+    const before = this.#attempts.get(task);
+    const anew = number !== undefined && before !== undefined ? number !== before : sentNothing();
+    if (!anew) return;
+    this.#attempts.delete(task);
+    this.#sent = this.#sent.filter((sent) => sent.task !== task);
+    for (const [path, changes] of this.#changed) {
+      const others = changes.filter((change) => change.task !== task);
+      if (others.length > 0) this.#changed.set(path, others);
+      else this.#changed.delete(path);
+    }
+  }
+
   /** A call changed files; what others sent before says the same from now on. */
-  note(update: Update): void {
-    for (const [path, file] of Object.entries(update)) {
-      this.#changed.set(path, file);
-      for (const sent of this.#sent) if (Object.hasOwn(sent, path)) put(sent, path, file);
+  note(update: Update, { task, number }: Attempt): void {
+    this.#attempts.set(task, number);
+    for (const [path, data] of Object.entries(update)) {
+      const others = this.#changed.get(path)?.filter((change) => change.task !== task) ?? [];
+      this.#changed.set(path, [...others, { task, data }]);
+      for (const sent of this.#sent) {
+        if (Object.hasOwn(sent.update, path)) put(sent.update, path, data);
+      }
     }
   }
 
@@ -58,11 +104,11 @@ export class Step {
   }
 
   /** The update to send for files that were noted: what they are now, and kept up to date. */
-  sending(paths: Iterable<string>): Update {
-    const sent: Update = {};
-    for (const path of paths) put(sent, path, this.#changed.get(path) ?? null);
-    this.#sent.push(sent);
-    return sent;
+  sending(paths: Iterable<string>, { task }: Attempt): Update {
+    const update: Update = {};
+    for (const path of paths) put(update, path, this.#now(path));
+    this.#sent.push({ task, update });
+    return update;
   }
 }
 

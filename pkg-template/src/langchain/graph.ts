@@ -65,9 +65,9 @@ export interface Lent {
 export function lend(runtime: RunConfig, state: unknown): Lent {
   if (typeof state !== "object" || state === null) return { runtime };
   const graph = runningGraph(runtime);
+  if (!graph) return { runtime };
   let step: Step;
   try {
-    if (!graph) return { runtime };
     step = stepIn(graph);
   } catch {
     // A graph that keeps no files.
@@ -76,7 +76,7 @@ export function lend(runtime: RunConfig, state: unknown): Lent {
   const noted = new Set<string>();
   const note = (update: Update) => {
     for (const path of Object.keys(update)) noted.add(path);
-    step.note(update);
+    step.note(update, graph.attempt);
   };
   const seen = Object.defineProperty({ ...state }, "files", {
     get: () => step.files(),
