@@ -18,8 +18,8 @@ use crate::file;
 use crate::path::VPath;
 use crate::protocol::{
     Backend, Capability, Content, DeleteResult, Directories, Edit, EditResult, ExecuteOptions,
-    ExecuteResult, FileInfo, FileSet, GlobQuery, GlobResult, GrepQuery, GrepResult, Page, RawFile, Reach,
-    ReadResult, Shell, WriteResult, unsupported,
+    ExecuteResult, FileInfo, FileSet, GlobQuery, GlobResult, GrepQuery, GrepResult, Page, RawFile,
+    Reach, ReadResult, Shell, WriteResult, unsupported,
 };
 use crate::storage::Pending;
 

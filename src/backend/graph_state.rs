@@ -3,6 +3,9 @@
 //! start of every operation and behind the handle, so that routers, policies and tools need not
 //! know of it. While the host is asked nothing is borrowed: it may call back into this crate.
 
+#[cfg(test)]
+mod tests;
+
 use std::rc::Rc;
 
 use bytes::Bytes;

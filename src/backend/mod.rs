@@ -9,9 +9,9 @@ pub mod custom_values;
 pub mod files;
 #[cfg(target_arch = "wasm32")]
 pub mod foreign;
+pub mod graph_state;
 #[cfg(target_arch = "wasm32")]
 pub mod host_disk;
-pub mod graph_state;
 mod index_cache;
 #[cfg(target_arch = "wasm32")]
 pub mod indexed_db;

@@ -41,8 +41,9 @@ extern "C" {
 
 impl Graphs for HostGraphs {
     fn current(&self) -> Result<Option<Copy>> {
-        let id = HostGraphs::current(self)
-            .map_err(|thrown| host::thrown("The files of the running graph cannot be used", thrown))?;
+        let id = HostGraphs::current(self).map_err(|thrown| {
+            host::thrown("The files of the running graph cannot be used", thrown)
+        })?;
         match id {
             0 => Ok(None),
             id => Ok(Some(Copy {
@@ -58,8 +59,12 @@ impl Graphs for HostGraphs {
 
     fn changed(&self, copy: u32, change: Change, paths: &[VPath]) -> Result<()> {
         let paths = paths.iter().map(|path| path.as_str().to_owned()).collect();
-        HostGraphs::changed(self, copy, change == Change::Deleted, paths)
-            .map_err(|thrown| host::thrown("The state of the running graph could not be changed", thrown))
+        HostGraphs::changed(self, copy, change == Change::Deleted, paths).map_err(|thrown| {
+            host::thrown(
+                "The state of the running graph could not be changed",
+                thrown,
+            )
+        })
     }
 }
 

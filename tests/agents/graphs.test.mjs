@@ -3,6 +3,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import * as deepagents from "../deps/latest/deepagents.mjs";
 import {
   Annotation,
   createDeepAgent,
@@ -10,7 +11,6 @@ import {
   MemorySaver,
   StateGraph,
 } from "../deps/latest/deepagents.mjs";
-import * as deepagents from "../deps/latest/deepagents.mjs";
 import {
   CompositeBackend,
   createFileTools,
@@ -40,7 +40,11 @@ const graphOf = (channels, node, options) =>
     .compile(options);
 
 /** Does work in the node of a graph, with `state` to begin with; its value and the state after. */
-async function inGraph(work, state = { files: {} }, { channels = { files: files() }, config, ...options } = {}) {
+async function inGraph(
+  work,
+  state = { files: {} },
+  { channels = { files: files() }, config, ...options } = {},
+) {
   let value;
   const graph = graphOf(
     channels,
@@ -116,7 +120,7 @@ test("two bare backends in one graph show the same files", async () => {
   assert.equal(value, "b");
 });
 
-test("with files, with scope \"instance\" and as a subclass with files it keeps its own", async () => {
+test('with files, with scope "instance" and as a subclass with files it keeps its own', async () => {
   class Own extends StateBackend {
     constructor() {
       super({ files: {} });
@@ -175,10 +179,7 @@ test("where the graph's state has no files every operation is refused, and says 
     assert.match(answer.error, REFUSED);
   }
   const batches = await inGraph(
-    () => [
-      backend.uploadFiles([["/a", new Uint8Array(1)]]),
-      backend.downloadFiles(["/a"]),
-    ],
+    () => [backend.uploadFiles([["/a", new Uint8Array(1)]]), backend.downloadFiles(["/a"])],
     { n: 1 },
     { channels },
   );
@@ -188,7 +189,9 @@ test("where the graph's state has no files every operation is refused, and says 
 
 test("where `files` is something else, that is refused too, and stays as it is", async () => {
   const backend = new StateBackend();
-  const graph = graphOf({ files: Annotation() }, () => ({ files: [backend.write("/a", "a").error] }));
+  const graph = graphOf({ files: Annotation() }, () => ({
+    files: [backend.write("/a", "a").error],
+  }));
   const { files } = await graph.invoke({ files: ["a.pdf"] });
   assert.match(files[0], /`files` in its state is no record/);
 });
@@ -200,17 +203,16 @@ test("two edits of one file in one step both land, or one is told of the conflic
     withPolicy(new StateBackend(), { inspect: () => Promise.resolve() }),
     (runtime) => new StateBackend(runtime),
   ]) {
-    const edit = (from, to) => [
-      "edit_file",
-      { file_path: "/a", old_string: from, new_string: to },
-    ];
+    const edit = (from, to) => ["edit_file", { file_path: "/a", old_string: from, new_string: to }];
     const model = scriptedModel(deepagents, () => [
       [["write_file", { file_path: "/a", content: "one two three\n" }]],
       [edit("one", "1"), edit("two", "2"), edit("three", "3")],
     ]);
     const agent = createDeepAgent({ model, backend });
     const state = await agent.invoke({ messages: [{ role: "user", content: "go" }] });
-    const refused = answersOf(state).filter((text) => /another call.*has changed it/.test(text)).length;
+    const refused = answersOf(state).filter((text) =>
+      /another call.*has changed it/.test(text),
+    ).length;
     const { "/a": text } = contents(state.files);
     const landed = ["1", "2", "3"].filter((digit) => text.includes(digit)).length;
     assert.equal(landed + refused, 3, text);
@@ -219,8 +221,7 @@ test("two edits of one file in one step both land, or one is told of the conflic
 
 test("a tool called with a state but without its graph is refused, not given a shared memory", async () => {
   const { call } = createFileTools(new StateBackend());
-  const write = (runtime) =>
-    call("write_file", { file_path: "/a", content: "a" }, { runtime });
+  const write = (runtime) => call("write_file", { file_path: "/a", content: "a" }, { runtime });
   const { text, isError } = await write({ state: { messages: [], files: {} } });
   assert.equal(isError, true);
   assert.match(text, /\(runtime\) => new StateBackend\(runtime\)/);
@@ -253,14 +254,21 @@ test("a graph that runs inside a tool's call has its own files", async () => {
   let after;
   const deep = {
     ...Object.fromEntries(
-      ["read", "readRaw", "grep", "glob", "edit"].map((name) => [name, (...args) => outer[name](...args)]),
+      ["read", "readRaw", "grep", "glob", "edit"].map((name) => [
+        name,
+        (...args) => outer[name](...args),
+      ]),
     ),
     ls: (path) => outer.ls(path),
     async write(path, content) {
-      ({ files: after } = await inGraph(() => inner.write("/inner", "i"), { files: {} }, {
-        config: { configurable: { thread_id: "inner" } },
-        checkpointer: new MemorySaver(),
-      }));
+      ({ files: after } = await inGraph(
+        () => inner.write("/inner", "i"),
+        { files: {} },
+        {
+          config: { configurable: { thread_id: "inner" } },
+          checkpointer: new MemorySaver(),
+        },
+      ));
       return outer.write(path, content);
     },
   };

@@ -23,10 +23,13 @@ const PLACES = {
       quota: { maxFiles: 2 },
     }),
   "in a composite behind a policy": () =>
-    withPolicy(new CompositeBackend(new StateBackend(), { "/o/": new StateBackend({ files: {} }) }), {
-      permissions: [{ operations: ["read", "write"], paths: ["/**"] }],
-      quota: { maxFiles: 2 },
-    }),
+    withPolicy(
+      new CompositeBackend(new StateBackend(), { "/o/": new StateBackend({ files: {} }) }),
+      {
+        permissions: [{ operations: ["read", "write"], paths: ["/**"] }],
+        quota: { maxFiles: 2 },
+      },
+    ),
 };
 
 for (const [version, deepagents] of [

@@ -46,10 +46,7 @@ const said = (text) => ({ messages: [{ role: "user", content: text }] });
 export const contents = (files) =>
   Object.fromEntries(
     Object.entries(files ?? {})
-      .map(([path, { content }]) => [
-        path,
-        Array.isArray(content) ? content.join("\n") : content,
-      ])
+      .map(([path, { content }]) => [path, Array.isArray(content) ? content.join("\n") : content])
       .sort(),
   );
 
@@ -75,7 +72,10 @@ export async function allAtOnce(agent, answersOf, stateOf, config = () => ({})) 
       const seen = new Set(text.match(/thread-\d+/g));
       seen.delete(thread);
       assert.deepEqual([...seen], [], `${thread} saw files of others`);
-      assert.deepEqual(contents(await stateOf(agent, configOf(thread), thread)), left(thread, number));
+      assert.deepEqual(
+        contents(await stateOf(agent, configOf(thread), thread)),
+        left(thread, number),
+      );
     }
   }
 }

@@ -40,7 +40,11 @@ for (const [place, make] of Object.entries({
 
   test(`a bare StoreBackend ${place}, by the user of the context`, async () => {
     const store = new InMemoryStore();
-    const namespace = ({ context, executionInfo }) => ["files", context.user, executionInfo.threadId];
+    const namespace = ({ context, executionInfo }) => [
+      "files",
+      context.user,
+      executionInfo.threadId,
+    ];
     const agent = agentOf(make(new StoreBackend({ namespace })), {
       store,
       contextSchema: z.object({ user: z.string() }),

@@ -159,7 +159,8 @@ export function kitbagMiddleware(
           if (message.getType() !== "human") return message;
           const { given, call } = offloading(request);
           const about = { ...call, messageId: message.id ?? "" };
-          const shorten = (text: string) => withRuntime(given, () => files.offloadMessage(text, about));
+          const shorten = (text: string) =>
+            withRuntime(given, () => files.offloadMessage(text, about));
           const content = await shortened(message.content, shorten);
           if (content === message.content) return message;
           return Object.assign(Object.create(Object.getPrototypeOf(message)), message, { content });

@@ -12,8 +12,8 @@ use crate::error::{Error, Kind, Result};
 use crate::file::{self, Format, Mime};
 use crate::path::VPath;
 use crate::protocol::{
-    Capability, Directories, EntryInfo, FileInfo, FileSet, FilesUpdate, GrepResult, Matches, Position,
-    RawFile, Reach, ReadResult, RowKind,
+    Capability, Directories, EntryInfo, FileInfo, FileSet, FilesUpdate, GrepResult, Matches,
+    Position, RawFile, Reach, ReadResult, RowKind,
 };
 use crate::time::Time;
 
