@@ -113,6 +113,12 @@ for (const [name, backend, frameworks, configOf] of [
     ["createAgent", "createDeepAgent"],
     byContext,
   ],
+  [
+    "storeBackend({ namespace }) by context of the older `runtime`",
+    () => storeBackend({ namespace: ({ runtime }) => ["files", runtime.context.tenant] }),
+    ["createAgent", "createDeepAgent"],
+    byContext,
+  ],
 ]) {
   for (const framework of frameworks) {
     test(`${framework}: ${name}, twelve tenants at once`, () =>
