@@ -62,6 +62,14 @@ export interface StateRuntime {
 
 const MAX_BYTES = 2 ** 31;
 
+/** How memory is made: whether `write` replaces, whether new text is lines, the limit. */
+type Form = readonly [overwrite: boolean, v1: boolean, maxBytes: number];
+
+/** Apart from the class, so that it cannot keep an instance alive. */
+function maker(form: Form): () => number {
+  return () => glue.state_new(...form);
+}
+
 /** Files in memory. Every method answers at once. */
 export class StateBackend implements BackendProtocolV2 {
   readonly #mirror: Mirror | undefined;
@@ -85,9 +93,9 @@ export class StateBackend implements BackendProtocolV2 {
     const files = options.object("files");
     const scope = options.oneOf("scope", ["graph", "instance"], "graph");
     options.done();
-    const form = [writeMode === "overwrite", fileFormat === "v1", maxBytes ?? -1] as const;
+    const form: Form = [writeMode === "overwrite", fileFormat === "v1", maxBytes ?? -1];
     if (!runtime && !channel && !files && scope === "graph") {
-      const graphs = new GraphFiles(() => glue.state_new(...form));
+      const graphs = new GraphFiles(maker(form));
       own(
         this,
         enter(() => glue.state_in_graphs(...form, graphs)),

@@ -1,4 +1,5 @@
 // Run with `--conditions=browser` and with AsyncLocalStorage out of sight: what a browser has.
+// Run without: a host whose AsyncLocalStorage LangChain finds and kitbag does not, as older Nodes.
 
 process.getBuiltinModule = undefined;
 
@@ -53,11 +54,10 @@ const plain = (await play(new StoreBackend({ namespace }))).held;
 
 /** Twelve threads at once on one agent over a bare StateBackend. */
 async function threads(backend) {
-  const agent = createAgent({
-    model: new ScriptedModel(turns),
-    tools: [probe],
-    middleware: [kitbagMiddleware(backend)],
-  });
+  const model = new ScriptedModel(turns);
+  const agent = process.argv.includes("deepagents")
+    ? (await import("deepagents")).createDeepAgent({ model, tools: [probe], backend })
+    : createAgent({ model, tools: [probe], middleware: [kitbagMiddleware(backend)] });
   const names = Array.from({ length: 12 }, (_, at) => `tenant-${at}`);
   const states = await Promise.all(
     names.map((name) => agent.invoke({ messages: [{ role: "user", content: name }] })),

@@ -99,7 +99,19 @@ export function contextHere(): InContext {
   const taken = storageClass?.snapshot?.();
   if (taken) return taken;
   const call = toolCalled();
+  const running = langchainStorage();
+  if (running) {
+    const store = running.getStore();
+    return (work) => running.run(store, () => onBehalf(call, work));
+  }
   return call || !calls.storage ? (work) => onBehalf(call, work) : asItIs;
+}
+
+const LANGCHAIN = Symbol.for("ls:tracing_async_local_storage");
+
+/** The storage in which LangChain keeps the task that runs, where the runtime has one. */
+export function langchainStorage(): ContextStorage<unknown> | undefined {
+  return (globalThis as unknown as Record<symbol, ContextStorage<unknown> | undefined>)[LANGCHAIN];
 }
 
 /** A value that follows whatever is called with it, where the runtime can do that. */

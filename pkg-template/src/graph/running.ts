@@ -2,7 +2,7 @@
 // under a well-known symbol, and what it holds carries the config of the task that runs; where
 // there is none, as in a browser, only the runtime that a tool was called with knows the graph.
 
-import { onBehalf, toolCalled } from "../core/context.js";
+import { langchainStorage, onBehalf, toolCalled } from "../core/context.js";
 import { type Attempt, type Files, type Step, stepOf, type Update } from "./step.js";
 
 /** As much of a config, or of a tool's runtime, as is read here. */
@@ -20,19 +20,13 @@ export interface RunConfig {
 type Read = (name: string, fresh: boolean) => unknown;
 type Send = (writes: Array<[string, unknown]>) => void;
 
-const STORAGE = Symbol.for("ls:tracing_async_local_storage");
 const CONFIG = Symbol.for("lc:child_config");
-
-interface Tracing {
-  getStore?(): { extra?: Record<symbol, unknown> } | undefined;
-}
 
 /** The config of the task that runs, as LangChain keeps it. */
 function runningConfig(): RunConfig | undefined {
-  const tracing = (globalThis as unknown as Record<symbol, Tracing | undefined>)[STORAGE];
-  if (tracing === undefined) return undefined;
   try {
-    return tracing.getStore?.()?.extra?.[CONFIG] as RunConfig | undefined;
+    const kept = langchainStorage()?.getStore() as { extra?: Record<symbol, unknown> } | undefined;
+    return kept?.extra?.[CONFIG] as RunConfig | undefined;
   } catch {
     // Something else stands there.
     return undefined;
