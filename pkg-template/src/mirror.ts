@@ -120,7 +120,9 @@ export class Mirror {
   sync(): Failure | undefined {
     let entries: Array<[string, unknown]>;
     try {
-      entries = Object.entries(this.#source.read());
+      const now = this.#source.read();
+      if (this.#shows(now)) return undefined;
+      entries = Object.entries(now);
     } catch (error) {
       return unavailable("read", error);
     }
@@ -144,6 +146,18 @@ export class Mirror {
       } else this.#seen.set(path, { key, data });
     }
     return undefined;
+  }
+
+  /** Whether a state is what was taken over last; most calls find it so. */
+  #shows(now: Record<string, unknown>): boolean {
+    let count = 0;
+    for (const key of Object.keys(now)) {
+      const data = now[key];
+      if (data === null || data === undefined) continue;
+      if (this.#paths.get(key)?.data !== data) return false;
+      count += 1;
+    }
+    return count === this.#paths.size;
   }
 
   #drop(path: string, key: string): void {
