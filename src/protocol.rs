@@ -18,7 +18,7 @@ use crate::path::VPath;
 use crate::storage::Pending;
 use crate::time::Time;
 
-pub use capability::{Capability, Directories, Reach};
+pub use capability::{Capability, Directories, FileSet, Reach};
 pub use listing::{EntryInfo, FileInfo};
 pub use searching::{
     GlobQuery, GlobResult, GrepQuery, GrepResult, MatchLine, Matches, Row, RowKind, index,

@@ -12,8 +12,9 @@ use wasm_bindgen::prelude::wasm_bindgen;
 use crate::error::{Error, Kind, Result};
 use crate::path::VPath;
 use crate::protocol::{
-    Capability, Content, Directories, Edit, EntryInfo, ExecuteOptions, FileInfo, FilesUpdate,
-    GlobQuery, GrepQuery, Matches, Page, RawFile, Reach, RowKind, SharedBackend, unsupported,
+    Capability, Content, Directories, Edit, EntryInfo, ExecuteOptions, FileInfo, FileSet,
+    FilesUpdate, GlobQuery, GrepQuery, Matches, Page, RawFile, Reach, RowKind, SharedBackend,
+    unsupported,
 };
 use crate::time::Time;
 use crate::wasm::args::Args;
@@ -408,6 +409,7 @@ fn put_capability(reply: &mut Reply, capability: Capability) {
         capability.keeps_format,
         capability.keeps_binary,
         capability.writable,
+        capability.files != FileSet::Same,
     ] {
         reply.bool(promise);
     }

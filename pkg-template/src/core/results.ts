@@ -262,6 +262,7 @@ export function unpackCapability(reply: Reply): Capability {
     writable: reply.bool(),
     notes: [],
   };
+  if (reply.bool()) out.perCaller = true;
   const limit = reply.f64();
   if (limit >= 0) out.maxFileBytes = limit;
   const notes = reply.u32();

@@ -13,8 +13,8 @@ use crate::file::{self, Format, Mime};
 use crate::order;
 use crate::path::VPath;
 use crate::protocol::{
-    Capability, Directories, EntryInfo, FileInfo, FilesUpdate, GrepResult, Matches, Position,
-    RawFile, Reach, ReadResult, RowKind,
+    Capability, Directories, EntryInfo, FileInfo, FileSet, FilesUpdate, GrepResult, Matches,
+    Position, RawFile, Reach, ReadResult, RowKind,
 };
 use crate::time::Time;
 
@@ -378,6 +378,10 @@ pub fn capability(own: &JsValue) -> Capability {
         keeps_binary: flag(own, "keepsBinary"),
         writable: flag(own, "writable"),
         max_file_bytes: number_property(own, "maxFileBytes").map(|bytes| bytes as u64),
+        files: match flag(own, "perCaller") {
+            true => FileSet::Unknown,
+            false => FileSet::Same,
+        },
         notes: Vec::new(),
     }
 }
