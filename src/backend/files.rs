@@ -325,7 +325,7 @@ impl Operations {
             // One more than allowed tells whether there was more.
             let budget = cap.saturating_sub(count).saturating_add(1);
             count += matcher.search(path, &file.body, texture, budget, &mut found.matches);
-            if count > cap || Matcher::is_full(&found.matches) {
+            if count > cap || found.matches.is_full() {
                 return Flow::Break(());
             }
             Flow::Continue(())
@@ -338,7 +338,7 @@ impl Operations {
             literal: matcher.literal(),
         };
         self.storage.scan(scan, &mut visit).await?;
-        found.truncated = count > cap || Matcher::is_full(&found.matches);
+        found.truncated = count > cap || found.matches.is_full();
         found.matches.keep_first(cap);
         Ok(found)
     }

@@ -342,17 +342,14 @@ fn put_time(time: Option<Time>) -> f64 {
 
 fn put_matches(reply: &mut Reply, matches: &Matches, context: bool) {
     reply.texts(matches.paths.iter().map(|path| path.as_str().as_bytes()));
-    let mut start = 0usize;
-    reply.texts(matches.rows.iter().map(|row| {
-        let end = row.end as usize;
-        let text = matches.text.get(start..end).unwrap_or_default();
-        start = end;
-        text
-    }));
+    reply.texts(matches.texts());
+    reply.len(matches.rows.len());
     reply.u32s(matches.rows.iter().map(|row| row.file));
     reply.u32s(matches.rows.iter().map(|row| row.line));
+    // Without context every row has a text of its own.
     reply.bool(context);
     if context {
+        reply.u32s(matches.rows.iter().map(|row| row.text));
         reply.u32s(matches.rows.iter().map(|row| match row.kind {
             RowKind::Match => 0,
             RowKind::Before => 1,
