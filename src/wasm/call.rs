@@ -15,6 +15,7 @@ use crate::protocol::{
     Capability, Content, Directories, Edit, EntryInfo, ExecuteOptions, FileInfo, FilesUpdate,
     GlobQuery, GrepQuery, Matches, Page, RawFile, Reach, RowKind, SharedBackend, unsupported,
 };
+use crate::running;
 use crate::time::Time;
 use crate::wasm::args::Args;
 #[cfg(feature = "agent")]
@@ -34,14 +35,17 @@ pub fn answered<T>(answer: Result<T>, pack: impl FnOnce(&mut Reply, T)) -> Reply
     }
 }
 
-/// Answers a call on the spot, and tells where the answer begins. For backends whose futures are always ready.
+/// Answers a call on the spot, and tells where the answer begins. For backends whose futures are
+/// always ready. A limit in milliseconds below zero is none.
 #[wasm_bindgen]
-pub fn call_now(handle: u32, operation: u8, len: usize) -> *const u8 {
+pub fn call_now(handle: u32, operation: u8, len: usize, limit: f64) -> *const u8 {
     let mut future = pin!(prepared(handle, operation, len));
-    let reply = match future
-        .as_mut()
-        .poll(&mut Context::from_waker(Waker::noop()))
-    {
+    let polled = running::within(task::call_within(limit), || {
+        future
+            .as_mut()
+            .poll(&mut Context::from_waker(Waker::noop()))
+    });
+    let reply = match polled {
         Poll::Ready(reply) => reply,
         Poll::Pending => Reply::error(&Error::internal("A synchronous backend did not answer")),
     };
@@ -49,10 +53,10 @@ pub fn call_now(handle: u32, operation: u8, len: usize) -> *const u8 {
     reply_ptr()
 }
 
-/// Starts a call; 0 when it is answered already, else its task.
+/// Starts a call; 0 when it is answered already, else its task. The limit is as above.
 #[wasm_bindgen]
-pub fn call_start(handle: u32, operation: u8, len: usize) -> u32 {
-    task::start(prepared(handle, operation, len))
+pub fn call_start(handle: u32, operation: u8, len: usize, limit: f64) -> u32 {
+    task::start_within(limit, prepared(handle, operation, len))
 }
 
 fn prepared(handle: u32, operation: u8, len: usize) -> LocalBoxFuture<'static, Reply> {

@@ -7,6 +7,7 @@ import { enter, glue } from "../../pkg-template/src/core/instance.js";
 const testing = glue as unknown as {
   panic_now(): void;
   panic_later(): number;
+  fail_allocation(number: number): number;
   s3_signing_examples(): string;
 };
 
@@ -19,6 +20,11 @@ export function panicLater(): Promise<unknown> {
     () => testing.panic_later(),
     () => undefined,
   );
+}
+
+/** Lets the allocation with that number fail, counted from 1; tells how many were left of before. */
+export function failAllocation(number: number): number {
+  return testing.fail_allocation(number);
 }
 
 /** The published signing examples: what was made of them here, and what was published. */
