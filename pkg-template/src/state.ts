@@ -3,8 +3,8 @@
 // channel that gives the state and takes changes. The last two are a mirror of that state.
 
 import { capabilityOf } from "./backend.js";
-import { now, Op, received } from "./core/call.js";
-import { encoded, messageOf, Options, refused } from "./core/checks.js";
+import { limitOf, now, Op, received } from "./core/call.js";
+import { callOptions, encoded, messageOf, Options, refused } from "./core/checks.js";
 import { handleOf, methodsOnly, own, sealClass } from "./core/handle.js";
 import { enter, glue } from "./core/instance.js";
 import {
@@ -120,7 +120,11 @@ export class StateBackend implements BackendProtocolV2 {
     options?: GrepOptions,
   ): GrepResult {
     const request = () => ask.askGrep(pattern, path, glob, maxCount, options);
-    return this.#asked(Op.grep, request, unpack.unpackGrep);
+    let limit: number | undefined;
+    const refusal = refused(() => {
+      limit = limitOf(callOptions(options));
+    });
+    return refusal ?? this.#asked(Op.grep, request, unpack.unpackGrep, limit);
   }
 
   glob(pattern: string, path?: string): GlobResult {
@@ -208,10 +212,11 @@ export class StateBackend implements BackendProtocolV2 {
     operation: number,
     request: () => Failure | undefined,
     unpackIt: (reply: Reply) => T,
+    limit?: number,
   ): T {
     const handle = handleOf(this);
     const refusal = this.#mirror?.sync() ?? request();
-    return (refusal ?? now(handle, operation, unpackIt)) as T;
+    return (refusal ?? now(handle, operation, unpackIt, limit)) as T;
   }
 
   #changed<T extends WriteResult | EditResult>(result: T): T {

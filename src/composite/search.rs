@@ -5,13 +5,15 @@
 use futures_util::stream::{self, StreamExt};
 
 use super::{Composite, Mount};
+use crate::env::clock;
 use crate::error::{Error, Kind, Result};
 use crate::path::VPath;
 use crate::protocol::{
-    EntryInfo, FileInfo, GlobQuery, GlobResult, GrepQuery, GrepResult, MAX_ANSWER_BYTES, Matches, Row,
+    EntryInfo, FileInfo, GlobQuery, GlobResult, GrepQuery, GrepResult, MAX_ANSWER_BYTES, Matches,
+    Row,
 };
 use crate::search::glob::{NameFilter, Pattern};
-use crate::search::grep::Matcher;
+use crate::search::grep::{Matcher, Patience};
 use crate::winnow;
 
 /// How many backends are searched at the same time.
@@ -132,7 +134,7 @@ impl Composite {
 
     pub(super) async fn grep_all(&self, query: &GrepQuery) -> Result<GrepResult> {
         // Refused once and for all, not by whichever backend comes first.
-        Matcher::new(query).map_err(|e| e.during("grep"))?;
+        Matcher::new(query, Patience::until(None, clock::now)).map_err(|e| e.during("grep"))?;
         let filter = match &query.glob {
             Some(glob) => Some(NameFilter::parse(glob, &query.path).map_err(|e| e.during("grep"))?),
             None => None,

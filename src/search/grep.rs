@@ -7,20 +7,26 @@
 
 mod fold;
 mod needles;
+mod patience;
 mod pattern;
 mod seek;
+mod weight;
 
 use memchr::{memchr, memrchr};
 
 use super::scan;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::file::Texture;
 use crate::path::VPath;
 use crate::protocol::{GrepQuery, MAX_ANSWER_BYTES, Matches, ROW_BYTES, Row, RowKind, index};
 
 use fold::Folded;
+pub use patience::Patience;
 use pattern::LineRegex;
 use seek::{AnyCase, Seeker};
+
+/// Bytes that the engines for texts look at in the time of one step of the others.
+const FAST: usize = 64;
 
 /// A query made ready to run over many bodies.
 pub struct Matcher {
@@ -28,6 +34,7 @@ pub struct Matcher {
     max_per_file: usize,
     before: usize,
     after: usize,
+    patience: Patience,
 }
 
 enum Engine {
@@ -44,8 +51,9 @@ enum Engine {
 }
 
 impl Matcher {
-    /// Reads the query's pattern; an invalid regular expression is refused.
-    pub fn new(query: &GrepQuery) -> Result<Matcher> {
+    /// Reads the query's pattern; an invalid regular expression is refused, and one that is too
+    /// large. A search that takes longer than `patience` allows finds nothing more.
+    pub fn new(query: &GrepQuery, patience: Patience) -> Result<Matcher> {
         let pattern = &*query.pattern;
         let engine = if query.regex {
             Engine::Regex(Box::new(LineRegex::new(pattern, query.ignore_case)?))
@@ -70,7 +78,13 @@ impl Matcher {
             max_per_file: query.max_per_file.unwrap_or(usize::MAX),
             before: query.before,
             after: query.after,
+            patience,
         })
+    }
+
+    /// Why the search was ended before its time, where it was. What it found is then not all.
+    pub fn over(&self) -> Option<Error> {
+        self.patience.over()
     }
 
     /// Bytes that every file with a match contains, where that is known.
@@ -98,7 +112,7 @@ impl Matcher {
         out: &mut Matches,
     ) -> usize {
         let budget = budget.min(self.max_per_file);
-        if budget == 0 || !texture.is_text() {
+        if budget == 0 || !texture.is_text() || !self.patience.worked(body.len() / FAST) {
             return 0;
         }
         let mut sink = Sink {
@@ -118,8 +132,16 @@ impl Matcher {
             Engine::Literal { ascii, .. } if !ascii && texture == Texture::Ascii => {}
             Engine::Literal { seeker, .. } => sink.run(|from| seeker.find(body, from)),
             Engine::Folded(text) if text.is_wide() && texture == Texture::Ascii => {}
-            Engine::Folded(text) => sink.run(text.hits(body)),
-            Engine::Regex(regex) => sink.run(regex.hits(body)),
+            Engine::Folded(text) => {
+                self.patience.begin();
+                sink.run(text.hits(body, &self.patience));
+                self.patience.end();
+            }
+            Engine::Regex(regex) => {
+                self.patience.begin();
+                sink.run(regex.hits(body, &self.patience));
+                self.patience.end();
+            }
         }
         budget.saturating_sub(sink.left)
     }
