@@ -61,9 +61,12 @@ impl Patience {
     pub(super) fn look(&self) -> (i64, i64) {
         self.steps.set(0);
         let now = (self.now)();
-        let since = self.since.replace(Some(now)).unwrap_or(now);
-        let taken = now.micros().saturating_sub(since.micros()).max(0);
-        self.taken.set(self.taken.get().saturating_add(taken));
+        // Between bodies a storage is waited for, which is no work of an engine.
+        if let Some(since) = self.since.get() {
+            let taken = now.micros().saturating_sub(since.micros()).max(0);
+            self.taken.set(self.taken.get().saturating_add(taken));
+            self.since.set(Some(now));
+        }
         let left = match self.deadline {
             Some(deadline) => deadline.micros().saturating_sub(now.micros()),
             None => MOST.saturating_sub(self.taken.get()),
@@ -94,5 +97,74 @@ impl Patience {
                 ),
             )
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    thread_local! {
+        static SECOND: Cell<i64> = const { Cell::new(0) };
+    }
+
+    fn clock() -> Time {
+        Time::from_micros(SECOND.get() * 1_000_000)
+    }
+
+    fn later(seconds: i64) {
+        SECOND.set(SECOND.get() + seconds);
+    }
+
+    #[test]
+    fn only_the_time_of_engines_counts_where_there_is_no_deadline() {
+        let patience = Patience::until(None, clock);
+        for _ in 0..9 {
+            patience.begin();
+            later(1);
+            patience.end();
+            later(100);
+            assert!(patience.worked(STEPS), "waiting for a storage is no work");
+        }
+        patience.begin();
+        later(1);
+        assert!(!patience.worked(STEPS));
+        assert!(
+            patience
+                .over()
+                .is_some_and(|error| error.kind() == Kind::Timeout)
+        );
+    }
+
+    #[test]
+    fn a_deadline_is_one_whatever_was_done_until_then() {
+        let start = clock();
+        let deadline = Time::from_micros(start.micros() + 60_000_000);
+        let patience = Patience::until(Some(deadline), clock);
+        patience.begin();
+        later(59);
+        patience.end();
+        assert!(patience.worked(STEPS) && patience.over().is_none());
+        later(1);
+        assert!(!patience.worked(STEPS));
+    }
+
+    #[test]
+    fn the_clock_is_asked_only_after_so_many_steps() {
+        let patience = Patience::until(Some(clock()), clock);
+        assert!(patience.worked(STEPS - 1));
+        assert!(!patience.worked(1));
+    }
+
+    #[test]
+    fn a_clock_that_goes_back_takes_nothing_away() {
+        let patience = Patience::until(None, clock);
+        patience.begin();
+        later(9);
+        patience.look();
+        later(-100);
+        assert!(patience.worked(STEPS));
+        later(1);
+        assert!(!patience.worked(STEPS));
     }
 }
