@@ -211,7 +211,15 @@ function renamed(entries, name) {
  */
 function forNode(names) {
   const testing = options.testing
-    ? ["panicNow", "panicLater", "panicInChunk", "callChunk", "chunkNames", "signingExamples"]
+    ? [
+        "panicNow",
+        "panicLater",
+        "panicInChunk",
+        "callChunk",
+        "chunkNames",
+        "failAllocation",
+        "signingExamples",
+      ]
     : [];
   const slim = ["init", "initSync"];
   const esm = (list) => `export { ${list.join(", ")} } from "./core.cjs";\n`;

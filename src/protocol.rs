@@ -21,7 +21,8 @@ use crate::time::Time;
 pub use capability::{Capability, Directories, FileSet, Reach};
 pub use listing::{EntryInfo, FileInfo};
 pub use searching::{
-    GlobQuery, GlobResult, GrepQuery, GrepResult, MatchLine, Matches, Row, RowKind, index,
+    GlobQuery, GlobResult, GrepQuery, GrepResult, MAX_ANSWER_BYTES, MatchLine, Matches, ROW_BYTES,
+    Row, RowKind, index,
 };
 
 /// Which lines `read` is to show.

@@ -5,8 +5,8 @@
 // one finds its graph behind the handle, in wasm: see `graph/files.ts`.
 
 import { capabilityOf } from "./backend.js";
-import { now, Op, received } from "./core/call.js";
-import { messageOf, Options, refused } from "./core/checks.js";
+import { limitOf, now, Op, received } from "./core/call.js";
+import { callOptions, messageOf, Options, refused } from "./core/checks.js";
 import { handleOf, methodsOnly, own, sealClass } from "./core/handle.js";
 import { enter, glue } from "./core/instance.js";
 import type { Reply } from "./core/reply.js";
@@ -144,7 +144,11 @@ export class StateBackend implements BackendProtocolV2 {
     options?: GrepOptions,
   ): GrepResult {
     const request = () => ask.askGrep(pattern, path, glob, maxCount, options);
-    return this.#asked(Op.grep, request, unpack.unpackGrep);
+    let limit: number | undefined;
+    const refusal = refused(() => {
+      limit = limitOf(callOptions(options));
+    });
+    return refusal ?? this.#asked(Op.grep, request, unpack.unpackGrep, limit);
   }
 
   glob(pattern: string, path?: string): GlobResult {
@@ -240,10 +244,11 @@ export class StateBackend implements BackendProtocolV2 {
     operation: number,
     request: () => Failure | undefined,
     unpackIt: (reply: Reply) => T,
+    limit?: number,
   ): T {
     const handle = handleOf(this);
     const refusal = this.#mirror?.sync() ?? request();
-    return (refusal ?? now(handle, operation, unpackIt)) as T;
+    return (refusal ?? now(handle, operation, unpackIt, limit)) as T;
   }
 
   #changed<T extends WriteResult | EditResult>(result: T): T {

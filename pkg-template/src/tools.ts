@@ -7,7 +7,7 @@ import type { AnyBackend } from "./adapt.js";
 import { received, settled } from "./core/call.js";
 import { kindOf, messageOf, Options, refused } from "./core/checks.js";
 import { withHandle } from "./core/foreign.js";
-import { enter, glue } from "./core/instance.js";
+import { enter, FRAMES, glue, needStack } from "./core/instance.js";
 import * as put from "./core/message.js";
 import type { Reply } from "./core/reply.js";
 import { update } from "./core/results.js";
@@ -333,6 +333,7 @@ async function start<T extends object>(
 ): Promise<T> {
   const answer = await withHandle("backend", backend, (handle) => {
     const bad = refused(() => {
+      needStack(FRAMES.deep);
       put.begin();
       write();
     });

@@ -5,11 +5,9 @@
 use std::cell::Cell;
 use std::collections::HashSet;
 use std::rc::Rc;
-use std::sync::Arc;
 
 use bytes::Bytes;
 use futures_util::future::LocalBoxFuture;
-use futures_util::lock::{Mutex, OwnedMutexGuard};
 
 use super::NoShell;
 use super::edited::work_out;
@@ -18,6 +16,7 @@ use super::usage::{Ledger, Reservation};
 use crate::backend::queue::Queue;
 use crate::error::{Error, Kind, Result};
 use crate::file;
+use crate::lock::{Mutex, OwnedMutexGuard};
 use crate::path::VPath;
 use crate::protocol::{
     Backend, Capability, Content, DeleteResult, Edit, EditResult, ExecuteOptions, ExecuteResult,
@@ -38,7 +37,7 @@ pub struct Limits {
 
 /// Lets one change at a time happen, over all quotas that hold a clone of it.
 #[derive(Clone, Default)]
-pub struct OneAtATime(Arc<Mutex<()>>);
+pub struct OneAtATime(Rc<Mutex<()>>);
 
 impl OneAtATime {
     async fn turn(of: Option<&OneAtATime>) -> Option<OwnedMutexGuard<()>> {

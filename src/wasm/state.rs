@@ -143,7 +143,9 @@ fn set(handle: u32, args: &mut Args<'_>) -> Result<String> {
 pub fn state_remove(handle: u32, len: usize) {
     let answer = buffers::with_scratch(len, |message| {
         let path = Args::new(message).file_path()?;
-        memory(handle)?.storage().remove(&path);
+        let files = memory(handle)?;
+        files.storage().whole()?;
+        files.storage().remove(&path);
         Ok(())
     });
     answered(answer, |_, ()| {}).send();
@@ -152,14 +154,21 @@ pub fn state_remove(handle: u32, len: usize) {
 /// Removes every file.
 #[wasm_bindgen]
 pub fn state_clear(handle: u32) {
-    let answer = memory(handle).map(|files| files.storage().clear());
+    let answer = memory(handle).and_then(|files| {
+        files.storage().whole()?;
+        files.storage().clear();
+        Ok(())
+    });
     answered(answer, |_, ()| {}).send();
 }
 
 /// Every file as it is stored.
 #[wasm_bindgen]
 pub fn state_snapshot(handle: u32) {
-    let answer = memory(handle).map(|files| files.storage().all());
+    let answer = memory(handle).and_then(|files| {
+        files.storage().whole()?;
+        Ok(files.storage().all())
+    });
     answered(answer, |reply, files| {
         reply.len(files.len());
         for (path, file) in files {

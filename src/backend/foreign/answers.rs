@@ -289,6 +289,10 @@ pub fn matches(answer: &JsValue) -> Result<GrepResult> {
     });
     let mut packed = Matches::default();
     for one in &found {
+        if packed.is_full() {
+            packed.cut = true;
+            break;
+        }
         let first = one.line.saturating_sub(one.before.len() as u32);
         for (line, text) in (first..).zip(&one.before) {
             packed.push(&one.path, line, text.as_bytes(), RowKind::Before);
@@ -299,8 +303,8 @@ pub fn matches(answer: &JsValue) -> Result<GrepResult> {
         }
     }
     Ok(GrepResult {
+        truncated: packed.cut || flag(answer, "truncated"),
         matches: packed,
-        truncated: flag(answer, "truncated"),
     })
 }
 

@@ -106,6 +106,7 @@ fn every_change_in_a_graph_is_handed_to_it_and_none_that_failed() {
     write(&backend, "/a", "one").expect("written");
     write(&backend, "/a", "again").expect_err("it is there");
     let edit = |old: &'static str| Edit {
+        whole: false,
         old: Bytes::from_static(old.as_bytes()),
         new: Bytes::from_static(b"two"),
         replace_all: false,
@@ -114,8 +115,8 @@ fn every_change_in_a_graph_is_handed_to_it_and_none_that_failed() {
     now(backend.edit(&path("/a"), &edit("none"))).expect_err("it is not in there");
     let batch = vec![(path("/d/b"), Bytes::new()), (path("/d/c"), Bytes::new())];
     assert!(now(backend.upload(batch)).iter().all(Result::is_ok));
-    now(backend.delete(&path("/d"))).expect("deleted");
-    now(backend.delete(&path("/d"))).expect_err("it is gone");
+    now(backend.delete(&path("/d"), None)).expect("deleted");
+    now(backend.delete(&path("/d"), None)).expect_err("it is gone");
     let told = host.changes.take();
     let stored = |at: &str| (7, Change::Stored, at.to_owned());
     let wanted = vec![
@@ -154,7 +155,7 @@ fn where_a_graph_keeps_no_files_no_operation_falls_back_to_its_own() {
     };
     now(backend.glob(&glob)).expect_err("glob");
     write(&backend, "/b", "x").expect_err("write");
-    now(backend.delete(&at)).expect_err("delete");
+    now(backend.delete(&at, None)).expect_err("delete");
     assert!(
         now(backend.download(std::slice::from_ref(&at)))
             .iter()
@@ -198,7 +199,7 @@ fn a_quota_counts_the_files_of_the_graph_that_writes() {
             let refused = write(&backend, "/c", "x").expect_err("this graph is full");
             assert_eq!(refused.kind(), Kind::QuotaExceeded);
             for at in ["/a", "/b"] {
-                now(backend.delete(&path(at))).expect("deleted");
+                now(backend.delete(&path(at), None)).expect("deleted");
             }
         }
     }
