@@ -60,7 +60,7 @@ mod tests {
             let mut ours = items.clone();
             let mut theirs = items;
             sort_by(&mut ours, |a, b| a.0.cmp(&b.0));
-            theirs.sort_by(|a, b| a.0.cmp(&b.0));
+            theirs.sort_by_key(|item| item.0);
             prop_assert_eq!(&ours, &theirs);
             sort_by_key(&mut ours, |item| std::cmp::Reverse(item.1.clone()));
             theirs.sort_by_key(|item| std::cmp::Reverse(item.1.clone()));

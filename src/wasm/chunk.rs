@@ -34,7 +34,6 @@ macro_rules! chunk {
             };
 
             #[cfg(feature = "testing")]
-            #[expect(clippy::panic, reason = "that is what it is for")]
             fn panic_inside() {
                 panic!(concat!("a deliberate panic in the chunk ", $name));
             }

@@ -1,12 +1,13 @@
 //! Whose files an operation works on, with a host that says which graph runs.
 
-use std::cell::{Cell, RefCell};
+use std::cell::Cell;
 use std::collections::BTreeMap;
 
 use futures_util::FutureExt;
 
 use super::*;
 use crate::backend::files::FilesOptions;
+use crate::cell::RefCell;
 use crate::composite::Composite;
 use crate::error::{Error, Kind};
 use crate::policy::{Limits, Policy, stack};
