@@ -194,6 +194,7 @@ impl Composite {
                 keeps_binary,
                 writable,
                 max_file_bytes,
+                files,
                 notes,
             } = mount.backend.capability();
             common.create = weaker(common.create, create);
@@ -212,6 +213,7 @@ impl Composite {
                 (Some(a), Some(b)) => Some(a.min(b)),
                 (a, b) => a.or(b),
             };
+            common.files = common.files.and(files);
             let prefix = mount.prefix.dir_prefix();
             common.notes.extend(
                 notes

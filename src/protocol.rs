@@ -18,10 +18,11 @@ use crate::path::VPath;
 use crate::storage::Pending;
 use crate::time::Time;
 
-pub use capability::{Capability, Directories, Reach};
+pub use capability::{Capability, Directories, FileSet, Reach};
 pub use listing::{EntryInfo, FileInfo};
 pub use searching::{
-    GlobQuery, GlobResult, GrepQuery, GrepResult, MatchLine, Matches, Row, RowKind, index,
+    GlobQuery, GlobResult, GrepQuery, GrepResult, MAX_ANSWER_BYTES, MatchLine, Matches, ROW_BYTES,
+    Row, RowKind, index,
 };
 
 /// Which lines `read` is to show.

@@ -48,7 +48,7 @@ export function asked<T extends object>(
 
 /** What a backend can promise. */
 export function capabilityOf(handle: number): Capability {
-  enter(() => glue.call_now(handle, Op.capability, 0));
+  enter(() => glue.call_now(handle, Op.capability, 0, -1));
   return received(unpack.unpackCapability) as Capability;
 }
 

@@ -211,6 +211,8 @@ export interface Capability {
   keepsBinary: boolean;
   writable: boolean;
   maxFileBytes?: number;
+  /** Whether whoever calls decides which files a call works on, as inside a running graph. */
+  perCaller?: boolean;
   notes: string[];
 }
 

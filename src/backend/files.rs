@@ -24,8 +24,9 @@ use crate::protocol::{
     Capability, Content, DeleteResult, Edit, EditResult, EntryInfo, FileInfo, GlobQuery,
     GlobResult, GrepQuery, GrepResult, Page, RawFile, Reach, ReadResult, WriteResult,
 };
+use crate::running;
 use crate::search::glob::{NameFilter, Pattern};
-use crate::search::grep::Matcher;
+use crate::search::grep::{Matcher, Patience};
 use crate::search::lines;
 use crate::search::replace::{self, Plan};
 use crate::search::scan;
@@ -342,7 +343,8 @@ impl Operations {
     }
 
     async fn grep_files(&self, query: &GrepQuery) -> Result<GrepResult> {
-        let matcher = Matcher::new(query)?;
+        let patience = Patience::until(running::deadline(), clock::now);
+        let matcher = Matcher::new(query, patience)?;
         let filter = match &query.glob {
             Some(glob) => Some(NameFilter::parse(glob, &query.path)?),
             None => None,
@@ -361,7 +363,7 @@ impl Operations {
             // One more than allowed tells whether there was more.
             let budget = cap.saturating_sub(count).saturating_add(1);
             count += matcher.search(path, &file.body, texture, budget, &mut found.matches);
-            if count > cap || Matcher::is_full(&found.matches) {
+            if count > cap || matcher.over().is_some() || found.matches.is_full() {
                 return Flow::Break(());
             }
             Flow::Continue(())
@@ -374,7 +376,10 @@ impl Operations {
             literal: matcher.literal(),
         };
         self.storage.scan(scan, &mut visit).await?;
-        found.truncated = count > cap || Matcher::is_full(&found.matches);
+        if let Some(error) = matcher.over() {
+            return Err(error);
+        }
+        found.truncated = count > cap || found.matches.is_full();
         found.matches.keep_first(cap);
         Ok(found)
     }

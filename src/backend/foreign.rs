@@ -20,8 +20,8 @@ use crate::order;
 use crate::path::VPath;
 use crate::protocol::{
     Backend, Capability, Content, DeleteResult, Directories, Edit, EditResult, ExecuteOptions,
-    ExecuteResult, FileInfo, GlobQuery, GlobResult, GrepQuery, GrepResult, Page, RawFile, Reach,
-    ReadResult, Shell, WriteResult, unsupported,
+    ExecuteResult, FileInfo, FileSet, GlobQuery, GlobResult, GrepQuery, GrepResult, Page, RawFile,
+    Reach, ReadResult, Shell, WriteResult, unsupported,
 };
 use crate::search::place::{self, First};
 use crate::storage::Pending;
@@ -184,6 +184,7 @@ impl Backend for Foreign {
                 && host::method(&self.object, "downloadFiles").is_some(),
             writable: true,
             max_file_bytes: None,
+            files: FileSet::Same,
             notes: vec![Rc::from(
                 "A JavaScript object; what it promises is not known to kitbag.",
             )],

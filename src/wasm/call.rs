@@ -12,9 +12,11 @@ use wasm_bindgen::prelude::wasm_bindgen;
 use crate::error::{Error, Kind, Result};
 use crate::path::VPath;
 use crate::protocol::{
-    Capability, Content, Directories, Edit, EntryInfo, ExecuteOptions, FileInfo, FilesUpdate,
-    GlobQuery, GrepQuery, Matches, Page, RawFile, Reach, RowKind, SharedBackend, unsupported,
+    Capability, Content, Directories, Edit, EntryInfo, ExecuteOptions, FileInfo, FileSet,
+    FilesUpdate, GlobQuery, GrepQuery, Matches, Page, RawFile, Reach, RowKind, SharedBackend,
+    unsupported,
 };
+use crate::running;
 use crate::time::Time;
 use crate::wasm::args::Args;
 use crate::wasm::policy;
@@ -33,14 +35,17 @@ pub fn answered<T>(answer: Result<T>, pack: impl FnOnce(&mut Reply, T)) -> Reply
     }
 }
 
-/// Answers a call on the spot, and tells where the answer begins. For backends whose futures are always ready.
+/// Answers a call on the spot, and tells where the answer begins. For backends whose futures are
+/// always ready. A limit in milliseconds below zero is none.
 #[wasm_bindgen]
-pub fn call_now(handle: u32, operation: u8, len: usize) -> *const u8 {
+pub fn call_now(handle: u32, operation: u8, len: usize, limit: f64) -> *const u8 {
     let mut future = pin!(prepared(handle, operation, len));
-    let reply = match future
-        .as_mut()
-        .poll(&mut Context::from_waker(Waker::noop()))
-    {
+    let polled = running::within(task::call_within(limit), || {
+        future
+            .as_mut()
+            .poll(&mut Context::from_waker(Waker::noop()))
+    });
+    let reply = match polled {
         Poll::Ready(reply) => reply,
         Poll::Pending => Reply::error(&Error::internal("A synchronous backend did not answer")),
     };
@@ -48,10 +53,10 @@ pub fn call_now(handle: u32, operation: u8, len: usize) -> *const u8 {
     reply_ptr()
 }
 
-/// Starts a call; 0 when it is answered already, else its task.
+/// Starts a call; 0 when it is answered already, else its task. The limit is as above.
 #[wasm_bindgen]
-pub fn call_start(handle: u32, operation: u8, len: usize) -> u32 {
-    task::start(prepared(handle, operation, len))
+pub fn call_start(handle: u32, operation: u8, len: usize, limit: f64) -> u32 {
+    task::start_within(limit, prepared(handle, operation, len))
 }
 
 fn prepared(handle: u32, operation: u8, len: usize) -> LocalBoxFuture<'static, Reply> {
@@ -348,17 +353,14 @@ fn put_time(time: Option<Time>) -> f64 {
 
 fn put_matches(reply: &mut Reply, matches: &Matches, context: bool) {
     reply.texts(matches.paths.iter().map(|path| path.as_str().as_bytes()));
-    let mut start = 0usize;
-    reply.texts(matches.rows.iter().map(|row| {
-        let end = row.end as usize;
-        let text = matches.text.get(start..end).unwrap_or_default();
-        start = end;
-        text
-    }));
+    reply.texts(matches.texts());
+    reply.len(matches.rows.len());
     reply.u32s(matches.rows.iter().map(|row| row.file));
     reply.u32s(matches.rows.iter().map(|row| row.line));
+    // Without context every row has a text of its own.
     reply.bool(context);
     if context {
+        reply.u32s(matches.rows.iter().map(|row| row.text));
         reply.u32s(matches.rows.iter().map(|row| match row.kind {
             RowKind::Match => 0,
             RowKind::Before => 1,
@@ -408,6 +410,7 @@ fn put_capability(reply: &mut Reply, capability: Capability) {
         capability.keeps_format,
         capability.keeps_binary,
         capability.writable,
+        capability.files != FileSet::Same,
     ] {
         reply.bool(promise);
     }

@@ -388,7 +388,9 @@ export function bashExecute(backend: object, options?: BashExecuteOptions) {
     command: string,
     call?: { timeoutMs?: number; signal?: AbortSignal },
   ): Promise<ExecuteResponse> => {
-    const limit = call?.timeoutMs ? AbortSignal.timeout(call.timeoutMs) : undefined;
+    const millis = call?.timeoutMs;
+    // Hosts take a longer wait for none at all.
+    const limit = millis && millis < 2 ** 31 ? AbortSignal.timeout(millis) : undefined;
     const signals = [call?.signal, limit].filter((one) => one !== undefined);
     try {
       await fs.refresh();

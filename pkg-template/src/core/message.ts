@@ -44,8 +44,11 @@ export function finish(): number {
 
 /** Lets go of buffers that no call took. */
 export function dropPending(): void {
-  for (const id of pending) glue.buffer_drop(id);
-  pending = [];
+  for (let id = pending.at(-1); id !== undefined; id = pending.at(-1)) {
+    const last = id;
+    enter(() => glue.buffer_drop(last));
+    pending.pop();
+  }
 }
 
 /** The buffers of this message now belong to the call. */

@@ -4,6 +4,7 @@
 
 import type { Failure } from "../types.js";
 import * as check from "./checks.js";
+import { FRAMES, needStack } from "./instance.js";
 import {
   putBool,
   putBytes,
@@ -73,6 +74,8 @@ export function askGrep(
         throw new check.BadArgument(`options must be an object, not ${check.kindOf(options)}`);
       }
       const given = (options ?? {}) as Record<string, unknown>;
+      const regex = check.flag("options.regex", given.regex);
+      if (regex) needStack(FRAMES.deep);
       return {
         pattern: check.text("pattern", pattern),
         path: check.optionalText("path", path) ?? "/",
@@ -83,7 +86,7 @@ export function askGrep(
           check.count("options.before", given.before),
           check.count("options.after", given.after),
         ],
-        regex: check.flag("options.regex", given.regex),
+        regex,
         ignoreCase: check.flag("options.ignoreCase", given.ignoreCase),
       };
     },

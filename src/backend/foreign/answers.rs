@@ -13,8 +13,8 @@ use crate::file::{self, Format, Mime};
 use crate::order;
 use crate::path::VPath;
 use crate::protocol::{
-    Capability, Directories, EntryInfo, FileInfo, FilesUpdate, GrepResult, Matches, Position,
-    RawFile, Reach, ReadResult, RowKind,
+    Capability, Directories, EntryInfo, FileInfo, FileSet, FilesUpdate, GrepResult, Matches,
+    Position, RawFile, Reach, ReadResult, RowKind,
 };
 use crate::time::Time;
 
@@ -289,6 +289,10 @@ pub fn matches(answer: &JsValue) -> Result<GrepResult> {
     });
     let mut packed = Matches::default();
     for one in &found {
+        if packed.is_full() {
+            packed.cut = true;
+            break;
+        }
         let first = one.line.saturating_sub(one.before.len() as u32);
         for (line, text) in (first..).zip(&one.before) {
             packed.push(&one.path, line, text.as_bytes(), RowKind::Before);
@@ -299,8 +303,8 @@ pub fn matches(answer: &JsValue) -> Result<GrepResult> {
         }
     }
     Ok(GrepResult {
+        truncated: packed.cut || flag(answer, "truncated"),
         matches: packed,
-        truncated: flag(answer, "truncated"),
     })
 }
 
@@ -378,6 +382,10 @@ pub fn capability(own: &JsValue) -> Capability {
         keeps_binary: flag(own, "keepsBinary"),
         writable: flag(own, "writable"),
         max_file_bytes: number_property(own, "maxFileBytes").map(|bytes| bytes as u64),
+        files: match flag(own, "perCaller") {
+            true => FileSet::Unknown,
+            false => FileSet::Same,
+        },
         notes: Vec::new(),
     }
 }

@@ -1,13 +1,13 @@
 //! Signature Version 4, the way S3 wants it: paths encoded once, nothing normalised. Text in,
 //! headers or a query out; no clock, no network. What a request asks is not its business.
 
-use std::cell::RefCell;
 use std::fmt::Write;
 use std::rc::Rc;
 
 use hmac::{Hmac, Mac};
 use sha2::{Digest, Sha256};
 
+use crate::cell::RefCell;
 use crate::order;
 use crate::time::Time;
 
@@ -40,7 +40,7 @@ impl Keys {
     pub fn new(credentials: Credentials) -> Keys {
         Keys {
             credentials,
-            derived: RefCell::new(None),
+            derived: RefCell::renewable(|| None),
         }
     }
 

@@ -3,7 +3,6 @@
 mod changing;
 mod reading;
 
-use std::cell::RefCell;
 use std::rc::Rc;
 
 use bytes::Bytes;
@@ -13,6 +12,7 @@ use super::client::Retry;
 use super::store::{S3, S3Options, Trust};
 use super::testing::{Fault, Ranges, Server, block_on, storage, storage_that_warns};
 use crate::backend::files::{Files, FilesOptions};
+use crate::cell::RefCell;
 use crate::error::{Error, Kind};
 use crate::path::VPath;
 use crate::protocol::{Backend, Content, Edit, Page, Reach};

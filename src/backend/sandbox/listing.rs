@@ -130,9 +130,17 @@ impl<M: Machine> Sandbox<M> {
                 continue;
             };
             let body = wire::bytes(encoded).ok_or_else(|| odd(&answer))?;
-            let file = File {
-                meta: meta(body.len() as u64, known.modified, None),
-                body: Bytes::from(body),
+            let file = if (body.len() as u64) < known.size {
+                // It was removed or cut between the look at it and the reading.
+                match self.fetch(&entry.path).await {
+                    Ok(Some(file)) => file,
+                    _ => continue,
+                }
+            } else {
+                File {
+                    meta: meta(body.len() as u64, known.modified, None),
+                    body: Bytes::from(body),
+                }
             };
             if visit(&entry.path, &file).is_break() {
                 return Ok(Flow::Break(()));

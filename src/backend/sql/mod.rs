@@ -19,7 +19,6 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use futures_util::future::LocalBoxFuture;
-use futures_util::lock::Mutex;
 
 use crate::backend::sql::rows::{
     BATCH_BYTES, BATCH_ROWS, CHANGED, FILE, META, batches, entry, number, stored, text,
@@ -28,6 +27,7 @@ use crate::backend::sql::statement::Statement;
 use crate::backend::sql::statements::{Keys, Place, ROW_VALUES};
 use crate::env::{random, timer};
 use crate::error::{Error, Result};
+use crate::lock::Mutex;
 use crate::order;
 use crate::path::VPath;
 use crate::protocol::{Capability, Reach};

@@ -1,8 +1,8 @@
 //! Somebody is asked, and only a yes is a yes.
 
-use std::cell::RefCell;
-
 use super::*;
+
+use crate::cell::RefCell;
 
 fn asking(rules: Vec<Rule>, inner: &SharedBackend, on_ask: OnAsk) -> SharedBackend {
     let policy = Policy {

@@ -1,8 +1,8 @@
 //! Who looks at calls: the inspector of what is stored, the audit, and hooks.
 
-use std::cell::RefCell;
-
 use super::*;
+
+use crate::cell::RefCell;
 
 #[test]
 fn an_inspector_sees_what_would_be_stored_and_may_refuse_or_replace_it() {
