@@ -75,7 +75,7 @@ impl AnyCase {
             if self.probe.len() == self.small.len() {
                 return Some(start);
             }
-            // A long literal: search the rest of it once in the whole line.
+            // A long literal: search this line for the whole of it, once per line.
             let above = body.get(..place).unwrap_or_default();
             let from = memrchr(b'\n', above).map_or(0, |newline| newline + 1);
             let below = body.get(place..).unwrap_or_default();
