@@ -154,8 +154,7 @@ impl Ask {
         if self.asks(Touch::Write, path).is_some() {
             guarded.push(path.clone());
         }
-        // If everything is allowed or denied, nobody needs to be asked; `asks()` may hold for any
-        // rule.
+        // If everything below is denied, no file below can need approval.
         if self.rules.beneath(Touch::Write, path) != Beneath::Closed {
             for info in winnow::files_beneath(&*self.raw, path).await? {
                 if self.asks(Touch::Write, &info.path).is_some() {
