@@ -96,7 +96,7 @@ pub struct NewFile {
     pub body: Bytes,
     /// When it was created.
     pub created: Time,
-    /// When it is written now.
+    /// The time of this write.
     pub modified: Time,
     /// The type to store with it.
     pub mime: Mime,
@@ -155,7 +155,7 @@ pub enum Depth {
 pub struct Entry {
     /// Its path.
     pub path: VPath,
-    /// What is known of it.
+    /// Its metadata.
     pub meta: Meta,
 }
 

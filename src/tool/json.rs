@@ -182,7 +182,7 @@ impl Reader<'_> {
                 return Err(self.wrong("a string does not end"));
             };
             let until = self.at.saturating_add(run);
-            // Both ends are next to ASCII bytes or at the ends of the run, so they are character
+            // The range starts after an ASCII byte and ends before one, so both ends are character
             // boundaries.
             out.push_str(self.text.get(self.at..until).unwrap_or_default());
             self.at = until;

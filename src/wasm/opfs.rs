@@ -20,8 +20,8 @@ struct Functions {
 chunk!("opfs", Functions = Functions { new });
 
 /// Creates the backend and returns its handle. `directory` is a directory handle, or `undefined`
-/// for the origin's own file system; `steps` are the directories below it; `exclusive` selects
-/// exclusive mode, in which only backends in that mode may write there. `tell` is called with the
+/// for the origin's own file system; `steps` are the directories below it; `exclusive` is the
+/// caller's promise that only backends with this option write there. `tell` is called with the
 /// paths of each change.
 #[wasm_bindgen]
 pub fn opfs_new(

@@ -57,8 +57,8 @@ impl Range<'_> {
     fn next(&mut self) {
         if self.range >> 24 == 0 {
             self.range <<= 8;
-            // Reads zeros past the end; truncated input is detected because the result has the
-            // wrong length.
+            // Zeros follow after the end of the input. Truncated input then decodes to wrong bytes,
+            // or fails.
             self.code = self.code << 8 | u32::from(self.rest.next().copied().unwrap_or(0));
         }
     }
