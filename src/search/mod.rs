@@ -1,5 +1,5 @@
-//! Pure engines over bytes. They take bytes and return values, without I/O; most have a naive twin
-//! in the tests.
+//! Pure engines over bytes. They take bytes and return values, without I/O; each is compared
+//! with a naive twin in its tests.
 
 pub mod glob;
 pub mod grep;
