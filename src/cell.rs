@@ -1,12 +1,13 @@
-//! A `RefCell` whose borrows end with a trap. A trap runs no destructor, so a borrow that was held
-//! would be held for ever, and every later call would panic with "already borrowed". Here a borrow
-//! remembers how many traps there had been when it was taken; one from before a trap is over, since
-//! nothing that was on the stack then goes on.
+//! A `RefCell` whose borrows end with a trap. A trap runs no destructors, so an ordinary borrow
+//! would never be released, and every later call would panic with "already borrowed". Here a borrow
+//! records the number of traps at the time it was taken. A borrow from before the last trap is
+//! released, because no code that was on the stack then will continue.
 //!
-//! A value that was being changed may be half changed: [`RefCell::is_torn`] tells, and whoever owns
-//! the cell refuses further calls. What can be made anew, such as a cache, is ([`RefCell::renewable`]).
+//! If a trap interrupts a mutation, the value may be inconsistent: [`RefCell::is_torn`] reports
+//! this, and the owner of the cell refuses further calls. A value that can be rebuilt, such as a
+//! cache, is rebuilt instead ([`RefCell::renewable`]).
 //!
-//! A borrow must not be held across an `await`: a future on the heap is not over with a trap.
+//! A borrow must not be held across an `await`: a future on the heap can continue after a trap.
 
 use std::cell::{Cell, UnsafeCell};
 use std::fmt::{Debug, Formatter};
@@ -15,34 +16,34 @@ use std::thread::LocalKey;
 
 use crate::running;
 
-/// Borrowed for a change.
+/// Value of `borrows` while the cell is borrowed mutably.
 const CHANGING: isize = -1;
 
-/// A value that is borrowed at run time.
+/// A value whose borrows are checked at run time.
 pub struct RefCell<T> {
-    /// Readers, or [`CHANGING`].
+    /// Number of readers, or [`CHANGING`].
     borrows: Cell<isize>,
-    /// The traps there had been when it was borrowed last.
+    /// Number of traps at the time of the last borrow.
     traps: Cell<u32>,
     torn: Cell<bool>,
     fresh: Option<fn() -> T>,
     value: UnsafeCell<T>,
 }
 
-/// A value lent to a reader.
+/// A shared borrow.
 pub struct Ref<'a, T> {
     cell: &'a RefCell<T>,
     traps: u32,
 }
 
-/// A value lent for a change.
+/// A mutable borrow.
 pub struct RefMut<'a, T> {
     cell: &'a RefCell<T>,
     traps: u32,
 }
 
 impl<T> RefCell<T> {
-    /// A cell with that value.
+    /// A cell that contains `value`.
     pub const fn new(value: T) -> RefCell<T> {
         RefCell {
             borrows: Cell::new(0),
@@ -53,7 +54,7 @@ impl<T> RefCell<T> {
         }
     }
 
-    /// A cell whose value is made anew where a trap ended a change of it.
+    /// A cell whose value is rebuilt with `fresh` if a trap interrupts a mutation.
     pub fn renewable(fresh: fn() -> T) -> RefCell<T> {
         RefCell {
             fresh: Some(fresh),
@@ -61,21 +62,21 @@ impl<T> RefCell<T> {
         }
     }
 
-    /// Puts a value in and gives the one before.
+    /// Stores a value and returns the previous one.
     pub fn replace(&self, value: T) -> T {
         std::mem::replace(&mut *self.borrow_mut(), value)
     }
 }
 
 impl<T: Default> RefCell<T> {
-    /// Takes the value out.
+    /// Takes the value and leaves the default.
     pub fn take(&self) -> T {
         self.replace(T::default())
     }
 }
 
 impl<T> RefCell<T> {
-    /// Borrows from before the last trap are over.
+    /// Releases borrows from before the last trap.
     fn settle(&self) {
         let traps = running::traps();
         if self.traps.replace(traps) == traps {
@@ -90,13 +91,13 @@ impl<T> RefCell<T> {
         }
     }
 
-    /// Whether a trap ended a change of the value, which may be half made.
+    /// Whether a trap interrupted a mutation, so that the value may be inconsistent.
     pub fn is_torn(&self) -> bool {
         self.settle();
         self.torn.get()
     }
 
-    /// The value, to be read.
+    /// Borrows the value for reading.
     #[expect(clippy::panic, reason = "as std's own: a defect of the caller")]
     #[track_caller]
     pub fn borrow(&self) -> Ref<'_, T> {
@@ -106,7 +107,7 @@ impl<T> RefCell<T> {
         }
     }
 
-    /// The value to be read, unless it is being changed.
+    /// Borrows the value for reading, unless it is borrowed mutably.
     pub fn try_borrow(&self) -> Option<Ref<'_, T>> {
         self.settle();
         if self.borrows.get() == CHANGING {
@@ -119,7 +120,7 @@ impl<T> RefCell<T> {
         })
     }
 
-    /// The value, to be changed.
+    /// Borrows the value mutably.
     #[expect(clippy::panic, reason = "as std's own: a defect of the caller")]
     #[track_caller]
     pub fn borrow_mut(&self) -> RefMut<'_, T> {
@@ -135,7 +136,7 @@ impl<T> RefCell<T> {
     }
 
     fn end(&self, traps: u32, left: isize) {
-        // One from before a trap was ended by it.
+        // A borrow from before a trap was already released.
         if self.traps.get() == traps {
             self.borrows.set(left);
         }
@@ -146,8 +147,8 @@ impl<T> Deref for Ref<'_, T> {
     type Target = T;
 
     fn deref(&self) -> &T {
-        // SAFETY: while this reader is counted nobody changes the value. It is counted until it
-        // is dropped, or until a trap ended the call that held it.
+        // SAFETY: while this reader is counted, nobody can mutate the value. It is counted until it
+        // is dropped, or until a trap ends the call that held it.
         unsafe { &*self.cell.value.get() }
     }
 }
@@ -162,8 +163,8 @@ impl<T> Deref for RefMut<'_, T> {
     type Target = T;
 
     fn deref(&self) -> &T {
-        // SAFETY: this is the only borrow until it is dropped, or until a trap ended the call
-        // that held it.
+        // SAFETY: this is the only borrow until it is dropped, or until a trap ends the call that
+        // held it.
         unsafe { &*self.cell.value.get() }
     }
 }
@@ -196,7 +197,7 @@ impl<T: Debug> Debug for RefCell<T> {
     }
 }
 
-/// Cells of a thread, used as those of the standard library are.
+/// Access to a thread-local cell, as in the standard library.
 pub trait LocalCell<T> {
     /// Reads the value.
     fn with_borrow<R>(&'static self, read: impl FnOnce(&T) -> R) -> R;

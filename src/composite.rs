@@ -1,7 +1,7 @@
-//! The router: several backends as one tree. Whose path it is, and how paths are rewritten on
-//! the way in and out, stands here; searches that look into several backends in `search`, deletes
-//! that reach several in `remove`, batches in `batch`. A router knows nothing of storages or of
-//! rules.
+//! The composite: several backends as one tree. This file selects the backend for a path and
+//! rewrites paths on the way in and out. Searches over several backends are in `search`, deletes
+//! over several in `remove`, batches in `batch`. The composite knows nothing of storages or of
+//! policies.
 
 mod batch;
 mod remove;
@@ -26,23 +26,24 @@ use crate::storage::Pending;
 
 /// A backend and the prefix under which its files appear.
 struct Mount {
-    /// The directory it stands for; the root for the default backend.
+    /// The mounted directory; the root for the default backend.
     prefix: VPath,
     backend: SharedBackend,
 }
 
-/// Several backends as one tree. Always true of one:
+/// Several backends as one tree. Invariants:
 ///
 /// - no two mounts have the same prefix, and none is the root;
-/// - `mounts` stands longest prefix first, so the first that fits is the right one;
-/// - what a backend holds beneath the prefix of a deeper mount is never shown nor touched, save
+/// - `mounts` is sorted with the longest prefix first, so the first match is the right one;
+/// - files of a backend below the prefix of a deeper mount are never returned or changed, except by
+///   the delete of a directory above that mount.
 ///   by the delete of a directory above that mount.
 pub struct Composite {
     default: Mount,
     mounts: Vec<Mount>,
 }
 
-/// Where a path leads: a backend, and what the path is called there.
+/// The target of a path: a backend, and the path within it.
 struct Place<'a> {
     mount: &'a Mount,
     inner: VPath,
@@ -53,7 +54,7 @@ impl Mount {
         self.prefix.is_root()
     }
 
-    /// The path as the backend knows it.
+    /// The path within the backend.
     fn inward(&self, path: &VPath) -> Result<VPath> {
         if self.is_default() {
             return Ok(path.clone());
@@ -71,7 +72,7 @@ impl Mount {
         })
     }
 
-    /// A path of the backend as callers know it; `None` where it would be too long to name.
+    /// A path of the backend as callers see it; `None` if it would be too long.
     fn outward(&self, path: &VPath) -> Option<VPath> {
         if self.is_default() {
             return Some(path.clone());
@@ -79,7 +80,7 @@ impl Mount {
         path.rebase(&VPath::root(), &self.prefix)
     }
 
-    /// An error of the backend as callers know its path.
+    /// An error of the backend with the path as callers see it.
     fn error(&self, error: Error) -> Error {
         error.map_path(|path| self.outward(path).unwrap_or_else(|| self.prefix.clone()))
     }
@@ -94,8 +95,7 @@ impl Mount {
 }
 
 impl Composite {
-    /// Mounts backends over a default one. Two prefixes that are the same path are refused, and
-    /// so is the root.
+    /// Mounts backends over a default one. Duplicate prefixes and the root are refused.
     pub fn new(
         default: SharedBackend,
         mounts: impl IntoIterator<Item = (VPath, SharedBackend)>,
@@ -128,7 +128,7 @@ impl Composite {
         })
     }
 
-    /// The mounted prefixes, the longest first.
+    /// The mounted prefixes, longest first.
     pub fn prefixes(&self) -> impl Iterator<Item = &VPath> {
         self.mounts.iter().map(|mount| &mount.prefix)
     }
@@ -146,7 +146,7 @@ impl Composite {
         Ok(Place { mount, inner })
     }
 
-    /// The place of a file; a mounted prefix itself is a directory.
+    /// The target of a file path; a mounted prefix itself is a directory.
     fn file_place(&self, path: &VPath) -> Result<Place<'_>> {
         let place = self.place(path)?;
         if place.inner.is_root() && !path.is_root() {
@@ -160,7 +160,7 @@ impl Composite {
         Ok(place)
     }
 
-    /// Mounts strictly beneath a directory.
+    /// The mounts strictly below a directory.
     fn beneath<'a>(&'a self, path: &'a VPath) -> impl Iterator<Item = &'a Mount> {
         self.mounts
             .iter()
@@ -181,7 +181,7 @@ impl Composite {
         }
         let mut common = self.default.backend.capability();
         for mount in &self.mounts {
-            // Taken apart, so that a new promise cannot be forgotten here.
+            // Destructured, so that a new field cannot be forgotten here.
             let Capability {
                 create,
                 update,

@@ -1,6 +1,6 @@
-//! The behaviours every backend must show, as cases that any implementation runs. A case names
-//! what it needs of the [`Capability`]; a backend that does not promise that much does not run
-//! it. Each case gets an empty backend of its own, made to create and never overwrite.
+//! The behaviours that every backend must have, as cases that any implementation can run. Each case
+//! states what it needs of the [`Capability`], and is skipped for backends without it. Each case
+//! gets a new empty backend, configured to create files and never overwrite.
 //!
 //! ```no_run
 //! # async fn example(make: impl Fn() -> kitbag::protocol::SharedBackend) {
@@ -27,29 +27,29 @@ use crate::protocol::{
 
 /// One behaviour.
 pub struct Case {
-    /// What it says, as a sentence with underscores.
+    /// The behaviour as a sentence, with underscores.
     pub name: &'static str,
-    /// Whether a backend that promises this much must show it.
+    /// Whether a backend with this capability must pass the case.
     pub needs: fn(&Capability) -> bool,
-    /// Shows it, or says what was seen instead.
+    /// Runs the case; the error describes what was observed instead.
     pub run: for<'a> fn(&'a dyn Backend) -> LocalBoxFuture<'a, Outcome>,
 }
 
-/// What a case came to.
+/// The outcome of a case.
 pub type Outcome = std::result::Result<(), String>;
 
-/// What a run came to.
+/// The outcome of a run.
 #[derive(Debug, Default)]
 pub struct Report {
-    /// Cases that held.
+    /// Number of cases that passed.
     pub passed: usize,
-    /// Cases that the backend does not promise enough for.
+    /// Cases that the backend's capability excludes.
     pub left_out: Vec<&'static str>,
-    /// Cases that did not hold, a sentence each.
+    /// Cases that failed, one message each.
     pub failures: Vec<String>,
 }
 
-/// Runs every case that the backend's capability asks for, each on a fresh backend.
+/// Runs every case that applies to the backend's capability, each on a new backend.
 pub async fn run(make: impl AsyncFn() -> Result<SharedBackend>) -> Report {
     let mut report = Report::default();
     for case in cases() {
@@ -74,7 +74,7 @@ pub async fn run(make: impl AsyncFn() -> Result<SharedBackend>) -> Report {
     report
 }
 
-/// Every case.
+/// All cases.
 pub fn cases() -> Vec<Case> {
     [
         reading::reading(),
@@ -115,8 +115,8 @@ mod tests {
         assert!(conforms(|| make()).passed > 25);
     }
 
-    /// Memory with nothing but the required methods, and pages of two, so that what the trait
-    /// itself provides is shown as well.
+    /// Memory with only the required methods, and pages of two, so that the provided methods of the
+    /// trait are tested as well.
     struct Bare(Memory);
 
     impl Storage for Bare {

@@ -1,6 +1,6 @@
-//! The one error type. It carries a stable word for machines, a sentence for people, and the
-//! path it is about as a value of its own, so that a router can rewrite the path without
-//! touching the text around it. What a foreign host threw is kept as the source.
+//! The only error type. It has a stable code for programs, a message for people, and the path as a
+//! separate value, so that a composite can rewrite the path without changing the text around it. An
+//! error thrown by the host is kept as the source.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -9,47 +9,47 @@ use std::time::Duration;
 
 use crate::path::VPath;
 
-/// What went wrong, as a stable word.
+/// The kind of an error, with a stable code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Kind {
     /// There is no such file.
     NotFound,
-    /// The file exists and may only be created.
+    /// The file exists, and the operation only creates files.
     AlreadyExists,
     /// The text to replace occurs more than once.
     AmbiguousEdit,
     /// The text to replace does not occur.
     NoMatch,
-    /// Another writer came first, and the bounded replay gave up.
+    /// Other writers changed the file, and the bounded retries failed.
     Conflict,
-    /// No canonical path can be made of what was given.
+    /// The given text is not a valid path.
     InvalidPath,
-    /// A glob or regular expression cannot be understood.
+    /// A glob or regular expression cannot be parsed.
     InvalidPattern,
-    /// Another argument is of the wrong kind or value.
+    /// Another argument has the wrong type or value.
     InvalidArgument,
-    /// A rule, or the storage, does not allow it.
+    /// A rule or the storage does not allow the operation.
     PermissionDenied,
-    /// A directory stands where a file was expected.
+    /// The path is a directory, but a file was expected.
     IsDirectory,
-    /// A file or request is over a limit of size.
+    /// A file or request exceeds a size limit.
     TooLarge,
-    /// The place is full.
+    /// The storage quota is exceeded.
     QuotaExceeded,
     /// Too many operations in too short a time.
     RateLimited,
-    /// This backend cannot do that.
+    /// This backend does not support the operation.
     Unsupported,
-    /// It took too long.
+    /// The operation timed out.
     Timeout,
-    /// The storage cannot be reached, or failed.
+    /// The storage cannot be reached, or it failed.
     Unavailable,
-    /// A defect of this library.
+    /// A bug in this library.
     Internal,
 }
 
 impl Kind {
-    /// The word callers see in `code`.
+    /// The code that callers see in `code`.
     pub fn code(self) -> &'static str {
         match self {
             Kind::NotFound => "not_found",
@@ -72,7 +72,7 @@ impl Kind {
         }
     }
 
-    /// The kind behind a word, for errors that foreign backends report.
+    /// The kind for a code, for errors that foreign backends report.
     pub fn from_code(code: &str) -> Option<Kind> {
         const ALL: [Kind; 17] = [
             Kind::NotFound,
@@ -96,7 +96,7 @@ impl Kind {
         ALL.into_iter().find(|kind| kind.code() == code)
     }
 
-    /// The word that `uploadFiles` and `downloadFiles` may answer.
+    /// The error code of `uploadFiles` and `downloadFiles`.
     pub fn file_operation_error(self) -> &'static str {
         match self {
             Kind::NotFound => "file_not_found",
@@ -126,7 +126,7 @@ struct Inner {
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 impl Error {
-    /// An error that is about no path in particular.
+    /// An error without a path.
     pub fn new(kind: Kind, message: impl Into<Cow<'static, str>>) -> Error {
         Error(Box::new(Inner {
             kind,
@@ -139,7 +139,7 @@ impl Error {
         }))
     }
 
-    /// An error about `path`; the sentence is `before`, the path, `after`.
+    /// An error about `path`; the message is `before`, the path, `after`.
     pub fn at(
         kind: Kind,
         before: impl Into<Cow<'static, str>>,
@@ -157,17 +157,17 @@ impl Error {
         }))
     }
 
-    /// `File '/x' not found`, the sentence of `read`.
+    /// `File '/x' not found`, the message of `read`.
     pub fn not_found(path: &VPath) -> Error {
         Error::at(Kind::NotFound, "File '", path, "' not found")
     }
 
-    /// `Error: File '/x' not found`, the sentence of `edit` and `delete`.
+    /// `Error: File '/x' not found`, the message of `edit` and `delete`.
     pub fn nothing_there(path: &VPath) -> Error {
         Error::at(Kind::NotFound, "Error: File '", path, "' not found")
     }
 
-    /// What a create answers where the file exists.
+    /// The error of a create if the file exists.
     pub fn already_exists(path: &VPath) -> Error {
         Error::at(
             Kind::AlreadyExists,
@@ -177,7 +177,7 @@ impl Error {
         )
     }
 
-    /// A version that is no longer the newest.
+    /// The error for a version that is no longer current.
     pub fn conflict(path: &VPath) -> Error {
         Error::at(
             Kind::Conflict,
@@ -187,33 +187,33 @@ impl Error {
         )
     }
 
-    /// A defect of this library, told instead of a panic.
+    /// A bug in this library, reported as an error instead of a panic.
     pub fn internal(message: impl Into<Cow<'static, str>>) -> Error {
         Error::new(Kind::Internal, message)
     }
 
-    /// The same error, naming the operation that met it.
+    /// The same error, with the operation that failed.
     #[must_use]
     pub fn during(mut self, operation: &'static str) -> Error {
         self.0.operation.get_or_insert(operation);
         self
     }
 
-    /// The same error, keeping what caused it.
+    /// The same error, with its cause.
     #[must_use]
     pub fn caused_by(mut self, source: Rc<dyn std::error::Error>) -> Error {
         self.0.source = Some(source);
         self
     }
 
-    /// The same error, saying when another try can succeed.
+    /// The same error, with the time after which a retry can succeed.
     #[must_use]
     pub fn retry_after(mut self, wait: Duration) -> Error {
         self.0.retry_after = Some(wait);
         self
     }
 
-    /// The same error about the path that `rewrite` makes of its own.
+    /// The same error, with its path replaced by what `rewrite` returns for it.
     #[must_use]
     pub fn map_path(mut self, rewrite: impl FnOnce(&VPath) -> VPath) -> Error {
         if let Some(path) = &self.0.path {
@@ -222,17 +222,17 @@ impl Error {
         self
     }
 
-    /// The stable kind.
+    /// The kind.
     pub fn kind(&self) -> Kind {
         self.0.kind
     }
 
-    /// The word callers see in `code`.
+    /// The code that callers see in `code`.
     pub fn code(&self) -> &'static str {
         self.0.kind.code()
     }
 
-    /// The operation that met it, where one was noted.
+    /// The operation that failed, if it was recorded.
     pub fn operation(&self) -> Option<&'static str> {
         self.0.operation
     }
@@ -247,7 +247,7 @@ impl Error {
         self.0.source.as_ref()
     }
 
-    /// When another try can succeed.
+    /// The time after which a retry can succeed.
     pub fn wait(&self) -> Option<Duration> {
         self.0.retry_after
     }

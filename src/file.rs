@@ -1,7 +1,7 @@
-//! What kind of thing a file's bytes are: its type, whether it is text, and the form in which
-//! `readRaw` shows it. The type comes from the name first, then from the content; the name's
-//! part is a small table of our own over the `mime_guess` database (in `types`), which calls
-//! `main.ts` a video and `go.mod` a song.
+//! Classifies file contents: the MIME type, whether it is text, and the format in which `readRaw`
+//! returns it. The type comes from the name first, then from the content. For names, a small table
+//! here overrides the `mime_guess` database (in `types`), which takes `main.ts` for a video and
+//! `go.mod` for audio.
 
 mod types;
 
@@ -16,7 +16,7 @@ use crate::error::{Error, Kind, Result};
 use crate::path::VPath;
 use crate::search::scan;
 
-/// A MIME type. Those of the tables cost nothing to clone.
+/// A MIME type. Types from the tables are cloned without allocation.
 #[derive(Clone, Debug)]
 pub struct Mime(Repr);
 
@@ -32,12 +32,12 @@ impl Mime {
     /// `application/octet-stream`.
     pub const BYTES: Mime = Mime::known("application/octet-stream");
 
-    /// One of the tables' types.
+    /// A type from the tables.
     pub const fn known(text: &'static str) -> Mime {
         Mime(Repr::Known(text))
     }
 
-    /// A type that a caller or a storage names.
+    /// A type given by a caller or a storage.
     pub fn given(text: &str) -> Mime {
         Mime(Repr::Given(Rc::from(text)))
     }
@@ -50,7 +50,7 @@ impl Mime {
         }
     }
 
-    /// Whether files of this type are lines of text.
+    /// Whether files of this type are text.
     pub fn is_text(&self) -> bool {
         let full = self.as_str();
         let essence = full.split(';').next().unwrap_or(full).trim();
@@ -81,7 +81,7 @@ impl PartialEq for Mime {
 
 impl Eq for Mime {}
 
-/// What follows `application/` in types that are text.
+/// Subtypes of `application/` that are text.
 const TEXTUAL: [&str; 24] = [
     "json",
     "javascript",
@@ -109,7 +109,7 @@ const TEXTUAL: [&str; 24] = [
     "x-subrip",
 ];
 
-/// Extensions whose type is fixed here, whatever a database says.
+/// Extensions with a fixed type, which override the database.
 const FIXED: [(&str, &str); 62] = [
     ("3gpp", "video/3gpp"),
     ("aac", "audio/aac"),
@@ -178,24 +178,24 @@ const FIXED: [(&str, &str); 62] = [
     ("yaml", "text/plain"),
 ];
 
-/// What a body is to a search: which bytes it can hold.
+/// What a body contains, as far as a search needs to know.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Texture {
-    /// Not text; searches pass it over.
+    /// Not text; searches skip it.
     Binary,
     /// Text with bytes above 127.
     Text,
-    /// Text without.
+    /// Text in ASCII only.
     Ascii,
 }
 
 impl Texture {
-    /// Whether it is text of either sort.
+    /// Whether it is text, ASCII or not.
     pub fn is_text(self) -> bool {
         self != Texture::Binary
     }
 
-    /// The texture of a body whose type is known.
+    /// The texture of a body of a known type.
     pub fn of(mime: &Mime, body: &[u8]) -> Texture {
         if !mime.is_text() {
             Texture::Binary
@@ -207,7 +207,7 @@ impl Texture {
     }
 }
 
-/// The form of `FileData` in which a text file is shown.
+/// The format of `FileData` in which a text file is returned.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Format {
     /// An array of lines.
@@ -217,7 +217,7 @@ pub enum Format {
     V2,
 }
 
-/// The type that a path's extension tells, if it tells one.
+/// The type for a path's extension, if the extension is known.
 pub fn mime_of_name(path: &VPath) -> Option<Mime> {
     let (_, extension) = path.name().rsplit_once('.')?;
     if extension.is_empty() || extension.len() > 16 {
@@ -230,12 +230,12 @@ pub fn mime_of_name(path: &VPath) -> Option<Mime> {
     }
 }
 
-/// Whether the name alone says that files at this path are not text.
+/// Whether the name alone shows that files at this path are not text.
 pub fn is_binary_name(path: &VPath) -> bool {
     mime_of_name(path).is_some_and(|mime| !mime.is_text())
 }
 
-/// The type and texture of a body at a path: a given type first, then the name, then the bytes.
+/// The type and texture of a body at a path: from the given type, else the name, else the bytes.
 pub fn classify(path: &VPath, body: &[u8], given: Option<&Mime>) -> (Mime, Texture) {
     if let Some(mime) = given.cloned().or_else(|| mime_of_name(path)) {
         let texture = Texture::of(&mime, body);
@@ -251,7 +251,7 @@ pub fn classify(path: &VPath, body: &[u8], given: Option<&Mime>) -> (Mime, Textu
     (Mime::BYTES, Texture::Binary)
 }
 
-/// What a caller's string means at a path: itself, or base64 (a `data:` URL too) where the name
+/// Decodes a caller's string for a path: as it is, or as base64 (also in a `data:` URL) if the name
 /// says that the file is not text.
 pub fn decode_content(path: &VPath, text: Bytes) -> Result<Bytes> {
     if !is_binary_name(path) {

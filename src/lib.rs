@@ -1,27 +1,28 @@
 //! One filesystem for AI agents, wherever JavaScript runs.
 //!
-//! A call always travels the same way:
+//! Every call takes this path:
 //!
 //! ```text
 //! agent ─► tool ─► policy ─► composite ─► backend::files ─► storage ─► bytes
 //! ```
 //!
-//! - [`protocol`]: what an agent can ask, the [`Backend`](protocol::Backend) trait.
-//! - [`storage`]: what a place that keeps bytes must do, the [`Storage`](storage::Storage) trait.
-//! - [`backend`]: [`Files`](backend::files::Files) gives the operations their meaning over any
-//!   storage; one further file for each place.
+//! - [`protocol`]: the operations an agent can call, the [`Backend`](protocol::Backend) trait.
+//! - [`storage`]: what a store of bytes must implement, the [`Storage`](storage::Storage) trait.
+//! - [`backend`]: [`Files`](backend::files::Files) implements the operations over any storage; each
+//!   storage has a file of its own.
 //! - [`composite`]: several backends as one tree.
-//! - [`policy`]: rules around a backend, a wrapper each.
+//! - [`policy`]: access rules around a backend, one wrapper each.
 //! - [`search`]: pure engines over bytes (lines, grep, glob, replace).
-//! - [`tool`]: what a model sees: the tools, their words, their answers.
-//! - [`path`], [`file`], [`error`], [`order`]: what all of them share.
-//! - [`running`], [`cell`], [`lock`]: calls that a trap may end, and what they leave free.
-//! - [`env`]: the few seams to the world outside, such as the clock.
-//! - `wasm`: the JavaScript boundary; the only room, beside `env` and the backends that talk to
-//!   a host, that may name `js_sys` or `web_sys`.
-//! - [`conformance`]: the behaviours every backend must show.
+//! - [`tool`]: what a model sees: tool definitions, messages and results.
+//! - [`path`], [`file`], [`error`], [`order`]: types and functions that all layers share.
+//! - [`running`], [`cell`], [`lock`]: borrows and locks that are released when a trap ends a call.
+//! - [`env`]: the few interfaces to the host, such as the clock.
+//! - `wasm`: the JavaScript boundary. Only this module, `env` and the backends that talk to a host
+//!   may use `js_sys` or `web_sys`.
+//! - [`conformance`]: the behaviours that every backend must have.
 //!
-//! Layers look one way only: nothing in `search` knows a backend, nothing in `backend` knows
+//! Dependencies go in one direction: `search` does not know any backend, `backend` does not know
+//! any policy.
 //! a policy.
 
 pub mod backend;

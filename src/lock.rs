@@ -1,6 +1,6 @@
-//! FIFO semaphores and locks whose places end with the call that held them. A call ends when its
-//! future is done or dropped, which gives its places back; a trap drops nothing, and there the
-//! places of the lost call are free for whoever asks next.
+//! FIFO semaphores and locks that are released when the call that held them ends. A call ends when
+//! its future completes or is dropped, which releases its permits. A trap drops nothing, so permits
+//! of calls that a trap ended count as free for the next caller.
 
 use std::cell::UnsafeCell;
 use std::collections::{HashMap, VecDeque};
@@ -22,7 +22,8 @@ struct Waiting {
     wakers: HashMap<u64, Waker>,
 }
 
-/// Calls were lost to a trap: what they held is free, and nobody else will say so.
+/// Wakes all waiters after a trap: the permits of the lost calls are free, and nothing else reports
+/// it.
 pub fn wake_all() {
     let wakers: Vec<Waker> = WAITING.with(|waiting| match waiting.try_borrow() {
         Some(waiting) => waiting.wakers.values().cloned().collect(),
@@ -33,18 +34,18 @@ pub fn wake_all() {
     }
 }
 
-/// So many places, and those who wait for one.
+/// A FIFO semaphore: the permits and the queue of waiters.
 struct Line(RefCell<Inner>);
 
 struct Inner {
     places: usize,
-    /// The call of each place that is taken.
+    /// The call that holds each taken permit.
     holders: Vec<u32>,
-    /// Ticket and call, in the order in which they came.
+    /// Ticket and call number of each waiter, in order of arrival.
     queue: VecDeque<(u64, u32)>,
 }
 
-/// A place in the queue, given up when it is dropped.
+/// A position in the queue; leaves the queue when it is dropped.
 struct Ticket<'a> {
     line: &'a Line,
     number: Option<u64>,
@@ -59,7 +60,7 @@ impl Line {
         }))
     }
 
-    /// Waits for a place, and tells whose it is.
+    /// Waits for a permit and returns the number of the call that now holds it.
     async fn enter(&self) -> u32 {
         let mut ticket = Ticket {
             line: self,
@@ -139,18 +140,18 @@ impl Drop for Ticket<'_> {
     }
 }
 
-/// So many permits. Who waits is served in turn; who gives up waiting is passed over.
+/// A FIFO semaphore. A waiter that gives up is skipped.
 #[derive(Clone)]
 pub struct Permits(Rc<Line>);
 
-/// One permit; given back when it is dropped.
+/// One permit; released when it is dropped.
 pub struct Permit {
     line: Rc<Line>,
     call: u32,
 }
 
 impl Permits {
-    /// So many, at least one.
+    /// A semaphore with `count` permits, at least one.
     pub fn new(count: usize) -> Permits {
         Permits(Rc::new(Line::new(count)))
     }
@@ -171,13 +172,13 @@ impl Drop for Permit {
     }
 }
 
-/// A value that one call at a time may use, also while it waits.
+/// A value that one call at a time may use, also across an `await`.
 pub struct Mutex<T> {
     line: Line,
     value: UnsafeCell<T>,
 }
 
-/// The value while it is locked.
+/// Access to the value while it is locked.
 pub struct MutexGuard<'a, T> {
     mutex: &'a Mutex<T>,
     call: u32,
@@ -190,7 +191,7 @@ pub struct OwnedMutexGuard<T> {
 }
 
 impl<T> Mutex<T> {
-    /// A mutex with that value.
+    /// A mutex that contains `value`.
     pub fn new(value: T) -> Mutex<T> {
         Mutex {
             line: Line::new(1),
@@ -221,8 +222,8 @@ impl<T> Deref for MutexGuard<'_, T> {
     type Target = T;
 
     fn deref(&self) -> &T {
-        // SAFETY: there is one place in the line, and this guard has it until it is dropped, or
-        // until its call was lost, after which nothing of that call runs.
+        // SAFETY: the semaphore has one permit, and this guard holds it until it is dropped, or
+        // until its call is lost, after which no code of that call runs.
         unsafe { &*self.mutex.value.get() }
     }
 }
@@ -292,7 +293,7 @@ mod tests {
         running::within(lost, || {
             std::mem::forget(mutex.lock().now_or_never().expect("free"));
             running::trapped(usize::MAX, false);
-            // What a trap leaves out is done here by hand: the call goes back to where it began.
+            // A real trap would not return; here the call returns normally.
         });
         let locked = running::within(other, || mutex.lock().now_or_never());
         assert_eq!(locked.map(|value| *value), Some(1));

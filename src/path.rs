@@ -1,5 +1,5 @@
-//! The only parser and normaliser of paths. Every rule, route and storage sees a [`VPath`] and
-//! nothing else, so a spelling that goes round a rule cannot exist behind this door.
+//! The only parser and normaliser of paths. Every rule, route and storage receives a [`VPath`], so
+//! no alternative spelling of a path can bypass a rule.
 
 use std::cmp::Ordering;
 use std::fmt;
@@ -11,7 +11,7 @@ use crate::error::{Error, Kind, Result};
 /// The longest canonical path, in UTF-8 bytes.
 pub const MAX_BYTES: usize = 1024;
 
-/// A canonical path. Always true of one:
+/// A canonical path. Invariants:
 ///
 /// - it starts with `/`;
 /// - no segment is empty, `.` or `..`, and none but the root ends with `/`;
@@ -19,20 +19,21 @@ pub const MAX_BYTES: usize = 1024;
 /// - it holds no C0 control character and no backslash;
 /// - it is at most [`MAX_BYTES`] long.
 ///
-/// Paths compare by bytes, which is the order of every listing. Cloning counts a reference.
+/// Paths compare by bytes, which is also the order of every listing. A clone shares the text by
+/// reference count.
 #[derive(Clone)]
 pub struct VPath {
     text: Rc<str>,
     tail: Tail,
 }
 
-/// The last eight bytes of a text, fewer where it is shorter. A path carries its own, so that a
-/// search for `*.ts` passes over a file without a look at its text, which is elsewhere in memory.
+/// The last eight bytes of a text, or all of it if it is shorter. A path stores its own tail, so
+/// that a search for `*.ts` can skip a file without reading its text from elsewhere in memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tail(u64);
 
 impl Tail {
-    /// The longest ending that a tail alone can tell.
+    /// The longest suffix that a tail can hold.
     pub const BYTES: usize = 8;
 
     /// The tail of `text`.
@@ -41,7 +42,7 @@ impl Tail {
         Tail(bytes.fold(0, |tail, byte| tail << 8 | u64::from(*byte)))
     }
 
-    /// Which bits an ending of so many bytes is told by.
+    /// Mask for a suffix of `bytes` bytes.
     pub fn mask(bytes: usize) -> u64 {
         match bytes {
             0..Tail::BYTES => (1 << (bytes * 8)) - 1,
@@ -49,8 +50,8 @@ impl Tail {
         }
     }
 
-    /// Whether it is the same as `other` where `mask` looks. No path holds a zero byte, so what
-    /// is shorter than an ending never ends with it.
+    /// Whether the two tails are equal under `mask`. No path contains a zero byte, so a text that
+    /// is shorter than a suffix never matches it.
     pub fn agrees(self, other: Tail, mask: u64) -> bool {
         (self.0 ^ other.0) & mask == 0
     }
@@ -69,12 +70,12 @@ impl VPath {
         VPath::canonical("/")
     }
 
-    /// What its text ends with.
+    /// The last bytes of the text.
     pub fn tail(&self) -> Tail {
         self.tail
     }
 
-    /// Reads what a caller wrote; the root is a fine answer.
+    /// Parses a path from a caller; the root is allowed.
     pub fn parse(text: &str) -> Result<VPath> {
         let refuse = |why: &str| {
             let shown: String = text
@@ -127,7 +128,7 @@ impl VPath {
         Ok(VPath::canonical(&canonical))
     }
 
-    /// Reads the path of a file: like [`VPath::parse`], but the root and an empty text are refused.
+    /// Parses the path of a file: like [`VPath::parse`], but refuses the root and an empty text.
     pub fn parse_file(text: &str) -> Result<VPath> {
         let path = VPath::parse(text)?;
         if path.is_root() {
@@ -141,8 +142,8 @@ impl VPath {
         Ok(path)
     }
 
-    /// Reads a key that a storage reported. A key that is not canonical as it stands has no
-    /// path, and listings pass over it.
+    /// Parses a key that a storage reported. A key that is not canonical has no path; listings skip
+    /// it.
     pub fn from_stored(key: &str) -> Option<VPath> {
         let path = VPath::parse(key).ok()?;
         (path.as_str() == key).then_some(path)
@@ -163,7 +164,7 @@ impl VPath {
         self.text.rsplit('/').next().unwrap_or_default()
     }
 
-    /// The directory that holds it; the root holds itself.
+    /// The parent directory; the root is its own parent.
     pub fn parent(&self) -> VPath {
         match self.text.rfind('/') {
             Some(0) | None => VPath::root(),
@@ -171,12 +172,12 @@ impl VPath {
         }
     }
 
-    /// The segments, from the top.
+    /// The segments, from the root down.
     pub fn segments(&self) -> impl Iterator<Item = &str> {
         self.text.split('/').filter(|segment| !segment.is_empty())
     }
 
-    /// The text that every path beneath it starts with: `/a/`, or `/` for the root.
+    /// The prefix of every path below this one: `/a/`, or `/` for the root.
     pub fn dir_prefix(&self) -> String {
         if self.is_root() {
             String::from("/")
@@ -185,7 +186,8 @@ impl VPath {
         }
     }
 
-    /// Whether it is `dir` itself or stands beneath it. Whole segments: `/ab` is not under `/a`.
+    /// Whether it is `dir` itself or lies below it. Compares whole segments: `/ab` is not under
+    /// `/a`.
     pub fn is_under(&self, dir: &VPath) -> bool {
         match self.text.strip_prefix(dir.as_str()) {
             Some(rest) => dir.is_root() || rest.is_empty() || rest.starts_with('/'),
@@ -193,7 +195,8 @@ impl VPath {
         }
     }
 
-    /// What follows `dir`, without a leading `/`: `b/c` for `/a/b/c` in `/a`, empty for `dir` itself.
+    /// The rest after `dir`, without a leading `/`: `b/c` for `/a/b/c` in `/a`, empty for `dir`
+    /// itself.
     pub fn relative_to(&self, dir: &VPath) -> Option<&str> {
         if !self.is_under(dir) {
             return None;
@@ -202,7 +205,7 @@ impl VPath {
         Some(rest.strip_prefix('/').unwrap_or(rest))
     }
 
-    /// The path of `relative` beneath this one. Fails where the whole is no canonical path.
+    /// The path of `relative` below this one. Fails if the result is not a canonical path.
     pub fn join(&self, relative: &str) -> Result<VPath> {
         if relative.is_empty() {
             return Ok(self.clone());
@@ -210,14 +213,14 @@ impl VPath {
         VPath::parse(&format!("{}{relative}", self.dir_prefix()))
     }
 
-    /// The same path with the leading `from` exchanged for `to`. `None` where it is not under
-    /// `from`, or where the outcome would be too long.
+    /// The same path with the prefix `from` replaced by `to`. `None` if it is not under `from`, or
+    /// if the result would be too long.
     pub fn rebase(&self, from: &VPath, to: &VPath) -> Option<VPath> {
         to.join(self.relative_to(from)?).ok()
     }
 }
 
-/// Cheap proof that nothing needs rewriting: no empty, `.` or `..` segment, no trailing `/`.
+/// Fast check that the text is already canonical: no empty, `.` or `..` segment, no trailing `/`.
 fn is_canonical(text: &[u8]) -> bool {
     if text == b"/" {
         return true;
@@ -262,7 +265,7 @@ impl Ord for VPath {
     }
 }
 
-/// As its text hashes, so that a map can be asked by text.
+/// Hashes like its text, so that a map can be queried with a `str`.
 impl Hash for VPath {
     fn hash<H: Hasher>(&self, state: &mut H) {
         self.text.hash(state);
@@ -287,7 +290,7 @@ impl AsRef<str> for VPath {
     }
 }
 
-/// A map keyed by paths can be asked, and ranged over, by plain text: both order by bytes.
+/// Orders like its text, so that a map can be queried and ranged over with a `str`.
 impl std::borrow::Borrow<str> for VPath {
     fn borrow(&self) -> &str {
         &self.text

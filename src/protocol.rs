@@ -1,6 +1,6 @@
-//! What an agent can ask of its files: the [`Backend`] trait with its questions and answers.
-//! Everything above a storage (router, policy, tools, the JavaScript boundary) speaks only this.
-//! Answers are plain data; how they look in JavaScript is the boundary's business.
+//! The operations of an agent on its files: the [`Backend`] trait with its requests and results.
+//! Everything above a storage (composite, policies, tools, the JavaScript boundary) uses only this.
+//! Results are plain data; the boundary decides how they look in JavaScript.
 
 mod capability;
 mod listing;
@@ -25,12 +25,12 @@ pub use searching::{
     Row, RowKind, index,
 };
 
-/// Which lines `read` is to show.
+/// Which lines `read` returns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Page {
-    /// Lines to pass over.
+    /// Number of lines to skip.
     pub offset: usize,
-    /// Lines to show at most.
+    /// Maximum number of lines.
     pub limit: usize,
 }
 
@@ -43,57 +43,57 @@ impl Default for Page {
     }
 }
 
-/// Where a page stands in its file. Absent for empty content and past the end.
+/// Where a page is in its file. Absent for empty content and past the end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Position {
-    /// Lines of the whole file; `None` where only a part of it was looked at.
+    /// Number of lines of the whole file; `None` if only a part of it was read.
     pub total_lines: Option<usize>,
-    /// The first line shown, from 1.
+    /// The first line of the page, from 1.
     pub start_line: usize,
-    /// The last line shown.
+    /// The last line of the page.
     pub end_line: usize,
-    /// The offset that reads on; `None` at the end.
+    /// The offset of the next page; `None` at the end.
     pub next_offset: Option<usize>,
 }
 
-/// What `read` answers.
+/// The result of `read`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReadResult {
-    /// The bytes shown: lines of text, or the whole of a binary file.
+    /// The returned bytes: lines of text, or all of a binary file.
     pub content: Bytes,
-    /// Whether `content` is lines of text.
+    /// Whether `content` is text.
     pub is_text: bool,
-    /// The file's type, where it is known.
+    /// The file's type, if it is known.
     pub mime: Option<Mime>,
-    /// Where a page of text stands.
+    /// Where a page of text is in its file.
     pub position: Option<Position>,
 }
 
-/// A stored file as `readRaw`, `snapshot` and `filesUpdate` show it.
+/// A stored file as `readRaw`, `snapshot` and `filesUpdate` return it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RawFile {
     /// All its bytes.
     pub body: Bytes,
-    /// Whether it is shown as a string (or lines) and not as bytes.
+    /// Whether it is returned as a string (or lines) instead of bytes.
     pub is_text: bool,
     /// Its type.
     pub mime: Mime,
-    /// Which form of `FileData` it takes.
+    /// Which format of `FileData` it takes.
     pub format: Format,
-    /// When it was first written.
+    /// When it was created.
     pub created: Option<Time>,
     /// When it was last written.
     pub modified: Option<Time>,
 }
 
-/// What `write` is given.
+/// The content for `write`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Content {
     /// A caller's string, in UTF-8. For a path of a binary type it is base64.
     Text(Bytes),
-    /// Bytes to keep as they are.
+    /// Bytes to store as they are.
     Raw(Bytes),
-    /// Bytes to keep as they are, only where nothing is, whatever `write` does otherwise.
+    /// Bytes to store as they are, only if no file exists, even if `write` would overwrite.
     New(Bytes),
 }
 
@@ -106,72 +106,72 @@ impl Content {
     }
 }
 
-/// Changes that the caller must apply to a state of its own: `None` is a deletion.
+/// Changes that the caller must apply to its own state: `None` is a deletion.
 pub type FilesUpdate = Vec<(VPath, Option<RawFile>)>;
 
-/// What `write` answers.
+/// The result of `write`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct WriteResult {
-    /// Only from a backend over a caller's state.
+    /// Only from a backend over state that the caller owns.
     pub files_update: Option<FilesUpdate>,
 }
 
-/// What `edit` is to do.
+/// The arguments of `edit`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Edit {
     /// The text to find.
     pub old: Bytes,
     /// The text to put in its place.
     pub new: Bytes,
-    /// Every occurrence, not only a single one.
+    /// Replace every occurrence; otherwise there must be exactly one.
     pub replace_all: bool,
-    /// Whether `old` is all the bytes of the file: a compare-and-swap that takes any file, also
-    /// one that is not text. `conflict` where the file is anything else.
+    /// Whether `old` is the whole content of the file: a compare-and-swap that works for any file,
+    /// also for binary ones. `conflict` if the content differs.
     pub whole: bool,
 }
 
-/// What `edit` answers.
+/// The result of `edit`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct EditResult {
-    /// Replacements made.
+    /// Number of replacements.
     pub occurrences: usize,
-    /// Whether the text was found only with the file's own `\r\n` in place of `\n`.
+    /// Whether the text was found only after `\n` was replaced by the file's `\r\n`.
     pub crlf: bool,
-    /// Only from a backend over a caller's state.
+    /// Only from a backend over state that the caller owns.
     pub files_update: Option<FilesUpdate>,
 }
 
-/// What `delete` answers.
+/// The result of `delete`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DeleteResult {
-    /// Only from a backend over a caller's state.
+    /// Only from a backend over state that the caller owns.
     pub files_update: Option<FilesUpdate>,
 }
 
-/// What `execute` answers.
+/// The result of `execute`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ExecuteResult {
     /// Standard output and error, as one text.
     pub output: String,
-    /// How it ended; `None` where that is unknown.
+    /// The exit code; `None` if it is unknown.
     pub exit_code: Option<i32>,
-    /// Whether output was cut.
+    /// Whether output was truncated.
     pub truncated: bool,
 }
 
-/// How a command is to run.
+/// Options of a command.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ExecuteOptions {
-    /// End it after so long; the backend's own limit where absent.
+    /// Kill the command after this time; the backend's own limit if absent.
     pub timeout: Option<Duration>,
 }
 
 /// A backend that can run commands.
 pub trait Shell {
-    /// Which machine or folder it is.
+    /// Identifies the machine or folder.
     fn id(&self) -> Rc<str>;
 
-    /// Runs a command to its end.
+    /// Runs a command until it exits.
     fn execute<'a>(
         &'a self,
         command: &'a str,
@@ -179,57 +179,58 @@ pub trait Shell {
     ) -> Pending<'a, ExecuteResult>;
 }
 
-/// Files, as an agent sees them. See PROTOCOL in `docs/` for what each operation means.
+/// File operations for an agent. `docs/protocol.md` describes what each operation means.
 ///
-/// Nothing is half done: an `Err` from a change means the old content stands whole, unless the
-/// error says otherwise. A call is given up by dropping its future.
+/// Changes are atomic: after an `Err` the old content is unchanged, unless the error says
+/// otherwise. Dropping the future cancels a call.
 pub trait Backend {
-    /// What it can promise.
+    /// What it guarantees.
     fn capability(&self) -> Capability;
 
-    /// One level of a directory, in [`FileInfo::listing_order`]. A missing one is empty.
+    /// One level of a directory, in [`FileInfo::listing_order`]. A missing directory counts as
+    /// empty.
     fn ls<'a>(&'a self, path: &'a VPath) -> Pending<'a, Vec<FileInfo>>;
 
-    /// A page of text, or the whole of a binary file.
+    /// A page of text, or all of a binary file.
     fn read<'a>(&'a self, path: &'a VPath, page: Page) -> Pending<'a, ReadResult>;
 
     /// The file as it is stored.
     fn read_raw<'a>(&'a self, path: &'a VPath) -> Pending<'a, RawFile>;
 
-    /// Lines that contain a text, in order of path, then line.
+    /// Lines that contain a text, ordered by path, then line.
     fn grep<'a>(&'a self, query: &'a GrepQuery) -> Pending<'a, GrepResult>;
 
     /// Files by pattern, in [`FileInfo::newest_first`] order.
     fn glob<'a>(&'a self, query: &'a GlobQuery) -> Pending<'a, GlobResult>;
 
-    /// Creates a file, or replaces it where the backend was told to.
+    /// Creates a file, or replaces it if the backend is configured to overwrite.
     fn write<'a>(&'a self, path: &'a VPath, content: Content) -> Pending<'a, WriteResult>;
 
     /// Replaces text in a file.
     fn edit<'a>(&'a self, path: &'a VPath, edit: &'a Edit) -> Pending<'a, EditResult>;
 
-    /// Removes a file, or a directory with all beneath it. With `unchanged`, only a file, and only
-    /// while it is these bytes; else `conflict`.
+    /// Removes a file, or a directory with everything below it. With `unchanged`, only a file, and
+    /// only if it still has these bytes; else `conflict`.
     fn delete<'a>(
         &'a self,
         path: &'a VPath,
         unchanged: Option<&'a Bytes>,
     ) -> Pending<'a, DeleteResult>;
 
-    /// Stores files whatever is there; one answer each, in order.
+    /// Stores files unconditionally; one result each, in order.
     fn upload<'a>(&'a self, files: Vec<(VPath, Bytes)>) -> LocalBoxFuture<'a, Vec<Result<()>>>;
 
-    /// Fetches files whole; one answer each, in order.
+    /// Fetches whole files; one result each, in order.
     fn download<'a>(&'a self, paths: &'a [VPath]) -> LocalBoxFuture<'a, Vec<Result<Bytes>>>;
 
-    /// The way to run commands, where there is one.
+    /// Access to commands, if the backend supports them.
     fn shell(&self) -> Option<&dyn Shell>;
 }
 
 /// A backend that several owners share.
 pub type SharedBackend = Rc<dyn Backend>;
 
-/// The refusal of a method that a backend does not have.
+/// The error for a method that a backend does not have.
 pub fn unsupported(what: &str) -> Error {
     Error::new(
         crate::error::Kind::Unsupported,

@@ -1,30 +1,30 @@
-//! Which calls are under way, and which were ended by a trap. A trap runs no destructor: what the
-//! call had borrowed, locked or queued for would stay so for ever. So borrows and locks remember
-//! when and by which call they were taken ([`cell`](crate::cell), [`lock`](crate::lock)), and ask
-//! here whether that call can still give them back.
+//! Tracks which calls are running and which were ended by a trap. A trap runs no destructors:
+//! anything the call had borrowed, locked or queued for would stay taken forever. So borrows and
+//! locks record when and by which call they were taken ([`cell`](crate::cell),
+//! [`lock`](crate::lock)), and ask here whether that call can still release them.
 
 use std::cell::Cell;
 
 use crate::time::Time;
 
-/// Calls inside calls that are told apart: a callback of a caller's may call again.
+/// Maximum depth of tracked nested calls: a callback provided by the caller may call in again.
 const NESTED: usize = 32;
 
 thread_local! {
     static TRAPS: Cell<u32> = const { Cell::new(0) };
     static LAST: Cell<u32> = const { Cell::new(0) };
-    /// The calls on the stack, the outermost first: each with an address in its frame.
+    /// The calls on the stack, outermost first, each with an address in its frame.
     static STACK: [Cell<Running>; NESTED] = const { [const { Cell::new(Running::NONE) }; NESTED] };
     static DEPTH: Cell<usize> = const { Cell::new(0) };
-    /// Calls that a trap ended while locks were held.
+    /// Calls that a trap ended while any lock was held.
     static LOST: Cell<Vec<u32>> = const { Cell::new(Vec::new()) };
     static HELD: Cell<usize> = const { Cell::new(0) };
 }
 
-/// A call: its number, and when it must have been answered.
+/// A call: its number and its deadline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Call {
-    /// Its number.
+    /// The call's number.
     pub number: u32,
     /// When its caller stops waiting.
     pub deadline: Option<Time>,
@@ -72,7 +72,7 @@ fn number() -> u32 {
     number
 }
 
-/// Runs a part of a call: a borrow or lock taken meanwhile is that call's.
+/// Runs a part of a call: borrows and locks taken in `run` belong to `call`.
 pub fn within<T>(call: Call, run: impl FnOnce() -> T) -> T {
     let marker = 0u8;
     let depth = DEPTH.get();
@@ -98,12 +98,12 @@ fn top() -> Call {
     })
 }
 
-/// The call that runs now; 0 where none is known.
+/// The number of the current call; 0 if there is none.
 pub fn current() -> u32 {
     top().number
 }
 
-/// When the call that runs now must have been answered.
+/// The deadline of the current call.
 pub fn deadline() -> Option<Time> {
     top().deadline
 }
@@ -121,8 +121,8 @@ pub fn is_lost(call: u32) -> bool {
     is
 }
 
-/// A trap has ended all calls with frames below that address of the stack, which grows downwards.
-/// Where `all` is true nothing is left on the stack at all, and every borrow is over.
+/// Records a trap that ended all calls with frames below address `below`; the stack grows
+/// downwards. If `all` is true, nothing is left on the stack and every borrow is released.
 pub fn trapped(below: usize, all: bool) {
     if all {
         TRAPS.set(TRAPS.get().wrapping_add(1));
@@ -151,12 +151,12 @@ fn lose(call: u32) {
     LOST.set(lost);
 }
 
-/// A lock was taken.
+/// Records that a lock was taken.
 pub fn holds() {
     HELD.set(HELD.get().saturating_add(1));
 }
 
-/// A lock was given back.
+/// Records that a lock was released.
 pub fn gives_back() {
     HELD.set(HELD.get().saturating_sub(1));
 }

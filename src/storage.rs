@@ -1,6 +1,6 @@
-//! What a place must do to keep files: a handful of methods, and a few conveniences with a body
-//! that a storage may replace where it can do better in one go. What the operations *mean* is
-//! not its business; that stands in [`backend::files`](crate::backend::files).
+//! What a storage must implement to keep files: a few required methods, and provided methods that a
+//! storage may override with faster ones. What the operations mean is defined in
+//! [`backend::files`](crate::backend::files), not here.
 
 mod provided;
 
@@ -16,39 +16,39 @@ use crate::path::VPath;
 use crate::protocol::Capability;
 use crate::time::Time;
 
-/// A future of this single-threaded world.
+/// A future on the single thread; not `Send`.
 pub type Pending<'a, T> = LocalBoxFuture<'a, Result<T>>;
 
-/// What a storage calls one state of one file. Two states of a file never share one.
+/// Identifies one state of one file. Two states of a file never have the same version.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Version {
-    /// A number that a storage of ours counts up.
+    /// A number that a storage of this library increments.
     Number(u64),
-    /// A word that a server chose, such as an ETag.
+    /// An opaque text that a server chose, such as an ETag.
     Tag(Rc<str>),
 }
 
-/// What is known of a file without its bytes.
+/// Metadata of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Meta {
-    /// Bytes of the body.
+    /// Size of the body in bytes.
     pub size: u64,
-    /// When it was first written, where the storage keeps that.
+    /// When it was created, if the storage keeps that.
     pub created: Option<Time>,
     /// When it was last written.
     pub modified: Time,
-    /// The type kept beside it; by name and content where there is none.
+    /// The stored type; if there is none, it follows from name and content.
     pub mime: Option<Mime>,
-    /// The form in which a caller of `readRaw` gets it.
+    /// The format in which `readRaw` returns it.
     pub format: Format,
-    /// Text, ASCII or bytes, where the storage keeps that; found from the body otherwise.
+    /// Text, ASCII or binary, if the storage keeps that; otherwise it is detected from the body.
     pub texture: Option<Texture>,
-    /// Which state of the file this is, where the storage can compare and swap.
+    /// The version of this state, if the storage supports compare-and-swap.
     pub version: Option<Version>,
 }
 
 impl Meta {
-    /// Of a file of which a storage tells no more than this.
+    /// Metadata for a storage that reports only size and time.
     pub fn of(size: u64, modified: Time) -> Meta {
         Meta {
             size,
@@ -65,25 +65,25 @@ impl Meta {
 /// A file with its bytes. The body is shared by reference count.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct File {
-    /// What is known of it.
+    /// Its metadata.
     pub meta: Meta,
-    /// Its bytes, or the range of them that was asked for.
+    /// Its bytes, or the requested range of them.
     pub body: Bytes,
 }
 
 /// A part of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Part {
-    /// What is known of the whole file, and the bytes of the part.
+    /// Metadata of the whole file, and the bytes of the part.
     pub file: File,
-    /// Where in the file they begin.
+    /// The offset of the part in the file.
     pub start: u64,
-    /// Lines of the whole file, where the storage keeps that.
+    /// Number of lines of the whole file, if the storage keeps that.
     pub lines: Option<u64>,
 }
 
 impl Part {
-    /// Whether nothing is missing.
+    /// Whether the part is the whole file.
     pub fn is_whole(&self) -> bool {
         self.start == 0 && self.file.body.len() as u64 == self.file.meta.size
     }
@@ -94,20 +94,20 @@ impl Part {
 pub struct NewFile {
     /// All its bytes.
     pub body: Bytes,
-    /// When it was first written.
+    /// When it was created.
     pub created: Time,
-    /// When it is written now.
+    /// The time of this write.
     pub modified: Time,
-    /// The type to keep beside it.
+    /// The type to store with it.
     pub mime: Mime,
-    /// The form to keep beside it.
+    /// The format to store with it.
     pub format: Format,
-    /// Text, ASCII or bytes.
+    /// Text, ASCII or binary.
     pub texture: Texture,
 }
 
 impl NewFile {
-    /// What is known of it once it is stored.
+    /// Its metadata once it is stored.
     pub fn meta(&self, version: Option<Version>) -> Meta {
         let NewFile {
             body,
@@ -129,53 +129,53 @@ impl NewFile {
     }
 }
 
-/// When a put may happen. The check and the change are one step, or the storage says in its
-/// [`Capability`] that they are not.
+/// The precondition of a put. Check and write are atomic, unless the storage says otherwise in its
+/// [`Capability`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PutMode {
-    /// Only where nothing is; else `already_exists`.
+    /// Only if no file exists; else `already_exists`.
     Create,
-    /// Whatever is there.
+    /// Unconditionally.
     Overwrite,
-    /// Only over this state of the file; else `conflict`, also where it is gone.
+    /// Only if the file has this version; else `conflict`, also if it was deleted.
     Update(Version),
 }
 
-/// How deep a listing goes.
+/// The depth of a listing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Depth {
     /// The files and directories directly inside.
     One,
-    /// Every file beneath, and no directories.
+    /// Every file below, and no directories.
     All,
 }
 
 /// One file of a listing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Entry {
-    /// Where it is.
+    /// Its path.
     pub path: VPath,
-    /// What is known of it.
+    /// Its metadata.
     pub meta: Meta,
 }
 
-/// Where the next page of a listing begins: whatever the storage wants to read back.
+/// Where the next page of a listing begins; an opaque value of the storage.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cursor(pub Rc<str>);
 
-/// A part of a listing.
+/// A page of a listing.
 #[derive(Clone, Debug, Default)]
 pub struct Listing {
     /// Files, in byte order of their paths.
     pub files: Vec<Entry>,
     /// Directories directly inside (only with [`Depth::One`]), in byte order.
     pub dirs: Vec<VPath>,
-    /// Where to go on; `None` at the end.
+    /// Where the next page begins; `None` at the end.
     pub next: Option<Cursor>,
 }
 
 impl Listing {
-    /// A listing of `dir` out of all files beneath it, which come in byte order.
+    /// A listing of `dir`, built from all files below it, which must be in byte order.
     pub fn of_files(
         dir: &VPath,
         depth: Depth,
@@ -201,18 +201,18 @@ impl Listing {
     }
 }
 
-/// What a walk looks at.
+/// The set of files that a walk visits.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Scope {
-    /// Every file beneath this directory; the file of that very path as well.
+    /// Every file below this directory; if the path is a file, that file.
     pub root: VPath,
-    /// Only files whose path below `root` starts with this text. A hint that narrows the work;
-    /// it may cut a segment in two (`src/ma`). Empty for all.
+    /// Only files whose path below `root` starts with this text. A hint that narrows the work; it
+    /// may end within a segment (`src/ma`). Empty for all.
     pub prefix: String,
 }
 
 impl Scope {
-    /// Everything at and beneath `root`.
+    /// Everything at and below `root`.
     pub fn all(root: &VPath) -> Scope {
         Scope {
             root: root.clone(),
@@ -220,12 +220,12 @@ impl Scope {
         }
     }
 
-    /// The text that the path of every file in scope starts with, the file `root` itself apart.
+    /// The prefix of the paths of all files in scope, except the file `root` itself.
     pub fn key_prefix(&self) -> String {
         self.root.dir_prefix() + &self.prefix
     }
 
-    /// Whether a file of that path is in scope.
+    /// Whether a file at that path is in scope.
     pub fn admits(&self, path: &VPath) -> bool {
         match path.relative_to(&self.root) {
             Some("") => self.prefix.is_empty() && !path.is_root(),
@@ -235,67 +235,68 @@ impl Scope {
     }
 }
 
-/// What a search wants to see, said ahead so that a storage can narrow it.
+/// What a search needs, declared in advance so that a storage can narrow the work.
 pub struct Scan<'a> {
-    /// Where to look.
+    /// Where to search.
     pub scope: &'a Scope,
-    /// Which files may be wanted, by their path alone: for storages that pay to learn more.
+    /// Which files may match, by path alone: for storages where metadata is expensive.
     pub names: &'a dyn Fn(&VPath) -> bool,
-    /// Which files to load, by what is known without loading them. It asks `names` as well.
+    /// Which files to load, by path and metadata. It calls `names` as well.
     pub want: &'a dyn Fn(&VPath, &Meta) -> bool,
-    /// Whether that leaves out files by their names. A hint: where it does not, a storage may show
-    /// what it meets on its way before it knows all names.
+    /// Whether `names` excludes files. A hint: if it does not, a storage may visit files as it
+    /// finds them, before it knows all names.
     pub by_name: bool,
-    /// Bytes that a file must contain to be of interest. A hint; passing over it is right too.
+    /// Bytes that a file must contain to match. A hint; ignoring it is correct too.
     pub literal: Option<&'a [u8]>,
 }
 
-/// Which files a search by name wants.
+/// Which files a search by name needs.
 pub struct Find<'a> {
-    /// Where to look.
+    /// Where to search.
     pub scope: &'a Scope,
-    /// Which files to show, by their path alone.
+    /// Which files to visit, by path alone.
     pub want: &'a dyn Fn(&VPath) -> bool,
 }
 
-/// A visitor's answer: go on, or stop here.
+/// A visitor's return value: continue or stop.
 pub type Flow = ControlFlow<()>;
 
-/// What an update makes of the file as it stands. It may be asked again, about a newer state. A
-/// body that does not grow may be used up in making the new one; where the answer is a refusal or
-/// a longer body, the file is left as it was.
+/// Computes an update from the current file. It may be called again with a newer state. If the new
+/// body is not longer, the old one may be consumed to build it; on an error or with a longer body,
+/// the file is left unchanged.
 pub type Change<'a> = dyn FnMut(&mut File) -> Result<NewFile> + 'a;
 
-/// Times an update is repeated on fresh text before it gives up with `conflict`.
+/// How often an update is retried on the new state before it fails with `conflict`.
 pub const REPLAYS: u32 = 64;
 
-/// How many bodies a storage is asked for at once where it names no number of its own.
+/// How many bodies are requested in parallel if a storage has no limit of its own.
 pub const PARALLEL: usize = 16;
 
 /// A place that keeps files.
 ///
-/// Paths are canonical. The methods without a body are the contract; the others are written over
-/// them and may be replaced, with the same answers, by a storage that has a shorter way.
+/// Paths are canonical. The methods without a body are required; the others are implemented in
+/// terms of them, and a storage may override them with faster ones that give the same results.
 pub trait Storage: AsStorage {
-    /// What it can promise.
+    /// What it guarantees.
     fn capability(&self) -> Capability;
 
-    /// What is known of the file at `path`; `None` where there is no file (a directory is none).
+    /// Metadata of the file at `path`; `None` if there is no file (a directory is not a file).
     fn stat<'a>(&'a self, path: &'a VPath) -> Pending<'a, Option<Meta>>;
 
-    /// The file at `path`. With a range, the body is that part of it, cut at its end; `meta`
-    /// always tells of the whole. Only asked with a range where `capability` has ranged reads.
+    /// The file at `path`. With a range, the body is that part of it, clipped to the end of the
+    /// file; `meta` always describes the whole file. A range is passed only if `capability` has
+    /// ranged reads.
     fn get<'a>(&'a self, path: &'a VPath, range: Option<Range<u64>>) -> Pending<'a, Option<File>>;
 
-    /// Stores a file whole or not at all, under the condition of `mode`, and tells what is known
-    /// of it now. The only way to change bytes.
+    /// Stores a file atomically if the precondition `mode` holds, and returns its new metadata.
+    /// This is the only way to change bytes.
     fn put<'a>(&'a self, path: &'a VPath, file: NewFile, mode: PutMode) -> Pending<'a, Meta>;
 
-    /// Removes one file; with a version, only that state of it (else `conflict`). `false` where
-    /// there was none.
+    /// Removes one file; with a version, only if the file has that version (else `conflict`).
+    /// `false` if there was no file.
     fn delete<'a>(&'a self, path: &'a VPath, version: Option<Version>) -> Pending<'a, bool>;
 
-    /// A page of what is inside `dir`, in byte order. A missing directory is an empty one.
+    /// A page of the contents of `dir`, in byte order. A missing directory counts as empty.
     fn list<'a>(
         &'a self,
         dir: &'a VPath,
@@ -303,7 +304,7 @@ pub trait Storage: AsStorage {
         from: Option<Cursor>,
     ) -> Pending<'a, Listing>;
 
-    /// Shows every file in scope, in byte order of the paths, until the visitor stops.
+    /// Visits every file in scope, in byte order of the paths, until the visitor stops.
     fn walk<'a>(
         &'a self,
         scope: &'a Scope,
@@ -312,8 +313,8 @@ pub trait Storage: AsStorage {
         provided::walk(self.as_storage(), scope, visit)
     }
 
-    /// Shows the wanted files, in byte order, until the visitor stops. For storages that pay to
-    /// learn more than a file's name.
+    /// Visits the wanted files, in byte order, until the visitor stops. For storages where metadata
+    /// is expensive.
     fn find<'a>(
         &'a self,
         find: Find<'a>,
@@ -328,24 +329,25 @@ pub trait Storage: AsStorage {
         })
     }
 
-    /// How many bytes to ask for first where a page of a large text is wanted; `None` where
-    /// parts save nothing and files are read whole.
+    /// How many bytes to request first for a page of a large text; `None` if partial reads save
+    /// nothing and files are read whole.
     fn part_bytes(&self) -> Option<u64> {
         None
     }
 
-    /// A part of a file, cut at its end: what was asked for, or the whole where that is at hand.
-    /// Only asked where `part_bytes` is a number; each part tells the version it is of.
+    /// A part of a file, clipped to its end: the requested range, or the whole file if it is at
+    /// hand. Called only if `part_bytes` is a number. Each part includes the version that it
+    /// belongs to.
     fn get_part<'a>(&'a self, path: &'a VPath, range: Range<u64>) -> Pending<'a, Option<Part>> {
         provided::get_part(self.as_storage(), path, range)
     }
 
-    /// Many files at once, answered in the order asked.
+    /// Fetches many files, in the order of `paths`.
     fn get_many<'a>(&'a self, paths: &'a [VPath]) -> Pending<'a, Vec<Option<File>>> {
         provided::get_many(self.as_storage(), paths)
     }
 
-    /// Shows the wanted files with their bodies, in byte order, until the visitor stops.
+    /// Visits the wanted files with their bodies, in byte order, until the visitor stops.
     fn scan<'a>(
         &'a self,
         scan: Scan<'a>,
@@ -354,7 +356,7 @@ pub trait Storage: AsStorage {
         provided::scan(self.as_storage(), scan, visit)
     }
 
-    /// Stores many files, each whatever is there, answering each in order. No path comes twice.
+    /// Stores many files unconditionally, with one result each, in order. No path occurs twice.
     fn put_many<'a>(
         &'a self,
         files: Vec<(VPath, NewFile)>,
@@ -362,10 +364,10 @@ pub trait Storage: AsStorage {
         provided::put_many(self.as_storage(), files)
     }
 
-    /// Puts what `change` makes of a file in its place; `None` where there is no file. The put
-    /// happens only over the very state that `change` was shown, so that no other writer's
-    /// change is lost; here, by doing all of it again a bounded number of times. A storage that
-    /// can hold the file still meanwhile needs no second try.
+    /// Replaces a file with what `change` returns for it; `None` if there is no file. The put
+    /// happens only if the file is still in the state that `change` received, so no other writer's
+    /// change is lost; this default retries a bounded number of times. A storage that can lock the
+    /// file needs no retry.
     fn update<'a>(
         &'a self,
         path: &'a VPath,
@@ -374,21 +376,21 @@ pub trait Storage: AsStorage {
         provided::update(self.as_storage(), path, change)
     }
 
-    /// Waits before try number `attempt` (from 0) of an edit that met another writer. Storages
-    /// across a network wait a little, and not all alike.
+    /// Waits before retry number `attempt` (from 0) of an edit that conflicted with another writer.
+    /// Storages on a network wait a short, random time.
     fn pause(&self, _attempt: u32) -> LocalBoxFuture<'_, ()> {
         Box::pin(ready(()))
     }
 
-    /// Removes the file at `root` and every file beneath it, and tells which were removed and
-    /// what went wrong, if anything did.
+    /// Removes the file at `root` and every file below it; returns which were removed and the
+    /// error, if there was one.
     fn delete_tree<'a>(&'a self, root: &'a VPath) -> LocalBoxFuture<'a, Removed> {
         provided::delete_tree(self.as_storage(), root)
     }
 }
 
-/// A storage as what it is to everyone else. What the trait provides is written once over this,
-/// and not compiled again for each storage: in wasm, that is a large part of the size.
+/// A storage as a trait object. The provided methods are compiled once for `dyn Storage` and not
+/// for each storage; that is a large part of the size in wasm.
 pub trait AsStorage {
     /// Itself.
     fn as_storage(&self) -> &(dyn Storage + '_);
@@ -400,18 +402,18 @@ impl<S: Storage> AsStorage for S {
     }
 }
 
-/// What a recursive delete did.
+/// The result of a recursive delete.
 #[derive(Clone, Debug, Default)]
 pub struct Removed {
-    /// The files that are gone.
+    /// The removed files.
     pub paths: Vec<VPath>,
-    /// Whether a directory without files is gone as well, where directories are real.
+    /// Whether an empty directory was removed as well, on storages with real directories.
     pub directories: bool,
-    /// The first thing that went wrong; some files may be left then.
+    /// The first error; some files may remain then.
     pub error: Option<Error>,
 }
 
-/// The deepest directory that holds everything in scope.
+/// The deepest directory that contains everything in scope.
 pub fn literal_dir(scope: &Scope) -> VPath {
     match scope.prefix.rfind('/') {
         Some(at) => {
@@ -422,7 +424,7 @@ pub fn literal_dir(scope: &Scope) -> VPath {
     }
 }
 
-/// An answer that is already there.
+/// A future that is ready.
 pub fn done<'a, T: 'a>(answer: Result<T>) -> Pending<'a, T> {
     Box::pin(ready(answer))
 }

@@ -1,6 +1,6 @@
-//! Instants as the protocol writes them: ISO 8601 text outside, microseconds since 1970 inside,
-//! so that a listing sorts on integers and a time written by another package comes back whole.
-//! Two dozen lines of calendar arithmetic stand here instead of a date library.
+//! Timestamps: ISO 8601 text in the protocol, microseconds since 1970 internally, so that a listing
+//! sorts by integers and a time written by another package is preserved exactly. The calendar
+//! arithmetic is two dozen lines, so no date library is needed.
 
 use std::fmt;
 
@@ -8,9 +8,9 @@ use std::fmt;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Time(i64);
 
-/// The last instant that four digits of a year can write.
+/// The latest time with a four-digit year.
 const LATEST: i64 = 253_402_300_799_999_999;
-/// The first one.
+/// The earliest one.
 const EARLIEST: i64 = -62_167_219_200_000_000;
 
 impl Time {
@@ -19,7 +19,7 @@ impl Time {
         Time(micros.clamp(EARLIEST, LATEST))
     }
 
-    /// From milliseconds since 1970, as JavaScript counts.
+    /// From milliseconds since 1970, as in JavaScript.
     pub fn from_millis(millis: f64) -> Time {
         // A float-to-integer cast saturates, and NaN becomes 0.
         Time::from_micros((millis * 1000.0) as i64)
@@ -30,13 +30,13 @@ impl Time {
         self.0
     }
 
-    /// Milliseconds since 1970, as JavaScript counts.
+    /// Milliseconds since 1970, as in JavaScript.
     pub fn millis(self) -> f64 {
         self.0 as f64 / 1000.0
     }
 
-    /// Reads `2026-01-31T12:00:00`, with or without a fraction, with `Z`, `+hh:mm` or nothing
-    /// (which means UTC), and a space in place of `T`.
+    /// Parses `2026-01-31T12:00:00`, with or without a fraction, with `Z`, `+hh:mm` or no offset
+    /// (which means UTC), and optionally a space in place of `T`.
     pub fn parse(text: &str) -> Option<Time> {
         let bytes = text.trim().as_bytes();
         let number = |from: usize, to: usize| -> Option<i64> {
@@ -95,7 +95,7 @@ impl Time {
     }
 }
 
-/// `2026-01-31T12:00:00.000Z`; six digits of fraction where milliseconds are not enough.
+/// `2026-01-31T12:00:00.000Z`; six fractional digits if milliseconds are not precise enough.
 impl fmt::Display for Time {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let days = self.0.div_euclid(86_400_000_000);
@@ -115,8 +115,8 @@ impl fmt::Display for Time {
     }
 }
 
-/// Days since 1970 of a date in the Gregorian calendar, with years that begin in March so that
-/// the leap day comes last.
+/// Days from 1970 to a date in the Gregorian calendar. Years begin in March, so that the leap day
+/// comes last.
 fn days_from_civil(year: i64, month: i64, day: i64) -> i64 {
     let year = if month <= 2 { year - 1 } else { year };
     let era = year.div_euclid(400);

@@ -1,16 +1,16 @@
-//! Taking away what must not show from a search's answer, exactly: a match that is hidden uses
-//! up nothing of `maxCount` and leaves no trace in `truncated`. The router hides what lies under
-//! a mount, a policy what may not be read; both ask here.
+//! Filters hidden matches out of search results. The result is exact: a hidden match does not count
+//! towards `maxCount` and does not affect `truncated`. The composite hides files below a mount, a
+//! policy hides files that may not be read; both use this module.
 
 use crate::error::Result;
 use crate::path::VPath;
 use crate::protocol::{Backend, FileInfo, GlobQuery, GrepQuery, GrepResult, Matches};
 
-/// How much wider each further question is, when hidden matches ate the last one's budget.
+/// Growth factor of the limit when hidden matches used up the previous one.
 const WIDER: usize = 32;
 
-/// Runs a search and keeps the files that `judge` keeps. It is shown each file with a match
-/// once an answer, and says yes or no for each.
+/// Runs a search and keeps the files that `judge` accepts. `judge` is called once per result with
+/// all files that have a match, and returns one verdict per file.
 pub async fn grep(
     backend: &dyn Backend,
     query: &GrepQuery,
@@ -23,7 +23,7 @@ pub async fn grep(
         return Ok(found);
     };
     let mut wider = query.clone();
-    // One more than asked tells whether there is more.
+    // One more than requested shows whether there are more matches.
     let mut budget = Some(cap.saturating_add(1));
     loop {
         wider.max_count = budget;
@@ -45,7 +45,7 @@ pub async fn grep(
     }
 }
 
-/// The rows of the files that are kept.
+/// The rows of the accepted files.
 fn keep(matches: Matches, verdict: &[bool]) -> Matches {
     if verdict.iter().all(|kept| *kept) {
         return matches;
@@ -63,8 +63,8 @@ fn keep(matches: Matches, verdict: &[bool]) -> Matches {
     out
 }
 
-/// Every file beneath `dir`. A backend that shows only some of them is told as an error, since
-/// a rule that judges all must see all.
+/// Every file below `dir`. A truncated listing is an error, because a rule that applies to all
+/// files must see all of them.
 pub async fn files_beneath(backend: &dyn Backend, dir: &VPath) -> Result<Vec<FileInfo>> {
     let query = GlobQuery {
         pattern: "**".into(),

@@ -1,5 +1,5 @@
-//! Uploads and downloads over several backends: one batch each, all at the same time, and the
-//! answers in the order asked.
+//! Uploads and downloads over several backends: one batch per backend, all in parallel, with the
+//! results in the order of the arguments.
 
 use bytes::Bytes;
 use futures_util::future::join_all;
@@ -8,7 +8,7 @@ use super::{Composite, Mount};
 use crate::error::{Error, Result};
 use crate::path::VPath;
 
-/// What goes to one backend, and which of the answers are its.
+/// The items for one backend, and the indices of their results.
 struct Batch<'a, T> {
     mount: &'a Mount,
     places: Vec<usize>,
@@ -16,7 +16,7 @@ struct Batch<'a, T> {
 }
 
 impl Composite {
-    /// Sorts items by backend. What has no place is answered already.
+    /// Groups items by backend. Items without a target already have an error.
     fn batches<T, A>(
         &self,
         items: impl ExactSizeIterator<Item = (Result<(usize, VPath)>, T)>,
@@ -47,7 +47,7 @@ impl Composite {
         (refused, by_owner.into_iter().flatten().collect())
     }
 
-    /// Which backend a file's path belongs to, by its place in `all()`, and its path there.
+    /// The backend that a file's path belongs to, by its index in `all()`, and the path within it.
     fn numbered(&self, path: &VPath) -> Result<(usize, VPath)> {
         let place = self.file_place(path)?;
         let owner = self
@@ -73,7 +73,7 @@ impl Composite {
     pub(super) async fn download_all(&self, paths: &[VPath]) -> Vec<Result<Bytes>> {
         let items = paths.iter().map(|path| {
             let place = match self.place(path) {
-                // As for any directory: there is no such file.
+                // As with any directory: there is no such file.
                 Ok(place) if place.inner.is_root() => Err(Error::not_found(path)),
                 _ => self.numbered(path),
             };
@@ -88,7 +88,7 @@ impl Composite {
     }
 }
 
-/// What one backend answered, and where in the whole its answers belong.
+/// The results of one backend, and their indices in the whole batch.
 type Answered<'a, T> = (&'a Mount, Vec<usize>, Vec<Result<T>>);
 
 fn in_order<T>(refused: Vec<Option<Error>>, answers: Vec<Answered<'_, T>>) -> Vec<Result<T>> {

@@ -1,5 +1,5 @@
-//! Deletes. One that names a directory above mounts reaches every backend beneath it, one after
-//! the other, and where it stops half-way it says how far it came.
+//! Deletes. The delete of a directory above mounts calls every backend below it, one after the
+//! other; if one fails, the error reports what was already deleted.
 
 use std::fmt::Write;
 
@@ -14,12 +14,12 @@ use crate::protocol::{Backend, DeleteResult, FilesUpdate};
 struct Target<'a> {
     mount: &'a Mount,
     inner: VPath,
-    /// What is deleted, as callers know it.
+    /// The deleted path, as callers see it.
     shown: String,
 }
 
 impl Composite {
-    /// Removes one file while it is these bytes.
+    /// Removes one file if it still has these bytes.
     pub(super) async fn delete_unchanged(
         &self,
         path: &VPath,
@@ -52,7 +52,7 @@ impl Composite {
         }));
         let several = targets.len() > 1;
         if several {
-            // Seen before anything is gone.
+            // Checked before anything is deleted.
             for target in &targets {
                 if !target.mount.backend.capability().writable {
                     return Err(Error::at(
@@ -108,8 +108,8 @@ impl Composite {
     }
 }
 
-/// Empties a backend. Most take the root for that; one that takes it for no path at all has its
-/// entries deleted one by one.
+/// Deletes everything in a backend. Most accept the root for that; if a backend refuses the root as
+/// a path, its entries are deleted one by one.
 async fn delete_everything(backend: &dyn Backend) -> Result<DeleteResult> {
     let root = VPath::root();
     match backend.delete(&root, None).await {

@@ -1,6 +1,6 @@
-//! Searches over several backends, answered as if all files stood in one flat tree. A backend is
-//! asked for a pattern of its own only where that is sure to show everything the outer pattern
-//! means; otherwise it is asked for all its files there, and their outer paths are judged here.
+//! Searches over several backends, with results as if all files were in one flat tree. A backend
+//! gets a narrowed pattern only if that certainly finds everything the outer pattern matches.
+//! Otherwise it returns all its files there, and their outer paths are filtered here.
 
 use futures_util::stream::{self, StreamExt};
 
@@ -17,18 +17,18 @@ use crate::search::glob::{NameFilter, Pattern};
 use crate::search::grep::{Matcher, Patience};
 use crate::winnow;
 
-/// How many backends are searched at the same time.
+/// How many backends are searched in parallel.
 const PARALLEL: usize = 8;
 
 /// One backend's part of a search.
 struct Part<'a> {
     mount: &'a Mount,
-    /// Where to look, as the backend knows it.
+    /// The directory to search, within the backend.
     inner: VPath,
 }
 
 impl Composite {
-    /// The backends that hold something at or beneath `path`, the owner of `path` first.
+    /// The backends with files at or below `path`, the owner of `path` first.
     fn parts<'a>(&'a self, path: &'a VPath) -> Result<Vec<Part<'a>>> {
         let owner = self.owner(path);
         let mut parts = vec![Part {
@@ -42,7 +42,7 @@ impl Composite {
         Ok(parts)
     }
 
-    /// The outer path of what a mount holds, where it is visible at all.
+    /// The outer path of a file in a mount, if it is visible.
     fn visible(&self, mount: &Mount, inner: &VPath) -> Option<VPath> {
         let outer = mount.outward(inner)?;
         std::ptr::eq(self.owner(&outer), mount).then_some(outer)
@@ -84,7 +84,7 @@ impl Composite {
         let pattern = Pattern::parse(query).map_err(|e| e.during("glob"))?;
         let scope = pattern.scope();
         let dir = crate::storage::literal_dir(scope);
-        // A relative pattern is right for the owner of `path` as it stands.
+        // A relative pattern is valid unchanged for the owner of `path`.
         let relative = scope.root == query.path && !may_be_anchored(&query.pattern);
         let key = scope.key_prefix();
         let mut asked = Vec::new();
@@ -100,7 +100,7 @@ impl Composite {
             } else {
                 "**".into()
             };
-            // An anchored pattern handed on unchanged would count from the mount's own root.
+            // An anchored pattern passed on unchanged would be relative to the mount's root.
             asked.push((
                 part.mount,
                 GlobQuery {
@@ -134,7 +134,7 @@ impl Composite {
     }
 
     pub(super) async fn grep_all(&self, query: &GrepQuery) -> Result<GrepResult> {
-        // Refused once and for all, not by whichever backend comes first.
+        // Refused here, and not by the first backend that fails.
         Matcher::new(query, Patience::until(None, clock::now)).map_err(|e| e.during("grep"))?;
         let filter = match &query.glob {
             Some(glob) => Some(NameFilter::parse(glob, &query.path).map_err(|e| e.during("grep"))?),
@@ -163,7 +163,7 @@ impl Composite {
             }
             cost = cost.saturating_add(found.matches.cost());
             results.push(found.matches);
-            // Those that answer later are not waited for: all together would be too large.
+            // Does not wait for the remaining results: all together would be too large.
             if cost >= MAX_ANSWER_BYTES {
                 truncated = true;
                 break;
@@ -188,7 +188,7 @@ impl Composite {
         part: Part<'_>,
     ) -> Result<GrepResult> {
         let mount = part.mount;
-        // A filter counts from `path`, or from the root: both are elsewhere behind a mount.
+        // A filter is relative to `path`, or to the root: both differ inside a mount.
         let means_the_same = query.glob.as_deref().is_none_or(|glob| {
             !glob.contains('/')
                 || is_deep_name(glob)
@@ -232,21 +232,21 @@ impl Composite {
     }
 }
 
-/// Whether some reading of the pattern may begin with `/` and count from the root. Braces can
-/// hide that, so any brace is taken for a maybe.
+/// Whether some alternative of the pattern may begin with `/` and be relative to the root. Braces
+/// can hide that, so any leading brace counts as such.
 fn may_be_anchored(pattern: &str) -> bool {
     pattern.starts_with(['/', '\\', '{'])
 }
 
-/// `**/` and then a pattern for one name: it means the same files from any directory above them.
+/// `**/` followed by a pattern for one name: it matches the same files from any directory above.
 fn is_deep_name(pattern: &str) -> bool {
     pattern
         .strip_prefix("**/")
         .is_some_and(|name| !name.is_empty() && !name.contains('/') && name != "." && name != "..")
 }
 
-/// One route that fails fails the search, by name. What is wrong with the question itself is no
-/// route's fault.
+/// The failure of one mount fails the search and names the mount. Errors about the query itself do
+/// not name one.
 fn named(mount: &Mount, error: Error, operation: &'static str) -> Error {
     let error = mount.error(error);
     if mount.is_default() || matches!(error.kind(), Kind::InvalidPattern | Kind::InvalidArgument) {
@@ -266,7 +266,7 @@ fn named(mount: &Mount, error: Error, operation: &'static str) -> Error {
     named.during(operation)
 }
 
-/// Several searches' matches as one, in order of path. Each file is in one of them only.
+/// Merges the matches of several searches in order of path. Each file is in only one of them.
 fn merged(mut results: Vec<Matches>) -> Matches {
     match results.len() {
         0 => return Matches::default(),

@@ -1,4 +1,4 @@
-//! Calls that run at once.
+//! Concurrent calls.
 
 use super::words::*;
 use super::*;

@@ -1,4 +1,4 @@
-//! What is there, and what is not.
+//! Listing and reading, also of missing files.
 
 use super::words::*;
 use super::*;

@@ -1,4 +1,4 @@
-//! Finding files by name and lines by text.
+//! Searches by name and by text.
 
 use super::words::*;
 use super::*;

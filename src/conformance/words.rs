@@ -1,4 +1,4 @@
-//! The few words that cases are written in.
+//! Helper functions for the cases.
 
 use bytes::Bytes;
 
@@ -7,7 +7,7 @@ use crate::error::{Kind, Result};
 use crate::path::VPath;
 use crate::protocol::{Backend, Capability, Content, Edit, GlobQuery, GrepQuery, Page, RowKind};
 
-/// A backend with the few words that cases are written in.
+/// A backend with helper methods for the cases.
 pub(super) struct Subject<'a>(pub(super) &'a dyn Backend);
 
 pub(super) fn path(text: &str) -> std::result::Result<VPath, String> {
@@ -160,7 +160,7 @@ pub(super) fn keeps_bytes(capability: &Capability) -> bool {
     capability.writable && capability.keeps_binary
 }
 
-/// Writes one case: its name, what it needs, and its steps over a [`Subject`].
+/// Defines one case: its name, what it needs, and its steps over a [`Subject`].
 macro_rules! case {
     ($name:ident, $needs:expr, |$subject:ident| $steps:block) => {{
         fn $name(backend: &dyn Backend) -> LocalBoxFuture<'_, Outcome> {

@@ -1,20 +1,20 @@
-//! What time it is.
+//! The clock.
 
 use crate::time::Time;
 
-/// Now, by the host's clock.
+/// The current time by the host's clock.
 #[cfg(target_arch = "wasm32")]
 pub fn now() -> Time {
     Time::from_millis(js_sys::Date::now())
 }
 
-/// Now, by the host's clock.
+/// The current time by the host's clock.
 #[cfg(not(target_arch = "wasm32"))]
 pub fn now() -> Time {
     let since = std::time::SystemTime::now()
         .duration_since(std::time::UNIX_EPOCH)
         .unwrap_or_default();
-    // As in a browser: whole milliseconds.
+    // Whole milliseconds, as in a browser.
     Time::from_micros(
         i64::try_from(since.as_millis())
             .unwrap_or(0)

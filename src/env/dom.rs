@@ -1,5 +1,5 @@
-//! What storages in a browser share: what a browser's exceptions mean, words to other tabs, and
-//! events seen as futures.
+//! Shared by the browser storages: mapping of browser exceptions to errors, change notifications to
+//! other tabs, and events as futures.
 
 use std::future::{Future, poll_fn};
 use std::rc::Rc;
@@ -13,8 +13,8 @@ use crate::env::host;
 use crate::error::{Error, Kind};
 use crate::path::VPath;
 
-/// What a storage API threw, as an error. `what` begins the sentence; `instead` ends it where
-/// the API is not to be had.
+/// Converts an exception of a storage API to an error. The message begins with `what`; it ends with
+/// `instead` if the API is not available.
 pub fn failure(what: &str, instead: &str, exception: JsValue) -> Error {
     let (kind, advice) = match host::name_of(&exception).as_str() {
         "QuotaExceededError" => (
@@ -37,29 +37,30 @@ pub fn failure(what: &str, instead: &str, exception: JsValue) -> Error {
     Error::new(kind, message).caused_by(Rc::new(host::ForeignCause(exception)))
 }
 
-/// A property of the global object; what its getter throws is an error.
+/// A property of the global object; an exception of its getter is an error.
 pub fn global(name: &str) -> Result<Option<JsValue>, JsValue> {
     let value = Reflect::get(&js_sys::global(), &JsValue::from_str(name))?;
     Ok((!value.is_undefined() && !value.is_null()).then_some(value))
 }
 
-/// Whether this is Chromium, or a browser made of it. All of them say so, wherever they run.
+/// Whether this is a Chromium-based browser. All of them say so in the user agent, in every
+/// context.
 pub fn is_chromium() -> bool {
     let navigator = global("navigator").ok().flatten();
     let agent = navigator.and_then(|navigator| host::text_property(&navigator, "userAgent"));
     agent.is_some_and(|agent| agent.contains("Chrome/"))
 }
 
-/// Tells other tabs which files were changed.
+/// Sends change notifications to other tabs.
 pub struct Herald(Option<Function>);
 
 impl Herald {
-    /// One that calls this function with the paths.
+    /// A notifier that calls this function with the paths.
     pub fn new(tell: Option<Function>) -> Herald {
         Herald(tell)
     }
 
-    /// These files are others now, or gone.
+    /// These files were changed or deleted.
     pub fn changed<'a>(&self, paths: impl IntoIterator<Item = &'a VPath>) {
         let Some(tell) = &self.0 else { return };
         let list: Array = paths
@@ -67,13 +68,13 @@ impl Herald {
             .map(|path| JsValue::from_str(path.as_str()))
             .collect();
         if list.length() > 0 {
-            // Nobody's change fails because nobody could be told.
+            // A failed notification must not fail the change.
             let _ = tell.call1(&JsValue::NULL, &list);
         }
     }
 }
 
-/// One value that comes later, once.
+/// A value that is set once, later.
 pub struct Slot<T>(Rc<RefCell<Inner<T>>>);
 
 struct Inner<T> {
@@ -97,7 +98,7 @@ impl<T> Default for Slot<T> {
 }
 
 impl<T> Slot<T> {
-    /// Puts the value; whoever waits is woken.
+    /// Sets the value and wakes the waiting task.
     pub fn fill(&self, value: T) {
         let waker = {
             let mut inner = self.0.borrow_mut();
@@ -126,7 +127,7 @@ impl<T> Slot<T> {
 }
 
 impl Error {
-    /// Whether an exception of that name is what caused it.
+    /// Whether the cause is an exception with that name.
     pub fn was_thrown(&self, name: &str) -> bool {
         let cause = self
             .cause()

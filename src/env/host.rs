@@ -1,6 +1,6 @@
-//! JavaScript objects that the host lends: calling their methods, awaiting what they answer, and
-//! making sense of what they throw. Whatever they do, the outcome is a value or an [`Error`] that
-//! keeps the exception as its cause.
+//! JavaScript objects provided by the host: calls their methods, awaits the results, and interprets
+//! their exceptions. The outcome is always a value or an [`Error`] that keeps the exception as its
+//! cause.
 
 use std::rc::Rc;
 
@@ -11,7 +11,7 @@ use wasm_bindgen_futures::JsFuture;
 
 use crate::error::{Error, Kind, Result};
 
-/// A foreign exception, kept as the cause of an [`Error`].
+/// A JavaScript exception, kept as the cause of an [`Error`].
 pub struct ForeignCause(pub JsValue);
 
 impl std::fmt::Debug for ForeignCause {
@@ -28,7 +28,7 @@ impl std::fmt::Display for ForeignCause {
 
 impl std::error::Error for ForeignCause {}
 
-/// What an exception says, whatever was thrown.
+/// The message of an exception; any value may be thrown.
 pub fn message_of(thrown: &JsValue) -> String {
     if let Some(text) = thrown.as_string() {
         return text;
@@ -38,25 +38,25 @@ pub fn message_of(thrown: &JsValue) -> String {
         .unwrap_or_else(|| String::from("something without a message was thrown"))
 }
 
-/// An exception's `name`, such as `QuotaExceededError`; empty where it has none.
+/// An exception's `name`, such as `QuotaExceededError`; empty if it has none.
 pub fn name_of(thrown: &JsValue) -> String {
     property(thrown, "name")
         .and_then(|name| name.as_string())
         .unwrap_or_default()
 }
 
-/// An exception as an error: `unavailable`, the sentence beginning with `what`.
+/// An exception as an `unavailable` error; the message begins with `what`.
 pub fn thrown(what: &str, exception: JsValue) -> Error {
     thrown_as(Kind::Unavailable, what, exception)
 }
 
-/// An exception as an error of that kind, the sentence beginning with `what`.
+/// An exception as an error of that kind; the message begins with `what`.
 pub fn thrown_as(kind: Kind, what: &str, exception: JsValue) -> Error {
     let message = format!("{what}: {}", message_of(&exception));
     Error::new(kind, message).caused_by(Rc::new(ForeignCause(exception)))
 }
 
-/// A property, where there is one; a getter that throws has none.
+/// A property, if it exists; a getter that throws counts as absent.
 pub fn property(object: &JsValue, name: &str) -> Option<JsValue> {
     if !object.is_object() && !object.is_function() {
         return None;
@@ -66,22 +66,22 @@ pub fn property(object: &JsValue, name: &str) -> Option<JsValue> {
         .filter(|value| !value.is_undefined() && !value.is_null())
 }
 
-/// A property that is a text.
+/// A string property.
 pub fn text_property(object: &JsValue, name: &str) -> Option<String> {
     property(object, name)?.as_string()
 }
 
-/// A property that is a number.
+/// A number property.
 pub fn number_property(object: &JsValue, name: &str) -> Option<f64> {
     property(object, name)?.as_f64()
 }
 
-/// A method, where there is one.
+/// A method, if it exists.
 pub fn method(object: &JsValue, name: &str) -> Option<Function> {
     property(object, name)?.dyn_into().ok()
 }
 
-/// Calls a function and awaits its answer, be it a promise or not.
+/// Calls a function and awaits its result, whether or not it is a promise.
 pub async fn call(
     what: &str,
     function: &Function,
@@ -98,7 +98,7 @@ pub async fn call(
     settled(what, answer).await
 }
 
-/// Calls a method of an object and awaits its answer.
+/// Calls a method of an object and awaits its result.
 pub async fn call_method(object: &JsValue, name: &str, arguments: &[JsValue]) -> Result<JsValue> {
     match method(object, name) {
         Some(function) => call(&format!("{name}() failed"), &function, object, arguments).await,
@@ -109,18 +109,18 @@ pub async fn call_method(object: &JsValue, name: &str, arguments: &[JsValue]) ->
     }
 }
 
-/// Awaits a value that may be a promise, or any thenable.
+/// Awaits a value that may be a promise or any thenable.
 pub async fn settled(what: &str, answer: JsValue) -> Result<JsValue> {
     if method(&answer, "then").is_none() {
         return Ok(answer);
     }
-    // `resolve` takes any thenable as a promise's own.
+    // `resolve` converts any thenable to a native promise.
     JsFuture::from(Promise::resolve(&answer))
         .await
         .map_err(|exception| thrown(what, exception))
 }
 
-/// Bytes of a `Uint8Array`, any other view, or an `ArrayBuffer`, copied in.
+/// The bytes of a `Uint8Array`, any other view, or an `ArrayBuffer`, copied into wasm memory.
 pub fn bytes_of(value: &JsValue) -> Option<Bytes> {
     let array = if let Some(array) = value.dyn_ref::<Uint8Array>() {
         array.clone()
@@ -137,7 +137,7 @@ pub fn bytes_of(value: &JsValue) -> Option<Bytes> {
     Some(Bytes::from(array.to_vec()))
 }
 
-/// A `Uint8Array` of its own for the host to keep.
+/// A copy as a `Uint8Array`, which the host may keep.
 pub fn array_of(bytes: &[u8]) -> Uint8Array {
     Uint8Array::from(bytes)
 }

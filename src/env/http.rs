@@ -1,36 +1,36 @@
-//! One HTTP request and its answer as plain data, and the seam they go through. What a request
-//! means, whether it is repeated and what its answer says is not known here. Dropping the future
-//! gives the request up.
+//! An HTTP request and its response as plain data, and the trait that sends them. The meaning of
+//! requests, retries and the interpretation of responses are the caller's. Dropping the future
+//! aborts the request.
 
 use bytes::Bytes;
 use futures_util::future::LocalBoxFuture;
 
-/// What is sent.
+/// An HTTP request.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Request {
     /// `GET`, `PUT` and so on.
     pub method: &'static str,
-    /// The whole address. It may hold a signature, so it is never shown.
+    /// The full URL. It may contain a signature, so it is never shown.
     pub url: String,
-    /// Names in small letters, and values. They may hold secrets, so they are never shown.
+    /// Names in lower case, and values. They may contain secrets, so they are never shown.
     pub headers: Vec<(String, String)>,
-    /// The body, where there is one.
+    /// The body, if there is one.
     pub body: Option<Bytes>,
 }
 
-/// What came back, whole.
+/// A complete HTTP response.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Response {
-    /// The status; 0 where the host would not tell, as browsers do for redirects.
+    /// The status; 0 if the host hides it, as browsers do for redirects.
     pub status: u16,
-    /// Names in small letters, and values.
+    /// Names in lower case, and values.
     pub headers: Vec<(String, String)>,
     /// The body.
     pub body: Bytes,
 }
 
 impl Response {
-    /// The value of a header, whose name is given in small letters.
+    /// The value of a header; `name` must be in lower case.
     pub fn header(&self, name: &str) -> Option<&str> {
         self.headers
             .iter()
@@ -39,21 +39,21 @@ impl Response {
     }
 }
 
-/// Why there is no answer. The host's own sentence is left out on purpose: some hosts put the
-/// whole signed address into it.
+/// Why there is no response. The host's own message is left out on purpose: some hosts include the
+/// whole signed URL.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HttpError {
-    /// Whether the answer began and then broke off.
+    /// Whether the response began and was then interrupted.
     pub broken: bool,
-    /// Whether a page asked another origin, so that CORS may be the cause.
+    /// Whether a page made a cross-origin request, so that CORS may be the cause.
     pub cross_origin: bool,
-    /// The host's code for it, such as `ECONNREFUSED`.
+    /// The host's error code, such as `ECONNREFUSED`.
     pub code: Option<String>,
 }
 
-/// A way to send requests.
+/// Sends HTTP requests.
 pub trait Http {
-    /// Sends one request and gathers its answer.
+    /// Sends one request and reads its whole response.
     fn send<'a>(&'a self, request: Request) -> LocalBoxFuture<'a, Result<Response, HttpError>>;
 }
 
@@ -68,13 +68,13 @@ mod fetch {
     use wasm_bindgen::{JsCast, JsValue};
     use wasm_bindgen_futures::JsFuture;
 
-    /// Requests by the host's `fetch`: window, worker, workerd, Node, Deno, Bun. The function is
+    /// Requests with the host's `fetch`: window, worker, workerd, Node, Deno, Bun. The function is
     /// `send` of `pkg-template/src/core/http.ts`, which does in JavaScript what would otherwise
-    /// cross the boundary a hundred times.
+    /// need a hundred calls across the boundary.
     #[derive(Clone, Debug)]
     pub struct Fetch(pub Function);
 
-    /// Gives the request up when it is dropped before its answer is there.
+    /// Aborts the request if it is dropped before the response is complete.
     struct Abort(Option<JsValue>);
 
     impl Drop for Abort {

@@ -1,6 +1,6 @@
-//! Web Locks: whoever holds a name is alone with it among all tabs and workers of the origin.
-//! The browser takes a lock back from a tab that dies, and this takes it back from a call that
-//! is given up. Nobody waits for one for ever.
+//! Web Locks: exclusive or shared locks across all tabs and workers of the origin. The browser
+//! releases the locks of a tab that dies, and this module releases the locks of a cancelled call.
+//! Waiting has a timeout.
 
 use std::time::Duration;
 
@@ -15,21 +15,21 @@ use crate::env::dom::{self, Slot};
 use crate::env::{host, timer};
 use crate::error::{Error, Kind, Result};
 
-/// How long a change waits for another tab's to end.
+/// How long to wait for a lock that another tab holds.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// What a lock is held for.
+/// How to take a lock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wish {
-    /// Wait for it.
+    /// Exclusive; wait for it.
     Wait,
-    /// Only if nobody has it now.
+    /// Exclusive; only if it is free now.
     IfFree,
-    /// Wait for it, and hold it together with all who wish the same.
+    /// Shared; wait for it.
     Together,
 }
 
-/// A lock that is held until this is dropped.
+/// A lock that is released when this is dropped.
 pub struct Held {
     release: Option<Function>,
     asked: AbortController,
@@ -38,7 +38,7 @@ pub struct Held {
 
 impl Drop for Held {
     fn drop(&mut self) {
-        // Still in line: step out of it. Aborting one that was granted changes nothing.
+        // Leaves the queue if the lock is not granted yet. Has no effect on a granted lock.
         self.asked.abort();
         if let Some(release) = self.release.take() {
             let _ = release.call0(&JsValue::NULL);
@@ -51,13 +51,13 @@ fn manager() -> Option<JsValue> {
     host::property(&navigator, "locks")
 }
 
-/// Whether there are Web Locks here.
+/// Whether the host supports Web Locks.
 pub fn available() -> bool {
     manager().is_some()
 }
 
-/// Takes the lock of that name. `None` where somebody else has it and no wait was wished for,
-/// and where there are no Web Locks at all.
+/// Takes the lock of that name. `None` if it is taken and `wish` is not to wait, and if the host
+/// has no Web Locks.
 pub async fn take(name: &str, wish: Wish) -> Result<Option<Held>> {
     let Some(manager) = manager() else {
         return Ok(None);
@@ -101,13 +101,13 @@ pub async fn take(name: &str, wish: Wish) -> Result<Option<Held>> {
             granted.as_ref(),
         )
         .map_err(failed)?;
-    // From here on the lock is given back whatever happens.
+    // From here on the lock is released in every case.
     let held = Held {
         release,
         asked,
         _granted: granted,
     };
-    // Holding this future also means that no rejection goes unhandled.
+    // Polling this future also prevents an unhandled rejection.
     let ended = JsFuture::from(ended.unchecked_into::<Promise>());
     let outcome = select(
         Box::pin(answer.wait()),

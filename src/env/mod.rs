@@ -1,5 +1,5 @@
-//! Seams to the world outside: what differs between a host and a browser stands here and
-//! nowhere else.
+//! Interfaces to the host. Everything that differs between native builds and JavaScript hosts is
+//! here and nowhere else.
 
 pub mod clock;
 #[cfg(target_arch = "wasm32")]

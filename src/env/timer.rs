@@ -1,17 +1,17 @@
-//! Waiting. Natively, where only tests run, no time passes: a wait is over at once, after
-//! everything else that was ready had its turn.
+//! Timers. In native builds, which only run tests, no time passes: a timer completes at once, after
+//! all other ready tasks have run.
 
 use std::time::Duration;
 
 use futures_util::future::LocalBoxFuture;
 
-/// Resolves after so long.
+/// Resolves after the given time.
 #[cfg(target_arch = "wasm32")]
 pub fn sleep(wait: Duration) -> LocalBoxFuture<'static, ()> {
     use js_sys::{Function, Promise, Reflect};
     use wasm_bindgen::{JsCast, JsValue};
 
-    /// Clears the host's timer, so that a wait given up keeps no process alive.
+    /// Clears the host's timer, so that a cancelled wait does not keep the process alive.
     struct Timer(JsValue);
     impl Drop for Timer {
         fn drop(&mut self) {
@@ -24,7 +24,7 @@ pub fn sleep(wait: Duration) -> LocalBoxFuture<'static, ()> {
         }
     }
 
-    // A host counts at most 2^31 - 1 milliseconds.
+    // The host's limit is 2^31 - 1 milliseconds.
     let millis = wait.as_secs_f64().min(2_000_000.0) * 1000.0;
     Box::pin(async move {
         let global: JsValue = js_sys::global().into();
@@ -40,7 +40,7 @@ pub fn sleep(wait: Duration) -> LocalBoxFuture<'static, ()> {
                 .ok()
                 .map(Timer);
         });
-        // A sandbox may refuse timers to whoever runs within: no wait, rather than one for ever.
+        // A sandbox may refuse timers to code inside it: return at once instead of waiting forever.
         if timer.is_none() {
             return;
         }
@@ -48,7 +48,7 @@ pub fn sleep(wait: Duration) -> LocalBoxFuture<'static, ()> {
     })
 }
 
-/// Resolves after so long.
+/// Resolves after the given time.
 #[cfg(not(target_arch = "wasm32"))]
 pub fn sleep(_wait: Duration) -> LocalBoxFuture<'static, ()> {
     Box::pin(async {

@@ -1,5 +1,5 @@
-//! The types of many extensions, as one text: lines of `extension type`, in the order of their
-//! bytes. It is searched where it stands, since any index to it would be as large again.
+//! The types of many extensions as one text: lines of `extension type`, sorted by bytes. The text
+//! is searched in place, because any index would double its size.
 
 use std::cmp::Ordering;
 
@@ -7,10 +7,10 @@ use memchr::{memchr, memrchr};
 
 static TYPES: &str = include_str!(concat!(env!("OUT_DIR"), "/types.txt"));
 
-/// The type of an extension in small letters.
+/// The type of an extension in lower case.
 pub(super) fn of(extension: &str) -> Option<&'static str> {
     let bytes = TYPES.as_bytes();
-    // Both always stand where a line starts, or at the end.
+    // Both are always at the start of a line, or at the end of the text.
     let (mut low, mut high) = (0usize, bytes.len());
     while low < high {
         let middle = low.midpoint(high);

@@ -1,9 +1,8 @@
-//! Permissions of the mode `ask`: the host says yes or no. No answer in time, and an answer that
-//! cannot be given, is a no.
+//! Permission rules with mode `ask`: the host decides. A timeout and an error count as a refusal.
 //!
-//! A search asks once for the place searched, and once for each file with a match that another
-//! rule guards, since its lines would be shown. `ls` and `glob` show names only and ask only for
-//! the place. A recursive delete asks once, naming what lies beneath.
+//! A search asks once for the search root, and once for each file with a match that is guarded by
+//! another rule, because its lines would be returned. `ls` and `glob` return only names and ask
+//! only for the directory. A recursive delete asks once and names the guarded files below.
 
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -25,29 +24,29 @@ use crate::protocol::{
 use crate::storage::Pending;
 use crate::winnow;
 
-/// How many characters of a text a question shows.
+/// Maximum number of characters of a preview.
 const SHOWN: usize = 2000;
 
-/// What somebody is asked.
+/// A request for approval.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Question {
-    /// What is to be done.
+    /// The operation.
     pub operation: &'static str,
-    /// Where.
+    /// Its path.
     pub path: VPath,
-    /// What would be written, replaced or deleted, shortened; empty for a read.
+    /// The text that would be written, replaced or deleted, shortened; empty for a read.
     pub preview: String,
 }
 
-/// Asks; an error is a no.
+/// Asks for approval; an error counts as a refusal.
 pub type OnAsk = Rc<dyn Fn(Question) -> LocalBoxFuture<'static, Result<bool>>>;
 
-/// Who is asked, and for how long.
+/// The approval callback and its timeout.
 #[derive(Clone)]
 pub struct Asking {
-    /// Asks.
+    /// The callback.
     pub on_ask: OnAsk,
-    /// Silence for so long is a no.
+    /// No answer within this time counts as a refusal.
     pub timeout: Duration,
 }
 
@@ -155,7 +154,7 @@ impl Ask {
         if self.asks(Touch::Write, path).is_some() {
             guarded.push(path.clone());
         }
-        // Where all is allowed or denied nobody needs to be asked; `asks()` is true of some rule.
+        // If everything below is denied, no file below can need approval.
         if self.rules.beneath(Touch::Write, path) != Beneath::Closed {
             for info in winnow::files_beneath(&*self.raw, path).await? {
                 if self.asks(Touch::Write, &info.path).is_some() {
@@ -308,7 +307,7 @@ impl Backend for Ask {
         })
     }
 
-    // Where a rule asks there are path rules, and those refuse a shell already.
+    // A rule with `ask` implies path rules, and those refuse a shell already.
     fn shell(&self) -> Option<&dyn Shell> {
         self.inner.shell()
     }

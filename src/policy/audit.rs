@@ -1,5 +1,5 @@
-//! `audit`: one record an operation, after it, also of those that were refused. A record never
-//! holds content, a pattern, a command or a sentence of an error, any of which may hold a secret.
+//! `audit`: one record per operation, after it, including refused ones. A record never contains
+//! content, a pattern, a command or an error message, because any of these may contain a secret.
 
 use std::rc::Rc;
 use std::time::Duration;
@@ -18,26 +18,26 @@ use crate::protocol::{
 use crate::storage::Pending;
 use crate::time::Time;
 
-/// What became of one operation.
+/// The outcome of one operation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Record {
-    /// When it began.
+    /// When the operation began.
     pub time: Time,
-    /// Its name, as JavaScript calls it.
+    /// Its JavaScript name.
     pub operation: &'static str,
-    /// The file or directory; the first one of a batch; none for a command.
+    /// The file or directory; the first path of a batch; `None` for a command.
     pub path: Option<VPath>,
     /// All files of a batch; empty for any other operation.
     pub paths: Vec<VPath>,
-    /// Bytes shown or given: of content read or written, of matches, of a command's output.
+    /// Size of the content read or written, of matches, or of a command's output.
     pub bytes: u64,
-    /// `ok`, or the code of the refusal; the first one of a batch.
+    /// `ok`, or the error code; the first error of a batch.
     pub code: &'static str,
-    /// How long it took.
+    /// How long the operation took.
     pub duration: Duration,
 }
 
-/// Is told. What it does with a record changes nothing for the caller.
+/// Receives each record. It cannot change the result for the caller.
 pub type OnAudit = Rc<dyn Fn(&Record)>;
 
 /// What is known before an operation.
@@ -85,7 +85,7 @@ impl Begun {
     }
 }
 
-/// A call that was given up leaves a record as well.
+/// Writes a record for a cancelled call as well.
 struct Watch<'a> {
     audit: &'a Audit,
     begun: Option<Begun>,

@@ -1,5 +1,5 @@
-//! `denyPrefixes`: no write, edit, delete or upload at or under certain directories. Whole
-//! segments: `/ab` is not under `/a`.
+//! `denyPrefixes`: no write, edit, delete or upload at or below certain directories. Prefixes match
+//! whole segments: `/ab` is not under `/a`.
 
 use bytes::Bytes;
 use futures_util::future::LocalBoxFuture;
@@ -44,7 +44,7 @@ impl Deny {
         Ok(())
     }
 
-    /// A directory above a protected one may go only while that one holds nothing.
+    /// A directory above a protected one may be deleted only if the protected one is empty.
     async fn check_beneath(&self, path: &VPath) -> Result<()> {
         for prefix in &self.prefixes {
             if !prefix.is_under(path) {
@@ -61,7 +61,7 @@ impl Deny {
     }
 }
 
-/// Whether there is a file of that very path.
+/// Whether there is a file at exactly that path.
 async fn exists(backend: &dyn Backend, path: &VPath) -> Result<bool> {
     let page = Page {
         offset: 0,

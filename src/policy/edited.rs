@@ -1,4 +1,4 @@
-//! What an edit would make of a file, for rules that must know before it is made.
+//! Computes the result of an edit in advance, for rules that need it before it is written.
 
 use bytes::Bytes;
 
@@ -7,7 +7,7 @@ use crate::path::VPath;
 use crate::protocol::{Backend, Edit};
 use crate::search::replace;
 
-/// A file before and after an edit that was not made yet.
+/// A file before and after an edit that is not written yet.
 pub(super) struct Edited {
     pub(super) before: Bytes,
     pub(super) after: Bytes,
@@ -15,7 +15,7 @@ pub(super) struct Edited {
     pub(super) crlf: bool,
 }
 
-/// Looks at the file and works the edit out, or refuses it as the backend would.
+/// Reads the file and computes the edit, or fails as the backend would.
 pub(super) async fn work_out(raw: &dyn Backend, path: &VPath, edit: &Edit) -> Result<Edited> {
     let file = raw.read_raw(path).await.map_err(|error| {
         if error.kind() == Kind::NotFound {

@@ -1,7 +1,7 @@
-//! Methods that a wrapper hands on as they are. A wrapper names each one it hands on, so a method
-//! that is new in [`Backend`](crate::protocol::Backend) breaks its build until somebody decides.
+//! Forwarded methods. A wrapper names each method that it forwards, so a new method in
+//! [`Backend`](crate::protocol::Backend) breaks its build until it is handled.
 
-/// Writes out the named methods of a `Backend` whose field `inner` answers them unchanged.
+/// Generates the named methods of a `Backend` that forward to the field `inner`.
 macro_rules! forward {
     ($($method:ident),* $(,)?) => { $( $crate::policy::forward::forward!(@ $method); )* };
     (@ capability) => {
@@ -73,7 +73,7 @@ pub(super) use forward;
 
 use crate::error::{Error, Result};
 
-/// A batch of which some were refused: those that were not get the answers of the rest, in order.
+/// Merges the errors of refused items with the results of the remaining ones, in order.
 pub(super) fn fill<T>(
     refused: Vec<Option<Error>>,
     answers: impl IntoIterator<Item = Result<T>>,

@@ -1,5 +1,5 @@
-//! `hooks`: the host's own code around an operation. `before` may refuse it, ahead of every rule;
-//! `after` is told what became of it and changes nothing.
+//! `hooks`: host callbacks around an operation. `before` may refuse the operation and runs before
+//! every rule; `after` receives the outcome and cannot change it.
 
 use std::rc::Rc;
 
@@ -20,23 +20,23 @@ use crate::storage::Pending;
 /// An operation that is about to begin.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Call {
-    /// Its name, as JavaScript calls it.
+    /// Its JavaScript name.
     pub operation: &'static str,
-    /// The files or directories it names; none for a command.
+    /// The files or directories in its arguments; empty for a command.
     pub paths: Vec<VPath>,
 }
 
-/// Is told before; an error refuses the operation.
+/// Called before the operation; an error refuses it.
 pub type Before = Rc<dyn Fn(Call) -> LocalBoxFuture<'static, Result<()>>>;
-/// Is told after.
+/// Called after the operation.
 pub type After = Rc<dyn Fn(Record) -> LocalBoxFuture<'static, ()>>;
 
-/// What the host does around an operation.
+/// Host callbacks around an operation.
 #[derive(Clone, Default)]
 pub struct Hooks {
-    /// Ahead of every rule.
+    /// Runs before every rule.
     pub before: Option<Before>,
-    /// Behind everything but the audit.
+    /// Runs after everything except the audit.
     pub after: Option<After>,
 }
 

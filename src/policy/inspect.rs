@@ -1,7 +1,7 @@
-//! `inspect`: host code sees content before it is written, and may refuse or replace it. It sees
-//! the bytes that would be stored: a base64 text decoded, and for an edit the whole file as it
-//! would become, so that a text cannot be put together unseen from harmless pieces. What it saw
-//! is what is written: the edit is made only over the very text it was worked out from.
+//! `inspect`: a host callback sees content before it is written, and may refuse or replace it. It
+//! sees the bytes that would be stored: decoded base64, and for an edit the whole resulting file,
+//! so that harmless pieces cannot be combined into a refused text. Exactly the inspected content is
+//! written: the edit is applied only if the file is unchanged since it was read.
 
 use std::rc::Rc;
 
@@ -18,7 +18,7 @@ use crate::path::VPath;
 use crate::protocol::{Backend, Content, Edit, EditResult, SharedBackend, Shell, WriteResult};
 use crate::storage::Pending;
 
-/// How often an edit is worked out anew because another writer changed the file.
+/// How often an edit is computed again because another writer changed the file.
 const REPLAYS: usize = 16;
 
 /// Content that is about to be written.
@@ -26,26 +26,26 @@ const REPLAYS: usize = 16;
 pub struct Inspected {
     /// `write`, `edit` or `uploadFiles`.
     pub operation: &'static str,
-    /// Where.
+    /// Its path.
     pub path: VPath,
-    /// All the bytes the file would have.
+    /// All bytes that the file would have.
     pub content: Bytes,
     /// Whether they are text.
     pub is_text: bool,
 }
 
-/// What host code says of content.
+/// The decision of the host callback.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// Write it.
+    /// Write the content.
     Pass,
-    /// Do not, for this reason.
+    /// Refuse, for this reason.
     Deny(String),
-    /// Write this in its place.
+    /// Write this content instead.
     Replace(Content),
 }
 
-/// Looks at content; an error is a refusal.
+/// Inspects content; an error is a refusal.
 pub type OnInspect = Rc<dyn Fn(Inspected) -> LocalBoxFuture<'static, Result<Verdict>>>;
 
 pub(super) struct Inspect {
@@ -73,7 +73,7 @@ impl Inspect {
         }
     }
 
-    /// The bytes to write, or the refusal.
+    /// The bytes to write, or an error.
     async fn judged(&self, operation: &'static str, path: &VPath, content: Bytes) -> Result<Bytes> {
         let texture = file::classify(path, &content, None).1;
         let is_text = texture.is_text() && std::str::from_utf8(&content).is_ok();
@@ -121,7 +121,7 @@ impl Inspect {
             if let Some((seen, error)) = last.take()
                 && seen == before
             {
-                // Nobody else changed the file: the refusal is about the edit itself.
+                // No other writer changed the file: the error is about the edit itself.
                 return Err(error);
             }
             let new = self.judged("edit", path, after).await?;

@@ -1,17 +1,17 @@
-//! Rules around a backend. Each concern is one wrapper in a file of its own, and [`stack`] puts
-//! them round a backend in the one order there is:
+//! Rules around a backend. Each concern is one wrapper in its own file, and [`stack`] applies them
+//! in this order:
 //!
 //! ```text
 //! audit ─► hooks ─► readOnly ─► denyPrefixes ─► permissions ─► ask ─► rateLimit ─► inspect ─► quota ─► inner
 //! ```
 //!
-//! Paths are canonical before any of this: a [`VPath`] has one spelling. The record of an audit
-//! is made on the way back, so it tells of refusals too. Every wrapper writes out every method,
-//! and `missing_trait_methods` is denied, so that a new operation cannot pass a rule unseen.
+//! Paths are canonical before any of this: a [`VPath`] has one spelling. The audit record is
+//! written on the way back, so it includes refusals. Every wrapper implements every method, and
+//! `missing_trait_methods` is denied, so that a new operation cannot bypass a rule.
 //!
-//! Where a rule must look at what is there (does a delete reach a denied file? how large is a
-//! file now?), it asks the backend beneath all rules: its own look neither counts as an
-//! operation nor goes through what other rules hide.
+//! If a rule must inspect stored files (does a delete reach a denied file? how large is a file
+//! now?), it calls the backend below all rules: such calls do not count as operations and are not
+//! filtered by other rules.
 
 mod ask;
 mod audit;
@@ -51,12 +51,12 @@ use crate::protocol::{ExecuteOptions, ExecuteResult, SharedBackend, Shell};
 use crate::storage::Pending;
 use crate::time::Time;
 
-/// What time it is, and how to wait: the host's, or a test's own.
+/// The clock and the timer: the host's, or replaced by a test.
 #[derive(Clone)]
 pub struct Seams {
-    /// Now.
+    /// The current time.
     pub now: Rc<dyn Fn() -> Time>,
-    /// Resolves after so long.
+    /// Resolves after the given time.
     pub sleep: Rc<dyn Fn(Duration) -> LocalBoxFuture<'static, ()>>,
 }
 
@@ -69,39 +69,39 @@ impl Default for Seams {
     }
 }
 
-/// Any combination of rules. What is absent adds no wrapper and costs nothing.
+/// Any combination of rules. An absent rule adds no wrapper and has no cost.
 #[derive(Clone, Default)]
 pub struct Policy {
     /// Refuses every change.
     pub read_only: bool,
-    /// Refuses changes at and beneath these.
+    /// Refuses changes at and below these directories.
     pub deny_prefixes: Vec<VPath>,
-    /// Who may read and write what.
+    /// Which paths may be read and written.
     pub permissions: Option<Rules>,
-    /// Who is asked where a rule says so.
+    /// The approval callback for rules with mode `ask`.
     pub ask: Option<Asking>,
-    /// How many operations in how long a time; clones of a policy count together.
+    /// Rate limits; clones of a policy share their counters.
     pub rates: Rates,
-    /// Sees content before it is written.
+    /// Inspects content before it is written.
     pub inspect: Option<OnInspect>,
-    /// How much may be stored.
+    /// The storage quota.
     pub quota: Option<Limits>,
-    /// For a policy round several views of the same files: their changes take turns, so that each
-    /// is judged by what those before it stored.
+    /// For policies around several views of the same files: serializes their changes, so that each
+    /// check includes what earlier changes stored.
     pub one_at_a_time: Option<OneAtATime>,
-    /// Told of every operation, after it.
+    /// Called after every operation.
     pub audit: Option<OnAudit>,
-    /// Anything else.
+    /// Host callbacks around every operation.
     pub hooks: Hooks,
-    /// The operator knows that a shell sees no rule about files, and allows it all the same.
+    /// Allows a shell, although a shell bypasses all rules about files. The operator's decision.
     pub allow_execute: bool,
-    /// Time, for tests to replace.
+    /// Clock and timer, replaceable by tests.
     pub seams: Seams,
 }
 
-/// Puts a policy round a backend.
+/// Wraps a backend in a policy.
 pub fn stack(inner: SharedBackend, policy: Policy) -> Result<SharedBackend> {
-    // Taken apart, so that a new rule cannot be left out here.
+    // Destructured, so that a new rule cannot be forgotten here.
     let Policy {
         read_only,
         mut deny_prefixes,
@@ -172,8 +172,7 @@ pub fn stack(inner: SharedBackend, policy: Policy) -> Result<SharedBackend> {
     Ok(top)
 }
 
-/// The refusal of a rule. It says nothing of what is there, so it is the same whether the file
-/// exists or not.
+/// The error of a rule. It does not depend on whether the file exists.
 fn denied(touch: Touch, path: &VPath) -> Error {
     Error::at(
         Kind::PermissionDenied,
@@ -186,7 +185,7 @@ fn denied(touch: Touch, path: &VPath) -> Error {
     )
 }
 
-/// The refusal of a delete because of something beneath, which is not named: it may be hidden.
+/// The error of a delete because of something below, which is not named: it may be hidden.
 fn denied_beneath(path: &VPath) -> Error {
     Error::at(
         Kind::PermissionDenied,
@@ -196,16 +195,16 @@ fn denied_beneath(path: &VPath) -> Error {
     )
 }
 
-/// A shell that refuses, since it would see none of the rules about files. It is there so that
-/// the refusal can say why.
+/// A shell that refuses every command, because commands would bypass the rules about files. It
+/// exists so that the error can give the reason.
 struct NoShell {
     id: Rc<str>,
     rule: &'static str,
 }
 
 impl NoShell {
-    /// The refusal to put in the place of a backend's shell; none where there is no shell, or
-    /// the operator allows it.
+    /// The refusing shell in place of the backend's shell; `None` if there is no shell, or the
+    /// operator allows it.
     fn guard(inner: &SharedBackend, rule: &'static str, allow_execute: bool) -> Option<NoShell> {
         let shell = inner.shell().filter(|_| !allow_execute)?;
         Some(NoShell {
@@ -214,7 +213,7 @@ impl NoShell {
         })
     }
 
-    /// The shell that a wrapper shows.
+    /// The shell that a wrapper exposes.
     fn shown<'a>(guard: &'a Option<NoShell>, inner: &'a SharedBackend) -> Option<&'a dyn Shell> {
         match guard {
             Some(refusing) => Some(refusing),

@@ -1,10 +1,10 @@
-//! `permissions`: what may not be read does not show, what may not be written stands.
+//! `permissions`: hides what may not be read, and protects what may not be written.
 //!
-//! Stricter than a plain look at the path, where the path alone would not hold:
-//! - `edit`, `write` and `delete` also need the right to read, since their answers tell whether
-//!   the file exists and, for `edit`, what stands in it. `uploadFiles` tells nothing and needs
-//!   only the right to write.
-//! - A delete is refused while anything beneath is denied, shown or not.
+//! Some checks are stricter than a rule for the path alone:
+//! - `edit`, `write` and `delete` also need read permission, because their results reveal whether
+//!   the file exists and, for `edit`, its content. `uploadFiles` reveals nothing and needs only
+//!   write permission.
+//! - A delete is refused while anything below is denied, visible or not.
 
 use std::collections::HashSet;
 
@@ -53,16 +53,16 @@ impl Permissions {
         Ok(())
     }
 
-    /// For changes whose answer tells of what is there.
+    /// For changes whose result reveals something about the file.
     fn check_both(&self, path: &VPath) -> Result<()> {
         self.check(Touch::Write, path)?;
-        // The sentence is that of the operation asked for.
+        // The message is that of the requested operation.
         self.check(Touch::Read, path)
             .map_err(|_| denied(Touch::Write, path))
     }
 
-    /// Whether a directory may be looked into: not against a rule that names it. Where it is
-    /// only the default that denies, what is allowed beneath may be found.
+    /// Whether a directory may be searched: not if a rule denies it. If only the default denies it,
+    /// allowed files below may be found.
     fn check_search(&self, path: &VPath) -> Result<()> {
         let decision = self.rules.decide(Touch::Read, path);
         let closed = decision.mode == Mode::Deny
@@ -78,7 +78,7 @@ impl Permissions {
         !self.rules.denies(Touch::Read, path)
     }
 
-    /// Whether a directory of a listing shows: `None` where that takes a look at its files.
+    /// Whether a directory is listed: `None` if that depends on its files.
     fn shows_directory(&self, path: &VPath) -> Option<bool> {
         let decision = self.rules.decide(Touch::Read, path);
         if decision.mode == Mode::Deny && decision.rule.is_some() {
@@ -134,7 +134,7 @@ impl Permissions {
     }
 }
 
-/// Which directories inside one directory hold files, and which of them hold one that shows.
+/// Which subdirectories of a directory contain files, and which contain a visible one.
 struct Below {
     filled: HashSet<VPath>,
     shown: HashSet<VPath>,

@@ -1,6 +1,6 @@
-//! `quota`: how many bytes and files may be stored, and how large one may be. What was there
-//! before counts too; it is counted once, before the first change. Changes that go round this
-//! wrapper are not seen until something makes the books be counted anew.
+//! `quota`: limits on bytes and files, and on the size of one file. Files that already exist count
+//! too; they are counted once, before the first change. Changes that bypass this wrapper are not
+//! noticed until the usage is counted again.
 
 use std::cell::Cell;
 use std::collections::HashSet;
@@ -24,18 +24,18 @@ use crate::protocol::{
 };
 use crate::storage::Pending;
 
-/// How much may be stored.
+/// The limits of a quota.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Limits {
-    /// Bytes of all files together.
+    /// Total size of all files in bytes.
     pub max_bytes: Option<u64>,
     /// Number of files.
     pub max_files: Option<u64>,
-    /// Bytes of one file.
+    /// Size of one file in bytes.
     pub max_file_bytes: Option<u64>,
 }
 
-/// Lets one change at a time happen, over all quotas that hold a clone of it.
+/// Serializes changes across all quotas that share a clone of it.
 #[derive(Clone, Default)]
 pub struct OneAtATime(Rc<Mutex<()>>);
 
@@ -54,9 +54,9 @@ pub(super) struct Quota {
     ledger: Ledger,
     queue: Queue,
     one_at_a_time: Option<OneAtATime>,
-    /// For changes of files that differ from caller to caller: the books hold one caller's.
+    /// For files that differ from caller to caller: the ledger holds the usage of one caller.
     by_caller: OneAtATime,
-    /// Whose files the books hold.
+    /// The file set that the ledger holds.
     counted: Cell<FileSet>,
     no_shell: Option<NoShell>,
 }
@@ -81,8 +81,8 @@ impl Quota {
         }
     }
 
-    /// Takes the turn that a change needs, and throws the books away where they hold the files of
-    /// another caller.
+    /// Takes the lock that a change needs, and resets the ledger if it holds the files of another
+    /// caller.
     async fn turn(&self) -> Option<OwnedMutexGuard<()>> {
         let differ = self.inner.capability().files != FileSet::Same;
         let by_caller = differ.then_some(&self.by_caller);
@@ -140,7 +140,7 @@ impl Quota {
         answer
     }
 
-    /// Uploads in rounds in which no path comes twice, so that each takes room by itself.
+    /// Uploads in rounds without duplicate paths, so that each upload has its own reservation.
     async fn uploaded(&self, files: Vec<(VPath, Bytes)>) -> Vec<Result<()>> {
         let _alone = self.turn().await;
         let mut answers: Vec<Result<()>> = files
@@ -188,7 +188,7 @@ impl Quota {
     }
 }
 
-/// Throws the books away unless told that they still hold.
+/// Resets the ledger on drop, unless the outcome is known.
 struct Unsure<'a>(Option<&'a Ledger>);
 
 impl Unsure<'_> {

@@ -1,5 +1,5 @@
-//! `rateLimit`: so many operations in so long a time, counted over a sliding window. A batch
-//! counts a file at a time, so that it is no way round. A refused operation counts for nothing.
+//! `rateLimit`: a maximum number of operations per time span, in a sliding window. A batch counts
+//! once per file, so it cannot bypass the limit. A refused operation does not count.
 
 use std::collections::VecDeque;
 use std::rc::Rc;
@@ -20,16 +20,16 @@ use crate::protocol::{
 };
 use crate::storage::{Pending, done};
 
-/// Which operations a limit counts.
+/// Which operations a limit covers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Covers {
-    /// All of them.
+    /// All operations.
     Everything,
     /// `ls`, `read`, `readRaw`, `grep`, `glob`, `downloadFiles`.
     Reads,
     /// `write`, `edit`, `delete`, `uploadFiles`.
     Writes,
-    /// Only this one, by its JavaScript name.
+    /// Only this operation, by its JavaScript name.
     Only(&'static str),
 }
 
@@ -47,18 +47,18 @@ impl Covers {
     }
 }
 
-/// A limit.
+/// A rate limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rate {
-    /// What it counts.
+    /// Which operations it covers.
     pub covers: Covers,
-    /// How many.
+    /// The maximum number of operations.
     pub operations: usize,
-    /// In how long a time.
+    /// The length of the window.
     pub per: Duration,
 }
 
-/// A limit with the times of what it has let through, in microseconds.
+/// A limit with the times of admitted operations, in microseconds.
 struct Window {
     rate: Rate,
     passed: VecDeque<i64>,
@@ -69,7 +69,7 @@ impl Window {
         i64::try_from(self.rate.per.as_micros()).unwrap_or(i64::MAX)
     }
 
-    /// How long to wait before one more may pass; `None` where it may now.
+    /// How long until one more operation is admitted; `None` if it is admitted now.
     fn wait(&mut self, now: i64) -> Option<Duration> {
         // A clock that was set back must not lengthen the wait.
         for time in self.passed.iter_mut().rev() {
@@ -95,13 +95,13 @@ impl Window {
     }
 }
 
-/// Limits, and what they have let through. A clone is the same ones: wherever a policy is put, it
-/// goes on counting.
+/// Limits with their counters. Clones share the counters, so a policy that is used several times
+/// has one limit.
 #[derive(Clone, Default)]
 pub struct Rates(Rc<RefCell<Vec<Window>>>);
 
 impl Rates {
-    /// Limits that have let nothing through yet.
+    /// Limits with empty counters.
     pub fn new(rates: impl IntoIterator<Item = Rate>) -> Rates {
         let windows = rates.into_iter().map(|rate| Window {
             rate,
@@ -130,7 +130,8 @@ impl RateLimit {
         }
     }
 
-    /// Counts an operation, or refuses it; in one step, so a burst cannot slip through.
+    /// Counts an operation, or refuses it. No `await` is in between, so a burst cannot exceed the
+    /// limit.
     fn admit(&self, operation: &'static str) -> Result<()> {
         let now = (self.seams.now)().micros();
         let mut windows = self.rates.0.borrow_mut();

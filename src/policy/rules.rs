@@ -1,14 +1,14 @@
-//! What permission rules decide: for a path, and for everything beneath a directory. Pure; what
-//! follows from a decision stands in `permissions` and `ask`.
+//! Evaluates permission rules: for a path, and for everything below a directory. Pure;
+//! `permissions` and `ask` apply the decisions.
 //!
-//! The first rule that names the operation and matches the path wins. `/a/**` matches `/a` as
-//! well as what lies beneath, as in the package this protocol comes from. A pattern that this
-//! language reads otherwise than that package would is refused when the rule is made: a rule that
-//! silently matches nothing protects nothing.
+//! The first rule that names the operation and matches the path wins. `/a/**` matches `/a` as well
+//! as everything below, as in `deepagents`. A pattern that `deepagents` would interpret differently
+//! is refused when the rule is created, because a rule that silently matches nothing protects
+//! nothing.
 //!
-//! Where a pattern can be read more or less widely, a rule that restricts reads it widely and a
-//! rule that allows reads it narrowly, as that package does: `/**/x` allows no `/x`, and `/[ab]/**`
-//! allows what lies beneath `/a`, but not `/a` itself.
+//! If a pattern is ambiguous, a restricting rule matches more and an allowing rule matches less, as
+//! in `deepagents`: `/**/x` does not allow `/x`, and `/[ab]/**` allows files below `/a`, but not
+//! `/a` itself.
 
 use std::rc::Rc;
 
@@ -16,23 +16,23 @@ use crate::error::{Error, Kind, Result};
 use crate::path::VPath;
 use crate::search::glob::PathGlob;
 
-/// What an operation does to a file.
+/// How an operation uses a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Touch {
-    /// Shows its content or that it exists.
+    /// Reveals its content or existence.
     Read,
     /// Changes, creates or removes it.
     Write,
 }
 
-/// What a rule says of the paths it matches.
+/// The effect of a rule on the paths it matches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mode {
-    /// Go ahead.
+    /// Allow the operation.
     Allow,
-    /// Refuse.
+    /// Refuse the operation.
     Deny,
-    /// Somebody is to be asked.
+    /// Ask the approval callback.
     Ask,
 }
 
@@ -48,11 +48,11 @@ pub struct Rule {
 #[derive(Clone)]
 struct RulePattern {
     glob: Rc<PathGlob>,
-    /// Where the pattern ends with `/**`: what stands before it, which it matches too.
+    /// For a pattern that ends with `/**`: the part before it, which also matches.
     stem: Option<Stem>,
-    /// The directory that everything it matches lies at or beneath.
+    /// A directory that contains every match, or is the match.
     anchor: VPath,
-    /// Whether everything beneath a path that the stem matches is matched.
+    /// Whether a match of the stem implies that everything below it matches.
     whole: bool,
 }
 
@@ -103,8 +103,8 @@ impl RulePattern {
         } else if ends_deep {
             (Some(stem_of(stem)?), true)
         } else if inner_deep && !narrow {
-            // A tail within braces; the stem takes in the other alternatives too, which is right:
-            // the pattern matches them anyway.
+            // A suffix within braces. The stem includes the other alternatives too, which is
+            // correct, because the pattern matches them anyway.
             let cut = pattern.replace("/**,", ",").replace("/**}", "}");
             (Some(stem_of(&cut)?), false)
         } else {
@@ -115,7 +115,7 @@ impl RulePattern {
             .filter(|segment| !segment.is_empty() && *segment != ".")
             .take_while(|segment| !segment.contains(WILD))
             .collect();
-        // The last literal segment may be a file's name; being above it is right as well.
+        // The last literal segment may be a file name; a higher anchor is correct as well.
         let anchor = VPath::parse(&format!("/{}", literal.join("/")))?;
         Ok(RulePattern {
             glob,
@@ -131,12 +131,12 @@ impl RulePattern {
                 || self.stem.as_ref().is_some_and(|stem| stem.accepts(path)))
     }
 
-    /// Whether it may match something beneath `dir`; a maybe counts as yes.
+    /// Whether it may match something below `dir`; in doubt, true.
     fn reaches_beneath(&self, dir: &VPath) -> bool {
         self.anchor.is_under(dir) || dir.is_under(&self.anchor)
     }
 
-    /// Whether it is sure to match everything beneath `dir`.
+    /// Whether it certainly matches everything below `dir`.
     fn covers(&self, dir: &VPath) -> bool {
         let Some(stem) = self.stem.as_ref().filter(|_| self.whole) else {
             return false;
@@ -154,10 +154,10 @@ impl RulePattern {
     }
 }
 
-/// What makes a segment more than a name.
+/// Characters that make a segment a pattern.
 const WILD: [char; 5] = ['*', '?', '{', '[', '\\'];
 
-/// The pattern without a last `/**`.
+/// The pattern without a trailing `/**`.
 fn strip_deep(pattern: &str) -> Option<&str> {
     if pattern == "**" {
         return Some("");
@@ -165,7 +165,7 @@ fn strip_deep(pattern: &str) -> Option<&str> {
     pattern.strip_suffix("/**")
 }
 
-/// Why a pattern would not mean here what its writer means.
+/// Why a pattern would not have the meaning that its author expects.
 fn unsound(pattern: &str) -> Option<&'static str> {
     if pattern.starts_with('!') {
         return Some("a leading '!' does not turn a rule round; write a rule with another mode");
@@ -203,7 +203,7 @@ fn unsound(pattern: &str) -> Option<&'static str> {
 }
 
 impl Rule {
-    /// A rule for some operations on the paths of these patterns.
+    /// A rule for some operations on the paths that match these patterns.
     pub fn new<'a>(
         touches: &[Touch],
         mode: Mode,
@@ -224,16 +224,16 @@ impl Rule {
     }
 }
 
-/// What the rules say of a path, and which rule it was; none where it is the default.
+/// The decision for a path, and the rule it comes from; `None` for the default.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Decision {
-    /// What to do.
+    /// The effect.
     pub mode: Mode,
-    /// The place of the rule that said so.
+    /// The index of the rule.
     pub rule: Option<usize>,
 }
 
-/// What the rules say of all that lies beneath a directory.
+/// The decision for everything below a directory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Beneath {
     /// Nothing is denied.
@@ -252,7 +252,7 @@ pub struct Rules {
 }
 
 impl Rules {
-    /// These rules in this order; what none of them matches is allowed or denied.
+    /// These rules in this order; paths without a match are allowed or denied.
     pub fn new(rules: Vec<Rule>, allow_by_default: bool) -> Rules {
         Rules {
             rules: rules.into(),
@@ -260,7 +260,7 @@ impl Rules {
         }
     }
 
-    /// Whether any rule wants somebody to be asked.
+    /// Whether any rule has mode `ask`.
     pub fn asks(&self) -> bool {
         self.rules.iter().any(|rule| rule.mode == Mode::Ask)
     }
@@ -273,7 +273,7 @@ impl Rules {
         }
     }
 
-    /// What the first matching rule says.
+    /// The decision of the first matching rule.
     pub fn decide(&self, touch: Touch, path: &VPath) -> Decision {
         let found = self
             .rules
@@ -292,7 +292,7 @@ impl Rules {
         self.decide(touch, path).mode == Mode::Deny
     }
 
-    /// What is sure of everything strictly beneath a directory.
+    /// What certainly holds for everything strictly below a directory.
     pub(super) fn beneath(&self, touch: Touch, dir: &VPath) -> Beneath {
         let (mut some_denied, mut some_allowed) = (false, false);
         for rule in self.rules.iter() {

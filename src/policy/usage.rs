@@ -1,6 +1,6 @@
-//! The books of a quota: what is stored, and what is promised to calls still under way. Room is
-//! taken before a call and settled after it, so two calls at once can never both take the last
-//! of it. Where an outcome is not known the books are thrown away and counted anew, lazily.
+//! The ledger of a quota: what is stored, and what is reserved by calls in progress. Space is
+//! reserved before a call and settled after it, so two concurrent calls can never both take the
+//! last of it. If an outcome is unknown, the ledger is reset and counted again when it is needed.
 
 use std::collections::BTreeMap;
 use std::ops::Bound;
@@ -13,11 +13,11 @@ use crate::path::VPath;
 use crate::protocol::Backend;
 use crate::winnow;
 
-/// How often a count is begun anew because files changed meanwhile.
+/// How often a count is restarted because files changed meanwhile.
 const RECOUNTS: usize = 32;
 
 pub(super) struct Ledger {
-    /// Counted anew where a change of them was broken off.
+    /// Counted again if a trap interrupted a mutation.
     books: RefCell<Books>,
     counting: Mutex<()>,
 }
@@ -36,7 +36,7 @@ struct Books {
     counted: Option<Counted>,
     reserved_bytes: u64,
     reserved_files: u64,
-    /// Goes up with everything that may change what is stored.
+    /// Incremented by everything that may change what is stored.
     changes: u64,
 }
 
@@ -53,8 +53,8 @@ impl Counted {
     }
 }
 
-/// Room taken for one file. Dropped unsettled, as when its call is given up, it throws the
-/// books away: nobody knows what became of the file.
+/// Space reserved for one file. If it is dropped without being settled, for example when its call
+/// is cancelled, the ledger is reset, because the state of the file is unknown.
 pub(super) struct Reservation<'a> {
     ledger: &'a Ledger,
     bytes: u64,
@@ -96,7 +96,7 @@ impl Ledger {
         ))
     }
 
-    /// Takes room for a file of that size at a path. The caller has counted, and has the turn
+    /// Reserves space for a file of that size at a path. The caller has counted, and holds the lock
     /// of that path.
     pub(super) fn reserve(
         &self,
@@ -163,7 +163,7 @@ impl Ledger {
         })
     }
 
-    /// A file, or a directory with all beneath, is gone.
+    /// Records that a file, or a directory with everything below, was deleted.
     pub(super) fn removed(&self, path: &VPath) {
         let mut books = self.books.borrow_mut();
         books.changes = books.changes.wrapping_add(1);
@@ -181,7 +181,7 @@ impl Ledger {
         }
     }
 
-    /// Nobody knows what is stored now.
+    /// Resets the ledger: what is stored is unknown.
     pub(super) fn forget(&self) {
         let mut books = self.books.borrow_mut();
         books.changes = books.changes.wrapping_add(1);
@@ -190,7 +190,7 @@ impl Ledger {
 }
 
 impl Reservation<'_> {
-    /// The call is over; tells whether the file is stored.
+    /// Settles the reservation, given the result of the write.
     pub(super) fn settle<T>(mut self, path: &VPath, answer: &Result<T>) {
         match answer {
             Ok(_) => {
@@ -201,7 +201,7 @@ impl Reservation<'_> {
                 }
                 self.settled = true;
             }
-            // These may have happened all the same.
+            // The write may have happened despite these errors.
             Err(error) => {
                 self.settled = !matches!(
                     error.kind(),

@@ -1,24 +1,24 @@
-//! What a backend can promise. It explains refusals, and picks the cases of the conformance suite.
+//! What a backend guarantees. Explains refusals, and selects the cases of the conformance suite.
 
 use std::rc::Rc;
 
-/// How far a promise reaches when several writers meet.
+/// How far a guarantee reaches with several writers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reach {
-    /// The storage itself checks and changes in one step; it holds between processes.
+    /// The storage itself checks and writes atomically; this holds between processes.
     Storage,
-    /// Calls take their turn inside this instance only; other writers are not seen.
+    /// Calls are serialized within this instance only; other writers are not seen.
     Instance,
-    /// It cannot be done at all.
+    /// It is not supported at all.
     Never,
 }
 
-/// How directories come to be.
+/// How directories exist.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Directories {
-    /// They are what stands before a `/` in some file's path, and may share a file's name.
+    /// They are prefixes of file paths before a `/`, and may share a name with a file.
     Implied,
-    /// They exist by themselves, also empty, and a name is either a file or a directory.
+    /// They exist by themselves, even if empty, and a name is either a file or a directory.
     Real,
 }
 
@@ -27,14 +27,14 @@ pub enum Directories {
 pub enum FileSet {
     /// The same files for every caller.
     Same,
-    /// Those of whoever calls now. Calls with the same number work on the same files.
+    /// The files of the current caller. Calls with the same number work on the same files.
     Caller(u32),
-    /// Those of whoever calls, and nothing tells one caller from another.
+    /// The files of the current caller, and callers cannot be distinguished.
     Unknown,
 }
 
 impl FileSet {
-    /// The files of two backends seen as one tree.
+    /// The file set of two backends combined into one tree.
     pub fn and(self, other: FileSet) -> FileSet {
         match (self, other) {
             (FileSet::Same, other) | (other, FileSet::Same) => other,
@@ -44,39 +44,39 @@ impl FileSet {
     }
 }
 
-/// What a backend can promise. It explains refusals, and picks the cases of the conformance suite.
+/// What a backend guarantees. Explains refusals, and selects the cases of the conformance suite.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Capability {
-    /// Whose word it is that a create happens only where nothing was.
+    /// Who guarantees exclusive creation.
     pub create: Reach,
-    /// Whose word it is that an edit never loses another's.
+    /// Who guarantees that an edit never loses another writer's change.
     pub update: Reach,
     /// Whether a part of a file can be fetched.
     pub ranged_reads: bool,
-    /// Whether the storage narrows a search by itself.
+    /// Whether the storage narrows a search itself.
     pub native_search: bool,
-    /// How directories come to be.
+    /// How directories exist.
     pub directories: Directories,
-    /// Whether `created_at` is kept through edits and overwrites.
+    /// Whether `created_at` survives edits and overwrites.
     pub keeps_created: bool,
-    /// Whether a type that was given is kept.
+    /// Whether a given type is kept.
     pub keeps_mime: bool,
-    /// Whether the `v1` form of a text file is kept.
+    /// Whether the `v1` format of a text file is kept.
     pub keeps_format: bool,
-    /// Whether bytes that are not text can be kept.
+    /// Whether binary content can be stored.
     pub keeps_binary: bool,
     /// Whether anything can be changed.
     pub writable: bool,
-    /// The largest file it takes, where there is a limit.
+    /// The largest file it accepts, if there is a limit.
     pub max_file_bytes: Option<u64>,
-    /// Whose files a call made now works on.
+    /// The file set that a call made now works on.
     pub files: FileSet,
-    /// What else a caller should know, a sentence each.
+    /// Further notes for a caller, one sentence each.
     pub notes: Vec<Rc<str>>,
 }
 
 impl Capability {
-    /// A place in memory that can do everything.
+    /// An in-memory storage that supports everything.
     pub fn full() -> Capability {
         Capability {
             create: Reach::Storage,

@@ -1,12 +1,12 @@
-//! Files and directories as listings show them.
+//! Files and directories as listings return them.
 
 use crate::path::VPath;
 use crate::time::Time;
 
-/// One line of a listing.
+/// One entry of a listing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FileInfo {
-    /// Where it is; shown with a `/` behind it for a directory.
+    /// Its path; returned with a trailing `/` for a directory.
     pub path: VPath,
     /// What it is.
     pub entry: EntryInfo,
@@ -15,13 +15,13 @@ pub struct FileInfo {
 /// A file or a directory, in a listing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EntryInfo {
-    /// A directory, about which nothing more is told.
+    /// A directory, without further metadata.
     Directory,
     /// A file.
     File {
-        /// Its bytes; `None` where a foreign backend did not say.
+        /// Its size in bytes; `None` if a foreign backend did not report it.
         size: Option<u64>,
-        /// When it was last written; `None` where a foreign backend did not say.
+        /// When it was last written; `None` if a foreign backend did not report it.
         modified: Option<Time>,
     },
 }
@@ -32,7 +32,7 @@ impl FileInfo {
         matches!(self.entry, EntryInfo::Directory)
     }
 
-    /// The path as listings show and sort it.
+    /// The path as listings return and sort it.
     pub fn shown_path(&self) -> String {
         if self.is_dir() {
             self.path.dir_prefix()
@@ -41,7 +41,7 @@ impl FileInfo {
         }
     }
 
-    /// The order of `ls`: by shown path, in bytes.
+    /// The order of `ls`: by returned path, in bytes.
     pub fn listing_order(&self, other: &FileInfo) -> std::cmp::Ordering {
         let (a, b) = (
             self.path.as_str().as_bytes(),
@@ -58,7 +58,7 @@ impl FileInfo {
         })
     }
 
-    /// When it was last written, where that is known.
+    /// When it was last written, if that is known.
     pub fn modified(&self) -> Option<Time> {
         match self.entry {
             EntryInfo::File { modified, .. } => modified,

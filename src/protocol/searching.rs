@@ -1,26 +1,26 @@
-//! Searches by text and by name, and what they find.
+//! Requests and results of searches by text and by name.
 
 use std::rc::Rc;
 
 use super::FileInfo;
 use crate::path::VPath;
 
-/// What `grep` looks for.
+/// The arguments of `grep`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GrepQuery {
     /// The text, or the regular expression.
     pub pattern: Rc<str>,
-    /// The file or directory to look in.
+    /// The file or directory to search.
     pub path: VPath,
     /// Which files, by name or by path below `path`.
     pub glob: Option<Rc<str>>,
-    /// Stop after so many matches.
+    /// Stop after this many matches.
     pub max_count: Option<usize>,
-    /// Stop in each file after so many matches.
+    /// Stop in each file after this many matches.
     pub max_per_file: Option<usize>,
-    /// Read `pattern` as a regular expression.
+    /// Treat `pattern` as a regular expression.
     pub regex: bool,
-    /// Take capital and small letters as alike.
+    /// Ignore case.
     pub ignore_case: bool,
     /// Lines to show before each match.
     pub before: usize,
@@ -29,7 +29,7 @@ pub struct GrepQuery {
 }
 
 impl GrepQuery {
-    /// The plain question: this text, anywhere.
+    /// A plain search: this text, in all files.
     pub fn literal(pattern: &str) -> GrepQuery {
         GrepQuery {
             pattern: Rc::from(pattern),
@@ -51,56 +51,56 @@ impl GrepQuery {
 pub enum RowKind {
     /// A line that matches.
     Match = 0,
-    /// A line shown because the next match follows it.
+    /// A context line before the next match.
     Before = 1,
-    /// A line shown because the last match stands before it.
+    /// A context line after the previous match.
     After = 2,
 }
 
 /// One line of [`Matches`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Row {
-    /// Which of `paths`.
+    /// Index into `paths`.
     pub file: u32,
     /// The line's number, from 1.
     pub line: u32,
-    /// Which of the texts.
+    /// Index of the text.
     pub text: u32,
     /// What it is.
     pub kind: RowKind,
 }
 
-/// Bytes after which an answer takes no more, rows counted with their texts. Far beyond what any
-/// reader wants, and below what would exhaust memory.
+/// Size limit of a result in bytes, rows and texts together. Far more than any reader needs, and
+/// less than what would exhaust memory.
 pub const MAX_ANSWER_BYTES: usize = 128 << 20;
-/// What a row takes beside its text: here, in the packed reply and as a JavaScript object.
+/// Cost of a row besides its text: here, in the packed reply and as a JavaScript object.
 pub const ROW_BYTES: usize = 64;
 
-/// What a search found, packed: texts one behind the other, a row a line, each path once. Fifty
-/// thousand matches are four allocations, and cross into JavaScript as one buffer. Rows share
-/// texts: a line shown as the context of several matches is stored once.
+/// The matches of a search, packed: all texts in one buffer, one row per line, each path once.
+/// Fifty thousand matches are four allocations, and cross into JavaScript as one buffer. Rows share
+/// texts: a line that is context of several matches is stored once.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Matches {
     /// Files with matches, in order.
     pub paths: Vec<VPath>,
-    /// All texts, one behind the other.
+    /// All texts, concatenated.
     pub text: Vec<u8>,
-    /// Where each text ends in `text`; it begins where the one before ends.
+    /// Where each text ends in `text`; it begins where the previous one ends.
     pub ends: Vec<u32>,
-    /// The rows, in order of path, then line.
+    /// The rows, ordered by path, then line.
     pub rows: Vec<Row>,
-    /// Whether something was left out for want of room.
+    /// Whether something was left out because of the size limit.
     pub cut: bool,
 }
 
-/// One match, unpacked for a reader's convenience.
+/// One unpacked match, for convenience.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MatchLine<'a> {
     /// The file.
     pub path: &'a VPath,
     /// The line's number, from 1.
     pub line: u32,
-    /// The line without its end, as stored.
+    /// The line without its line ending, as stored.
     pub text: &'a [u8],
     /// What it is.
     pub kind: RowKind,
@@ -138,22 +138,22 @@ impl Matches {
         })
     }
 
-    /// What the answer takes, about.
+    /// Approximate size of the result in bytes.
     pub fn cost(&self) -> usize {
         let rows = self.rows.len().saturating_mul(ROW_BYTES);
         self.text.len().saturating_add(rows)
     }
 
-    /// Whether the answer has grown so large that nothing more may be added.
+    /// Whether the size limit is reached, so that nothing more may be added.
     pub fn is_full(&self) -> bool {
         self.cut || self.cost() >= MAX_ANSWER_BYTES
     }
 
-    /// Puts the rows of one file behind the others. `rows` are those of `from`.
+    /// Appends the rows of one file. `rows` are rows of `from`.
     pub fn append_file(&mut self, path: VPath, from: &Matches, rows: &[Row]) {
         self.paths.push(path);
         let file = index(self.paths.len().saturating_sub(1));
-        // Within a file texts keep their order, and each was first shown by the row it came with.
+        // Within a file texts keep their order, and the row that came with a text is its first use.
         let first = rows.first().map_or(0, |row| row.text);
         let placed = index(self.ends.len());
         for row in rows {
@@ -182,7 +182,7 @@ impl Matches {
             .nth(count)
             .map(|(at, _)| at);
         let Some(mut cut) = next else { return };
-        // The lines shown before the first match to go, go with it.
+        // The context lines before the first dropped match are dropped too.
         while cut > 0
             && self
                 .rows
@@ -194,7 +194,8 @@ impl Matches {
         self.rows.truncate(cut);
         let paths = self.rows.last().map_or(0, |row| row.file as usize + 1);
         self.paths.truncate(paths);
-        // Rows behind the last one that is kept may have shared its texts, and none before it.
+        // Dropped rows may share texts with the kept rows of the last file, but not with earlier
+        // files.
         let texts = self
             .rows
             .iter()
@@ -207,7 +208,7 @@ impl Matches {
             .truncate(self.ends.last().map_or(0, |end| *end as usize));
     }
 
-    /// Puts one row at the end; a path equal to the last one is not stored again.
+    /// Appends one row; a path equal to the last one is not stored again.
     pub fn push(&mut self, path: &VPath, line: u32, text: &[u8], kind: RowKind) {
         if self.paths.last() != Some(path) {
             self.paths.push(path.clone());
@@ -221,7 +222,7 @@ impl Matches {
         });
     }
 
-    /// Puts a text at the end and tells its place.
+    /// Appends a text and returns its index.
     pub fn add_text(&mut self, text: &[u8]) -> u32 {
         self.text.extend_from_slice(text);
         self.ends.push(index(self.text.len()));
@@ -229,21 +230,21 @@ impl Matches {
     }
 }
 
-/// A place in a packed answer. Answers stay far below 4 GiB, which is all the memory there is.
+/// An index in a packed result. Results stay far below 4 GiB, the maximum memory of wasm32.
 pub fn index(at: usize) -> u32 {
     u32::try_from(at).unwrap_or(u32::MAX)
 }
 
-/// What `grep` answers.
+/// The result of `grep`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct GrepResult {
     /// The matches.
     pub matches: Matches,
-    /// Whether it stopped early, so that there may be more.
+    /// Whether the search stopped early, so that there may be more matches.
     pub truncated: bool,
 }
 
-/// What `glob` looks for.
+/// The arguments of `glob`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GlobQuery {
     /// The pattern, as given.
@@ -252,11 +253,11 @@ pub struct GlobQuery {
     pub path: VPath,
 }
 
-/// What `glob` answers.
+/// The result of `glob`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct GlobResult {
     /// The files, newest first.
     pub files: Vec<FileInfo>,
-    /// Whether it stopped early, so that there may be more.
+    /// Whether the search stopped early, so that there may be more files.
     pub truncated: bool,
 }

@@ -1,8 +1,8 @@
-//! Patterns over paths. [`Pattern`] is what `glob` asks, [`NameFilter`] the `glob` of grep,
-//! [`PathGlob`] a rule's pattern over whole paths; all three read the same language: `*` and `?`
-//! within a segment, `**` across segments, `{a,b}`, `[abc]`, `[!a]`, `[^a]`, `\` escapes. Dot
-//! files match like any other. Reading a pattern is in `parse`, matching it in `shape` and, where
-//! it is of no common shape, in `general`.
+//! Patterns over paths. [`Pattern`] is for `glob`, [`NameFilter`] for the `glob` argument of grep,
+//! and [`PathGlob`] for rules over whole paths. All three use the same syntax: `*` and `?` within a
+//! segment, `**` across segments, `{a,b}`, `[abc]`, `[!a]`, `[^a]`, `\` escapes. Dot files match
+//! like any other. Patterns are parsed in `parse` and matched in `shape`, or in `general` if they
+//! have no common shape.
 
 mod general;
 mod parse;
@@ -16,10 +16,10 @@ use crate::storage::Scope;
 use parse::{Alternative, Segment, Token};
 use shape::Set;
 
-/// A pattern read against a directory. Alternatives that begin with `/` count from the root.
+/// A pattern relative to a directory. Alternatives that begin with `/` are relative to the root.
 pub struct Pattern {
     root: VPath,
-    /// What every path beneath `root` starts with.
+    /// The prefix of every path below `root`.
     prefix: String,
     scope: Scope,
     relative: Option<Set>,
@@ -27,18 +27,18 @@ pub struct Pattern {
     tails: Tails,
 }
 
-/// What the tails of paths alone tell of a pattern.
+/// What the tails of paths alone say about a match.
 enum Tails {
     /// Nothing.
     Open,
-    /// Paths without one of these are not meant.
+    /// Paths with none of these tails do not match.
     Needed(Vec<(Tail, u64)>),
-    /// Paths with one of these are meant, and no others.
+    /// Paths match if and only if they have one of these tails.
     Enough(Vec<(Tail, u64)>),
 }
 
 impl Tails {
-    /// Of a pattern over paths, which counts from `root`.
+    /// For a pattern over paths relative to `root`.
     fn of(root: &VPath, sets: [Option<&Set>; 2]) -> Tails {
         let mut tails = Vec::new();
         let mut enough = root.is_root();
@@ -51,7 +51,7 @@ impl Tails {
         Tails::told(enough, tails)
     }
 
-    /// Of a pattern over names.
+    /// For a pattern over names.
     fn of_names(set: &Set) -> Tails {
         let mut tails = Vec::new();
         match set.endings(true, &mut tails) {
@@ -67,7 +67,7 @@ impl Tails {
         }
     }
 
-    /// Whether a path is meant, where its tail tells that.
+    /// Whether a path matches, if its tail alone decides that.
     fn tell(&self, path: &VPath) -> Option<bool> {
         let any = |tails: &[(Tail, u64)]| {
             let tail = path.tail();
@@ -82,7 +82,7 @@ impl Tails {
 }
 
 impl Pattern {
-    /// Reads the query's pattern, or refuses it.
+    /// Parses the query's pattern.
     pub fn parse(query: &GlobQuery) -> Result<Pattern> {
         Pattern::under(&query.pattern, &query.path)
     }
@@ -117,12 +117,12 @@ impl Pattern {
         })
     }
 
-    /// Where every file that it accepts is found.
+    /// A scope that contains every file that matches.
     pub fn scope(&self) -> &Scope {
         &self.scope
     }
 
-    /// Whether a file of that path is meant.
+    /// Whether a file at that path matches.
     pub fn accepts(&self, path: &VPath) -> bool {
         if let Some(told) = self.tails.tell(path) {
             return told;
@@ -138,7 +138,7 @@ impl Pattern {
     }
 }
 
-/// The text that the paths of all these alternatives start with.
+/// The common prefix of the paths of all these alternatives.
 fn common_prefix(alternatives: &[&Alternative]) -> String {
     let mut common: Option<String> = None;
     for one in alternatives {
@@ -174,8 +174,8 @@ fn literal_prefix(alternative: &Alternative) -> String {
     prefix
 }
 
-/// Grep's `glob`: without `/` it asks for a file's name, with one for its path below the place
-/// searched. Where that place is the file itself, its path is its name.
+/// Grep's `glob`: without `/` it matches the file name, with `/` the path below the search root. If
+/// the search root is a file, its name stands for its path.
 pub struct NameFilter {
     by: By,
 }
@@ -187,7 +187,7 @@ enum By {
 }
 
 impl NameFilter {
-    /// Reads a filter for a search at `root`, or refuses it. An empty one lets everything pass.
+    /// Parses a filter for a search at `root`. An empty filter accepts every file.
     pub fn parse(glob: &str, root: &VPath) -> Result<NameFilter> {
         if glob.is_empty() {
             return Ok(NameFilter { by: By::Everything });
@@ -195,7 +195,7 @@ impl NameFilter {
         let all = parse::alternatives(glob)?;
         let by = if glob.contains('/') {
             let relative: Vec<&Alternative> = all.iter().filter(|one| !one.anchored).collect();
-            // For a search of one file: its name stands for its path.
+            // In a search of one file, its name stands for its path.
             let lone = match relative.as_slice() {
                 [] => None,
                 some => Some(Set::new(glob, some)?),
@@ -209,7 +209,7 @@ impl NameFilter {
         Ok(NameFilter { by })
     }
 
-    /// Whether a file of that path is to be searched.
+    /// Whether a file at that path should be searched.
     pub fn accepts(&self, path: &VPath) -> bool {
         match &self.by {
             By::Everything => true,
@@ -226,17 +226,17 @@ impl NameFilter {
     }
 }
 
-/// A pattern over whole canonical paths, for rules: `/secrets/**`, `**/*.key`. It counts from
-/// the root with or without a leading `/`.
+/// A pattern over whole canonical paths, for rules: `/secrets/**`, `**/*.key`. It is relative to
+/// the root, with or without a leading `/`.
 pub struct PathGlob(Pattern);
 
 impl PathGlob {
-    /// Reads a pattern, or refuses it.
+    /// Parses a pattern.
     pub fn parse(glob: &str) -> Result<PathGlob> {
         Pattern::under(glob, &VPath::root()).map(PathGlob)
     }
 
-    /// Whether the pattern means this path.
+    /// Whether the pattern matches this path.
     pub fn accepts(&self, path: &VPath) -> bool {
         self.0.accepts(path)
     }

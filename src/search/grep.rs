@@ -1,9 +1,9 @@
-//! Lines that match. A literal is sought over the whole body at once, in `seek`, and line numbers
-//! are counted only up to hits; an expression is asked line by line, in `pattern`. Which files to
-//! search, and in what order, is the caller's business.
+//! Finds lines that match. A literal is searched in the whole body at once, in `seek`, and line
+//! numbers are counted only up to hits; a regular expression is matched line by line, in `pattern`.
+//! The caller decides which files to search, and in what order.
 //!
-//! Lines are what lies between `\n`: a text that ends with `\n` has an empty last line, which the
-//! empty pattern matches, as recorded in the vectors.
+//! Lines are separated by `\n`: a text that ends with `\n` has an empty last line, which the empty
+//! pattern matches, as in the recorded test vectors.
 
 mod fold;
 mod needles;
@@ -25,10 +25,10 @@ pub use patience::Patience;
 use pattern::LineRegex;
 use seek::{AnyCase, Seeker};
 
-/// Bytes that the engines for texts look at in the time of one step of the others.
+/// Bytes that a literal search scans in the time of one step of the other engines.
 const FAST: usize = 64;
 
-/// A query made ready to run over many bodies.
+/// A compiled query, which can search many bodies.
 pub struct Matcher {
     engine: Engine,
     max_per_file: usize,
@@ -51,8 +51,8 @@ enum Engine {
 }
 
 impl Matcher {
-    /// Reads the query's pattern; an invalid regular expression is refused, and one that is too
-    /// large. A search that takes longer than `patience` allows finds nothing more.
+    /// Compiles the query's pattern; refuses an invalid or too large regular expression. When the
+    /// time limit in `patience` is reached, the search finds nothing more.
     pub fn new(query: &GrepQuery, patience: Patience) -> Result<Matcher> {
         let pattern = &*query.pattern;
         let engine = if query.regex {
@@ -82,12 +82,12 @@ impl Matcher {
         })
     }
 
-    /// Why the search was ended before its time, where it was. What it found is then not all.
+    /// The error if the search was stopped early; its results are then incomplete.
     pub fn over(&self) -> Option<Error> {
         self.patience.over()
     }
 
-    /// Bytes that every file with a match contains, where that is known.
+    /// Bytes that every file with a match contains, if known.
     pub fn literal(&self) -> Option<&[u8]> {
         match &self.engine {
             Engine::Literal {
@@ -98,11 +98,11 @@ impl Matcher {
         }
     }
 
-    /// Puts the matching lines of one body behind `out`, at most `budget` of them, and tells how
-    /// many. Each match stands between its own context: a line in the reach of two matches is
-    /// shown for both (and stored once), and a matching line may also be another's context.
-    /// Where `out` becomes full, context is cut and nothing more is added; a caller stops then,
-    /// and says that the answer is truncated.
+    /// Appends the matching lines of one body to `out`, at most `budget` of them, and returns how
+    /// many. Each match has its own context: a line within reach of two matches is returned for
+    /// both (and stored once), and a matching line may also be context of another one. When `out`
+    /// is full, context is cut and nothing more is added; the caller then stops and marks the
+    /// result as truncated.
     pub fn search(
         &self,
         path: &VPath,
@@ -147,13 +147,13 @@ impl Matcher {
     }
 }
 
-/// Takes hits in one body and writes their rows.
+/// Receives the hits in one body and appends their rows.
 struct Sink<'a> {
     matcher: &'a Matcher,
     path: &'a VPath,
     body: &'a [u8],
     out: &'a mut Matches,
-    /// This path's place among those of `out`, once it has a row.
+    /// Index of this path in `out`, once it has a row.
     file: Option<u32>,
     left: usize,
     /// The line that starts at `counted`.
@@ -162,8 +162,8 @@ struct Sink<'a> {
     stored: Option<Stored>,
 }
 
-/// The last line of this body whose text was stored. Those above it were stored before it, as
-/// far up as any context that is still to come can reach.
+/// The last line of this body whose text was stored. The lines above it were stored before it, as
+/// far up as the context of any later match can reach.
 #[derive(Clone, Copy)]
 struct Stored {
     line: usize,
@@ -172,8 +172,8 @@ struct Stored {
 }
 
 impl Sink<'_> {
-    /// Asks for one hit after another, each from the start of the line behind the last. A hit is
-    /// any place within a line that matches.
+    /// Calls `next` for one hit after another, each time from the start of the line after the last
+    /// hit. A hit is any position within a matching line.
     fn run(&mut self, mut next: impl FnMut(usize) -> Option<usize>) {
         let mut from = 0usize;
         while let Some(hit) = next(from) {
@@ -200,7 +200,7 @@ impl Sink<'_> {
         memchr(b'\n', rest).map_or(self.body.len(), |place| from + place)
     }
 
-    /// Room for the rows of a match's context on one side, once the match itself is in.
+    /// How many context rows fit on one side of a match, after the match itself.
     fn room(&self) -> usize {
         let left = MAX_ANSWER_BYTES.saturating_sub(self.out.cost());
         (left / ROW_BYTES).saturating_sub(1)
@@ -218,7 +218,7 @@ impl Sink<'_> {
         }
     }
 
-    /// Takes the `wanted` lines above the one that begins at `start`.
+    /// Appends the `wanted` lines above the one that begins at `start`.
     fn take_before(&mut self, start: usize, wanted: usize) {
         let mut first = self.line - wanted;
         if let Some(stored) = self.stored {
@@ -231,8 +231,8 @@ impl Sink<'_> {
         let Some(above) = start.checked_sub(1).and_then(|at| self.body.get(..at)) else {
             return;
         };
-        // `above` ends where the line before the match ends. Lines that are not stored yet are
-        // walked up to the first, or to as many as there is room for.
+        // `above` ends where the line before the match ends. Walks up over lines that are not
+        // stored yet, as many as there is space for.
         let room = MAX_ANSWER_BYTES.saturating_sub(self.out.cost());
         let mut from = above.len();
         let mut lines = 0usize;
@@ -244,7 +244,7 @@ impl Sink<'_> {
                 break;
             }
             lines += 1;
-            // The newline above the line, which the next look leaves out.
+            // Excludes the newline before this line from the next search.
             from = begin.saturating_sub(1);
             if begin == 0 {
                 break;
@@ -287,7 +287,7 @@ impl Sink<'_> {
         }
     }
 
-    /// The text of a line, which is stored unless it is already.
+    /// The text of a line; stored unless it is already.
     fn text_of(&mut self, line: usize, start: usize, end: usize) -> u32 {
         if let Some(stored) = self.stored
             && line <= stored.line

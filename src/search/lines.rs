@@ -1,6 +1,6 @@
-//! Lines and pages. A page of a large file is found through a sparse index: how many lines end
-//! before each block of the text, counted with SIMD. A dense index would cost more memory than
-//! many a file; none at all would read twenty megabytes again for every page.
+//! Lines and pages. A page of a large file is found through a sparse index: the number of newlines
+//! up to the end of each block of the text, counted with SIMD. A dense index would need more memory
+//! than many files do; without an index, every page would scan up to twenty megabytes again.
 
 use std::ops::Range;
 
@@ -9,10 +9,10 @@ use memchr::memchr_iter;
 use crate::protocol::{Page, Position, index};
 use crate::search::scan;
 
-/// Bytes counted at once: a line is looked for in one block at most.
+/// Block size in bytes: finding a line scans from the start of one block.
 const BLOCK: usize = 4096;
 
-/// How many lines end where, sparsely.
+/// A sparse index of line positions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LineIndex {
     /// Newlines from the start of the text to the end of each block.
@@ -22,7 +22,7 @@ pub struct LineIndex {
 }
 
 impl LineIndex {
-    /// Reads the whole text once. No text is over four gigabytes here, nor are its lines.
+    /// Scans the whole text once. Texts are always below four gigabytes, so counts fit in a `u32`.
     pub fn build(text: &[u8]) -> LineIndex {
         let mut counts = Vec::with_capacity(text.len().div_ceil(BLOCK));
         let mut newlines = 0usize;
@@ -38,12 +38,12 @@ impl LineIndex {
         }
     }
 
-    /// Lines of the text: a final `\n` ends the last line and starts none.
+    /// Number of lines: a final `\n` ends the last line and does not start another.
     pub fn total_lines(&self) -> usize {
         self.total
     }
 
-    /// Bytes that the index itself takes.
+    /// Size of the index in bytes.
     pub fn memory(&self) -> usize {
         size_of::<LineIndex>() + self.counts.capacity() * size_of::<u32>()
     }
@@ -56,8 +56,8 @@ impl LineIndex {
         if line > self.newlines {
             return None;
         }
-        // The line begins behind the newline of that number, which is in the first block that
-        // reaches it.
+        // The line begins after the newline with that number, which is in the first block whose
+        // count reaches it.
         let block = self
             .counts
             .partition_point(|count| (*count as usize) < line);
@@ -71,17 +71,17 @@ impl LineIndex {
     }
 }
 
-/// A page: which bytes to show, and where they stand.
+/// A page: its byte range and its position.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Paged {
-    /// The bytes of the text that the page shows.
+    /// The byte range of the page in the text.
     pub range: Range<usize>,
-    /// Where it stands; absent where nothing is shown.
+    /// Where the page is; absent if it is empty.
     pub position: Option<Position>,
 }
 
-/// Finds a page in the text that `index` was built from. Pages are cut between `\n`, so that the
-/// page that reaches the end has the final `\n`, and no other page has one.
+/// Finds a page in the text that `index` was built from. Pages are cut between `\n`: the page that
+/// reaches the end includes the final `\n`, no other page ends with one.
 pub fn page(text: &[u8], page: Page, index: &LineIndex) -> Paged {
     let total = index.total_lines();
     let nothing = Paged {
@@ -116,7 +116,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// The twin: split, slice, join.
+    /// The naive twin: split, slice, join.
     fn naive(text: &str, offset: usize, limit: usize) -> (String, Option<Position>) {
         let lines: Vec<&str> = text.split('\n').collect();
         let total = match text {

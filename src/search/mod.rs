@@ -1,5 +1,5 @@
-//! Pure engines over bytes. No engine here knows where bytes come from; each takes them and
-//! returns values, and each has a naive twin in its tests.
+//! Pure engines over bytes. They take bytes and return values, without I/O; each is compared
+//! with a naive twin in its tests.
 
 pub mod glob;
 pub mod grep;

@@ -1,28 +1,28 @@
-//! Where a page of text stands in its file, for backends that answer nothing but content. It follows
-//! from what was asked and what came. Where that leaves two readings, the backend is asked once
-//! more: for two lines beyond the page, or for the same page from the start. Two, since some cut a
-//! text at every `\n` and show one more, empty line behind the last.
+//! Finds where a page of text is in its file, for backends that return only content. It follows
+//! from the request and the content. If that is ambiguous, the backend is called once more: for the
+//! page with two more lines, or for the same page from the start of the file. Two lines, because
+//! some backends split at every `\n` and return an extra empty line after the last one.
 
 use bytes::Bytes;
 
 use crate::protocol::{Page, Position};
 use crate::search::lines::{self, LineIndex};
 
-/// A page and where it stands; `None` for an empty file and past the end.
+/// A page and its position; `None` for an empty file and past the end.
 pub type Placed = (Bytes, Option<Position>);
 
-/// What the content alone tells.
+/// What the content alone shows.
 #[derive(Debug, PartialEq, Eq)]
 pub enum First {
-    /// All there is to know.
+    /// The position is known.
     Placed(Placed),
-    /// The page is not full: it is the last, unless the backend knows no offset.
+    /// The page is not full: it is the last one, unless the backend ignores the offset.
     Last(Placed),
-    /// The page is full: ask for two lines more.
+    /// The page is full: request two more lines.
     Full,
 }
 
-/// Lines of a text: a final `\n` ends the last one and starts none.
+/// Number of lines: a final `\n` ends the last line and does not start another.
 fn count(text: &[u8]) -> usize {
     let newlines = memchr::memchr_iter(b'\n', text).count();
     let open = !text.is_empty() && text.last() != Some(&b'\n');
@@ -44,19 +44,19 @@ fn last(content: Bytes, page: Page) -> Placed {
     (content, Some(position))
 }
 
-/// The page of a text that is the whole file, whatever was asked.
+/// The requested page, cut from the whole file.
 pub fn of_whole(body: &Bytes, page: Page) -> Placed {
     let paged = lines::page(body, page, &LineIndex::build(body));
     (body.slice(paged.range), paged.position)
 }
 
-/// Looks at the content of a page.
+/// Examines the content of a page.
 pub fn first(content: Bytes, page: Page) -> First {
     if page.limit == 0 {
         return First::Placed((Bytes::new(), None));
     }
     if count(&content) > page.limit {
-        // More than was asked for: this backend knows no pages.
+        // More lines than requested: this backend does not support pages.
         return First::Placed(of_whole(&content, page));
     }
     let cut = memchr::memchr_iter(b'\n', &content)
@@ -71,7 +71,7 @@ pub fn first(content: Bytes, page: Page) -> First {
     }
 }
 
-/// The page that [`wider`] asks for in place of a full one.
+/// The request that follows a full page.
 pub fn wider(page: Page) -> Page {
     Page {
         limit: page.limit.saturating_add(2),
@@ -79,7 +79,7 @@ pub fn wider(page: Page) -> Page {
     }
 }
 
-/// The page that [`among`] asks for beside a last one.
+/// The request that follows a last page, to check it against the start of the file.
 pub fn from_start(page: Page) -> Page {
     Page {
         offset: 0,
@@ -87,8 +87,8 @@ pub fn from_start(page: Page) -> Page {
     }
 }
 
-/// Places a last page beside the file's start. Only a backend that knows no offset answers the same
-/// to both: a page that is not full is shorter the later it begins.
+/// Places a last page, given the start of the file. Only a backend that ignores the offset returns
+/// the same content for both, because a page that is not full gets shorter with a larger offset.
 pub fn among(last: Placed, start: Bytes, page: Page) -> Placed {
     match page.offset > 0 && start == last.0 {
         true => of_whole(&start, page),
@@ -96,7 +96,7 @@ pub fn among(last: Placed, start: Bytes, page: Page) -> Placed {
     }
 }
 
-/// Places a full page by the content of the wider one; never full again.
+/// Places a full page by the content of the wider one; never returns `Full`.
 pub fn full(content: Bytes, page: Page) -> First {
     if count(&content) > wider(page).limit {
         return First::Placed(of_whole(&content, page));
@@ -124,16 +124,16 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// How backends cut a text into lines, and how they put a page together.
+    /// How backends split a text into lines, and how they join a page.
     #[derive(Clone, Copy, Debug)]
     enum Way {
         /// At every `\n`, joined by `\n`.
         Cut,
-        /// Without the empty piece behind the last `\n`.
+        /// Without the empty piece after the last `\n`.
         Lines,
         /// Each line with its `\n`.
         Kept,
-        /// The whole file, whatever was asked.
+        /// Always the whole file.
         Whole,
     }
 
@@ -176,12 +176,13 @@ mod tests {
             offset in 0usize..8,
             limit in 1usize..9,
         ) {
-            // A last line that is blank cannot be told from the end by all ways of cutting.
+            // Not every way of splitting distinguishes a blank last line from the end.
             prop_assume!(!text.ends_with("\n\n") && text != "\n");
             let page = Page { offset, limit };
             let (shown, position) = of_whole(&Bytes::from(text.clone()), page);
             for way in [Way::Cut, Way::Lines, Way::Kept, Way::Whole] {
-                // The same bytes at two offsets are a periodic file or one that was given whole.
+                // The same bytes at two offsets mean a periodic file, or a backend that returns
+                // whole files.
                 let (content, found) = placed(&text, page, way);
                 let trim = |bytes: &Bytes| String::from_utf8_lossy(bytes).trim_end_matches('\n').to_owned();
                 prop_assert_eq!(trim(&content), trim(&shown), "{:?}", way);

@@ -1,6 +1,6 @@
-//! Replacing text in a file. Literal, by bytes, left to right and without overlap. Where the
-//! text is not found as given, one more look is taken in which line endings alone may differ: a
-//! model saw `\n` where the file has `\r\n`. Regular expressions and templates have no place here.
+//! Replaces text in a file: literally, by bytes, from left to right and without overlap. If the
+//! text is not found, kitbag retries, ignoring line endings: a model may have seen `\n` in place of
+//! `\r\n`. Regular expressions and replacement templates are not supported.
 
 mod endings;
 
@@ -10,45 +10,45 @@ use memchr::memmem::Finder;
 use crate::error::{Error, Kind};
 use crate::path::VPath;
 
-/// The largest file that an edit may make, the same on every machine.
+/// The largest file that an edit may create; the same on every platform.
 const MAX_BYTES: usize = i32::MAX as usize;
 
-/// Which line endings the text was found, and put back, with.
+/// Which line endings were used to find and replace the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Endings {
-    /// Those that were given.
+    /// As in the arguments.
     AsGiven,
-    /// The file's `\r\n`, where `\n` was given.
+    /// `\r\n` as in the file, where the arguments had `\n`.
     Crlf,
-    /// The file's `\n`, where `\r\n` was given.
+    /// `\n` as in the file, where the arguments had `\r\n`.
     Lf,
 }
 
-/// What was done to a text.
+/// The result of an edit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Outcome {
-    /// Replacements made; none where an empty file was filled.
+    /// Number of replacements; 0 if an empty file was filled.
     pub occurrences: usize,
     /// Whether the text was found only with the file's `\r\n`.
     pub crlf: bool,
-    /// The line endings that it was found with.
+    /// The line endings that were used to find it.
     pub endings: Endings,
 }
 
 /// Why nothing was replaced.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Refusal {
-    /// There is no text to look for, and the file is not empty.
+    /// The text to find is empty, and the file is not.
     EmptyOld,
     /// The text does not occur.
     NotFound,
-    /// It occurs so many times, and only one was asked for.
+    /// It occurs this many times, but only one replacement was requested.
     Ambiguous(usize),
-    /// The outcome would not fit into memory.
+    /// The result would not fit into memory.
     TooLarge,
 }
 
-/// An edit that can be made: everything that may refuse it was asked, and nothing is changed yet.
+/// A checked edit: it will not be refused for its arguments, and nothing is changed yet.
 pub struct Plan<'a> {
     old: &'a [u8],
     new: &'a [u8],
@@ -58,15 +58,15 @@ pub struct Plan<'a> {
 }
 
 enum Way {
-    /// As given; the first occurrence is here.
+    /// As in the arguments; the first occurrence is at this offset.
     Given(usize),
-    /// With other line endings, and made already.
+    /// With other line endings; the result is ready.
     Made(Vec<u8>),
 }
 
 impl<'a> Plan<'a> {
-    /// Looks for `old` in `text`, to put `new` in its place: the only occurrence, or with `all`
-    /// every one.
+    /// Finds `old` in `text`, to replace it with `new`: the only occurrence, or every one if `all`
+    /// is set.
     pub fn of(text: &[u8], old: &'a [u8], new: &'a [u8], all: bool) -> Result<Plan<'a>, Refusal> {
         let outcome = |occurrences| Outcome {
             occurrences,
@@ -110,24 +110,24 @@ impl<'a> Plan<'a> {
         plan(length, outcome(count), Way::Given(first))
     }
 
-    /// Bytes of the text once it is edited.
+    /// Size of the edited text in bytes.
     pub fn length(&self) -> usize {
         self.length
     }
 
-    /// What will have been done.
+    /// The result that the edit will have.
     pub fn outcome(&self) -> Outcome {
         self.outcome
     }
 
-    /// Makes the edit in the text that it was planned for. A body that nobody else holds, and
-    /// that does not grow, is edited where it is and used up by it; any other is left as it was.
+    /// Applies the edit to the text that it was planned for. A body that nobody else references,
+    /// and that does not grow, is edited in place and consumed; any other body is left unchanged.
     pub fn make(self, body: &mut Bytes) -> Result<Bytes, Refusal> {
         let first = match self.way {
             Way::Made(made) => return Ok(Bytes::from(made)),
             Way::Given(first) => first,
         };
-        // What becomes much shorter would keep all of its memory, so it is copied too.
+        // A much shorter result would keep the whole allocation, so it is copied too.
         if (body.len() / 4 * 3..=body.len()).contains(&self.length) {
             match std::mem::take(body).try_into_mut() {
                 Ok(mut own) => {
@@ -155,7 +155,7 @@ impl<'a> Plan<'a> {
     }
 }
 
-/// Where `old` stands, from its known first place on.
+/// The offsets of `old`, from its known first one.
 fn places<'a>(
     text: &'a [u8],
     old: &'a [u8],
@@ -171,8 +171,8 @@ fn places<'a>(
     std::iter::once(first).chain(more)
 }
 
-/// Replaces within the text's own bytes; `new` is not longer than `old`. What was written never
-/// reaches what is still to be read.
+/// Replaces within the text's own buffer; `new` is not longer than `old`, so writes never overtake
+/// reads.
 fn in_place(text: &mut BytesMut, old: &[u8], new: &[u8], first: usize, count: usize) {
     let finder = Finder::new(old);
     let (mut read, mut write) = (first, first);
@@ -196,7 +196,7 @@ fn in_place(text: &mut BytesMut, old: &[u8], new: &[u8], first: usize, count: us
     text.truncate(write);
 }
 
-/// A text with its replacements made, where the text itself is to stay.
+/// Returns the edited text and leaves the original unchanged.
 pub fn replace(
     text: &Bytes,
     old: &[u8],
@@ -205,11 +205,11 @@ pub fn replace(
 ) -> Result<(Bytes, Outcome), Refusal> {
     let plan = Plan::of(text, old, new, all)?;
     let outcome = plan.outcome();
-    // Held twice, it is not edited where it is.
+    // The second reference prevents an edit in place.
     Ok((plan.make(&mut text.clone())?, outcome))
 }
 
-/// Room for a text of just that length, or the refusal instead of an abort.
+/// A buffer of exactly that length, or an error instead of an abort.
 fn buffer(length: usize) -> Result<Vec<u8>, Refusal> {
     if length > MAX_BYTES {
         return Err(Refusal::TooLarge);
@@ -221,7 +221,7 @@ fn buffer(length: usize) -> Result<Vec<u8>, Refusal> {
     }
 }
 
-/// What the caller of `edit` is told.
+/// The error that the caller of `edit` gets.
 pub fn sentence(refusal: &Refusal, path: &VPath, old: &str) -> Error {
     match refusal {
         Refusal::EmptyOld => Error::new(
@@ -260,8 +260,8 @@ mod tests {
         Ok((body, outcome.occurrences, outcome.crlf))
     }
 
-    /// The edit of a body that others hold as well, and of one that nobody does, must agree; and
-    /// the shared one must stay what it was.
+    /// The edit of a shared body and of an unshared one must agree, and the shared one must stay
+    /// unchanged.
     fn both_ways(
         text: &[u8],
         old: &[u8],
@@ -346,7 +346,7 @@ mod tests {
         assert_eq!(made, &b"one 2 three 2".repeat(100)[..]);
     }
 
-    /// The twin: step by step, byte by byte.
+    /// The naive twin: step by step, byte by byte.
     fn naive(text: &[u8], old: &[u8], new: &[u8]) -> (Vec<u8>, usize) {
         let (mut out, mut at, mut count) = (Vec::new(), 0, 0);
         while at < text.len() {
@@ -385,7 +385,8 @@ mod tests {
             let crlf = |text: &str| text.replace('\n', "\r\n");
             let twin = run(&text, &old, &new, true);
             let got = run(&crlf(&text), &old, &new, true);
-            // A hit that needs no other endings (`\n` first in `old`, say) is taken as given.
+            // A hit that needs no other line endings (if `old` starts with `\n`, say) is taken as
+            // it is.
             if !crlf(&text).contains(&old) {
                 prop_assert_eq!(got, twin.map(|(body, count, _)| (crlf(&body), count, true)));
             }

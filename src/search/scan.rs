@@ -1,8 +1,7 @@
-//! Two questions asked of whole bodies: how many newlines, and is all of it ASCII. In wasm both
-//! are answered sixteen bytes at a time; the standard library's answer to the second takes four,
-//! and everything that is stored is asked it once.
+//! SIMD newline count and ASCII check over whole bodies. In wasm both process sixteen bytes at a
+//! time; the standard library's ASCII check processes four, and every stored body is checked once.
 
-/// How many newlines `bytes` hold.
+/// Number of newlines in `bytes`.
 pub fn newlines(bytes: &[u8]) -> usize {
     #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
     {
@@ -33,11 +32,11 @@ mod wide {
         i32x4_extadd_pairwise_i16x8, i32x4_extract_lane, i32x4_splat, v128, v128_load, v128_or,
     };
 
-    /// A lane counts to 255, so a run of vectors may not be longer.
+    /// A lane counts up to 255, which limits the length of a run.
     const RUN: usize = 255 * 16;
 
     fn load(bytes: &[u8; 16]) -> v128 {
-        // SAFETY: the reference is to sixteen readable bytes, and the load asks for no alignment.
+        // SAFETY: the reference is to sixteen readable bytes, and the load needs no alignment.
         unsafe { v128_load(bytes.as_ptr().cast()) }
     }
 
@@ -48,7 +47,7 @@ mod wide {
         for run in whole.chunks(RUN / 16) {
             let mut lanes = i8x16_splat(0);
             for one in run {
-                // A lane that is equal is all ones, which is -1.
+                // An equal lane has all bits set, which is -1.
                 lanes = i8x16_sub(lanes, i8x16_eq(load(one), newline));
             }
             let pairs = i16x8_extadd_pairwise_u8x16(lanes);
@@ -66,7 +65,7 @@ mod wide {
 
     pub(super) fn is_ascii(bytes: &[u8]) -> bool {
         let (whole, rest) = bytes.as_chunks::<16>();
-        // A foreign letter stops the reading within four kilobytes of it.
+        // A byte above 127 stops the scan within four kilobytes.
         for run in whole.chunks(RUN / 16) {
             let mut seen = i8x16_splat(0);
             for one in run {
@@ -80,8 +79,8 @@ mod wide {
     }
 }
 
-/// Natively these see the plain way only; `tests/wasm_cases` asks the same of the wide one. Cases
-/// stand at the seams: vectors of sixteen, runs of 4,080.
+/// Native builds test the scalar code only; `tests/wasm_cases` tests the SIMD code in the same way.
+/// The cases are around the boundaries: vectors of sixteen bytes, runs of 4,080.
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,4 +1,4 @@
-//! What the storage trait provides: its conveniences, written over its required methods.
+//! The provided methods of the storage trait, implemented in terms of the required ones.
 
 use std::ops::Range;
 
@@ -19,7 +19,7 @@ pub(super) fn walk<'a>(
     visit: &'a mut dyn FnMut(&VPath, &Meta) -> Flow,
 ) -> Pending<'a, ()> {
     Box::pin(async move {
-        // A file may stand at the root of the scope as well as a directory.
+        // The root of the scope may be a file as well as a directory.
         if scope.prefix.is_empty()
             && !scope.root.is_root()
             && let Some(meta) = storage.stat(&scope.root).await?

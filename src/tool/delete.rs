@@ -1,4 +1,4 @@
-//! `delete`: a file, or a directory with all beneath it.
+//! `delete`: a file, or a directory with everything below it.
 
 use crate::error::Result;
 use crate::protocol::Backend;

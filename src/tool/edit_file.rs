@@ -1,5 +1,5 @@
-//! `edit_file`: replaces text in a file that was read. What fails is answered with what a model
-//! needs to mend its call: the nearest lines, or the numbers of the lines that match.
+//! `edit_file`: replaces text in a file that was read before. Errors contain what a model needs to
+//! correct its call: the nearest lines, or the numbers of the lines that match.
 
 use bytes::Bytes;
 
@@ -28,10 +28,10 @@ const ALL: Name = Name {
     aliases: &["replaceAll"],
 };
 
-/// Line numbers told of an ambiguous edit.
+/// Maximum number of line numbers listed for an ambiguous edit.
 const PLACES: usize = 20;
 
-/// Replaces `old_string` by `new_string`.
+/// Replaces `old_string` with `new_string`.
 pub async fn run(set: &ToolSet, backend: &dyn Backend, input: &Input) -> Result<Answer> {
     let path = input.file_path()?;
     let edit = Edit {
@@ -45,7 +45,8 @@ pub async fn run(set: &ToolSet, backend: &dyn Backend, input: &Input) -> Result<
             "Error: old_string and new_string are the same; nothing was changed.",
         ));
     }
-    // Calls made side by side would each take the other's change for a stranger's.
+    // Without this lock, parallel calls would take each other's changes for changes by another
+    // writer.
     let _turn = set.turns.turn(&path).await;
     let mut before = None;
     if set.options.read_before_edit {
@@ -87,8 +88,8 @@ fn stale(set: &ToolSet, path: &VPath, body: &[u8]) -> Option<Answer> {
     )))
 }
 
-/// What the file is after the edit, as far as can be told without another look: a stranger's
-/// change in between makes the next edit ask for a fresh read, as it should.
+/// Records the content after the edit, computed without another read. If another writer changed the
+/// file in between, the next edit asks for a new read, which is correct.
 fn note(set: &ToolSet, path: &VPath, before: Option<&Bytes>, edit: &Edit) {
     let Some(before) = before else { return };
     if let Ok((after, _)) = replace::replace(before, &edit.old, &edit.new, edit.replace_all) {

@@ -1,5 +1,5 @@
-//! `execute`: a command, where the backend can run one. Large output is moved into a file by the
-//! tool set, like any foreign tool's.
+//! `execute`: runs a command, if the backend supports it. The tool set moves large output into a
+//! file, as for any tool from elsewhere.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! `glob`: files by name, capped, newest first.
+//! `glob`: files by name, newest first, up to a limit.
 
 use std::rc::Rc;
 

@@ -1,4 +1,4 @@
-//! `grep`: lines by content, as paths, as lines or as counts, capped.
+//! `grep`: lines by content, as paths, lines or counts, up to a limit.
 
 use std::rc::Rc;
 
@@ -9,11 +9,11 @@ use crate::tool::ls::capped;
 use crate::tool::render::{counted, cut_line};
 use crate::tool::{Answer, OWN_CAP};
 
-/// Matches where the model does not say how many.
+/// Maximum number of matches if the model gives none.
 const MATCHES: usize = 1_000;
-/// Units of a line that are shown.
+/// Maximum length of a shown line in UTF-16 units.
 const WIDTH: usize = 1_000;
-/// Lines of context at most.
+/// Maximum number of context lines.
 const CONTEXT: usize = 100;
 
 const GLOB: Name = Name {
@@ -139,7 +139,7 @@ fn counts(matches: &Matches, how: &str) -> String {
     )
 }
 
-/// Each file's path, its lines below it: `12: ` before a match, `12- ` before context.
+/// Each file's path with its lines below it: `12: ` before a match, `12- ` before context.
 fn content(matches: &Matches, how: &str) -> String {
     let mut out = String::new();
     let mut shown = 0usize;

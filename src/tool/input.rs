@@ -1,6 +1,7 @@
-//! What a model meant. Lenient where models err (another name for an argument, a number as a
-//! string, null for "none", the whole input as a string), strict where guessing would do harm:
-//! a value of the wrong kind is refused with what was expected, as text for the model.
+//! Parses the arguments of a model. Lenient about common mistakes of models (another name for an
+//! argument, a number as a string, null for "none", the whole input as a string), strict where
+//! guessing would be harmful: a value of the wrong type is refused, and the error tells the model
+//! what was expected.
 
 use crate::error::{Error, Kind, Result};
 use crate::path::VPath;
@@ -9,11 +10,11 @@ use crate::tool::json::{self, Value};
 /// The arguments of one call.
 pub struct Input(Vec<(String, Value)>);
 
-/// An argument by its name, and other names that models give it.
+/// The name of an argument, and aliases that models use.
 pub struct Name {
-    /// The one in the schema.
+    /// The name in the schema.
     pub real: &'static str,
-    /// The others.
+    /// The aliases.
     pub aliases: &'static [&'static str],
 }
 
@@ -29,7 +30,7 @@ pub const PATH: Name = Name {
     aliases: &["dir", "directory", "file_path", "filePath", "dir_path"],
 };
 
-/// An argument without other names than its own.
+/// An argument without aliases.
 pub const fn plain(real: &'static str) -> Name {
     Name { real, aliases: &[] }
 }
@@ -39,14 +40,14 @@ fn refuse(message: String) -> Error {
 }
 
 impl Input {
-    /// Reads the input of a call. Nothing, null and an empty text are an empty input.
+    /// Parses the input of a call. No text, null and an empty text are an empty input.
     pub fn parse(text: &str) -> Result<Input> {
         if text.trim().is_empty() {
             return Ok(Input(Vec::new()));
         }
         let mut value = json::parse(text)
             .map_err(|why| refuse(format!("The input is not valid JSON: {why}")))?;
-        // Some models send the object as a text that holds it.
+        // Some models send the object as a JSON string.
         if let Value::Text(inner) = &value {
             if inner.trim().is_empty() {
                 return Ok(Input(Vec::new()));
@@ -76,7 +77,7 @@ impl Input {
         find(name.real).or_else(|| name.aliases.iter().find_map(|alias| find(alias)))
     }
 
-    /// A text, where there is one.
+    /// A string, if there is one.
     pub fn optional_text(&self, name: &Name) -> Result<Option<&str>> {
         match self.get(name) {
             None => Ok(None),
@@ -89,7 +90,7 @@ impl Input {
         }
     }
 
-    /// A text that must be there; an empty one is one.
+    /// A required string; it may be empty.
     pub fn text(&self, name: &Name) -> Result<&str> {
         self.optional_text(name)?.ok_or_else(|| {
             refuse(format!(
@@ -99,18 +100,18 @@ impl Input {
         })
     }
 
-    /// A file's path that must be there.
+    /// A required file path.
     pub fn file_path(&self) -> Result<VPath> {
         VPath::parse_file(self.text(&FILE_PATH)?)
     }
 
-    /// A directory's or file's path; the root where none is given.
+    /// The path of a directory or file; the root if there is none.
     pub fn path(&self) -> Result<VPath> {
         VPath::parse(self.optional_text(&PATH)?.unwrap_or("/"))
     }
 
-    /// A whole number, zero or more. Below zero is zero, fractions are floored, and what is too
-    /// large to count is as large as can be.
+    /// A whole number, zero or more. Negative numbers become zero, fractions are rounded down, and
+    /// numbers that are too large saturate.
     pub fn count(&self, name: &Name) -> Result<Option<usize>> {
         let number = match self.get(name) {
             None => return Ok(None),
@@ -138,7 +139,7 @@ impl Input {
         Ok(Some(number as usize))
     }
 
-    /// A yes or no; no where it is missing.
+    /// A boolean; false if it is missing.
     pub fn flag(&self, name: &Name) -> Result<bool> {
         let text = match self.get(name) {
             None => return Ok(false),

@@ -1,8 +1,8 @@
-//! Reads the JSON that a model sent. Small and of our own, since a general library would cost
-//! more of the wasm than all tools together. It is strict about JSON itself and bounded in depth;
-//! what a value *means* is the business of `input`.
+//! Parses JSON from a model. Written by hand, because a general library would need more wasm than
+//! all tools together. It is strict about JSON syntax and limits the depth; the meaning of values
+//! is defined in `input`.
 
-/// A JSON value. Objects keep the order they came in; of two members with one name the last counts.
+/// A JSON value. Objects keep their order; of two members with the same name the last one counts.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Value {
     /// `null`
@@ -11,7 +11,7 @@ pub enum Value {
     Bool(bool),
     /// Any number.
     Number(f64),
-    /// A text.
+    /// A string.
     Text(String),
     /// An array.
     Array(Vec<Value>),
@@ -20,7 +20,7 @@ pub enum Value {
 }
 
 impl Value {
-    /// What it is, in words.
+    /// The type, as used in error messages.
     pub fn kind(&self) -> &'static str {
         match self {
             Value::Null => "null",
@@ -33,10 +33,10 @@ impl Value {
     }
 }
 
-/// Arrays and objects inside each other.
+/// Maximum depth of nested arrays and objects.
 const MAX_DEPTH: usize = 64;
 
-/// Reads one value, with nothing behind it. The error says what was wrong and at which byte.
+/// Parses one value without trailing text. The error contains the reason and the byte offset.
 pub fn parse(text: &str) -> Result<Value, String> {
     let mut reader = Reader {
         bytes: text.as_bytes(),
@@ -182,7 +182,8 @@ impl Reader<'_> {
                 return Err(self.wrong("a string does not end"));
             };
             let until = self.at.saturating_add(run);
-            // Both ends are ASCII bytes or the run's own, so they stand between characters.
+            // The range starts after an ASCII byte and ends before one, so both ends are character
+            // boundaries.
             out.push_str(self.text.get(self.at..until).unwrap_or_default());
             self.at = until;
             if self.eat(b'"') {
@@ -208,7 +209,7 @@ impl Reader<'_> {
         })
     }
 
-    /// A `\u` escape, two of them where they are a surrogate pair; a lone surrogate is U+FFFD.
+    /// A `\u` escape, or two for a surrogate pair; a lone surrogate becomes U+FFFD.
     fn unicode(&mut self) -> Result<char, String> {
         let first = self.hex()?;
         if !(0xd800..0xe000).contains(&first) {
@@ -242,7 +243,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// The twin: the library that is too large to ship.
+    /// The reference: the library that is too large to ship.
     fn twin(value: &serde_json::Value) -> Value {
         match value {
             serde_json::Value::Null => Value::Null,

@@ -1,4 +1,4 @@
-//! `ls`: one directory, capped, with a word on how to see the rest.
+//! `ls`: one directory, up to a limit, with a note about how to see the rest.
 
 use crate::error::Result;
 use crate::protocol::{Backend, EntryInfo, FileInfo};
@@ -6,7 +6,7 @@ use crate::tool::input::Input;
 use crate::tool::render::{counted, size};
 use crate::tool::{Answer, OWN_CAP};
 
-/// Entries shown.
+/// Maximum number of entries shown.
 const MOST: usize = 1_000;
 
 /// Lists `path`.
@@ -32,12 +32,12 @@ pub async fn run(backend: &dyn Backend, input: &Input) -> Result<Answer> {
     )))
 }
 
-/// Paths alone, for `glob`.
+/// Only the paths, for `glob`.
 pub fn paths(files: &[FileInfo]) -> impl Iterator<Item = String> {
     files.iter().map(FileInfo::shown_path)
 }
 
-/// As many rows as may be shown, and a note about those that may not.
+/// The rows up to the limit, and a note about the omitted ones.
 pub fn capped(rows: impl Iterator<Item = String>, total: usize, how: &str) -> String {
     let mut out = String::new();
     let mut shown = 0usize;

@@ -1,12 +1,13 @@
-//! What a model sees. A [`ToolSet`] takes a tool's name and the JSON a model sent, asks a
-//! [`Backend`], and answers with text (or an image) for the model: never an error of Rust's, for
-//! a model can only mend what it is told. Tools know the `Backend` trait and nothing beneath it;
-//! which backend is asked is said at each call, since a factory may give another one each time.
+//! The tools for a model. A [`ToolSet`] takes the name of a tool and the JSON from a model, calls a
+//! [`Backend`], and answers with text (or an image) for the model. It never returns a Rust error,
+//! because a model can only react to what it reads. Tools use the `Backend` trait and nothing below
+//! it; each call names its backend, because a factory may return a different one each time.
 //!
-//! - [`schema`]: names, descriptions and input schemas; [`json`] and [`input`]: reading inputs.
-//! - one file a tool; [`render`]: numbered text, sizes, cutting.
-//! - [`seen`]: what was read, so that nothing is edited blindly; [`nearest`]: help for failed edits.
-//! - [`offload`]: large results go into files.
+//! - [`schema`]: names, descriptions and input schemas; [`json`] and [`input`]: parsing of inputs.
+//! - one file for each tool; [`render`]: numbered text, sizes, truncation.
+//! - [`seen`]: which contents were read, so that nothing is edited unread; [`nearest`]: help for
+//!   failed edits.
+//! - [`offload`]: moves large results into files.
 
 pub mod delete;
 pub mod edit_file;
@@ -41,20 +42,20 @@ use offload::{What, sanitised};
 use schema::Tool;
 use seen::Seen;
 
-/// How a tool set behaves.
+/// Options of a tool set.
 #[derive(Clone, Debug)]
 pub struct ToolOptions {
-    /// Only these; all where absent.
+    /// The enabled tools; all if absent.
     pub tools: Option<Vec<Tool>>,
-    /// Descriptions in place of ours.
+    /// Descriptions that replace the defaults, by tool name.
     pub descriptions: HashMap<String, String>,
-    /// A system prompt in place of ours.
+    /// A system prompt that replaces the default.
     pub system_prompt: Option<String>,
-    /// Results over so many tokens go into a file; `None`: never.
+    /// Results with more tokens than this are moved into a file; `None` disables that.
     pub result_tokens: Option<usize>,
-    /// Messages over so many tokens likewise.
+    /// The same for messages.
     pub message_tokens: Option<usize>,
-    /// The longest time limit that `execute` takes, in seconds.
+    /// The maximum time limit of `execute`, in seconds.
     pub max_execute_timeout: usize,
     /// Whether a file must have been read before it is edited or overwritten.
     pub read_before_edit: bool,
@@ -79,30 +80,30 @@ impl Default for ToolOptions {
 pub enum Block {
     /// Text.
     Text(String),
-    /// Something that a model can look at or listen to.
+    /// An image or other media for a model.
     Media {
         /// `image`, `audio`, `video` or `file`.
         kind: &'static str,
-        /// Its type.
+        /// Its MIME type.
         mime: String,
         /// Its bytes.
         body: Bytes,
     },
 }
 
-/// What a call answers.
+/// The result of a call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Answer {
-    /// For the model.
+    /// The content for the model.
     pub blocks: Vec<Block>,
-    /// Whether it tells of a failure.
+    /// Whether it reports a failure.
     pub is_error: bool,
-    /// Only from a backend over a caller's state.
+    /// Only from a backend over state that the caller owns.
     pub update: FilesUpdate,
 }
 
 impl Answer {
-    /// A text.
+    /// A text answer.
     pub fn text(text: impl Into<String>) -> Answer {
         Answer {
             blocks: vec![Block::Text(text.into())],
@@ -111,7 +112,7 @@ impl Answer {
         }
     }
 
-    /// A text that tells of a failure.
+    /// A text answer that reports a failure.
     pub fn failure(text: impl Into<String>) -> Answer {
         Answer {
             is_error: true,
@@ -125,18 +126,18 @@ impl Answer {
     }
 }
 
-/// A tool as it is offered to a model.
+/// The definition of a tool for a model.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Definition {
     /// Its name.
     pub name: &'static str,
-    /// What it says of itself.
+    /// Its description.
     pub description: String,
     /// JSON Schema of its input.
     pub schema: &'static str,
 }
 
-/// The tools over a backend, with what they remember.
+/// The tools over a backend, with their state.
 pub struct ToolSet {
     options: ToolOptions,
     seen: RefCell<Seen>,
@@ -144,11 +145,11 @@ pub struct ToolSet {
     unnamed: Cell<u32>,
 }
 
-/// Characters that tools which cap themselves show at most: the usual limit, in characters.
+/// Maximum size of results that tools limit themselves, in characters: the usual token limit.
 const OWN_CAP: usize = 80_000;
 
 impl ToolSet {
-    /// A tool set that has read nothing yet.
+    /// A tool set that has not read any file yet.
     pub fn new(options: ToolOptions) -> ToolSet {
         ToolSet {
             options,
@@ -158,7 +159,7 @@ impl ToolSet {
         }
     }
 
-    /// The tools offered where the backend can run commands, or cannot.
+    /// The available tools, with or without `execute`.
     pub fn tools(&self, shell: bool) -> Vec<Tool> {
         let allowed = |tool: &Tool| match &self.options.tools {
             Some(tools) => tools.contains(tool),
@@ -170,7 +171,7 @@ impl ToolSet {
             .collect()
     }
 
-    /// What is told to the model of each tool.
+    /// The definitions of the available tools.
     pub fn definitions(&self, shell: bool) -> Vec<Definition> {
         let own = |tool: Tool| self.options.descriptions.get(tool.name()).cloned();
         let tools = self.tools(shell).into_iter();
@@ -183,7 +184,7 @@ impl ToolSet {
             .collect()
     }
 
-    /// What is told to the model of the tools as a whole.
+    /// The system prompt about the available tools.
     pub fn system_prompt(&self, shell: bool) -> String {
         match &self.options.system_prompt {
             Some(prompt) => prompt.clone(),
@@ -191,7 +192,7 @@ impl ToolSet {
         }
     }
 
-    /// Calls a tool. Whatever is wrong is said in the answer.
+    /// Calls a tool. Errors are reported in the answer.
     pub async fn call(&self, backend: &dyn Backend, name: &str, input: &str, id: &str) -> Answer {
         let offered = self.tools(backend.shell().is_some());
         let tool = match Tool::named(name) {
@@ -233,8 +234,8 @@ impl ToolSet {
         answer
     }
 
-    /// Moves a text that is too large for a model into a file. `None` where it may stay, because
-    /// it is small enough or comes from a tool that caps itself.
+    /// Moves a text that is too large for a model into a file. `None` if it is small enough, or
+    /// comes from a tool that limits its results itself.
     pub async fn offload(
         &self,
         backend: &dyn Backend,
@@ -258,14 +259,14 @@ impl ToolSet {
         Some(offload::offload(backend, text, &id, what, room).await)
     }
 
-    /// A name for a call that came without an id.
+    /// A name for a call without an id.
     fn next_name(&self) -> String {
         let count = self.unnamed.get().wrapping_add(1);
         self.unnamed.set(count);
         format!("call_{}_{count}", clock::now().micros() / 1_000)
     }
 
-    /// The whole of a file, where the backend can give it.
+    /// The whole content of a file, if the backend supports it.
     async fn whole(&self, backend: &dyn Backend, path: &VPath) -> Result<Option<Bytes>> {
         match backend.read_raw(path).await {
             Ok(file) => Ok(Some(file.body)),
@@ -275,7 +276,7 @@ impl ToolSet {
     }
 }
 
-/// A page of a body that is at hand.
+/// A page of a loaded body.
 fn page_of(body: &Bytes, page: Page) -> (Bytes, Option<Position>) {
     let paged = lines::page(body, page, &LineIndex::build(body));
     (body.slice(paged.range), paged.position)
@@ -299,7 +300,7 @@ fn no_such_tool(name: &str, known: bool, offered: &[Tool]) -> Answer {
     ))
 }
 
-/// A refusal as a model reads it. A wrong input is answered with what is expected.
+/// An error as text for a model. For invalid input it includes the expected parameters.
 fn failed(tool: Tool, error: &Error) -> Answer {
     let text = error.to_string();
     let said = if text.starts_with("Error: ") {
@@ -318,7 +319,7 @@ fn failed(tool: Tool, error: &Error) -> Answer {
     ))
 }
 
-/// The parameters of a tool in one line, those that may be left out in brackets.
+/// The parameters of a tool in one line, with optional ones in brackets.
 fn parameters(tool: Tool) -> String {
     let Ok(json::Value::Object(schema)) = json::parse(tool.schema()) else {
         return String::new();

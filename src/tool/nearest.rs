@@ -1,6 +1,6 @@
-//! Why an edit failed, in a form that lets a model mend its call: the lines nearest to a text
-//! that was not found, or the numbers of the lines where it stands more than once. Likeness is
-//! the share of letter pairs that two lines have in common, which forgives white space.
+//! Explains why an edit failed, so that a model can correct its call: the lines most similar to a
+//! text that was not found, or the numbers of the lines where it occurs more than once. Similarity
+//! is the share of byte pairs that two lines have in common, which ignores white space.
 
 use memchr::memmem;
 
@@ -8,18 +8,18 @@ use crate::order;
 use crate::search::scan;
 use crate::tool::render::cut_line;
 
-/// Lines looked at; an answer about a larger file is about its beginning.
+/// Maximum number of lines compared; in a larger file only the beginning is compared.
 const MAX_LINES: usize = 20_000;
-/// Bytes of a line that count.
+/// Maximum number of bytes of a line that are compared.
 const WEIGHED: usize = 300;
-/// Lines shown.
+/// Maximum number of lines shown.
 const SHOWN: usize = 3;
-/// Likeness below which a line is no help.
+/// Minimum similarity of a useful line.
 const LEAST: f64 = 0.45;
-/// Units of a line that are shown.
+/// Maximum length of a shown line in UTF-16 units.
 const WIDTH: usize = 200;
 
-/// Numbers (from 1) of the lines on which `old` begins, and how often it occurs.
+/// The numbers (from 1) of the lines on which `old` begins, one for each occurrence.
 pub fn places(text: &[u8], old: &[u8], most: usize) -> Vec<usize> {
     let mut lines = Vec::new();
     let (mut line, mut from) = (1usize, 0usize);
@@ -35,7 +35,7 @@ pub fn places(text: &[u8], old: &[u8], most: usize) -> Vec<usize> {
     lines
 }
 
-/// The lines of `text` most like the weightiest line of `old`, numbered, in their order.
+/// The lines of `text` most similar to the longest line of `old`, numbered, in file order.
 pub fn nearest(text: &str, old: &str) -> Vec<String> {
     let Some(wanted) = old
         .lines()
@@ -66,7 +66,7 @@ pub fn nearest(text: &str, old: &str) -> Vec<String> {
         .collect()
 }
 
-/// The pairs of neighbouring bytes of a line without its white space, sorted.
+/// The sorted pairs of adjacent bytes of a line without white space.
 fn pairs(line: &str) -> Vec<[u8; 2]> {
     let solid: Vec<u8> = line
         .bytes()

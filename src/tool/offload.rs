@@ -1,6 +1,6 @@
-//! Large results leave the conversation: the whole text goes into a file, and the model gets a
-//! note with its path, its head and its tail. Where the file cannot be written, the result is
-//! cut, and the note says that and why; nothing is lost in silence.
+//! Moves large results out of the conversation: the whole text goes into a file, and the model gets
+//! a note with its path, its first lines and its last lines. If the file cannot be written, the
+//! result is truncated, and the note says so and gives the reason.
 
 use bytes::Bytes;
 
@@ -9,23 +9,23 @@ use crate::path::VPath;
 use crate::protocol::{Backend, Content, FilesUpdate};
 use crate::tool::render::{counted, cut_line, last_units, split_units, units};
 
-/// Characters that count as one token.
+/// Characters per token.
 pub const TOKEN: usize = 4;
-/// Lines of head and tail.
+/// Number of lines from each end.
 const LINES: usize = 5;
-/// Units of a line in them.
+/// Maximum length of these lines in UTF-16 units.
 const WIDTH: usize = 1_000;
-/// Units of all lines of the head, and of the tail: with the note under 2,000 tokens.
+/// Maximum length of all lines from one end: both with the note stay below 2,000 tokens.
 const PART: usize = 3_500;
-/// Other names tried where a file of the name exists.
+/// How many names are tried if files with the name exist.
 const TRIES: u32 = 32;
 
-/// What is moved out of the way.
+/// The kind of text that is moved.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum What {
     /// The result of a tool.
     Result,
-    /// A message of the user.
+    /// A message from the user.
     Message,
 }
 
@@ -43,16 +43,16 @@ impl What {
     }
 }
 
-/// A text that took the place of a large one.
+/// The replacement of a large text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Moved {
-    /// What the model gets.
+    /// The text for the model.
     pub text: String,
-    /// Only from a backend over a caller's state.
+    /// Only from a backend over state that the caller owns.
     pub update: FilesUpdate,
 }
 
-/// Letters, digits, `-` and `_` of a call's id; the rest becomes `_`. At most 200 of them.
+/// Letters, digits, `-` and `_` of a call id; other characters become `_`. At most 200 characters.
 pub fn sanitised(id: &str) -> String {
     let fits = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '-' | '_');
     id.chars()
@@ -61,7 +61,7 @@ pub fn sanitised(id: &str) -> String {
         .collect()
 }
 
-/// Moves a text into a file of its own.
+/// Moves a text into a new file.
 pub async fn offload(
     backend: &dyn Backend,
     text: &str,
@@ -69,7 +69,7 @@ pub async fn offload(
     what: What,
     room: usize,
 ) -> Moved {
-    // A NUL would make a binary file of it, which no model could read back.
+    // A NUL would make the file binary, and the model could not read it back.
     let kept: String = text.replace('\0', "\u{2400}");
     let body = Bytes::from(kept);
     let mut refusal = String::from("no free name was found");
@@ -84,7 +84,7 @@ pub async fn offload(
                     update: written.files_update.unwrap_or_default(),
                 };
             }
-            // A message is shown to the model again and again: what was saved then serves still.
+            // The same message is sent to the model repeatedly: reuse the file from the first time.
             Err(error) if error.kind() == Kind::AlreadyExists => {
                 if holds(backend, &path, &body).await {
                     return Moved {
@@ -105,7 +105,7 @@ pub async fn offload(
     }
 }
 
-/// Whether a file is there with just these bytes.
+/// Whether a file exists with exactly these bytes.
 async fn holds(backend: &dyn Backend, path: &VPath, body: &Bytes) -> bool {
     matches!(backend.read_raw(path).await, Ok(file) if file.body == *body)
 }

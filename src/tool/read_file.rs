@@ -1,4 +1,4 @@
-//! `read_file`: a page of numbered text, or what a model can look at, or a sentence about a file
+//! `read_file`: a page of numbered text, media that a model can process, or a message about a file
 //! that it cannot.
 
 use bytes::Bytes;
@@ -11,9 +11,9 @@ use crate::tool::input::{Input, Name, plain};
 use crate::tool::render::{Room, Stop, counted, numbered, size};
 use crate::tool::{Answer, Block, OWN_CAP, ToolSet, offload, page_of};
 
-/// Lines where the model does not say how many.
+/// Number of lines if the model gives none.
 const LINES: usize = 100;
-/// The largest file that is shown as an image or the like.
+/// The largest file that is returned as media.
 const MAX_MEDIA: usize = 10 << 20;
 
 struct Shown {
@@ -61,7 +61,7 @@ pub async fn run(set: &ToolSet, backend: &dyn Backend, input: &Input) -> Result<
 
 async fn shown(set: &ToolSet, backend: &dyn Backend, path: &VPath, page: Page) -> Result<Shown> {
     if set.options.read_before_edit {
-        // The whole is needed to know the file again later, and holds the page.
+        // The whole file is needed to recognise it later, and it contains the page.
         match backend.read_raw(path).await {
             Ok(file) => {
                 set.seen.borrow_mut().note(path, &file.body);

@@ -1,10 +1,10 @@
-//! Text as models see it: numbered lines, sizes in words, lines cut at a length. Lengths are
-//! UTF-16 units, as JavaScript counts them; a letter is never cut in two.
+//! Text as models see it: numbered lines, readable sizes, truncated lines. Lengths are UTF-16
+//! units, as in JavaScript; a character is never split.
 
-/// Units of one line that are shown under one number.
+/// Maximum length of a row in UTF-16 units.
 pub const LINE: usize = 5_000;
 
-/// A text's length as JavaScript counts it.
+/// The length of a text in JavaScript.
 pub fn units(text: &str) -> usize {
     if text.is_ascii() {
         return text.len();
@@ -12,7 +12,7 @@ pub fn units(text: &str) -> usize {
     text.chars().map(char::len_utf16).sum()
 }
 
-/// Parts a text behind `count` units; a letter that does not fit goes to the rest.
+/// Splits a text after `count` units; a character that does not fit goes to the rest.
 pub fn split_units(text: &str, count: usize) -> (&str, &str) {
     if text.len() <= count {
         return (text, "");
@@ -30,7 +30,7 @@ pub fn split_units(text: &str, count: usize) -> (&str, &str) {
 /// The last `count` units of a text.
 pub fn last_units(text: &str, count: usize) -> &str {
     let skip = units(text).saturating_sub(count);
-    // Rounded towards the shorter end: a letter on the border is left out.
+    // Rounded down: a character across the boundary is left out.
     let (head, tail) = split_units(text, skip);
     if units(head) < skip {
         let mut letters = tail.chars();
@@ -40,7 +40,7 @@ pub fn last_units(text: &str, count: usize) -> &str {
     tail
 }
 
-/// A line cut at `count` units, saying how much is missing.
+/// A line truncated to `count` units, with the number of missing characters.
 pub fn cut_line(line: &str, count: usize) -> String {
     let (shown, rest) = split_units(line, count);
     if rest.is_empty() {
@@ -49,7 +49,7 @@ pub fn cut_line(line: &str, count: usize) -> String {
     format!("{shown}… [{} more characters]", units(rest))
 }
 
-/// Bytes in words.
+/// A readable size.
 pub fn size(bytes: u64) -> String {
     const STEPS: [(&str, u64); 3] = [("GB", 1 << 30), ("MB", 1 << 20), ("KB", 1 << 10)];
     for (name, step) in STEPS {
@@ -65,27 +65,27 @@ pub fn counted(count: usize, one: &str, many: &str) -> String {
     format!("{count} {}", if count == 1 { one } else { many })
 }
 
-/// Where numbering stopped before the lines did.
+/// Where the page limit ended the numbering.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stop {
-    /// The line not (wholly) shown, from 1.
+    /// The first line not (fully) shown, from 1.
     pub line: usize,
-    /// Units of it that were shown.
+    /// How many of its units were shown.
     pub column: usize,
 }
 
-/// What fits on a page of numbered text.
+/// The limits of a page of numbered text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Room {
-    /// Numbered rows.
+    /// Maximum number of rows.
     pub rows: usize,
-    /// Units of all rows together.
+    /// Maximum length of all rows together.
     pub units: usize,
 }
 
 /// Numbers lines from `first` on: the number right-aligned in six columns, a tab, the line. A line
-/// over [`LINE`] units goes on as `5.1`, `5.2`, …, each a row of its own. `column` units of the
-/// first line are passed over.
+/// over [`LINE`] units continues as `5.1`, `5.2`, …, each in a separate row. The first `column`
+/// units of the first line are skipped.
 pub fn numbered<'a>(
     lines: impl Iterator<Item = &'a str>,
     first: usize,
@@ -105,7 +105,7 @@ pub fn numbered<'a>(
         loop {
             let (chunk, behind) = split_units(rest, LINE);
             let length = units(chunk);
-            // One row is always shown, so that reading on gets somewhere.
+            // At least one row is shown, so that a next page always makes progress.
             let full = rows >= room.rows || used.saturating_add(length) > room.units;
             if full && rows > 0 {
                 return (out, Some(Stop { line, column: at }));

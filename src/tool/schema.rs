@@ -1,7 +1,6 @@
-//! What each tool is called, what it says of itself, and the JSON Schema of its input. The
-//! schemas keep to what every provider accepts: an object of plain properties with a type and a
-//! description, and no more. All words together are held under a budget by a test, since every
-//! call of a model pays for them.
+//! Names, descriptions and JSON Schemas of the tools. The schemas use only what every provider
+//! accepts: an object of plain properties with a type and a description. A test limits the total
+//! length, because every model call pays for it.
 
 /// The tools, in the order in which they are offered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,7 +23,7 @@ pub enum Tool {
     Execute,
 }
 
-/// All of them.
+/// All tools.
 pub const ALL: [Tool; 8] = [
     Tool::Ls,
     Tool::ReadFile,
@@ -37,7 +36,7 @@ pub const ALL: [Tool; 8] = [
 ];
 
 impl Tool {
-    /// The name models call it by.
+    /// The name that models use.
     pub fn name(self) -> &'static str {
         match self {
             Tool::Ls => "ls",
@@ -51,17 +50,17 @@ impl Tool {
         }
     }
 
-    /// The tool of a name.
+    /// The tool with that name.
     pub fn named(name: &str) -> Option<Tool> {
         ALL.into_iter().find(|tool| tool.name() == name)
     }
 
-    /// Whether its results keep themselves small, and are never moved to a file.
+    /// Whether it limits its results itself, so that they are never moved to a file.
     pub fn caps_itself(self) -> bool {
         !matches!(self, Tool::Execute | Tool::Delete)
     }
 
-    /// What it says of itself.
+    /// Its description.
     pub fn description(self) -> &'static str {
         match self {
             Tool::Ls => {
@@ -122,7 +121,7 @@ impl Tool {
     }
 }
 
-/// What a model should know of the tools as a whole.
+/// The system prompt about the tools.
 pub fn prompt(tools: &[Tool]) -> String {
     let has = |tool: Tool| tools.contains(&tool);
     if tools.is_empty() {

@@ -1,35 +1,36 @@
-//! What a tool set has shown its models. A file may be edited or overwritten only when it was read
-//! and is still as it was then; what counts is a hash of all its bytes, which every backend can
-//! give, and not a time, which two writes in one millisecond share.
+//! Records which contents a tool set has returned to its models. A file may be edited or
+//! overwritten only if it was read and has not changed since. Contents are compared by a hash of
+//! all bytes, which works with every backend; a timestamp would not, because two writes in one
+//! millisecond share it.
 //!
-//! One tool set may serve many conversations, each with a file of its own under the same path. So
-//! a path has every state that was read, not only the last: what one conversation reads, changes
-//! or deletes must not make another read again.
+//! One tool set may serve several conversations, each with a different file under the same path. So
+//! every content that was read is kept for a path, not only the last one: reads, changes and
+//! deletes in one conversation must not force another one to read again.
 
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hasher};
 
 use crate::path::VPath;
 
-/// States remembered. Beyond it the one not met for longest is forgotten, and asks to be read
-/// again.
+/// Maximum number of recorded contents. Beyond it the least recently used one is dropped, and its
+/// file must be read again.
 const MAX_STATES: usize = 8_192;
 
-/// How a file stands to what was read of it.
+/// How the current content of a file relates to what was read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Standing {
-    /// It was never read here.
+    /// The file was never read.
     Unread,
-    /// It is not what was read.
+    /// The content differs from what was read.
     Changed,
-    /// It is as it was read.
+    /// The content was read.
     Current,
 }
 
-/// The memory of one tool set.
+/// The recorded contents of one tool set.
 #[derive(Default)]
 pub struct Seen {
-    /// By path, by hash: when it was met last.
+    /// By path, then by hash: the time of the last use.
     files: HashMap<VPath, HashMap<u64, u64>>,
     states: usize,
     clock: u64,
@@ -42,7 +43,7 @@ fn hash(body: &[u8]) -> u64 {
 }
 
 impl Seen {
-    /// A model knows the file as these bytes.
+    /// Records that a model knows this content of the file.
     pub fn note(&mut self, path: &VPath, body: &[u8]) {
         self.clock = self.clock.wrapping_add(1);
         let states = self.files.entry(path.clone()).or_default();
@@ -54,7 +55,7 @@ impl Seen {
         }
     }
 
-    /// How a file with these bytes stands.
+    /// The standing of a file with this content.
     pub fn standing(&self, path: &VPath, body: &[u8]) -> Standing {
         match self.files.get(path) {
             None => Standing::Unread,

@@ -1,4 +1,4 @@
-//! The tools as a model meets them, over memory.
+//! The tools as a model uses them, over an in-memory backend.
 
 use futures_util::FutureExt;
 
@@ -328,7 +328,7 @@ fn a_large_result_is_moved_and_every_line_can_be_read_back() {
         offset = next.trim_end_matches(']').parse().expect("a number");
     }
     assert!(seen == large);
-    // A second result of the same call takes another name; the same one again is there already.
+    // Another result of the same call gets another name; the same result reuses its file.
     let again = |text: &str| {
         let moved = set.offload(&backend, text, "call/1.x", "shell", What::Result);
         moved.now_or_never().expect("at once").expect("moved").text

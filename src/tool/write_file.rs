@@ -1,4 +1,4 @@
-//! `write_file`: a new file; or, where the backend overwrites, the whole of one that was read.
+//! `write_file`: creates a file; if the backend overwrites, also replaces one that was read before.
 
 use bytes::Bytes;
 
@@ -39,7 +39,7 @@ pub async fn run(set: &ToolSet, backend: &dyn Backend, input: &Input) -> Result<
             },
             Ok(None) => {}
             Err(error) if error.kind() == Kind::NotFound => {}
-            // The write itself tells best what stands in its way.
+            // The write itself reports the best error.
             Err(_) => {}
         }
     }

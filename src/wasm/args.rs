@@ -1,5 +1,6 @@
-//! Reads the arguments of a call: little-endian numbers, texts with their length before them,
-//! and buffers by number. A message that ends too soon is a defect of the glue, told as such.
+//! Parses the arguments of a call: little-endian numbers, texts with a length prefix, and buffers
+//! by number. A truncated message is a bug of the JavaScript side and reported as an internal
+//! error.
 
 use std::rc::Rc;
 
@@ -9,11 +10,11 @@ use crate::error::{Error, Result};
 use crate::path::VPath;
 use crate::wasm::buffers;
 
-/// The rest of a message.
+/// The unread rest of a message.
 pub struct Args<'a>(&'a [u8]);
 
 impl<'a> Args<'a> {
-    /// A whole message.
+    /// Starts at the beginning of a message.
     pub fn new(message: &'a [u8]) -> Args<'a> {
         Args(message)
     }
@@ -39,12 +40,12 @@ impl<'a> Args<'a> {
         Ok(u8::from_le_bytes(self.array()?))
     }
 
-    /// A yes or no.
+    /// A boolean.
     pub fn bool(&mut self) -> Result<bool> {
         Ok(self.u8()? != 0)
     }
 
-    /// A whole number.
+    /// An unsigned integer.
     pub fn u32(&mut self) -> Result<u32> {
         Ok(u32::from_le_bytes(self.array()?))
     }
@@ -54,21 +55,21 @@ impl<'a> Args<'a> {
         Ok(f64::from_le_bytes(self.array()?))
     }
 
-    /// A count, where JavaScript sends a number below zero for "none".
+    /// A count; JavaScript sends a negative number for "none".
     pub fn count(&mut self) -> Result<Option<usize>> {
         let number = self.f64()?;
         // A float-to-integer cast saturates.
         Ok((number >= 0.0).then_some(number as usize))
     }
 
-    /// A text.
+    /// A string.
     pub fn str(&mut self) -> Result<&'a str> {
         let len = self.u32()? as usize;
         std::str::from_utf8(self.bytes(len)?)
             .map_err(|_| Error::internal("A call's message holds text that is not UTF-8"))
     }
 
-    /// A text, or none.
+    /// An optional string.
     pub fn optional_str(&mut self) -> Result<Option<&'a str>> {
         if self.bool()? {
             self.str().map(Some)
@@ -87,7 +88,7 @@ impl<'a> Args<'a> {
         VPath::parse_file(self.str()?)
     }
 
-    /// The path of a file, and whether it was given as it is spelled.
+    /// The path of a file, and whether it was given in canonical form.
     pub fn named_file(&mut self) -> Result<(VPath, bool)> {
         let given = self.str()?;
         let path = VPath::parse_file(given)?;
@@ -95,7 +96,7 @@ impl<'a> Args<'a> {
         Ok((path, same))
     }
 
-    /// A content: short ones stand in the message, others in a buffer.
+    /// File content: short content is inside the message, longer content in a buffer.
     pub fn blob(&mut self) -> Result<Bytes> {
         if !self.bool()? {
             let len = self.u32()? as usize;
@@ -107,7 +108,7 @@ impl<'a> Args<'a> {
             .ok_or_else(|| Error::internal("A call's buffer was taken before"))
     }
 
-    /// A content that is text.
+    /// Content that is text.
     pub fn text_blob(&mut self) -> Result<Rc<str>> {
         let bytes = self.blob()?;
         std::str::from_utf8(&bytes)

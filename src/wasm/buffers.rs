@@ -1,6 +1,6 @@
-//! Bytes on their way in. JavaScript asks for a buffer, encodes or copies straight into it, and
-//! passes its number; the call that takes it owns the bytes from then on, without a copy.
-//! Memory that cannot be had is a refusal, never a trap.
+//! Buffers for incoming bytes. JavaScript requests a buffer, encodes or copies directly into it,
+//! and passes its number; the call that takes it then owns the bytes, without a copy. If memory
+//! cannot be allocated, that is an error and not a trap.
 
 use std::collections::HashMap;
 
@@ -19,7 +19,7 @@ struct Buffers {
     held: HashMap<u32, Vec<u8>>,
 }
 
-/// A new buffer of `len` zero bytes; 0 where there is no memory for it.
+/// A new buffer of `len` zero bytes; 0 if memory cannot be allocated.
 #[wasm_bindgen]
 pub fn buffer_new(len: usize) -> u32 {
     let mut bytes = Vec::new();
@@ -35,7 +35,7 @@ pub fn buffer_new(len: usize) -> u32 {
     })
 }
 
-/// Makes a buffer `len` bytes long; `false` where there is no memory for it.
+/// Resizes a buffer to `len` bytes; `false` if memory cannot be allocated.
 #[wasm_bindgen]
 pub fn buffer_resize(id: u32, len: usize) -> bool {
     BUFFERS.with_borrow_mut(|buffers| {
@@ -51,7 +51,7 @@ pub fn buffer_resize(id: u32, len: usize) -> bool {
     })
 }
 
-/// Where a buffer's bytes are, until the next call into wasm.
+/// The address of a buffer's bytes, valid until the next call into wasm.
 #[wasm_bindgen]
 pub fn buffer_ptr(id: u32) -> *const u8 {
     BUFFERS.with_borrow(|buffers| {
@@ -62,24 +62,25 @@ pub fn buffer_ptr(id: u32) -> *const u8 {
     })
 }
 
-/// Gives a buffer back unused.
+/// Frees an unused buffer.
 #[wasm_bindgen]
 pub fn buffer_drop(id: u32) {
     BUFFERS.with_borrow_mut(|buffers| buffers.held.remove(&id));
 }
 
-/// Takes a buffer's bytes, the first `len` of them.
+/// Takes a buffer and returns its first `len` bytes.
 pub fn take(id: u32, len: usize) -> Option<Vec<u8>> {
     let mut bytes = BUFFERS.with_borrow_mut(|buffers| buffers.held.remove(&id))?;
     bytes.truncate(len);
-    // Text is encoded into room for the worst case; what was not needed is worth giving back.
+    // Text is encoded into space for the worst case; frees what was not needed.
     if bytes.capacity() > bytes.len() + bytes.len() / 8 + 64 {
         bytes.shrink_to_fit();
     }
     Some(bytes)
 }
 
-/// Room for the arguments of one call, at least `len` bytes; 0 where there is none.
+/// Scratch memory for the arguments of one call, at least `len` bytes; 0 if memory cannot be
+/// allocated.
 #[wasm_bindgen]
 pub fn scratch(len: usize) -> *const u8 {
     SCRATCH.with_borrow_mut(|scratch| {
@@ -94,7 +95,7 @@ pub fn scratch(len: usize) -> *const u8 {
     })
 }
 
-/// Reads the arguments of one call.
+/// Passes the arguments of one call to `read`.
 pub fn with_scratch<T>(len: usize, read: impl FnOnce(&[u8]) -> T) -> T {
     SCRATCH.with_borrow(|scratch| read(scratch.get(..len).unwrap_or_default()))
 }

@@ -1,4 +1,4 @@
-//! One call of the protocol: reads its message, asks the backend, packs the answer.
+//! One call of the protocol: parses its message, calls the backend, packs the reply.
 
 use std::future::Future;
 use std::pin::pin;
@@ -23,7 +23,7 @@ use crate::wasm::policy;
 use crate::wasm::reply::{Reply, reply_done, reply_ptr};
 use crate::wasm::{buffers, handles, task};
 
-/// Packs an answer, or the refusal in its place.
+/// Packs a result, or the error instead.
 pub fn answered<T>(answer: Result<T>, pack: impl FnOnce(&mut Reply, T)) -> Reply {
     match answer {
         Ok(value) => {
@@ -35,8 +35,8 @@ pub fn answered<T>(answer: Result<T>, pack: impl FnOnce(&mut Reply, T)) -> Reply
     }
 }
 
-/// Answers a call on the spot, and tells where the answer begins. For backends whose futures are
-/// always ready. A limit in milliseconds below zero is none.
+/// Completes a call synchronously and returns the address of the reply. For backends whose futures
+/// are always ready. `limit` is in milliseconds; a negative value means no limit.
 #[wasm_bindgen]
 pub fn call_now(handle: u32, operation: u8, len: usize, limit: f64) -> *const u8 {
     let mut future = pin!(prepared(handle, operation, len));
@@ -53,14 +53,15 @@ pub fn call_now(handle: u32, operation: u8, len: usize, limit: f64) -> *const u8
     reply_ptr()
 }
 
-/// Starts a call; 0 when it is answered already, else its task. The limit is as above.
+/// Starts a call; 0 if it has completed already, else its task. `limit` is as above.
 #[wasm_bindgen]
 pub fn call_start(handle: u32, operation: u8, len: usize, limit: f64) -> u32 {
     task::start_within(limit, prepared(handle, operation, len))
 }
 
 fn prepared(handle: u32, operation: u8, len: usize) -> LocalBoxFuture<'static, Reply> {
-    // The answer before was read to its end; bodies that it holds could not be edited in place.
+    // The previous reply was read completely; while it holds bodies, they cannot be edited in
+    // place.
     reply_done();
     let asked = buffers::with_scratch(len, |message| {
         asked(handle, operation, &mut Args::new(message))
@@ -227,7 +228,7 @@ fn delete(backend: SharedBackend, args: &mut Args<'_>) -> Asked {
     }))
 }
 
-/// Parses a batch of paths; one that is no path is answered by itself, the others go on.
+/// Parses a batch of paths; an invalid path gets its own error, the others continue.
 fn parse_batch<T>(
     args: &mut Args<'_>,
     mut rest: impl FnMut(&mut Args<'_>, Result<VPath>) -> Result<(Result<()>, Option<T>)>,
@@ -317,7 +318,7 @@ fn execute(backend: SharedBackend, args: &mut Args<'_>) -> Asked {
     }))
 }
 
-/// What `id` is, where the backend can run commands.
+/// The `id` of the backend, if it supports commands.
 #[wasm_bindgen]
 pub fn shell_id(handle: u32) -> Option<String> {
     let backend = handles::backend(handle).ok()?;
@@ -325,7 +326,7 @@ pub fn shell_id(handle: u32) -> Option<String> {
 }
 
 fn put_infos(reply: &mut Reply, infos: &[FileInfo]) {
-    // Only directories are shown as anything but their path.
+    // Only the shown paths of directories differ from their paths.
     let dirs: Vec<String> = infos
         .iter()
         .filter(|info| info.is_dir())
@@ -336,7 +337,7 @@ fn put_infos(reply: &mut Reply, infos: &[FileInfo]) {
         EntryInfo::Directory => dirs.next().map_or(&b""[..], |dir| dir.as_bytes()),
         EntryInfo::File { .. } => info.path.as_str().as_bytes(),
     }));
-    // A size below zero marks a directory.
+    // A negative size marks a directory.
     reply.f64s(infos.iter().map(|info| match info.entry {
         EntryInfo::Directory => -1.0,
         EntryInfo::File { size, .. } => size.map_or(f64::NAN, |size| size as f64),
@@ -357,7 +358,7 @@ fn put_matches(reply: &mut Reply, matches: &Matches, context: bool) {
     reply.len(matches.rows.len());
     reply.u32s(matches.rows.iter().map(|row| row.file));
     reply.u32s(matches.rows.iter().map(|row| row.line));
-    // Without context every row has a text of its own.
+    // Without context every row has its own text.
     reply.bool(context);
     if context {
         reply.u32s(matches.rows.iter().map(|row| row.text));
@@ -379,7 +380,7 @@ pub fn put_raw(reply: &mut Reply, file: RawFile) {
     reply.body(file.body);
 }
 
-/// Packs changes for a caller's state.
+/// Packs changes for state that the caller owns.
 pub fn put_update(reply: &mut Reply, update: Option<FilesUpdate>) {
     reply.bool(update.is_some());
     let Some(update) = update else { return };
@@ -421,7 +422,7 @@ fn put_capability(reply: &mut Reply, capability: Capability) {
     }
 }
 
-/// The refusal of a value that no text or number can be made of.
+/// The error for a value that cannot be converted to a string or number.
 pub fn wrong_argument(name: &str, expected: &str) -> Error {
     Error::new(Kind::InvalidArgument, format!("{name} must be {expected}"))
 }

@@ -1,25 +1,26 @@
-//! Chunks: parts of the module that are loaded when a class that needs them is used.
+//! Chunks: parts of the module that are loaded when a class first needs them.
 //!
-//! The build cuts the linked module at these points (`scripts/lib/wasm.mjs`): what is reachable
-//! only through [`chunk!`] moves into a file of its own, which shares the primary's memory and
-//! table. One point a chunk: it answers with a table of the chunk's functions. Builds without the
-//! feature `split` (tests, `--dev`) hold everything in one module and look the table up directly.
+//! The build splits the linked module at these points (`scripts/lib/wasm.mjs`): code that is
+//! reachable only through [`chunk!`] moves into a separate file, which shares the memory and the
+//! table of the primary module. Each chunk has one split point, which returns a table of the
+//! chunk's functions. Builds without the feature `split` (tests, `--dev`) keep everything in one
+//! module and access the table directly.
 //!
 //! A call into a chunk that is not loaded traps. The TypeScript side loads it first: every class
 //! module names its chunk (`pkg-template/src/core/chunk.ts`).
 
-/// What a chunk exports.
+/// The exports of a chunk.
 pub struct Table<F> {
     /// Its functions.
     pub functions: F,
-    /// Panics in the chunk's own code, so that a test can see what a caller sees.
+    /// Panics in the chunk's own code, to test what a caller sees.
     #[cfg(feature = "testing")]
     pub panic: fn(),
 }
 
-/// Defines `chunk()`, which gives this chunk's functions. The splitter finds the two ends of the
-/// cut by the names here: the chunk's, and 32 hexadecimal digits, which are all zero since no
-/// chunk has a second point.
+/// Defines `chunk()`, which returns this chunk's functions. The splitter finds the two ends of a
+/// split point by these names: the chunk's name and 32 hexadecimal digits, which are all zero
+/// because each chunk has only one split point.
 macro_rules! chunk {
     ($name:literal, $functions:ty = $table:expr) => {
         fn chunk() -> &'static $functions {
@@ -62,8 +63,8 @@ macro_rules! chunk {
                     (&raw const TABLE).cast()
                 }
 
-                // SAFETY: the splitter binds `from_chunk` to `in_chunk`, which answers with the
-                // address of a static of this type.
+                // SAFETY: the splitter links `from_chunk` to `in_chunk`, which returns the address
+                // of a static of this type.
                 unsafe { &*from_chunk().cast::<$crate::wasm::chunk::Table<$functions>>() }
             }
         }

@@ -17,7 +17,7 @@ struct Functions {
 
 chunk!("router", Functions = Functions { new });
 
-/// Makes a router of handles; answers its own.
+/// Creates a composite from handles; replies with its handle.
 #[wasm_bindgen]
 pub fn composite_new(len: usize) {
     (chunk().new)(len);

@@ -1,4 +1,4 @@
-//! `ContextHubBackend`: files in a repo of LangSmith's Context Hub.
+//! `ContextHubBackend`: files in a repository of LangSmith's Context Hub.
 
 use std::rc::Rc;
 
@@ -18,7 +18,7 @@ struct Functions {
 
 chunk!("hub", Functions = Functions { new });
 
-/// A new one.
+/// Creates the backend and returns its handle.
 #[wasm_bindgen]
 pub fn context_hub_new(client: JsValue, repo: String, overwrite: bool) -> u32 {
     (chunk().new)(client, repo, overwrite)

@@ -18,7 +18,7 @@ struct Functions {
 
 chunk!("custom", Functions = Functions { new });
 
-/// Every operation over a storage written in JavaScript. A limit below zero is none.
+/// Creates a backend over a storage written in JavaScript. A negative limit means no limit.
 #[wasm_bindgen]
 pub fn custom_new(
     object: JsValue,

@@ -23,7 +23,8 @@ struct Functions {
 
 chunk!("disk", Functions = Functions { new });
 
-/// A folder of the host's disk; with an id and a callback, commands beside it.
+/// Creates a backend over a folder of the host's disk; with an id and a callback, it also runs
+/// commands.
 #[wasm_bindgen]
 pub fn disk_new(
     object: JsValue,
@@ -53,7 +54,7 @@ fn new(
     }
 }
 
-/// Whether a file's name alone says that it is no text.
+/// Whether a file's name alone shows that it is not text.
 #[wasm_bindgen]
 pub fn is_binary_name(name: &str) -> bool {
     VPath::parse(name).is_ok_and(|path| file::is_binary_name(&path))

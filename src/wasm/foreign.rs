@@ -15,7 +15,7 @@ struct Functions {
 
 chunk!("foreign", Functions = Functions { new });
 
-/// A handle for a JavaScript object with the protocol's methods.
+/// Creates a handle for a JavaScript object with the methods of the protocol.
 #[wasm_bindgen]
 pub fn foreign_new(object: JsValue) -> u32 {
     (chunk().new)(object)

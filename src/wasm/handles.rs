@@ -1,5 +1,5 @@
-//! Numbers that stand for backends. A backend lives as long as anyone holds it: its handle, or a
-//! router, policy or tool set that it was given to.
+//! Numeric handles for backends. A backend lives as long as there is a reference to it: from its
+//! handle, or from a composite, policy or tool set that uses it.
 
 use std::any::Any;
 use std::collections::HashMap;
@@ -23,11 +23,11 @@ struct Handles {
 
 struct Held {
     backend: SharedBackend,
-    /// Absent where no class has methods of its own for it.
+    /// Absent if no class has additional methods for it.
     itself: Option<Rc<dyn Any>>,
 }
 
-/// Holds a backend and gives its number.
+/// Stores a backend and returns its handle.
 pub fn hold<B: crate::protocol::Backend + 'static>(backend: Rc<B>) -> u32 {
     put(Held {
         backend: backend.clone(),
@@ -35,7 +35,7 @@ pub fn hold<B: crate::protocol::Backend + 'static>(backend: Rc<B>) -> u32 {
     })
 }
 
-/// Holds a backend of which nothing but the protocol is known.
+/// Stores a backend that has only the methods of the protocol.
 pub fn hold_shared(backend: SharedBackend) -> u32 {
     put(Held {
         backend,
@@ -52,14 +52,14 @@ fn put(held: Held) -> u32 {
     })
 }
 
-/// The backend behind a number.
+/// The backend of a handle.
 pub fn backend(id: u32) -> Result<SharedBackend> {
     HANDLES
         .with_borrow(|handles| handles.held.get(&id).map(|held| held.backend.clone()))
         .ok_or_else(closed)
 }
 
-/// The backend behind a number, as the very type that a class has methods of its own for.
+/// The backend of a handle as a concrete type, for classes with additional methods.
 pub fn itself<B: 'static>(id: u32) -> Result<Rc<B>> {
     HANDLES
         .with_borrow(|handles| handles.held.get(&id).map(|held| held.itself.clone()))
@@ -72,11 +72,11 @@ fn closed() -> Error {
     Error::new(Kind::Unavailable, "This backend was closed")
 }
 
-/// Lets go of a backend.
+/// Releases a handle.
 #[wasm_bindgen]
 pub fn handle_drop(id: u32) {
     crate::wasm::policy::forget(id);
     let gone = HANDLES.with_borrow_mut(|handles| handles.held.remove(&id));
-    // Dropped outside the borrow: it may hold others.
+    // Dropped outside the borrow, because it may own other handles.
     drop(gone);
 }

@@ -1,7 +1,7 @@
-//! Where memory comes from. Each time wasm's memory grows, JavaScript's view of all of it is
-//! thrown away and made anew, and the collector is told of a new large object; grown by what is
-//! needed just now, as the standard library does, a thousand small writes spend most of their
-//! time in that. So memory grows by a megabyte at least, and by an eighth of what there is.
+//! The memory allocator. Each time wasm memory grows, the JavaScript view of it must be created
+//! again, and the garbage collector is notified of a new large object. If memory grew only by what
+//! is needed at the moment, as in the standard library, a thousand small writes would spend most of
+//! their time on that. So memory grows by at least a megabyte, and at least an eighth of its size.
 
 use core::alloc::{GlobalAlloc, Layout};
 use core::arch::wasm32::{memory_grow, memory_size};
@@ -15,13 +15,13 @@ use dlmalloc::{Allocator, Dlmalloc};
 static HEAP: Heap = Heap(UnsafeCell::new(Dlmalloc::new_with_allocator(Growing)));
 
 const PAGE: usize = 64 * 1024;
-/// Pages asked for at least.
+/// Minimum number of pages to grow by.
 const STEP: usize = 16;
 
 struct Growing;
 
-// SAFETY: `alloc` hands out memory that `memory_grow` made just now, so it is nobody else's, and
-// nothing is ever given back.
+// SAFETY: `alloc` returns memory that `memory_grow` has just created, so nobody else uses it, and
+// memory is never released.
 unsafe impl Allocator for Growing {
     fn alloc(&self, size: usize) -> (*mut u8, usize, u32) {
         let needed = size.div_ceil(PAGE);
@@ -70,16 +70,16 @@ unsafe impl Allocator for Growing {
 
 struct Heap(UnsafeCell<Dlmalloc<Growing>>);
 
-/// Whether the allocator is at work. It never panics, but an engine may throw between any two of
-/// its functions where the host's stack ends, and then its lists may be half changed.
+/// Whether the allocator is running. It never panics, but an engine may throw between any two of
+/// its functions on a stack overflow, and its lists may then be inconsistent.
 static AT_WORK: AtomicBool = AtomicBool::new(false);
 
-/// Whether the allocator was interrupted.
+/// Whether the allocator was interrupted, so that its state may be inconsistent.
 pub fn was_interrupted() -> bool {
     AT_WORK.load(Ordering::Relaxed)
 }
 
-/// Whether the last allocation failed: a trap right behind it is for want of memory.
+/// Whether the last allocation failed: a trap right after it was caused by lack of memory.
 static FAILED: AtomicBool = AtomicBool::new(false);
 
 /// Whether the last allocation failed.
@@ -114,8 +114,8 @@ pub mod testing {
 
     static LEFT: AtomicU32 = AtomicU32::new(0);
 
-    /// Lets the allocation with that number from here on fail, counted from 1; 0 lets none fail.
-    /// Answers how many of those asked for before are left.
+    /// Lets the allocation with that number fail, counted from 1 from now on; 0 disables that.
+    /// Returns how many allocations were left until the previously requested failure.
     #[wasm_bindgen]
     pub fn fail_allocation(number: u32) -> u32 {
         LEFT.swap(number, Ordering::Relaxed)
@@ -128,11 +128,11 @@ pub mod testing {
     }
 }
 
-// SAFETY: this module is built for one thread; there is no other to share it with.
+// SAFETY: this module is built for a single thread.
 unsafe impl Sync for Heap {}
 
-// SAFETY: every call is passed on to the allocator as it is, and nothing that it calls allocates,
-// so it is never entered twice.
+// SAFETY: every call is forwarded unchanged to the allocator, and nothing that it calls allocates,
+// so it is never re-entered.
 unsafe impl GlobalAlloc for Heap {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         // SAFETY: see the impl.
@@ -145,12 +145,12 @@ unsafe impl GlobalAlloc for Heap {
     }
 
     unsafe fn dealloc(&self, at: *mut u8, layout: Layout) {
-        // SAFETY: see the impl; the caller vouches for `at` and `layout`.
+        // SAFETY: see the impl; the caller guarantees `at` and `layout`.
         whole(|| unsafe { (*self.0.get()).free(at, layout.size(), layout.align()) })
     }
 
     unsafe fn realloc(&self, at: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        // SAFETY: see the impl; the caller vouches for `at` and `layout`.
+        // SAFETY: see the impl; the caller guarantees `at` and `layout`.
         allocated(|| unsafe { (*self.0.get()).realloc(at, layout.size(), layout.align(), size) })
     }
 }

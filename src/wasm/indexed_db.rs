@@ -1,4 +1,4 @@
-//! `IndexedDbBackend`: files in the browser's database.
+//! `IndexedDbBackend`: files in IndexedDB.
 
 use std::rc::Rc;
 use std::time::Duration;
@@ -20,7 +20,7 @@ struct Functions {
 
 chunk!("idb", Functions = Functions { new });
 
-/// A new one. `tell` is called with the paths of each change.
+/// Creates the backend and returns its handle. `tell` is called with the paths of each change.
 #[wasm_bindgen]
 pub fn indexed_db_new(
     database: String,

@@ -1,10 +1,10 @@
-//! The JavaScript boundary: parse, call, convert. No logic lives here.
+//! The JavaScript boundary: parse, call, convert. There is no logic here.
 //!
-//! JavaScript holds numbers, not objects: a *handle* stands for a backend ([`handles`]), a
-//! *buffer* for bytes on their way in ([`buffers`]), a *task* for a call that is still running
-//! ([`task`]). One call is one message: arguments are written into scratch memory, [`call`]
-//! reads them, and the answer is left packed in memory ([`reply`]) for a few lines of JavaScript
-//! to unfold. Nothing is built field by field across the boundary.
+//! JavaScript holds numbers, not objects: a *handle* for a backend ([`handles`]), a *buffer* for
+//! incoming bytes ([`buffers`]), a *task* for a call that is still running ([`task`]). One call is
+//! one message: arguments are written into scratch memory, [`call`] parses them, and the packed
+//! reply is left in memory ([`reply`]) for a few lines of JavaScript to unpack. No objects are
+//! built field by field across the boundary.
 
 pub mod args;
 pub mod buffers;
@@ -34,7 +34,7 @@ pub mod tools;
 use wasm_bindgen::prelude::wasm_bindgen;
 
 /// Called once, before anything else: `wake(task)` must poll that task soon, and
-/// `panicked(message)` is told what a panic said just before it traps.
+/// `panicked(message)` receives the message of a panic just before it traps.
 #[wasm_bindgen]
 pub fn boot(wake: js_sys::Function, panicked: js_sys::Function) {
     task::set_waker(wake);

@@ -19,8 +19,10 @@ struct Functions {
 
 chunk!("opfs", Functions = Functions { new });
 
-/// A new one. `directory` is a handle, or `undefined` for the origin's own file system; `steps`
-/// are the directories beneath it; `exclusive` says that only backends like it write there. `tell` is called with the paths of each change.
+/// Creates the backend and returns its handle. `directory` is a directory handle, or `undefined`
+/// for the origin's own file system; `steps` are the directories below it; `exclusive` is the
+/// caller's promise that only backends with this option write there. `tell` is called with the
+/// paths of each change.
 #[wasm_bindgen]
 pub fn opfs_new(
     directory: JsValue,

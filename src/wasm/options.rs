@@ -3,7 +3,7 @@
 use crate::backend::files::{FilesOptions, WriteMode};
 use crate::file::Format;
 
-/// The options of [`Files`](crate::backend::files::Files). A limit below zero is none.
+/// The options of [`Files`](crate::backend::files::Files). A negative limit means no limit.
 pub fn files_options(overwrite: bool, v1: bool, max_file_bytes: f64) -> FilesOptions {
     FilesOptions {
         write_mode: if overwrite {

@@ -1,6 +1,6 @@
-//! What happens when this library is wrong. A panic aborts, which in WebAssembly is a trap: the
-//! JavaScript side catches it, puts the stack pointer back, and throws or rejects an ordinary
-//! `Error`. It can only name the cause because the hook here tells it first.
+//! Handling of bugs in this library. A panic aborts, which is a trap in WebAssembly: the JavaScript
+//! side catches it, restores the stack pointer, and throws or rejects with an ordinary `Error`. It
+//! knows the cause only because the hook here reports the panic message first.
 
 use js_sys::Function;
 use wasm_bindgen::JsValue;
@@ -14,12 +14,12 @@ thread_local! {
     static LISTENER: RefCell<Option<Function>> = const { RefCell::new(None) };
 }
 
-/// Says who is told of a panic.
+/// Sets the function that receives panic messages.
 pub fn set_listener(listener: Function) {
     LISTENER.with_borrow_mut(|held| *held = Some(listener));
     std::panic::set_hook(Box::new(|info| {
         let message = info.to_string();
-        // The listener may be gone or borrowed if the panic happened here of all places.
+        // The listener may be gone or borrowed if the panic happened in this module.
         let listener = LISTENER.try_with(|held| held.try_borrow().and_then(|l| l.clone()));
         if let Ok(Some(listener)) = listener {
             let _ = listener.call1(&JsValue::NULL, &JsValue::from_str(&message));
@@ -27,9 +27,9 @@ pub fn set_listener(listener: Function) {
     }));
 }
 
-/// A trap has ended the calls whose frames are below that address of the stack. Where `all` is
-/// true no call into this module is under way any more. Answers 2 where the memory itself may be
-/// damaged, so that nothing here can be used again, 1 where there was no memory left, else 0.
+/// Reports a trap that ended the calls with frames below that stack address. If `all` is true, no
+/// call into this module is in progress any more. Returns 2 if memory may be corrupted, so that the
+/// module must not be used again, 1 if memory was exhausted, else 0.
 #[wasm_bindgen]
 pub fn trapped(below: usize, all: bool) -> u8 {
     if heap::was_interrupted() {
@@ -41,7 +41,7 @@ pub fn trapped(below: usize, all: bool) -> u8 {
     u8::from(exhausted)
 }
 
-/// Panics, so that a test can see what a caller sees.
+/// Deliberate panics, to test what a caller sees.
 #[cfg(feature = "testing")]
 pub mod testing {
     use wasm_bindgen::prelude::wasm_bindgen;
@@ -75,12 +75,12 @@ pub mod testing {
             "sql" => sql::panic_in_chunk(),
             "store" => store::panic_in_chunk(),
             "tools" => tools::panic_in_chunk(),
-            // Not a panic: the test that names it fails.
+            // Does not panic, so the test that uses this name fails.
             _ => {}
         }
     }
 
-    /// Panics in a task, after it has waited once.
+    /// Panics in a task, after its first wait.
     #[wasm_bindgen]
     #[expect(clippy::panic, reason = "that is what it is for")]
     pub fn panic_later() -> u32 {

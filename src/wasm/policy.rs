@@ -1,5 +1,5 @@
-//! `withPolicy`: reads the rules that TypeScript has looked at, and lends the host's callbacks to
-//! them. A callback that answers with something unforeseen refuses.
+//! `withPolicy`: converts rules that TypeScript has validated, and connects them to the host's
+//! callbacks. An unexpected result of a callback refuses the operation.
 
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -41,9 +41,9 @@ chunk!(
 );
 
 thread_local! {
-    /// Audits by the handle of their policy, for calls refused before any rule sees them.
+    /// Audit callbacks by policy handle, for calls that are refused before any rule runs.
     static AUDITS: RefCell<HashMap<u32, OnAudit>> = RefCell::new(HashMap::new());
-    /// Policies that are put round one backend after another, by their number.
+    /// Policies that are applied to several backends, by number.
     static KEPT: RefCell<Kept> = RefCell::new(Kept::default());
 }
 
@@ -53,7 +53,7 @@ struct Kept {
     held: HashMap<u32, Policy>,
 }
 
-/// Puts a policy round a handle; answers with the new one.
+/// Wraps a handle in a policy; replies with the new handle.
 #[wasm_bindgen]
 pub fn policy_new(inner: u32, options: &JsValue) {
     (chunk().new)(inner, options);
@@ -63,7 +63,7 @@ fn new(inner: u32, options: &JsValue) {
     answered(made(inner, options), |reply, handle| reply.u32(handle)).send();
 }
 
-/// Keeps a policy that is to be put round one backend after another; answers with its number.
+/// Stores a policy that will be applied to several backends; replies with its number.
 #[wasm_bindgen]
 pub fn policy_keep(options: &JsValue) {
     (chunk().keep)(options);
@@ -87,7 +87,7 @@ fn keep(options: &JsValue) {
     answered(kept, |reply, id| reply.u32(id)).send();
 }
 
-/// Puts a policy that was kept round a handle; answers with the new one.
+/// Wraps a handle in a stored policy; replies with the new handle.
 #[wasm_bindgen]
 pub fn policy_put(kept: u32, inner: u32) {
     (chunk().put)(kept, inner);
@@ -102,7 +102,7 @@ fn put(kept: u32, inner: u32) {
     answered(made, |reply, handle| reply.u32(handle)).send();
 }
 
-/// Lets go of a policy that was kept.
+/// Releases a stored policy.
 #[wasm_bindgen]
 pub fn policy_drop(kept: u32) {
     (chunk().drop)(kept);
@@ -126,13 +126,14 @@ fn stacked(inner: u32, policy: Policy) -> Result<u32> {
     Ok(handle)
 }
 
-/// A policy is gone.
+/// Removes the audit callback of a released policy.
 pub fn forget(handle: u32) {
     let gone = AUDITS.with_borrow_mut(|audits| audits.remove(&handle));
     drop(gone);
 }
 
-/// Tells the audit of a policy that a call was refused before its rules, for its path say.
+/// Reports to a policy's audit a call that was refused before its rules, for an invalid path for
+/// example.
 pub fn refused_early(handle: u32, operation: u8, error: &Error) {
     const NAMES: [&str; 11] = [
         "ls",
@@ -225,7 +226,7 @@ fn read(options: &JsValue) -> Result<Policy> {
     }
     if let Some(audit) = host::method(options, "audit") {
         policy.audit = Some(Rc::new(move |told| {
-            // What the callback throws changes nothing for the caller.
+            // An exception of the callback does not change the result for the caller.
             if let Ok(answer) = audit.call1(&JsValue::UNDEFINED, &record(told)) {
                 quiet(&answer);
             }
@@ -238,7 +239,7 @@ fn read(options: &JsValue) -> Result<Policy> {
     Ok(policy)
 }
 
-/// A promise that nobody awaits must not become an unhandled rejection.
+/// Prevents an unhandled rejection of a promise that nobody awaits.
 fn quiet(answer: &JsValue) {
     if let Some(catch) = host::method(answer, "catch") {
         let _ = catch.call1(answer, &Function::new_no_args(""));
@@ -291,7 +292,7 @@ fn rate(given: &JsValue) -> Result<Rate> {
     })
 }
 
-/// Calls a callback of the host with one object.
+/// Calls a host callback with one object.
 async fn lent(what: &str, callback: &Function, told: JsValue) -> Result<JsValue> {
     host::call(what, callback, &JsValue::UNDEFINED, &[told]).await
 }
@@ -307,7 +308,7 @@ fn asking(on_ask: Function, millis: f64) -> Asking {
                     ("preview", question.preview.as_str().into()),
                 ]);
                 let answer = lent("onAsk failed", &on_ask, asked).await?;
-                // Only `true` is a yes.
+                // Only `true` is an approval.
                 Ok(answer.as_bool() == Some(true))
             })
         }),
@@ -389,7 +390,7 @@ fn hooks(before: Option<Function>, after: Option<Function>) -> Hooks {
         Rc::new(move |told: Record| {
             let after = after.clone();
             Box::pin(async move {
-                // What it throws changes nothing.
+                // An exception does not change the result.
                 let _ = lent("hooks.after failed", &after, record(&told)).await;
             })
         })

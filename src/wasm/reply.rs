@@ -1,7 +1,7 @@
-//! Answers on their way out. An answer is packed into one stretch of memory; large bodies are
-//! not copied there but pointed at, and kept alive until the next answer. Texts of listings and
-//! matches go as columns: the texts one behind the other in chunks, with the end of each in
-//! UTF-16 units, so that JavaScript decodes a chunk once and slices it.
+//! Packs outgoing replies. A reply is one contiguous block of memory; large bodies are not copied
+//! into it but referenced by address, and kept alive until the next reply. Texts of listings and
+//! matches are columns: the texts concatenated in chunks, with the end of each in UTF-16 units, so
+//! that JavaScript decodes a chunk once and slices it.
 
 use bytes::Bytes;
 use wasm_bindgen::JsValue;
@@ -14,15 +14,15 @@ use crate::path::VPath;
 use crate::protocol::index;
 use crate::search::scan;
 
-/// What JavaScript decodes at a time. Short chunks keep one foreign letter from doubling the
-/// size of everything, and a slice from keeping a large text alive.
+/// Size of the chunks that JavaScript decodes. With short chunks, one non-Latin character does not
+/// double the size of all text, and a slice does not keep a large text alive.
 const CHUNK: usize = 16 * 1024;
 
 thread_local! {
     static OUT: RefCell<Reply> = RefCell::new(Reply::default());
 }
 
-/// An answer being packed.
+/// A reply under construction.
 #[derive(Default)]
 pub struct Reply {
     bytes: Vec<u8>,
@@ -31,14 +31,14 @@ pub struct Reply {
 }
 
 impl Reply {
-    /// An answer that tells of success; what it is follows.
+    /// A successful reply; the result follows.
     pub fn ok() -> Reply {
         let mut reply = Reply::default();
         reply.u8(0);
         reply
     }
 
-    /// An answer that tells of a refusal.
+    /// A reply with an error.
     pub fn error(error: &Error) -> Reply {
         let mut reply = Reply::default();
         reply.u8(1);
@@ -46,7 +46,7 @@ impl Reply {
         reply
     }
 
-    /// A refusal inside an answer.
+    /// Packs an error inside a reply.
     pub fn put_error(&mut self, error: &Error) {
         self.str(error.code());
         self.str(&error.to_string());
@@ -68,12 +68,12 @@ impl Reply {
         self.bytes.push(value);
     }
 
-    /// A yes or no.
+    /// A boolean.
     pub fn bool(&mut self, value: bool) {
         self.u8(u8::from(value));
     }
 
-    /// A whole number.
+    /// An unsigned integer.
     pub fn u32(&mut self, value: u32) {
         self.bytes.extend_from_slice(&value.to_le_bytes());
     }
@@ -88,13 +88,13 @@ impl Reply {
         self.bytes.extend_from_slice(&value.to_le_bytes());
     }
 
-    /// A short text.
+    /// A short string.
     pub fn str(&mut self, text: &str) {
         self.len(text.len());
         self.bytes.extend_from_slice(text.as_bytes());
     }
 
-    /// A path that was asked about: where it was given as it is spelled, a mark says so.
+    /// The path from the arguments; a marker if it was given in canonical form.
     pub fn path(&mut self, path: &VPath, as_given: bool) {
         match as_given {
             true => self.u32(u32::MAX),
@@ -102,7 +102,7 @@ impl Reply {
         }
     }
 
-    /// A text, or none.
+    /// An optional string.
     pub fn optional_str(&mut self, text: Option<&str>) {
         self.bool(text.is_some());
         if let Some(text) = text {
@@ -110,14 +110,14 @@ impl Reply {
         }
     }
 
-    /// A body, pointed at.
+    /// A body, by address.
     pub fn body(&mut self, body: Bytes) {
         self.len(body.as_ptr() as usize);
         self.len(body.len());
         self.bodies.push(body);
     }
 
-    /// A column of texts.
+    /// A column of strings.
     pub fn texts<'a>(&mut self, texts: impl ExactSizeIterator<Item = &'a [u8]>) {
         let rows = texts.len();
         let mut column = Column::default();
@@ -136,7 +136,7 @@ impl Reply {
         self.body(Bytes::from(column.packed));
     }
 
-    /// A column of whole numbers.
+    /// A column of unsigned integers.
     pub fn u32s(&mut self, values: impl ExactSizeIterator<Item = u32>) {
         self.column(values.map(u32::to_le_bytes));
     }
@@ -146,7 +146,7 @@ impl Reply {
         self.column(values.map(f64::to_le_bytes));
     }
 
-    /// Room for all is made at once, so that no number asks for its own.
+    /// Reserves space for all values at once instead of per value.
     fn column<const N: usize>(&mut self, values: impl ExactSizeIterator<Item = [u8; N]>) {
         let from = self.bytes.len();
         self.bytes.resize(from + values.len() * N, 0);
@@ -160,20 +160,20 @@ impl Reply {
         }
     }
 
-    /// Puts the answer where JavaScript reads it; the one before is dropped.
+    /// Publishes the reply to JavaScript; drops the previous one.
     pub fn send(self) {
         let before = OUT.with_borrow_mut(|out| std::mem::replace(out, self));
         drop(before);
     }
 }
 
-/// A column of texts being packed.
+/// A column of strings under construction.
 #[derive(Default)]
 struct Column {
     packed: Vec<u8>,
     /// Where each text ends, in UTF-16 units of its chunk.
     ends: Vec<u32>,
-    /// Where each chunk ends: bytes, and rows.
+    /// Where each chunk ends: in bytes, and in rows.
     chunks: Vec<(usize, usize)>,
 }
 
@@ -182,7 +182,7 @@ impl Column {
         self.chunks.last().copied().unwrap_or_default()
     }
 
-    /// In ASCII, which nearly everything is, a unit is a byte; `seal` sees to the rest.
+    /// Counts bytes as units, which is correct for ASCII, the usual case; `seal` corrects the rest.
     fn push(&mut self, text: &[u8]) {
         self.packed.extend_from_slice(text);
         let inside = self.packed.len() - self.sealed().0;
@@ -192,7 +192,7 @@ impl Column {
         }
     }
 
-    /// Ends a chunk. One look tells whether all of it is ASCII.
+    /// Ends a chunk. One check shows whether all of it is ASCII.
     fn seal(&mut self) {
         let (start, row) = self.sealed();
         if row == self.ends.len() {
@@ -204,8 +204,8 @@ impl Column {
         self.chunks.push((self.packed.len(), self.ends.len()));
     }
 
-    /// Counts units text by text. What is not UTF-8 is shown with replacement characters, put
-    /// here so that the units counted are those that JavaScript sees.
+    /// Counts the units of each text. Invalid UTF-8 is replaced with replacement characters here,
+    /// so that the counts match what JavaScript decodes.
     fn count(&mut self, start: usize, row: usize) {
         let chunk = self.packed.split_off(start);
         let (mut from, mut units) = (0usize, 0usize);
@@ -220,25 +220,25 @@ impl Column {
     }
 }
 
-/// Where the last answer begins.
+/// The address of the last reply.
 #[wasm_bindgen]
 pub fn reply_ptr() -> *const u8 {
     OUT.with_borrow(|out| out.bytes.as_ptr())
 }
 
-/// How long the last answer is.
+/// The length of the last reply.
 #[wasm_bindgen]
 pub fn reply_len() -> usize {
     OUT.with_borrow(|out| out.bytes.len())
 }
 
-/// Drops the last answer and the bodies it keeps alive.
+/// Drops the last reply and the bodies it references.
 #[wasm_bindgen]
 pub fn reply_done() {
     Reply::default().send();
 }
 
-/// What a foreign object threw, where the last answer says that something was thrown.
+/// The exception of the host, if the last reply says that there is one.
 #[wasm_bindgen]
 pub fn reply_cause() -> JsValue {
     OUT.with_borrow_mut(|out| out.cause.take())

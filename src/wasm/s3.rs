@@ -1,5 +1,5 @@
-//! `S3Backend` and `R2Backend`: makes them of options that TypeScript has looked at. What the
-//! host lends (keys, a signer, a binding, an ear for warnings) is called from here.
+//! `S3Backend` and `R2Backend`: created from options that TypeScript has validated. Calls the
+//! host's functions (keys, signer, binding, warning callback).
 
 use std::rc::Rc;
 use std::time::Duration;
@@ -46,7 +46,7 @@ chunk!(
     }
 );
 
-/// What a backend is made of.
+/// The arguments for a backend.
 struct Given<'a> {
     options: &'a JsValue,
     keys: &'a JsValue,
@@ -56,7 +56,7 @@ struct Given<'a> {
     send: Function,
 }
 
-/// What is to be presigned.
+/// The arguments for a presigned URL.
 struct Presigned<'a> {
     method: &'a str,
     key: &'a str,
@@ -65,8 +65,8 @@ struct Presigned<'a> {
     seconds: u32,
 }
 
-/// Reads where a bucket is. An option that cannot be throws `name` and what it must be, a line
-/// each.
+/// Parses the location of a bucket. An invalid option throws its name and what it must be, on
+/// separate lines.
 fn place(options: &JsValue, service: &'static str) -> std::result::Result<Bucket, JsValue> {
     let text = |name| host::text_property(options, name);
     let bucket = Bucket::new(&Location {
@@ -82,7 +82,7 @@ fn place(options: &JsValue, service: &'static str) -> std::result::Result<Bucket
     }
 }
 
-/// Reads how a bucket is used; what is absent is the default.
+/// Parses the usage options; absent ones have defaults.
 fn usage(options: &JsValue) -> S3Options {
     let number = |name| host::number_property(options, name).filter(|number| *number >= 0.0);
     let default = S3Options::default();
@@ -109,10 +109,11 @@ fn usage(options: &JsValue) -> S3Options {
     }
 }
 
-/// The host's function that lends keys.
+/// The host's function that provides keys.
 struct HostKeys(Function);
 
-/// A failure of the host's own function. Its words stay in the cause: they may hold secrets.
+/// A failure of the host's function. Its message stays in the cause, because it may contain
+/// secrets.
 fn host_failed(what: &str, error: &Error) -> Error {
     let told = Error::new(
         Kind::Unavailable,
@@ -158,7 +159,7 @@ impl KeySource for HostKeys {
     }
 }
 
-/// The host's function that signs.
+/// The host's function that signs requests.
 struct HostSigner(Function);
 
 fn record(pairs: &[(String, String)]) -> JsValue {
@@ -213,7 +214,7 @@ fn hold(
 ) -> u32 {
     let warn = move |text: &str| {
         if let Some(warn) = &warn {
-            // What a listener throws is its own affair.
+            // Ignores exceptions of the listener.
             let _ = warn.call1(&JsValue::UNDEFINED, &JsValue::from_str(text));
         }
     };
@@ -224,7 +225,8 @@ fn hold(
     )))
 }
 
-/// A bucket with keys: an object, or a function that lends them. `send` sends one request.
+/// Creates a backend over a bucket. `keys` is an object, or a function that provides them; `send`
+/// sends one request.
 #[wasm_bindgen]
 pub fn s3_new(
     options: &JsValue,
@@ -272,7 +274,7 @@ fn new(given: Given<'_>) -> Made {
     Ok(hold(bucket, Rc::new(wire), usage(options), overwrite, warn))
 }
 
-/// A Worker's R2 binding.
+/// Creates a backend over an R2 binding of a Worker.
 #[wasm_bindgen]
 pub fn r2_new(options: &JsValue, binding: JsValue, overwrite: bool) -> Made {
     (chunk().new_r2)(options, binding, overwrite)
@@ -284,7 +286,7 @@ fn new_r2(options: &JsValue, binding: JsValue, overwrite: bool) -> Made {
     Ok(hold(bucket, wire, usage(options), overwrite, None))
 }
 
-/// A presigned address, for hosts that sign on behalf of pages.
+/// A presigned URL, for hosts that sign on behalf of pages.
 #[wasm_bindgen]
 pub fn s3_presign(
     options: &JsValue,
@@ -346,7 +348,7 @@ fn presign(
     ))
 }
 
-/// What became of the published signing examples: `name made published`, a line each.
+/// Results for the published signing examples: lines of `name made published`.
 #[cfg(feature = "testing")]
 #[wasm_bindgen]
 pub fn s3_signing_examples() -> String {

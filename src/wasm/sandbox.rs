@@ -1,4 +1,4 @@
-//! `SandboxBackend`: a machine that is reached by running commands.
+//! `SandboxBackend`: a machine that is accessed by running commands.
 
 use std::rc::Rc;
 
@@ -17,7 +17,7 @@ struct Functions {
     new: fn(Machine, &str, f64, bool, &str, Function) -> u32,
 }
 
-/// How kitbag's own commands are run, and how files move.
+/// The callbacks that run kitbag's own commands and transfer files.
 struct Machine {
     execute: Function,
     upload: Option<Function>,
@@ -26,7 +26,8 @@ struct Machine {
 
 chunk!("sandbox", Functions = Functions { new });
 
-/// Files of a sandbox, and its commands by `execute`; kitbag's own commands run by `own_execute`.
+/// Creates a backend over the files of a sandbox. `execute` runs the caller's commands,
+/// `own_execute` those of kitbag.
 #[wasm_bindgen]
 #[expect(
     clippy::too_many_arguments,

@@ -33,8 +33,8 @@ chunk!(
     }
 );
 
-/// A new one; `max_file_bytes` below zero means no limit. An option that cannot be is thrown as
-/// a sentence.
+/// Creates the backend and returns its handle. A negative `max_file_bytes` means no limit. An
+/// invalid option throws a message.
 #[wasm_bindgen]
 pub fn sql_new(
     query: Function,
@@ -82,7 +82,7 @@ fn new(
     Ok(handles::hold(Rc::new(Files::new(storage, files))))
 }
 
-/// Makes or upgrades the table; a task.
+/// Creates or upgrades the table; returns a task.
 #[wasm_bindgen]
 pub fn sql_migrate(handle: u32) -> u32 {
     (chunk().migrate)(handle)

@@ -1,4 +1,5 @@
-//! `StateBackend`: memory, answering at once; the state of the running graph where one runs.
+//! `StateBackend`: files in memory, with synchronous replies; uses the state of the running graph,
+//! if there is one.
 
 use std::rc::Rc;
 
@@ -21,7 +22,7 @@ use crate::wasm::{buffers, handles};
 
 #[wasm_bindgen]
 extern "C" {
-    /// The host's side of [`Graphs`].
+    /// The host's implementation of [`Graphs`].
     pub type HostGraphs;
 
     #[wasm_bindgen(method, catch)]
@@ -70,13 +71,13 @@ impl Graphs for HostGraphs {
 
 type InGraphs = GraphState<HostGraphs>;
 
-/// A new one. `max_bytes` below zero means the default.
+/// Creates the backend and returns its handle. A negative `max_bytes` means the default.
 #[wasm_bindgen]
 pub fn state_new(overwrite: bool, v1: bool, max_bytes: f64) -> u32 {
     handles::hold(Rc::new(files(overwrite, v1, max_bytes)))
 }
 
-/// A new one that gives way to the graph that runs.
+/// Creates a backend that uses the state of the running graph, if there is one.
 #[wasm_bindgen]
 pub fn state_in_graphs(overwrite: bool, v1: bool, max_bytes: f64, graphs: HostGraphs) -> u32 {
     let own = files(overwrite, v1, max_bytes);
@@ -102,13 +103,13 @@ fn files(overwrite: bool, v1: bool, max_bytes: f64) -> Files<Memory> {
     Files::new(Memory::new(limit), options)
 }
 
-/// The files that a backend has of its own.
+/// The backend's own files, outside of graphs.
 fn memory(handle: u32) -> Result<Rc<Files<Memory>>> {
     handles::itself(handle)
         .or_else(|_| handles::itself::<InGraphs>(handle).map(|state| state.own().clone()))
 }
 
-/// Puts one file with its times as they are given (`restore`, initial files, a caller's state).
+/// Stores one file with the given times (`restore`, initial files, state that the caller owns).
 #[wasm_bindgen]
 pub fn state_set(handle: u32, len: usize) {
     let answer = buffers::with_scratch(len, |message| set(handle, &mut Args::new(message)));
@@ -138,7 +139,7 @@ fn set(handle: u32, args: &mut Args<'_>) -> Result<String> {
     Ok(path.as_str().to_owned())
 }
 
-/// Removes one file, if it is there.
+/// Removes one file, if it exists.
 #[wasm_bindgen]
 pub fn state_remove(handle: u32, len: usize) {
     let answer = buffers::with_scratch(len, |message| {

@@ -21,7 +21,7 @@ struct Functions {
 
 chunk!("store", Functions = Functions { new, share });
 
-/// A new one. A namespace that cannot be is thrown as a sentence.
+/// Creates the backend and returns its handle. An invalid namespace throws a message.
 #[wasm_bindgen]
 pub fn store_new(
     store: JsValue,
@@ -41,7 +41,7 @@ fn new(store: JsValue, namespace: Vec<String>, overwrite: bool, v1: bool, raw_by
     Ok(handles::hold(Rc::new(Files::new(items, options))))
 }
 
-/// Another handle of the same backend, so that all who use it take turns together.
+/// Another handle to the same backend, so that all its users share one set of locks.
 #[wasm_bindgen]
 pub fn store_share(handle: u32) -> u32 {
     (chunk().share)(handle)
@@ -50,7 +50,7 @@ pub fn store_share(handle: u32) -> u32 {
 fn share(handle: u32) -> u32 {
     match handles::itself::<Files<Items>>(handle) {
         Ok(files) => handles::hold(files),
-        // Nothing stands behind 0: each call answers that the backend was closed.
+        // 0 is no valid handle: each call fails with the error for a closed backend.
         Err(_) => 0,
     }
 }

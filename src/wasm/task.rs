@@ -1,7 +1,7 @@
-//! Calls that are still running. A future is polled only from JavaScript, inside `try`/`catch`,
-//! so that even a panic settles the caller's promise; the usual executor would leave it pending
-//! for ever. Waking asks JavaScript for a poll in a microtask. Giving a task up drops its future,
-//! which is how a call is cancelled.
+//! Calls that are still running. A future is polled only from JavaScript, inside `try`/`catch`, so
+//! that even a panic settles the caller's promise; the usual executor would leave it pending
+//! forever. A waker requests a poll from JavaScript in a microtask. Cancelling a task drops its
+//! future.
 
 use std::collections::HashMap;
 use std::future::Future;
@@ -32,7 +32,7 @@ struct Tasks {
 
 struct Task {
     call: Call,
-    /// Absent while it is being polled.
+    /// Absent while the task is being polled.
     future: Option<Pin<Box<dyn Future<Output = Reply>>>>,
     wake: Arc<Alarm>,
 }
@@ -57,7 +57,7 @@ impl Wake for Alarm {
     }
 }
 
-/// A new call that must be answered within so many milliseconds.
+/// A new call with a time limit in milliseconds; a negative value means no limit.
 pub fn call_within(limit: f64) -> Call {
     let mut call = Call::new();
     if limit >= 0.0 {
@@ -69,18 +69,17 @@ pub fn call_within(limit: f64) -> Call {
     call
 }
 
-/// Says how JavaScript is asked for a poll.
+/// Sets the function that requests a poll from JavaScript.
 pub fn set_waker(wake: Function) {
     WAKE.with_borrow_mut(|held| *held = Some(wake));
 }
 
-/// Starts a call. 0: it is answered already, the reply is out. Else the number of its task.
+/// Starts a call. Returns 0 if it has completed and the reply is published, else its task.
 pub fn start(future: impl Future<Output = Reply> + 'static) -> u32 {
     start_within(-1.0, future)
 }
 
-/// The same for a call that must be answered within so many milliseconds; below zero there is no
-/// limit.
+/// The same with a time limit in milliseconds; a negative value means no limit.
 pub fn start_within(limit: f64, future: impl Future<Output = Reply> + 'static) -> u32 {
     let call = call_within(limit);
     let id = call.number;
@@ -110,8 +109,8 @@ pub fn start_within(limit: f64, future: impl Future<Output = Reply> + 'static) -
     }
 }
 
-/// Polls a task; `true` when it is answered and the reply is out. A task that is gone, or
-/// already being polled, is not.
+/// Polls a task; `true` if it has completed and the reply is published. `false` also for a task
+/// that does not exist or is already being polled.
 #[wasm_bindgen]
 pub fn task_poll(id: u32) -> bool {
     let taken = TASKS.with_borrow_mut(|tasks| {
@@ -121,7 +120,7 @@ pub fn task_poll(id: u32) -> bool {
     let Some((call, mut future, alarm)) = taken else {
         return false;
     };
-    // From here on, waking asks for another poll.
+    // From here on, waking requests another poll.
     alarm.rung.store(false, Ordering::Relaxed);
     let waker = Waker::from(alarm);
     let polled = running::within(call, || {
@@ -145,7 +144,7 @@ pub fn task_poll(id: u32) -> bool {
     }
 }
 
-/// Gives a task up; what it was waiting for is let go.
+/// Cancels a task and drops everything it holds.
 #[wasm_bindgen]
 pub fn task_cancel(id: u32) {
     let gone = TASKS.with_borrow_mut(|tasks| tasks.running.remove(&id));

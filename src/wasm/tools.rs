@@ -1,5 +1,5 @@
-//! Tool sets: a number stands for one, and each call of a tool names the backend that it is to
-//! ask. Answers are blocks for the model; media leave as base64, which is how models take them.
+//! Tool sets: each has a number, and each tool call names the backend to use. Results are blocks
+//! for the model; media are encoded as base64, the format that models accept.
 
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -55,7 +55,7 @@ fn tool_set(id: u32) -> Result<Rc<ToolSet>> {
         .ok_or_else(|| Error::internal("There is no such tool set"))
 }
 
-/// Makes a tool set; the answer is its number, or why its options were refused.
+/// Creates a tool set; replies with its number, or with the error for its options.
 #[wasm_bindgen]
 pub fn tools_new(len: usize) {
     (chunk().new)(len);
@@ -111,7 +111,7 @@ fn known(name: &str) -> Result<Tool> {
     })
 }
 
-/// Lets go of a tool set.
+/// Releases a tool set.
 #[wasm_bindgen]
 pub fn tools_drop(id: u32) {
     (chunk().drop)(id);
@@ -122,7 +122,7 @@ fn drop_set(id: u32) {
     drop(gone);
 }
 
-/// What is told to the model, where the backend can run commands or cannot.
+/// The system prompt and the tool definitions, with or without command execution.
 #[wasm_bindgen]
 pub fn tools_describe(id: u32, shell: bool) {
     (chunk().describe)(id, shell);
@@ -143,13 +143,13 @@ fn describe(id: u32, shell: bool) {
     .send();
 }
 
-/// Whether a backend can run commands.
+/// Whether a backend supports commands.
 #[wasm_bindgen]
 pub fn tools_shell(backend: u32) -> bool {
     handles::backend(backend).is_ok_and(|backend| backend.shell().is_some())
 }
 
-/// Calls a tool over a backend; 0 when it is answered already, else its task.
+/// Calls a tool over a backend; 0 if it has completed already, else its task.
 #[wasm_bindgen]
 pub fn tools_call(id: u32, backend: u32, len: usize) -> u32 {
     (chunk().call)(id, backend, len)
@@ -197,7 +197,7 @@ fn put_changes(reply: &mut Reply, update: FilesUpdate) {
     put_update(reply, (!update.is_empty()).then_some(update));
 }
 
-/// Moves a text that is too large into a file; 0 when it is answered already, else its task.
+/// Moves a text that is too large into a file; 0 if it has completed already, else its task.
 #[wasm_bindgen]
 pub fn tools_offload(id: u32, backend: u32, len: usize) -> u32 {
     (chunk().offload)(id, backend, len)

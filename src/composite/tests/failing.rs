@@ -1,4 +1,4 @@
-//! A mount that fails: the search and the delete above it say which.
+//! A mount that fails: searches and deletes above it name the mount.
 
 use super::*;
 use crate::storage::Pending;

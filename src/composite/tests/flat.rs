@@ -72,7 +72,8 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// One step's answer as a text. Times are left out: two backends are not asked at one instant.
+/// The result of one step as a text. Times are left out: the two backends are called at different
+/// times.
 fn answer(backend: &dyn Backend, step: &Step) -> String {
     fn said<T>(answer: Result<T>, show: impl FnOnce(T) -> String) -> String {
         match answer {
@@ -174,7 +175,7 @@ proptest! {
         let flat = memory();
         let default = memory();
         let prefixes: Vec<VPath> = prefixes.iter().map(|at| path(at)).collect();
-        // What a mount hides must not be seen anywhere.
+        // Files hidden by a mount must not be visible anywhere.
         for (at, text) in &hidden {
             if prefixes.iter().any(|prefix| path(at).is_under(prefix)) {
                 put(&*default, at, text);
@@ -183,12 +184,12 @@ proptest! {
         let mounts = prefixes.iter().map(|prefix| (prefix.clone(), memory()));
         let composite = NoEmptyDirectories(Rc::new(Composite::new(default, mounts).expect("mounts")));
         for step in &steps {
-            // A mounted prefix is a directory and can be no file as well; in a flat tree it can.
+            // A mounted prefix is a directory and cannot be a file as well; in a flat tree it can.
             let names = |at: &String| prefixes.contains(&path(at));
             let skipped = match step {
                 Step::Write(at, _) => names(at),
                 Step::Upload(files) => files.iter().any(|(at, _)| names(at)),
-                // A delete above a mount also takes what the default backend holds there unseen.
+                // A delete above a mount also deletes the hidden files of the default backend.
                 Step::Delete(at) => prefixes.iter().any(|prefix| prefix.is_under(&path(at))) && !hidden.is_empty(),
                 _ => false,
             };

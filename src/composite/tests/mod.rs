@@ -1,5 +1,5 @@
-//! Tests of the router: what mounts show and hide, the conformance suite through mounts, mounts
-//! that fail, and random trees and operations against one flat backend.
+//! Tests of the composite: what mounts show and hide, the conformance suite through mounts, mounts
+//! that fail, and random trees and operations compared with one flat backend.
 
 mod failing;
 mod flat;

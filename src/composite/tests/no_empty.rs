@@ -1,10 +1,10 @@
-//! A router as the conformance suite can judge it.
+//! A composite that fits the conformance suite.
 
 use super::*;
 use crate::storage::Pending;
 
-/// A router shows its mounts as directories also while they are empty, which a flat tree does
-/// not. For comparing the two, this takes directories without a file away.
+/// A composite lists its mounts as directories even if they are empty, a flat tree does not. To
+/// compare the two, this wrapper removes directories without files.
 pub(super) struct NoEmptyDirectories(pub(super) SharedBackend);
 
 #[deny(clippy::missing_trait_methods)]
@@ -63,7 +63,7 @@ impl Backend for NoEmptyDirectories {
     }
 }
 
-/// A router whose mounts lie where the suite keeps its files.
+/// A composite with mounts where the suite writes its files.
 pub(crate) fn mounted_where_the_suite_writes() -> SharedBackend {
     let inner: SharedBackend =
         Rc::new(Composite::new(memory(), [(path("/deep"), memory())]).expect("mounts"));

@@ -1,4 +1,4 @@
-//! Somebody is asked, and only a yes is a yes.
+//! The approval callback: only `true` is an approval.
 
 use super::*;
 

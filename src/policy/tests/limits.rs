@@ -1,4 +1,4 @@
-//! How often and how much: rates and quotas, also for calls that run at once or are given up.
+//! Rate limits and quotas, also for calls that are concurrent or cancelled.
 
 use futures_util::future::join_all;
 
@@ -186,7 +186,7 @@ fn a_burst_over_several_views_of_the_same_files_cannot_pass_a_quota_together() {
         answers.iter().filter(|stored| **stored).count()
     };
     assert_eq!(stored(Some(OneAtATime::default())), 5);
-    // Without turns each is judged before any is stored: what the turns are for.
+    // Without serialization each write is checked before any is stored.
     assert_eq!(stored(None), 20);
 }
 

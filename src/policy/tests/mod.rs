@@ -1,5 +1,5 @@
-//! Tests of the rules, a wrapper at a time, and here of all of them together. The ways round them
-//! are tried from JavaScript, in `tests/router/bypass.test.mjs`.
+//! Tests of the rules, one wrapper at a time, and here of all of them together. Attempts to bypass
+//! them are made from JavaScript, in `tests/router/bypass.test.mjs`.
 
 mod asking;
 mod limits;
@@ -99,7 +99,7 @@ fn rule(touches: &[Touch], mode: Mode, patterns: &[&str]) -> Rule {
 
 const BOTH: &[Touch] = &[Touch::Read, Touch::Write];
 
-/// Every rule there is, and none of them ever refuses.
+/// Every kind of rule, none of which ever refuses.
 pub(crate) fn allow_all(inner: SharedBackend) -> SharedBackend {
     let policy = Policy {
         read_only: false,

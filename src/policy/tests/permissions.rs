@@ -1,4 +1,4 @@
-//! What may be read and written: read-only, denied prefixes, and rules by pattern.
+//! Access rules: read-only, denied prefixes, and rules by pattern.
 
 use super::*;
 
@@ -104,7 +104,7 @@ fn what_may_not_be_read_does_not_show() {
         said("/secrets/no.txt"),
         "Error: permission denied for read on /secrets/no.txt"
     );
-    // Writing would tell whether it exists, editing what stands in it.
+    // The result of a write would reveal whether the file exists, that of an edit its content.
     assert_eq!(
         code(write(&backend, "/secrets/x.txt", "")),
         "permission_denied"

@@ -1,9 +1,9 @@
-//! A backend that answers changes a few polls later, and has a shell: what it takes to have calls
-//! overlap, and what rules about files say to commands.
+//! A backend that completes changes a few polls later, and has a shell: for tests of concurrent
+//! calls, and of commands under rules about files.
 
 use super::*;
 
-/// Answers changes a few polls later.
+/// Completes changes a few polls later.
 pub(super) struct Slow(pub(super) SharedBackend);
 
 async fn later() {

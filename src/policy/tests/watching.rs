@@ -1,4 +1,4 @@
-//! Who looks at calls: the inspector of what is stored, the audit, and hooks.
+//! Observers of calls: the inspector of stored content, the audit, and hooks.
 
 use super::*;
 

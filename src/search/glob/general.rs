@@ -1,14 +1,14 @@
-//! Alternatives of any shape. A `*` first takes nothing, and what is behind it is tried; on a
-//! mismatch only the last `*` takes a character more, since an earlier one could gain nothing by
-//! it. `**` does the same with whole segments. So a path costs at most its length times the
-//! pattern's.
+//! Alternatives of any shape. A `*` first matches nothing, and the rest is tried; on a mismatch
+//! only the last `*` takes one more character, because backtracking to an earlier one cannot help.
+//! `**` works in the same way with whole segments. So matching a path costs at most the product of
+//! the lengths of path and pattern.
 
 use super::parse::{Segment, Token};
 
-/// An alternative made ready.
+/// A compiled alternative.
 pub(super) struct General {
     parts: Vec<Part>,
-    /// What every path that it accepts ends with.
+    /// The suffix of every path that it accepts.
     end: String,
 }
 
@@ -18,7 +18,7 @@ enum Part {
     Within(Vec<Piece>),
 }
 
-/// Part of a segment. Segments hold no `/`, so nothing here needs to shun it.
+/// Part of a segment. Segments contain no `/`, so the pieces need not exclude it.
 enum Piece {
     Text(String),
     Any,
@@ -61,7 +61,7 @@ fn part(segment: &Segment) -> Part {
                 negated: *negated,
                 ranges: ranges.clone(),
             },
-            // Segments were cut at separators.
+            // Segments were already split at separators.
             Token::Separator => continue,
             Token::Literal(c) => match pieces.last_mut() {
                 Some(Piece::Text(text)) => {
@@ -76,9 +76,9 @@ fn part(segment: &Segment) -> Part {
     Part::Within(pieces)
 }
 
-/// Whether these parts are the whole path. A `**` at the end asks for one segment at least.
+/// Whether these parts match the whole path. A `**` at the end needs at least one segment.
 fn across(mut parts: &[Part], path: &str) -> bool {
-    // What is left of the path; `None` when its last segment was taken.
+    // The rest of the path; `None` after its last segment.
     let mut rest = Some(path);
     let mut retry: Option<(&[Part], Option<&str>)> = None;
     loop {
@@ -108,7 +108,7 @@ fn across(mut parts: &[Part], path: &str) -> bool {
     }
 }
 
-/// The first segment, and what follows its `/`.
+/// The first segment, and the rest after its `/`.
 fn cut(path: &str) -> (&str, Option<&str>) {
     match path.split_once('/') {
         Some((name, rest)) => (name, Some(rest)),
@@ -116,7 +116,7 @@ fn cut(path: &str) -> (&str, Option<&str>) {
     }
 }
 
-/// Whether these pieces are the whole name.
+/// Whether these pieces match the whole name.
 fn within(mut pieces: &[Piece], name: &str) -> bool {
     let mut rest = name;
     let mut retry: Option<(&[Piece], &str)> = None;
@@ -150,7 +150,7 @@ fn within(mut pieces: &[Piece], name: &str) -> bool {
 }
 
 impl Piece {
-    /// What follows this piece, where the text begins with it.
+    /// The rest of the text after this piece, if the text begins with it.
     fn take<'a>(&self, text: &'a str) -> Option<&'a str> {
         if let Piece::Text(start) = self {
             return text.strip_prefix(start.as_str());

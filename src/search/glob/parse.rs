@@ -1,19 +1,19 @@
-//! From a pattern's text to its alternatives: braces are written out, and what remains is a row
-//! of segments. Size is reckoned before anything is written out, so that a hostile pattern costs
-//! no more than reading it. What a segment matches is decided elsewhere.
+//! Parses a pattern into its alternatives: braces are expanded, and each alternative is a list of
+//! segments. The size is computed before the expansion, so that a hostile pattern costs no more
+//! than parsing it. Matching is done elsewhere.
 
 use crate::error::{Error, Kind, Result};
 
 /// The longest pattern, in bytes.
 const MAX_BYTES: usize = 4096;
-/// The most alternatives that braces may stand for.
+/// Limit on the number of alternatives after brace expansion.
 const MAX_ALTERNATIVES: usize = 1000;
-/// The most characters in all alternatives together.
+/// Limit on the characters in all alternatives together.
 const MAX_WRITTEN_OUT: usize = 1 << 16;
 /// The deepest nesting of braces.
 const MAX_DEPTH: usize = 32;
 
-/// One thing that a pattern asks for.
+/// One element of a pattern.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Token {
     /// This character.
@@ -22,9 +22,9 @@ pub(super) enum Token {
     Separator,
     /// `?`: one character.
     Any,
-    /// `*`: any number of them.
+    /// `*`: any number of characters.
     Star,
-    /// `[…]`: one of these, or none of them.
+    /// `[…]`: one of these characters, or none of them.
     Class {
         negated: bool,
         ranges: Vec<(char, char)>,
@@ -36,18 +36,18 @@ pub(super) enum Token {
 pub(super) enum Segment {
     /// `**`: any number of whole segments.
     Deep,
-    /// Within one segment.
+    /// A pattern within one segment.
     Tokens(Vec<Token>),
 }
 
-/// One way to read the pattern, braces gone.
+/// One alternative of the pattern, after brace expansion.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Alternative {
     /// Whether it began with `/`.
     pub(super) anchored: bool,
-    /// Whether it ended with `/`, and so asks for a directory.
+    /// Whether it ended with `/`, and so matches only directories.
     pub(super) directory: bool,
-    /// What stands between the slashes. Empty segments and `.` are left out, as in a path.
+    /// The segments between the slashes. Empty segments and `.` are dropped, as in a path.
     pub(super) segments: Vec<Segment>,
 }
 
@@ -56,7 +56,7 @@ enum Node {
     Group(Vec<Vec<Node>>),
 }
 
-/// Reads a pattern, or refuses it.
+/// Parses a pattern.
 pub(super) fn alternatives(pattern: &str) -> Result<Vec<Alternative>> {
     if pattern.is_empty() {
         return Err(invalid(pattern, "it is empty; '**' matches every file"));
@@ -104,8 +104,8 @@ pub(super) fn invalid(pattern: &str, why: &str) -> Error {
     )
 }
 
-/// For each place: where the `{` there closes, if it opens a group. Braces without a comma of
-/// their own are ordinary characters, so that `weird{2}.txt` finds that file.
+/// For each position: where the `{` there closes, if it opens a group. Braces without a comma of
+/// their own are ordinary characters, so that `weird{2}.txt` matches that file.
 fn brace_ends(chars: &[char]) -> Result<Vec<Option<usize>>, &'static str> {
     let mut ends = vec![None; chars.len()];
     let mut open: Vec<(usize, bool)> = Vec::new();
@@ -140,7 +140,7 @@ fn brace_ends(chars: &[char]) -> Result<Vec<Option<usize>>, &'static str> {
 
 const UNCLOSED_CLASS: &str = "a '[' is never closed; write '\\[' for the character";
 
-/// Where the `]` of the class that opens at `open` stands.
+/// The position of the `]` that closes the class that opens at `open`.
 fn class_end(chars: &[char], open: usize) -> Option<usize> {
     let mut at = open + 1;
     if matches!(chars.get(at), Some('!' | '^')) {
@@ -163,7 +163,7 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    /// Reads up to `end`; inside a group, up to a comma as well.
+    /// Parses up to `end`; inside a group, up to a comma as well.
     fn sequence(&mut self, end: usize, depth: usize) -> Result<Vec<Node>, &'static str> {
         if depth > MAX_DEPTH {
             return Err("its braces are nested deeper than 32");
@@ -252,7 +252,7 @@ impl Reader<'_> {
     }
 }
 
-/// How many alternatives a sequence stands for, and how long they are together.
+/// The number of alternatives of a sequence, and their total length.
 fn reckon(nodes: &[Node]) -> (usize, usize) {
     nodes.iter().fold((1, 0), |(count, size), node| {
         let (more, longer) = match node {

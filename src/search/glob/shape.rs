@@ -1,15 +1,15 @@
-//! What an alternative matches. The common shapes (`**/*.ts`, `src/**/*.js`, `*.md`, an exact
-//! name) are comparisons of text; whatever is left is for `general`.
+//! Matching of alternatives. The common shapes (`**/*.ts`, `src/**/*.js`, `*.md`, an exact name)
+//! are text comparisons; the rest is in `general`.
 //!
-//! Why not `globset`: it reads `?` and `[…]` by byte, so that `?.txt` misses `語.txt`; its classes
-//! match `/`; and `**` inside braces depends on where the brace stands.
+//! Why not `globset`: it matches `?` and `[…]` by byte, so that `?.txt` misses `語.txt`; its classes
+//! match `/`; and `**` inside braces depends on the position of the brace.
 
 use super::general::General;
 use super::parse::{Alternative, Segment, Token, invalid};
 use crate::error::Result;
 use crate::path::Tail;
 
-/// The most that those for `general` may ask for together.
+/// Limit on the total weight of the alternatives in `general`.
 const MAX_GENERAL: usize = 1 << 16;
 
 /// All alternatives with the same root.
@@ -19,11 +19,11 @@ pub(super) struct Set {
     general: Vec<General>,
 }
 
-/// A comparison of text: directories, then a name.
+/// A text comparison: directories, then a name.
 struct Shape {
-    /// What the path starts with: empty, or directories with their `/`.
+    /// The prefix of the path: empty, or directories with their `/`.
     dirs: String,
-    /// Whether any directories may follow.
+    /// Whether any further directories may follow.
     deep: bool,
     name: Name,
 }
@@ -42,7 +42,7 @@ impl Set {
         let mut general = Vec::new();
         let mut size = 0usize;
         for alternative in alternatives {
-            // A directory is asked for, and only files are matched.
+            // It matches only directories, but only files are matched.
             if alternative.directory || alternative.segments.is_empty() {
                 continue;
             }
@@ -60,8 +60,9 @@ impl Set {
         Ok(Set { shapes, general })
     }
 
-    /// Adds the endings of which a text must have one, and tells whether having one is enough,
-    /// in any directory (a text that is a name is in none); nothing where some ending is not known.
+    /// Adds the suffixes of which a matching text has one. Returns whether having one of them is
+    /// sufficient, in any directory (a bare name has no directory), or `None` if some suffix is not
+    /// known.
     pub(super) fn endings(&self, names: bool, into: &mut Vec<(Tail, u64)>) -> Option<bool> {
         if !self.general.is_empty() {
             return None;
@@ -114,7 +115,7 @@ impl Shape {
             return false;
         }
         let rest = path.get(self.dirs.len()..).unwrap_or_default();
-        // A suffix without `/` can only lie in the name, so nobody needs to look for it.
+        // A suffix without `/` can only be in the name, so the name need not be located.
         let name = match (&self.name, self.deep) {
             (Name::Any, true) => return true,
             (Name::Ends(end), true) => return ends(rest.as_bytes(), end.as_bytes()),
@@ -136,13 +137,13 @@ impl Shape {
     }
 }
 
-/// Byte by byte from the end: most paths differ at once, before any call would pay.
+/// Compares bytes from the end: most paths differ at once, so a call of `memcmp` would not pay.
 fn ends(text: &[u8], end: &[u8]) -> bool {
     text.len() >= end.len() && text.iter().rev().zip(end.iter().rev()).all(|(a, b)| a == b)
 }
 
 impl Name {
-    /// What every such name ends with.
+    /// The suffix of every matching name.
     fn end(&self) -> Option<&str> {
         match self {
             Name::Exact(end) | Name::Ends(end) | Name::Between(_, end) => Some(end),
@@ -165,7 +166,7 @@ impl Name {
     }
 }
 
-/// The text that these tokens are, where they are nothing but text.
+/// The literal text of these tokens, if they are all literals.
 pub(super) fn literal(tokens: &[Token]) -> Option<String> {
     tokens
         .iter()

@@ -163,7 +163,7 @@ fn a_rule_counts_from_the_root_with_or_without_a_slash() {
     }
 }
 
-/// Quadratic or worse would take minutes; the bound leaves room for a slow machine.
+/// Quadratic or worse time would be minutes; the limit leaves room for a slow machine.
 #[test]
 fn hostile_patterns_are_refused_or_matched_quickly() {
     let started = Instant::now();
@@ -205,7 +205,7 @@ fn hostile_patterns_are_refused_or_matched_quickly() {
     assert!(elapsed.as_secs() < 30, "{elapsed:?}");
 }
 
-/// The twin: braces written out as text, then a plain recursive matcher.
+/// The naive twin: expands braces as text, then matches recursively.
 mod twin {
     pub fn matches(pattern: &str, path: &str) -> bool {
         expand(pattern).iter().any(|one| {
@@ -215,7 +215,7 @@ mod twin {
         })
     }
 
-    /// Writes out the first innermost pair of braces, again and again.
+    /// Expands the first innermost pair of braces, repeatedly.
     fn expand(pattern: &str) -> Vec<String> {
         let Some(close) = pattern.find('}') else {
             return vec![pattern.to_owned()];
@@ -257,7 +257,7 @@ mod twin {
     }
 }
 
-/// Patterns whose braces never make an empty segment, which the twin does not know to leave out.
+/// Patterns whose braces never produce an empty segment, which the twin does not drop.
 fn patterns() -> impl Strategy<Value = String> {
     let atom = r"a|b|é|\*|\?|\[!a\]|\[ab\]|\.|\{a,b\*\}|\{é,\[ab\]\?,b/a\}|\{a/\*\*/b,\{b,\?\}a\}";
     let segment = format!(r"(\*\*|({atom}){{1,4}}|\*\.ts|a\*)");
@@ -275,11 +275,11 @@ proptest! {
         text in patterns(),
         files in prop::collection::vec(paths(), 1..12),
     ) {
-        // More braces may stand for more alternatives than there may be.
+        // More braces could expand to more alternatives than the limit.
         prop_assume!(text.matches('{').count() < 6);
-        // A segment that is a mere dot is left out of patterns and paths alike.
+        // A segment `.` is dropped from patterns and paths alike.
         prop_assume!(!text.split('/').any(|segment| segment == "."));
-        // A pair of braces stands for three at most, and more than a thousand are refused.
+        // A pair of braces expands to at most three, and more than a thousand are refused.
         prop_assume!(text.matches('{').count() <= 6);
         for file in files {
             let expected = twin::matches(&text, &file);

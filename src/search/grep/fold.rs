@@ -1,15 +1,15 @@
-//! Capital and small letters beyond ASCII: a line's letters are made small, and so are the
-//! text's. A file of ASCII alone is passed over where the text cannot stand in one.
+//! Unicode case folding: each line is converted to lower case, and so is the pattern. An ASCII file
+//! is skipped if the pattern cannot match ASCII text.
 
 use memchr::memmem::Finder;
 
 use super::patience::Patience;
 use super::seek::lines_where;
 
-/// A text in whatever capital and small letters.
+/// A pattern that ignores case.
 pub(super) struct Folded {
     finder: Box<Finder<'static>>,
-    /// Whether only lines with more than ASCII can hold it.
+    /// Whether only lines with non-ASCII characters can match.
     wide: bool,
 }
 
@@ -22,12 +22,12 @@ impl Folded {
         }
     }
 
-    /// Whether no line of ASCII alone holds it.
+    /// Whether no ASCII line can match.
     pub(super) fn is_wide(&self) -> bool {
         self.wide
     }
 
-    /// Hits in one body, one call after another, each from where a line starts.
+    /// Hits in one body, one per call, each search from the start of a line.
     pub(super) fn hits<'a>(
         &'a self,
         body: &'a [u8],
@@ -47,7 +47,7 @@ impl Folded {
     }
 }
 
-/// Small letters. A sigma is one letter, wherever in its word it stands.
+/// Converts to lower case. Both lower-case sigmas count as the same letter.
 fn fold(text: &str) -> String {
     let small = text.chars().flat_map(char::to_lowercase);
     small.map(|c| if c == 'ς' { 'σ' } else { c }).collect()

@@ -1,13 +1,13 @@
-//! Texts that a line must hold for an expression to match in it, read off the expression itself.
-//! Searching a body for a text is a hundred times faster than running the engine over it, so
-//! only lines with such a text are shown to the engine. Where there is any doubt, nothing is
-//! said, and every line is shown.
+//! Literals that a line must contain for a regular expression to match, extracted from the
+//! expression. Searching for a literal is a hundred times faster than running the regex engine, so
+//! the engine runs only on lines that contain one. If in doubt, no literals are extracted, and the
+//! engine runs on every line.
 
-/// More texts than this are no gain.
+/// More literals than this bring no gain.
 const MAX_NEEDLES: usize = 8;
 
-/// Texts of which a matching line holds at least one, as written in the expression. `None` where
-/// no such texts are known.
+/// Literals of which every matching line contains at least one. `None` if no such literals are
+/// known.
 pub(super) fn needles(pattern: &str) -> Option<Vec<String>> {
     let mut reader = Reader::default();
     let mut rest = pattern.chars();
@@ -24,15 +24,15 @@ pub(super) fn needles(pattern: &str) -> Option<Vec<String>> {
 #[derive(Default)]
 struct Reader {
     needles: Vec<String>,
-    /// The longest run of this branch, and the run being read.
+    /// The longest run of literals in this branch; `run` is the current one.
     longest: String,
     run: String,
-    /// Open groups. What they hold is not looked into.
+    /// Number of open groups. Their contents are ignored.
     depth: usize,
 }
 
 impl Reader {
-    /// Reads on by one atom or sign; `None` where it is in doubt.
+    /// Consumes one atom or operator; `None` if in doubt.
     fn take(&mut self, c: char, rest: &mut std::str::Chars<'_>) -> Option<()> {
         let next = rest.clone().next();
         match c {
@@ -77,7 +77,7 @@ impl Reader {
                 c if c.is_ascii_punctuation() => self.literal(c),
                 _ => return None,
             },
-            // Lines hold no `\n`, and a stray byte is shown to the engine as U+FFFD.
+            // Lines contain no `\n`, and the engine receives an invalid byte as U+FFFD.
             '\n' | '\u{fffd}' => return None,
             c => self.literal(c),
         }
@@ -108,8 +108,8 @@ impl Reader {
     }
 }
 
-/// Behind the `]` of a class whose `[` was read. Classes within, and a `]` or `[` that stands
-/// for itself, are doubtful.
+/// Skips to after the `]` of a class whose `[` was consumed. Nested classes, and a literal `]` or
+/// `[`, are in doubt.
 fn skip_class(rest: &mut std::str::Chars<'_>) -> Option<()> {
     let mut first = true;
     loop {

@@ -1,22 +1,22 @@
-//! How long a search may go on. Engines take linear time, but a large expression on a long line is
-//! still a great deal of it, and no timer of the host fires meanwhile. So engines tell how much
-//! work they did, and every few million steps the clock is asked.
+//! The time limit of a search. Engines take linear time, but a large expression on a long line can
+//! still run for long, and the host cannot fire a timer meanwhile. So engines report their work in
+//! steps, and every few million steps the clock is checked.
 
 use std::cell::Cell;
 
 use crate::error::{Error, Kind};
 use crate::time::Time;
 
-/// Steps between two looks at the clock: a tenth of a second where an engine is at its slowest.
+/// Steps between two checks of the clock: a tenth of a second with the slowest engine.
 pub(super) const STEPS: usize = 4_000_000;
-/// Microseconds that the engines of one search may take, where no deadline is given.
+/// Microseconds that the engines of one search may take if there is no deadline.
 const MOST: i64 = 10_000_000;
 
-/// The clock and the end of one search.
+/// The clock and the deadline of one search.
 pub struct Patience {
     now: fn() -> Time,
     deadline: Option<Time>,
-    /// When the engine was begun, and the microseconds it took before.
+    /// When the engine began with the current body, and the microseconds it has taken so far.
     since: Cell<Option<Time>>,
     taken: Cell<i64>,
     steps: Cell<usize>,
@@ -24,7 +24,7 @@ pub struct Patience {
 }
 
 impl Patience {
-    /// Until that time; where none is given, until the engines have worked for ten seconds.
+    /// Stops at `deadline`; without one, when the engines have worked for ten seconds.
     pub fn until(deadline: Option<Time>, now: fn() -> Time) -> Patience {
         Patience {
             now,
@@ -41,13 +41,13 @@ impl Patience {
         self.since.set(Some((self.now)()));
     }
 
-    /// The engine is done with a body.
+    /// The engine has finished a body.
     pub(super) fn end(&self) {
         self.look();
         self.since.set(None);
     }
 
-    /// So much was done. Tells whether to go on.
+    /// Records `steps` of work. Returns whether to continue.
     pub(super) fn worked(&self, steps: usize) -> bool {
         let steps = self.steps.get().saturating_add(steps);
         self.steps.set(steps);
@@ -57,11 +57,11 @@ impl Patience {
         !self.over.get()
     }
 
-    /// Microseconds that the engine has taken since `begin`, and those that are left.
+    /// Updates the time taken. Returns the microseconds the engines have taken, and those left.
     pub(super) fn look(&self) -> (i64, i64) {
         self.steps.set(0);
         let now = (self.now)();
-        // Between bodies a storage is waited for, which is no work of an engine.
+        // Between bodies the search waits for the storage, which does not count as engine time.
         if let Some(since) = self.since.get() {
             let taken = now.micros().saturating_sub(since.micros()).max(0);
             self.taken.set(self.taken.get().saturating_add(taken));
@@ -77,12 +77,12 @@ impl Patience {
         (self.taken.get(), left)
     }
 
-    /// Ends the search before its time: what is to come would take too long.
+    /// Stops the search early, because the rest would take too long.
     pub(super) fn give_up(&self) {
         self.over.set(true);
     }
 
-    /// Why the search was ended, where it was.
+    /// The error if the search was stopped.
     pub fn over(&self) -> Option<Error> {
         self.over.get().then(|| {
             let limit = match self.deadline {

@@ -1,9 +1,9 @@
 //! Regular expressions, line by line. The engine is `regex-lite`, which takes linear time and
-//! little room and knows no faster way than to look at every character; so it sees only lines
-//! that hold a text which the expression demands (see `needles`), where one can be read off it.
+//! little space, but examines every character; so it runs only on lines that contain a literal that
+//! the expression requires (see `needles`), if one can be extracted.
 //!
-//! As in JavaScript on a text with `\n` alone, `$` finds the end of a line of a Windows file: a
-//! line is tried without its final `\r` first, and with it where the expression could name it.
+//! `$` matches at the end of a line of a Windows file, as in JavaScript on a text with only `\n`: a
+//! line is first matched without its final `\r`, and also with it if the expression can match `\r`.
 //! `.` does not match `\r`.
 
 use std::borrow::Cow;
@@ -17,28 +17,29 @@ use super::seek::{AnyCase, Seeker, lines_where};
 use super::weight::weight;
 use crate::error::{Error, Kind, Result};
 
-/// The longest expression.
+/// The longest expression, in bytes.
 const MAX_BYTES: usize = 8192;
-/// The deepest nesting, so that reading cannot exhaust the stack.
+/// The deepest nesting, so that parsing cannot overflow the stack.
 const MAX_DEPTH: u32 = 100;
-/// The largest compiled form, which bounds memory.
+/// The largest compiled form, which limits memory.
 const MAX_COMPILED: usize = 256 << 10;
-/// The largest expression with its repetitions written out (see `weight`): on a line that keeps
-/// all of it busy, an engine takes this number of steps for each byte.
+/// The largest expression with its repetitions expanded (see `weight`): in the worst case an engine
+/// takes this many steps per byte.
 const MAX_WEIGHT: usize = 4_000;
-/// No part of a line that is measured is shorter, however large the expression is.
+/// The smallest part of a line that is timed separately, however large the expression is.
 const MIN_PART: usize = 1024;
 
-/// An expression that is asked line by line.
+/// A regular expression that is matched line by line.
 pub(super) struct LineRegex {
     regex: Regex,
-    /// A matching line holds one of these. None known: any line may match.
+    /// A matching line contains one of these. If empty, any line may match.
     seekers: Vec<Seeker>,
-    /// Whether a match may take the `\r` at a line's end.
+    /// Whether a match may include the `\r` at the end of a line.
     takes_return: bool,
-    /// Steps for each byte, at worst.
+    /// Steps per byte in the worst case.
     weight: usize,
-    /// Whether a match in a part of a line is one in the line, whatever stands around the part.
+    /// Whether a match in a part of a line is also a match in the line, whatever surrounds the
+    /// part.
     is_local: bool,
 }
 
@@ -56,7 +57,7 @@ impl LineRegex {
                  are searched for; use smaller counts, or * and + in their place"
             )));
         }
-        // Between the ends of one line this flag means nothing.
+        // Within one line this flag has no effect.
         let pattern = pattern.strip_prefix("(?m)").unwrap_or(pattern);
         let regex = RegexBuilder::new(pattern)
             .case_insensitive(ignore_case)
@@ -79,13 +80,13 @@ impl LineRegex {
         })
     }
 
-    /// Hits in one body, one call after another, each from where a line starts.
+    /// Hits in one body, one per call, each search from the start of a line.
     pub(super) fn hits<'a>(
         &'a self,
         body: &'a [u8],
         patience: &'a Patience,
     ) -> impl FnMut(usize) -> Option<usize> + 'a {
-        // Where each text stands next, if that is known and still ahead.
+        // The next position of each literal, if it is known and still ahead.
         let mut ahead: Vec<Option<usize>> = Vec::new();
         lines_where(
             body,
@@ -94,7 +95,7 @@ impl LineRegex {
         )
     }
 
-    /// A place in the first line at or behind `from` that may match.
+    /// A position in the first line at or after `from` that may match.
     fn candidate(&self, body: &[u8], from: usize, ahead: &mut Vec<Option<usize>>) -> Option<usize> {
         match self.seekers.as_slice() {
             [] => Some(from),
@@ -102,7 +103,8 @@ impl LineRegex {
             many => {
                 ahead.resize(many.len(), Some(0));
                 for (seeker, place) in many.iter().zip(ahead.iter_mut()) {
-                    // The first look is told from a text at the very start by asking again.
+                    // 0 is either the initial value or a hit at the very start; search again to be
+                    // sure.
                     if place.is_some_and(|place| place < from || place == 0) {
                         *place = seeker.find(body, from);
                     }
@@ -112,7 +114,7 @@ impl LineRegex {
         }
     }
 
-    /// Whether a line matches; nothing where the search is over.
+    /// Whether a line matches; `None` if the search was stopped.
     fn matches(&self, line: &[u8], patience: &Patience) -> Option<bool> {
         let text = match std::str::from_utf8(line) {
             Ok(text) => Cow::Borrowed(text),
@@ -135,10 +137,10 @@ impl LineRegex {
         })
     }
 
-    /// How long the engine takes for a long line is not known: the worst that may be is a thousand
-    /// times what mostly is. No engine lets itself be asked in the midst of a line, so the line is
-    /// searched in parts first, with a look at the clock between them; where the whole would take
-    /// longer than there is time, the search is over. What a part tells for certain is told.
+    /// The time for a long line cannot be predicted: the worst case is a thousand times the usual
+    /// case. No engine can be interrupted within a line, so the line is first searched in parts,
+    /// and the time is measured; if the whole line would take longer than the time left, the search
+    /// is stopped. A match in a part counts if it is certain to be a match in the line.
     #[expect(clippy::option_option, reason = "over, not known, or known")]
     fn measured(&self, text: &str, patience: &Patience) -> Option<Option<bool>> {
         let part = (STEPS / self.weight).max(MIN_PART);
@@ -159,7 +161,7 @@ impl LineRegex {
             }
         }
         let (after, left) = patience.look();
-        // In a part that is shorter than the expression, not all of it has become busy.
+        // In a part shorter than the expression, not all states are active yet.
         let more = 1 + 2 * self.weight / part;
         let ahead = (after - before).saturating_mul(i64::try_from(more).unwrap_or(i64::MAX));
         if ahead > left {
@@ -199,7 +201,7 @@ mod tests {
 
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(2000))]
-        /// The twin: the engine on every line.
+        /// The naive twin: the engine on every line.
         #[test]
         fn no_line_is_lost_to_the_texts_that_are_sought(
             body in "([abcA é-]|ab|bc|\r|\n|\n){0,60}",

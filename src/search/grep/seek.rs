@@ -1,16 +1,16 @@
-//! Where a text may stand in a body, at the speed of SIMD: as it is, or in whatever capital and
-//! small letters. Only ASCII letters have two forms here; see `fold` for the others.
+//! Finds a literal in a body with SIMD: exactly, or ignoring case. Only ASCII letters have two
+//! cases here; see `fold` for the others.
 
 use memchr::memmem::Finder;
 use memchr::{memchr, memchr2_iter, memmem, memrchr};
 
-/// Bytes compared at a place before more is done there, so that a hostile text costs no more
-/// than so many looks at each byte.
+/// Bytes compared at a candidate before more work is done there, so that a hostile pattern costs at
+/// most this many comparisons per byte.
 const PROBE: usize = 32;
-/// Bytes from common to rare, in source code and prose. Those not named are rarer still.
+/// Bytes from common to rare, in source code and prose. Bytes that are not listed are rarer still.
 const COMMON: &[u8] = b" etaoinsrlcdpumfhgybvw.-_/()0,1;=x:kjqz2";
 
-/// A text to look for.
+/// A literal to find.
 pub(super) enum Seeker {
     Exact(Box<Finder<'static>>),
     AnyCase(AnyCase),
@@ -21,7 +21,7 @@ impl Seeker {
         Seeker::Exact(Box::new(Finder::new(needle).into_owned()))
     }
 
-    /// The next place at or behind `from`, anywhere in the text's line.
+    /// The next hit at or after `from`; any position in the line of the match.
     pub(super) fn find(&self, body: &[u8], from: usize) -> Option<usize> {
         let rest = body.get(from..)?;
         let place = match self {
@@ -32,11 +32,11 @@ impl Seeker {
     }
 }
 
-/// A text whose ASCII letters may be capital or small. It holds no `\n`.
+/// A literal whose ASCII letters match in either case. It contains no `\n`.
 pub(super) struct AnyCase {
-    /// In small letters.
+    /// In lower case.
     small: Vec<u8>,
-    /// A part of `small`, and where its rarest byte stands in it.
+    /// A part of `small`, and the offset of its rarest byte.
     probe: Vec<u8>,
     rare: usize,
     either: (u8, u8),
@@ -75,7 +75,7 @@ impl AnyCase {
             if self.probe.len() == self.small.len() {
                 return Some(start);
             }
-            // A long text: whether it is anywhere in this line, once for the whole line.
+            // A long literal: search this line for the whole of it, once per line.
             let above = body.get(..place).unwrap_or_default();
             let from = memrchr(b'\n', above).map_or(0, |newline| newline + 1);
             let below = body.get(place..).unwrap_or_default();
@@ -89,8 +89,8 @@ impl AnyCase {
     }
 }
 
-/// Hits in one body, one call after another, each from where a line starts: of the lines in which
-/// candidates stand, those that match. Where that is not told, the search is over.
+/// Hits in one body, one per call, each search from the start of a line: of the lines with a
+/// candidate, those that match. `None` from `matches` stops the search.
 pub(super) fn lines_where(
     body: &[u8],
     mut candidate: impl FnMut(usize) -> Option<usize>,

@@ -34,7 +34,7 @@ fn run(query: &GrepQuery, body: &[u8], budget: usize) -> Vec<Line> {
         .collect()
 }
 
-/// Numbers of the lines that match.
+/// The numbers of the matching lines.
 fn numbers(query: &GrepQuery, body: &str) -> Vec<u32> {
     run(query, body.as_bytes(), usize::MAX)
         .into_iter()
@@ -56,7 +56,7 @@ fn any_case(pattern: &str) -> GrepQuery {
     }
 }
 
-/// The twin: split, ask of each line, show its neighbours.
+/// The naive twin: split, match each line, add its neighbours.
 fn naive(
     query: &GrepQuery,
     body: &str,
@@ -132,7 +132,7 @@ fn regexes_stay_in_their_line() {
         ("(?m)^$", "a\r\n\r\n", &[2, 3]),
         ("[^x]", "\r\nx\r", &[1, 2]),
         ("a|", "b", &[1]),
-        // A line's `\r` is its end, unless the pattern names it.
+        // The `\r` of a line is part of its ending, unless the pattern can match `\r`.
         ("a$", "a\r\nb\r\n", &[1]),
         ("^$", "a\r\n\r\n", &[2, 3]),
         (r"a\r$", "a\r\na\n", &[1]),
@@ -197,7 +197,7 @@ fn bytes_that_are_not_text_are_no_obstacle() {
     let lines = |query: &GrepQuery| run(query, body, usize::MAX).len();
     assert_eq!(lines(&query("a")), 1);
     assert_eq!(lines(&regex("a|b")), 2);
-    // A stray byte is a character, as it is where it is shown.
+    // An invalid byte counts as one character, as in the returned text.
     assert_eq!(lines(&regex(r"^.*$")), 4);
     assert_eq!(lines(&regex("^.$")), 1);
     assert_eq!(lines(&any_case("É")), 0);
@@ -244,7 +244,7 @@ fn rows_of_several_files_share_one_answer() {
     assert_eq!(out.paths.len(), 2);
 }
 
-/// Quadratic work on these would take minutes; the bound leaves room for a slow machine.
+/// Quadratic time would be minutes here; the limit leaves room for a slow machine.
 #[test]
 fn hostile_patterns_take_linear_time() {
     let started = std::time::Instant::now();

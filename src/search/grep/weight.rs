@@ -1,15 +1,15 @@
-//! How large an expression is once its counted repetitions are written out: `(?:a{9}){8}` is 72
-//! letters. An engine's time is at worst this number for every byte of a line. It is read off the
-//! text, so that it is the same whatever the engine; what cannot be read counts as what it is long.
+//! The size of an expression with its counted repetitions expanded: `(?:a{9}){8}` is 72 letters. In
+//! the worst case an engine takes this many steps per byte of a line. It is computed from the text,
+//! so that it does not depend on the engine; anything that cannot be parsed counts with its length.
 
-/// How many letters, classes and signs, at most.
+/// The number of literals, classes and operators, at most.
 pub(super) fn weight(pattern: &str) -> usize {
     let mut groups = vec![Group::default()];
     let mut rest = pattern.chars().peekable();
     while let Some(c) = rest.next() {
         match c {
             '(' => {
-                // A group's name or flags are no part of what it matches.
+                // The name or flags of a group match nothing themselves.
                 let ends = |c: &char| matches!(c, ':' | '>' | ')');
                 let signs = rest.next_if_eq(&'?').is_some();
                 if !signs || rest.by_ref().find(ends) != Some(')') {
@@ -45,11 +45,11 @@ pub(super) fn weight(pattern: &str) -> usize {
     open.fold(0usize, usize::saturating_add)
 }
 
-/// What stands between two parentheses.
+/// The contents of a pair of parentheses.
 #[derive(Default)]
 struct Group {
     before: usize,
-    /// The last atom, which a repetition would multiply.
+    /// The weight of the last atom, which a repetition multiplies.
     last: usize,
 }
 
@@ -80,7 +80,7 @@ fn times(inside: &str) -> usize {
 
 fn skip_class(rest: &mut std::iter::Peekable<std::str::Chars<'_>>) {
     rest.next_if_eq(&'^');
-    // A bracket right at the start stands for itself.
+    // A bracket right at the start is a literal.
     rest.next_if_eq(&']');
     let mut depth = 1usize;
     while let Some(c) = rest.next() {

@@ -1,5 +1,5 @@
-//! The second look of an edit, in which line endings alone may differ: a model saw `\n` where the
-//! file has `\r\n`, or the other way round.
+//! The retry of an edit that ignores line endings: a model saw `\n` where the file has `\r\n`, or
+//! the other way round.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -9,8 +9,9 @@ use memchr::memmem::{self, Finder};
 use super::{Endings, Outcome, Refusal, buffer};
 use crate::search::scan;
 
-/// The one retry. Text and `old` are compared with every `\r\n` read as `\n`; what is put in gets
-/// the endings of what it displaces. An `old` of nothing but `\r\n` is meant as it is.
+/// The only retry. Text and `old` are compared with every `\r\n` replaced by `\n`; the replacement
+/// gets the line endings of the text it replaces. An `old` of only line endings with `\r\n` is not
+/// retried.
 pub(super) fn retry(
     text: &[u8],
     old: &[u8],
@@ -42,7 +43,7 @@ pub(super) fn retry(
     let mut length = 0usize;
     let mut crlf = false;
     let mut from = 0usize;
-    // Twice over the same places: once to know the length, once to write.
+    // Two passes over the same matches: one to compute the length, one to write.
     for place in finder.find_iter(&plain) {
         let range = places.map(place..place.saturating_add(plain_old.len()));
         let own = has_crlf(text, &range);
@@ -81,11 +82,11 @@ fn has_crlf(text: &[u8], range: &Range<usize>) -> bool {
     memmem::find(hit, b"\r\n").is_some()
 }
 
-/// Leads places in the text without the `\r` of its `\r\n` back to the text itself. Asked in
-/// rising order, all answers together read the text once.
+/// Maps offsets in the text without the `\r` of each `\r\n` to offsets in the original text. With
+/// increasing offsets, all calls together scan the text once.
 struct Places<'a> {
     endings: memmem::FindIter<'a, 'static>,
-    /// The next `\r\n` not yet passed, in the text itself.
+    /// The next `\r\n` that was not passed yet, in the original text.
     next: Option<usize>,
     passed: usize,
 }
@@ -101,7 +102,7 @@ impl<'a> Places<'a> {
         }
     }
 
-    /// A place on a shortened ending is the `\r` before it.
+    /// An offset at a shortened line ending maps to the `\r` before it.
     fn at(&mut self, place: usize) -> usize {
         while let Some(ending) = self.next {
             if place.saturating_add(self.passed) <= ending {

@@ -1,10 +1,10 @@
-//! The two steps of the build that no published program takes:
+//! Two build steps that no published program provides:
 //!
-//! - `kitbag-splitter split INPUT DIRECTORY` cuts a module that was linked with `--emit-relocs`
-//!   into a primary and chunks that share its memory and table. It prints a line for each group:
-//!   its name and the files it needs, in the order to load them.
-//! - `kitbag-splitter pack INPUT OUTPUT` packs a module for JavaScript text: four bytes of length,
-//!   then LZMA with the parameters that `tools/unpack` expects.
+//! - `kitbag-splitter split INPUT DIRECTORY` splits a module that was linked with `--emit-relocs`
+//!   into a primary module and chunks that share its memory and table. It prints one line for each
+//!   group: its name and the files it needs, in load order.
+//! - `kitbag-splitter pack INPUT OUTPUT` compresses a module for embedding in JavaScript text: four
+//!   bytes of length, then LZMA with the parameters that `tools/unpack` expects.
 
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -43,7 +43,7 @@ fn split(input: &Path, directory: &Path) -> Outcome {
 fn pack(input: &Path, output: &Path) -> Outcome {
     let bytes = std::fs::read(input)?;
     let mut options = LzmaOptions::with_preset(9);
-    // WebAssembly is a stream of bytes without alignment.
+    // WebAssembly is a byte stream without alignment.
     (options.lc, options.lp, options.pb) = (3, 0, 0);
     options.nice_len = 273;
     let mut packed = u32::try_from(bytes.len())?.to_le_bytes().to_vec();

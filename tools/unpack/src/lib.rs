@@ -1,20 +1,21 @@
-//! Unpacks what `kitbag-splitter pack` packed: LZMA without a header, with three bits of literal
-//! context and none of position. A small module of its own, since it runs before any other.
+//! Decompresses the output of `kitbag-splitter pack`: LZMA without a header, with three literal
+//! context bits and no literal position bits. It is a separate small module, because it runs before
+//! any other.
 //!
-//! Written here because size and start decide: every page loads it. It decodes from one slice
-//! straight into another: 2.1 KB after gzip and 17 ms for the primary, where the decoder of
-//! `lzma-rust2` (which packs) takes 5.2 KB and 24 ms.
+//! It is written here because size and startup time matter: every page loads it. It decodes
+//! directly from one slice into another: 2.1 KB after gzip and 17 ms for the primary module, while
+//! the decoder of `lzma-rust2` (which does the compression) takes 5.2 KB and 24 ms.
 #![no_std]
 
 use core::arch::wasm32;
 
 const PAGE: usize = 65_536;
 const STATES: usize = 12;
-/// The most literal contexts: three bits of the byte before.
+/// Number of literal contexts: the upper three bits of the previous byte.
 const CONTEXTS: usize = 8;
 const EVEN: u16 = 1 << 10;
 
-/// Probabilities of a length: short, middle and long ones.
+/// Probabilities of a length: short, middle and long.
 struct Length {
     choice: [u16; 2],
     low: [u16; 8],
@@ -31,7 +32,7 @@ impl Length {
     };
 }
 
-/// Probabilities of everything else.
+/// All other probabilities.
 struct Model {
     is_match: [u16; STATES],
     is_repeat: [u16; STATES],
@@ -56,7 +57,8 @@ impl Range<'_> {
     fn next(&mut self) {
         if self.range >> 24 == 0 {
             self.range <<= 8;
-            // Past the end come zeros; what is made of them has not the length that is expected.
+            // Zeros follow after the end of the input. Truncated input then decodes to wrong bytes,
+            // or fails.
             self.code = self.code << 8 | u32::from(self.rest.next().copied().unwrap_or(0));
         }
     }
@@ -78,7 +80,7 @@ impl Range<'_> {
         bit
     }
 
-    /// Bits of equal odds.
+    /// Bits with fixed probability one half.
     fn plain(&mut self, bits: usize) -> usize {
         let mut value = 0;
         for _ in 0..bits {
@@ -93,7 +95,7 @@ impl Range<'_> {
         value
     }
 
-    /// A number whose highest bit comes first.
+    /// A number, most significant bit first.
     fn tree(&mut self, odds: &mut [u16]) -> usize {
         let mut node = 1;
         while node < odds.len() {
@@ -102,7 +104,7 @@ impl Range<'_> {
         node - odds.len()
     }
 
-    /// A number of so many bits, whose lowest comes first.
+    /// A number with that many bits, least significant bit first.
     fn reverse(&mut self, odds: &mut [u16], bits: usize) -> usize {
         let (mut node, mut value) = (1, 0);
         for at in 0..bits {
@@ -124,13 +126,13 @@ impl Range<'_> {
     }
 }
 
-/// A decoding that is under way.
+/// The state of the decoder.
 struct Decoder<'a> {
     input: Range<'a>,
     model: Model,
     lengths: Length,
     repeated: Length,
-    /// The distances used last, each less one.
+    /// The most recent distances, each minus one.
     last: [usize; 4],
     state: usize,
     out: &'a mut [u8],
@@ -138,15 +140,15 @@ struct Decoder<'a> {
 }
 
 impl Decoder<'_> {
-    /// The byte that the last match would go on with.
+    /// The byte at the last match distance, which would continue the match.
     fn likely(&self) -> Option<u8> {
         self.out
             .get(self.at.checked_sub(self.last[0] + 1)?)
             .copied()
     }
 
-    /// Decodes one byte or one match. Its own function, and not inlined: engines optimise what is
-    /// called often, not what is in the midst of a long loop.
+    /// Decodes one byte or one match. A separate function that is not inlined: engines optimise a
+    /// frequently called function, but not the middle of a long loop.
     #[inline(never)]
     fn step(&mut self) -> Option<()> {
         let (state, at) = (self.state, self.at);
@@ -192,7 +194,7 @@ impl Decoder<'_> {
         if length > self.out.len() - at {
             return None;
         }
-        // Byte by byte: a copy may go on into what it has just made.
+        // Byte by byte: source and destination of a copy may overlap.
         for step in 0..length {
             self.out[at + step] = self.out[from + step];
         }
@@ -206,7 +208,7 @@ impl Decoder<'_> {
             at => self.out[at - 1],
         };
         let mut node = 1;
-        // After a match the byte is likely to differ from the one that would follow.
+        // After a match the byte is likely to differ from the one that would continue it.
         let mut likely = match self.state {
             0..7 => None,
             _ => Some(usize::from(self.likely()?)),
@@ -274,20 +276,20 @@ fn distance(input: &mut Range<'_>, model: &mut Model, length: usize) -> usize {
         .wrapping_add(input.reverse(&mut model.align, 4))
 }
 
-/// Room for `len` bytes behind what is there.
+/// Allocates `len` bytes at the end of memory.
 #[unsafe(no_mangle)]
 pub extern "C" fn room(len: usize) -> usize {
     wasm32::memory_grow(0, len.div_ceil(PAGE)).wrapping_mul(PAGE)
 }
 
-/// Unpacks `len` bytes at `from` into `size` bytes at `to`; whether that went well.
+/// Decompresses `len` bytes at `from` into `size` bytes at `to`; returns whether it succeeded.
 ///
 /// # Safety
 ///
 /// Both ranges must have come from [`room`].
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn unpack(from: *const u8, len: usize, to: *mut u8, size: usize) -> bool {
-    // SAFETY: as the caller promises.
+    // SAFETY: guaranteed by the caller.
     let (packed, out) = unsafe {
         (
             core::slice::from_raw_parts(from, len),
