@@ -1,7 +1,8 @@
-//! A storage that somebody else wrote, in JavaScript: an object with `get`, `list`, and, if it
-//! can be changed, `put` and `delete`. What it leaves out is made up for here, and what it
-//! cannot promise is said in the capability: without conditional puts, calls of one instance
-//! take turns and other writers are not seen. How its values are read stands in `custom_values`.
+//! A storage that a user implements in JavaScript: an object with `get`, `list` and, if it is
+//! writable, `put` and `delete`. Optional methods that are missing are replaced by the ones here,
+//! and the capability states what the object cannot guarantee. Without conditional puts, calls of
+//! one instance wait for each other, and changes by other writers are not detected. `custom_values`
+//! converts the values.
 
 use std::collections::HashSet;
 use std::ops::Range;
@@ -21,17 +22,17 @@ use crate::storage::{
     Cursor, Depth, Entry, File, Listing, Meta, NewFile, Pending, PutMode, Storage, Version,
 };
 
-/// Pages of one listing before it is taken for one that never ends.
+/// A listing with more pages than this is treated as endless.
 const MAX_PAGES: usize = 100_000;
 
-/// A JavaScript object seen as a storage.
+/// A JavaScript object used as a storage.
 pub struct Custom {
     object: JsValue,
     capability: Capability,
 }
 
 impl Custom {
-    /// The storage that `object` is, with the promises it makes.
+    /// Wraps `object`, with the guarantees it declares.
     pub fn new(object: JsValue, capability: Capability) -> Custom {
         Custom { object, capability }
     }
@@ -41,7 +42,7 @@ impl Custom {
         &self.object
     }
 
-    /// Calls one of its methods about a path; what it throws becomes an error of its own kind.
+    /// Calls a method with a path; an exception becomes an error of the matching kind.
     pub async fn ask(&self, method: &str, path: &VPath, more: &[JsValue]) -> Result<JsValue> {
         let mut arguments = vec![JsValue::from_str(path.as_str())];
         arguments.extend_from_slice(more);
@@ -69,8 +70,8 @@ impl Custom {
         file_of(&answer).map(Some)
     }
 
-    /// Where the object cannot check and change in one step, the check is made here; the turns
-    /// that callers of this instance take keep it true until the change.
+    /// If the object has no compare-and-swap, the check is made here. The per-path queue of this
+    /// instance keeps the result valid until the change.
     async fn check(&self, path: &VPath, mode: &PutMode) -> Result<()> {
         match mode {
             PutMode::Create if self.capability.create != Reach::Storage => {
@@ -128,11 +129,11 @@ impl Custom {
             None => condition(&PutMode::Overwrite),
         };
         let answer = self.ask("delete", path, &[guard]).await?;
-        // Saying nothing means that it is gone now, and it was there when it was listed.
+        // A delete that returns nothing counts as successful if the file was there before.
         Ok(answer.as_bool().unwrap_or(had))
     }
 
-    /// Every file whose path starts with `prefix`, whatever order and pages it comes in.
+    /// All files whose path starts with `prefix`, in whatever order and pages they come.
     async fn entries(&self, dir: &VPath) -> Result<Vec<Entry>> {
         let prefix = dir.dir_prefix();
         let mut found = Vec::new();
@@ -156,7 +157,7 @@ impl Custom {
                 ),
             };
             for row in rows.iter() {
-                // A key that no path can name is passed over, as are those not asked for.
+                // Keys that are not valid paths are skipped, and so are keys outside of `prefix`.
                 let entry = entry_of(&row)?;
                 found.extend(entry.filter(|entry| {
                     let path = entry.path.as_str();
@@ -191,7 +192,7 @@ fn wrong_list() -> Error {
     )
 }
 
-/// What stands directly inside `dir`, of every file beneath it.
+/// Reduces all files beneath `dir` to its direct children.
 fn one_level(dir: &VPath, all: Vec<Entry>) -> Listing {
     let mut listing = Listing::default();
     for entry in all {

@@ -1,6 +1,6 @@
-//! The values that pass between a storage written in JavaScript and the core: files, what is
-//! known of them, versions, conditions, capabilities, and the errors it throws. Whatever comes
-//! in is looked at; a value of the wrong sort is an error that says which.
+//! Conversion of the values that pass between a storage written in JavaScript and the core: files,
+//! metadata, versions, conditions, capabilities and thrown errors. Every incoming value is
+//! validated; a value of the wrong type becomes an error that names it.
 
 use std::rc::Rc;
 
@@ -20,7 +20,6 @@ fn time_of(object: &JsValue, name: &str) -> Option<Time> {
         return Time::parse(&text);
     }
     let millis = value.as_f64().or_else(|| {
-        // A Date.
         host::method(&value, "getTime")?
             .call0(&value)
             .ok()?
@@ -30,7 +29,7 @@ fn time_of(object: &JsValue, name: &str) -> Option<Time> {
 }
 
 fn whole(number: f64) -> Option<u64> {
-    // Up to 2^53 every whole number is itself.
+    // Every integer up to 2^53 is exact in a double.
     (number >= 0.0 && number.fract() == 0.0 && number <= 9_007_199_254_740_992.0)
         .then_some(number as u64)
 }
@@ -46,12 +45,12 @@ fn version_value_of(value: &JsValue) -> Option<Version> {
     ))
 }
 
-/// The version that an object carries, if it does.
+/// The `version` property of an object, if it has one.
 pub fn version_of(object: &JsValue) -> Option<Version> {
     version_value_of(&host::property(object, "version")?)
 }
 
-/// A version as it was given.
+/// A version in the form in which the object returned it.
 pub fn version_value(version: &Version) -> JsValue {
     match version {
         Version::Number(number) => JsValue::from_f64(*number as f64),
@@ -59,7 +58,7 @@ pub fn version_value(version: &Version) -> JsValue {
     }
 }
 
-/// What an object tells of a file; `size` where the body itself tells it.
+/// The metadata of a file; `size` is given if the body is known.
 pub fn meta_of(object: &JsValue, size: Option<usize>) -> Result<Meta> {
     if !object.is_object() {
         return Err(Error::new(
@@ -87,7 +86,7 @@ pub fn meta_of(object: &JsValue, size: Option<usize>) -> Result<Meta> {
     })
 }
 
-/// A file with its bytes: text is taken as UTF-8.
+/// A file with its content; a string is encoded as UTF-8.
 pub fn file_of(object: &JsValue) -> Result<File> {
     let content = host::property(object, "content");
     let body = content.and_then(|content| match content.as_string() {
@@ -106,7 +105,7 @@ pub fn file_of(object: &JsValue) -> Result<File> {
     })
 }
 
-/// A row of a listing: an object with a path, or the path alone.
+/// An entry of a listing: an object with a path, or only the path.
 pub fn entry_of(row: &JsValue) -> Result<Option<Entry>> {
     if let Some(path) = row.as_string() {
         return Ok(VPath::from_stored(&path).map(|path| Entry {
@@ -124,7 +123,7 @@ pub fn entry_of(row: &JsValue) -> Result<Option<Entry>> {
     Ok(VPath::from_stored(&path).map(|path| Entry { path, meta }))
 }
 
-/// A new file as the object gets it.
+/// A new file in the form that the object's `put` receives.
 pub fn file_value(file: &NewFile) -> JsValue {
     host::object(&[
         ("content", host::array_of(&file.body).into()),
@@ -142,7 +141,7 @@ pub fn file_value(file: &NewFile) -> JsValue {
     ])
 }
 
-/// When a put or delete may happen, as the object gets it.
+/// The condition of a put or delete in the form that the object receives.
 pub fn condition(mode: &PutMode) -> JsValue {
     match mode {
         PutMode::Create => host::object(&[("mode", JsValue::from_str("create"))]),
@@ -154,7 +153,7 @@ pub fn condition(mode: &PutMode) -> JsValue {
     }
 }
 
-/// What an object promises. What it does not mention is taken as not promised.
+/// The capability that an object declares. Guarantees that it does not mention are not assumed.
 pub fn capability_of(promises: &JsValue, writable: bool) -> Capability {
     let reach = |name: &str| match host::text_property(promises, name).as_deref() {
         _ if !writable => Reach::Never,
@@ -207,8 +206,8 @@ pub fn capability_of(promises: &JsValue, writable: bool) -> Capability {
     }
 }
 
-/// A failed call as an error of the kind that was thrown: an error of ours by its `code`, one of
-/// a file system by its own (`EACCES`), a browser's by its name.
+/// Converts a failed call to an error of the matching kind: a kitbag error by its `code`, a file
+/// system error by its code (`EACCES`), a browser error by its name.
 pub fn refusal(error: Error, path: Option<&VPath>) -> Error {
     let cause = error.cause().cloned();
     let Some(thrown) = cause
@@ -237,7 +236,7 @@ pub fn refusal(error: Error, path: Option<&VPath>) -> Error {
         _ if host::name_of(&thrown.0) == "QuotaExceededError" => Kind::QuotaExceeded,
         _ => return error,
     };
-    // The host's sentence may name paths of the host; its code is enough.
+    // The host's message may contain host paths, so only its code is shown.
     let said = match path {
         Some(path) => Error::at(kind, "'", path, format!("': the host answered {code}")),
         None => Error::new(kind, format!("The host answered {code}")),
@@ -252,7 +251,7 @@ fn keep(error: Error, cause: Option<Rc<dyn std::error::Error>>) -> Error {
     }
 }
 
-/// A stand-in for what is not known of a file yet.
+/// A placeholder for metadata that is not known yet.
 pub fn unknown_meta() -> Meta {
     Meta::of(0, Time::from_micros(0))
 }

@@ -1,7 +1,8 @@
-//! What `ls`, `read`, `grep`, `glob`, `write`, `edit` and `delete` mean, written once over any
-//! [`Storage`]. Conditions are the storage's: a write is a put that only creates, an edit is a
-//! put over the version that was read, replayed a bounded number of times on fresh text. Where a
-//! storage cannot check and change in one step, calls of this instance take turns instead.
+//! The meaning of `ls`, `read`, `grep`, `glob`, `write`, `edit` and `delete`, implemented once over
+//! any [`Storage`]. The storage checks the conditions: a write is a put with exclusive creation, an
+//! edit is a put that requires the version that was read, and it is retried on the new text a
+//! limited number of times. If a storage has no compare-and-swap, calls of this instance on one
+//! path wait for each other instead.
 
 mod calls;
 mod shown;
@@ -37,7 +38,7 @@ use crate::storage::{
 pub use shown::raw;
 use shown::{half_deleted, info, kind_of};
 
-/// What `write` does where the file exists.
+/// What `write` does if the file exists.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum WriteMode {
     /// Refuse.
@@ -47,24 +48,24 @@ pub enum WriteMode {
     Overwrite,
 }
 
-/// How files are made.
+/// Options for writing files.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FilesOptions {
-    /// What `write` does where the file exists.
+    /// What `write` does if the file exists.
     pub write_mode: WriteMode,
-    /// The form new text files take.
+    /// The format of new text files.
     pub format: Format,
-    /// The largest file that may be written; the storage's own limit holds as well.
+    /// The maximum size of a file to write; the storage's own limit applies as well.
     pub max_file_bytes: Option<u64>,
 }
 
-/// The operations over a storage that is known by its type.
+/// The operations over a storage of a known type.
 pub struct Files<S> {
     storage: Rc<S>,
     operations: Operations,
 }
 
-/// The operations, whatever the storage; compiled once.
+/// The operations over any storage, compiled only once.
 struct Operations {
     storage: Rc<dyn Storage>,
     options: FilesOptions,
@@ -89,7 +90,7 @@ impl<S: Storage + 'static> Files<S> {
         }
     }
 
-    /// The storage beneath.
+    /// The underlying storage.
     pub fn storage(&self) -> &S {
         &self.storage
     }
@@ -120,10 +121,10 @@ impl Operations {
         }
     }
 
-    /// A body made ready to be stored, `created` now unless something else is known.
+    /// Prepares a body for storing. `created` is now, unless the previous file had a creation time.
     fn new_file(&self, path: &VPath, body: Bytes, previous: Option<&Meta>) -> NewFile {
         let now = clock::now();
-        // A type that only the bytes told before is found anew, since they are others now.
+        // Re-detect a type that was sniffed from the old bytes.
         let given = previous
             .and_then(|meta| meta.mime.as_ref())
             .filter(|_| file::mime_of_name(path).is_some());
@@ -146,8 +147,8 @@ impl Operations {
         }
     }
 
-    /// A body after an edit. ASCII with ASCII put in stays what it was, without another look at
-    /// all of it.
+    /// Prepares a body after an edit. If the old text and the inserted text are ASCII, the result
+    /// is ASCII too, so its bytes are not classified again.
     fn edited_file(&self, path: &VPath, body: Bytes, previous: &Meta, put_in: &[u8]) -> NewFile {
         let plain = scan::is_ascii(put_in) && memchr::memchr(0, put_in).is_none();
         match (&previous.mime, previous.texture) {
@@ -166,7 +167,7 @@ impl Operations {
         }
     }
 
-    /// What an edit makes of a file, and what it answers.
+    /// Applies an edit to a file and returns the new file and the result.
     fn edited(
         &self,
         path: &VPath,
@@ -211,7 +212,8 @@ impl Operations {
 
     async fn edit_file(&self, path: &VPath, edit: &Edit) -> Result<EditResult> {
         let capability = self.writable()?;
-        // Edits of one instance take turns on every storage: it spares them each other's replays.
+        // Edits of one instance wait for each other on every storage, which avoids conflicts and
+        // retries between them.
         let _turn = self.queue.turn(path).await;
         let mut result = EditResult::default();
         let mut change = |file: &mut File| {
@@ -274,7 +276,8 @@ impl Operations {
             }
             self.indexes.forget(&path);
             let new = self.new_file(&path, body, None);
-            // Storages put in any order; of two entries for one path only the later is put.
+            // Storages may put in any order, so for entries with the same path only the last one is
+            // put.
             let place = *places.entry(path.clone()).or_insert(accepted.len());
             match accepted.get_mut(place) {
                 Some(earlier) => earlier.1 = new,
@@ -293,8 +296,8 @@ impl Operations {
             .collect()
     }
 
-    /// Removes a file while it is these bytes. The storage compares versions, or the calls of this
-    /// instance take turns.
+    /// Removes a file if its content is still `body`. The storage compares versions, or calls of
+    /// this instance wait for each other.
     async fn delete_unchanged(&self, path: &VPath, body: &Bytes) -> Result<DeleteResult> {
         self.writable()?;
         let _turn = self.queue.turn(path).await;
@@ -360,7 +363,7 @@ impl Operations {
             if !texture.is_text() {
                 return Flow::Continue(());
             }
-            // One more than allowed tells whether there was more.
+            // Search for one match more than allowed, to find out whether there are more.
             let budget = cap.saturating_sub(count).saturating_add(1);
             count += matcher.search(path, &file.body, texture, budget, &mut found.matches);
             if count > cap || matcher.over().is_some() || found.matches.is_full() {
@@ -396,8 +399,8 @@ impl Operations {
             want: &|path| pattern.accepts(path),
         };
         self.storage.find(find, &mut visit).await?;
-        // The walk came in order of path, and this sort keeps it among files of one time:
-        // comparing integers alone is what makes it quick.
+        // The walk returned files in path order. The sort is stable, so files with the same time
+        // keep that order; it compares only integers, which makes it fast.
         order::sort_by_key(&mut files, |file: &FileInfo| {
             std::cmp::Reverse(file.modified())
         });
@@ -468,7 +471,8 @@ impl Operations {
                 .zip(files)
                 .map(|(path, file)| answer(path, file))
                 .collect(),
-            // One that fails must not take the others with it.
+            // If the batch fails, read the files one by one, so that one failure does not affect
+            // the others.
             Err(_) => {
                 join_all(paths.iter().map(|path| async move {
                     let file = self.storage.get(path, None).await;

@@ -1,7 +1,6 @@
-//! A JavaScript object seen as a [`Backend`]: anything with the methods of the protocol's second
-//! version. It may answer at once or with a promise, and it may throw; each of its answers is
-//! looked at before it is believed. Objects of the first version are adapted in TypeScript before
-//! they come here. How its answers are read stands in `answers`.
+//! A JavaScript object used as a [`Backend`]: any object with the methods of protocol version 2. It
+//! may return results directly or as promises, and it may throw; every result is validated. Objects
+//! of version 1 are adapted in TypeScript first. `answers` parses the results.
 
 mod answers;
 
@@ -26,12 +25,12 @@ use crate::protocol::{
 use crate::search::place::{self, First};
 use crate::storage::Pending;
 
-/// A backend that lives in JavaScript.
+/// A backend implemented in JavaScript.
 pub struct Foreign {
     object: JsValue,
-    /// Its `id`, where it can run commands.
+    /// Its `id`, if it can run commands.
     id: Option<Rc<str>>,
-    /// Whether it takes kitbag's further options, as a subclass of ours does.
+    /// Whether it accepts kitbag's additional options, as a subclass of a kitbag backend does.
     knows_options: bool,
 }
 
@@ -44,7 +43,7 @@ fn path_text(path: &VPath) -> JsValue {
 }
 
 fn number(value: usize) -> JsValue {
-    // Beyond what a double holds exactly there is no file.
+    // Integers that a double cannot hold exactly are larger than any file.
     JsValue::from_f64(value as f64)
 }
 
@@ -71,7 +70,7 @@ impl Foreign {
         host::call_method(&self.object, name, arguments).await
     }
 
-    /// Asks, and turns an `error` in the answer into one of ours.
+    /// Calls a method and converts an `error` in the result to a kitbag error.
     async fn result(&self, name: &str, path: &VPath, arguments: &[JsValue]) -> Result<JsValue> {
         let answer = self.ask(name, arguments).await?;
         match read::refusal(&answer, name, Some(path)) {
@@ -233,7 +232,7 @@ impl Backend for Foreign {
     fn read_raw<'a>(&'a self, path: &'a VPath) -> Pending<'a, RawFile> {
         Box::pin(async move {
             let answer = self.result("readRaw", path, &[path_text(path)]).await?;
-            // A `FileData` on its own is taken too.
+            // A bare `FileData` object is accepted too.
             let data = host::property(&answer, "data").unwrap_or(answer);
             read::file_data(path, &data)
         })

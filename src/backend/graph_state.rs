@@ -1,7 +1,7 @@
-//! Memory that gives way to a running graph. Outside of a graph these files are the backend's own;
-//! inside one they are the graph's state, which the host knows. The decision is made anew at the
-//! start of every operation and behind the handle, so that routers, policies and tools need not
-//! know of it. While the host is asked nothing is borrowed: it may call back into this crate.
+//! Memory that uses the state of a running graph. Outside of a graph the files are the backend's
+//! own; inside a graph they are the graph's state, which the host manages. The choice is made again
+//! at the start of every operation, behind the handle, so routers, policies and tools need not know
+//! about it. Nothing is borrowed while the host is called, since it may call back into this crate.
 
 #[cfg(test)]
 mod tests;
@@ -21,56 +21,56 @@ use crate::protocol::{
 };
 use crate::storage::Pending;
 
-/// A copy of a graph's files.
+/// A mirror of a graph's files.
 pub struct Copy {
-    /// The host's number for it.
+    /// The number that the host gave it.
     pub id: u32,
     /// The files, as they are in the graph's state now.
     pub files: Rc<Files<Memory>>,
 }
 
-/// What happened to files of a graph.
+/// The kind of change to a graph's files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Change {
-    /// They were written, edited or uploaded.
+    /// The files were written, edited or uploaded.
     Stored,
-    /// They were deleted, with everything beneath them.
+    /// The files were deleted, with everything beneath them.
     Deleted,
 }
 
-/// Tells which graph runs, and hands changes to its state.
+/// Finds the running graph and passes changes to its state.
 pub trait Graphs {
-    /// The files of the graph that runs, brought up to date; none outside of a graph. An error
-    /// where a graph runs whose files cannot be had: no other files may take their place.
+    /// The up-to-date files of the running graph; `None` outside of a graph. Fails if a graph runs
+    /// but its files are not available: other files must not be used instead.
     fn current(&self) -> Result<Option<Copy>>;
 
-    /// A number for the files that [`Graphs::current`] would give, without bringing them up to
-    /// date; 0 outside of a graph.
+    /// The number of the files that [`Graphs::current`] would return, without updating them; 0
+    /// outside of a graph.
     fn number(&self) -> u32;
 
-    /// Hands changes that were made in a copy to the graph.
+    /// Passes changes that were made in a copy to the graph.
     fn changed(&self, copy: u32, change: Change, paths: &[VPath]) -> Result<()>;
 }
 
-/// The files of the graph that runs, or files of its own where none does.
+/// The files of the running graph, or the backend's own files if no graph runs.
 pub struct GraphState<G> {
     own: Rc<Files<Memory>>,
     graphs: G,
 }
 
 impl<G: Graphs> GraphState<G> {
-    /// `own` serves calls from outside of any graph.
+    /// `own` holds the files for calls outside of a graph.
     pub fn new(own: Files<Memory>, graphs: G) -> GraphState<G> {
         let own = Rc::new(own);
         GraphState { own, graphs }
     }
 
-    /// The files that serve calls from outside of any graph.
+    /// The files for calls outside of a graph.
     pub fn own(&self) -> &Rc<Files<Memory>> {
         &self.own
     }
 
-    /// The files for one operation, and the copy's number where they are a graph's.
+    /// The files for one operation, and the number of the copy if they belong to a graph.
     fn files(&self) -> Result<(Rc<Files<Memory>>, Option<u32>)> {
         Ok(match self.graphs.current()? {
             None => (self.own.clone(), None),

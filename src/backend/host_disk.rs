@@ -1,7 +1,7 @@
-//! A folder of the host's disk. One file at a time goes the way of any storage written in
-//! JavaScript ([`Custom`]); searches do not, since a crossing for each of twenty thousand files
-//! would cost more than searching them. Names come over in one text, bodies in blocks, those alone
-//! that hold the literal looked for; which of them are wanted, and what matches, is decided here.
+//! A folder on the host's disk. Operations on single files go through [`Custom`], like any storage
+//! written in JavaScript. Searches do not, because one boundary crossing for each of twenty
+//! thousand files would cost more than the search itself. Names arrive in one text. Bodies arrive
+//! in blocks that contain only files with the literal. Filtering and matching happen here.
 
 use bytes::Bytes;
 use futures_util::StreamExt;
@@ -27,15 +27,15 @@ use crate::storage::{
 };
 use crate::time::Time;
 
-/// Files whose sizes and times are asked at once.
+/// Number of files whose size and time are requested in one call.
 const STATS: usize = 4096;
 
-/// A folder of the host's disk, as `disk/search.ts` shows it.
+/// A folder on the host's disk, as `disk/search.ts` exposes it.
 pub struct HostDisk {
     inner: Custom,
 }
 
-/// Closes a reader of bodies, also when the search is given up.
+/// Closes a reader of bodies, even if the search is cancelled.
 struct Bodies(JsValue);
 
 impl Drop for Bodies {
@@ -46,7 +46,7 @@ impl Drop for Bodies {
     }
 }
 
-/// The paths of a block, one a line, the lengths of the bodies, and the bodies.
+/// The parts of a block: paths, one per line; lengths of the bodies; the bodies.
 fn parts_of(block: &JsValue) -> Option<(String, Vec<u32>, Bytes)> {
     let lengths: Uint32Array = host::property(block, "lengths")?.dyn_into().ok()?;
     let bytes: Uint8Array = host::property(block, "bytes")?.dyn_into().ok()?;
@@ -70,7 +70,7 @@ fn joined(paths: &[VPath]) -> JsValue {
 }
 
 impl HostDisk {
-    /// The folder that `inner`'s object shows.
+    /// The folder behind the object of `inner`.
     pub fn new(inner: Custom) -> HostDisk {
         HostDisk { inner }
     }
@@ -85,7 +85,7 @@ impl HostDisk {
             .map_err(|error| refusal(error, None))
     }
 
-    /// The files in scope by their names, in order.
+    /// The paths of the files in scope, sorted.
     async fn names(&self, scope: &Scope, literal: Option<&[u8]>) -> Result<Vec<VPath>> {
         let dir = literal_dir(scope);
         let at = JsValue::from_str(dir.as_str());
@@ -105,7 +105,7 @@ impl HostDisk {
             .filter_map(|name| VPath::from_stored(&format!("{prefix}{name}")))
             .filter(|path| scope.admits(path))
             .collect();
-        // A file may stand at the root of the scope as well as a directory.
+        // The root of the scope may be a file instead of a directory.
         if text.is_empty()
             && scope.prefix.is_empty()
             && !scope.root.is_root()
@@ -130,7 +130,7 @@ impl HostDisk {
                 .to_vec();
             for (path, told) in batch.iter().zip(numbers.chunks_exact(2)) {
                 let &[size, micros] = told else { continue };
-                // Gone since its name was read.
+                // The file was deleted after its name was read.
                 if size.is_nan() {
                     continue;
                 }
@@ -148,7 +148,7 @@ impl HostDisk {
         Ok(())
     }
 
-    /// Bodies in blocks, by synchronous calls of the host's, of the files that are wanted.
+    /// Reads the wanted files in blocks, with synchronous calls of the host.
     async fn read_blocks(
         &self,
         bodies: Bodies,
@@ -185,7 +185,7 @@ impl HostDisk {
         }
     }
 
-    /// Bodies one by one; what cannot be read is passed over, as a search does.
+    /// Reads bodies one by one; unreadable files are skipped, as in every search.
     async fn read_each(
         &self,
         paths: &[VPath],
@@ -330,7 +330,7 @@ impl Storage for HostDisk {
     }
 
     fn pause(&self, attempt: u32) -> LocalBoxFuture<'_, ()> {
-        // Not all alike, or those that met would meet again.
+        // A random delay, so that calls that collided do not collide again.
         let limit = 2.0 + f64::from(attempt.min(24)) * 2.0;
         timer::sleep(Duration::from_secs_f64(random::unit() * limit / 1000.0))
     }

@@ -1,6 +1,6 @@
-//! Line indexes of files that were paged lately. Counting the lines of a large file costs a pass
-//! over it; turning its next page should not. An index belongs to one version of one file, so a
-//! stale one is never used; small files are not worth an entry.
+//! A cache of the line indexes of recently paged files. Counting the lines of a large file takes a
+//! pass over all of it; the next page should not repeat that. An index belongs to one version of a
+//! file, so a stale one is never used. Small files are not cached.
 
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -10,9 +10,9 @@ use crate::path::VPath;
 use crate::search::lines::LineIndex;
 use crate::storage::Version;
 
-/// Bodies below this are counted anew each time.
+/// Bodies smaller than this are counted every time.
 const WORTH_KEEPING: usize = 32 * 1024;
-/// Indexes kept at most.
+/// Maximum number of cached indexes.
 const ENTRIES: usize = 64;
 
 pub struct IndexCache(RefCell<Inner>);
@@ -36,7 +36,7 @@ struct Known {
 }
 
 impl IndexCache {
-    /// The index of that version of a body, from the cache or counted now.
+    /// The index of that version of a body, from the cache or built now.
     pub fn of(&self, path: &VPath, version: Option<&Version>, body: &[u8]) -> Rc<LineIndex> {
         let Some(version) = version.filter(|_| body.len() >= WORTH_KEEPING) else {
             return Rc::new(LineIndex::build(body));
@@ -66,7 +66,7 @@ impl IndexCache {
         index
     }
 
-    /// Forgets a file that was changed.
+    /// Removes the index of a changed file.
     pub fn forget(&self, path: &VPath) {
         self.0.borrow_mut().known.remove(path);
     }

@@ -1,5 +1,5 @@
-//! The places that keep files. [`files`] says what the operations mean; every other file here
-//! says how one kind of place keeps bytes.
+//! The storages. [`files`] defines what the operations mean; every other module here implements one
+//! kind of storage.
 
 pub mod context_hub;
 #[cfg(target_arch = "wasm32")]

@@ -1,10 +1,10 @@
-//! Pages of large texts without reading the whole, for storages that pay for every byte. A page
-//! is read part by part from the nearest line start that is known already; every part adds to
-//! what is known. What a page says is what it would say of the whole file, with one exception:
-//! the total of lines, where nobody has counted to the end and the storage keeps no count.
+//! Pages of large texts without reading the whole file, for storages where every byte costs time. A
+//! page is read in parts from the nearest known line start, and every part adds to the known line
+//! starts. The result is the same as a page of the whole file, with one exception: the total number
+//! of lines is missing if nobody has counted to the end and the storage keeps no count.
 //!
-//! Parts of two states of a file are never mixed: each tells its version, and if that is another
-//! than before, the page is begun anew.
+//! Parts of two versions of a file are never mixed: each part has a version, and if it changes, the
+//! page is started again.
 
 mod sparse;
 
@@ -22,20 +22,20 @@ use crate::search::scan::newlines;
 use crate::storage::{File, Meta, Storage, Version};
 use sparse::{Mark, Sparse};
 
-/// Files whose line starts are kept.
+/// Number of files whose line starts are kept.
 const KNOWN: usize = 64;
-/// Times a page of a file that keeps changing is begun anew before it is read whole.
+/// How often a page of a changing file is started again before the whole file is read.
 const TRIES: usize = 4;
-/// The largest part that is passed over on the way to a page far behind.
+/// The largest part that is skipped through on the way to a distant page.
 const LARGEST: u64 = 8 * 1024 * 1024;
 
-/// What was found: the page asked for, or the file, to cut the page from.
+/// The result: the requested page, or the whole file to cut the page from.
 pub enum Found {
     Page(ReadResult),
     Whole(File),
 }
 
-/// Reads pages, and remembers where lines start.
+/// Reads pages and remembers line starts.
 pub struct Pager {
     known: RefCell<VecDeque<Known>>,
 }
@@ -54,28 +54,29 @@ struct Known {
     lines: Sparse,
 }
 
-/// A page on its way.
+/// A page that is being read.
 struct Search {
     page: Page,
-    /// The state of the file that all parts are of.
+    /// The version of the file that all parts must have.
     version: Version,
     mime: Mime,
     size: u64,
-    /// The line start that was begun with.
+    /// The known line start where reading began.
     from: Mark,
-    /// Where the next part begins, how many lines end before that, and whether another has begun.
+    /// Where the next part begins, the number of complete lines before it, and whether an
+    /// incomplete line precedes it.
     at: u64,
     line: usize,
     open: bool,
-    /// Where the page starts and ends, once they are found.
+    /// Start and end of the page in bytes, once they are known.
     start: Option<u64>,
     end: Option<u64>,
-    /// What of the page is here.
+    /// The bytes of the page so far.
     pieces: Vec<Bytes>,
 }
 
 impl Pager {
-    /// A page of the file at `path`, or the whole file where that is no more work.
+    /// A page of the file at `path`, or the whole file if that is no more work.
     pub async fn read(&self, storage: &dyn Storage, path: &VPath, page: Page) -> Result<Found> {
         if let Some(first) = storage.part_bytes().filter(|_| !file::is_binary_name(path)) {
             for _ in 0..TRIES {
@@ -152,7 +153,7 @@ impl Pager {
         Ok(Attempt::Found(Found::Page(search.answer(total))))
     }
 
-    /// The last line start known at or before a line, and the version it is known of.
+    /// The last known line start at or before a line, and the version it belongs to.
     fn nearest(&self, path: &VPath, line: usize) -> (Mark, Option<Version>) {
         let known = self.known.borrow();
         match known.iter().find(|known| known.path == *path) {
@@ -161,7 +162,7 @@ impl Pager {
         }
     }
 
-    /// Notes what a part tells of where lines start.
+    /// Records the line starts in a part.
     fn learn(&self, path: &VPath, search: &Search, body: &[u8]) {
         let mut known = self.known.borrow_mut();
         let place = known.iter().position(|known| known.path == *path);
@@ -180,7 +181,7 @@ impl Pager {
         known.push_back(entry);
     }
 
-    /// Lines of that state of a file, if they are counted.
+    /// The number of lines in that version of a file, if they were counted.
     fn total(&self, path: &VPath, version: &Version) -> Option<usize> {
         let known = self.known.borrow();
         let known = known.iter().find(|known| known.path == *path)?;
@@ -194,14 +195,14 @@ impl Pager {
 
 enum Attempt {
     Found(Found),
-    /// The file is another than the one that was begun with.
+    /// The version of the file changed.
     Changed,
-    /// It has to be read whole: it is no text, only all its bytes tell, its parts have no version
-    /// to be held together by, or they do not fit the size that was told.
+    /// The whole file must be read: it is not text, its type depends on all of its bytes, its parts
+    /// have no version, or they do not match the reported size.
     NotByParts,
 }
 
-/// The type of a text; `None` where it is none, or where only all its bytes tell.
+/// The type of a text file; `None` if it is not text, or if all bytes are needed to decide.
 fn text_type(path: &VPath, meta: &Meta) -> Option<Mime> {
     match (&meta.mime, meta.texture) {
         (Some(mime), Some(texture)) => texture.is_text().then(|| mime.clone()),
@@ -217,7 +218,7 @@ impl Search {
         self.page.offset.saturating_add(self.page.limit)
     }
 
-    /// Takes in the bytes that follow those before.
+    /// Adds the bytes that follow the previous ones.
     fn take(&mut self, body: &Bytes) {
         let base = self.at;
         self.at = base.saturating_add(body.len() as u64);
@@ -249,7 +250,7 @@ impl Search {
         }
     }
 
-    /// Where the newline stands that ends so many lines in all.
+    /// The position of the newline after which the total number of lines is `lines`.
     fn newline(&self, lines: usize, bytes: &[u8]) -> Option<usize> {
         let missing = lines.checked_sub(self.line)?.checked_sub(1)?;
         memchr::memchr_iter(b'\n', bytes).nth(missing)
@@ -259,8 +260,8 @@ impl Search {
         self.end.is_some() || self.at >= self.size
     }
 
-    /// The next part to ask for: about what is missing, by the length of the lines so far, and
-    /// at least twice the last one, so that long lines take few parts too.
+    /// The next part to request: an estimate of the missing bytes from the line length so far, and
+    /// at least twice the last part, so that long lines need few parts too.
     fn next(&self, last: u64) -> Range<u64> {
         let lines = self.line.saturating_sub(self.from.line).max(1);
         let per_line = self.at.saturating_sub(self.from.byte) / lines as u64;
@@ -270,8 +271,8 @@ impl Search {
         self.at..self.at.saturating_add(length).min(self.size)
     }
 
-    /// The answer, once everything is here. A total that contradicts what was seen is not used:
-    /// another tool may have changed the file and kept the count.
+    /// The result, once all parts have arrived. A total that contradicts the parts is not used:
+    /// another tool may have changed the file but kept the stored count.
     fn answer(self, total: Option<usize>) -> ReadResult {
         let until = self.until();
         let more = self

@@ -1,6 +1,6 @@
-//! Turns, a path at a time. Calls of one instance that read, change and put the same file take
-//! their turn here; where a storage cannot compare and swap, this is all that keeps two edits
-//! from losing one another.
+//! Per-path locks with a queue. Calls of one instance that read, change and put the same file wait
+//! here for each other. If a storage has no compare-and-swap, this is the only protection against
+//! lost updates.
 
 use std::collections::HashMap;
 use std::rc::{Rc, Weak};
@@ -10,11 +10,11 @@ use crate::lock::{Mutex, OwnedMutexGuard};
 use crate::order;
 use crate::path::VPath;
 
-/// The turns of one instance.
+/// The locks of one instance.
 #[derive(Default)]
 pub struct Queue(Rc<RefCell<HashMap<VPath, Rc<Mutex<()>>>>>);
 
-/// Somebody's turn; it ends when this is dropped.
+/// A held lock; dropping it releases the lock.
 pub struct Turn {
     guard: Option<OwnedMutexGuard<()>>,
     path: VPath,
@@ -22,7 +22,7 @@ pub struct Turn {
 }
 
 impl Queue {
-    /// Waits for the turn of `path`.
+    /// Waits for the lock of `path`.
     pub async fn turn(&self, path: &VPath) -> Turn {
         let mutex = self.0.borrow_mut().entry(path.clone()).or_default().clone();
         Turn {
@@ -32,8 +32,8 @@ impl Queue {
         }
     }
 
-    /// Waits for the turns of many paths. They are taken in one order, so that two who want the
-    /// same ones cannot wait for each other.
+    /// Waits for the locks of several paths. They are taken in sorted order, which prevents
+    /// deadlocks.
     pub async fn turns(&self, paths: impl IntoIterator<Item = &VPath>) -> Vec<Turn> {
         let mut sorted: Vec<&VPath> = paths.into_iter().collect();
         order::sort(&mut sorted);
@@ -53,7 +53,7 @@ impl Drop for Turn {
             return;
         };
         let mut queue = queue.borrow_mut();
-        // The map holds one reference; whoever else waits holds another.
+        // The map holds one reference; every waiting call holds another one.
         if queue
             .get(&self.path)
             .is_some_and(|mutex| Rc::strong_count(mutex) == 1)

@@ -1,20 +1,21 @@
-//! Sheets: what is known of neighbouring files, a few hundred of them packed into one record. A
-//! storage that pays for each record it loads lists ten thousand files from a few dozen sheets.
-//! Sheets cut the order of paths into pieces that meet: each is named by the greatest path it may
-//! hold, so the sheet of a path is the first whose name is not less, whether the file is there or
-//! not. Only the format and the cutting stand here; where the records are kept does not.
+//! Sheets: the metadata of neighbouring files, a few hundred of them packed into one record. A
+//! storage where every record read costs time lists ten thousand files from a few dozen sheets.
+//! Sheets divide the sorted paths into adjacent ranges. Each sheet is stored under its upper bound,
+//! the greatest path that it may hold; so the sheet of a path is the first one whose upper bound is
+//! not less than the path, whether the file exists or not. This module contains only the format and
+//! the splitting; other modules store the records.
 
 use crate::file::{Format, Mime, Texture};
 use crate::path::VPath;
 use crate::storage::{Entry, Meta, Version};
 use crate::time::Time;
 
-/// A sheet longer than this is cut. Chromium keeps values of 64 KiB and more in files of their
-/// own, which would cost more than it saves; and a write stores the whole sheet anew.
+/// A sheet longer than this is split. Chromium stores values of 64 KiB and more in separate files,
+/// which would cost more than they save, and every write stores the whole sheet again.
 const LIMIT: usize = 16 * 1024;
-/// Pieces are filled so far, which leaves room to grow; files mostly come in order.
+/// The fill size after a split, which leaves room to grow; files are often added in sorted order.
 const FILL: usize = LIMIT * 3 / 4;
-/// The first byte of every sheet of this form.
+/// The first byte of every sheet in this format.
 const FORM: u8 = 1;
 
 const HAS_CREATED: u8 = 1;
@@ -25,7 +26,7 @@ const TEXTURE_SHIFT: u8 = 4;
 /// Neighbouring files, in byte order of their paths.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Sheet {
-    /// The greatest path that may be in it; none for the last sheet of all.
+    /// The greatest path that the sheet may hold; `None` for the last sheet.
     upper: Option<VPath>,
     rows: Vec<Entry>,
 }
@@ -33,19 +34,19 @@ pub struct Sheet {
 /// A sheet as it is stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Record {
-    /// What it is named by; none for the last one.
+    /// Its upper bound; `None` for the last sheet.
     pub upper: Option<VPath>,
-    /// Its content.
+    /// The encoded sheet.
     pub bytes: Vec<u8>,
 }
 
 impl Sheet {
-    /// The last sheet with these files, which must be in order and all different.
+    /// The last sheet, with these files, which must be sorted and unique.
     pub fn last(rows: Vec<Entry>) -> Sheet {
         Sheet { upper: None, rows }
     }
 
-    /// What it is named by.
+    /// The upper bound.
     pub fn upper(&self) -> Option<&VPath> {
         self.upper.as_ref()
     }
@@ -55,13 +56,13 @@ impl Sheet {
         &self.rows
     }
 
-    /// Its files whose path is at or behind that text.
+    /// The files whose path is not less than that text.
     pub fn rows_from(&self, text: &str) -> &[Entry] {
         let at = self.rows.partition_point(|row| row.path.as_str() < text);
         self.rows.get(at..).unwrap_or_default()
     }
 
-    /// Whether no path up to this one belongs to a later sheet.
+    /// Whether the path belongs to this sheet or an earlier one.
     pub fn reaches(&self, path: &VPath) -> bool {
         self.upper.as_ref().is_none_or(|upper| path <= upper)
     }
@@ -70,13 +71,13 @@ impl Sheet {
         self.rows.binary_search_by(|row| row.path.cmp(path))
     }
 
-    /// What is known of a file.
+    /// The metadata of a file.
     pub fn get(&self, path: &VPath) -> Option<&Meta> {
         let at = self.place(path).ok()?;
         self.rows.get(at).map(|row| &row.meta)
     }
 
-    /// Puts a file in, in the place of what is known of it.
+    /// Adds a file or replaces its metadata.
     pub fn set(&mut self, path: &VPath, meta: Meta) {
         match self.place(path) {
             Ok(at) => {
@@ -94,20 +95,20 @@ impl Sheet {
         }
     }
 
-    /// Takes a file out.
+    /// Removes a file.
     pub fn remove(&mut self, path: &VPath) {
         if let Ok(at) = self.place(path) {
             self.rows.remove(at);
         }
     }
 
-    /// Takes these files out, as far as they are in it; they must come in order.
+    /// Removes those of these files that are in the sheet; `paths` must be sorted.
     pub fn leave_out(&mut self, paths: &[VPath]) {
         self.rows
             .retain(|row| paths.binary_search(&row.path).is_err());
     }
 
-    /// Takes out every file whose path begins with that text, and gives them.
+    /// Removes and returns all files whose path begins with that text.
     pub fn remove_beginning(&mut self, text: &str) -> Vec<VPath> {
         let is_in = |row: &Entry| row.path.as_str().starts_with(text);
         let gone: Vec<VPath> = self
@@ -120,8 +121,8 @@ impl Sheet {
         gone
     }
 
-    /// What is to be stored in its place: one record mostly, several where it has grown too
-    /// long, none where nothing is left. The last of several has its name.
+    /// The records to store for the sheet: usually one, several if it has grown too long, none if
+    /// it is empty. The last of several keeps the upper bound.
     pub fn records(&self) -> Vec<Record> {
         let mut records = Vec::new();
         let mut rest = self.rows.as_slice();
@@ -143,7 +144,7 @@ impl Sheet {
         records
     }
 
-    /// Reads what was stored; none where this is no sheet.
+    /// Decodes a record; `None` if it is not a sheet.
     pub fn read(bytes: &[u8]) -> Option<Sheet> {
         let mut reader = Reader(bytes);
         if reader.byte()? != FORM {
@@ -175,7 +176,8 @@ impl Sheet {
     }
 }
 
-/// Packs as many rows as fit, one at least: their bytes, the types they name, and their number.
+/// Packs as many rows as fit, at least one; returns their bytes, the MIME types used, and their
+/// number.
 fn packed(rows: &[Entry], limit: usize) -> (Vec<u8>, Vec<&str>, usize) {
     let mut bytes = Vec::new();
     let mut mimes: Vec<&str> = Vec::new();
@@ -226,7 +228,7 @@ fn packed(rows: &[Entry], limit: usize) -> (Vec<u8>, Vec<&str>, usize) {
     (bytes, mimes, count)
 }
 
-/// Puts a head before packed rows.
+/// Adds the header to packed rows.
 fn bound(upper: Option<&VPath>, mimes: &[&str], count: usize, rows: &[u8]) -> Vec<u8> {
     let mut bytes = vec![FORM];
     slice(&mut bytes, upper.map_or("", VPath::as_str).as_bytes());
@@ -253,7 +255,8 @@ fn flags(meta: &Meta, version: Option<u64>) -> u8 {
         | texture << TEXTURE_SHIFT
 }
 
-/// Seven bits a byte, the least first; the eighth says that more follow.
+/// Variable-length integer: seven bits per byte, least significant first; the eighth bit is set if
+/// more bytes follow.
 fn number(bytes: &mut Vec<u8>, mut value: u64) {
     while value >= 0x80 {
         bytes.push(value as u8 | 0x80);
@@ -262,7 +265,7 @@ fn number(bytes: &mut Vec<u8>, mut value: u64) {
     bytes.push(value as u8);
 }
 
-/// Small numbers of either sign become small numbers.
+/// Zigzag encoding: integers near zero of either sign become small numbers.
 fn signed(bytes: &mut Vec<u8>, value: i64) {
     number(bytes, (value.wrapping_shl(1) ^ (value >> 63)) as u64);
 }
@@ -272,7 +275,7 @@ fn slice(bytes: &mut Vec<u8>, content: &[u8]) {
     bytes.extend_from_slice(content);
 }
 
-/// Reads from the front; none at the end, or where the bytes make no sense.
+/// Decodes from the front; `None` at the end or for invalid bytes.
 struct Reader<'a>(&'a [u8]);
 
 impl<'a> Reader<'a> {
@@ -308,7 +311,7 @@ impl<'a> Reader<'a> {
         (length <= most).then_some(length)
     }
 
-    /// A number of things of which each takes a byte at least.
+    /// The number of items, each of which takes at least one byte.
     fn length(&mut self) -> Option<usize> {
         let length = self.number()?;
         let length = usize::try_from(length).ok()?;

@@ -1,7 +1,6 @@
-//! Memory: a sorted map from paths to bodies. Everything here is answered at once, so every
-//! future is ready when it is made; that is what lets `StateBackend` answer synchronously.
-//! A directory is a range of keys, so a listing seeks from one name to the next and never looks
-//! at what lies beneath.
+//! Memory: a sorted map from paths to bodies. Every future is ready when it is created, so
+//! `StateBackend` can return results synchronously. A directory is a range of keys, so a listing
+//! seeks from one name to the next and never visits the files beneath a directory.
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
@@ -18,13 +17,13 @@ use crate::storage::{
     Scan, Scope, Storage, Version, done,
 };
 
-/// Bytes of all bodies together, where nothing else is asked for: what wasm's memory holds
-/// beside a copy in flight.
+/// The default limit of the total size of all bodies: what wasm memory can hold in addition to one
+/// temporary copy.
 pub const DEFAULT_MAX_BYTES: u64 = 1 << 30;
 
 /// Files in memory.
 pub struct Memory {
-    /// Boxed, so that a walk over names reads names and little else.
+    /// Boxed, so that a walk over names reads little else.
     files: RefCell<BTreeMap<VPath, Box<File>>>,
     used: Cell<u64>,
     max_bytes: u64,
@@ -38,7 +37,7 @@ impl Default for Memory {
 }
 
 impl Memory {
-    /// An empty memory that holds at most so many bytes of bodies.
+    /// An empty memory with a limit for the total size of all bodies.
     pub fn new(max_bytes: u64) -> Memory {
         Memory {
             files: RefCell::new(BTreeMap::new()),
@@ -48,7 +47,7 @@ impl Memory {
         }
     }
 
-    /// Bytes of all bodies.
+    /// Total size of all bodies in bytes.
     pub fn used(&self) -> u64 {
         self.used.get()
     }
@@ -63,8 +62,8 @@ impl Memory {
         self.len() == 0
     }
 
-    /// Refuses where a change was broken off midway, so that nobody is served half of it. A
-    /// search or a read that was broken off leaves nothing behind.
+    /// Fails if a change was interrupted, so that no partial change is visible. An interrupted
+    /// search or read leaves nothing behind.
     pub fn whole(&self) -> Result<()> {
         if !self.files.is_torn() {
             return Ok(());
@@ -75,7 +74,7 @@ impl Memory {
         ))
     }
 
-    /// Stores a file at once.
+    /// Stores a file synchronously.
     pub fn set(&self, path: &VPath, file: NewFile, mode: PutMode) -> Result<Meta> {
         self.whole()?;
         let mut files = self.files.borrow_mut();
@@ -95,7 +94,8 @@ impl Memory {
         Ok(meta)
     }
 
-    /// A file as it is kept, in the place of one of `before` bytes, or the refusal for want of room.
+    /// Prepares a file for storing in place of a file of `before` bytes; fails if the quota would
+    /// be exceeded.
     fn taken_in(&self, path: &VPath, file: NewFile, before: u64) -> Result<File> {
         let size = file.body.len() as u64;
         let used = self.used.get().saturating_sub(before).saturating_add(size);
@@ -127,8 +127,8 @@ impl Memory {
         Ok(File { meta, body })
     }
 
-    /// Changes a file where it is: its body is lent to the change, which may use it up. What
-    /// grows leaves the old body alone, so a refusal for want of room loses nothing.
+    /// Changes a file in place: the callback gets its body and may consume it. A change that makes
+    /// the file larger leaves the old body intact, so nothing is lost if the quota is exceeded.
     fn change(&self, path: &VPath, change: &mut Change<'_>) -> Result<Option<Meta>> {
         self.whole()?;
         let mut files = self.files.borrow_mut();
@@ -140,12 +140,12 @@ impl Memory {
         Ok(Some(file.meta.clone()))
     }
 
-    /// The file at `path`, at once.
+    /// The file at `path`, synchronously.
     pub fn get_now(&self, path: &VPath) -> Option<File> {
         self.files.borrow().get(path).map(|file| (**file).clone())
     }
 
-    /// Removes a file at once.
+    /// Removes a file synchronously.
     pub fn remove(&self, path: &VPath) -> Option<File> {
         self.take_out(&mut self.files.borrow_mut(), path)
     }
@@ -186,7 +186,7 @@ impl Memory {
         let end = behind.as_deref().map_or(Bound::Unbounded, Bound::Excluded);
         let beneath = files.range::<str, _>((Bound::Included(prefix.as_str()), end));
         for (path, file) in beneath {
-            // Where the end of the range is known, nobody needs to look at a path's text for it.
+            // If the end of the range is known, the prefix need not be compared.
             let inside = behind.is_some() || path.as_str().starts_with(&prefix);
             if !inside || visit(path, file).is_break() {
                 return;
@@ -215,7 +215,7 @@ impl Memory {
                         if let Ok(dir) = dir.join(name) {
                             listing.dirs.push(dir);
                         }
-                        // '0' is the byte behind '/': the first key past that directory.
+                        // '0' is the byte after '/': the first key after that directory.
                         skip_to = Some(format!("{prefix}{name}0"));
                         break;
                     }
@@ -229,7 +229,8 @@ impl Memory {
     }
 }
 
-/// The first text behind all those that start with `prefix`, where there is a plain one.
+/// The smallest string that is greater than every string that starts with `prefix`, if it is easy
+/// to compute.
 fn behind(prefix: &str) -> Option<String> {
     let (at, last) = prefix.char_indices().next_back()?;
     let next = u8::try_from(last).ok().filter(|last| *last < 127)? + 1;
@@ -240,7 +241,7 @@ impl Storage for Memory {
     fn capability(&self) -> Capability {
         Capability {
             native_search: true,
-            // The bound is on all files together; what is over it is a matter of quota.
+            // The limit applies to all files together, so exceeding it is a quota error.
             max_file_bytes: None,
             ..Capability::full()
         }
@@ -381,7 +382,7 @@ impl Storage for Memory {
             paths.push(path.clone());
             Flow::Continue(())
         });
-        // One change: broken off midway, it is not taken for whole.
+        // One change: if it is interrupted, the whole map counts as torn.
         let mut files = self.files.borrow_mut();
         for path in &paths {
             self.take_out(&mut files, path);

@@ -1,10 +1,10 @@
-//! Files in a LangGraph store: any JavaScript object with `get`, `put`, `delete` and `search`,
-//! and `batch` where it has it. A value is `FileData`, in any of the forms that packages write.
+//! Files in a LangGraph store: any JavaScript object with `get`, `put`, `delete` and `search`, and
+//! optionally `batch`. A value is `FileData`, in any of the formats that packages write.
 //!
-//! Stores are less strict than they look. A search by namespace also answers what is in sibling
-//! and nested ones; some stores join the parts of a namespace, so that `["a:b"]` and
-//! `["a", "b"]` meet. So every item that comes back is believed only when it says that its
-//! namespace is exactly ours, and nothing is put or deleted where another's item stands.
+//! Stores are less strict than they look. A search by namespace also returns items of sibling and
+//! nested namespaces, and some stores join the parts of a namespace, so that `["a:b"]` and `["a",
+//! "b"]` collide. So a returned item is used only if its namespace is exactly the requested one,
+//! and nothing is put or deleted where an item of another namespace exists.
 
 mod codec;
 
@@ -25,19 +25,19 @@ use crate::storage::{
     Scope, Storage, Version,
 };
 
-/// Items asked for in one page. A store that answers fewer is asked again all the same.
+/// Number of items to request in one page. A shorter page does not end the listing.
 const PAGE: usize = 500;
 
-/// A store, seen through one namespace.
+/// One namespace of a store.
 pub struct Items {
     store: JsValue,
     namespace: Vec<String>,
-    /// Whether bytes are put as they are, for stores that keep them.
+    /// Whether bytes are stored unencoded, for stores that support it.
     raw_bytes: bool,
 }
 
 impl Items {
-    /// The items of that namespace, whose parts were checked before.
+    /// The items of that namespace, whose parts were validated before.
     pub fn new(store: JsValue, namespace: Vec<String>, raw_bytes: bool) -> Items {
         Items {
             store,
@@ -46,7 +46,7 @@ impl Items {
         }
     }
 
-    /// The namespace as an array of its own, since a store may keep it.
+    /// The namespace as a new array, since a store may keep it.
     fn named(&self) -> JsValue {
         let parts: Array = self
             .namespace
@@ -70,12 +70,12 @@ impl Items {
                 .all(|(part, ours)| part.as_string().as_deref() == Some(ours))
     }
 
-    /// An item at a key of ours: none, ours, or another's that stands in its place.
+    /// Classifies the item at a requested key: none, ours, or one of another namespace.
     fn judged(&self, item: JsValue) -> Found {
         if !item.is_object() {
             return Found::Nothing;
         }
-        // A plain object may leave the namespace out; what was asked for by key is ours then.
+        // A plain object may lack the namespace; an item that was requested by key is ours then.
         if host::property(&item, "namespace").is_some() && !self.is_ours(&item) {
             return Found::Foreign;
         }
@@ -95,7 +95,7 @@ impl Items {
         (answers.length() == operations.length()).then_some(answers)
     }
 
-    /// What stands at many keys: in one batch, or each on its own where that cannot be.
+    /// The items at many keys: in one batch, or one by one if batches are not supported.
     async fn found_many(&self, paths: &[VPath]) -> Vec<Result<Found>> {
         if paths.len() > 1 {
             let operations: Array = paths
@@ -144,14 +144,14 @@ impl Items {
                 if !self.is_ours(&item) {
                     continue;
                 }
-                // A value that is no file, and a key that no path can name, do not show.
+                // Values that are not files and keys that are not valid paths are not shown.
                 if let Some(path) = VPath::from_stored(&key).filter(|path| !path.is_root())
                     && let Ok(file) = codec::decode(&path, &item)
                 {
                     files.insert(path, file);
                 }
             }
-            // A store that answers the same page for ever has come to its end too.
+            // A store that repeats the same page forever has reached its end too.
             if items.length() == 0 || !news {
                 return Ok(files);
             }
@@ -188,7 +188,7 @@ enum Found {
     Foreign,
 }
 
-/// What tells two items of a search apart.
+/// Identifies an item among search results.
 fn identity(item: &JsValue, key: &str) -> String {
     let mut out = String::new();
     if let Some(parts) = host::property(item, "namespace").and_then(|p| p.dyn_into::<Array>().ok())
@@ -303,7 +303,7 @@ impl Storage for Items {
         })
     }
 
-    /// A search answers items with their values, so nothing is asked for twice.
+    /// A search returns items with their values, so no further requests are needed.
     fn scan<'a>(
         &'a self,
         scan: Scan<'a>,
@@ -353,7 +353,7 @@ impl Storage for Items {
                 answers.push(match refusal {
                     Some(refusal) => Err(refusal),
                     None if done => Ok(file.meta(None)),
-                    // Some of a batch that failed may be stored; storing it again is no harm.
+                    // Part of a failed batch may be stored; storing it again is harmless.
                     None => self.store_one(path, file).await,
                 });
             }

@@ -1,6 +1,6 @@
-//! Files beside a shell: every file operation goes to the files, and commands go to a callback
-//! of the host's. The callback that arrives here was made safe before (`execute.ts`): it keeps
-//! the time, cuts the output and turns what is thrown into an answer.
+//! Files combined with a shell: file operations go to the files, and commands go to a callback of
+//! the host. `execute.ts` has wrapped the callback: it enforces the timeout, truncates the output
+//! and converts exceptions to results.
 
 use std::rc::Rc;
 use std::time::Duration;
@@ -20,7 +20,7 @@ use crate::protocol::{
 };
 use crate::storage::Pending;
 
-/// Gives a command up when nobody waits for it any more; one that has ended does not mind.
+/// Cancels a command when its caller is dropped; this has no effect on a finished command.
 struct UnderWay(JsValue);
 
 impl Drop for UnderWay {
@@ -31,7 +31,7 @@ impl Drop for UnderWay {
     }
 }
 
-/// A shell that the host lends: `(command, timeoutMs | undefined) → { result, cancel }`, where
+/// A shell that the host passes in: `(command, timeoutMs | undefined) → { result, cancel }`, where
 /// `result` is a promise of `{ output, exitCode, truncated }`.
 pub struct HostShell {
     id: Rc<str>,
@@ -39,7 +39,7 @@ pub struct HostShell {
 }
 
 impl HostShell {
-    /// The shell called `id` that runs commands by `execute`.
+    /// A shell with this `id` that runs commands with `execute`.
     pub fn new(id: &str, execute: Function) -> HostShell {
         HostShell {
             id: Rc::from(id),
@@ -92,7 +92,7 @@ impl Shell for HostShell {
     }
 }
 
-/// A backend with a shell beside it.
+/// A backend combined with a shell.
 pub struct WithShell<B> {
     files: B,
     shell: HostShell,

@@ -1,5 +1,5 @@
-//! A client of the Hub that the host lends: an object with `pullAgent` and `pushAgent`, as the
-//! `langsmith` package's client has them.
+//! A Context Hub client that the host passes in: an object with `pullAgent` and `pushAgent`, like
+//! the client of the `langsmith` package.
 
 use std::rc::Rc;
 
@@ -13,7 +13,7 @@ use crate::env::host;
 use crate::error::{Error, Kind, Result};
 use crate::storage::Pending;
 
-/// A repo behind a client.
+/// A repo that is reached through a client.
 pub struct HostHub {
     /// The client.
     pub client: JsValue,
@@ -37,7 +37,7 @@ impl HostHub {
     }
 }
 
-/// A failure by the status that the client noted.
+/// Maps the status of a failed client call to an error kind.
 fn judged(error: Error) -> Error {
     let Some(cause) = error.cause().cloned() else {
         return error;
@@ -127,7 +127,7 @@ impl Hub for HostHub {
     }
 }
 
-/// A property of its own, also where the key is `__proto__`.
+/// Defines an own property, even if the key is `__proto__`.
 fn define(object: &Object, key: &str, value: &JsValue) {
     let descriptor = host::object(&[
         ("value", value.clone()),
@@ -139,7 +139,7 @@ fn define(object: &Object, key: &str, value: &JsValue) {
     Object::define_property(object, &JsValue::from_str(key), descriptor);
 }
 
-/// The commit at the end of the address that a push answers: `…/context/name/0123abcd?…`, or
+/// The commit hash at the end of the URL that a push returns: `…/context/name/0123abcd?…` or
 /// `…/hub/owner/name:0123abcd`.
 fn commit_of(url: &str) -> Option<Rc<str>> {
     let path = url.split(['?', '#']).next()?;

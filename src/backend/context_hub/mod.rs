@@ -1,11 +1,11 @@
-//! Files in a repo of LangSmith's Context Hub, where every change is a commit over the one
-//! before. The tree is pulled once, when it is first needed; reads are answered from it. Changes
-//! that come close together become one commit; where another writer committed first, the tree is
-//! pulled anew and every change is judged again on what is there now, so that a create that came
-//! too late is refused and an edit is made again on the fresh text.
+//! Files in a repo of LangSmith's Context Hub, where every change is a commit on top of the
+//! previous one. The tree is pulled once, on first use, and reads are served from it. Changes that
+//! are made at nearly the same time become one commit. If another writer committed first, the tree
+//! is pulled again and every change is re-evaluated against it: a create that came too late is
+//! refused, and an edit is applied to the new text.
 //!
-//! [`tree`] holds the files and judges changes; here they are gathered and pushed. How a client
-//! is called is `host`'s business.
+//! [`tree`] holds the files and evaluates changes; this module batches and pushes them. `host`
+//! calls the client.
 
 #[cfg(target_arch = "wasm32")]
 pub mod host;
@@ -31,38 +31,38 @@ use crate::storage::{
     Storage, Version,
 };
 
-/// A commit waits for more changes to take along, as long as one came in so short a time …
+/// How long a commit waits for more changes. It waits again if a change arrived meanwhile …
 const GATHER: Duration = Duration::from_millis(4);
-/// … and so many times at most.
+/// … up to this many times.
 const GATHERINGS: u32 = 32;
-/// Times a commit is made again over another writer's.
+/// How often a commit is retried after a conflict with another writer.
 const REBASES: u32 = 40;
-/// A writer that met others lets so many of them go first at most …
+/// A writer that met conflicts lets at most this many others go first …
 const RIVALS: u32 = 8;
-/// … and waits no longer for each than this.
+/// … and waits at most this long for each of them.
 const PATIENCE: Duration = Duration::from_millis(60);
 
-/// What a repo holds, as pulled.
+/// The content of a repo, as pulled.
 #[derive(Clone, Debug, Default)]
 pub struct Pulled {
-    /// The files' texts by key, without a leading `/`.
+    /// File texts by key, without a leading `/`.
     pub files: BTreeMap<String, Bytes>,
-    /// Keys of entries that are other repos, linked in.
+    /// Keys of entries that are links to other repos.
     pub links: Vec<String>,
-    /// The commit, where there is one.
+    /// The commit, if the repo has one.
     pub commit: Option<Rc<str>>,
 }
 
-/// Changes of one commit: texts by key, `None` for a deletion.
+/// The changes of one commit: texts by key, `None` for a deletion.
 pub type Changes = BTreeMap<String, Option<Bytes>>;
 
-/// A repo that can be pulled, and committed to.
+/// A repo that can be pulled and committed to.
 pub trait Hub {
-    /// The newest commit; empty where the repo does not exist.
+    /// Pulls the newest commit; empty if the repo does not exist.
     fn pull(&self) -> Pending<'_, Pulled>;
 
-    /// Commits over `parent`, and tells the new commit where that is known. `conflict` where
-    /// `parent` is not the newest any more.
+    /// Commits on top of `parent` and returns the new commit if it is known. Fails with `conflict`
+    /// if `parent` is no longer the newest commit.
     fn push<'a>(
         &'a self,
         changes: &'a Changes,
@@ -76,17 +76,17 @@ pub struct ContextHub<H>(Rc<Inner<H>>);
 struct Inner<H> {
     hub: H,
     tree: RefCell<Option<Tree>>,
-    /// Held while the tree is pulled for the first time, so that it is pulled once.
+    /// Held during the first pull, so that concurrent calls pull only once.
     pulling: Mutex<()>,
-    /// Versions count up, whatever becomes of the tree.
+    /// Source of version numbers. It only counts up, even if the tree is dropped.
     versions: Rc<std::cell::Cell<u64>>,
-    /// Whether a change was just refused because another writer was there first. Whoever repeats
-    /// it goes ahead without gathering, or those who never meet anyone would always win.
+    /// Whether a change was just refused because another writer was first. The next commit then
+    /// skips the wait for more changes; otherwise writers without conflicts would always win.
     hurry: std::cell::Cell<bool>,
-    /// Commits of others that were met since the last one of ours.
+    /// Number of conflicts with other writers since our last commit.
     met: std::cell::Cell<u32>,
-    /// How long the next change waits, so that those who lost to the last one come first: without
-    /// that, whoever wins is soonest back and wins again.
+    /// How long the next commit waits, so that writers who lost to the last one go first. Without
+    /// this wait the winner is the first to try again and wins again.
     courtesy: std::cell::Cell<Duration>,
     gathering: RefCell<Option<Batch>>,
     last: RefCell<Option<Work>>,
@@ -95,14 +95,14 @@ struct Inner<H> {
 type Outcomes = Rc<Vec<Result<Outcome>>>;
 type Work = Shared<LocalBoxFuture<'static, Outcomes>>;
 
-/// Changes that will be one commit.
+/// Changes that will become one commit.
 struct Batch {
     changes: Rc<RefCell<Vec<Change>>>,
     work: Work,
 }
 
 impl<H: Hub + 'static> ContextHub<H> {
-    /// The files of that repo.
+    /// A storage over the files of that repo.
     pub fn new(hub: H) -> ContextHub<H> {
         ContextHub(Rc::new(Inner {
             hub,
@@ -117,14 +117,14 @@ impl<H: Hub + 'static> ContextHub<H> {
         }))
     }
 
-    /// Looks at the tree, pulled before if need be.
+    /// Reads from the tree; pulls it first if necessary.
     async fn look<T>(&self, look: impl FnOnce(&Tree) -> T) -> Result<T> {
         self.0.loaded().await?;
         self.0.looked(look)
     }
 
-    /// Puts changes into the next commit and waits for it. Whoever gives up waiting takes
-    /// nothing from the others: they drive the same work.
+    /// Adds changes to the next commit and waits for it. A caller that stops waiting does not
+    /// affect the others: they drive the same shared future.
     async fn commit(&self, changes: Vec<Change>) -> Vec<Result<Outcome>> {
         if changes.is_empty() {
             return Vec::new();
@@ -182,7 +182,7 @@ impl<H: Hub + 'static> Inner<H> {
         self.pull().await
     }
 
-    /// Adds changes to the batch that is being gathered, or begins one.
+    /// Adds changes to the open batch, or starts a new one.
     fn joined(inner: &Rc<Inner<H>>, changes: Vec<Change>) -> (Work, usize) {
         let mut gathering = inner.gathering.borrow_mut();
         let batch = gathering.get_or_insert_with(|| {
@@ -203,13 +203,14 @@ impl<H: Hub + 'static> Inner<H> {
         (batch.work.clone(), at)
     }
 
-    /// One batch: after the one before, and a moment to gather, a commit.
+    /// Processes one batch: waits for the previous batch, gathers changes for a moment, then
+    /// commits.
     async fn work(
         inner: Rc<Inner<H>>,
         gathered: Rc<RefCell<Vec<Change>>>,
         before: Option<Work>,
     ) -> Outcomes {
-        // A commit still under way is time enough to gather.
+        // If a commit is still in progress, waiting for it leaves enough time to gather.
         match before.filter(|before| before.peek().is_none()) {
             Some(before) => drop(before.await),
             None if inner.hurry.replace(false) => {}
@@ -253,7 +254,7 @@ impl<H: Hub + 'static> Inner<H> {
         }
     }
 
-    /// Nobody knows what is there now; the next call pulls.
+    /// The state of the repo is unknown after a failure, so the next call pulls again.
     fn failed(&self, changes: &[Change], error: &Error) -> Vec<Result<Outcome>> {
         self.tree.replace(None);
         changes.iter().map(|_| Err(error.clone())).collect()
@@ -281,7 +282,7 @@ impl<H: Hub + 'static> Inner<H> {
                     tree.apply(judged.files, commit);
                 }
             }
-            // The commit is made, but nobody said its name.
+            // The commit succeeded, but the client did not return its hash.
             None => {
                 if let Some(tree) = &mut *self.tree.borrow_mut() {
                     tree.apply(judged.files, Rc::from(""));
@@ -295,7 +296,8 @@ impl<H: Hub + 'static> Inner<H> {
     }
 }
 
-/// How long to wait before a commit is made again: a little, then more, and not all alike.
+/// How long to wait before a commit is retried: a random time whose maximum grows with each
+/// attempt.
 fn backoff(attempt: u32) -> Duration {
     let most = 4.0 * f64::from(attempt.min(12)) + 1.0;
     Duration::from_secs_f64(random::unit() * most / 1000.0)

@@ -1,4 +1,4 @@
-//! A Hub in memory that keeps commits and refuses stale parents, and what comes of changes on it.
+//! An in-memory Hub that keeps commits and refuses stale parents, and the results of changes on it.
 
 use super::*;
 use crate::backend::files::{Files, FilesOptions};
@@ -52,7 +52,7 @@ impl Hub for Client {
                 };
             }
             self.0.commits.set(commits + 1);
-            // Every third commit keeps its name to itself.
+            // Every third commit does not return its hash.
             let name = Rc::from((commits + 1).to_string());
             Ok((commits % 3 != 2).then_some(name))
         })

@@ -1,6 +1,6 @@
-//! A repo's files as this instance knows them, and what changes come to on them. Judging is
-//! pure: the same changes on a fresher tree may come to something else, which is how they are
-//! replayed after a conflict.
+//! The files of a repo as this instance knows them, and the evaluation of changes against them. The
+//! evaluation is pure: it can be repeated on a newer tree after a conflict, possibly with a
+//! different outcome.
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
@@ -14,42 +14,42 @@ use crate::order;
 use crate::path::VPath;
 use crate::storage::{File, Meta, NewFile, PutMode, Scope, Version};
 
-/// What somebody wants changed.
+/// A requested change.
 #[derive(Clone, Debug)]
 pub struct Change {
-    /// Where.
+    /// The file or directory to change.
     pub path: VPath,
-    /// What.
+    /// The requested operation.
     pub intent: Intent,
 }
 
-/// What is to happen at a path.
+/// The operation requested for a path.
 #[derive(Clone, Debug)]
 pub enum Intent {
-    /// A file, under that condition.
+    /// Store a file, under that condition.
     Put(NewFile, PutMode),
-    /// No file; with a version, only over that state of it.
+    /// Delete the file; with a version, only if the file still has that version.
     Delete(Option<Version>),
-    /// No file, and none beneath.
+    /// Delete the file and everything beneath it.
     DeleteTree,
 }
 
-/// What a change came to.
+/// The result of a change.
 #[derive(Clone, Debug)]
 pub enum Outcome {
     /// The file is stored.
     Stored(Meta),
-    /// These files are gone.
+    /// These files were removed.
     Removed(Vec<VPath>),
 }
 
-/// What a batch of changes comes to on a tree.
+/// The result of evaluating a batch of changes on a tree.
 pub struct Judged {
-    /// One outcome a change, in order.
+    /// One outcome for each change, in order.
     pub outcomes: Vec<Result<Outcome>>,
-    /// What the commit must say.
+    /// The content of the commit.
     pub commit: Changes,
-    /// The same, for the tree.
+    /// The same changes, in the form that [`Tree::apply`] takes.
     pub files: BTreeMap<VPath, Option<File>>,
 }
 
@@ -61,14 +61,14 @@ pub struct Tree {
 }
 
 impl Tree {
-    /// What was pulled. A file whose bytes are those of `before` is the same state as there, with
-    /// its version and time.
+    /// Builds a tree from a pull. A file with the same bytes as in `before` keeps its version and
+    /// time.
     pub fn pulled(pulled: Pulled, before: Option<Tree>, versions: &Cell<u64>) -> Tree {
         let mut known = before.map(|tree| tree.files).unwrap_or_default();
         let path_of = |key: &str| VPath::from_stored(&format!("/{key}"));
         let mut files = BTreeMap::new();
         for (key, body) in pulled.files {
-            // A key that no path can name does not show.
+            // Keys that are not valid paths are not shown.
             let Some(path) = path_of(&key).filter(|path| !path.is_root()) else {
                 continue;
             };
@@ -114,7 +114,7 @@ impl Tree {
             .collect()
     }
 
-    /// What changes come to, one after the other, each on what the ones before left.
+    /// Evaluates changes one after the other, each on the result of the previous ones.
     pub fn judge(&self, changes: &[Change], versions: &Cell<u64>) -> Judged {
         let mut over: BTreeMap<VPath, Option<File>> = BTreeMap::new();
         let outcomes = changes
@@ -123,7 +123,7 @@ impl Tree {
             .collect();
         let mut commit = Changes::new();
         for (path, file) in &over {
-            // A file that was made and removed in one batch is in no commit.
+            // A file that was created and deleted in one batch is not part of the commit.
             if file.is_none() && !self.files.contains_key(path) {
                 continue;
             }
@@ -204,7 +204,7 @@ impl Tree {
         }
     }
 
-    /// Takes over what a commit changed.
+    /// Applies the changes of a commit.
     pub fn apply(&mut self, files: BTreeMap<VPath, Option<File>>, commit: Rc<str>) {
         for (path, file) in files {
             match file {

@@ -1,4 +1,4 @@
-//! The operations as a [`Backend`]: each is named in what may go wrong with it.
+//! The operations as a [`Backend`]; tags errors with the operation.
 
 use bytes::Bytes;
 use futures_util::future::LocalBoxFuture;
@@ -83,7 +83,7 @@ impl Backend for Operations {
     }
 }
 
-/// Every method by hand, so that a new operation cannot be forgotten here.
+/// Every method is forwarded by hand; the lint reports a new operation that is missing here.
 #[deny(clippy::missing_trait_methods)]
 impl<S: Storage + 'static> Backend for Files<S> {
     fn capability(&self) -> Capability {

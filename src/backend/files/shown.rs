@@ -1,4 +1,4 @@
-//! Stored files as answers show them.
+//! Conversion of stored files to result types.
 
 use crate::error::Error;
 use crate::file::{self, Format, Mime, Texture};
@@ -6,7 +6,7 @@ use crate::path::VPath;
 use crate::protocol::{EntryInfo, FileInfo, RawFile};
 use crate::storage::{File, Meta};
 
-/// The type and texture of a stored file: what was kept, else what name and bytes tell.
+/// The type and texture of a stored file: from its metadata, or else detected from name and bytes.
 pub(super) fn kind_of(path: &VPath, file: &File) -> (Mime, Texture) {
     match (&file.meta.mime, file.meta.texture) {
         (Some(mime), Some(texture)) => (mime.clone(), texture),
@@ -14,13 +14,13 @@ pub(super) fn kind_of(path: &VPath, file: &File) -> (Mime, Texture) {
     }
 }
 
-/// A stored file as `readRaw` shows it.
+/// A stored file in the form that `readRaw` returns.
 pub fn raw(path: &VPath, file: File) -> RawFile {
     let (mime, texture) = kind_of(path, &file);
     let is_text = match texture {
         Texture::Binary => false,
         Texture::Ascii => true,
-        // Bytes that no string can hold are shown as bytes, whatever their type says.
+        // Bytes that are not valid UTF-8 are returned as bytes, whatever their type says.
         Texture::Text => std::str::from_utf8(&file.body).is_ok(),
     };
     RawFile {

@@ -1,5 +1,5 @@
-//! The answers of a foreign backend, read with care: a field that is missing or of another kind
-//! is passed over or told as an error, and a path that is no path never gets in.
+//! Parses the results of a foreign backend. A field that is missing or has the wrong type is
+//! ignored or becomes an error, and an invalid path is never accepted.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -18,24 +18,24 @@ use crate::protocol::{
 };
 use crate::time::Time;
 
-/// Bytes as a text for a path of a binary type.
+/// Bytes as base64 text, for a path with a binary type.
 pub fn base64(bytes: &[u8]) -> String {
     STANDARD.encode(bytes)
 }
 
-/// A property that is `true`.
+/// Whether a property is `true`.
 pub fn flag(object: &JsValue, name: &str) -> bool {
     property(object, name).and_then(|value| value.as_bool()) == Some(true)
 }
 
-/// A property that is a count; zero where it is none.
+/// A property as a count; zero if it is not a number.
 pub fn count(object: &JsValue, name: &str) -> usize {
     // A float-to-integer cast saturates, and NaN becomes 0.
     number_property(object, name).unwrap_or(0.0) as usize
 }
 
-/// The refusal in an answer, if it is one. The path asked for is taken out of its sentence, so
-/// that a router can put another in its place.
+/// The error in a result, if there is one. The requested path is removed from its message, so that
+/// a router can insert another one.
 pub fn refusal(answer: &JsValue, operation: &str, path: Option<&VPath>) -> Option<Error> {
     let sentence = match (answer.as_string(), property(answer, "error")) {
         (Some(text), _) => text,
@@ -78,7 +78,7 @@ fn told(kind: Kind, sentence: &str, path: Option<&VPath>) -> Error {
     Error::new(kind, sentence.to_owned())
 }
 
-/// The kind of a sentence without a code, as the protocol's packages word them.
+/// Guesses the error kind of a message without a code, from the wording of the protocol's packages.
 fn kind_of(sentence: &str) -> Kind {
     let text = sentence.to_ascii_lowercase();
     let says = |words: &[&str]| words.iter().any(|word| text.contains(word));
@@ -171,7 +171,7 @@ pub fn page(path: &VPath, answer: &JsValue) -> Result<ReadResult> {
             )
         })?,
     };
-    // A total may be missing: S3 does not read a large object whole to count its lines.
+    // The total may be missing: S3 does not read a large object to its end only to count lines.
     let total = number_property(answer, "totalLines");
     let position = total
         .or(number_property(answer, "startLine"))
@@ -183,7 +183,7 @@ pub fn page(path: &VPath, answer: &JsValue) -> Result<ReadResult> {
         });
     let given = text_property(answer, "mimeType").map(|mime| Mime::given(&mime));
     Ok(ReadResult {
-        // What a model is shown of bytes depends on their type.
+        // How bytes are shown to a model depends on their type.
         mime: match given {
             None if !is_text => Some(file::classify(path, &body, None).0),
             given => given,
@@ -194,7 +194,7 @@ pub fn page(path: &VPath, answer: &JsValue) -> Result<ReadResult> {
     })
 }
 
-/// A stored file in any of its three forms.
+/// A stored file in any of its three formats.
 pub fn file_data(path: &VPath, data: &JsValue) -> Result<RawFile> {
     let odd = || {
         Error::at(
@@ -233,7 +233,7 @@ pub fn file_data(path: &VPath, data: &JsValue) -> Result<RawFile> {
     })
 }
 
-/// The changes that a backend over a caller's state hands back.
+/// The `filesUpdate` that a backend over a caller's state returns.
 pub fn update(answer: &JsValue) -> Option<FilesUpdate> {
     let record = property(answer, "filesUpdate")?.dyn_into::<Object>().ok()?;
     let mut update = FilesUpdate::new();
@@ -257,7 +257,7 @@ pub fn update(answer: &JsValue) -> Option<FilesUpdate> {
     Some(update)
 }
 
-/// What a search found, in our order.
+/// The matches of a search, sorted in kitbag's order.
 pub fn matches(answer: &JsValue) -> Result<GrepResult> {
     struct Found {
         path: VPath,
@@ -308,7 +308,7 @@ pub fn matches(answer: &JsValue) -> Result<GrepResult> {
     })
 }
 
-/// The answers of a batch, one for each path; a whole batch that failed fails each.
+/// The results of a batch, one for each path. If the whole batch failed, every path gets the error.
 pub fn batch<T>(
     operation: &str,
     paths: &[&VPath],
@@ -360,7 +360,7 @@ pub fn batch<T>(
     paths.iter().enumerate().map(one).collect()
 }
 
-/// What an object of ours promises, said by its `capability`.
+/// Parses the `capability` of a kitbag object.
 pub fn capability(own: &JsValue) -> Capability {
     let reach = |name: &str| match text_property(own, name).as_deref() {
         Some("storage") => Reach::Storage,

@@ -1,4 +1,4 @@
-//! Whose files an operation works on, with a host that says which graph runs.
+//! Which files an operation uses, with a host that names the running graph.
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
@@ -13,7 +13,7 @@ use crate::error::{Error, Kind};
 use crate::policy::{Limits, Policy, stack};
 use crate::protocol::SharedBackend;
 
-/// A host that knows some graphs, and in which of them a call is made.
+/// A host with several graphs, one of which may be running.
 #[derive(Default)]
 struct Host {
     running: Cell<u32>,

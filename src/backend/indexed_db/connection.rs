@@ -1,7 +1,7 @@
-//! The way to the database: opened when it is first needed, let go when another tab wants to
-//! change its layout, opened anew afterwards. Nothing here waits for ever: an open that another
-//! tab blocks ends in an error. A database that the browser took away is told of once, since
-//! what it held is gone; the call after that begins a new one.
+//! The connection to the database: opened on first use, closed when another tab wants to upgrade
+//! the schema, reopened afterwards. Every open has a timeout: one that another tab blocks ends in
+//! an error. If the browser or another tab deleted or closed the database, the next call fails once
+//! with an error, since data may be lost; the call after that opens the database again.
 
 use std::cell::Cell;
 use std::rc::{Rc, Weak};
@@ -22,30 +22,30 @@ use crate::env::{host, timer};
 use crate::error::{Error, Kind, Result};
 use crate::lock::Mutex;
 
-/// Whether a commit waits until the disk has it.
+/// Whether a commit waits until the data is on disk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Durability {
-    /// It does.
+    /// It waits for the disk.
     Strict,
-    /// It is enough that the operating system has it.
+    /// It waits only until the operating system has the data.
     Relaxed,
 }
 
-/// What a transaction may do.
+/// The access mode of a transaction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mode {
-    /// Look.
+    /// Read only.
     Read,
-    /// Change.
+    /// Read and write.
     Write,
 }
 
-/// A database by name.
+/// A connection to the database of that name.
 pub struct Connection {
     name: String,
     durability: Durability,
     patience: Duration,
-    /// Whether the browser's log is to be renewed before it is written to.
+    /// Whether the browser's log is renewed before the first write (see [`torn_log`]).
     guarded: bool,
     opening: Mutex<()>,
     state: Rc<RefCell<State>>,
@@ -54,11 +54,12 @@ pub struct Connection {
 enum State {
     Closed,
     Open(Rc<Open>),
-    /// It was taken away, in words.
+    /// The database was deleted or closed; the text says how.
     Lost(&'static str),
 }
 
-/// An open database. It is closed when the last transaction that needs it has begun.
+/// An open database. Dropping it closes the connection; transactions that have begun can still
+/// finish.
 struct Open {
     database: IdbDatabase,
     _version_change: Closure<dyn FnMut(IdbVersionChangeEvent)>,
@@ -74,7 +75,7 @@ impl Drop for Open {
 }
 
 impl Connection {
-    /// The way to that database; an open may take so long.
+    /// A connection to that database; `patience` is the timeout of an open.
     pub fn new(name: &str, durability: Durability, patience: Duration) -> Connection {
         Connection {
             guarded: true,
@@ -82,7 +83,7 @@ impl Connection {
         }
     }
 
-    /// The same, for what is written as a guard against a torn log.
+    /// The same without the log guard, for the database that the guard itself writes to.
     pub fn unguarded(name: &str, durability: Durability, patience: Duration) -> Connection {
         Connection {
             name: name.to_owned(),
@@ -94,7 +95,8 @@ impl Connection {
         }
     }
 
-    /// Begins a transaction over those stores. The first request must follow at once.
+    /// Begins a transaction over those object stores. The first request must follow immediately, or
+    /// the transaction ends.
     pub async fn begin(&self, mode: Mode, stores: &[&str]) -> Result<Transaction> {
         let mut again = true;
         loop {
@@ -104,7 +106,7 @@ impl Connection {
             }
             match self.transaction(&open.database, mode, stores) {
                 Ok(transaction) => return Ok(Transaction::new(transaction)),
-                // It was closed under our hands; what closed it is told at the next open.
+                // The database was closed meanwhile; the next open reports why.
                 Err(error) if again && host::name_of(&error) == "InvalidStateError" => {
                     again = false;
                     self.let_go(&open);
@@ -132,7 +134,7 @@ impl Connection {
             Durability::Strict => "strict",
             Durability::Relaxed => "relaxed",
         };
-        // By name, since the method with three arguments is not in web-sys yet.
+        // Called by name, since web-sys does not have the overload with three arguments yet.
         let begin: Function =
             js_sys::Reflect::get(database, &JsValue::from_str("transaction"))?.dyn_into()?;
         begin
@@ -183,12 +185,12 @@ impl Connection {
     }
 }
 
-/// Listens for what takes a database away.
+/// Listens for events that invalidate an open database.
 fn watched(database: IdbDatabase, state: Weak<RefCell<State>>) -> Open {
     let replace = move |state: &Weak<RefCell<State>>, new: State| {
         if let Some(state) = state.upgrade() {
             let before = state.replace(new);
-            // Dropped outside the borrow: it closes the database.
+            // Dropped outside of the borrow, since dropping it closes the database.
             drop(before);
         }
     };
@@ -221,17 +223,17 @@ fn watched(database: IdbDatabase, state: Weak<RefCell<State>>) -> Open {
     }
 }
 
-/// What happens to an open.
+/// A result of an open request.
 enum Event {
-    /// The database is of the first layout, and its records are to be carried over now.
+    /// The database has version 1 of the schema; its records must be migrated now.
     CarryOver,
-    /// It is open.
+    /// The database is open.
     Opened,
-    /// It could not be opened.
+    /// The open failed.
     Refused,
 }
 
-/// An open under way. Given up, it closes what it may still get.
+/// A pending open. If it is cancelled, a database that arrives later is closed.
 struct Opening {
     request: IdbOpenDbRequest,
     happened: Slot<Event>,
@@ -309,7 +311,8 @@ impl Opening {
     async fn wait(&self, name: &str, patience: Duration) -> Result<IdbDatabase> {
         let happened = Box::pin(self.happened.wait());
         let event = match select(happened, timer::sleep(patience)).await {
-            // From here on it is at work, and no longer waiting for anybody.
+            // The upgrade is running now and no longer blocked by other tabs, so there is no
+            // timeout here.
             Either::Left((Event::CarryOver, _)) => {
                 self.carry_over().await?;
                 self.happened.wait().await
@@ -342,7 +345,8 @@ impl Opening {
         Err(refused(error.map_or(JsValue::UNDEFINED, JsValue::from)))
     }
 
-    /// Given up meanwhile, the transaction is aborted, and the database is what it was.
+    /// Migrates version 1. If the call is cancelled meanwhile, the transaction is aborted and the
+    /// database stays unchanged.
     async fn carry_over(&self) -> Result<()> {
         let database = self.request.result().map_err(refused)?;
         let Some(transaction) = self.request.transaction() else {
@@ -354,7 +358,7 @@ impl Opening {
     }
 }
 
-/// The refusal of a database that somebody else has made.
+/// The error for a database that was created by other software.
 fn strange(name: &str) -> Error {
     Error::new(
         Kind::Unavailable,

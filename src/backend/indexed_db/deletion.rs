@@ -1,5 +1,5 @@
-//! How files are deleted: out of their sheets, with their bodies. Where there is no room to store
-//! what is left of a sheet, the bodies go alone, and [gaps](super::gaps) stay.
+//! Deletes files: their rows in the sheets, and their bodies. If the quota does not allow storing
+//! the changed sheet, only the bodies are deleted, and [gaps](super::gaps) remain.
 
 use crate::backend::indexed_db::IndexedDb;
 use crate::backend::indexed_db::sheets::Sheets;
@@ -33,7 +33,7 @@ impl Room {
     }
 }
 
-/// Deletes, and where that finds no room, deletes without any.
+/// Deletes normally; if the quota is exceeded, deletes again without storing anything.
 async fn with_or_without_room<T>(delete: impl AsyncFn(Room) -> Result<T>) -> Result<T> {
     match delete(Room::Some).await {
         Err(error) if error.kind() == Kind::QuotaExceeded => delete(Room::None).await,
@@ -42,13 +42,13 @@ async fn with_or_without_room<T>(delete: impl AsyncFn(Room) -> Result<T>) -> Res
 }
 
 impl IndexedDb {
-    /// Removes a file; `false` where there is none.
+    /// Removes a file; `false` if it does not exist.
     pub(super) async fn delete_file(&self, path: &VPath, version: Option<Version>) -> Result<bool> {
         let version = version.as_ref();
         with_or_without_room(async |room| self.take_file(path, version, room).await).await
     }
 
-    /// Removes everything at and beneath a path in one transaction: all of it, or nothing.
+    /// Removes everything at and beneath a path in one transaction, atomically.
     pub(super) async fn delete_beneath(&self, root: &VPath) -> Result<Vec<VPath>> {
         with_or_without_room(async |room| self.take_tree(root, room).await).await
     }

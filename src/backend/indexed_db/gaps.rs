@@ -1,9 +1,9 @@
-//! Deletions where there is no room. Chromium refuses a full origin every transaction that stores
-//! anything, and a deletion stores what is left of a sheet; one that only deletes it takes. So a
-//! deletion that finds no room takes the body away, and with it the mark that a namespace is whole,
-//! and leaves the sheet as it is. Where the mark is missing, a file that has no body is a gap: it
-//! was deleted, and nobody sees it. The next change that finds room takes all gaps out of their
-//! sheets and sets the mark.
+//! Deletions when the quota is full. If an origin is full, Chromium refuses every transaction that
+//! stores anything, and a normal deletion stores the rest of a sheet. Transactions that only delete
+//! are accepted. So a deletion without room removes the body and the namespace's "no gaps" mark,
+//! and leaves the sheet unchanged. While the mark is missing, a row without a body is a gap: the
+//! file counts as deleted. The next change that can store data removes all gaps from their sheets
+//! and sets the mark again.
 
 use wasm_bindgen::{JsCast, JsValue};
 
@@ -16,7 +16,7 @@ use crate::lock::Mutex;
 use crate::path::VPath;
 use crate::storage::Pending;
 
-/// The gaps of one namespace, as one transaction sees them.
+/// The gaps of one namespace, as seen by one transaction.
 pub struct Gaps {
     sheets: Store,
     bodies: Store,
@@ -25,15 +25,16 @@ pub struct Gaps {
 }
 
 enum State {
-    /// The mark was asked for.
+    /// The mark was requested.
     Asked(Ask),
     Whole,
-    /// There is no mark, and these were found, in order.
+    /// There is no mark; these gaps were found, in order.
     Open(Vec<VPath>),
 }
 
 impl Gaps {
-    /// Those of a transaction over both object stores. The mark is asked for when this returns.
+    /// The gaps in a transaction over both object stores. The mark has been requested when this
+    /// returns.
     pub fn of(transaction: &Transaction, keys: &Keys) -> Result<Gaps> {
         let sheets = transaction.store(SHEETS)?;
         let mark = sheets.get(&keys.mark())?;
@@ -45,7 +46,7 @@ impl Gaps {
         })
     }
 
-    /// Leaves them out of some sheets.
+    /// Removes gaps from some sheets (in memory).
     pub fn leave_out<'a>(&'a self, sheets: &'a mut [Sheet]) -> Pending<'a, ()> {
         Box::pin(async move {
             let mut state = self.state.lock().await;
@@ -65,7 +66,7 @@ impl Gaps {
         })
     }
 
-    /// Files of sheets that have no body, in order, and what these sheets are without them.
+    /// All rows without a body, in order, and their sheets without these rows.
     fn find(&self) -> Pending<'_, (Vec<VPath>, Vec<Sheet>)> {
         Box::pin(async move {
             let all = self.keys.from("/")?;
@@ -76,7 +77,7 @@ impl Gaps {
             let (stored, keys) = (asked.0.await?, asked.1.await?);
             let stored: &js_sys::Array = stored.unchecked_ref();
             let keys: &js_sys::Array = keys.unchecked_ref();
-            // Both come in the same order.
+            // Both results are sorted by key.
             let mut keys = keys.iter().filter_map(|key| key.as_string()).peekable();
             let (mut gaps, mut mended) = (Vec::new(), Vec::new());
             for value in stored.iter() {
@@ -100,7 +101,7 @@ impl Gaps {
 }
 
 impl Sheets<'_> {
-    /// What a change ends with, so that no gap outlives it.
+    /// Every change ends with this call, so that no gap remains.
     pub fn mend(&self) -> Pending<'_, ()> {
         Box::pin(async move {
             let Some(gaps) = self.gaps() else {
@@ -109,7 +110,7 @@ impl Sheets<'_> {
             let mended = match std::mem::replace(&mut *gaps.state.lock().await, State::Whole) {
                 State::Whole => return Ok(()),
                 State::Open(gaps) if gaps.is_empty() => Vec::new(),
-                // What was stored meanwhile may have filled some of those seen before.
+                // Writes since the last look may have filled some of the gaps that were found then.
                 State::Asked(_) | State::Open(_) => gaps.find().await?.1,
             };
             for sheet in mended {
@@ -119,7 +120,7 @@ impl Sheets<'_> {
         })
     }
 
-    /// Allows files without bodies from here on.
+    /// Allows rows without a body from now on.
     pub fn allow_gaps(&self) -> Result<()> {
         match self.gaps() {
             Some(gaps) => gaps.sheets.delete(&gaps.keys.mark()),

@@ -1,10 +1,9 @@
-//! IndexedDB: files that stay when the tab closes. A write is one transaction that fails if the
-//! key is taken; an edit reads, replaces and puts inside one transaction, so tabs never lose
-//! each other's work and nothing is tried again for another's sake. How the database is laid out
-//! stands in [`schema`], what is known of files in [`sheets`], how long the database is held in
-//! [`connection`], what keeps a transaction alive in [`transaction`], how grep reads in
-//! [`search`], how files are deleted, without room too, in [`deletion`] and [`gaps`], and what guards
-//! against a browser that was killed in [`torn_log`].
+//! IndexedDB: files that persist when the tab is closed. A write is one transaction that fails if
+//! the key exists. An edit reads, replaces and puts inside one transaction, so tabs never overwrite
+//! each other's changes and never have to retry. [`schema`] describes the database, [`sheets`] the
+//! file metadata, [`connection`] how the database is opened and closed, [`transaction`] what keeps
+//! a transaction alive, [`search`] how grep reads, [`deletion`] and [`gaps`] how files are deleted,
+//! even when the quota is full, and [`torn_log`] the protection against a killed browser.
 
 pub mod connection;
 mod deletion;
@@ -37,27 +36,27 @@ use crate::storage::{
     Scope, Storage, Version,
 };
 
-/// What to use where there is no IndexedDB.
+/// The suggestion in errors if IndexedDB is not available.
 const INSTEAD: &str = "Use StateBackend with snapshot(), or an S3Backend, where the browser gives no IndexedDB (private windows, blocked site data, some workers)";
 
-/// Sheets asked for at a time when a single level is listed, and what lies deeper is leapt over.
+/// Number of sheets per request when one level is listed; deeper paths are skipped.
 const LEVEL: u32 = 4;
-/// What one transaction of an upload holds at most.
+/// Limits of one transaction of an upload.
 const UPLOAD_FILES: usize = 500;
 const UPLOAD_BYTES: usize = 16 * 1024 * 1024;
-/// The character behind `/`.
+/// The character after `/` in code point order.
 const AFTER_SLASH: char = '0';
 
-/// Where files are kept, and how.
+/// Where and how files are stored.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// The database's name.
+    /// The name of the database.
     pub database: String,
-    /// Whose files these are; other namespaces of one database see none of them.
+    /// The namespace of these files; other namespaces of the same database do not see them.
     pub namespace: String,
     /// Whether a commit waits for the disk.
     pub durability: Durability,
-    /// How long an open may take.
+    /// The timeout for opening the database.
     pub patience: Duration,
 }
 
@@ -69,7 +68,7 @@ pub struct IndexedDb {
 }
 
 impl IndexedDb {
-    /// Those of one namespace. The database is opened when it is first needed.
+    /// The files of one namespace. The database is opened on first use.
     pub fn new(options: &Options, herald: Herald) -> IndexedDb {
         IndexedDb {
             connection: Connection::new(&options.database, options.durability, options.patience),
@@ -94,7 +93,7 @@ impl IndexedDb {
         self.begin(Mode::Write).await
     }
 
-    /// Ends a change that stored something.
+    /// Commits a change that stored something.
     async fn commit(&self, transaction: Transaction, sheets: &Sheets<'_>) -> Result<()> {
         sheets.mend().await?;
         transaction.commit().await
@@ -145,8 +144,8 @@ impl IndexedDb {
         Ok(Some(meta))
     }
 
-    /// Stores some files in one transaction, in order of their paths, so that each sheet is
-    /// stored once.
+    /// Stores several files in one transaction, sorted by path, so that each sheet is stored only
+    /// once.
     async fn put_batch(&self, batch: &[(VPath, NewFile)]) -> Result<Vec<Meta>> {
         let (transaction, sheets, bodies) = self.writing().await?;
         let metas: Vec<Meta> = batch.iter().map(|(_, file)| described(file)).collect();
@@ -173,7 +172,7 @@ impl IndexedDb {
                 is_last,
             } = sheets.page(&from, &prefix, LEVEL)?.await?;
             for sheet in &page {
-                // What is between two pages' directories was leapt over, and may come again.
+                // Paths between two pages were skipped; a directory may appear in both pages.
                 for row in sheet.rows_from(&from) {
                     let Some(below) = row.path.as_str().strip_prefix(&prefix) else {
                         break;
@@ -197,8 +196,8 @@ impl IndexedDb {
     }
 }
 
-/// The text at which a listing of one level goes on behind a sheet: what else is in the
-/// directory that the sheet ends in does not show, and is leapt over.
+/// The key text at which a listing of one level continues after a sheet. The rest of the directory
+/// in which the sheet ends is not shown, so it is skipped.
 fn behind(upper: &VPath, prefix: &str) -> String {
     let below = upper.as_str().get(prefix.len()..).unwrap_or_default();
     match below.split_once('/') {
@@ -207,14 +206,14 @@ fn behind(upper: &VPath, prefix: &str) -> String {
     }
 }
 
-/// What is known of a file that is about to be stored.
+/// The metadata of a file that is about to be stored.
 fn described(file: &NewFile) -> Meta {
-    // Two halves of a number that hardly ever comes twice.
+    // A random 64-bit version from two halves; collisions are very unlikely.
     let half = || (random::unit() * 4_294_967_296.0) as u64;
     file.meta(Some(Version::Number(half() << 32 | half())))
 }
 
-/// How many files, from the first, go into the next transaction of an upload.
+/// How many of the next files fit into one transaction of an upload.
 fn next_batch(files: &[(VPath, NewFile)]) -> usize {
     let mut bytes = 0usize;
     let fits = |(_, file): &&(VPath, NewFile)| {
@@ -358,7 +357,8 @@ impl Storage for IndexedDb {
                 match self.put_batch(batch).await {
                     Ok(metas) => answers.extend(metas.into_iter().map(Ok)),
                     Err(error) if batch.len() == 1 => answers.push(Err(error)),
-                    // One that cannot be stored must not take the others with it.
+                    // If the batch fails, store the files one by one, so that one failure does not
+                    // affect the others.
                     Err(_) => {
                         for (path, file) in batch {
                             let mode = PutMode::Overwrite;

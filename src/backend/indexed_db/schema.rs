@@ -1,9 +1,8 @@
-//! How the database is laid out, and how an older one becomes a newer one. Two object stores:
-//! sheets of what is known of files in one, the bytes of each file in the other, so that
-//! listings never load bodies. A key is the namespace and a path, byte for byte as Latin-1
-//! letters, since IndexedDB orders strings by UTF-16 units and listings are in byte order: a
-//! directory is a range of keys. The first version kept a record for each file; what it left is
-//! read in [`version1`](super::version1).
+//! The schema of the database and its upgrade. There are two object stores: one for sheets of file
+//! metadata, one for the bytes of each file, so that listings never load bodies. A key is the
+//! namespace and the path, with every UTF-8 byte as a Latin-1 character: IndexedDB orders strings
+//! by UTF-16 units, but listings are in byte order. So a directory is a range of keys. Version 1
+//! kept one record for each file; [`version1`](super::version1) migrates these.
 
 use wasm_bindgen::JsValue;
 use web_sys::{IdbDatabase, IdbKeyRange, IdbTransaction};
@@ -11,28 +10,28 @@ use web_sys::{IdbDatabase, IdbKeyRange, IdbTransaction};
 use crate::error::{Error, Result};
 use crate::path::VPath;
 
-/// The object store of what is known of files.
+/// The object store of the file metadata.
 pub const SHEETS: &str = "sheets";
-/// The object store of their bytes.
+/// The object store of the file bodies.
 pub const BODIES: &str = "bodies";
-/// What the first version of the layout had in place of sheets: a record for each file.
+/// The object store of version 1 in place of sheets: one record for each file.
 pub const FILES: &str = "files";
 
-/// The newest version of the layout.
+/// The newest schema version.
 pub const VERSION: u32 = 2;
 
-/// What is still to be done after the stores of the newest layout were made.
+/// What remains to be done after the object stores were created.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rest {
     /// Nothing.
     Nothing,
-    /// The records of the first version are to be carried over.
+    /// The records of version 1 must be migrated.
     Version1,
-    /// It is not a database of ours; nothing was changed.
+    /// The database does not belong to kitbag; nothing was changed.
     Strange,
 }
 
-/// Makes the object stores of the newest layout, inside the upgrade's transaction.
+/// Creates the object stores of the newest schema inside the upgrade transaction.
 pub fn prepare(
     database: &IdbDatabase,
     transaction: &IdbTransaction,
@@ -54,10 +53,10 @@ pub fn prepare(
     Ok(Rest::Version1)
 }
 
-/// Stands between a namespace and a path.
+/// Separates the namespace from the path.
 pub const AFTER_NAMESPACE: char = '\0';
-/// What the last sheet of a namespace is named by: greater than any path, whose letters are
-/// bytes of UTF-8.
+/// The key of the last sheet of a namespace: greater than every path, since `0xff` does not occur
+/// in UTF-8.
 const LAST: char = '\u{ff}';
 
 /// The keys of one namespace.
@@ -71,19 +70,19 @@ fn letters(text: &str) -> String {
 }
 
 impl Keys {
-    /// Those of this namespace.
+    /// The keys of this namespace.
     pub fn new(namespace: &str) -> Keys {
         Keys::stored(&letters(namespace))
     }
 
-    /// Those of a namespace as it stands in a key.
+    /// The keys of a namespace that is already encoded as in a key.
     pub fn stored(namespace: &str) -> Keys {
         let mut prefix = namespace.to_owned();
         prefix.push(AFTER_NAMESPACE);
         Keys { prefix }
     }
 
-    /// What the key of that text is, as a text.
+    /// The key for that text, as a string.
     pub fn text(&self, key: &str) -> String {
         if key.is_ascii() {
             self.prefix.clone() + key
@@ -103,7 +102,7 @@ impl Keys {
         JsValue::from_str(&self.text(path.as_str()))
     }
 
-    /// The key of the sheet of that name.
+    /// The key of the sheet with that upper bound.
     pub fn sheet(&self, upper: Option<&VPath>) -> JsValue {
         match upper {
             Some(path) => self.of(path),
@@ -111,17 +110,17 @@ impl Keys {
         }
     }
 
-    /// Where it is marked, among the sheets, that each file has a body.
+    /// The key, among the sheets, of the mark that every row has a body.
     pub fn mark(&self) -> JsValue {
         JsValue::from_str(&self.prefix)
     }
 
-    /// All keys at that text and behind it.
+    /// All keys from that text on.
     pub fn from(&self, text: &str) -> Result<IdbKeyRange> {
         range(&self.text(text), &self.end(), false)
     }
 
-    /// All keys that begin with `prefix`, from `from` on, and all that are behind those.
+    /// All keys that begin with `prefix`, starting at `from`; and all keys after those.
     pub fn beginning(&self, from: &str, prefix: &str) -> Result<(IdbKeyRange, IdbKeyRange)> {
         let past = past(self.text(prefix));
         let within = range(&self.text(from), &past, true)?;
@@ -135,7 +134,7 @@ impl Keys {
         range(&text, &past, true)
     }
 
-    /// All keys from one file's to another's, both included.
+    /// All keys from the first file to the last, both included.
     pub fn span(&self, first: &VPath, last: &VPath) -> Result<IdbKeyRange> {
         range(&self.text(first.as_str()), &self.text(last.as_str()), false)
     }
@@ -151,14 +150,14 @@ fn range(lower: &str, upper: &str, upper_open: bool) -> Result<IdbKeyRange> {
     .map_err(|_| Error::internal("A range of keys ends before it begins"))
 }
 
-/// The least text that is greater than all that begin with `text`.
+/// The smallest string that is greater than every string that begins with `text`.
 fn past(mut text: String) -> String {
     let last = text.pop().map_or(0, u32::from);
     text.extend(char::from_u32(last + 1));
     text
 }
 
-/// What is said of a record that cannot be read.
+/// The error for a record that cannot be parsed.
 pub fn damaged() -> Error {
     Error::internal("The database holds a record that this version did not write")
 }

@@ -1,7 +1,7 @@
-//! How searches read: everything in one transaction, and in few requests. What is known of the
-//! files comes in sheets, many at once; wanted bodies that are neighbours come as one
-//! range of keys, a few megabytes at a time, while the bodies before are being searched. Bodies
-//! that nobody wants are read along only where leaving them out would cost more than they weigh.
+//! How searches read: in one transaction, with few requests. The metadata arrives in sheets, many
+//! at once. Wanted bodies that are neighbours are read as one range of keys, a few megabytes at a
+//! time, while the previous bodies are searched. Unwanted bodies are read too if skipping them
+//! would cost more than reading them.
 
 use std::collections::VecDeque;
 
@@ -13,32 +13,32 @@ use crate::error::{Error, Result};
 use crate::path::VPath;
 use crate::storage::{File, Flow, Meta, Scan};
 
-/// Single files asked for at once.
+/// Maximum number of parallel requests for single files.
 pub const SINGLES: usize = 64;
-/// Bytes of bodies in one request.
+/// Maximum bytes of bodies in one request.
 const READ_BYTES: u64 = 2 * 1024 * 1024;
-/// Bodies in one request.
+/// Maximum number of bodies in one request.
 const READ_FILES: usize = 500;
-/// Unwanted bytes that are read along between two wanted bodies.
+/// Maximum bytes of unwanted bodies to read between two wanted ones.
 const ALONG_BYTES: u64 = 128 * 1024;
-/// Unwanted bodies that are read along between two wanted bodies.
+/// Maximum number of unwanted bodies to read between two wanted ones.
 const ALONG_FILES: usize = 16;
-/// Requests for bodies under way at once.
+/// Maximum number of body requests in progress.
 const AHEAD: usize = 3;
 
-/// Neighbouring files of one request, and which of them are wanted.
+/// Neighbouring files that are read with one request, each with a flag whether it is wanted.
 #[derive(Default)]
 pub struct Run {
     /// The files, in order.
     pub files: Vec<(VPath, Meta, bool)>,
     bytes: u64,
-    /// Unwanted files at its end, not yet worth reading.
+    /// Unwanted files at the end; they are read only if a wanted file follows.
     idle: usize,
     idle_bytes: u64,
 }
 
 impl Run {
-    /// Whether this file can no longer be part of it.
+    /// Whether this file no longer fits into the run.
     fn is_past(&self, meta: &Meta, wanted: bool) -> bool {
         if wanted {
             self.files.len() >= READ_FILES || self.bytes.saturating_add(meta.size) > READ_BYTES
@@ -59,8 +59,8 @@ impl Run {
     }
 }
 
-/// Cuts files, in order, into runs that begin and end with one that is wanted. A file at `root`
-/// itself is a run of its own: between its key and those beneath it others may lie (`/a-b`).
+/// Divides sorted files into runs that begin and end with a wanted file. A file at `root` itself
+/// gets a separate run, since other keys may lie between it and the files beneath it (`/a-b`).
 pub fn runs(root: &VPath, files: impl IntoIterator<Item = (VPath, Meta, bool)>) -> VecDeque<Run> {
     let mut runs = VecDeque::new();
     let mut run = Run::default();
@@ -93,7 +93,7 @@ pub fn runs(root: &VPath, files: impl IntoIterator<Item = (VPath, Meta, bool)>) 
 }
 
 impl IndexedDb {
-    /// Shows the wanted files with their bodies.
+    /// Passes the wanted files with their bodies to the visitor.
     pub(super) async fn scan_bodies(
         &self,
         scan: Scan<'_>,
@@ -128,7 +128,7 @@ impl IndexedDb {
     }
 }
 
-/// Shows the wanted files of a run, whose bodies came as one array.
+/// Passes the wanted files of a run, whose bodies arrived as one array, to the visitor.
 fn show(
     run: Run,
     bodies: &wasm_bindgen::JsValue,

@@ -1,8 +1,7 @@
-//! What is known of files, inside a transaction: the [sheets](crate::backend::sheet) of one
-//! namespace, found, paged through and put back. Whoever changes a file reads its sheet and
-//! stores it anew in the transaction that stores the body, so no two tabs ever work on one
-//! sheet at once, and a file and what is known of it are never apart, but for
-//! [gaps](super::gaps).
+//! File metadata inside a transaction: finding, paging through and storing the
+//! [sheets](crate::backend::sheet) of one namespace. A change reads the sheet of a file and stores
+//! it again in the transaction that stores the body. So two tabs never change one sheet at the same
+//! time, and a file and its metadata always match, except for [gaps](super::gaps).
 
 use std::future::Future;
 use std::rc::Rc;
@@ -17,8 +16,8 @@ use crate::error::Result;
 use crate::path::VPath;
 use crate::storage::{Flow, Meta, Scope};
 
-/// Sheets of one page of a walk: a megabyte, or some forty thousand files. One large request is
-/// quicker than several small ones.
+/// Number of sheets in one page of a walk: a megabyte, or about forty thousand files. One large
+/// request is faster than several small ones.
 pub const PAGE: u32 = 64;
 
 /// The sheets of one namespace.
@@ -28,16 +27,16 @@ pub struct Sheets<'a> {
     gaps: Option<Rc<Gaps>>,
 }
 
-/// Sheets that follow each other.
+/// Consecutive sheets.
 pub struct Page {
     /// The sheets.
     pub sheets: Vec<Sheet>,
-    /// Whether no later sheet holds anything of what was asked for.
+    /// Whether no later sheet holds any of the requested paths.
     pub is_last: bool,
 }
 
 impl<'a> Sheets<'a> {
-    /// Those that a transaction reaches.
+    /// The sheets in a transaction over [`SHEETS`].
     pub fn of(transaction: &Transaction, keys: &'a Keys) -> Result<Sheets<'a>> {
         let store = transaction.store(SHEETS)?;
         Ok(Sheets {
@@ -47,7 +46,7 @@ impl<'a> Sheets<'a> {
         })
     }
 
-    /// The same, of a transaction that reaches bodies too: a file without one was deleted.
+    /// The same for a transaction that includes bodies: a row without a body counts as deleted.
     pub fn with_bodies(transaction: &Transaction, keys: &'a Keys) -> Result<Sheets<'a>> {
         Ok(Sheets {
             gaps: Some(Rc::new(Gaps::of(transaction, keys)?)),
@@ -59,8 +58,8 @@ impl<'a> Sheets<'a> {
         self.gaps.as_deref()
     }
 
-    /// The sheet that a path belongs to; an empty one where there is none yet. The request is
-    /// on its way when this returns.
+    /// The sheet that covers a path; an empty one if there is none yet. The request has been sent
+    /// when this returns.
     pub fn covering(&self, path: &VPath) -> Result<impl Future<Output = Result<Sheet>> + use<>> {
         let ask = self.store.get(&self.keys.from(path.as_str())?.into())?;
         let gaps = self.gaps.clone();
@@ -73,7 +72,7 @@ impl<'a> Sheets<'a> {
         })
     }
 
-    /// Puts a sheet back after a change.
+    /// Stores a changed sheet.
     pub fn keep(&self, sheet: &Sheet) -> Result<()> {
         let records = sheet.records();
         if records.is_empty() {
@@ -87,7 +86,7 @@ impl<'a> Sheets<'a> {
         Ok(())
     }
 
-    /// Changes what is known of some files, which must come in order; each sheet is stored once.
+    /// Changes the metadata of some files, which must be sorted by path. Each sheet is stored once.
     pub async fn change<T>(
         &self,
         files: &[T],
@@ -108,7 +107,7 @@ impl<'a> Sheets<'a> {
         Ok(())
     }
 
-    /// Shows what is known of every file in scope, in order.
+    /// Passes the metadata of every file in scope to the visitor, in order.
     pub async fn walk(
         &self,
         scope: &Scope,
@@ -151,13 +150,13 @@ impl<'a> Sheets<'a> {
         Ok(Flow::Continue(()))
     }
 
-    /// Forgets everything.
+    /// Deletes all sheets.
     pub fn clear(&self) -> Result<()> {
         self.store.delete(&self.keys.from("/")?.into())
     }
 
-    /// The sheets that hold paths at or behind `from` which begin with `prefix`, at most `limit`
-    /// and one more. They may hold others besides.
+    /// The sheets that hold paths from `from` on that begin with `prefix`, at most `limit` and one
+    /// more. They may hold other paths as well.
     pub fn page(
         &self,
         from: &str,
@@ -165,7 +164,7 @@ impl<'a> Sheets<'a> {
         limit: u32,
     ) -> Result<impl Future<Output = Result<Page>> + use<>> {
         let (within, behind) = self.keys.beginning(from, prefix)?;
-        // The last of those files may be in the first sheet that is named by a path behind them.
+        // The last matching files may be in the next sheet, whose upper bound lies after them.
         let pages: (Ask, Ask) = (
             self.store.get_all(&within, limit)?,
             self.store.get(&behind.into())?,
@@ -190,7 +189,7 @@ impl<'a> Sheets<'a> {
     }
 }
 
-/// The sheet of a record; an empty one where there is none.
+/// Parses a record as a sheet; an empty one if the record does not exist.
 pub(super) fn read(value: &JsValue) -> Result<Sheet> {
     if value.is_undefined() {
         return Ok(Sheet::default());
@@ -198,14 +197,14 @@ pub(super) fn read(value: &JsValue) -> Result<Sheet> {
     Sheet::read(&body_of(value)?).ok_or_else(schema::damaged)
 }
 
-/// Looks up many paths, which must come in order, and loads no sheet twice.
+/// Looks up many paths, which must be sorted, and loads each sheet only once.
 pub struct Lookup<'a> {
     sheets: &'a Sheets<'a>,
     sheet: Option<Sheet>,
 }
 
 impl<'a> Lookup<'a> {
-    /// Of a transaction that only reads.
+    /// A lookup in a read-only transaction.
     pub fn new(sheets: &'a Sheets<'a>) -> Lookup<'a> {
         Lookup {
             sheets,
@@ -213,7 +212,7 @@ impl<'a> Lookup<'a> {
         }
     }
 
-    /// What is known of the file at a path behind all that were asked for before.
+    /// The metadata of a file. The path must come after all paths of previous calls.
     pub async fn meta(&mut self, path: &VPath) -> Result<Option<Meta>> {
         if !self.sheet.as_ref().is_some_and(|sheet| sheet.reaches(path)) {
             self.sheet = Some(self.sheets.covering(path)?.await?);

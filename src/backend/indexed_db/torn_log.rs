@@ -1,10 +1,11 @@
-//! Chromium keeps the databases of an origin in a LevelDB, and appends to its log in two steps: the
-//! seven bytes that head a record, and what it says. Killed between them, it goes on behind the
-//! half at its next start, takes the log for damaged at the one after that, and drops everything
-//! (google/leveldb, issue 1287). But a log is read only until some four megabytes were appended to
-//! it: then what it holds is sorted into a table, and a new log is begun. So the first of an
-//! origin's pages after a start of the browser appends as much, in a transaction that it takes
-//! back, before it changes anything.
+//! Protection against a Chromium bug. Chromium keeps the databases of an origin in a LevelDB and
+//! appends to its log in two steps: the seven-byte header of a record, then its content. If the
+//! browser is killed between the two steps, it appends after the incomplete record at its next
+//! start. At the start after that, it regards the log as corrupt and drops everything
+//! (google/leveldb, issue 1287). But a log is read only until about four megabytes were appended to
+//! it: then its content is sorted into a table, and a new log is started. So the first page of an
+//! origin after a browser start appends that much, in a transaction that it aborts, before it
+//! changes anything.
 
 use std::rc::Rc;
 use std::time::Duration;
@@ -20,23 +21,23 @@ use crate::env::{dom, timer};
 use crate::error::Result;
 use crate::lock::Mutex;
 
-/// The database in which it is written. Nothing stays there.
+/// The database for these writes. Nothing remains in it.
 const DATABASE: &str = "kitbag-log";
-/// Held by the page that has done it, for as long as that lives: as long as one of them does, the
-/// browser has not started again.
+/// Held by the page that renewed the log, for as long as the page lives. While any page holds it,
+/// the browser has not restarted.
 const LOCK: &str = "kitbag:log";
-/// How long it may take.
+/// The timeout of a renewal.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// How long a page that only reads waits with it, so as not to be slowed down when it starts.
+/// Delay for a page that only reads, so that the renewal does not slow down its start.
 const CALM: Duration = Duration::from_secs(2);
-/// Bytes of one value. Those of 64 KiB and more would stand in files of their own.
+/// Bytes of one value. Values of 64 KiB or more would be stored in separate files.
 const PIECE: u32 = 64_000;
-/// So many of them are more than a log takes, with the megabyte that the browser holds back.
+/// This many values exceed the size of a log, including the megabyte that the browser buffers.
 const PIECES: u32 = 80;
 
 enum State {
     Undone,
-    /// With the lock, if there are such locks and it was free.
+    /// With the lock, if Web Locks exist and it was free.
     Done(#[expect(dead_code, reason = "held for as long as the page lives")] Option<Held>),
 }
 
@@ -44,7 +45,7 @@ thread_local! {
     static STATE: Rc<Mutex<State>> = Rc::new(Mutex::new(State::Undone));
 }
 
-/// Sees to it that nothing is appended to a log from before the browser's last start.
+/// Ensures that nothing is appended to a log from before the last browser start.
 pub async fn renew() {
     let turn = STATE.with(Rc::clone);
     let mut state = turn.lock().await;
@@ -59,7 +60,7 @@ pub async fn renew() {
     *state = State::Done(lock);
 }
 
-/// The same, after a while.
+/// The same, after a delay.
 #[expect(clippy::disallowed_methods, reason = "there is no promise of it")]
 pub fn renew_later() {
     wasm_bindgen_futures::spawn_local(async {
@@ -73,7 +74,7 @@ async fn renew_alone() -> Option<Held> {
     if lock.is_none() && locks::available() {
         return None;
     }
-    // Where it fails, for want of room mostly, changes must go on without.
+    // If this fails, usually because the quota is full, changes continue without it.
     let _ = select(Box::pin(append()), timer::sleep(PATIENCE)).await;
     lock
 }
@@ -86,6 +87,7 @@ async fn append() -> Result<()> {
     for number in 0..PIECES {
         bodies.put(&number.into(), &piece)?;
     }
-    // When this is answered, they have been written; the transaction is given up with that.
+    // When this request succeeds, the values have been written. Returning drops the transaction,
+    // which aborts it.
     bodies.get(&JsValue::from(0))?.await.map(drop)
 }

@@ -1,8 +1,8 @@
-//! Transactions and requests as futures. A transaction lives as long as a request of it is
-//! under way, or its callback is running; our tasks are polled in the microtask behind the
-//! callback, which is still inside. So between two requests of one transaction nothing may be
-//! awaited that is not a request of it. Dropping a transaction that was not committed aborts
-//! it, which is how a call that is given up leaves nothing half done.
+//! Transactions and requests as futures. A transaction stays alive while one of its requests is
+//! pending or its callback runs. Tasks are polled in the microtask after the callback, which still
+//! counts as part of it. So between two requests of a transaction, nothing may be awaited except
+//! its own requests. Dropping an uncommitted transaction aborts it, so a cancelled call leaves no
+//! partial change.
 
 use std::cell::Cell;
 use std::future::Future;
@@ -18,7 +18,7 @@ use crate::env::dom::{self, Slot};
 use crate::env::host;
 use crate::error::{Error, Result};
 
-/// What began the sentence of everything that failed here.
+/// The prefix of error messages from here.
 const WHAT: &str = "IndexedDB failed";
 
 pub(super) fn failed(exception: JsValue) -> Error {
@@ -35,7 +35,7 @@ pub struct Transaction {
 }
 
 impl Transaction {
-    /// Takes a transaction that was just begun.
+    /// Wraps a transaction that was just begun.
     pub fn new(inner: IdbTransaction) -> Transaction {
         let ended = Slot::default();
         let listener = |whole: bool| {
@@ -59,11 +59,12 @@ impl Transaction {
         self.inner.object_store(name).map(Store).map_err(failed)
     }
 
-    /// Waits until everything asked of it is kept.
+    /// Waits until all changes are committed.
     pub async fn commit(self) -> Result<()> {
         self.committing.set(true);
-        // It commits by itself when nothing more is asked of it. Its own `commit()` would be a
-        // little quicker, but a request that fails behind it does not undo the others in Firefox.
+        // The transaction commits by itself when it has no more requests. An explicit `commit()`
+        // would be slightly faster, but in Firefox a request that fails after it does not undo the
+        // others.
         if self.ended.wait().await {
             return Ok(());
         }
@@ -79,22 +80,22 @@ impl Drop for Transaction {
         self.inner.set_oncomplete(None);
         self.inner.set_onabort(None);
         if !self.committing.get() {
-            // It throws when everything is over already, which is as well.
+            // It throws if the transaction has already ended, which is fine.
             let _ = self.inner.abort();
         }
     }
 }
 
-/// An object store, inside a transaction.
+/// An object store inside a transaction.
 pub struct Store(IdbObjectStore);
 
 impl Store {
-    /// The value of a key; `undefined` where there is none.
+    /// The value of a key; `undefined` if there is none.
     pub fn get(&self, key: &JsValue) -> Result<Ask> {
         self.0.get(key).map(Ask::new).map_err(failed)
     }
 
-    /// The values of a range of keys, at most so many.
+    /// The values of a range of keys, at most `limit`.
     pub fn get_all(&self, range: &IdbKeyRange, limit: u32) -> Result<Ask> {
         self.0
             .get_all_with_key_and_limit(range, limit)
@@ -102,7 +103,7 @@ impl Store {
             .map_err(failed)
     }
 
-    /// The keys of a range, at most so many.
+    /// The keys of a range, at most `limit`.
     pub fn get_all_keys(&self, range: &IdbKeyRange, limit: u32) -> Result<Ask> {
         self.0
             .get_all_keys_with_key_and_limit(range, limit)
@@ -110,18 +111,18 @@ impl Store {
             .map_err(failed)
     }
 
-    /// Stores a value. How it went is seen when the transaction ends.
+    /// Stores a value. Failures are reported when the transaction ends.
     pub fn put(&self, key: &JsValue, value: &JsValue) -> Result<()> {
         self.0.put_with_key(value, key).map(drop).map_err(failed)
     }
 
-    /// Removes the value of a key, or of a range of keys.
+    /// Removes the value of a key, or the values of a range of keys.
     pub fn delete(&self, key: &JsValue) -> Result<()> {
         self.0.delete(key).map(drop).map_err(failed)
     }
 }
 
-/// A request under way.
+/// A pending request.
 pub struct Ask {
     request: IdbRequest,
     settled: Pin<Box<dyn Future<Output = ()>>>,

@@ -1,6 +1,6 @@
-//! Databases of the first layout: a record of text for each file. They are carried over when
-//! they are first opened, inside the upgrade's transaction, so that it happens whole or not at
-//! all. Bodies stay where they are.
+//! Migration of databases with schema version 1, which has one text record for each file. It
+//! happens atomically inside the upgrade transaction, when such a database is opened for the first
+//! time. Bodies stay in place.
 
 use wasm_bindgen::JsCast;
 use web_sys::{IdbDatabase, IdbKeyRange};
@@ -15,16 +15,16 @@ use crate::path::VPath;
 use crate::storage::{Entry, Meta, Version};
 use crate::time::Time;
 
-/// Records that are read at once.
+/// Number of records per request.
 const PAGE: u32 = 5_000;
-/// What stands between the fields of a record.
+/// Separates the fields of a record.
 const FIELD: char = '\u{1f}';
 
-/// Turns the records into sheets, and takes their store away.
+/// Converts the records to sheets and deletes their object store.
 pub async fn carry_over(database: &IdbDatabase, transaction: &Transaction) -> Result<()> {
     let files = transaction.store(FILES)?;
     let mut after = None;
-    // Keys come in order, so each namespace comes in one piece.
+    // Keys are sorted, so the records of a namespace are consecutive.
     let mut namespace = String::new();
     let mut rows: Vec<Entry> = Vec::new();
     let flush = |namespace: &str, rows: &mut Vec<Entry>| {

@@ -1,7 +1,7 @@
-//! How grep reads a tree that is noted: copies of small files from the database, neighbours many
-//! at a time, and the files themselves where there is no copy; those that stood there before
-//! anything was noted are copied then. A copy is there only while no change of its file is under
-//! way, so what a search shows has stood in the file.
+//! How grep reads a tree that has a ledger: copies of small files come from the database, many
+//! neighbours at once; files without a copy are read themselves, and files from before the ledger
+//! are copied at that time. A copy exists only while no change of its file is in progress, so every
+//! match that a search shows was really in the file.
 
 use futures_util::StreamExt;
 use futures_util::stream;
@@ -17,28 +17,29 @@ use crate::error::Result;
 use crate::path::VPath;
 use crate::storage::{File, Flow, Meta, PARALLEL, Scan};
 
-/// Files without a copy that are sought one by one; for more of them the tree is listed.
+/// Up to this many files without a copy are looked up one by one; for more of them the tree is
+/// listed.
 const SOUGHT: usize = 64;
 
-/// A file that was changed fewer microseconds ago may be changed again with the same time.
+/// In microseconds. A file that changed more recently could change again with the same time stamp.
 const SETTLING: i64 = 5_000_000;
 
-/// Files of a search that follow each other.
+/// Consecutive files of a search.
 pub(super) enum Piece {
-    /// They have copies.
+    /// Files with copies.
     Copied(Run),
-    /// They have none.
+    /// Files without copies.
     Bare(Vec<Bare>),
 }
 
 /// A file without a copy.
 pub(super) struct Bare {
     path: VPath,
-    /// What is known of it, where that is settled.
+    /// Its metadata, if it is settled.
     meta: Option<Meta>,
 }
 
-/// Cuts files into pieces, in order.
+/// Divides sorted files into pieces.
 struct Cutter<'a> {
     root: &'a VPath,
     pieces: Vec<Piece>,
@@ -76,11 +77,11 @@ impl Cutter<'_> {
     }
 }
 
-/// The files of the tree in order, if it was listed for those without a copy.
+/// The files of the tree in order, if it was listed for files without a copy.
 type Listed = Option<Vec<tree::Entry>>;
 
 impl Opfs {
-    /// The wanted files, from the ledger; none where it is of no use.
+    /// The wanted files according to the ledger; `None` if the ledger cannot be used.
     pub(super) async fn pieces(&self, scan: &Scan<'_>) -> Option<Vec<Piece>> {
         let rows = self.rows(scan.scope).await?;
         let mut cutter = Cutter {
@@ -139,7 +140,7 @@ impl Opfs {
         show_all(&mut batches, visit).await
     }
 
-    /// The wanted files of a run. Those whose copy is gone by now are looked at.
+    /// The wanted files of a run. Files whose copy no longer exists are read themselves.
     async fn copied(&self, run: Run, scan: &Scan<'_>) -> Result<Vec<Wanted>> {
         let paths: Vec<&VPath> = run.files.iter().map(|(path, ..)| path).collect();
         let copies = match self.ledger().await? {
@@ -185,7 +186,7 @@ impl Opfs {
         };
         let wanted = loaded(&entries, scan.want).await?;
         if let Some((ledger, tree)) = self.ledger().await? {
-            // A search need not fail for it.
+            // The search continues even if copying fails.
             let _ = ledger.copy(&tree, worth_copying(files, &wanted)).await;
         }
         Ok(wanted)
@@ -206,7 +207,7 @@ impl Opfs {
     }
 }
 
-/// Those of the files that were read as their rows tell of them.
+/// The files whose content still matches their rows.
 fn worth_copying(files: Vec<Bare>, read: &[Wanted]) -> Vec<ledger::Found> {
     let settled = clock::now().micros().saturating_sub(SETTLING);
     let mut read = read.iter().peekable();

@@ -1,15 +1,14 @@
-//! What stands in a tree that only backends of ours write to: the size and the time of each
-//! file, in [sheets](crate::backend::sheet) of a database, and beside them a copy of the bytes of
-//! small files, so that a search asks the browser about no file. The files themselves are the
-//! truth. A change is noted before it is begun and again when it is over, and between the two the
-//! file is *open*: its copy is gone, and whoever asks about it looks at the file. So a tab that
-//! dies leaves nothing wrong behind, only an open row, which a later search closes
-//! ([`mend`](super::mend)).
+//! The ledger of a tree that only kitbag writes to: the size and time of each file, in
+//! [sheets](crate::backend::sheet) of a database, with copies of the bytes of small files, so that
+//! a search need not ask the browser about any file. The files themselves are authoritative. A
+//! change is recorded before it starts and again when it is over. Between the two the row is
+//! *open*: the copy is deleted, and readers look at the file itself. So a tab that dies leaves no
+//! wrong data, only an open row, which a later search closes ([`mend`](super::mend)).
 //!
-//! A ledger is begun by the first change of an empty tree, or by the first search: the tree is
-//! listed, and what was found is kept unless some change ended meanwhile. Where two changes of
-//! one file overlap, nobody knows which of them came last, and the row stays open until the next
-//! change that is alone, or until it is closed like that of a dead tab.
+//! A ledger is created by the first change of an empty tree, or by the first search: the tree is
+//! listed, and the result is kept unless a change ended meanwhile. If two changes of one file
+//! overlap, their order is unknown, and the row stays open until the next change without overlap,
+//! or until it is closed like the row of a dead tab.
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
@@ -34,48 +33,48 @@ use crate::time::Time;
 
 /// The database of all ledgers of an origin.
 const DATABASE: &str = "kitbag-opfs";
-/// How long it may take to open.
+/// The timeout for opening it.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// Follows a tree's name in the namespace that says how far its ledger is.
+/// Follows the name of a tree in the namespace that holds the state of its ledger.
 const STATE: char = '\u{1f}';
-/// Sheets of a directory that are asked for before its names are known.
+/// Number of sheets of a directory that are requested before its names are known.
 const AHEAD: u32 = 4;
-/// Searches that do without, after a beginning that was disturbed.
+/// Number of searches that do without a ledger after its creation was disturbed by a change.
 const REST: u32 = 8;
 
-/// What a look at a file told when a change of it was over.
+/// The result of looking at a file after a change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// It is there.
+    /// The file exists.
     File {
-        /// Bytes.
+        /// Size in bytes.
         size: u64,
-        /// Last change.
+        /// Time of the last change.
         modified: Time,
     },
-    /// It is not there.
+    /// The file does not exist.
     Gone,
-    /// It could not be looked at.
+    /// The file could not be read.
     Unknown,
 }
 
-/// A change that is over.
+/// A finished change.
 #[derive(Clone)]
 pub struct Ended {
-    /// Of this file.
+    /// The file that was changed.
     pub path: VPath,
-    /// What a look at it told.
+    /// The state of the file afterwards.
     pub outcome: Outcome,
-    /// What was written.
+    /// The bytes that were written.
     pub body: Option<Bytes>,
 }
 
-/// How far a ledger is.
+/// The state of a ledger.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
-    /// Nothing was listed.
+    /// The tree was not listed yet.
     Nothing,
-    /// Somebody is listing.
+    /// A listing with this number is in progress.
     Begun(u64),
     /// Every file has a row.
     Whole,
@@ -85,9 +84,9 @@ enum State {
 pub struct Ledger {
     connection: Connection,
     resting: Cell<u32>,
-    /// Whether it was looked at before a change.
+    /// Whether [`is_new`](Ledger::is_new) was called.
     looked: Cell<bool>,
-    /// Whether a search found no room for copies.
+    /// Whether copying failed in a search, for example because the quota was full.
     full: Cell<bool>,
 }
 
@@ -95,14 +94,14 @@ pub struct Ledger {
 pub struct Found {
     /// Its path.
     pub path: VPath,
-    /// What its row told.
+    /// The metadata in its row.
     pub meta: Meta,
     /// Its bytes.
     pub body: Bytes,
 }
 
 impl Ledger {
-    /// Nothing is opened yet.
+    /// Creates a ledger object; the database is not opened yet.
     pub fn new() -> Ledger {
         Ledger {
             connection: Connection::new(DATABASE, Durability::Strict, PATIENCE),
@@ -112,7 +111,7 @@ impl Ledger {
         }
     }
 
-    /// Notes that changes of these files begin.
+    /// Records that changes of these files begin.
     pub async fn open(&self, tree: &str, paths: &[&VPath]) -> Result<()> {
         let transaction = self.writing().await?;
         let keys = Keys::new(tree);
@@ -136,7 +135,7 @@ impl Ledger {
         transaction.commit().await
     }
 
-    /// Notes that changes of these files are over, and copies what was written.
+    /// Records that changes of these files are over, and copies what was written.
     pub async fn close(&self, tree: &str, mut ended: Vec<Ended>) -> Result<()> {
         let transaction = self.writing().await?;
         let keys = Keys::new(tree);
@@ -144,7 +143,7 @@ impl Ledger {
         let bodies = transaction.store(BODIES)?;
         let state = state_of(&transaction, tree).await?;
         if matches!(state, State::Begun(_)) {
-            // What is being listed may be older than this.
+            // The listing in progress may be older than this change.
             set_state(&transaction, tree, State::Nothing).await?;
         }
         order::sort_by(&mut ended, |a, b| a.path.cmp(&b.path));
@@ -173,8 +172,8 @@ impl Ledger {
         transaction.commit().await
     }
 
-    /// Closes rows that are open since before that time, as looks at their files told; whether
-    /// any was closed. No change may be under way.
+    /// Closes rows that have been open since before `landed`, according to the files; returns
+    /// whether any row was closed. No change may be in progress.
     pub async fn mend(&self, tree: &str, seen: Vec<Ended>, landed: Time) -> Result<bool> {
         let transaction = self.writing().await?;
         if state_of(&transaction, tree).await? != State::Whole {
@@ -203,7 +202,8 @@ impl Ledger {
         Ok(any)
     }
 
-    /// Whether nothing was noted of a tree yet. It is told once, since it is asked before changes.
+    /// Whether nothing was recorded of a tree yet. Only the first call can return `true`, since the
+    /// question is asked before every change.
     pub async fn is_new(&self, tree: &str) -> Result<bool> {
         if self.looked.replace(true) {
             return Ok(false);
@@ -216,7 +216,7 @@ impl Ledger {
         self.connection.begin(Mode::Write, &[SHEETS, BODIES]).await
     }
 
-    /// The rows in scope, in order; none where the ledger is not whole.
+    /// The rows in scope, in order; `None` if the ledger is not complete.
     pub async fn rows(&self, tree: &str, scope: &Scope) -> Result<Option<Vec<(VPath, Row)>>> {
         let transaction = self.connection.begin(Mode::Read, &[SHEETS]).await?;
         if state_of(&transaction, tree).await? != State::Whole {
@@ -233,8 +233,8 @@ impl Ledger {
         Ok(Some(rows))
     }
 
-    /// The first sheets of what stands in a directory, for whoever does not know its names yet;
-    /// none where the ledger is not whole.
+    /// The first sheets of a directory, for callers that do not know its names yet; `None` if the
+    /// ledger is not complete.
     pub async fn beginning_of(&self, tree: &str, dir: &VPath) -> Result<Option<Vec<Sheet>>> {
         let transaction = self.connection.begin(Mode::Read, &[SHEETS]).await?;
         let keys = Keys::new(tree);
@@ -246,7 +246,8 @@ impl Ledger {
         Ok(Some(page.await?.sheets))
     }
 
-    /// What is known of these files, which come in order; none where the ledger is not whole.
+    /// The settled metadata of these files, which must be sorted; `None` if the ledger is not
+    /// complete.
     pub async fn settled(
         &self,
         tree: &str,
@@ -267,7 +268,7 @@ impl Ledger {
         Ok(Some(metas))
     }
 
-    /// The copies of these files, which come in order; none of those that have none any more.
+    /// The copies of these files, which must be sorted; `None` for files without a copy.
     pub async fn copies(&self, tree: &str, paths: &[&VPath]) -> Result<Vec<Option<Bytes>>> {
         let (Some(first), Some(last)) = (paths.first(), paths.last()) else {
             return Ok(Vec::new());
@@ -299,7 +300,7 @@ impl Ledger {
         Ok(copies)
     }
 
-    /// Copies what a search has read of files whose rows are still what they were before.
+    /// Copies files that a search has read, if their rows are still the same.
     pub async fn copy(&self, tree: &str, mut found: Vec<Found>) -> Result<()> {
         if found.is_empty() || self.full.get() {
             return Ok(());
@@ -323,7 +324,7 @@ impl Ledger {
         copied
     }
 
-    /// Notes that the tree is going to be listed; none where that was tried in vain just now.
+    /// Records that the tree is going to be listed; `None` if an attempt failed recently.
     pub async fn begin(&self, tree: &str) -> Result<Option<u64>> {
         if self.resting.get() > 0 {
             self.resting.set(self.resting.get() - 1);
@@ -337,7 +338,8 @@ impl Ledger {
         Ok(Some(number))
     }
 
-    /// Keeps what was found since that beginning, in order; `false` where it may be out of date.
+    /// Stores what the listing with that number found, sorted by path; `false` if it may be out of
+    /// date.
     pub async fn complete(&self, tree: &str, number: u64, files: Vec<Entry>) -> Result<bool> {
         let transaction = self.writing().await?;
         if state_of(&transaction, tree).await? != State::Begun(number) {

@@ -1,7 +1,7 @@
-//! Many files at once. A browser answers each question about a file from another process, so
-//! what counts is how many questions are under way: a directory is read by one call, a batch of
-//! files is looked at side by side and awaited once, and their bytes come as one blob that is
-//! made of all of them, which is several times quicker than a read for each.
+//! Operations on many files at once. A browser handles each request about a file in another
+//! process, so speed depends on the number of parallel requests. A directory is read with one call,
+//! a batch of files is queried in parallel and awaited once, and their bytes arrive as one blob
+//! that is composed of all of them, which is several times faster than one read for each.
 
 use bytes::Bytes;
 use js_sys::{Array, Function, Promise};
@@ -15,8 +15,8 @@ use crate::error::Result;
 use crate::order;
 use crate::path::VPath;
 
-/// What a directory holds, in byte order of the paths beneath. Names that no path can hold, and
-/// what stands aside, are passed over.
+/// The entries of a directory, in byte order of their paths. Names that are not valid in a path and
+/// reserved names are skipped.
 pub async fn entries(path: &VPath, directory: &JsValue) -> std::result::Result<Vec<Entry>, Thrown> {
     let values = call(directory, "values", &[]).await?;
     let prefix = path.dir_prefix();
@@ -40,7 +40,7 @@ pub async fn entries(path: &VPath, directory: &JsValue) -> std::result::Result<V
     Ok(entries)
 }
 
-/// Everything that an asynchronous iterator gives.
+/// All values of an asynchronous iterator.
 async fn collected(values: &JsValue) -> std::result::Result<Array, Thrown> {
     let array = dom::global("Array").ok().flatten();
     if let Some(array) = array
@@ -61,7 +61,7 @@ async fn collected(values: &JsValue) -> std::result::Result<Array, Thrown> {
     }
 }
 
-/// Looks at many files at once; `None` for those that are gone.
+/// Queries many files at once; `None` for files that no longer exist.
 pub async fn snapshots(entries: &[Entry]) -> Result<Vec<Option<Snapshot>>> {
     let asked = Array::new();
     for Entry { path, handle, .. } in entries {
@@ -89,8 +89,8 @@ pub async fn snapshots(entries: &[Entry]) -> Result<Vec<Option<Snapshot>>> {
     Ok(seen)
 }
 
-/// The bytes of files that were looked at. It fails as a whole where one of them was changed
-/// or removed meanwhile.
+/// The bytes of files that were queried before. Fails as a whole if one of them was changed or
+/// removed meanwhile.
 pub async fn bodies(seen: &[&Snapshot]) -> std::result::Result<Vec<Bytes>, Thrown> {
     let parts: Array = seen.iter().map(|seen| seen.file.clone()).collect();
     let blob = Blob::new_with_blob_sequence(&parts)?;

@@ -1,7 +1,7 @@
-//! Rows that stay open though nobody changes their files any more: a tab died, two changes
-//! overlapped, or the end of one could not be noted. Every change that is noted holds a lock of
-//! its tree together with all the others. So who gets that lock alone knows that no change is
-//! under way, and that what a look at a file tells is what the file is.
+//! Closes rows that stayed open although nobody is changing their files: a tab died, two changes
+//! overlapped, or the end of a change could not be recorded. Every recorded change holds a shared
+//! lock of its tree. So a holder of the exclusive lock knows that no change is in progress, and
+//! that the current state of a file is final.
 
 use futures_util::StreamExt;
 use futures_util::stream;
@@ -17,20 +17,20 @@ use crate::path::VPath;
 use crate::storage::PARALLEL;
 use crate::time::Time;
 
-/// The lock of a tree, whose name follows.
+/// The prefix of a tree's lock name.
 const CHANGING: &str = "kitbag:opfs-changing:";
 
-/// Microseconds after which a dead tab's last request has surely been carried out or dropped.
+/// Microseconds after which the last request of a dead tab has certainly been executed or dropped.
 const LANDING: i64 = 5_000_000;
 
-/// Held while changes that are noted are under way.
+/// Held while recorded changes are in progress.
 pub(super) async fn changing(tree: &str) -> Result<Option<Held>> {
     locks::take(&format!("{CHANGING}{tree}"), Wish::Together).await
 }
 
 impl Opfs {
-    /// Closes those of these rows that were left open, unless some change is under way; whether
-    /// any was closed.
+    /// Closes those of the rows that were left open, unless a change is in progress; returns
+    /// whether any row was closed.
     pub(super) async fn mend(
         &self,
         ledger: &Ledger,

@@ -1,11 +1,10 @@
-//! The origin-private file system, or any directory the user picked: real directories, real
-//! files, and nothing kept beside them that anybody has to know. The size and the time of the
-//! last change are the file's own; when it was made and a type that was given are not kept, and
-//! the capability says so. A change is made behind a Web Lock of that file, so that it is one
-//! step for every tab and worker that goes through this backend. How bytes are exchanged whole
-//! stands in [`replace`], how searches go in [`search`], how many files are read at once in
-//! [`many`], what is noted of a tree that nobody else writes to in [`ledger`], how it is used in
-//! [`noted`] and [`copies`], and what guards against a browser that was killed in [`torn_log`].
+//! The origin-private file system, or any directory that the user picked: real directories and real
+//! files, and no extra metadata is needed to read them. Size and modification time are those of the
+//! file; creation time and a given type are not kept, and the capability says so. A change is made
+//! under a Web Lock for that file, so it is atomic for every tab and worker that uses this backend.
+//! [`replace`] describes atomic replacement, [`search`] searches, [`many`] batched reads,
+//! [`ledger`] the index of a tree in exclusive mode, [`noted`] and [`copies`] its use, and
+//! [`torn_log`] the protection against a killed browser.
 
 mod copies;
 mod ledger;
@@ -46,9 +45,9 @@ pub use tree::Root;
 /// Who writes to a tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Writers {
-    /// Anybody.
+    /// Any software.
     Anybody,
-    /// Only backends that are told the same.
+    /// Only backends that have this setting too (exclusive mode).
     OnlyOurs,
 }
 
@@ -57,12 +56,12 @@ pub struct Opfs {
     tree: Tree,
     aside: Aside,
     herald: Herald,
-    /// Where nobody else writes: what stands in the tree.
+    /// The ledger, in exclusive mode.
     ledger: Option<Ledger>,
 }
 
 impl Opfs {
-    /// Those beneath that root. Nothing is asked of the browser yet.
+    /// The files beneath that root. The browser is not called yet.
     pub fn new(root: Root, writers: Writers, herald: Herald) -> Opfs {
         Opfs {
             tree: Tree::new(root),
@@ -72,14 +71,15 @@ impl Opfs {
         }
     }
 
-    /// Waits to be alone with a file. Without Web Locks, the turns of this instance must do.
+    /// Waits for the exclusive lock of a file. Without Web Locks, only the per-path queue of this
+    /// instance protects it.
     async fn alone_with(&self, path: &VPath) -> Result<Option<Held>> {
         let base = self.tree.base().await?;
         let name = format!("kitbag:opfs:{}{path}", base.name.trim_end_matches('/'));
         locks::take(&name, Wish::Wait).await
     }
 
-    /// What is at a path: a file with its bytes.
+    /// The file at a path, with its bytes.
     async fn file(&self, path: &VPath) -> Result<Option<File>> {
         if is_reserved(path) {
             return Ok(None);
@@ -99,7 +99,7 @@ impl Opfs {
         }
     }
 
-    /// What stands in a directory, in order; nothing where there is none.
+    /// The entries of a directory, in order; empty if it does not exist.
     async fn entries_of(&self, dir: &VPath) -> Result<Vec<tree::Entry>> {
         let handle = match self.tree.directory(dir).await? {
             Some(handle) if !is_reserved(dir) => handle,
@@ -111,7 +111,7 @@ impl Opfs {
         }
     }
 
-    /// Exchanges a file; the lock is held by the caller.
+    /// Replaces a file; the caller holds the lock.
     async fn exchange(&self, path: &VPath, body: &Bytes, mode: &PutMode) -> Result<Meta> {
         if is_reserved(path) {
             return Err(Error::at(
@@ -135,7 +135,7 @@ impl Opfs {
             let put = self.aside.put(&base, &parent, path, exists, body).await;
             match put {
                 Ok(()) => break,
-                // The directory was removed under it, or all of the storage was.
+                // The directory was removed during the write, or all of the storage was cleared.
                 Err(error) if again && error.was_thrown("NotFoundError") => {
                     again = false;
                     self.tree.forget();
@@ -143,13 +143,13 @@ impl Opfs {
                 Err(error) => return Err(error),
             }
         }
-        // Asking the file would cost as much as half of writing it.
+        // Reading the size and time back would cost half as much as the write.
         let meta = Meta::of(body.len() as u64, clock::now());
         self.herald.changed([path]);
         Ok(meta)
     }
 
-    /// Removes a file; the lock is held by the caller.
+    /// Removes a file; the caller holds the lock.
     async fn remove(&self, path: &VPath) -> Result<bool> {
         let Some(parent) = self.tree.directory(&path.parent()).await? else {
             return Ok(false);
@@ -169,7 +169,8 @@ impl Opfs {
         }
     }
 
-    /// Removes what is left of a directory once its files are gone: the empty ones only.
+    /// Removes the directories that remain after their files were deleted; only empty ones can be
+    /// removed.
     async fn remove_directories(&self, root: &VPath) -> Result<bool> {
         let Some(handle) = self.tree.directory(root).await? else {
             return Ok(false);
@@ -186,7 +187,7 @@ impl Opfs {
             found.push(path);
         }
         let mut gone = false;
-        // Every directory was found before those in it.
+        // Every directory comes before its children in `found`.
         for path in found.iter().rev().filter(|path| !path.is_root()) {
             let Some(parent) = self.tree.directory(&path.parent()).await? else {
                 continue;
@@ -199,7 +200,7 @@ impl Opfs {
     }
 }
 
-/// Whether a path leads to where unfinished files stand.
+/// Whether a path leads into the directory of temporary files.
 fn is_reserved(path: &VPath) -> bool {
     path.segments().any(|segment| segment == ASIDE)
 }
@@ -304,7 +305,7 @@ impl Storage for Opfs {
             let files = match depth {
                 Depth::All => self.files_in(&Scope::all(dir)).await?,
                 Depth::One => {
-                    // Either is asked of another process, so neither waits for the other.
+                    // Both wait for another process, so they run in parallel.
                     let (entries, noted) = join(self.entries_of(dir), self.beginning_of(dir)).await;
                     let entries = entries?;
                     let (dirs, files): (Vec<_>, Vec<_>) =

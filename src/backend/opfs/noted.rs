@@ -1,7 +1,7 @@
-//! How changes and searches by name of an [`Opfs`] use its ledger. Without one, a change is just
-//! made and a search looks at the files. A change is not begun where it cannot be noted; that it
-//! is over may go unnoted, since an open row is never wrong. How grep uses it stands in
-//! [`copies`](super::copies).
+//! How changes and name searches of an [`Opfs`] use the ledger. Without a ledger, a change is just
+//! made, and a search looks at the files. A change does not begin if its start cannot be recorded.
+//! Recording its end may fail, since an open row is always safe. [`copies`](super::copies)
+//! describes how grep uses the ledger.
 
 use std::future::Future;
 
@@ -20,12 +20,12 @@ use crate::error::{Error, Result};
 use crate::path::VPath;
 use crate::storage::{Entry, Meta, PARALLEL, Scope};
 
-/// Changes that are noted in one transaction.
+/// Maximum number of changes that are recorded in one transaction.
 const BATCH: usize = 500;
 
 impl Opfs {
-    /// The ledger and the name of its tree, where there is one: only in the origin's own file
-    /// system, which the user cannot reach.
+    /// The ledger and the name of its tree, if there is one. It is used only in the origin-private
+    /// file system, which the user cannot access directly.
     pub(super) async fn ledger(&self) -> Result<Option<(&Ledger, String)>> {
         let Some(ledger) = &self.ledger else {
             return Ok(None);
@@ -34,14 +34,15 @@ impl Opfs {
         Ok(base.private.then_some((ledger, base.name)))
     }
 
-    /// Makes a change of one file, to these bytes if it is written. Its lock is held.
+    /// Runs a change of one file and records its start and end. `body` is the new content, if the
+    /// change writes. The caller holds the file's lock.
     pub(super) async fn noting<T>(
         &self,
         path: &VPath,
         body: Option<Bytes>,
         change: impl Future<Output = Result<T>>,
     ) -> Result<T> {
-        // What stands aside is refused, and is none of the tree's.
+        // The directory of temporary files is not part of the tree; changes in it are refused.
         let Some((ledger, tree)) = self.ledger().await?.filter(|_| !is_reserved(path)) else {
             return change.await;
         };
@@ -57,8 +58,8 @@ impl Opfs {
         answer
     }
 
-    /// Makes a change of each of these files, by its number, to the bytes of that number if it is
-    /// written. Each takes the lock by itself.
+    /// Runs and records a change of each of these files, by index. `body` returns the new content
+    /// for an index, if the change writes. Each change takes its own lock.
     pub(super) async fn noting_all<T, F>(
         &self,
         paths: &[VPath],
@@ -119,7 +120,7 @@ impl Opfs {
         answers
     }
 
-    /// What a file is once a change of it is over.
+    /// The state of a file after a change.
     pub(super) async fn outcome(&self, path: &VPath) -> Outcome {
         if is_reserved(path) {
             return Outcome::Gone;
@@ -138,14 +139,14 @@ impl Opfs {
         }
     }
 
-    /// The rows in scope; none where there is no ledger, or where it is of no use now. A ledger
-    /// that was not begun is begun, and rows that were left open are closed.
+    /// The rows in scope; `None` if there is no ledger or it cannot be used now. A ledger that does
+    /// not exist yet is created, and rows that were left open are closed.
     pub(super) async fn rows(&self, scope: &Scope) -> Option<Vec<(VPath, Row)>> {
         let (ledger, tree) = self.ledger().await.ok()??;
         let rows = ledger.rows(&tree, scope).await.ok()?;
         let changed = match &rows {
             None => self.begin_ledger(ledger, &tree).await.ok()?,
-            // They can be searched with open rows as well.
+            // Open rows do not prevent a search.
             Some(rows) => self.mend(ledger, &tree, rows).await.unwrap_or_default(),
         };
         if changed {
@@ -154,7 +155,7 @@ impl Opfs {
         rows
     }
 
-    /// What is known of the wanted files, from the ledger, where it is of use.
+    /// The metadata of the wanted files from the ledger, if it can be used.
     pub(super) async fn noted(
         &self,
         scope: &Scope,
@@ -181,14 +182,14 @@ impl Opfs {
         Some(seen.ok()?.into_iter().flatten().collect())
     }
 
-    /// What is noted at the beginning of a directory; none where that is of no use.
+    /// The first sheets of a directory; `None` if the ledger cannot be used.
     pub(super) async fn beginning_of(&self, dir: &VPath) -> Option<Vec<Sheet>> {
         let (ledger, tree) = self.ledger().await.ok()??;
         ledger.beginning_of(&tree, dir).await.ok()?
     }
 
-    /// Parts the files of a directory, in order, into those of which all is noted and those that
-    /// are still to be looked at. What is noted at its beginning may know some of them.
+    /// Divides the files of a directory, in order, into settled files and files that must still be
+    /// looked at. `beginning` may already contain some of their rows.
     pub(super) async fn settled_among(
         &self,
         files: Vec<tree::Entry>,
@@ -226,7 +227,7 @@ impl Opfs {
         (settled, others)
     }
 
-    /// Begins the ledger of a tree in which nothing stands yet, so that all of it will be copied.
+    /// Creates the ledger of a tree that is still empty, so that every file gets a copy.
     async fn begin_in_empty(&self, ledger: &Ledger, tree: &str) {
         let begin = async {
             if ledger.is_new(tree).await? && self.is_empty().await? {
@@ -234,7 +235,7 @@ impl Opfs {
             }
             Ok::<(), Error>(())
         };
-        // It may be begun later as well.
+        // After a failure, the ledger can still be created later.
         let _ = begin.await;
     }
 
@@ -246,7 +247,7 @@ impl Opfs {
         Ok(entries.is_empty())
     }
 
-    /// Lists the whole tree; whether that is kept.
+    /// Lists the whole tree; returns whether the result was stored.
     async fn begin_ledger(&self, ledger: &Ledger, tree: &str) -> Result<bool> {
         let Some(number) = ledger.begin(tree).await? else {
             return Ok(false);
@@ -270,7 +271,7 @@ impl Opfs {
     }
 }
 
-/// Notes that changes of these files begin.
+/// Records that changes of these files begin.
 async fn open(ledger: &Ledger, tree: &str, paths: &[VPath]) -> Result<Option<Held>> {
     let changing = mend::changing(tree).await?;
     let paths: Vec<&VPath> = paths.iter().collect();
@@ -278,7 +279,7 @@ async fn open(ledger: &Ledger, tree: &str, paths: &[VPath]) -> Result<Option<Hel
     Ok(changing)
 }
 
-/// Notes that changes are over; without copies where there is no room for them.
+/// Records that changes are over; without copies if there is no room for them.
 async fn close(ledger: &Ledger, tree: &str, mut ended: Vec<Ended>) {
     let closed = ledger.close(tree, ended.clone()).await;
     if closed.is_err() && ended.iter().any(|ended| ended.body.is_some()) {

@@ -1,8 +1,8 @@
-//! How a file is exchanged whole. In the origin-private file system the new bytes are written
-//! aside and then moved over the old, which the browser does in one step; in a dedicated worker
-//! they are written by a synchronous access handle, which is the quickest way. In a directory
-//! that the user picked nothing can be moved: there `createWritable()` is the safest documented
-//! way, since browsers write to a file beside and exchange the two on `close()`.
+//! Atomic replacement of a file. In the origin-private file system the new bytes are written to a
+//! temporary file, which is then moved over the old file; the browser does this atomically. In a
+//! dedicated worker a synchronous access handle writes them, which is fastest. In a directory that
+//! the user picked, nothing can be moved. There `createWritable()` is the safest documented way,
+//! since browsers write to a temporary file and swap the two on `close()`.
 
 use std::cell::Cell;
 
@@ -16,10 +16,11 @@ use crate::error::{Error, Kind, Result};
 use crate::lock::Mutex;
 use crate::path::VPath;
 
-/// Who owns a temporary file is told by the lock of this name and its own first part.
+/// The prefix of the lock that a backend holds while it lives. The name continues with the owner
+/// part of its temporary files' names.
 const OWNER_LOCK: &str = "kitbag:opfs-owner:";
 
-/// The place aside of one backend.
+/// The temporary files of one backend.
 pub struct Aside {
     owner: String,
     count: Cell<u64>,
@@ -28,12 +29,12 @@ pub struct Aside {
 
 struct Ready {
     directory: JsValue,
-    /// Held as long as the backend lives, so that others leave its files alone.
+    /// Held as long as the backend lives, so that others do not delete its files.
     _owned: Option<Held>,
 }
 
 impl Aside {
-    /// A place of its own.
+    /// Creates an owner with a unique name.
     pub fn new() -> Aside {
         Aside {
             owner: random::id(),
@@ -42,8 +43,8 @@ impl Aside {
         }
     }
 
-    /// Puts the bytes at the last name of `path` in `parent`, whole or not at all. Whether a
-    /// file is there already was looked at before, behind a lock.
+    /// Writes the bytes under the last name of `path` in `parent`, atomically. The caller has
+    /// checked under a lock whether the file exists.
     pub async fn put(
         &self,
         base: &Base,
@@ -62,12 +63,12 @@ impl Aside {
         let temp = match call(&directory, "getFileHandle", &create(&name)).await {
             Ok(temp) => temp,
             Err(thrown) => {
-                // The place aside was removed; it is made anew for the next call.
+                // The directory of temporary files was removed; the next call creates it again.
                 *self.ready.lock().await = None;
                 return Err(failed(thrown));
             }
         };
-        // Whatever happens from here on, what stands aside does not stay.
+        // The temporary file is removed whatever happens from here on.
         let _leftover = Leftover {
             directory,
             name: JsValue::from_str(&name),
@@ -81,7 +82,7 @@ impl Aside {
         Ok(())
     }
 
-    /// The directory aside. The first time, what dead tabs have left there is removed.
+    /// The directory of temporary files. On first use, files of dead tabs are removed from it.
     async fn directory(&self, base: &Base) -> std::result::Result<JsValue, Thrown> {
         let mut ready = self.ready.lock().await;
         if let Some(ready) = &*ready {
@@ -90,7 +91,7 @@ impl Aside {
         let directory = call(&base.handle, "getDirectoryHandle", &create(ASIDE)).await?;
         let lock = format!("{OWNER_LOCK}{}", self.owner);
         let owned = locks::take(&lock, Wish::Wait).await.ok().flatten();
-        // Nobody's write fails because the room could not be swept.
+        // A failed clean-up must not fail a write.
         let _ = self.sweep(&directory).await;
         *ready = Some(Ready {
             directory: directory.clone(),
@@ -110,7 +111,7 @@ impl Aside {
             if owner == self.owner {
                 continue;
             }
-            // A lock that is free belongs to a tab that is gone.
+            // A free lock means that the owner's tab is gone.
             let lock = format!("{OWNER_LOCK}{owner}");
             if let Ok(Some(_gone)) = locks::take(&lock, Wish::IfFree).await {
                 let _ = call(directory, "removeEntry", &[JsValue::from_str(&name)]).await;
@@ -120,7 +121,7 @@ impl Aside {
     }
 }
 
-/// A temporary file; what is left of it when this is dropped is removed.
+/// A temporary file; dropping this removes it if it still exists.
 struct Leftover {
     directory: JsValue,
     name: JsValue,
@@ -135,7 +136,7 @@ impl Drop for Leftover {
         let Some(removed) = removed.ok().and_then(|it| it.dyn_into::<Promise>().ok()) else {
             return;
         };
-        // Mostly it was moved away and there is nothing to remove, which is no news.
+        // The removal usually fails, since the file was moved; the rejection is handled here.
         if let Ok(Some(anything)) = dom::global("Boolean") {
             let handled = host::method(&removed, "catch");
             let _ = handled.map(|catch| catch.call1(&removed, &anything));
@@ -143,7 +144,7 @@ impl Drop for Leftover {
     }
 }
 
-/// Writes a file's bytes by what the handle offers.
+/// Writes a file with the best method that the handle has.
 async fn write(handle: &JsValue, body: &[u8], path: &VPath) -> Result<()> {
     let bytes: JsValue = host::array_of(body).into();
     let written = if host::method(handle, "createSyncAccessHandle").is_some() {
@@ -198,9 +199,9 @@ async fn write_stream(
     Err(no_room(handle, len).await.unwrap_or(thrown))
 }
 
-/// What the browser says to making the file as long as it should be. Of a full quota Chromium
-/// tells a writer at times only that a pipe broke, and its `estimate()` tells of room that is not
-/// there; to this it gives the reason.
+/// The error of an attempt to extend the file to its full length. When the quota is full, Chromium
+/// sometimes reports only a broken pipe to a writer, and its `estimate()` reports room that does
+/// not exist. This attempt gets the real reason.
 async fn no_room(handle: &JsValue, len: usize) -> Option<Thrown> {
     let tried = async {
         let stream = call(handle, "createWritable", &[]).await?;
@@ -212,7 +213,8 @@ async fn no_room(handle: &JsValue, len: usize) -> Option<Thrown> {
     tree::is(&thrown, "QuotaExceededError").then_some(thrown)
 }
 
-/// Writes to the file itself. Only a stream is safe for that: it writes beside.
+/// Writes to the file itself. Only a stream is safe for this, since it writes to a temporary file
+/// first.
 async fn in_place(parent: &JsValue, path: &VPath, exists: bool, body: &[u8]) -> Result<()> {
     let failed = |thrown| tree::failed(path, thrown);
     let name = path.name();
@@ -232,7 +234,7 @@ async fn in_place(parent: &JsValue, path: &VPath, exists: bool, body: &[u8]) -> 
         ))
     };
     if written.is_err() && !exists {
-        // The empty file that had to be made first.
+        // Remove the empty file that had to be created first.
         let _ = call(parent, "removeEntry", &[JsValue::from_str(name)]).await;
     }
     written

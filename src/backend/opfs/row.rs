@@ -1,7 +1,7 @@
-//! What a ledger knows of one file, and how that stands in a sheet, whose rows have room for other
-//! things: a version says that the file is open and how many changes it is under; a texture says
-//! of an open file that changes of it overlapped, and of any other that its bytes were copied; the
-//! time of an open file is that of its last beginning.
+//! What a ledger knows of one file, and how a sheet row encodes it. The version marks an open row
+//! and holds the number of changes in progress. The texture means, in an open row, that changes
+//! overlapped, and otherwise that the bytes were copied. The time of an open row is the start of
+//! its last change.
 
 use bytes::Bytes;
 
@@ -10,29 +10,30 @@ use crate::file::Texture;
 use crate::storage::{Meta, Version};
 use crate::time::Time;
 
-/// Files up to this size are copied: to ask the browser for one of them costs more than its bytes.
-/// Chromium keeps values of 64 KiB and more in files of their own, which would cost as much.
+/// The largest file that is copied: below this size, asking the browser for a file costs more than
+/// its bytes. Chromium stores values of 64 KiB and more in separate files, which would cost as
+/// much.
 const COPIED: usize = 60 * 1024;
 
-/// What is known of a file.
+/// The state of a file in the ledger.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Row {
-    /// All that is to be known.
+    /// The metadata is complete and current.
     Settled {
-        /// Its size and time.
+        /// Size and time.
         meta: Meta,
         /// Whether there is a copy of its bytes.
         copied: bool,
     },
-    /// Nothing; it may not even be there.
+    /// Nothing is known; the file may not even exist.
     Open {
-        /// When the last change of it was begun.
+        /// When its last change began.
         since: Time,
     },
 }
 
 impl Row {
-    /// What stands in a sheet.
+    /// Decodes a sheet row.
     pub fn read(stored: &Meta) -> Row {
         if opened(stored).is_some() {
             return Row::Open {
@@ -47,7 +48,7 @@ impl Row {
         Row::Settled { meta, copied }
     }
 
-    /// All that is to be known, where it is known.
+    /// The metadata, if it is settled.
     pub fn settled(self) -> Option<Meta> {
         match self {
             Row::Settled { meta, .. } => Some(meta),
@@ -56,12 +57,12 @@ impl Row {
     }
 }
 
-/// What is to be copied of a file with these bytes.
+/// The copy to keep of a file with these bytes, if it is small enough.
 pub fn to_copy(body: &Bytes) -> Option<Bytes> {
     (body.len() <= COPIED).then(|| body.clone())
 }
 
-/// The row of a file of which all is known.
+/// The row of a settled file.
 pub fn settled(size: u64, modified: Time, copied: bool) -> Meta {
     Meta {
         texture: copied.then_some(Texture::Text),
@@ -69,12 +70,12 @@ pub fn settled(size: u64, modified: Time, copied: bool) -> Meta {
     }
 }
 
-/// Whether the bytes of a file stand beside its row. No open row is.
+/// Whether the database has a copy of the file's bytes. Open rows have none.
 pub fn is_copied(row: &Meta) -> bool {
     row.texture.is_some() && opened(row).is_none()
 }
 
-/// A row under so many changes. A version is what tells it from a settled one.
+/// An open row with that many changes in progress. The version distinguishes it from a settled row.
 pub fn open_row(changes: u64, crowded: bool) -> Meta {
     Meta {
         texture: crowded.then_some(Texture::Binary),
@@ -83,7 +84,7 @@ pub fn open_row(changes: u64, crowded: bool) -> Meta {
     }
 }
 
-/// How many changes a row is under, and whether they overlapped.
+/// The number of changes in progress, and whether they overlapped; `None` for a settled row.
 pub fn opened(row: &Meta) -> Option<(u64, bool)> {
     match row.version {
         Some(Version::Number(changes)) => Some((changes, row.texture.is_some())),

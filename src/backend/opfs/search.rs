@@ -1,5 +1,5 @@
-//! How searches go through a tree: directories side by side, names before anything else, and of
-//! the files that may be wanted many at a time.
+//! How searches traverse a tree: directories are read in parallel, files are first filtered by
+//! name, and the remaining ones are read many at a time.
 
 use futures_util::stream;
 use futures_util::{Stream, StreamExt};
@@ -11,19 +11,19 @@ use crate::order;
 use crate::path::VPath;
 use crate::storage::{Entry, File, Flow, Meta, Scan, Scope};
 
-/// Files looked at, at once.
+/// Number of files that are queried in parallel.
 pub(super) const LOOKS: usize = 1024;
-/// Files read as one.
+/// Number of files that are read as one blob.
 pub(super) const READS: usize = 50;
-/// What files that are read as one weigh at most; heavier ones are read one by one.
+/// Maximum bytes of files that are read as one blob; larger files are read one by one.
 const READ_BYTES: u64 = 4 * 1024 * 1024;
-/// Batches of files under way at once.
+/// Number of batches in progress.
 pub(super) const AHEAD: usize = 6;
-/// Directories read at once.
+/// Number of directories that are read in parallel.
 const DIRECTORIES: usize = 64;
 
 impl Opfs {
-    /// The files in scope with their handles, in byte order. Directories are read side by side.
+    /// The files in scope with their handles, in byte order. Directories are read in parallel.
     pub(super) async fn files_in(&self, scope: &Scope) -> Result<Vec<tree::Entry>> {
         let mut files = Vec::new();
         if scope.prefix.is_empty()
@@ -56,7 +56,7 @@ impl Opfs {
             for (path, entries) in read {
                 let entries = match entries {
                     Ok(entries) => entries,
-                    // It was removed meanwhile.
+                    // The directory was removed meanwhile.
                     Err(thrown) if is(&thrown, "NotFoundError") => continue,
                     Err(thrown) => return Err(failed(&path, thrown)),
                 };
@@ -93,7 +93,7 @@ impl Opfs {
         show_all(&mut batches, visit).await
     }
 
-    /// Shows what is known of the wanted files.
+    /// Passes the metadata of the wanted files to the visitor.
     pub(super) async fn look_at(
         &self,
         scope: &Scope,
@@ -127,7 +127,7 @@ impl Opfs {
 pub(super) enum Wanted {
     /// With its bytes.
     Here(VPath, File),
-    /// Still to be read, when it is its turn: it may be large.
+    /// To be read later, when the visitor gets to it, since it may be large.
     Alone(tree::Entry),
 }
 
@@ -141,7 +141,7 @@ impl Wanted {
     }
 }
 
-/// The wanted files of a batch, in its order.
+/// The wanted files of a batch, in the same order.
 pub(super) async fn loaded(
     batch: &[tree::Entry],
     want: &dyn Fn(&VPath, &Meta) -> bool,
@@ -156,7 +156,7 @@ pub(super) async fn loaded(
     let weight = wanted.iter().map(|(_, seen)| seen.size).sum::<u64>();
     let bodies = if weight <= READ_BYTES {
         let seen: Vec<&Snapshot> = wanted.iter().map(|(_, seen)| seen).collect();
-        // One that was changed meanwhile spoils them all; then each is read by itself.
+        // If one of them changed meanwhile, this fails, and they are read one by one.
         many::bodies(&seen).await.ok()
     } else {
         None
@@ -172,7 +172,7 @@ pub(super) async fn loaded(
     Ok(wanted.into_iter().map(with_body).collect())
 }
 
-/// Shows the files of these batches until somebody has seen enough.
+/// Passes the files of these batches to the visitor until it stops.
 pub(super) async fn show_all(
     batches: &mut (impl Stream<Item = Result<Vec<Wanted>>> + Unpin),
     visit: &mut dyn FnMut(&VPath, &File) -> Flow,
@@ -187,7 +187,7 @@ pub(super) async fn show_all(
     Ok(())
 }
 
-/// Shows a wanted file, unless it is gone.
+/// Passes a wanted file to the visitor, unless the file no longer exists.
 async fn show(wanted: Wanted, visit: &mut dyn FnMut(&VPath, &File) -> Flow) -> Result<Flow> {
     let entry = match wanted {
         Wanted::Here(path, file) => return Ok(visit(&path, &file)),

@@ -1,9 +1,9 @@
-//! A Chromium that is killed may leave half a record at the end of its log of which files stand in
-//! an origin's private file system, and the next one goes on behind the half. When the log is read
-//! after that, what follows a record that cannot be read is passed over up to the end of the block
-//! of 32 KiB in which it stands. So whatever is changed first must not stand in that block: a
-//! directory with a name that is longer than a block is made before, and removed. Why there are
-//! halves at all is told where [IndexedDB](crate::backend::indexed_db::torn_log) copes with them.
+//! Protection against a Chromium bug. A killed Chromium may leave an incomplete record at the end
+//! of its log of the files in an origin's private file system, and the next Chromium appends after
+//! it. When that log is read later, everything after an unreadable record is skipped up to the end
+//! of its 32 KiB block. So the first change must not be in that block: before it, a directory with
+//! a name longer than a block is created and removed. The same bug in
+//! [IndexedDB](crate::backend::indexed_db::torn_log) explains why there are incomplete records.
 
 use std::rc::Rc;
 
@@ -13,16 +13,16 @@ use crate::backend::opfs::tree::{self, call, create};
 use crate::env::dom;
 use crate::lock::Mutex;
 
-/// Letters of a name that alone fill a block, when a directory is made and when it is removed. No
-/// listing of ours shows it, since no path can hold it.
+/// The length of a name that fills a block on its own, both when the directory is created and when
+/// it is removed. No listing shows it, since it is too long for a path.
 const LONG: usize = 33_000;
 
 thread_local! {
-    /// Whether it was done. Once for a page is enough: its own browser does not start again.
+    /// Whether it was done. Once per page is enough: the page does not survive a browser restart.
     static DONE: Rc<Mutex<bool>> = Rc::new(Mutex::new(false));
 }
 
-/// Leaves the block in which half a record may stand.
+/// Fills the log block that may contain an incomplete record.
 pub async fn step_over() {
     let turn = DONE.with(Rc::clone);
     let mut done = turn.lock().await;
@@ -33,8 +33,8 @@ pub async fn step_over() {
         && let Ok(origin) = tree::origin().await
     {
         let name = "~".repeat(LONG);
-        // Of two pages that start at once, one may find it there, or gone; and where there is no
-        // room for it, there is none for what would come after it.
+        // If two pages start at once, one of them may find that it exists or is gone. If the quota
+        // is full, there is no room for later changes either.
         let _ = call(&origin, "getDirectoryHandle", &create(&name)).await;
         let _ = call(&origin, "removeEntry", &[JsValue::from_str(&name)]).await;
     }

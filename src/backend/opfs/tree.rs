@@ -1,6 +1,6 @@
-//! Handles of a `FileSystemDirectoryHandle` tree: the base, directories on the way to a path,
-//! what a directory holds, and the bytes of a file. Exceptions come back as thrown, since the
-//! callers know best what a missing or mistyped entry means.
+//! Handles of a `FileSystemDirectoryHandle` tree: the base, the directories on a path, directory
+//! entries, and the bytes of a file. Exceptions are returned as thrown, since the callers know what
+//! a missing or mistyped entry means.
 
 use bytes::Bytes;
 use js_sys::Function;
@@ -17,16 +17,16 @@ use crate::time::Time;
 /// What a host function threw.
 pub type Thrown = JsValue;
 
-/// The name under which temporary files stand aside. No path of a caller's may hold it.
+/// The name of the directory of temporary files. No path of a caller may contain it.
 pub const ASIDE: &str = ".kitbag-temp";
 
-/// Times a read begins anew because the file was replaced under it.
+/// How often a read is retried because the file was replaced meanwhile.
 const READS: u32 = 16;
 
-/// What to use where there is no OPFS.
+/// The suggestion in errors if OPFS is not available.
 pub const INSTEAD: &str = "Use IndexedDbBackend where the browser gives no origin-private file system (private windows, blocked site data, insecure origins)";
 
-/// Calls a method and awaits what it answers.
+/// Calls a method and awaits its result.
 pub async fn call(
     object: &JsValue,
     name: &str,
@@ -43,12 +43,12 @@ pub async fn call(
     }
 }
 
-/// Whether this is the exception of that name.
+/// Whether this is an exception of that name.
 pub fn is(thrown: &Thrown, name: &str) -> bool {
     host::name_of(thrown) == name
 }
 
-/// An exception as an error about a path.
+/// Converts an exception to an error about a path.
 pub fn failed(path: &VPath, thrown: Thrown) -> Error {
     if thrown.is_instance_of::<js_sys::TypeError>() {
         return Error::at(
@@ -63,25 +63,25 @@ pub fn failed(path: &VPath, thrown: Thrown) -> Error {
     dom::failure(&what, instead, thrown)
 }
 
-/// The refusal of a directory where a file was meant.
+/// The error for a directory where a file is expected.
 pub fn is_directory(path: &VPath) -> Error {
     Error::at(Kind::IsDirectory, "'", path, "' is a directory, not a file")
 }
 
-/// Where the tree begins.
+/// The root of the tree.
 pub enum Root {
     /// In the origin-private file system, beneath these directories.
     Origin(Vec<String>),
-    /// In a directory that the caller was given, beneath these directories.
+    /// A directory that the caller passed in, beneath these directories.
     Given(JsValue, Vec<String>),
 }
 
-/// The tree's base, once it was found.
+/// The base directory of the tree.
 #[derive(Clone)]
 pub struct Base {
     /// Its handle.
     pub handle: JsValue,
-    /// What all tabs call it.
+    /// Its name, the same in all tabs.
     pub name: String,
     /// Whether it is in the origin-private file system, where entries can be moved.
     pub private: bool,
@@ -91,7 +91,7 @@ pub struct Base {
 pub struct Tree {
     root: Root,
     base: RefCell<Option<Base>>,
-    /// The directory that was written to last: writes come in flocks.
+    /// The directory of the last write, since writes often go to the same directory.
     last_made: RefCell<Option<(VPath, JsValue)>>,
 }
 
@@ -106,13 +106,13 @@ pub struct Entry {
     pub is_dir: bool,
 }
 
-/// What stands at a path.
+/// What exists at a path.
 pub enum Found {
     /// A file's handle.
     File(JsValue),
     /// A directory.
     Directory,
-    /// Nothing, or something beneath what is a file.
+    /// Nothing, or the parent is a file.
     Nothing,
 }
 
@@ -123,7 +123,7 @@ fn unavailable(api: &str) -> Error {
     )
 }
 
-/// The top of the origin-private file system.
+/// The root of the origin-private file system.
 pub async fn origin() -> Result<JsValue> {
     let navigator = dom::global("navigator").ok().flatten();
     let storage = navigator.and_then(|navigator| host::property(&navigator, "storage"));
@@ -143,7 +143,7 @@ pub async fn origin() -> Result<JsValue> {
 }
 
 impl Tree {
-    /// The tree at that root. Nothing is asked of the browser yet.
+    /// The tree at that root. The browser is not called yet.
     pub fn new(root: Root) -> Tree {
         Tree {
             root,
@@ -152,7 +152,7 @@ impl Tree {
         }
     }
 
-    /// The base, found now or before.
+    /// The base, from the cache or opened now.
     pub async fn base(&self) -> Result<Base> {
         if let Some(base) = &*self.base.borrow() {
             return Ok(base.clone());
@@ -183,13 +183,13 @@ impl Tree {
         Ok(base)
     }
 
-    /// Forgets handles of what may have been taken away.
+    /// Drops cached handles, which may have become invalid.
     pub fn forget(&self) {
         *self.last_made.borrow_mut() = None;
         *self.base.borrow_mut() = None;
     }
 
-    /// A directory, where it is there.
+    /// A directory, if it exists.
     pub async fn directory(&self, path: &VPath) -> Result<Option<JsValue>> {
         let mut handle = self.base().await?.handle;
         for name in path.segments() {
@@ -204,7 +204,7 @@ impl Tree {
         Ok(Some(handle))
     }
 
-    /// A directory, made with all above it where it is not there.
+    /// A directory; it and its parents are created if they do not exist.
     pub async fn make_directory(&self, path: &VPath) -> Result<JsValue> {
         if let Some((made, handle)) = &*self.last_made.borrow()
             && made == path
@@ -239,7 +239,7 @@ impl Tree {
         }
     }
 
-    /// What stands at a path.
+    /// What exists at a path.
     pub async fn find(&self, path: &VPath) -> Result<Found> {
         match self.directory(&path.parent()).await? {
             Some(parent) => find_in(&parent, path).await,
@@ -248,7 +248,7 @@ impl Tree {
     }
 }
 
-/// What a directory holds under the last name of a path.
+/// What exists in a directory under the last name of a path.
 pub async fn find_in(parent: &JsValue, path: &VPath) -> Result<Found> {
     let name = JsValue::from_str(path.name());
     match call(parent, "getFileHandle", &[name]).await {
@@ -259,7 +259,7 @@ pub async fn find_in(parent: &JsValue, path: &VPath) -> Result<Found> {
     }
 }
 
-/// Where a given directory stands in the origin-private file system, if it is part of it.
+/// The path of a given directory in the origin-private file system, if it is part of it.
 async fn within_origin(given: &JsValue) -> Option<Vec<String>> {
     let origin = origin().await.ok()?;
     let names = call(&origin, "resolve", std::slice::from_ref(given))
@@ -269,7 +269,7 @@ async fn within_origin(given: &JsValue) -> Option<Vec<String>> {
     names.iter().map(|name| name.as_string()).collect()
 }
 
-/// The arguments that get an entry of that name, made where it is not there.
+/// Arguments that open an entry of that name and create it if it does not exist.
 pub fn create(name: &str) -> [JsValue; 2] {
     [
         JsValue::from_str(name),
@@ -277,17 +277,17 @@ pub fn create(name: &str) -> [JsValue; 2] {
     ]
 }
 
-/// A file as it stands now: its size, the time of its last change, and the way to its bytes.
+/// A file at one moment: its size, the time of its last change, and access to its bytes.
 pub struct Snapshot {
-    /// The browser's own picture of it.
+    /// The browser's `File`.
     pub file: JsValue,
-    /// Bytes.
+    /// Size in bytes.
     pub size: u64,
-    /// Last change.
+    /// Time of the last change.
     pub modified: Time,
 }
 
-/// What a `File` tells.
+/// Reads the properties of a `File`.
 pub fn seen(file: JsValue) -> Snapshot {
     let number = |name| host::number_property(&file, name).unwrap_or_default();
     Snapshot {
@@ -298,12 +298,12 @@ pub fn seen(file: JsValue) -> Snapshot {
     }
 }
 
-/// Looks at a file.
+/// Gets a snapshot of a file.
 pub async fn snapshot(handle: &JsValue) -> std::result::Result<Snapshot, Thrown> {
     call(handle, "getFile", &[]).await.map(seen)
 }
 
-/// The bytes of a file, with what is known of it. A file that is replaced meanwhile is read anew.
+/// The bytes of a file, with its snapshot. If the file is replaced meanwhile, it is read again.
 pub async fn read(handle: &JsValue) -> std::result::Result<(Snapshot, Bytes), Thrown> {
     let mut tries = 0;
     loop {
@@ -316,7 +316,7 @@ pub async fn read(handle: &JsValue) -> std::result::Result<(Snapshot, Bytes), Th
     }
 }
 
-/// The bytes of a file that was looked at.
+/// The bytes of a snapshot.
 pub async fn bytes(seen: &Snapshot) -> std::result::Result<Bytes, Thrown> {
     let buffer = call(&seen.file, "arrayBuffer", &[]).await?;
     host::bytes_of(&buffer).ok_or_else(|| JsValue::from_str("a file without bytes"))

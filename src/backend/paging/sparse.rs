@@ -1,32 +1,32 @@
-//! Where lines start in a file that was read up to some point: one mark every 16 KiB or so. It
-//! grows as parts come in, and costs little even for a file of gigabytes.
+//! Line starts of a file that was read up to some point: about one mark every 16 KiB. The list
+//! grows as parts arrive, and stays small even for a file of gigabytes.
 
 use crate::search::scan::newlines;
 
-/// Bytes between two marks, at least.
+/// Minimum number of bytes between two marks.
 const STEP: u64 = 16 * 1024;
 
-/// The start of a line: where it is, and how many lines end before it.
+/// The start of a line: its byte offset, and the number of lines before it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Mark {
     pub byte: u64,
     pub line: usize,
 }
 
-/// Line starts of one state of a file.
+/// Line starts of one version of a file.
 #[derive(Debug)]
 pub(super) struct Sparse {
     size: u64,
     marks: Vec<Mark>,
-    /// The bytes from the start of the file that were counted, and the newlines among them.
+    /// The number of bytes counted from the start of the file, and the newlines in them.
     counted: u64,
     newlines: usize,
-    /// Whether the last line counted has no newline yet.
+    /// Whether the counted bytes end inside a line.
     open: bool,
 }
 
 impl Sparse {
-    /// Nothing is known of a file of that size yet.
+    /// A file of that size of which nothing is known yet.
     pub fn new(size: u64) -> Sparse {
         Sparse {
             size,
@@ -37,8 +37,8 @@ impl Sparse {
         }
     }
 
-    /// Takes in bytes that begin at `at`. What lies behind a gap tells nothing about line
-    /// numbers, and what was counted is not counted again.
+    /// Adds bytes that begin at `at`. Bytes after a gap are ignored, since their line numbers are
+    /// unknown; bytes that were already counted are not counted again.
     pub fn learn(&mut self, at: u64, body: &[u8]) {
         let fresh = self
             .counted
@@ -52,7 +52,7 @@ impl Sparse {
         let mut base = self.counted;
         loop {
             let last = self.marks.last().map_or(0, |mark| mark.byte);
-            // A line that starts there follows a newline one byte before.
+            // A line that starts there follows the newline one byte before.
             let wanted = last.saturating_add(STEP - 1).saturating_sub(base);
             let from = usize::try_from(wanted).unwrap_or(usize::MAX);
             let newline = rest
@@ -73,16 +73,16 @@ impl Sparse {
         self.open = fresh.last() != Some(&b'\n');
     }
 
-    /// The last mark at or before a line; the start of the file is one.
+    /// The last mark at or before a line; the start of the file counts as a mark.
     pub fn nearest(&self, line: usize) -> Mark {
         let after = self.marks.partition_point(|mark| mark.line <= line);
         let mark = after.checked_sub(1).and_then(|at| self.marks.get(at));
-        // No line starts at the very end.
+        // No line starts at the end of the file.
         let inside = mark.filter(|mark| mark.byte < self.size);
         inside.copied().unwrap_or_default()
     }
 
-    /// Lines of the file, once all of it was counted.
+    /// The number of lines of the file, once all of it was counted.
     pub fn total(&self) -> Option<usize> {
         (self.counted == self.size).then_some(self.newlines + usize::from(self.open))
     }
@@ -100,7 +100,7 @@ mod tests {
             for (at, piece) in text.as_bytes().chunks(part).enumerate() {
                 assert_eq!(lines.total(), None);
                 lines.learn((at * part) as u64, piece);
-                // The same again, and a part behind a gap, change nothing.
+                // The same part again, or a part after a gap, changes nothing.
                 lines.learn((at * part) as u64, piece);
                 lines.learn((at * part + part + 7) as u64, piece);
             }

@@ -1,4 +1,4 @@
-//! Pages read by parts, held against pages cut from the whole file.
+//! Compares pages read in parts with pages cut from the whole file.
 
 use std::cell::Cell;
 use std::ops::Range;
@@ -16,12 +16,12 @@ use crate::protocol::{Backend, Capability};
 use crate::storage::{Cursor, Depth, Listing, NewFile, Part, Pending, PutMode, done};
 use crate::time::Time;
 
-/// One file, which can be another after so many requests.
+/// One file whose content can change after a number of requests.
 #[derive(Clone)]
 struct Served {
     unit: Option<u64>,
     states: Rc<RefCell<Vec<Vec<u8>>>>,
-    /// How many requests the present state still answers.
+    /// How many more requests the current content serves.
     left: Rc<Cell<usize>>,
     asked: Rc<RefCell<Vec<Option<Range<u64>>>>>,
     lines: Option<u64>,
@@ -68,7 +68,7 @@ impl Served {
         }
     }
 
-    /// The bytes that all requests brought together.
+    /// The total number of bytes of all requests.
     fn moved(&self) -> u64 {
         let size = self.states.borrow().last().expect("a state").len() as u64;
         let asked = self.asked.take();
@@ -122,7 +122,7 @@ fn read(files: &Files<Served>, at: &str, offset: usize, limit: usize) -> ReadRes
     answer.expect("at once").expect("read")
 }
 
-/// The page by parts is the page of the whole, save a total that nobody counted.
+/// The page in parts equals the page of the whole file, except for a total that nobody counted.
 fn same(by_parts: ReadResult, whole: ReadResult) {
     let mut by_parts = by_parts;
     if let (Some(part), Some(all)) = (&mut by_parts.position, &whole.position)
@@ -134,7 +134,8 @@ fn same(by_parts: ReadResult, whole: ReadResult) {
     assert_eq!(by_parts, whole);
 }
 
-/// Bytes as bad texts have them: endings of all kinds, long characters, halves of them, NUL.
+/// Bytes of malformed texts: all kinds of line endings, multi-byte characters, incomplete
+/// characters, NUL.
 fn bytes() -> impl Strategy<Value = Vec<u8>> {
     let piece = prop_oneof![
         6 => Just(b"\n".to_vec()),
@@ -198,7 +199,7 @@ proptest! {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(32))]
 
-    /// With marks in play, which small texts have none of.
+    /// Long enough to have marks; small texts have none.
     #[test]
     fn pages_of_a_long_text_start_in_its_middle(
         seed in bytes(),
@@ -228,7 +229,7 @@ fn a_page_takes_no_more_parts_than_it_needs() {
     let files = reader(&served);
     read(&files, "/a.txt", 0, 500);
     assert_eq!(served.moved(), 65_536, "one part for the first page");
-    // On the way to a page far behind everything before it is seen, once.
+    // On the way to a distant page, everything before it is read once.
     read(&files, "/a.txt", 30_000, 500);
     assert!(served.moved() > text.len() as u64 / 2);
     for offset in [29_000, 12_345, 20_000, 0] {

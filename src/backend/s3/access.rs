@@ -1,5 +1,5 @@
-//! The way requests go: signed, with keys held or fetched here or by a host that signs for us,
-//! and sent over HTTP. Keys are fetched anew before they end, once for all who wait.
+//! How requests are sent: signed over HTTP, with keys that are configured or fetched, or by a host
+//! that signs for the client. Keys are renewed before they expire, once for all waiting requests.
 
 use std::rc::Rc;
 use std::time::Duration;
@@ -16,30 +16,30 @@ use crate::lock::Mutex;
 use crate::storage::Pending;
 use crate::time::Time;
 
-/// Keys are fetched anew when they have less than this left.
+/// Keys are renewed when their remaining time is shorter than this.
 const MARGIN: Duration = Duration::from_secs(120);
 
-/// A place that keys come from.
+/// A source of keys.
 pub trait KeySource {
-    /// Keys that are good now.
+    /// Keys that are valid now.
     fn keys(&self) -> Pending<'_, Credentials>;
 }
 
 /// A host that signs requests, such as a user's own server.
 pub trait Signer {
-    /// The address to send a request to, and headers to set beside those asked for.
+    /// Returns the URL to send a request to, and headers to add to those of the request.
     fn sign<'a>(&'a self, ask: &'a Ask) -> Pending<'a, (String, Vec<(String, String)>)>;
 }
 
-/// Why a request brought no answer.
+/// Why a request has no response.
 pub enum Trouble {
-    /// It was not sent: it could not be signed.
+    /// It was not sent, because it could not be signed.
     Unsent(Error),
-    /// The way there failed, or the way back.
+    /// The network failed before or after the request arrived.
     Network(HttpError),
 }
 
-/// A way for requests to go and answers to come.
+/// Sends requests and receives responses.
 pub trait Wire {
     /// Sends one request.
     fn send<'a>(
@@ -48,17 +48,17 @@ pub trait Wire {
         now: Time,
     ) -> LocalBoxFuture<'a, std::result::Result<Response, Trouble>>;
 
-    /// The server says that our keys have ended.
+    /// The server reported that the keys have expired.
     fn expired(&self) {}
 }
 
 /// Signed requests over HTTP.
 pub struct Signed {
-    /// Where they go.
+    /// The target.
     pub bucket: Bucket,
-    /// What sends them.
+    /// The HTTP client.
     pub http: Rc<dyn Http>,
-    /// Who signs them.
+    /// How requests are signed.
     pub access: Access,
 }
 
@@ -90,7 +90,7 @@ pub enum Access {
     Host(Box<dyn Signer>),
 }
 
-/// Keys, and where new ones come from.
+/// Keys and their source.
 pub struct KeyRing {
     source: Box<dyn KeySource>,
     held: RefCell<Option<Rc<Keys>>>,
@@ -98,7 +98,7 @@ pub struct KeyRing {
 }
 
 impl KeyRing {
-    /// Keys from a source, fetched when they are first needed.
+    /// Keys from a source, fetched on first use.
     pub fn new(source: Box<dyn KeySource>) -> KeyRing {
         KeyRing {
             source,
@@ -132,7 +132,7 @@ impl KeyRing {
 }
 
 impl Access {
-    /// A request ready to be sent.
+    /// A request that is ready to be sent.
     pub async fn signed(&self, bucket: &Bucket, ask: &Ask, now: Time) -> Result<Request> {
         match self {
             Access::Keys(ring) => Ok(with_keys(bucket, ask, now, &*ring.keys(now).await?)),
@@ -189,13 +189,13 @@ fn with_keys(bucket: &Bucket, ask: &Ask, now: Time, keys: &Keys) -> Request {
     }
 }
 
-/// Hosts set these by themselves, and some refuse to be told.
+/// Hosts set these headers themselves, and some refuse to let callers set them.
 fn sendable(mut headers: Vec<(String, String)>) -> Vec<(String, String)> {
     headers.retain(|(name, _)| !matches!(name.as_str(), "host" | "content-length"));
     headers
 }
 
-/// Keys that never change.
+/// Fixed keys.
 impl KeySource for Credentials {
     fn keys(&self) -> Pending<'_, Credentials> {
         crate::storage::done(Ok(self.clone()))

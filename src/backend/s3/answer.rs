@@ -1,6 +1,6 @@
-//! What a bucket answers, read: the headers of an object, listings, batches of deletions. Bytes
-//! in, values out. An answer that lacks what it must have is refused, so that a proxy's cut or
-//! an odd server never looks like an empty bucket.
+//! Parses the responses of a bucket: object headers, listings, batch deletions. Bytes in, values
+//! out. A response without a required part is refused, so that a truncating proxy or a faulty
+//! server never looks like an empty bucket.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD_NO_PAD;
@@ -17,37 +17,39 @@ use crate::search::scan::newlines;
 use crate::storage::{Meta, NewFile, Version};
 use crate::time::Time;
 
-/// Writes that a file remembers. S3 keeps 2 KB beside an object; this takes less than half.
+/// Number of previous write ids that an object keeps. S3 allows 2 KB of metadata per object; this
+/// takes less than half.
 const TRAIL: usize = 64;
 
-/// What we write beside an object, in one header so that a page needs only one exposed.
+/// The metadata that kitbag stores with an object, in one header, so that a page's CORS rules need
+/// to expose only one.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Note {
     /// When the file was first written.
     pub created: Option<Time>,
     /// When it was last written.
     pub modified: Option<Time>,
-    /// The form of text.
+    /// The format of text files.
     pub format: Format,
     /// Text, ASCII or bytes.
     pub texture: Option<Texture>,
-    /// The body's digest, to find bytes that went wrong on the way.
+    /// The SHA-256 digest of the body, to detect bytes that were corrupted in transit.
     pub digest: String,
-    /// Lines of a large text and the bytes they were counted in, so that a page can tell of the
-    /// whole without reading it.
+    /// The number of lines of a large text and the number of bytes in which they were counted, so
+    /// that a page can state the total without reading the whole file.
     pub lines: Option<(u64, u64)>,
-    /// This write's own name, by which it is known again when its answer was lost.
+    /// The id of this write. It identifies the write if its response was lost.
     pub write: String,
-    /// The names of the writes before, the last one first.
+    /// The ids of the previous writes, the latest first.
     pub trail: Vec<String>,
 }
 
-/// A digest as [`Note`] holds it.
+/// A digest in the form that [`Note`] stores.
 pub fn digest(body: &[u8]) -> String {
     STANDARD_NO_PAD.encode(Sha256::digest(body))
 }
 
-/// Whether an ETag is the body's MD5; `None` where it can be no MD5 at all.
+/// Whether an ETag is the MD5 of the body; `None` if it cannot be an MD5.
 pub fn is_md5(tag: &str, body: &[u8]) -> Option<bool> {
     if tag.len() != 32 || !tag.bytes().all(|b| b.is_ascii_hexdigit()) {
         return None;
@@ -57,7 +59,7 @@ pub fn is_md5(tag: &str, body: &[u8]) -> Option<bool> {
 }
 
 impl Note {
-    /// The note of a new state of a file, written over the one that `before` was beside.
+    /// The note for new content of a file that replaces the object with the note `before`.
     pub fn of(file: &NewFile, write: &str, before: Option<&Note>) -> Note {
         let size = file.body.len() as u64;
         let mut trail = Vec::new();
@@ -77,7 +79,7 @@ impl Note {
         }
     }
 
-    /// The header's value.
+    /// Encodes the note as a header value.
     pub fn write(&self) -> String {
         let mut out = String::new();
         let mut put = |name: &str, value: &str| {
@@ -111,7 +113,7 @@ impl Note {
         out
     }
 
-    /// Reads the header's value; what is not understood is passed over.
+    /// Parses a header value; unknown fields are ignored.
     pub fn read(text: &str) -> Note {
         let mut note = Note::default();
         for (name, value) in text.split(' ').filter_map(|part| part.split_once('=')) {
@@ -147,33 +149,33 @@ fn line_count(text: &[u8]) -> u64 {
     newlines(text) as u64 + u64::from(open)
 }
 
-/// What an answer's headers tell of an object.
+/// The metadata in a response's headers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Told {
-    /// For everybody.
+    /// The metadata of the protocol.
     pub meta: Meta,
-    /// For us; `None` on an object that another tool wrote.
+    /// The kitbag metadata; `None` for an object that another tool wrote.
     pub note: Option<Note>,
     /// The ETag.
     pub tag: String,
 }
 
 impl Told {
-    /// Lines of the whole object, where we counted them. A count of other bytes is another
-    /// tool's doing: it changed the object and kept our note.
+    /// The number of lines of the whole object, if kitbag counted them. If the byte count differs,
+    /// another tool changed the object but kept the note.
     pub fn lines(&self) -> Option<u64> {
         let (lines, bytes) = self.note.as_ref()?.lines?;
         (bytes == self.meta.size).then_some(lines)
     }
 }
 
-/// An ETag without its quotes and its mark of weakness.
+/// An ETag without quotes and weak prefix.
 pub fn bare_tag(text: &str) -> &str {
     let text = text.trim();
     text.strip_prefix("W/").unwrap_or(text).trim_matches('"')
 }
 
-/// The ETag of an answer.
+/// The ETag of a response.
 pub fn tag_of(response: &Response) -> Option<String> {
     response
         .header("etag")
@@ -181,7 +183,7 @@ pub fn tag_of(response: &Response) -> Option<String> {
         .filter(|tag| !tag.is_empty())
 }
 
-/// Reads the headers of an object of `size` bytes.
+/// Parses the headers of an object of `size` bytes.
 pub fn told(response: &Response, size: u64) -> Result<Told, Broken> {
     let tag = tag_of(response).ok_or(Broken(
         "it has no ETag (in a page, the bucket's CORS rules must expose the header ETag)",
@@ -212,7 +214,7 @@ pub fn told(response: &Response, size: u64) -> Result<Told, Broken> {
     })
 }
 
-/// Types that tools give to whatever they do not know.
+/// Generic types that tools give to unknown content.
 fn is_vague(mime: &str) -> bool {
     matches!(
         mime.trim(),
@@ -222,7 +224,7 @@ fn is_vague(mime: &str) -> bool {
     )
 }
 
-/// The size that a `Content-Range: bytes 0-9/100` names.
+/// The total size in a `Content-Range: bytes 0-9/100`.
 pub fn whole_size(response: &Response) -> Option<u64> {
     let (_, size) = response.header("content-range")?.rsplit_once('/')?;
     size.trim().parse().ok()
@@ -233,16 +235,16 @@ pub fn whole_size(response: &Response) -> Option<u64> {
 pub struct Listed {
     /// Its key.
     pub key: String,
-    /// Its bytes.
+    /// Size in bytes.
     pub size: u64,
-    /// When it was written, by the server's clock.
+    /// The time of the last write, by the server's clock.
     pub modified: Time,
     /// Its ETag.
     pub tag: String,
 }
 
 impl Listed {
-    /// What a listing tells of a file.
+    /// The metadata of a file from a listing.
     pub fn meta(&self) -> Meta {
         Meta {
             version: Some(Version::Tag(self.tag.as_str().into())),
@@ -256,13 +258,13 @@ impl Listed {
 pub struct Page {
     /// Objects, in byte order of their keys.
     pub objects: Vec<Listed>,
-    /// What keys one level deeper start with, ending with `/`.
+    /// The common prefixes one level below, each ending with `/`.
     pub prefixes: Vec<String>,
     /// The token of the next page.
     pub next: Option<String>,
 }
 
-/// Reads an answer to ListObjectsV2.
+/// Parses a ListObjectsV2 response.
 pub fn page(body: &[u8]) -> Result<Page, Broken> {
     let root = xml::parse(body)?;
     if root.name != "ListBucketResult" {
@@ -307,7 +309,7 @@ pub fn page(body: &[u8]) -> Result<Page, Broken> {
     Ok(page)
 }
 
-/// Reads an answer to DeleteObjects: the keys that are gone, and those that are not with why.
+/// Parses a DeleteObjects response: the deleted keys, and the failed keys with their error codes.
 #[expect(clippy::type_complexity, reason = "two lists, read at one place")]
 pub fn deleted(body: &[u8]) -> Result<(Vec<String>, Vec<(String, String)>), Broken> {
     let root = xml::parse(body)?;

@@ -1,4 +1,4 @@
-//! Where a bucket is, and how paths become its keys and addresses. No I/O, no clock, no
+//! The location of a bucket, and the mapping between paths and keys or URLs. No I/O, no clock, no
 //! credentials.
 
 use super::request::Ask;
@@ -7,45 +7,45 @@ use crate::error::{Error, Kind, Result};
 use crate::path::VPath;
 use crate::time::Time;
 
-/// The longest key S3 takes, in bytes.
+/// The maximum key length in S3, in bytes.
 pub const MAX_KEY: usize = 1024;
 
-/// Where a bucket is.
+/// A bucket and its location.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Bucket {
-    /// What it is called in sentences: `S3`, or what speaks like it.
+    /// The service name in error messages: `S3`, or a compatible service.
     pub service: &'static str,
     /// Its name.
     pub name: String,
-    /// The region that signatures name.
+    /// The region in signatures.
     pub region: String,
-    /// What all keys of this backend start with: empty, or ending with `/`.
+    /// The prefix of all keys of this backend: empty, or ending with `/`.
     pub prefix: String,
     /// `http` or `https`.
     pub scheme: String,
-    /// The host, with its port where that is not the scheme's own.
+    /// The host, with the port if it is not the default of the scheme.
     pub host: String,
-    /// What stands before a key in an address, percent-encoded, from and to a `/`.
+    /// The part of the URL path before the key, percent-encoded, starting and ending with `/`.
     pub base: String,
 }
 
-/// How a bucket is found.
+/// Options that locate a bucket.
 #[derive(Clone, Debug, Default)]
 pub struct Location<'a> {
-    /// The server; AWS's for the region where absent.
+    /// The server; the AWS endpoint of the region by default.
     pub endpoint: Option<&'a str>,
     /// The region.
     pub region: &'a str,
     /// The bucket's name.
     pub bucket: &'a str,
-    /// A directory of keys to stay inside.
+    /// A directory of keys; the backend uses only keys beneath it.
     pub prefix: &'a str,
-    /// The bucket in the path and not in the host; found out where absent.
+    /// Whether the bucket is in the path instead of the host name; detected by default.
     pub path_style: Option<bool>,
 }
 
 impl Bucket {
-    /// Reads a location; the error names the option and what is wrong with it.
+    /// Validates a location; the error contains the name of the option and what is expected.
     pub fn new(location: &Location<'_>) -> std::result::Result<Bucket, (&'static str, String)> {
         let name = location.bucket;
         let sound = (1..=255).contains(&name.len())
@@ -109,7 +109,7 @@ impl Bucket {
     pub fn path(&self, key: Option<&str>) -> String {
         match key {
             Some(key) => format!("{}{}", self.base, encode_path(key)),
-            // `/bucket`, or `/` where the host names it.
+            // `/bucket`, or `/` if the host name contains the bucket.
             None if self.base.len() > 1 => {
                 self.base.strip_suffix('/').unwrap_or(&self.base).to_owned()
             }
@@ -117,7 +117,7 @@ impl Bucket {
         }
     }
 
-    /// The whole address, without what a signature adds.
+    /// The complete URL, without signature parameters.
     pub fn url(&self, ask: &Ask) -> String {
         let path = self.path(ask.key.as_deref());
         let mark = if ask.query.is_empty() { "" } else { "?" };
@@ -125,8 +125,8 @@ impl Bucket {
         format!("{}://{}{path}{mark}{query}", self.scheme, self.host)
     }
 
-    /// The presigned address of a request, good for `seconds`. The headers given must be sent
-    /// with it as they are.
+    /// The presigned URL of a request, valid for `seconds`. The given headers must be sent
+    /// unchanged with it.
     #[expect(clippy::too_many_arguments, reason = "a request, in its parts")]
     pub fn presigned(
         &self,
@@ -171,13 +171,13 @@ impl Bucket {
         Ok(key)
     }
 
-    /// What the keys of everything beneath a directory start with, `more` included.
+    /// The prefix of the keys of everything beneath a directory, followed by `more`.
     pub fn key_prefix(&self, dir: &VPath, more: &str) -> String {
         let inside = dir.dir_prefix();
         format!("{}{}{more}", self.prefix, inside.trim_start_matches('/'))
     }
 
-    /// The path of a key; `None` for a key that no path can name.
+    /// The path of a key; `None` if the key is not a valid path.
     pub fn file_path(&self, key: &str) -> Option<VPath> {
         VPath::from_stored(&format!("/{}", key.strip_prefix(&self.prefix)?))
             .filter(|path| !path.is_root())
@@ -189,7 +189,7 @@ impl Bucket {
     }
 }
 
-/// Scheme, host with port, and path from and to a `/`.
+/// Splits into scheme, host with port, and path that starts and ends with `/`.
 fn split_endpoint(text: &str) -> Option<(String, String, String)> {
     let (scheme, rest) = text.split_once("://")?;
     let scheme = scheme.to_ascii_lowercase();
@@ -223,7 +223,7 @@ fn split_endpoint(text: &str) -> Option<(String, String, String)> {
     Some((scheme, host.to_owned(), base))
 }
 
-/// Whether a bucket's name can be part of a host under one certificate.
+/// Whether a bucket name can be one label of a host name, as wildcard certificates require.
 fn fits_host(name: &str) -> bool {
     (3..=63).contains(&name.len())
         && name

@@ -1,5 +1,5 @@
-//! Bodies that were fetched lately, by key, each with the ETag of its state, within a number of
-//! bytes. A body is only used after the server, or a listing made just now, has named that ETag.
+//! A cache of recently fetched bodies by key, each with its ETag, limited in bytes. A body is used
+//! only after the server, or a fresh listing, has reported the same ETag.
 
 use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
@@ -10,10 +10,10 @@ use super::answer::Told;
 
 use crate::cell::RefCell;
 
-/// A body with what was told of it.
+/// A body with its metadata.
 #[derive(Clone, Debug)]
 pub struct Cached {
-    /// What its headers said.
+    /// The metadata from its headers.
     pub told: Rc<Told>,
     /// Its bytes.
     pub body: Bytes,
@@ -30,11 +30,11 @@ struct Inner {
     bytes: usize,
     clock: u64,
     known: HashMap<Rc<str>, (u64, Cached)>,
-    /// Keys by when they were used last.
+    /// Keys in the order of their last use.
     order: BTreeMap<u64, Rc<str>>,
 }
 
-/// What an entry costs beside its body.
+/// The memory cost of an entry in addition to its body.
 const OVERHEAD: usize = 512;
 
 fn cost(key: &str, entry: &Cached) -> usize {
@@ -44,7 +44,7 @@ fn cost(key: &str, entry: &Cached) -> usize {
 }
 
 impl Cache {
-    /// A cache of at most so many bytes; 0 keeps nothing.
+    /// A cache of at most `limit` bytes; 0 disables it.
     pub fn new(limit: usize) -> Cache {
         Cache {
             limit,
@@ -52,7 +52,7 @@ impl Cache {
         }
     }
 
-    /// What is kept of a key.
+    /// The entry of a key.
     pub fn get(&self, key: &str) -> Option<Cached> {
         let mut inner = self.inner.borrow_mut();
         inner.clock += 1;
@@ -65,16 +65,16 @@ impl Cache {
         Some(found)
     }
 
-    /// The body of a key in exactly that state.
+    /// The entry of a key if it has exactly that ETag.
     pub fn state(&self, key: &str, tag: &str) -> Option<Cached> {
         self.get(key).filter(|found| found.told.tag == tag)
     }
 
-    /// Keeps a body, as long as there is room.
+    /// Stores a body; removes older entries if necessary.
     pub fn put(&self, key: &str, entry: Cached) {
         self.forget(key);
         let size = cost(key, &entry);
-        // One body may not drive out all the others.
+        // A single body must not replace all the others.
         if size > self.limit / 4 {
             return;
         }
@@ -95,7 +95,7 @@ impl Cache {
         inner.known.insert(name, (now, entry));
     }
 
-    /// Lets a key go.
+    /// Removes a key.
     pub fn forget(&self, key: &str) {
         let mut inner = self.inner.borrow_mut();
         if let Some((used, gone)) = inner.known.remove(key) {

@@ -1,5 +1,5 @@
-//! Sends requests to a bucket: signed, no more at once than allowed, each within its time, and
-//! again after a pause where that is safe. What the requests mean is not its business.
+//! Sends requests to a bucket: signed, with limited concurrency and a timeout for each attempt, and
+//! retried after a pause if that is safe. It does not know what the requests mean.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -18,16 +18,17 @@ use crate::lock::Permits;
 use crate::path::VPath;
 use crate::time::Time;
 
-/// How often and how patiently a request is repeated.
+/// The retry policy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Retry {
-    /// Tries in all.
+    /// Maximum number of attempts.
     pub attempts: u32,
-    /// The pause behind the first one, on average half of this; each next one doubles.
+    /// The maximum pause after the first attempt; it doubles after each attempt. The actual pause
+    /// is random, half of it on average.
     pub base: Duration,
-    /// The longest pause. A server that asks for a longer one is not asked again.
+    /// The longest pause. If a server asks for a longer one, the request is not retried.
     pub longest: Duration,
-    /// The time of one try.
+    /// The timeout of one attempt.
     pub limit: Duration,
 }
 
@@ -43,8 +44,8 @@ impl Default for Retry {
 }
 
 impl Retry {
-    /// How long to wait behind try number `attempt` (from 0); `None` where the server asks for
-    /// more patience than there is.
+    /// How long to wait after attempt number `attempt` (from 0); `None` if the server asks for a
+    /// longer pause than allowed.
     pub fn pause(&self, attempt: u32, asked: Option<Duration>) -> Option<Duration> {
         let most = self
             .base
@@ -59,20 +60,20 @@ impl Retry {
     }
 }
 
-/// The way to a bucket.
+/// A client of one bucket.
 pub struct Client {
     /// The bucket.
     pub bucket: Bucket,
-    /// How patient it is.
+    /// The retry policy.
     pub retry: Retry,
     wire: Rc<dyn Wire>,
     permits: Permits,
-    /// Microseconds by which the server's clock is ahead of ours.
+    /// The offset of the server's clock from the local clock in microseconds.
     skew: Cell<i64>,
 }
 
 impl Client {
-    /// A way to `bucket` with at most `concurrency` requests at once.
+    /// A client of `bucket` with at most `concurrency` parallel requests.
     pub fn new(bucket: Bucket, wire: Rc<dyn Wire>, concurrency: usize, retry: Retry) -> Client {
         Client {
             bucket,
@@ -83,7 +84,7 @@ impl Client {
         }
     }
 
-    /// What a failure of this operation is about.
+    /// The context for errors of this operation.
     pub fn about<'a>(&'a self, operation: &'static str, path: Option<&'a VPath>) -> About<'a> {
         About {
             operation,
@@ -97,7 +98,7 @@ impl Client {
         Time::from_micros(clock::now().micros().saturating_add(self.skew.get()))
     }
 
-    /// One try. Success is a status of 2xx, or 304.
+    /// Makes one attempt. A status of 2xx or 304 is success.
     pub async fn attempt(&self, about: About<'_>, ask: &Ask) -> Result<Response, Failure> {
         let _permit = self.permits.take().await;
         let limit = self.retry.limit;
@@ -127,7 +128,7 @@ impl Client {
         Err(failure)
     }
 
-    /// Waits before another try; gives the failure back where there is to be none.
+    /// Waits before the next attempt; returns the failure if there is none.
     pub async fn wait(&self, attempt: u32, failure: Failure) -> Result<(), Failure> {
         let spent = attempt.saturating_add(1) >= self.retry.attempts;
         if spent || !failure.transient {
@@ -142,7 +143,7 @@ impl Client {
         }
     }
 
-    /// Sends what is safe to repeat, until `read` can make sense of the answer.
+    /// Sends a request that is safe to repeat, until `read` accepts the response.
     pub async fn send<T>(
         &self,
         about: About<'_>,
@@ -164,7 +165,7 @@ impl Client {
     }
 }
 
-/// Whether a body ended before the length that its header tells.
+/// Whether a body is shorter than its `Content-Length`.
 fn is_short(response: &Response) -> bool {
     if response.status == 304 || response.header("content-encoding").is_some() {
         return false;

@@ -1,5 +1,5 @@
-//! What an S3 answer that is no success means here. Sentences name the operation, the path and
-//! the server's code, never its own message: that may repeat keys and signatures.
+//! Maps unsuccessful S3 responses to errors. Messages contain the operation, the path and the
+//! server's error code, but never the server's message, which may repeat keys and signatures.
 
 use std::time::Duration;
 
@@ -9,27 +9,27 @@ use crate::error::{Error, Kind};
 use crate::path::VPath;
 use crate::time::Time;
 
-/// A failure, before anyone decided whether to try again.
+/// A failed attempt, before the decision whether to retry.
 #[derive(Clone, Debug)]
 pub struct Failure {
-    /// The status, 0 where no answer came.
+    /// The status; 0 if there was no response.
     pub status: u16,
-    /// The server's code, such as `SlowDown`; empty where it gave none.
+    /// The server's error code, such as `SlowDown`; empty if there is none.
     pub code: String,
     /// Whether the same request may succeed later.
     pub transient: bool,
-    /// Whether the request may have been carried out all the same.
+    /// Whether the request may have been executed nevertheless.
     pub uncertain: bool,
-    /// How long the server asks to wait.
+    /// How long the server asks the client to wait.
     pub wait: Option<Duration>,
-    /// The server's time, where it says that ours is wrong.
+    /// The server's time, if it reports that the local clock is wrong.
     pub server_time: Option<Time>,
-    /// What to tell the caller.
+    /// The error for the caller.
     pub error: Error,
 }
 
 impl Failure {
-    /// A failure before anything was sent, such as keys that could not be had.
+    /// A failure before anything was sent, for example because keys could not be fetched.
     pub fn before(error: Error) -> Failure {
         Failure {
             status: 0,
@@ -42,42 +42,42 @@ impl Failure {
         }
     }
 
-    /// Whether the condition of a change did not hold.
+    /// Whether the condition of a change was not met.
     pub fn is_condition(&self) -> bool {
         self.status == 412 || self.is_race()
     }
 
-    /// Whether another change of the same object was under way.
+    /// Whether another change of the same object was in progress.
     pub fn is_race(&self) -> bool {
         self.status == 409 && self.code != "BucketAlreadyExists"
     }
 
-    /// Whether there is no such object (and not: no such bucket).
+    /// Whether the object does not exist (as opposed to the bucket).
     pub fn is_missing(&self) -> bool {
         self.status == 404 && self.code != "NoSuchBucket"
     }
 
-    /// Whether the server does not know what was asked.
+    /// Whether the server does not support the request.
     pub fn is_unsupported(&self) -> bool {
         matches!(self.status, 501 | 405) || self.code == "NotImplemented"
     }
 }
 
-/// What a failure is about.
+/// The context of a failure.
 #[derive(Clone, Copy, Debug)]
 pub struct About<'a> {
     /// `read`, `write`, `list` …
     pub operation: &'static str,
-    /// The path, or none for the bucket.
+    /// The path, or `None` for the bucket.
     pub path: Option<&'a VPath>,
-    /// `S3`, or what speaks like it.
+    /// `S3`, or the name of a compatible service.
     pub service: &'static str,
     /// The bucket's name.
     pub bucket: &'a str,
 }
 
 impl About<'_> {
-    /// An error about this: `S3 could not {operation} '{path}'{after}`.
+    /// An error in this context: `S3 could not {operation} '{path}'{after}`.
     pub fn error(&self, kind: Kind, after: String) -> Error {
         let error = match self.path {
             Some(path) => Error::at(
@@ -97,7 +97,7 @@ impl About<'_> {
         error.during(self.operation)
     }
 
-    /// An answer that makes no sense; another try may bring a better one.
+    /// An unusable response; a retry may help.
     pub fn nonsense(&self, what: &str) -> Failure {
         Failure {
             status: 0,
@@ -113,7 +113,7 @@ impl About<'_> {
         }
     }
 
-    /// No answer within the time of one attempt.
+    /// No response before the timeout of one attempt.
     pub fn late(&self, limit: Duration) -> Failure {
         Failure {
             status: 0,
@@ -129,7 +129,7 @@ impl About<'_> {
         }
     }
 
-    /// No answer, or one that broke off.
+    /// No response, or an incomplete one.
     pub fn network(&self, failure: &HttpError) -> Failure {
         let code = failure.code.clone().unwrap_or_default();
         let mut after = String::from(if failure.broken {
@@ -158,7 +158,7 @@ impl About<'_> {
         }
     }
 
-    /// An answer whose status is no success.
+    /// A response with an unsuccessful status.
     pub fn answer(&self, response: &Response, now: Time) -> Failure {
         let document = xml::parse(&response.body)
             .ok()
@@ -271,7 +271,7 @@ impl About<'_> {
     }
 }
 
-/// `Retry-After`: seconds, or a date.
+/// Parses `Retry-After`: seconds or a date.
 fn retry_after(text: &str, now: Time) -> Option<Duration> {
     let text = text.trim();
     if let Ok(seconds) = text.parse::<u32>() {
@@ -281,7 +281,7 @@ fn retry_after(text: &str, now: Time) -> Option<Duration> {
     Some(Duration::from_micros(u64::try_from(until).unwrap_or(0)))
 }
 
-/// `Sun, 06 Nov 1994 08:49:37 GMT`.
+/// Parses a date like `Sun, 06 Nov 1994 08:49:37 GMT`.
 pub fn http_date(text: &str) -> Option<Time> {
     const MONTHS: [&str; 12] = [
         "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",

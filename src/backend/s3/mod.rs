@@ -1,15 +1,16 @@
-//! Files in object storage that speaks S3, over any [`Http`](crate::env::http::Http).
+//! Files in S3-compatible object storage, over any [`Http`](crate::env::http::Http).
 //!
-//! - `bucket`, `request`, `sign`, `xml`, `answer`, `errors`: bytes and text in, values out; no I/O.
-//! - `access`, `client`: who signs, how many at once, when to try again.
-//! - `probe`: what the server does with conditions.
+//! - `bucket`, `request`, `sign`, `xml`, `answer`, `errors`: pure functions without I/O.
+//! - `access`, `client`: signing, concurrency, retries.
+//! - `probe`: which conditional requests the server supports.
 //! - `cache`: bodies by ETag.
 //! - `store`: listing, and the [`Storage`](crate::storage::Storage) itself.
-//! - `read`: one object, whole or a part of it.
+//! - `read`: one object, completely or in part.
 //! - `search`: many objects, for grep.
-//! - `write`: changing one object, and finding out what became of a change whose answer was lost.
-//! - `remove`: deleting, one object or a whole tree.
-//! - `r2`: the same over the binding of a Worker, which needs no keys.
+//! - `write`: changing one object, and finding out whether a change happened if its response was
+//!   lost.
+//! - `remove`: deleting one object or a whole tree.
+//! - `r2`: the same over the R2 binding of a Worker, which needs no keys.
 
 pub mod access;
 pub mod answer;

@@ -1,6 +1,6 @@
-//! Finds out what a server does with conditions, at the first write: whether it honours them at
-//! all, and how it wants ETags written. The object it tries on has a key that no path can name,
-//! so no listing shows it; it is removed again.
+//! Finds out at the first write whether a server honours conditional requests, and which form of
+//! ETags it expects. The key of the test object is not a valid path, so no listing shows it; the
+//! object is removed afterwards.
 
 use bytes::Bytes;
 use futures_util::future::join;
@@ -12,7 +12,7 @@ use super::request::{Ask, Condition, TagForm};
 use crate::env::http::Response;
 use crate::env::random;
 
-/// What a server does with conditions.
+/// The conditions that a server honours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Conditions {
     /// `If-None-Match: *` on PUT is honoured.
@@ -21,19 +21,19 @@ pub struct Conditions {
     pub update: bool,
     /// `If-Match` on DELETE is honoured.
     pub delete: bool,
-    /// How ETags are written in `If-Match`.
+    /// The form of ETags in `If-Match`.
     pub form: TagForm,
 }
 
 impl Conditions {
-    /// What the standard says, deletion apart, which few servers know.
+    /// What the standard requires, except for conditional deletion, which few servers support.
     pub const STANDARD: Conditions = Conditions {
         create: true,
         update: true,
         delete: false,
         form: TagForm::Quoted,
     };
-    /// Nothing is honoured.
+    /// No condition is honoured.
     pub const NONE: Conditions = Conditions {
         create: false,
         update: false,
@@ -41,7 +41,7 @@ impl Conditions {
         form: TagForm::Quoted,
     };
 
-    /// What a caller should know, where not everything is honoured.
+    /// The warning for callers if a condition is not honoured.
     pub fn warning(&self) -> Option<&'static str> {
         (!(self.create && self.update)).then_some(
             "This S3 server ignores conditional writes (If-None-Match, If-Match). Calls of this \
@@ -53,7 +53,7 @@ impl Conditions {
 /// An ETag that no object has.
 const NOBODY: &str = "00000000000000000000000000000000";
 
-/// What one try on a condition told.
+/// The result of one attempt with a condition.
 enum Verdict {
     Done(Response),
     Refused,
@@ -73,7 +73,7 @@ fn verdict(answer: Result<Response, Failure>) -> Result<Verdict, Failure> {
     }
 }
 
-/// Asks the server. A disturbed try is begun anew with another key.
+/// Runs the probe. After a failed attempt it starts again with another key.
 pub async fn probe(client: &Client) -> Result<Conditions, Failure> {
     let mut attempt = 0;
     loop {
@@ -97,7 +97,8 @@ async fn once(client: &Client) -> Result<Conditions, Failure> {
     };
     let (known, response) = match put(Condition::Absent).await? {
         Verdict::Done(response) => (true, Some(response)),
-        // A new key that is refused as an existing one makes no sense, so nothing is relied on.
+        // The key is new, so refusing it as existing is wrong; no condition of this server is
+        // trusted.
         Verdict::Refused => (false, None),
         Verdict::Unknown => (
             false,
@@ -146,7 +147,7 @@ async fn once(client: &Client) -> Result<Conditions, Failure> {
     })
 }
 
-/// Removes the object tried on; `true` where the condition was refused.
+/// Removes the test object; returns whether the condition was refused.
 async fn remove(client: &Client, key: &str, condition: &Condition<'_>) -> bool {
     let about = client.about("probe conditional writes", None);
     let answer = client.attempt(about, &Ask::delete(key, condition)).await;

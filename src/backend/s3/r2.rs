@@ -1,6 +1,6 @@
-//! A Worker's R2 binding, spoken to as if it were an S3 server: the same requests go in and the
-//! same answers come out, so that retries, the cache, lost answers and listings are one code.
-//! Conditions are the binding's own (`onlyIf`), and there are no keys.
+//! The R2 binding of a Worker behind the interface of an S3 server: it takes the same requests and
+//! returns the same responses, so that retries, the cache, lost responses and listings share one
+//! implementation. Conditions use the binding's `onlyIf`, and no keys are needed.
 
 use futures_util::future::LocalBoxFuture;
 use js_sys::{Array, Date, Reflect};
@@ -14,7 +14,7 @@ use crate::env::http::{HttpError, Response};
 use crate::error::{Error, Kind, Result};
 use crate::time::Time;
 
-/// The name of our note among an object's custom metadata.
+/// The name of the kitbag note in an object's custom metadata.
 const NOTE: &str = "kitbag";
 
 /// The binding.
@@ -78,7 +78,8 @@ impl R2 {
         let object = match (self.call("get", &arguments).await, range) {
             (Ok(object), _) => object,
             (Err(error), None) => return Err(error),
-            // R2 refuses a range that begins past the end with a bare exception.
+            // If a range begins after the end, R2 throws an exception that does not state this
+            // reason.
             (Err(error), Some((start, _))) => {
                 let head = self.call("head", &[text(key)]).await?;
                 return match host::number_property(&head, "size") {
@@ -192,7 +193,7 @@ fn header<'a>(ask: &'a Ask, name: &str) -> Option<&'a str> {
     found.map(|(_, value)| value.as_str())
 }
 
-/// The conditions of a request as `onlyIf` takes them: a `Headers` object, which alone knows `*`.
+/// The conditions of a request for `onlyIf`: a `Headers` object, since only that form supports `*`.
 fn condition(ask: &Ask) -> Result<Option<JsValue>> {
     let given: Vec<(&str, JsValue)> = ["if-match", "if-none-match"]
         .into_iter()
@@ -234,7 +235,7 @@ fn document(body: String) -> Response {
     }
 }
 
-/// An answer with what the binding tells of an object in its headers.
+/// A response whose headers contain the binding's metadata of an object.
 fn described(object: &JsValue, status: u16) -> Response {
     let mut response = plain(status);
     let inside = |group: &str, name: &str| {
@@ -265,7 +266,7 @@ impl Wire for R2 {
     ) -> LocalBoxFuture<'a, std::result::Result<Response, Trouble>> {
         Box::pin(async move {
             self.answer(ask).await.map_err(|error| match error.kind() {
-                // What the binding threw; R2 ends its sentences with a code in parentheses.
+                // An exception of the binding; R2 appends a code in parentheses to its messages.
                 Kind::Unavailable => Trouble::Network(HttpError {
                     broken: true,
                     cross_origin: false,

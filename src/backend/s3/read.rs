@@ -1,5 +1,5 @@
-//! Reading one object: what is known of it, all its bytes, or a part of them. What is in the
-//! cache is asked for by its ETag, and only moved again if it is another by now.
+//! Reading one object: its metadata, all of its bytes, or a part. A cached object is requested with
+//! its ETag and transferred again only if it has changed.
 
 use std::ops::Range;
 use std::rc::Rc;
@@ -17,22 +17,23 @@ use crate::error::Result;
 use crate::path::VPath;
 use crate::storage::{File, Meta, Part, Version};
 
-/// What a GET brought.
+/// The result of a GET.
 enum Got {
-    /// All of it, of which the part asked for can be cut.
+    /// The whole object; the requested part can be cut from it.
     Whole(Cached),
-    /// What was asked for.
+    /// The requested part.
     Part(Cached),
-    /// A part, but not which: no answer here will tell.
+    /// A part without `Content-Range`, so its position is unknown. Ranges cannot be used in this
+    /// environment.
     Unnamed,
-    /// A part of a packed form of it, which the host has unpacked.
+    /// A part of a compressed representation, which the host has decompressed.
     Packed,
-    /// It is there, and ends before the part begins.
+    /// The object exists, but ends before the requested part begins.
     PastEnd,
 }
 
 impl S3 {
-    /// What is known of an object.
+    /// The metadata of an object.
     pub(super) async fn head(
         &self,
         operation: &'static str,
@@ -84,7 +85,7 @@ impl S3 {
                     };
                     let wanted = range.end.min(size).saturating_sub(range.start);
                     let length = response.body.len() as u64;
-                    // Pages are not shown that header, but the length shows it too.
+                    // Pages may not see that header, but the length shows the same.
                     if response.header("content-encoding").is_some() || length > wanted {
                         return Ok(Got::Packed);
                     }
@@ -122,7 +123,7 @@ impl S3 {
         }
     }
 
-    /// An object whole, from the cache if the server says that it is the same still.
+    /// The whole object; from the cache if the server confirms that it is unchanged.
     pub(super) async fn file(&self, path: &VPath) -> Result<Option<File>> {
         let key = self.key(path)?;
         match self.fetch(path, &key, None).await? {
@@ -131,7 +132,7 @@ impl S3 {
         }
     }
 
-    /// A file of a listing made just now: no request if the very state it names is here.
+    /// A file from a fresh listing; no request if the cache has the listed version.
     pub(super) async fn listed_file(&self, path: &VPath, meta: &Meta) -> Result<Option<File>> {
         let key = self.key(path)?;
         if let Some(Version::Tag(tag)) = &meta.version
@@ -142,7 +143,7 @@ impl S3 {
         self.file(path).await
     }
 
-    /// Part of an object, or the whole where that came instead.
+    /// A part of an object, or the whole object if the server returned that.
     pub(super) async fn part(&self, path: &VPath, range: Range<u64>) -> Result<Option<Part>> {
         let key = self.key(path)?;
         let start = range.start;
@@ -154,7 +155,7 @@ impl S3 {
                 true
             }
             Some(Got::Packed) => true,
-            // Of an empty object no part can be asked for.
+            // No range of an empty object is valid.
             Some(Got::PastEnd) => start == 0,
             _ => false,
         };
@@ -186,7 +187,7 @@ impl S3 {
         })
     }
 
-    /// Exactly a part of an object, cut at its end.
+    /// Exactly a range of an object, shorter at its end.
     pub(super) async fn range(&self, path: &VPath, range: Range<u64>) -> Result<Option<File>> {
         let part = self.part(path, range.clone()).await?;
         Ok(part.map(|part| {
@@ -204,16 +205,16 @@ impl S3 {
     }
 }
 
-/// An object from an answer that has all of it. `odd` is a digest that was not the note's the
-/// last time.
+/// Parses a response that contains the whole object. `odd` holds the last digest that did not match
+/// the note.
 fn whole(response: Response, odd: &mut Option<String>) -> Result<Cached, Broken> {
     let mut told = answer::told(&response, response.body.len() as u64)?;
     if let Some(note) = &mut told.note {
         let digest = answer::digest(&response.body);
         if !note.digest.is_empty() && note.digest != digest {
-            // Another tool may have changed the object and kept what we wrote beside it. An ETag
-            // that is the body's digest proves that; one that can be no digest leaves it to a
-            // second look, which no accident passes.
+            // Another tool may have changed the object but kept the note. If the ETag is the MD5 of
+            // the body, this is proven. If the ETag cannot be an MD5, a second attempt decides:
+            // corruption in transit would not produce the same bytes twice.
             let proven = answer::is_md5(&told.tag, &response.body);
             let seen = odd.replace(digest.clone()) == Some(digest);
             if !proven.unwrap_or(seen) {
@@ -228,8 +229,8 @@ fn whole(response: Response, odd: &mut Option<String>) -> Result<Cached, Broken>
     })
 }
 
-/// A whole object as a file. Its size is that of its body: what was told may be an answer to HEAD
-/// that lost its length on the way.
+/// A whole object as a file. The size is taken from the body, since the metadata may come from a
+/// HEAD response without `Content-Length`.
 fn as_file(found: Cached) -> File {
     File {
         meta: Meta {

@@ -1,5 +1,5 @@
-//! Deleting: one object with or without a condition, or everything beneath a directory in
-//! batches, the zero-byte objects that some tools put in a directory's place included.
+//! Deletion: one object with or without a condition, or everything beneath a directory in batches,
+//! including the zero-byte objects that some tools create as directories.
 
 use std::collections::HashSet;
 
@@ -14,7 +14,7 @@ use crate::error::{Error, Kind, Result};
 use crate::path::VPath;
 use crate::storage::{Removed, Storage, Version};
 
-/// Times a deletion is begun anew because somebody else wrote the file meanwhile.
+/// How often a deletion is retried because another writer changed the file meanwhile.
 const TURNS: u32 = 16;
 
 impl S3 {
@@ -75,7 +75,8 @@ impl S3 {
         }
     }
 
-    /// The keys of the file at `root` and of everything beneath it, whatever their names.
+    /// The keys of the file at `root` and of everything beneath it, including keys that are not
+    /// valid paths.
     async fn doomed(&self, root: &VPath) -> Result<Vec<String>> {
         let prefix = self.client.bucket.key_prefix(root, "");
         let root_file = async {
@@ -138,7 +139,7 @@ impl S3 {
                         note(key, answer);
                     }
                 }
-                // Some servers have no batches.
+                // Some servers do not support batches.
                 None => {
                     batches = false;
                     let answers: Vec<_> = stream::iter(batch)
@@ -155,7 +156,8 @@ impl S3 {
         removed
     }
 
-    /// Deletes a batch, an answer each; `None` where the server cannot do that.
+    /// Deletes a batch and returns one result per key; `None` if the server does not support
+    /// batches.
     async fn delete_batch(&self, batch: &[String]) -> Option<Vec<Result<()>>> {
         let about = self.client.about("delete", None);
         let ask = Ask::delete_many(batch.iter().map(String::as_str));

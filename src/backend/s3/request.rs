@@ -1,5 +1,5 @@
-//! What is asked of a bucket: the request of each operation, ready to be signed. No I/O, no clock,
-//! no credentials.
+//! The requests to a bucket, one for each operation, before signing. No I/O, no clock, no
+//! credentials.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -8,28 +8,28 @@ use md5::{Digest, Md5};
 
 use super::xml;
 
-/// Keys that one DeleteObjects takes.
+/// Maximum number of keys in one DeleteObjects request.
 pub const MAX_DELETES: usize = 1000;
-/// The header that our own knowledge of a file is kept in.
+/// The header with kitbag's metadata of a file.
 pub const META: &str = "x-amz-meta-kitbag";
 
-/// One operation on a bucket, not signed yet.
+/// One request to a bucket, before signing.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Ask {
     /// `GET`, `PUT` and so on.
     pub method: &'static str,
-    /// The key; none for the bucket itself.
+    /// The key; `None` for the bucket itself.
     pub key: Option<String>,
-    /// Names and values, not encoded.
+    /// Names and values, not percent-encoded.
     pub query: Vec<(String, String)>,
-    /// Names in small letters, with their values.
+    /// Lowercase names with their values.
     pub headers: Vec<(String, String)>,
     /// The body.
     pub body: Option<Bytes>,
 }
 
-/// How an ETag is written in `If-Match`. The standard wants quotes; some gateways only
-/// understand it without.
+/// The form of an ETag in `If-Match`. The standard requires quotes; some gateways accept it only
+/// without quotes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum TagForm {
     /// `"abc"`.
@@ -52,11 +52,11 @@ impl TagForm {
 /// The condition of a change.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Condition<'a> {
-    /// None.
+    /// No condition.
     Always,
-    /// Only where nothing is.
+    /// Only if the object does not exist.
     Absent,
-    /// Only over this state.
+    /// Only if the object has this ETag.
     Matches(&'a str, TagForm),
 }
 
@@ -82,12 +82,12 @@ impl Ask {
         }
     }
 
-    /// What is known of an object.
+    /// Requests the metadata of an object.
     pub fn head(key: &str) -> Ask {
         ask("HEAD", key)
     }
 
-    /// An object; only if it is another state than `known`.
+    /// Requests an object; with `known`, only if its ETag is different.
     pub fn get(key: &str, known: Option<&str>) -> Ask {
         let ask = ask("GET", key);
         match known {
@@ -96,14 +96,14 @@ impl Ask {
         }
     }
 
-    /// Bytes `start` up to, but not including, `end` of an object; only if it is another state
-    /// than `known`.
+    /// Requests the bytes from `start` to `end` (exclusive) of an object; with `known`, only if its
+    /// ETag is different.
     pub fn get_range(key: &str, start: u64, end: u64, known: Option<&str>) -> Ask {
         let last = end.saturating_sub(1);
         Ask::get(key, known).with("range", format!("bytes={start}-{last}"))
     }
 
-    /// Stores an object; `meta` is our own knowledge of it.
+    /// Stores an object; `meta` is kitbag's metadata.
     pub fn put(key: &str, body: Bytes, mime: &str, meta: &str, condition: &Condition<'_>) -> Ask {
         let mut ask = ask("PUT", key)
             .with("content-type", mime.to_owned())
@@ -118,7 +118,7 @@ impl Ask {
         ask("DELETE", key).under(condition)
     }
 
-    /// A page of a listing, at most 1,000 keys.
+    /// Requests a page of a listing, at most 1,000 keys.
     pub fn list(prefix: &str, one_level: bool, token: Option<&str>) -> Ask {
         let mut query = vec![("list-type".to_owned(), "2".to_owned())];
         let mut add = |name: &str, value: &str| query.push((name.to_owned(), value.to_owned()));

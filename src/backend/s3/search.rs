@@ -1,6 +1,6 @@
-//! Showing many objects to a search: lists and bodies at once, as many requests under way as are
-//! allowed at every moment. The next page of the listing is asked for while the bodies of the one
-//! before are fetched, so that the pipe never runs dry between two pages.
+//! Passes many objects to a search: listing and bodies in parallel, with as many requests as
+//! allowed at any time. The next page of the listing is requested while the bodies of the previous
+//! one are fetched, so requests never pause between two pages.
 
 use std::collections::VecDeque;
 use std::future::poll_fn;
@@ -14,25 +14,26 @@ use crate::error::Result;
 use crate::path::VPath;
 use crate::storage::{Entry, File, Flow, Scan};
 
-/// Entries at hand below which the next page is asked for: so many as one page has.
+/// The next page is requested when fewer entries than this are left; one page has that many.
 const LOW: usize = 1000;
 
-/// What a search waits for.
+/// An event in a search.
 enum Event {
     Page(Option<Result<Vec<Entry>>>),
     Body(Result<Option<(VPath, File)>>),
-    /// There is nothing more to wait for.
+    /// Nothing is pending any more.
     End,
 }
 
 impl S3 {
-    /// Shows the wanted files with their bodies, in byte order, until the visitor stops.
+    /// Passes the wanted files with their bodies to the visitor, in byte order, until it stops.
     pub(super) async fn search(
         &self,
         scan: Scan<'_>,
         visit: &mut dyn FnMut(&VPath, &File) -> Flow,
     ) -> Result<()> {
-        // More are begun than may be under way, so that one slow body holds up nobody.
+        // More bodies are queued than may be in progress, so that one slow body does not block the
+        // others.
         let ahead = self.concurrency.saturating_mul(4);
         let mut pages = Box::pin(self.pages("search", scan.scope).fuse());
         let mut ready: VecDeque<Entry> = VecDeque::new();
@@ -66,7 +67,7 @@ impl S3 {
                     let wanted = |entry: &Entry| (scan.want)(&entry.path, &entry.meta);
                     ready.extend(entries.into_iter().filter(wanted));
                 }
-                // What was listed before is shown first: it may be all that is wanted.
+                // Entries from earlier pages are processed first; they may be all that is wanted.
                 Event::Page(Some(Err(error))) => {
                     failed = Some(error);
                     listed = true;

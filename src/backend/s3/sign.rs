@@ -1,5 +1,5 @@
-//! Signature Version 4, the way S3 wants it: paths encoded once, nothing normalised. Text in,
-//! headers or a query out; no clock, no network. What a request asks is not its business.
+//! AWS Signature Version 4 in the S3 variant: paths are encoded once and not normalised. Text in,
+//! headers or a query out; no clock, no network. It does not know what a request means.
 
 use std::fmt::Write;
 use std::rc::Rc;
@@ -11,24 +11,24 @@ use crate::cell::RefCell;
 use crate::order;
 use crate::time::Time;
 
-/// What stands for the body's digest where the body is not part of the signature.
+/// Replaces the body digest if the body is not part of the signature.
 pub const UNSIGNED: &str = "UNSIGNED-PAYLOAD";
 
-/// Keys to sign with. They are never shown: there is no `Debug` or `Display` on purpose.
+/// Keys to sign with. They must never be printed, so there is deliberately no `Debug` or `Display`.
 #[derive(Clone)]
 pub struct Credentials {
-    /// The public half.
+    /// The access key id (public).
     pub access_key_id: String,
-    /// The secret half.
+    /// The secret access key.
     pub secret_access_key: String,
-    /// The token that comes with keys lent for a while.
+    /// The session token of temporary keys.
     pub session_token: Option<String>,
-    /// When they end, where they do.
+    /// When they expire, if they do.
     pub expires: Option<Time>,
 }
 
-/// Keys, with what was derived of them last: a day's signatures all share it, and deriving it
-/// takes half the digests of a signature.
+/// Keys with the signing key derived last. All signatures of a day share the signing key, and
+/// deriving it takes half the digests of a signature.
 pub struct Keys {
     /// The keys.
     pub credentials: Credentials,
@@ -36,7 +36,7 @@ pub struct Keys {
 }
 
 impl Keys {
-    /// Keys that nothing is derived of yet.
+    /// Keys without a derived signing key.
     pub fn new(credentials: Credentials) -> Keys {
         Keys {
             credentials,
@@ -44,7 +44,7 @@ impl Keys {
         }
     }
 
-    /// What signs on that day in that domain.
+    /// The signing key for that day and domain.
     fn derived(&self, stamp: &str, domain: Domain<'_>) -> Rc<[u8]> {
         let scope = credential_scope(stamp, domain);
         if let Some((known, key)) = &*self.derived.borrow()
@@ -63,34 +63,34 @@ impl Keys {
     }
 }
 
-/// The service and region a signature is good for.
+/// The service and region in which a signature is valid.
 #[derive(Clone, Copy, Debug)]
 pub struct Domain<'a> {
     /// Such as `us-east-1`.
     pub region: &'a str,
-    /// `s3`; another only in the published test suite.
+    /// `s3`; different only in the published test suite.
     pub service: &'a str,
 }
 
-/// A request as far as it is signed.
+/// The signed parts of a request.
 #[derive(Clone, Copy, Debug)]
 pub struct Parts<'a> {
     /// `GET`, `PUT` and so on.
     pub method: &'a str,
-    /// The path as it goes over the wire, percent-encoded.
+    /// The percent-encoded path, as sent.
     pub path: &'a str,
-    /// Names and values, not encoded.
+    /// Names and values, not percent-encoded.
     pub query: &'a [(String, String)],
-    /// Names in small letters, with their values; `host` is one of them.
+    /// Lowercase names with their values, including `host`.
     pub headers: &'a [(String, String)],
 }
 
-/// Percent-encodes everything but letters, digits and `-._~`.
+/// Percent-encodes everything except letters, digits and `-._~`.
 pub fn encode(text: &str) -> String {
     encode_but(text, false)
 }
 
-/// Percent-encodes a path, whose `/` stay.
+/// Percent-encodes a path, except for `/`.
 pub fn encode_path(text: &str) -> String {
     encode_but(text, true)
 }
@@ -110,7 +110,7 @@ fn encode_but(text: &str, keep_slash: bool) -> String {
     out
 }
 
-/// The query as it is signed and sent: encoded, in order of the encoded names and values.
+/// The query as signed and sent: percent-encoded and sorted by encoded names and values.
 pub fn canonical_query(query: &[(String, String)]) -> String {
     let mut pairs: Vec<(String, String)> = query
         .iter()
@@ -129,7 +129,7 @@ pub fn canonical_query(query: &[(String, String)]) -> String {
     out
 }
 
-/// A digest in hexadecimal.
+/// A SHA-256 digest in hexadecimal.
 pub fn sha256_hex(bytes: &[u8]) -> String {
     if bytes.is_empty() {
         return NOTHING.to_owned();
@@ -137,7 +137,7 @@ pub fn sha256_hex(bytes: &[u8]) -> String {
     hex(&Sha256::digest(bytes))
 }
 
-/// The digest of no bytes, which is what most requests have for a body.
+/// The digest of an empty body, which most requests have.
 const NOTHING: &str = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
 
 fn hex(bytes: &[u8]) -> String {
@@ -148,7 +148,7 @@ fn hex(bytes: &[u8]) -> String {
         .collect()
 }
 
-/// `20130524T000000Z`.
+/// A timestamp like `20130524T000000Z`.
 pub fn stamp(time: Time) -> String {
     let text = time.to_string();
     let mut out: String = text
@@ -167,7 +167,7 @@ fn day(stamp: &str) -> &str {
 }
 
 fn mac(key: &[u8], text: &str) -> Vec<u8> {
-    // A MAC of this kind takes a key of any length, so the error never happens.
+    // HMAC accepts keys of any length, so this error never happens.
     match Hmac::<Sha256>::new_from_slice(key) {
         Ok(mut mac) => {
             mac.update(text.as_bytes());
@@ -177,7 +177,7 @@ fn mac(key: &[u8], text: &str) -> Vec<u8> {
     }
 }
 
-/// The canonical request, and the names of its headers.
+/// The canonical request and the names of its signed headers.
 fn canonical_request(parts: Parts<'_>, payload: &str) -> (String, String) {
     let mut headers: Vec<(&str, String)> = parts
         .headers
@@ -203,7 +203,7 @@ fn canonical_request(parts: Parts<'_>, payload: &str) -> (String, String) {
     (text, names)
 }
 
-/// A header's value as it is signed: trimmed, runs of spaces made one.
+/// A header value as signed: trimmed, with runs of spaces reduced to one.
 fn squeeze(value: &str) -> String {
     value
         .split(' ')
@@ -230,8 +230,8 @@ fn credential_scope(stamp: &str, domain: Domain<'_>) -> String {
     )
 }
 
-/// The value of `authorization`. The headers must hold everything that is to be signed, the date
-/// and the token included.
+/// The value of the `authorization` header. `parts` must contain all headers to be signed,
+/// including the date and the session token.
 pub fn authorization(
     parts: Parts<'_>,
     payload: &str,
@@ -250,8 +250,8 @@ pub fn authorization(
     )
 }
 
-/// The query of a presigned request, good for `seconds`. The body is not part of it; the headers
-/// are, and must be sent as they were signed.
+/// The query of a presigned request, valid for `seconds`. The body is not signed; the headers are,
+/// and must be sent unchanged.
 pub fn presigned_query(
     parts: Parts<'_>,
     seconds: u32,
@@ -296,7 +296,7 @@ pub fn presigned_query(
     )
 }
 
-/// The published examples. Public, so that the wasm build can be held to them too.
+/// The published examples. The module is public so that the wasm build can be tested with them too.
 #[cfg(any(test, feature = "testing"))]
 pub mod examples;
 

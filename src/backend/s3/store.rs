@@ -1,4 +1,4 @@
-//! Objects as files: reading, listing, and what the storage promises.
+//! Objects as files: reading, listing, and the guarantees of the storage.
 
 use std::cell::Cell;
 use std::collections::VecDeque;
@@ -29,28 +29,28 @@ use crate::storage::{
     Scan, Scope, Storage, Version,
 };
 
-/// How it is known what the server does with conditions.
+/// How to determine which conditional requests the server honours.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Trust {
-    /// Tried out at the first write.
+    /// Run a probe at the first write.
     #[default]
     Probe,
-    /// It does what the standard says.
+    /// Assume what the standard requires.
     Standard,
-    /// It ignores them.
+    /// Assume that it ignores conditions.
     Nothing,
 }
 
-/// How a bucket is used.
+/// Options for using a bucket.
 #[derive(Clone, Debug)]
 pub struct S3Options {
-    /// Requests at once.
+    /// Maximum number of parallel requests.
     pub concurrency: usize,
-    /// Bytes of bodies to keep; 0 for none.
+    /// Size of the body cache in bytes; 0 disables it.
     pub cache_bytes: usize,
-    /// How patiently requests are repeated.
+    /// The retry policy.
     pub retry: Retry,
-    /// How it is known what the server does with conditions.
+    /// How to determine which conditional requests the server honours.
     pub trust: Trust,
 }
 
@@ -65,14 +65,16 @@ impl Default for S3Options {
     }
 }
 
-/// One PUT takes no more than this.
+/// The maximum size of one PUT.
 const MAX_FILE: u64 = 5 * 1024 * 1024 * 1024;
-/// The first part of a file that is fetched for a page of it. It takes hardly longer than a byte.
+/// The size of the first part that is fetched for a page. This is about as fast as fetching one
+/// byte.
 pub(super) const PART: u64 = 64 * 1024;
-/// Notes of files read lately, which a write names as what came before it.
+/// Number of notes of recently read files that are kept; a write refers to the note of the object
+/// it replaces.
 const NOTES: usize = 128;
 
-/// A bucket, or a directory of it, as a place for files.
+/// A bucket, or a directory in it, as a storage.
 pub struct S3 {
     pub(super) client: Client,
     pub(super) cache: Cache,
@@ -80,15 +82,15 @@ pub struct S3 {
     pub(super) concurrency: usize,
     conditions: Cell<Option<Conditions>>,
     probing: Mutex<()>,
-    /// Whether parts of objects can be fetched; unlearnt where an answer does not say which part
-    /// it is, as in a page whose bucket does not expose `Content-Range`.
+    /// Whether parts of objects can be fetched. Set to `false` if a response does not say which
+    /// part it is, for example in a page whose bucket does not expose `Content-Range`.
     pub(super) parts: Cell<bool>,
     notes: RefCell<VecDeque<(String, String, Note)>>,
     warn: Box<dyn Fn(&str)>,
 }
 
 impl S3 {
-    /// A place in `bucket`; `warn` is told what its owner should know.
+    /// A storage in `bucket`; `warn` receives warnings for the application.
     pub fn new(
         bucket: Bucket,
         wire: Rc<dyn Wire>,
@@ -117,7 +119,7 @@ impl S3 {
         self.client.bucket.key(path)
     }
 
-    /// What the server does with conditions, tried out if that is not known yet.
+    /// The conditions that the server honours; runs the probe if they are not known yet.
     pub(super) async fn conditions(&self) -> Result<Conditions> {
         if let Some(known) = self.conditions.get() {
             return Ok(known);
@@ -136,12 +138,12 @@ impl S3 {
         Ok(found)
     }
 
-    /// What is known already of what the server does with conditions.
+    /// The conditions that the server is known to honour so far.
     pub(super) fn known_conditions(&self) -> Conditions {
         self.conditions.get().unwrap_or(Conditions::NONE)
     }
 
-    /// Keeps in mind what was beside a state of an object that was read.
+    /// Keeps the note of an object that was read.
     pub(super) fn remember(&self, key: &str, told: &Told) {
         let Some(note) = &told.note else { return };
         let mut notes = self.notes.borrow_mut();
@@ -152,14 +154,14 @@ impl S3 {
         notes.push_back((key.to_owned(), told.tag.clone(), note.clone()));
     }
 
-    /// What was beside that state of an object, where it was read lately.
+    /// The note of an object with that ETag, if it was read recently.
     pub(super) fn recall(&self, key: &str, tag: &str) -> Option<Note> {
         let notes = self.notes.borrow();
         let known = notes.iter().rev().find(|(k, t, _)| k == key && t == tag);
         known.map(|(.., note)| note.clone())
     }
 
-    /// A page of keys that start with `prefix`.
+    /// A page of the keys that start with `prefix`.
     pub(super) async fn page(
         &self,
         operation: &'static str,
@@ -198,8 +200,8 @@ impl S3 {
             .collect()
     }
 
-    /// Every file in scope, a page at a time. The first page and the file that may stand at the
-    /// root of the scope are asked for together.
+    /// Every file in scope, one page at a time. The first page and the file that may exist at the
+    /// root of the scope are requested in parallel.
     pub(super) fn pages<'a>(
         &'a self,
         operation: &'static str,

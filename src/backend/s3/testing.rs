@@ -1,5 +1,5 @@
-//! An S3 server in memory for native tests, with the habits of real ones: conditions honoured or
-//! ignored, ETags wanted with or without quotes, answers lost, cut or corrupted on the way.
+//! An in-memory S3 server for native tests that imitates real servers: conditions honoured or
+//! ignored, ETags with or without quotes, responses lost, cut or corrupted.
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
@@ -21,7 +21,7 @@ use crate::cell::RefCell;
 use crate::env::http::{Http, HttpError, Request, Response};
 use crate::env::timer;
 
-/// Runs a future whose waits end by themselves.
+/// Runs a future whose waits need no external wake-up.
 pub fn block_on<T>(future: impl Future<Output = T>) -> T {
     let mut future = Box::pin(future);
     let mut context = Context::from_waker(Waker::noop());
@@ -33,36 +33,36 @@ pub fn block_on<T>(future: impl Future<Output = T>) -> T {
     panic!("it hangs");
 }
 
-/// What happens to one request.
+/// The fault of one request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Fault {
-    /// Nothing.
+    /// No fault.
     None,
-    /// The connection ends before the server sees it.
+    /// The connection fails before the server gets the request.
     Before,
-    /// The server does it, and the answer is lost.
+    /// The server executes the request, but the response is lost.
     After,
-    /// A proxy answers in the server's place.
+    /// A proxy responds instead of the server.
     Status(u16, &'static str),
-    /// Half of the body arrives, though the whole is announced.
+    /// Half of the body arrives, but `Content-Length` announces all of it.
     Cut,
-    /// Half of the body arrives, and nobody tells.
+    /// Half of the body arrives without any sign of it.
     CutSilently,
-    /// One bit of the body is another.
+    /// One bit of the body is flipped.
     Corrupt,
-    /// No answer ever comes.
+    /// No response ever arrives.
     Hang,
 }
 
-/// What the server makes of `Range`.
+/// How the server handles `Range`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ranges {
     Honoured,
-    /// The whole comes.
+    /// The whole object is returned.
     Ignored,
-    /// The part comes, and nothing says which it is, as to a page without leave to know.
+    /// The part is returned without `Content-Range`, as in a page whose bucket does not expose it.
     Unnamed,
-    /// The object is kept packed, and the host unpacks what comes.
+    /// The object is stored compressed, and the host decompresses the response.
     Packed,
 }
 
@@ -86,7 +86,7 @@ pub struct Server {
     #[expect(clippy::type_complexity, reason = "a test's own script")]
     pub script: RefCell<Box<dyn FnMut(&Request) -> Fault>>,
     pub most: Cell<usize>,
-    /// Bytes of bodies that were answered.
+    /// Total bytes of response bodies.
     pub moved: Cell<usize>,
     pub ranges: Cell<Ranges>,
     busy: Cell<usize>,
@@ -114,7 +114,7 @@ impl Server {
         drop(self.script.replace(Box::new(script)));
     }
 
-    /// The next requests meet these faults, those after them none.
+    /// The next requests with that method get these faults, later ones none.
     pub fn faults(&self, method: &'static str, faults: Vec<Fault>) {
         let mut faults = faults.into_iter();
         self.script(move |request| match request.method == method {
@@ -143,7 +143,7 @@ impl Server {
         self.objects.borrow().keys().cloned().collect()
     }
 
-    /// How many requests of that beginning were made since the last time.
+    /// The number of requests whose log line starts with `beginning`, since the last call.
     pub fn count(&self, beginning: &str) -> usize {
         let log = self.log.take();
         log.iter()
@@ -422,7 +422,7 @@ impl Http for Server {
             self.most.set(self.most.get().max(self.busy.get()));
             self.sent.borrow_mut().push(request.clone());
             let fault = (self.script.borrow_mut())(&request);
-            // Others have their turn while this one is under way.
+            // Other requests run while this one is in progress.
             timer::sleep(std::time::Duration::ZERO).await;
             let answer = match fault {
                 Fault::None => Ok(self.answer(&request)),
@@ -462,12 +462,12 @@ impl Http for Server {
     }
 }
 
-/// A backend over the server, with keys that no text may ever show.
+/// A backend over the server, with keys that must not appear in any text.
 pub fn storage(server: &Rc<Server>, options: S3Options, prefix: &str) -> S3 {
     storage_that_warns(server, options, prefix, Box::new(|_| {}))
 }
 
-/// The same, whose warnings are heard.
+/// The same, with a callback for warnings.
 pub fn storage_that_warns(
     server: &Rc<Server>,
     options: S3Options,

@@ -1,4 +1,4 @@
-//! How the whole behaves over the server in memory.
+//! The behaviour of the whole backend over the in-memory server.
 
 mod changing;
 mod reading;
@@ -153,7 +153,7 @@ fn trouble_on_the_way_is_overcome_or_told_but_never_believed() {
             ),
             "{fault:?}: {error:?}"
         );
-        // Answers without a body have nothing to cut.
+        // Responses without a body cannot be cut.
         if !matches!(fault, Fault::Cut | Fault::CutSilently) {
             let again = fault.clone();
             server.script(move |_| again.clone());
@@ -226,7 +226,7 @@ fn no_text_ever_shows_a_secret() {
         ];
         for error in errors {
             let text = format!("{error} {error:?}");
-            // The code a server gives is shown; one that is our key id is a server's own doing.
+            // A server's error code is shown, even if the server puts a key id there.
             if fault != Fault::Status(500, "AKIDSECRET") {
                 assert!(!text.contains("AKID"), "{text}");
             }

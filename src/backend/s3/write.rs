@@ -1,6 +1,6 @@
-//! Changing one object. A change under a condition is safe to send again; when its answer was
-//! lost and the condition then fails, the object itself tells whose change it was, because every
-//! write has a name and remembers the names of those before it.
+//! Changing one object. A conditional change is safe to send again. If a response was lost and the
+//! condition then fails, the object itself shows whose change it contains, because every write has
+//! an id and stores the ids of the writes before it.
 
 use std::rc::Rc;
 
@@ -15,32 +15,32 @@ use crate::error::{Error, Kind, Result};
 use crate::path::VPath;
 use crate::storage::{Meta, NewFile, PutMode, Version};
 
-/// What became of a change whose answer was lost.
+/// The outcome of a change whose response was lost.
 enum Fate {
-    /// It is the newest state.
+    /// It happened and is the current version.
     Newest(Told),
-    /// It was made, and others came after it.
+    /// It happened, and other writes followed.
     Followed(Told),
-    /// It was not made yet: what it was to be made over is still there.
+    /// It has not happened yet: the object still has the version to be replaced.
     Waiting,
-    /// It was not made, and what it was to be made over was changed by others.
+    /// It did not happen, and others have replaced the version that it was based on.
     NotMade,
-    /// There is no telling.
+    /// The outcome cannot be determined.
     Unknown,
 }
 
-/// One change, on its way.
+/// A change in progress.
 struct Change<'a> {
     path: &'a VPath,
     key: &'a str,
     mode: &'a PutMode,
-    /// What stands beside the new state.
+    /// The note of the new version.
     note: Note,
-    /// The name of the write that it is made over.
+    /// The id of the write that produced the version to be replaced.
     over: Option<String>,
 }
 
-/// A name for a write. Only the writes of one file may not meet.
+/// An id for a write. It must be unique only among the writes of one file.
 fn name() -> String {
     let mut id = random::id();
     id.truncate(12);
@@ -104,7 +104,7 @@ impl S3 {
                     let body = file.body;
                     self.cache.put(&key, Cached { told, body });
                 } else {
-                    // Others wrote after us; what they wrote is not known.
+                    // Others wrote afterwards; their content is unknown.
                     self.cache.forget(&key);
                 }
                 Ok(meta)
@@ -116,7 +116,7 @@ impl S3 {
         }
     }
 
-    /// The server checks.
+    /// A write whose condition the server checks.
     async fn put_under(
         &self,
         change: &Change<'_>,
@@ -139,7 +139,8 @@ impl S3 {
                 if lost {
                     return self.found_out(change, change.refusal()).await;
                 }
-                // Two creates met; the server wants the loser to ask again to see the winner.
+                // Two creates collided; S3 requires the loser to retry, and the retry shows the
+                // winner.
                 if failure.is_race() && *change.mode == PutMode::Create {
                     let failure = Failure {
                         transient: true,
@@ -156,7 +157,7 @@ impl S3 {
             }
             lost |= failure.uncertain;
             if failure.uncertain && matches!(change.mode, PutMode::Update(_)) {
-                // Looking at once leaves others less time to write over the traces.
+                // An immediate check leaves other writers less time to replace the object.
                 if let Some(answer) = self.look(change).await {
                     return answer;
                 }
@@ -171,7 +172,8 @@ impl S3 {
         }
     }
 
-    /// The server does not check, so it is looked at first; calls of this instance take turns.
+    /// A write on a server that does not check conditions: the object is checked first, while calls
+    /// of this instance on the path wait for each other.
     async fn put_after_a_look(&self, change: &Change<'_>, file: &NewFile) -> Result<Told> {
         let about = self.client.about("write", Some(change.path));
         let ask = change.ask(file, &Condition::Always);
@@ -214,7 +216,7 @@ impl S3 {
         }
     }
 
-    /// What is known of a file that was stored just now.
+    /// The metadata of a file that was just stored.
     async fn stored(
         &self,
         change: &Change<'_>,
@@ -222,7 +224,8 @@ impl S3 {
         response: &Response,
     ) -> Result<Told> {
         let Some(tag) = tag_of(response) else {
-            // A page whose bucket does not expose ETags learns here what is missing.
+            // In a page whose bucket does not expose ETags, the error of this request says what is
+            // missing.
             let seen = self.head("write", change.path, change.key).await;
             return match seen.map_err(|failure| failure.error)? {
                 Some(told) => Ok(told),
@@ -244,7 +247,7 @@ impl S3 {
         })
     }
 
-    /// What became of a change whose answer was just lost; `None` where it may still be made.
+    /// The outcome of a change whose response was just lost; `None` if it may still happen.
     async fn look(&self, change: &Change<'_>) -> Option<Result<Told>> {
         let seen = self.head("write", change.path, change.key).await.ok()?;
         match change.fate(seen) {
@@ -255,7 +258,7 @@ impl S3 {
         }
     }
 
-    /// Ends a change whose answer was lost: as done, or with `otherwise`.
+    /// Completes a change whose response was lost: as successful, or with the error `otherwise`.
     async fn found_out(&self, change: &Change<'_>, otherwise: Error) -> Result<Told> {
         let seen = self.head("write", change.path, change.key).await;
         let Ok(seen) = seen else {
@@ -327,7 +330,7 @@ impl Change<'_> {
         match self.mode {
             PutMode::Create | PutMode::Overwrite => Fate::NotMade,
             PutMode::Update(Version::Tag(tag)) if seen.tag == **tag => Fate::Waiting,
-            // The line from what we meant to change to what is there now is whole, without us.
+            // The write history is complete and lacks our write.
             PutMode::Update(_) if self.over.as_ref().is_some_and(has) => Fate::NotMade,
             PutMode::Update(_) => Fate::Unknown,
         }

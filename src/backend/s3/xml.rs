@@ -1,11 +1,12 @@
-//! A reader for the little XML that S3 speaks: elements and text, no attributes worth having, no
-//! document types. A general XML crate weighs more than this whole backend. Anything cut short,
-//! badly nested or trailing is an error, so that a truncated listing never passes for a short one.
+//! A parser for the subset of XML that S3 uses: elements and text, without significant attributes
+//! or document types. A general XML crate is larger than this whole backend. Truncated, badly
+//! nested or trailing content is an error, so that a truncated listing is never taken for a short
+//! one.
 
 use std::borrow::Cow;
 use std::fmt;
 
-/// What is wrong with a document.
+/// Why a document is malformed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Broken(pub &'static str);
 
@@ -15,38 +16,38 @@ impl fmt::Display for Broken {
     }
 }
 
-/// An element with what is inside it.
+/// An element with its content.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Element {
-    /// Its name, without a namespace's prefix.
+    /// The name without a namespace prefix.
     pub name: String,
-    /// Its own text, entities resolved.
+    /// The direct text with entities resolved.
     pub text: String,
-    /// The elements inside, in order.
+    /// The child elements, in order.
     pub children: Vec<Element>,
 }
 
 impl Element {
-    /// The first element of that name directly inside.
+    /// The first child element with that name.
     pub fn child(&self, name: &str) -> Option<&Element> {
         self.children.iter().find(|child| child.name == name)
     }
 
-    /// Every element of that name directly inside.
+    /// All child elements with that name.
     pub fn all<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a Element> {
         self.children.iter().filter(move |child| child.name == name)
     }
 
-    /// The text of the first element of that name directly inside.
+    /// The text of the first child element with that name.
     pub fn text_of(&self, name: &str) -> Option<&str> {
         self.child(name).map(|child| child.text.as_str())
     }
 }
 
-/// The deepest nesting that is read; S3 uses five.
+/// The maximum nesting depth; S3 uses five.
 const DEEPEST: usize = 32;
 
-/// Reads a whole document.
+/// Parses a complete document.
 pub fn parse(bytes: &[u8]) -> Result<Element, Broken> {
     let text = std::str::from_utf8(bytes).map_err(|_| Broken("it is not UTF-8"))?;
     let mut rest = text.trim_start_matches('\u{feff}');
@@ -143,7 +144,7 @@ fn local(name: &str) -> &str {
     name.rsplit(':').next().unwrap_or(name)
 }
 
-/// Text with its entities resolved. Control characters pass, since a key may hold any.
+/// Text with entities resolved. Control characters are allowed, since a key may contain any.
 fn resolve(text: &str) -> Result<Cow<'_, str>, Broken> {
     if !text.contains('&') {
         return Ok(Cow::Borrowed(text));
@@ -178,7 +179,7 @@ fn numbered(name: &str) -> Option<char> {
     char::from_u32(code)
 }
 
-/// Text made fit to stand inside an element.
+/// Escapes text for use inside an element.
 pub fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {

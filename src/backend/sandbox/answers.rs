@@ -1,4 +1,4 @@
-//! What a sandbox's answers say: of a file, and of what went wrong.
+//! Parses the results of a sandbox: file metadata and errors.
 
 use std::rc::Rc;
 
@@ -43,7 +43,7 @@ pub(super) fn meta(size: u64, modified: Time, version: Option<String>) -> Meta {
     }
 }
 
-/// `F size time …` of a file, or the letter of what else it is.
+/// Parses `F size time …` for a file, or the letter for anything else.
 pub(super) fn told(line: &str) -> Result<Option<Meta>, char> {
     let mut words = line.split_whitespace();
     match words.next() {

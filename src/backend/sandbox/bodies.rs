@@ -1,4 +1,4 @@
-//! One file at a time: fetching it whole, also in pieces, and changing it only as it was.
+//! Operations on one file: reading it completely, in parts if necessary, and conditional changes.
 
 use bytes::Bytes;
 
@@ -10,9 +10,9 @@ use crate::error::{Error, Kind, Result};
 use crate::path::VPath;
 use crate::storage::{File, Meta, NewFile, PutMode, Storage, Version};
 
-/// Bytes of a body in one command; a shell takes 128 KiB for one argument.
+/// Maximum bytes of a body in one command; a shell accepts 128 KiB for one argument.
 pub(super) const PUT_CHUNK: usize = 60 * 1024;
-/// Tries of a read or write that met another writer.
+/// Maximum attempts of a read or write that conflicts with another writer.
 const TRIES: u32 = 64;
 
 impl<M: Machine> Sandbox<M> {
@@ -28,8 +28,8 @@ impl<M: Machine> Sandbox<M> {
                 return Err(too_large(path, known.size, self.max_file_bytes));
             }
             let mut body = wire::bytes(encoded).ok_or_else(|| odd(&answer))?;
-            // Fewer bytes than it was said to have: it was removed or cut meanwhile, and the next
-            // look tells. Some files of the system's never have as many as they are said to have.
+            // Fewer bytes than announced: the file was removed or truncated meanwhile, and a second
+            // attempt decides. Some system files never have as many bytes as announced.
             let short = (body.len() as u64) < known.size.min(asked as u64);
             if short && before.as_ref() != Some(&answer) {
                 before = Some(answer);
@@ -37,7 +37,7 @@ impl<M: Machine> Sandbox<M> {
             }
             let whole = body.len() as u64 >= known.size || body.len() < asked;
             if !whole && !self.rest(&real, &mut body, known.size).await? {
-                // It was changed while it was fetched piece by piece.
+                // The file changed while its parts were fetched.
                 continue;
             }
             let version = wire::checksum(&body);
@@ -49,7 +49,7 @@ impl<M: Machine> Sandbox<M> {
         Err(Error::conflict(path))
     }
 
-    /// Fetches the rest of a file; `false` where it is not the same file any more.
+    /// Fetches the rest of a file; `false` if the file has changed.
     async fn rest(&self, real: &str, body: &mut Vec<u8>, size: u64) -> Result<bool> {
         if let Some(all) = self.machine.download(real).await? {
             *body = all.to_vec();
@@ -82,7 +82,7 @@ impl<M: Machine> Sandbox<M> {
             let aside = format!("{dir}/{RESERVED}t-{}", random::id());
             let small = file.body.len() <= PUT_CHUNK;
             if !small && let Err(error) = self.aside(path, &aside, &file.body).await {
-                // What was written is of no use now; what went wrong is what counts.
+                // The temporary file is useless now; the first error is the one to return.
                 let _ = self.run(&script::discard(&aside)).await;
                 return Err(error);
             }
@@ -118,7 +118,7 @@ impl<M: Machine> Sandbox<M> {
         Err(Error::conflict(path))
     }
 
-    /// Writes a large body aside, by an upload or in pieces.
+    /// Writes a large body to a temporary file, by upload or in parts.
     async fn aside(&self, path: &VPath, aside: &str, body: &Bytes) -> Result<()> {
         if self.machine.upload(aside, body).await? {
             return Ok(());

@@ -1,5 +1,5 @@
-//! The machine behind a sandbox, as the host lends it: a way to run commands, and perhaps ways
-//! to move files.
+//! The machine behind a sandbox, as passed in by the host: a function that runs commands, and
+//! optional functions that transfer files.
 
 use bytes::Bytes;
 use js_sys::{Array, Function};
@@ -12,7 +12,7 @@ use crate::error::{Error, Kind, Result};
 use crate::protocol::ExecuteResult;
 use crate::storage::Pending;
 
-/// A machine that the host lends.
+/// A machine that the host passes in.
 pub struct HostMachine {
     shell: HostShell,
     upload: Option<Function>,
@@ -20,7 +20,8 @@ pub struct HostMachine {
 }
 
 impl HostMachine {
-    /// Commands by `shell`; files by the other two, where they are there.
+    /// Runs commands with `shell`, and transfers files with the other two functions if they are
+    /// given.
     pub fn new(
         shell: HostShell,
         upload: Option<Function>,
@@ -34,7 +35,7 @@ impl HostMachine {
     }
 }
 
-/// The only answer of a batch of one.
+/// The only result of a batch of one.
 fn only(answer: JsValue, method: &str) -> Result<JsValue> {
     let answers = Array::from(&answer);
     let answer = answers.get(0);

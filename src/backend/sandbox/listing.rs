@@ -1,4 +1,4 @@
-//! Many files at once: a level, a tree, and the bodies that a search looks through.
+//! Operations on many files: one level, a tree, and the bodies for a search.
 
 use bytes::Bytes;
 
@@ -10,7 +10,7 @@ use crate::order;
 use crate::path::VPath;
 use crate::storage::{Entry, File, Flow, Listing, Scope, literal_dir};
 
-/// Bytes of names in one answer.
+/// Maximum bytes of names in one result.
 const NAMES: usize = 8 << 20;
 
 impl<M: Machine> Sandbox<M> {
@@ -58,10 +58,10 @@ impl<M: Machine> Sandbox<M> {
         ))
     }
 
-    /// The files in scope, in order; with a text, only those that contain it.
+    /// The files in scope, in order; with a literal, only those that contain it.
     pub(super) async fn files(&self, scope: &Scope, literal: Option<&[u8]>) -> Result<Vec<Entry>> {
         let dir = literal_dir(scope);
-        // A shell's variable holds no NUL, and a line of grep's no line break.
+        // A shell variable cannot contain NUL, and a grep line cannot contain a line break.
         let literal = literal.filter(|text| {
             !text.is_empty() && text.len() < PUT_CHUNK && memchr::memchr2(0, b'\n', text).is_none()
         });
@@ -83,7 +83,7 @@ impl<M: Machine> Sandbox<M> {
                 });
             }
         }
-        // A file may stand at the root of the scope as well as a directory.
+        // The root of the scope may be a file instead of a directory.
         if files.is_empty() && scope.prefix.is_empty() && !scope.root.is_root() {
             let found = self.look(&scope.root).await?;
             files.extend(found.map(|meta| Entry {
@@ -95,7 +95,7 @@ impl<M: Machine> Sandbox<M> {
         Ok(files)
     }
 
-    /// Several bodies in one command; those that cannot be read are left out.
+    /// Reads several bodies with one command; unreadable files are skipped.
     pub(super) async fn bodies(
         &self,
         batch: &[Entry],
@@ -103,7 +103,7 @@ impl<M: Machine> Sandbox<M> {
     ) -> Result<Flow> {
         let reals: Vec<String> = batch.iter().map(|entry| self.real(&entry.path)).collect();
         let largest = batch.iter().map(|entry| entry.meta.size).max().unwrap_or(0);
-        // One more byte tells of a file that has grown meanwhile.
+        // One more byte shows that a file has grown meanwhile.
         let count = usize::try_from(largest)
             .unwrap_or(usize::MAX)
             .saturating_add(1);
@@ -112,7 +112,7 @@ impl<M: Machine> Sandbox<M> {
             _ => self.try_run(&script::heads(&reals, count)).await?,
         };
         let Some(answer) = answer else {
-            // One file, or an answer that was cut: file by file then.
+            // One file, or a truncated result: read file by file.
             for entry in batch {
                 if let Ok(Some(file)) = self.fetch(&entry.path).await
                     && visit(&entry.path, &file).is_break()
@@ -131,7 +131,7 @@ impl<M: Machine> Sandbox<M> {
             };
             let body = wire::bytes(encoded).ok_or_else(|| odd(&answer))?;
             let file = if (body.len() as u64) < known.size {
-                // It was removed or cut between the look at it and the reading.
+                // The file was removed or truncated between `stat` and `head`.
                 match self.fetch(&entry.path).await {
                     Ok(Some(file)) => file,
                     _ => continue,
@@ -150,7 +150,7 @@ impl<M: Machine> Sandbox<M> {
     }
 }
 
-/// The end of a batch that begins at `from`: so many bytes, and so many files, at most.
+/// The end of the batch that begins at `from`, limited in bytes and number of files.
 pub(super) fn batch_end(files: &[Entry], from: usize, bytes: usize) -> usize {
     const FILES: usize = 200;
     let mut sum = 0u64;

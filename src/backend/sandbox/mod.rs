@@ -1,7 +1,8 @@
-//! Files of a machine that can only be reached by running commands there. Every operation is a
-//! script of the shell ([`script`]) whose arguments cannot become syntax and whose answer is
-//! marked ([`wire`]). Large bodies go in pieces, or by the sandbox's own uploads and downloads
-//! where it has them. A search is narrowed by `grep` over there; what matches is decided here.
+//! Files on a machine that can only be reached by running commands. Every operation is a shell
+//! script ([`script`]) whose arguments cannot become syntax and whose output is enclosed in markers
+//! ([`wire`]). Large bodies are transferred in parts, or by the sandbox's own upload and download
+//! functions if it has them. For a search, `grep` on the machine preselects files; the matching
+//! itself happens here.
 
 mod answers;
 mod bodies;
@@ -35,26 +36,26 @@ use crate::storage::{
     Storage, Version,
 };
 
-/// Bytes of bodies in one answer, to begin with; less where answers are cut.
+/// Initial bytes of bodies in one result; reduced if results are truncated.
 const GET_CHUNK: usize = 512 * 1024;
 
-/// The least that is asked for before giving up on a sandbox that cuts its answers.
+/// The smallest part size that is tried with a sandbox that truncates its output.
 const LEAST_CHUNK: usize = 1024;
 
-/// Bytes of bodies that one search fetches at most.
+/// Maximum bytes of bodies that one search fetches.
 const SEARCHED: u64 = 256 << 20;
 
-/// The way to run commands in a sandbox, and to move files where it has one of its own.
+/// Runs commands in a sandbox, and transfers files if the sandbox supports it.
 pub trait Machine {
-    /// Runs a command to its end.
+    /// Runs a command and waits for its end.
     fn run<'a>(&'a self, command: &'a str) -> Pending<'a, ExecuteResult>;
 
-    /// Puts a file at a path of the sandbox; `false` where there is no such way.
+    /// Uploads a file to a path in the sandbox; `false` if uploads are not supported.
     fn upload<'a>(&'a self, _path: &'a str, _body: &'a Bytes) -> Pending<'a, bool> {
         Box::pin(std::future::ready(Ok(false)))
     }
 
-    /// Fetches a file; `None` where there is no such way.
+    /// Downloads a file; `None` if downloads are not supported.
     fn download<'a>(&'a self, _path: &'a str) -> Pending<'a, Option<Bytes>> {
         Box::pin(std::future::ready(Ok(None)))
     }
@@ -63,14 +64,14 @@ pub trait Machine {
 /// A sandbox as a storage.
 pub struct Sandbox<M> {
     machine: M,
-    /// What stands before every path over there; empty for the root itself.
+    /// The prefix of every path in the sandbox; empty for the root directory.
     root: String,
     max_file_bytes: u64,
     chunk: Cell<usize>,
 }
 
 impl<M: Machine> Sandbox<M> {
-    /// The sandbox behind `machine`; its directory `root` is `/` here.
+    /// A storage over `machine`; the directory `root` there is `/` here.
     pub fn new(machine: M, root: &str, max_file_bytes: u64) -> Sandbox<M> {
         Sandbox {
             machine,
@@ -104,7 +105,8 @@ impl<M: Machine> Sandbox<M> {
         Ok(self.real(path))
     }
 
-    /// Runs a script and gives what it printed between its marks; `None` where that was cut.
+    /// Runs a script and returns its output between the markers; `None` if the output was
+    /// truncated.
     async fn try_run(&self, script: &str) -> Result<Option<String>> {
         let frame = wire::Frame::new();
         let answer = self.machine.run(&frame.around(script)).await?;
@@ -124,7 +126,8 @@ impl<M: Machine> Sandbox<M> {
         })
     }
 
-    /// Runs what asks for so many bytes, and for fewer where the answer was cut.
+    /// Runs a script that requests a number of bytes; halves the number while the output is
+    /// truncated.
     async fn run_sized(&self, script: impl Fn(usize) -> String) -> Result<(String, usize)> {
         loop {
             let chunk = self.chunk.get();

@@ -1,14 +1,14 @@
-//! The shell scripts of a sandbox. POSIX `sh` with the usual small tools, busybox included:
-//! `base64`, `sha256sum`, `find`, `grep`, `head`, `tail`, `stat`. Every argument is a base64 word
-//! that is decoded into a variable and only ever used in double quotes.
+//! The shell scripts of a sandbox. They need POSIX `sh` and common tools, for which busybox is
+//! enough: `base64`, `sha256sum`, `find`, `grep`, `head`, `tail`, `stat`. Every argument is a
+//! base64 word that is decoded into a variable and used only in double quotes.
 //!
-//! Replacing a file takes a claim first: a link beside it, named after the state that is to go,
-//! which only one process can make. It names its maker, so that one left behind by a process
-//! that died is passed over with the next number.
+//! Replacing a file requires a lock first: a symbolic link in the same directory, named after the
+//! version to be replaced, which only one process can create. Its target is the id of its process,
+//! so that the lock of a dead process is skipped by trying the next number.
 
 use crate::backend::sandbox::wire::word;
 
-/// What all scripts share.
+/// The common part of all scripts.
 const PRELUDE: &str = r#"
 LC_ALL=C; export LC_ALL
 d() { printf %s "$1" | base64 -d; }
@@ -29,10 +29,10 @@ claim() {
 release() { while [ "$g" -ge 0 ]; do rm -f "$1-$g"; g=$((g - 1)); done; }
 "#;
 
-/// Names of kitbag's own beside a user's files.
+/// The prefix of kitbag's own file names; files with it are hidden.
 pub const RESERVED: &str = ".~kitbag-";
 
-/// Places that a system makes up and that never end.
+/// Virtual file systems, which may be endless.
 const PRUNED: &str = r#"\( -path /proc -o -path /sys -o -path /dev \) -prune -o"#;
 
 fn script(arguments: &[(&str, &[u8])], body: &str) -> String {
@@ -48,8 +48,8 @@ fn quoted(value: &[u8]) -> String {
     format!("'{}'", word(value))
 }
 
-/// Tells what stands at a path: `N`othing, a `D`irectory, something `O`ther, unreadable `X`, or
-/// a `F`ile with its size and time.
+/// Prints what exists at a path: `N` for nothing, `D` for a directory, `O` for another type, `X`
+/// for an unreadable file, or `F` for a file, with its size and time.
 pub fn stat(path: &str) -> String {
     script(&[("p", path.as_bytes())], &format!("{LOOK}\n{TELL}"))
 }
@@ -58,13 +58,13 @@ const LOOK: &str = r#"k=F
 if [ -d "$p" ]; then k=D; elif [ ! -e "$p" ]; then k=N; elif [ ! -f "$p" ]; then k=O; elif [ ! -r "$p" ]; then k=X; fi"#;
 const TELL: &str = r#"if [ $k = F ]; then printf 'F %s\n' "$(s "$p")"; else echo $k; fi"#;
 
-/// The same, and the first bytes of the file.
+/// Prints the same, followed by the first bytes of the file in base64.
 pub fn head(path: &str, count: usize) -> String {
     let body = format!("{LOOK}\n{TELL}\nif [ $k = F ]; then head -c {count} \"$p\" | base64; fi");
     script(&[("p", path.as_bytes())], &body)
 }
 
-/// Some bytes of a file from `offset` on.
+/// Prints up to `count` bytes of a file from `offset` on.
 pub fn part(path: &str, offset: usize, count: usize) -> String {
     let from = offset.saturating_add(1);
     script(
@@ -73,7 +73,7 @@ pub fn part(path: &str, offset: usize, count: usize) -> String {
     )
 }
 
-/// The heads of several files, one behind the other, each with a line about it.
+/// The heads of several files in sequence, each with a line about the file.
 pub fn heads(paths: &[String], count: usize) -> String {
     let mut text = String::from(PRELUDE);
     for path in paths {
@@ -85,7 +85,7 @@ pub fn heads(paths: &[String], count: usize) -> String {
     text
 }
 
-/// Adds bytes to a file that is being written aside.
+/// Appends bytes to a temporary file.
 pub fn append(aside: &str, chunk: &[u8]) -> String {
     let body = format!(
         "mkdir -p \"${{t%/*}}\"\nprintf %s {} | base64 -d >> \"$t\" && echo K || echo E",
@@ -94,19 +94,20 @@ pub fn append(aside: &str, chunk: &[u8]) -> String {
     script(&[("t", aside.as_bytes())], &body)
 }
 
-/// What the last step of a put does.
+/// The condition of the last step of a put.
 pub enum Finish<'a> {
-    /// Only where nothing is.
+    /// Only if the file does not exist.
     Create,
-    /// Whatever is there.
+    /// Unconditionally.
     Overwrite,
-    /// Only over this state.
+    /// Only if the file has this version.
     Update(&'a str),
 }
 
-/// Brings content that was written aside, or comes with it, to its name: `K` with the time,
-/// `A`lready there, `C`hanged, `B`usy, a `D`irectory, something `O`ther, `P`arent is no
-/// directory, or an `E`rror.
+/// Moves a temporary file, or content in the script, to its final name. Prints `K` for success, `A`
+/// if the file exists already, `C` if it has changed, `B` if another process is changing it, `D`
+/// for a directory, `O` for another type, `P` if the parent is not a directory, or `E` for another
+/// error.
 pub fn finish(path: &str, aside: &str, content: Option<&[u8]>, finish: &Finish<'_>) -> String {
     let fill = match content {
         Some(content) => format!("printf %s {} | base64 -d > \"$t\"", quoted(content)),
@@ -159,13 +160,14 @@ rm -f "$t""#
     )
 }
 
-/// Removes a file that was written aside.
+/// Removes a temporary file.
 pub fn discard(aside: &str) -> String {
     script(&[("t", aside.as_bytes())], "rm -f \"$t\"\necho K")
 }
 
-/// Removes one file: `K`, `N`othing there, `B`usy, `C`hanged, or an `E`rror. With a version,
-/// only that state.
+/// Removes one file; with a version, only if the file still has it. Prints `K` for success, `N` if
+/// there is no file, `B` if another process is changing it, `C` if the file does not have that
+/// version, or `E` for another error.
 pub fn remove(path: &str, version: Option<&str>) -> String {
     let body = format!(
         r#"del() {{
@@ -184,7 +186,8 @@ del"#
     script(&[("p", path.as_bytes()), ("w", version.as_bytes())], &body)
 }
 
-/// Removes a directory with all beneath it: `K`, `N`othing of the sort there, or an `E`rror.
+/// Removes a directory with everything beneath it. Prints `K` for success, `N` if there is no such
+/// directory, or `E` for an error.
 pub fn remove_tree(path: &str) -> String {
     script(
         &[("p", path.as_bytes())],
@@ -192,10 +195,10 @@ pub fn remove_tree(path: &str) -> String {
     )
 }
 
-/// A name with a line break has no path, and its parts must not be taken for rows.
+/// Names with a line break are not valid paths, and their parts must not be parsed as rows.
 const ONE_LINE: &str = r#"nl=$(printf '\nx'); nl=${nl%x}"#;
 
-/// What stands directly inside a directory: type, size, time and path, a row each.
+/// The direct entries of a directory: type, size, time and path, one row each.
 pub fn level(dir: &str, cap: usize) -> String {
     let body = format!(
         r#"{ONE_LINE}
@@ -205,8 +208,8 @@ find "$p" -mindepth 1 -maxdepth 1 ! -name "*$nl*" ! -name '{RESERVED}*' -exec st
     script(&[("p", dir.as_bytes())], &body)
 }
 
-/// Every file beneath a directory: size, time and path, a row each. With a text, only those that
-/// contain it.
+/// Every file beneath a directory: size, time and path, one row each. With a literal, only files
+/// that contain it.
 pub fn files(dir: &str, literal: Option<&[u8]>, cap: usize) -> String {
     let (narrow, then) = match literal {
         Some(_) => (
@@ -220,7 +223,7 @@ pub fn files(dir: &str, literal: Option<&[u8]>, cap: usize) -> String {
 [ -d "$p" ] || exit 0
 find "$p" {PRUNED} -type f ! -path "*$nl*" ! -name '{RESERVED}*' {narrow} {then} | head -c {cap}"#
     );
-    // A subshell, so that leaving it early still prints the closing mark.
+    // A subshell, so that the closing marker is printed even after an early exit.
     format!(
         "(\n{}\n)",
         script(
@@ -230,7 +233,7 @@ find "$p" {PRUNED} -type f ! -path "*$nl*" ! -name '{RESERVED}*' {narrow} {then}
     )
 }
 
-/// Which state of a file stands at a path, in the words of `checksum`.
+/// Prints the version of a file, in the format of `checksum`.
 pub fn version(path: &str) -> String {
     script(&[("p", path.as_bytes())], "v \"$p\"\necho")
 }

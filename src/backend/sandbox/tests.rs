@@ -1,4 +1,4 @@
-//! The sandbox on real shells of this machine: whatever behaves here behaves in a container.
+//! The sandbox with real shells of the local machine, which behave like those in a container.
 
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -10,11 +10,11 @@ use crate::backend::files::{Files, FilesOptions};
 use crate::conformance;
 use crate::protocol::SharedBackend;
 
-/// A shell of this machine, which may cut its output.
+/// A local shell whose output may be truncated.
 struct Local {
     shell: &'static [&'static str],
     cap: usize,
-    /// The only place where commands are found, if not everywhere.
+    /// The only directory to search for commands, if set.
     tools: Option<std::path::PathBuf>,
 }
 
@@ -60,7 +60,7 @@ fn sandbox(shell: &'static [&'static str], cap: usize) -> (Sandbox<Local>, Strin
 
 const BUSYBOX: &[&str] = &["/bin/busybox", "sh"];
 
-/// A folder with links to busybox and nothing else, so that none of the system's tools helps.
+/// A directory that contains only links to busybox, so that no other tools of the system are used.
 fn busybox_alone() -> std::path::PathBuf {
     static MADE: std::sync::OnceLock<std::path::PathBuf> = std::sync::OnceLock::new();
     MADE.get_or_init(|| {
@@ -83,7 +83,7 @@ fn conforms(shell: &'static [&'static str], cap: usize) {
         let backend: SharedBackend = Rc::new(Files::new(storage, FilesOptions::default()));
         Ok(backend)
     });
-    // Shells here answer at once, and waits take no time: polling is all there is to it.
+    // Local shells respond synchronously and waits take no time, so polling is enough.
     let report = tests_only_block(report).now_or_never().expect("done");
     for dir in folders.take() {
         std::fs::remove_dir_all(dir).expect("removed");
@@ -92,7 +92,7 @@ fn conforms(shell: &'static [&'static str], cap: usize) {
     assert!(report.passed > 20, "{} passed", report.passed);
 }
 
-/// Polls until it is done; native waits only ask for another poll.
+/// Polls a future until it is ready; native waits only request another poll.
 async fn tests_only_block<T>(future: impl Future<Output = T>) -> T {
     let mut future = Box::pin(future);
     loop {
@@ -122,7 +122,7 @@ fn a_sandbox_that_cuts_its_output_conforms() {
     conforms(&["sh"], 6000);
 }
 
-/// A machine on which something happens to a file between the look at it and the reading.
+/// A machine on which a file changes between `stat` and the read.
 struct Meanwhile {
     local: Local,
     happens: std::cell::Cell<Option<&'static str>>,

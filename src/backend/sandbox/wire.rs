@@ -1,5 +1,5 @@
-//! What goes over a shell: arguments that can never become syntax, because they travel as base64,
-//! and answers between two marks, because shells greet, warn and echo as they like.
+//! Encoding for transfer through a shell: arguments cannot become syntax, because they are base64,
+//! and output is enclosed in markers, because shells may print greetings, warnings and echoes.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -7,12 +7,12 @@ use sha2::{Digest, Sha256};
 
 use crate::env::random;
 
-/// Bytes as a word that no shell reads anything into.
+/// Bytes as a word without special characters for a shell.
 pub fn word(bytes: &[u8]) -> String {
     STANDARD.encode(bytes)
 }
 
-/// The bytes behind base64, whatever line breaks came with it.
+/// Decodes base64 that may contain line breaks.
 pub fn bytes(text: &str) -> Option<Vec<u8>> {
     let packed: Vec<u8> = text
         .bytes()
@@ -21,17 +21,17 @@ pub fn bytes(text: &str) -> Option<Vec<u8>> {
     STANDARD.decode(packed).ok()
 }
 
-/// The marks around one answer.
+/// The markers around one result.
 pub struct Frame(String);
 
 impl Frame {
-    /// Marks that no other answer has.
+    /// Creates unique markers.
     pub fn new() -> Frame {
         Frame(random::id())
     }
 
-    /// A script that prints its answer between the marks. The marks stand in it in two pieces,
-    /// so that a shell that echoes its input does not print one.
+    /// Wraps a script so that it prints its result between the markers. The script contains each
+    /// marker in two pieces, so that a shell that echoes its input does not print a marker.
     pub fn around(&self, script: &str) -> String {
         let (head, tail) = self.0.split_at(8);
         format!(
@@ -39,7 +39,7 @@ impl Frame {
         )
     }
 
-    /// What stands between the marks; `None` where one of them is missing.
+    /// The text between the markers; `None` if one of them is missing.
     pub fn within<'a>(&self, output: &'a str) -> Option<&'a str> {
         let (_, rest) = output.split_once(&format!("{}<", self.0))?;
         let (answer, _) = rest.rsplit_once(&format!("{}>", self.0))?;
@@ -47,7 +47,7 @@ impl Frame {
     }
 }
 
-/// The SHA-256 of some bytes in hexadecimal, which both ends can tell.
+/// The SHA-256 of some bytes in hexadecimal, as the scripts compute it too.
 pub fn checksum(body: &[u8]) -> String {
     Sha256::digest(body)
         .iter()

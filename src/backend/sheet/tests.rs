@@ -1,4 +1,4 @@
-//! Sheets against a sorted map: whatever is put in and taken out, the same files are found.
+//! Compares sheets with a sorted map: after any sequence of changes, both contain the same files.
 
 use std::collections::BTreeMap;
 use std::ops::Bound;
@@ -23,7 +23,7 @@ fn path(text: &str) -> VPath {
     VPath::parse(text).unwrap()
 }
 
-/// A storage of sheets, as simple as can be: keys in byte order, the last one behind all.
+/// A minimal storage of sheets: keys in byte order, with the last sheet after all others.
 #[derive(Default)]
 struct Book(BTreeMap<String, Vec<u8>>);
 
@@ -64,7 +64,7 @@ enum Step {
     RemoveTree(VPath),
 }
 
-/// Few names, so that they meet; some of them are long, so that sheets are cut.
+/// Few names, so that they collide; some of them long, so that sheets are split.
 fn a_path() -> impl Strategy<Value = VPath> {
     let name = prop_oneof![
         "[a-c]",

@@ -1,17 +1,16 @@
-//! What PostgreSQL and SQLite write differently: placeholders, names of types and functions.
-//! Also the two names that cannot be parameters, the table and the namespace, which are checked
-//! here before anything is built of them.
+//! The differences between PostgreSQL and SQLite: placeholders, type names and functions. The table
+//! name, which cannot be a parameter, and the namespace are validated here before they are used.
 
 use std::rc::Rc;
 
 use crate::error::{Error, Kind, Result};
 
-/// Whose SQL is spoken.
+/// The SQL dialect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Dialect {
-    /// PostgreSQL and what speaks like it.
+    /// PostgreSQL and compatible databases.
     Postgres,
-    /// SQLite and what is made of it: D1, Durable Objects, libsql.
+    /// SQLite and databases based on it: D1, Durable Objects, libsql.
     Sqlite,
 }
 
@@ -27,8 +26,8 @@ impl Dialect {
         }
     }
 
-    /// Parameters that one statement may have. PostgreSQL counts them in 16 bits; D1 and Durable
-    /// Objects take a hundred, which plain SQLite is content with too.
+    /// Maximum number of parameters in one statement. PostgreSQL counts them in 16 bits; D1 and
+    /// Durable Objects accept a hundred, and plain SQLite uses the same limit here.
     pub fn most_parameters(self) -> usize {
         match self {
             Dialect::Postgres => 7_000,
@@ -36,7 +35,7 @@ impl Dialect {
         }
     }
 
-    /// The type of a text that sorts by its bytes.
+    /// The text type that sorts by bytes.
     pub fn text_type(self) -> &'static str {
         match self {
             Dialect::Postgres => "text COLLATE \"C\"",
@@ -44,7 +43,7 @@ impl Dialect {
         }
     }
 
-    /// The type of bytes.
+    /// The binary type.
     pub fn bytes_type(self) -> &'static str {
         match self {
             Dialect::Postgres => "bytea",
@@ -52,7 +51,7 @@ impl Dialect {
         }
     }
 
-    /// The type of a number of 64 bits.
+    /// The 64-bit integer type.
     pub fn number_type(self) -> &'static str {
         match self {
             Dialect::Postgres => "bigint",
@@ -61,12 +60,12 @@ impl Dialect {
     }
 }
 
-/// A table's name, checked and quoted, with its schema where it has one.
+/// A table name, validated and quoted, with its schema if given.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Table(Rc<str>);
 
 impl Table {
-    /// Reads `files` or `schema.files`.
+    /// Parses `files` or `schema.files`.
     pub fn parse(name: &str) -> Result<Table> {
         let parts: Vec<&str> = name.split('.').collect();
         if parts.len() > 2 || !parts.iter().all(|part| is_identifier(part)) {
@@ -79,7 +78,7 @@ impl Table {
         Ok(Table(Rc::from(quoted.join("."))))
     }
 
-    /// The name as it stands in a statement.
+    /// The name for use in a statement.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -94,11 +93,11 @@ fn is_identifier(text: &str) -> bool {
         && bytes.all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
 }
 
-/// The longest namespace, so that it and a path fit into one key of an index.
+/// Maximum length of a namespace, so that it fits into an index key together with a path.
 const NAMESPACE_BYTES: usize = 512;
 
-/// Checks the parts of a namespace: no part empty, none with a character that a store or a
-/// pattern could read as more than itself.
+/// Validates the parts of a namespace: none is empty, and none contains a character that a store or
+/// a pattern could interpret as syntax.
 pub fn check_namespace(parts: &[&str]) -> Result<()> {
     for part in parts {
         if part.is_empty() {
@@ -123,7 +122,7 @@ pub fn check_namespace(parts: &[&str]) -> Result<()> {
     Ok(())
 }
 
-/// A namespace as one text. No part can hold the separator, so no two namespaces share one.
+/// Joins the parts of a namespace. No part can contain the separator, so the result is unique.
 pub fn namespace_key(parts: &[&str]) -> Result<Rc<str>> {
     check_namespace(parts)?;
     Ok(Rc::from(parts.join("/")))

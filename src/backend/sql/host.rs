@@ -1,7 +1,7 @@
-//! The host's `query(sql, params)`: calling it, and reading what drivers answer. One function
-//! fits them all because here is the one place that knows how they differ: rows as an array or
-//! inside `rows` or `results`, bytes as any sort of buffer, numbers or text, 64 bits as a number,
-//! a text or a BigInt.
+//! Calls the host's `query(sql, params)` and converts the results of various drivers. One function
+//! supports them all, since only this module handles their differences: rows as an array or inside
+//! `rows` or `results`; bytes as any kind of buffer, as numbers or as text; 64-bit integers as a
+//! number, a string or a BigInt.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -15,7 +15,7 @@ use crate::env::host;
 use crate::error::{Error, Kind, Result};
 use crate::storage::Pending;
 
-/// A function of the host's as a database.
+/// A function of the host, used as a database.
 pub struct HostDatabase(pub Function);
 
 impl Database for HostDatabase {
@@ -36,15 +36,16 @@ fn parameter(value: &Value) -> JsValue {
     match value {
         Value::Text(text) => JsValue::from_str(text),
         Value::Bytes(bytes) => host::array_of(bytes).into(),
-        // Numbers of ours stay below 2^53.
+        // All integers of kitbag stay below 2^53.
         Value::Number(number) => JsValue::from_f64(*number as f64),
     }
 }
 
-/// A failure whose reason is well known says what to do about it.
+/// Adds a suggestion to an error whose cause is known.
 fn explained(error: Error) -> Error {
     let said = error.to_string();
-    // `relation "files" does not exist` (but not a role or database), `no such table: files`.
+    // Matches `relation "files" does not exist` (but not a missing role or database) and `no such
+    // table: files`.
     let no_table = said.contains("no such table")
         || (said.contains("relation ") && said.contains(" does not exist"));
     if !no_table {
@@ -125,8 +126,8 @@ fn number_of(cell: &JsValue) -> Option<i64> {
     i64::try_from(cell.clone().dyn_into::<js_sys::BigInt>().ok()?).ok()
 }
 
-/// Bytes as drivers show them: buffers of any sort, an array of numbers (D1), `\x…` in
-/// hexadecimal (PostgreSQL over JSON), base64, or a buffer that went through JSON.
+/// Bytes as drivers return them: any kind of buffer, an array of numbers (D1), `\x…` in hexadecimal
+/// (PostgreSQL over JSON), base64, or a buffer that was serialised as JSON.
 fn bytes_of(cell: &JsValue) -> Option<Bytes> {
     if let Some(bytes) = host::bytes_of(cell) {
         return Some(bytes);

@@ -1,10 +1,10 @@
-//! Files in a table of a SQL database that the host lends: rows of namespace, path, type,
-//! version, times and bytes. The database itself decides who wins: a create is an insert that
-//! does nothing where a row is, an edit an update that names the version it read.
+//! Files in a table of a SQL database that the host passes in: rows of namespace, path, type,
+//! version, times and bytes. The database itself resolves conflicts: a create is an insert that
+//! does nothing if the row exists, an edit is an update that requires the version it has read.
 //!
-//! [`statements`] writes the SQL without sending it, [`dialect`] knows how databases differ, and
-//! [`rows`] how a file is read from a row; here stands what is done with them. How the host's `query` is called, and the many ways in
-//! which drivers show bytes and numbers, is `host`'s business.
+//! [`statements`] builds the SQL without sending it, [`dialect`] knows the differences between
+//! databases, and [`rows`] converts rows to files; this module uses them. `host` calls the host's
+//! `query` and handles the various ways in which drivers return bytes and integers.
 
 pub mod dialect;
 #[cfg(target_arch = "wasm32")]
@@ -38,30 +38,30 @@ use crate::storage::{
 
 pub use rows::{Column, Rows};
 
-/// Rows of one page of a walk.
+/// Number of rows in one page of a walk.
 const PAGE: usize = 5_000;
 
-/// A database that takes one statement at a time.
+/// A database that executes one statement at a time.
 pub trait Database {
-    /// Sends a statement and waits for its rows.
+    /// Executes a statement and returns its rows.
     fn query<'a>(&'a self, statement: Statement, columns: &'a [Column]) -> Pending<'a, Rows>;
 }
 
-/// A table as a storage.
+/// A table used as a storage.
 pub struct Sql<D> {
     database: D,
     place: Place,
     options: SqlOptions,
-    /// Whether the table was made already; held while it is being made.
+    /// Whether the table was created; locked while it is being created.
     migrated: Mutex<bool>,
 }
 
-/// How a table is used.
+/// Options for using a table.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SqlOptions {
-    /// Make the table before the first statement.
+    /// Whether to create the table before the first statement.
     pub migrate: bool,
-    /// The largest file that a row can hold, where there is a limit.
+    /// The maximum size of a file in a row, if there is a limit.
     pub max_file_bytes: Option<u64>,
 }
 
@@ -87,8 +87,8 @@ impl<D: Database> Sql<D> {
         self.database.query(statement, columns).await
     }
 
-    /// Makes the table, and gives one of an older shape the columns it lacks. Safe to do again,
-    /// and for several at once.
+    /// Creates the table, and adds missing columns to an older table. It is safe to repeat, and to
+    /// run in parallel.
     pub async fn migrate(&self) -> Result<()> {
         let made = self.database.query(self.place.create_table(), &[]).await;
         for (column, definition) in self.place.added_columns() {
@@ -99,12 +99,12 @@ impl<D: Database> Sql<D> {
             if let Err(error) = self.database.query(added, &[]).await
                 && !self.has(column).await
             {
-                // Where the table could not be made, that is the reason to tell.
+                // If the table could not be created, report that error instead.
                 made?;
                 return Err(error);
             }
         }
-        // Two that make the table at once can disturb each other; what counts is that it is there.
+        // Two parallel creations can make each other fail; it is enough that the table exists.
         if self.has("content").await {
             return Ok(());
         }
@@ -140,7 +140,8 @@ impl<D: Database> Sql<D> {
         Ok((entries.collect(), next))
     }
 
-    /// Shows every file in scope (whose bytes hold the literal, if one is given) page by page.
+    /// Passes every file in scope to `show`, page by page; with a literal, only files whose bytes
+    /// contain it.
     async fn pages(
         &self,
         scope: &Scope,
@@ -177,7 +178,7 @@ impl<D: Database> Sql<D> {
         Ok(files.collect())
     }
 
-    /// Paths that one statement may name, beside the namespace.
+    /// Maximum number of paths in one statement, in addition to the namespace.
     fn most_paths(&self) -> usize {
         BATCH_ROWS.min(self.place.dialect.most_parameters().saturating_sub(1))
     }
@@ -206,8 +207,8 @@ impl<D: Database> Sql<D> {
         }
     }
 
-    /// One statement for all of them; where that fails, each on its own, so that one bad file
-    /// does not take the others with it.
+    /// Stores all files with one statement. If it fails, stores them one by one, so that one
+    /// invalid file does not affect the others.
     async fn store_batch(&self, batch: Vec<(VPath, NewFile)>) -> Vec<Result<Meta>> {
         if batch.len() > 1 {
             let statement = self.place.overwrite(&batch, fresh_version);
@@ -233,8 +234,8 @@ impl<D: Database> Sql<D> {
     }
 }
 
-/// Where the versions of a new file begin. They count up from there; that a file deleted and
-/// made again should come to the version of an old edit is as good as impossible.
+/// A random first version of a new file; later versions count up from it. So it is very unlikely
+/// that a file that was deleted and created again gets the version of an old edit.
 fn fresh_version() -> u64 {
     // A float-to-integer cast saturates.
     ((random::unit() * 4_503_599_627_370_496.0) as u64).max(1)
@@ -437,8 +438,8 @@ impl<D: Database> Storage for Sql<D> {
     }
 }
 
-/// How long to wait before try number `attempt` of a change that met another writer: a little,
-/// then more, and not all alike.
+/// How long to wait before attempt number `attempt` of a change that met a conflict: a random time
+/// whose maximum grows with each attempt.
 pub fn jitter(attempt: u32) -> Duration {
     let most = 2.0 * f64::from(attempt.min(16)) + 2.0;
     Duration::from_secs_f64(random::unit() * most / 1000.0)

@@ -1,5 +1,5 @@
-//! Rows and files: what is asked of a row, how a file is read from one, and how many files go into
-//! one statement.
+//! Rows and files: the columns to request, the conversion of rows to files, and the division of
+//! files into statements.
 
 use std::collections::HashSet;
 
@@ -11,24 +11,24 @@ use crate::path::VPath;
 use crate::storage::{Entry, Meta, NewFile, Version};
 use crate::time::Time;
 
-/// Bytes that are sent, or asked for, in one statement, a single larger file apart.
+/// Maximum bytes of bodies in one statement; a single larger file is allowed.
 pub(super) const BATCH_BYTES: u64 = 4 * 1024 * 1024;
 
-/// Rows that are sent, or asked for, in one statement.
+/// Maximum number of rows in one statement.
 pub(super) const BATCH_ROWS: usize = 500;
 
-/// What a column of an answer holds.
+/// The type of a result column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Column {
     /// A text.
     Text(&'static str),
-    /// A number, however the driver shows one of 64 bits.
+    /// An integer, in any form in which drivers return 64 bits.
     Number(&'static str),
-    /// Bytes, however the driver shows them.
+    /// Bytes, in any form in which drivers return them.
     Bytes(&'static str),
 }
 
-/// Rows of an answer: of each, the columns that were asked for, `None` for NULL.
+/// The rows of a result with the requested columns; `None` for NULL.
 pub type Rows = Vec<Vec<Option<Value>>>;
 
 pub(super) const META: [Column; 6] = [
@@ -73,11 +73,11 @@ pub(super) fn number(row: &[Option<Value>], at: usize) -> Option<i64> {
     }
 }
 
-/// A row as a file; one whose path is not canonical is passed over.
+/// Converts a row to a file; a row with a non-canonical path is skipped.
 pub(super) fn entry(row: Vec<Option<Value>>) -> Option<(Entry, Bytes)> {
     let path = VPath::from_stored(&text(&row, 0)?).filter(|path| !path.is_root())?;
     let size = number(&row, 1).unwrap_or(0).unsigned_abs();
-    // Rows of an older shape tell no type.
+    // Rows of an older table have no type.
     let mime = text(&row, 2)
         .filter(|mime| !mime.is_empty())
         .map(|mime| Mime::given(&mime));
@@ -101,8 +101,8 @@ pub(super) fn entry(row: Vec<Option<Value>>) -> Option<(Entry, Bytes)> {
     Some((Entry { path, meta }, body))
 }
 
-/// Cuts files into batches that one statement can take: not too many values, not too many bytes,
-/// and no path twice.
+/// Divides files into batches for one statement: limited in values and bytes, and without duplicate
+/// paths.
 pub(super) fn batches(
     files: Vec<(VPath, NewFile)>,
     most_rows: usize,

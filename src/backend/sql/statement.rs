@@ -1,5 +1,5 @@
-//! A statement while it is being written, and the bounds of ranges of keys. Values never stand
-//! in the text: `bind` writes a placeholder and keeps the value beside it.
+//! A statement under construction, and bounds of key ranges. Values are never part of the text:
+//! `bind` writes a placeholder and adds the value to a list.
 
 use std::rc::Rc;
 
@@ -7,14 +7,14 @@ use bytes::Bytes;
 
 use crate::backend::sql::dialect::Dialect;
 
-/// A value beside a statement.
+/// A parameter value of a statement.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Value {
     /// A text.
     Text(Rc<str>),
     /// Bytes.
     Bytes(Bytes),
-    /// A number; those of ours stay below 2^53, which is what JavaScript can hold.
+    /// An integer; kitbag's integers stay below 2^53, so that JavaScript can represent them.
     Number(i64),
 }
 
@@ -27,15 +27,15 @@ impl From<&str> for Value {
 /// A statement with its values.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Statement {
-    /// Its text.
+    /// The SQL text.
     pub sql: String,
-    /// Its values, in the order of their placeholders.
+    /// The values in the order of their placeholders.
     pub values: Vec<Value>,
     dialect: Dialect,
 }
 
 impl Statement {
-    /// A statement that begins with this text.
+    /// A statement that begins with this SQL.
     pub fn new(dialect: Dialect, sql: &str) -> Statement {
         Statement {
             sql: sql.to_owned(),
@@ -44,19 +44,19 @@ impl Statement {
         }
     }
 
-    /// Adds a text of ours.
+    /// Appends trusted SQL.
     pub fn push(&mut self, sql: &str) -> &mut Statement {
         self.sql.push_str(sql);
         self
     }
 
-    /// Adds a value: its placeholder here, itself beside.
+    /// Appends a placeholder and adds its value.
     pub fn bind(&mut self, value: Value) -> &mut Statement {
         self.values.push(value);
         match self.dialect {
             Dialect::Sqlite => self.sql.push('?'),
             Dialect::Postgres => {
-                // The type is said each time, so that no driver or planner has to guess it.
+                // The type is always explicit, so that no driver or planner has to guess it.
                 let kind = match self.values.last() {
                     Some(Value::Text(_)) => "text",
                     Some(Value::Bytes(_)) => "bytea",
@@ -74,14 +74,14 @@ impl Statement {
         self.bind(Value::from(text))
     }
 
-    /// Adds a number.
+    /// Adds an integer value.
     pub fn number(&mut self, number: u64) -> &mut Statement {
         self.bind(Value::Number(i64::try_from(number).unwrap_or(i64::MAX)))
     }
 }
 
-/// The first text, in byte order, behind every text that starts with `prefix`; `None` where
-/// there is none. UTF-8 orders as its characters do.
+/// The smallest string, in byte order, that is greater than every string that starts with `prefix`;
+/// `None` if there is none. The byte order of UTF-8 is the order of code points.
 pub fn after_prefix(prefix: &str) -> Option<String> {
     let mut chars: Vec<char> = prefix.chars().collect();
     while let Some(last) = chars.pop() {

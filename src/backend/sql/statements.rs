@@ -1,7 +1,7 @@
-//! Every statement that the storage sends, each in one function, without sending anything.
-//! Conditions stand in the statement itself: a create inserts where nothing is, an update names
-//! the version it replaces, and the database decides in one step. The namespace is always an
-//! equality and never a pattern.
+//! All statements that the storage sends, one function each, without sending them. Conditions are
+//! part of the statement: a create inserts only if the row does not exist, an update requires the
+//! version that it replaces, and the database checks this atomically. The namespace is always
+//! compared for equality and never used as a pattern.
 
 use std::ops::Range;
 use std::rc::Rc;
@@ -13,29 +13,29 @@ use crate::backend::sql::statement::{Statement, Value, after_prefix};
 use crate::path::VPath;
 use crate::storage::{NewFile, Scope};
 
-/// What a row tells of a file beside its bytes, in this order.
+/// The columns of a row without the bytes, in this order.
 const META: &str = "path, length_of_content AS size, mime_type, version, created_at, modified_at";
 
-/// Values that one row of an insert takes.
+/// Number of values in one inserted row.
 pub const ROW_VALUES: usize = 7;
 
-/// Whose files: a dialect, a table, a namespace.
+/// The location of files: dialect, table, namespace.
 #[derive(Clone, Debug)]
 pub struct Place {
-    /// Whose SQL is spoken.
+    /// The SQL dialect.
     pub dialect: Dialect,
     /// The table.
     pub table: Table,
-    /// The namespace, as one text.
+    /// The namespace as one string.
     pub namespace: Rc<str>,
 }
 
 /// A range of keys, in byte order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Keys {
-    /// The first one in it.
+    /// The first key in the range.
     pub from: String,
-    /// The first one behind it.
+    /// The first key after the range.
     pub until: Option<String>,
 }
 
@@ -48,16 +48,16 @@ impl Keys {
         }
     }
 
-    /// The keys of a scope, the file at its root apart.
+    /// The keys of a scope, except for a file at its root.
     pub fn of_scope(scope: &Scope) -> Keys {
         Keys::of_prefix(&scope.key_prefix())
     }
 
-    /// The same range, beginning behind `key`.
+    /// The same range, starting after `key`.
     #[must_use]
     pub fn behind(&self, key: &str) -> Keys {
         Keys {
-            // No canonical path stands between the two.
+            // No canonical path lies between the two.
             from: format!("{key}\u{1}"),
             until: self.until.clone(),
         }
@@ -77,7 +77,7 @@ impl Place {
         META.replace("length_of_content", length)
     }
 
-    /// `SELECT … FROM table WHERE namespace = …`, ready for more conditions.
+    /// `SELECT … FROM table WHERE namespace = …`; more conditions can be appended.
     fn select(&self, columns: &str) -> Statement {
         let mut statement = self.start("SELECT ");
         statement
@@ -113,7 +113,7 @@ impl Place {
         };
     }
 
-    /// One file's row without its bytes; with a literal, only where its bytes hold that.
+    /// The row of one file without its bytes; with a literal, only if the bytes contain it.
     pub fn stat(&self, path: &VPath, literal: Option<&[u8]>) -> Statement {
         let mut statement = self.select(&self.meta());
         statement.push(" AND path = ").text(path.as_str());
@@ -121,7 +121,7 @@ impl Place {
         statement
     }
 
-    /// One file's row with its bytes, or a part of them.
+    /// The row of one file with its bytes, or a range of them.
     pub fn get(&self, path: &VPath, range: Option<Range<u64>>) -> Statement {
         let mut statement = self.start("SELECT ");
         statement.push(&self.meta());
@@ -131,7 +131,7 @@ impl Place {
             }
             Some(range) => {
                 let count = range.end.saturating_sub(range.start);
-                // Whole numbers, not values: both functions want them as plain integers.
+                // Literals instead of parameters, since both functions require plain integers.
                 let start = range.start.saturating_add(1).min(i32::MAX as u64);
                 let count = count.min(i32::MAX as u64 - start);
                 statement.push(&format!(", substr(content, {start}, {count}) AS content"));
@@ -147,7 +147,7 @@ impl Place {
         statement
     }
 
-    /// Rows with their bytes, in no particular order.
+    /// Rows with their bytes, in any order.
     pub fn get_many(&self, paths: &[&VPath]) -> Statement {
         let mut statement = self.select(&format!("{}, content", self.meta()));
         statement.push(" AND path IN (");
@@ -161,7 +161,7 @@ impl Place {
         statement
     }
 
-    /// A page of a range of keys, in order, without bytes.
+    /// A page of a key range, in order, without bytes.
     pub fn page(&self, keys: &Keys, literal: Option<&[u8]>, limit: usize) -> Statement {
         let mut statement = self.select(&self.meta());
         Place::within(&mut statement, keys);
@@ -170,10 +170,10 @@ impl Place {
         statement
     }
 
-    /// What is directly inside a directory. The query seeks from one name to the next, so what
-    /// lies beneath a directory costs nothing: each step looks for the first key behind the last
-    /// file, or behind all keys of the last directory. A row is a directory where its path has
-    /// another `/` behind the prefix.
+    /// The direct entries of a directory. The query seeks from one name to the next, so the files
+    /// beneath a directory cost nothing: each step finds the first key after the last file, or
+    /// after all keys of the last directory. A row stands for a directory if its path has another
+    /// `/` after the prefix.
     pub fn level(&self, dir: &VPath) -> Statement {
         let prefix = dir.dir_prefix();
         let keys = Keys::of_prefix(&prefix);
@@ -199,7 +199,7 @@ impl Place {
                 " AND f.path >= CASE WHEN {find}({rest}, '/') = 0 THEN level.entry || {char}(1) ELSE "
             ))
             .text(&prefix)
-            // '0' is the character behind '/'.
+            // '0' is the character after '/'.
             .push(&format!(
                 " || substr({rest}, 1, {find}({rest}, '/') - 1) || '0' END"
             ));
@@ -209,7 +209,8 @@ impl Place {
         statement.push(" ORDER BY f.path LIMIT 1) FROM level WHERE level.entry IS NOT NULL) ");
         let row = self.meta();
         match self.dialect {
-            // Row by row: a planner that guesses would rather read the whole table.
+            // A lateral join, row by row: with wrong estimates the planner would read the whole
+            // table.
             Dialect::Postgres => statement
                 .push("SELECT row.* FROM level CROSS JOIN LATERAL (SELECT ")
                 .push(&row)
@@ -253,7 +254,7 @@ impl Place {
         let value = Value::Bytes(body.clone());
         match self.dialect {
             Dialect::Postgres => statement.bind(value),
-            // Some drivers hand on no bytes as NULL.
+            // Some drivers pass an empty buffer as NULL.
             Dialect::Sqlite => statement.push("coalesce(").bind(value).push(", x'')"),
         };
     }
@@ -266,7 +267,7 @@ impl Place {
         statement
     }
 
-    /// Stores a file where none is; tells a row where it did.
+    /// Stores a file if none exists; returns a row on success.
     pub fn create(&self, path: &VPath, file: &NewFile, version: u64) -> Statement {
         let mut statement = self.insert();
         self.row(&mut statement, path, file, version);
@@ -274,8 +275,8 @@ impl Place {
         statement
     }
 
-    /// Stores files whatever is there; a version goes on counting where one was. No path may
-    /// occur twice.
+    /// Stores files unconditionally; the version of an existing file is incremented. Each path may
+    /// occur only once.
     pub fn overwrite(&self, files: &[(VPath, NewFile)], version: impl Fn() -> u64) -> Statement {
         let mut statement = self.insert();
         for (at, (path, file)) in files.iter().enumerate() {
@@ -293,7 +294,7 @@ impl Place {
         statement
     }
 
-    /// Stores a file over that version of it; tells a row where it did.
+    /// Stores a file if it has that version; returns a row on success.
     pub fn update(&self, path: &VPath, file: &NewFile, version: u64) -> Statement {
         let mut statement = self.start("UPDATE ");
         statement
@@ -326,7 +327,7 @@ impl Place {
         statement
     }
 
-    /// Removes a file, or only that version of it; tells a row where it did.
+    /// Removes a file, or only that version of it; returns a row on success.
     pub fn delete(&self, path: &VPath, version: Option<u64>) -> Statement {
         let mut statement = self.delete_from();
         statement.push(" AND path = ").text(path.as_str());
@@ -337,7 +338,7 @@ impl Place {
         statement
     }
 
-    /// Removes the file at `root` and all beneath it; tells a row for each.
+    /// Removes the file at `root` and everything beneath it; returns one row for each.
     pub fn delete_tree(&self, root: &VPath) -> Statement {
         let keys = Keys::of_prefix(&root.dir_prefix());
         let mut statement = self.delete_from();
@@ -353,14 +354,14 @@ impl Place {
         statement
     }
 
-    /// Makes the table where it is not.
+    /// Creates the table if it does not exist.
     pub fn create_table(&self) -> Statement {
         let (text, number, bytes) = (
             self.dialect.text_type(),
             self.dialect.number_type(),
             self.dialect.bytes_type(),
         );
-        // The bytes come last: SQLite reads a row from the front.
+        // The content is the last column, since SQLite reads a row from the front.
         self.start(&format!(
             "CREATE TABLE IF NOT EXISTS {table} (namespace {text} NOT NULL, path {text} NOT NULL, \
              mime_type {text} NOT NULL DEFAULT '', version {number} NOT NULL DEFAULT 1, \
@@ -370,7 +371,7 @@ impl Place {
         ))
     }
 
-    /// The columns that a table of an older shape may lack, with what adds them.
+    /// The columns that an older table may lack, with their definitions.
     pub fn added_columns(&self) -> [(&'static str, String); 4] {
         let (text, number) = (self.dialect.text_type(), self.dialect.number_type());
         [
@@ -381,7 +382,7 @@ impl Place {
         ]
     }
 
-    /// Asks for a column without reading a row; fails where there is none.
+    /// Selects a column without reading a row; fails if the column does not exist.
     pub fn probe(&self, column: &str) -> Statement {
         self.start(&format!(
             "SELECT f.{column} FROM {} AS f LIMIT 0",

@@ -1,6 +1,6 @@
-//! `FileData` as it stands in a store, in every form that packages have written: one string, an
-//! array of lines, base64 that says so, bytes, and bytes that went through JSON. What is written
-//! is the newer JavaScript form; bytes become base64 unless a store keeps them as they are.
+//! `FileData` in a store, in every format that packages have written: one string, an array of
+//! lines, base64 with a marker, bytes, and bytes that were serialised as JSON. It is written in the
+//! newer JavaScript format; bytes become base64 unless the store supports bytes.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -15,7 +15,7 @@ use crate::path::VPath;
 use crate::storage::{File, Meta, NewFile};
 use crate::time::Time;
 
-/// An item as a file.
+/// Decodes an item.
 pub fn decode(path: &VPath, item: &JsValue) -> Result<File> {
     let value = host::property(item, "value").unwrap_or(JsValue::UNDEFINED);
     let Some((body, format)) = content_of(&value) else {
@@ -72,7 +72,8 @@ fn content_of(value: &JsValue) -> Option<(Bytes, Format)> {
     jsoned(&content).map(|bytes| (bytes, Format::V2))
 }
 
-/// Bytes that went through JSON: `{"0":1,"1":2}` was a `Uint8Array`, `{type, data}` a `Buffer`.
+/// Bytes that were serialised as JSON: `{"0":1,"1":2}` was a `Uint8Array`, `{type, data}` a
+/// `Buffer`.
 fn jsoned(content: &JsValue) -> Option<Bytes> {
     let byte = |item: JsValue| {
         let number = item.as_f64()?;
@@ -89,11 +90,11 @@ fn jsoned(content: &JsValue) -> Option<Bytes> {
         .collect()
 }
 
-/// A file as the value of an item.
+/// Encodes a file as the value of an item.
 pub fn encode(file: &NewFile, raw_bytes: bool) -> JsValue {
     let time = |time: Time| JsValue::from_str(&time.to_string());
     let mut properties = Vec::with_capacity(5);
-    // Bytes that no string can hold are kept as bytes, whatever their type says.
+    // Bytes that are not valid UTF-8 are stored as bytes, whatever their type says.
     let text = std::str::from_utf8(&file.body)
         .ok()
         .filter(|_| file.texture.is_text());

@@ -1,14 +1,14 @@
-//! AWS's published examples of signatures, and what is made of them here.
+//! AWS's published signature examples, and the signatures computed here.
 
 use super::*;
 
-/// One example: what it is called, what was signed, what was published.
+/// The result of one example.
 pub struct Outcome {
     /// The example's name.
     pub name: &'static str,
-    /// The signature made here.
+    /// The computed signature.
     pub made: String,
-    /// The signature that was published.
+    /// The published signature.
     pub published: &'static str,
 }
 
@@ -79,7 +79,7 @@ fn header_examples(
         .collect()
 }
 
-/// The examples of the S3 documentation, and those of the general test suite that apply.
+/// The examples of the S3 documentation, and the applicable ones of the general test suite.
 pub fn all() -> Vec<Outcome> {
     let s3_keys = keys(
         "AKIAIOSFODNN7EXAMPLE",

@@ -1,4 +1,4 @@
-//! Creating, editing and deleting, also where an answer was lost.
+//! Creating, editing and deleting, including lost responses.
 
 use super::*;
 use crate::backend::s3::answer::Note;
@@ -78,7 +78,7 @@ fn a_lost_answer_is_found_out_behind_other_writers() {
     write(&theirs, "/b.txt", "x").expect("the probe is done");
     let target = path("/a.txt");
     let edit_one = replacing("start", "start one");
-    // The answer to our first PUT is lost; before the second, another client edits.
+    // The response to our first PUT is lost; before the second, another client edits.
     let waiting = Rc::new(RefCell::new(0));
     let seen = waiting.clone();
     server.script(move |request| {
@@ -98,7 +98,7 @@ fn a_lost_answer_is_found_out_behind_other_writers() {
         while *waiting.borrow() < 1 {
             crate::env::timer::sleep(std::time::Duration::ZERO).await;
         }
-        // Our PUT is under way; let it land.
+        // Our PUT is in progress; let it finish.
         for _ in 0..2 {
             crate::env::timer::sleep(std::time::Duration::ZERO).await;
         }
@@ -190,7 +190,7 @@ fn a_change_that_others_followed_is_found_done_and_its_body_not_believed_newest(
         if !lost || request.method != "HEAD" {
             return Fault::None;
         }
-        // Before we look, another client has edited what we wrote.
+        // Before we check, another client has edited our version.
         let mut objects = others.objects.borrow_mut();
         let object = objects.get_mut("a.txt").expect("there");
         let note = Note::read(object.meta.as_deref().expect("a note"));

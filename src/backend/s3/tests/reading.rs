@@ -1,4 +1,4 @@
-//! Objects read by parts: what moves, and what is made of odd answers.
+//! Reading objects in parts: how many bytes are transferred, and how unusual responses are handled.
 
 use super::*;
 use crate::backend::s3::testing::Object;
@@ -174,7 +174,7 @@ fn a_file_has_the_size_of_its_body_whatever_was_told() {
     let server = Server::new();
     let files = files(&server);
     write(&files, "/a.txt", "one\n").expect("written");
-    // The answer to the change is lost, and the one that tells of it has no length.
+    // The response to the change is lost, and the HEAD response that confirms it has no length.
     let mut lost = false;
     server.script(move |request| match request.method {
         "PUT" if !lost => {

@@ -1,4 +1,4 @@
-//! Every statement, as it would be sent: what stands in its text and what beside it.
+//! Every statement as it would be sent: its text and its values.
 
 use super::*;
 use crate::file::{Format, Mime, Texture};
@@ -96,6 +96,6 @@ fn a_part_of_a_file_is_asked_for_by_place_and_length() {
     let part = |range| place(Dialect::Sqlite).get(&path("/a"), Some(range)).sql;
     assert!(part(0..10).contains("substr(content, 1, 10)"));
     assert!(part(5..9).contains("substr(content, 6, 4)"));
-    // Past what a column can hold; nothing overflows.
+    // Beyond the maximum size of a column; nothing overflows.
     assert!(part(u64::MAX - 1..u64::MAX).contains("substr(content, 2147483647, 0)"));
 }
