@@ -6,6 +6,7 @@ import { numbered } from "./numbered.js";
 import { StateBackend } from "./state.js";
 import type {
   BackendProtocolV2,
+  CallOptions,
   DeleteResult,
   EditResult,
   ExecuteResponse,
@@ -104,35 +105,63 @@ function failed(answer: Failure | null | undefined): boolean {
   return typeof answer?.error === "string";
 }
 
-/** A backend of either version as one of the second. */
+/** Whether an object speaks the second version; asked on every call, as its methods are. */
+function isSecond(it: Loose): boolean {
+  return has(it, "ls");
+}
+
+/**
+ * Options as a method may be given them behind its arguments, if at all. An object that has a
+ * `capability`, as kitbag's own and their subclasses have, takes them. The protocol itself has no
+ * signal, so a method of another object gets one only where it names its parameters: a method
+ * that gathers them (`(...args)`) may count them, or send them to where no signal can go.
+ */
+function fitting<T extends CallOptions>(it: Loose, name: string, options?: T): [] | [T] {
+  if (options === undefined || options === null) return [];
+  if (isSecond(it) && (it.capability !== undefined || it[name].length > 0)) return [options];
+  const { signal: _, ...others } = options;
+  return Object.keys(others).length > 0 ? [others as T] : [];
+}
+
+/** Calls a method of the second version. */
+function ask(it: Loose, name: string, args: unknown[], options?: CallOptions) {
+  return it[name](...args, ...(isSecond(it) ? fitting(it, name, options) : []));
+}
+
+/**
+ * A backend of either version as one of the second. Its methods take kitbag's options behind the
+ * protocol's arguments; a `signal` is handed on to an object of the second version.
+ */
 export function adaptBackendProtocol(backend: AnyBackend): BackendProtocolV2 {
   if (!isBackend(backend)) {
     throw new TypeError("adaptBackendProtocol: the backend has not the methods of either protocol");
   }
   const it = backend as Loose;
   // Asked of the object on every call, so that a method patched later is the one called.
-  const readRaw = (filePath: string): Promise<ReadRawResult> =>
+  const readRaw = (filePath: string, options?: CallOptions): Promise<ReadRawResult> =>
     safely(async () => {
       if (!has(it, "readRaw")) {
         return { error: "readRaw is not supported by this backend", code: "unsupported" };
       }
-      const answer = await it.readRaw(filePath);
+      const answer = await ask(it, "readRaw", [filePath], options);
       if (typeof answer === "string") return { error: answer };
       if (answer && typeof answer === "object" && ("data" in answer || "error" in answer))
         return answer;
       return { data: answer as FileData };
     });
   const adapted: BackendProtocolV2 & Loose = {
-    ls: (path) =>
+    ls: (path: string, options?: CallOptions) =>
       safely(async () =>
-        only<"files", LsResult>("files", await (has(it, "ls") ? it.ls(path) : it.lsInfo(path))),
+        only<"files", LsResult>(
+          "files",
+          await (isSecond(it) ? ask(it, "ls", [path], options) : it.lsInfo(path)),
+        ),
       ),
-    read: (filePath, offset, limit) =>
+    read: (filePath: string, offset?: number, limit?: number, options?: CallOptions) =>
       safely(async () => {
-        const old = !has(it, "ls") && has(it, "lsInfo");
-        if (old && has(it, "readRaw"))
+        if (!isSecond(it) && has(it, "readRaw"))
           return page(filePath, await readRaw(filePath), offset, limit);
-        const answer = await it.read(filePath, offset, limit);
+        const answer = await ask(it, "read", [filePath, offset, limit], options);
         if (typeof answer !== "string") return answer as ReadResult;
         return /^Error\b/.test(answer) ? { error: answer } : { content: answer };
       }),
@@ -148,9 +177,7 @@ export function adaptBackendProtocol(backend: AnyBackend): BackendProtocolV2 {
         const answer = only<"matches", GrepResult>(
           "matches",
           await (has(it, "grep")
-            ? options === undefined
-              ? it.grep(pattern, path, glob, maxCount)
-              : it.grep(pattern, path, glob, maxCount, options)
+            ? it.grep(pattern, path, glob, maxCount, ...fitting(it, "grep", options))
             : literally(it, pattern, path, glob)),
         );
         if (typeof maxCount !== "number" || !answer?.matches || answer.matches.length <= maxCount) {
@@ -158,22 +185,37 @@ export function adaptBackendProtocol(backend: AnyBackend): BackendProtocolV2 {
         }
         return { ...answer, matches: answer.matches.slice(0, maxCount), truncated: true };
       }),
-    glob: (pattern, path) =>
+    glob: (pattern: string, path?: string, options?: CallOptions) =>
       safely(async () =>
         only<"files", GlobResult>(
           "files",
-          await (has(it, "glob") ? it.glob(pattern, path) : it.globInfo(pattern, path)),
+          await (has(it, "glob")
+            ? ask(it, "glob", [pattern, path], options)
+            : it.globInfo(pattern, path)),
         ),
       ),
-    write: (filePath, content) => safely<WriteResult>(() => it.write(filePath, content)),
-    edit: (filePath, oldString, newString, replaceAll) =>
-      safely<EditResult>(() => it.edit(filePath, oldString, newString, replaceAll)),
+    write: (filePath: string, content: string, options?: CallOptions) =>
+      safely<WriteResult>(() => ask(it, "write", [filePath, content], options)),
+    edit: (
+      filePath: string,
+      oldString: string,
+      newString: string,
+      replaceAll?: boolean,
+      options?: CallOptions,
+    ) =>
+      safely<EditResult>(() =>
+        ask(it, "edit", [filePath, oldString, newString, replaceAll], options),
+      ),
   };
   if (has(it, "delete")) {
-    adapted.delete = (filePath: string) => safely<DeleteResult>(() => it.delete(filePath));
+    adapted.delete = (filePath: string, options?: CallOptions) =>
+      safely<DeleteResult>(() => ask(it, "delete", [filePath], options));
   }
   for (const name of ["uploadFiles", "downloadFiles"] as const) {
-    if (has(it, name)) adapted[name] = async (batch: never) => await it[name](batch);
+    if (has(it, name)) {
+      adapted[name] = async (batch: never, options?: CallOptions) =>
+        await ask(it, name, [batch], options);
+    }
   }
   for (const name of ["routePrefixes", "capability"] as const) {
     if (it[name] !== undefined) {
@@ -219,9 +261,9 @@ function page(filePath: string, raw: ReadRawResult, offset?: number, limit?: num
 export function adaptSandboxProtocol(sandbox: AnyBackend): SandboxBackendProtocolV2 {
   const adapted = adaptBackendProtocol(sandbox) as SandboxBackendProtocolV2 & Loose;
   const it = sandbox as Loose;
-  adapted.execute = async (command: string, ...rest: unknown[]): Promise<ExecuteResponse> => {
+  adapted.execute = async (command: string, options?: CallOptions): Promise<ExecuteResponse> => {
     try {
-      return await it.execute(command, ...rest);
+      return await it.execute(command, ...fitting(it, "execute", options));
     } catch (error) {
       const failure = thrown(error);
       return Object.assign(failure, {

@@ -1,6 +1,8 @@
 //! Seams to the world outside: what differs between a host and a browser stands here and
 //! nowhere else.
 
+#[cfg(target_arch = "wasm32")]
+pub mod abort;
 pub mod clock;
 #[cfg(target_arch = "wasm32")]
 pub mod dom;

@@ -35,7 +35,7 @@ pub fn count(object: &JsValue, name: &str) -> usize {
 
 /// The refusal in an answer, if it is one. The path asked for is taken out of its sentence, so
 /// that a router can put another in its place.
-pub fn refusal(answer: &JsValue, operation: &str, path: Option<&VPath>) -> Option<Error> {
+pub fn refusal(answer: &JsValue, path: Option<&VPath>) -> Option<Error> {
     let sentence = match (answer.as_string(), property(answer, "error")) {
         (Some(text), _) => text,
         (None, Some(error)) => error
@@ -46,7 +46,6 @@ pub fn refusal(answer: &JsValue, operation: &str, path: Option<&VPath>) -> Optio
     let kind = text_property(answer, "code")
         .and_then(|code| Kind::from_code(&code))
         .unwrap_or_else(|| kind_of(&sentence));
-    let _ = operation;
     let mut error = told(kind, &sentence, path);
     if let Some(millis) = number_property(answer, "retryAfterMs").filter(|millis| *millis >= 0.0) {
         error = error.retry_after(std::time::Duration::from_secs_f64(
@@ -298,7 +297,7 @@ pub fn batch<T>(
 ) -> Vec<Result<T>> {
     let answer = answer.and_then(|answer| {
         answer.dyn_into::<Array>().map_err(|other| {
-            refusal(&other, operation, None).unwrap_or_else(|| {
+            refusal(&other, None).unwrap_or_else(|| {
                 Error::new(
                     Kind::Unavailable,
                     format!("{operation}() of a foreign backend answered without an array"),
