@@ -174,10 +174,7 @@ impl Foreign {
 
 impl Backend for Foreign {
     fn capability(&self) -> Capability {
-        if let Some(own) = host::property(&self.object, "capability") {
-            return read::capability(&own);
-        }
-        Capability {
+        let unknown = Capability {
             create: Reach::Instance,
             update: Reach::Instance,
             ranged_reads: false,
@@ -193,6 +190,10 @@ impl Backend for Foreign {
             notes: vec![Rc::from(
                 "A JavaScript object; what it promises is not known to kitbag.",
             )],
+        };
+        match host::property(&self.object, "capability") {
+            Some(own) => read::capability(&own, unknown),
+            None => unknown,
         }
     }
 

@@ -303,3 +303,39 @@ for (const folder of ["latest", "older"]) {
     }
   });
 }
+
+test("what a subclass of ours promises arrives through policies and mounts, its notes too", async () => {
+  class Mine extends CustomBackend {}
+  const storage = {
+    capability: { keepsMime: true, maxFileBytes: 1_000, notes: ["May be a day old."] },
+    get: () => null,
+    list: () => [],
+    put: () => true,
+    delete: () => true,
+  };
+  const mine = new Mine(storage);
+  assert.ok(mine.capability.notes.length >= 2);
+  assert.deepEqual(withPolicy(mine, rules).capability, mine.capability);
+  assert.deepEqual(new CompositeBackend(mine, {}).capability, mine.capability);
+  const both = withPolicy(mounted(mine), rules).capability;
+  const bare = new StateBackend().capability.notes;
+  assert.deepEqual(both.notes, [...bare, ...mine.capability.notes.map((note) => `/m/: ${note}`)]);
+  assert.equal(both.maxFileBytes, 1_000);
+});
+
+test("what a foreign object says of itself is believed, what it leaves out is as for any other", () => {
+  const unknown = withPolicy(new Stranger(), rules).capability;
+  assert.equal(unknown.writable, true);
+  assert.equal(unknown.create, "instance");
+  const own = Object.assign(new Stranger(), {
+    capability: { notes: ["Slow on Mondays.", 7], create: "storage", keepsCreated: true },
+  });
+  assert.deepEqual(withPolicy(own, rules).capability, {
+    ...unknown,
+    notes: ["Slow on Mondays."],
+    create: "storage",
+    keepsCreated: true,
+  });
+  const odd = Object.assign(new Stranger(), { capability: { writable: "no", notes: "none" } });
+  assert.deepEqual(withPolicy(odd, rules).capability, { ...unknown, notes: [] });
+});

@@ -1,6 +1,8 @@
 //! The answers of a foreign backend, read with care: a field that is missing or of another kind
 //! is passed over or told as an error, and a path that is no path never gets in.
 
+use std::rc::Rc;
+
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
@@ -53,7 +55,7 @@ pub fn refusal(answer: &JsValue, path: Option<&VPath>) -> Option<Error> {
         ));
     }
     if let Some(cause) = property(answer, "cause") {
-        error = error.caused_by(std::rc::Rc::new(host::ForeignCause(cause)));
+        error = error.caused_by(Rc::new(host::ForeignCause(cause)));
     }
     Some(error)
 }
@@ -252,12 +254,6 @@ pub fn matches(answer: &JsValue) -> Result<GrepResult> {
         before: Vec<String>,
         after: Vec<String>,
     }
-    let strings = |one: &JsValue, name: &str| -> Vec<String> {
-        property(one, name)
-            .and_then(|value| value.dyn_into::<Array>().ok())
-            .map(|array| array.iter().filter_map(|line| line.as_string()).collect())
-            .unwrap_or_default()
-    };
     let mut found: Vec<Found> = list(answer, "matches")?
         .iter()
         .filter_map(|one| {
@@ -265,8 +261,8 @@ pub fn matches(answer: &JsValue) -> Result<GrepResult> {
                 path: VPath::parse_file(&text_property(&one, "path")?).ok()?,
                 line: number_property(&one, "line")? as u32,
                 text: text_property(&one, "text").unwrap_or_default(),
-                before: strings(&one, "before"),
-                after: strings(&one, "after"),
+                before: host::texts_property(&one, "before"),
+                after: host::texts_property(&one, "after"),
             })
         })
         .collect();
@@ -340,28 +336,41 @@ pub fn batch<T>(
     paths.iter().enumerate().map(one).collect()
 }
 
-/// What an object of ours promises, said by its `capability`.
-pub fn capability(own: &JsValue) -> Capability {
-    let reach = |name: &str| match text_property(own, name).as_deref() {
+/// What an object says of itself in its `capability`. What it does not say, or says in a way that
+/// is not known, is taken from `otherwise`; only the notes are its own or none.
+pub fn capability(own: &JsValue, otherwise: Capability) -> Capability {
+    let reach = |name: &str, otherwise: Reach| match text_property(own, name).as_deref() {
         Some("storage") => Reach::Storage,
         Some("instance") => Reach::Instance,
-        _ => Reach::Never,
+        Some("never") => Reach::Never,
+        _ => otherwise,
+    };
+    let says = |name: &str, otherwise: bool| {
+        property(own, name)
+            .and_then(|value| value.as_bool())
+            .unwrap_or(otherwise)
     };
     Capability {
-        create: reach("create"),
-        update: reach("update"),
-        ranged_reads: flag(own, "rangedReads"),
-        native_search: flag(own, "nativeSearch"),
+        create: reach("create", otherwise.create),
+        update: reach("update", otherwise.update),
+        ranged_reads: says("rangedReads", otherwise.ranged_reads),
+        native_search: says("nativeSearch", otherwise.native_search),
         directories: match text_property(own, "directories").as_deref() {
             Some("real") => Directories::Real,
-            _ => Directories::Implied,
+            Some("implied") => Directories::Implied,
+            _ => otherwise.directories,
         },
-        keeps_created: flag(own, "keepsCreated"),
-        keeps_mime: flag(own, "keepsMime"),
-        keeps_format: flag(own, "keepsFormat"),
-        keeps_binary: flag(own, "keepsBinary"),
-        writable: flag(own, "writable"),
-        max_file_bytes: number_property(own, "maxFileBytes").map(|bytes| bytes as u64),
-        notes: Vec::new(),
+        keeps_created: says("keepsCreated", otherwise.keeps_created),
+        keeps_mime: says("keepsMime", otherwise.keeps_mime),
+        keeps_format: says("keepsFormat", otherwise.keeps_format),
+        keeps_binary: says("keepsBinary", otherwise.keeps_binary),
+        writable: says("writable", otherwise.writable),
+        max_file_bytes: number_property(own, "maxFileBytes")
+            .map(|bytes| bytes as u64)
+            .or(otherwise.max_file_bytes),
+        notes: host::texts_property(own, "notes")
+            .into_iter()
+            .map(Rc::from)
+            .collect(),
     }
 }
