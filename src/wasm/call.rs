@@ -50,7 +50,7 @@ pub fn call_now(handle: u32, operation: u8, len: usize) -> *const u8 {
 
 /// Starts a call; 0 when it is answered already, else its task.
 #[wasm_bindgen]
-pub fn call_start(handle: u32, operation: u8, len: usize) -> u32 {
+pub fn call_start(handle: u32, operation: u8, len: usize) -> task::Begun {
     task::start(prepared(handle, operation, len))
 }
 

@@ -15,7 +15,11 @@ use js_sys::Function;
 use wasm_bindgen::JsValue;
 use wasm_bindgen::prelude::wasm_bindgen;
 
-use crate::wasm::reply::Reply;
+use crate::wasm::reply::{Reply, reply_ptr};
+
+/// What became of a call that was begun, in one number for JavaScript: the number of its task, or,
+/// below zero, where its answer is.
+pub type Begun = f64;
 
 thread_local! {
     static WAKE: RefCell<Option<Function>> = const { RefCell::new(None) };
@@ -59,8 +63,8 @@ pub fn set_waker(wake: Function) {
     WAKE.set(Some(wake));
 }
 
-/// Starts a call. 0: it is answered already, the reply is out. Else the number of its task.
-pub fn start(future: impl Future<Output = Reply> + 'static) -> u32 {
+/// Starts a call, which may be answered at once.
+pub fn start(future: impl Future<Output = Reply> + 'static) -> Begun {
     let id = TASKS.with_borrow_mut(|tasks| {
         tasks.last = tasks.last.checked_add(1).unwrap_or(1);
         tasks.last
@@ -74,7 +78,7 @@ pub fn start(future: impl Future<Output = Reply> + 'static) -> u32 {
     match future.as_mut().poll(&mut Context::from_waker(&waker)) {
         Poll::Ready(reply) => {
             reply.send();
-            0
+            -(reply_ptr().addr() as f64)
         }
         Poll::Pending => {
             let task = Task {
@@ -82,21 +86,21 @@ pub fn start(future: impl Future<Output = Reply> + 'static) -> u32 {
                 wake: alarm,
             };
             TASKS.with_borrow_mut(|tasks| tasks.running.insert(id, task));
-            id
+            f64::from(id)
         }
     }
 }
 
-/// Polls a task; `true` when it is answered and the reply is out. A task that is gone, or
-/// already being polled, is not.
+/// Polls a task; where its answer is, or zero if it has none yet. A task that is gone, or already
+/// being polled, has none.
 #[wasm_bindgen]
-pub fn task_poll(id: u32) -> bool {
+pub fn task_poll(id: u32) -> *const u8 {
     let taken = TASKS.with_borrow_mut(|tasks| {
         let task = tasks.running.get_mut(&id)?;
         Some((task.future.take()?, task.wake.clone()))
     });
     let Some((mut future, alarm)) = taken else {
-        return false;
+        return std::ptr::null();
     };
     // From here on, waking asks for another poll.
     alarm.rung.store(false, Ordering::Relaxed);
@@ -106,7 +110,7 @@ pub fn task_poll(id: u32) -> bool {
             TASKS.with_borrow_mut(|tasks| tasks.running.remove(&id));
             drop(future);
             reply.send();
-            true
+            reply_ptr()
         }
         Poll::Pending => {
             TASKS.with_borrow_mut(|tasks| {
@@ -114,7 +118,7 @@ pub fn task_poll(id: u32) -> bool {
                     task.future = Some(future);
                 }
             });
-            false
+            std::ptr::null()
         }
     }
 }
