@@ -1,7 +1,8 @@
 // Makes the npm package: `npm run build [-- --dev] [--testing] [--out DIR]`. Rust to wasm (a
 // primary and chunks), wasm to its glue, glue and TypeScript to the modules that are shipped, in a
 // form for each kind of runtime. `--dev` trades size and speed for a quick build, which is not cut;
-// `--testing` adds the exports that only the test-suite calls.
+// `--testing` adds the exports that only the test-suite calls. `--sizes` bundles programs that use
+// the package, with three bundlers, and prints what each weighs.
 
 import { execFileSync } from "node:child_process";
 import {
@@ -29,6 +30,7 @@ const { values: options } = parseArgs({
     dev: { type: "boolean", default: false },
     testing: { type: "boolean", default: false },
     out: { type: "string" },
+    sizes: { type: "boolean", default: false },
   },
 });
 const variant = `${options.testing ? "testing" : "release"}${options.dev ? "-dev" : ""}`;
@@ -54,6 +56,13 @@ await linkPeers();
 declarations();
 packageFiles();
 for (const [name, bytes] of Object.entries(wasm.modules)) report(name, bytes);
+if (options.sizes) {
+  await ensure("npm:bundlers");
+  const { measured, stranger, table } = await import("../tests/sizes/measure.mjs");
+  const { project, remove } = await stranger();
+  console.log(table(await measured(project)));
+  remove();
+}
 
 /**
  * The forms in which the WebAssembly comes: which module of `source/` compiles it, and what a
@@ -202,10 +211,20 @@ function renamed(entries, name) {
  */
 function forNode(names) {
   const testing = options.testing
-    ? ["panicNow", "panicLater", "panicInChunk", "callChunk", "chunkNames", "signingExamples"]
+    ? [
+        "panicNow",
+        "panicLater",
+        "panicInChunk",
+        "callChunk",
+        "chunkNames",
+        "failAllocation",
+        "signingExamples",
+      ]
     : [];
   const slim = ["init", "initSync"];
-  const esm = (list) => `export { ${list.join(", ")} } from "./core.cjs";\n`;
+  // Not an `import` of the file: Node would look through its 200 KB for names, which takes 20 ms.
+  const esm = (list) =>
+    `import { createRequire } from "node:module";\nexport const { ${list.join(", ")} } = createRequire(import.meta.url)("./core.cjs");\n`;
   const cjs = (list) =>
     `const core = require("./core.cjs");\n${list.map((name) => `exports.${name} = core.${name};\n`).join("")}`;
   writeFileSync(join(dist, "node.js"), esm(names));

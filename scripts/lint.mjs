@@ -11,13 +11,23 @@ const biome = at("node_modules/@biomejs/biome/bin/biome");
 const clippy = ["clippy", "--all-targets", "--all-features", "--", "-D", "warnings"];
 const wasm = ["clippy", "--target", "wasm32-unknown-unknown", ...clippy.slice(1)];
 
+const tools = ["splitter", "unpack"].map((name) => [
+  "--manifest-path",
+  at("tools", name, "Cargo.toml"),
+]);
+const tool = (which, command, ...more) => ["cargo", [command, ...tools[which], ...more]];
+
 const steps = fix
   ? [
       ["cargo", ["fmt"]],
+      tool(0, "fmt"),
+      tool(1, "fmt"),
       [process.execPath, [biome, "check", "--write"]],
     ]
   : [
       ["cargo", ["fmt", "--check"]],
+      tool(0, "fmt", "--check"),
+      tool(1, "fmt", "--check"),
       [process.execPath, [biome, "ci", "--error-on-warnings"]],
       ["cargo", clippy],
       ["cargo", wasm],

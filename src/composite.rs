@@ -15,6 +15,7 @@ use bytes::Bytes;
 use futures_util::future::LocalBoxFuture;
 
 use crate::error::{Error, Kind, Result};
+use crate::order;
 use crate::path::VPath;
 use crate::protocol::{
     Backend, Capability, Content, DeleteResult, Directories, Edit, EditResult, FileInfo,
@@ -115,7 +116,9 @@ impl Composite {
             }
             all.push(Mount { prefix, backend });
         }
-        all.sort_by_key(|mount| std::cmp::Reverse(mount.prefix.as_str().len()));
+        order::sort_by_key(&mut all, |mount| {
+            std::cmp::Reverse(mount.prefix.as_str().len())
+        });
         Ok(Composite {
             default: Mount {
                 prefix: VPath::root(),
@@ -186,6 +189,7 @@ impl Composite {
                 keeps_binary,
                 writable,
                 max_file_bytes,
+                files,
                 notes,
             } = mount.backend.capability();
             common.create = weaker(common.create, create);
@@ -204,6 +208,7 @@ impl Composite {
                 (Some(a), Some(b)) => Some(a.min(b)),
                 (a, b) => a.or(b),
             };
+            common.files = common.files.and(files);
             let prefix = mount.prefix.dir_prefix();
             common.notes.extend(
                 notes
@@ -293,8 +298,17 @@ impl Backend for Composite {
         })
     }
 
-    fn delete<'a>(&'a self, path: &'a VPath) -> Pending<'a, DeleteResult> {
-        Box::pin(self.delete_all(path))
+    fn delete<'a>(
+        &'a self,
+        path: &'a VPath,
+        unchanged: Option<&'a Bytes>,
+    ) -> Pending<'a, DeleteResult> {
+        Box::pin(async move {
+            match unchanged {
+                Some(body) => self.delete_unchanged(path, body).await,
+                None => self.delete_all(path).await,
+            }
+        })
     }
 
     fn upload<'a>(&'a self, files: Vec<(VPath, Bytes)>) -> LocalBoxFuture<'a, Vec<Result<()>>> {

@@ -14,7 +14,8 @@
 //! - [`policy`]: rules around a backend, a wrapper each.
 //! - [`search`]: pure engines over bytes (lines, grep, glob, replace).
 //! - [`tool`]: what a model sees: the tools, their words, their answers.
-//! - [`path`], [`file`], [`error`]: the words all of them share.
+//! - [`path`], [`file`], [`error`], [`order`]: what all of them share.
+//! - [`running`], [`cell`], [`lock`]: calls that a trap may end, and what they leave free.
 //! - [`env`]: the few seams to the world outside, such as the clock.
 //! - `wasm`: the JavaScript boundary; the only room, beside `env` and the backends that talk to
 //!   a host, that may name `js_sys` or `web_sys`.
@@ -24,14 +25,18 @@
 //! a policy.
 
 pub mod backend;
+pub mod cell;
 pub mod composite;
 pub mod conformance;
 pub mod env;
 pub mod error;
 pub mod file;
+pub mod lock;
+pub mod order;
 pub mod path;
 pub mod policy;
 pub mod protocol;
+pub mod running;
 pub mod search;
 pub mod storage;
 pub mod time;

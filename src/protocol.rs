@@ -18,10 +18,11 @@ use crate::path::VPath;
 use crate::storage::Pending;
 use crate::time::Time;
 
-pub use capability::{Capability, Directories, Reach};
+pub use capability::{Capability, Directories, FileSet, Reach};
 pub use listing::{EntryInfo, FileInfo};
 pub use searching::{
-    GlobQuery, GlobResult, GrepQuery, GrepResult, MatchLine, Matches, Row, RowKind, index,
+    GlobQuery, GlobResult, GrepQuery, GrepResult, MAX_ANSWER_BYTES, MatchLine, Matches, ROW_BYTES,
+    Row, RowKind, index,
 };
 
 /// Which lines `read` is to show.
@@ -92,13 +93,15 @@ pub enum Content {
     Text(Bytes),
     /// Bytes to keep as they are.
     Raw(Bytes),
+    /// Bytes to keep as they are, only where nothing is, whatever `write` does otherwise.
+    New(Bytes),
 }
 
 impl Content {
     /// The bytes as they were given.
     pub fn bytes(&self) -> &Bytes {
         match self {
-            Content::Text(bytes) | Content::Raw(bytes) => bytes,
+            Content::Text(bytes) | Content::Raw(bytes) | Content::New(bytes) => bytes,
         }
     }
 }
@@ -122,6 +125,9 @@ pub struct Edit {
     pub new: Bytes,
     /// Every occurrence, not only a single one.
     pub replace_all: bool,
+    /// Whether `old` is all the bytes of the file: a compare-and-swap that takes any file, also
+    /// one that is not text. `conflict` where the file is anything else.
+    pub whole: bool,
 }
 
 /// What `edit` answers.
@@ -202,8 +208,13 @@ pub trait Backend {
     /// Replaces text in a file.
     fn edit<'a>(&'a self, path: &'a VPath, edit: &'a Edit) -> Pending<'a, EditResult>;
 
-    /// Removes a file, or a directory with all beneath it.
-    fn delete<'a>(&'a self, path: &'a VPath) -> Pending<'a, DeleteResult>;
+    /// Removes a file, or a directory with all beneath it. With `unchanged`, only a file, and only
+    /// while it is these bytes; else `conflict`.
+    fn delete<'a>(
+        &'a self,
+        path: &'a VPath,
+        unchanged: Option<&'a Bytes>,
+    ) -> Pending<'a, DeleteResult>;
 
     /// Stores files whatever is there; one answer each, in order.
     fn upload<'a>(&'a self, files: Vec<(VPath, Bytes)>) -> LocalBoxFuture<'a, Vec<Result<()>>>;

@@ -4,7 +4,7 @@
 
 use crate::error::Result;
 use crate::path::VPath;
-use crate::protocol::{Backend, FileInfo, GlobQuery, GrepQuery, GrepResult, Matches, RowKind};
+use crate::protocol::{Backend, FileInfo, GlobQuery, GrepQuery, GrepResult, Matches};
 
 /// How much wider each further question is, when hidden matches ate the last one's budget.
 const WIDER: usize = 32;
@@ -50,37 +50,17 @@ fn keep(matches: Matches, verdict: &[bool]) -> Matches {
     if verdict.iter().all(|kept| *kept) {
         return matches;
     }
-    let mut out = Matches::default();
-    let mut start = 0usize;
-    let mut last = None;
-    for row in &matches.rows {
-        let end = row.end as usize;
-        let text = matches.text.get(start..end).unwrap_or_default();
-        start = end;
-        let file = row.file as usize;
-        if !verdict.get(file).copied().unwrap_or(false) {
-            continue;
-        }
-        if let Some(path) = matches.paths.get(file) {
-            if last != Some(file) {
-                out.paths.push(path.clone());
-                last = Some(file);
-            }
-            append(&mut out, row.line, text, row.kind);
+    let mut out = Matches {
+        cut: matches.cut,
+        ..Matches::default()
+    };
+    for rows in matches.rows.chunk_by(|a, b| a.file == b.file) {
+        let file = rows.first().map_or(0, |row| row.file as usize);
+        if let (Some(true), Some(path)) = (verdict.get(file), matches.paths.get(file)) {
+            out.append_file(path.clone(), &matches, rows);
         }
     }
     out
-}
-
-/// Puts a row of the file named last at the end.
-pub fn append(out: &mut Matches, line: u32, text: &[u8], kind: RowKind) {
-    out.text.extend_from_slice(text);
-    out.rows.push(crate::protocol::Row {
-        file: crate::protocol::index(out.paths.len().saturating_sub(1)),
-        line,
-        end: crate::protocol::index(out.text.len()),
-        kind,
-    });
 }
 
 /// Every file beneath `dir`. A backend that shows only some of them is told as an error, since

@@ -156,7 +156,8 @@ fn grep() {
         let mut query = GrepQuery::literal(text(&case["pattern"]));
         query.path = VPath::parse(text(&case["path"])).expect("a path");
         query.glob = case["glob"].as_str().map(Rc::from);
-        let matcher = grep::Matcher::new(&query).expect("a pattern");
+        let patience = grep::Patience::until(None, kitbag::env::clock::now);
+        let matcher = grep::Matcher::new(&query, patience).expect("a pattern");
         let filter = query
             .glob
             .as_deref()

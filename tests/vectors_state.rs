@@ -158,6 +158,7 @@ fn step(backend: &Files<Memory>, operation: &str, args: &[Value]) -> Value {
                 old: Bytes::copy_from_slice(text(arg(1)).as_bytes()),
                 new: Bytes::copy_from_slice(text(arg(2)).as_bytes()),
                 replace_all: arg(3).as_bool().unwrap_or(false),
+                whole: false,
             };
             match now(backend.edit(&path(arg(0)), &edit)) {
                 Ok(edited) => json!({
@@ -322,7 +323,7 @@ fn listings() {
             .map(|info| {
                 let size = match info.entry {
                     EntryInfo::Directory => 0,
-                    EntryInfo::File { size, .. } => size,
+                    EntryInfo::File { size, .. } => size.unwrap_or_default(),
                 };
                 json!({ "path": info.shown_path(), "is_dir": info.is_dir(), "size": size })
             })

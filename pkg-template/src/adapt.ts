@@ -2,7 +2,7 @@
 // the one behind it throws becomes `{ error, code: "unavailable" }` with the cause kept.
 
 import { messageOf } from "./core/checks.js";
-import { numbered } from "./numbered.js";
+import { numbered, unnumbered } from "./numbered.js";
 import { StateBackend } from "./state.js";
 import type {
   BackendProtocolV2,
@@ -57,14 +57,15 @@ export type AnyBackend = BackendProtocolV2 | BackendProtocolV1 | { [method: stri
 // biome-ignore lint/suspicious/noExplicitAny: methods of either version, looked at before each call
 type Loose = Record<string, any>;
 
-const NAMES = [
-  ["ls", "lsInfo"],
-  ["read"],
-  ["grep", "grepRaw"],
-  ["glob", "globInfo"],
-  ["write"],
-  ["edit"],
-] as const;
+/** The operations every backend has, by each of their names; those of the first version come last. */
+const NAMES = {
+  ls: ["ls", "lsInfo", "ls_info"],
+  read: ["read"],
+  grep: ["grep", "grepRaw", "grep_raw"],
+  glob: ["glob", "globInfo", "glob_info"],
+  write: ["write"],
+  edit: ["edit"],
+} as const;
 
 function has(object: object, name: string): boolean {
   return typeof (object as Loose)[name] === "function";
@@ -74,7 +75,7 @@ function has(object: object, name: string): boolean {
 export function isBackend(object: unknown): object is BackendProtocolV1 | BackendProtocolV2 {
   if (typeof object !== "object" || object === null) return false;
   try {
-    return NAMES.every((names) => names.some((name) => has(object, name)));
+    return Object.values(NAMES).every((names) => names.some((name) => has(object, name)));
   } catch {
     return false;
   }
@@ -95,10 +96,46 @@ async function safely<T>(work: () => T | Promise<T>): Promise<T> {
   }
 }
 
-function only<K extends string, T>(name: K, answer: unknown): T {
+/** The name under which an object has an operation. */
+function nameIn(object: object, operation: "ls" | "grep" | "glob"): string {
+  return NAMES[operation].find((name) => has(object, name)) ?? operation;
+}
+
+/** An answer without what is null, since Python's package fills every field that has no value. */
+function filled<T>(answer: unknown): T {
+  if (typeof answer !== "object" || answer === null || Array.isArray(answer)) return answer as T;
+  const fields = Object.entries(answer);
+  if (fields.every(([, value]) => value !== null)) return answer as T;
+  return Object.fromEntries(fields.filter(([, value]) => value !== null)) as T;
+}
+
+/** A listing or matches, under the name they have here; `others` are those of Python's package. */
+function only<K extends string, T>(name: K, answer: unknown, ...others: string[]): T {
   if (Array.isArray(answer)) return { [name]: answer } as T;
   if (typeof answer === "string") return { error: answer } as T;
-  return answer as T;
+  const it = filled<Loose>(answer);
+  const other = others.find((one) => Array.isArray(it?.[one]));
+  return (other === undefined || it[name] !== undefined ? it : { ...it, [name]: it[other] }) as T;
+}
+
+/** What was changed, with Python's name for it. */
+function changed<T>(answer: unknown): T {
+  const it = filled<Loose>(answer);
+  return (it?.files_update === undefined ? it : { ...it, filesUpdate: it.files_update }) as T;
+}
+
+/** A page as Python's package answers it: `file_data` with text, or base64. */
+function pageOf(answer: unknown): ReadResult {
+  const it = filled<Loose>(answer);
+  const data = it?.file_data as Loose | undefined;
+  if (typeof data !== "object" || data === null || it.content !== undefined)
+    return it as ReadResult;
+  const { content, encoding } = data;
+  if (encoding === "base64") {
+    const binary = atob(content);
+    return { content: Uint8Array.from(binary, (character) => character.charCodeAt(0)) };
+  }
+  return { content: Array.isArray(content) ? content.join("\n") : content };
 }
 
 function failed(answer: Failure | null | undefined): boolean {
@@ -123,9 +160,9 @@ function fitting<T extends CallOptions>(it: Loose, name: string, options?: T): [
   return Object.keys(others).length > 0 ? [others as T] : [];
 }
 
-/** Calls a method of the second version. */
+/** Calls a method with these arguments and, behind them, the options that fit. */
 function ask(it: Loose, name: string, args: unknown[], options?: CallOptions) {
-  return it[name](...args, ...(isSecond(it) ? fitting(it, name, options) : []));
+  return it[name](...args, ...fitting(it, name, options));
 }
 
 /**
@@ -154,16 +191,17 @@ export function adaptBackendProtocol(backend: AnyBackend): BackendProtocolV2 {
       safely(async () =>
         only<"files", LsResult>(
           "files",
-          await (isSecond(it) ? ask(it, "ls", [path], options) : it.lsInfo(path)),
+          await ask(it, nameIn(it, "ls"), [path], options),
+          "entries",
         ),
       ),
     read: (filePath: string, offset?: number, limit?: number, options?: CallOptions) =>
       safely(async () => {
         if (!isSecond(it) && has(it, "readRaw"))
           return page(filePath, await readRaw(filePath), offset, limit);
-        const answer = await ask(it, "read", [filePath, offset, limit], options);
-        if (typeof answer !== "string") return answer as ReadResult;
-        return /^Error\b/.test(answer) ? { error: answer } : { content: answer };
+        const rows = (count?: number) => ask(it, "read", [filePath, offset, count], options);
+        const answer = await rows(limit);
+        return typeof answer === "string" ? readV1(answer, rows, offset, limit) : pageOf(answer);
       }),
     readRaw,
     grep: (
@@ -189,13 +227,15 @@ export function adaptBackendProtocol(backend: AnyBackend): BackendProtocolV2 {
       safely(async () =>
         only<"files", GlobResult>(
           "files",
-          await (has(it, "glob")
-            ? ask(it, "glob", [pattern, path], options)
-            : it.globInfo(pattern, path)),
+          await ask(it, nameIn(it, "glob"), [pattern, path], options),
+          "entries",
+          "matches",
         ),
       ),
     write: (filePath: string, content: string, options?: CallOptions) =>
-      safely<WriteResult>(() => ask(it, "write", [filePath, content], options)),
+      safely(async () =>
+        changed<WriteResult>(await ask(it, "write", [filePath, content], options)),
+      ),
     edit: (
       filePath: string,
       oldString: string,
@@ -203,18 +243,24 @@ export function adaptBackendProtocol(backend: AnyBackend): BackendProtocolV2 {
       replaceAll?: boolean,
       options?: CallOptions,
     ) =>
-      safely<EditResult>(() =>
-        ask(it, "edit", [filePath, oldString, newString, replaceAll], options),
+      safely(async () =>
+        changed<EditResult>(
+          await ask(it, "edit", [filePath, oldString, newString, replaceAll], options),
+        ),
       ),
   };
   if (has(it, "delete")) {
     adapted.delete = (filePath: string, options?: CallOptions) =>
       safely<DeleteResult>(() => ask(it, "delete", [filePath], options));
   }
-  for (const name of ["uploadFiles", "downloadFiles"] as const) {
-    if (has(it, name)) {
+  for (const [name, other] of [
+    ["uploadFiles", "upload_files"],
+    ["downloadFiles", "download_files"],
+  ] as const) {
+    const known = has(it, name) ? name : other;
+    if (has(it, known)) {
       adapted[name] = async (batch: never, options?: CallOptions) =>
-        await ask(it, name, [batch], options);
+        await ask(it, known, [batch], options);
     }
   }
   for (const name of ["routePrefixes", "capability"] as const) {
@@ -235,7 +281,7 @@ async function literally(
   path?: string | null,
   glob?: string | null,
 ): Promise<GrepMatch[] | string> {
-  const ask = (text: string) => it.grepRaw(text, path ?? "/", glob ?? null);
+  const ask = (text: string) => it[nameIn(it, "grep")](text, path ?? "/", glob ?? null);
   const escaped = pattern.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
   if (escaped === pattern) return ask(pattern);
   const answers: Array<GrepMatch[] | string> = [await ask(escaped), await ask(pattern)];
@@ -248,6 +294,41 @@ async function literally(
   }
   const refusal = answers.every((answer) => typeof answer === "string") ? answers[0] : undefined;
   return refusal ?? [...found.values()];
+}
+
+/** Rows that are asked for at most. */
+const MOST_ROWS = 1 << 24;
+
+/**
+ * A page out of the numbered text of the first version. A long line takes several rows there, and
+ * nothing is said of what follows: more rows are asked for until the page is whole.
+ */
+async function readV1(
+  answer: string,
+  ask: (rows: number) => unknown,
+  offset = 0,
+  limit = 500,
+): Promise<ReadResult> {
+  if (/^Error\b/.test(answer)) return { error: answer };
+  let page = unnumbered(answer, offset + 1);
+  if (page === undefined) return { content: answer };
+  for (let asked = limit; page.rows >= asked && page.lines.length <= limit && asked < MOST_ROWS; ) {
+    asked = asked === limit ? limit + 1 : asked * 2;
+    const wider = await ask(asked);
+    const found = typeof wider === "string" ? unnumbered(wider, offset + 1) : undefined;
+    if (found === undefined) break;
+    page = found;
+  }
+  const lines = page.lines.slice(0, limit);
+  if (lines.length === 0) return { content: "" };
+  const endLine = offset + lines.length;
+  const more = page.lines.length > limit;
+  return {
+    content: lines.join("\n"),
+    startLine: offset + 1,
+    endLine,
+    ...(more ? { nextOffset: endLine } : { totalLines: endLine }),
+  };
 }
 
 /** Lines of a stored file, as the second version reads them. */

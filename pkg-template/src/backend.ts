@@ -12,6 +12,7 @@ import type {
   BackendProtocolV2,
   CallOptions,
   Capability,
+  DeleteOptions,
   DeleteResult,
   EditResult,
   ExecuteResponse,
@@ -24,6 +25,7 @@ import type {
   LsResult,
   ReadRawResult,
   ReadResult,
+  WriteOptions,
   WriteResult,
 } from "./types.js";
 
@@ -46,7 +48,7 @@ export function asked<T extends object>(
 
 /** What a backend can promise. */
 export function capabilityOf(handle: number): Capability {
-  enter(() => glue.call_now(handle, Op.capability, 0));
+  enter(() => glue.call_now(handle, Op.capability, 0, -1));
   return received(unpack.unpackCapability) as Capability;
 }
 
@@ -99,11 +101,15 @@ export abstract class Backend implements BackendProtocolV2 {
     return asked(this, Op.glob, () => ask.askGlob(pattern, path), unpack.unpackGlob, options);
   }
 
-  write(filePath: string, content: string, options?: CallOptions): Promise<WriteResult> {
+  write(
+    filePath: string,
+    content: string | Uint8Array,
+    options?: WriteOptions,
+  ): Promise<WriteResult> {
     return asked(
       this,
       Op.write,
-      () => ask.askWrite(filePath, content),
+      () => ask.askWrite(filePath, content, options),
       unpack.unpackWrite(filePath),
       options,
     );
@@ -111,8 +117,8 @@ export abstract class Backend implements BackendProtocolV2 {
 
   edit(
     filePath: string,
-    oldString: string,
-    newString: string,
+    oldString: string | Uint8Array,
+    newString: string | Uint8Array,
     replaceAll?: boolean,
     options?: CallOptions,
   ): Promise<EditResult> {
@@ -120,11 +126,11 @@ export abstract class Backend implements BackendProtocolV2 {
     return asked(this, Op.edit, request, unpack.unpackEdit(filePath), options);
   }
 
-  delete(filePath: string, options?: CallOptions): Promise<DeleteResult> {
+  delete(filePath: string, options?: DeleteOptions): Promise<DeleteResult> {
     return asked(
       this,
       Op.delete,
-      () => ask.askFile(filePath),
+      () => ask.askDelete(filePath, options),
       unpack.unpackDelete(filePath),
       options,
     );

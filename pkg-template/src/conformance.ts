@@ -15,6 +15,7 @@ import { racing } from "./conformance/racing.js";
 import { reading } from "./conformance/reading.js";
 import { type Case, PROMISES, type Promised, Subject } from "./conformance/subject.js";
 import { writing } from "./conformance/writing.js";
+import { after } from "./core/after.js";
 import type { BackendProtocolV2, Capability } from "./types.js";
 
 export type { Case, Promised } from "./conformance/subject.js";
@@ -136,10 +137,8 @@ function promisedBy(backend: BackendProtocolV2, options: ConformanceOptions): Pr
 async function within(milliseconds: number, work: Promise<void>): Promise<void> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(
-      () => reject(new Error(`did not end within ${milliseconds} ms`)),
-      milliseconds,
-    );
+    const reason = new Error(`did not end within ${milliseconds} ms`);
+    timer = after(milliseconds, () => reject(reason));
   });
   try {
     await Promise.race([work, late]);

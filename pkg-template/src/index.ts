@@ -32,7 +32,7 @@ export type { FsLike } from "./disk/host.js";
 export type { Ripgrep } from "./disk/search.js";
 export type { CommandLimits, CommandOutput } from "./execute.js";
 export { FilesystemBackend, type FilesystemBackendOptions } from "./filesystem.js";
-export { type GraphContext, type GraphRuntime, provideGraphContext } from "./graph.js";
+export { type GraphContext, type GraphRuntime, provideGraphContext } from "./graph/context.js";
 export { IndexedDbBackend, type IndexedDbBackendOptions } from "./indexed-db.js";
 export {
   type CommandRequest,

@@ -3,6 +3,7 @@
 // entries are handed on. Nothing is believed to have been applied until the state shows it.
 
 import { messageOf } from "./core/checks.js";
+import { claim } from "./graph/running.js";
 import type {
   DeleteResult,
   EditResult,
@@ -46,6 +47,8 @@ export function shareState(state: object, how: SharedState): void {
 
 interface Source {
   read(): Record<string, unknown>;
+  /** The refusal of changes that would undo another call's; `seen` gives what an entry was before. */
+  clash?(update: Update, seen: (key: string) => unknown): Failure | undefined;
   /** Hands changes on; true when the state is expected to show these very entries from now on. */
   hand(update: Update): boolean;
   /** Whether results carry `filesUpdate`. */
@@ -90,7 +93,15 @@ export class Mirror {
       others()?.note(update);
       return false;
     };
-    return new Mirror({ read, hand, returns: true }, store, raw);
+    // Where the calls of a step do not see each other's changes, only one may change a file: the
+    // graph's state would keep one of the two changes, and nobody would be told.
+    const caller = {};
+    const clash = (update: Update, seen: (key: string) => unknown) => {
+      if (others()) return undefined;
+      const path = claim(update, seen, caller);
+      return path === undefined ? undefined : conflict(path);
+    };
+    return new Mirror({ read, hand, clash, returns: true }, store, raw);
   }
 
   static ofChannel(
@@ -109,14 +120,21 @@ export class Mirror {
   sync(): Failure | undefined {
     let entries: Array<[string, unknown]>;
     try {
-      entries = Object.entries(this.#source.read());
+      const now = this.#source.read();
+      if (this.#shows(now)) return undefined;
+      entries = Object.entries(now);
     } catch (error) {
       return unavailable("read", error);
     }
-    const present = new Set<string>();
+    entries = entries.filter(([, data]) => data !== null && data !== undefined);
+    // What is gone goes first: it may have held the room that others need.
+    const present = new Set(entries.map(([key]) => key));
+    for (const [key, { path }] of this.#paths) {
+      if (present.has(key)) continue;
+      this.#paths.delete(key);
+      if (path !== undefined) this.#drop(path, key);
+    }
     for (const [key, data] of entries) {
-      if (data === null || data === undefined) continue;
-      present.add(key);
       const known = this.#paths.get(key);
       if (known && known.data === data) continue;
       const put = this.#store.set(key, data);
@@ -127,20 +145,36 @@ export class Mirror {
         if (known?.path !== undefined) this.#drop(known.path, key);
       } else this.#seen.set(path, { key, data });
     }
-    if (present.size !== this.#paths.size) {
-      for (const [key, { path }] of this.#paths) {
-        if (present.has(key)) continue;
-        this.#paths.delete(key);
-        if (path !== undefined) this.#drop(path, key);
-      }
-    }
     return undefined;
+  }
+
+  /** Whether a state is what was taken over last; most calls find it so. */
+  #shows(now: Record<string, unknown>): boolean {
+    let count = 0;
+    for (const key of Object.keys(now)) {
+      const data = now[key];
+      if (data === null || data === undefined) continue;
+      if (this.#paths.get(key)?.data !== data) return false;
+      count += 1;
+    }
+    return count === this.#paths.size;
   }
 
   #drop(path: string, key: string): void {
     if (this.#seen.get(path)?.key !== key) return;
     this.#seen.delete(path);
     this.#store.remove(path);
+  }
+
+  /** Files were changed here; hands that on. */
+  handOn(paths: string[], deleted: boolean): Failure | undefined {
+    const update: Update = {};
+    for (const path of paths) {
+      if (deleted) this.#gone(update, path);
+      else this.#add(update, path);
+    }
+    const handed = this.#handed<WriteResult>({}, update);
+    return handed.error === undefined ? undefined : (handed as Failure);
   }
 
   /** A file was written or edited here; hands it on. */
@@ -153,9 +187,7 @@ export class Mirror {
   /** A file, or all beneath a directory, was deleted here; hands that on. */
   deleted(result: DeleteResult, path: string): DeleteResult {
     const update: Update = {};
-    for (const [known, { key }] of this.#seen) {
-      if (known === path || known.startsWith(`${path}/`)) update[key] = null;
-    }
+    this.#gone(update, path);
     return this.#handed(result, update);
   }
 
@@ -167,12 +199,23 @@ export class Mirror {
     if (handed.error !== undefined) {
       return answers.map((one) =>
         one.error === null
-          ? { ...one, error: "permission_denied", code: "unavailable", message: handed.error ?? "" }
+          ? {
+              ...one,
+              error: "permission_denied",
+              code: handed.code ?? "unavailable",
+              message: handed.error ?? "",
+            }
           : one,
       );
     }
     if (this.#source.returns) Object.assign(answers, { filesUpdate: update });
     return answers;
+  }
+
+  #gone(update: Update, path: string): void {
+    for (const [known, { key }] of this.#seen) {
+      if (known === path || known.startsWith(`${path}/`)) update[key] = null;
+    }
   }
 
   #add(update: Update, path: string): void {
@@ -182,6 +225,11 @@ export class Mirror {
   }
 
   #handed<T extends WriteResult | EditResult | DeleteResult>(result: T, update: Update): T {
+    const clash = this.#source.clash?.(update, (key) => this.#paths.get(key)?.data);
+    if (clash) {
+      this.#mistrust(update);
+      return clash as T;
+    }
     let kept: boolean;
     try {
       kept = this.#source.hand(update);
@@ -227,6 +275,13 @@ function canonical(key: string): string {
 
 function record(value: unknown): Record<string, unknown> {
   return typeof value === "object" && value !== null ? (value as Record<string, unknown>) : {};
+}
+
+function conflict(path: string): Failure {
+  return {
+    error: `Cannot change '${path}': another call of the same step has changed it. Read it and try again, after this step.`,
+    code: "conflict",
+  };
 }
 
 function unavailable(what: string, error: unknown): Failure {

@@ -20,3 +20,23 @@ export function numbered(content: string, first: number, limit = Number.POSITIVE
   }
   return rows.join("\n");
 }
+
+/** Numbered text without its numbers, where all of it is numbered from `first` on. */
+export function unnumbered(
+  text: string,
+  first: number,
+): { lines: string[]; rows: number } | undefined {
+  if (text === "" || text.startsWith(EMPTY)) return { lines: [], rows: 0 };
+  const rows = (text.endsWith("\n") ? text.slice(0, -1) : text).split("\n");
+  const lines: string[] = [];
+  for (const row of rows) {
+    const parts = /^ *(\d+)(?:\.(\d+))?(?:\t|→)/.exec(row);
+    if (parts === null) return undefined;
+    const rest = row.slice(parts[0].length);
+    const line = Number(parts[1]) - first;
+    if (parts[2] !== undefined && line === lines.length - 1) lines[line] += rest;
+    else if (parts[2] === undefined && line === lines.length) lines.push(rest);
+    else return undefined;
+  }
+  return { lines, rows: rows.length };
+}

@@ -7,6 +7,7 @@ import { Options } from "./core/checks.js";
 import { sealClass } from "./core/handle.js";
 import { send } from "./core/http.js";
 import { enter, glue } from "./core/instance.js";
+import { type PresignRequest, seconds, signable } from "./presign.js";
 
 /** Keys to sign requests with. */
 export interface S3Credentials {
@@ -118,35 +119,23 @@ export class R2Backend extends Backend {
 sealClass(S3Backend);
 sealClass(R2Backend);
 
-/** Makes presigned addresses, for a server that signs on behalf of pages (`sign`). */
+/**
+ * Makes presigned addresses, for a server that signs on behalf of pages (`sign`). Only requests that
+ * a backend makes are signed: a method, header or query parameter that no file needs throws a
+ * `TypeError` that names it. Whether this user may use this key is for the server to decide.
+ */
 export function presignS3(
   location: S3Location & { credentials: S3Credentials },
-  request: {
-    method: string;
-    key?: string;
-    query?: Record<string, string>;
-    headers?: Record<string, string>;
-  },
+  request: PresignRequest,
   expiresInSeconds = 300,
 ): { url: string } {
   const read = new Options("presignS3", location);
   const where = place(read, "");
   const keys = credentialsOf(read, read.raw("credentials"));
   read.done();
-  const covered = Object.fromEntries(
-    Object.entries(request.headers ?? {}).filter(([name]) => /^(x-amz-|if-|content-)/i.test(name)),
-  );
-  const url = thrownBy(read, () =>
-    glue.s3_presign(
-      where,
-      keys,
-      request.method,
-      request.key ?? "",
-      request.query ?? {},
-      covered,
-      expiresInSeconds,
-    ),
-  );
+  const { method, key, query, headers } = signable(request);
+  const good = seconds(expiresInSeconds);
+  const url = thrownBy(read, () => glue.s3_presign(where, keys, method, key, query, headers, good));
   return { url };
 }
 

@@ -1,29 +1,24 @@
-// StateBackend: files in memory, answering at once. Three ways to make one: on its own; over a
-// caller's state that is read through on every call (`new StateBackend(runtime)`); over a
-// channel that gives the state and takes changes. The last two are a mirror of that state.
+// StateBackend: files in memory, answering at once. Four ways to make one: bare, which is the
+// state of the running graph, and a memory of its own outside of graphs; with files of its own;
+// over a caller's state that is read through on every call (`new StateBackend(runtime)`); over a
+// channel that gives the state and takes changes. The last two are a mirror of that state. A bare
+// one finds its graph behind the handle, in wasm: see `graph/files.ts`.
 
 import { capabilityOf } from "./backend.js";
-import { now, Op, received } from "./core/call.js";
-import { encoded, messageOf, Options, refused } from "./core/checks.js";
+import { limitOf, now, Op, received } from "./core/call.js";
+import { callOptions, messageOf, Options, refused } from "./core/checks.js";
 import { handleOf, methodsOnly, own, sealClass } from "./core/handle.js";
 import { enter, glue } from "./core/instance.js";
-import {
-  finish,
-  putBool,
-  putBytes,
-  putLongText,
-  putOptionalText,
-  putText,
-  sent,
-} from "./core/message.js";
 import type { Reply } from "./core/reply.js";
 import * as ask from "./core/requests.js";
 import * as unpack from "./core/results.js";
-import { incoming } from "./filedata.js";
+import { GraphFiles } from "./graph/files.js";
+import { rawFile, removeFile, setFile } from "./memory.js";
 import { type Channel, Mirror } from "./mirror.js";
 import type {
   BackendProtocolV2,
   Capability,
+  DeleteOptions,
   DeleteResult,
   EditResult,
   Failure,
@@ -37,6 +32,7 @@ import type {
   LsResult,
   ReadRawResult,
   ReadResult,
+  WriteOptions,
   WriteResult,
 } from "./types.js";
 
@@ -52,6 +48,13 @@ export interface StateBackendOptions {
   maxBytes?: number;
   /** Where the files live, if not here. */
   channel?: Channel;
+  /**
+   * Whose files they are inside a running LangGraph graph. `"graph"` (the default): those of the
+   * graph's state, thread by thread; where that state has no `files`, calls are refused.
+   * `"instance"`: those of this object, which all threads share. With `files`, `channel` or a
+   * runtime they are never the running graph's.
+   */
+  scope?: "graph" | "instance";
 }
 
 /** deepagents' older construction: the state is read on every call, changes are handed back. */
@@ -61,9 +64,18 @@ export interface StateRuntime {
 
 const MAX_BYTES = 2 ** 31;
 
+/** How memory is made: whether `write` replaces, whether new text is lines, the limit. */
+type Form = readonly [overwrite: boolean, v1: boolean, maxBytes: number];
+
+/** Apart from the class, so that it cannot keep an instance alive. */
+function maker(form: Form): () => number {
+  return () => glue.state_new(...form);
+}
+
 /** Files in memory. Every method answers at once. */
 export class StateBackend implements BackendProtocolV2 {
   readonly #mirror: Mirror | undefined;
+  readonly #graphs: GraphFiles | undefined;
 
   constructor(runtime: StateRuntime, options?: StateBackendOptions);
   constructor(options?: StateBackendOptions);
@@ -81,13 +93,25 @@ export class StateBackend implements BackendProtocolV2 {
       options.refuse("channel", "an object with read() and send(update)", channel);
     }
     const files = options.object("files");
+    const scope = options.oneOf("scope", ["graph", "instance"], "graph");
     options.done();
-    own(
-      this,
-      enter(() => glue.state_new(writeMode === "overwrite", fileFormat === "v1", maxBytes ?? -1)),
-    );
-    const store = { set: this.#set.bind(this), remove: this.#remove.bind(this) };
-    const raw = (path: string) => this.#raw(path);
+    const form: Form = [writeMode === "overwrite", fileFormat === "v1", maxBytes ?? -1];
+    if (!runtime && !channel && !files && scope === "graph") {
+      const graphs = new GraphFiles(maker(form));
+      own(
+        this,
+        enter(() => glue.state_in_graphs(...form, graphs)),
+      );
+      this.#graphs = graphs;
+      return;
+    }
+    const handle = enter(() => glue.state_new(...form));
+    own(this, handle);
+    const store = {
+      set: (path: string, file: unknown) => setFile(handle, path, file),
+      remove: (path: string) => removeFile(handle, path),
+    };
+    const raw = (path: string) => rawFile(handle, path);
     if (runtime) this.#mirror = Mirror.ofRuntime(runtime, store, raw);
     else if (channel) this.#mirror = Mirror.ofChannel(channel, store, raw);
     // A mirror looks at the caller's state before each call, which the handle alone would not.
@@ -120,25 +144,34 @@ export class StateBackend implements BackendProtocolV2 {
     options?: GrepOptions,
   ): GrepResult {
     const request = () => ask.askGrep(pattern, path, glob, maxCount, options);
-    return this.#asked(Op.grep, request, unpack.unpackGrep);
+    let limit: number | undefined;
+    const refusal = refused(() => {
+      limit = limitOf(callOptions(options));
+    });
+    return refusal ?? this.#asked(Op.grep, request, unpack.unpackGrep, limit);
   }
 
   glob(pattern: string, path?: string): GlobResult {
     return this.#asked(Op.glob, () => ask.askGlob(pattern, path), unpack.unpackGlob);
   }
 
-  write(filePath: string, content: string): WriteResult {
-    const request = () => ask.askWrite(filePath, content);
+  write(filePath: string, content: string | Uint8Array, options?: WriteOptions): WriteResult {
+    const request = () => ask.askWrite(filePath, content, options);
     return this.#changed(this.#asked(Op.write, request, unpack.unpackWrite(filePath)));
   }
 
-  edit(filePath: string, oldString: string, newString: string, replaceAll?: boolean): EditResult {
+  edit(
+    filePath: string,
+    oldString: string | Uint8Array,
+    newString: string | Uint8Array,
+    replaceAll?: boolean,
+  ): EditResult {
     const request = () => ask.askEdit(filePath, oldString, newString, replaceAll);
     return this.#changed(this.#asked(Op.edit, request, unpack.unpackEdit(filePath)));
   }
 
-  delete(filePath: string): DeleteResult {
-    const request = () => ask.askFile(filePath);
+  delete(filePath: string, options?: DeleteOptions): DeleteResult {
+    const request = () => ask.askDelete(filePath, options);
     const result = this.#asked(Op.delete, request, unpack.unpackDelete(filePath));
     if (!this.#mirror || result.path === undefined) return result;
     return this.#mirror.deleted(result, result.path);
@@ -170,7 +203,8 @@ export class StateBackend implements BackendProtocolV2 {
   snapshot(): Record<string, FileData> {
     const stale = this.#mirror?.sync();
     if (stale) throw new Error(stale.error);
-    enter(() => glue.state_snapshot(handleOf(this)));
+    const handle = this.#graphs?.current() || handleOf(this);
+    enter(() => glue.state_snapshot(handle));
     const answer = received((reply) => {
       const files: Record<string, FileData> = {};
       const count = reply.u32();
@@ -187,8 +221,10 @@ export class StateBackend implements BackendProtocolV2 {
 
   /** Makes the files exactly those of `record`; what was there before goes. */
   restore(record: Record<string, FileInput>): void {
-    if (this.#mirror) {
-      throw new TypeError("StateBackend: restore() is for a backend that keeps its own files");
+    if (this.#mirror || this.#graphs?.current()) {
+      throw new TypeError(
+        "StateBackend: restore() is for a backend that keeps its own files, not for those of a state or of the graph that runs",
+      );
     }
     if (typeof record !== "object" || record === null) {
       throw new TypeError("StateBackend: restore() takes a record of path to file");
@@ -208,10 +244,11 @@ export class StateBackend implements BackendProtocolV2 {
     operation: number,
     request: () => Failure | undefined,
     unpackIt: (reply: Reply) => T,
+    limit?: number,
   ): T {
     const handle = handleOf(this);
     const refusal = this.#mirror?.sync() ?? request();
-    return (refusal ?? now(handle, operation, unpackIt)) as T;
+    return (refusal ?? now(handle, operation, unpackIt, limit)) as T;
   }
 
   #changed<T extends WriteResult | EditResult>(result: T): T {
@@ -229,47 +266,13 @@ export class StateBackend implements BackendProtocolV2 {
       });
     }
     for (const [path, file] of entries) {
-      const refusal = this.#set(path, file);
+      const refusal = setFile(handleOf(this), path, file);
       if ("error" in refusal) {
         throw new TypeError(
           `StateBackend: ${name}[${JSON.stringify(path)}] cannot be stored: ${refusal.error}`,
         );
       }
     }
-  }
-
-  /** Puts one file as it is given; tells its canonical path. */
-  #set(path: string, file: unknown): { path: string } | Failure {
-    const refusal = encoded(
-      () => incoming(file),
-      (seen) => {
-        if (typeof seen.content === "string") putLongText(seen.content);
-        else putBytes(seen.content);
-        putText(path);
-        putBool(seen.v1);
-        // Bytes under a name of text stay what they are; a type given with them is kept.
-        putOptionalText(seen.mimeType);
-        putOptionalText(seen.created);
-        putOptionalText(seen.modified);
-      },
-    );
-    if (refusal) return refusal;
-    const length = finish();
-    sent();
-    enter(() => glue.state_set(handleOf(this), length));
-    return received((reply) => ({ path: reply.text() }));
-  }
-
-  #remove(path: string): void {
-    encoded(() => path, putText);
-    const length = finish();
-    enter(() => glue.state_remove(handleOf(this), length));
-  }
-
-  #raw(path: string): FileData | undefined {
-    if (ask.askFile(path)) return undefined;
-    const answer: ReadRawResult = now(handleOf(this), Op.readRaw, unpack.unpackReadRaw);
-    return answer.data;
   }
 }
 

@@ -3,11 +3,11 @@
 // runs), so such a backend finds the right one behind itself at the start of every call.
 
 import chunk from "#chunk/store";
-import { Backend } from "./backend.js";
+import { Backend, capabilityOf } from "./backend.js";
 import { BadArgument, messageOf, Options } from "./core/checks.js";
 import { FILE_METHODS, handleOf, sealClass } from "./core/handle.js";
 import { enter, glue } from "./core/instance.js";
-import { type GraphRuntime, graphContext } from "./graph.js";
+import { type GraphRuntime, graphContext } from "./graph/context.js";
 
 /** As much of LangGraph's `BaseStore` as is needed. */
 export interface StoreLike {
@@ -145,6 +145,9 @@ export class StoreBackend extends Backend {
       return boundTo(foundStore(store, whose), foundNamespace(namespace, whose), form);
     };
     for (const name of FILE_METHODS) this.#redirect(name, bind);
+    // Said where rules that count what is stored look for it.
+    const capability = { ...capabilityOf(handleOf(this)), perCaller: true };
+    Object.defineProperty(this, "capability", { get: () => ({ ...capability }) });
   }
 
   #redirect(name: (typeof FILE_METHODS)[number], bind: () => Bound): void {
@@ -216,7 +219,7 @@ function foundStore(own: StoreLike | undefined, older: StateAndStore | undefined
   const store = own ?? older?.store ?? (graphContext()?.store as StoreLike | undefined);
   if (store) return store;
   throw new Error(
-    "A store is required: pass `store`, or run inside a graph that was compiled with one, and import kitbag/langchain; in a browser, where nobody knows which graph runs, use storeBackend() of kitbag/langchain",
+    "A store is required: pass `store`, or run inside a graph that was compiled with one; in a browser, where nobody knows which graph runs, use storeBackend() of kitbag/langchain",
   );
 }
 
@@ -263,7 +266,7 @@ function runtimeFor(older: StateAndStore | undefined): NamespaceRuntime {
     serverInfo: older?.serverInfo ?? running?.serverInfo,
     executionInfo: older?.executionInfo ?? running?.executionInfo,
   };
-  const source = running ?? (older as GraphRuntime | undefined) ?? runtime;
+  const source = { ...older, ...running, ...runtime };
   const old = (name: string, read: () => unknown) => ({
     enumerable: false,
     get() {

@@ -7,10 +7,11 @@ import type { AnyBackend } from "./adapt.js";
 import { received, settled } from "./core/call.js";
 import { kindOf, messageOf, Options, refused } from "./core/checks.js";
 import { withHandle } from "./core/foreign.js";
-import { enter, glue } from "./core/instance.js";
+import { enter, FRAMES, glue, needStack } from "./core/instance.js";
 import * as put from "./core/message.js";
 import type { Reply } from "./core/reply.js";
 import { update } from "./core/results.js";
+import { withRuntime } from "./graph/running.js";
 import { type FilesystemPermission, KeptPolicy, type Policy, withPolicy } from "./policy.js";
 import type { FileData, Failure as Refused } from "./types.js";
 
@@ -171,17 +172,19 @@ export function createFileTools(backend: BackendOrFactory, options?: FileToolsOp
     try {
       const json = asJson(input);
       const target = await current(call);
-      return await start<ToolResult>(
-        target,
-        () => {
-          put.putLongText(json);
-          put.putText(String(name));
-          put.putText(call?.callId ?? "");
-        },
-        (handle, length) => glue.tools_call(set.id, handle, length),
-        unpackResult,
-        call,
-      );
+      const asked = () =>
+        start<ToolResult>(
+          target,
+          () => {
+            put.putLongText(json);
+            put.putText(String(name));
+            put.putText(call?.callId ?? "");
+          },
+          (handle, length) => glue.tools_call(set.id, handle, length),
+          unpackResult,
+          call,
+        );
+      return await withRuntime(call?.runtime, asked);
     } catch (error) {
       return failure(`Error: the tool could not run: ${messageOf(error)}`);
     }
@@ -194,18 +197,20 @@ export function createFileTools(backend: BackendOrFactory, options?: FileToolsOp
     call?: OffloadCall,
   ) => {
     const target = await current(call);
-    const answer = await start<Moved>(
-      target,
-      () => {
-        put.putLongText(text);
-        put.putBool(message);
-        put.putText(id);
-        put.putText(tool);
-      },
-      (handle, length) => glue.tools_offload(set.id, handle, length),
-      unpackMoved,
-      call,
-    );
+    const asked = () =>
+      start<Moved>(
+        target,
+        () => {
+          put.putLongText(text);
+          put.putBool(message);
+          put.putText(id);
+          put.putText(tool);
+        },
+        (handle, length) => glue.tools_offload(set.id, handle, length),
+        unpackMoved,
+        call,
+      );
+    const answer = await withRuntime(call?.runtime, asked);
     if (answer.filesUpdate === undefined) return answer;
     // Nobody is there to put the file into the state: better too long than lost.
     if (!call?.onFilesUpdate) return {};
@@ -328,6 +333,7 @@ async function start<T extends object>(
 ): Promise<T> {
   const answer = await withHandle("backend", backend, (handle) => {
     const bad = refused(() => {
+      needStack(FRAMES.deep);
       put.begin();
       write();
     });

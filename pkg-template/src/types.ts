@@ -165,6 +165,18 @@ export interface CallOptions {
   timeoutMs?: number;
 }
 
+/** What `write` takes beyond the protocol. */
+export interface WriteOptions extends CallOptions {
+  /** With bytes as content: only where no file is, whatever the backend's `writeMode`. */
+  ifAbsent?: boolean;
+}
+
+/** What `delete` takes beyond the protocol. */
+export interface DeleteOptions extends CallOptions {
+  /** Delete only a file, and only while it is exactly these bytes; else `conflict`. */
+  unchanged?: Uint8Array;
+}
+
 /** What `grep` takes beyond the protocol. */
 export interface GrepOptions extends CallOptions {
   /** Read the pattern as a regular expression; linear in time, whatever the pattern. */
@@ -199,6 +211,8 @@ export interface Capability {
   keepsBinary: boolean;
   writable: boolean;
   maxFileBytes?: number;
+  /** Whether whoever calls decides which files a call works on, as inside a running graph. */
+  perCaller?: boolean;
   notes: string[];
 }
 

@@ -14,6 +14,7 @@ use crate::backend::custom_values::{
 };
 use crate::env::host;
 use crate::error::{Error, Kind, Result};
+use crate::order;
 use crate::path::VPath;
 use crate::protocol::{Capability, Reach};
 use crate::storage::{
@@ -163,7 +164,7 @@ impl Custom {
                 }));
             }
             let Some(next) = next else {
-                found.sort_by(|a, b| a.path.cmp(&b.path));
+                order::sort_by(&mut found, |a, b| a.path.cmp(&b.path));
                 found.dedup_by(|a, b| a.path == b.path);
                 return Ok(found);
             };
@@ -208,7 +209,7 @@ fn one_level(dir: &VPath, all: Vec<Entry>) -> Listing {
             }
         }
     }
-    listing.dirs.sort();
+    order::sort(&mut listing.dirs);
     listing.dirs.dedup();
     listing
 }

@@ -10,7 +10,7 @@ use crate::env::host;
 use crate::error::{Error, Kind, Result};
 use crate::file::{Format, Mime};
 use crate::path::VPath;
-use crate::protocol::{Capability, Directories, Reach};
+use crate::protocol::{Capability, Directories, FileSet, Reach};
 use crate::storage::{Entry, File, Meta, NewFile, PutMode, Version};
 use crate::time::Time;
 
@@ -194,6 +194,7 @@ pub fn capability_of(promises: &JsValue, writable: bool) -> Capability {
         keeps_binary: says("keepsBinary", true),
         writable: writable && says("writable", true),
         max_file_bytes: host::number_property(promises, "maxFileBytes").and_then(whole),
+        files: FileSet::Same,
         notes,
     }
 }

@@ -18,13 +18,15 @@ use crate::backend::queue::Queue;
 use crate::env::clock;
 use crate::error::{Error, Kind, Result};
 use crate::file::{self, Format, Texture};
+use crate::order;
 use crate::path::VPath;
 use crate::protocol::{
     Capability, Content, DeleteResult, Edit, EditResult, EntryInfo, FileInfo, GlobQuery,
     GlobResult, GrepQuery, GrepResult, Page, RawFile, Reach, ReadResult, WriteResult,
 };
+use crate::running;
 use crate::search::glob::{NameFilter, Pattern};
-use crate::search::grep::Matcher;
+use crate::search::grep::{Matcher, Patience};
 use crate::search::lines;
 use crate::search::replace::{self, Plan};
 use crate::search::scan;
@@ -172,7 +174,10 @@ impl Operations {
         file: &mut File,
         capability: &Capability,
     ) -> Result<(NewFile, EditResult)> {
-        if !kind_of(path, file).1.is_text() {
+        if edit.whole && file.body != edit.old {
+            return Err(Error::conflict(path));
+        }
+        if !edit.whole && !kind_of(path, file).1.is_text() {
             return Err(Error::at(
                 Kind::InvalidArgument,
                 "Error: File '",
@@ -182,6 +187,15 @@ impl Operations {
         }
         let refused =
             |refusal| replace::sentence(&refusal, path, &String::from_utf8_lossy(&edit.old));
+        if edit.whole {
+            self.sized(path, edit.new.len(), capability)?;
+            let new = self.new_file(path, edit.new.clone(), Some(&file.meta));
+            let result = EditResult {
+                occurrences: 1,
+                ..EditResult::default()
+            };
+            return Ok((new, result));
+        }
         let plan = Plan::of(&file.body, &edit.old, &edit.new, edit.replace_all).map_err(refused)?;
         self.sized(path, plan.length(), capability)?;
         let outcome = plan.outcome();
@@ -215,16 +229,20 @@ impl Operations {
 
     async fn write_file(&self, path: &VPath, content: Content) -> Result<WriteResult> {
         let capability = self.writable()?;
+        let write_mode = match content {
+            Content::New(_) => WriteMode::Create,
+            Content::Text(_) | Content::Raw(_) => self.options.write_mode,
+        };
         let body = match content {
             Content::Text(text) => file::decode_content(path, text)?,
-            Content::Raw(bytes) => bytes,
+            Content::Raw(bytes) | Content::New(bytes) => bytes,
         };
         self.sized(path, body.len(), &capability)?;
         let _turn = match capability.create {
-            Reach::Storage if self.options.write_mode == WriteMode::Create => None,
+            Reach::Storage if write_mode == WriteMode::Create => None,
             _ => Some(self.queue.turn(path).await),
         };
-        let (previous, mode) = match self.options.write_mode {
+        let (previous, mode) = match write_mode {
             WriteMode::Create => (None, PutMode::Create),
             WriteMode::Overwrite => (self.storage.stat(path).await?, PutMode::Overwrite),
         };
@@ -275,6 +293,25 @@ impl Operations {
             .collect()
     }
 
+    /// Removes a file while it is these bytes. The storage compares versions, or the calls of this
+    /// instance take turns.
+    async fn delete_unchanged(&self, path: &VPath, body: &Bytes) -> Result<DeleteResult> {
+        self.writable()?;
+        let _turn = self.queue.turn(path).await;
+        let Some(file) = self.storage.get(path, None).await? else {
+            return Err(Error::nothing_there(path));
+        };
+        if file.body != *body {
+            return Err(Error::conflict(path));
+        }
+        let deleted = self.storage.delete(path, file.meta.version).await;
+        self.indexes.forget(path);
+        match deleted? {
+            true => Ok(DeleteResult::default()),
+            false => Err(Error::nothing_there(path)),
+        }
+    }
+
     async fn delete_path(&self, path: &VPath) -> Result<DeleteResult> {
         let capability = self.writable()?;
         let _turns = match capability.update {
@@ -306,7 +343,8 @@ impl Operations {
     }
 
     async fn grep_files(&self, query: &GrepQuery) -> Result<GrepResult> {
-        let matcher = Matcher::new(query)?;
+        let patience = Patience::until(running::deadline(), clock::now);
+        let matcher = Matcher::new(query, patience)?;
         let filter = match &query.glob {
             Some(glob) => Some(NameFilter::parse(glob, &query.path)?),
             None => None,
@@ -325,7 +363,7 @@ impl Operations {
             // One more than allowed tells whether there was more.
             let budget = cap.saturating_sub(count).saturating_add(1);
             count += matcher.search(path, &file.body, texture, budget, &mut found.matches);
-            if count > cap || Matcher::is_full(&found.matches) {
+            if count > cap || matcher.over().is_some() || found.matches.is_full() {
                 return Flow::Break(());
             }
             Flow::Continue(())
@@ -338,7 +376,10 @@ impl Operations {
             literal: matcher.literal(),
         };
         self.storage.scan(scan, &mut visit).await?;
-        found.truncated = count > cap || Matcher::is_full(&found.matches);
+        if let Some(error) = matcher.over() {
+            return Err(error);
+        }
+        found.truncated = count > cap || found.matches.is_full();
         found.matches.keep_first(cap);
         Ok(found)
     }
@@ -357,7 +398,9 @@ impl Operations {
         self.storage.find(find, &mut visit).await?;
         // The walk came in order of path, and this sort keeps it among files of one time:
         // comparing integers alone is what makes it quick.
-        files.sort_by_key(|file: &FileInfo| std::cmp::Reverse(file.modified()));
+        order::sort_by_key(&mut files, |file: &FileInfo| {
+            std::cmp::Reverse(file.modified())
+        });
         Ok(GlobResult {
             files,
             truncated: false,
@@ -409,7 +452,7 @@ impl Operations {
                 None => break,
             }
         }
-        infos.sort_by(FileInfo::listing_order);
+        order::sort_by(&mut infos, FileInfo::listing_order);
         infos.dedup_by(|a, b| a.path == b.path && a.is_dir() == b.is_dir());
         Ok(infos)
     }

@@ -17,12 +17,14 @@ use crate::env::abort::AbortOnDrop;
 use crate::env::host;
 use crate::error::{Error, Kind, Result};
 use crate::file;
+use crate::order;
 use crate::path::VPath;
 use crate::protocol::{
     Backend, Capability, Content, DeleteResult, Directories, Edit, EditResult, ExecuteOptions,
-    ExecuteResult, FileInfo, GlobQuery, GlobResult, GrepQuery, GrepResult, Page, RawFile, Reach,
-    ReadResult, Shell, WriteResult, unsupported,
+    ExecuteResult, FileInfo, FileSet, GlobQuery, GlobResult, GrepQuery, GrepResult, Page, RawFile,
+    Reach, ReadResult, Shell, WriteResult, unsupported,
 };
+use crate::search::place::{self, First};
 use crate::storage::Pending;
 
 /// A backend that lives in JavaScript.
@@ -105,6 +107,11 @@ impl Foreign {
         }
     }
 
+    async fn page(&self, path: &VPath, page: Page) -> Result<ReadResult> {
+        let arguments = [path_text(path), number(page.offset), number(page.limit)];
+        read::page(path, &self.result("read", path, &arguments).await?)
+    }
+
     async fn found(&self, query: &GrepQuery) -> Result<GrepResult> {
         let arguments = [
             text(&query.pattern),
@@ -149,10 +156,25 @@ impl Foreign {
     }
 
     async fn written(&self, path: &VPath, content: Content) -> Result<WriteResult> {
+        if let Content::New(bytes) = &content {
+            if !self.knows_options {
+                return Err(unsupported("write with ifAbsent"));
+            }
+            let arguments = [path_text(path), host::array_of(bytes).into()];
+            let options = [("ifAbsent", true.into())];
+            let answer = self
+                .result_with("write", path, &arguments, &options)
+                .await?;
+            return Ok(WriteResult {
+                files_update: read::update(&answer),
+            });
+        }
         let content = match content {
             Content::Text(bytes) => lossy(&bytes),
-            Content::Raw(bytes) if file::is_binary_name(path) => text(&read::base64(&bytes)),
-            Content::Raw(bytes) => match std::str::from_utf8(&bytes) {
+            Content::Raw(bytes) | Content::New(bytes) if file::is_binary_name(path) => {
+                text(&read::base64(&bytes))
+            }
+            Content::Raw(bytes) | Content::New(bytes) => match std::str::from_utf8(&bytes) {
                 Ok(content) => text(content),
                 Err(_) => {
                     return Err(Error::at(
@@ -187,6 +209,7 @@ impl Backend for Foreign {
                 && host::method(&self.object, "downloadFiles").is_some(),
             writable: true,
             max_file_bytes: None,
+            files: FileSet::Same,
             notes: vec![Rc::from(
                 "A JavaScript object; what it promises is not known to kitbag.",
             )],
@@ -202,7 +225,7 @@ impl Backend for Foreign {
             let answer = self.result("ls", path, &[path_text(path)]).await?;
             let mut infos = read::infos(&answer)?;
             infos.retain(|info| info.path != *path && info.path.parent() == *path);
-            infos.sort_by(FileInfo::listing_order);
+            order::sort_by(&mut infos, FileInfo::listing_order);
             infos.dedup_by(|a, b| a.path == b.path && a.is_dir() == b.is_dir());
             Ok(infos)
         })
@@ -210,8 +233,29 @@ impl Backend for Foreign {
 
     fn read<'a>(&'a self, path: &'a VPath, page: Page) -> Pending<'a, ReadResult> {
         Box::pin(async move {
-            let arguments = [path_text(path), number(page.offset), number(page.limit)];
-            read::page(&self.result("read", path, &arguments).await?)
+            let answer = self.page(path, page).await?;
+            if !answer.is_text || answer.position.is_some() {
+                return Ok(answer);
+            }
+            let mut known = place::first(answer.content.clone(), page);
+            if known == First::Full {
+                let wider = self.page(path, place::wider(page)).await?;
+                known = place::full(wider.content, page);
+            }
+            let (content, position) = match known {
+                First::Placed(placed) => placed,
+                First::Last(last) if page.offset > 0 => {
+                    let start = self.page(path, place::from_start(page)).await?;
+                    place::among(last, start.content, page)
+                }
+                First::Last(last) => last,
+                First::Full => (answer.content.clone(), None),
+            };
+            Ok(ReadResult {
+                content,
+                position,
+                ..answer
+            })
         })
     }
 
@@ -234,7 +278,7 @@ impl Backend for Foreign {
             let answer = self.result("glob", &query.path, &arguments).await?;
             let mut files = read::infos(&answer)?;
             files.retain(|info| !info.is_dir());
-            files.sort_by(FileInfo::newest_first);
+            order::sort_by(&mut files, FileInfo::newest_first);
             files.dedup_by(|a, b| a.path == b.path);
             Ok(GlobResult {
                 files,
@@ -249,10 +293,17 @@ impl Backend for Foreign {
 
     fn edit<'a>(&'a self, path: &'a VPath, edit: &'a Edit) -> Pending<'a, EditResult> {
         Box::pin(async move {
+            if edit.whole && !self.knows_options {
+                return Err(unsupported("edit of a whole file by its bytes"));
+            }
+            let shown = |bytes: &Bytes| match edit.whole {
+                true => host::array_of(bytes).into(),
+                false => lossy(bytes),
+            };
             let arguments = [
                 path_text(path),
-                lossy(&edit.old),
-                lossy(&edit.new),
+                shown(&edit.old),
+                shown(&edit.new),
                 edit.replace_all.into(),
             ];
             let answer = self.result("edit", path, &arguments).await?;
@@ -266,9 +317,23 @@ impl Backend for Foreign {
         })
     }
 
-    fn delete<'a>(&'a self, path: &'a VPath) -> Pending<'a, DeleteResult> {
+    fn delete<'a>(
+        &'a self,
+        path: &'a VPath,
+        unchanged: Option<&'a Bytes>,
+    ) -> Pending<'a, DeleteResult> {
         Box::pin(async move {
-            let answer = self.result("delete", path, &[path_text(path)]).await?;
+            let mut options = Vec::new();
+            if let Some(body) = unchanged {
+                if !self.knows_options {
+                    return Err(unsupported("delete with unchanged"));
+                }
+                options.push(("unchanged", host::array_of(body).into()));
+            }
+            let arguments = [path_text(path)];
+            let answer = self
+                .result_with("delete", path, &arguments, &options)
+                .await?;
             Ok(DeleteResult {
                 files_update: read::update(&answer),
             })

@@ -18,6 +18,7 @@ use crate::backend::custom_values::{entry_of, refusal, unknown_meta};
 use crate::env::{host, random, timer};
 use crate::error::{Error, Result};
 use crate::file;
+use crate::order;
 use crate::path::VPath;
 use crate::protocol::Capability;
 use crate::storage::{
@@ -112,7 +113,7 @@ impl HostDisk {
         {
             paths.push(scope.root.clone());
         }
-        paths.sort_unstable();
+        order::sort(&mut paths);
         Ok(paths)
     }
 
@@ -218,8 +219,8 @@ impl HostDisk {
             let name = row.as_string().unwrap_or_default();
             listing.dirs.extend(VPath::from_stored(&name));
         }
-        listing.files.sort_by(|a, b| a.path.cmp(&b.path));
-        listing.dirs.sort();
+        order::sort_by(&mut listing.files, |a, b| a.path.cmp(&b.path));
+        order::sort(&mut listing.dirs);
         Ok(listing)
     }
 }

@@ -2,10 +2,10 @@
 //! over it; turning its next page should not. An index belongs to one version of one file, so a
 //! stale one is never used; small files are not worth an entry.
 
-use std::cell::RefCell;
 use std::collections::HashMap;
 use std::rc::Rc;
 
+use crate::cell::RefCell;
 use crate::path::VPath;
 use crate::search::lines::LineIndex;
 use crate::storage::Version;
@@ -15,8 +15,13 @@ const WORTH_KEEPING: usize = 32 * 1024;
 /// Indexes kept at most.
 const ENTRIES: usize = 64;
 
-#[derive(Default)]
 pub struct IndexCache(RefCell<Inner>);
+
+impl Default for IndexCache {
+    fn default() -> IndexCache {
+        IndexCache(RefCell::renewable(Inner::default))
+    }
+}
 
 #[derive(Default)]
 struct Inner {

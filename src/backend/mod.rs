@@ -9,6 +9,7 @@ pub mod custom_values;
 pub mod files;
 #[cfg(target_arch = "wasm32")]
 pub mod foreign;
+pub mod graph_state;
 #[cfg(target_arch = "wasm32")]
 pub mod host_disk;
 mod index_cache;

@@ -8,12 +8,12 @@
 
 mod sparse;
 
-use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::ops::Range;
 
 use bytes::Bytes;
 
+use crate::cell::RefCell;
 use crate::error::{Error, Result};
 use crate::file::{self, Mime};
 use crate::path::VPath;
@@ -36,9 +36,16 @@ pub enum Found {
 }
 
 /// Reads pages, and remembers where lines start.
-#[derive(Default)]
 pub struct Pager {
     known: RefCell<VecDeque<Known>>,
+}
+
+impl Default for Pager {
+    fn default() -> Pager {
+        Pager {
+            known: RefCell::renewable(VecDeque::new),
+        }
+    }
 }
 
 struct Known {

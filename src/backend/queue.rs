@@ -2,24 +2,23 @@
 //! their turn here; where a storage cannot compare and swap, this is all that keeps two edits
 //! from losing one another.
 
-use std::cell::RefCell;
 use std::collections::HashMap;
 use std::rc::{Rc, Weak};
-use std::sync::Arc;
 
-use futures_util::lock::{Mutex, OwnedMutexGuard};
-
+use crate::cell::RefCell;
+use crate::lock::{Mutex, OwnedMutexGuard};
+use crate::order;
 use crate::path::VPath;
 
 /// The turns of one instance.
 #[derive(Default)]
-pub struct Queue(Rc<RefCell<HashMap<VPath, Arc<Mutex<()>>>>>);
+pub struct Queue(Rc<RefCell<HashMap<VPath, Rc<Mutex<()>>>>>);
 
 /// Somebody's turn; it ends when this is dropped.
 pub struct Turn {
     guard: Option<OwnedMutexGuard<()>>,
     path: VPath,
-    queue: Weak<RefCell<HashMap<VPath, Arc<Mutex<()>>>>>,
+    queue: Weak<RefCell<HashMap<VPath, Rc<Mutex<()>>>>>,
 }
 
 impl Queue {
@@ -37,7 +36,7 @@ impl Queue {
     /// same ones cannot wait for each other.
     pub async fn turns(&self, paths: impl IntoIterator<Item = &VPath>) -> Vec<Turn> {
         let mut sorted: Vec<&VPath> = paths.into_iter().collect();
-        sorted.sort_unstable();
+        order::sort(&mut sorted);
         sorted.dedup();
         let mut turns = Vec::with_capacity(sorted.len());
         for path in sorted {
@@ -57,7 +56,7 @@ impl Drop for Turn {
         // The map holds one reference; whoever else waits holds another.
         if queue
             .get(&self.path)
-            .is_some_and(|mutex| Arc::strong_count(mutex) == 1)
+            .is_some_and(|mutex| Rc::strong_count(mutex) == 1)
         {
             queue.remove(&self.path);
         }

@@ -3,12 +3,13 @@
 //! A directory is a range of keys, so a listing seeks from one name to the next and never looks
 //! at what lies beneath.
 
-use std::cell::{Cell, RefCell};
+use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::ops::{Bound, Range};
 
 use futures_util::future::{LocalBoxFuture, ready};
 
+use crate::cell::RefCell;
 use crate::error::{Error, Kind, Result};
 use crate::path::VPath;
 use crate::protocol::Capability;
@@ -62,8 +63,21 @@ impl Memory {
         self.len() == 0
     }
 
+    /// Refuses where a change was broken off midway, so that nobody is served half of it. A
+    /// search or a read that was broken off leaves nothing behind.
+    pub fn whole(&self) -> Result<()> {
+        if !self.files.is_torn() {
+            return Ok(());
+        }
+        Err(Error::internal(
+            "A change of this backend's files was broken off midway, so they may be half changed \
+             and are not shown. Make a new backend, from the last snapshot() if there is one",
+        ))
+    }
+
     /// Stores a file at once.
     pub fn set(&self, path: &VPath, file: NewFile, mode: PutMode) -> Result<Meta> {
+        self.whole()?;
         let mut files = self.files.borrow_mut();
         let existing = files.get(path);
         match (&mode, existing) {
@@ -116,6 +130,7 @@ impl Memory {
     /// Changes a file where it is: its body is lent to the change, which may use it up. What
     /// grows leaves the old body alone, so a refusal for want of room loses nothing.
     fn change(&self, path: &VPath, change: &mut Change<'_>) -> Result<Option<Meta>> {
+        self.whole()?;
         let mut files = self.files.borrow_mut();
         let Some(file) = files.get_mut(path) else {
             return Ok(None);
@@ -132,9 +147,13 @@ impl Memory {
 
     /// Removes a file at once.
     pub fn remove(&self, path: &VPath) -> Option<File> {
-        let gone = self.files.borrow_mut().remove(path)?;
-        self.used
-            .set(self.used.get().saturating_sub(gone.meta.size));
+        self.take_out(&mut self.files.borrow_mut(), path)
+    }
+
+    fn take_out(&self, files: &mut BTreeMap<VPath, Box<File>>, path: &VPath) -> Option<File> {
+        let gone = files.remove(path)?;
+        let left = self.used.get().saturating_sub(gone.meta.size);
+        self.used.set(left);
         Some(*gone)
     }
 
@@ -228,14 +247,17 @@ impl Storage for Memory {
     }
 
     fn stat<'a>(&'a self, path: &'a VPath) -> Pending<'a, Option<Meta>> {
-        done(Ok(self
-            .files
-            .borrow()
-            .get(path)
-            .map(|file| file.meta.clone())))
+        let meta = |()| {
+            let files = self.files.borrow();
+            files.get(path).map(|file| file.meta.clone())
+        };
+        done(self.whole().map(meta))
     }
 
     fn get<'a>(&'a self, path: &'a VPath, range: Option<Range<u64>>) -> Pending<'a, Option<File>> {
+        if let Err(error) = self.whole() {
+            return done(Err(error));
+        }
         let mut file = self.get_now(path);
         if let (Some(file), Some(range)) = (&mut file, range) {
             let at = |offset: u64| {
@@ -254,6 +276,9 @@ impl Storage for Memory {
     }
 
     fn delete<'a>(&'a self, path: &'a VPath, version: Option<Version>) -> Pending<'a, bool> {
+        if let Err(error) = self.whole() {
+            return done(Err(error));
+        }
         let now = self
             .files
             .borrow()
@@ -271,6 +296,9 @@ impl Storage for Memory {
         depth: Depth,
         _from: Option<Cursor>,
     ) -> Pending<'a, Listing> {
+        if let Err(error) = self.whole() {
+            return done(Err(error));
+        }
         if depth == Depth::One {
             return done(Ok(self.level(dir)));
         }
@@ -293,12 +321,16 @@ impl Storage for Memory {
         scope: &'a Scope,
         visit: &'a mut dyn FnMut(&VPath, &Meta) -> Flow,
     ) -> Pending<'a, ()> {
-        self.visit(scope, &mut |path, file| visit(path, &file.meta));
-        done(Ok(()))
+        let walked = self.whole();
+        if walked.is_ok() {
+            self.visit(scope, &mut |path, file| visit(path, &file.meta));
+        }
+        done(walked)
     }
 
     fn get_many<'a>(&'a self, paths: &'a [VPath]) -> Pending<'a, Vec<Option<File>>> {
-        done(Ok(paths.iter().map(|path| self.get_now(path)).collect()))
+        let all = |()| paths.iter().map(|path| self.get_now(path)).collect();
+        done(self.whole().map(all))
     }
 
     fn scan<'a>(
@@ -306,6 +338,9 @@ impl Storage for Memory {
         scan: Scan<'a>,
         visit: &'a mut dyn FnMut(&VPath, &File) -> Flow,
     ) -> Pending<'a, ()> {
+        if let Err(error) = self.whole() {
+            return done(Err(error));
+        }
         self.visit(scan.scope, &mut |path, file| {
             if (scan.want)(path, &file.meta) {
                 visit(path, file)
@@ -336,17 +371,23 @@ impl Storage for Memory {
     }
 
     fn delete_tree<'a>(&'a self, root: &'a VPath) -> LocalBoxFuture<'a, Removed> {
+        let mut removed = Removed::default();
+        if let Err(error) = self.whole() {
+            removed.error = Some(error);
+            return Box::pin(ready(removed));
+        }
         let mut paths = Vec::new();
         self.visit(&Scope::all(root), &mut |path, _| {
             paths.push(path.clone());
             Flow::Continue(())
         });
+        // One change: broken off midway, it is not taken for whole.
+        let mut files = self.files.borrow_mut();
         for path in &paths {
-            self.remove(path);
+            self.take_out(&mut files, path);
         }
-        Box::pin(ready(Removed {
-            paths,
-            ..Removed::default()
-        }))
+        drop(files);
+        removed.paths = paths;
+        Box::pin(ready(removed))
     }
 }

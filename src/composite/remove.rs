@@ -3,6 +3,8 @@
 
 use std::fmt::Write;
 
+use bytes::Bytes;
+
 use super::{Composite, Mount};
 use crate::error::{Error, Kind, Result};
 use crate::path::VPath;
@@ -17,6 +19,25 @@ struct Target<'a> {
 }
 
 impl Composite {
+    /// Removes one file while it is these bytes.
+    pub(super) async fn delete_unchanged(
+        &self,
+        path: &VPath,
+        body: &Bytes,
+    ) -> Result<DeleteResult> {
+        let place = self.place(path).map_err(|e| e.during("delete"))?;
+        if place.inner.is_root() {
+            return Err(Error::nothing_there(path).during("delete"));
+        }
+        let answer = place.mount.backend.delete(&place.inner, Some(body)).await;
+        match answer {
+            Ok(DeleteResult { files_update }) => Ok(DeleteResult {
+                files_update: place.mount.update(files_update),
+            }),
+            Err(error) => Err(place.mount.error(error)),
+        }
+    }
+
     pub(super) async fn delete_all(&self, path: &VPath) -> Result<DeleteResult> {
         let place = self.place(path).map_err(|e| e.during("delete"))?;
         let mut targets = vec![Target {
@@ -54,7 +75,7 @@ impl Composite {
             let answer = if target.inner.is_root() {
                 delete_everything(backend).await
             } else {
-                backend.delete(&target.inner).await
+                backend.delete(&target.inner, None).await
             };
             match answer {
                 Ok(DeleteResult { files_update }) => {
@@ -91,7 +112,7 @@ impl Composite {
 /// entries deleted one by one.
 async fn delete_everything(backend: &dyn Backend) -> Result<DeleteResult> {
     let root = VPath::root();
-    match backend.delete(&root).await {
+    match backend.delete(&root, None).await {
         Err(error) if error.kind() == Kind::InvalidPath => {}
         answer => return answer,
     }
@@ -105,7 +126,7 @@ async fn delete_everything(backend: &dyn Backend) -> Result<DeleteResult> {
     let mut any = false;
     let mut update: Option<FilesUpdate> = None;
     for entry in entries {
-        match backend.delete(&entry).await {
+        match backend.delete(&entry, None).await {
             Ok(DeleteResult { files_update }) => {
                 any = true;
                 if let Some(more) = files_update {

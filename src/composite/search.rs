@@ -5,13 +5,16 @@
 use futures_util::stream::{self, StreamExt};
 
 use super::{Composite, Mount};
+use crate::env::clock;
 use crate::error::{Error, Kind, Result};
+use crate::order;
 use crate::path::VPath;
 use crate::protocol::{
-    EntryInfo, FileInfo, GlobQuery, GlobResult, GrepQuery, GrepResult, Matches, Row, index,
+    EntryInfo, FileInfo, GlobQuery, GlobResult, GrepQuery, GrepResult, MAX_ANSWER_BYTES, Matches,
+    Row,
 };
 use crate::search::glob::{NameFilter, Pattern};
-use crate::search::grep::Matcher;
+use crate::search::grep::{Matcher, Patience};
 use crate::winnow;
 
 /// How many backends are searched at the same time.
@@ -72,7 +75,7 @@ impl Composite {
                 entry: EntryInfo::Directory,
             });
         }
-        infos.sort_by(FileInfo::listing_order);
+        order::sort_by(&mut infos, FileInfo::listing_order);
         infos.dedup_by(|a, b| a.path == b.path && a.is_dir() == b.is_dir());
         Ok(infos)
     }
@@ -125,43 +128,49 @@ impl Composite {
                     })
                 }));
         }
-        merged.files.sort_by(FileInfo::newest_first);
+        order::sort_by(&mut merged.files, FileInfo::newest_first);
         merged.files.dedup_by(|a, b| a.path == b.path);
         Ok(merged)
     }
 
     pub(super) async fn grep_all(&self, query: &GrepQuery) -> Result<GrepResult> {
         // Refused once and for all, not by whichever backend comes first.
-        Matcher::new(query).map_err(|e| e.during("grep"))?;
+        Matcher::new(query, Patience::until(None, clock::now)).map_err(|e| e.during("grep"))?;
         let filter = match &query.glob {
             Some(glob) => Some(NameFilter::parse(glob, &query.path).map_err(|e| e.during("grep"))?),
             None => None,
         };
         let parts = self.parts(&query.path).map_err(|e| e.during("grep"))?;
-        let answers: Vec<(&Mount, Result<GrepResult>)> =
-            stream::iter(parts.into_iter().enumerate())
-                .map(|(at, part)| {
-                    let filter = filter.as_ref();
-                    async move {
-                        (
-                            part.mount,
-                            self.grep_part(query, filter, at > 0, part).await,
-                        )
-                    }
-                })
-                .buffered(PARALLEL)
-                .collect()
-                .await;
+        let mut answers = stream::iter(parts.into_iter().enumerate())
+            .map(|(at, part)| {
+                let filter = filter.as_ref();
+                async move {
+                    (
+                        part.mount,
+                        self.grep_part(query, filter, at > 0, part).await,
+                    )
+                }
+            })
+            .buffered(PARALLEL);
         let mut results = Vec::new();
         let mut truncated = false;
-        for (mount, answer) in answers {
+        let mut cost = 0usize;
+        while let Some((mount, answer)) = answers.next().await {
             let found = answer.map_err(|error| named(mount, error, "grep"))?;
             truncated |= found.truncated;
-            if !found.matches.rows.is_empty() {
-                results.push(found.matches);
+            if found.matches.rows.is_empty() {
+                continue;
+            }
+            cost = cost.saturating_add(found.matches.cost());
+            results.push(found.matches);
+            // Those that answer later are not waited for: all together would be too large.
+            if cost >= MAX_ANSWER_BYTES {
+                truncated = true;
+                break;
             }
         }
         let mut matches = merged(results);
+        truncated |= matches.cut;
         if let Some(cap) = query.max_count
             && matches.count() > cap
         {
@@ -264,47 +273,23 @@ fn merged(mut results: Vec<Matches>) -> Matches {
         1 => return results.pop().unwrap_or_default(),
         _ => {}
     }
-    /// A file's rows in one of the results, with where their text begins.
-    struct Group<'a> {
-        path: &'a VPath,
-        text: &'a [u8],
-        rows: &'a [Row],
-        start: usize,
-    }
-    let mut groups = Vec::new();
+    let mut groups: Vec<(&VPath, &Matches, &[Row])> = Vec::new();
     for matches in &results {
-        let (mut from, mut start) = (0usize, 0usize);
         for rows in matches.rows.chunk_by(|a, b| a.file == b.file) {
-            let end = rows.last().map_or(start, |row| row.end as usize);
-            let path = rows
-                .first()
-                .and_then(|row| matches.paths.get(row.file as usize));
-            if let (Some(path), Some(text)) = (path, matches.text.get(start..end)) {
-                groups.push(Group {
-                    path,
-                    text,
-                    rows,
-                    start,
-                });
+            let file = rows.first().map_or(0, |row| row.file as usize);
+            if let Some(path) = matches.paths.get(file) {
+                groups.push((path, matches, rows));
             }
-            from += rows.len();
-            start = end;
         }
-        debug_assert_eq!(from, matches.rows.len());
     }
-    groups.sort_by(|a, b| a.path.cmp(b.path));
+    order::sort_by(&mut groups, |a, b| a.0.cmp(b.0));
     let mut out = Matches::default();
-    for group in groups {
-        let shift = out.text.len();
-        out.paths.push(group.path.clone());
-        let file = index(out.paths.len().saturating_sub(1));
-        out.text.extend_from_slice(group.text);
-        out.rows.extend(group.rows.iter().map(|row| Row {
-            file,
-            line: row.line,
-            end: index(shift + (row.end as usize).saturating_sub(group.start)),
-            kind: row.kind,
-        }));
+    for (path, matches, rows) in groups {
+        if out.is_full() {
+            out.cut = true;
+            break;
+        }
+        out.append_file(path.clone(), matches, rows);
     }
     out
 }

@@ -54,6 +54,7 @@ pub(super) fn changing() -> Vec<Case> {
                 old: Bytes::from_static(b"a\nb"),
                 new: Bytes::from_static(b"x\ny\nz"),
                 replace_all: false,
+                whole: false,
             };
             let answer = it.0.edit(&path("/crlf.txt")?, &edit).await;
             same(
@@ -70,13 +71,13 @@ pub(super) fn changing() -> Vec<Case> {
         case!(a_file_is_deleted_alone, writable, |it| {
             it.write("/d/a.txt", "a").await?;
             it.write("/d/ab.txt", "ab").await?;
-            it.0.delete(&path("/d/a.txt")?)
+            it.0.delete(&path("/d/a.txt")?, None)
                 .await
                 .map_err(|error| error.to_string())?;
             same("left", it.glob("**", "/").await?, strings(&["/d/ab.txt"]))?;
             let said = refused(
                 "again",
-                it.0.delete(&path("/d/a.txt")?).await,
+                it.0.delete(&path("/d/a.txt")?, None).await,
                 Kind::NotFound,
             )?;
             same(
@@ -89,7 +90,7 @@ pub(super) fn changing() -> Vec<Case> {
             for at in ["/d/a.txt", "/d/e/f.txt", "/dd.txt", "/d-x/g.txt"] {
                 it.write(at, "x").await?;
             }
-            it.0.delete(&path("/d")?)
+            it.0.delete(&path("/d")?, None)
                 .await
                 .map_err(|error| error.to_string())?;
             same(

@@ -70,7 +70,7 @@ pub(super) fn reading() -> Vec<Case> {
                     .await
                     .map_err(|error| error.to_string())?;
             let size = infos.iter().find_map(|info| match info.entry {
-                crate::protocol::EntryInfo::File { size, .. } => Some(size),
+                crate::protocol::EntryInfo::File { size, .. } => size,
                 crate::protocol::EntryInfo::Directory => None,
             });
             same("size", size, Some(5))?;

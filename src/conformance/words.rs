@@ -61,6 +61,7 @@ impl Subject<'_> {
             old: Bytes::copy_from_slice(old.as_bytes()),
             new: Bytes::copy_from_slice(new.as_bytes()),
             replace_all,
+            whole: false,
         };
         let answer = self.0.edit(&path(at)?, &edit).await;
         Ok(answer.map(|edited| edited.occurrences))

@@ -1,7 +1,6 @@
 //! What storages in a browser share: what a browser's exceptions mean, words to other tabs, and
 //! events seen as futures.
 
-use std::cell::RefCell;
 use std::future::{Future, poll_fn};
 use std::rc::Rc;
 use std::task::{Poll, Waker};
@@ -9,6 +8,7 @@ use std::task::{Poll, Waker};
 use js_sys::{Array, Function, Reflect};
 use wasm_bindgen::JsValue;
 
+use crate::cell::RefCell;
 use crate::env::host;
 use crate::error::{Error, Kind};
 use crate::path::VPath;

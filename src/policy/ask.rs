@@ -16,6 +16,7 @@ use super::forward::{fill, forward};
 use super::rules::{Beneath, Decision};
 use super::{Mode, Rules, Seams, Touch};
 use crate::error::{Error, Kind, Result};
+use crate::order;
 use crate::path::VPath;
 use crate::protocol::{
     Backend, Content, DeleteResult, Edit, EditResult, FileInfo, GlobQuery, GlobResult, GrepQuery,
@@ -165,7 +166,7 @@ impl Ask {
         if guarded.is_empty() {
             return Ok(());
         }
-        guarded.sort_unstable();
+        order::sort(&mut guarded);
         let mut preview = String::new();
         for (at, gone) in guarded.iter().enumerate() {
             if preview.len() > SHOWN {
@@ -268,10 +269,14 @@ impl Backend for Ask {
         })
     }
 
-    fn delete<'a>(&'a self, path: &'a VPath) -> Pending<'a, DeleteResult> {
+    fn delete<'a>(
+        &'a self,
+        path: &'a VPath,
+        unchanged: Option<&'a Bytes>,
+    ) -> Pending<'a, DeleteResult> {
         Box::pin(async move {
             self.deleting(path).await?;
-            self.inner.delete(path).await
+            self.inner.delete(path, unchanged).await
         })
     }
 

@@ -213,10 +213,14 @@ impl Backend for Audit {
         })
     }
 
-    fn delete<'a>(&'a self, path: &'a VPath) -> Pending<'a, DeleteResult> {
+    fn delete<'a>(
+        &'a self,
+        path: &'a VPath,
+        unchanged: Option<&'a Bytes>,
+    ) -> Pending<'a, DeleteResult> {
         Box::pin(async move {
             let watch = self.watch("delete", Some(path));
-            let answer = self.inner.delete(path).await;
+            let answer = self.inner.delete(path, unchanged).await;
             watch.ended(&answer, |_| 0);
             answer
         })

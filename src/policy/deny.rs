@@ -93,12 +93,16 @@ impl Backend for Deny {
         })
     }
 
-    fn delete<'a>(&'a self, path: &'a VPath) -> Pending<'a, DeleteResult> {
+    fn delete<'a>(
+        &'a self,
+        path: &'a VPath,
+        unchanged: Option<&'a Bytes>,
+    ) -> Pending<'a, DeleteResult> {
         Box::pin(async move {
             self.check(path).map_err(|e| e.during("delete"))?;
             let beneath = self.check_beneath(path).await;
             beneath.map_err(|e| e.during("delete"))?;
-            self.inner.delete(path).await
+            self.inner.delete(path, unchanged).await
         })
     }
 

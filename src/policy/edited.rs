@@ -23,6 +23,17 @@ pub(super) async fn work_out(raw: &dyn Backend, path: &VPath, edit: &Edit) -> Re
         }
         error
     })?;
+    if edit.whole {
+        if file.body != edit.old {
+            return Err(Error::conflict(path));
+        }
+        return Ok(Edited {
+            before: file.body,
+            after: edit.new.clone(),
+            occurrences: 1,
+            crlf: false,
+        });
+    }
     if !file.is_text {
         return Err(Error::at(
             Kind::InvalidArgument,

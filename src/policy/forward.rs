@@ -54,8 +54,9 @@ macro_rules! forward {
         fn delete<'a>(
             &'a self,
             path: &'a $crate::path::VPath,
+            unchanged: Option<&'a bytes::Bytes>,
         ) -> $crate::storage::Pending<'a, $crate::protocol::DeleteResult> {
-            self.inner.delete(path)
+            self.inner.delete(path, unchanged)
         }
     };
     (@ download) => {

@@ -137,8 +137,12 @@ impl Backend for Hooked {
         Box::pin(self.around("edit", Some(path), asked, |_| edit.new.len()))
     }
 
-    fn delete<'a>(&'a self, path: &'a VPath) -> Pending<'a, DeleteResult> {
-        let asked = async move { self.inner.delete(path).await };
+    fn delete<'a>(
+        &'a self,
+        path: &'a VPath,
+        unchanged: Option<&'a Bytes>,
+    ) -> Pending<'a, DeleteResult> {
+        let asked = async move { self.inner.delete(path, unchanged).await };
         Box::pin(self.around("delete", Some(path), asked, |_| 0))
     }
 

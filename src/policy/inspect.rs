@@ -85,7 +85,7 @@ impl Inspect {
         });
         match verdict.await {
             Ok(Verdict::Pass) => Ok(content),
-            Ok(Verdict::Replace(Content::Raw(bytes))) => Ok(bytes),
+            Ok(Verdict::Replace(Content::Raw(bytes) | Content::New(bytes))) => Ok(bytes),
             Ok(Verdict::Replace(Content::Text(text))) => file::decode_content(path, text),
             Ok(Verdict::Deny(why)) => Err(Error::at(
                 Kind::PermissionDenied,
@@ -129,6 +129,7 @@ impl Inspect {
                 old: before.clone(),
                 new,
                 replace_all: false,
+                whole: edit.whole,
             };
             match self.inner.edit(path, &whole).await {
                 Ok(EditResult { files_update, .. }) => {
@@ -159,16 +160,21 @@ impl Backend for Inspect {
 
     fn write<'a>(&'a self, path: &'a VPath, content: Content) -> Pending<'a, WriteResult> {
         Box::pin(async move {
+            let only_new = matches!(content, Content::New(_));
             let bytes = match content {
                 Content::Text(text) => file::decode_content(path, text),
-                Content::Raw(bytes) => Ok(bytes),
+                Content::Raw(bytes) | Content::New(bytes) => Ok(bytes),
             };
             let judged = match bytes {
                 Ok(bytes) => self.judged("write", path, bytes).await,
                 Err(error) => Err(error),
             };
             let bytes = judged.map_err(|e| e.during("write"))?;
-            self.inner.write(path, Content::Raw(bytes)).await
+            let judged = match only_new {
+                true => Content::New(bytes),
+                false => Content::Raw(bytes),
+            };
+            self.inner.write(path, judged).await
         })
     }
 

@@ -45,6 +45,7 @@ pub use rules::{Decision, Mode, Rule, Rules, Touch};
 
 use crate::env::{clock, timer};
 use crate::error::{Error, Kind, Result};
+use crate::order;
 use crate::path::VPath;
 use crate::protocol::{ExecuteOptions, ExecuteResult, SharedBackend, Shell};
 use crate::storage::Pending;
@@ -155,7 +156,7 @@ pub fn stack(inner: SharedBackend, policy: Policy) -> Result<SharedBackend> {
         ));
     }
     if !deny_prefixes.is_empty() {
-        deny_prefixes.sort_unstable();
+        order::sort(&mut deny_prefixes);
         deny_prefixes.dedup();
         top = Rc::new(deny::Deny::new(top, raw, deny_prefixes, allow_execute));
     }

@@ -232,11 +232,15 @@ impl Backend for Permissions {
         }
     }
 
-    fn delete<'a>(&'a self, path: &'a VPath) -> Pending<'a, DeleteResult> {
+    fn delete<'a>(
+        &'a self,
+        path: &'a VPath,
+        unchanged: Option<&'a Bytes>,
+    ) -> Pending<'a, DeleteResult> {
         Box::pin(async move {
             let checked = self.check_delete(path).await;
             checked.map_err(|e| e.during("delete"))?;
-            let mut deleted = self.inner.delete(path).await?;
+            let mut deleted = self.inner.delete(path, unchanged).await?;
             if let Some(update) = &mut deleted.files_update {
                 update.retain(|(path, _)| self.shows(path));
             }

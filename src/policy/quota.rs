@@ -2,13 +2,12 @@
 //! before counts too; it is counted once, before the first change. Changes that go round this
 //! wrapper are not seen until something makes the books be counted anew.
 
+use std::cell::Cell;
 use std::collections::HashSet;
 use std::rc::Rc;
-use std::sync::Arc;
 
 use bytes::Bytes;
 use futures_util::future::LocalBoxFuture;
-use futures_util::lock::{Mutex, OwnedMutexGuard};
 
 use super::NoShell;
 use super::edited::work_out;
@@ -17,10 +16,11 @@ use super::usage::{Ledger, Reservation};
 use crate::backend::queue::Queue;
 use crate::error::{Error, Kind, Result};
 use crate::file;
+use crate::lock::{Mutex, OwnedMutexGuard};
 use crate::path::VPath;
 use crate::protocol::{
     Backend, Capability, Content, DeleteResult, Edit, EditResult, ExecuteOptions, ExecuteResult,
-    SharedBackend, Shell, WriteResult,
+    FileSet, SharedBackend, Shell, WriteResult,
 };
 use crate::storage::Pending;
 
@@ -37,7 +37,7 @@ pub struct Limits {
 
 /// Lets one change at a time happen, over all quotas that hold a clone of it.
 #[derive(Clone, Default)]
-pub struct OneAtATime(Arc<Mutex<()>>);
+pub struct OneAtATime(Rc<Mutex<()>>);
 
 impl OneAtATime {
     async fn turn(of: Option<&OneAtATime>) -> Option<OwnedMutexGuard<()>> {
@@ -54,6 +54,10 @@ pub(super) struct Quota {
     ledger: Ledger,
     queue: Queue,
     one_at_a_time: Option<OneAtATime>,
+    /// For changes of files that differ from caller to caller: the books hold one caller's.
+    by_caller: OneAtATime,
+    /// Whose files the books hold.
+    counted: Cell<FileSet>,
     no_shell: Option<NoShell>,
 }
 
@@ -71,8 +75,25 @@ impl Quota {
             ledger: Ledger::default(),
             queue: Queue::default(),
             one_at_a_time,
+            by_caller: OneAtATime::default(),
+            counted: Cell::new(FileSet::Same),
             no_shell,
         }
+    }
+
+    /// Takes the turn that a change needs, and throws the books away where they hold the files of
+    /// another caller.
+    async fn turn(&self) -> Option<OwnedMutexGuard<()>> {
+        let differ = self.inner.capability().files != FileSet::Same;
+        let by_caller = differ.then_some(&self.by_caller);
+        let turn = OneAtATime::turn(self.one_at_a_time.as_ref().or(by_caller)).await;
+        if differ {
+            let now = self.inner.capability().files;
+            if self.counted.replace(now) != now || now == FileSet::Unknown {
+                self.ledger.forget();
+            }
+        }
+        turn
     }
 
     async fn room(&self, path: &VPath, size: usize) -> Result<Reservation<'_>> {
@@ -83,9 +104,9 @@ impl Quota {
     async fn written(&self, path: &VPath, content: Content) -> Result<WriteResult> {
         let size = match &content {
             Content::Text(text) => file::decode_content(path, text.clone())?.len(),
-            Content::Raw(bytes) => bytes.len(),
+            Content::Raw(bytes) | Content::New(bytes) => bytes.len(),
         };
-        let _alone = OneAtATime::turn(self.one_at_a_time.as_ref()).await;
+        let _alone = self.turn().await;
         let _turn = self.queue.turn(path).await;
         let room = self.room(path, size).await?;
         let answer = self.inner.write(path, content).await;
@@ -94,7 +115,7 @@ impl Quota {
     }
 
     async fn edited(&self, path: &VPath, edit: &Edit) -> Result<EditResult> {
-        let _alone = OneAtATime::turn(self.one_at_a_time.as_ref()).await;
+        let _alone = self.turn().await;
         let _turn = self.queue.turn(path).await;
         let size = work_out(&*self.inner, path, edit).await?.after.len();
         let room = self.room(path, size).await?;
@@ -103,17 +124,17 @@ impl Quota {
         answer
     }
 
-    async fn deleted(&self, path: &VPath) -> Result<DeleteResult> {
-        let _alone = OneAtATime::turn(self.one_at_a_time.as_ref()).await;
+    async fn deleted(&self, path: &VPath, unchanged: Option<&Bytes>) -> Result<DeleteResult> {
+        let _alone = self.turn().await;
         let _turn = self.queue.turn(path).await;
         let watch = Unsure(Some(&self.ledger));
-        let answer = self.inner.delete(path).await;
+        let answer = self.inner.delete(path, unchanged).await;
         match &answer {
             Ok(_) => {
                 watch.known();
                 self.ledger.removed(path);
             }
-            Err(error) if error.kind() == Kind::NotFound => watch.known(),
+            Err(error) if matches!(error.kind(), Kind::NotFound | Kind::Conflict) => watch.known(),
             Err(_) => drop(watch),
         }
         answer
@@ -121,7 +142,7 @@ impl Quota {
 
     /// Uploads in rounds in which no path comes twice, so that each takes room by itself.
     async fn uploaded(&self, files: Vec<(VPath, Bytes)>) -> Vec<Result<()>> {
-        let _alone = OneAtATime::turn(self.one_at_a_time.as_ref()).await;
+        let _alone = self.turn().await;
         let mut answers: Vec<Result<()>> = files
             .iter()
             .map(|_| Err(Error::internal("A backend answered too few files")))
@@ -212,8 +233,12 @@ impl Backend for Quota {
         Box::pin(async move { self.edited(path, edit).await.map_err(|e| e.during("edit")) })
     }
 
-    fn delete<'a>(&'a self, path: &'a VPath) -> Pending<'a, DeleteResult> {
-        Box::pin(self.deleted(path))
+    fn delete<'a>(
+        &'a self,
+        path: &'a VPath,
+        unchanged: Option<&'a Bytes>,
+    ) -> Pending<'a, DeleteResult> {
+        Box::pin(self.deleted(path, unchanged))
     }
 
     fn upload<'a>(&'a self, files: Vec<(VPath, Bytes)>) -> LocalBoxFuture<'a, Vec<Result<()>>> {

@@ -1,7 +1,6 @@
 //! `rateLimit`: so many operations in so long a time, counted over a sliding window. A batch
 //! counts a file at a time, so that it is no way round. A refused operation counts for nothing.
 
-use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::rc::Rc;
 use std::time::Duration;
@@ -11,6 +10,7 @@ use futures_util::future::LocalBoxFuture;
 
 use super::Seams;
 use super::forward::{fill, forward};
+use crate::cell::RefCell;
 use crate::error::{Error, Kind, Result};
 use crate::path::VPath;
 use crate::protocol::{
@@ -210,8 +210,12 @@ impl Backend for RateLimit {
         self.limited("edit", || self.inner.edit(path, edit))
     }
 
-    fn delete<'a>(&'a self, path: &'a VPath) -> Pending<'a, DeleteResult> {
-        self.limited("delete", || self.inner.delete(path))
+    fn delete<'a>(
+        &'a self,
+        path: &'a VPath,
+        unchanged: Option<&'a Bytes>,
+    ) -> Pending<'a, DeleteResult> {
+        self.limited("delete", || self.inner.delete(path, unchanged))
     }
 
     fn upload<'a>(&'a self, files: Vec<(VPath, Bytes)>) -> LocalBoxFuture<'a, Vec<Result<()>>> {

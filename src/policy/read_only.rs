@@ -53,7 +53,7 @@ impl Backend for ReadOnly {
         done(Err(refusal("edit", path)))
     }
 
-    fn delete<'a>(&'a self, path: &'a VPath) -> Pending<'a, DeleteResult> {
+    fn delete<'a>(&'a self, path: &'a VPath, _: Option<&'a Bytes>) -> Pending<'a, DeleteResult> {
         done(Err(refusal("delete", path)))
     }
 

@@ -2,14 +2,13 @@
 //! taken before a call and settled after it, so two calls at once can never both take the last
 //! of it. Where an outcome is not known the books are thrown away and counted anew, lazily.
 
-use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::ops::Bound;
 
-use futures_util::lock::Mutex;
-
 use super::quota::Limits;
+use crate::cell::RefCell;
 use crate::error::{Error, Kind, Result};
+use crate::lock::Mutex;
 use crate::path::VPath;
 use crate::protocol::Backend;
 use crate::winnow;
@@ -17,10 +16,19 @@ use crate::winnow;
 /// How often a count is begun anew because files changed meanwhile.
 const RECOUNTS: usize = 32;
 
-#[derive(Default)]
 pub(super) struct Ledger {
+    /// Counted anew where a change of them was broken off.
     books: RefCell<Books>,
     counting: Mutex<()>,
+}
+
+impl Default for Ledger {
+    fn default() -> Ledger {
+        Ledger {
+            books: RefCell::renewable(Books::default),
+            counting: Mutex::default(),
+        }
+    }
 }
 
 #[derive(Default)]
@@ -73,7 +81,7 @@ impl Ledger {
             let mut counted = Counted::default();
             for info in winnow::files_beneath(raw, &VPath::root()).await? {
                 if let crate::protocol::EntryInfo::File { size, .. } = info.entry {
-                    counted.set(&info.path, size);
+                    counted.set(&info.path, size.unwrap_or(0));
                 }
             }
             let mut books = self.books.borrow_mut();

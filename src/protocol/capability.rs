@@ -22,6 +22,28 @@ pub enum Directories {
     Real,
 }
 
+/// Which files a call works on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FileSet {
+    /// The same files for every caller.
+    Same,
+    /// Those of whoever calls now. Calls with the same number work on the same files.
+    Caller(u32),
+    /// Those of whoever calls, and nothing tells one caller from another.
+    Unknown,
+}
+
+impl FileSet {
+    /// The files of two backends seen as one tree.
+    pub fn and(self, other: FileSet) -> FileSet {
+        match (self, other) {
+            (FileSet::Same, other) | (other, FileSet::Same) => other,
+            (FileSet::Caller(a), FileSet::Caller(b)) => FileSet::Caller(a.max(b)),
+            (FileSet::Unknown, _) | (_, FileSet::Unknown) => FileSet::Unknown,
+        }
+    }
+}
+
 /// What a backend can promise. It explains refusals, and picks the cases of the conformance suite.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Capability {
@@ -47,6 +69,8 @@ pub struct Capability {
     pub writable: bool,
     /// The largest file it takes, where there is a limit.
     pub max_file_bytes: Option<u64>,
+    /// Whose files a call made now works on.
+    pub files: FileSet,
     /// What else a caller should know, a sentence each.
     pub notes: Vec<Rc<str>>,
 }
@@ -66,6 +90,7 @@ impl Capability {
             keeps_binary: true,
             writable: true,
             max_file_bytes: None,
+            files: FileSet::Same,
             notes: Vec::new(),
         }
     }

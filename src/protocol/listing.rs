@@ -19,8 +19,8 @@ pub enum EntryInfo {
     Directory,
     /// A file.
     File {
-        /// Its bytes.
-        size: u64,
+        /// Its bytes; `None` where a foreign backend did not say.
+        size: Option<u64>,
         /// When it was last written; `None` where a foreign backend did not say.
         modified: Option<Time>,
     },

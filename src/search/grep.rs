@@ -7,24 +7,26 @@
 
 mod fold;
 mod needles;
+mod patience;
 mod pattern;
 mod seek;
+mod weight;
 
-use memchr::{memchr, memchr_iter, memrchr};
+use memchr::{memchr, memrchr};
 
 use super::scan;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::file::Texture;
 use crate::path::VPath;
-use crate::protocol::{GrepQuery, Matches, Row, RowKind, index};
+use crate::protocol::{GrepQuery, MAX_ANSWER_BYTES, Matches, ROW_BYTES, Row, RowKind, index};
 
 use fold::Folded;
+pub use patience::Patience;
 use pattern::LineRegex;
 use seek::{AnyCase, Seeker};
 
-/// Bytes of text after which an answer takes no more. Far beyond what any reader wants, and
-/// below what would exhaust memory.
-pub const MAX_ANSWER_BYTES: usize = 256 << 20;
+/// Bytes that the engines for texts look at in the time of one step of the others.
+const FAST: usize = 64;
 
 /// A query made ready to run over many bodies.
 pub struct Matcher {
@@ -32,6 +34,7 @@ pub struct Matcher {
     max_per_file: usize,
     before: usize,
     after: usize,
+    patience: Patience,
 }
 
 enum Engine {
@@ -48,8 +51,9 @@ enum Engine {
 }
 
 impl Matcher {
-    /// Reads the query's pattern; an invalid regular expression is refused.
-    pub fn new(query: &GrepQuery) -> Result<Matcher> {
+    /// Reads the query's pattern; an invalid regular expression is refused, and one that is too
+    /// large. A search that takes longer than `patience` allows finds nothing more.
+    pub fn new(query: &GrepQuery, patience: Patience) -> Result<Matcher> {
         let pattern = &*query.pattern;
         let engine = if query.regex {
             Engine::Regex(Box::new(LineRegex::new(pattern, query.ignore_case)?))
@@ -74,7 +78,13 @@ impl Matcher {
             max_per_file: query.max_per_file.unwrap_or(usize::MAX),
             before: query.before,
             after: query.after,
+            patience,
         })
+    }
+
+    /// Why the search was ended before its time, where it was. What it found is then not all.
+    pub fn over(&self) -> Option<Error> {
+        self.patience.over()
     }
 
     /// Bytes that every file with a match contains, where that is known.
@@ -88,15 +98,11 @@ impl Matcher {
         }
     }
 
-    /// Whether an answer has grown so large that [`Matcher::search`] adds nothing more to it. A
-    /// caller stops then, and says that it is truncated.
-    pub fn is_full(out: &Matches) -> bool {
-        out.text.len() >= MAX_ANSWER_BYTES
-    }
-
     /// Puts the matching lines of one body behind `out`, at most `budget` of them, and tells how
     /// many. Each match stands between its own context: a line in the reach of two matches is
-    /// shown for both, and a matching line may also be another's context.
+    /// shown for both (and stored once), and a matching line may also be another's context.
+    /// Where `out` becomes full, context is cut and nothing more is added; a caller stops then,
+    /// and says that the answer is truncated.
     pub fn search(
         &self,
         path: &VPath,
@@ -106,7 +112,7 @@ impl Matcher {
         out: &mut Matches,
     ) -> usize {
         let budget = budget.min(self.max_per_file);
-        if budget == 0 || !texture.is_text() {
+        if budget == 0 || !texture.is_text() || !self.patience.worked(body.len() / FAST) {
             return 0;
         }
         let mut sink = Sink {
@@ -118,6 +124,7 @@ impl Matcher {
             left: budget,
             line: 1,
             counted: 0,
+            stored: None,
         };
         match &self.engine {
             Engine::Nothing => {}
@@ -125,8 +132,16 @@ impl Matcher {
             Engine::Literal { ascii, .. } if !ascii && texture == Texture::Ascii => {}
             Engine::Literal { seeker, .. } => sink.run(|from| seeker.find(body, from)),
             Engine::Folded(text) if text.is_wide() && texture == Texture::Ascii => {}
-            Engine::Folded(text) => sink.run(text.hits(body)),
-            Engine::Regex(regex) => sink.run(regex.hits(body)),
+            Engine::Folded(text) => {
+                self.patience.begin();
+                sink.run(text.hits(body, &self.patience));
+                self.patience.end();
+            }
+            Engine::Regex(regex) => {
+                self.patience.begin();
+                sink.run(regex.hits(body, &self.patience));
+                self.patience.end();
+            }
         }
         budget.saturating_sub(sink.left)
     }
@@ -144,6 +159,16 @@ struct Sink<'a> {
     /// The line that starts at `counted`.
     line: usize,
     counted: usize,
+    stored: Option<Stored>,
+}
+
+/// The last line of this body whose text was stored. Those above it were stored before it, as
+/// far up as any context that is still to come can reach.
+#[derive(Clone, Copy)]
+struct Stored {
+    line: usize,
+    end: usize,
+    text: u32,
 }
 
 impl Sink<'_> {
@@ -163,7 +188,7 @@ impl Sink<'_> {
             self.counted = start;
             self.take(start, end);
             self.left = self.left.saturating_sub(1);
-            if self.left == 0 || end >= self.body.len() || Matcher::is_full(self.out) {
+            if self.left == 0 || end >= self.body.len() || self.out.is_full() {
                 return;
             }
             from = end + 1;
@@ -175,64 +200,107 @@ impl Sink<'_> {
         memchr(b'\n', rest).map_or(self.body.len(), |place| from + place)
     }
 
+    /// Room for the rows of a match's context on one side, once the match itself is in.
+    fn room(&self) -> usize {
+        let left = MAX_ANSWER_BYTES.saturating_sub(self.out.cost());
+        (left / ROW_BYTES).saturating_sub(1)
+    }
+
     fn take(&mut self, start: usize, end: usize) {
-        if self.matcher.before > 0 {
-            self.take_before(start);
+        let before = self.matcher.before.min(self.line - 1).min(self.room());
+        if before > 0 {
+            self.take_before(start, before);
         }
-        self.row(self.line, start, end, RowKind::Match);
+        let text = self.text_of(self.line, start, end);
+        self.row(self.line, text, RowKind::Match);
         if self.matcher.after > 0 {
             self.take_after(end);
         }
     }
 
-    fn take_before(&mut self, start: usize) {
+    /// Takes the `wanted` lines above the one that begins at `start`.
+    fn take_before(&mut self, start: usize, wanted: usize) {
+        let mut first = self.line - wanted;
+        if let Some(stored) = self.stored {
+            for line in first..self.line.min(stored.line.saturating_add(1)) {
+                let above = index(stored.line - line);
+                self.row(line, stored.text.saturating_sub(above), RowKind::Before);
+            }
+            first = first.max(stored.line.saturating_add(1));
+        }
         let Some(above) = start.checked_sub(1).and_then(|at| self.body.get(..at)) else {
             return;
         };
-        // `above` ends where the line before the match ends.
-        let wanted = self.matcher.before.min(self.line - 1);
-        let mut first = 0usize;
-        let mut rest = above;
-        let mut found = 0usize;
-        while found < wanted {
-            found += 1;
-            match memrchr(b'\n', rest) {
-                Some(place) => {
-                    first = place + 1;
-                    rest = rest.get(..place).unwrap_or_default();
-                }
-                None => {
-                    first = 0;
-                    break;
-                }
+        // `above` ends where the line before the match ends. Lines that are not stored yet are
+        // walked up to the first, or to as many as there is room for.
+        let room = MAX_ANSWER_BYTES.saturating_sub(self.out.cost());
+        let mut from = above.len();
+        let mut lines = 0usize;
+        while lines < self.line.saturating_sub(first) {
+            let rest = above.get(..from).unwrap_or_default();
+            let begin = memrchr(b'\n', rest).map_or(0, |place| place + 1);
+            if above.len() - begin > room {
+                self.out.cut = true;
+                break;
+            }
+            lines += 1;
+            // The newline above the line, which the next look leaves out.
+            from = begin.saturating_sub(1);
+            if begin == 0 {
+                break;
             }
         }
-        let mut line = self.line - found;
-        let mut from = first;
-        let shown = above.get(first..).unwrap_or_default();
-        for place in memchr_iter(b'\n', shown).map(|place| first + place) {
-            self.row(line, from, place, RowKind::Before);
-            line += 1;
-            from = place + 1;
+        let mut begin = match lines {
+            0 => return,
+            _ if self.line == lines + 1 => 0,
+            _ => from + 1,
+        };
+        for line in self.line - lines..self.line {
+            let end = self.line_end(begin).min(above.len());
+            let text = self.text_of(line, begin, end);
+            self.row(line, text, RowKind::Before);
+            begin = end + 1;
         }
-        self.row(line, from, above.len(), RowKind::Before);
     }
 
     fn take_after(&mut self, end: usize) {
         let mut line = self.line;
         let mut end = end;
-        for _ in 0..self.matcher.after {
-            if end >= self.body.len() {
-                return;
-            }
-            let start = end + 1;
-            end = self.line_end(start);
+        while line - self.line < self.matcher.after && !self.out.is_full() {
             line += 1;
-            self.row(line, start, end, RowKind::After);
+            match self.stored {
+                Some(stored) if stored.line >= line => {
+                    let above = index(stored.line - line);
+                    self.row(line, stored.text.saturating_sub(above), RowKind::After);
+                    end = stored.end;
+                }
+                _ => {
+                    if end >= self.body.len() {
+                        return;
+                    }
+                    let start = end + 1;
+                    end = self.line_end(start);
+                    let text = self.text_of(line, start, end);
+                    self.row(line, text, RowKind::After);
+                }
+            }
         }
     }
 
-    fn row(&mut self, line: usize, start: usize, end: usize, kind: RowKind) {
+    /// The text of a line, which is stored unless it is already.
+    fn text_of(&mut self, line: usize, start: usize, end: usize) -> u32 {
+        if let Some(stored) = self.stored
+            && line <= stored.line
+        {
+            return stored.text.saturating_sub(index(stored.line - line));
+        }
+        let text = self.body.get(start..end).unwrap_or_default();
+        let text = self.out.add_text(text);
+        self.stored = Some(Stored { line, end, text });
+        text
+    }
+
+    fn row(&mut self, line: usize, text: u32, kind: RowKind) {
         let file = match self.file {
             Some(file) => file,
             None => {
@@ -244,12 +312,10 @@ impl Sink<'_> {
                     .insert(index(self.out.paths.len().saturating_sub(1)))
             }
         };
-        let text = self.body.get(start..end).unwrap_or_default();
-        self.out.text.extend_from_slice(text);
         self.out.rows.push(Row {
             file,
             line: index(line),
-            end: index(self.out.text.len()),
+            text,
             kind,
         });
     }

@@ -4,5 +4,6 @@
 pub mod glob;
 pub mod grep;
 pub mod lines;
+pub mod place;
 pub mod replace;
 pub mod scan;

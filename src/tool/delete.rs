@@ -8,6 +8,6 @@ use crate::tool::input::Input;
 /// Deletes `file_path`.
 pub async fn run(backend: &dyn Backend, input: &Input) -> Result<Answer> {
     let path = input.file_path()?;
-    let deleted = backend.delete(&path).await?;
+    let deleted = backend.delete(&path, None).await?;
     Ok(Answer::text(format!("Deleted {path}.")).with_update(deleted.files_update))
 }

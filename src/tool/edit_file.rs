@@ -38,6 +38,7 @@ pub async fn run(set: &ToolSet, backend: &dyn Backend, input: &Input) -> Result<
         old: Bytes::from(input.text(&OLD)?.to_owned()),
         new: Bytes::from(input.text(&NEW)?.to_owned()),
         replace_all: input.flag(&ALL)?,
+        whole: false,
     };
     if edit.old == edit.new && !edit.old.is_empty() {
         return Ok(Answer::failure(

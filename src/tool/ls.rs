@@ -20,7 +20,10 @@ pub async fn run(backend: &dyn Backend, input: &Input) -> Result<Answer> {
     }
     let rows = entries.iter().map(|info| match info.entry {
         EntryInfo::Directory => info.shown_path(),
-        EntryInfo::File { size: bytes, .. } => format!("{} ({})", info.path, size(bytes)),
+        EntryInfo::File {
+            size: Some(bytes), ..
+        } => format!("{} ({})", info.path, size(bytes)),
+        EntryInfo::File { size: None, .. } => info.path.as_str().to_owned(),
     });
     Ok(Answer::text(capped(
         rows,

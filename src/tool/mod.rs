@@ -24,12 +24,13 @@ pub mod schema;
 pub mod seen;
 pub mod write_file;
 
-use std::cell::{Cell, RefCell};
+use std::cell::Cell;
 use std::collections::HashMap;
 
 use bytes::Bytes;
 
 use crate::backend::queue::Queue;
+use crate::cell::RefCell;
 use crate::env::clock;
 use crate::error::{Error, Kind, Result};
 use crate::path::VPath;
@@ -151,7 +152,7 @@ impl ToolSet {
     pub fn new(options: ToolOptions) -> ToolSet {
         ToolSet {
             options,
-            seen: RefCell::default(),
+            seen: RefCell::renewable(Seen::default),
             turns: Queue::default(),
             unnamed: Cell::new(0),
         }

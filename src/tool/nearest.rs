@@ -4,6 +4,7 @@
 
 use memchr::memmem;
 
+use crate::order;
 use crate::search::scan;
 use crate::tool::render::cut_line;
 
@@ -56,9 +57,9 @@ pub fn nearest(text: &str, old: &str) -> Vec<String> {
             (score >= LEAST).then_some((score, at.saturating_add(1), line))
         })
         .collect();
-    found.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+    order::sort_by(&mut found, |a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
     found.truncate(SHOWN);
-    found.sort_by_key(|(_, number, _)| *number);
+    order::sort_by_key(&mut found, |(_, number, _)| *number);
     found
         .into_iter()
         .map(|(_, number, line)| format!("{number:>6}\t{}", cut_line(line, WIDTH)))
@@ -74,7 +75,7 @@ fn pairs(line: &str) -> Vec<[u8; 2]> {
         .map(|byte| byte.to_ascii_lowercase())
         .collect();
     let mut pairs: Vec<[u8; 2]> = solid.windows(2).filter_map(|w| w.try_into().ok()).collect();
-    pairs.sort_unstable();
+    order::sort(&mut pairs);
     pairs
 }
 

@@ -84,7 +84,8 @@ async fn shown(set: &ToolSet, backend: &dyn Backend, path: &VPath, page: Page) -
         }
     }
     let read = backend.read(path, page).await?;
-    let empty = read.is_text && read.position.is_none() && page.offset == 0;
+    let empty =
+        read.is_text && read.position.is_none() && read.content.is_empty() && page.offset == 0;
     Ok(Shown {
         content: read.content,
         text: read.is_text,

@@ -2,10 +2,11 @@
 //! passes its number; the call that takes it owns the bytes from then on, without a copy.
 //! Memory that cannot be had is a refusal, never a trap.
 
-use std::cell::RefCell;
 use std::collections::HashMap;
 
 use wasm_bindgen::prelude::wasm_bindgen;
+
+use crate::cell::{LocalCell, RefCell};
 
 thread_local! {
     static BUFFERS: RefCell<Buffers> = RefCell::new(Buffers::default());

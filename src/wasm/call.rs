@@ -12,9 +12,11 @@ use wasm_bindgen::prelude::wasm_bindgen;
 use crate::error::{Error, Kind, Result};
 use crate::path::VPath;
 use crate::protocol::{
-    Capability, Content, Directories, Edit, EntryInfo, ExecuteOptions, FileInfo, FilesUpdate,
-    GlobQuery, GrepQuery, Matches, Page, RawFile, Reach, RowKind, SharedBackend, unsupported,
+    Capability, Content, Directories, Edit, EntryInfo, ExecuteOptions, FileInfo, FileSet,
+    FilesUpdate, GlobQuery, GrepQuery, Matches, Page, RawFile, Reach, RowKind, SharedBackend,
+    unsupported,
 };
+use crate::running;
 use crate::time::Time;
 use crate::wasm::args::Args;
 use crate::wasm::policy;
@@ -33,14 +35,17 @@ pub fn answered<T>(answer: Result<T>, pack: impl FnOnce(&mut Reply, T)) -> Reply
     }
 }
 
-/// Answers a call on the spot, and tells where the answer begins. For backends whose futures are always ready.
+/// Answers a call on the spot, and tells where the answer begins. For backends whose futures are
+/// always ready. A limit in milliseconds below zero is none.
 #[wasm_bindgen]
-pub fn call_now(handle: u32, operation: u8, len: usize) -> *const u8 {
+pub fn call_now(handle: u32, operation: u8, len: usize, limit: f64) -> *const u8 {
     let mut future = pin!(prepared(handle, operation, len));
-    let reply = match future
-        .as_mut()
-        .poll(&mut Context::from_waker(Waker::noop()))
-    {
+    let polled = running::within(task::call_within(limit), || {
+        future
+            .as_mut()
+            .poll(&mut Context::from_waker(Waker::noop()))
+    });
+    let reply = match polled {
         Poll::Ready(reply) => reply,
         Poll::Pending => Reply::error(&Error::internal("A synchronous backend did not answer")),
     };
@@ -48,10 +53,10 @@ pub fn call_now(handle: u32, operation: u8, len: usize) -> *const u8 {
     reply_ptr()
 }
 
-/// Starts a call; 0 when it is answered already, else its task.
+/// Starts a call; 0 when it is answered already, else its task. The limit is as above.
 #[wasm_bindgen]
-pub fn call_start(handle: u32, operation: u8, len: usize) -> task::Begun {
-    task::start(prepared(handle, operation, len))
+pub fn call_start(handle: u32, operation: u8, len: usize, limit: f64) -> task::Begun {
+    task::start_within(limit, prepared(handle, operation, len))
 }
 
 fn prepared(handle: u32, operation: u8, len: usize) -> LocalBoxFuture<'static, Reply> {
@@ -171,13 +176,13 @@ fn glob(backend: SharedBackend, args: &mut Args<'_>) -> Asked {
 }
 
 fn write(backend: SharedBackend, args: &mut Args<'_>) -> Asked {
-    let raw = args.bool()?;
+    let kind = args.u8()?;
     let blob = args.blob()?;
     let (path, as_given) = args.named_file()?;
-    let content = if raw {
-        Content::Raw(blob)
-    } else {
-        Content::Text(blob)
+    let content = match kind {
+        0 => Content::Text(blob),
+        1 => Content::Raw(blob),
+        _ => Content::New(blob),
     };
     Ok(Box::pin(async move {
         answered(backend.write(&path, content).await, |reply, written| {
@@ -189,6 +194,7 @@ fn write(backend: SharedBackend, args: &mut Args<'_>) -> Asked {
 
 fn edit(backend: SharedBackend, args: &mut Args<'_>) -> Asked {
     let edit = Edit {
+        whole: args.bool()?,
         old: args.blob()?,
         new: args.blob()?,
         replace_all: args.bool()?,
@@ -205,12 +211,19 @@ fn edit(backend: SharedBackend, args: &mut Args<'_>) -> Asked {
 }
 
 fn delete(backend: SharedBackend, args: &mut Args<'_>) -> Asked {
+    let unchanged = match args.bool()? {
+        true => Some(args.blob()?),
+        false => None,
+    };
     let (path, as_given) = args.named_file()?;
     Ok(Box::pin(async move {
-        answered(backend.delete(&path).await, |reply, deleted| {
-            reply.path(&path, as_given);
-            put_update(reply, deleted.files_update);
-        })
+        answered(
+            backend.delete(&path, unchanged.as_ref()).await,
+            |reply, deleted| {
+                reply.path(&path, as_given);
+                put_update(reply, deleted.files_update);
+            },
+        )
     }))
 }
 
@@ -326,7 +339,7 @@ fn put_infos(reply: &mut Reply, infos: &[FileInfo]) {
     // A size below zero marks a directory.
     reply.f64s(infos.iter().map(|info| match info.entry {
         EntryInfo::Directory => -1.0,
-        EntryInfo::File { size, .. } => size as f64,
+        EntryInfo::File { size, .. } => size.map_or(f64::NAN, |size| size as f64),
     }));
     reply.f64s(infos.iter().map(|info| match info.entry {
         EntryInfo::File { modified, .. } => put_time(modified),
@@ -340,17 +353,14 @@ fn put_time(time: Option<Time>) -> f64 {
 
 fn put_matches(reply: &mut Reply, matches: &Matches, context: bool) {
     reply.texts(matches.paths.iter().map(|path| path.as_str().as_bytes()));
-    let mut start = 0usize;
-    reply.texts(matches.rows.iter().map(|row| {
-        let end = row.end as usize;
-        let text = matches.text.get(start..end).unwrap_or_default();
-        start = end;
-        text
-    }));
+    reply.texts(matches.texts());
+    reply.len(matches.rows.len());
     reply.u32s(matches.rows.iter().map(|row| row.file));
     reply.u32s(matches.rows.iter().map(|row| row.line));
+    // Without context every row has a text of its own.
     reply.bool(context);
     if context {
+        reply.u32s(matches.rows.iter().map(|row| row.text));
         reply.u32s(matches.rows.iter().map(|row| match row.kind {
             RowKind::Match => 0,
             RowKind::Before => 1,
@@ -400,6 +410,7 @@ fn put_capability(reply: &mut Reply, capability: Capability) {
         capability.keeps_format,
         capability.keeps_binary,
         capability.writable,
+        capability.files != FileSet::Same,
     ] {
         reply.bool(promise);
     }

@@ -34,7 +34,6 @@ macro_rules! chunk {
             };
 
             #[cfg(feature = "testing")]
-            #[expect(clippy::panic, reason = "that is what it is for")]
             fn panic_inside() {
                 panic!(concat!("a deliberate panic in the chunk ", $name));
             }
@@ -47,18 +46,18 @@ macro_rules! chunk {
                 #[link(wasm_import_module = "__wasm_split_placeholder__")]
                 unsafe extern "C" {
                     #[link_name = concat!(
-                                "__wasm_split_00",
-                                $name,
-                                "00_import_00000000000000000000000000000000_table"
-                            )]
+                                                "__wasm_split_00",
+                                                $name,
+                                                "00_import_00000000000000000000000000000000_table"
+                                            )]
                     fn from_chunk() -> *const std::ffi::c_void;
                 }
 
                 #[unsafe(export_name = concat!(
-                            "__wasm_split_00",
-                            $name,
-                            "00_export_00000000000000000000000000000000_table"
-                        ))]
+                                            "__wasm_split_00",
+                                            $name,
+                                            "00_export_00000000000000000000000000000000_table"
+                                        ))]
                 extern "C" fn in_chunk() -> *const std::ffi::c_void {
                     (&raw const TABLE).cast()
                 }

@@ -2,12 +2,12 @@
 //! router, policy or tool set that it was given to.
 
 use std::any::Any;
-use std::cell::RefCell;
 use std::collections::HashMap;
 use std::rc::Rc;
 
 use wasm_bindgen::prelude::wasm_bindgen;
 
+use crate::cell::{LocalCell, RefCell};
 use crate::error::{Error, Kind, Result};
 use crate::protocol::SharedBackend;
 

@@ -7,6 +7,7 @@ use core::alloc::{GlobalAlloc, Layout};
 use core::arch::wasm32::{memory_grow, memory_size};
 use core::cell::UnsafeCell;
 use core::ptr::null_mut;
+use core::sync::atomic::{AtomicBool, Ordering};
 
 use dlmalloc::{Allocator, Dlmalloc};
 
@@ -69,6 +70,64 @@ unsafe impl Allocator for Growing {
 
 struct Heap(UnsafeCell<Dlmalloc<Growing>>);
 
+/// Whether the allocator is at work. It never panics, but an engine may throw between any two of
+/// its functions where the host's stack ends, and then its lists may be half changed.
+static AT_WORK: AtomicBool = AtomicBool::new(false);
+
+/// Whether the allocator was interrupted.
+pub fn was_interrupted() -> bool {
+    AT_WORK.load(Ordering::Relaxed)
+}
+
+/// Whether the last allocation failed: a trap right behind it is for want of memory.
+static FAILED: AtomicBool = AtomicBool::new(false);
+
+/// Whether the last allocation failed.
+pub fn is_exhausted() -> bool {
+    FAILED.load(Ordering::Relaxed)
+}
+
+fn whole<T>(work: impl FnOnce() -> T) -> T {
+    AT_WORK.store(true, Ordering::Relaxed);
+    let done = work();
+    AT_WORK.store(false, Ordering::Relaxed);
+    done
+}
+
+fn allocated(work: impl FnOnce() -> *mut u8) -> *mut u8 {
+    #[cfg(feature = "testing")]
+    if testing::fails() {
+        FAILED.store(true, Ordering::Relaxed);
+        return null_mut();
+    }
+    let at = whole(work);
+    FAILED.store(at.is_null(), Ordering::Relaxed);
+    at
+}
+
+/// Allocations that fail on demand.
+#[cfg(feature = "testing")]
+pub mod testing {
+    use core::sync::atomic::{AtomicU32, Ordering};
+
+    use wasm_bindgen::prelude::wasm_bindgen;
+
+    static LEFT: AtomicU32 = AtomicU32::new(0);
+
+    /// Lets the allocation with that number from here on fail, counted from 1; 0 lets none fail.
+    /// Answers how many of those asked for before are left.
+    #[wasm_bindgen]
+    pub fn fail_allocation(number: u32) -> u32 {
+        LEFT.swap(number, Ordering::Relaxed)
+    }
+
+    pub(super) fn fails() -> bool {
+        let left = LEFT.load(Ordering::Relaxed);
+        LEFT.store(left.saturating_sub(1), Ordering::Relaxed);
+        left == 1
+    }
+}
+
 // SAFETY: this module is built for one thread; there is no other to share it with.
 unsafe impl Sync for Heap {}
 
@@ -77,21 +136,21 @@ unsafe impl Sync for Heap {}
 unsafe impl GlobalAlloc for Heap {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         // SAFETY: see the impl.
-        unsafe { (*self.0.get()).malloc(layout.size(), layout.align()) }
+        allocated(|| unsafe { (*self.0.get()).malloc(layout.size(), layout.align()) })
     }
 
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
         // SAFETY: see the impl.
-        unsafe { (*self.0.get()).calloc(layout.size(), layout.align()) }
+        allocated(|| unsafe { (*self.0.get()).calloc(layout.size(), layout.align()) })
     }
 
     unsafe fn dealloc(&self, at: *mut u8, layout: Layout) {
         // SAFETY: see the impl; the caller vouches for `at` and `layout`.
-        unsafe { (*self.0.get()).free(at, layout.size(), layout.align()) }
+        whole(|| unsafe { (*self.0.get()).free(at, layout.size(), layout.align()) })
     }
 
     unsafe fn realloc(&self, at: *mut u8, layout: Layout, size: usize) -> *mut u8 {
         // SAFETY: see the impl; the caller vouches for `at` and `layout`.
-        unsafe { (*self.0.get()).realloc(at, layout.size(), layout.align(), size) }
+        allocated(|| unsafe { (*self.0.get()).realloc(at, layout.size(), layout.align(), size) })
     }
 }

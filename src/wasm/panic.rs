@@ -2,10 +2,13 @@
 //! JavaScript side catches it, puts the stack pointer back, and throws or rejects an ordinary
 //! `Error`. It can only name the cause because the hook here tells it first.
 
-use std::cell::RefCell;
-
 use js_sys::Function;
 use wasm_bindgen::JsValue;
+use wasm_bindgen::prelude::wasm_bindgen;
+
+use crate::cell::{LocalCell, RefCell};
+use crate::wasm::heap;
+use crate::{lock, running};
 
 thread_local! {
     static LISTENER: RefCell<Option<Function>> = const { RefCell::new(None) };
@@ -13,15 +16,29 @@ thread_local! {
 
 /// Says who is told of a panic.
 pub fn set_listener(listener: Function) {
-    LISTENER.set(Some(listener));
+    LISTENER.with_borrow_mut(|held| *held = Some(listener));
     std::panic::set_hook(Box::new(|info| {
         let message = info.to_string();
         // The listener may be gone or borrowed if the panic happened here of all places.
-        let listener = LISTENER.try_with(|held| held.try_borrow().ok().and_then(|l| l.clone()));
+        let listener = LISTENER.try_with(|held| held.try_borrow().and_then(|l| l.clone()));
         if let Ok(Some(listener)) = listener {
             let _ = listener.call1(&JsValue::NULL, &JsValue::from_str(&message));
         }
     }));
+}
+
+/// A trap has ended the calls whose frames are below that address of the stack. Where `all` is
+/// true no call into this module is under way any more. Answers 2 where the memory itself may be
+/// damaged, so that nothing here can be used again, 1 where there was no memory left, else 0.
+#[wasm_bindgen]
+pub fn trapped(below: usize, all: bool) -> u8 {
+    if heap::was_interrupted() {
+        return 2;
+    }
+    let exhausted = heap::is_exhausted();
+    running::trapped(below, all);
+    lock::wake_all();
+    u8::from(exhausted)
 }
 
 /// Panics, so that a test can see what a caller sees.

@@ -1,7 +1,6 @@
 //! `withPolicy`: reads the rules that TypeScript has looked at, and lends the host's callbacks to
 //! them. A callback that answers with something unforeseen refuses.
 
-use std::cell::RefCell;
 use std::collections::HashMap;
 use std::rc::Rc;
 use std::time::Duration;
@@ -11,6 +10,7 @@ use js_sys::{Array, Function};
 use wasm_bindgen::prelude::wasm_bindgen;
 use wasm_bindgen::{JsCast, JsValue};
 
+use crate::cell::{LocalCell, RefCell};
 use crate::env::{clock, host};
 use crate::error::{Error, Kind, Result};
 use crate::path::VPath;

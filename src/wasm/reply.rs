@@ -3,12 +3,11 @@
 //! matches go as columns: the texts one behind the other in chunks, with the end of each in
 //! UTF-16 units, so that JavaScript decodes a chunk once and slices it.
 
-use std::cell::RefCell;
-
 use bytes::Bytes;
 use wasm_bindgen::JsValue;
 use wasm_bindgen::prelude::wasm_bindgen;
 
+use crate::cell::{LocalCell, RefCell};
 use crate::env::host::ForeignCause;
 use crate::error::Error;
 use crate::path::VPath;

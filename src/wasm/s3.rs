@@ -28,7 +28,7 @@ use crate::wasm::options::files_options;
 type Made = std::result::Result<u32, JsValue>;
 
 struct Functions {
-    new: fn(&JsValue, &JsValue, Option<Function>, bool, Option<Function>, Function) -> Made,
+    new: fn(Given<'_>) -> Made,
     new_r2: fn(&JsValue, JsValue, bool) -> Made,
     presign: fn(&JsValue, &JsValue, &Presigned<'_>) -> std::result::Result<String, JsValue>,
     #[cfg(feature = "testing")]
@@ -45,6 +45,16 @@ chunk!(
         signing_examples,
     }
 );
+
+/// What a backend is made of.
+struct Given<'a> {
+    options: &'a JsValue,
+    keys: &'a JsValue,
+    sign: Option<Function>,
+    overwrite: bool,
+    warn: Option<Function>,
+    send: Function,
+}
 
 /// What is to be presigned.
 struct Presigned<'a> {
@@ -224,17 +234,25 @@ pub fn s3_new(
     warn: Option<Function>,
     send: Function,
 ) -> Made {
-    (chunk().new)(options, keys, sign, overwrite, warn, send)
+    (chunk().new)(Given {
+        options,
+        keys,
+        sign,
+        overwrite,
+        warn,
+        send,
+    })
 }
 
-fn new(
-    options: &JsValue,
-    keys: &JsValue,
-    sign: Option<Function>,
-    overwrite: bool,
-    warn: Option<Function>,
-    send: Function,
-) -> Made {
+fn new(given: Given<'_>) -> Made {
+    let Given {
+        options,
+        keys,
+        sign,
+        overwrite,
+        warn,
+        send,
+    } = given;
     let access = match (sign, keys.dyn_ref::<Function>(), credentials(keys)) {
         (Some(sign), ..) => Access::Host(Box::new(HostSigner(sign))),
         (None, Some(lend), _) => Access::Keys(KeyRing::new(Box::new(HostKeys(lend.clone())))),

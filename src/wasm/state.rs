@@ -1,24 +1,89 @@
-//! `StateBackend`: memory, answering at once.
+//! `StateBackend`: memory, answering at once; the state of the running graph where one runs.
 
 use std::rc::Rc;
 
 use bytes::Bytes;
+use wasm_bindgen::JsValue;
 use wasm_bindgen::prelude::wasm_bindgen;
 
 use crate::backend::files::{Files, FilesOptions, WriteMode, raw};
+use crate::backend::graph_state::{Change, Copy, GraphState, Graphs};
 use crate::backend::state::{DEFAULT_MAX_BYTES, Memory};
-use crate::env::clock;
+use crate::env::{clock, host};
 use crate::error::Result;
 use crate::file::{self, Format, Mime};
+use crate::path::VPath;
 use crate::storage::{NewFile, PutMode};
 use crate::time::Time;
 use crate::wasm::args::Args;
 use crate::wasm::call::{answered, put_raw};
 use crate::wasm::{buffers, handles};
 
+#[wasm_bindgen]
+extern "C" {
+    /// The host's side of [`Graphs`].
+    pub type HostGraphs;
+
+    #[wasm_bindgen(method, catch)]
+    fn current(this: &HostGraphs) -> std::result::Result<u32, JsValue>;
+
+    #[wasm_bindgen(method)]
+    fn number(this: &HostGraphs) -> u32;
+
+    #[wasm_bindgen(method, catch)]
+    fn changed(
+        this: &HostGraphs,
+        copy: u32,
+        deleted: bool,
+        paths: Vec<String>,
+    ) -> std::result::Result<(), JsValue>;
+}
+
+impl Graphs for HostGraphs {
+    fn current(&self) -> Result<Option<Copy>> {
+        let id = HostGraphs::current(self).map_err(|thrown| {
+            host::thrown("The files of the running graph cannot be used", thrown)
+        })?;
+        match id {
+            0 => Ok(None),
+            id => Ok(Some(Copy {
+                id,
+                files: handles::itself(id)?,
+            })),
+        }
+    }
+
+    fn number(&self) -> u32 {
+        HostGraphs::number(self)
+    }
+
+    fn changed(&self, copy: u32, change: Change, paths: &[VPath]) -> Result<()> {
+        let paths = paths.iter().map(|path| path.as_str().to_owned()).collect();
+        HostGraphs::changed(self, copy, change == Change::Deleted, paths).map_err(|thrown| {
+            host::thrown(
+                "The state of the running graph could not be changed",
+                thrown,
+            )
+        })
+    }
+}
+
+type InGraphs = GraphState<HostGraphs>;
+
 /// A new one. `max_bytes` below zero means the default.
 #[wasm_bindgen]
 pub fn state_new(overwrite: bool, v1: bool, max_bytes: f64) -> u32 {
+    handles::hold(Rc::new(files(overwrite, v1, max_bytes)))
+}
+
+/// A new one that gives way to the graph that runs.
+#[wasm_bindgen]
+pub fn state_in_graphs(overwrite: bool, v1: bool, max_bytes: f64, graphs: HostGraphs) -> u32 {
+    let own = files(overwrite, v1, max_bytes);
+    handles::hold(Rc::new(GraphState::new(own, graphs)))
+}
+
+fn files(overwrite: bool, v1: bool, max_bytes: f64) -> Files<Memory> {
     let options = FilesOptions {
         write_mode: if overwrite {
             WriteMode::Overwrite
@@ -34,11 +99,13 @@ pub fn state_new(overwrite: bool, v1: bool, max_bytes: f64) -> u32 {
     } else {
         DEFAULT_MAX_BYTES
     };
-    handles::hold(Rc::new(Files::new(Memory::new(limit), options)))
+    Files::new(Memory::new(limit), options)
 }
 
+/// The files that a backend has of its own.
 fn memory(handle: u32) -> Result<Rc<Files<Memory>>> {
     handles::itself(handle)
+        .or_else(|_| handles::itself::<InGraphs>(handle).map(|state| state.own().clone()))
 }
 
 /// Puts one file with its times as they are given (`restore`, initial files, a caller's state).
@@ -76,7 +143,9 @@ fn set(handle: u32, args: &mut Args<'_>) -> Result<String> {
 pub fn state_remove(handle: u32, len: usize) {
     let answer = buffers::with_scratch(len, |message| {
         let path = Args::new(message).file_path()?;
-        memory(handle)?.storage().remove(&path);
+        let files = memory(handle)?;
+        files.storage().whole()?;
+        files.storage().remove(&path);
         Ok(())
     });
     answered(answer, |_, ()| {}).send();
@@ -85,14 +154,21 @@ pub fn state_remove(handle: u32, len: usize) {
 /// Removes every file.
 #[wasm_bindgen]
 pub fn state_clear(handle: u32) {
-    let answer = memory(handle).map(|files| files.storage().clear());
+    let answer = memory(handle).and_then(|files| {
+        files.storage().whole()?;
+        files.storage().clear();
+        Ok(())
+    });
     answered(answer, |_, ()| {}).send();
 }
 
 /// Every file as it is stored.
 #[wasm_bindgen]
 pub fn state_snapshot(handle: u32) {
-    let answer = memory(handle).map(|files| files.storage().all());
+    let answer = memory(handle).and_then(|files| {
+        files.storage().whole()?;
+        Ok(files.storage().all())
+    });
     answered(answer, |reply, files| {
         reply.len(files.len());
         for (path, file) in files {

@@ -3,7 +3,6 @@
 //! for ever. Waking asks JavaScript for a poll in a microtask. Giving a task up drops its future,
 //! which is how a call is cancelled.
 
-use std::cell::RefCell;
 use std::collections::HashMap;
 use std::future::Future;
 use std::pin::Pin;
@@ -15,6 +14,10 @@ use js_sys::Function;
 use wasm_bindgen::JsValue;
 use wasm_bindgen::prelude::wasm_bindgen;
 
+use crate::cell::{LocalCell, RefCell};
+use crate::env::clock;
+use crate::running::{self, Call};
+use crate::time::Time;
 use crate::wasm::reply::{Reply, reply_ptr};
 
 /// What became of a call that was begun, in one number for JavaScript: the number of its task, or,
@@ -28,11 +31,11 @@ thread_local! {
 
 #[derive(Default)]
 struct Tasks {
-    last: u32,
     running: HashMap<u32, Task>,
 }
 
 struct Task {
+    call: Call,
     /// Absent while it is being polled.
     future: Option<Pin<Box<dyn Future<Output = Reply>>>>,
     wake: Arc<Alarm>,
@@ -58,30 +61,50 @@ impl Wake for Alarm {
     }
 }
 
+/// A new call that must be answered within so many milliseconds.
+pub fn call_within(limit: f64) -> Call {
+    let mut call = Call::new();
+    if limit >= 0.0 {
+        // A float-to-integer cast saturates.
+        let micros = (limit * 1000.0) as i64;
+        let end = clock::now().micros().saturating_add(micros);
+        call.deadline = Some(Time::from_micros(end));
+    }
+    call
+}
+
 /// Says how JavaScript is asked for a poll.
 pub fn set_waker(wake: Function) {
-    WAKE.set(Some(wake));
+    WAKE.with_borrow_mut(|held| *held = Some(wake));
 }
 
 /// Starts a call, which may be answered at once.
 pub fn start(future: impl Future<Output = Reply> + 'static) -> Begun {
-    let id = TASKS.with_borrow_mut(|tasks| {
-        tasks.last = tasks.last.checked_add(1).unwrap_or(1);
-        tasks.last
-    });
+    start_within(-1.0, future)
+}
+
+/// The same for a call that must be answered within so many milliseconds; below zero there is no
+/// limit.
+pub fn start_within(limit: f64, future: impl Future<Output = Reply> + 'static) -> Begun {
+    let call = call_within(limit);
+    let id = call.number;
     let alarm = Arc::new(Alarm {
         task: id,
         rung: AtomicBool::new(false),
     });
     let mut future: Pin<Box<dyn Future<Output = Reply>>> = Box::pin(future);
     let waker = Waker::from(alarm.clone());
-    match future.as_mut().poll(&mut Context::from_waker(&waker)) {
+    let polled = running::within(call, || {
+        future.as_mut().poll(&mut Context::from_waker(&waker))
+    });
+    match polled {
         Poll::Ready(reply) => {
             reply.send();
             -(reply_ptr().addr() as f64)
         }
         Poll::Pending => {
             let task = Task {
+                call,
                 future: Some(future),
                 wake: alarm,
             };
@@ -97,18 +120,21 @@ pub fn start(future: impl Future<Output = Reply> + 'static) -> Begun {
 pub fn task_poll(id: u32) -> *const u8 {
     let taken = TASKS.with_borrow_mut(|tasks| {
         let task = tasks.running.get_mut(&id)?;
-        Some((task.future.take()?, task.wake.clone()))
+        Some((task.call, task.future.take()?, task.wake.clone()))
     });
-    let Some((mut future, alarm)) = taken else {
+    let Some((call, mut future, alarm)) = taken else {
         return std::ptr::null();
     };
     // From here on, waking asks for another poll.
     alarm.rung.store(false, Ordering::Relaxed);
     let waker = Waker::from(alarm);
-    match future.as_mut().poll(&mut Context::from_waker(&waker)) {
+    let polled = running::within(call, || {
+        future.as_mut().poll(&mut Context::from_waker(&waker))
+    });
+    match polled {
         Poll::Ready(reply) => {
             TASKS.with_borrow_mut(|tasks| tasks.running.remove(&id));
-            drop(future);
+            running::within(call, || drop(future));
             reply.send();
             reply_ptr()
         }
@@ -127,5 +153,7 @@ pub fn task_poll(id: u32) -> *const u8 {
 #[wasm_bindgen]
 pub fn task_cancel(id: u32) {
     let gone = TASKS.with_borrow_mut(|tasks| tasks.running.remove(&id));
-    drop(gone);
+    if let Some(task) = gone {
+        running::within(task.call, || drop(task.future));
+    }
 }

@@ -1,7 +1,6 @@
 //! Tool sets: a number stands for one, and each call of a tool names the backend that it is to
 //! ask. Answers are blocks for the model; media leave as base64, which is how models take them.
 
-use std::cell::RefCell;
 use std::collections::HashMap;
 use std::rc::Rc;
 
@@ -10,6 +9,7 @@ use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
 use wasm_bindgen::prelude::wasm_bindgen;
 
+use crate::cell::{LocalCell, RefCell};
 use crate::error::{Error, Kind, Result};
 use crate::protocol::FilesUpdate;
 use crate::tool::offload::What;

@@ -21,6 +21,7 @@ const testing = glue as unknown as {
   panic_now(): void;
   panic_later(): number;
   panic_in_chunk(name: string): void;
+  fail_allocation(number: number): number;
   s3_signing_examples(): string;
 };
 
@@ -63,6 +64,11 @@ export function panicInChunk(name: string): void {
 /** Calls into a chunk that may not be loaded. */
 export function callChunk(name: string): void {
   enter(() => testing.panic_in_chunk(name));
+}
+
+/** Lets the allocation with that number fail, counted from 1; tells how many were left of before. */
+export function failAllocation(number: number): number {
+  return testing.fail_allocation(number);
 }
 
 /** The published signing examples: what was made of them here, and what was published. */

@@ -255,6 +255,17 @@ describe("a channel", () => {
     assert.deepEqual(Object.keys(channel.files), ["/a.txt"]);
   });
 
+  test("what is gone makes room for what came", () => {
+    const channel = channelOf({ "/old.txt": fileOf("x".repeat(60)) });
+    const backend = new StateBackend({ channel, maxBytes: 100 });
+    assert.equal(backend.ls("/").files.length, 1);
+    channel.files = { "/new.txt": fileOf("y".repeat(60)) };
+    assert.deepEqual(
+      backend.ls("/").files.map(({ path }) => path),
+      ["/new.txt"],
+    );
+  });
+
   test("only entries of changed identity are taken over again", () => {
     const [a, b] = [counted("a"), counted("b")];
     const channel = channelOf({ "/a.txt": a.file, "/b.txt": b.file });

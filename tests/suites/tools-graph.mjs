@@ -8,5 +8,13 @@ export default {
   uses: ["deps-agents"],
   minutes: 15,
   run: (ctx) =>
-    toolTests(ctx, ["graph", "parallel", "contexts", "policies", "same-files", "mcp-stdio"]),
+    toolTests(ctx, [
+      "graph",
+      "threads",
+      "parallel",
+      "contexts",
+      "policies",
+      "same-files",
+      "mcp-stdio",
+    ]),
 };

@@ -113,6 +113,12 @@ for (const [name, backend, frameworks, configOf] of [
     ["createAgent", "createDeepAgent"],
     byContext,
   ],
+  [
+    "storeBackend({ namespace }) by context of the older `runtime`",
+    () => storeBackend({ namespace: ({ runtime }) => ["files", runtime.context.tenant] }),
+    ["createAgent", "createDeepAgent"],
+    byContext,
+  ],
 ]) {
   for (const framework of frameworks) {
     test(`${framework}: ${name}, twelve tenants at once`, () =>
@@ -186,17 +192,39 @@ test("outside a graph each says what it needs", async () => {
   assert.match(state.write("/a", "x").error, /only inside a running graph/);
 });
 
-test("where nobody knows which graph runs, as in a browser", async () => {
+/** What `without-als.mjs` saw in a process of its own. */
+async function withoutStorage(...args) {
   const script = fileURLToPath(new URL("./without-als.mjs", import.meta.url));
   const hook = fileURLToPath(new URL("./packages.mjs", import.meta.url));
-  const args = ["--conditions=browser", "--import", hook, script];
-  const { stdout } = await promisify(execFile)(process.execPath, args);
-  const seen = JSON.parse(stdout.trim().split("\n").at(-1));
+  const conditions = args.filter((arg) => arg.startsWith("--"));
+  const rest = args.filter((arg) => !arg.startsWith("--"));
+  const { stdout } = await promisify(execFile)(process.execPath, [
+    ...conditions,
+    "--import",
+    hook,
+    script,
+    ...rest,
+  ]);
+  return JSON.parse(stdout.trim().split("\n").at(-1));
+}
+
+const left = (tenant) => ({
+  [`/dir/${tenant}.txt`]: tenant,
+  "/own.txt": `two of ${tenant}\n`,
+});
+
+test("where only a tool's call knows which graph runs, as in a browser", async () => {
+  const seen = await withoutStorage("--conditions=browser");
   assert.equal(seen.config, false, "LangGraph's entry for browsers has no record of the graph");
   assert.equal(seen.state, "two of tenant-0\n");
-  assert.deepEqual(seen.store, {
-    "/dir/tenant-0.txt": "tenant-0",
-    "/own.txt": "two of tenant-0\n",
-  });
-  assert.match(seen.plain, /in a browser.*use storeBackend\(\)/);
+  assert.deepEqual(seen.store, left("tenant-0"));
+  assert.deepEqual(seen.plain, left("tenant-0"));
+  for (const threads of seen.bare) assert.deepEqual(threads, TENANTS.map(left));
+  assert.match(seen.outside, /in a browser.*use storeBackend\(\)/);
+});
+
+test("where only LangChain finds the AsyncLocalStorage, calls that wait keep their graph", async () => {
+  const seen = await withoutStorage("deepagents");
+  assert.equal(seen.config, true);
+  for (const threads of seen.bare) assert.deepEqual(threads, TENANTS.map(left));
 });

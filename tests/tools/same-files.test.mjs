@@ -26,7 +26,9 @@ function tree() {
     query: (sql, params) => database.all(sql, params),
     migrate: true,
   });
-  const backend = withPolicy(new CompositeBackend(new StateBackend(), { "/notes/": notes }), {
+  // Files of its own: they are looked at outside of the graphs that change them.
+  const own = new StateBackend({ files: {} });
+  const backend = withPolicy(new CompositeBackend(own, { "/notes/": notes }), {
     denyPrefixes: ["/protected"],
     quota: { maxBytes: 10_000_000 },
   });

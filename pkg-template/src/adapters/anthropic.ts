@@ -3,6 +3,7 @@
 // Anthropic's is needed: definitions and results are plain objects.
 
 import {
+  adaptBackendProtocol,
   type BackendOrFactory,
   type BackendProtocolV2,
   type ContentBlock,
@@ -11,6 +12,20 @@ import {
   resolveBackend,
   type ToolCall,
 } from "kitbag";
+import {
+  type Body,
+  bodyOf,
+  checkMove,
+  filesBelow,
+  kindOf,
+  type Moving,
+  moveBelow,
+  moveFile,
+  readBody,
+  swap,
+  TRIES,
+  Trouble,
+} from "./changes.js";
 
 /** A block of a tool's result. */
 export type AnthropicBlock =
@@ -119,46 +134,95 @@ const text = (name: string, value: unknown): string => {
   return value;
 };
 
-type Files = Required<Pick<BackendProtocolV2, "ls" | "readRaw" | "write" | "edit">> &
-  BackendProtocolV2;
+/** The files, and how a path of them is named to the model. */
+interface Place {
+  files: BackendProtocolV2;
+  name(path: string): string;
+}
 
-async function load(files: Files, path: string): Promise<string | undefined> {
+/** A refusal in the words of the backend. */
+function refused(said: string | undefined): Refusal {
+  const text = said ?? "there was no answer";
+  return new Refusal(text.startsWith("Error") ? text : `Error: ${text}`);
+}
+
+/** The same backend, whose refusals name paths as the model knows them. Nothing else is touched. */
+function speaking(
+  files: BackendProtocolV2,
+  tell: (said: string, path: string) => string,
+): BackendProtocolV2 {
+  const told = (answer: unknown, path: string): unknown => {
+    if (Array.isArray(answer)) return answer.map((one) => told(one, path));
+    if (typeof answer !== "object" || answer === null) return answer;
+    const shown: Record<string, unknown> = { ...answer };
+    for (const field of ["error", "message"]) {
+      const said = shown[field];
+      if (typeof said === "string") shown[field] = tell(said, path);
+    }
+    return shown;
+  };
+  return new Proxy(files, {
+    get(target, key) {
+      const value = Reflect.get(target, key, target) as unknown;
+      if (typeof value !== "function") return value;
+      return async (...given: unknown[]) => {
+        const [first] = given.flat(2);
+        return told(await value.apply(target, given), String(first));
+      };
+    },
+  });
+}
+
+async function load(place: Place, path: string): Promise<string | undefined> {
+  const { files, name } = place;
   const raw = await files.readRaw(path);
+  if (raw.code === "unsupported") {
+    const body = await readBody(files, path);
+    if (body === undefined || body.text !== undefined) return body?.text;
+    throw new Refusal(`Error: ${name(path)} is a binary file.`);
+  }
   if (raw.data === undefined) {
     const missing =
       raw.code === "not_found" || (raw.code === undefined && /not found/.test(raw.error ?? ""));
     if (missing) return undefined;
-    throw new Refusal(`Error: ${raw.error}`);
+    throw refused(raw.error);
   }
   const { content } = raw.data;
   if (Array.isArray(content)) return content.join("\n");
   if (typeof content === "string") return content;
-  throw new Refusal(`Error: ${path} is a binary file.`);
+  throw new Refusal(`Error: ${name(path)} is a binary file.`);
 }
 
-async function loaded(files: Files, path: string): Promise<string> {
-  const body = await load(files, path);
-  if (body === undefined) throw new Refusal(`Error: The path ${path} does not exist.`);
+const absent = ({ name }: Place, path: string) =>
+  new Refusal(`Error: The path ${name(path)} does not exist.`);
+
+async function loaded(place: Place, path: string): Promise<string> {
+  const body = await load(place, path);
+  if (body === undefined) throw absent(place, path);
   return body;
 }
 
-async function store(files: Files, path: string, body: string): Promise<void> {
+async function store(place: Place, path: string, body: string): Promise<void> {
+  const { files } = place;
   if (files.uploadFiles) {
     const [answer] = await files.uploadFiles([[path, new TextEncoder().encode(body)]]);
-    if (answer?.error) throw new Refusal(`Error: ${answer.message ?? answer.error}`);
+    if (answer?.error) throw refused(answer.message ?? answer.error);
     return;
   }
   const answer = await files.write(path, body);
-  if (answer.error !== undefined) throw new Refusal(`Error: ${answer.error}`);
+  if (answer.error !== undefined) throw refused(answer.error);
 }
 
-async function listing(files: Files, path: string): Promise<string | undefined> {
+async function listing(place: Place, path: string): Promise<string | undefined> {
+  const { files, name } = place;
   const rows: string[] = [];
   const walk = async (dir: string, depth: number) => {
     const answer = await files.ls(dir);
-    if (answer.error !== undefined) throw new Refusal(`Error: ${answer.error}`);
+    if (answer.error !== undefined) throw refused(answer.error);
     for (const info of answer.files ?? []) {
-      rows.push(info.is_dir ? info.path : `${info.path} (${info.size ?? 0} bytes)`);
+      const shown = name(info.path);
+      const size = info.is_dir || info.size === undefined ? "" : ` (${info.size} bytes)`;
+      rows.push(shown + size);
       if (info.is_dir && depth < 2) await walk(info.path, depth + 1);
     }
   };
@@ -186,76 +250,93 @@ function rows(body: string, range: unknown): string {
     .join("\n");
 }
 
-async function view(files: Files, path: string, range: unknown): Promise<string> {
-  const body = path === "/" ? undefined : await load(files, path);
+/** A file with its line numbers, or a listing; an empty directory only where `root` is asked for. */
+async function view(place: Place, path: string, range: unknown, root: boolean): Promise<string> {
+  const body = path === "/" ? undefined : await load(place, path);
   if (body !== undefined) return rows(body, range);
-  const list = await listing(files, path);
-  if (list === undefined) throw new Refusal(`Error: The path ${path} does not exist.`);
-  return `Files and directories in ${path}:\n${list}`;
+  const list = (await listing(place, path)) ?? (root ? "(empty)" : undefined);
+  if (list === undefined) throw absent(place, path);
+  return `Files and directories in ${place.name(path)}:\n${list}`;
 }
 
-async function replace(files: Files, path: string, input: EditorInput): Promise<string> {
-  await loaded(files, path);
+async function replace(place: Place, path: string, input: EditorInput): Promise<string> {
+  const shown = place.name(path);
+  await loaded(place, path);
   const old = text("old_str", input.old_str);
   const fresh = input.new_str === undefined ? "" : text("new_str", input.new_str);
-  const answer = await files.edit(path, old, fresh, false);
-  if (answer.error === undefined) return `The file ${path} has been edited.`;
-  if (answer.code === "no_match") {
-    throw new Refusal(`Error: No replacement was performed: old_str does not appear in ${path}.`);
+  const answer = await place.files.edit(path, old, fresh, false);
+  if (answer.error === undefined) return `The file ${shown} has been edited.`;
+  const said = answer.code === undefined ? answer.error : "";
+  if (answer.code === "no_match" || /string not found/i.test(said)) {
+    throw new Refusal(`Error: No replacement was performed: old_str does not appear in ${shown}.`);
   }
-  if (answer.code === "ambiguous_edit") {
+  if (answer.code === "ambiguous_edit" || /appears|occurrences/i.test(said)) {
     throw new Refusal(
-      `Error: No replacement was performed: old_str appears more than once in ${path}. Make it unique.`,
+      `Error: No replacement was performed: old_str appears more than once in ${shown}. Make it unique.`,
     );
   }
-  throw new Refusal(`Error: ${answer.error}`);
+  throw refused(answer.error);
 }
 
-async function insert(files: Files, path: string, input: EditorInput): Promise<string> {
-  const body = await loaded(files, path);
-  const added = text("insert_text", input.insert_text ?? input.new_str);
+/** A text with more lines put behind line `at`. */
+function inserted(body: string, at: unknown, added: string): string {
   const lines = body === "" ? [] : body.split("\n");
   const last = body.endsWith("\n") ? lines.length - 1 : lines.length;
-  const at = input.insert_line;
   if (!Number.isInteger(at) || (at as number) < 0 || (at as number) > last) {
     throw new Refusal(`Error: "insert_line" must be a whole number from 0 to ${last}.`);
   }
   const ended = added.endsWith("\n") ? added.slice(0, -1) : added;
   lines.splice(at as number, 0, ...ended.split("\n"));
-  await store(files, path, lines.join("\n"));
-  return `The file ${path} has been edited.`;
+  return lines.join("\n");
 }
 
-async function remove(files: Files, path: string): Promise<string> {
+async function insert(place: Place, path: string, input: EditorInput): Promise<string> {
+  for (let tried = 0; tried < TRIES; tried++) {
+    const body = await loaded(place, path);
+    const added = text("insert_text", input.insert_text ?? input.new_str);
+    const fresh = inserted(body, input.insert_line, added);
+    const old: Body = bodyOf(body);
+    try {
+      if (await swap(place.files, path, old, bodyOf(fresh))) {
+        return `The file ${place.name(path)} has been edited.`;
+      }
+    } catch (error) {
+      throw refused(error instanceof Error ? error.message : String(error));
+    }
+  }
+  throw new Refusal(
+    `Error: ${place.name(path)} is being changed by other writers. Nothing was inserted; try again.`,
+  );
+}
+
+async function remove(place: Place, path: string): Promise<string> {
+  const { files, name } = place;
   if (!files.delete) throw new Refusal("Error: These files cannot be deleted.");
   const answer = await files.delete(path);
-  if (answer.error !== undefined)
-    throw new Refusal(answer.error.startsWith("Error") ? answer.error : `Error: ${answer.error}`);
-  return `Deleted ${path}.`;
+  if (answer.error !== undefined) throw refused(answer.error);
+  return `Deleted ${name(path)}.`;
 }
 
-async function rename(files: Files, from: string, to: string): Promise<string> {
-  if ((await load(files, to)) !== undefined) throw new Refusal(`Error: ${to} already exists.`);
-  const body = await load(files, from);
-  const moves: Array<[string, string]> = [];
-  if (body !== undefined) moves.push([from, to]);
-  else {
-    const below = await files.glob("**", from);
-    for (const { path } of below.files ?? []) moves.push([path, `${to}${path.slice(from.length)}`]);
+async function rename(place: Place, from: string, to: string): Promise<string> {
+  const { files, name } = place;
+  const how: Moving = { name };
+  try {
+    await checkMove(files, from, to, name);
+    const target = await kindOf(files, to);
+    if (target.file || target.dir) throw new Trouble(`${name(to)} already exists.`);
+    const source = await kindOf(files, from);
+    const below = source.file && !source.dir ? [] : await filesBelow(files, from);
+    if (!source.file && below.length === 0) {
+      if (source.dir) throw new Trouble(`${name(from)} is empty: there is nothing to rename.`);
+      throw new Trouble(`The path ${name(from)} does not exist.`);
+    }
+    if (below.length > 0) await moveBelow(files, from, to, how);
+    if (source.file) await moveFile(files, from, to, how);
+  } catch (error) {
+    if (!(error instanceof Trouble)) throw error;
+    throw refused(error.message);
   }
-  if (moves.length === 0) throw new Refusal(`Error: The path ${from} does not exist.`);
-  if (!files.downloadFiles || !files.uploadFiles)
-    throw new Refusal("Error: These files cannot be moved.");
-  const bodies = await files.downloadFiles(moves.map(([path]) => path));
-  const uploads = bodies.map((one, at): [string, Uint8Array] => {
-    if (one.content === null) throw new Refusal(`Error: ${one.message ?? one.error}`);
-    return [(moves[at] as [string, string])[1], one.content];
-  });
-  for (const answer of await files.uploadFiles(uploads)) {
-    if (answer.error) throw new Refusal(`Error: ${answer.message ?? answer.error}`);
-  }
-  await remove(files, from);
-  return `Renamed ${from} to ${to}.`;
+  return `Renamed ${name(from)} to ${name(to)}.`;
 }
 
 async function handled(run: () => Promise<string>): Promise<HandlerResult> {
@@ -267,92 +348,122 @@ async function handled(run: () => Promise<string>): Promise<HandlerResult> {
   }
 }
 
+/** Where a tool may go. */
+interface Bounds {
+  known: readonly string[];
+  /** The path of the backend for one of the model's. */
+  inside(path: string): string;
+  name(path: string): string;
+  /** The one directory that can only be viewed. */
+  root?: string;
+  /** A refusal about a path, as the model is to read it. */
+  tell?(said: string, path: string): string;
+}
+
+async function filesOf(
+  backend: BackendOrFactory,
+  { tell }: Bounds,
+  runtime: unknown,
+): Promise<BackendProtocolV2> {
+  const found = await resolveBackend(backend, runtime);
+  // Our own answer at once, and without a wrapper.
+  const files = "capability" in found ? (found as BackendProtocolV2) : adaptBackendProtocol(found);
+  return tell ? speaking(files, tell) : files;
+}
+
 async function command(
   backend: BackendOrFactory,
   input: unknown,
-  known: readonly string[],
-  inside: (path: string) => string,
+  bounds: Bounds,
   runtime?: unknown,
 ): Promise<string> {
+  const { known, inside, name, root } = bounds;
   const given = (typeof input === "object" && input !== null ? input : {}) as EditorInput;
-  const files = (await resolveBackend(backend, runtime)) as Files;
-  const name = given.command as string;
-  if (!known.includes(name)) {
+  const asked = given.command as string;
+  if (!known.includes(asked)) {
     throw new Refusal(`Error: "command" must be one of ${known.join(", ")}.`);
   }
-  if (name === "rename") {
-    return rename(
-      files,
-      inside(text("old_path", given.old_path)),
-      inside(text("new_path", given.new_path)),
-    );
-  }
-  const path = inside(text("path", given.path));
-  switch (name) {
-    case "view":
-      return view(files, path, given.view_range);
-    case "create":
-      await store(files, path, text("file_text", given.file_text));
-      return `File created successfully at: ${path}`;
+  const changed = (field: "path" | "old_path" | "new_path") => {
+    const path = inside(text(field, given[field]));
+    if (path === root) throw new Refusal(`Error: ${name(path)} itself can only be viewed.`);
+    return path;
+  };
+  const at = async (): Promise<Place> => ({ files: await filesOf(backend, bounds, runtime), name });
+  switch (asked) {
+    case "rename": {
+      const [from, to] = [changed("old_path"), changed("new_path")];
+      return rename(await at(), from, to);
+    }
+    case "view": {
+      const path = inside(text("path", given.path));
+      return view(await at(), path, given.view_range, path === root);
+    }
+    case "create": {
+      const path = changed("path");
+      await store(await at(), path, text("file_text", given.file_text));
+      return `File created successfully at: ${name(path)}`;
+    }
     case "str_replace":
-      return replace(files, path, given);
+      return replace(await at(), changed("path"), given);
     case "insert":
-      return insert(files, path, given);
+      return insert(await at(), changed("path"), given);
     default:
-      return remove(files, path);
+      return remove(await at(), changed("path"));
   }
 }
 
+const as = (path: string) => path;
+
 /** The text editor tool (`str_replace_based_edit_tool`) over a backend. */
 export function textEditorTool(backend: BackendOrFactory) {
+  const known = ["view", "create", "str_replace", "insert"];
   return {
     definition: {
       type: "text_editor_20250728" as const,
       name: "str_replace_based_edit_tool" as const,
     },
     run: (input: unknown, runtime?: unknown) =>
-      handled(() =>
-        command(
-          backend,
-          input,
-          ["view", "create", "str_replace", "insert"],
-          (path) => path,
-          runtime,
-        ),
-      ),
+      handled(() => command(backend, input, { known, inside: as, name: as }, runtime)),
   };
 }
 
 /** The memory tool over a backend; what Claude calls `/memories` is this directory of it. */
 export function memoryTool(backend: BackendOrFactory, options?: { directory?: string }) {
-  const directory = (options?.directory ?? "/memories").replace(/\/+$/, "");
-  const inside = (path: string) => {
-    const segments = path.split("/").filter((one) => one !== "" && one !== ".");
-    if (segments[0] !== "memories" || segments.includes("..") || /[\\%]/.test(path)) {
-      throw new Refusal(`Error: ${path} is not below /memories.`);
-    }
-    return `${directory}/${segments.slice(1).join("/")}`.replace(/\/$/, "") || "/";
+  const names = (path: string): string[] =>
+    path.split("/").filter((one) => one !== "" && one !== ".");
+  const directory = names(options?.directory ?? "/memories")
+    .map((one) => `/${one}`)
+    .join("");
+  // A path begins where no other goes on; what follows tells `/a/b` from `/a/bc`.
+  const start = "(?<![\\w/.-])";
+  const literal = (path: string) => path.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
+  const within = new RegExp(`${start}${literal(directory)}(?![\\w-])`, "g");
+  const bounds: Bounds = {
+    known: ["view", "create", "str_replace", "insert", "delete", "rename"],
+    root: directory || "/",
+    inside(path) {
+      const segments = names(path);
+      if (segments[0] !== "memories" || segments.includes("..") || /[\\%]/.test(path)) {
+        throw new Refusal(`Error: ${path} is not below /memories.`);
+      }
+      const below = segments.slice(1).map((one) => `/${one}`);
+      return directory + below.join("") || "/";
+    },
+    name: (path) => `/memories${path === "/" ? "" : path.slice(directory.length)}`,
   };
-  const known = ["view", "create", "str_replace", "insert", "delete", "rename"];
+  if (directory === "") {
+    bounds.tell = (said, path) =>
+      path === "/"
+        ? said
+        : said.replace(new RegExp(`${start}${literal(path)}(?![\\w-])`, "g"), () =>
+            bounds.name(path),
+          );
+  } else if (directory !== "/memories") {
+    bounds.tell = (said) => said.replace(within, "/memories");
+  }
   return {
     definition: { type: "memory_20250818" as const, name: "memory" as const },
     run: (input: unknown, runtime?: unknown) =>
-      handled(async () => {
-        const at = (input as EditorInput | null)?.path;
-        const root = typeof at === "string" && inside(at) === (directory || "/");
-        const asked = (input as EditorInput | null)?.command;
-        if (
-          root &&
-          asked === "view" &&
-          (await listing((await resolveBackend(backend, runtime)) as Files, directory || "/")) ===
-            undefined
-        ) {
-          return "Files and directories in /memories:\n(empty)";
-        }
-        if (root && asked !== "view")
-          throw new Refusal("Error: /memories itself can only be viewed.");
-        const said = await command(backend, input, known, inside, runtime);
-        return directory === "/memories" ? said : said.replaceAll(`${directory}/`, "/memories/");
-      }),
+      handled(() => command(backend, input, bounds, runtime)),
   };
 }

@@ -9,6 +9,17 @@
 import { Bash, type BashOptions, type FileContent, type FsStat, type IFileSystem } from "just-bash";
 import type { BackendProtocolV2, ExecuteResponse, FileInfo } from "kitbag";
 import { contextHere, contextStorage, type InContext } from "../core/context.js";
+import {
+  bodyOf,
+  create,
+  kindOf,
+  moveBelow,
+  moveFile,
+  readBody,
+  swap,
+  TRIES,
+  Trouble,
+} from "./changes.js";
 
 /** The context of whoever called a shell that runs now. */
 const callers = contextStorage<InContext>();
@@ -17,13 +28,14 @@ const callers = contextStorage<InContext>();
 function outside(files: BackendProtocolV2): BackendProtocolV2 {
   const made = contextHere();
   const within = (): InContext => callers?.getStore() ?? made;
-  return {
-    ls: (path) => within()(() => files.ls(path)),
-    glob: (pattern, path) => within()(() => files.glob(pattern, path)),
-    delete: (path) => within()(() => files.delete?.(path)),
-    uploadFiles: (batch) => within()(() => files.uploadFiles?.(batch)),
-    downloadFiles: (paths) => within()(() => files.downloadFiles?.(paths)),
-  } as BackendProtocolV2;
+  // With whatever it takes beyond the protocol, which `changes.ts` asks of our own.
+  const asked =
+    (name: keyof BackendProtocolV2) =>
+    (...given: unknown[]) =>
+      within()(() => (files[name] as (...given: unknown[]) => unknown).apply(files, given));
+  const names = ["ls", "glob", "write", "edit", "delete", "uploadFiles", "downloadFiles"] as const;
+  const methods = Object.fromEntries(names.map((name) => [name, asked(name)]));
+  return ("capability" in files ? { ...methods, capability: true } : methods) as never;
 }
 
 class FsError extends Error {
@@ -150,7 +162,7 @@ class BackendFs implements IFileSystem {
       throw new FsError("EISDIR", path, "illegal operation on a directory");
     const [answer] = (await this.#files.uploadFiles?.([[path, bytes]])) ?? [];
     if (answer?.error) throw new FsError("EACCES", path, answer.message ?? answer.error);
-    for (const dir of this.#empty) if (path.startsWith(`${dir}/`)) this.#empty.delete(dir);
+    this.#filled(path);
   }
 
   async readFile(path: string, encoding?: Encoding): Promise<string> {
@@ -167,12 +179,40 @@ class BackendFs implements IFileSystem {
 
   async appendFile(path: string, content: FileContent, encoding?: Encoding): Promise<void> {
     const at = resolved("/", path);
-    const before = (await this.#find(at)) ? await this.#bytes(at) : new Uint8Array(0);
     const added = encode(content, encoding);
-    const whole = new Uint8Array(before.length + added.length);
-    whole.set(before);
-    whole.set(added, before.length);
-    await this.#put(at, whole);
+    await this.#told(path, async () => {
+      for (let tried = 0; tried < TRIES; tried++) {
+        const before = await readBody(this.#files, at);
+        if (before === undefined) {
+          if ((await this.#find(at))?.is_dir)
+            throw new FsError("EISDIR", path, "illegal operation on a directory");
+          if (await create(this.#files, at, bodyOf(added))) return this.#filled(at);
+          continue;
+        }
+        const whole = new Uint8Array(before.bytes.length + added.length);
+        whole.set(before.bytes);
+        whole.set(added, before.bytes.length);
+        if (await swap(this.#files, at, before, bodyOf(whole))) return;
+      }
+      throw new FsError("EBUSY", path, "other writers keep changing it, and nothing was appended");
+    });
+  }
+
+  /** Runs a change; what stood in its way is told as a file system does. */
+  async #told(path: string, change: () => Promise<void>): Promise<void> {
+    try {
+      await change();
+    } catch (error) {
+      if (!(error instanceof Trouble)) throw error;
+      if (error.code === "not_found") throw gone(path);
+      const code = error.code === "conflict" ? "EBUSY" : "EACCES";
+      throw new FsError(code, path, error.message);
+    }
+  }
+
+  /** There is a file now, so the directories above it are no longer empty. */
+  #filled(path: string): void {
+    for (const dir of this.#empty) if (path.startsWith(`${dir}/`)) this.#empty.delete(dir);
   }
 
   async exists(path: string): Promise<boolean> {
@@ -267,9 +307,34 @@ class BackendFs implements IFileSystem {
   }
 
   async mv(src: string, dest: string): Promise<void> {
-    if (resolved("/", src) === resolved("/", dest)) return;
-    await this.cp(src, dest, { recursive: true });
-    await this.rm(src, { recursive: true });
+    const [from, to] = [resolved("/", src), resolved("/", dest)];
+    if (from === to) return;
+    const info = await this.#find(from);
+    if (!info) throw gone(src);
+    if (from === "/" || to.startsWith(`${from}/`))
+      throw new FsError("EINVAL", dest, "cannot move into itself");
+    const target = await this.#find(to);
+    const how = { replace: true, name: (path: string) => path };
+    if (!info.is_dir) {
+      if (target?.is_dir) throw new FsError("EISDIR", dest, "is a directory");
+      await this.#told(src, () => moveFile(this.#files, from, to, how));
+      return this.#filled(to);
+    }
+    if (target && !target.is_dir) throw new FsError("ENOTDIR", dest, "not a directory");
+    if (target && (await this.readdir(to)).length > 0)
+      throw new FsError("ENOTEMPTY", dest, "directory not empty");
+    const hollow = [...this.#empty].filter((dir) => dir === from || dir.startsWith(`${from}/`));
+    await this.#told(src, async () => {
+      const moved = await moveBelow(this.#files, from, to, how);
+      if (moved > 0) return this.#filled(to);
+      // A directory of the backend's own that holds nothing.
+      if ((await kindOf(this.#files, from)).dir) await this.#files.delete?.(from);
+      this.#empty.add(to);
+    });
+    for (const dir of hollow) {
+      this.#empty.delete(dir);
+      this.#empty.add(to + dir.slice(from.length));
+    }
   }
 
   resolvePath(base: string, path: string): string {
@@ -323,7 +388,9 @@ export function bashExecute(backend: object, options?: BashExecuteOptions) {
     command: string,
     call?: { timeoutMs?: number; signal?: AbortSignal },
   ): Promise<ExecuteResponse> => {
-    const limit = call?.timeoutMs ? AbortSignal.timeout(call.timeoutMs) : undefined;
+    const millis = call?.timeoutMs;
+    // Hosts take a longer wait for none at all.
+    const limit = millis && millis < 2 ** 31 ? AbortSignal.timeout(millis) : undefined;
     const signals = [call?.signal, limit].filter((one) => one !== undefined);
     try {
       await fs.refresh();

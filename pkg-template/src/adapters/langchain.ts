@@ -15,8 +15,9 @@ import {
 } from "kitbag";
 import { createMiddleware, SystemMessage } from "langchain";
 import { z } from "zod";
-import { type Config, inGraph, lend, stateBackend } from "../langchain/graph.js";
-import type { Files, Update } from "../langchain/step.js";
+import { type RunConfig, withRuntime } from "../graph/running.js";
+import type { Files, Update } from "../graph/step.js";
+import { lend, stateBackend } from "../langchain/graph.js";
 
 export { stateBackend, storeBackend } from "../langchain/graph.js";
 
@@ -38,7 +39,7 @@ const state = new StateSchema({
   ),
 });
 
-type ToolConfig = Config & { toolCall?: { id?: string }; signal?: AbortSignal };
+type ToolConfig = RunConfig & { toolCall?: { id?: string }; signal?: AbortSignal };
 
 function messageOf(name: string, id: string, result: ToolResult): ToolMessage {
   const plain = result.content.every((block) => block.type === "text");
@@ -70,7 +71,7 @@ function langchainTools(files: FileTools): StructuredToolInterface[] {
             runtime,
             ...(config.signal ? { signal: config.signal } : {}),
           };
-          const result = await inGraph(config, () => files.call(name, input, call));
+          const result = await withRuntime(config, () => files.call(name, input, call));
           const message = messageOf(name, id, result);
           if (result.filesUpdate && !send) {
             return new Command({ update: { files: result.filesUpdate, messages: [message] } });
@@ -121,7 +122,7 @@ export function kitbagMiddleware(
   const own = new Set<string>(files.tools.map((one) => one.name));
   /** What an offloading call is told: whose files they are, and where their changes go. */
   const offloading = (request: { runtime?: unknown; state?: unknown }) => {
-    const given = { ...(request.runtime as Config | undefined), state: request.state };
+    const given = { ...(request.runtime as RunConfig | undefined), state: request.state };
     const { runtime, send } = lend(given, request.state);
     return { given, call: { runtime, onFilesUpdate: send } };
   };
@@ -129,7 +130,7 @@ export function kitbagMiddleware(
     if (own.has(message.name ?? "")) return message;
     const { given, call } = offloading(request);
     const about = { ...call, callId: message.tool_call_id, toolName: message.name ?? "" };
-    const content = await inGraph(given, () => files.offload(message.content, about));
+    const content = await withRuntime(given, () => files.offload(message.content, about));
     if (content === message.content) return message;
     const { id, name, status, tool_call_id, artifact, additional_kwargs, response_metadata } =
       message;
@@ -158,7 +159,8 @@ export function kitbagMiddleware(
           if (message.getType() !== "human") return message;
           const { given, call } = offloading(request);
           const about = { ...call, messageId: message.id ?? "" };
-          const shorten = (text: string) => inGraph(given, () => files.offloadMessage(text, about));
+          const shorten = (text: string) =>
+            withRuntime(given, () => files.offloadMessage(text, about));
           const content = await shortened(message.content, shorten);
           if (content === message.content) return message;
           return Object.assign(Object.create(Object.getPrototypeOf(message)), message, { content });

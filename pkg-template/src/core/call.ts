@@ -3,6 +3,7 @@
 // polled in its own caller's asynchronous context, whoever woke it.
 
 import type { CallOptions, Failure } from "../types.js";
+import { after } from "./after.js";
 import { contextHere, type InContext } from "./context.js";
 import { enter, glue, wakeBy } from "./instance.js";
 import { dropPending, finish, sent } from "./message.js";
@@ -58,11 +59,23 @@ export function madeHandle(what: string): number {
   return answer.handle;
 }
 
+const NO_LIMIT = -1;
+
+/** The milliseconds that a call may take, as wasm is told of them. */
+export function limitOf(options?: CallOptions): number {
+  return options?.timeoutMs ?? NO_LIMIT;
+}
+
 /** Calls and answers at once. */
-export function now<T>(handle: number, operation: number, unpack: Unpack<T>): T | Failure {
+export function now<T>(
+  handle: number,
+  operation: number,
+  unpack: Unpack<T>,
+  limit = NO_LIMIT,
+): T | Failure {
   const length = finish();
   sent();
-  const at = enter(() => glue.call_now(handle, operation, length));
+  const at = enter(() => glue.call_now(handle, operation, length, limit));
   return received(unpack, at);
 }
 
@@ -152,13 +165,8 @@ export function settled<T>(
     });
     signal?.addEventListener("abort", aborted);
     if (limit !== undefined) {
-      timer = setTimeout(
-        () =>
-          giveUp(
-            `The call took longer than its ${limit} ms (timeoutMs); a change that was under way may have happened`,
-          ),
-        limit,
-      );
+      const late = `The call took longer than its ${limit} ms (timeoutMs); a change that was under way may have happened`;
+      timer = after(limit, () => giveUp(late));
     }
   });
 }
@@ -179,5 +187,9 @@ export function later<T>(
   }
   const length = finish();
   sent();
-  return settled(() => glue.call_start(handle, operation, length), unpack, options);
+  return settled(
+    () => glue.call_start(handle, operation, length, limitOf(options)),
+    unpack,
+    options,
+  );
 }

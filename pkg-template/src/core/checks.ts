@@ -2,6 +2,7 @@
 // a constructor throws a TypeError that names the option.
 
 import type { CallOptions, Failure } from "../types.js";
+import { FRAMES, needStack, noStack } from "./instance.js";
 import { begin, dropPending, NoRoom } from "./message.js";
 import { KitbagPanic } from "./panic.js";
 
@@ -89,7 +90,18 @@ export function refused(check: () => void): Failure | undefined {
     check();
     return undefined;
   } catch (error) {
-    dropPending();
+    if (error === noStack) {
+      return {
+        error:
+          "There is too little stack left for this call, and nothing was done; call it from fewer functions inside one another",
+        code: "unavailable",
+      };
+    }
+    try {
+      dropPending();
+    } catch {
+      // Where the stack ends, it waits for the next message.
+    }
     if (error instanceof BadArgument) return { error: error.message, code: "invalid_argument" };
     if (error instanceof NoRoom) {
       return {
@@ -121,6 +133,7 @@ export function messageOf(error: unknown): string {
  */
 export function encoded<T>(look: () => T, write: (seen: T) => void): Failure | undefined {
   return refused(() => {
+    needStack(FRAMES.plain);
     const seen = look();
     begin();
     write(seen);

@@ -1,13 +1,13 @@
 // The number behind an object. A class of ours keeps its handle here and nowhere else, so that
 // nothing a caller does to the object can change which backend it stands for.
 
-import { glue } from "./instance.js";
+import { enter, glue } from "./instance.js";
 
 const handles = new WeakMap<object, number>();
 
 const collected = new FinalizationRegistry<number>((handle) => {
   try {
-    glue.handle_drop(handle);
+    enter(() => glue.handle_drop(handle));
   } catch {
     // The instance is gone with everything in it.
   }

@@ -44,8 +44,11 @@ export function finish(): number {
 
 /** Lets go of buffers that no call took. */
 export function dropPending(): void {
-  for (const id of pending) glue.buffer_drop(id);
-  pending = [];
+  for (let id = pending.at(-1); id !== undefined; id = pending.at(-1)) {
+    const last = id;
+    enter(() => glue.buffer_drop(last));
+    pending.pop();
+  }
 }
 
 /** The buffers of this message now belong to the call. */
@@ -53,10 +56,14 @@ export function sent(): void {
   if (pending.length > 0) pending = [];
 }
 
-export function putBool(value: boolean): void {
+export function putU8(value: number): void {
   room(1);
-  numbers().setUint8(at, value ? 1 : 0);
+  numbers().setUint8(at, value);
   at += 1;
+}
+
+export function putBool(value: boolean): void {
+  putU8(value ? 1 : 0);
 }
 
 export function putU32(value: number): void {

@@ -4,6 +4,7 @@
 
 import type { Failure } from "../types.js";
 import * as check from "./checks.js";
+import { FRAMES, needStack } from "./instance.js";
 import {
   putBool,
   putBytes,
@@ -11,6 +12,7 @@ import {
   putLongText,
   putOptionalText,
   putText,
+  putU8,
   putU32,
 } from "./message.js";
 
@@ -35,9 +37,28 @@ export function askRead(filePath: unknown, offset: unknown, limit: unknown): Fai
   );
 }
 
-/** `readRaw` and `delete`. */
+/** `readRaw`. */
 export function askFile(filePath: unknown): Failure | undefined {
   return encoded(() => check.text("filePath", filePath), putText);
+}
+
+/** `delete`; with `unchanged`, only while the file is these bytes. */
+export function askDelete(filePath: unknown, options: unknown): Failure | undefined {
+  return encoded(
+    () => {
+      const { unchanged } = (options ?? {}) as { unchanged?: unknown };
+      return {
+        path: check.text("filePath", filePath),
+        unchanged:
+          unchanged === undefined ? undefined : check.bytesOf("options.unchanged", unchanged),
+      };
+    },
+    (seen) => {
+      putBool(seen.unchanged !== undefined);
+      if (seen.unchanged) putBytes(seen.unchanged);
+      putText(seen.path);
+    },
+  );
 }
 
 export function askGrep(
@@ -53,6 +74,8 @@ export function askGrep(
         throw new check.BadArgument(`options must be an object, not ${check.kindOf(options)}`);
       }
       const given = (options ?? {}) as Record<string, unknown>;
+      const regex = check.flag("options.regex", given.regex);
+      if (regex) needStack(FRAMES.deep);
       return {
         pattern: check.text("pattern", pattern),
         path: check.optionalText("path", path) ?? "/",
@@ -63,7 +86,7 @@ export function askGrep(
           check.count("options.before", given.before),
           check.count("options.after", given.after),
         ],
-        regex: check.flag("options.regex", given.regex),
+        regex,
         ignoreCase: check.flag("options.ignoreCase", given.ignoreCase),
       };
     },
@@ -91,22 +114,32 @@ export function askGlob(pattern: unknown, path: unknown): Failure | undefined {
   );
 }
 
-export function askWrite(filePath: unknown, content: unknown): Failure | undefined {
+export function askWrite(
+  filePath: unknown,
+  content: unknown,
+  options: unknown,
+): Failure | undefined {
   return encoded(
-    () => ({
-      path: check.text("filePath", filePath),
-      content: typeof content === "string" ? content : check.bytesOf("content", content),
-    }),
+    () => {
+      const path = check.text("filePath", filePath);
+      const { ifAbsent } = (options ?? {}) as { ifAbsent?: unknown };
+      const only = check.flag("options.ifAbsent", ifAbsent);
+      return {
+        path,
+        content: typeof content === "string" && !only ? content : check.bytesOf("content", content),
+        only,
+      };
+    },
     (seen) => {
-      putContent(seen.content);
+      putContent(seen.content, seen.only);
       putText(seen.path);
     },
   );
 }
 
-function putContent(content: string | Uint8Array): void {
+function putContent(content: string | Uint8Array, only = false): void {
   const isText = typeof content === "string";
-  putBool(!isText);
+  putU8(isText ? 0 : only ? 2 : 1);
   if (isText) putLongText(content);
   else putBytes(content);
 }
@@ -118,15 +151,24 @@ export function askEdit(
   replaceAll: unknown,
 ): Failure | undefined {
   return encoded(
-    () => ({
-      path: check.text("filePath", filePath),
-      old: check.text("oldString", oldString),
-      fresh: check.text("newString", newString),
-      all: check.flag("replaceAll", replaceAll),
-    }),
+    () => {
+      // Bytes stand for the whole file, before and after.
+      const whole = ArrayBuffer.isView(oldString);
+      const body = whole ? check.bytesOf : check.text;
+      return {
+        path: check.text("filePath", filePath),
+        whole,
+        old: body("oldString", oldString),
+        fresh: body("newString", newString),
+        all: check.flag("replaceAll", replaceAll),
+      };
+    },
     (seen) => {
-      putLongText(seen.old);
-      putLongText(seen.fresh);
+      putBool(seen.whole);
+      for (const one of [seen.old, seen.fresh]) {
+        if (typeof one === "string") putLongText(one);
+        else putBytes(one);
+      }
       putBool(seen.all);
       putText(seen.path);
     },

@@ -33,6 +33,8 @@ function infos(reply: Reply): FileInfo[] {
       size < 0
         ? { path: paths[row] as string, is_dir: true, size: 0, modified_at: "" }
         : { path: paths[row] as string, is_dir: false, size, modified_at: timeText(times(row)) };
+    // A foreign backend may not say.
+    if (Number.isNaN(size)) delete (out[row] as FileInfo).size;
   }
   return out;
 }
@@ -79,12 +81,12 @@ export function unpackGrep(reply: Reply): GrepResult {
   const truncated = reply.bool();
   const paths = reply.texts();
   const texts = reply.texts();
-  const rows = texts.length;
+  const rows = reply.u32();
   const files = reply.u32s(rows);
   const lines = reply.u32s(rows);
   let matches: GrepMatch[];
   if (reply.bool()) {
-    matches = withContext(paths, texts, files, lines, reply.u32s(rows));
+    matches = withContext(rows, paths, texts, files, lines, reply.u32s(rows), reply.u32s(rows));
   } else {
     matches = new Array<GrepMatch>(rows);
     for (let row = 0; row < rows; row++) {
@@ -100,17 +102,20 @@ export function unpackGrep(reply: Reply): GrepResult {
 
 type Column = (row: number) => number;
 
+/** Rows share texts: a line that is the context of several matches came once. */
 function withContext(
+  rows: number,
   paths: string[],
   texts: string[],
   files: Column,
   lines: Column,
+  which: Column,
   kinds: Column,
 ): GrepMatch[] {
   const matches: GrepMatch[] = [];
   let before: string[] = [];
-  for (let row = 0; row < texts.length; row++) {
-    const text = texts[row] as string;
+  for (let row = 0; row < rows; row++) {
+    const text = texts[which(row)] as string;
     const kind = kinds(row);
     if (kind === 1) before.push(text);
     else if (kind === 2) matches.at(-1)?.after?.push(text);
@@ -260,6 +265,7 @@ export function unpackCapability(reply: Reply): Capability {
     writable: reply.bool(),
     notes: [],
   };
+  if (reply.bool()) out.perCaller = true;
   const limit = reply.f64();
   if (limit >= 0) out.maxFileBytes = limit;
   const notes = reply.u32();

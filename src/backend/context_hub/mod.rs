@@ -11,7 +11,6 @@
 pub mod host;
 pub mod tree;
 
-use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::rc::Rc;
@@ -19,11 +18,12 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use futures_util::future::{FutureExt, LocalBoxFuture, Shared};
-use futures_util::lock::Mutex;
 
 use crate::backend::context_hub::tree::{Change, Intent, Outcome, Tree};
+use crate::cell::RefCell;
 use crate::env::{clock, random, timer};
 use crate::error::{Error, Kind, Result};
+use crate::lock::Mutex;
 use crate::path::VPath;
 use crate::protocol::{Capability, Reach};
 use crate::storage::{
@@ -106,7 +106,7 @@ impl<H: Hub + 'static> ContextHub<H> {
     pub fn new(hub: H) -> ContextHub<H> {
         ContextHub(Rc::new(Inner {
             hub,
-            tree: RefCell::new(None),
+            tree: RefCell::renewable(|| None),
             pulling: Mutex::new(()),
             versions: Rc::new(std::cell::Cell::new(0)),
             hurry: std::cell::Cell::new(false),

@@ -123,6 +123,7 @@ fn writers_that_meet_lose_nothing() {
                 old: Bytes::from_static(b"start\n"),
                 new: Bytes::from(format!("start\n{who}-{edit}\n")),
                 replace_all: false,
+                whole: false,
             };
             files.edit(at, &edit).await.expect("edited");
         }
@@ -187,7 +188,7 @@ fn a_tree_that_is_removed_is_one_commit() {
         wait(files.write(&path(name), text("x"))).expect("written");
     }
     let before = server.commits.get();
-    wait(files.delete(&path("/d"))).expect("deleted");
+    wait(files.delete(&path("/d"), None)).expect("deleted");
     assert_eq!(server.commits.get(), before + 1);
     let left: Vec<String> = server.files.borrow().keys().cloned().collect();
     assert_eq!(left, ["dd.md"]);

@@ -10,6 +10,7 @@ use crate::backend::context_hub::{Changes, Pulled};
 use crate::env::clock;
 use crate::error::{Error, Kind, Result};
 use crate::file;
+use crate::order;
 use crate::path::VPath;
 use crate::storage::{File, Meta, NewFile, PutMode, Scope, Version};
 
@@ -194,7 +195,7 @@ impl Tree {
                     file.is_some() && key.is_under(path) && !self.files.contains_key(*key)
                 });
                 gone.extend(made.map(|(key, _)| key.clone()));
-                gone.sort_unstable();
+                order::sort(&mut gone);
                 for key in &gone {
                     over.insert(key.clone(), None);
                 }

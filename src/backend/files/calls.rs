@@ -56,8 +56,18 @@ impl Backend for Operations {
         })
     }
 
-    fn delete<'a>(&'a self, path: &'a VPath) -> Pending<'a, DeleteResult> {
-        Box::pin(async move { self.delete_path(path).await.map_err(|e| e.during("delete")) })
+    fn delete<'a>(
+        &'a self,
+        path: &'a VPath,
+        unchanged: Option<&'a Bytes>,
+    ) -> Pending<'a, DeleteResult> {
+        Box::pin(async move {
+            let answer = match unchanged {
+                Some(body) => self.delete_unchanged(path, body).await,
+                None => self.delete_path(path).await,
+            };
+            answer.map_err(|e| e.during("delete"))
+        })
     }
 
     fn upload<'a>(&'a self, files: Vec<(VPath, Bytes)>) -> LocalBoxFuture<'a, Vec<Result<()>>> {
@@ -108,8 +118,12 @@ impl<S: Storage + 'static> Backend for Files<S> {
         self.operations.edit(path, edit)
     }
 
-    fn delete<'a>(&'a self, path: &'a VPath) -> Pending<'a, DeleteResult> {
-        self.operations.delete(path)
+    fn delete<'a>(
+        &'a self,
+        path: &'a VPath,
+        unchanged: Option<&'a Bytes>,
+    ) -> Pending<'a, DeleteResult> {
+        self.operations.delete(path, unchanged)
     }
 
     fn upload<'a>(&'a self, files: Vec<(VPath, Bytes)>) -> LocalBoxFuture<'a, Vec<Result<()>>> {

@@ -41,7 +41,7 @@ pub(super) fn info(path: VPath, meta: &Meta) -> FileInfo {
     FileInfo {
         path,
         entry: EntryInfo::File {
-            size: meta.size,
+            size: Some(meta.size),
             modified: Some(meta.modified),
         },
     }

@@ -12,10 +12,11 @@ use wasm_bindgen::{JsCast, JsValue};
 use crate::env::host::{self, number_property, property, text_property};
 use crate::error::{Error, Kind, Result};
 use crate::file::{self, Format, Mime};
+use crate::order;
 use crate::path::VPath;
 use crate::protocol::{
-    Capability, Directories, EntryInfo, FileInfo, FilesUpdate, GrepResult, Matches, Position,
-    RawFile, Reach, ReadResult, RowKind,
+    Capability, Directories, EntryInfo, FileInfo, FileSet, FilesUpdate, GrepResult, Matches,
+    Position, RawFile, Reach, ReadResult, RowKind,
 };
 use crate::time::Time;
 
@@ -134,7 +135,7 @@ pub fn infos(answer: &JsValue) -> Result<Vec<FileInfo>> {
             EntryInfo::Directory
         } else {
             EntryInfo::File {
-                size: count(&one, "size") as u64,
+                size: number_property(&one, "size").map(|size| size as u64),
                 modified: time(&one, "modified_at"),
             }
         };
@@ -152,8 +153,15 @@ fn time(object: &JsValue, name: &str) -> Option<Time> {
 }
 
 /// A page of text, or a binary file.
-pub fn page(answer: &JsValue) -> Result<ReadResult> {
-    let content = property(answer, "content").unwrap_or(JsValue::from_str(""));
+pub fn page(path: &VPath, answer: &JsValue) -> Result<ReadResult> {
+    let content = property(answer, "content").ok_or_else(|| {
+        Error::at(
+            Kind::Unavailable,
+            "A foreign backend read '",
+            path,
+            "' and answered neither 'content' nor 'error'",
+        )
+    })?;
     let is_text = content.is_string();
     let body = match content.as_string() {
         Some(text) => Bytes::from(text),
@@ -174,10 +182,15 @@ pub fn page(answer: &JsValue) -> Result<ReadResult> {
             end_line: count(answer, "endLine"),
             next_offset: number_property(answer, "nextOffset").map(|offset| offset as usize),
         });
+    let given = text_property(answer, "mimeType").map(|mime| Mime::given(&mime));
     Ok(ReadResult {
+        // What a model is shown of bytes depends on their type.
+        mime: match given {
+            None if !is_text => Some(file::classify(path, &body, None).0),
+            given => given,
+        },
         content: body,
         is_text,
-        mime: text_property(answer, "mimeType").map(|mime| Mime::given(&mime)),
         position,
     })
 }
@@ -266,9 +279,15 @@ pub fn matches(answer: &JsValue) -> Result<GrepResult> {
             })
         })
         .collect();
-    found.sort_by(|a, b| a.path.cmp(&b.path).then(a.line.cmp(&b.line)));
+    order::sort_by(&mut found, |a, b| {
+        a.path.cmp(&b.path).then(a.line.cmp(&b.line))
+    });
     let mut packed = Matches::default();
     for one in &found {
+        if packed.is_full() {
+            packed.cut = true;
+            break;
+        }
         let first = one.line.saturating_sub(one.before.len() as u32);
         for (line, text) in (first..).zip(&one.before) {
             packed.push(&one.path, line, text.as_bytes(), RowKind::Before);
@@ -279,8 +298,8 @@ pub fn matches(answer: &JsValue) -> Result<GrepResult> {
         }
     }
     Ok(GrepResult {
+        truncated: packed.cut || flag(answer, "truncated"),
         matches: packed,
-        truncated: flag(answer, "truncated"),
     })
 }
 
@@ -368,6 +387,11 @@ pub fn capability(own: &JsValue, otherwise: Capability) -> Capability {
         max_file_bytes: number_property(own, "maxFileBytes")
             .map(|bytes| bytes as u64)
             .or(otherwise.max_file_bytes),
+        files: match property(own, "perCaller").and_then(|value| value.as_bool()) {
+            Some(true) => FileSet::Unknown,
+            Some(false) => FileSet::Same,
+            None => otherwise.files,
+        },
         notes: host::texts_property(own, "notes")
             .into_iter()
             .map(Rc::from)

@@ -3,12 +3,11 @@
 //! tab blocks ends in an error. A database that the browser took away is told of once, since
 //! what it held is gone; the call after that begins a new one.
 
-use std::cell::{Cell, RefCell};
+use std::cell::Cell;
 use std::rc::{Rc, Weak};
 use std::time::Duration;
 
 use futures_util::future::{Either, select};
-use futures_util::lock::Mutex;
 use js_sys::Function;
 use wasm_bindgen::closure::Closure;
 use wasm_bindgen::{JsCast, JsValue};
@@ -17,9 +16,11 @@ use web_sys::{IdbDatabase, IdbFactory, IdbOpenDbRequest, IdbTransaction, IdbVers
 use crate::backend::indexed_db::schema::Rest;
 use crate::backend::indexed_db::transaction::{Transaction, failed};
 use crate::backend::indexed_db::{INSTEAD, schema, torn_log, version1};
+use crate::cell::RefCell;
 use crate::env::dom::{self, Slot};
 use crate::env::{host, timer};
 use crate::error::{Error, Kind, Result};
+use crate::lock::Mutex;
 
 /// Whether a commit waits until the disk has it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -5,7 +5,6 @@
 //! was deleted, and nobody sees it. The next change that finds room takes all gaps out of their
 //! sheets and sets the mark.
 
-use futures_util::lock::Mutex;
 use wasm_bindgen::{JsCast, JsValue};
 
 use crate::backend::indexed_db::schema::{BODIES, Keys, SHEETS};
@@ -13,6 +12,7 @@ use crate::backend::indexed_db::sheets::{self, Sheets};
 use crate::backend::indexed_db::transaction::{Ask, Store, Transaction};
 use crate::backend::sheet::Sheet;
 use crate::error::Result;
+use crate::lock::Mutex;
 use crate::path::VPath;
 use crate::storage::Pending;
 

@@ -29,6 +29,7 @@ use crate::backend::sheet::Sheet;
 use crate::env::dom::Herald;
 use crate::env::{host, random};
 use crate::error::{Error, Result};
+use crate::order;
 use crate::path::VPath;
 use crate::protocol::Capability;
 use crate::storage::{
@@ -150,7 +151,7 @@ impl IndexedDb {
         let (transaction, sheets, bodies) = self.writing().await?;
         let metas: Vec<Meta> = batch.iter().map(|(_, file)| described(file)).collect();
         let mut files: Vec<_> = batch.iter().zip(&metas).collect();
-        files.sort_by(|(a, _), (b, _)| a.0.cmp(&b.0));
+        order::sort_by(&mut files, |(a, _), (b, _)| a.0.cmp(&b.0));
         let store = |sheet: &mut Sheet, ((path, file), meta): &(&(VPath, NewFile), &Meta)| {
             sheet.set(path, (*meta).clone());
             bodies.put(&self.keys.of(path), &host::array_of(&file.body))
@@ -306,7 +307,7 @@ impl Storage for IndexedDb {
             let (_transaction, sheets, bodies) = self.reading().await?;
             let mut found = vec![None; paths.len()];
             let mut order: Vec<usize> = (0..paths.len()).collect();
-            order.sort_by_key(|at| paths.get(*at));
+            order::sort_by_key(&mut order, |at| paths.get(*at));
             let mut lookup = Lookup::new(&sheets);
             for batch in order.chunks(search::SINGLES) {
                 let places = batch.iter().filter_map(|at| Some((*at, paths.get(*at)?)));

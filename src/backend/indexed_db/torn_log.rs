@@ -10,7 +10,6 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use futures_util::future::select;
-use futures_util::lock::Mutex;
 use js_sys::Uint8Array;
 use wasm_bindgen::JsValue;
 
@@ -19,6 +18,7 @@ use crate::backend::indexed_db::schema::BODIES;
 use crate::env::locks::{self, Held, Wish};
 use crate::env::{dom, timer};
 use crate::error::Result;
+use crate::lock::Mutex;
 
 /// The database in which it is written. Nothing stays there.
 const DATABASE: &str = "kitbag-log";

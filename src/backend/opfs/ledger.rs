@@ -27,6 +27,7 @@ use crate::backend::opfs::row::{Row, is_copied, open_row, opened, settled};
 use crate::backend::sheet::Sheet;
 use crate::env::{host, random};
 use crate::error::Result;
+use crate::order;
 use crate::path::VPath;
 use crate::storage::{Entry, Flow, Meta, Scope, Version};
 use crate::time::Time;
@@ -118,7 +119,7 @@ impl Ledger {
         let sheets = Sheets::of(&transaction, &keys)?;
         let bodies = transaction.store(BODIES)?;
         let mut paths = paths.to_vec();
-        paths.sort();
+        order::sort(&mut paths);
         let note = |sheet: &mut Sheet, path: &&VPath| {
             let row = sheet.get(path);
             if row.is_some_and(is_copied) {
@@ -146,7 +147,7 @@ impl Ledger {
             // What is being listed may be older than this.
             set_state(&transaction, tree, State::Nothing).await?;
         }
-        ended.sort_by(|a, b| a.path.cmp(&b.path));
+        order::sort_by(&mut ended, |a, b| a.path.cmp(&b.path));
         let note = |sheet: &mut Sheet, ended: &Ended| {
             let path = &ended.path;
             let (count, crowded) = match sheet.get(path).and_then(opened) {
@@ -307,7 +308,7 @@ impl Ledger {
         let keys = Keys::new(tree);
         let sheets = Sheets::of(&transaction, &keys)?;
         let bodies = transaction.store(BODIES)?;
-        found.sort_by(|a, b| a.path.cmp(&b.path));
+        order::sort_by(&mut found, |a, b| a.path.cmp(&b.path));
         let note = |sheet: &mut Sheet, Found { path, meta, body }: &Found| {
             let now = settled(meta.size, meta.modified, false);
             if sheet.get(path) == Some(&now) {

@@ -12,6 +12,7 @@ use web_sys::Blob;
 use crate::backend::opfs::tree::{self, ASIDE, Entry, Snapshot, Thrown, call, failed, is};
 use crate::env::{dom, host};
 use crate::error::Result;
+use crate::order;
 use crate::path::VPath;
 
 /// What a directory holds, in byte order of the paths beneath. Names that no path can hold, and
@@ -35,7 +36,7 @@ pub async fn entries(path: &VPath, directory: &JsValue) -> std::result::Result<V
             is_dir,
         });
     }
-    entries.sort_by(|a, b| a.path.cmp(&b.path));
+    order::sort_by(&mut entries, |a, b| a.path.cmp(&b.path));
     Ok(entries)
 }
 

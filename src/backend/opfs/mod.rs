@@ -33,6 +33,7 @@ use crate::env::clock;
 use crate::env::dom::Herald;
 use crate::env::locks::{self, Held, Wish};
 use crate::error::{Error, Kind, Result};
+use crate::order;
 use crate::path::VPath;
 use crate::protocol::{Capability, Directories, Reach};
 use crate::storage::{
@@ -324,7 +325,7 @@ impl Storage for Opfs {
                 });
                 listing.files.extend(there);
             }
-            listing.files.sort_by(|a, b| a.path.cmp(&b.path));
+            order::sort_by(&mut listing.files, |a, b| a.path.cmp(&b.path));
             Ok(listing)
         })
     }

@@ -6,7 +6,6 @@
 
 use std::cell::Cell;
 
-use futures_util::lock::Mutex;
 use js_sys::Promise;
 use wasm_bindgen::{JsCast, JsValue};
 
@@ -14,6 +13,7 @@ use crate::backend::opfs::tree::{self, ASIDE, Base, INSTEAD, Thrown, call, creat
 use crate::env::locks::{self, Held, Wish};
 use crate::env::{dom, host, random};
 use crate::error::{Error, Kind, Result};
+use crate::lock::Mutex;
 use crate::path::VPath;
 
 /// Who owns a temporary file is told by the lock of this name and its own first part.

@@ -7,6 +7,7 @@ use futures_util::{Stream, StreamExt};
 use crate::backend::opfs::tree::{self, Found, Snapshot, failed, is};
 use crate::backend::opfs::{Opfs, is_reserved, known, many};
 use crate::error::Result;
+use crate::order;
 use crate::path::VPath;
 use crate::storage::{Entry, File, Flow, Meta, Scan, Scope};
 
@@ -72,7 +73,7 @@ impl Opfs {
                 }
             }
         }
-        files.sort_by(|a, b| a.path.cmp(&b.path));
+        order::sort_by(&mut files, |a, b| a.path.cmp(&b.path));
         Ok(files)
     }
 

@@ -7,11 +7,11 @@
 
 use std::rc::Rc;
 
-use futures_util::lock::Mutex;
 use wasm_bindgen::JsValue;
 
 use crate::backend::opfs::tree::{self, call, create};
 use crate::env::dom;
+use crate::lock::Mutex;
 
 /// Letters of a name that alone fill a block, when a directory is made and when it is removed. No
 /// listing of ours shows it, since no path can hold it.

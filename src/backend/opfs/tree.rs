@@ -2,14 +2,13 @@
 //! what a directory holds, and the bytes of a file. Exceptions come back as thrown, since the
 //! callers know best what a missing or mistyped entry means.
 
-use std::cell::RefCell;
-
 use bytes::Bytes;
 use js_sys::Function;
 use wasm_bindgen::{JsCast, JsValue};
 use wasm_bindgen_futures::JsFuture;
 
 use crate::backend::opfs::torn_log;
+use crate::cell::RefCell;
 use crate::env::{dom, host};
 use crate::error::{Error, Kind, Result};
 use crate::path::VPath;
@@ -148,8 +147,8 @@ impl Tree {
     pub fn new(root: Root) -> Tree {
         Tree {
             root,
-            base: RefCell::new(None),
-            last_made: RefCell::new(None),
+            base: RefCell::renewable(|| None),
+            last_made: RefCell::renewable(|| None),
         }
     }
 

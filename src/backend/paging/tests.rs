@@ -1,6 +1,6 @@
 //! Pages read by parts, held against pages cut from the whole file.
 
-use std::cell::{Cell, RefCell};
+use std::cell::Cell;
 use std::ops::Range;
 use std::rc::Rc;
 
@@ -10,6 +10,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::backend::files::{Files, FilesOptions};
+use crate::cell::RefCell;
 use crate::file::{Format, Texture};
 use crate::protocol::{Backend, Capability};
 use crate::storage::{Cursor, Depth, Listing, NewFile, Part, Pending, PutMode, done};

@@ -1,18 +1,18 @@
 //! The way requests go: signed, with keys held or fetched here or by a host that signs for us,
 //! and sent over HTTP. Keys are fetched anew before they end, once for all who wait.
 
-use std::cell::RefCell;
 use std::rc::Rc;
 use std::time::Duration;
 
 use futures_util::future::LocalBoxFuture;
-use futures_util::lock::Mutex;
 
 use super::bucket::Bucket;
 use super::request::Ask;
 use super::sign::{self, Credentials, Domain, Keys, Parts};
+use crate::cell::RefCell;
 use crate::env::http::{Http, HttpError, Request, Response};
 use crate::error::{Error, Result};
+use crate::lock::Mutex;
 use crate::storage::Pending;
 use crate::time::Time;
 
@@ -102,7 +102,7 @@ impl KeyRing {
     pub fn new(source: Box<dyn KeySource>) -> KeyRing {
         KeyRing {
             source,
-            held: RefCell::new(None),
+            held: RefCell::renewable(|| None),
             turn: Mutex::new(()),
         }
     }

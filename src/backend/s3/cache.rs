@@ -1,13 +1,14 @@
 //! Bodies that were fetched lately, by key, each with the ETag of its state, within a number of
 //! bytes. A body is only used after the server, or a listing made just now, has named that ETag.
 
-use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
 
 use bytes::Bytes;
 
 use super::answer::Told;
+
+use crate::cell::RefCell;
 
 /// A body with what was told of it.
 #[derive(Clone, Debug)]
@@ -47,7 +48,7 @@ impl Cache {
     pub fn new(limit: usize) -> Cache {
         Cache {
             limit,
-            inner: RefCell::default(),
+            inner: RefCell::renewable(Inner::default),
         }
     }
 

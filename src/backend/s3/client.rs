@@ -10,11 +10,11 @@ use futures_util::future::{Either, select};
 use super::access::{Trouble, Wire};
 use super::bucket::Bucket;
 use super::errors::{About, Failure};
-use super::permits::Permits;
 use super::request::Ask;
 use super::xml::Broken;
 use crate::env::http::Response;
 use crate::env::{clock, random, timer};
+use crate::lock::Permits;
 use crate::path::VPath;
 use crate::time::Time;
 

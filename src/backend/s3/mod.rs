@@ -1,7 +1,7 @@
 //! Files in object storage that speaks S3, over any [`Http`](crate::env::http::Http).
 //!
 //! - `bucket`, `request`, `sign`, `xml`, `answer`, `errors`: bytes and text in, values out; no I/O.
-//! - `access`, `permits`, `client`: who signs, how many at once, when to try again.
+//! - `access`, `client`: who signs, how many at once, when to try again.
 //! - `probe`: what the server does with conditions.
 //! - `cache`: bodies by ETag.
 //! - `store`: listing, and the [`Storage`](crate::storage::Storage) itself.
@@ -17,7 +17,6 @@ pub mod bucket;
 pub mod cache;
 pub mod client;
 pub mod errors;
-pub mod permits;
 pub mod probe;
 #[cfg(target_arch = "wasm32")]
 pub mod r2;

@@ -1,13 +1,14 @@
 //! Signature Version 4, the way S3 wants it: paths encoded once, nothing normalised. Text in,
 //! headers or a query out; no clock, no network. What a request asks is not its business.
 
-use std::cell::RefCell;
 use std::fmt::Write;
 use std::rc::Rc;
 
 use hmac::{Hmac, Mac};
 use sha2::{Digest, Sha256};
 
+use crate::cell::RefCell;
+use crate::order;
 use crate::time::Time;
 
 /// What stands for the body's digest where the body is not part of the signature.
@@ -39,7 +40,7 @@ impl Keys {
     pub fn new(credentials: Credentials) -> Keys {
         Keys {
             credentials,
-            derived: RefCell::new(None),
+            derived: RefCell::renewable(|| None),
         }
     }
 
@@ -115,7 +116,7 @@ pub fn canonical_query(query: &[(String, String)]) -> String {
         .iter()
         .map(|(name, value)| (encode(name), encode(value)))
         .collect();
-    pairs.sort();
+    order::sort(&mut pairs);
     let mut out = String::new();
     for (at, (name, value)) in pairs.iter().enumerate() {
         if at > 0 {
@@ -183,7 +184,7 @@ fn canonical_request(parts: Parts<'_>, payload: &str) -> (String, String) {
         .iter()
         .map(|(name, value)| (name.as_str(), squeeze(value)))
         .collect();
-    headers.sort();
+    order::sort(&mut headers);
     let names = headers
         .iter()
         .map(|(name, _)| *name)
@@ -265,7 +266,7 @@ pub fn presigned_query(
         .iter()
         .map(|(name, _)| name.as_str())
         .collect();
-    names.sort_unstable();
+    order::sort(&mut names);
     let mut query = parts.query.to_vec();
     let mut add = |name: &str, value: String| query.push((name.to_owned(), value));
     add("X-Amz-Algorithm", "AWS4-HMAC-SHA256".to_owned());

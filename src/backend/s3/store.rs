@@ -1,13 +1,12 @@
 //! Objects as files: reading, listing, and what the storage promises.
 
-use std::cell::{Cell, RefCell};
+use std::cell::Cell;
 use std::collections::VecDeque;
 use std::ops::Range;
 use std::rc::Rc;
 use std::time::Duration;
 
 use futures_util::future::{LocalBoxFuture, join};
-use futures_util::lock::Mutex;
 use futures_util::{Stream, StreamExt, stream};
 
 use super::access::Wire;
@@ -19,8 +18,10 @@ use super::probe::{self, Conditions};
 use super::request::Ask;
 use super::xml::Broken;
 use crate::backend::queue::Queue;
+use crate::cell::RefCell;
 use crate::env::{random, timer};
 use crate::error::Result;
+use crate::lock::Mutex;
 use crate::path::VPath;
 use crate::protocol::{Capability, Directories, Reach};
 use crate::storage::{
@@ -107,7 +108,7 @@ impl S3 {
             }),
             probing: Mutex::new(()),
             parts: Cell::new(true),
-            notes: RefCell::default(),
+            notes: RefCell::renewable(VecDeque::new),
             warn,
         }
     }

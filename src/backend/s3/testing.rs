@@ -1,7 +1,7 @@
 //! An S3 server in memory for native tests, with the habits of real ones: conditions honoured or
 //! ignored, ETags wanted with or without quotes, answers lost, cut or corrupted on the way.
 
-use std::cell::{Cell, RefCell};
+use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::future::Future;
@@ -17,6 +17,7 @@ use super::bucket::{Bucket, Location};
 use super::sign::Credentials;
 use super::store::{S3, S3Options};
 use super::xml;
+use crate::cell::RefCell;
 use crate::env::http::{Http, HttpError, Request, Response};
 use crate::env::timer;
 

@@ -3,7 +3,6 @@
 mod changing;
 mod reading;
 
-use std::cell::RefCell;
 use std::rc::Rc;
 
 use bytes::Bytes;
@@ -13,6 +12,7 @@ use super::client::Retry;
 use super::store::{S3, S3Options, Trust};
 use super::testing::{Fault, Ranges, Server, block_on, storage, storage_that_warns};
 use crate::backend::files::{Files, FilesOptions};
+use crate::cell::RefCell;
 use crate::error::{Error, Kind};
 use crate::path::VPath;
 use crate::protocol::{Backend, Content, Edit, Page, Reach};
@@ -40,6 +40,7 @@ fn replacing(old: &str, new: &str) -> Edit {
         old: Bytes::copy_from_slice(old.as_bytes()),
         new: Bytes::copy_from_slice(new.as_bytes()),
         replace_all: false,
+        whole: false,
     }
 }
 
@@ -159,7 +160,7 @@ fn trouble_on_the_way_is_overcome_or_told_but_never_believed() {
             write(&files, "/dir/b.txt", "x").expect_err("nothing works");
         }
         server.script(|_| Fault::None);
-        let _ = block_on(files.delete(&path("/dir/b.txt")));
+        let _ = block_on(files.delete(&path("/dir/b.txt"), None));
     }
     server.faults("GET", vec![Fault::Corrupt]);
     assert_eq!(
@@ -221,7 +222,7 @@ fn no_text_ever_shows_a_secret() {
             write(&files, "/a.txt", "x").expect_err("refused"),
             read(&files, "/a.txt").expect_err("refused"),
             block_on(files.ls(&path("/"))).expect_err("refused"),
-            block_on(files.delete(&path("/a"))).expect_err("refused"),
+            block_on(files.delete(&path("/a"), None)).expect_err("refused"),
         ];
         for error in errors {
             let text = format!("{error} {error:?}");

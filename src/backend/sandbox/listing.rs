@@ -6,6 +6,7 @@ use super::answers::{meta, odd, seconds, told};
 use super::bodies::PUT_CHUNK;
 use super::{Machine, Sandbox, script, wire};
 use crate::error::{Error, Kind, Result};
+use crate::order;
 use crate::path::VPath;
 use crate::storage::{Entry, File, Flow, Listing, Scope, literal_dir};
 
@@ -40,8 +41,8 @@ impl<M: Machine> Sandbox<M> {
                 });
             }
         }
-        listing.files.sort_by(|a, b| a.path.cmp(&b.path));
-        listing.dirs.sort();
+        order::sort_by(&mut listing.files, |a, b| a.path.cmp(&b.path));
+        order::sort(&mut listing.dirs);
         Ok(listing)
     }
 
@@ -90,7 +91,7 @@ impl<M: Machine> Sandbox<M> {
                 meta,
             }));
         }
-        files.sort_by(|a, b| a.path.cmp(&b.path));
+        order::sort_by(&mut files, |a, b| a.path.cmp(&b.path));
         Ok(files)
     }
 
@@ -129,9 +130,17 @@ impl<M: Machine> Sandbox<M> {
                 continue;
             };
             let body = wire::bytes(encoded).ok_or_else(|| odd(&answer))?;
-            let file = File {
-                meta: meta(body.len() as u64, known.modified, None),
-                body: Bytes::from(body),
+            let file = if (body.len() as u64) < known.size {
+                // It was removed or cut between the look at it and the reading.
+                match self.fetch(&entry.path).await {
+                    Ok(Some(file)) => file,
+                    _ => continue,
+                }
+            } else {
+                File {
+                    meta: meta(body.len() as u64, known.modified, None),
+                    body: Bytes::from(body),
+                }
             };
             if visit(&entry.path, &file).is_break() {
                 return Ok(Flow::Break(()));

@@ -76,7 +76,7 @@ fn busybox_alone() -> std::path::PathBuf {
 }
 
 fn conforms(shell: &'static [&'static str], cap: usize) {
-    let folders = std::cell::RefCell::new(Vec::new());
+    let folders = crate::cell::RefCell::new(Vec::new());
     let report = conformance::run(async || {
         let (storage, dir) = sandbox(shell, cap);
         folders.borrow_mut().push(dir);
@@ -85,7 +85,7 @@ fn conforms(shell: &'static [&'static str], cap: usize) {
     });
     // Shells here answer at once, and waits take no time: polling is all there is to it.
     let report = tests_only_block(report).now_or_never().expect("done");
-    for dir in folders.into_inner() {
+    for dir in folders.take() {
         std::fs::remove_dir_all(dir).expect("removed");
     }
     assert!(report.failures.is_empty(), "{}", report.failures.join("\n"));
@@ -120,4 +120,94 @@ fn busybox_conforms() {
 #[test]
 fn a_sandbox_that_cuts_its_output_conforms() {
     conforms(&["sh"], 6000);
+}
+
+/// A machine on which something happens to a file between the look at it and the reading.
+struct Meanwhile {
+    local: Local,
+    happens: std::cell::Cell<Option<&'static str>>,
+}
+
+impl Machine for Meanwhile {
+    fn run<'a>(&'a self, command: &'a str) -> Pending<'a, ExecuteResult> {
+        let changed = match command.contains("then head -c") {
+            true => self.happens.take(),
+            false => None,
+        };
+        let command = match changed {
+            Some(change) => command.replacen("then head -c", &format!("then {change}; head -c"), 1),
+            None => command.to_owned(),
+        };
+        let answer = self.local.run(&command).now_or_never();
+        Box::pin(std::future::ready(answer.expect("at once")))
+    }
+}
+
+fn read_meanwhile(happens: &'static str, many: bool) -> Vec<(String, String)> {
+    let dir = folder();
+    for name in ["a", "b"] {
+        std::fs::write(format!("{dir}/{name}.txt"), "fourteen bytes").expect("written");
+    }
+    let local = Local {
+        shell: &["sh"],
+        cap: usize::MAX,
+        tools: None,
+    };
+    let machine = Meanwhile {
+        local,
+        happens: std::cell::Cell::new(None),
+    };
+    let storage = Sandbox::new(machine, &dir, 10 << 20);
+    storage.machine.happens.set(Some(happens));
+    let mut seen = Vec::new();
+    let text = |file: &File| String::from_utf8_lossy(&file.body).into_owned();
+    if many {
+        let root = VPath::root();
+        let scope = Scope::all(&root);
+        let all = Scan {
+            scope: &scope,
+            names: &|_| true,
+            want: &|_, _| true,
+            by_name: false,
+            literal: None,
+        };
+        let mut visit = |path: &VPath, file: &File| {
+            seen.push((path.to_string(), text(file)));
+            crate::storage::Flow::Continue(())
+        };
+        let scanned = storage.scan(all, &mut visit).now_or_never();
+        scanned.expect("at once").expect("scanned");
+    } else {
+        let path = VPath::parse("/a.txt").expect("a path");
+        let found = storage.get(&path, None).now_or_never();
+        let found = found.expect("at once").expect("looked");
+        seen.extend(found.map(|file| (path.to_string(), text(&file))));
+    }
+    std::fs::remove_dir_all(dir).expect("removed");
+    seen
+}
+
+#[test]
+fn a_file_that_vanishes_while_it_is_read_is_not_found() {
+    assert_eq!(read_meanwhile(r#"rm -f "$p""#, false), []);
+}
+
+#[test]
+fn a_file_that_vanishes_while_many_are_read_is_left_out() {
+    let b = ("/b.txt".to_owned(), "fourteen bytes".to_owned());
+    assert_eq!(read_meanwhile(r#"rm -f "$p""#, true), [b]);
+}
+
+#[test]
+fn a_file_that_is_cut_while_it_is_read_is_read_as_it_is_then() {
+    let a = || ("/a.txt".to_owned(), "cut".to_owned());
+    assert_eq!(read_meanwhile(r#"printf cut > "$p""#, false), [a()]);
+    let b = ("/b.txt".to_owned(), "fourteen bytes".to_owned());
+    assert_eq!(read_meanwhile(r#"printf cut > "$p""#, true), [a(), b]);
+}
+
+#[test]
+fn a_file_that_is_emptied_while_it_is_read_is_empty() {
+    let a = ("/a.txt".to_owned(), String::new());
+    assert_eq!(read_meanwhile(r#": > "$p""#, false), [a]);
 }

@@ -19,7 +19,6 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use futures_util::future::LocalBoxFuture;
-use futures_util::lock::Mutex;
 
 use crate::backend::sql::rows::{
     BATCH_BYTES, BATCH_ROWS, CHANGED, FILE, META, batches, entry, number, stored, text,
@@ -28,6 +27,8 @@ use crate::backend::sql::statement::Statement;
 use crate::backend::sql::statements::{Keys, Place, ROW_VALUES};
 use crate::env::{random, timer};
 use crate::error::{Error, Result};
+use crate::lock::Mutex;
+use crate::order;
 use crate::path::VPath;
 use crate::protocol::{Capability, Reach};
 use crate::storage::{
@@ -421,7 +422,7 @@ impl<D: Database> Storage for Sql<D> {
                     let gone = rows.iter().filter_map(|row| text(row, 0));
                     let mut paths: Vec<VPath> =
                         gone.filter_map(|key| VPath::from_stored(&key)).collect();
-                    paths.sort_unstable();
+                    order::sort(&mut paths);
                     Removed {
                         paths,
                         ..Removed::default()

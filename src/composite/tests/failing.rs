@@ -35,7 +35,7 @@ impl Backend for Failing {
     fn edit<'a>(&'a self, path: &'a VPath, edit: &'a Edit) -> Pending<'a, EditResult> {
         self.0.edit(path, edit)
     }
-    fn delete<'a>(&'a self, _: &'a VPath) -> Pending<'a, DeleteResult> {
+    fn delete<'a>(&'a self, _: &'a VPath, _: Option<&'a Bytes>) -> Pending<'a, DeleteResult> {
         broken()
     }
     fn upload<'a>(&'a self, files: Vec<(VPath, Bytes)>) -> LocalBoxFuture<'a, Vec<Result<()>>> {
@@ -76,7 +76,7 @@ fn a_route_that_fails_fails_the_search_by_name() {
         error.to_string().starts_with("Invalid regex pattern: "),
         "{error}"
     );
-    let error = now(composite.delete(&path("/a"))).expect_err("half-way");
+    let error = now(composite.delete(&path("/a"), None)).expect_err("half-way");
     assert_eq!(
         error.to_string(),
         "Error: '/a' was deleted only in part. Removed: /a, /a/much/longer/prefix/. \

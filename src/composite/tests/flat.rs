@@ -98,14 +98,15 @@ fn answer(backend: &dyn Backend, step: &Step) -> String {
                 old: bytes(old),
                 new: bytes(new),
                 replace_all: *all,
+                whole: false,
             };
             said(now(backend.edit(&path(at), &edit)), |r| format!("{r:?}"))
         }
-        Step::Delete(at) => said(now(backend.delete(&path(at))), |r| format!("{r:?}")),
+        Step::Delete(at) => said(now(backend.delete(&path(at), None)), |r| format!("{r:?}")),
         Step::Ls(at) => said(now(backend.ls(&path(at))), |infos| {
             let shown = infos.iter().map(|i| match i.entry {
                 EntryInfo::Directory => i.shown_path(),
-                EntryInfo::File { size, .. } => format!("{} {size}", i.path),
+                EntryInfo::File { size, .. } => format!("{} {size:?}", i.path),
             });
             shown.collect::<Vec<_>>().join("\n")
         }),

@@ -170,7 +170,7 @@ fn paths_are_rewritten_in_errors() {
     let (_, _, composite) = tree();
     let error = now(composite.read(&path("/memories/no"), Page::default())).expect_err("missing");
     assert_eq!(error.to_string(), "File '/memories/no' not found");
-    let error = now(composite.delete(&path("/memories/no"))).expect_err("missing");
+    let error = now(composite.delete(&path("/memories/no"), None)).expect_err("missing");
     assert_eq!(error.to_string(), "Error: File '/memories/no' not found");
     let error = now(composite.write(&path("/memories"), Content::Text(Bytes::new())))
         .expect_err("a directory");
@@ -182,16 +182,16 @@ fn paths_are_rewritten_in_errors() {
 #[test]
 fn a_delete_above_mounts_reaches_them_all() {
     let (default, memories, composite) = tree();
-    now(composite.delete(&path("/memories"))).expect("deleted");
+    now(composite.delete(&path("/memories"), None)).expect("deleted");
     assert!(globbed(&*memories, "**", "/").is_empty());
     assert_eq!(
         globbed(&*default, "memories/**", "/"),
         ["/memories/hidden.ts"]
     );
-    let error = now(composite.delete(&path("/memories"))).expect_err("gone");
+    let error = now(composite.delete(&path("/memories"), None)).expect_err("gone");
     assert_eq!(error.to_string(), "Error: File '/memories' not found");
     put(&composite, "/w/deep/f", "x");
-    now(composite.delete(&path("/w"))).expect("deleted");
+    now(composite.delete(&path("/w"), None)).expect("deleted");
     assert!(globbed(&composite, "**", "/w").is_empty());
 }
 

@@ -1,8 +1,8 @@
 //! Somebody is asked, and only a yes is a yes.
 
-use std::cell::RefCell;
-
 use super::*;
+
+use crate::cell::RefCell;
 
 fn asking(rules: Vec<Rule>, inner: &SharedBackend, on_ask: OnAsk) -> SharedBackend {
     let policy = Policy {
@@ -36,12 +36,12 @@ fn somebody_is_asked_and_only_a_yes_is_a_yes() {
     assert_eq!(code(read(&backend, "/p/b")), "permission_denied");
     edit(&backend, "/p/a", "needle", "needles").expect("allowed");
     assert_eq!(
-        code(now(backend.delete(&path("/p/b")))),
+        code(now(backend.delete(&path("/p/b"), None))),
         "permission_denied"
     );
     let found = grepped(&backend, &GrepQuery::literal("needle")).expect("found");
     assert_eq!(found.0, ["/p/a", "/q"]);
-    now(backend.delete(&path("/p"))).expect("one question for all");
+    now(backend.delete(&path("/p"), None)).expect("one question for all");
     let asked = asked.borrow();
     let said: Vec<String> = asked
         .iter()

@@ -87,7 +87,7 @@ fn a_quota_counts_writes_edits_uploads_and_deletes() {
     assert_eq!(code(edit(&backend, "/a", "6", "67")), "quota_exceeded");
     edit(&backend, "/a", "56", "").expect("shrinks");
     edit(&backend, "/old", "4", "456").expect("10 of 10 again");
-    now(backend.delete(&path("/b"))).expect("deleted");
+    now(backend.delete(&path("/b"), None)).expect("deleted");
     let batch = vec![
         (path("/a"), bytes("12")),
         (path("/a"), bytes("123")),
@@ -101,9 +101,9 @@ fn a_quota_counts_writes_edits_uploads_and_deletes() {
     assert_eq!(stored, [true, true, false, true]);
     write(&backend, "/a", "1234").expect("10 of 10 once more");
     assert_eq!(code(write(&backend, "/a", "12345")), "quota_exceeded");
-    now(backend.delete(&VPath::root())).expect("all");
+    now(backend.delete(&VPath::root(), None)).expect("all");
     write(&backend, "/x/a", "12345678").expect("all is free");
-    now(backend.delete(&path("/x"))).expect("a directory");
+    now(backend.delete(&path("/x"), None)).expect("a directory");
     write(&backend, "/a", "12345678").expect("free again");
     assert_eq!(
         code(write(&backend, "/img.png", "YWFhYWFhYWFh")),

@@ -54,6 +54,7 @@ fn edit(backend: &SharedBackend, at: &str, old: &str, new: &str) -> Result<usize
         old: bytes(old),
         new: bytes(new),
         replace_all: false,
+        whole: false,
     };
     now(backend.edit(&path(at), &edit)).map(|edited| edited.occurrences)
 }

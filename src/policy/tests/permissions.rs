@@ -21,7 +21,10 @@ fn read_only_refuses_every_change_and_no_read() {
     assert_eq!(read(&backend, "/a").expect("read"), "x");
     assert_eq!(code(write(&backend, "/b", "x")), "permission_denied");
     assert_eq!(code(edit(&backend, "/a", "x", "y")), "permission_denied");
-    assert_eq!(code(now(backend.delete(&path("/a")))), "permission_denied");
+    assert_eq!(
+        code(now(backend.delete(&path("/a"), None))),
+        "permission_denied"
+    );
     let answers = now(backend.upload(vec![(path("/c"), Bytes::new())]));
     assert_eq!(
         code(answers.into_iter().next().expect("one")),
@@ -115,14 +118,14 @@ fn what_may_not_be_read_does_not_show() {
         "permission_denied"
     );
     assert_eq!(
-        code(now(backend.delete(&path("/pub")))),
+        code(now(backend.delete(&path("/pub"), None))),
         "permission_denied"
     );
-    let error = now(backend.delete(&path("/pub")))
+    let error = now(backend.delete(&path("/pub"), None))
         .expect_err("denied")
         .to_string();
     assert!(!error.contains("b.key"), "{error}");
-    now(backend.delete(&path("/z.txt"))).expect("nothing is hidden there");
+    now(backend.delete(&path("/z.txt"), None)).expect("nothing is hidden there");
 }
 
 #[test]

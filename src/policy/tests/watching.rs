@@ -1,8 +1,8 @@
 //! Who looks at calls: the inspector of what is stored, the audit, and hooks.
 
-use std::cell::RefCell;
-
 use super::*;
+
+use crate::cell::RefCell;
 
 #[test]
 fn an_inspector_sees_what_would_be_stored_and_may_refuse_or_replace_it() {
@@ -103,7 +103,7 @@ fn every_operation_leaves_one_record_also_when_it_is_refused() {
     ]));
     let _ = now(backend.download(&[path("/u"), path("/u")]));
     let _ = now(backend.read_raw(&path("/u")));
-    let _ = now(backend.delete(&path("/u")));
+    let _ = now(backend.delete(&path("/u"), None));
     let shown: Vec<String> = records
         .borrow()
         .iter()

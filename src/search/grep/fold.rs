@@ -3,6 +3,7 @@
 
 use memchr::memmem::Finder;
 
+use super::patience::Patience;
 use super::seek::lines_where;
 
 /// A text in whatever capital and small letters.
@@ -27,8 +28,14 @@ impl Folded {
     }
 
     /// Hits in one body, one call after another, each from where a line starts.
-    pub(super) fn hits<'a>(&'a self, body: &'a [u8]) -> impl FnMut(usize) -> Option<usize> + 'a {
-        lines_where(body, Some, |line| self.is_in(line))
+    pub(super) fn hits<'a>(
+        &'a self,
+        body: &'a [u8],
+        patience: &'a Patience,
+    ) -> impl FnMut(usize) -> Option<usize> + 'a {
+        lines_where(body, Some, |line| {
+            patience.worked(line.len()).then(|| self.is_in(line))
+        })
     }
 
     fn is_in(&self, line: &[u8]) -> bool {

@@ -12,16 +12,22 @@ use std::fmt::Display;
 use regex_lite::{Regex, RegexBuilder};
 
 use super::needles::needles;
+use super::patience::{Patience, STEPS};
 use super::seek::{AnyCase, Seeker, lines_where};
+use super::weight::weight;
 use crate::error::{Error, Kind, Result};
 
 /// The longest expression.
 const MAX_BYTES: usize = 8192;
 /// The deepest nesting, so that reading cannot exhaust the stack.
 const MAX_DEPTH: u32 = 100;
-/// The largest compiled form; beyond it, `(\w{1000}){1000}` would fill all memory, and a long
-/// line keep all of its states busy.
+/// The largest compiled form, which bounds memory.
 const MAX_COMPILED: usize = 256 << 10;
+/// The largest expression with its repetitions written out (see `weight`): on a line that keeps
+/// all of it busy, an engine takes this number of steps for each byte.
+const MAX_WEIGHT: usize = 4_000;
+/// No part of a line that is measured is shorter, however large the expression is.
+const MIN_PART: usize = 1024;
 
 /// An expression that is asked line by line.
 pub(super) struct LineRegex {
@@ -30,6 +36,10 @@ pub(super) struct LineRegex {
     seekers: Vec<Seeker>,
     /// Whether a match may take the `\r` at a line's end.
     takes_return: bool,
+    /// Steps for each byte, at worst.
+    weight: usize,
+    /// Whether a match in a part of a line is one in the line, whatever stands around the part.
+    is_local: bool,
 }
 
 impl LineRegex {
@@ -37,6 +47,13 @@ impl LineRegex {
         if pattern.len() > MAX_BYTES {
             return Err(invalid(format!(
                 "it is longer than {MAX_BYTES} bytes; search for less at once"
+            )));
+        }
+        let weight = weight(pattern);
+        if weight > MAX_WEIGHT.max(pattern.len()) {
+            return Err(invalid(format!(
+                "with its repetitions written out it has {weight} parts, and at most {MAX_WEIGHT} \
+                 are searched for; use smaller counts, or * and + in their place"
             )));
         }
         // Between the ends of one line this flag means nothing.
@@ -57,17 +74,23 @@ impl LineRegex {
             regex,
             seekers: texts.into_iter().map(seeker).collect(),
             takes_return: pattern.contains(['\\', '[', '\r']) || pattern.contains("(?"),
+            weight: weight.max(1),
+            is_local: !pattern.contains(['^', '$', '\\']) && !pattern.contains("(?"),
         })
     }
 
     /// Hits in one body, one call after another, each from where a line starts.
-    pub(super) fn hits<'a>(&'a self, body: &'a [u8]) -> impl FnMut(usize) -> Option<usize> + 'a {
+    pub(super) fn hits<'a>(
+        &'a self,
+        body: &'a [u8],
+        patience: &'a Patience,
+    ) -> impl FnMut(usize) -> Option<usize> + 'a {
         // Where each text stands next, if that is known and still ahead.
         let mut ahead: Vec<Option<usize>> = Vec::new();
         lines_where(
             body,
             move |from| self.candidate(body, from, &mut ahead),
-            |line| self.matches(line),
+            |line| self.matches(line, patience),
         )
     }
 
@@ -89,17 +112,61 @@ impl LineRegex {
         }
     }
 
-    fn matches(&self, line: &[u8]) -> bool {
+    /// Whether a line matches; nothing where the search is over.
+    fn matches(&self, line: &[u8], patience: &Patience) -> Option<bool> {
         let text = match std::str::from_utf8(line) {
             Ok(text) => Cow::Borrowed(text),
             Err(_) => String::from_utf8_lossy(line),
         };
-        match text.strip_suffix('\r') {
+        let steps = text.len().saturating_mul(self.weight);
+        if steps > STEPS
+            && let Some(known) = self.measured(&text, patience)?
+        {
+            return Some(known);
+        }
+        if !patience.worked(steps) {
+            return None;
+        }
+        Some(match text.strip_suffix('\r') {
             None => self.regex.is_match(&text),
             Some(bare) => {
                 self.regex.is_match(bare) || self.takes_return && self.regex.is_match(&text)
             }
+        })
+    }
+
+    /// How long the engine takes for a long line is not known: the worst that may be is a thousand
+    /// times what mostly is. No engine lets itself be asked in the midst of a line, so the line is
+    /// searched in parts first, with a look at the clock between them; where the whole would take
+    /// longer than there is time, the search is over. What a part tells for certain is told.
+    #[expect(clippy::option_option, reason = "over, not known, or known")]
+    fn measured(&self, text: &str, patience: &Patience) -> Option<Option<bool>> {
+        let part = (STEPS / self.weight).max(MIN_PART);
+        let (before, _) = patience.look();
+        let mut rest = text;
+        while !rest.is_empty() {
+            let mut end = part.min(rest.len());
+            while !rest.is_char_boundary(end) {
+                end += 1;
+            }
+            let (head, tail) = rest.split_at_checked(end)?;
+            rest = tail;
+            if self.regex.is_match(head) && self.is_local {
+                return Some(Some(true));
+            }
+            if !patience.worked(STEPS) {
+                return None;
+            }
         }
+        let (after, left) = patience.look();
+        // In a part that is shorter than the expression, not all of it has become busy.
+        let more = 1 + 2 * self.weight / part;
+        let ahead = (after - before).saturating_mul(i64::try_from(more).unwrap_or(i64::MAX));
+        if ahead > left {
+            patience.give_up();
+            return None;
+        }
+        Some(None)
     }
 }
 
@@ -113,10 +180,12 @@ fn invalid(why: impl Display) -> Error {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::time::Time;
     use proptest::prelude::*;
 
     fn shown(regex: &LineRegex, body: &[u8]) -> Vec<usize> {
-        let mut hits = regex.hits(body);
+        let patience = Patience::until(None, Time::default);
+        let mut hits = regex.hits(body, &patience);
         let mut found = Vec::new();
         let mut from = 0;
         while let Some(hit) = hits(from) {

@@ -90,11 +90,11 @@ impl AnyCase {
 }
 
 /// Hits in one body, one call after another, each from where a line starts: of the lines in which
-/// candidates stand, those that match.
+/// candidates stand, those that match. Where that is not told, the search is over.
 pub(super) fn lines_where(
     body: &[u8],
     mut candidate: impl FnMut(usize) -> Option<usize>,
-    matches: impl Fn(&[u8]) -> bool,
+    matches: impl Fn(&[u8]) -> Option<bool>,
 ) -> impl FnMut(usize) -> Option<usize> {
     move |mut from| loop {
         let hit = candidate(from)?;
@@ -102,7 +102,7 @@ pub(super) fn lines_where(
         let start = memrchr(b'\n', above).map_or(from, |newline| from + newline + 1);
         let below = body.get(hit..).unwrap_or_default();
         let end = memchr(b'\n', below).map_or(body.len(), |newline| hit + newline);
-        if matches(body.get(start..end).unwrap_or_default()) {
+        if matches(body.get(start..end).unwrap_or_default())? {
             return Some(start);
         }
         if end >= body.len() {

@@ -12,7 +12,8 @@ const bytes = (text) => new TextEncoder().encode(text);
 
 /** `{ backend, open }`: what agents get, and the same files without policy and shell. */
 export async function makeTree({ StateBackend, CompositeBackend, withPolicy, withBash }, mounted) {
-  const open = new CompositeBackend(new StateBackend(), { "/notes/": mounted });
+  // Files of its own: they are looked at outside of the graphs that change them.
+  const open = new CompositeBackend(new StateBackend({ files: {} }), { "/notes/": mounted });
   const answers = await open.uploadFiles([
     ["/pictures/dot.png", PICTURE_BYTES],
     ["/protected/kept.txt", bytes("kept\n")],

@@ -125,14 +125,14 @@ fn a_directory_is_deleted_in_batches_with_its_markers() {
         server.put("dir", "a file of that name");
         server.put("dirt", "another");
         let files = files(&server);
-        block_on(files.delete(&path("/dir"))).expect("deleted");
+        block_on(files.delete(&path("/dir"), None)).expect("deleted");
         assert_eq!(server.keys(), ["dirt"]);
         assert_eq!(server.count("DELETES"), if batches { 3 } else { 1 });
         assert!(server.most.get() <= 16);
-        let gone = block_on(files.delete(&path("/dir"))).expect_err("gone");
+        let gone = block_on(files.delete(&path("/dir"), None)).expect_err("gone");
         assert_eq!(gone.kind(), Kind::NotFound);
         server.put("hollow/", "");
-        block_on(files.delete(&path("/hollow"))).expect("deleted");
+        block_on(files.delete(&path("/hollow"), None)).expect("deleted");
         assert_eq!(server.keys(), ["dirt"]);
     }
 }
@@ -144,7 +144,7 @@ fn what_a_batch_leaves_behind_is_told() {
         server.put(name, "x");
     }
     let files = files(&server);
-    let error = block_on(files.delete(&path("/d"))).expect_err("not all");
+    let error = block_on(files.delete(&path("/d"), None)).expect_err("not all");
     assert_eq!(error.kind(), Kind::PermissionDenied);
     assert!(error.to_string().contains("/d/a"), "{error}");
     assert_eq!(server.keys(), ["d/locked"]);

@@ -38,11 +38,12 @@ test("the tools alone, as LangChain tools", async () => {
 });
 
 test("a user's message that is too large is saved and noted", async () => {
-  const backend = new StateBackend();
   const model = scripted(new Script([]));
-  const agent = createAgent({ model, tools: [], middleware: [kitbagMiddleware(backend)] });
-  await agent.invoke({ messages: [{ id: "u1", role: "user", content: "word ".repeat(50_000) }] });
-  assert.equal(backend.readRaw("/conversation_history/u1.md").data.content.length, 250_000);
+  const middleware = [kitbagMiddleware(new StateBackend())];
+  const agent = createAgent({ model, tools: [], middleware });
+  const messages = [{ id: "u1", role: "user", content: "word ".repeat(50_000) }];
+  const { files } = await agent.invoke({ messages });
+  assert.equal(files["/conversation_history/u1.md"].content.length, 250_000);
   const [first] = model.calls;
   const human = first.messages.find((one) => one.getType() === "human");
   assert.match(human.content, /saved whole to \/conversation_history\/u1\.md/);

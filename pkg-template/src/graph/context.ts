@@ -1,0 +1,95 @@
+// What a running LangGraph graph lends: its store, its config, its runtime. It is found as
+// `running.ts` says; for other frameworks an adapter says here where these are to be found.
+
+import { configs, currentInput, type RunConfig } from "./running.js";
+
+/** The runtime of a graph, as far as backends read it. */
+export interface GraphRuntime {
+  // biome-ignore lint/suspicious/noExplicitAny: what a graph's context holds is its author's business
+  context?: any;
+  // biome-ignore lint/suspicious/noExplicitAny: the server says what it likes
+  serverInfo?: any;
+  // biome-ignore lint/suspicious/noExplicitAny: differs from version to version
+  executionInfo?: any;
+}
+
+/** What is known while a graph runs. */
+export interface GraphContext {
+  store?: unknown;
+  config?: unknown;
+  state?: unknown;
+  runtime?: GraphRuntime;
+}
+
+let provider: (() => GraphContext | undefined) | undefined;
+
+/** Says where the context of the graph that runs is to be found; called by adapters. */
+export function provideGraphContext(find: () => GraphContext | undefined): void {
+  provider = find;
+}
+
+/** The context of the graph that runs, if one does. */
+export function graphContext(runtime?: unknown): GraphContext | undefined {
+  try {
+    return provider?.() ?? runningContext(runtime);
+  } catch {
+    // Outside a graph.
+    return undefined;
+  }
+}
+
+function runningContext(runtime: unknown): GraphContext | undefined {
+  const known = configs(runtime);
+  if (known.length === 0) return undefined;
+  const first = (name: keyof RunConfig): unknown =>
+    known.map((one) => one[name]).find((value) => value !== undefined && value !== null);
+  const config = {
+    metadata: first("metadata") as Record<string, unknown> | undefined,
+    configurable: first("configurable") as Record<string, unknown> | undefined,
+  };
+  return {
+    store: first("store"),
+    config,
+    state: first("state") ?? currentInput(runtime),
+    runtime: {
+      context: first("context"),
+      serverInfo: first("serverInfo") ?? serverInfo(config),
+      executionInfo: first("executionInfo") ?? executionInfo(config),
+    },
+  };
+}
+
+interface Known {
+  metadata?: Record<string, unknown> | undefined;
+  configurable?: Record<string, unknown> | undefined;
+}
+
+/** What LangGraph knows of the server, from the config: a tool is not told more. */
+function serverInfo({ metadata = {}, configurable = {} }: Known): GraphRuntime["serverInfo"] {
+  const assistant = configurable.assistant_id ?? metadata.assistant_id;
+  const graph = configurable.graph_id ?? metadata.graph_id;
+  const user = configurable.langgraph_auth_user;
+  const known = typeof user === "object" && user !== null && "identity" in user;
+  if (assistant === undefined && graph === undefined && !known) return undefined;
+  return {
+    assistantId: String(assistant ?? ""),
+    graphId: String(graph ?? ""),
+    ...(known ? { user } : {}),
+  };
+}
+
+/** What LangGraph knows of the task that runs, from the config. */
+function executionInfo({ metadata = {}, configurable = {} }: Known): GraphRuntime["executionInfo"] {
+  const taskId = configurable.__pregel_task_id;
+  if (taskId === undefined) return undefined;
+  const namespace = String(configurable.checkpoint_ns ?? "");
+  const checkpoints = configurable.checkpoint_map as Record<string, unknown> | undefined;
+  const parent = namespace.split("|").slice(0, -1).join("|");
+  return {
+    checkpointId: checkpoints?.[parent],
+    checkpointNs: namespace,
+    taskId,
+    threadId: configurable.thread_id,
+    runId: configurable.run_id ?? metadata.run_id,
+  };
+}

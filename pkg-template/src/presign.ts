@@ -1,0 +1,147 @@
+// What `presignS3` signs. The request comes from a page, and a signature is the server's word for
+// all of it: a header such as `x-amz-copy-source` would read another object, `x-amz-acl` publish
+// one, a query such as `policy` change the bucket. So what a backend's own requests consist of is
+// listed here, and anything else is refused by name.
+
+/** A request that a page asks to have signed. */
+export interface PresignRequest {
+  method: string;
+  key?: string;
+  query?: Record<string, string>;
+  headers?: Record<string, string>;
+}
+
+/** A request that may be signed. */
+export interface Signable {
+  method: string;
+  key: string;
+  query: Record<string, string>;
+  /** Those that the signature covers. */
+  headers: Record<string, string>;
+}
+
+/** Query parameters, with the values that are allowed, and headers of one kind of request. */
+interface Kind {
+  query: Record<string, string | undefined>;
+  headers: readonly string[];
+}
+
+const OBJECT: Record<string, Kind> = {
+  GET: { query: {}, headers: ["if-none-match", "range"] },
+  HEAD: { query: {}, headers: [] },
+  PUT: {
+    query: {},
+    headers: ["content-type", "x-amz-meta-kitbag", "if-match", "if-none-match"],
+  },
+  DELETE: { query: {}, headers: ["if-match"] },
+};
+
+/** Listings, and deletions of many files. */
+const BUCKET: Record<string, Kind> = {
+  GET: {
+    query: {
+      "list-type": "2",
+      prefix: undefined,
+      delimiter: "/",
+      "continuation-token": undefined,
+    },
+    headers: [],
+  },
+  POST: { query: { delete: "" }, headers: ["content-md5", "content-type"] },
+};
+
+/** Sent as it is, without the signature's cover. */
+const UNSIGNED = "range";
+/** A week, the longest that S3 honours. */
+const LONGEST = 604_800;
+
+/** The request as it may be signed; what no backend asks for throws a TypeError that names it. */
+export function signable(request: PresignRequest): Signable {
+  if (typeof request !== "object" || request === null) refuse("the request must be an object");
+  const { method, key = "" } = request;
+  if (typeof key !== "string") refuse("the request's key must be a string");
+  const kinds = key === "" ? BUCKET : OBJECT;
+  const what = key === "" ? "the bucket itself" : "a key";
+  if (typeof method !== "string" || !Object.hasOwn(kinds, method)) {
+    refuse(
+      `the method ${shown(method)} is not signed for ${what}, only ${Object.keys(kinds).join(", ")}`,
+    );
+  }
+  const kind = kinds[method] as Kind;
+  return { method, key, query: queryOf(request, kind), headers: headersOf(request, kind) };
+}
+
+/** For how long an address is good. */
+export function seconds(given: unknown): number {
+  if (Number.isSafeInteger(given) && (given as number) >= 1 && (given as number) <= LONGEST) {
+    return given as number;
+  }
+  return refuse(`expiresInSeconds must be a whole number from 1 to ${LONGEST}`);
+}
+
+function queryOf(request: PresignRequest, kind: Kind): Record<string, string> {
+  const query: Record<string, string> = {};
+  for (const [name, value] of pairs("query", request.query)) {
+    if (!Object.hasOwn(kind.query, name)) {
+      refuse(
+        `the query parameter ${shown(name)} is not signed for ${request.method}${known(Object.keys(kind.query))}`,
+      );
+    }
+    const wanted = kind.query[name];
+    if (wanted !== undefined && value !== wanted) {
+      refuse(`the query parameter ${shown(name)} must be ${shown(wanted)}`);
+    }
+    query[name] = value;
+  }
+  // Without it a listing is another request, and so is a POST.
+  for (const [name, wanted] of Object.entries(kind.query)) {
+    if (name !== "delimiter" && wanted !== undefined && !Object.hasOwn(query, name)) {
+      refuse(`the query parameter ${shown(name)} is missing`);
+    }
+  }
+  return query;
+}
+
+function headersOf(request: PresignRequest, kind: Kind): Record<string, string> {
+  const headers: Record<string, string> = {};
+  for (const [given, value] of pairs("headers", request.headers)) {
+    const name = given.toLowerCase();
+    if (!kind.headers.includes(name)) {
+      refuse(
+        `the header ${shown(given)} is not signed for ${request.method}${known(kind.headers)}`,
+      );
+    }
+    if (Object.hasOwn(headers, name)) refuse(`the header ${shown(given)} is given twice`);
+    if (/[\u0000-\u001f\u007f]/.test(value)) {
+      refuse(`the header ${shown(given)} holds a control character`);
+    }
+    headers[name] = value;
+  }
+  delete headers[UNSIGNED];
+  return headers;
+}
+
+function known(names: readonly string[]): string {
+  return names.length === 0 ? "" : `, only ${names.join(", ")}`;
+}
+
+function pairs(what: string, given: unknown): Array<[string, string]> {
+  if (given === undefined) return [];
+  if (typeof given !== "object" || given === null || Array.isArray(given)) {
+    return refuse(`the request's ${what} must be a record of names to strings`);
+  }
+  const entries = Object.entries(given);
+  for (const [name, value] of entries) {
+    if (typeof value !== "string") refuse(`${what}: the value of ${shown(name)} must be a string`);
+  }
+  return entries as Array<[string, string]>;
+}
+
+/** A name that a page chose, short enough for a message. */
+function shown(name: unknown): string {
+  return JSON.stringify(String(name).slice(0, 100));
+}
+
+function refuse(why: string): never {
+  throw new TypeError(`presignS3: ${why}`);
+}

@@ -1,0 +1,170 @@
+//! How long a search may go on. Engines take linear time, but a large expression on a long line is
+//! still a great deal of it, and no timer of the host fires meanwhile. So engines tell how much
+//! work they did, and every few million steps the clock is asked.
+
+use std::cell::Cell;
+
+use crate::error::{Error, Kind};
+use crate::time::Time;
+
+/// Steps between two looks at the clock: a tenth of a second where an engine is at its slowest.
+pub(super) const STEPS: usize = 4_000_000;
+/// Microseconds that the engines of one search may take, where no deadline is given.
+const MOST: i64 = 10_000_000;
+
+/// The clock and the end of one search.
+pub struct Patience {
+    now: fn() -> Time,
+    deadline: Option<Time>,
+    /// When the engine was begun, and the microseconds it took before.
+    since: Cell<Option<Time>>,
+    taken: Cell<i64>,
+    steps: Cell<usize>,
+    over: Cell<bool>,
+}
+
+impl Patience {
+    /// Until that time; where none is given, until the engines have worked for ten seconds.
+    pub fn until(deadline: Option<Time>, now: fn() -> Time) -> Patience {
+        Patience {
+            now,
+            deadline,
+            since: Cell::new(None),
+            taken: Cell::new(0),
+            steps: Cell::new(0),
+            over: Cell::new(false),
+        }
+    }
+
+    /// The engine begins with a body.
+    pub(super) fn begin(&self) {
+        self.since.set(Some((self.now)()));
+    }
+
+    /// The engine is done with a body.
+    pub(super) fn end(&self) {
+        self.look();
+        self.since.set(None);
+    }
+
+    /// So much was done. Tells whether to go on.
+    pub(super) fn worked(&self, steps: usize) -> bool {
+        let steps = self.steps.get().saturating_add(steps);
+        self.steps.set(steps);
+        if steps >= STEPS {
+            self.look();
+        }
+        !self.over.get()
+    }
+
+    /// Microseconds that the engine has taken since `begin`, and those that are left.
+    pub(super) fn look(&self) -> (i64, i64) {
+        self.steps.set(0);
+        let now = (self.now)();
+        // Between bodies a storage is waited for, which is no work of an engine.
+        if let Some(since) = self.since.get() {
+            let taken = now.micros().saturating_sub(since.micros()).max(0);
+            self.taken.set(self.taken.get().saturating_add(taken));
+            self.since.set(Some(now));
+        }
+        let left = match self.deadline {
+            Some(deadline) => deadline.micros().saturating_sub(now.micros()),
+            None => MOST.saturating_sub(self.taken.get()),
+        };
+        if left <= 0 {
+            self.over.set(true);
+        }
+        (self.taken.get(), left)
+    }
+
+    /// Ends the search before its time: what is to come would take too long.
+    pub(super) fn give_up(&self) {
+        self.over.set(true);
+    }
+
+    /// Why the search was ended, where it was.
+    pub fn over(&self) -> Option<Error> {
+        self.over.get().then(|| {
+            let limit = match self.deadline {
+                Some(_) => "its time limit (timeoutMs)",
+                None => "the 10 s that a search may take",
+            };
+            Error::new(
+                Kind::Timeout,
+                format!(
+                    "The search would have taken longer than {limit}. Look in fewer files, or search \
+                     for a text, or for an expression with fewer and smaller repetitions"
+                ),
+            )
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    thread_local! {
+        static SECOND: Cell<i64> = const { Cell::new(0) };
+    }
+
+    fn clock() -> Time {
+        Time::from_micros(SECOND.get() * 1_000_000)
+    }
+
+    fn later(seconds: i64) {
+        SECOND.set(SECOND.get() + seconds);
+    }
+
+    #[test]
+    fn only_the_time_of_engines_counts_where_there_is_no_deadline() {
+        let patience = Patience::until(None, clock);
+        for _ in 0..9 {
+            patience.begin();
+            later(1);
+            patience.end();
+            later(100);
+            assert!(patience.worked(STEPS), "waiting for a storage is no work");
+        }
+        patience.begin();
+        later(1);
+        assert!(!patience.worked(STEPS));
+        assert!(
+            patience
+                .over()
+                .is_some_and(|error| error.kind() == Kind::Timeout)
+        );
+    }
+
+    #[test]
+    fn a_deadline_is_one_whatever_was_done_until_then() {
+        let start = clock();
+        let deadline = Time::from_micros(start.micros() + 60_000_000);
+        let patience = Patience::until(Some(deadline), clock);
+        patience.begin();
+        later(59);
+        patience.end();
+        assert!(patience.worked(STEPS) && patience.over().is_none());
+        later(1);
+        assert!(!patience.worked(STEPS));
+    }
+
+    #[test]
+    fn the_clock_is_asked_only_after_so_many_steps() {
+        let patience = Patience::until(Some(clock()), clock);
+        assert!(patience.worked(STEPS - 1));
+        assert!(!patience.worked(1));
+    }
+
+    #[test]
+    fn a_clock_that_goes_back_takes_nothing_away() {
+        let patience = Patience::until(None, clock);
+        patience.begin();
+        later(9);
+        patience.look();
+        later(-100);
+        assert!(patience.worked(STEPS));
+        later(1);
+        assert!(!patience.worked(STEPS));
+    }
+}

@@ -1,0 +1,90 @@
+// One agent object and one bare StateBackend for fifty threads at the same time: each thread's
+// files are in its own checkpoint, and nowhere else. Nothing is imported but kitbag.
+
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import * as latest from "../deps/latest/deepagents.mjs";
+import * as older from "../deps/older/deepagents.mjs";
+import { CompositeBackend, StateBackend, StoreBackend, withPolicy } from "../lib/kitbag.mjs";
+import { answersOf, scriptedModel } from "./model.mjs";
+import { allAtOnce, alone, checkpointed, delegated } from "./work.mjs";
+
+const slowly = () => new Promise((resolve) => setImmediate(resolve));
+
+const PLACES = {
+  alone: () => new StateBackend(),
+  "as the default of a composite": () =>
+    new CompositeBackend(new StateBackend(), { "/other/": new StateBackend({ files: {} }) }),
+  "behind a policy": () =>
+    withPolicy(new StateBackend(), {
+      denyPrefixes: ["/secret/"],
+      inspect: slowly,
+      // Exactly what a thread needs: another thread's files must not count.
+      quota: { maxFiles: 2 },
+    }),
+  "in a composite behind a policy": () =>
+    withPolicy(
+      new CompositeBackend(new StateBackend(), { "/o/": new StateBackend({ files: {} }) }),
+      {
+        permissions: [{ operations: ["read", "write"], paths: ["/**"] }],
+        quota: { maxFiles: 2 },
+      },
+    ),
+};
+
+for (const [version, deepagents] of [
+  ["1.14.1", latest],
+  ["1.10.7", older],
+]) {
+  const agentOf = (backend, turnsFor, options) =>
+    deepagents.createDeepAgent({
+      model: scriptedModel(deepagents, turnsFor),
+      backend,
+      checkpointer: new deepagents.MemorySaver(),
+      ...options,
+    });
+
+  describe(`fifty threads of one agent, deepagents ${version}`, () => {
+    for (const [place, make] of Object.entries(PLACES)) {
+      test(`a bare StateBackend ${place}`, async () => {
+        const backend = make();
+        await allAtOnce(agentOf(backend, alone), answersOf, checkpointed);
+        const outside = await backend.ls("/");
+        assert.deepEqual(
+          outside.files.filter(({ is_dir }) => !is_dir),
+          [],
+          "its own memory is empty",
+        );
+        assert.equal((await backend.read("/own.txt")).code, "not_found");
+      });
+
+      test(`a subagent's, ${place}`, () =>
+        allAtOnce(agentOf(make(), delegated), answersOf, checkpointed));
+    }
+
+    test("a StoreBackend by user, of the graph's own store", async () => {
+      const store = new deepagents.InMemoryStore();
+      const namespace = ({ serverInfo, executionInfo }) => [
+        "files",
+        serverInfo.user.identity,
+        executionInfo.threadId,
+      ];
+      const user = (thread) => `user-of-${thread}`;
+      const backend = withPolicy(
+        new CompositeBackend(new StoreBackend({ namespace }), {
+          "/o/": new StateBackend({ files: {} }),
+        }),
+        { quota: { maxFiles: 2 } },
+      );
+      const agent = agentOf(backend, alone, { store });
+      const held = async (_agent, _config, thread) => {
+        const items = await store.search(["files", user(thread)], { limit: 100 });
+        const own = items.filter((item) => item.namespace[1] === user(thread));
+        return Object.fromEntries(own.map(({ key, value }) => [key, value]));
+      };
+      await allAtOnce(agent, answersOf, held, (thread) => ({
+        configurable: { langgraph_auth_user: { identity: user(thread) } },
+      }));
+    });
+  });
+}

@@ -1,0 +1,187 @@
+// What a consumer's page downloads: programs that import the packed package, bundled whole
+// (JavaScript and WebAssembly together), minified and compressed, by three bundlers.
+
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { brotliCompressSync, gzipSync } from "node:zlib";
+import { build as esbuild } from "esbuild";
+import { build as vite } from "vite";
+import { must } from "../../scripts/lib/exec.mjs";
+import { at } from "../../scripts/lib/paths.mjs";
+
+const USE = {
+  StateBackend: `const files = new StateBackend({ files: { "/a.txt": "one\\ntwo\\n" } });
+    said.push(files.grep("two").matches[0].line);`,
+  withPolicy: `const guarded = withPolicy(files, { denyPrefixes: ["/no/"] });
+    said.push((await guarded.write("/no/b.txt", "")).code);`,
+  CompositeBackend: `const tree = new CompositeBackend(guarded, { "/m/": new StateBackend() });
+    said.push((await tree.write("/m/c.txt", "3")).path);`,
+  createFileTools: `const { tools } = createFileTools(tree);
+    said.push(tools.length > 5);`,
+  IndexedDbBackend: `const kept = new IndexedDbBackend({ database: "sizes" });
+    said.push(typeof kept.read);`,
+  S3Backend: `const bucket = new S3Backend({ region: "us-east-1", bucket: "b",
+      credentials: { accessKeyId: "k", secretAccessKey: "s" } });
+    said.push(typeof bucket.read);`,
+};
+
+function program(...names) {
+  const body = names.map((name) => USE[name]).join("\n");
+  return `import { ${names.join(", ")} } from "kitbag";
+    const run = async () => { const said = []; ${body} return said.join(" "); };
+    globalThis.done = run();`;
+}
+
+/** The programs, the most that each may weigh (KiB after gzip), and what each says. */
+export const PROGRAMS = [
+  {
+    name: "imported, unused",
+    source: `import { StateBackend } from "kitbag"; globalThis.done = Promise.resolve("");`,
+    limit: 1,
+    says: "",
+  },
+  { name: "StateBackend", source: program("StateBackend"), limit: 185, says: "2" },
+  {
+    name: "+ withPolicy",
+    source: program("StateBackend", "withPolicy"),
+    limit: 235,
+    says: "2 permission_denied",
+  },
+  {
+    name: "+ policy, composite, createFileTools",
+    source: program("StateBackend", "withPolicy", "CompositeBackend", "createFileTools"),
+    limit: 310,
+    says: "2 permission_denied /m/c.txt true",
+  },
+  {
+    name: "StateBackend + IndexedDbBackend",
+    source: program("StateBackend", "IndexedDbBackend"),
+    limit: 225,
+    says: "2 function",
+  },
+  {
+    name: "StateBackend + S3Backend",
+    source: program("StateBackend", "S3Backend"),
+    limit: 255,
+    says: "2 function",
+  },
+  {
+    name: "everything",
+    source: `import * as kitbag from "kitbag"; globalThis.done = Promise.resolve(
+      typeof new kitbag.StateBackend().read + Object.keys(kitbag).length);`,
+    limit: 560,
+    says: /^function\d\d$/,
+  },
+];
+
+/** Each bundles a file into one script: `{ code, warnings }`. */
+const BUNDLERS = {
+  async esbuild(entry) {
+    const { outputFiles, warnings } = await esbuild({
+      entryPoints: [entry],
+      bundle: true,
+      minify: true,
+      format: "esm",
+      write: false,
+      logLevel: "silent",
+    });
+    return { code: outputFiles[0].text, warnings: warnings.map(({ text }) => text) };
+  },
+  async vite(entry, project) {
+    const warnings = [];
+    const { output } = await vite({
+      root: project,
+      configFile: false,
+      logLevel: "silent",
+      build: {
+        write: false,
+        // What a page gets, without Vite's own preload helper.
+        modulePreload: false,
+        rollupOptions: {
+          input: entry,
+          onwarn: (warning) => warnings.push(warning.message),
+        },
+      },
+    });
+    return { code: output.map((file) => file.code ?? "").join(""), warnings };
+  },
+  async webpack(entry, project) {
+    const webpack = createRequire(at("tests/deps/bundlers/package.json"))("webpack");
+    const compiler = webpack({
+      mode: "production",
+      context: project,
+      entry,
+      output: { path: join(project, "webpack"), filename: "page.js" },
+      performance: false,
+    });
+    const stats = await new Promise((resolve, reject) => {
+      compiler.run((error, done) => (error ? reject(error) : resolve(done)));
+    });
+    const { errors, warnings, assets } = stats.toJson({
+      all: false,
+      errors: true,
+      warnings: true,
+      assets: true,
+    });
+    if (errors.length > 0) throw new Error(errors.map(({ message }) => message).join("\n"));
+    await new Promise((resolve) => compiler.close(resolve));
+    const code = assets.map(({ name }) => readFileSync(join(project, "webpack", name), "utf8"));
+    return { code: code.join(""), warnings: warnings.map(({ message }) => message) };
+  },
+};
+
+/** A project with the packed package installed; `remove()` takes it away. */
+export async function stranger() {
+  const project = mkdtempSync(join(tmpdir(), "kitbag-sizes-"));
+  const packed = await must("npm", ["pack", "--json", "--pack-destination", project], {
+    cwd: at("pkg"),
+  });
+  const [about] = Object.values(JSON.parse(packed.slice(packed.search(/^[[{]/m))));
+  writeFileSync(
+    join(project, "package.json"),
+    '{ "name": "stranger", "private": true, "type": "module" }\n',
+  );
+  const quiet = ["--no-audit", "--no-fund", "--offline"];
+  await must("npm", ["install", ...quiet, join(project, about.filename)], { cwd: project });
+  return { project, remove: () => rmSync(project, { recursive: true, force: true }) };
+}
+
+/** Bundles every program with every bundler; gives rows with code, sizes and warnings. */
+export async function measured(project) {
+  const rows = [];
+  for (const [which, program] of PROGRAMS.entries()) {
+    for (const [bundler, bundle] of Object.entries(BUNDLERS)) {
+      const folder = join(project, `${which}-${bundler}`);
+      mkdirSync(folder);
+      const entry = join(folder, "main.js");
+      writeFileSync(entry, program.source);
+      const { code, warnings } = await bundle(entry, project);
+      const sizes = {
+        raw: Buffer.byteLength(code),
+        gzip: gzipSync(code, { level: 9 }).length,
+        brotli: brotliCompressSync(code).length,
+      };
+      rows.push({ ...program, bundler, code, sizes, warnings });
+    }
+  }
+  return rows;
+}
+
+const kib = (bytes) => (bytes / 1024).toFixed(1);
+
+/** The rows as a Markdown table: gzip, and brotli in brackets. */
+export function table(rows) {
+  const bundlers = Object.keys(BUNDLERS);
+  const lines = [
+    `| import, KiB gzip (brotli) | ${bundlers.join(" | ")} | limit |`,
+    `|---|${"---:|".repeat(bundlers.length + 1)}`,
+  ];
+  for (const { name, limit } of PROGRAMS) {
+    const of = (bundler) => rows.find((row) => row.name === name && row.bundler === bundler).sizes;
+    const cells = bundlers.map((one) => `${kib(of(one).gzip)} (${kib(of(one).brotli)})`);
+    lines.push(`| ${name} | ${cells.join(" | ")} | ${limit} |`);
+  }
+  return lines.join("\n");
+}
