@@ -1,34 +1,102 @@
-// What rules and routes cost: a policy with ten rules, and a composite with five mounts, against
-// the bare StateBackend beneath. Reads are timed by the thousand, in turn with the bare one.
+// What rules and routes cost: one rule, one mount and both, over memory, a storage of one's own, a
+// disk and IndexedDB in Chromium, against the storage alone; then many rules and mounts over many
+// files in memory. All take turns: see lib/layers.mjs.
 
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { pathToFileURL } from "node:url";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import { at } from "../scripts/lib/paths.mjs";
+import { launch } from "../tests/browser/lib/browsers.mjs";
+import { serve } from "../tests/browser/lib/server.mjs";
 import { corpus } from "./lib/corpus.mjs";
+import { fill, inTurn, measure } from "./lib/layers.mjs";
 
-const READS = 2_000;
-const ROUNDS = 60;
+/** Reads at a time: a page's clock is coarse, so it must be many. */
+const EFFORT = { reads: 100, rounds: { read: 150, few: 50, many: 50 } };
 
-async function timed(call) {
-  const began = performance.now();
-  await call();
-  return performance.now() - began;
+/** A storage in a Map, which answers with promises, as one with a database behind it does. */
+class MapStorage {
+  #files = new Map();
+  capability = { create: "storage", update: "storage" };
+  async get(path) {
+    return this.#files.get(path) ?? null;
+  }
+  async list(prefix) {
+    return [...this.#files.values()].filter(({ path }) => path.startsWith(prefix));
+  }
+  async put(path, file) {
+    this.#files.set(path, { ...file, path });
+    return {};
+  }
+  async delete(path) {
+    return this.#files.delete(path);
+  }
 }
 
-/** The best of several contenders, each in turn: what is added is less than a busy machine's noise. */
-async function inTurn(contenders, rounds) {
-  const times = contenders.map(() => []);
-  for (let round = 0; round < rounds + 2; round++) {
-    for (const [which, call] of contenders.entries()) {
-      const took = await timed(call);
-      // The first rounds warm the compilers up.
-      if (round >= 2) times[which].push(took);
+async function overDisk(kitbag) {
+  const rootDir = await mkdtemp(join(tmpdir(), "kitbag-bench-"));
+  try {
+    const disk = new kitbag.FilesystemBackend({ rootDir });
+    await fill(disk);
+    return await measure(kitbag, disk, EFFORT);
+  } finally {
+    await rm(rootDir, { recursive: true });
+  }
+}
+
+async function overIndexedDb() {
+  const server = await serve({ mounts: { "/bench/": at("benches/lib") } });
+  const browser = await launch("chromium");
+  try {
+    const page = await browser.page(`${server.origin}/pages/blank.html`);
+    return await page.call("/bench/layers-page.mjs", "indexedDb", EFFORT);
+  } finally {
+    await browser.close();
+    await server.close();
+  }
+}
+
+async function overMemory(kitbag, backend) {
+  await fill(backend);
+  return measure(kitbag, backend, EFFORT);
+}
+
+const signed = (value, digits) => `${value < 0 ? "−" : "+"}${Math.abs(value).toFixed(digits)}`;
+
+async function overStorages(kitbag, print) {
+  const { CompositeBackend, CustomBackend, StateBackend } = kitbag;
+  const storages = {
+    // A router without mounts, which answers with promises too.
+    StateBackend: () => overMemory(kitbag, new CompositeBackend(new StateBackend(), {})),
+    "CustomBackend over a Map": () => overMemory(kitbag, new CustomBackend(new MapStorage())),
+    FilesystemBackend: () => overDisk(kitbag),
+    "IndexedDbBackend, Chromium": overIndexedDb,
+  };
+  print("1,000 files of 100 lines; a grep with 20 and one with 100,000 matching lines.\n");
+  print(
+    "| | read, µs | added (≤ 2 µs) | 20 matches, ms | added (≤ 10 %) | 100,000, ms | added (≤ 10 %) |",
+  );
+  print("|---|---:|---:|---:|---:|---:|---:|");
+  for (const [name, run] of Object.entries(storages)) {
+    const [bare, ...layered] = await run();
+    const micros = ({ time }) => (time * 1000).toFixed(1);
+    print(
+      `| **${name}** | ${micros(bare.read)} | | ${bare.few.time.toFixed(2)} | | ${bare.many.time.toFixed(1)} | |`,
+    );
+    for (const { way, read, few, many } of layered) {
+      const share = ({ added }, { time }) => `${signed((added / time) * 100, 1)} %`;
+      print(
+        `| ${way} | ${micros(read)} | ${signed(read.added * 1000, 2)}, ${share(read, bare.read)} | ${few.time.toFixed(2)} | ${share(few, bare.few)} | ${many.time.toFixed(1)} | ${share(many, bare.many)} |`,
+      );
     }
   }
-  return times.map((all) => Math.min(...all));
 }
 
-async function run({ print }) {
-  const kitbag = await import(pathToFileURL(at("pkg/dist/node.js")).href);
+/** Ten rules and five mounts over ten thousand files in memory. */
+async function many(kitbag, print) {
   const { StateBackend, CompositeBackend, withPolicy } = kitbag;
   const { files, count } = corpus(10_000, 92_000_000);
   const state = new StateBackend({ files });
@@ -47,28 +115,35 @@ async function run({ print }) {
     "both, one over the other": withPolicy(new CompositeBackend(state, routes), { permissions }),
   };
   const path = Object.keys(files).find((one) => files[one].length < 4_000);
+  const [READS, ROUNDS] = [2_000, 60];
   const reading = (backend) => async () => {
     for (let n = 0; n < READS; n++) await backend.read(path);
   };
   const all = [bare, ...Object.values(named)];
-  const reads = (await inTurn(all.map(reading), ROUNDS)).map((ms) => (ms * 1000) / READS);
+  const reads = await inTurn(all.map(reading), ROUNDS, { per: READS });
   const greps = await inTurn(
     all.map((backend) => () => backend.grep("createDeepAgent")),
     ROUNDS,
   );
-  print(
-    `Over ${count} files. "Bare" is a router without mounts, which answers with promises too.\n`,
-  );
+  print(`\nOver ${count} files in memory.\n`);
   print("| | read, µs | added, µs (≤ 2) | grep, ms | added (≤ 10 %) |");
-  print("|---|---|---|---|---|");
-  print(`| bare | ${reads[0].toFixed(2)} | | ${greps[0].toFixed(2)} | |`);
+  print("|---|---:|---:|---:|---:|");
+  const micros = (ms) => ms * 1000;
+  print(`| bare | ${micros(reads[0].time).toFixed(2)} | | ${greps[0].time.toFixed(2)} | |`);
   for (const [which, name] of Object.keys(named).entries()) {
     const [read, grep] = [reads[which + 1], greps[which + 1]];
-    const more = ((grep / greps[0] - 1) * 100).toFixed(1);
     print(
-      `| ${name} | ${read.toFixed(2)} | ${(read - reads[0]).toFixed(2)} | ${grep.toFixed(2)} | ${more} % |`,
+      `| ${name} | ${micros(read.time).toFixed(2)} | ${signed(micros(read.added), 2)} | ${grep.time.toFixed(2)} | ${signed((grep.added / greps[0].time) * 100, 1)} % |`,
     );
   }
 }
 
-export default { title: "Routes and rules", needs: ["build"], run };
+async function run({ print }) {
+  setFlagsFromString("--expose-gc");
+  globalThis.gc = runInNewContext("gc");
+  const kitbag = await import(pathToFileURL(at("pkg/dist/node.js")).href);
+  await overStorages(kitbag, print);
+  await many(kitbag, print);
+}
+
+export default { title: "Routes and rules", needs: ["build", "chromium"], run };

@@ -128,11 +128,6 @@ impl Composite {
         })
     }
 
-    /// The mounted prefixes, longest first.
-    pub fn prefixes(&self) -> impl Iterator<Item = &VPath> {
-        self.mounts.iter().map(|mount| &mount.prefix)
-    }
-
     fn owner(&self, path: &VPath) -> &Mount {
         self.mounts
             .iter()

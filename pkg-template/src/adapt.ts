@@ -6,6 +6,7 @@ import { numbered, unnumbered } from "./numbered.js";
 import { StateBackend } from "./state.js";
 import type {
   BackendProtocolV2,
+  CallOptions,
   DeleteResult,
   EditResult,
   ExecuteResponse,
@@ -141,37 +142,66 @@ function failed(answer: Failure | null | undefined): boolean {
   return typeof answer?.error === "string";
 }
 
-/** A backend of either version as one of the second. */
+/** Whether an object speaks the second version; asked on every call, as its methods are. */
+function isSecond(it: Loose): boolean {
+  return has(it, "ls");
+}
+
+/**
+ * Options as a method may be given them behind its arguments, if at all. An object that has a
+ * `capability`, as kitbag's own and their subclasses have, takes them. The protocol itself has no
+ * signal, so a method of another object gets one only where it names its parameters: a method
+ * that gathers them (`(...args)`) may count them, or send them to where no signal can go.
+ */
+function fitting<T extends CallOptions>(it: Loose, name: string, options?: T): [] | [T] {
+  if (options === undefined || options === null) return [];
+  if (isSecond(it) && (it.capability !== undefined || it[name].length > 0)) return [options];
+  const { signal: _, ...others } = options;
+  return Object.keys(others).length > 0 ? [others as T] : [];
+}
+
+/** Calls a method with these arguments and, behind them, the options that fit. */
+function ask(it: Loose, name: string, args: unknown[], options?: CallOptions) {
+  return it[name](...args, ...fitting(it, name, options));
+}
+
+/**
+ * A backend of either version as one of the second. Its methods take kitbag's options behind the
+ * protocol's arguments; a `signal` is handed on to an object of the second version.
+ */
 export function adaptBackendProtocol(backend: AnyBackend): BackendProtocolV2 {
   if (!isBackend(backend)) {
     throw new TypeError("adaptBackendProtocol: the backend has not the methods of either protocol");
   }
   const it = backend as Loose;
   // Asked of the object on every call, so that a method patched later is the one called.
-  const readRaw = (filePath: string): Promise<ReadRawResult> =>
+  const readRaw = (filePath: string, options?: CallOptions): Promise<ReadRawResult> =>
     safely(async () => {
       if (!has(it, "readRaw")) {
         return { error: "readRaw is not supported by this backend", code: "unsupported" };
       }
-      const answer = await it.readRaw(filePath);
+      const answer = await ask(it, "readRaw", [filePath], options);
       if (typeof answer === "string") return { error: answer };
       if (answer && typeof answer === "object" && ("data" in answer || "error" in answer))
         return answer;
       return { data: answer as FileData };
     });
   const adapted: BackendProtocolV2 & Loose = {
-    ls: (path) =>
+    ls: (path: string, options?: CallOptions) =>
       safely(async () =>
-        only<"files", LsResult>("files", await it[nameIn(it, "ls")](path), "entries"),
+        only<"files", LsResult>(
+          "files",
+          await ask(it, nameIn(it, "ls"), [path], options),
+          "entries",
+        ),
       ),
-    read: (filePath, offset, limit) =>
+    read: (filePath: string, offset?: number, limit?: number, options?: CallOptions) =>
       safely(async () => {
-        const old = nameIn(it, "ls") !== "ls";
-        if (old && has(it, "readRaw"))
+        if (!isSecond(it) && has(it, "readRaw"))
           return page(filePath, await readRaw(filePath), offset, limit);
-        const ask = (rows?: number) => it.read(filePath, offset, rows);
-        const answer = await ask(limit);
-        return typeof answer === "string" ? readV1(answer, ask, offset, limit) : pageOf(answer);
+        const rows = (count?: number) => ask(it, "read", [filePath, offset, count], options);
+        const answer = await rows(limit);
+        return typeof answer === "string" ? readV1(answer, rows, offset, limit) : pageOf(answer);
       }),
     readRaw,
     grep: (
@@ -185,9 +215,7 @@ export function adaptBackendProtocol(backend: AnyBackend): BackendProtocolV2 {
         const answer = only<"matches", GrepResult>(
           "matches",
           await (has(it, "grep")
-            ? options === undefined
-              ? it.grep(pattern, path, glob, maxCount)
-              : it.grep(pattern, path, glob, maxCount, options)
+            ? it.grep(pattern, path, glob, maxCount, ...fitting(it, "grep", options))
             : literally(it, pattern, path, glob)),
         );
         if (typeof maxCount !== "number" || !answer?.matches || answer.matches.length <= maxCount) {
@@ -195,32 +223,45 @@ export function adaptBackendProtocol(backend: AnyBackend): BackendProtocolV2 {
         }
         return { ...answer, matches: answer.matches.slice(0, maxCount), truncated: true };
       }),
-    glob: (pattern, path) =>
+    glob: (pattern: string, path?: string, options?: CallOptions) =>
       safely(async () =>
         only<"files", GlobResult>(
           "files",
-          await it[nameIn(it, "glob")](pattern, path),
+          await ask(it, nameIn(it, "glob"), [pattern, path], options),
           "entries",
           "matches",
         ),
       ),
-    write: (filePath: string, content: string, ...rest: unknown[]) =>
-      safely(async () => changed<WriteResult>(await it.write(filePath, content, ...rest))),
-    edit: (filePath, oldString, newString, replaceAll) =>
+    write: (filePath: string, content: string, options?: CallOptions) =>
       safely(async () =>
-        changed<EditResult>(await it.edit(filePath, oldString, newString, replaceAll)),
+        changed<WriteResult>(await ask(it, "write", [filePath, content], options)),
+      ),
+    edit: (
+      filePath: string,
+      oldString: string,
+      newString: string,
+      replaceAll?: boolean,
+      options?: CallOptions,
+    ) =>
+      safely(async () =>
+        changed<EditResult>(
+          await ask(it, "edit", [filePath, oldString, newString, replaceAll], options),
+        ),
       ),
   };
   if (has(it, "delete")) {
-    adapted.delete = (filePath: string, ...rest: unknown[]) =>
-      safely<DeleteResult>(() => it.delete(filePath, ...rest));
+    adapted.delete = (filePath: string, options?: CallOptions) =>
+      safely<DeleteResult>(() => ask(it, "delete", [filePath], options));
   }
   for (const [name, other] of [
     ["uploadFiles", "upload_files"],
     ["downloadFiles", "download_files"],
   ] as const) {
     const known = has(it, name) ? name : other;
-    if (has(it, known)) adapted[name] = async (batch: never) => await it[known](batch);
+    if (has(it, known)) {
+      adapted[name] = async (batch: never, options?: CallOptions) =>
+        await ask(it, known, [batch], options);
+    }
   }
   for (const name of ["routePrefixes", "capability"] as const) {
     if (it[name] !== undefined) {
@@ -301,9 +342,9 @@ function page(filePath: string, raw: ReadRawResult, offset?: number, limit?: num
 export function adaptSandboxProtocol(sandbox: AnyBackend): SandboxBackendProtocolV2 {
   const adapted = adaptBackendProtocol(sandbox) as SandboxBackendProtocolV2 & Loose;
   const it = sandbox as Loose;
-  adapted.execute = async (command: string, ...rest: unknown[]): Promise<ExecuteResponse> => {
+  adapted.execute = async (command: string, options?: CallOptions): Promise<ExecuteResponse> => {
     try {
-      return await it.execute(command, ...rest);
+      return await it.execute(command, ...fitting(it, "execute", options));
     } catch (error) {
       const failure = thrown(error);
       return Object.assign(failure, {

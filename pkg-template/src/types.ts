@@ -218,7 +218,11 @@ export interface Capability {
 
 export type MaybePromise<T> = T | Promise<T>;
 
-/** Any backend: `deepagents`' `BackendProtocolV2`, with the optional methods present. */
+/**
+ * Any backend: `deepagents`' `BackendProtocolV2`, with the optional methods present. Behind a policy,
+ * a router or the tools each method is also given `CallOptions`, behind the arguments named here
+ * (`grep`: `GrepOptions`): their `signal` aborts when the call is given up.
+ */
 export interface BackendProtocolV2 {
   ls(path: string): MaybePromise<LsResult>;
   read(filePath: string, offset?: number, limit?: number): MaybePromise<ReadResult>;

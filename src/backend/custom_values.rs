@@ -165,16 +165,8 @@ pub fn capability_of(promises: &JsValue, writable: bool) -> Capability {
             .and_then(|value| value.as_bool())
             .unwrap_or(otherwise)
     };
-    let mut notes: Vec<Rc<str>> = Vec::new();
-    if let Some(given) = host::property(promises, "notes") {
-        let given = js_sys::Array::from(&given);
-        notes.extend(
-            given
-                .iter()
-                .filter_map(|note| note.as_string())
-                .map(Rc::from),
-        );
-    }
+    let given = host::texts_property(promises, "notes");
+    let mut notes: Vec<Rc<str>> = given.into_iter().map(Rc::from).collect();
     let (create, update) = (reach("create"), reach("update"));
     if !writable {
         notes.push(Rc::from(

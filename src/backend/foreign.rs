@@ -1,6 +1,8 @@
-//! A JavaScript object used as a [`Backend`]: any object with the methods of protocol version 2. It
-//! may return results directly or as promises, and it may throw; every result is validated. Objects
-//! of version 1 are adapted in TypeScript first. `answers` parses the results.
+//! A JavaScript object seen as a [`Backend`]: anything with the methods of the protocol's second
+//! version. It may answer at once or with a promise, and it may throw; each of its answers is
+//! looked at before it is believed. Objects of the first version are adapted in TypeScript before
+//! they come here, which also decides whether an object's own method gets the options (`adapt.ts`).
+//! How its answers are read stands in `answers`.
 
 mod answers;
 
@@ -11,7 +13,7 @@ use futures_util::future::LocalBoxFuture;
 use wasm_bindgen::JsValue;
 
 use self::answers as read;
-
+use crate::env::abort::AbortOnDrop;
 use crate::env::host;
 use crate::error::{Error, Kind, Result};
 use crate::file;
@@ -66,14 +68,36 @@ impl Foreign {
         }
     }
 
-    async fn ask(&self, name: &str, arguments: &[JsValue]) -> Result<JsValue> {
-        host::call_method(&self.object, name, arguments).await
+    /// Calls a method with these arguments and, behind them, these options. The `signal` among
+    /// the options aborts when the call is given up before its answer is there.
+    async fn call(
+        &self,
+        name: &str,
+        arguments: &[JsValue],
+        options: &[(&str, JsValue)],
+    ) -> Result<JsValue> {
+        let (abort, signal) = AbortOnDrop::new();
+        let options = host::object(&[options, &[("signal", signal)]].concat());
+        let arguments = [arguments, &[options]].concat();
+        let answer = host::call_method(&self.object, name, &arguments).await;
+        abort.finished();
+        answer
     }
 
-    /// Calls a method and converts an `error` in the result to a kitbag error.
+    /// Calls a method, and turns an `error` in the answer into one of ours.
     async fn result(&self, name: &str, path: &VPath, arguments: &[JsValue]) -> Result<JsValue> {
-        let answer = self.ask(name, arguments).await?;
-        match read::refusal(&answer, name, Some(path)) {
+        self.result_with(name, path, arguments, &[]).await
+    }
+
+    async fn result_with(
+        &self,
+        name: &str,
+        path: &VPath,
+        arguments: &[JsValue],
+        options: &[(&str, JsValue)],
+    ) -> Result<JsValue> {
+        let answer = self.call(name, arguments, options).await?;
+        match read::refusal(&answer, Some(path)) {
             Some(error) => Err(error),
             None if answer.is_object() => Ok(answer),
             None => Err(Error::new(
@@ -89,7 +113,7 @@ impl Foreign {
     }
 
     async fn found(&self, query: &GrepQuery) -> Result<GrepResult> {
-        let mut arguments = vec![
+        let arguments = [
             text(&query.pattern),
             path_text(&query.path),
             query.glob.as_deref().map_or(JsValue::NULL, text),
@@ -100,13 +124,9 @@ impl Foreign {
             && query.before == 0
             && query.after == 0
             && query.max_per_file.is_none();
-        if !plain {
-            if !self.knows_options {
-                return Err(unsupported(
-                    "grep with regex, ignoreCase, before, after or maxPerFile",
-                ));
-            }
-            arguments.push(host::object(&[
+        let options = match (plain, self.knows_options) {
+            (true, _) => Vec::new(),
+            (false, true) => vec![
                 ("regex", query.regex.into()),
                 ("ignoreCase", query.ignore_case.into()),
                 ("before", number(query.before)),
@@ -115,9 +135,16 @@ impl Foreign {
                     "maxPerFile",
                     query.max_per_file.map_or(JsValue::UNDEFINED, number),
                 ),
-            ]));
-        }
-        let answer = self.result("grep", &query.path, &arguments).await?;
+            ],
+            (false, false) => {
+                return Err(unsupported(
+                    "grep with regex, ignoreCase, before, after or maxPerFile",
+                ));
+            }
+        };
+        let answer = self
+            .result_with("grep", &query.path, &arguments, &options)
+            .await?;
         let mut found = read::matches(&answer)?;
         if let Some(cap) = query.max_count
             && found.matches.count() > cap
@@ -133,9 +160,11 @@ impl Foreign {
             if !self.knows_options {
                 return Err(unsupported("write with ifAbsent"));
             }
-            let options = host::object(&[("ifAbsent", true.into())]);
-            let arguments = [path_text(path), host::array_of(bytes).into(), options];
-            let answer = self.result("write", path, &arguments).await?;
+            let arguments = [path_text(path), host::array_of(bytes).into()];
+            let options = [("ifAbsent", true.into())];
+            let answer = self
+                .result_with("write", path, &arguments, &options)
+                .await?;
             return Ok(WriteResult {
                 files_update: read::update(&answer),
             });
@@ -167,10 +196,7 @@ impl Foreign {
 
 impl Backend for Foreign {
     fn capability(&self) -> Capability {
-        if let Some(own) = host::property(&self.object, "capability") {
-            return read::capability(&own);
-        }
-        Capability {
+        let unknown = Capability {
             create: Reach::Instance,
             update: Reach::Instance,
             ranged_reads: false,
@@ -187,6 +213,10 @@ impl Backend for Foreign {
             notes: vec![Rc::from(
                 "A JavaScript object; what it promises is not known to kitbag.",
             )],
+        };
+        match host::property(&self.object, "capability") {
+            Some(own) => read::capability(&own, unknown),
+            None => unknown,
         }
     }
 
@@ -293,15 +323,17 @@ impl Backend for Foreign {
         unchanged: Option<&'a Bytes>,
     ) -> Pending<'a, DeleteResult> {
         Box::pin(async move {
-            let mut arguments = vec![path_text(path)];
+            let mut options = Vec::new();
             if let Some(body) = unchanged {
                 if !self.knows_options {
                     return Err(unsupported("delete with unchanged"));
                 }
-                let body = host::array_of(body).into();
-                arguments.push(host::object(&[("unchanged", body)]));
+                options.push(("unchanged", host::array_of(body).into()));
             }
-            let answer = self.result("delete", path, &arguments).await?;
+            let arguments = [path_text(path)];
+            let answer = self
+                .result_with("delete", path, &arguments, &options)
+                .await?;
             Ok(DeleteResult {
                 files_update: read::update(&answer),
             })
@@ -316,7 +348,7 @@ impl Backend for Foreign {
                 batch.push(&entry);
             }
             let paths: Vec<&VPath> = files.iter().map(|(path, _)| path).collect();
-            let answer = self.ask("uploadFiles", &[batch.into()]).await;
+            let answer = self.call("uploadFiles", &[batch.into()], &[]).await;
             read::batch("uploadFiles", &paths, answer, |_, _| Ok(()))
         })
     }
@@ -334,7 +366,7 @@ impl Backend for Foreign {
             for path in paths {
                 batch.push(&path_text(path));
             }
-            let answer = self.ask("downloadFiles", &[batch.into()]).await;
+            let answer = self.call("downloadFiles", &[batch.into()], &[]).await;
             let asked: Vec<&VPath> = paths.iter().collect();
             read::batch("downloadFiles", &asked, answer, |path, one| {
                 host::property(one, "content")
@@ -360,13 +392,12 @@ impl Shell for Foreign {
         options: ExecuteOptions,
     ) -> Pending<'a, ExecuteResult> {
         Box::pin(async move {
-            let mut arguments = vec![text(command)];
+            let mut further = Vec::new();
             if let Some(timeout) = options.timeout {
-                let millis = timeout.as_secs_f64() * 1000.0;
-                arguments.push(host::object(&[("timeoutMs", millis.into())]));
+                further.push(("timeoutMs", (timeout.as_secs_f64() * 1000.0).into()));
             }
-            let answer = self.ask("execute", &arguments).await?;
-            if let Some(error) = read::refusal(&answer, "execute", None) {
+            let answer = self.call("execute", &[text(command)], &further).await?;
+            if let Some(error) = read::refusal(&answer, None) {
                 return Err(error);
             }
             Ok(ExecuteResult {

@@ -71,7 +71,15 @@ pub fn text_property(object: &JsValue, name: &str) -> Option<String> {
     property(object, name)?.as_string()
 }
 
-/// A number property.
+/// The texts in a property that is an array; none where it is no array.
+pub fn texts_property(object: &JsValue, name: &str) -> Vec<String> {
+    property(object, name)
+        .and_then(|value| value.dyn_into::<Array>().ok())
+        .map(|array| array.iter().filter_map(|text| text.as_string()).collect())
+        .unwrap_or_default()
+}
+
+/// A property that is a number.
 pub fn number_property(object: &JsValue, name: &str) -> Option<f64> {
     property(object, name)?.as_f64()
 }

@@ -63,6 +63,7 @@ pub use fetch::Fetch;
 #[cfg(target_arch = "wasm32")]
 mod fetch {
     use super::*;
+    use crate::env::abort::AbortOnDrop;
     use crate::env::host;
     use js_sys::{Array, Function, Promise, Uint8Array};
     use wasm_bindgen::{JsCast, JsValue};
@@ -73,19 +74,6 @@ mod fetch {
     /// need a hundred calls across the boundary.
     #[derive(Clone, Debug)]
     pub struct Fetch(pub Function);
-
-    /// Aborts the request if it is dropped before the response is complete.
-    struct Abort(Option<JsValue>);
-
-    impl Drop for Abort {
-        fn drop(&mut self) {
-            if let Some(controller) = self.0.take()
-                && let Some(abort) = host::method(&controller, "abort")
-            {
-                let _ = abort.call0(&controller);
-            }
-        }
-    }
 
     const SEPARATOR: char = '\0';
 
@@ -141,10 +129,10 @@ mod fetch {
                     Ok(sent) => sent.unchecked_into(),
                     Err(thrown) => return Err(failure(&thrown)),
                 };
-                let mut abort = Abort(Some(sent.get(1)));
+                let abort = AbortOnDrop::of(sent.get(1).unchecked_into());
                 let promise: Promise = sent.get(0).unchecked_into();
                 let answer = JsFuture::from(promise).await;
-                abort.0 = None;
+                abort.finished();
                 match answer.map(JsCast::dyn_into::<Array>) {
                     Ok(Ok(answer)) => Ok(response(&answer)),
                     Ok(Err(answer)) | Err(answer) => Err(failure(&answer)),

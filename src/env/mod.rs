@@ -1,6 +1,8 @@
 //! Interfaces to the host. Everything that differs between native builds and JavaScript hosts is
 //! here and nowhere else.
 
+#[cfg(target_arch = "wasm32")]
+pub mod abort;
 pub mod clock;
 #[cfg(target_arch = "wasm32")]
 pub mod dom;

@@ -55,7 +55,7 @@ pub fn call_now(handle: u32, operation: u8, len: usize, limit: f64) -> *const u8
 
 /// Starts a call; 0 if it has completed already, else its task. `limit` is as above.
 #[wasm_bindgen]
-pub fn call_start(handle: u32, operation: u8, len: usize, limit: f64) -> u32 {
+pub fn call_start(handle: u32, operation: u8, len: usize, limit: f64) -> task::Begun {
     task::start_within(limit, prepared(handle, operation, len))
 }
 

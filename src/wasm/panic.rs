@@ -83,7 +83,7 @@ pub mod testing {
     /// Panics in a task, after its first wait.
     #[wasm_bindgen]
     #[expect(clippy::panic, reason = "that is what it is for")]
-    pub fn panic_later() -> u32 {
+    pub fn panic_later() -> task::Begun {
         task::start(async {
             let wait = js_sys::Promise::resolve(&wasm_bindgen::JsValue::NULL);
             let _ = wasm_bindgen_futures::JsFuture::from(wait).await;

@@ -14,15 +14,16 @@ use crate::backend::sql::{Sql, SqlOptions};
 use crate::error::Error;
 use crate::wasm::call::answered;
 use crate::wasm::chunk::chunk;
+use crate::wasm::handles;
 use crate::wasm::options::files_options;
-use crate::wasm::{handles, task};
+use crate::wasm::task::{self, Begun};
 
 type SqlFiles = Files<Sql<HostDatabase>>;
 type Made = std::result::Result<u32, JsValue>;
 
 struct Functions {
     new: fn(Function, &str, &str, Vec<String>, bool, bool, f64) -> Made,
-    migrate: fn(u32) -> u32,
+    migrate: fn(u32) -> Begun,
 }
 
 chunk!(
@@ -84,11 +85,11 @@ fn new(
 
 /// Creates or upgrades the table; returns a task.
 #[wasm_bindgen]
-pub fn sql_migrate(handle: u32) -> u32 {
+pub fn sql_migrate(handle: u32) -> Begun {
     (chunk().migrate)(handle)
 }
 
-fn migrated(handle: u32) -> u32 {
+fn migrated(handle: u32) -> Begun {
     let files = handles::itself::<SqlFiles>(handle);
     task::start(async move {
         let answer = match files {

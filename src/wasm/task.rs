@@ -18,7 +18,11 @@ use crate::cell::{LocalCell, RefCell};
 use crate::env::clock;
 use crate::running::{self, Call};
 use crate::time::Time;
-use crate::wasm::reply::Reply;
+use crate::wasm::reply::{Reply, reply_ptr};
+
+/// What became of a call that was begun, in one number for JavaScript: the number of its task, or,
+/// below zero, where its answer is.
+pub type Begun = f64;
 
 thread_local! {
     static WAKE: RefCell<Option<Function>> = const { RefCell::new(None) };
@@ -74,13 +78,14 @@ pub fn set_waker(wake: Function) {
     WAKE.with_borrow_mut(|held| *held = Some(wake));
 }
 
-/// Starts a call. Returns 0 if it has completed and the reply is published, else its task.
-pub fn start(future: impl Future<Output = Reply> + 'static) -> u32 {
+/// Starts a call, which may be answered at once.
+pub fn start(future: impl Future<Output = Reply> + 'static) -> Begun {
     start_within(-1.0, future)
 }
 
-/// The same with a time limit in milliseconds; a negative value means no limit.
-pub fn start_within(limit: f64, future: impl Future<Output = Reply> + 'static) -> u32 {
+/// The same for a call that must be answered within so many milliseconds; below zero there is no
+/// limit.
+pub fn start_within(limit: f64, future: impl Future<Output = Reply> + 'static) -> Begun {
     let call = call_within(limit);
     let id = call.number;
     let alarm = Arc::new(Alarm {
@@ -95,7 +100,7 @@ pub fn start_within(limit: f64, future: impl Future<Output = Reply> + 'static) -
     match polled {
         Poll::Ready(reply) => {
             reply.send();
-            0
+            -(reply_ptr().addr() as f64)
         }
         Poll::Pending => {
             let task = Task {
@@ -104,21 +109,21 @@ pub fn start_within(limit: f64, future: impl Future<Output = Reply> + 'static) -
                 wake: alarm,
             };
             TASKS.with_borrow_mut(|tasks| tasks.running.insert(id, task));
-            id
+            f64::from(id)
         }
     }
 }
 
-/// Polls a task; `true` if it has completed and the reply is published. `false` also for a task
-/// that does not exist or is already being polled.
+/// Polls a task; where its answer is, or zero if it has none yet. A task that is gone, or already
+/// being polled, has none.
 #[wasm_bindgen]
-pub fn task_poll(id: u32) -> bool {
+pub fn task_poll(id: u32) -> *const u8 {
     let taken = TASKS.with_borrow_mut(|tasks| {
         let task = tasks.running.get_mut(&id)?;
         Some((task.call, task.future.take()?, task.wake.clone()))
     });
     let Some((call, mut future, alarm)) = taken else {
-        return false;
+        return std::ptr::null();
     };
     // From here on, waking requests another poll.
     alarm.rung.store(false, Ordering::Relaxed);
@@ -131,7 +136,7 @@ pub fn task_poll(id: u32) -> bool {
             TASKS.with_borrow_mut(|tasks| tasks.running.remove(&id));
             running::within(call, || drop(future));
             reply.send();
-            true
+            reply_ptr()
         }
         Poll::Pending => {
             TASKS.with_borrow_mut(|tasks| {
@@ -139,7 +144,7 @@ pub fn task_poll(id: u32) -> bool {
                     task.future = Some(future);
                 }
             });
-            false
+            std::ptr::null()
         }
     }
 }

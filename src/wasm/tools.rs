@@ -19,14 +19,15 @@ use crate::wasm::args::Args;
 use crate::wasm::call::{answered, put_update};
 use crate::wasm::chunk::chunk;
 use crate::wasm::reply::Reply;
-use crate::wasm::{buffers, handles, task};
+use crate::wasm::task::{self, Begun};
+use crate::wasm::{buffers, handles};
 
 struct Functions {
     new: fn(usize),
     drop: fn(u32),
     describe: fn(u32, bool),
-    call: fn(u32, u32, usize) -> u32,
-    offload: fn(u32, u32, usize) -> u32,
+    call: fn(u32, u32, usize) -> Begun,
+    offload: fn(u32, u32, usize) -> Begun,
 }
 
 chunk!(
@@ -151,11 +152,11 @@ pub fn tools_shell(backend: u32) -> bool {
 
 /// Calls a tool over a backend; 0 if it has completed already, else its task.
 #[wasm_bindgen]
-pub fn tools_call(id: u32, backend: u32, len: usize) -> u32 {
+pub fn tools_call(id: u32, backend: u32, len: usize) -> Begun {
     (chunk().call)(id, backend, len)
 }
 
-fn call(id: u32, backend: u32, len: usize) -> u32 {
+fn call(id: u32, backend: u32, len: usize) -> Begun {
     let asked = buffers::with_scratch(len, |message| {
         let mut args = Args::new(message);
         let input = args.text_blob()?;
@@ -199,11 +200,11 @@ fn put_changes(reply: &mut Reply, update: FilesUpdate) {
 
 /// Moves a text that is too large into a file; 0 if it has completed already, else its task.
 #[wasm_bindgen]
-pub fn tools_offload(id: u32, backend: u32, len: usize) -> u32 {
+pub fn tools_offload(id: u32, backend: u32, len: usize) -> Begun {
     (chunk().offload)(id, backend, len)
 }
 
-fn offload(id: u32, backend: u32, len: usize) -> u32 {
+fn offload(id: u32, backend: u32, len: usize) -> Begun {
     let asked = buffers::with_scratch(len, |message| {
         let mut args = Args::new(message);
         let text = args.text_blob()?;

@@ -81,7 +81,7 @@ export function now<T>(
 
 interface Waiting {
   inContext: InContext;
-  settle(): void;
+  settle(at: number): void;
   fail(error: unknown): void;
 }
 
@@ -92,16 +92,18 @@ function wake(task: number): void {
   queueMicrotask(() => {
     const who = waiting.get(task);
     if (!who) return;
+    let at: number;
     try {
-      if (!who.inContext(() => enter(() => glue.task_poll(task)))) return;
+      at = who.inContext(() => enter(() => glue.task_poll(task)));
     } catch (error) {
       waiting.delete(task);
       forget(task);
       who.fail(error);
       return;
     }
+    if (at === 0) return;
     waiting.delete(task);
-    who.settle();
+    who.settle(at);
   });
 }
 
@@ -114,7 +116,9 @@ function forget(task: number): void {
   }
 }
 
-/** Waits for a task that `start` began; 0 is one that is answered already. */
+/**
+ * Waits for what `start` began: a task, or, below zero, the place of an answer that is there already.
+ */
 export function settled<T>(
   start: () => number,
   unpack: Unpack<T>,
@@ -124,7 +128,7 @@ export function settled<T>(
   let task: number;
   try {
     task = enter(start);
-    if (task === 0) return Promise.resolve(received(unpack));
+    if (task < 0) return Promise.resolve(received(unpack, -task));
   } catch (error) {
     return Promise.reject(error);
   }
@@ -146,10 +150,10 @@ export function settled<T>(
     };
     waiting.set(task, {
       inContext: contextHere(),
-      settle() {
+      settle(at) {
         done();
         try {
-          resolve(received(unpack));
+          resolve(received(unpack, at));
         } catch (error) {
           reject(error);
         }

@@ -1,6 +1,8 @@
 //! Parses the results of a foreign backend. A field that is missing or has the wrong type is
 //! ignored or becomes an error, and an invalid path is never accepted.
 
+use std::rc::Rc;
+
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
@@ -34,9 +36,9 @@ pub fn count(object: &JsValue, name: &str) -> usize {
     number_property(object, name).unwrap_or(0.0) as usize
 }
 
-/// The error in a result, if there is one. The requested path is removed from its message, so that
-/// a router can insert another one.
-pub fn refusal(answer: &JsValue, operation: &str, path: Option<&VPath>) -> Option<Error> {
+/// The refusal in an answer, if it is one. The path asked for is taken out of its sentence, so
+/// that a router can put another in its place.
+pub fn refusal(answer: &JsValue, path: Option<&VPath>) -> Option<Error> {
     let sentence = match (answer.as_string(), property(answer, "error")) {
         (Some(text), _) => text,
         (None, Some(error)) => error
@@ -47,7 +49,6 @@ pub fn refusal(answer: &JsValue, operation: &str, path: Option<&VPath>) -> Optio
     let kind = text_property(answer, "code")
         .and_then(|code| Kind::from_code(&code))
         .unwrap_or_else(|| kind_of(&sentence));
-    let _ = operation;
     let mut error = told(kind, &sentence, path);
     if let Some(millis) = number_property(answer, "retryAfterMs").filter(|millis| *millis >= 0.0) {
         error = error.retry_after(std::time::Duration::from_secs_f64(
@@ -55,7 +56,7 @@ pub fn refusal(answer: &JsValue, operation: &str, path: Option<&VPath>) -> Optio
         ));
     }
     if let Some(cause) = property(answer, "cause") {
-        error = error.caused_by(std::rc::Rc::new(host::ForeignCause(cause)));
+        error = error.caused_by(Rc::new(host::ForeignCause(cause)));
     }
     Some(error)
 }
@@ -266,12 +267,6 @@ pub fn matches(answer: &JsValue) -> Result<GrepResult> {
         before: Vec<String>,
         after: Vec<String>,
     }
-    let strings = |one: &JsValue, name: &str| -> Vec<String> {
-        property(one, name)
-            .and_then(|value| value.dyn_into::<Array>().ok())
-            .map(|array| array.iter().filter_map(|line| line.as_string()).collect())
-            .unwrap_or_default()
-    };
     let mut found: Vec<Found> = list(answer, "matches")?
         .iter()
         .filter_map(|one| {
@@ -279,8 +274,8 @@ pub fn matches(answer: &JsValue) -> Result<GrepResult> {
                 path: VPath::parse_file(&text_property(&one, "path")?).ok()?,
                 line: number_property(&one, "line")? as u32,
                 text: text_property(&one, "text").unwrap_or_default(),
-                before: strings(&one, "before"),
-                after: strings(&one, "after"),
+                before: host::texts_property(&one, "before"),
+                after: host::texts_property(&one, "after"),
             })
         })
         .collect();
@@ -317,7 +312,7 @@ pub fn batch<T>(
 ) -> Vec<Result<T>> {
     let answer = answer.and_then(|answer| {
         answer.dyn_into::<Array>().map_err(|other| {
-            refusal(&other, operation, None).unwrap_or_else(|| {
+            refusal(&other, None).unwrap_or_else(|| {
                 Error::new(
                     Kind::Unavailable,
                     format!("{operation}() of a foreign backend answered without an array"),
@@ -360,32 +355,46 @@ pub fn batch<T>(
     paths.iter().enumerate().map(one).collect()
 }
 
-/// Parses the `capability` of a kitbag object.
-pub fn capability(own: &JsValue) -> Capability {
-    let reach = |name: &str| match text_property(own, name).as_deref() {
+/// What an object says of itself in its `capability`. What it does not say, or says in a way that
+/// is not known, is taken from `otherwise`; only the notes are its own or none.
+pub fn capability(own: &JsValue, otherwise: Capability) -> Capability {
+    let reach = |name: &str, otherwise: Reach| match text_property(own, name).as_deref() {
         Some("storage") => Reach::Storage,
         Some("instance") => Reach::Instance,
-        _ => Reach::Never,
+        Some("never") => Reach::Never,
+        _ => otherwise,
+    };
+    let says = |name: &str, otherwise: bool| {
+        property(own, name)
+            .and_then(|value| value.as_bool())
+            .unwrap_or(otherwise)
     };
     Capability {
-        create: reach("create"),
-        update: reach("update"),
-        ranged_reads: flag(own, "rangedReads"),
-        native_search: flag(own, "nativeSearch"),
+        create: reach("create", otherwise.create),
+        update: reach("update", otherwise.update),
+        ranged_reads: says("rangedReads", otherwise.ranged_reads),
+        native_search: says("nativeSearch", otherwise.native_search),
         directories: match text_property(own, "directories").as_deref() {
             Some("real") => Directories::Real,
-            _ => Directories::Implied,
+            Some("implied") => Directories::Implied,
+            _ => otherwise.directories,
         },
-        keeps_created: flag(own, "keepsCreated"),
-        keeps_mime: flag(own, "keepsMime"),
-        keeps_format: flag(own, "keepsFormat"),
-        keeps_binary: flag(own, "keepsBinary"),
-        writable: flag(own, "writable"),
-        max_file_bytes: number_property(own, "maxFileBytes").map(|bytes| bytes as u64),
-        files: match flag(own, "perCaller") {
-            true => FileSet::Unknown,
-            false => FileSet::Same,
+        keeps_created: says("keepsCreated", otherwise.keeps_created),
+        keeps_mime: says("keepsMime", otherwise.keeps_mime),
+        keeps_format: says("keepsFormat", otherwise.keeps_format),
+        keeps_binary: says("keepsBinary", otherwise.keeps_binary),
+        writable: says("writable", otherwise.writable),
+        max_file_bytes: number_property(own, "maxFileBytes")
+            .map(|bytes| bytes as u64)
+            .or(otherwise.max_file_bytes),
+        files: match property(own, "perCaller").and_then(|value| value.as_bool()) {
+            Some(true) => FileSet::Unknown,
+            Some(false) => FileSet::Same,
+            None => otherwise.files,
         },
-        notes: Vec::new(),
+        notes: host::texts_property(own, "notes")
+            .into_iter()
+            .map(Rc::from)
+            .collect(),
     }
 }
