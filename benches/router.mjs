@@ -1,5 +1,5 @@
-// What rules and routes cost: a policy with ten rules, and a composite with five mounts, against
-// the bare StateBackend beneath. Reads are timed by the thousand, in turn with the bare one.
+// The cost of rules and routes: a policy with ten rules, and a composite with five mounts, against
+// a composite without mounts. Reads are timed by the thousand, alternating between them.
 
 import { pathToFileURL } from "node:url";
 import { at } from "../scripts/lib/paths.mjs";
@@ -14,13 +14,13 @@ async function timed(call) {
   return performance.now() - began;
 }
 
-/** The best of several contenders, each in turn: what is added is less than a busy machine's noise. */
+/** The fastest run of each contender, run in turn: the added cost is below the machine's noise. */
 async function inTurn(contenders, rounds) {
   const times = contenders.map(() => []);
   for (let round = 0; round < rounds + 2; round++) {
     for (const [which, call] of contenders.entries()) {
       const took = await timed(call);
-      // The first rounds warm the compilers up.
+      // The first rounds warm up the compilers.
       if (round >= 2) times[which].push(took);
     }
   }

@@ -62,7 +62,7 @@ export interface BackendProtocolV1 {
 // biome-ignore lint/suspicious/noExplicitAny: deepagents' own types differ between its versions
 export type AnyBackend = BackendProtocolV2 | BackendProtocolV1 | { [method: string]: any };
 
-// biome-ignore lint/suspicious/noExplicitAny: methods of either version, looked at before each call
+// biome-ignore lint/suspicious/noExplicitAny: methods of either version, checked before each call
 type Loose = Record<string, any>;
 
 /** The operations of every backend with all their names; those of the first version come last. */

@@ -1,7 +1,7 @@
 // `kitbag/conformance`: tests of the behaviour that every backend must have, for kitbag's own and
 // for others. Plain code without a test framework, so that it runs in Node, in a Worker and in a
-// page. `capability` selects the cases; a backend without that property is expected to guarantee
-// everything.
+// page. `capability` selects the cases; a backend without that property is expected to have the
+// guarantees in `PROMISES`.
 
 import { batches } from "./conformance/batches.js";
 import { deleting } from "./conformance/deleting.js";

@@ -40,6 +40,7 @@ const TIMEOUT_MS = 30_000;
 
 /** Files in a repository of the Context Hub, text only. Changes become commits. */
 export class ContextHubBackend extends Backend {
+  /** @param repo Name of the repository: `owner/name`, or `name` for one of your own. */
   constructor(repo: string, options: ContextHubBackendOptions) {
     if (typeof repo !== "string" || !REPO.test(repo) || repo.includes("..") || repo.length > 200) {
       throw new TypeError(

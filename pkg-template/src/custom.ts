@@ -84,7 +84,7 @@ export interface StorageLike {
     file: FileToStore,
     condition: Condition,
   ): MaybePromise<{ version?: string | number } | false | undefined | null | void>;
-  /** Deletes a file. Return `false` if there was none, or if the condition did not hold. */
+  /** Deletes a file. Return `false` if there was none. */
   delete?(path: string, condition: Condition): MaybePromise<boolean | undefined | void>;
   /** Returns the metadata of a file without its content. Default: calls `get`. */
   stat?(path: string): MaybePromise<StoredMeta | null | undefined>;

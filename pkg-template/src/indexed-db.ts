@@ -24,7 +24,7 @@ export interface IndexedDbBackendOptions {
   writeMode?: "create" | "overwrite";
   /**
    * `"strict"` (the default): a change is acknowledged once it is on the disk. `"relaxed"`: once
-   * the operating system has it. This is faster, and loses changes only in a power failure.
+   * the operating system has it. This is faster, but a power failure can lose changes.
    */
   durability?: "strict" | "relaxed";
   /**

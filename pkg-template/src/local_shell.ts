@@ -135,7 +135,7 @@ export class LocalShellBackend extends Backend {
     return this.#running;
   }
 
-  /** Creates the folder and writes the initial files. A second call throws. */
+  /** Creates the folder and writes the initial files. Rejects if that fails or was done before. */
   async initialize(): Promise<void> {
     if (this.#initialized) {
       throw new Error(

@@ -1,4 +1,4 @@
-// Numbered lines, like the output of `cat -n`: what `read` returns in the first protocol version.
+// Numbered lines, like the output of `cat -n`: the format of `read` in the first version.
 
 const WIDTH = 6;
 const LONGEST = 5_000;

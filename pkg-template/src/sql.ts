@@ -20,7 +20,7 @@ export type SqlAnswer =
 /** Sends one statement with its values and returns its rows. It must commit by itself. */
 export type SqlQuery = (
   sql: string,
-  // biome-ignore lint/suspicious/noExplicitAny: each driver has a type of its own for values
+  // biome-ignore lint/suspicious/noExplicitAny: each driver has a different type for values
   params: any[],
 ) => SqlAnswer | PromiseLike<SqlAnswer>;
 
@@ -49,7 +49,7 @@ export interface SqlBackendOptions extends SqlTableOptions {
 
 /** A client with a method `query(sql, params)`: a pool of `pg`, PGlite, Neon. */
 export interface PostgresClient {
-  // biome-ignore lint/suspicious/noExplicitAny: clients overload it in many ways
+  // biome-ignore lint/suspicious/noExplicitAny: clients have different overloads
   query(sql: string, params?: any[]): PromiseLike<any>;
 }
 

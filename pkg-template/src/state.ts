@@ -81,6 +81,7 @@ export class StateBackend implements BackendProtocolV2 {
   readonly #mirror: Mirror | undefined;
   readonly #graphs: GraphFiles | undefined;
 
+  /** deepagents' older form: results return the changes in `filesUpdate`. */
   constructor(runtime: StateRuntime, options?: StateBackendOptions);
   constructor(options?: StateBackendOptions);
   constructor(first?: StateBackendOptions | StateRuntime, second?: StateBackendOptions) {

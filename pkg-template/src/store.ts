@@ -11,13 +11,13 @@ import { type GraphRuntime, graphContext } from "./graph/context.js";
 
 /** The methods of LangGraph's `BaseStore` that StoreBackend uses. */
 export interface StoreLike {
-  // biome-ignore-start lint/suspicious/noExplicitAny: stores differ in how they say it
+  // biome-ignore-start lint/suspicious/noExplicitAny: stores differ in their types
   get(namespace: string[], key: string): any;
   put(namespace: string[], key: string, value: Record<string, any>): any;
   delete(namespace: string[], key: string): any;
   search(namespacePrefix: string[], options?: { limit?: number; offset?: number }): any;
   batch?(operations: any): any;
-  // biome-ignore-end lint/suspicious/noExplicitAny: stores differ in how they say it
+  // biome-ignore-end lint/suspicious/noExplicitAny: stores differ in their types
 }
 
 /** Argument of a namespace function: the runtime of the running graph. */
@@ -117,6 +117,7 @@ export class StoreBackend extends Backend {
   /** Keeps the shared backend alive as long as this object. */
   protected readonly kept: unknown;
 
+  /** deepagents' older form. */
   constructor(given: StateAndStore, options?: StoreBackendOptions);
   constructor(options?: StoreBackendOptions);
   constructor(first?: StoreBackendOptions | StateAndStore, second?: StoreBackendOptions) {

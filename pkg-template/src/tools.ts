@@ -88,7 +88,10 @@ export type BackendOrFactory<R = unknown> =
 
 /** Options of `createFileTools`. */
 export interface FileToolsOptions {
-  /** Offer only these tools. Default: all that the backend supports. */
+  /**
+   * Offer only these tools. Default: all, but `execute` only if the backend can run commands. If
+   * the backend is a function, `execute` is offered only if it is named here.
+   */
   tools?: readonly FileToolName[];
   /** Descriptions that replace kitbag's own, by tool. */
   customToolDescriptions?: Partial<Record<FileToolName, string>>;
@@ -100,9 +103,9 @@ export interface FileToolsOptions {
   policy?: Policy;
   /** Refuse to edit or overwrite a file that was not read, or changed since. Default true. */
   requireReadBeforeEdit?: boolean;
-  /** Save results over this many tokens in a file. Default 20,000; null: never. */
+  /** Save results over this many tokens (4 characters) in a file. Default 20,000; null: never. */
   toolTokenLimitBeforeEvict?: number | null;
-  /** Save user messages over this many tokens in a file. Default 50,000; null: never. */
+  /** The same for user messages. Default 50,000 tokens; null: never. */
   humanMessageTokenLimitBeforeEvict?: number | null;
   /** Longest time limit that `execute` accepts, in seconds. Default 3,600. */
   maxExecuteTimeout?: number;

@@ -215,7 +215,7 @@ export class Options {
     );
   }
 
-  // biome-ignore lint/complexity/noBannedTypes: a callback of the host's, called with what its option says
+  // biome-ignore lint/complexity/noBannedTypes: callbacks have different parameters
   callback(name: string): Function | undefined {
     return this.checked(name, "a function", (value) => typeof value === "function");
   }

@@ -8,7 +8,7 @@
 import { type BigStats, builtin, codeOf, type Flags, type FsLike, RESERVED } from "./host.js";
 import type { Dir } from "./place.js";
 
-/** A claim of this age counts as abandoned, whoever made it. Normally one lasts milliseconds. */
+/** A claim of this age counts as abandoned. Normally one is held for milliseconds. */
 const STALE_MS = 60_000;
 const GENERATIONS = 1000;
 

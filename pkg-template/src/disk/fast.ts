@@ -1,6 +1,6 @@
 // Searches a folder with the host's synchronous calls, because a promise for each small file is
-// what makes a search slow. Only for hosts that can hold a directory open. Other work gets a turn
-// of the event loop every few milliseconds.
+// what makes a search slow. Only for hosts that can hold a directory open. Every few milliseconds
+// the search pauses for other work.
 
 import { Bodies } from "./bodies.js";
 import { Folder } from "./folder.js";

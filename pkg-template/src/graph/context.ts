@@ -5,9 +5,9 @@ import { configs, currentInput, type RunConfig } from "./running.js";
 
 /** The fields of a graph's runtime that backends read. */
 export interface GraphRuntime {
-  // biome-ignore lint/suspicious/noExplicitAny: what a graph's context holds is its author's business
+  // biome-ignore lint/suspicious/noExplicitAny: the author of a graph defines its context
   context?: any;
-  // biome-ignore lint/suspicious/noExplicitAny: the server says what it likes
+  // biome-ignore lint/suspicious/noExplicitAny: depends on the server
   serverInfo?: any;
   // biome-ignore lint/suspicious/noExplicitAny: differs from version to version
   executionInfo?: any;
