@@ -1,4 +1,4 @@
-// PostgresBackend over 20,000 rows in a PostgreSQL of the bench's own.
+// PostgresBackend over 20,000 rows, in a PostgreSQL server that the benchmark starts.
 
 import { dependency, kitbag, pooled } from "../tests/durable/lib.mjs";
 import { Postgres } from "../tests/durable/postgres.mjs";

@@ -1,4 +1,4 @@
-// StateBackend against deepagents' own, over real sources: the table of docs/performance.md.
+// StateBackend against deepagents' own, over real source files: the table in docs/performance.md.
 
 import { execFileSync } from "node:child_process";
 import { createRequire } from "node:module";
@@ -43,7 +43,7 @@ async function run({ print }) {
       goal,
     );
   };
-  // What takes little is timed by the score, on both sides.
+  // Short operations are timed twenty at a time, for both contenders.
   const score = async (name, call, goal) => {
     const twenty = (backend) => () => {
       for (let n = 0; n < 20; n++) call(backend);
@@ -79,7 +79,7 @@ async function run({ print }) {
 }
 
 async function paging(table, contenders, megabytes, [first, again]) {
-  // As long as lines of sources are on average.
+  // As long as an average line of source code.
   const line = "const value = read(at, count);\n";
   const text = line.repeat((megabytes * 1e6) / line.length);
   const middle = Math.floor(text.length / line.length / 2);
@@ -142,7 +142,7 @@ async function writing(table, Peer, StateBackend) {
   );
 }
 
-/** A process of its own each: import, make a backend of 100 files, search it once. */
+/** In a new process each: import, create a backend with 100 files, search it once. */
 function startUp(table) {
   const script = (specifier, make) => `
     const start = performance.now();

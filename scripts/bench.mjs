@@ -1,6 +1,6 @@
-// `npm run bench [-- NAME…]`: runs the benches and prints a table for each. Two contenders are
-// timed in turn in one process and the medians compared, so the ratio holds where milliseconds
-// do not.
+// `npm run bench [-- NAME…]`: runs the benchmarks and prints a table for each. Two contenders run
+// alternately in one process and their medians are compared, so the ratio is reproducible even
+// where the milliseconds are not.
 
 import { readdirSync } from "node:fs";
 import { cpus } from "node:os";
@@ -11,7 +11,7 @@ import { ensureAll } from "./setup.mjs";
 const all = readdirSync(at("benches"))
   .filter((name) => name.endsWith(".mjs"))
   .map((name) => name.slice(0, -".mjs".length));
-// Those with a command of their own need a browser, and are run when asked for.
+// `browser` has its own command and needs a browser, so it runs only on request.
 const byDefault = all.filter((name) => name !== "browser");
 const asked = process.argv.slice(2).filter((arg) => !arg.startsWith("-"));
 const strangers = asked.filter((name) => !all.includes(name));

@@ -1,8 +1,8 @@
-// Makes the npm package: `npm run build [-- --dev] [--testing] [--out DIR]`. Rust to wasm (a
-// primary and chunks), wasm to its glue, glue and TypeScript to the modules that are shipped, in a
-// form for each kind of runtime. `--dev` trades size and speed for a quick build, which is not cut;
-// `--testing` adds the exports that only the test-suite calls. `--sizes` bundles programs that use
-// the package, with three bundlers, and prints what each weighs.
+// Builds the npm package: `npm run build [-- --dev] [--testing] [--out DIR]`. Compiles Rust to
+// WebAssembly (a primary module and chunks), generates the glue, and bundles glue and TypeScript
+// for each kind of runtime. `--dev` is a quick build: larger, slower, and without chunks.
+// `--testing` adds exports for the test suite. `--sizes` bundles programs that use the package
+// with three bundlers and prints their sizes.
 
 import { execFileSync } from "node:child_process";
 import {
@@ -65,29 +65,29 @@ if (options.sizes) {
 }
 
 /**
- * The forms in which the WebAssembly comes: which module of `source/` compiles it, and what a
- * module of the package says of a file of it.
+ * The forms of the WebAssembly: which module of `source/` compiles it, and which code in the
+ * package refers to one of its files.
  */
 function forms() {
   const imported = (suffix) => (name) => `export { default } from "../wasm/${name}.wasm${suffix}";`;
   return {
-    /** Packed text in the modules themselves. */
+    /** Compressed strings in the modules themselves. */
     inline: {
       source: "inline",
       of: (name) => `export default ${JSON.stringify(wasm.texts[name])};`,
     },
-    /** Imported files, which Workers' tools compile. */
+    /** Imported files, compiled by the tools of Workers. */
     module: { source: "module", of: imported("") },
-    /** As Next.js's edge runtime wants them imported. */
+    /** Imported files, in the way that Next.js's edge runtime needs. */
     edge: { source: "module", of: imported("?module") },
-    /** Files beside the module, read at the first use. */
+    /** Files beside the module, read at first use. */
     file: { source: "file", of: (name) => `export default "${name}.wasm";` },
-    /** Given by the caller. */
+    /** Passed in by the caller. */
     given: { source: "given", of: (name) => `export default "${name}.wasm";` },
   };
 }
 
-/** The modules that the sources name with a `#`. */
+/** Provides the modules whose names begin with `#`. */
 function provided({ source, of }) {
   const contents = ([kind, name]) => {
     if (kind === "#build") return `export default "${wasm.build}";`;
@@ -95,7 +95,7 @@ function provided({ source, of }) {
     if (kind === "#primary") return of("kitbag");
     if (kind === "#bytes") return of(name);
     if (kind === "#part") return partOf(name, []);
-    // A chunk: the last of what it needs is its own file.
+    // A chunk: the last entry of its needs is its own file.
     const needs = wasm.needs[name];
     if (needs === undefined) throw new Error(`there is no chunk ${name} in src/wasm`);
     return partOf(needs.length > 0 ? name : undefined, needs.slice(0, -1));
@@ -124,7 +124,7 @@ function provided({ source, of }) {
   };
 }
 
-/** The module of a chunk, or of what chunks share; without a name it is in the primary. */
+/** Code of a chunk, or of a part that chunks share; without a name the part is in the primary. */
 function partOf(name, needs) {
   const lines = [`import { Chunk } from "./core/chunk.js";`];
   if (name !== undefined) lines.push(`import bytes from "#bytes/${name}";`);
@@ -137,7 +137,7 @@ function partOf(name, needs) {
   return lines.join("\n");
 }
 
-/** Modules with a class or function of the API: a file of its own each, for bundlers to drop. */
+/** Modules with a class or function of the API. Each gets its own file, so bundlers can drop it. */
 function apiModules() {
   const index = readFileSync(join(src, "index.ts"), "utf8");
   const names = [...index.matchAll(/^export (?!type)[^;]*? from "\.\/(.+)\.js";/gm)];
@@ -153,12 +153,12 @@ async function bundle() {
     logLevel: "warning",
     logOverride: { "empty-import-meta": "silent" },
     treeShaking: true,
-    // Optional peers, and the package itself, which the adapters import as their user does.
+    // Optional peers, and the package itself, which the adapters import like any user.
     external: ["node:*", "kitbag", "kitbag/*", ...peers()],
     plugins: [provided(form)],
   });
   const esm = { outdir: dist, format: "esm", splitting: true, metafile: true };
-  /** The whole package in a form: `NAME.js` and, beside it in `NAME/`, a file for each class. */
+  /** The whole package in one form: `NAME.js`, and a file for each class in `NAME/`. */
   const whole = (name, form, entry, more = {}) =>
     esbuild({
       ...common(form),
@@ -206,8 +206,8 @@ function renamed(entries, name) {
 }
 
 /**
- * Node loads one file, `core.cjs`, whether by `import` or by `require`, from `kitbag` or from
- * `kitbag/slim`: so there is one instance.
+ * Node loads one file, `core.cjs`, for `import` and `require`, of `kitbag` and `kitbag/slim`. So
+ * there is only one instance.
  */
 function forNode(names) {
   const testing = options.testing
@@ -222,7 +222,7 @@ function forNode(names) {
       ]
     : [];
   const slim = ["init", "initSync"];
-  // Not an `import` of the file: Node would look through its 200 KB for names, which takes 20 ms.
+  // Not an `import` of the file: Node would scan its 200 KB for export names, which takes 20 ms.
   const esm = (list) =>
     `import { createRequire } from "node:module";\nexport const { ${list.join(", ")} } = createRequire(import.meta.url)("./core.cjs");\n`;
   const cjs = (list) =>
@@ -234,7 +234,7 @@ function forNode(names) {
   if (testing.length > 0) writeFileSync(join(dist, "testing.js"), esm(testing));
 }
 
-/** Modules with a subpath of their own: every file in `src/adapters`, and the suite. */
+/** Modules with their own subpath: every file in `src/adapters`, and the conformance suite. */
 function subpaths() {
   const src = join(root, "pkg-template/src");
   const names = readdirSync(src, { recursive: true }).map(String);
@@ -250,7 +250,7 @@ function template() {
   return JSON.parse(readFileSync(join(root, "pkg-template/package.json"), "utf8"));
 }
 
-/** What the adapters' types are made from: the peers, linked to where they are installed. */
+/** Links the peer packages, whose types the adapters use, from where they are installed. */
 async function linkPeers() {
   const from = join(root, "tests/deps/agents");
   await ensure("npm:agents");
@@ -273,7 +273,7 @@ function declarations() {
     "--outDir",
     join(out, "types"),
   ]);
-  // For `require` under node16 resolution, where a `.d.ts` of an ES module does not count.
+  // For `require` under node16 resolution, which does not accept the `.d.ts` of an ES module.
   for (const [name, from] of [
     ["index", "index"],
     ["slim", "entry/slim"],

@@ -1,6 +1,6 @@
-// `npm run lint` checks formatting and lint of every language here; `npm run format` (`--fix`)
-// puts right what can be put right. `.ci/run` runs the checks. TypeScript is checked by the build,
-// which has the declarations of the wasm.
+// `npm run lint` checks formatting and lint rules of every language; `npm run format` (`--fix`)
+// fixes the formatting and what Biome can fix. `.ci/run` runs the checks. The build type-checks
+// the TypeScript, because it has the type declarations of the WebAssembly.
 
 import { run } from "./lib/exec.mjs";
 import { at } from "./lib/paths.mjs";

@@ -1,7 +1,7 @@
-// What a suite or a script needs on this machine, made sure of one thing at a time and only when
-// asked for: on a fresh machine with Rust and Node, `ensure("chromium")` installs a browser and
-// nothing else. Everything here may be called again and again, also by several processes at
-// once. Only Node's own modules are used, since npm packages are among the things to install.
+// Installs or builds what a suite or a script needs, one thing at a time and only on request: on a
+// new machine with Rust and Node, `ensure("chromium")` installs a browser and nothing else. All
+// functions can be called repeatedly, also by several processes at once. Only Node's own modules
+// are imported, because npm packages are among the things to install.
 
 import { existsSync, mkdirSync, readFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
@@ -22,7 +22,7 @@ function say(text) {
   process.stderr.write(`setup: ${text}\n`);
 }
 
-/** Where a command is, by a look at PATH; undefined when it is nowhere. */
+/** Path of a command, looked up in PATH; undefined if it is not found. */
 export function which(command) {
   for (const directory of (process.env.PATH ?? "").split(delimiter)) {
     const path = join(directory, command);
@@ -87,7 +87,7 @@ function lockOf(path) {
   }
 }
 
-/** Whether `node_modules` is what the lock file says. */
+/** Whether `node_modules` matches the lock file. */
 function installed(directory) {
   const wanted = lockOf(join(directory, "package-lock.json"));
   const have = lockOf(join(directory, "node_modules/.package-lock.json"));
@@ -95,7 +95,7 @@ function installed(directory) {
   return Object.entries(wanted).every(([name, entry]) => {
     if (name === "") return true;
     if (have[name]) return have[name].version === entry.version;
-    // Packages for other systems are in the lock and never installed.
+    // Packages for other systems are in the lock file and are never installed.
     return entry.optional === true || entry.peer === true;
   });
 }
@@ -103,8 +103,8 @@ function installed(directory) {
 async function npmPackages(directory) {
   if (installed(directory)) return;
   say(`installing npm packages in ${directory.slice(at().length + 1) || "."}`);
-  // Not `npm ci`: it refuses a lock whose entries for other systems have no version, which is how
-  // a registry that lacks those packages leaves them. This too installs what the lock says.
+  // Not `npm ci`: it refuses a lock file whose entries for other systems have no version, as
+  // written with a registry that lacks those packages. This command installs the locked versions.
   await must("npm", ["install", "--no-save"], { cwd: directory });
 }
 
@@ -125,7 +125,7 @@ async function apt(packages, otherwise) {
   });
 }
 
-/** A program by its variable, by usual places, or by installing it. */
+/** Path of a program: from its variable, from usual places, or after installing it. */
 async function program(variable, places, packages) {
   const set = process.env[variable];
   if (set) {
@@ -202,7 +202,7 @@ async function moto() {
   await must(join(home, "bin/pip"), ["install", "--quiet", "moto[server]==5.2.5"]);
 }
 
-/** PostgreSQL's server programs: a test starts one of its own. */
+/** Path of PostgreSQL's server programs; a test starts its own server. */
 async function postgres() {
   const places = ["17", "16", "15", "14"].map((v) => `/usr/lib/postgresql/${v}/bin/postgres`);
   await program("KITBAG_POSTGRES", [...places, "postgres"], ["postgresql"]);
@@ -233,13 +233,13 @@ const steps = {
   },
   firefox,
   webkit,
-  /** The package in `pkg/`, as it would be published. */
+  /** The package in `pkg/`, as it is published. */
   build: () => buildPackage([]),
-  /** The package in `.cache/pkg-testing/`, with the exports that only tests call. */
+  /** The package in `.cache/pkg-testing/`, with exports for the test suite. */
   "build:testing": () => buildPackage(["--testing"]),
 };
 
-/** What can be asked for, beside `npm:FOLDER`, a folder of `tests/deps` with its own packages. */
+/** What can be requested, besides `npm:FOLDER`: packages of a folder in `tests/deps`. */
 export const known = Object.keys(steps);
 
 function stepOf(name) {
@@ -258,7 +258,7 @@ function stepOf(name) {
 
 const done = new Map();
 
-/** Makes sure of one thing; once a process, one process at a time. */
+/** Provides one thing; once per process, and in one process at a time. */
 export function ensure(name) {
   let promise = done.get(name);
   if (!promise) {
@@ -271,17 +271,17 @@ export function ensure(name) {
   return promise;
 }
 
-/** Makes sure of several things, one after the other. */
+/** Provides several things, one after another. */
 export async function ensureAll(names) {
   for (const name of names) await ensure(name);
 }
 
-/** Everything that `npm run build` needs. */
+/** Provides everything that `npm run build` needs. */
 export async function ensureBuildTools() {
   await ensureAll(["npm", "wasm-bindgen", "splitter"]);
 }
 
-/** The matching wasm-bindgen, once `ensureBuildTools` has run. */
+/** Path of the matching wasm-bindgen, after `ensureBuildTools`. */
 export function wasmBindgen() {
   return which("wasm-bindgen") ?? "wasm-bindgen";
 }

@@ -1,5 +1,5 @@
-// `npm start`: installs what is missing, builds the package, and serves the playground of `www/`
-// on this machine only. The playground imports the built package by its name, as anyone would.
+// `npm start`: installs what is missing, builds the package, and serves the playground in `www/`,
+// on this machine only. The playground imports the built package by name, like any user.
 
 import { mkdirSync, rmSync, symlinkSync } from "node:fs";
 import { parseArgs } from "node:util";
@@ -29,7 +29,7 @@ const server = await createServer({
   configFile: false,
   cacheDir: at(".cache/vite"),
   logLevel: "warn",
-  // A port in use is passed over for the next one.
+  // If a port is in use, the next one is tried.
   server: { host: "127.0.0.1", port: Number(values.port), fs: { allow: [at()] } },
 });
 await server.listen();

@@ -1,6 +1,6 @@
-// `npm test`: every suite, in parallel as far as they bear it, and one line at the end that
-// counts all of them. `npm test -- NAME…` runs some, `--list` names them, `--dev` is content
-// with a quick build; `npm run soak` runs the long loops instead.
+// `npm test`: runs every suite, in parallel where possible, and prints the totals in one line.
+// `npm test -- NAME…` runs some, `--list` prints their names, `--dev` uses a quick build;
+// `npm run soak` runs the long loops instead.
 
 import { mkdirSync, openSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
@@ -58,7 +58,7 @@ if (totals.passed + totals.failed === 0) totals.failed = 1;
 process.exitCode = totals.failed > 0 ? 1 : 0;
 console.log(`${totals.passed} passed, ${totals.failed} failed`);
 
-/** Starts suites as places and resources come free; the longest first. */
+/** Starts suites when slots and resources are free, the longest first. */
 async function runAll() {
   const places = Number(flags.jobs) || Math.min(4, availableParallelism());
   const waiting = [...suites].sort((a, b) => lengthOf(b) - lengthOf(a));
@@ -80,7 +80,7 @@ async function runAll() {
 }
 
 function lengthOf(suite) {
-  // A suite nobody has timed yet is taken for a long one; those that run alone come last.
+  // A suite without a recorded time counts as a long one; those that run alone come last.
   return suite.alone ? -1 : (durations[suite.name] ?? 60);
 }
 
@@ -95,7 +95,7 @@ function fits(suite, running) {
 async function runOne(suite) {
   const began = performance.now();
   const seconds = () => (performance.now() - began) / 1000;
-  // The log of an earlier run must not be taken for this one's.
+  // The log of an earlier run must not be mistaken for one of this run.
   rmSync(results(`${suite.name}.log`), { force: true });
   try {
     await ensureAll(suite.needs);
@@ -109,7 +109,7 @@ async function runOne(suite) {
   return { name: suite.name, seconds: seconds(), ...result };
 }
 
-/** Runs a suite in a child; its output goes to its log. */
+/** Runs a suite in a child process and writes its output to its log. */
 function inChild(suite) {
   const log = results(`${suite.name}.log`);
   const resultFile = results(`${suite.name}.json`);
@@ -124,7 +124,7 @@ function inChild(suite) {
     let late = false;
     const timer = setTimeout(() => {
       late = true;
-      // First a word, so that it can end the groups of its own children; then the hard end.
+      // First SIGTERM, so that it can end its own children, then SIGKILL.
       end(child, "SIGTERM");
       setTimeout(() => end(child), 2000).unref();
     }, minutes * 60_000);

@@ -1,7 +1,7 @@
-// The same work by kitbag and by others. Each contender makes its store of a corpus, and then
-// answers the same questions with results of the same shape: paths with sizes and times for
-// `ls` and `glob`, matching lines with their numbers for `grep`, a page of lines for `read`.
-// `load` gets a contender's code; what it answers opens the store.
+// The same work with kitbag and with other libraries. Each contender stores a corpus, and then
+// returns results of the same form: paths with sizes and times for `ls` and `glob`, matching lines
+// with their numbers for `grep`, a page of lines for `read`. The first function loads the code of
+// a contender and returns a second one, which opens the store.
 
 import { createStore, entries, get, setMany } from "idb-keyval";
 import { corpus } from "./corpus.mjs";
@@ -43,7 +43,7 @@ function opened(files) {
   };
 }
 
-/** As one would write it with care over idb-keyval: metadata apart from bodies, writes batched. */
+/** Careful code over idb-keyval: metadata is kept apart from bodies, and writes are batched. */
 async function idbKeyval() {
   return openKeyval;
 }
@@ -105,14 +105,14 @@ async function openKeyval() {
   };
 }
 
-/** A whole file system, over IndexedDB or over OPFS. */
+/** A complete file system, over IndexedDB or over OPFS. */
 function zenfs(configuration) {
   return async () => {
     const { configureSingle, fs } = await import("@zenfs/core");
     const backends = await import("@zenfs/dom");
     return async () => {
-      // What it would read ahead into memory is left out: over OPFS that is every file, and over
-      // IndexedDB it finds nothing (1.1.7) and writes an empty root over what is stored.
+      // Preloading into memory is off: over OPFS it would load every file, and over IndexedDB it
+      // finds nothing (1.1.7) and overwrites the stored root with an empty one.
       const disableAsyncCache = true;
       await configureSingle({ ...(await configuration(backends)), disableAsyncCache });
       return ofNodeLike(fs);
@@ -174,7 +174,7 @@ function ofNodeLike(fs) {
   };
 }
 
-/** What the browser gives, asked in the quickest way found: what anything over OPFS comes to. */
+/** The browser's own API, in the fastest way found: the lower limit for anything over OPFS. */
 function ofHandles(root) {
   const inside = (dir) => Array.fromAsync(dir.values());
   const look = async (path, handle) => ({ path, file: await handle.getFile() });
@@ -259,7 +259,7 @@ export const CONTENDERS = {
   "kitbag OPFS, exclusive": ofBackend(
     ({ OpfsBackend }) => new OpfsBackend({ root: `${OPFS_PLACE}-exclusive`, exclusive: true }),
   ),
-  // The next two find the files that "kitbag OPFS" has stored.
+  // The next two use the files that "kitbag OPFS" has stored.
   "OPFS itself": async () => async () => ofHandles(await directory()),
   "@zenfs/dom OPFS": zenfs(async ({ WebAccess }) => ({
     backend: WebAccess,
@@ -279,11 +279,11 @@ export async function fill(name) {
   return (await timed(() => store.fill()))[0];
 }
 
-/** One question, asked of a store that this page has just opened, and then again. */
+/** Times one operation on a store that this page has just opened, and then repeats it. */
 export async function ask({ name, question, argument, again = 0 }) {
   const open = await CONTENDERS[name]();
   const store = await open();
-  // The way to the store is open, as it is after an agent's first call.
+  // The connection is open, as it is after an agent's first call.
   await store.ls("/src/dir99");
   const [first, answer] = await timed(() => store[question](argument));
   const later = [];
@@ -291,7 +291,7 @@ export async function ask({ name, question, argument, again = 0 }) {
   return { first, later, size: answer.length };
 }
 
-/** The same as the first thing that a page does; opening the store counts, its code does not. */
+/** Times the first operation of a page, including opening the store, but not loading its code. */
 export async function askAtOnce({ name, question, argument }) {
   const open = await CONTENDERS[name]();
   const [took, answer] = await timed(async () => (await open())[question](argument));

@@ -1,6 +1,6 @@
-// `npm run bench:browser [-- 'NAME;…']`: 10,000 files of 50 MB and one of 20 MB in one Chromium,
-// each question asked of every contender in turn, in a page that has just been opened. Ends with
-// 1 where a limit is missed, or where another storage is quicker than kitbag on the same ground.
+// `npm run bench:browser [-- 'NAME;…']`: 10,000 files of 50 MB in all and one of 20 MB in Chromium.
+// Every contender answers each question in turn, in a new page. Exits with 1 if a limit is missed,
+// or if another library is faster than kitbag on the same storage.
 
 import { existsSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
@@ -15,25 +15,24 @@ import { serve } from "../../tests/browser/lib/server.mjs";
 
 const here = dirname(fileURLToPath(import.meta.url));
 const ROUNDS = 7;
-/** Whoever takes longer is asked once; nobody would wait for more. */
+/** A contender that takes longer (ms) is asked only once. */
 const SLOW = 5_000;
 
-/** Who stands on the same ground as one of kitbag's storages, and when the clock starts. */
+/** Contenders on the same storage as one of kitbag's backends, and which time is compared. */
 const GROUNDS = [
   { ours: "kitbag IndexedDB", others: ["idb-keyval", "@zenfs/dom IndexedDB"], judged: "first" },
-  // zenfs reads the whole tree when it opens, and does not look again: what it answers after
-  // that is what it remembers, whatever other tabs have written. So opening counts here.
-  // Where others may write, the browser is asked about each file. A limit that the browser itself
-  // misses, asked for nothing else, cannot be kept.
+  // zenfs reads the whole tree when it opens, and later answers from that copy, whatever other tabs
+  // have written. So its opening time counts here. If others may write, kitbag asks the browser
+  // about each file; a limit that the browser's own API misses too cannot be met.
   { ours: "kitbag OPFS", others: ["@zenfs/dom OPFS"], judged: "opening", floor: "OPFS itself" },
   { ours: "kitbag OPFS, exclusive", others: ["@zenfs/dom OPFS"], judged: "opening" },
 ];
-/** They work on the files that "kitbag OPFS" has stored. */
+/** Contenders that use the files stored by "kitbag OPFS". */
 const GUESTS = ["OPFS itself", "@zenfs/dom OPFS"];
-/** How much slower than the browser itself kitbag may be, where that decides. */
+/** How much slower than the browser's own API kitbag may be, if that decides. */
 const FLOOR = 1.25;
 
-/** What is asked, and the limits in milliseconds for a store that is open. */
+/** The operations, with limits in milliseconds for an open store. */
 const QUESTIONS = [
   {
     title: "`ls` of a directory of 100",
@@ -64,7 +63,7 @@ await build({
 const server = await serve({ mounts: { "/bench/": folder } });
 const browser = await launch("chromium");
 
-/** Asks in a page of its own. */
+/** Calls a function in a new page. */
 async function inPage(name, argument) {
   const page = await browser.page(`${server.origin}/pages/blank.html`);
   try {
@@ -83,7 +82,7 @@ function shown(ms) {
   return ms < 10 ? ms.toFixed(1) : Math.round(ms).toLocaleString("en");
 }
 
-/** Stores the corpus; what cannot is told, and left out. */
+/** Stores the corpus with each contender. */
 async function filled(names) {
   const there = [];
   for (const name of names) {
@@ -98,7 +97,7 @@ async function filled(names) {
   return there;
 }
 
-/** Asks everybody in turn; the order changes, since the last one leaves the system's cache warm. */
+/** Asks all in turn. The order alternates, because each one leaves the system's cache warm. */
 async function asked({ question, argument, size, title }, names) {
   const seen = new Map(names.map((name) => [name, { opening: [], first: [], again: [] }]));
   for (let round = 0; round < ROUNDS; round++) {

@@ -1,4 +1,4 @@
-// Two contenders in turn in one process, and a table of what came of it.
+// Times two contenders alternately in one process, and prints the results as a table.
 
 export function median(numbers) {
   const sorted = [...numbers].sort((a, b) => a - b);
@@ -12,7 +12,7 @@ function time(run) {
   return performance.now() - start;
 }
 
-/** Medians of `peer` and `ours`, run in turn `rounds` times after three that are not counted. */
+/** Medians of `peer` and `ours`, run alternately `rounds` times after three warm-up rounds. */
 export async function compare(peer, ours, rounds = 9) {
   const times = { peer: [], ours: [] };
   for (let round = -3; round < rounds; round++) {
@@ -28,7 +28,7 @@ export async function compare(peer, ours, rounds = 9) {
 const digits = (value) => (value >= 100 ? 0 : value >= 10 ? 1 : value >= 1 ? 2 : 4);
 const shown = (value) => value.toFixed(digits(value));
 
-/** A table with a ratio and a goal a row. */
+/** A table with a ratio and a goal in each row. */
 export class Table {
   #rows = [];
   #peer;

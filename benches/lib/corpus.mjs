@@ -1,5 +1,5 @@
-// A corpus of real sources, gathered from the packages that are installed here anyway. What a
-// machine wrote (bundles, source maps: lines of a hundred kilobytes) is no source.
+// A corpus of real source files from the installed packages. Generated files (bundles, source maps:
+// lines of a hundred kilobytes) are left out.
 
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
@@ -23,7 +23,7 @@ function* textFiles(dir, under) {
   }
 }
 
-/** Up to so many files and bytes, as a record of path to text. */
+/** At most so many files and bytes, as a record of path to text. */
 export function corpus(maxFiles, maxBytes) {
   const files = {};
   let count = 0;

@@ -1,5 +1,5 @@
-// The protocol's two versions, each seen as the other. An adapted object never throws: whatever
-// the one behind it throws becomes `{ error, code: "unavailable" }` with the cause kept.
+// Adapters between the protocol's two versions. An adapted object never throws: an exception of the
+// adapted backend becomes `{ error, code: "unavailable" }` with a `cause`.
 
 import { messageOf } from "./core/checks.js";
 import { numbered, unnumbered } from "./numbered.js";
@@ -28,25 +28,34 @@ import type {
   WriteResult,
 } from "./types.js";
 
-/** The protocol's first version: texts and bare arrays. */
+/** The protocol's first version, which returns plain text and arrays. */
 export interface BackendProtocolV1 {
+  /** Lists one directory level. */
   lsInfo(path: string): MaybePromise<FileInfo[]>;
+  /** Reads numbered lines; `offset` counts from 0, `limit` is a number of rows. */
   read(filePath: string, offset?: number, limit?: number): MaybePromise<string>;
+  /** Returns a file as it is stored. Throws on failure. */
   readRaw(filePath: string): MaybePromise<FileData>;
+  /** Searches files for a regular expression. A string result is an error message. */
   grepRaw(
     pattern: string,
     path?: string | null,
     glob?: string | null,
   ): MaybePromise<GrepMatch[] | string>;
+  /** Finds files whose path matches a pattern. */
   globInfo(pattern: string, path?: string): MaybePromise<FileInfo[]>;
+  /** Writes a text file. */
   write(filePath: string, content: string): MaybePromise<WriteResult>;
+  /** Replaces a literal text in a file. */
   edit(
     filePath: string,
     oldString: string,
     newString: string,
     replaceAll?: boolean,
   ): MaybePromise<EditResult>;
+  /** Stores files as bytes. */
   uploadFiles?(files: Array<[string, Uint8Array]>): MaybePromise<FileUploadResponse[]>;
+  /** Returns files as bytes. */
   downloadFiles?(paths: string[]): MaybePromise<FileDownloadResponse[]>;
 }
 
@@ -54,10 +63,10 @@ export interface BackendProtocolV1 {
 // biome-ignore lint/suspicious/noExplicitAny: deepagents' own types differ between its versions
 export type AnyBackend = BackendProtocolV2 | BackendProtocolV1 | { [method: string]: any };
 
-// biome-ignore lint/suspicious/noExplicitAny: methods of either version, looked at before each call
+// biome-ignore lint/suspicious/noExplicitAny: methods of either version, checked before each call
 type Loose = Record<string, any>;
 
-/** The operations every backend has, by each of their names; those of the first version come last. */
+/** The operations of every backend with all their names; those of the first version come last. */
 const NAMES = {
   ls: ["ls", "lsInfo", "ls_info"],
   read: ["read"],
@@ -81,7 +90,7 @@ export function isBackend(object: unknown): object is BackendProtocolV1 | Backen
   }
 }
 
-/** What was thrown, as a result. */
+/** An exception as a result. */
 function thrown(error: unknown): Failure {
   const failure: Failure = { error: messageOf(error), code: "unavailable" };
   Object.defineProperty(failure, "cause", { value: error, enumerable: false });
@@ -96,12 +105,12 @@ async function safely<T>(work: () => T | Promise<T>): Promise<T> {
   }
 }
 
-/** The name under which an object has an operation. */
+/** The name of an object's method for an operation. */
 function nameIn(object: object, operation: "ls" | "grep" | "glob"): string {
   return NAMES[operation].find((name) => has(object, name)) ?? operation;
 }
 
-/** An answer without what is null, since Python's package fills every field that has no value. */
+/** Removes null fields, because the Python package fills every missing field with null. */
 function filled<T>(answer: unknown): T {
   if (typeof answer !== "object" || answer === null || Array.isArray(answer)) return answer as T;
   const fields = Object.entries(answer);
@@ -109,7 +118,7 @@ function filled<T>(answer: unknown): T {
   return Object.fromEntries(fields.filter(([, value]) => value !== null)) as T;
 }
 
-/** A listing or matches, under the name they have here; `others` are those of Python's package. */
+/** A listing or matches under the field `name`; `others` are the Python package's field names. */
 function only<K extends string, T>(name: K, answer: unknown, ...others: string[]): T {
   if (Array.isArray(answer)) return { [name]: answer } as T;
   if (typeof answer === "string") return { error: answer } as T;
@@ -118,13 +127,13 @@ function only<K extends string, T>(name: K, answer: unknown, ...others: string[]
   return (other === undefined || it[name] !== undefined ? it : { ...it, [name]: it[other] }) as T;
 }
 
-/** What was changed, with Python's name for it. */
+/** The result of a change; also reads the Python package's field `files_update`. */
 function changed<T>(answer: unknown): T {
   const it = filled<Loose>(answer);
   return (it?.files_update === undefined ? it : { ...it, filesUpdate: it.files_update }) as T;
 }
 
-/** A page as Python's package answers it: `file_data` with text, or base64. */
+/** A page; also in the form of the Python package: `file_data` with text or base64. */
 function pageOf(answer: unknown): ReadResult {
   const it = filled<Loose>(answer);
   const data = it?.file_data as Loose | undefined;
@@ -272,8 +281,9 @@ export function adaptBackendProtocol(backend: AnyBackend): BackendProtocolV2 {
 }
 
 /**
- * Asks the first version for a text. Some take the pattern as it stands and some as a regular
- * expression, so where that makes a difference both are asked, and what holds the text is kept.
+ * Searches for a literal text with the first version's `grepRaw`. Some implementations take the
+ * pattern literally and some as a regular expression. If that makes a difference, this calls it
+ * both ways and keeps the lines that contain the text.
  */
 async function literally(
   it: Loose,
@@ -296,12 +306,13 @@ async function literally(
   return refusal ?? [...found.values()];
 }
 
-/** Rows that are asked for at most. */
+/** Upper limit of the rows that are requested. */
 const MOST_ROWS = 1 << 24;
 
 /**
- * A page out of the numbered text of the first version. A long line takes several rows there, and
- * nothing is said of what follows: more rows are asked for until the page is whole.
+ * Extracts a page from the numbered text of the first version. A long line takes several rows
+ * there, and nothing says whether more lines follow. So more rows are requested until the page is
+ * complete.
  */
 async function readV1(
   answer: string,
@@ -331,14 +342,14 @@ async function readV1(
   };
 }
 
-/** Lines of a stored file, as the second version reads them. */
+/** Lines of a stored file, as the second version returns them. */
 function page(filePath: string, raw: ReadRawResult, offset?: number, limit?: number): ReadResult {
   if (failed(raw) || raw.data === undefined) return raw as ReadResult;
   const whole = new StateBackend({ files: { [filePath]: raw.data as FileInput } });
   return whole.read(filePath, offset, limit);
 }
 
-/** A backend of either version that can run commands as one of the second. */
+/** Adapts a backend of either version that can run commands to the second. */
 export function adaptSandboxProtocol(sandbox: AnyBackend): SandboxBackendProtocolV2 {
   const adapted = adaptBackendProtocol(sandbox) as SandboxBackendProtocolV2 & Loose;
   const it = sandbox as Loose;
@@ -358,13 +369,13 @@ export function adaptSandboxProtocol(sandbox: AnyBackend): SandboxBackendProtoco
   return adapted;
 }
 
-/** What is thrown where the first version has no place for a refusal. */
+/** Throws, because the first version has no other way to report this error. */
 function refuse(failure: Failure): never {
   const error = new Error(failure.error, { cause: failure.cause });
   throw Object.assign(error, { code: failure.code });
 }
 
-/** A view of a backend in the protocol's first version. */
+/** Adapts a backend to the protocol's first version. */
 export function toV1(backend: AnyBackend): BackendProtocolV1 {
   const v2 = adaptBackendProtocol(backend) as BackendProtocolV2 & Loose;
   const it = backend as Loose;

@@ -1,5 +1,5 @@
-// The methods of every backend that answers with promises. A class of its own adds only its
-// options; what an operation means stands in wasm.
+// The methods of every asynchronous backend. A subclass only reads its options; the operations
+// are implemented in WebAssembly.
 
 import { later, Op, received } from "./core/call.js";
 import { callOptions, refused } from "./core/checks.js";
@@ -29,7 +29,7 @@ import type {
   WriteResult,
 } from "./types.js";
 
-/** Asks a backend by its handle, unless an argument or option is refused. */
+/** Starts an operation on the backend's handle, or returns a refusal of its arguments. */
 export function asked<T extends object>(
   self: object,
   operation: number,
@@ -46,27 +46,40 @@ export function asked<T extends object>(
   return later(handleOf(self), operation, unpackIt, read) as Promise<T>;
 }
 
-/** What a backend can promise. */
+/** Returns the capability of the backend with this handle. */
 export function capabilityOf(handle: number): Capability {
   enter(() => glue.call_now(handle, Op.capability, 0, -1));
   return received(unpack.unpackCapability) as Capability;
 }
 
-/** Every backend whose answers are promises. */
+/**
+ * Base class of every backend whose methods return promises. Methods do not reject because of
+ * their arguments or the storage: they return `{ error, code }`.
+ */
 export abstract class Backend implements BackendProtocolV2 {
   constructor(handle: number) {
     own(this, handle);
   }
 
-  /** What this backend can promise. */
+  /** What this backend guarantees and supports. */
   get capability(): Capability {
     return capabilityOf(handleOf(this));
   }
 
+  /**
+   * Lists one directory level, in byte order; paths of directories end with `/`. A missing
+   * directory gives an empty listing.
+   */
   ls(path: string, options?: CallOptions): Promise<LsResult> {
     return asked(this, Op.ls, () => ask.askLs(path), unpack.unpackLs, options);
   }
 
+  /**
+   * Reads lines of a text file. A binary file is returned complete, as a `Uint8Array`.
+   *
+   * @param offset First line, counted from 0. Default 0.
+   * @param limit Most lines to return. Default 500. `nextOffset` of the result continues the read.
+   */
   read(
     filePath: string,
     offset?: number,
@@ -82,10 +95,21 @@ export abstract class Backend implements BackendProtocolV2 {
     );
   }
 
+  /** Returns a file as it is stored, with its MIME type and times. */
   readRaw(filePath: string, options?: CallOptions): Promise<ReadRawResult> {
     return asked(this, Op.readRaw, () => ask.askFile(filePath), unpack.unpackReadRaw, options);
   }
 
+  /**
+   * Searches files for a literal text, or with `options.regex` for a regular expression, line by
+   * line. Binary files are skipped. Matches are ordered by path and line.
+   *
+   * @param path File or directory to search. Default `/`.
+   * @param glob Searches only matching files. Without `/` it is matched against file names, with
+   *   `/` against the path below `path`.
+   * @param maxCount Most matches to return; if there are more, `truncated` is set. Default: no
+   *   limit but 128 MiB of results.
+   */
   grep(
     pattern: string,
     path?: string | null,
@@ -97,10 +121,20 @@ export abstract class Backend implements BackendProtocolV2 {
     return asked(this, Op.grep, request, unpack.unpackGrep, options);
   }
 
+  /**
+   * Finds files whose path below `path` (default `/`) matches a pattern, newest first. `*` and `?`
+   * match inside a segment, `**` also matches `/`, and `{a,b}`, `[abc]`, `[!a]` and `\` work as
+   * usual. A pattern without `/` matches only directly below `path`.
+   */
   glob(pattern: string, path?: string, options?: CallOptions): Promise<GlobResult> {
     return asked(this, Op.glob, () => ask.askGlob(pattern, path), unpack.unpackGlob, options);
   }
 
+  /**
+   * Creates a file. If it exists, the call fails with `already_exists`, or replaces it with
+   * `writeMode: "overwrite"`. Bytes are stored unchanged. For a path with a binary type, such as
+   * `.png`, a string must be base64 or a `data:` URL.
+   */
   write(
     filePath: string,
     content: string | Uint8Array,
@@ -115,6 +149,13 @@ export abstract class Backend implements BackendProtocolV2 {
     );
   }
 
+  /**
+   * Replaces a literal text. `oldString` must occur exactly once, unless `replaceAll` (default
+   * false) is true. If it is not found, differences in line endings are ignored.
+   *
+   * With two `Uint8Array`s the whole file must equal `oldString` and becomes `newString`; otherwise
+   * the result is `conflict`.
+   */
   edit(
     filePath: string,
     oldString: string | Uint8Array,
@@ -126,6 +167,7 @@ export abstract class Backend implements BackendProtocolV2 {
     return asked(this, Op.edit, request, unpack.unpackEdit(filePath), options);
   }
 
+  /** Deletes a file, or a directory with everything below it. The root cannot be deleted. */
   delete(filePath: string, options?: DeleteOptions): Promise<DeleteResult> {
     return asked(
       this,
@@ -136,6 +178,7 @@ export abstract class Backend implements BackendProtocolV2 {
     );
   }
 
+  /** Stores files as bytes, replacing existing ones. Returns a result for each, in order. */
   async uploadFiles(
     files: Array<[string, Uint8Array]>,
     options?: CallOptions,
@@ -152,6 +195,7 @@ export abstract class Backend implements BackendProtocolV2 {
     return Array.isArray(answer) ? answer : unpack.refusedBatch(batch, answer);
   }
 
+  /** Returns the bytes of files. Returns a result for each path, in order. */
   async downloadFiles(paths: string[], options?: CallOptions): Promise<FileDownloadResponse[]> {
     const batch = ask.lookAtDownloads(paths);
     const request = () => ask.askDownload(batch.sound);
@@ -167,10 +211,10 @@ export abstract class Backend implements BackendProtocolV2 {
   }
 }
 
-/** How a command is to run. */
+/** Options of `execute`. Here `timeoutMs` (milliseconds) is the time limit of the command. */
 export interface ExecuteOptions extends CallOptions {}
 
-/** Runs a command by a backend's handle. */
+/** Runs a command on the backend's handle. */
 export function executeBy(
   self: object,
   command: string,
@@ -183,8 +227,8 @@ export function executeBy(
 }
 
 /**
- * Gives an object `id` and `execute` where its backend can run commands. Where it cannot,
- * neither exists at all, since callers test for them.
+ * Adds `id` and `execute` to an object whose backend can run commands. For other backends neither
+ * property exists, because callers test for them.
  */
 export function addShell(self: object): void {
   const id = enter(() => glue.shell_id(handleOf(self)));

@@ -1,4 +1,4 @@
-// CompositeBackend: several backends as one tree.
+// CompositeBackend: several backends in one tree.
 
 import router from "#chunk/router";
 import type { AnyBackend as Any } from "./adapt.js";
@@ -11,7 +11,7 @@ import { enter, glue } from "./core/instance.js";
 import { begin, finish, putText, putU32, sent } from "./core/message.js";
 import type { ExecuteResponse } from "./types.js";
 
-/** Any object that is a backend: of ours, or with the protocol's methods of either version. */
+/** Any object with the methods of a backend, kitbag's or another, of either protocol version. */
 export type AnyBackend = Any;
 
 function make(defaultBackend: unknown, routes: unknown): { handle: number; prefixes: string[] } {
@@ -53,24 +53,28 @@ function make(defaultBackend: unknown, routes: unknown): { handle: number; prefi
   return { handle, prefixes: entries.map(([prefix]) => shown(prefix)) };
 }
 
-/** A prefix as the router knows it. */
+/** A prefix in the router's canonical form. */
 function shown(prefix: string): string {
   const segments = prefix.split("/").filter((segment) => segment !== "" && segment !== ".");
   return `/${segments.join("/")}/`;
 }
 
-/** Several backends as one tree: the longest prefix that fits a path decides whose it is. */
+/** Several backends in one tree. The longest prefix that matches a path selects the backend. */
 export class CompositeBackend extends Backend {
-  /** The mounted prefixes. */
+  /** The mounted prefixes, in canonical form, such as `/memories/`. */
   readonly routePrefixes: string[];
-  /** Which machine the default backend is, where it can run commands. */
+  /** Identifies the machine of the default backend, if it can run commands. */
   declare readonly id?: string;
-  /** Runs a command in the default backend, where it can. */
+  /** Runs a command in the default backend, if it can run commands. */
   declare readonly execute?: (
     command: string,
     options?: ExecuteOptions,
   ) => Promise<ExecuteResponse>;
 
+  /**
+   * @param defaultBackend Backend of all paths below no prefix.
+   * @param routes Backends by path prefix, such as `{ "/memories/": backend }`.
+   */
   constructor(defaultBackend: AnyBackend, routes: Record<string, AnyBackend>) {
     const made = make(defaultBackend, routes);
     super(made.handle);

@@ -1,7 +1,7 @@
-// `kitbag/conformance`: the behaviours that any backend must show, for kitbag's own backends and
-// for whoever writes one. Plain code without a test framework, so that it runs in Node, in a
-// Worker and in a page alike. Which cases are run depends on what the backend promises
-// (`capability`); a backend without that property is taken to promise everything.
+// `kitbag/conformance`: tests of the behaviour that every backend must have, for kitbag's own and
+// for others. Plain code without a test framework, so that it runs in Node, in a Worker and in a
+// page. `capability` selects the cases; a backend without that property is expected to have the
+// guarantees in `PROMISES`.
 
 import { batches } from "./conformance/batches.js";
 import { deleting } from "./conformance/deleting.js";
@@ -20,44 +20,49 @@ import type { BackendProtocolV2, Capability } from "./types.js";
 
 export type { Case, Promised } from "./conformance/subject.js";
 
-/** What a factory is asked for: an empty backend whose `write` behaves so. */
+/** Argument of the factory, which must return an empty backend. */
 export interface Wanted {
+  /** What the backend's `write` must do if the file exists. */
   writeMode: "create" | "overwrite";
 }
 
+/** Options of `runConformance`. */
 export interface ConformanceOptions {
-  /** What the backend promises, where it does not say so itself by `capability`. */
+  /** What the backend guarantees. Overrides the backend's own `capability`. */
   capability?: Partial<Capability>;
   /**
-   * Whether behaviours beyond deepagents' own protocol are asked for: `code` beside `error`, the
-   * fifth argument of `grep`, refusals instead of exceptions. By default, of backends that have
+   * Whether to test behaviour that kitbag adds to deepagents' protocol: `code` beside `error`, the
+   * fifth argument of `grep`, results instead of exceptions. Default: true if the backend has
    * `capability`.
    */
   extras?: boolean;
-  /** The modes of `write` that the factory can make. Both by default. */
+  /** The modes of `write` that the factory supports. Default: both. */
   writeModes?: ReadonlyArray<Wanted["writeMode"]>;
-  /** Only the cases whose name contains one of these. */
+  /** Run only cases whose name contains one of these. Default: all. */
   only?: readonly string[];
-  /** Cases to leave out by name, each with the reason. */
+  /** Cases to skip: their name, and the reason. Default: none. */
   except?: Readonly<Record<string, string>>;
-  /** After so many milliseconds a case has failed. 30,000 unless said otherwise. */
+  /** Time limit of a case, in milliseconds. Default 30,000. */
   timeoutMs?: number;
-  /** Called after each case. */
+  /** Called after each case; `failure` is undefined if it passed. */
   report?(name: string, failure: string | undefined): void;
-  /** Called with each backend once its case is over. */
+  /** Called with each backend after its case. */
   dispose?(backend: BackendProtocolV2): unknown;
 }
 
+/** Result of `runConformance`. */
 export interface ConformanceReport {
+  /** Number of passed cases. */
   passed: number;
+  /** Number of failed cases. */
   failed: number;
-  /** One text a failure, beginning with the name of its case. */
+  /** One message per failure, beginning with the name of the case. */
   failures: string[];
-  /** Cases that the backend does not promise enough for, or that `except` named. */
+  /** Skipped cases: the backend does not guarantee enough for them, or `except` named them. */
   leftOut: string[];
 }
 
-/** Every case, in the order in which they are run. */
+/** Returns every case, in the order in which they run. */
 export function conformanceCases(): Case[] {
   return [
     ...paths,
@@ -74,7 +79,7 @@ export function conformanceCases(): Case[] {
   ];
 }
 
-/** Runs the cases, each on a fresh and empty backend that `makeBackend` gives. */
+/** Runs the cases, each on a new, empty backend from `makeBackend`. */
 export async function runConformance(
   makeBackend: (wanted: Wanted) => BackendProtocolV2 | Promise<BackendProtocolV2>,
   options: ConformanceOptions = {},

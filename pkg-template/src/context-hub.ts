@@ -1,5 +1,5 @@
-// ContextHubBackend: files in a repo of LangSmith's Context Hub. A client of the `langsmith`
-// package is used as it is; without one, the few requests that are needed are made here.
+// ContextHubBackend: files in a repository of LangSmith's Context Hub, through a client of the
+// `langsmith` package or, with an `apiKey`, through the few requests that are implemented here.
 
 import chunk from "#chunk/hub";
 import { Backend } from "./backend.js";
@@ -7,12 +7,14 @@ import { messageOf, Options } from "./core/checks.js";
 import { sealClass } from "./core/handle.js";
 import { enter, glue } from "./core/instance.js";
 
-/** An entry of a repo. `null` in a push removes it. */
+/** An entry of a repository. In a push, `null` removes it. */
 export type HubEntry = { type: "file"; content: string } | { type: string; repo_handle?: string };
 
-/** As much of `langsmith`'s client as is needed. */
+/** The methods of `langsmith`'s client that ContextHubBackend uses. */
 export interface HubClient {
+  /** Returns the newest commit of a repository and all its entries. */
   pullAgent(identifier: string): Promise<{ commit_hash: string; files: Record<string, HubEntry> }>;
+  /** Commits changes on top of `parentCommit`. */
   pushAgent(
     identifier: string,
     // biome-ignore lint/suspicious/noExplicitAny: langsmith's own entries are of narrower types
@@ -20,14 +22,15 @@ export interface HubClient {
   ): Promise<string>;
 }
 
+/** Options of ContextHubBackend: either `client` or `apiKey`. */
 export interface ContextHubBackendOptions {
-  /** A client of the `langsmith` package, or any object of its shape. */
+  /** A client of the `langsmith` package, or any object with its two methods. */
   client?: HubClient;
-  /** In place of `client`: the key to speak to the Hub with. */
+  /** Instead of `client`: the API key of the Hub. */
   apiKey?: string;
-  /** With `apiKey`: where the Hub is. `https://api.smith.langchain.com` unless said otherwise. */
+  /** With `apiKey`: URL of the Hub. Default `https://api.smith.langchain.com`. */
   baseUrl?: string;
-  /** What `write` does where the file exists: refuse (`"create"`, the default) or replace it. */
+  /** What `write` does if the file exists: fail (`"create"`, the default) or replace it. */
   writeMode?: "create" | "overwrite";
 }
 
@@ -35,8 +38,9 @@ const REPO = /^(?:(?:-|[A-Za-z0-9][A-Za-z0-9_.-]*)\/)?[A-Za-z0-9][A-Za-z0-9_.-]*
 const HUB = "https://api.smith.langchain.com";
 const TIMEOUT_MS = 30_000;
 
-/** Files in a Context Hub repo. Every change is a commit; text only. */
+/** Files in a repository of the Context Hub, text only. Changes become commits. */
 export class ContextHubBackend extends Backend {
+  /** @param repo Name of the repository: `owner/name`, or `name` for one of your own. */
   constructor(repo: string, options: ContextHubBackendOptions) {
     if (typeof repo !== "string" || !REPO.test(repo) || repo.includes("..") || repo.length > 200) {
       throw new TypeError(
@@ -68,7 +72,7 @@ export class ContextHubBackend extends Backend {
 
 sealClass(ContextHubBackend);
 
-/** A refusal of the Hub, with its status for whoever has to judge it. */
+/** A refusal of the Hub, with its HTTP status. */
 class HubError extends Error {
   override name = "HubError";
   constructor(
@@ -79,7 +83,7 @@ class HubError extends Error {
   }
 }
 
-/** The requests that `langsmith`'s client makes, by fetch. */
+/** Makes the requests of `langsmith`'s client with `fetch`. */
 class FetchClient implements HubClient {
   readonly #key: string;
   readonly #base: string;
@@ -129,7 +133,7 @@ class FetchClient implements HubClient {
     try {
       await this.#ask("create the repo", `${this.#base}/repos/`, post(body));
     } catch (error) {
-      // Another writer made it in the meantime.
+      // 409: another writer created it in the meantime.
       if (!(error instanceof HubError) || error.status !== 409) throw error;
     }
   }
@@ -158,7 +162,7 @@ class FetchClient implements HubClient {
     );
   }
 
-  /** What is told never holds the key. */
+  /** Removes the API key from a message. */
   #told(message: string): string {
     return this.#key === "" ? message : message.replaceAll(this.#key, "***");
   }

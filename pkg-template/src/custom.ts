@@ -1,4 +1,4 @@
-// CustomBackend: a storage of your own, in thirty lines, gives every operation.
+// CustomBackend: all operations over a storage that the user writes; see `StorageLike`.
 
 import chunk from "#chunk/custom";
 import { Backend } from "./backend.js";
@@ -7,60 +7,67 @@ import { sealClass } from "./core/handle.js";
 import { enter, glue } from "./core/instance.js";
 import type { Capability, MaybePromise } from "./types.js";
 
-/** What is known of a stored file. Only what your storage keeps need be there. */
+/** Metadata of a stored file. Return the fields that your storage keeps; all are optional. */
 export interface StoredMeta {
-  /** Bytes of the content. */
+  /** Size of the content in bytes. */
   size?: number;
-  /** When it was first written: ISO 8601 text, milliseconds, or a Date. */
+  /** Creation time: ISO 8601 text, milliseconds since 1970, or a Date. */
   created?: string | number | Date;
-  /** When it was last written. */
+  /** Time of the last change, likewise. */
   modified?: string | number | Date;
-  /** Its type; found from name and content where there is none. */
+  /** MIME type; without it, it is detected from the name and the content. */
   mimeType?: string;
-  /** The form in which `readRaw` shows it. */
+  /** Form of a text file in `readRaw`: one string (`"v2"`) or an array of lines (`"v1"`). */
   format?: "v1" | "v2";
-  /** Which state of the file this is: another one after each change. */
+  /** Identifies this state of the file; every change must give another value. */
   version?: string | number;
 }
 
-/** A stored file. Text is taken as UTF-8. */
+/** A stored file. */
 export interface StoredFile extends StoredMeta {
+  /** The content; a string is stored as UTF-8. */
   content: Uint8Array | string;
 }
 
-/** A file as `put` gets it. */
+/** A file as `put` receives it. */
 export interface FileToStore {
+  /** The bytes to store. */
   content: Uint8Array;
+  /** Number of bytes. */
   size: number;
-  /** ISO 8601. */
+  /** Creation time, ISO 8601. */
   created: string;
-  /** ISO 8601. */
+  /** Time of the change, ISO 8601. */
   modified: string;
+  /** MIME type to keep. */
   mimeType: string;
+  /** Form to keep; see `StoredMeta`. */
   format: "v1" | "v2";
 }
 
 /** One file of a listing. */
 export interface StoredEntry extends StoredMeta {
+  /** Canonical path, such as `/notes/a.txt`. */
   path: string;
 }
 
 /** When a put or delete may happen. */
 export type Condition =
-  /** Only where nothing is. */
+  /** Only if the file does not exist. */
   | { mode: "create" }
-  /** Whatever is there. */
+  /** In any case. */
   | { mode: "overwrite" }
-  /** Only over (or: only) this state of the file. */
+  /** Only if the file exists in this version. */
   | { mode: "update"; version: string | number };
 
-/** A place that keeps files. Paths are canonical: `/notes/a.txt`. */
+/** A storage that you write. Paths are canonical: `/notes/a.txt`. Methods may throw. */
 export interface StorageLike {
-  /** The file at `path`, or null where there is none. */
+  /** Returns the file at `path`, or null if there is none. */
   get(path: string): MaybePromise<StoredFile | null | undefined>;
   /**
-   * Every file whose path starts with `prefix` (which ends with `/`), in any order; names alone
-   * will do. For more than one page answer `{ entries, cursor }`, and get the cursor back.
+   * Returns every file whose path starts with `prefix` (which ends with `/`), in any order; paths
+   * without metadata are enough. To return several pages, answer `{ entries, cursor }`: the next
+   * call receives the cursor, and a page without one is the last.
    */
   list(
     prefix: string,
@@ -69,7 +76,7 @@ export interface StorageLike {
     Array<StoredEntry | string> | { entries: Array<StoredEntry | string>; cursor?: unknown }
   >;
   /**
-   * Stores a file whole. Answer `{ version }` where you have one, and `false` where the
+   * Stores a complete file. Return `{ version }` if your storage has versions, and `false` if the
    * condition did not hold and nothing was changed.
    */
   put?(
@@ -77,29 +84,29 @@ export interface StorageLike {
     file: FileToStore,
     condition: Condition,
   ): MaybePromise<{ version?: string | number } | false | undefined | null | void>;
-  /** Removes a file. `false` where there was none. */
+  /** Deletes a file. Return `false` if there was none. */
   delete?(path: string, condition: Condition): MaybePromise<boolean | undefined | void>;
-  /** What is known of a file without its content; by `get` where this is missing. */
+  /** Returns the metadata of a file without its content. Default: calls `get`. */
   stat?(path: string): MaybePromise<StoredMeta | null | undefined>;
   /**
-   * What it promises. `create: "storage"` and `update: "storage"` say that `put` checks its
-   * condition and changes in one step; without them calls of one CustomBackend take turns, and
-   * a writer elsewhere is not seen.
+   * What the storage guarantees. Declare `create: "storage"` and `update: "storage"` only if `put`
+   * checks its condition and writes in one atomic step. Otherwise calls of one CustomBackend wait
+   * for each other, and other writers are not noticed.
    */
   capability?: Partial<Capability>;
 }
 
-/** How a CustomBackend is made. */
+/** Options of CustomBackend. */
 export interface CustomBackendOptions {
-  /** What `write` does where the file exists: refuse (`"create"`, the default) or replace it. */
+  /** What `write` does if the file exists: fail (`"create"`, the default) or replace it. */
   writeMode?: "create" | "overwrite";
-  /** The form that new text files take in `readRaw`. */
+  /** Form of new text files: one string (`"v2"`, the default) or an array of lines (`"v1"`). */
   fileFormat?: "v1" | "v2";
-  /** The largest file that may be written. */
+  /** The largest file that may be written, in bytes. Default: no limit. */
   maxFileBytes?: number;
 }
 
-/** Every operation over a storage of your own. Without `put` or `delete` it is read-only. */
+/** All operations over your own storage. Without `put` or `delete` it is read-only. */
 export class CustomBackend extends Backend {
   constructor(storage: StorageLike, options?: CustomBackendOptions) {
     if (typeof storage !== "object" || storage === null) {

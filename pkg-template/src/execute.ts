@@ -1,39 +1,44 @@
-// What kitbag adds to a host's way of running commands, so that the host need not: a time limit,
-// a limit of output that splits no character, marked error output, and an answer whatever the
-// callback does: throw, hang, or answer nonsense.
+// What kitbag adds to the host's way of running commands: a time limit, an output limit that does
+// not split a character, marked error output, and a result even if the callback throws, hangs or
+// returns something invalid.
 
 import { messageOf } from "./core/checks.js";
 import type { ExecuteResponse } from "./types.js";
 
-/** What a command's callback may answer. */
+/** Result of a callback that runs commands. */
 export interface CommandOutput {
+  /** Standard output. */
   stdout?: string | Uint8Array;
+  /** Error output; kitbag marks each line with `[stderr]`. */
   stderr?: string | Uint8Array;
-  /** Both, where they are one; used in place of the two above. */
+  /** Both as one text, if they cannot be separated; used instead of `stdout` and `stderr`. */
   output?: string | Uint8Array;
+  /** Exit code; null if it is not known. */
   exitCode?: number | null;
-  /** Whether the callback cut the output itself. */
+  /** Whether the callback itself cut the output. */
   truncated?: boolean;
 }
 
-/** The limits of a command. */
+/** Limits of a command. */
 export interface CommandLimits {
+  /** Time limit in milliseconds; kitbag aborts `signal` then. */
   timeoutMs: number;
+  /** Bytes of output that kitbag keeps; the rest can be dropped. */
   maxOutputBytes: number;
-  /** Aborts when the time is up, or nobody waits for the answer any more. */
+  /** Aborts when the time limit is reached, or when the caller has cancelled the call. */
   signal: AbortSignal;
 }
 
-/** Runs a command, somewhere. */
+/** Runs a command. */
 export type Runner = (command: string, limits: CommandLimits) => unknown;
 
-/** A command under way: its answer, which never rejects, and a way to give it up. */
+/** A running command: its result, which never rejects, and a function that cancels it. */
 export interface UnderWay {
   result: Promise<ExecuteResponse>;
   cancel(): void;
 }
 
-/** So long a callback may take to hand over what there is, after it was told to stop. */
+/** Time in which a callback can still return its partial output after the abort. */
 const GRACE_MS = 1000;
 
 const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
@@ -45,16 +50,16 @@ function textOf(value: unknown): string {
   return "";
 }
 
-/** The first bytes of a text, cut between two characters. */
+/** Cuts a text to at most `maxBytes` bytes of UTF-8, between two characters. */
 export function cut(text: string, maxBytes: number): { text: string; truncated: boolean } {
-  // A UTF-16 unit takes three bytes at most.
+  // A UTF-16 code unit takes at most three bytes in UTF-8.
   if (text.length * 3 <= maxBytes) return { text, truncated: false };
   const { read } = encoder.encodeInto(text, new Uint8Array(maxBytes));
   if (read >= text.length) return { text, truncated: false };
   return { text: text.slice(0, read), truncated: true };
 }
 
-/** Output and marked error output as one text. */
+/** Joins output and marked error output. */
 function combined({ stdout, stderr, output }: CommandOutput): string {
   if (output !== undefined) return textOf(output);
   const errors = textOf(stderr).replace(/\n$/, "");
@@ -95,7 +100,7 @@ function isOutput(answer: unknown): answer is CommandOutput {
   );
 }
 
-/** Begins a command by `run`, within limits. */
+/** Starts a command through `run`, with limits. */
 export function underLimits(
   run: Runner,
   command: string,
@@ -127,7 +132,7 @@ export function underLimits(
       Math.min(timeoutMs, 2 ** 31 - 1),
     );
     const limits = { timeoutMs, maxOutputBytes, signal: controller.signal };
-    // In a promise, so that a callback that throws at once is one that rejects.
+    // Inside a promise, so that a callback that throws is handled like one that rejects.
     Promise.resolve()
       .then(() => run(command, limits))
       .then((answer) => {

@@ -1,8 +1,8 @@
-// Stored files as callers hand them in: text, bytes, or `FileData` in any of its three forms.
+// Parses files that callers pass in: text, bytes, or `FileData` in any of its three forms.
 
 import { BadArgument, bytesOf, kindOf } from "./core/checks.js";
 
-/** A file handed in, looked at. */
+/** A parsed file. */
 export interface Incoming {
   content: string | Uint8Array;
   v1: boolean;
@@ -27,7 +27,7 @@ function fromBase64(text: string): Uint8Array {
   return out;
 }
 
-/** Looks at one file; throws `BadArgument` at what is none. */
+/** Parses one file; throws `BadArgument` if it has none of the forms. */
 export function incoming(value: unknown): Incoming {
   if (typeof value === "string") return { content: value, v1: false };
   if (typeof value !== "object" || value === null) {

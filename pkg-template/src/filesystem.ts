@@ -1,4 +1,4 @@
-// FilesystemBackend: a real folder, lent by the host.
+// FilesystemBackend: a folder of the host, through `node:fs/promises` or an object like it.
 
 import chunk from "#chunk/disk";
 import { Backend } from "./backend.js";
@@ -10,29 +10,29 @@ import { builtin, type FsLike } from "./disk/host.js";
 import { Place } from "./disk/place.js";
 import { type Ripgrep, SearchableDisk } from "./disk/search.js";
 
-/** How a FilesystemBackend is made. */
+/** Options of FilesystemBackend. */
 export interface FilesystemBackendOptions {
-  /** The folder, as an absolute path. Made at the first use where it is missing. */
+  /** The folder, as an absolute path. It is created at first use if it does not exist. */
   rootDir: string;
   /**
-   * Roots every path at `rootDir` and lets none lead out of it (the default). Without it paths
-   * are the host's own absolute paths, and nothing is protected.
+   * If true (the default), every path is relative to `rootDir` and cannot lead out of it. If false,
+   * paths are absolute paths of the host, and nothing is protected.
    */
   virtualMode?: boolean;
-  /** What reaches the disk: the shape of `node:fs/promises`. Found by itself on Node, Deno and Bun. */
+  /** Accesses the disk. Default: `node:fs/promises` of Node, Deno and Bun. */
   fs?: FsLike;
-  /** Larger files are neither read nor written. 10 MB unless said otherwise. */
+  /** Larger files are neither read nor written, in bytes. Default 10 MiB. */
   maxFileBytes?: number;
-  /** Lets ripgrep narrow searches: `true` for `rg` on the path, or a function that runs it. */
+  /** Use ripgrep to narrow searches: `true` runs `rg`, a function runs it itself. Default false. */
   ripgrep?: boolean | Ripgrep;
-  /** What `write` does where the file exists: refuse (`"create"`, the default) or replace it. */
+  /** What `write` does if the file exists: fail (`"create"`, the default) or replace it. */
   writeMode?: "create" | "overwrite";
 }
 
-/** The largest file where nothing else is said. */
+/** Default of `maxFileBytes`. */
 export const MAX_FILE_BYTES = 10 * 1024 * 1024;
 
-/** The option names of a folder, read from the options of `of`. */
+/** Reads the options that concern the folder; `rootName` is the name of the folder's option. */
 export function diskOf(
   given: Options,
   rootName: string,
@@ -85,7 +85,7 @@ export function diskOf(
 
 const binary = new Map<string, boolean>();
 
-/** Whether a file's name alone says that it is no text: the core's word, asked once for each ending. */
+/** Whether the file name alone says that a file is binary. Asks WebAssembly once per extension. */
 function isBinary(name: string): boolean {
   const dot = name.lastIndexOf(".");
   if (dot < 0) return false;
@@ -99,7 +99,7 @@ function isBinary(name: string): boolean {
   return known;
 }
 
-/** Where the host's absolute paths begin. */
+/** Root of the host's absolute paths. */
 function hostRoot(rootDir: string): string {
   return /^[A-Za-z]:/.test(rootDir) ? `${rootDir.slice(0, 2)}\\` : "/";
 }

@@ -1,5 +1,5 @@
-// Everything that `import … from "kitbag"` gives. Each class stands in a module of its own, which
-// a bundler drops together with its WebAssembly where nothing uses it.
+// Everything that `import … from "kitbag"` exports. Each class has its own module, which a bundler
+// drops together with its WebAssembly if nothing uses it.
 
 export {
   adaptBackendProtocol,

@@ -1,5 +1,5 @@
-// IndexedDbBackend: files in the browser's database. They stay when the tab closes, and tabs
-// never lose each other's work.
+// IndexedDbBackend: files in the browser's database. They survive closing the tab, and changes
+// made by several tabs do not overwrite each other.
 
 import chunk from "#chunk/idb";
 import { Backend } from "./backend.js";
@@ -14,20 +14,23 @@ import { Options } from "./core/checks.js";
 import { sealClass } from "./core/handle.js";
 import { enter, glue } from "./core/instance.js";
 
-/** Where an IndexedDbBackend keeps its files, and how. */
+/** Options of IndexedDbBackend. */
 export interface IndexedDbBackendOptions {
-  /** The database's name. It is made when it is first needed. */
+  /** Name of the database. It is created at first use. */
   database: string;
-  /** Files of one namespace do not see those of another in the same database. Empty by default. */
+  /** Keeps files apart from those of other namespaces in the same database. Default: empty. */
   namespace?: string;
-  /** What `write` does where the file exists: refuse (`"create"`, the default) or replace it. */
+  /** What `write` does if the file exists: fail (`"create"`, the default) or replace it. */
   writeMode?: "create" | "overwrite";
   /**
-   * `"strict"` (the default): a change is acknowledged when the disk has it. `"relaxed"`: when
-   * the operating system has it; quicker, and as safe unless the power goes.
+   * `"strict"` (the default): a change is acknowledged once it is on the disk. `"relaxed"`: once
+   * the operating system has it. This is faster, but a power failure can lose changes.
    */
   durability?: "strict" | "relaxed";
-  /** How long an open may take, blocked by another tab say, before calls fail. 5,000 by default. */
+  /**
+   * How long opening the database may take before calls fail, in milliseconds. Another tab can
+   * block it. Default 5,000.
+   */
   openTimeoutMs?: number;
 }
 
@@ -65,17 +68,20 @@ export class IndexedDbBackend extends Backend {
     this.#changes = changes;
   }
 
-  /** How much room this origin's storage takes and may take, and whether it is persisted. */
+  /** Reports how much storage this origin uses and may use, and whether it is persisted. */
   health(): Promise<StorageHealth> {
     return storageHealth();
   }
 
-  /** Asks the browser never to clear this origin's storage by itself. It may ask the user. */
+  /** Asks the browser not to evict this origin's storage. The browser may ask the user. */
   persist(): Promise<PersistResult> {
     return persistStorage();
   }
 
-  /** Tells of changes made by other tabs and other backends; call the answer to stop. */
+  /**
+   * Calls `callback` when another tab, or another backend of this tab, changes files. Call the
+   * returned function to stop.
+   */
   watch(callback: (changes: FileChanges) => void): () => void {
     return this.#changes.watch(callback);
   }

@@ -1,5 +1,5 @@
-// LocalShellBackend: a real folder, and commands by a callback of the host's. Nothing confines
-// a command: it can do whatever the host's own user can. See the safety notes in docs/host.md.
+// LocalShellBackend: a folder of the host, and commands through a callback of the host. Commands
+// are not confined: they can do whatever the host's user can. See the safety notes in docs/host.md.
 
 import chunk from "#chunk/disk";
 import { addShell, Backend, type ExecuteOptions } from "./backend.js";
@@ -11,39 +11,42 @@ import { incoming } from "./filedata.js";
 import { diskOf, diskPromises, type FilesystemBackendOptions } from "./filesystem.js";
 import type { ExecuteResponse, FileInput, MaybePromise } from "./types.js";
 
-/** A command as the host's callback gets it. */
+/** A command, as the host's callback receives it. */
 export interface CommandRequest {
+  /** Text of the command, for a shell. */
   command: string;
   /** The folder to run in. */
   cwd: string;
-  /** All of its environment. */
+  /** The complete environment of the command. */
   env: Record<string, string>;
+  /** Time limit in milliseconds; kitbag aborts `signal` then. */
   timeoutMs: number;
+  /** Bytes of output that kitbag keeps; the rest can be dropped. */
   maxOutputBytes: number;
-  /** Aborts when the time is up, or nobody waits for the answer any more. */
+  /** Aborts when the time limit is reached, or when the caller has cancelled the call. */
   signal: AbortSignal;
 }
 
-/** Runs a command for LocalShellBackend; `nodeShell()` of `kitbag/node` is one. */
+/** Runs commands for LocalShellBackend; `nodeShell()` of `kitbag/node` returns one. */
 export type ExecuteCallback = (request: CommandRequest) => MaybePromise<CommandOutput>;
 
-/** How a LocalShellBackend is made. */
+/** Options of LocalShellBackend. */
 export interface LocalShellBackendOptions extends Omit<FilesystemBackendOptions, "rootDir"> {
-  /** The folder, as an absolute path; commands run in it. */
+  /** The folder, as an absolute path; commands run in it. Required, here or by the other name. */
   rootDir?: string;
-  /** Another name of `rootDir`. */
+  /** Another name for `rootDir`. */
   workingDirectory?: string;
-  /** How commands are run. */
+  /** Runs a command. */
   execute: ExecuteCallback;
-  /** Seconds that a command may take. 120 unless said otherwise. */
+  /** Time limit of a command, in seconds. Default 120. */
   timeout?: number;
-  /** Bytes of output that are kept. 100,000 unless said otherwise. */
+  /** Bytes of output to keep of a command; the rest is cut. Default 100,000. */
   maxOutputBytes?: number;
-  /** Environment of commands. */
+  /** Environment variables of commands. Default: none. */
   env?: Record<string, string>;
-  /** Adds the host's own environment, secrets and all. Off unless said otherwise. */
+  /** Adds the host's own environment variables, including secrets. Default false. */
   inheritEnv?: boolean;
-  /** Files that `create` and `initialize` write. */
+  /** Files that `create` and `initialize` write, by path. Default: none. */
   initialFiles?: Record<string, FileInput>;
 }
 
@@ -66,7 +69,7 @@ function environment(given: Options): Record<string, string> {
   };
 }
 
-/** Seconds as milliseconds. */
+/** Reads an option in seconds and returns milliseconds. */
 export function secondsOf(given: Options, name: string, otherwise: number): number {
   const seconds = given.checked(
     name,
@@ -76,9 +79,9 @@ export function secondsOf(given: Options, name: string, otherwise: number): numb
   return (seconds ?? otherwise) * 1000;
 }
 
-/** A real folder, and commands that run in it. */
+/** A folder of the host, and commands that run in it. */
 export class LocalShellBackend extends Backend {
-  /** `local-` and eight hexadecimal digits. */
+  /** Identifies this backend: `local-` and eight hexadecimal digits. */
   declare readonly id: string;
   /** Runs a command in the folder. */
   declare readonly execute: (command: string, options?: ExecuteOptions) => Promise<ExecuteResponse>;
@@ -115,24 +118,24 @@ export class LocalShellBackend extends Backend {
     this.#initialFiles = initialFiles;
   }
 
-  /** Makes one and initializes it. */
+  /** Creates a backend and initializes it. */
   static async create(options: LocalShellBackendOptions): Promise<LocalShellBackend> {
     const backend = new LocalShellBackend(options);
     await backend.initialize();
     return backend;
   }
 
-  /** Whether it was initialized and not closed. */
+  /** Whether the backend was initialized and not closed. */
   get isRunning(): boolean {
     return this.#running;
   }
 
-  /** The same as `isRunning`, by deepagents' other name. */
+  /** deepagents' other name for `isRunning`. */
   get isInitialized(): boolean {
     return this.#running;
   }
 
-  /** Makes the folder and writes the initial files. Twice is an error. */
+  /** Creates the folder and writes the initial files. Rejects if that fails or was done before. */
   async initialize(): Promise<void> {
     if (this.#initialized) {
       throw new Error(
@@ -151,7 +154,7 @@ export class LocalShellBackend extends Backend {
     this.#running = true;
   }
 
-  /** Ends its use. Commands end by themselves or by their time limit; files stay. */
+  /** Ends the use of the backend. Running commands continue up to their time limit; files stay. */
   async close(): Promise<void> {
     this.#running = false;
   }

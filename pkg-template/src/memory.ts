@@ -1,5 +1,5 @@
-// Single files of wasm's memory, put and taken as they are given: for backends over a state that
-// belongs to somebody else, and for files to begin with.
+// Sets, removes and reads single files of a memory backend. Used for initial files, and for
+// backends over a state that the caller owns.
 
 import { now, Op, received } from "./core/call.js";
 import { encoded } from "./core/checks.js";
@@ -18,7 +18,7 @@ import * as unpack from "./core/results.js";
 import { incoming } from "./filedata.js";
 import type { Failure, FileData, ReadRawResult } from "./types.js";
 
-/** Puts one file as it is given; tells its canonical path. */
+/** Stores one file as it is given and returns its canonical path. */
 export function setFile(handle: number, path: string, file: unknown): { path: string } | Failure {
   const refusal = encoded(
     () => incoming(file),
@@ -27,7 +27,7 @@ export function setFile(handle: number, path: string, file: unknown): { path: st
       else putBytes(seen.content);
       putText(path);
       putBool(seen.v1);
-      // Bytes under a name of text stay what they are; a type given with them is kept.
+      // Bytes under the name of a text file stay bytes; a type that is given with them is kept.
       putOptionalText(seen.mimeType);
       putOptionalText(seen.created);
       putOptionalText(seen.modified);
@@ -40,14 +40,14 @@ export function setFile(handle: number, path: string, file: unknown): { path: st
   return received((reply) => ({ path: reply.text() }));
 }
 
-/** Removes one file, if it is there. */
+/** Removes one file, if it exists. */
 export function removeFile(handle: number, path: string): void {
   encoded(() => path, putText);
   const length = finish();
   enter(() => glue.state_remove(handle, length));
 }
 
-/** One file as it is stored. */
+/** Returns one file as it is stored. */
 export function rawFile(handle: number, path: string): FileData | undefined {
   if (ask.askFile(path)) return undefined;
   const answer: ReadRawResult = now(handle, Op.readRaw, unpack.unpackReadRaw);

@@ -1,6 +1,6 @@
-// A state that belongs to somebody else, seen as files. Before each call the state is read and
-// what changed in it (by identity of its entries) is taken over; after each change the new
-// entries are handed on. Nothing is believed to have been applied until the state shows it.
+// A state that the caller owns, seen as files. Before each call the state is read, and entries that
+// changed (by identity) are copied into memory; after each change the new entries are sent to the
+// state. A change counts as applied only when the state shows it.
 
 import { messageOf } from "./core/checks.js";
 import { claim } from "./graph/running.js";
@@ -13,13 +13,15 @@ import type {
   WriteResult,
 } from "./types.js";
 
-/** The files of a graph's state: read as a record, changed by updates (null for a deletion). */
+/** Files of a state elsewhere, for `StateBackend`: `read` returns them, `send` updates them. */
 export interface Channel {
+  /** Returns all files by path. Called before each operation. */
   read(): Record<string, unknown> | null | undefined;
+  /** Applies an update: files by path, null for a deletion. */
   send(update: Record<string, FileData | null>): void;
 }
 
-/** What the mirror does to the memory behind it. */
+/** Operations of the mirror on the memory behind it. */
 export interface MirrorStore {
   set(path: string, file: unknown): { path: string } | Failure;
   remove(path: string): void;
@@ -29,17 +31,17 @@ type Update = Record<string, FileData | null>;
 
 /** A state that several calls change at the same time, before any change is applied to it. */
 export interface SharedState {
-  /** The state's files with the changes that are to come. */
+  /** Returns the state's files with all changes that are not applied yet. */
   files(): Record<string, unknown>;
-  /** A change was made; whoever made it hands it on as well. */
+  /** Called with each change; the caller that made it also applies it to the state. */
   note(update: Record<string, FileData | null>): void;
 }
 
 const shared = new WeakMap<object, SharedState>();
 
 /**
- * Says that a runtime's `state` is shared: backends over it see each other's changes at once, not
- * only after these were applied. For adapters of frameworks that run several calls in one step.
+ * Declares a runtime's `state` as shared: backends over it see each other's changes at once, and
+ * not only after they were applied. For adapters of frameworks that run several calls in one step.
  */
 export function shareState(state: object, how: SharedState): void {
   shared.set(state, how);
@@ -47,16 +49,16 @@ export function shareState(state: object, how: SharedState): void {
 
 interface Source {
   read(): Record<string, unknown>;
-  /** The refusal of changes that would undo another call's; `seen` gives what an entry was before. */
+  /** Refuses changes that would undo another call's; `seen` returns the previous entry of a key. */
   clash?(update: Update, seen: (key: string) => unknown): Failure | undefined;
-  /** Hands changes on; true when the state is expected to show these very entries from now on. */
+  /** Sends changes on. True if the state is expected to show these same entries from now on. */
   hand(update: Update): boolean;
-  /** Whether results carry `filesUpdate`. */
+  /** Whether results contain `filesUpdate`. */
   returns: boolean;
 }
 
 interface Entry {
-  /** The state's own key, which need not be canonical. */
+  /** The state's key, which may be a non-canonical path. */
   key: string;
   data: unknown;
 }
@@ -65,9 +67,9 @@ export class Mirror {
   readonly #source: Source;
   readonly #store: MirrorStore;
   readonly #raw: (path: string) => FileData | undefined;
-  /** By canonical path. */
+  /** Entries by canonical path. */
   readonly #seen = new Map<string, Entry>();
-  /** By the state's key. */
+  /** Entries by the state's key. */
   readonly #paths = new Map<string, { data: unknown; path: string | undefined }>();
 
   private constructor(
@@ -80,7 +82,7 @@ export class Mirror {
     this.#raw = raw;
   }
 
-  /** Over `runtime.state.files`; changes are only handed back in results. */
+  /** Over `runtime.state.files`; results return the changes. */
   static ofRuntime(
     runtime: { state: unknown },
     store: MirrorStore,
@@ -93,8 +95,8 @@ export class Mirror {
       others()?.note(update);
       return false;
     };
-    // Where the calls of a step do not see each other's changes, only one may change a file: the
-    // graph's state would keep one of the two changes, and nobody would be told.
+    // If the calls of a step do not see each other's changes, only one may change a file: the
+    // graph's state would silently keep only one of two changes.
     const caller = {};
     const clash = (update: Update, seen: (key: string) => unknown) => {
       if (others()) return undefined;
@@ -116,7 +118,7 @@ export class Mirror {
     return new Mirror({ read: () => record(channel.read()), hand, returns: false }, store, raw);
   }
 
-  /** Takes over what changed in the state since the last call. */
+  /** Copies what changed in the state since the last call. */
   sync(): Failure | undefined {
     let entries: Array<[string, unknown]>;
     try {
@@ -127,7 +129,7 @@ export class Mirror {
       return unavailable("read", error);
     }
     entries = entries.filter(([, data]) => data !== null && data !== undefined);
-    // What is gone goes first: it may have held the room that others need.
+    // Removed entries first: they may use the space that new ones need.
     const present = new Set(entries.map(([key]) => key));
     for (const [key, { path }] of this.#paths) {
       if (present.has(key)) continue;
@@ -140,7 +142,7 @@ export class Mirror {
       const put = this.#store.set(key, data);
       const path = "path" in put ? put.path : undefined;
       this.#paths.set(key, { data, path });
-      // A key that no path can name, or data that is no file, does not show.
+      // Keys that are not valid paths, and data that is not a file, are hidden.
       if (path === undefined) {
         if (known?.path !== undefined) this.#drop(known.path, key);
       } else this.#seen.set(path, { key, data });
@@ -148,7 +150,7 @@ export class Mirror {
     return undefined;
   }
 
-  /** Whether a state is what was taken over last; most calls find it so. */
+  /** Whether the state is unchanged since the last `sync`, as it is in most calls. */
   #shows(now: Record<string, unknown>): boolean {
     let count = 0;
     for (const key of Object.keys(now)) {
@@ -166,7 +168,7 @@ export class Mirror {
     this.#store.remove(path);
   }
 
-  /** Files were changed here; hands that on. */
+  /** Sends changed or deleted files on to the state. */
   handOn(paths: string[], deleted: boolean): Failure | undefined {
     const update: Update = {};
     for (const path of paths) {
@@ -177,21 +179,21 @@ export class Mirror {
     return handed.error === undefined ? undefined : (handed as Failure);
   }
 
-  /** A file was written or edited here; hands it on. */
+  /** Sends a written or edited file on to the state. */
   changed<T extends WriteResult | EditResult>(result: T, path: string): T {
     const update: Update = {};
     this.#add(update, path);
     return this.#handed(result, update);
   }
 
-  /** A file, or all beneath a directory, was deleted here; hands that on. */
+  /** Sends the deletion of a file, or of everything below a directory, on to the state. */
   deleted(result: DeleteResult, path: string): DeleteResult {
     const update: Update = {};
     this.#gone(update, path);
     return this.#handed(result, update);
   }
 
-  /** Files were uploaded here; hands them on. */
+  /** Sends uploaded files on to the state. */
   uploaded(answers: FileUploadResponse[]): FileUploadResponse[] {
     const update: Update = {};
     for (const { path, error } of answers) if (error === null) this.#add(update, path);
@@ -254,18 +256,18 @@ export class Mirror {
     return { ...result, filesUpdate: update };
   }
 
-  /** What was changed here is taken from the state anew at the next call, whatever it says then. */
+  /** Makes the next `sync` read these entries from the state again, whatever it then holds. */
   #mistrust(update: Update): void {
     for (const key of Object.keys(update)) {
       const path = this.#paths.get(key)?.path ?? canonical(key);
-      // A mark that no state holds: the entry counts as changed, or as gone if it is not there.
+      // A value that no state contains: the entry counts as changed, or as removed if it is absent.
       this.#paths.set(key, { data: Mirror, path });
       this.#seen.set(path, { key, data: Mirror });
     }
   }
 }
 
-/** Keys of ours are canonical but for these spellings, which uploads may have been given with. */
+/** Makes a path canonical. Uploads may use paths with empty or `.` segments. */
 function canonical(key: string): string {
   return `/${key
     .split("/")

@@ -1,10 +1,10 @@
-// Numbered text, as `cat -n` shows it: what the protocol's first version reads.
+// Numbered lines, like the output of `cat -n`: the format of `read` in the first version.
 
 const WIDTH = 6;
 const LONGEST = 5_000;
 const EMPTY = "System reminder: File exists but has empty contents";
 
-/** Lines with their numbers from `first` on; a long one is split and counts as several. */
+/** Numbers lines from `first` on. A long line is split into several rows; `limit` counts rows. */
 export function numbered(content: string, first: number, limit = Number.POSITIVE_INFINITY): string {
   if (content.trim() === "") return EMPTY;
   const lines = content.split("\n");
@@ -21,7 +21,7 @@ export function numbered(content: string, first: number, limit = Number.POSITIVE
   return rows.join("\n");
 }
 
-/** Numbered text without its numbers, where all of it is numbered from `first` on. */
+/** Removes the numbers; undefined if not all rows are numbered from `first` on. */
 export function unnumbered(
   text: string,
   first: number,

@@ -1,5 +1,5 @@
-// OpfsBackend: files in the browser's origin-private file system, or in a directory that the
-// user picked. Real directories, seen by everything else that looks there.
+// OpfsBackend: files in the browser's origin private file system (OPFS), or in a directory that
+// the user picked. They are real files, which other code can read.
 
 import chunk from "#chunk/opfs";
 import { Backend } from "./backend.js";
@@ -14,20 +14,20 @@ import { Options } from "./core/checks.js";
 import { sealClass } from "./core/handle.js";
 import { enter, glue } from "./core/instance.js";
 
-/** Where an OpfsBackend keeps its files. */
+/** Options of OpfsBackend. */
 export interface OpfsBackendOptions {
-  /** A directory of the origin-private file system, `"agents/one"` say. Its top by default. */
+  /** A directory of the origin private file system, such as `"agents/one"`. Default: its root. */
   root?: string;
-  /** A directory beneath that; backends of other namespaces do not see these files. */
+  /** A directory below that, which keeps these files apart from other namespaces. Default: none. */
   namespace?: string;
-  /** A directory to work in instead, from `showDirectoryPicker()` say. Not together with `root`. */
+  /** A directory to use instead, such as one from `showDirectoryPicker()`. Not with `root`. */
   directory?: FileSystemDirectoryHandle;
-  /** What `write` does where the file exists: refuse (`"create"`, the default) or replace it. */
+  /** What `write` does if the file exists: fail (`"create"`, the default) or replace it. */
   writeMode?: "create" | "overwrite";
   /**
-   * Nothing writes there but backends that are given this as well, in this tab or another. Then
-   * sizes and times are noted in IndexedDB and small files are copied there, so that `glob` asks for
-   * no file and `grep` only for larger ones. Not with `directory`.
+   * A promise that only backends with this option write there, in this tab or another. Sizes and
+   * times are then recorded in IndexedDB and small files are copied there, so that `glob` opens no
+   * files and `grep` only larger ones. Default false. Not with `directory`.
    */
   exclusive?: boolean;
 }
@@ -79,17 +79,20 @@ export class OpfsBackend extends Backend {
     this.#changes = changes;
   }
 
-  /** How much room this origin's storage takes and may take, and whether it is persisted. */
+  /** Reports how much storage this origin uses and may use, and whether it is persisted. */
   health(): Promise<StorageHealth> {
     return storageHealth();
   }
 
-  /** Asks the browser never to clear this origin's storage by itself. It may ask the user. */
+  /** Asks the browser not to evict this origin's storage. The browser may ask the user. */
   persist(): Promise<PersistResult> {
     return persistStorage();
   }
 
-  /** Tells of changes made by other tabs and other backends; call the answer to stop. */
+  /**
+   * Calls `callback` when another tab, or another backend of this tab, changes files. Call the
+   * returned function to stop.
+   */
   watch(callback: (changes: FileChanges) => void): () => void {
     return this.#changes.watch(callback);
   }
@@ -97,7 +100,7 @@ export class OpfsBackend extends Backend {
 
 sealClass(OpfsBackend);
 
-/** The directories of an option, one by one. */
+/** Splits a path option into directory names. */
 function steps(given: Options, name: string): string[] {
   const text = given.text(name) ?? "";
   const names = text.split("/").filter((step) => step !== "" && step !== ".");

@@ -1,5 +1,5 @@
-// withPolicy: rules around any backend. The options are looked at here, early and by name; what
-// they mean stands in Rust, a wrapper a concern.
+// withPolicy: wraps any backend with rules. This module checks the options; each rule is a wrapper
+// in Rust.
 
 import chunk from "#chunk/policy";
 import type { AnyBackend } from "./adapt.js";
@@ -11,34 +11,39 @@ import { sealClass } from "./core/handle.js";
 import { enter, glue } from "./core/instance.js";
 import type { ErrorCode, ExecuteResponse, MaybePromise } from "./types.js";
 
-/** One rule of who may read or write what. The first that matches wins. */
+/** One rule about reading or writing paths. The first rule that matches decides. */
 export interface FilesystemPermission {
+  /** The kinds of access that the rule is about. */
   operations: Array<"read" | "write">;
-  /** Globs over whole paths; `/a/**` means `/a` as well. */
+  /** Globs over complete paths; `/a/**` also matches `/a`. */
   paths: string[];
-  /** `"allow"` unless said otherwise. `"ask"` calls `onAsk`. */
+  /** What the rule decides. Default `"allow"`. `"ask"` calls `onAsk`. */
   mode?: "allow" | "deny" | "ask";
 }
 
-/** An operation somebody is asked about. */
+/** An operation that `onAsk` must decide about. */
 export interface AskedOperation {
+  /** Name of the operation, such as `write`. */
   operation: string;
+  /** Canonical path of the file or directory. */
   path: string;
   /** What would be written, replaced or deleted, shortened; empty for a read. */
   preview: string;
 }
 
-/** So many operations in so long a time. */
+/** At most `operations` operations in any `perMs` milliseconds (a sliding window). */
 export interface Rate {
+  /** Most operations in the window. */
   operations: number;
+  /** Length of the window in milliseconds. */
   perMs: number;
 }
 
-/** The kinds of operations that a rate can be given for. */
+/** The kinds of operations that can have a rate. */
 export type RateKind =
-  /** Everything that only looks. */
+  /** Every operation that only reads, also `ls`, `grep` and `downloadFiles`. */
   | "read"
-  /** Everything that changes. */
+  /** Every operation that changes files, also `edit` and `uploadFiles`. */
   | "write"
   | "ls"
   | "readRaw"
@@ -50,24 +55,30 @@ export type RateKind =
   | "downloadFiles"
   | "execute";
 
-/** One rate for all operations, or one for each kind. Each file of a batch counts. */
+/** One rate for all operations, or one for each kind. In a batch each file counts. */
 export type RateLimit = Rate | Partial<Record<RateKind, Rate>>;
 
-/** How much may be stored; what is there already counts. */
+/** How much may be stored. What exists already counts. */
 export interface Quota {
+  /** Bytes of all files together. Default: no limit. */
   maxBytes?: number;
+  /** Number of files. Default: no limit. */
   maxFiles?: number;
+  /** Bytes of a single file. Default: no limit. */
   maxFileBytes?: number;
 }
 
-/** Content about to be written: for an edit, the whole file as it would become. */
+/** Content that is about to be stored; for an edit, the complete new file. */
 export interface InspectedOperation {
+  /** The operation that stores it. */
   operation: "write" | "edit" | "uploadFiles";
+  /** Canonical path of the file. */
   path: string;
+  /** The text, or the bytes of a binary file. */
   content: string | Uint8Array;
 }
 
-/** Nothing: go ahead. `deny`: do not. `content`: write this in its place. */
+/** Nothing: store it. `deny`: refuse, with this reason. `content`: store this instead. */
 export type InspectVerdict =
   | void
   | undefined
@@ -75,55 +86,68 @@ export type InspectVerdict =
   | { deny: string }
   | { content: string | Uint8Array };
 
-/** What became of one operation. Never content, a pattern, a command or a secret. */
+/** Record of one operation. It never contains content, patterns, commands or messages. */
 export interface AuditRecord {
-  /** When it began, ISO 8601. */
+  /** When the operation began, ISO 8601. */
   time: string;
+  /** Name of the operation, such as `write`. */
   operation: string;
-  /** The file or directory; the first of a batch; empty for a command or a path that is none. */
+  /** The file or directory; the first of a batch; empty for a command or an invalid path. */
   path: string;
   /** All files of a batch. */
   paths?: string[];
+  /** Bytes of content that were read or written, of matches, or of a command's output. */
   bytes: number;
+  /** `"ok"`, or the error code; for a batch, the first one. */
   code: "ok" | ErrorCode;
+  /** Duration in milliseconds. */
   durationMs: number;
 }
 
 /** An operation that is about to begin. */
 export interface PolicyCall {
+  /** Name of the operation, such as `write`. */
   operation: string;
+  /** The file or directory, if the operation names one. */
   path?: string;
+  /** All files of a batch. */
   paths?: string[];
 }
 
 /**
- * Any combination of rules, applied in this order: canonical path, readOnly, denyPrefixes,
- * permissions, ask, rateLimit, inspect, quota, the backend, audit.
+ * Rules of `withPolicy`. They run in this order: canonical path, `hooks.before`, `readOnly`,
+ * `denyPrefixes`, `permissions` with `onAsk`, `rateLimit`, `inspect`, `quota`, the backend,
+ * `hooks.after`, `audit`.
  */
 export interface Policy {
-  /** Refuses every change. */
+  /** Refuse every change. Default false. */
   readOnly?: boolean;
-  /** No write, edit, delete or upload at or under these; whole segments. */
+  /** Refuse every change at or below these directories. Reads stay allowed. Default: none. */
   denyPrefixes?: string[];
+  /** Which paths may be read and written; the first rule that matches decides. Default: none. */
   permissions?: FilesystemPermission[];
-  /** What a path that no permission matches is: `"allow"` unless said otherwise. */
+  /** What applies to a path that no permission matches. Default `"allow"`. */
   defaultMode?: "allow" | "deny";
-  /** Only `true` is a yes; a throw or no answer in time is a no. */
+  /** Decides about operations of mode `"ask"`. Only `true` allows; a throw or a timeout refuses. */
   onAsk?: (asked: AskedOperation) => MaybePromise<boolean>;
-  /** How long `onAsk` may take; 60,000 unless said otherwise. */
+  /** Time limit of `onAsk`, in milliseconds. Default 60,000. */
   askTimeoutMs?: number;
+  /** Most operations in a period; more are refused with `rate_limited`. Default: no limit. */
   rateLimit?: RateLimit;
+  /** How much may be stored; more is refused with `quota_exceeded`. Default: no limit. */
   quota?: Quota;
-  /** A throw refuses. */
+  /** Called with content before it is stored. It can refuse or replace it; a throw refuses. */
   inspect?: (operation: InspectedOperation) => MaybePromise<InspectVerdict>;
+  /** Called with a record of each operation, also of refused ones. */
   audit?: (record: AuditRecord) => unknown;
+  /** Callbacks around every operation. */
   hooks?: {
-    /** Ahead of every rule; a throw or `{ deny }` refuses. */
+    /** Called before every rule. A throw or `{ deny: reason }` refuses the operation. */
     before?: (call: PolicyCall) => unknown;
-    /** After everything; what it throws changes nothing. */
+    /** Called after the operation. A throw has no effect. */
     after?: (record: AuditRecord) => unknown;
   };
-  /** A shell sees none of the rules about files; allows it all the same. */
+  /** Allow `execute` although a shell follows no rules about files. Default false. */
   allowExecute?: boolean;
 }
 
@@ -141,7 +165,7 @@ const KINDS: Record<RateKind, string> = {
   execute: "execute",
 };
 
-/** A policy read with care: copied, so that nothing changed later changes a rule. */
+/** Checks and copies a policy, so that later changes of the object change no rule. */
 function read(of: string, policy: unknown): Record<string, unknown> {
   const given = new Options(of, policy);
   const hooks = given.object("hooks");
@@ -237,11 +261,11 @@ function quotaOf(of: string, value: Record<string, unknown>): Quota {
   return out;
 }
 
-/** A backend with rules around it. */
+/** A backend with rules around it; the result of `withPolicy`. */
 export class PolicyWrapper extends Backend {
-  /** Which machine the backend is, where it can run commands. */
+  /** Identifies the machine of the backend, if it can run commands. */
   declare readonly id?: string;
-  /** Runs a command, where the backend can and the policy lets it. */
+  /** Runs a command, if the backend can and the policy allows it. */
   declare readonly execute?: (
     command: string,
     options?: ExecuteOptions,
@@ -274,11 +298,11 @@ const collected = new FinalizationRegistry<number>((kept) => {
   try {
     glue.policy_drop(kept);
   } catch {
-    // The instance is gone with everything in it.
+    // The whole instance is gone.
   }
 });
 
-/** A policy that is put round one backend after another, and goes on counting over all of them. */
+/** A policy that wraps several backends and keeps its counters across all of them. */
 export class KeptPolicy {
   readonly id: number;
 
@@ -290,7 +314,7 @@ export class KeptPolicy {
     collected.register(this, this.id);
   }
 
-  /** Puts it round a backend. */
+  /** Wraps a backend with this policy. */
   round(inner: AnyBackend): PolicyWrapper {
     return new PolicyWrapper(inner, this as unknown as Policy);
   }
@@ -298,21 +322,21 @@ export class KeptPolicy {
 
 sealClass(PolicyWrapper);
 
-/** Puts a policy round a backend. */
+/** Wraps a backend with rules; see `Policy`. */
 export function withPolicy(inner: AnyBackend, policy: Policy): PolicyWrapper {
   return new PolicyWrapper(inner, policy);
 }
 
-/** An audit that keeps the last records. */
+/** An `audit` callback that keeps the newest records. */
 export interface RingAudit {
   (record: AuditRecord): void;
-  /** The records kept, the oldest first. */
+  /** The kept records, the oldest first. */
   readonly records: AuditRecord[];
-  /** Forgets them. */
+  /** Removes all records. */
   clear(): void;
 }
 
-/** An audit that keeps the last `size` records: `withPolicy(backend, { audit: ringAudit(100) })`. */
+/** Keeps the newest `size` records: `withPolicy(backend, { audit: ringAudit(100) })`. */
 export function ringAudit(size: number): RingAudit {
   if (!Number.isSafeInteger(size) || size < 1) {
     throw new TypeError("ringAudit: its size must be a whole number above zero");

@@ -1,13 +1,17 @@
-// What `presignS3` signs. The request comes from a page, and a signature is the server's word for
-// all of it: a header such as `x-amz-copy-source` would read another object, `x-amz-acl` publish
-// one, a query such as `policy` change the bucket. So what a backend's own requests consist of is
-// listed here, and anything else is refused by name.
+// What `presignS3` signs. The request comes from a page, and a signature authorizes all of it: a
+// header such as `x-amz-copy-source` would read another object, `x-amz-acl` would publish one, and
+// a query such as `policy` would change the bucket. So this module lists what a backend's own
+// requests contain, and refuses everything else with its name.
 
-/** A request that a page asks to have signed. */
+/** A request that a page asks to have signed; see `S3SignRequest`. */
 export interface PresignRequest {
+  /** HTTP method. */
   method: string;
+  /** Object key, including the prefix; empty or absent for the bucket. */
   key?: string;
+  /** Query parameters. */
   query?: Record<string, string>;
+  /** Headers of the request. */
   headers?: Record<string, string>;
 }
 
@@ -16,11 +20,11 @@ export interface Signable {
   method: string;
   key: string;
   query: Record<string, string>;
-  /** Those that the signature covers. */
+  /** The headers that the signature covers. */
   headers: Record<string, string>;
 }
 
-/** Query parameters, with the values that are allowed, and headers of one kind of request. */
+/** Query parameters with their allowed values (undefined: any), and headers of a request. */
 interface Kind {
   query: Record<string, string | undefined>;
   headers: readonly string[];
@@ -36,7 +40,7 @@ const OBJECT: Record<string, Kind> = {
   DELETE: { query: {}, headers: ["if-match"] },
 };
 
-/** Listings, and deletions of many files. */
+/** Requests of the bucket: listings, and deletes of many files. */
 const BUCKET: Record<string, Kind> = {
   GET: {
     query: {
@@ -50,12 +54,12 @@ const BUCKET: Record<string, Kind> = {
   POST: { query: { delete: "" }, headers: ["content-md5", "content-type"] },
 };
 
-/** Sent as it is, without the signature's cover. */
+/** A header that is sent, but not covered by the signature. */
 const UNSIGNED = "range";
-/** A week, the longest that S3 honours. */
+/** A week: the longest validity that S3 accepts. */
 const LONGEST = 604_800;
 
-/** The request as it may be signed; what no backend asks for throws a TypeError that names it. */
+/** Checks a request. Anything that no backend sends throws a TypeError with its name. */
 export function signable(request: PresignRequest): Signable {
   if (typeof request !== "object" || request === null) refuse("the request must be an object");
   const { method, key = "" } = request;
@@ -71,7 +75,7 @@ export function signable(request: PresignRequest): Signable {
   return { method, key, query: queryOf(request, kind), headers: headersOf(request, kind) };
 }
 
-/** For how long an address is good. */
+/** Checks the validity of a URL, in seconds. */
 export function seconds(given: unknown): number {
   if (Number.isSafeInteger(given) && (given as number) >= 1 && (given as number) <= LONGEST) {
     return given as number;
@@ -93,7 +97,7 @@ function queryOf(request: PresignRequest, kind: Kind): Record<string, string> {
     }
     query[name] = value;
   }
-  // Without it a listing is another request, and so is a POST.
+  // Without these parameters the request would be another one. `delimiter` is optional.
   for (const [name, wanted] of Object.entries(kind.query)) {
     if (name !== "delimiter" && wanted !== undefined && !Object.hasOwn(query, name)) {
       refuse(`the query parameter ${shown(name)} is missing`);
@@ -137,7 +141,7 @@ function pairs(what: string, given: unknown): Array<[string, string]> {
   return entries as Array<[string, string]>;
 }
 
-/** A name that a page chose, short enough for a message. */
+/** A name from the page, cut for use in a message. */
 function shown(name: unknown): string {
   return JSON.stringify(String(name).slice(0, 100));
 }

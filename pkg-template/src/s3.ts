@@ -1,5 +1,5 @@
-// S3Backend: files in object storage that speaks S3, by fetch. R2Backend: the same over the R2
-// binding of a Worker. Options are looked at here; everything else is in wasm.
+// S3Backend: files in S3-compatible object storage, through `fetch`. R2Backend: the same through
+// the R2 binding of a Worker. This module checks the options; the rest is in WebAssembly.
 
 import chunk from "#chunk/s3";
 import { Backend } from "./backend.js";
@@ -9,84 +9,97 @@ import { send } from "./core/http.js";
 import { enter, glue } from "./core/instance.js";
 import { type PresignRequest, seconds, signable } from "./presign.js";
 
-/** Keys to sign requests with. */
+/** Keys that sign requests. */
 export interface S3Credentials {
+  /** Access key ID. */
   accessKeyId: string;
+  /** Secret access key. */
   secretAccessKey: string;
-  /** The token that comes with keys lent for a while. */
+  /** Session token of temporary keys. */
   sessionToken?: string;
-  /** When they end; a function that gave them is asked again two minutes before. */
+  /** When the keys expire (ms if a number). A credentials function is called again 2 min before. */
   expiration?: Date | string | number;
 }
 
-/** A request that a host is asked to sign. */
+/** A request that the `sign` callback must sign. */
 export interface S3SignRequest {
+  /** HTTP method. */
   method: "GET" | "HEAD" | "PUT" | "POST" | "DELETE";
-  /** The key, the backend's prefix included; empty for the bucket itself (listing, batches). */
+  /** Object key, including the backend's prefix; empty for the bucket (listing, batch delete). */
   key: string;
+  /** Query parameters. */
   query: Record<string, string>;
-  /** What will be sent beside it, and must be covered by the signature where it begins with `x-amz-`. */
+  /** Headers that will be sent. Those that begin with `x-amz-` must be covered by the signature. */
   headers: Record<string, string>;
 }
 
-/** A request that a host has signed. */
+/** A request that the `sign` callback has signed. */
 export interface S3SignedRequest {
+  /** The signed URL. */
   url: string;
-  /** Headers to send beside those of the request, or in their place. */
+  /** Headers to add to those of the request, or to replace them. */
   headers?: Record<string, string>;
 }
 
-/** How patiently requests are repeated. */
+/** How failed requests are repeated. */
 export interface S3Retry {
-  /** Tries in all; 6 unless given, 1 for none but the first. */
+  /** Attempts in all, including the first. Default 6; 1 never repeats a request. */
   attempts?: number;
-  /** The longest pause behind the first try; it doubles each time. 100 unless given. */
+  /** Upper limit of the random pause after the first attempt, in ms; it doubles. Default 100. */
   baseMs?: number;
-  /** The longest pause of all, and the longest `Retry-After` that is waited for. 20,000 unless given. */
+  /** Longest pause, and longest `Retry-After` that is waited for, in ms. Default 20,000. */
   maxMs?: number;
-  /** How long one try may take. 60,000 unless given. */
+  /** Time limit of one attempt, in ms. Default 60,000. */
   timeoutMs?: number;
 }
 
 /** Where a bucket is. */
 export interface S3Location {
-  /** The server; AWS's for the region unless given. */
+  /** URL of the server. Default: the one of AWS for the region. */
   endpoint?: string;
+  /** Region, such as `"eu-central-1"`; `"auto"` for R2. */
   region: string;
+  /** Name of the bucket. */
   bucket: string;
-  /** Whether the bucket stands in the path and not in the host; true unless given where there is an `endpoint`. */
+  /**
+   * Put the bucket into the path of the URL and not into the host name. Default: true if there is
+   * an `endpoint`, otherwise false.
+   */
   forcePathStyle?: boolean;
 }
 
 interface S3CommonOptions {
-  /** A directory of keys to stay inside. */
+  /** A directory of keys that the backend never leaves. Default: the whole bucket. */
   prefix?: string;
-  /** What `write` does where the file exists: refuse (`"create"`, the default) or replace it. */
+  /** What `write` does if the file exists: fail (`"create"`, the default) or replace it. */
   writeMode?: "create" | "overwrite";
-  /** Requests at once; 16 unless given. */
+  /** Most requests at the same time. Default 16. */
   concurrency?: number;
-  /** Bodies to keep by ETag: `false` for none, or the most bytes; 64 MiB unless given. */
+  /** Cache of file bodies by ETag: `false` for none, or its size in bytes. Default 64 MiB. */
   cache?: boolean | { maxBytes?: number };
-  /** How patiently requests are repeated; `false` for not at all. */
+  /** How failed requests are repeated; `false` for never. See `S3Retry` for the defaults. */
   retry?: false | S3Retry;
 }
 
-/** How an S3Backend is made. */
+/** Options of S3Backend. */
 export interface S3BackendOptions extends S3Location, S3CommonOptions {
-  /** Keys, or a function that lends them. Either this or `sign`. */
+  /**
+   * Keys, or a function that returns them. Pass either `credentials` or `sign`. The function is
+   * called again two minutes before the keys expire.
+   */
   credentials?: S3Credentials | (() => S3Credentials | Promise<S3Credentials>);
-  /** Signs a request in place of keys, typically by asking a server of one's own. */
+  /** Signs each request instead of keys, typically by asking your own server (`presignS3`). */
   sign?: (request: S3SignRequest) => S3SignedRequest | Promise<S3SignedRequest>;
   /**
-   * How it is known whether the server honours conditional writes: tried out at the first write
-   * (`"probe"`, the default), believed (`"trust"`), or not relied on (`"ignore"`).
+   * How to find out whether the server honours conditional writes: test it at the first write
+   * (`"probe"`, the default), assume that it does (`"trust"`), or use none (`"ignore"`).
    */
   conditions?: "probe" | "trust" | "ignore";
-  /** Told what the owner of this backend should know, such as a server that ignores conditions. */
+  /** Called with one sentence per warning, such as that the server ignores conditions. */
   onWarning?: (message: string) => void;
 }
 
-/** What this package needs of a Worker's R2 binding. */
+/** The methods of a Worker's R2 binding that R2Backend uses. */
 export interface R2BucketLike {
   head(key: string): Promise<unknown>;
   get(key: string, options?: unknown): Promise<unknown>;
@@ -96,20 +109,20 @@ export interface R2BucketLike {
   list(options?: unknown): Promise<unknown>;
 }
 
-/** How an R2Backend is made. */
+/** Options of R2Backend. */
 export interface R2BackendOptions extends S3CommonOptions {
-  /** The binding, such as `env.BUCKET`. */
+  /** The R2 binding, such as `env.BUCKET`. */
   bucket: R2BucketLike;
 }
 
-/** Files in object storage that speaks S3. */
+/** Files in S3-compatible object storage. */
 export class S3Backend extends Backend {
   constructor(options: S3BackendOptions) {
     super(makeS3(new Options("S3Backend", options)));
   }
 }
 
-/** Files in an R2 bucket, by the binding of a Worker. */
+/** Files in an R2 bucket, through the binding of a Worker. */
 export class R2Backend extends Backend {
   constructor(options: R2BackendOptions) {
     super(makeR2(new Options("R2Backend", options)));
@@ -120,9 +133,11 @@ sealClass(S3Backend);
 sealClass(R2Backend);
 
 /**
- * Makes presigned addresses, for a server that signs on behalf of pages (`sign`). Only requests that
- * a backend makes are signed: a method, header or query parameter that no file needs throws a
- * `TypeError` that names it. Whether this user may use this key is for the server to decide.
+ * Makes a presigned URL, on a server that signs for pages (`sign`). It signs only what a backend's
+ * own requests contain: for any other method, header or query parameter it throws a `TypeError`
+ * with the name. Your server must decide whether this user may access this key.
+ *
+ * @param expiresInSeconds How long the URL is valid: 1 to 604,800 seconds. Default 300.
  */
 export function presignS3(
   location: S3Location & { credentials: S3Credentials },
@@ -139,7 +154,7 @@ export function presignS3(
   return { url };
 }
 
-/** Runs what refuses an option with its name and what it must be, a line each. */
+/** Runs `run`, which may throw a string of two lines: an option's name and what it must be. */
 function thrownBy<T>(options: Options, run: () => T): T {
   chunk.load();
   try {
@@ -147,7 +162,7 @@ function thrownBy<T>(options: Options, run: () => T): T {
   } catch (error) {
     if (typeof error !== "string") throw error;
     const [name = "", wanted = ""] = error.split("\n");
-    // Keys and places are told by name only: what was given may be a secret.
+    // Credentials are never shown in the message.
     return options.refuse(name, wanted, name === "credentials" ? undefined : options.raw(name));
   }
 }
@@ -167,7 +182,7 @@ function place(options: Options, prefix: string) {
   };
 }
 
-/** How a bucket is used; what is absent is the default, which stands in wasm. */
+/** Options of requests; where one is absent, WebAssembly has the default. */
 function use(options: Options) {
   const concurrency = options.amount("concurrency");
   if (concurrency === 0) options.refuse("concurrency", "at least 1", concurrency);
@@ -208,7 +223,7 @@ function patience(options: Options): S3Retry {
 function credentialsOf(options: Options, value: unknown): object {
   const wanted = "{ accessKeyId, secretAccessKey, sessionToken? }, or a function that answers such";
   if (typeof value === "function") return value;
-  // Never shown, whatever it is: it may be a secret in the wrong place.
+  // The value is never shown: it may be a secret in the wrong option.
   if (typeof value !== "object" || value === null) {
     return options.refuse("credentials", wanted, value === undefined ? value : {});
   }

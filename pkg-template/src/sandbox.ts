@@ -1,4 +1,4 @@
-// SandboxBackend: a machine that can only be reached by running commands there.
+// SandboxBackend: a machine that is reached only by running commands on it.
 
 import chunk from "#chunk/sandbox";
 import { addShell, Backend, type ExecuteOptions } from "./backend.js";
@@ -10,42 +10,42 @@ import { MAX_FILE_BYTES } from "./filesystem.js";
 import { secondsOf } from "./local_shell.js";
 import type { ExecuteResponse, MaybePromise } from "./types.js";
 
-/** How a SandboxBackend is made. */
+/** Options of SandboxBackend. */
 export interface SandboxBackendOptions {
-  /** Which sandbox it is. */
+  /** Identifies the sandbox. */
   id: string;
-  /** Runs a command there, by a POSIX shell. */
+  /** Runs a command in the sandbox, with a POSIX shell. */
   execute(command: string, limits: CommandLimits): MaybePromise<CommandOutput>;
-  /** Moves files there, if the sandbox has a way of its own; else they go through the shell. */
+  /** Stores files, if the sandbox has its own way. Default: through the shell. */
   uploadFiles?(
     files: Array<[string, Uint8Array]>,
   ): MaybePromise<Array<{ path?: string; error: string | null | undefined }>>;
-  /** Fetches files from there, likewise. */
+  /** Fetches files, if the sandbox has its own way. Default: through the shell. */
   downloadFiles?(
     paths: string[],
   ): MaybePromise<
     Array<{ path?: string; content: Uint8Array | null; error: string | null | undefined }>
   >;
-  /** The directory of the sandbox that is `/` here. `/` unless said otherwise. */
+  /** The directory of the sandbox that is `/` for this backend. Default `/`. */
   rootDir?: string;
-  /** Seconds that a command may take. 120 unless said otherwise. */
+  /** Time limit of a command, in seconds. Default 120. */
   timeout?: number;
-  /** Bytes of a command's output that are kept. 100,000 unless said otherwise. */
+  /** Bytes of output to keep of a command; the rest is cut. Default 100,000. */
   maxOutputBytes?: number;
-  /** Larger files are neither read nor written. 10 MB unless said otherwise. */
+  /** Larger files are neither read nor written, in bytes. Default 10 MiB. */
   maxFileBytes?: number;
-  /** What `write` does where the file exists: refuse (`"create"`, the default) or replace it. */
+  /** What `write` does if the file exists: fail (`"create"`, the default) or replace it. */
   writeMode?: "create" | "overwrite";
 }
 
-/** The most that the answer to a command of kitbag's own may be. */
+/** Limit of the output of commands that kitbag itself sends, in bytes. */
 const OWN_OUTPUT = 16 * 1024 * 1024;
 
 /** Files and commands of a sandbox. */
 export class SandboxBackend extends Backend {
-  /** Which sandbox it is. */
+  /** Identifies the sandbox. */
   declare readonly id: string;
-  /** Runs a command there. */
+  /** Runs a command in the sandbox. */
   declare readonly execute: (command: string, options?: ExecuteOptions) => Promise<ExecuteResponse>;
 
   constructor(options: SandboxBackendOptions) {
@@ -65,7 +65,7 @@ export class SandboxBackend extends Backend {
     const maxFileBytes = given.amount("maxFileBytes") ?? MAX_FILE_BYTES;
     const overwrite = given.oneOf("writeMode", ["create", "overwrite"], "create") === "overwrite";
     given.done();
-    // As methods of the object they were given in, which they may well be.
+    // Called as methods of the options object, because they may use `this`.
     const run = (command: string, limits: CommandLimits) => execute?.call(options, command, limits);
     const begin = (maxBytes: number) => (command: string, ownTimeout?: number) =>
       underLimits(run, command, ownTimeout ?? timeoutMs, maxBytes);

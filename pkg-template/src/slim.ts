@@ -1,15 +1,15 @@
-// `kitbag/slim`: for those who load the WebAssembly themselves, streaming or not. The primary is
-// always needed; a chunk when the first object of its class is made.
+// `kitbag/slim`: for callers that load the WebAssembly themselves. The primary module is always
+// needed, a chunk before the first object of its class is created.
 
 import { addressOf } from "#source";
 import { give } from "./core/modules.js";
 
-/** A compiled module, or bytes. */
+/** A compiled module, or its bytes. */
 export type ModuleInput = WebAssembly.Module | BufferSource;
 
 /**
- * What `init` takes: an address, an answer to a fetch, bytes, a compiled module, or the name of a
- * file of this package, such as `"s3"`.
+ * Argument of `init`: a URL, a response of `fetch`, bytes, a compiled module, or the name of a file
+ * of this package, such as `"s3"`.
  */
 export type InitInput =
   | string
@@ -19,12 +19,12 @@ export type InitInput =
   | ModuleInput
   | PromiseLike<Response | ModuleInput>;
 
-/** Takes modules into use, compiled or as bytes: `kitbag.wasm` and the chunks of what is used. */
+/** Uses modules, compiled or as bytes: `kitbag.wasm` and the chunks of the classes in use. */
 export function initSync(...inputs: ModuleInput[]): void {
   for (const input of inputs) give(moduleFrom(input));
 }
 
-/** Fetches and compiles modules, and takes them into use; `kitbag.wasm` where none is named. */
+/** Fetches and compiles modules, and uses them. Without arguments: `kitbag.wasm`. */
 export async function init(...inputs: InitInput[]): Promise<void> {
   const wanted = inputs.length > 0 ? inputs : ["kitbag"];
   for (const module of await Promise.all(wanted.map(compiled))) if (module) give(module);
@@ -34,7 +34,7 @@ function moduleFrom(input: ModuleInput): WebAssembly.Module {
   return input instanceof WebAssembly.Module ? input : new WebAssembly.Module(input);
 }
 
-/** A module; nothing for a name whose file this runtime finds by itself. */
+/** Compiles a module; undefined for a name whose file this runtime loads by itself. */
 async function compiled(input: InitInput): Promise<WebAssembly.Module | undefined> {
   const named = typeof input === "string" && /^[a-z0-9-]+$/.test(input);
   const given = named ? addressOf(input) : await input;

@@ -1,5 +1,5 @@
-// SqlBackend and its presets: files in a table of a database that the host already runs. All
-// that is asked of it is one function that sends a statement with its values.
+// SqlBackend and its presets: files in a table of a database that the host already runs. The host
+// provides one function, which sends a statement with its values.
 
 import chunk from "#chunk/sql";
 import { Backend } from "./backend.js";
@@ -8,57 +8,60 @@ import { Options } from "./core/checks.js";
 import { handleOf, sealClass } from "./core/handle.js";
 import { enter, glue } from "./core/instance.js";
 
-/** A value beside a statement. */
+/** A value of a statement's parameter. */
 export type SqlValue = string | number | Uint8Array;
 
-/** What a query answers: rows, or an object that has them. */
+/** Result of a query: rows, or an object that has them. */
 export type SqlAnswer =
   | ReadonlyArray<object>
   | { readonly rows: ReadonlyArray<object> }
   | { readonly results: ReadonlyArray<object> };
 
-/** Sends one statement with its values and answers its rows. */
+/** Sends one statement with its values and returns its rows. It must commit by itself. */
 export type SqlQuery = (
   sql: string,
-  // biome-ignore lint/suspicious/noExplicitAny: each driver has a type of its own for values
+  // biome-ignore lint/suspicious/noExplicitAny: each driver has a different type for values
   params: any[],
 ) => SqlAnswer | PromiseLike<SqlAnswer>;
 
-/** What every SQL backend takes. */
+/** Options of every SQL backend. */
 export interface SqlTableOptions {
-  /** The table, or `schema.table`. `"files"` unless said otherwise. */
+  /** The table, or `schema.table`. Default `"files"`. */
   table?: string;
   /**
-   * Whose files: one tenant never sees another's. One text, or several parts; letters, digits and
-   * `- _ . @ + : ~` only.
+   * The tenant, as a string or several parts. Tenants never see each other's files. Letters, digits
+   * and `- _ . @ + : ~` only. Default: none.
    */
   namespace?: string | readonly string[];
-  /** Make or upgrade the table before the first operation. */
+  /** Create or upgrade the table before the first operation. Default false; see `migrate()`. */
   migrate?: boolean;
-  /** What `write` does where the file exists: refuse (`"create"`, the default) or replace it. */
+  /** What `write` does if the file exists: fail (`"create"`, the default) or replace it. */
   writeMode?: "create" | "overwrite";
 }
 
+/** Options of SqlBackend. */
 export interface SqlBackendOptions extends SqlTableOptions {
   /** Sends one statement; fits `pg`, PGlite, Neon, libsql, `node:sqlite` and others. */
   query: SqlQuery;
+  /** SQL dialect of the database. */
   dialect: "postgres" | "sqlite";
 }
 
 /** A client with a method `query(sql, params)`: a pool of `pg`, PGlite, Neon. */
 export interface PostgresClient {
-  // biome-ignore lint/suspicious/noExplicitAny: clients overload it in many ways
+  // biome-ignore lint/suspicious/noExplicitAny: clients have different overloads
   query(sql: string, params?: any[]): PromiseLike<any>;
 }
 
+/** Options of PostgresBackend: either `client` or `query`. */
 export interface PostgresBackendOptions extends SqlTableOptions {
   /** A pool, or a client with `query(sql, params)`. */
   client?: PostgresClient;
-  /** In place of `client`: a function that sends one statement. */
+  /** Instead of `client`: a function that sends one statement. */
   query?: SqlQuery;
 }
 
-/** As much of a D1 database as is needed. */
+/** The methods of a D1 database that D1Backend uses. */
 export interface D1Like {
   prepare(sql: string): {
     // biome-ignore lint/suspicious/noExplicitAny: any value of SQLite's
@@ -66,12 +69,13 @@ export interface D1Like {
   };
 }
 
+/** Options of D1Backend. */
 export interface D1BackendOptions extends SqlTableOptions {
-  /** The binding, `env.DB` say. */
+  /** The D1 binding, such as `env.DB`. */
   database: D1Like;
 }
 
-/** What a row of D1 holds, with room for what else stands in it. */
+/** D1's limit of a row, less room for the other columns. */
 const D1_FILE_BYTES = 2_000_000 - 8_192;
 
 interface Kind {
@@ -115,9 +119,12 @@ function parts(given: Options): string[] {
   return list as string[];
 }
 
-/** Files in a table of any SQL database; its presets differ only in how it is reached. */
+/** Files in a table of any SQL database. Subclasses differ only in how they send statements. */
 abstract class Table extends Backend {
-  /** Makes or upgrades the table. Safe to call again, and from several places at once. */
+  /**
+   * Creates the table, or adds missing columns to an older one. Safe to call again, and from
+   * several places at once. Rejects if the database refuses.
+   */
   async migrate(): Promise<void> {
     const answer = await settled(
       () => glue.sql_migrate(handleOf(this)),
@@ -127,7 +134,7 @@ abstract class Table extends Backend {
   }
 }
 
-/** Files in a table of a database that a function reaches. */
+/** Files in a table of a database that is reached through a function. */
 export class SqlBackend extends Table {
   constructor(options: SqlBackendOptions) {
     const given = new Options("SqlBackend", options);

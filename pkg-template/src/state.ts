@@ -1,8 +1,8 @@
-// StateBackend: files in memory, answering at once. Four ways to make one: bare, which is the
-// state of the running graph, and a memory of its own outside of graphs; with files of its own;
-// over a caller's state that is read through on every call (`new StateBackend(runtime)`); over a
-// channel that gives the state and takes changes. The last two are a mirror of that state. A bare
-// one finds its graph behind the handle, in wasm: see `graph/files.ts`.
+// StateBackend: files in memory, with synchronous results. There are four kinds. Without arguments
+// it uses the state of the running graph, and its own memory outside of graphs. With `files` it
+// has its own memory. Over a caller's state (`new StateBackend(runtime)`), or over a channel that
+// reads the state and receives changes, it mirrors that state. The first kind finds its graph in
+// WebAssembly, below the handle: see `graph/files.ts`.
 
 import { capabilityOf } from "./backend.js";
 import { limitOf, now, Op, received } from "./core/call.js";
@@ -36,47 +36,52 @@ import type {
   WriteResult,
 } from "./types.js";
 
-/** How a StateBackend is made. */
+/** Options of StateBackend. */
 export interface StateBackendOptions {
-  /** Files to begin with. */
+  /** Initial files, by path. */
   files?: Record<string, FileInput>;
-  /** What `write` does where the file exists: refuse (`"create"`, the default) or replace it. */
+  /** What `write` does if the file exists: fail (`"create"`, the default) or replace it. */
   writeMode?: "create" | "overwrite";
-  /** The form that new text files take in `readRaw`, `snapshot` and `filesUpdate`. */
+  /**
+   * Form of new text files in `readRaw`, `snapshot` and `filesUpdate`: one string (`"v2"`, the
+   * default) or an array of lines (`"v1"`).
+   */
   fileFormat?: "v1" | "v2";
-  /** Bytes of all files together; over it, changes are refused. 1 GiB unless said otherwise. */
+  /** Most bytes of all files together; more is refused. Default 1 GiB, at most 2 GiB. */
   maxBytes?: number;
-  /** Where the files live, if not here. */
+  /** Reads and updates a state elsewhere, which then has the files. Default: none. */
   channel?: Channel;
   /**
-   * Whose files they are inside a running LangGraph graph. `"graph"` (the default): those of the
-   * graph's state, thread by thread; where that state has no `files`, calls are refused.
-   * `"instance"`: those of this object, which all threads share. With `files`, `channel` or a
-   * runtime they are never the running graph's.
+   * Which files the backend uses inside a running LangGraph graph. `"graph"` (the default): those
+   * of the graph's state, separately for each thread; if that state has no `files`, calls fail.
+   * `"instance"`: those of this object, shared by all threads. With `files`, `channel` or a runtime
+   * the backend never uses the running graph.
    */
   scope?: "graph" | "instance";
 }
 
-/** deepagents' older construction: the state is read on every call, changes are handed back. */
+/** deepagents' older constructor: each call reads `state.files`, results return the changes. */
 export interface StateRuntime {
+  /** State of the graph, with its `files`. */
   state: unknown;
 }
 
 const MAX_BYTES = 2 ** 31;
 
-/** How memory is made: whether `write` replaces, whether new text is lines, the limit. */
+/** Options of the memory: whether `write` replaces, whether new text is `v1`, the size limit. */
 type Form = readonly [overwrite: boolean, v1: boolean, maxBytes: number];
 
-/** Apart from the class, so that it cannot keep an instance alive. */
+/** Outside of the class, so that the closure does not keep an instance alive. */
 function maker(form: Form): () => number {
   return () => glue.state_new(...form);
 }
 
-/** Files in memory. Every method answers at once. */
+/** Files in memory. Every method returns its result and not a promise. */
 export class StateBackend implements BackendProtocolV2 {
   readonly #mirror: Mirror | undefined;
   readonly #graphs: GraphFiles | undefined;
 
+  /** deepagents' older form: results return the changes in `filesUpdate`. */
   constructor(runtime: StateRuntime, options?: StateBackendOptions);
   constructor(options?: StateBackendOptions);
   constructor(first?: StateBackendOptions | StateRuntime, second?: StateBackendOptions) {
@@ -114,28 +119,50 @@ export class StateBackend implements BackendProtocolV2 {
     const raw = (path: string) => rawFile(handle, path);
     if (runtime) this.#mirror = Mirror.ofRuntime(runtime, store, raw);
     else if (channel) this.#mirror = Mirror.ofChannel(channel, store, raw);
-    // A mirror looks at the caller's state before each call, which the handle alone would not.
+    // A mirror reads the caller's state before each call; the handle alone would skip that.
     if (this.#mirror) methodsOnly(this);
     if (files) this.#fill(files, "files");
   }
 
-  /** What this backend can promise. */
+  /** What this backend guarantees and supports. */
   get capability(): Capability {
     return capabilityOf(handleOf(this));
   }
 
+  /**
+   * Lists one directory level, in byte order; paths of directories end with `/`. A missing
+   * directory gives an empty listing.
+   */
   ls(path: string): LsResult {
     return this.#asked(Op.ls, () => ask.askLs(path), unpack.unpackLs);
   }
 
+  /**
+   * Reads lines of a text file. A binary file is returned complete, as a `Uint8Array`.
+   *
+   * @param offset First line, counted from 0. Default 0.
+   * @param limit Most lines to return. Default 500. `nextOffset` of the result continues the read.
+   */
   read(filePath: string, offset?: number, limit?: number): ReadResult {
     return this.#asked(Op.read, () => ask.askRead(filePath, offset, limit), unpack.unpackRead);
   }
 
+  /** Returns a file as it is stored, with its MIME type and times. */
   readRaw(filePath: string): ReadRawResult {
     return this.#asked(Op.readRaw, () => ask.askFile(filePath), unpack.unpackReadRaw);
   }
 
+  /**
+   * Searches files for a literal text, or with `options.regex` for a regular expression, line by
+   * line. Binary files are skipped. Matches are ordered by path and line.
+   *
+   * @param path File or directory to search. Default `/`.
+   * @param glob Searches only matching files. Without `/` it is matched against file names, with
+   *   `/` against the path below `path`.
+   * @param maxCount Most matches to return; if there are more, `truncated` is set. Default: no
+   *   limit but 128 MiB of results.
+   * @param options `timeoutMs` limits the search; `signal` has no effect on a synchronous call.
+   */
   grep(
     pattern: string,
     path?: string | null,
@@ -151,15 +178,32 @@ export class StateBackend implements BackendProtocolV2 {
     return refusal ?? this.#asked(Op.grep, request, unpack.unpackGrep, limit);
   }
 
+  /**
+   * Finds files whose path below `path` (default `/`) matches a pattern, newest first. `*` and `?`
+   * match inside a segment, `**` also matches `/`, and `{a,b}`, `[abc]`, `[!a]` and `\` work as
+   * usual. A pattern without `/` matches only directly below `path`.
+   */
   glob(pattern: string, path?: string): GlobResult {
     return this.#asked(Op.glob, () => ask.askGlob(pattern, path), unpack.unpackGlob);
   }
 
+  /**
+   * Creates a file. If it exists, the call fails with `already_exists`, or replaces it with
+   * `writeMode: "overwrite"`. Bytes are stored unchanged. For a path with a binary type, such as
+   * `.png`, a string must be base64 or a `data:` URL.
+   */
   write(filePath: string, content: string | Uint8Array, options?: WriteOptions): WriteResult {
     const request = () => ask.askWrite(filePath, content, options);
     return this.#changed(this.#asked(Op.write, request, unpack.unpackWrite(filePath)));
   }
 
+  /**
+   * Replaces a literal text. `oldString` must occur exactly once, unless `replaceAll` (default
+   * false) is true. If it is not found, differences in line endings are ignored.
+   *
+   * With two `Uint8Array`s the whole file must equal `oldString` and becomes `newString`; otherwise
+   * the result is `conflict`.
+   */
   edit(
     filePath: string,
     oldString: string | Uint8Array,
@@ -170,6 +214,7 @@ export class StateBackend implements BackendProtocolV2 {
     return this.#changed(this.#asked(Op.edit, request, unpack.unpackEdit(filePath)));
   }
 
+  /** Deletes a file, or a directory with everything below it. The root cannot be deleted. */
   delete(filePath: string, options?: DeleteOptions): DeleteResult {
     const request = () => ask.askDelete(filePath, options);
     const result = this.#asked(Op.delete, request, unpack.unpackDelete(filePath));
@@ -177,6 +222,7 @@ export class StateBackend implements BackendProtocolV2 {
     return this.#mirror.deleted(result, result.path);
   }
 
+  /** Stores files as bytes, replacing existing ones. Returns a result for each, in order. */
   uploadFiles(files: Array<[string, Uint8Array]>): FileUploadResponse[] {
     const batch = ask.lookAtUploads(files);
     const answer = this.#asked<FileUploadResponse[] & Failure>(
@@ -188,6 +234,7 @@ export class StateBackend implements BackendProtocolV2 {
     return this.#mirror ? this.#mirror.uploaded(answer) : answer;
   }
 
+  /** Returns the bytes of files. Returns a result for each path, in order. */
   downloadFiles(paths: string[]): FileDownloadResponse[] {
     const batch = ask.lookAtDownloads(paths);
     const answer = this.#asked<FileDownloadResponse[] & Failure>(
@@ -199,7 +246,7 @@ export class StateBackend implements BackendProtocolV2 {
     return unpack.refusedBatch(batch, answer).map((one) => ({ ...one, content: null }));
   }
 
-  /** Every file as stored: a record that `restore` takes back, bytes and times included. */
+  /** Returns every file as it is stored, with its times. Pass the record to `restore` to undo. */
   snapshot(): Record<string, FileData> {
     const stale = this.#mirror?.sync();
     if (stale) throw new Error(stale.error);
@@ -219,7 +266,10 @@ export class StateBackend implements BackendProtocolV2 {
     return answer.files;
   }
 
-  /** Makes the files exactly those of `record`; what was there before goes. */
+  /**
+   * Replaces all files by those of `record`. Throws if a file cannot be stored; the files are then
+   * unchanged. Not for files of a caller's state or of a running graph.
+   */
   restore(record: Record<string, FileInput>): void {
     if (this.#mirror || this.#graphs?.current()) {
       throw new TypeError(
@@ -278,7 +328,7 @@ export class StateBackend implements BackendProtocolV2 {
 
 sealClass(StateBackend);
 
-/** A getter of the caller's may throw; then it is none. */
+/** False also for an object whose getters throw. */
 function isChannel(channel: Channel): boolean {
   try {
     return typeof channel.read === "function" && typeof channel.send === "function";

@@ -1,6 +1,6 @@
-// StoreBackend: files in a LangGraph store, each tenant's under a namespace. Whose files a call
-// is about may be decided by each call anew (a namespace by function, a store of the graph that
-// runs), so such a backend finds the right one behind itself at the start of every call.
+// StoreBackend: files in a LangGraph store, where each tenant has a namespace. If the namespace is
+// a function, or the store is that of the running graph, each call can be for other files. Such a
+// backend then selects the backend for its store and namespace at the start of every call.
 
 import chunk from "#chunk/store";
 import { Backend, capabilityOf } from "./backend.js";
@@ -9,18 +9,18 @@ import { FILE_METHODS, handleOf, sealClass } from "./core/handle.js";
 import { enter, glue } from "./core/instance.js";
 import { type GraphRuntime, graphContext } from "./graph/context.js";
 
-/** As much of LangGraph's `BaseStore` as is needed. */
+/** The methods of LangGraph's `BaseStore` that StoreBackend uses. */
 export interface StoreLike {
-  // biome-ignore-start lint/suspicious/noExplicitAny: stores differ in how they say it
+  // biome-ignore-start lint/suspicious/noExplicitAny: stores differ in their types
   get(namespace: string[], key: string): any;
   put(namespace: string[], key: string, value: Record<string, any>): any;
   delete(namespace: string[], key: string): any;
   search(namespacePrefix: string[], options?: { limit?: number; offset?: number }): any;
   batch?(operations: any): any;
-  // biome-ignore-end lint/suspicious/noExplicitAny: stores differ in how they say it
+  // biome-ignore-end lint/suspicious/noExplicitAny: stores differ in their types
 }
 
-/** What a namespace function is told: the runtime of the graph that runs. */
+/** Argument of a namespace function: the runtime of the running graph. */
 export interface NamespaceRuntime extends GraphRuntime {
   /** @deprecated Read `context` instead. */
   readonly state?: unknown;
@@ -37,32 +37,40 @@ interface GraphConfig {
   configurable?: Record<string, unknown>;
 }
 
-/** Which files: the same for every call, or decided by the runtime of each. */
+/** The tenant: parts, the same for every call, or a function that is called at each call. */
 export type StoreNamespace = readonly string[] | ((runtime: NamespaceRuntime) => readonly string[]);
 
+/** Options of StoreBackend. */
 export interface StoreBackendOptions {
-  /** The store; without one, that of the graph that runs. */
+  /** The store. Default: the store of the running graph. */
   store?: StoreLike;
-  /** Whose files. Parts of letters, digits and `- _ . @ + : ~`. */
+  /**
+   * The tenant. Parts consist of letters, digits and `- _ . @ + : ~`. Without it all users of an
+   * assistant share their files, and a warning says so.
+   */
   namespace?: StoreNamespace;
-  /** The form that new text files take. */
+  /** Form of new text files: one string (`"v2"`, the default) or an array of lines (`"v1"`). */
   fileFormat?: "v1" | "v2";
-  /** What `write` does where the file exists: refuse (`"create"`, the default) or replace it. */
+  /** What `write` does if the file exists: fail (`"create"`, the default) or replace it. */
   writeMode?: "create" | "overwrite";
   /**
-   * How bytes are put: as base64 with `encoding` (the default), which every store keeps, or as
-   * they are, for stores that keep a `Uint8Array`.
+   * How bytes are stored: as base64 with `encoding` (`"base64"`, the default), which every store
+   * keeps, or as a `Uint8Array` (`"raw"`), for stores that can keep one.
    */
   binary?: "base64" | "raw";
 }
 
-/** deepagents' older construction. */
+/** Argument of deepagents' older constructor. */
 export interface StateAndStore {
+  /** State of the graph. */
   state: unknown;
+  /** The store. Default: the store of the running graph. */
   store?: StoreLike;
+  /** Assistant whose files are used if there is no `namespace`. */
   assistantId?: string;
+  /** Configuration of the run; default: that of the running graph. */
   config?: unknown;
-  /** Of the runtime, where it is known; else that of the graph that runs. */
+  /** Fields of the runtime; default: those of the running graph. */
   context?: GraphRuntime["context"];
   serverInfo?: GraphRuntime["serverInfo"];
   executionInfo?: GraphRuntime["executionInfo"];
@@ -74,11 +82,11 @@ interface Form {
   raw: boolean;
 }
 
-/** The backend behind one store, namespace and form. */
+/** The backend for one store, namespace and form. */
 class Bound extends Backend {}
 sealClass(Bound);
 
-/** Backends that are in use, so that all who work on the same files take turns together. */
+/** Shares one backend per store, namespace and form, so that all its users wait for each other. */
 const bound = new WeakMap<object, Map<string, WeakRef<Bound>>>();
 
 function boundTo(store: StoreLike, namespace: readonly string[], form: Form): Bound {
@@ -106,9 +114,10 @@ function boundTo(store: StoreLike, namespace: readonly string[], form: Form): Bo
 
 /** Files in a LangGraph store. */
 export class StoreBackend extends Backend {
-  /** Keeps what others share alive as long as this is. */
+  /** Keeps the shared backend alive as long as this object. */
   protected readonly kept: unknown;
 
+  /** deepagents' older form. */
   constructor(given: StateAndStore, options?: StoreBackendOptions);
   constructor(options?: StoreBackendOptions);
   constructor(first?: StoreBackendOptions | StateAndStore, second?: StoreBackendOptions) {
@@ -137,7 +146,7 @@ export class StoreBackend extends Backend {
       this.kept = itself;
       return;
     }
-    // Nothing stands behind this one's own handle; every method goes to another.
+    // This object's own handle is never used for files; every method selects another backend.
     chunk.load();
     super(enter(() => glue.store_new({}, ["unbound"], form.overwrite, form.v1, form.raw)));
     const bind = () => {
@@ -145,7 +154,7 @@ export class StoreBackend extends Backend {
       return boundTo(foundStore(store, whose), foundNamespace(namespace, whose), form);
     };
     for (const name of FILE_METHODS) this.#redirect(name, bind);
-    // Said where rules that count what is stored look for it.
+    // `perCaller` tells a quota to count the files of each caller.
     const capability = { ...capabilityOf(handleOf(this)), perCaller: true };
     Object.defineProperty(this, "capability", { get: () => ({ ...capability }) });
   }
@@ -171,7 +180,7 @@ export class StoreBackend extends Backend {
       }
       return Reflect.apply(target[name] as (...args: unknown[]) => unknown, target, args);
     };
-    // Own methods tell routers and policies that the handle does not stand for this object.
+    // Routers and policies call overridden methods instead of using the handle directly.
     Object.defineProperty(this, name, { value, writable: true, configurable: true });
   }
 }
@@ -199,12 +208,12 @@ function namespaceOf(options: Options): StoreNamespace | undefined {
 
 const PART = /^[A-Za-z0-9\-_.@+:~]+$/;
 
-/** A namespace as it may be; no wildcards, nothing empty. */
+/** Checks a namespace: no wildcards, no empty parts. */
 function checked(value: unknown): readonly string[] {
   if (!Array.isArray(value) || value.length === 0) {
     throw new BadArgument("namespace must be a non-empty array of strings");
   }
-  // A copy: whoever gave it may change it later.
+  // A copy, because the caller may change its array later.
   return Array.from(value, (part: unknown, at) => {
     if (typeof part !== "string" || !PART.test(part)) {
       throw new BadArgument(
@@ -257,7 +266,7 @@ function assistantOf(older: StateAndStore | undefined): string | undefined {
   return candidates.find((one): one is string => typeof one === "string" && one !== "");
 }
 
-/** The runtime, with what older functions read from it; the first such reading is told once. */
+/** The runtime, with deprecated properties that warn once when they are read. */
 function runtimeFor(older: StateAndStore | undefined): NamespaceRuntime {
   const context = graphContext();
   const running = context?.runtime;

@@ -1,6 +1,6 @@
-// The tools that a model is given, whatever framework runs it. What a tool does and says stands
-// in wasm; here are its options, the resolving of backends, and plain objects to pass on. No
-// call of a tool throws or rejects: what was wrong is text for the model.
+// The tools of a model, for any framework. What a tool does and says is implemented in WebAssembly;
+// here are the options, the selection of the backend, and the plain objects that callers get. No
+// tool call throws or rejects: an error is text for the model.
 
 import chunk from "#chunk/tools";
 import type { AnyBackend } from "./adapt.js";
@@ -26,38 +26,39 @@ export type FileToolName =
   | "grep"
   | "execute";
 
-/** A part of an answer: text, or base64 that a model can look at or listen to. */
+/** A part of a result: text, or base64 data that a model can see or hear. */
 export type ContentBlock =
   | { type: "text"; text: string }
   | { type: "image" | "audio" | "video" | "file"; mimeType: string; data: string };
 
-/** What a tool answers: text, or blocks where there is more than text. */
+/** Result of a tool: text, or blocks if there is more than text. */
 export type ToolOutput = string | ContentBlock[];
 
-/** What a tool answers, with all there is to know. */
+/** Complete result of a tool call. */
 export interface ToolResult {
+  /** The parts of the result. */
   content: ContentBlock[];
-  /** All text of it. */
+  /** The text of all text blocks. */
   text: string;
-  /** Whether it tells the model of a failure. */
+  /** Whether the result reports a failure. */
   isError: boolean;
-  /** Changes to apply to a caller's state, from a backend over such a state. */
+  /** Changes to apply to the caller's state, from a backend over such a state. Null deletes. */
   filesUpdate?: Record<string, FileData | null>;
 }
 
-/** What is known of one call. */
+/** Information about one tool call. */
 export interface ToolCall {
-  /** The id that the model gave it; large results are saved under it. */
+  /** The call's id from the model. A large result is saved under this name. */
   callId?: string;
-  /** Given to a backend factory. */
+  /** Passed to the function if the backend is one. */
   runtime?: unknown;
-  /** Gives the call up. */
+  /** Cancels the call when it aborts. */
   signal?: AbortSignal;
 }
 
-/** What is known of a result that may be too large. */
+/** Information about a result that may be too large. */
 export interface OffloadCall extends ToolCall {
-  /** Told of the file it was saved to, where the backend is over a caller's state. */
+  /** Called with the saved file, if the backend is over a caller's state. */
   onFilesUpdate?: (update: Record<string, FileData | null>) => void;
 }
 
@@ -68,54 +69,61 @@ export interface InputSchema {
   required?: string[];
 }
 
-/** A tool. */
+/** One tool. */
 export interface FileTool {
+  /** Name of the tool. */
   name: FileToolName;
+  /** Description for the model. */
   description: string;
+  /** JSON Schema of the input. */
   inputSchema: InputSchema;
-  /** Runs it; the input is what the model sent, as an object or as JSON text. */
+  /** Runs the tool. `input` is what the model sent, as an object or as JSON text. Never rejects. */
   execute(input: unknown, call?: ToolCall): Promise<ToolOutput>;
 }
 
-/** A backend, or a function that gives one for each call. */
+/** A backend, or a function that returns one and is called at each tool call. */
 export type BackendOrFactory<R = unknown> =
   | AnyBackend
   | ((runtime: R) => AnyBackend | Promise<AnyBackend>);
 
-/** How the tools behave. */
+/** Options of `createFileTools`. */
 export interface FileToolsOptions {
-  /** Only these tools. */
+  /**
+   * Offer only these tools. Default: all, but `execute` only if the backend can run commands. If
+   * the backend is a function, `execute` is offered only if it is named here.
+   */
   tools?: readonly FileToolName[];
-  /** Descriptions in place of ours. */
+  /** Descriptions that replace kitbag's own, by tool. */
   customToolDescriptions?: Partial<Record<FileToolName, string>>;
-  /** A system prompt in place of ours. */
+  /** Replaces kitbag's own system prompt. */
   systemPrompt?: string;
-  /** Rules on who may touch what, as `withPolicy` takes them. */
+  /** Rules about reading and writing paths, as in `withPolicy`. Default: none. */
   permissions?: FilesystemPermission[];
-  /** Any policy round the backend. */
+  /** A policy around the backend, as in `withPolicy`. Default: none. */
   policy?: Policy;
-  /** Refuse to edit or overwrite what was not read, or has changed since. On unless said otherwise. */
+  /** Refuse to edit or overwrite a file that was not read, or changed since. Default true. */
   requireReadBeforeEdit?: boolean;
-  /** Results over so many tokens go into a file (20,000); null: never. */
+  /** Save results over this many tokens (4 characters) in a file. Default 20,000; null: never. */
   toolTokenLimitBeforeEvict?: number | null;
-  /** User messages over so many tokens likewise (50,000); null: never. */
+  /** The same for user messages. Default 50,000 tokens; null: never. */
   humanMessageTokenLimitBeforeEvict?: number | null;
-  /** The longest time limit that `execute` takes, in seconds (3,600). */
+  /** Longest time limit that `execute` accepts, in seconds. Default 3,600. */
   maxExecuteTimeout?: number;
 }
 
-/** The tools over a backend. */
+/** The tools over a backend; the result of `createFileTools`. */
 export interface FileTools {
+  /** The tools. */
   tools: FileTool[];
-  /** What a model should know of the tools as a whole. */
+  /** What a model should know about the tools as a whole. */
   systemPrompt: string;
-  /** The backend as the tools have it for a call: found by its factory, the policy around it. */
+  /** Returns the backend that the tools use for a call, including the policy. */
   backend(call?: ToolCall): Promise<AnyBackend>;
-  /** Runs a tool by its name, known or not. */
+  /** Runs a tool by name. An unknown name gives an error result. */
   call(name: string, input: unknown, call?: ToolCall): Promise<ToolResult>;
-  /** Moves a result of any tool into a file where it is too large, and gives what to show instead. */
+  /** Saves the result of any tool in a file if it is too large; returns what to show instead. */
   offload<T>(result: T, call: OffloadCall & { toolName?: string }): Promise<T | ToolOutput>;
-  /** The same for what a user wrote. */
+  /** The same for a user's message. */
   offloadMessage(text: string, call?: OffloadCall & { messageId?: string }): Promise<string>;
 }
 
@@ -125,11 +133,11 @@ const collected = new FinalizationRegistry<number>((set) => {
   try {
     glue.tools_drop(set);
   } catch {
-    // The instance is gone with everything in it.
+    // The whole instance is gone.
   }
 });
 
-/** The backend itself, whatever it was given as. */
+/** Returns the backend; calls the function if it was given as one. */
 export function resolveBackend(
   backend: BackendOrFactory,
   runtime?: unknown,
@@ -139,7 +147,7 @@ export function resolveBackend(
     : backend;
 }
 
-/** The file tools over a backend, for any framework. */
+/** Creates the file tools over a backend, for any framework. */
 export function createFileTools(backend: BackendOrFactory, options?: FileToolsOptions): FileTools {
   const of = new Options("createFileTools", options);
   const policy = of.object("policy") as Policy | undefined;
@@ -147,7 +155,7 @@ export function createFileTools(backend: BackendOrFactory, options?: FileToolsOp
   const set = makeSet(of, options);
   const rules = permissions === undefined ? policy : { ...policy, permissions };
   const isFactory = typeof backend === "function";
-  // A factory may give a new backend for each call: the policy stays, and goes on counting.
+  // A function may return a new backend for each call; the policy keeps counting across them.
   const kept = isFactory && rules !== undefined ? new KeptPolicy(rules) : undefined;
   const whole = (given: AnyBackend) => (rules === undefined ? given : withPolicy(given, rules));
   const fixed = isFactory ? undefined : whole(backend as AnyBackend);
@@ -212,7 +220,7 @@ export function createFileTools(backend: BackendOrFactory, options?: FileToolsOp
       );
     const answer = await withRuntime(call?.runtime, asked);
     if (answer.filesUpdate === undefined) return answer;
-    // Nobody is there to put the file into the state: better too long than lost.
+    // Nobody would add the file to the state, so the text stays: too long is better than lost.
     if (!call?.onFilesUpdate) return {};
     call.onFilesUpdate(answer.filesUpdate);
     return answer;
@@ -323,7 +331,7 @@ function describe(set: number, shell: boolean) {
   return answer;
 }
 
-/** Asks a backend; what is refused before it begins is thrown. */
+/** Starts an operation on a backend; throws if it is refused before it begins. */
 async function start<T extends object>(
   backend: AnyBackend,
   write: () => void,
@@ -363,7 +371,7 @@ function unpackResult(reply: Reply): ToolResult {
   return result;
 }
 
-/** A text that took the place of a large one, if it was too large. */
+/** The text that replaces a large one, if it was too large. */
 type Moved = Pick<ToolResult, "filesUpdate"> & { text?: string };
 
 function unpackMoved(reply: Reply): Moved {
@@ -381,7 +389,7 @@ function textOf(content: ContentBlock[]): string {
   return content.flatMap((block) => (block.type === "text" ? [block.text] : [])).join("\n");
 }
 
-/** A result as frameworks take it: text where it is nothing else. */
+/** A result in the form that frameworks take: text if it is only text. */
 export function shown(result: ToolResult): ToolOutput {
   return result.content.every((block) => block.type === "text") ? result.text : result.content;
 }
@@ -405,7 +413,7 @@ function asText(result: unknown): string | undefined {
   }
 }
 
-/** Text blocks of a result become one where they are too large; everything else stays. */
+/** Joins all text blocks into one shorter text if they are too large; other blocks stay. */
 async function offloadBlocks(
   blocks: unknown[],
   shrink: (text: string) => Promise<string>,

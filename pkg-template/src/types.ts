@@ -1,8 +1,7 @@
-// The protocol as TypeScript sees it. Hand-written, and checked against deepagents' own types
-// by the suite `types`. Names and shapes that callers meet stand here; how answers are made
-// does not.
+// The protocol's types: every name and shape that callers see. Written by hand, and checked
+// against deepagents' own types by the suite `types`.
 
-/** A stable word for what went wrong, beside the sentence in `error`. */
+/** A stable code for the kind of error, for programs; `error` has the message. */
 export type ErrorCode =
   | "not_found"
   | "already_exists"
@@ -22,200 +21,279 @@ export type ErrorCode =
   | "unavailable"
   | "internal";
 
-/** What every answer has when it is a refusal. */
+/** The fields that every result has if the call failed. */
 export interface Failure {
   /** What was wrong and what to do about it. Absent on success. */
   error?: string;
-  /** The same as a stable word. Absent on success. */
+  /** The kind of error. Absent on success. */
   code?: ErrorCode;
-  /** Milliseconds after which another try can succeed, where that is known. */
+  /** Milliseconds after which a retry can succeed, if known. */
   retryAfterMs?: number;
-  /** What a host object threw, where that was the reason. */
+  /** What the storage, host object or callback threw, if that was the reason. Not enumerable. */
   cause?: unknown;
 }
 
-/** One line of a listing. */
+/** One entry of a listing. */
 export interface FileInfo {
+  /** Canonical path, such as `/notes/a.txt`. A directory's path ends with `/`. */
   path: string;
+  /** True for a directory. */
   is_dir?: boolean;
+  /** Size in bytes; 0 for a directory. Absent if a foreign backend does not report it. */
   size?: number;
+  /** Time of the last change, ISO 8601; empty for a directory. */
   modified_at?: string;
 }
 
 /** One matching line. */
 export interface GrepMatch {
+  /** Canonical path of the file. */
   path: string;
-  /** From 1. */
+  /** Line number, counted from 1. */
   line: number;
   /** The line without its line feed. */
   text: string;
-  /** Lines before it, where `before` asked for them. */
+  /** The lines before the match, if the option `before` was given. */
   before?: string[];
-  /** Lines after it, where `after` asked for them. */
+  /** The lines after the match, if the option `after` was given. */
   after?: string[];
 }
 
-/** A stored file: text as one string, anything else as bytes. */
+/** A stored file, form `v2`: text as one string, anything else as bytes. */
 export interface FileDataV2 {
+  /** The text, or the bytes of a binary file. */
   content: string | Uint8Array;
+  /** MIME type, such as `text/plain`. */
   mimeType: string;
+  /** Creation time, ISO 8601. */
   created_at: string;
+  /** Time of the last change, ISO 8601. */
   modified_at: string;
 }
 
-/** A stored text file in the older form: an array of lines. */
+/** A stored text file in the older form `v1`: an array of lines. */
 export interface FileDataV1 {
+  /** The lines, without their line feeds. */
   content: string[];
+  /** Creation time, ISO 8601. */
   created_at: string;
+  /** Time of the last change, ISO 8601. */
   modified_at: string;
 }
 
-/** A stored file in either form that this package writes. */
+/** A stored file in either form that kitbag writes. */
 export type FileData = FileDataV1 | FileDataV2;
 
-/** A stored file as the Python package writes it; read, never written. */
+/** A stored file as deepagents' Python package writes it. kitbag reads it but never writes it. */
 export interface PythonFileData {
+  /** Text, or base64; see `encoding`. */
   content: string;
+  /** How `content` is encoded. */
   encoding: "utf-8" | "base64";
+  /** Creation time, ISO 8601. */
   created_at?: string;
+  /** Time of the last change, ISO 8601. */
   modified_at?: string;
 }
 
+/** Result of `ls`. */
 export interface LsResult extends Failure {
+  /** The entries, sorted by name in byte order. */
   files?: FileInfo[];
 }
 
+/** Result of `read`. The line fields are absent for empty content and past the end of the file. */
 export interface ReadResult extends Failure {
+  /** The requested lines as text; a binary file complete, as bytes. */
   content?: string | Uint8Array;
+  /** MIME type of the file. */
   mimeType?: string;
-  /** Left out as well where only a part of a large object was read to answer. */
+  /** Number of lines in the file. Absent also if only part of a large object was fetched. */
   totalLines?: number;
+  /** Number of the first returned line, counted from 1. */
   startLine?: number;
+  /** Number of the last returned line, counted from 1. */
   endLine?: number;
+  /** The `offset` that continues the read, if more lines follow. */
   nextOffset?: number;
 }
 
+/** Result of `readRaw`. */
 export interface ReadRawResult extends Failure {
+  /** The file as it is stored. */
   data?: FileData;
 }
 
+/** Result of `grep`. */
 export interface GrepResult extends Failure {
+  /** The matching lines, ordered by path and line. */
   matches?: GrepMatch[];
+  /** True if there are more matches than were returned. */
   truncated?: boolean;
 }
 
+/** Result of `glob`. */
 export interface GlobResult extends Failure {
+  /** The matching files, newest first. */
   files?: FileInfo[];
+  /** True if there are more files than were returned. */
   truncated?: boolean;
 }
 
+/** Result of `write`. */
 export interface WriteResult extends Failure {
+  /** Canonical path of the written file. */
   path?: string;
+  /**
+   * Changes that the caller must apply to its state, by path. Only from a backend that returns its
+   * changes instead of storing them, such as `new StateBackend(runtime)`.
+   */
   filesUpdate?: Record<string, FileData> | null;
   metadata?: Record<string, unknown>;
 }
 
+/** Result of `edit`. */
 export interface EditResult extends Failure {
+  /** Canonical path of the edited file. */
   path?: string;
+  /** Number of replacements. */
   occurrences?: number;
+  /** Changes that the caller must apply to its state; see `WriteResult`. */
   filesUpdate?: Record<string, FileData> | null;
+  /** `{ lineEndings: "crlf" }` if the text matched only when line endings were ignored. */
   metadata?: Record<string, unknown>;
 }
 
+/** Result of `delete`. */
 export interface DeleteResult extends Failure {
+  /** Canonical path of what was deleted. */
   path?: string;
+  /** Deletions (null) that the caller must apply to its state; see `WriteResult`. */
   filesUpdate?: Record<string, null> | null;
   metadata?: Record<string, unknown>;
 }
 
+/** Result of `execute`. */
 export interface ExecuteResponse extends Failure {
+  /** Standard output and error output of the command as one text; on failure the error message. */
   output: string;
+  /** Exit code of the command, or null if it is not known. */
   exitCode: number | null;
+  /** True if the output was cut at the limit. */
   truncated: boolean;
 }
 
+/** deepagents' error codes for single files of a batch. */
 export type FileOperationError =
   | "file_not_found"
   | "permission_denied"
   | "is_directory"
   | "invalid_path";
 
+/** Result of `uploadFiles` for one file. */
 export interface FileUploadResponse {
+  /** The path as it was given. */
   path: string;
+  /** Null on success, otherwise the closest of deepagents' codes. */
   error: FileOperationError | null;
-  /** The finer word, where there is an error. */
+  /** kitbag's more precise code. Absent on success. */
   code?: ErrorCode;
-  /** The sentence, where there is an error. */
+  /** What was wrong and what to do about it. Absent on success. */
   message?: string;
 }
 
+/** Result of `downloadFiles` for one file. */
 export interface FileDownloadResponse {
+  /** The path as it was given. */
   path: string;
+  /** The bytes of the file; null if the download failed. */
   content: Uint8Array | null;
+  /** Null on success, otherwise the closest of deepagents' codes. */
   error: FileOperationError | null;
+  /** kitbag's more precise code. Absent on success. */
   code?: ErrorCode;
+  /** What was wrong and what to do about it. Absent on success. */
   message?: string;
 }
 
-/** How long a call may take, and what ends it early. */
+/** Options of every call: cancellation and time limit. */
 export interface CallOptions {
-  /** Ends the call when it aborts; the answer is `{ error, code: "timeout" }`. */
+  /** Cancels the call when it aborts; the result is then `{ error, code: "timeout" }`. */
   signal?: AbortSignal;
-  /** Ends the call after so long, likewise. */
+  /**
+   * Time limit of the call, in milliseconds; the result is then `{ error, code: "timeout" }`.
+   * Without it there is no limit, except 10 s of computing for some searches. 2^31 or more is no
+   * limit.
+   */
   timeoutMs?: number;
 }
 
-/** What `write` takes beyond the protocol. */
+/** Options of `write` that kitbag adds to the protocol. */
 export interface WriteOptions extends CallOptions {
-  /** With bytes as content: only where no file is, whatever the backend's `writeMode`. */
+  /** Only with bytes as content: create the file and never replace one, in either `writeMode`. */
   ifAbsent?: boolean;
 }
 
-/** What `delete` takes beyond the protocol. */
+/** Options of `delete` that kitbag adds to the protocol. */
 export interface DeleteOptions extends CallOptions {
-  /** Delete only a file, and only while it is exactly these bytes; else `conflict`. */
+  /** Delete only a file that has exactly these bytes; otherwise the result is `conflict`. */
   unchanged?: Uint8Array;
 }
 
-/** What `grep` takes beyond the protocol. */
+/** Options of `grep` that kitbag adds to the protocol. */
 export interface GrepOptions extends CallOptions {
-  /** Read the pattern as a regular expression; linear in time, whatever the pattern. */
+  /** Treat the pattern as a regular expression, matched in linear time. Default: literal text. */
   regex?: boolean;
+  /** Ignore letter case. Default false. For regular expressions this covers ASCII only. */
   ignoreCase?: boolean;
-  /** Lines to show before each match. */
+  /** Number of context lines to return before each match. Default 0. */
   before?: number;
-  /** Lines to show after each match. */
+  /** Number of context lines to return after each match. Default 0. */
   after?: number;
+  /** The most matches to return from one file. Default: no limit. */
   maxPerFile?: number;
 }
 
-/** How far a promise reaches when several writers meet. */
+/** Which concurrent writers a guarantee covers. */
 export type Reach =
-  /** The storage checks and changes in one step; it holds between processes. */
+  /** All writers, also other processes: the storage checks and changes in one atomic step. */
   | "storage"
-  /** Calls take turns inside this instance; other writers are not seen. */
+  /** Only calls of this instance, which wait for each other; other writers are not noticed. */
   | "instance"
-  /** Not at all. */
+  /** No writers: there is no guarantee. */
   | "never";
 
-/** What a backend can promise. */
+/** What a backend guarantees and supports. */
 export interface Capability {
+  /** Which writers exclusive creation covers: `write` never replaces a file made meanwhile. */
   create: Reach;
+  /** Which writers an edit is safe against: no change of theirs is lost. */
   update: Reach;
+  /** Whether a part of a file can be fetched. */
   rangedReads: boolean;
+  /** Whether the storage itself narrows searches. */
   nativeSearch: boolean;
+  /** `"implied"`: directories follow from paths of files. `"real"`: they exist by themselves. */
   directories: "implied" | "real";
+  /** Whether `created_at` survives edits and overwrites. */
   keepsCreated: boolean;
+  /** Whether a MIME type that was given with a file is kept. */
   keepsMime: boolean;
+  /** Whether the `v1` form of a text file is kept. */
   keepsFormat: boolean;
+  /** Whether bytes that are not text can be stored. */
   keepsBinary: boolean;
+  /** Whether files can be changed. */
   writable: boolean;
+  /** The largest file that can be stored, in bytes. Absent if there is no fixed limit. */
   maxFileBytes?: number;
-  /** Whether whoever calls decides which files a call works on, as inside a running graph. */
+  /** True if the caller decides which files a call works on, as inside a running graph. */
   perCaller?: boolean;
+  /** Remarks for the owner of the backend: remaining risks and limits. */
   notes: string[];
 }
 
+/** A value, or a promise of it. */
 export type MaybePromise<T> = T | Promise<T>;
 
 /**
@@ -224,33 +302,45 @@ export type MaybePromise<T> = T | Promise<T>;
  * (`grep`: `GrepOptions`): their `signal` aborts when the call is given up.
  */
 export interface BackendProtocolV2 {
+  /** Lists one directory level. */
   ls(path: string): MaybePromise<LsResult>;
+  /** Reads lines; `offset` counts from 0, `limit` is a number of lines. */
   read(filePath: string, offset?: number, limit?: number): MaybePromise<ReadResult>;
+  /** Returns a file as it is stored. */
   readRaw(filePath: string): MaybePromise<ReadRawResult>;
+  /** Searches files for a literal text, line by line. */
   grep(
     pattern: string,
     path?: string | null,
     glob?: string | null,
     maxCount?: number | null,
   ): MaybePromise<GrepResult>;
+  /** Finds files whose path matches a pattern. */
   glob(pattern: string, path?: string): MaybePromise<GlobResult>;
+  /** Writes a text file. */
   write(filePath: string, content: string): MaybePromise<WriteResult>;
+  /** Replaces a literal text in a file. */
   edit(
     filePath: string,
     oldString: string,
     newString: string,
     replaceAll?: boolean,
   ): MaybePromise<EditResult>;
+  /** Deletes a file, or a directory with everything below it. */
   delete?(filePath: string): MaybePromise<DeleteResult>;
+  /** Stores files as bytes; returns a result for each, in order. */
   uploadFiles?(files: Array<[string, Uint8Array]>): MaybePromise<FileUploadResponse[]>;
+  /** Returns files as bytes; returns a result for each, in order. */
   downloadFiles?(paths: string[]): MaybePromise<FileDownloadResponse[]>;
 }
 
-/** A backend that can run commands. */
+/** A backend that can run commands as well. */
 export interface SandboxBackendProtocolV2 extends BackendProtocolV2 {
+  /** Runs a command in a shell. */
   execute(command: string): MaybePromise<ExecuteResponse>;
+  /** Identifies the machine on which commands run. */
   readonly id: string;
 }
 
-/** What a file may be given as: text, bytes, or stored data in any of its three forms. */
+/** A file as callers may pass it: text, bytes, or stored data in any of its three forms. */
 export type FileInput = string | Uint8Array | FileData | PythonFileData;

@@ -1,5 +1,5 @@
-// Builds the package only when what it is made of has changed since the last build, so that
-// running one suite again costs no build. The stamp lies beside the output, not in it.
+// Builds the package only if its sources have changed since the last build, so that running a suite
+// again needs no build. The stamp file is beside the output directory, not in it.
 
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
@@ -28,12 +28,12 @@ function* files(path) {
     return;
   }
   for (const name of readdirSync(path).sort()) {
-    // Linked by the build itself.
+    // Created by the build itself.
     if (name !== "node_modules") yield* files(join(path, name));
   }
 }
 
-/** A hash over files and folders. */
+/** A hash of files and folders. */
 export function fingerprint(inputs) {
   const hash = createHash("sha256");
   for (const input of inputs) {
@@ -52,10 +52,10 @@ function stampOf(file) {
   }
 }
 
-/** Whether quick builds are good enough: `npm test -- --dev`. */
+/** Whether quick builds are allowed: `npm test -- --dev`. */
 const quick = () => process.env.KITBAG_DEV_BUILD === "1";
 
-/** Builds with these arguments unless the last such build still holds. */
+/** Builds the package with these arguments, unless the last such build is up to date. */
 export async function buildPackage(args) {
   const testing = args.includes("--testing");
   const out = testing ? cache("pkg-testing") : at("pkg");

@@ -1,5 +1,5 @@
-// Child processes. Each one leads a process group of its own and is ended by that group's id,
-// so that nothing it started outlives it, and nothing that others started is touched.
+// Child processes. Each leads a new process group and is ended by the id of that group, so that
+// nothing it started survives, and no other process is affected.
 
 import { spawn } from "node:child_process";
 import { root } from "./paths.mjs";
@@ -18,7 +18,7 @@ export function end(child, signal = "SIGKILL") {
 
 let watching = false;
 
-/** Sees to it that children end when this process is told to. */
+/** Makes sure that the children end with this process. */
 function watch() {
   if (watching) return;
   watching = true;
@@ -54,8 +54,8 @@ export function start(command, args = [], options = {}) {
 }
 
 /**
- * Runs a command to its end and gives `{ code, output, timedOut }`; never throws for what the
- * command did. `show` also passes its output on; `timeoutMs` ends it, with all it started.
+ * Runs a command and returns `{ code, output, timedOut }`; never throws if the command fails.
+ * `show` also prints its output; `timeoutMs` ends it with everything it started.
  */
 export function run(command, args = [], { show = false, timeoutMs, input, ...options } = {}) {
   return new Promise((resolve) => {
@@ -83,14 +83,14 @@ export function run(command, args = [], { show = false, timeoutMs, input, ...opt
     });
     child.once("close", (code, signal) => {
       clearTimeout(timer);
-      // What a command left behind in its group goes with it.
+      // Processes that the command left behind in its group are ended too.
       end(child);
       resolve({ code: code ?? (signal ? 1 : 0), output, timedOut });
     });
   });
 }
 
-/** Runs a command that has to succeed; its output, or an Error that ends with that output. */
+/** Runs a command that must succeed. Returns its output; the Error of a failure ends with it. */
 export async function must(command, args = [], options = {}) {
   const { code, output, timedOut } = await run(command, args, options);
   if (code === 0 && !timedOut) return output;

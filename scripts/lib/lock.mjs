@@ -1,5 +1,5 @@
-// One at a time between processes: two test runs that both miss a tool must not both build it.
-// A lock is a directory with its owner's process id; one whose owner is gone is taken over.
+// Mutual exclusion between processes: two test runs that miss the same tool must not both build it.
+// A lock is a directory with its owner's process id; if the owner is gone, the lock is removed.
 
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { setTimeout as pause } from "node:timers/promises";
@@ -35,7 +35,7 @@ function ownerOf(directory) {
 
 const queues = new Map();
 
-/** Runs `work` while nobody else holds the lock of that name, in this process or another. */
+/** Runs `work` while holding the lock `name`, exclusively in this process and all others. */
 export function locked(name, work) {
   const before = queues.get(name) ?? Promise.resolve();
   const mine = before.then(() => holding(name, work));
@@ -52,7 +52,7 @@ async function holding(name, work) {
   let ownerless = 0;
   while (!take(directory)) {
     const owner = ownerOf(directory);
-    // A lock without an owner is one being taken just now; it is given two seconds for that.
+    // A lock without an owner was just created. After two seconds it counts as abandoned.
     ownerless = owner === undefined ? ownerless + 1 : 0;
     if (owner === undefined ? ownerless > 20 : !alive(owner)) {
       rmSync(directory, { recursive: true, force: true });

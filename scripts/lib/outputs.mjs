@@ -1,5 +1,5 @@
-// Reads what other test runners print: cargo, wasm-bindgen and node:test. A command that failed
-// without saying which test did still counts as one failure.
+// Parses the output of other test runners: cargo, wasm-bindgen and node:test. A command that failed
+// without naming a test counts as one failure.
 
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
@@ -15,11 +15,11 @@ function judged(passed, failed, failures, { code, output, timedOut }, what) {
   return { passed, failed, failures };
 }
 
-/** What `cargo test` and wasm-bindgen's runner printed. */
+/** Parses the output of `cargo test` and of wasm-bindgen's runner. */
 export function parseCargo(output) {
   let passed = 0;
   let failed = 0;
-  // An ignored test is one that did not run.
+  // Ignored tests count as failed.
   let skipped = 0;
   for (const line of output.matchAll(
     /^test result: .*?(\d+) passed; (\d+) failed; (\d+) ignored/gm,
@@ -33,14 +33,14 @@ export function parseCargo(output) {
   return { passed, failed: failed + skipped, failures };
 }
 
-/** Runs `cargo test` (or `wasm-pack test`) and counts. */
+/** Runs `cargo test` (or `wasm-pack test`) and counts the results. */
 export async function cargoTests(command, args, options) {
   const done = await run(command, args, { show: true, ...options });
   const { passed, failed, failures } = parseCargo(done.output);
   return judged(passed, failed, failures, done, [command, ...args].join(" "));
 }
 
-/** What node:test printed as TAP; a skipped or unfinished test counts as failed. */
+/** Parses the TAP output of node:test. Skipped and unfinished tests count as failed. */
 export function parseTap(output) {
   const number = (name) => Number(new RegExp(`^# ${name} (\\d+)$`, "m").exec(output)?.[1] ?? 0);
   const unrun = number("skipped") + number("todo") + number("cancelled");
@@ -48,7 +48,7 @@ export function parseTap(output) {
   return { passed: number("pass"), failed: number("fail") + unrun, failures };
 }
 
-/** Runs files of node:test, in processes of their own, one at a time. */
+/** Runs files of node:test, each in a new process, by default one at a time. */
 export async function nodeTests(files, { nodeArgs = [], concurrency = 1, ...options } = {}) {
   const args = [
     ...nodeArgs,
@@ -70,7 +70,7 @@ export function testFiles(folder) {
     .map((file) => join("tests", folder, file));
 }
 
-/** Several results as one. */
+/** Adds up several results. */
 export function sum(results) {
   return results.reduce(
     (all, one) => ({
@@ -82,12 +82,12 @@ export function sum(results) {
   );
 }
 
-/** Counts checks in a suite that has no runner under it. */
+/** Counts checks, for a suite that uses no test runner. */
 export function checks() {
   const result = { passed: 0, failed: 0, failures: [] };
   return {
     result,
-    /** Runs one check; what it throws is its failure. */
+    /** Runs one check, which fails if it throws. */
     async check(name, body) {
       try {
         await body();

@@ -1,5 +1,5 @@
-// Where things stand in the repository. Everything else asks here, so that no script cares
-// which directory it was started from.
+// Paths in the repository. All scripts use them, so that none depends on the directory in which it
+// was started.
 
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -8,7 +8,7 @@ export const root = fileURLToPath(new URL("../../", import.meta.url)).replace(/\
 
 export const at = (...parts) => join(root, ...parts);
 
-/** What scripts keep between runs: tools they built, locks, stamps. Never committed. */
+/** Files that scripts keep between runs: tools they built, locks, stamps. Never committed. */
 export const cache = (...parts) => at(".cache", ...parts);
 
 /** Logs of the test suites. Never committed. */

@@ -1,7 +1,7 @@
-// The program that cuts the linked module into chunks (`tools/splitter`). It stands on the crate
-// wasm_split_cli_support, with one change: code that several chunks share goes to the primary,
-// unless exactly those chunks are named in SPLIT_SHARED. As published, each set of chunks that
-// shares a function gets a chunk of its own: 44 for our seven, most of them under a kilobyte.
+// The program that splits the linked module into chunks (`tools/splitter`). It uses the crate
+// wasm_split_cli_support with one change: code that several chunks share goes to the primary
+// module, unless SPLIT_SHARED names exactly those chunks. The published crate creates a chunk for
+// each set of chunks that shares a function: 44 for our seven, most of them under a kilobyte.
 
 import { createHash } from "node:crypto";
 import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -11,7 +11,7 @@ import { at, cache } from "./paths.mjs";
 
 const CRATE = "wasm_split_cli_support";
 
-/** The one place that is changed: where the chunk of a piece of code has been decided. */
+/** The change, at the place where the chunk of a piece of code is decided. */
 const CHANGE = {
   file: "src/split_point.rs",
   from: "                    if marked_for_main {\n",
@@ -27,7 +27,7 @@ const CHANGE = {
 const directory = cache("tools/splitter");
 const stamp = join(directory, "stamp");
 
-/** Where the program is, once `ensure("splitter")` has run. */
+/** Path of the program, after `ensure("splitter")`. */
 export const splitterPath = () => join(directory, "target/release/kitbag-splitter");
 
 function fingerprint() {
@@ -38,7 +38,7 @@ function fingerprint() {
   return hash.update(JSON.stringify(CHANGE)).digest("hex");
 }
 
-/** Builds the program unless it is there as it should be. */
+/** Builds the program, unless it is up to date. */
 export async function buildSplitter(say) {
   const print = fingerprint();
   const built = existsSync(stamp) ? readFileSync(stamp, "utf8") : "";
@@ -59,7 +59,7 @@ export async function buildSplitter(say) {
     throw new Error(`${CRATE} ${found.version} is not the version that the change is written for`);
   }
   writeFileSync(file, text.replace(CHANGE.from, CHANGE.to));
-  // A crate from a path has no checksum in the lock, so the lock is a copy.
+  // Cargo writes to the lock file, as a patched crate has no checksum there; so a copy is built.
   const copy = join(directory, "driver");
   rmSync(copy, { recursive: true, force: true });
   cpSync(at("tools/splitter"), copy, { recursive: true });

@@ -1,5 +1,5 @@
-// Runs one suite in a process of its own, so that a crash, a leak or an endless loop in it is its
-// own. The parent reads the result from the file named last; a suite that leaves none has failed.
+// Runs one suite in a new process, so that a crash, a leak or an endless loop affects no other. The
+// parent reads the result from the file in the last argument; a suite without a result has failed.
 
 import { writeFileSync } from "node:fs";
 import { ensure } from "../setup.mjs";
@@ -20,7 +20,7 @@ const ctx = {
   must,
   soak: mode === "soak",
   log: (text) => console.log(text),
-  /** Runs a command, its output shown in the log. */
+  /** Runs a command and prints its output to the log. */
   run: (command, args, options) => run(command, args, { show: true, ...options }),
   ...tools,
 };
@@ -33,5 +33,5 @@ try {
   result = { passed: 0, failed: 1, failures: [error?.stack ?? String(error)] };
 }
 writeFileSync(resultFile, JSON.stringify(result ?? null));
-// Whatever a suite forgot to close must not keep the run waiting.
+// Resources that a suite forgot to close must not keep the process running.
 process.exit(0);

@@ -1,4 +1,4 @@
-// Suites: where they stand, what they say of themselves, and what counts as a result.
+// Suites: where they are, the properties they declare, and what counts as a result.
 
 import { readdirSync } from "node:fs";
 import { pathToFileURL } from "node:url";
@@ -6,7 +6,7 @@ import { at } from "./paths.mjs";
 
 const directory = at("tests/suites");
 
-/** The names of all suites, in order. */
+/** The names of all suites, sorted. */
 export function suiteNames() {
   return readdirSync(directory)
     .filter((file) => file.endsWith(".mjs"))
@@ -15,14 +15,14 @@ export function suiteNames() {
 }
 
 /**
- * A suite by name. Its module's default export:
+ * Loads a suite by name. Its module's default export:
  *
  * - `about`: one line for `--list`;
- * - `needs`: what `setup.mjs` must make sure of first;
- * - `uses`: resources it shares with nobody while it runs, such as "cargo";
- * - `alone`: nothing else runs beside it, since it measures;
- * - `minutes`: after so long it is ended and has failed (10 unless said otherwise);
- * - `run(ctx)`: gives `{ passed, failed, failures }`;
+ * - `needs`: what `setup.mjs` must install or build first;
+ * - `uses`: resources that no other suite may use at the same time, such as "cargo";
+ * - `alone`: no other suite runs at the same time, because this one measures;
+ * - `minutes`: time limit, after which it has failed (default 10);
+ * - `run(ctx)`: returns `{ passed, failed, failures }`;
  * - `soak(ctx)`: likewise, the long loops of `npm run soak`.
  */
 export async function loadSuite(name) {
@@ -33,7 +33,7 @@ export async function loadSuite(name) {
   return { needs: [], uses: [], alone: false, minutes: 10, about: "", ...suite, name };
 }
 
-/** A result as the runner counts it; anything that is none counts as one failure. */
+/** Validates a result; an invalid one counts as one failure. */
 export function counted(result) {
   const whole = (n) => Number.isSafeInteger(n) && n >= 0;
   const { passed, failed, failures = [] } = result ?? {};

@@ -1,5 +1,5 @@
-// From Rust to the WebAssembly that is shipped: the crate is compiled whole, cut into a primary
-// and chunks, given its JavaScript glue, optimised and stamped with the build that it is of.
+// Builds the WebAssembly: compiles the crate, splits it into a primary module and chunks, generates
+// the JavaScript glue, optimises the modules, and adds a section with the build's id to each.
 
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -9,12 +9,12 @@ import { must } from "./exec.mjs";
 import { at, cache } from "./paths.mjs";
 import { splitterPath } from "./splitter.mjs";
 
-/** Sets of chunks whose common code is a chunk of its own; other shared code is in the primary. */
+/** Sets of chunks whose shared code is a separate chunk; other shared code is in the primary. */
 const SHARED = ["idb+opfs"];
 
 const OPTIMISE = [
-  // More passes make fewer bytes and more of them once compressed: after `-Oz` code that was
-  // alike is no longer. Inlining is what does it.
+  // More passes give fewer bytes, but more after compression: `-Oz` inlines, after which similar
+  // code is no longer similar.
   "-O1",
   "--shrink-level=2",
   ...["simd", "bulk-memory", "reference-types", "mutable-globals", "sign-ext"].map(
@@ -24,10 +24,10 @@ const OPTIMISE = [
   "--enable-multivalue",
 ];
 
-/** What a module's custom section "kitbag" says: its name and its build. */
+/** The custom section of each module, with its name and its build. */
 const SECTION = "kitbag";
 
-/** Every chunk that a class may name, whether or not a build is cut. */
+/** Every chunk that a class can import, also in a build without chunks. */
 export const CHUNKS = readdirSync(at("src/wasm"))
   .flatMap((file) => [
     ...readFileSync(at("src/wasm", file), "utf8").matchAll(/^chunk!\(\s*"(\w+)"/gm),
@@ -35,13 +35,13 @@ export const CHUNKS = readdirSync(at("src/wasm"))
   .map(([, name]) => name)
   .sort();
 
-/** What the WebAssembly is made of. */
+/** Sources of the WebAssembly. */
 const INPUTS = [
   ...["Cargo.toml", "Cargo.lock", ".cargo/config.toml", "build.rs", "src", "tools"],
   ...["scripts/lib/splitter.mjs", "scripts/lib/wasm.mjs"],
 ];
 
-/** Builds all of it, unless the last such build still holds: see `make`. */
+/** Builds everything, unless the last such build is up to date; see `make`. */
 export async function buildWasm(options) {
   const work = cache(`wasm-${options.variant}`);
   const stamp = join(work, "stamp.json");
@@ -65,9 +65,9 @@ export async function buildWasm(options) {
 }
 
 /**
- * Answers with the directory of the glue, the modules by name (the primary is
- * "kitbag"), and for each chunk the names of the modules it needs, itself last. A `dev` build is
- * one module, and its chunks need nothing.
+ * Returns the directory of the glue, the modules by name (the primary is "kitbag"), and for each
+ * chunk the names of the modules it needs, its own last. A `dev` build is one module, and its
+ * chunks need none.
  */
 async function make({ work, dev, testing, wasmBindgen }) {
   rmSync(work, { recursive: true, force: true });
@@ -129,7 +129,7 @@ async function split(linked, directory) {
   return { primary: join(directory, "primary.wasm"), files, needs };
 }
 
-/** Takes out the glue's own loader: its `new URL("….wasm", import.meta.url)` breaks bundlers. */
+/** Removes the glue's own loader: its `new URL("….wasm", import.meta.url)` breaks bundlers. */
 function withoutLoader(file) {
   const text = readFileSync(file, "utf8");
   const from = text.indexOf("let __wbg_init_promise;");
@@ -152,7 +152,7 @@ async function optimised(file) {
   return readFileSync(out);
 }
 
-/** A module with a custom section that tells its name and its build. */
+/** Adds a custom section with the name and the build to a module. */
 function stamped(wasm, name, build) {
   const text = (value) => [value.length, ...Buffer.from(value)];
   const content = [...text(SECTION), ...Buffer.from(`${name} ${build}`)];
@@ -160,7 +160,7 @@ function stamped(wasm, name, build) {
   return Buffer.concat([wasm, Buffer.from([0, content.length, ...content])]);
 }
 
-/** The small module that unpacks the others where they stand in JavaScript. */
+/** Builds the small module that decompresses the others where they are strings in JavaScript. */
 export async function buildUnpacker() {
   const target = cache("wasm-unpack");
   await must("cargo", [
@@ -180,7 +180,7 @@ export async function buildUnpacker() {
   return readFileSync(out);
 }
 
-/** A module as text for JavaScript: packed, then base64. */
+/** Compresses a module and encodes it as base64. */
 async function packed(wasm, work, name) {
   const from = join(work, `${name}.wasm`);
   const to = join(work, `${name}.packed`);

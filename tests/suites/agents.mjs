@@ -1,4 +1,4 @@
-// Real agents of both versions of deepagents, driven by a scripted model.
+// Real agents of both versions of deepagents, with a scripted model.
 
 export default {
   about: "createDeepAgent of 1.10.7 and 1.14.1 on a StateBackend",

@@ -1,4 +1,4 @@
-// Every method against every hostile value.
+// Every method with every hostile value.
 
 export default {
   about: "hostile arguments, by table",

@@ -1,5 +1,5 @@
-// IndexedDbBackend and OpfsBackend through the package, in real browsers: the conformance suite
-// in pages and in workers, and what only browsers do to their storages.
+// IndexedDbBackend and OpfsBackend of the built package, in real browsers: the conformance suite in
+// pages and in workers, and what only browsers do to their storages.
 
 import { conforms } from "../browser/cases/conformance.mjs";
 import { special } from "../browser/cases/special.mjs";
@@ -18,7 +18,7 @@ export default {
       for (const [browser, kinds] of [
         ["chromium", both],
         ["firefox", both],
-        // WebKitGTK has no OPFS; the refusal is tested instead.
+        // WebKitGTK has no OPFS; the error message is tested instead.
         ["webkit", ["indexeddb"]],
       ]) {
         await check(`${browser}: ran to its end`, async () => {

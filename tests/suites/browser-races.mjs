@@ -1,4 +1,4 @@
-// Several tabs of one origin that change the same files at once.
+// Several tabs of one origin change the same files at the same time.
 
 import { races } from "../browser/cases/races.mjs";
 import { serve } from "../browser/lib/server.mjs";

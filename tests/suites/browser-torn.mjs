@@ -1,5 +1,5 @@
-// Chromium is killed fifty times while it writes versions of a file, of 5 MB mostly; and some times
-// more with what a kill at the worst moment leaves in the browser's own logs.
+// Kills Chromium fifty times while it writes versions of a file, mostly of 5 MB; and some more
+// times, each followed by what a kill at the worst moment leaves in the browser's own logs.
 
 import { ok } from "node:assert/strict";
 import { checks, sum } from "../../scripts/lib/outputs.mjs";
@@ -13,7 +13,7 @@ async function run(ctx, kills, tornKills) {
   const { result, check } = checks();
   const whole = await killed({ kills });
   const halves = await killed({ kills: tornKills, halves: true });
-  // Chromium that is not known as such is not guarded.
+  // With another user agent Chromium is not recognised, and its logs are not protected.
   await check("torn logs lose files where nothing guards them", async () => {
     const { failures } = await killed({ kills: 3, halves: true, agent: "Somebody/1.0" });
     for (const kind of ["indexeddb", "opfs"]) {

@@ -1,4 +1,4 @@
-// CustomBackend over the storage of the documentation, and over storages that misbehave.
+// CustomBackend over the storage of the documentation, and over faulty storages.
 
 export default {
   about: "CustomBackend: a storage of one's own",

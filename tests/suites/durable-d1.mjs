@@ -1,4 +1,4 @@
-// D1Backend on miniflare's D1, inside workerd: conformance, and 8 writers at once.
+// D1Backend on miniflare's D1, inside workerd: conformance, and 8 concurrent writers.
 
 import { mkdirSync } from "node:fs";
 import { at, cache } from "../../scripts/lib/paths.mjs";

@@ -1,4 +1,4 @@
-// ContextHubBackend over a Hub of the test's own, by the built-in client and by langsmith's.
+// ContextHubBackend over a Hub that the test implements, with the built-in client and langsmith's.
 
 import { HubServer, KEY } from "../durable/hub-server.mjs";
 import { dependency, kitbag, raceCreates, raceEdits, Tally } from "../durable/lib.mjs";

@@ -1,4 +1,4 @@
-// SqlBackend on databases that are really there: PostgreSQL, PGlite, SQLite.
+// SqlBackend on real databases: PostgreSQL, PGlite, SQLite.
 
 import { dependency, kitbag, pooled, raceCreates, raceEdits, Tally } from "../durable/lib.mjs";
 import { Postgres } from "../durable/postgres.mjs";
@@ -22,7 +22,7 @@ export default {
   },
 };
 
-/** An empty place for each case: a namespace nobody had before. */
+/** A new namespace for each case, so that it starts empty. */
 let last = 0;
 const fresh = () => `case-${++last}`;
 
@@ -90,7 +90,7 @@ async function postgres(tally, server) {
 
   const unmade = await new PostgresBackend({ client }).read("/a");
   tally.check("a missing table says what to do", /migrate/.test(unmade.error), unmade);
-  // Everyone at once: all must come through.
+  // All at once: every call must succeed.
   await Promise.all(pools.map((pool) => new PostgresBackend({ client: pool }).migrate()));
   await new PostgresBackend({ client }).migrate();
 
@@ -116,7 +116,7 @@ async function postgres(tally, server) {
   await raceEdits(tally, "PostgreSQL", writers("edits"));
   await raceCreates(tally, "PostgreSQL", writers("creates"));
 
-  // A glob must touch its range of keys and nothing else.
+  // A glob must read only its range of keys.
   const many = new PostgresBackend({ client, namespace: "range" });
   const body = new TextEncoder().encode("export const x = 1;\n");
   const files = [];
@@ -158,7 +158,7 @@ async function postgres(tally, server) {
   await Promise.all(pools.map((pool) => pool.end()));
 }
 
-/** 1,000 writes, the server killed in the middle and started again. */
+/** 1,000 writes, during which the server is killed and started again. */
 async function killed(tally, server) {
   const { PostgresBackend } = await kitbag();
   const { default: pg } = await dependency("pg");
@@ -178,7 +178,7 @@ async function killed(tally, server) {
       if (answer.error === undefined) acknowledged.push(n);
       else if (typeof answer.error === "string" && answer.code) refused.push(n);
       else odd += 1;
-      // While it is down there is nothing to learn from failing quickly.
+      // While the server is down, further writes would only fail.
       if (answer.error !== undefined && n < 999) await restarted;
     }
   };

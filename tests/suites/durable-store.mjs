@@ -1,5 +1,5 @@
-// StoreBackend over LangGraph's stores, over one that keeps nothing but JSON, and over FileData
-// that other packages wrote.
+// StoreBackend over LangGraph's stores, over a store that keeps only JSON, and over FileData that
+// other packages wrote.
 
 import { dependency, kitbag, Tally } from "../durable/lib.mjs";
 import { Postgres } from "../durable/postgres.mjs";
@@ -18,7 +18,7 @@ export default {
   },
 };
 
-/** A store that keeps JSON, answers ten items at most, and tells of siblings too. */
+/** Keeps only JSON, returns at most ten items, and also returns items of siblings. */
 class JsonStore {
   rows = new Map();
   async get(namespace, key) {
@@ -48,7 +48,7 @@ async function stores(tally) {
       `StoreBackend on InMemoryStore, ${fileFormat}`,
       ({ writeMode }) =>
         new StoreBackend({ store: new InMemoryStore(), namespace, writeMode, fileFormat }),
-      // The case asks for one string; lines in place of it are what v1 means, and looked at below.
+      // The case expects one string; `v1` stores lines instead, which are tested below.
       fileFormat === "v1"
         ? { except: { "readRaw gives content, type and times": "v1 gives lines" } }
         : {},

@@ -1,5 +1,5 @@
-// Tenants next to each other, and strings that would like to be SQL. Nobody sees or touches what
-// is a sibling's, on any of the three kinds of durable backend.
+// Tenants in one database, and SQL injections. No tenant can read or change the files of another,
+// on any of the three kinds of durable backend.
 
 import { HubServer, KEY } from "../durable/hub-server.mjs";
 import { dependency, kitbag, pooled, Tally } from "../durable/lib.mjs";
@@ -63,7 +63,7 @@ async function places(pool, hub) {
 
 const SECRET = "the secret of a";
 
-/** Names that are not `a`, but would like to be, or to be all. */
+/** Names similar to `a`, and patterns that could match it. */
 const NEIGHBOURS = ["abc", "ab", "aa", "b", "A", "a.b", "a-b", "a_b", "a0", "a.", "a-"];
 const NESTED = [
   ["a", "b"],
@@ -117,7 +117,7 @@ const IMPOSSIBLE = [
   [1],
   [["a"]],
 ];
-/** What a tenant asks its own backend, to reach out of it. */
+/** Paths with which a tenant tries to reach outside of its own files. */
 const REACHES = [
   "/../a/secret.txt",
   "../a/secret.txt",
@@ -189,7 +189,7 @@ async function tenants(tally, kind) {
     await intact(JSON.stringify(namespace));
   }
   for (const namespace of IMPOSSIBLE) {
-    // `owner/name` is how a repo is named, and another one than `a`.
+    // `owner/name` is a valid name of a repository, and not the same as `a`.
     if (!kind.nested && namespace[0] === "a/b") continue;
     attempts += 1;
     let refused = false;
@@ -310,7 +310,7 @@ async function injection(tally, pool) {
         } catch (error) {
           refused = error instanceof TypeError;
         }
-        // Some of them are sound names.
+        // Some of the strings are valid names.
         const sound = option === "table" ? ["_"] : ["_", "--", ":a", "@a", "0x27"];
         tally.check(`${shown} as ${option}`, refused === !sound.includes(evil), refused);
       }

@@ -1,4 +1,4 @@
-// FilesystemBackend: attempts to get out of its folder.
+// FilesystemBackend: attempts to reach files outside of its folder.
 
 export default {
   about: "FilesystemBackend: attempts to get out of its folder",

@@ -1,4 +1,4 @@
-// conformance of custom, disk, shell and sandbox backends.
+// The conformance suite on the custom, disk, shell and sandbox backends.
 
 export default {
   about: "conformance of custom, disk, shell and sandbox backends",

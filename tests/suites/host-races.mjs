@@ -1,4 +1,4 @@
-// eight processes at one file, on disk and in a sandbox.
+// Eight processes change one file at the same time, on disk and in a sandbox.
 
 export default {
   about: "eight processes at one file, on disk and in a sandbox",

@@ -1,4 +1,4 @@
-// The core as plain Rust: unit tests, properties against naive twins, documentation examples.
+// The core as native Rust: unit tests, properties against naive twins, documentation examples.
 
 export default {
   about: "cargo test, natively",

@@ -1,4 +1,4 @@
-// The tarball as a stranger installs it: Node, workerd, Chromium by way of two bundlers.
+// The packed package, installed in new projects: Node, workerd, Chromium with two bundlers.
 
 export default {
   about: "npm pack, then Node, require, workerd, Vite and esbuild in Chromium",

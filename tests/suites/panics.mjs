@@ -1,4 +1,4 @@
-// A defect in Rust reaches the caller as an ordinary Error, and nothing else suffers.
+// A panic in Rust reaches the caller as an ordinary Error, and other calls and backends go on.
 
 export default {
   about: "panics: sync and async, in Node and workerd",

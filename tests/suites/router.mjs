@@ -1,4 +1,4 @@
-// CompositeBackend and policies: as backends of their own, inside deepagents, and under attack.
+// CompositeBackend and policies: conformance, inside deepagents, and under attack.
 
 export default {
   about: "CompositeBackend, withPolicy: conformance, bypasses, agreement with deepagents",

@@ -1,4 +1,4 @@
-// S3Backend over a bad network, by a seeded script; soaking takes many seeds.
+// S3Backend over an unreliable network with seeded faults; `npm run soak` uses many seeds.
 
 import { withServers } from "../s3/run.mjs";
 

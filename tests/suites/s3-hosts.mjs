@@ -1,5 +1,5 @@
 // S3Backend in workerd, Chromium, Deno and Bun on Ceph's object gateway and moto; R2Backend in
-// workerd. The package is the one that ships.
+// workerd. With the package as it is published.
 
 import { withServers } from "../s3/run.mjs";
 

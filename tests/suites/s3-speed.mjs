@@ -1,4 +1,4 @@
-// What a search costs over S3 behind latency. It measures, so nothing else runs beside it.
+// Time of a search over S3 with network latency. It measures, so no other suite runs beside it.
 
 import { withServers } from "../s3/run.mjs";
 

@@ -1,4 +1,4 @@
-// S3Backend in Node on Ceph's object gateway and moto, the package as it ships.
+// S3Backend in Node on Ceph's object gateway and moto, with the package as it is published.
 
 import { withServers } from "../s3/run.mjs";
 

@@ -1,4 +1,4 @@
-// SandboxBackend: shell syntax in every argument, odd sandboxes.
+// SandboxBackend: shell syntax in every argument, and unusual sandboxes.
 
 export default {
   about: "SandboxBackend: shell syntax in every argument, odd sandboxes",

@@ -1,4 +1,4 @@
-// LocalShellBackend and nodeShell(): limits, odd callbacks, its life.
+// LocalShellBackend and nodeShell(): limits, faulty callbacks, life cycle.
 
 export default {
   about: "LocalShellBackend and nodeShell(): limits, odd callbacks, its life",

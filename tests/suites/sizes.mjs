@@ -1,4 +1,4 @@
-// Complete bundles of the packed package, held to what each import may weigh.
+// Complete bundles of the packed package, compared with the size limit of each import.
 
 export default {
   about: "what a page downloads, bundled by esbuild, Vite and webpack",

@@ -1,4 +1,4 @@
-// StateBackend beyond the protocol: snapshots, a caller's state, channels, bounds, options.
+// StateBackend beyond the protocol: snapshots, a caller's state, channels, limits, options.
 
 export default {
   about: "StateBackend: snapshot, runtime and channel forms, maxBytes, options",

@@ -1,5 +1,5 @@
-// What the adapters change while others change it too, and the tools over backends that have
-// nothing but what the protocol asks of one.
+// Changes that the adapters make while other writers change the same files, and the tools over
+// backends with only the required methods of the protocol.
 
 import { toolTests } from "../tools/install.mjs";
 

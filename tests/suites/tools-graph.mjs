@@ -1,4 +1,4 @@
-// kitbag/langchain inside real graphs: whose store, state and context a call works on.
+// kitbag/langchain inside real graphs: which store, state and context a call uses.
 
 import { toolTests } from "../tools/install.mjs";
 

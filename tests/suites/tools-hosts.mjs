@@ -1,12 +1,12 @@
-// The adapters with their real packages in Chromium and in workerd: the same task as in Node, over
-// a tree of memory and IndexedDB, or memory and D1, with a policy and a shell.
+// The adapters with the real packages in Chromium and in workerd: the same task as in Node, over
+// memory and IndexedDB, or memory and D1, with a policy and a shell.
 
 import { placeKitbag } from "../lib/agents.mjs";
 import { commonNames } from "../tools/cases/tree.mjs";
 import { openPage } from "../tools/hosts/chromium.mjs";
 import { openNodeWorker, openWorker } from "../tools/hosts/workerd.mjs";
 
-/** Need nothing of Node's, in a Worker without flags. */
+/** Cases that need none of Node's modules, in a Worker without flags. */
 const LIGHT = [
   "createFileTools",
   "anthropic",
@@ -20,7 +20,7 @@ const LIGHT = [
   "mcp",
 ];
 
-/** Files in a graph, which a host without AsyncLocalStorage finds by what a tool is called with. */
+/** Files in a graph; without AsyncLocalStorage the tool's runtime identifies the graph. */
 const GRAPH = [
   "langchain, files in the state",
   "langchain, files in the store",
@@ -54,7 +54,7 @@ export default {
           });
         }
         if (BOTH.every((name) => names.includes(name))) await compare(check, host, left);
-        // Only a page has an ear for what goes wrong unseen.
+        // Only pages report uncaught errors.
         if (errors) {
           await check(`${host}: nothing was thrown or logged as an error`, () => {
             if (errors.length > 0) throw new Error(errors.join("\n"));
@@ -71,7 +71,7 @@ export default {
   },
 };
 
-/** The files of `createAgent` and of `createDeepAgent`, one by one. */
+/** Compares the files of `createAgent` and of `createDeepAgent` one by one. */
 async function compare(check, host, left) {
   const [one, other] = BOTH.map((name) => commonNames(left[name] ?? {}));
   const paths = new Set([...Object.keys(one), ...Object.keys(other)]);

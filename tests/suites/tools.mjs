@@ -1,4 +1,4 @@
-// The tool layer and the frameworks that use it, each with its real package and a scripted model.
+// The tool layer and its framework adapters, with the real packages and a scripted model.
 
 import { placeKitbag } from "../lib/agents.mjs";
 

@@ -1,4 +1,4 @@
-// The hand-written types against deepagents' own, under tsc --strict.
+// The hand-written types against deepagents' own, with `tsc --strict`.
 
 export default {
   about: "tsc --strict: assignable to deepagents 1.10.7 and 1.14.1",

@@ -1,4 +1,4 @@
-// The recorded answers of tests/vectors, on the built package.
+// The recorded results in tests/vectors, with the built package.
 
 export default {
   about: "recorded answers on the built package in Node",

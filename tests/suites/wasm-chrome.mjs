@@ -1,4 +1,4 @@
-// The core as wasm, under wasm-bindgen's test runner in headless Chromium.
+// The core as WebAssembly, in wasm-bindgen's test runner in headless Chromium.
 
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 
@@ -23,7 +23,7 @@ export default {
   },
 };
 
-/** The committed capabilities, with the browser that this machine has. */
+/** The committed capabilities, with the path of this machine's browser. */
 function capabilities(ctx) {
   const wanted = JSON.parse(readFileSync(ctx.at("webdriver.json"), "utf8"));
   wanted["goog:chromeOptions"].binary = process.env.KITBAG_CHROMIUM;

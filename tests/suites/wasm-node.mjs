@@ -1,4 +1,4 @@
-// The core as wasm, under wasm-bindgen's test runner in Node.
+// The core as WebAssembly, in wasm-bindgen's test runner in Node.
 
 export default {
   about: "wasm-pack test --node",

@@ -26,7 +26,7 @@ function toModelOutput(given: unknown) {
   return { type: "content" as const, value: output.map(shown) };
 }
 
-/** `{ tools, systemPrompt }` for `generateText({ system, tools })`, with the rest of the file tools. */
+/** The file tools for `generateText({ system: systemPrompt, tools })` of the Vercel AI SDK. */
 export function aiTools(backend: BackendOrFactory, options?: FileToolsOptions) {
   const files = createFileTools(backend, options);
   const entries = files.tools.map(({ name, description, inputSchema, execute }) => {

@@ -1,6 +1,6 @@
 // Anthropic's Messages API: definitions and a runner for the file tools, and handlers for the
-// memory and text editor tools that Claude knows by itself, over any backend. No package of
-// Anthropic's is needed: definitions and results are plain objects.
+// memory and text editor tools that are built into Claude, over any backend. No package of
+// Anthropic is needed: definitions and results are plain objects.
 
 import {
   adaptBackendProtocol,
@@ -27,7 +27,7 @@ import {
   Trouble,
 } from "./changes.js";
 
-/** A block of a tool's result. */
+/** A block of a tool result. */
 export type AnthropicBlock =
   | { type: "text"; text: string }
   | {
@@ -40,7 +40,7 @@ export type AnthropicBlock =
     }
   | { type: "document"; source: { type: "base64"; media_type: "application/pdf"; data: string } };
 
-/** What goes back to the model for one use of a tool. */
+/** The result of one tool use, for the next message to the model. */
 export interface AnthropicToolResult {
   type: "tool_result";
   tool_use_id: string;
@@ -48,7 +48,7 @@ export interface AnthropicToolResult {
   is_error: boolean;
 }
 
-/** A use of a tool, as a message of the model has it. */
+/** A tool use in a message of the model. */
 export interface AnthropicToolUse {
   type: "tool_use";
   id: string;
@@ -58,7 +58,7 @@ export interface AnthropicToolUse {
 
 const PICTURES = ["image/jpeg", "image/png", "image/gif", "image/webp"];
 
-/** Blocks as the Messages API takes them; what it does not take is told as text. */
+/** Converts blocks to those of the Messages API; an unsupported type becomes a text about it. */
 export function toAnthropicBlocks(content: ContentBlock[]): AnthropicBlock[] {
   return content.map((block): AnthropicBlock => {
     if (block.type === "text") return { type: "text", text: block.text || "[empty]" };
@@ -73,7 +73,7 @@ export function toAnthropicBlocks(content: ContentBlock[]): AnthropicBlock[] {
   });
 }
 
-/** Definitions for `tools`, a prompt for `system`, and a runner for what the model answers. */
+/** Definitions for `tools`, a prompt for `system`, and a runner for the model's tool uses. */
 export function anthropicTools(backend: BackendOrFactory, options?: FileToolsOptions) {
   const files = createFileTools(backend, options);
   const names = new Set<string>(files.tools.map((tool) => tool.name));
@@ -93,10 +93,11 @@ export function anthropicTools(backend: BackendOrFactory, options?: FileToolsOpt
       description,
       input_schema: inputSchema,
     })),
-    /** Whether a use of a tool is one of these. */
+    /** Whether this is the name of one of these tools. */
     handles: (name: string) => names.has(name),
+    /** Runs one tool use and returns its result. */
     runTool: one,
-    /** Runs every use in a message, in order; the results are the content of the next message. */
+    /** Runs every tool use of a message, in order; returns the content of the next message. */
     run: async (message: { content: readonly unknown[] }, call?: ToolCall) => {
       const results: AnthropicToolResult[] = [];
       for (const block of message.content as Array<{ type?: unknown }>) {
@@ -120,10 +121,10 @@ interface EditorInput {
   insert_text?: unknown;
 }
 
-/** A refusal in the words of the tool. */
+/** An error whose message is for the model. */
 class Refusal extends Error {}
 
-/** What a handler answers: text for the model, and whether it tells of a failure. */
+/** Result of a handler: text for the model, and whether it reports a failure. */
 export interface HandlerResult {
   text: string;
   isError: boolean;
@@ -134,19 +135,19 @@ const text = (name: string, value: unknown): string => {
   return value;
 };
 
-/** The files, and how a path of them is named to the model. */
+/** A backend, and how its paths are named in messages to the model. */
 interface Place {
   files: BackendProtocolV2;
   name(path: string): string;
 }
 
-/** A refusal in the words of the backend. */
+/** A failure of the backend as a `Refusal`. */
 function refused(said: string | undefined): Refusal {
   const text = said ?? "there was no answer";
   return new Refusal(text.startsWith("Error") ? text : `Error: ${text}`);
 }
 
-/** The same backend, whose refusals name paths as the model knows them. Nothing else is touched. */
+/** Wraps a backend so that its error messages contain the model's paths. */
 function speaking(
   files: BackendProtocolV2,
   tell: (said: string, path: string) => string,
@@ -250,7 +251,7 @@ function rows(body: string, range: unknown): string {
     .join("\n");
 }
 
-/** A file with its line numbers, or a listing; an empty directory only where `root` is asked for. */
+/** A file with line numbers, or a listing. An empty directory is shown only if it is the root. */
 async function view(place: Place, path: string, range: unknown, root: boolean): Promise<string> {
   const body = path === "/" ? undefined : await load(place, path);
   if (body !== undefined) return rows(body, range);
@@ -278,7 +279,7 @@ async function replace(place: Place, path: string, input: EditorInput): Promise<
   throw refused(answer.error);
 }
 
-/** A text with more lines put behind line `at`. */
+/** Inserts lines after line `at`. */
 function inserted(body: string, at: unknown, added: string): string {
   const lines = body === "" ? [] : body.split("\n");
   const last = body.endsWith("\n") ? lines.length - 1 : lines.length;
@@ -348,15 +349,15 @@ async function handled(run: () => Promise<string>): Promise<HandlerResult> {
   }
 }
 
-/** Where a tool may go. */
+/** The commands and paths that a tool may use. */
 interface Bounds {
   known: readonly string[];
-  /** The path of the backend for one of the model's. */
+  /** Converts a path of the model to one of the backend. */
   inside(path: string): string;
   name(path: string): string;
-  /** The one directory that can only be viewed. */
+  /** The directory that can be viewed but not changed. */
   root?: string;
-  /** A refusal about a path, as the model is to read it. */
+  /** Converts an error message about a path to one for the model. */
   tell?(said: string, path: string): string;
 }
 
@@ -366,7 +367,7 @@ async function filesOf(
   runtime: unknown,
 ): Promise<BackendProtocolV2> {
   const found = await resolveBackend(backend, runtime);
-  // Our own answer at once, and without a wrapper.
+  // kitbag's own backends need no adapter.
   const files = "capability" in found ? (found as BackendProtocolV2) : adaptBackendProtocol(found);
   return tell ? speaking(files, tell) : files;
 }
@@ -427,14 +428,17 @@ export function textEditorTool(backend: BackendOrFactory) {
   };
 }
 
-/** The memory tool over a backend; what Claude calls `/memories` is this directory of it. */
+/**
+ * The memory tool over a backend. `directory` (default `/memories`) is the directory of the
+ * backend that the model sees as `/memories`.
+ */
 export function memoryTool(backend: BackendOrFactory, options?: { directory?: string }) {
   const names = (path: string): string[] =>
     path.split("/").filter((one) => one !== "" && one !== ".");
   const directory = names(options?.directory ?? "/memories")
     .map((one) => `/${one}`)
     .join("");
-  // A path begins where no other goes on; what follows tells `/a/b` from `/a/bc`.
+  // A match must begin at the start of a path and end at the end of a name: `/a/b`, not `/a/bc`.
   const start = "(?<![\\w/.-])";
   const literal = (path: string) => path.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
   const within = new RegExp(`${start}${literal(directory)}(?![\\w-])`, "g");

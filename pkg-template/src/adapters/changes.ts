@@ -1,8 +1,8 @@
-// Changes that are made out of what was read: a line put between others, an append, a rename. Each
-// is a compare-and-swap, so that what another writer was told is stored stays stored. kitbag's own
-// backends compare bytes (`edit` with bytes, `write` with `ifAbsent`, `delete` with `unchanged`); of
-// any other object only the protocol is known, and there the text of the whole file is compared by
-// `edit`. What a model or a shell is told is the business of the adapters.
+// Read-modify-write changes: inserting a line, appending, renaming. Each is a compare-and-swap, so
+// that no acknowledged write of another writer is lost. kitbag's own backends compare bytes (`edit`
+// with bytes, `write` with `ifAbsent`, `delete` with `unchanged`). Other backends have only the
+// protocol: there `edit` compares the text of the whole file. Adapters turn the results into
+// messages.
 
 import type {
   BackendProtocolV2,
@@ -13,10 +13,10 @@ import type {
   WriteResult,
 } from "kitbag";
 
-/** Times that a change is made again on fresh content before it is given up. */
+/** Attempts of a change on fresh content before it fails. */
 export const TRIES = 64;
 
-/** A change that was not made, or not to its end: the message says what stands where. */
+/** A change failed, perhaps after a part of it; the message says where the content is now. */
 export class Trouble extends Error {
   constructor(
     message: string,
@@ -26,13 +26,13 @@ export class Trouble extends Error {
   }
 }
 
-/** The content of a file; `text` where the bytes are UTF-8. */
+/** The content of a file; `text` is undefined if the bytes are not UTF-8. */
 export interface Body {
   bytes: Uint8Array;
   text: string | undefined;
 }
 
-/** What kitbag's own backends take beyond the protocol. */
+/** Operations that kitbag's own backends add to the protocol. */
 interface Own {
   write(path: string, content: Uint8Array, options: WriteOptions): Promise<WriteResult>;
   edit(path: string, old: Uint8Array, fresh: Uint8Array): Promise<EditResult>;
@@ -51,7 +51,7 @@ const own = (files: object): Own | undefined =>
 const trouble = (said: Said | undefined, path: string) =>
   new Trouble(said?.message ?? said?.error ?? `there was no answer for ${path}`, said?.code);
 
-/** Whether an answer says that there is no such file. */
+/** Whether a result says that there is no such file. */
 export function isMissing(said: Said | undefined): boolean {
   const word = said?.code ?? said?.error ?? "";
   return /not.found|no such file|does not exist|is_directory/i.test(word);
@@ -60,7 +60,7 @@ export function isMissing(said: Said | undefined): boolean {
 const exists = (said: Said) =>
   said.code === "already_exists" || (!said.code && /already exists/i.test(said.error ?? ""));
 
-/** Names whose content the protocol takes as base64. */
+/** Names of files whose content the protocol takes as base64. */
 const BINARY = /\.(png|jpe?g|gif|webp|bmp|ico|pdf|zip|gz|mp3|mp4|wav|ogg|webm|woff2?|wasm|bin)$/i;
 
 function decoded(bytes: Uint8Array): string | undefined {
@@ -80,7 +80,7 @@ export function bodyOf(content: Uint8Array | string): Body {
 const same = (a: Uint8Array, b: Uint8Array) =>
   a.length === b.length && a.every((byte, at) => byte === b[at]);
 
-/** A file as it stands; undefined where there is none. */
+/** The content of a file; undefined if it does not exist. */
 export async function readBody(files: BackendProtocolV2, path: string): Promise<Body | undefined> {
   if (files.downloadFiles) {
     const [one] = await files.downloadFiles([path]);
@@ -103,7 +103,7 @@ export async function readBody(files: BackendProtocolV2, path: string): Promise<
   throw trouble(read, path);
 }
 
-/** Puts `fresh` in the place of `old`. False: the file is something else by now, and stays. */
+/** Replaces `old` by `fresh`. False: the file has other content by now and is unchanged. */
 export async function swap(
   files: BackendProtocolV2,
   path: string,
@@ -128,8 +128,8 @@ export async function swap(
     const cannot = old.text === "" || /binary/i.test(edited.error);
     if (!cannot || edited.code === "permission_denied") throw trouble(edited, path);
   }
-  // `edit` of the protocol touches no bytes, and not everywhere fills an empty file. What is left is
-  // to look once more at the last moment, and to let no other change of ours come between.
+  // The protocol's `edit` changes no binary files, and on some backends no empty ones. Then the
+  // file is compared directly before the upload, and other changes made here wait for that.
   return alone(path, async () => {
     if (!files.uploadFiles) {
       throw new Trouble(`${path} is empty or not text, which this backend cannot change`);
@@ -143,7 +143,7 @@ export async function swap(
 
 const turns = new Map<string, Promise<unknown>>();
 
-/** Runs what must not meet its like at one path, whatever the backend. */
+/** Runs `work` after all earlier work on the same path, for any backend. */
 async function alone<T>(path: string, work: () => Promise<T>): Promise<T> {
   const before = turns.get(path);
   const turn = (async () => {
@@ -158,7 +158,7 @@ async function alone<T>(path: string, work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Makes a file. False: something is there already, and stays. */
+/** Creates a file. False: one exists already and is unchanged. */
 export async function create(files: BackendProtocolV2, path: string, body: Body): Promise<boolean> {
   const answer = await own(files)?.write(path, body.bytes, { ifAbsent: true });
   if (answer !== undefined) {
@@ -179,7 +179,7 @@ export async function create(files: BackendProtocolV2, path: string, body: Body)
   return true;
 }
 
-/** Deletes a file while it is `body`. False: it is something else by now, and stays. */
+/** Deletes a file if it is still `body`. False: it has other content by now and is unchanged. */
 async function remove(
   files: BackendProtocolV2,
   path: string,
@@ -192,8 +192,8 @@ async function remove(
     if (answer.code === "conflict" || answer.code === "not_found") return false;
     if (answer.code !== "unsupported") throw trouble(answer, path);
   }
-  // No delete of the protocol has a condition, but `edit` has one: the file is marked first, so that
-  // whoever changes it meanwhile is refused or is seen.
+  // The protocol's `delete` has no condition, but `edit` has one: the file is first replaced by a
+  // marker, so that a concurrent change is refused or detected.
   const marked = body.text ? !BINARY.test(path) : false;
   const claim = marked ? bodyOf(mark) : body;
   if (marked && !(await swap(files, path, body, claim))) return false;
@@ -209,15 +209,15 @@ async function remove(
   throw trouble(deleted, path);
 }
 
-/** How a move goes. */
+/** Options of a move. */
 export interface Moving {
-  /** Whether a file at the target is replaced; else it is a refusal. */
+  /** Whether to replace an existing target. Default: the move fails. */
   replace?: boolean;
-  /** How a path is named in what is said. */
+  /** How to name a path in messages. */
   name(path: string): string;
 }
 
-/** Stores a body at the target of a move; what is there already is replaced or refuses it. */
+/** Stores a body at the target of a move; an existing file is replaced, or the move fails. */
 async function place(files: BackendProtocolV2, path: string, body: Body, how: Moving) {
   for (let tried = 0; tried < TRIES; tried++) {
     if (await create(files, path, body)) return;
@@ -229,8 +229,8 @@ async function place(files: BackendProtocolV2, path: string, body: Body, how: Mo
 }
 
 /**
- * Moves one file: a copy, a look at the copy, and a delete of the source while it is still what was
- * copied. Newer content of the source follows it. Where it breaks off, both files stand.
+ * Moves one file: copies it, checks the copy, and deletes the source if it still has the copied
+ * content. Newer content of the source is copied again. After a failure both files exist.
  */
 export async function moveFile(
   files: BackendProtocolV2,
@@ -247,7 +247,7 @@ export async function moveFile(
   let body = await readBody(files, from);
   if (body === undefined) throw new Trouble(`The path ${source} does not exist.`, "not_found");
   if (!files.delete) throw new Trouble("These files cannot be moved: they cannot be deleted.");
-  // Three times the same line: an edit that does not mean the mark finds no text of its own in it.
+  // The line is repeated, so that an edit of another writer never matches exactly once in it.
   const mark = `[This file is being moved to ${target}: ${crypto.randomUUID()}]\n`.repeat(3);
   await place(files, to, body, how);
   for (let tried = 0; tried < TRIES; tried++) {
@@ -281,7 +281,7 @@ export async function moveFile(
   throw both("other writers keep changing it.");
 }
 
-/** What stands at a path; both, where a directory is only what files have before a `/`. */
+/** What exists at a path. Both are possible if directories follow from the paths of files. */
 export async function kindOf(
   files: BackendProtocolV2,
   path: string,
@@ -298,7 +298,7 @@ export async function kindOf(
   };
 }
 
-/** The files beneath a directory. */
+/** The files below a directory. */
 export async function filesBelow(files: BackendProtocolV2, dir: string): Promise<string[]> {
   const found = await files.glob("**", dir);
   if (found.error !== undefined) {
@@ -314,7 +314,7 @@ export async function filesBelow(files: BackendProtocolV2, dir: string): Promise
     .sort();
 }
 
-/** Refuses a move that can have no meaning: onto or into itself, or beneath a file. */
+/** Refuses an impossible move: onto or into itself, or below a file. */
 export async function checkMove(
   files: BackendProtocolV2,
   from: string,
@@ -334,7 +334,7 @@ export async function checkMove(
   }
 }
 
-/** Moves the files beneath a directory one by one; tells of those that were moved if it breaks off. */
+/** Moves the files below a directory one by one; on failure the error lists those moved. */
 export async function moveBelow(
   files: BackendProtocolV2,
   from: string,
@@ -342,7 +342,7 @@ export async function moveBelow(
   how: Moving,
 ): Promise<number> {
   const moved: string[] = [];
-  // A file that appears meanwhile is met in the next round.
+  // Files that are created meanwhile are moved in the next round.
   for (let round = 0; ; round++) {
     const below = await filesBelow(files, from);
     if (below.length === 0) break;
@@ -365,7 +365,7 @@ export async function moveBelow(
       moved.push(how.name(path));
     }
   }
-  // Directories that exist by themselves are left without files.
+  // Where directories are real, the empty ones are left over.
   if (moved.length > 0 && (await kindOf(files, from)).dir) {
     if ((await filesBelow(files, from)).length === 0) await files.delete?.(from);
   }

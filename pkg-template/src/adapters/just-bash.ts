@@ -1,10 +1,10 @@
-// just-bash: a shell over the very files that the tools see. Directories that are empty exist
-// only here, since a backend may know none; modes and times set by a command are accepted and
-// not kept, and links are refused.
+// just-bash: a shell over the same files that the tools use. Empty directories exist only here,
+// because a backend may not have any. Modes and times that a command sets are accepted and not
+// kept, and links are refused.
 //
-// While a script runs, just-bash takes timers, weak references and more of the global objects away
-// from everything that is called in the script's asynchronous context. A backend is no part of
-// the script and needs these to reach a network, so it is called in its caller's context.
+// While a script runs, just-bash hides timers, weak references and other globals from all code in
+// the script's asynchronous context. A backend is not part of the script and needs these to use a
+// network, so it is called in the context of the shell's caller.
 
 import { Bash, type BashOptions, type FileContent, type FsStat, type IFileSystem } from "just-bash";
 import type { BackendProtocolV2, ExecuteResponse, FileInfo } from "kitbag";
@@ -21,14 +21,14 @@ import {
   Trouble,
 } from "./changes.js";
 
-/** The context of whoever called a shell that runs now. */
+/** The context in which the current shell command was called. */
 const callers = contextStorage<InContext>();
 
-/** A backend whose methods are called outside of the script; else where the shell was made. */
+/** Calls a backend's methods in the caller's context, or in the one where the shell was made. */
 function outside(files: BackendProtocolV2): BackendProtocolV2 {
   const made = contextHere();
   const within = (): InContext => callers?.getStore() ?? made;
-  // With whatever it takes beyond the protocol, which `changes.ts` asks of our own.
+  // All arguments are passed on, as `changes.ts` uses options that kitbag adds to the protocol.
   const asked =
     (name: keyof BackendProtocolV2) =>
     (...given: unknown[]) =>
@@ -106,9 +106,9 @@ function encode(content: FileContent, encoding: Encoding): Uint8Array {
 
 class BackendFs implements IFileSystem {
   readonly #files: BackendProtocolV2;
-  /** Directories that hold nothing yet. */
+  /** Directories that contain no files yet. */
   readonly #empty = new Set<string>();
-  /** Paths met, for completion of patterns. */
+  /** Known paths, for pattern expansion. */
   #known: string[] = [];
 
   constructor(files: BackendProtocolV2) {
@@ -120,7 +120,7 @@ class BackendFs implements IFileSystem {
     this.#files = outside(files);
   }
 
-  /** Looks at all paths once, so that `getAllPaths` can answer without waiting. */
+  /** Loads all paths, because `getAllPaths` is synchronous. */
   async refresh(): Promise<void> {
     const found = await this.#files.glob("**", "/");
     const paths = new Set<string>(this.#empty);
@@ -198,7 +198,7 @@ class BackendFs implements IFileSystem {
     });
   }
 
-  /** Runs a change; what stood in its way is told as a file system does. */
+  /** Runs a change; a failure is thrown with an error code of file systems. */
   async #told(path: string, change: () => Promise<void>): Promise<void> {
     try {
       await change();
@@ -210,7 +210,7 @@ class BackendFs implements IFileSystem {
     }
   }
 
-  /** There is a file now, so the directories above it are no longer empty. */
+  /** A file was created, so the directories above it are no longer empty. */
   #filled(path: string): void {
     for (const dir of this.#empty) if (path.startsWith(`${dir}/`)) this.#empty.delete(dir);
   }
@@ -327,7 +327,7 @@ class BackendFs implements IFileSystem {
     await this.#told(src, async () => {
       const moved = await moveBelow(this.#files, from, to, how);
       if (moved > 0) return this.#filled(to);
-      // A directory of the backend's own that holds nothing.
+      // An empty directory that exists in the backend itself.
       if ((await kindOf(this.#files, from)).dir) await this.#files.delete?.(from);
       this.#empty.add(to);
     });
@@ -372,15 +372,15 @@ class BackendFs implements IFileSystem {
   }
 }
 
-/** A backend as a file system of just-bash. */
+/** A backend as a file system of just-bash. Call `refresh` before patterns are expanded. */
 export function bashFileSystem(backend: object): IFileSystem & { refresh(): Promise<void> } {
   return new BackendFs(backend as BackendProtocolV2);
 }
 
-/** How commands run. */
+/** Options of just-bash, except its file system. */
 export interface BashExecuteOptions extends Omit<BashOptions, "fs"> {}
 
-/** An `execute` over a backend: runs a command in a shell that sees its files. */
+/** Returns an `execute` over a backend: it runs a command in a shell over the backend's files. */
 export function bashExecute(backend: object, options?: BashExecuteOptions) {
   const fs = bashFileSystem(backend);
   const bash = new Bash({ cwd: "/", ...options, fs } as BashOptions);
@@ -389,7 +389,7 @@ export function bashExecute(backend: object, options?: BashExecuteOptions) {
     call?: { timeoutMs?: number; signal?: AbortSignal },
   ): Promise<ExecuteResponse> => {
     const millis = call?.timeoutMs;
-    // Hosts take a longer wait for none at all.
+    // Hosts fire a longer timer at once.
     const limit = millis && millis < 2 ** 31 ? AbortSignal.timeout(millis) : undefined;
     const signals = [call?.signal, limit].filter((one) => one !== undefined);
     try {
@@ -405,7 +405,7 @@ export function bashExecute(backend: object, options?: BashExecuteOptions) {
   };
 }
 
-/** A backend that runs commands in such a shell: the same object, with `id` and `execute`. */
+/** Adds `id` and `execute` to a backend, which run commands in such a shell. */
 export function withBash<B extends object>(
   backend: B,
   options?: BashExecuteOptions,
@@ -419,7 +419,7 @@ export function withBash<B extends object>(
       if (name === "execute") return execute;
       const value = Reflect.get(target, name, target) as unknown;
       if (typeof value !== "function") return value;
-      // Methods keep private fields, which a proxy has not.
+      // Bound, because private fields of the target are not accessible through a proxy.
       if (!bound.has(name)) bound.set(name, value.bind(target));
       return bound.get(name);
     },

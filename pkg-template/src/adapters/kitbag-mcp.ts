@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 // `npx kitbag-mcp DIR`: the files of a directory as an MCP server on standard input and output.
-// With `--shell` a model can also run commands there, which no rule about files confines.
+// With `--shell` a model can also run commands there, which follow no rules about files.
 
 import { readFileSync, statSync } from "node:fs";
 import { resolve } from "node:path";

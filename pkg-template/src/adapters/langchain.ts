@@ -1,7 +1,6 @@
 // LangChain and LangGraph: the file tools as a middleware of `createAgent` or as plain tools, and
-// backends that find the state or the store of the running graph, so that files are
-// checkpointed with the thread. How the graph is found, and how the calls of one of its steps see
-// each other's changes, stands in `langchain/`.
+// backends over the state or the store of the running graph, so that files are saved with the
+// thread. `langchain/` finds the graph and lets the calls of one step see each other's changes.
 
 import { ToolMessage } from "@langchain/core/messages";
 import { type StructuredToolInterface, tool } from "@langchain/core/tools";
@@ -21,7 +20,7 @@ import { lend, stateBackend } from "../langchain/graph.js";
 
 export { stateBackend, storeBackend } from "../langchain/graph.js";
 
-/** The files of a graph's state; null in an update deletes. */
+/** The files of a graph's state; null in an update deletes a file. */
 const state = new StateSchema({
   files: new ReducedValue(
     z.record(z.string(), z.any()).default(() => ({})),
@@ -51,7 +50,7 @@ function messageOf(name: string, id: string, result: ToolResult): ToolMessage {
   });
 }
 
-/** The same tool without LangChain's own look at inputs, which knows of no slips and throws. */
+/** Skips LangChain's own validation of inputs, which throws and accepts no other names or types. */
 function lenient(made: StructuredToolInterface): StructuredToolInterface {
   const blind = Object.create(made, { schema: { value: {} } }) as StructuredToolInterface;
   const { call } = made;
@@ -79,7 +78,7 @@ function langchainTools(files: FileTools): StructuredToolInterface[] {
           if (result.filesUpdate) send?.(result.filesUpdate);
           return id === "" ? message.content : message;
         },
-        // The schema only tells the model: a wrong input is answered by the tool, not thrown.
+        // The schema is only for the model: the tool itself answers wrong inputs, without a throw.
         { name, description, schema: inputSchema as never },
       ) as unknown as StructuredToolInterface,
     ),
@@ -96,7 +95,7 @@ export function fileTools(
 
 type Content = ToolMessage["content"];
 
-/** A message's text in short, be it a text or blocks; pictures stay as they are. */
+/** Shortens the text of a message, as a string or as blocks; other blocks stay. */
 async function shortened(
   content: Content,
   shorten: (text: string) => Promise<string>,
@@ -113,14 +112,17 @@ async function shortened(
   return [{ type: "text", text: short }, ...rest] as Content;
 }
 
-/** Tools, prompt, offloading of every tool's result, and the state's `files`, for `createAgent`. */
+/**
+ * Middleware for `createAgent`: tools, prompt, offloading of every tool's large results, and the
+ * state's `files`. Without a backend the files are in the state of the running graph.
+ */
 export function kitbagMiddleware(
   backend: BackendOrFactory = stateBackend(),
   options?: FileToolsOptions,
 ) {
   const files = createFileTools(backend, options);
   const own = new Set<string>(files.tools.map((one) => one.name));
-  /** What an offloading call is told: whose files they are, and where their changes go. */
+  /** The runtime for offloading: the graph's files, and where changes to them are sent. */
   const offloading = (request: { runtime?: unknown; state?: unknown }) => {
     const given = { ...(request.runtime as RunConfig | undefined), state: request.state };
     const { runtime, send } = lend(given, request.state);

@@ -1,4 +1,4 @@
-// The Model Context Protocol: the file tools on a server, and the files as its resources.
+// The Model Context Protocol: registers the file tools on a server, and the files as resources.
 
 import { type McpServer, ResourceTemplate } from "@modelcontextprotocol/sdk/server/mcp.js";
 import { CallToolRequestSchema, ListToolsRequestSchema } from "@modelcontextprotocol/sdk/types.js";
@@ -22,7 +22,7 @@ function shown(block: ContentBlock): McpBlock {
   return { type: "resource", resource: { uri: "kitbag:///result", mimeType, blob: data } };
 }
 
-/** Resources that `resources/list` names at most. */
+/** Most resources in the result of `resources/list`. */
 const LISTED = 1_000;
 
 const uriOf = (path: string) => `kitbag://${path.split("/").map(encodeURIComponent).join("/")}`;
@@ -35,14 +35,14 @@ function base64(bytes: Uint8Array): string {
   return btoa(binary);
 }
 
-/** Puts the file tools, and the files as resources, on a server. */
+/** Registers the file tools, and the files as resources, on an MCP server. */
 export function registerFileTools(
   server: McpServer,
   backend: BackendOrFactory,
   options?: FileToolsOptions,
 ) {
   const files = createFileTools(backend, options);
-  // The low-level handlers, since a schema is JSON Schema here and the high-level ones take zod.
+  // The low-level handlers, because schemas are JSON Schema here and the high-level API takes zod.
   server.server.registerCapabilities({ tools: {} });
   server.server.setRequestHandler(ListToolsRequestSchema, () => ({
     tools: files.tools.map(({ name, description, inputSchema }) => ({
@@ -59,7 +59,7 @@ export function registerFileTools(
     });
     return { content: result.content.map(shown), isError: result.isError };
   });
-  // The very backend of the tools, so that one policy counts and refuses for both.
+  // The same backend as that of the tools, so that one policy covers both.
   const current = async (extra: unknown) =>
     adaptBackendProtocol(await files.backend({ runtime: extra }));
   const template = new ResourceTemplate("kitbag:///{+path}", {

@@ -1,26 +1,26 @@
-// `kitbag/node`: commands by `child_process`, for LocalShellBackend. Also for Deno and Bun.
-// Modules of the host are reached at run time, so that a bundler finds no import to follow.
+// `kitbag/node`: runs commands with `child_process`, for LocalShellBackend, also in Deno and Bun.
+// Modules of the host are loaded at run time, so that a bundler finds no import.
 
 import type { CommandOutput } from "../execute.js";
 import type { ExecuteCallback } from "../local_shell.js";
 
-/** How commands are run. */
+/** Options of `nodeShell`. */
 export interface NodeShellOptions {
-  /** The shell that gets `-c` and the command. `/bin/sh`, or `cmd.exe` on Windows. */
+  /** The shell that runs `-c` and the command. Default `/bin/sh`, or `cmd.exe` on Windows. */
   shell?: string;
 }
 
 type ChildProcess = typeof import("node:child_process");
 
-/** So long the pipes of a command may stay open behind it, held by something in the background. */
+/** How long a background process may keep a command's pipes open after the command ended. */
 const PIPES_MS = 250;
 
-/** Keeps the first bytes of a stream and counts on without keeping. */
+/** Keeps the first bytes of a stream and counts all of them. */
 class Kept {
   #chunks: Uint8Array[] = [];
   #room: number;
   truncated = false;
-  /** Bytes that came, kept or not. */
+  /** Number of received bytes, kept or not. */
   seen = 0;
 
   constructor(room: number) {
@@ -43,14 +43,14 @@ class Kept {
       all.set(chunk, at);
       at += chunk.length;
     }
-    // As a stream, so that a character cut by the limit is left out and not mangled.
+    // Streaming mode omits a character that the limit cut, instead of replacing it by U+FFFD.
     return new TextDecoder("utf-8", { ignoreBOM: true }).decode(all, { stream: this.truncated });
   }
 }
 
 /**
- * Runs commands in a process group of their own, which is ended as a whole when the time is up.
- * A command gets the environment it is given and nothing of the host's.
+ * Runs each command in a new process group, which is killed as a whole at the time limit. A command
+ * gets only the environment that LocalShellBackend passes, nothing else of the host's.
  */
 export function nodeShell(options: NodeShellOptions = {}): ExecuteCallback {
   const host = globalThis.process;
@@ -70,7 +70,7 @@ export function nodeShell(options: NodeShellOptions = {}): ExecuteCallback {
         stdio: ["ignore", "pipe", "pipe"],
         windowsVerbatimArguments: windows,
       });
-      // One byte more than may be shown tells that there was more.
+      // One byte more than the limit, to detect that there was more.
       const out = new Kept(maxOutputBytes + 1);
       const err = new Kept(maxOutputBytes + 1);
       running.stdout.on("data", (chunk: Uint8Array) => out.take(chunk));
@@ -99,7 +99,7 @@ export function nodeShell(options: NodeShellOptions = {}): ExecuteCallback {
         resolve({
           stdout: out.text(),
           stderr: err.text(),
-          // As a shell tells it: 128 and the number of the signal, where that is known.
+          // As shells report it: 128 plus the number of the signal, if it is known.
           exitCode: code ?? (killedBy === "SIGKILL" ? 137 : killedBy === "SIGTERM" ? 143 : null),
           truncated: out.truncated || err.truncated,
         });
@@ -112,10 +112,10 @@ export function nodeShell(options: NodeShellOptions = {}): ExecuteCallback {
       });
       running.once("close", done);
       running.once("exit", (code, killedBy) => {
-        // Something in the background may hold the pipes for ever; it goes on without us.
+        // A background process may hold the pipes for ever; it keeps running and is not waited for.
         const leave = (before: number) => {
           if (settled) return;
-          // What is still in the pipes is read first, however late this timer fired.
+          // Data that is still in the pipes is read first, even if this timer fired late.
           if (out.seen + err.seen > before) return wait();
           running.removeListener("close", done);
           for (const stream of [running.stdout, running.stderr]) {

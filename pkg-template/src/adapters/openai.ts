@@ -1,6 +1,6 @@
-// OpenAI: definitions and runners for Chat Completions and for Responses. No package of OpenAI's
-// is needed: definitions and results are plain objects. A tool's result is text there, so
-// pictures follow in a message of their own, as the user's.
+// OpenAI: definitions and runners for Chat Completions and for Responses. No package of OpenAI is
+// needed: definitions and results are plain objects. In Chat Completions a tool result is text, so
+// images follow in a message with the role `user`.
 
 import {
   type BackendOrFactory,
@@ -11,14 +11,14 @@ import {
   type ToolResult,
 } from "kitbag";
 
-/** A call in a message of Chat Completions. */
+/** A tool call in a message of Chat Completions. */
 export interface ChatToolCall {
   id: string;
   type: "function";
   function: { name: string; arguments: string };
 }
 
-/** A call in the output of Responses. */
+/** A tool call in the output of Responses. */
 export interface ResponsesCall {
   type: "function_call";
   call_id: string;
@@ -33,15 +33,15 @@ const mediaOf = (result: ToolResult): Media[] =>
 
 const url = (block: Media) => `data:${block.mimeType};base64,${block.data}`;
 
-/** Definitions, prompt and runners. */
+/** Definitions, prompt and runners for OpenAI's APIs. */
 export function openaiTools(backend: BackendOrFactory, options?: FileToolsOptions) {
   const files = createFileTools(backend, options);
   const names = new Set<string>(files.tools.map((tool) => tool.name));
   return {
     ...files,
-    /** Whether a call is of one of these tools. */
+    /** Whether this is the name of one of these tools. */
     handles: (name: string) => names.has(name),
-    /** `tools` of Chat Completions. */
+    /** Definitions for `tools` of Chat Completions. */
     chatTools: files.tools.map(({ name, description, inputSchema }) => ({
       type: "function" as const,
       function: {
@@ -50,7 +50,7 @@ export function openaiTools(backend: BackendOrFactory, options?: FileToolsOption
         parameters: inputSchema as unknown as Record<string, unknown>,
       },
     })),
-    /** `tools` of Responses. */
+    /** Definitions for `tools` of Responses. */
     responsesTools: files.tools.map(({ name, description, inputSchema }) => ({
       type: "function" as const,
       name,
@@ -58,7 +58,7 @@ export function openaiTools(backend: BackendOrFactory, options?: FileToolsOption
       parameters: inputSchema as unknown as Record<string, unknown>,
       strict: false as const,
     })),
-    /** Runs the calls of an assistant's message; the messages that follow it. */
+    /** Runs the tool calls of an assistant's message; returns the messages to append. */
     runChat: async (message: { tool_calls?: readonly unknown[] | null }, call?: ToolCall) => {
       const results: Array<{ role: "tool"; tool_call_id: string; content: string }> = [];
       const seen: Media[] = [];
@@ -79,7 +79,7 @@ export function openaiTools(backend: BackendOrFactory, options?: FileToolsOption
       );
       return [...results, { role: "user" as const, content: shown }];
     },
-    /** Runs the calls in an output; the input items that follow it. */
+    /** Runs the tool calls of an output; returns the input items to append. */
     runResponses: async (output: readonly unknown[], call?: ToolCall) => {
       const items: Array<{
         type: "function_call_output";

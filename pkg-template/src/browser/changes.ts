@@ -1,35 +1,35 @@
-// Words between tabs: after each change a backend says which files are others now, and whoever
-// watches the same files in another tab hears it. Without BroadcastChannel nobody hears
-// anything, and everything else works.
+// Change notifications to other tabs: after each change a backend announces the changed files, and
+// watchers of the same files in other tabs are called. Without BroadcastChannel there are no
+// notifications, and everything else works.
 
-/** What a watcher is told. */
+/** Argument of a watcher. */
 export interface FileChanges {
-  /** Files that were written, edited or deleted, in another tab or by another backend of this one. */
+  /** Files that another tab, or another backend of this one, has written, edited or deleted. */
   paths: string[];
 }
 
-/** The words of one set of files. */
+/** The notifications about one set of files. */
 export class Changes {
   readonly #name: string;
   readonly #watchers = new Set<(changes: FileChanges) => void>();
   #channel: BroadcastChannel | undefined;
 
-  /** Backends that give the same name hear each other. */
+  /** Backends with the same name notify each other. */
   constructor(name: string) {
     this.#name = name;
   }
 
-  /** Says that these files were changed here. */
+  /** Announces that these files were changed here. */
   readonly tell = (paths: string[]): void => {
     this.#open()?.postMessage(paths);
   };
 
-  /** Calls `callback` at each change that is made elsewhere, until the answer is called. */
+  /** Calls `callback` at each change made elsewhere. The returned function stops that. */
   watch(callback: (changes: FileChanges) => void): () => void {
     if (typeof callback !== "function") {
       throw new TypeError("watch(callback): callback must be a function");
     }
-    // Each call is a subscription of its own, even of the same function.
+    // A new function for each call, so that the same callback can be registered twice.
     const watcher = (changes: FileChanges) => callback(changes);
     this.#watchers.add(watcher);
     this.#listen();
@@ -42,7 +42,7 @@ export class Changes {
   #open(): BroadcastChannel | undefined {
     if (!this.#channel && typeof BroadcastChannel === "function") {
       this.#channel = new BroadcastChannel(this.#name);
-      // Where a host counts open channels (Node, under test), this one does not keep it alive.
+      // In Node an open channel must not keep the process alive.
       (this.#channel as { unref?: () => void }).unref?.();
     }
     return this.#channel;

@@ -1,21 +1,22 @@
-// How a browser's storage stands: room used and room given, and whether the browser may clear
-// it when space runs short. The same for every storage of an origin.
+// The state of a browser's storage: used and available space, and whether the browser may evict it.
+// These values are the same for every storage of an origin.
 
 import { messageOf } from "../core/checks.js";
 import type { Failure } from "../types.js";
 
-/** How the storage of this origin stands. */
+/** State of this origin's storage. */
 export interface StorageHealth extends Failure {
-  /** Bytes this origin uses, all its storages together, as the browser estimates them. */
+  /** Bytes used by all storages of this origin together, as estimated by the browser. */
   usage?: number;
-  /** Bytes this origin may use. */
+  /** Bytes that this origin may use. */
   quota?: number;
-  /** Whether the browser keeps it until the user clears it. */
+  /** Whether the browser keeps the storage until the user clears it. */
   persisted?: boolean;
 }
 
-/** What asking for persistence came to. */
+/** Result of a request for persistent storage. */
 export interface PersistResult extends Failure {
+  /** Whether the browser will not evict the storage. */
   persisted?: boolean;
 }
 
@@ -50,7 +51,7 @@ export async function storageHealth(): Promise<StorageHealth> {
 
 export async function persistStorage(): Promise<PersistResult> {
   const storage = manager();
-  // Workers may look, but only a page may ask.
+  // Workers may read the state, but only a page may ask for persistence.
   if (typeof storage?.persist !== "function") return missing("navigator.storage.persist()");
   try {
     return { persisted: await storage.persist() };

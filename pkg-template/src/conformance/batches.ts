@@ -1,4 +1,4 @@
-// uploadFiles and downloadFiles: one answer an input, in order, every byte as it was.
+// uploadFiles and downloadFiles: one result per input, in order, and unchanged bytes.
 
 import { type Case, extras, keepsBytes, same, uploads, utf8 } from "./subject.js";
 

@@ -1,4 +1,4 @@
-// delete: a file, or a directory with all beneath it, and nothing beside it.
+// delete: removes a file, or a directory with everything below it, and nothing else.
 
 import { type Case, deletes, same } from "./subject.js";
 

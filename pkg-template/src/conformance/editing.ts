@@ -1,4 +1,4 @@
-// edit: literal, all or nothing, with the sentences that models have learnt to read.
+// edit: literal text, all or nothing, with the messages that models know from deepagents.
 
 import { type Case, extras, holds, keepsBytes, same, writable } from "./subject.js";
 

@@ -1,4 +1,4 @@
-// glob: patterns relative to a directory, files only, the newest first.
+// glob: patterns relative to a directory, only files, the newest first.
 
 import { type Case, extras, holds, same, sorted, writable } from "./subject.js";
 
@@ -18,7 +18,7 @@ const TREE = [
   "/odd/日.ts",
 ];
 
-/** Pattern, directory, what is found. */
+/** Pattern, directory, expected paths. */
 const TABLE: Array<[string, string, string[]]> = [
   ["*.ts", "/", ["/a.ts"]],
   ["*.ts", "/src", ["/src/.d.ts", "/src/b.ts"]],

@@ -1,4 +1,4 @@
-// grep: literal lines in order; expressions and context where the backend is one of ours.
+// grep: literal lines in order; regular expressions and context with kitbag's own backends.
 
 import { type Case, extras, holds, keepsBytes, same, utf8, writable } from "./subject.js";
 

@@ -1,12 +1,12 @@
-// Arguments of the wrong kind: an answer with `error`, never an exception; and the backend goes
-// on working.
+// Arguments of the wrong type: the result has `error`, nothing throws, and the backend keeps
+// working.
 
 import { type Case, holds, same, shown } from "./subject.js";
 
 const cyclic: Record<string, unknown> = {};
 cyclic.self = cyclic;
 
-/** Values that are neither texts nor numbers nor absent. */
+/** Values that are no text, no number and not absent. */
 export const HOSTILE: ReadonlyArray<[string, unknown]> = [
   ["null", null],
   ["a number", 42],

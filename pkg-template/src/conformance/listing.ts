@@ -1,4 +1,4 @@
-// ls: one level, sorted by bytes, directories marked.
+// ls: one level, in byte order, with directories marked.
 
 import { type Case, deletes, holds, same, utf8, writable } from "./subject.js";
 
@@ -42,7 +42,7 @@ export const listing: Case[] = [
     name: "byte order is that of UTF-8 and not of UTF-16",
     needs: writable,
     async run(it) {
-      // U+FF5E is one UTF-16 unit above the surrogates of U+1F600, and its bytes are below.
+      // U+FF5E is above the surrogates of U+1F600 in UTF-16, but its UTF-8 bytes are below.
       await it.fill({ "/\u{1f600}": "x", "/\uff5e": "x" });
       same("ls", await it.ls("/"), ["/\uff5e", "/\u{1f600}"]);
     },
@@ -68,7 +68,7 @@ export const listing: Case[] = [
       holds("is_dir is not true", !file?.is_dir, file);
       const time = Date.parse(file?.modified_at ?? "");
       holds("modified_at is a time", Number.isFinite(time), file);
-      // Clocks of storages may differ from ours by a little.
+      // A storage's clock may differ slightly.
       holds("modified_at is about now", Math.abs(time - before) < 600_000, file);
     },
   },

@@ -1,8 +1,8 @@
-// Paths: many spellings of one name, names that are none, and names that only look odd.
+// Paths: several spellings of one name, invalid names, and unusual valid names.
 
 import { type Case, extras, holds, same, sorted, writable } from "./subject.js";
 
-/** Names that are ordinary, however they look. */
+/** Valid names that look unusual. */
 export const ODD_NAMES = [
   "/__proto__",
   "/constructor",

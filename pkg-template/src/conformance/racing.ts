@@ -1,4 +1,4 @@
-// Calls in flight together: one creator wins, no edit is lost, nobody sees half a change.
+// Concurrent calls: one creator succeeds, no edit is lost, and no partial change is visible.
 
 import { type Case, holds, same, writable } from "./subject.js";
 

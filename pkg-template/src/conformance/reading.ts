@@ -1,4 +1,4 @@
-// read and readRaw: pages of lines, and stored data as it is stored.
+// read and readRaw: pages of lines, and data as it is stored.
 
 import type { FileDataV2 } from "../types.js";
 import { type Case, extras, holds, keepsBytes, same, utf8, writable } from "./subject.js";

@@ -1,6 +1,6 @@
-// What a case is written in: a backend seen through a few words that say what went wrong, and
-// comparisons that show both sides. Answers are awaited, so that backends that answer at once
-// and backends that answer with promises are treated alike.
+// The helpers of conformance cases: a backend whose calls throw readable errors, and comparisons
+// that show both values. Results are awaited, so that synchronous and asynchronous backends are
+// treated alike.
 
 import type {
   BackendProtocolV2,
@@ -17,15 +17,17 @@ import type {
   WriteResult,
 } from "../types.js";
 
-/** What a backend promises, as cases ask for it. */
+/** What a backend guarantees, as cases need it. */
 export interface Promised extends Capability {
-  /** Behaviours beyond deepagents' own protocol. */
+  /** Whether it has the behaviour that kitbag adds to deepagents' protocol. */
   extras: boolean;
+  /** Whether it has `delete`. */
   deletes: boolean;
+  /** Whether it has `uploadFiles` and `downloadFiles`. */
   batches: boolean;
 }
 
-/** The promises of a backend that does not say. */
+/** The guarantees of a backend without `capability`. */
 export const PROMISES: Capability = {
   create: "instance",
   update: "instance",
@@ -40,15 +42,15 @@ export const PROMISES: Capability = {
   notes: [],
 };
 
-/** One behaviour. */
+/** One test of a behaviour. */
 export interface Case {
-  /** What it says, as a sentence. */
+  /** The behaviour as a sentence. */
   name: string;
-  /** Whether a backend that promises this much must show it. */
+  /** Whether a backend with these guarantees must pass. Default: every backend. */
   needs?(promised: Promised): boolean;
-  /** How the backend's `write` must behave; `"create"` unless said otherwise. */
+  /** How the backend's `write` must behave. Default `"create"`. */
   writeMode?: "create" | "overwrite";
-  /** Shows it, or throws what was seen instead. */
+  /** Runs the test; throws an error that says what was seen instead. */
   run(it: Subject): Promise<void>;
 }
 
@@ -58,7 +60,7 @@ export const deletes = (promised: Promised) => promised.writable && promised.del
 export const uploads = (promised: Promised) => promised.writable && promised.batches;
 export const keepsBytes = (promised: Promised) => uploads(promised) && promised.keepsBinary;
 
-/** A value in words, the same for two values that are alike. */
+/** A value as text; equal values give equal texts. */
 export function shown(value: unknown): string {
   if (value instanceof Uint8Array) {
     const head = Array.from(value.subarray(0, 32), (byte) => byte.toString(16).padStart(2, "0"));
@@ -71,7 +73,7 @@ export function shown(value: unknown): string {
   return text.length > 600 ? `${text.slice(0, 600)}…` : text;
 }
 
-/** Whether two values are alike: plain objects, arrays and bytes by what is in them. */
+/** Whether two values are equal; plain objects, arrays and bytes are compared by content. */
 export function alike(a: unknown, b: unknown): boolean {
   if (Object.is(a, b)) return true;
   if (typeof a !== "object" || typeof b !== "object" || a === null || b === null) return false;
@@ -85,12 +87,12 @@ export function alike(a: unknown, b: unknown): boolean {
   return keys.every((key) => alike(a[key as never], b[key as never]));
 }
 
-/** An absent property and an undefined one count alike. */
+/** The defined properties, so that an absent one and an undefined one are equal. */
 function defined(value: object): string[] {
   return Object.keys(value).filter((key) => value[key as never] !== undefined);
 }
 
-/** Says what was seen where something else was wanted. */
+/** Throws if a value is not the wanted one. */
 export function same(what: string, seen: unknown, wanted: unknown): void {
   if (!alike(seen, wanted)) {
     throw new Error(`${what} is ${shown(seen)}, wanted ${shown(wanted)}`);
@@ -112,7 +114,7 @@ export class Subject {
     readonly promised: Promised,
   ) {}
 
-  /** Asks for an answer that must be a result and no refusal. */
+  /** Returns a result; throws if it is a refusal. */
   async #granted<T extends Failure>(what: string, answer: T | Promise<T>): Promise<T> {
     const result = await answer;
     holds(`${what} gives an object`, typeof result === "object" && result !== null, result);
@@ -122,7 +124,7 @@ export class Subject {
     return result;
   }
 
-  /** Asserts that an answer is a refusal, and gives its sentence. */
+  /** Checks that a result is a refusal, and returns its message. */
   async refused(what: string, answer: unknown, code?: string | string[]): Promise<string> {
     const result = (await answer) as Failure;
     holds(`${what} must be refused`, typeof result?.error === "string", result);
@@ -140,7 +142,7 @@ export class Subject {
     return this.#granted(`write ${path}`, this.backend.write(path, content));
   }
 
-  /** Writes several files, one after the other. */
+  /** Writes several files, one after another. */
   async fill(files: Record<string, string>): Promise<void> {
     for (const [path, content] of Object.entries(files)) await this.write(path, content);
   }
@@ -157,7 +159,7 @@ export class Subject {
     return this.#granted(`read ${path}`, this.backend.read(path, offset, limit));
   }
 
-  /** The whole of a text, however many lines it has. */
+  /** The whole text of a file. */
   async text(path: string): Promise<string> {
     const { content } = await this.read(path, 0, 1_000_000_000);
     if (typeof content !== "string") throw new Error(`read ${path} gave ${shown(content)}`);
@@ -176,7 +178,7 @@ export class Subject {
     return files;
   }
 
-  /** The paths of one level, in the order given. */
+  /** The paths of one level, in the order of the result. */
   async ls(path: string): Promise<string[]> {
     return (await this.infos(path)).map((info) => info.path);
   }
@@ -189,7 +191,7 @@ export class Subject {
     return result as GlobResult & { files: FileInfo[] };
   }
 
-  /** The paths of a glob in byte order, since files written at once may share their time. */
+  /** The paths of a glob in byte order, because files written together may have equal times. */
   async glob(pattern: string, path?: string): Promise<string[]> {
     return sorted((await this.globbed(pattern, path)).files.map((info) => info.path));
   }
@@ -208,7 +210,7 @@ export class Subject {
     return result as GrepResult & { matches: GrepMatch[] };
   }
 
-  /** Matches as `path:line:text`, in the order given. */
+  /** Matches as `path:line:text`, in the order of the result. */
   async grep(
     pattern: string,
     path?: string | null,
@@ -225,7 +227,7 @@ export class Subject {
     await this.#granted(`delete ${path}`, this.backend.delete(path));
   }
 
-  /** A delete that may be refused. */
+  /** A delete whose result may be a refusal. */
   tryDelete(path: string): unknown {
     return this.backend.delete?.(path);
   }
@@ -236,7 +238,7 @@ export class Subject {
     same("the number of answers", answers?.length, Object.keys(files).length);
   }
 
-  /** The bytes of a file, by `downloadFiles`. */
+  /** The bytes of a file, from `downloadFiles`. */
   async bytes(path: string): Promise<Uint8Array> {
     const [answer] = (await this.backend.downloadFiles?.([path])) ?? [];
     if (!(answer?.content instanceof Uint8Array)) {
@@ -246,7 +248,7 @@ export class Subject {
   }
 }
 
-/** Texts in the order of their UTF-8 bytes. */
+/** Sorts texts by their UTF-8 bytes. */
 export function sorted(texts: readonly string[]): string[] {
   return [...texts].sort((a, b) => {
     const [left, right] = [utf8(a), utf8(b)];

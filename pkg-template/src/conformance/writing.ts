@@ -1,4 +1,4 @@
-// write: creates and never replaces, unless the backend was made to overwrite.
+// write: creates a file and never replaces one, unless the backend was created to overwrite.
 
 import { type Case, extras, holds, keepsBytes, same, writable } from "./subject.js";
 

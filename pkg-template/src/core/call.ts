@@ -1,6 +1,6 @@
-// One call: a message in, an answer out, at once or as a promise. A promise of ours always
-// settles: tasks are polled here, inside try and catch, so that even a panic rejects it. Each is
-// polled in its own caller's asynchronous context, whoever woke it.
+// One call into WebAssembly: a message in, a reply out, synchronously or as a promise. A promise
+// always settles: tasks are polled inside try and catch, so even a panic rejects it. Each task is
+// polled in the asynchronous context of its own caller, no matter what woke it.
 
 import type { CallOptions, Failure } from "../types.js";
 import { after } from "./after.js";
@@ -9,7 +9,7 @@ import { enter, glue, wakeBy } from "./instance.js";
 import { dropPending, finish, sent } from "./message.js";
 import { Reply } from "./reply.js";
 
-/** The operations by number; the other side is `wasm/call.rs`. */
+/** The operations by number; must match `wasm/call.rs`. */
 export const Op = {
   ls: 0,
   read: 1,
@@ -25,10 +25,10 @@ export const Op = {
   capability: 11,
 } as const;
 
-/** Makes a result of an answer that tells of success. */
+/** Converts a successful reply to a result. */
 export type Unpack<T> = (reply: Reply) => T;
 
-/** A refusal as a result. */
+/** A failed reply as a result. */
 export function failure(reply: Reply): Failure {
   const refusal = reply.refusal();
   const result: Failure = { error: refusal.message, code: refusal.code };
@@ -41,18 +41,18 @@ export function failure(reply: Reply): Failure {
   return result;
 }
 
-/** The cause is there to be asked for, not to be printed or compared with everything else. */
+/** The cause can be read, but is not printed or compared with the other fields. */
 function hide(result: Failure, cause: unknown): void {
   Object.defineProperty(result, "cause", { value: cause, enumerable: false });
 }
 
-/** Reads the last answer. */
+/** Reads the last reply. */
 export function received<T>(unpack: Unpack<T>, at?: number): T | Failure {
   const reply = new Reply(at);
   return reply.u8() === 0 ? unpack(reply) : failure(reply);
 }
 
-/** A handle in an answer, or the refusal as a TypeError. */
+/** Returns the handle of a reply; throws a failure as a TypeError. */
 export function madeHandle(what: string): number {
   const answer = received((reply) => ({ handle: reply.u32() }));
   if (!("handle" in answer)) throw new TypeError(`${what}: ${(answer as Failure).error}`);
@@ -61,12 +61,12 @@ export function madeHandle(what: string): number {
 
 const NO_LIMIT = -1;
 
-/** The milliseconds that a call may take, as wasm is told of them. */
+/** The time limit in milliseconds, as WebAssembly receives it; -1 for none. */
 export function limitOf(options?: CallOptions): number {
   return options?.timeoutMs ?? NO_LIMIT;
 }
 
-/** Calls and answers at once. */
+/** Calls an operation synchronously. */
 export function now<T>(
   handle: number,
   operation: number,
@@ -87,7 +87,7 @@ interface Waiting {
 
 const waiting = new Map<number, Waiting>();
 
-/** Wasm asks for a poll of a task. */
+/** Called by WebAssembly when a task must be polled. */
 function wake(task: number): void {
   queueMicrotask(() => {
     const who = waiting.get(task);
@@ -107,12 +107,12 @@ function wake(task: number): void {
   });
 }
 
-/** Lets a task go; after a panic its future may be beyond dropping, which must not matter. */
+/** Drops a task. After a panic dropping can fail; the task then stays and is never polled. */
 function forget(task: number): void {
   try {
     enter(() => glue.task_cancel(task));
   } catch {
-    // It stays where it is; nobody polls it again.
+    // The task stays in memory and is never polled again.
   }
 }
 
@@ -171,7 +171,7 @@ export function settled<T>(
   });
 }
 
-/** Calls and answers with a promise. */
+/** Calls an operation and returns a promise. */
 export function later<T>(
   handle: number,
   operation: number,

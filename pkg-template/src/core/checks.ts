@@ -1,5 +1,5 @@
-// What callers pass, looked at once. A protocol method answers a wrong argument with a result;
-// a constructor throws a TypeError that names the option.
+// Validation of arguments and options. A protocol method returns an error result for a wrong
+// argument; a constructor throws a TypeError with the name of the option.
 
 import type { CallOptions, Failure } from "../types.js";
 import { FRAMES, needStack, noStack } from "./instance.js";
@@ -11,7 +11,7 @@ export class BadArgument extends Error {
   override name = "BadArgument";
 }
 
-/** What a value is, in words. */
+/** Names the type of a value for a message. */
 export function kindOf(value: unknown): string {
   if (value === null) return "null";
   if (value === undefined) return "nothing";
@@ -50,14 +50,14 @@ export function flag(name: string, value: unknown): boolean {
   return typeof value === "boolean" ? value : wrong(name, "true or false", value);
 }
 
-/** A count as the protocol reads it: below zero is zero, not finite is the default, -1 here. */
+/** A count: negative becomes zero; -1 stands for the default, also of a number not finite. */
 export function count(name: string, value: unknown): number {
   if (value === undefined || value === null) return -1;
   if (typeof value !== "number") return wrong(name, "a number", value);
   return Number.isFinite(value) ? Math.max(0, Math.floor(value)) : -1;
 }
 
-/** Bytes of any sort; a detached buffer is refused and not stored as an empty file. */
+/** Bytes of any view. A detached buffer is refused and not stored as an empty file. */
 export function bytesOf(name: string, value: unknown): Uint8Array {
   try {
     if (value instanceof ArrayBuffer) return new Uint8Array(value);
@@ -70,7 +70,7 @@ export function bytesOf(name: string, value: unknown): Uint8Array {
   return wrong(name, "a Uint8Array", value);
 }
 
-/** Reads call options; a wrong one is a wrong argument. */
+/** Reads the options of a call; throws `BadArgument` if one is wrong. */
 export function callOptions(value: unknown): CallOptions | undefined {
   if (value === undefined || value === null) return undefined;
   if (typeof value !== "object") return wrong("options", "an object", value);
@@ -84,7 +84,7 @@ export function callOptions(value: unknown): CallOptions | undefined {
   return { signal, timeoutMs };
 }
 
-/** Runs `check`; what is wrong comes back as a result. */
+/** Runs `check` and returns what it throws as an error result. */
 export function refused(check: () => void): Failure | undefined {
   try {
     check();
@@ -100,7 +100,7 @@ export function refused(check: () => void): Failure | undefined {
     try {
       dropPending();
     } catch {
-      // Where the stack ends, it waits for the next message.
+      // Without stack it cannot be dropped now; the next message drops it.
     }
     if (error instanceof BadArgument) return { error: error.message, code: "invalid_argument" };
     if (error instanceof NoRoom) {
@@ -110,7 +110,7 @@ export function refused(check: () => void): Failure | undefined {
       };
     }
     if (error instanceof KitbagPanic) throw error;
-    // A getter, a proxy or a toString of the caller's threw.
+    // A getter, proxy or toString of the caller threw.
     return {
       error: `An argument could not be read: ${messageOf(error)}`,
       code: "invalid_argument",
@@ -118,7 +118,7 @@ export function refused(check: () => void): Failure | undefined {
   }
 }
 
-/** What was thrown, in words; whatever was thrown. */
+/** The message of anything that was thrown. */
 export function messageOf(error: unknown): string {
   try {
     return error instanceof Error ? error.message : String(error);
@@ -128,8 +128,8 @@ export function messageOf(error: unknown): string {
 }
 
 /**
- * Looks at arguments, then writes them as a message; a wrong one comes back as a result. All
- * looking comes first: it may run a caller's getter, which may call kitbag.
+ * Validates arguments with `look`, then writes them as a message. All validation comes first,
+ * because it may run a getter of the caller, which may call kitbag.
  */
 export function encoded<T>(look: () => T, write: (seen: T) => void): Failure | undefined {
   return refused(() => {
@@ -140,7 +140,7 @@ export function encoded<T>(look: () => T, write: (seen: T) => void): Failure | u
   });
 }
 
-/** Options of a constructor, read one by one; a wrong one throws a TypeError that names it. */
+/** Reads the options of a constructor one by one. A wrong one throws a TypeError that names it. */
 export class Options {
   readonly #of: string;
   readonly #given: Record<string, unknown>;
@@ -154,12 +154,12 @@ export class Options {
     this.#given = (given ?? {}) as Record<string, unknown>;
   }
 
-  /** Whose options these are. */
+  /** Name of the class or function that has the options. */
   get of(): string {
     return this.#of;
   }
 
-  /** The value of an option, whatever it is. */
+  /** Returns an option without validation. */
   raw(name: string): unknown {
     this.#known.add(name);
     try {
@@ -171,14 +171,14 @@ export class Options {
     }
   }
 
-  /** Refuses an option. */
+  /** Throws a TypeError about an option. */
   refuse(name: string, expected: string, value: unknown): never {
     throw new TypeError(
       `${this.#of}: option "${name}" must be ${expected}, not ${typeof value === "string" ? JSON.stringify(value) : typeof value === "number" ? String(value) : kindOf(value)}`,
     );
   }
 
-  /** A check of one's own: `is` decides, `expected` says what was wanted. */
+  /** Validates an option with `is`; `expected` describes valid values in the message. */
   checked<T>(name: string, expected: string, is: (value: unknown) => value is T): T | undefined {
     const value = this.raw(name);
     if (value === undefined) return undefined;
@@ -206,7 +206,7 @@ export class Options {
     return this.checked(name, "true or false", (value) => typeof value === "boolean") ?? otherwise;
   }
 
-  /** A whole number of bytes, milliseconds or pieces, zero or more. */
+  /** A number of bytes, milliseconds or items: whole, zero or more. */
   amount(name: string): number | undefined {
     return this.checked(
       name,
@@ -215,7 +215,7 @@ export class Options {
     );
   }
 
-  // biome-ignore lint/complexity/noBannedTypes: a callback of the host's, called with what its option says
+  // biome-ignore lint/complexity/noBannedTypes: callbacks have different parameters
   callback(name: string): Function | undefined {
     return this.checked(name, "a function", (value) => typeof value === "function");
   }
@@ -228,7 +228,7 @@ export class Options {
     );
   }
 
-  /** Refuses options that nobody asked for, since a typing mistake must not switch a rule off. */
+  /** Refuses unknown options, because a misspelled name must not turn a rule off. */
   done(): void {
     let names: string[];
     try {

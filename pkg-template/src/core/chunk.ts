@@ -1,7 +1,7 @@
-// A chunk: a part of the WebAssembly that arrives with the class that needs it. The class's module
-// imports its chunk (`#chunk/name`), and the chunk holds or names its bytes; so a bundler that
-// drops the class drops them too. Loading is synchronous, happens once, and comes before any call
-// that runs code of the chunk.
+// A chunk: a part of the WebAssembly that is loaded with the class that needs it. The module of the
+// class imports its chunk (`#chunk/name`), and the chunk contains its bytes or their file name, so
+// a bundler that drops the class drops them too. Loading is synchronous, happens once, and must
+// come before any call that runs code of the chunk.
 
 import type { Source } from "#source";
 import { link } from "./instance.js";
@@ -11,12 +11,12 @@ export class Chunk {
 
   constructor(
     private readonly name: string,
-    /** Absent in a build that is not cut: everything is in the primary. */
+    /** Undefined in a build without chunks, where the primary module contains everything. */
     private readonly source: Source | undefined,
     private readonly needs: readonly Chunk[],
   ) {}
 
-  /** Makes its functions callable. */
+  /** Instantiates the chunk, and the chunks it needs, if that has not happened yet. */
   load(): void {
     if (this.#loaded) return;
     for (const chunk of this.needs) chunk.load();

@@ -1,12 +1,12 @@
-// The asynchronous context of a call: what AsyncLocalStorage tells whoever is called by it. A call
-// that waits its turn in wasm is woken by the one ahead of it, which may be another user's, so
-// each call takes its context along and goes on in it. No host module is imported: a browser has
-// none of this and needs none.
+// The asynchronous context of a call, as AsyncLocalStorage defines it. A call that waits for a lock
+// in WebAssembly is woken by the previous holder, which may belong to another user. So each call
+// keeps its own context and continues in it. No host module is imported: browsers have no
+// AsyncLocalStorage, and kitbag works there without it.
 
-/** Runs something in a context that was taken before. */
+/** Runs a function in a captured context. */
 export type InContext = <T>(work: () => T) => T;
 
-/** As much of AsyncLocalStorage as is used. */
+/** The methods of AsyncLocalStorage that are used. */
 export interface ContextStorage<V> {
   run<T>(value: V, work: () => T): T;
   getStore(): V | undefined;
@@ -22,7 +22,7 @@ interface StorageClass {
   snapshot?(): InContext;
 }
 
-// Looked up once, at first: a sandbox may hide it from whoever runs within.
+// Looked up once, at load: a sandbox may hide the module from the code that runs in it.
 const storageClass = found();
 
 function found(): StorageClass | undefined {
@@ -40,44 +40,44 @@ function found(): StorageClass | undefined {
 
 const asItIs: InContext = (work) => work();
 
-/** The runtime that a tool was called with, and what was known of the graph around it then. */
+/** The runtime that a tool was called with, and the running graph at that time. */
 export interface ToolCalled {
   readonly runtime: object;
-  /** Tells whether another graph began within the call. */
+  /** Compared later to detect whether another graph started inside the call. */
   readonly outer: unknown;
 }
 
-/** Where the tool call that is under way is kept. */
+/** Storage of the current tool call. */
 interface Calls {
-  /** Absent where there is no AsyncLocalStorage: then only what runs at once is told. */
+  /** Undefined without AsyncLocalStorage: only synchronous code then sees `current`. */
   storage: ContextStorage<ToolCalled> | undefined;
   current: ToolCalled | undefined;
 }
 
-// One for all copies of this module: each of the package's bundles has one.
+// Shared by all copies of this module, because each bundle of the package has one.
 const calls = shared<Calls>("kitbag.calls", () => ({
   storage: contextStorage<ToolCalled>(),
   current: undefined,
 }));
 
-/** What all copies of a module have in common, by name. */
+/** Returns an object that all copies of a module share, by name. */
 export function shared<T extends object>(name: string, make: () => T): T {
   const key = Symbol.for(name);
   const all = globalThis as unknown as Record<symbol, T | undefined>;
   const known = all[key];
   if (known) return known;
   const made = make();
-  // A frozen global keeps nothing: then each copy has its own.
+  // With a frozen global object nothing is stored, and each copy has its own object.
   Reflect.set(all, key, made);
   return made;
 }
 
-/** The tool call that is under way. */
+/** The current tool call. */
 export function toolCalled(): ToolCalled | undefined {
   return calls.storage ? calls.storage.getStore() : calls.current;
 }
 
-/** Does work on behalf of a tool call. */
+/** Runs `work` as part of a tool call. */
 export function onBehalf<T>(call: ToolCalled | undefined, work: () => T): T {
   if (calls.storage) return call ? calls.storage.run(call, work) : work();
   const before = calls.current;
@@ -89,7 +89,7 @@ export function onBehalf<T>(call: ToolCalled | undefined, work: () => T): T {
   }
 }
 
-/** The context of now, to go on in later. */
+/** Captures the current context, to continue in it later. */
 export function contextHere(): InContext {
   const Snapshot = (globalThis as Host).AsyncContext?.Snapshot;
   if (typeof Snapshot === "function" && calls.storage) {
@@ -109,12 +109,12 @@ export function contextHere(): InContext {
 
 const LANGCHAIN = Symbol.for("ls:tracing_async_local_storage");
 
-/** The storage in which LangChain keeps the task that runs, where the runtime has one. */
+/** The storage in which LangChain keeps the running task, if the runtime has one. */
 export function langchainStorage(): ContextStorage<unknown> | undefined {
   return (globalThis as unknown as Record<symbol, ContextStorage<unknown> | undefined>)[LANGCHAIN];
 }
 
-/** A value that follows whatever is called with it, where the runtime can do that. */
+/** A new AsyncLocalStorage, if the runtime has the class. */
 export function contextStorage<V>(): ContextStorage<V> | undefined {
   return storageClass && (new storageClass() as ContextStorage<unknown> as ContextStorage<V>);
 }

@@ -1,13 +1,13 @@
-// Any backend object as a handle: ours by the handle they have, everything else through its
-// methods. A subclass or a patched object of ours counts as everything else, so that what it
-// overrides is what gets called.
+// A handle for any backend object: kitbag's own objects have one, all others are called through
+// their methods. So is a subclass or a patched object of kitbag, so that overriding methods are
+// called.
 
 import foreign from "#chunk/foreign";
 import { adaptBackendProtocol, adaptSandboxProtocol, isBackend } from "../adapt.js";
 import { fastHandle } from "./handle.js";
 import { enter, glue } from "./instance.js";
 
-/** Lends the handle of a backend object to `use`. */
+/** Calls `use` with the handle of a backend object. */
 export function withHandle<T>(name: string, object: unknown, use: (handle: number) => T): T {
   const known = fastHandle(object);
   if (known !== undefined) return use(known);
@@ -22,7 +22,7 @@ export function withHandle<T>(name: string, object: unknown, use: (handle: numbe
   try {
     return use(handle);
   } finally {
-    // Whoever was given it holds it now.
+    // Whatever uses the backend has its own reference now.
     enter(() => glue.handle_drop(handle));
   }
 }

@@ -1,5 +1,5 @@
-// The number behind an object. A class of ours keeps its handle here and nowhere else, so that
-// nothing a caller does to the object can change which backend it stands for.
+// The handle (a number) of a backend object. It is stored only here, so that nothing a caller does
+// to the object can change which backend it stands for.
 
 import { enter, glue } from "./instance.js";
 
@@ -9,17 +9,17 @@ const collected = new FinalizationRegistry<number>((handle) => {
   try {
     enter(() => glue.handle_drop(handle));
   } catch {
-    // The instance is gone with everything in it.
+    // The whole instance is gone.
   }
 });
 
-/** Says which handle an object stands for. The handle is let go when the object is collected. */
+/** Sets the handle of an object. The handle is dropped when the object is collected. */
 export function own(object: object, handle: number): void {
   handles.set(object, handle);
   collected.register(object, handle);
 }
 
-/** The handle of an object of ours. */
+/** Returns the handle of a kitbag object. */
 export function handleOf(object: object): number {
   const handle = handles.get(object);
   if (handle === undefined)
@@ -30,18 +30,18 @@ export function handleOf(object: object): number {
 const plain = new WeakSet<object>();
 const slow = new WeakSet<object>();
 
-/** Says that an object does more in its methods than its handle knows of. */
+/** Marks an object whose methods do more than its handle, so that they must be called. */
 export function methodsOnly(object: object): void {
   slow.add(object);
 }
 
-/** Says that instances of exactly this class may be used by their handle. */
+/** Marks a class whose direct instances may be used through their handle. */
 // biome-ignore lint/complexity/noBannedTypes: a class is a Function here
 export function plainClass(type: Function): void {
   plain.add(type.prototype);
 }
 
-/** What every backend can be asked. */
+/** The file methods of every backend. */
 export const FILE_METHODS = [
   "ls",
   "read",
@@ -58,14 +58,14 @@ const METHODS = [...FILE_METHODS, "execute"] as const;
 
 const originals = new WeakMap<object, Map<string, unknown>>();
 
-/** Notes a class's methods as they are now, to see later whether one was patched. */
+/** Records the methods of a class, to detect later whether one was patched. */
 function methodsOf(prototype: object): Map<string, unknown> {
   const methods = new Map<string, unknown>();
   for (const name of METHODS) methods.set(name, Reflect.get(prototype, name));
   return methods;
 }
 
-/** Seals what a class's methods are; call it right behind the class. */
+/** Records the final methods of a class; call it directly after the class. */
 // biome-ignore lint/complexity/noBannedTypes: a class is a Function here
 export function sealClass(type: Function): void {
   plainClass(type);
@@ -73,8 +73,8 @@ export function sealClass(type: Function): void {
 }
 
 /**
- * The handle of an object that may be used in its place: only when its class is exactly one of
- * ours and none of its methods was overridden or patched. Otherwise its methods must be called.
+ * The handle of an object that may be used instead of its methods: only if its class is exactly
+ * one of kitbag's and no method was overridden or patched.
  */
 export function fastHandle(object: unknown): number | undefined {
   if (typeof object !== "object" || object === null) return undefined;
@@ -85,7 +85,7 @@ export function fastHandle(object: unknown): number | undefined {
   const known = originals.get(prototype);
   for (const name of METHODS) {
     const own = Object.getOwnPropertyDescriptor(object, name);
-    // `execute` is put on objects of ours that can run commands, and cannot be replaced there.
+    // `execute` is defined on kitbag's own objects that run commands, and is not writable there.
     if (own !== undefined && (own.writable || own.configurable)) return undefined;
     if (known && Reflect.get(prototype, name) !== known.get(name)) return undefined;
   }

@@ -1,20 +1,21 @@
-// One request by `fetch`, for the wasm: told in one call and answered in one promise, since every
-// header that crosses by itself costs more than it says. What requests mean is not known here.
+// One HTTP request with `fetch`, for WebAssembly: one call with all headers in a string, and one
+// promise, because each value that crosses the boundary costs more than its content. This module
+// does not know what a request means.
 
-/** What came back. */
+/** A response. */
 type Answer = [status: number, headers: string, body: Uint8Array];
 
-/** Why nothing came back; the host's own sentence may show the whole signed address. */
+/** Why there is no response. The host's message is left out: it may contain the signed URL. */
 interface NoAnswer {
-  /** Whether the answer began and then broke off. */
+  /** Whether the response began and was then cut off. */
   broken: boolean;
-  /** Whether a page asked another origin, so that CORS may be the cause. */
+  /** Whether a page sent the request to another origin, so that CORS may be the cause. */
   crossOrigin: boolean;
-  /** The host's code for it, such as `ECONNREFUSED`. */
+  /** The host's error code, such as `ECONNREFUSED`. */
   code: string | undefined;
 }
 
-/** The headers of an answer that anybody looks at. Asking for each is quicker than going through all. */
+/** The response headers that are used. Reading each is faster than iterating over all. */
 const WANTED = [
   "etag",
   "content-type",
@@ -26,16 +27,16 @@ const WANTED = [
   "x-amz-meta-kitbag",
 ];
 
-/** No header's name or value can hold it. */
+/** Cannot occur in a header's name or value. */
 const SEPARATOR = "\0";
 
-/** Browsers cache answers and add cookies unless told otherwise; some Workers refuse to be told. */
+/** Browsers need options to disable cache and cookies. Some Workers reject these options. */
 const inBrowser =
   typeof navigator === "object" && navigator?.userAgent?.startsWith("Mozilla/") === true;
 
 /**
- * Sends one request, whose headers are names and values in turn. The promise never rejects; the
- * controller gives the request up.
+ * Sends one request. `flatHeaders` has names and values alternately. The promise never rejects;
+ * the controller aborts the request.
  */
 export function send(
   method: string,
@@ -82,7 +83,7 @@ function isCrossOrigin(url: string): boolean {
   }
 }
 
-/** The code of a failure or of its cause, if it looks like a code. */
+/** The code of an error or of its cause, if it looks like an error code. */
 function codeOf(error: unknown): string | undefined {
   const own = (value: unknown) => {
     const code = (value as { code?: unknown } | null | undefined)?.code;

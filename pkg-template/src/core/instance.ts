@@ -1,6 +1,6 @@
-// The one WebAssembly instance, its memory, and what happens when it traps. Every call into
-// wasm goes through `enter`, which turns a trap into an ordinary Error and puts the stack
-// pointer back, so that one defect costs one call and nothing else.
+// The WebAssembly instance, its memory, and the handling of traps. Every call into WebAssembly goes
+// through `enter`, which turns a trap into an ordinary Error and restores the stack pointer, so
+// that a defect fails one call and nothing else.
 
 import * as glue from "#glue";
 import primary from "#primary";
@@ -21,19 +21,19 @@ let bytes = new Uint8Array(0);
 let view = new DataView(new ArrayBuffer(0));
 let lastPanic: string | undefined;
 let waker: ((task: number) => void) | undefined;
-/** Calls into wasm that are under way, one inside the other. */
+/** Number of nested calls into WebAssembly. */
 let depth = 0;
-/** Whether a trap ended a call whose borrows are not given back yet. */
+/** Whether a trap ended a call whose borrows have not been released yet. */
 let owed = false;
-/** Why nothing here can be used any more. */
+/** Why the instance cannot be used any more. */
 let damaged: string | undefined;
 
-/** Says who polls a task that wasm wakes. */
+/** Sets the function that polls a task when WebAssembly wakes it. */
 export function wakeBy(wake: (task: number) => void): void {
   waker = wake;
 }
 
-/** The instance, made at the first use. */
+/** The instance; created at first use. */
 function instance(): Exports {
   if (exports) return exports;
   const made = glue.initSync({ module: moduleNamed("kitbag", primary) }) as unknown as Exports;
@@ -47,7 +47,7 @@ function instance(): Exports {
   return made;
 }
 
-/** Instantiates a chunk in the memory and table of the primary. */
+/** Instantiates a chunk in the memory and table of the primary module. */
 export function link(name: string, source: Source): void {
   const { memory, __stack_pointer, __indirect_function_table } = instance();
   const shared = { memory, __stack_pointer, __indirect_function_table };
@@ -55,8 +55,8 @@ export function link(name: string, source: Source): void {
 }
 
 /**
- * The memory as bytes; good until the next call into wasm. Memory that has grown leaves a view of
- * no length behind, which is quicker to see than the memory is to ask.
+ * The memory as bytes, valid until the next call into WebAssembly. When memory grows, the old view
+ * gets length zero; testing for that is faster than asking for the memory each time.
  */
 export function memory(): Uint8Array {
   if (bytes.length === 0) {
@@ -67,19 +67,18 @@ export function memory(): Uint8Array {
   return bytes;
 }
 
-/** The memory as numbers; good until the next call into wasm. */
+/** The memory as a DataView, valid until the next call into WebAssembly. */
 export function numbers(): DataView {
   memory();
   return view;
 }
 
-/** More than any address in the stack. */
+/** Larger than any address in the stack. */
 const WHOLE_STACK = 0xffffffff;
 
 /**
- * Gives back what calls that a trap ended had borrowed and locked: those with frames below `top`,
- * and with them all borrows there are, once no call is under way. Tells whether there was no memory
- * left for the last of them.
+ * Releases the borrows and locks of calls that a trap ended: of those with stack frames below
+ * `top`, and all of them if no call is running. Returns whether the last one ran out of memory.
  */
 function giveBack(top: number): boolean {
   const all = depth === 0;
@@ -93,12 +92,12 @@ function giveBack(top: number): boolean {
     if (all) owed = false;
     return told === 1;
   } catch {
-    // There is no stack left even for this; the next call does it.
+    // There is not even enough stack for this; the next call tries again.
     return false;
   }
 }
 
-/** Calls into wasm. */
+/** Calls into WebAssembly. */
 export function enter<T>(call: () => T): T {
   const stack = instance().__stack_pointer;
   if (owed && depth === 0) giveBack(WHOLE_STACK);
@@ -108,7 +107,7 @@ export function enter<T>(call: () => T): T {
   try {
     return call();
   } catch (error) {
-    // What is thrown by the glue, once wasm has returned, has left the stack as it was.
+    // If the glue throws after WebAssembly has returned, the stack pointer is unchanged.
     const unwound = stack.value !== top;
     stack.value = top;
     const message = lastPanic;
@@ -141,8 +140,8 @@ export function enter<T>(call: () => T): T {
 }
 
 /**
- * Frames of JavaScript that take as much of the stack as a call into wasm needs, 64 bytes each at
- * least. What reads expressions or a model's input goes deeper. Looking takes 4 ns a frame.
+ * JavaScript frames (at least 64 bytes each) that take as much stack as a call into WebAssembly
+ * needs. Parsing expressions or a model's input needs more. The check costs 4 ns a frame.
  */
 export const FRAMES = { plain: 100, deep: 500 } as const;
 
@@ -150,12 +149,12 @@ function frames(count: number): number {
   return count === 0 ? 0 : 1 + frames(count - 1);
 }
 
-/** Thrown where the stack is nearly used up. Made ahead: then there is no stack to make it. */
+/** Thrown if the stack is nearly used up. Created in advance, as there is no stack for it then. */
 export const noStack = new Error("There is too little stack left");
 
 /**
- * Makes sure that there is stack left for a call. An engine that runs out of it throws in the midst
- * of whatever wasm does just then; here nothing has begun yet.
+ * Makes sure that there is enough stack for a call. An engine that runs out of stack throws in the
+ * middle of a call in WebAssembly; here nothing has begun yet.
  */
 export function needStack(count: number): void {
   try {

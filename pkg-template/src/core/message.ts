@@ -1,12 +1,12 @@
-// Arguments on their way in. A message is written straight into wasm's memory: numbers as they
-// are, short texts by `encodeInto`, long texts and bytes as buffers of their own that the call
-// takes over without a copy.
+// Encodes arguments. A message is written directly into WebAssembly's memory: numbers as they are,
+// short texts with `encodeInto`, long texts and bytes as separate buffers, which the call takes
+// over without a copy.
 
 import { enter, glue, memory, numbers } from "./instance.js";
 
 const encoder = new TextEncoder();
 
-/** Longer than any path: what stands beyond it is refused whatever it says. */
+/** Longer than any valid path; a text of this length is refused in any case. */
 const SHORT = 8192;
 
 let start = 0;
@@ -14,7 +14,7 @@ let at = 0;
 let end = 0;
 let pending: number[] = [];
 
-/** Not enough memory for an argument. */
+/** There is not enough memory for an argument. */
 export class NoRoom extends Error {
   override name = "NoRoom";
 }
@@ -30,19 +30,19 @@ function room(bytes: number): void {
   end = start + size;
 }
 
-/** Begins a message; buffers of one that was given up are let go. */
+/** Begins a message; drops the buffers of an abandoned one. */
 export function begin(): void {
   if (pending.length > 0) dropPending();
-  // Scratch memory moves only when more of it is asked for, and that is asked for here.
+  // Scratch memory moves only when `room` asks for more of it.
   at = start;
 }
 
-/** Ends a message and tells its length. */
+/** Ends a message and returns its length. */
 export function finish(): number {
   return at - start;
 }
 
-/** Lets go of buffers that no call took. */
+/** Drops buffers that no call took over. */
 export function dropPending(): void {
   for (let id = pending.at(-1); id !== undefined; id = pending.at(-1)) {
     const last = id;
@@ -51,7 +51,7 @@ export function dropPending(): void {
   }
 }
 
-/** The buffers of this message now belong to the call. */
+/** The call has taken over the buffers of this message. */
 export function sent(): void {
   if (pending.length > 0) pending = [];
 }
@@ -78,12 +78,12 @@ export function putF64(value: number): void {
   at += 8;
 }
 
-/** A short text, such as a path. One that is far too long for its purpose is cut, and refused inside. */
+/** A short text, such as a path. One that is far too long is cut here and refused in Rust. */
 export function putText(text: string): void {
   putWhole(text.length > SHORT ? text.slice(0, SHORT) : text);
 }
 
-/** Up to this, writing letter by letter is quicker than asking the encoder. */
+/** Up to this length a loop over the characters is faster than the encoder. */
 const TINY = 48;
 
 function putWhole(text: string): void {
@@ -94,7 +94,7 @@ function putWhole(text: string): void {
   at += 4 + written;
 }
 
-/** Writes a text that is all ASCII; whether it was. */
+/** Writes a text if it is all ASCII; returns whether it was. */
 function putAscii(text: string): boolean {
   const bytes = memory();
   const from = at + 4;
@@ -125,10 +125,10 @@ function newBuffer(length: number): number {
   return id;
 }
 
-/** Texts and bytes up to this go inside the message; a buffer of their own would cost more. */
+/** Texts and bytes up to this length go inside the message; a separate buffer costs more. */
 const INLINE = 4096;
 
-/** A text of any length. Plain ASCII fits at once; the rest is given room for the worst case. */
+/** A text of any length. The buffer fits ASCII; other text gets room for the worst case. */
 export function putLongText(text: string): void {
   if (text.length <= INLINE) {
     putBool(false);

@@ -1,18 +1,18 @@
-// Compiled modules, wherever they come from: found by the package itself, or given by the caller.
-// All must be of one build, since chunks have addresses in the primary's memory in them.
+// Compiled modules, from the package itself or from the caller. All must be of one build, because
+// chunks contain addresses of the primary module's memory.
 
 import build from "#build";
 import { compile, type Source } from "#source";
 
 const given = new Map<string, WebAssembly.Module>();
 
-/** Takes a module that the caller compiled; it says itself which one it is. */
+/** Registers a module that the caller compiled; its custom section has its name. */
 export function give(module: WebAssembly.Module): void {
   const [name] = identify(module);
   given.set(name, module);
 }
 
-/** The module of a name. */
+/** The module with this name, compiled if necessary. */
 export function moduleNamed(name: string, source: Source): WebAssembly.Module {
   const module = given.get(name) ?? compiled(name, source);
   const [is, of] = identify(module);
@@ -28,7 +28,8 @@ function compiled(name: string, source: Source): WebAssembly.Module {
   try {
     return compile(name, source);
   } catch (error) {
-    // Chromium and Safari throw a CompileError that names the directive, Firefox an EvalError-like one.
+    // Chromium and Safari throw a CompileError that names the directive, Firefox something like an
+    // EvalError.
     if (/Content.Security.Policy|unsafe-eval|blocked by CSP/i.test(String(error))) {
       throw new Error(
         "kitbag: this page's Content-Security-Policy forbids WebAssembly; add 'wasm-unsafe-eval' to its script-src directive",
@@ -39,7 +40,7 @@ function compiled(name: string, source: Source): WebAssembly.Module {
   }
 }
 
-/** A module's name and build, as its custom section says. */
+/** A module's name and build, from its custom section. */
 function identify(module: WebAssembly.Module): [name: string, build: string] {
   const [section] = WebAssembly.Module.customSections(module, "kitbag");
   if (!section) throw new TypeError("kitbag: this WebAssembly module is not one of kitbag's");

@@ -1,6 +1,6 @@
-// What a caller meets when this library is wrong.
+// The error of a defect in kitbag.
 
-/** A defect of this library, as its caller meets it. */
+/** Thrown or rejected because of a defect in kitbag, or if the stack or the memory ran out. */
 export class KitbagPanic extends Error {
   override name = "KitbagPanic";
   readonly code = "internal";

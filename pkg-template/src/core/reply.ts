@@ -1,12 +1,12 @@
-// Answers on their way out: reads what wasm left packed in memory. Columns of texts are decoded
-// a chunk at a time and sliced, which is several times faster than a string at a time.
+// Decodes replies that WebAssembly packed in its memory. A column of texts is decoded in chunks and
+// sliced, which is several times faster than decoding each string.
 
 import type { ErrorCode, FileOperationError } from "../types.js";
 import { enter, glue, memory, numbers } from "./instance.js";
 
 const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 
-/** A refusal as it came out. */
+/** The error of a reply. */
 export interface Refusal {
   code: ErrorCode;
   message: string;
@@ -15,16 +15,16 @@ export interface Refusal {
   thrown: boolean;
 }
 
-/** No text is so long. */
+/** Stands for "the path as it was passed"; no text has this length. */
 const AS_ASKED = 0xffffffff;
 
-/** The last answer. Read it to its end before the next call into wasm. */
+/** The last reply. It must be read completely before the next call into WebAssembly. */
 export class Reply {
   #at: number;
   #bytes: Uint8Array;
   #view: DataView;
 
-  /** `at` is where it begins, where that is known already. */
+  /** `at` is its address, if the caller knows it already. */
   constructor(at: number = enter(() => glue.reply_ptr())) {
     this.#at = at;
     this.#bytes = memory();
@@ -62,7 +62,7 @@ export class Reply {
     return decoder.decode(this.#bytes.subarray(from, from + length));
   }
 
-  /** A path: most often the very text that was asked about, and then only a mark says so. */
+  /** A path. Usually it is the text that was passed, and the reply has only a marker for that. */
   path(asked: string): string {
     if (this.#view.getUint32(this.#at, true) !== AS_ASKED) return this.text();
     this.#at += 4;
@@ -80,7 +80,7 @@ export class Reply {
     return decoder.decode(this.#bytes.subarray(from, from + length));
   }
 
-  /** A body as bytes of its own. */
+  /** A body as a copy of its bytes. */
   bodyBytes(): Uint8Array {
     const from = this.u32();
     const length = this.u32();
@@ -116,7 +116,7 @@ export class Reply {
     return out;
   }
 
-  /** A column of whole numbers, read as they are asked for. */
+  /** A column of whole numbers, decoded on access. */
   u32s(count: number): (row: number) => number {
     const from = this.#at;
     const view = this.#view;
@@ -124,7 +124,7 @@ export class Reply {
     return (row) => view.getUint32(from + row * 4, true);
   }
 
-  /** A column of numbers, read as they are asked for. */
+  /** A column of floating-point numbers, decoded on access. */
   f64s(count: number): (row: number) => number {
     const from = this.#at;
     const view = this.#view;
@@ -156,7 +156,7 @@ function asciiOf(bytes: Uint8Array, from: number, length: number): string | unde
 let lastMicros = Number.NaN;
 let lastText = "";
 
-/** A time as ISO 8601 text; empty where there is none. Files made together share one string. */
+/** A time as ISO 8601 text; empty for NaN. Files with equal times share one string. */
 export function timeText(micros: number): string {
   if (micros === lastMicros) return lastText;
   if (Number.isNaN(micros)) return "";

@@ -1,5 +1,5 @@
-// The arguments of each operation: looked at, then written as a message. Each returns a refusal
-// where an argument is of the wrong kind. Texts that may be long go first, paths after them, as
+// Validates and encodes the arguments of each operation. Each function returns a refusal if an
+// argument has the wrong type. Long texts come first and paths after them, in the order in which
 // `wasm/call.rs` reads them.
 
 import type { Failure } from "../types.js";
@@ -42,7 +42,7 @@ export function askFile(filePath: unknown): Failure | undefined {
   return encoded(() => check.text("filePath", filePath), putText);
 }
 
-/** `delete`; with `unchanged`, only while the file is these bytes. */
+/** `delete`; with `unchanged`, only if the file has exactly these bytes. */
 export function askDelete(filePath: unknown, options: unknown): Failure | undefined {
   return encoded(
     () => {
@@ -152,7 +152,7 @@ export function askEdit(
 ): Failure | undefined {
   return encoded(
     () => {
-      // Bytes stand for the whole file, before and after.
+      // Bytes mean the whole file, before and after.
       const whole = ArrayBuffer.isView(oldString);
       const body = whole ? check.bytesOf : check.text;
       return {
@@ -175,9 +175,9 @@ export function askEdit(
   );
 }
 
-/** A batch after a look at it: what is sound is asked, what is not is answered already. */
+/** A validated batch: valid inputs are sent, invalid ones already have their refusal. */
 export interface Batch<T> {
-  /** One for each input: the path as given, and the refusal if it is none. */
+  /** For each input, the path as given, and the refusal if it is invalid. */
   inputs: Array<{ path: string; refusal?: string }>;
   sound: T[];
 }

@@ -1,4 +1,4 @@
-// The answers of each operation, unfolded into the plain objects that callers get.
+// Decodes the reply of each operation into the objects that callers get.
 
 import type {
   Capability,
@@ -33,7 +33,7 @@ function infos(reply: Reply): FileInfo[] {
       size < 0
         ? { path: paths[row] as string, is_dir: true, size: 0, modified_at: "" }
         : { path: paths[row] as string, is_dir: false, size, modified_at: timeText(times(row)) };
-    // A foreign backend may not say.
+    // A foreign backend may not report the size.
     if (Number.isNaN(size)) delete (out[row] as FileInfo).size;
   }
   return out;
@@ -60,7 +60,7 @@ export function unpackRead(reply: Reply): ReadResult {
   return result;
 }
 
-/** A stored file in its own form. */
+/** A stored file in the form it is stored in. */
 export function fileData(reply: Reply): FileData {
   const isText = reply.bool();
   const v1 = reply.bool();
@@ -102,7 +102,7 @@ export function unpackGrep(reply: Reply): GrepResult {
 
 type Column = (row: number) => number;
 
-/** Rows share texts: a line that is the context of several matches came once. */
+/** Rows share texts: a line in the context of several matches is sent once. */
 function withContext(
   rows: number,
   paths: string[],
@@ -183,7 +183,7 @@ export function unpackExecute(reply: Reply): ExecuteResponse {
   return { output, exitCode: known ? exitCode : null, truncated: reply.bool() };
 }
 
-/** A refused command still has the fields that callers read. */
+/** A failed command still has the fields that callers read. */
 export function executeFailure(failed: Failure): ExecuteResponse {
   return { output: failed.error ?? "", exitCode: null, truncated: false, ...failed };
 }
@@ -198,7 +198,7 @@ function each<T>(
   );
 }
 
-/** Reads the answers of an upload, putting those that were refused before in their places. */
+/** Decodes the results of an upload, with those of invalid inputs in their places. */
 export function unpackUpload(batch: Batch<unknown>): (reply: Reply) => FileUploadResponse[] {
   return (reply) => {
     reply.u32();
@@ -214,7 +214,7 @@ export function unpackUpload(batch: Batch<unknown>): (reply: Reply) => FileUploa
   };
 }
 
-/** Reads the answers of a download likewise. */
+/** Decodes the results of a download, with those of invalid inputs in their places. */
 export function unpackDownload(batch: Batch<unknown>): (reply: Reply) => FileDownloadResponse[] {
   return (reply) => {
     reply.u32();
@@ -234,7 +234,7 @@ function badInput(path: string, message: string): FileUploadResponse {
   return { path, error: "invalid_path", code: "invalid_argument", message };
 }
 
-/** A refusal of the whole batch, for each of its inputs. */
+/** The refusal of a whole batch, for each of its inputs. */
 export function refusedBatch(batch: Batch<unknown>, failed: Failure): FileUploadResponse[] {
   return each<FileUploadResponse>(
     batch,

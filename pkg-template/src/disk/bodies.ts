@@ -1,12 +1,12 @@
-// Bodies of files for the core, some at a time: files are read one behind the other, and those
-// that hold what is looked for handed over together.
+// Passes the contents of files to the core in blocks. Files are read one after another, and those
+// that contain the literal are passed on together.
 
 import type { Folder } from "./folder.js";
 import type { Block, Sieve } from "./sieve.js";
 import { Turns } from "./turns.js";
 import type { Run } from "./walk.js";
 
-/** Gives the next files; `null` for none yet, and nothing at the end. */
+/** Returns the next files; `null` for none yet, `undefined` at the end. */
 export type Source = () => Run | null | undefined;
 
 export class Bodies {
@@ -15,7 +15,7 @@ export class Bodies {
   readonly #flags: number;
   readonly #sieve: Sieve;
   readonly #turns = new Turns();
-  /** The files at hand, and the first of them that was not read. */
+  /** The current run of files, and the index of the first that was not read. */
   #run: Run | undefined;
   #next = 0;
   #begun = false;
@@ -28,17 +28,17 @@ export class Bodies {
     this.#sieve = sieve;
   }
 
-  /** The next bodies. Good until it is asked again. */
+  /** The next block. It is valid until the next call. */
   async next(): Promise<Block> {
     if (this.#begun) await this.#turns.give();
     this.#begun = true;
-    // A search that was given up while others had their turn opens nothing any more.
+    // If the search was cancelled during a pause, nothing more is opened.
     while (!this.#closed) {
       const run = this.#run ?? this.#source();
       if (run === undefined) break;
       if (run && !this.#read(run)) return this.#sieve.take(true);
       if (this.#turns.due) {
-        // What was found goes now: the core may have enough.
+        // What was found is returned now, because the core may have enough.
         this.#sieve.sift();
         if (this.#sieve.holds) return this.#sieve.take(true);
         await this.#turns.give();
@@ -52,7 +52,7 @@ export class Bodies {
     this.#folder.close();
   }
 
-  /** Reads these files, up to where others are to have their turn; false where there is no room. */
+  /** Reads files of a run until a pause is due; false if there is no room. */
   #read(run: Run): boolean {
     const { dir, below, names } = run;
     const at = this.#folder.reach(dir, this.#flags);

@@ -1,22 +1,23 @@
-// Who may replace a file. Before a file's content is exchanged, the very state that is to go is
-// claimed: a small file beside it, named after that state, which only one writer can create.
-// States never come back (each write moves the time of change forward), so a claim can never
-// stand for a later state. A claim whose owner died is passed over by creating the next
-// generation of it, which again only one can; nothing is ever taken away from a living owner.
+// Exclusive rights to replace a file. Before the content of a file is replaced, the writer claims
+// the version to be replaced: it creates a small file next to it, named after that version, which
+// only one writer can do (exclusive creation). Versions never come back, because each write
+// advances the modification time, so a claim cannot apply to a later version. A claim whose owner
+// died is passed over by creating its next generation, which again only one writer can do. Nothing
+// is taken from a living owner.
 
 import { type BigStats, builtin, codeOf, type Flags, type FsLike, RESERVED } from "./host.js";
 import type { Dir } from "./place.js";
 
-/** After so long a claim counts as left behind, whoever made it; a claim is held for milliseconds. */
+/** A claim of this age counts as abandoned. Normally one is held for milliseconds. */
 const STALE_MS = 60_000;
 const GENERATIONS = 1000;
 
-/** Which state of a file this is. */
+/** Identifies a version of a file. */
 export function versionOf(stats: BigStats): string {
   return `${stats.ino}-${stats.size}-${stats.mtimeNs}`;
 }
 
-/** A short name for any name: FNV-1a, twice over. */
+/** A short hash of a file name: FNV-1a, twice. */
 function hashed(name: string): string {
   let low = 0x811c9dc5;
   let high = 0x1000193;
@@ -38,12 +39,12 @@ const machine = (() => {
 const owner = new TextEncoder().encode(`${host?.pid ?? 0} ${machine}`);
 
 export interface Claim {
-  /** Whether it still counts: nobody took it for left behind. */
+  /** Whether the claim is still valid: no other writer considered it abandoned. */
   holds(): Promise<boolean>;
   release(): Promise<void>;
 }
 
-/** Claims a state of `name`; `undefined` where somebody else has it. */
+/** Claims a version of `name`; `undefined` if another writer has it. */
 export async function claim(
   fs: FsLike,
   flags: Flags,
@@ -66,7 +67,7 @@ export async function claim(
           return !(await exists(fs, path(generation + 1)));
         },
         async release() {
-          // Those that were passed over go as well, the oldest last.
+          // The generations that were passed over are removed too, the oldest last.
           for (let old = generation; old >= 0; old--) {
             await fs.unlink(path(old)).catch(ignore);
           }
@@ -103,7 +104,7 @@ async function abandoned(fs: FsLike, flags: Flags, path: string): Promise<boolea
       await handle.close();
     }
   } catch {
-    // Released just now. The state it stood for is gone, or the next try finds it free.
+    // It was just released. Its version is gone, or the next attempt finds it free.
     return false;
   }
   const [pid, where] = said.split(" ");

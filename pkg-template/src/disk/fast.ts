@@ -1,6 +1,6 @@
-// Searching a folder by the host's synchronous calls: a promise for each small file is what makes
-// a search slow. Only where a directory can be held open. Others have their turn every few
-// milliseconds.
+// Searches a folder with the host's synchronous calls, because a promise for each small file is
+// what makes a search slow. Only for hosts that can hold a directory open. Every few milliseconds
+// the search pauses for other work.
 
 import { Bodies } from "./bodies.js";
 import { Folder } from "./folder.js";
@@ -13,7 +13,7 @@ import { type Run, Walk } from "./walk.js";
 
 type NodeFs = typeof import("node:fs");
 
-/** Whether the name alone says that a file is no text. */
+/** Whether the file name alone says that a file is binary. */
 export type IsBinary = (name: string) => boolean;
 
 export class FastDisk extends SearchableDisk {
@@ -26,7 +26,7 @@ export class FastDisk extends SearchableDisk {
     this.#isBinary = isBinary;
   }
 
-  /** The real path of a directory; nothing where there is none. */
+  /** The real path of a directory; undefined if there is none. */
   async #real(path: string): Promise<string | undefined> {
     const root = await this.place.root();
     const parts = this.place.parts(path);
@@ -37,7 +37,7 @@ export class FastDisk extends SearchableDisk {
     } finally {
       folder.close();
     }
-    // Why it was not reached is said there.
+    // This call reports why it was not reached.
     const dir = await this.place.dir(parts);
     await dir?.close();
     return dir?.real;
@@ -88,14 +88,14 @@ export class FastDisk extends SearchableDisk {
     return out;
   }
 
-  /** Where a file whose path is known is met. */
+  /** The directory and name of a file with a known path. */
   #named(root: string, path: string): { dir: string; below: string; name: string } {
     const slash = path.lastIndexOf("/");
     const dir = this.place.join(root, this.place.parts(path.slice(0, slash)));
     return { dir, below: path.slice(0, slash + 1), name: path.slice(slash + 1) };
   }
 
-  /** Bodies of these files; with some bytes to look for, of those that hold them. */
+  /** Contents of these files; with a literal, only of those that contain it. */
   async bodies(paths: string, literal: Uint8Array | undefined): Promise<Bodies> {
     const root = await this.place.root();
     const all = paths.split("\n");
@@ -117,8 +117,8 @@ export class FastDisk extends SearchableDisk {
   }
 
   /**
-   * Bodies of the files beneath a directory that hold some bytes and may be text, in order of
-   * their paths. Nothing where there is no directory, or where ripgrep is to say which they are.
+   * Contents of the files below a directory that contain a literal and may be text, in order of
+   * their paths. Undefined if there is no directory, or if ripgrep selects the files.
    */
   async holding(path: string, literal: Uint8Array): Promise<Bodies | undefined> {
     const real = this.asksRipgrep ? undefined : await this.#real(path);

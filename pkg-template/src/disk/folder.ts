@@ -1,18 +1,18 @@
-// A directory that is held open while its files are read by synchronous calls: it is opened, asked
-// where it really is, and from then on reached only through what was opened.
+// A directory that is held open while its files are read with synchronous calls. It is opened, its
+// real path is checked, and from then on its entries are reached only through the open directory.
 
 import type { Place } from "./place.js";
 
 type NodeFs = typeof import("node:fs");
 
-/** Where the host shows what this process holds open. */
+/** The directory in which the host lists this process's open files. */
 export function openFiles(fs: NodeFs): string {
-  // By the process's own number, since `self` is a link that each open would follow. The number
-  // is the one that this `/proc` knows it by, which another namespace's would not be.
+  // With the number of the process, because `self` is a link that every open would follow. It is
+  // the number in this `/proc`, which may differ from the one in another namespace.
   return `/proc/${fs.readlinkSync("/proc/self")}/fd`;
 }
 
-/** The directory looked at last, held open. The root must have been resolved before. */
+/** The last directory, held open. The root must have been resolved before. */
 export class Folder {
   readonly #fs: NodeFs;
   readonly #place: Place;
@@ -29,8 +29,8 @@ export class Folder {
   }
 
   /**
-   * Put `/name` behind it to reach an entry of the directory at `path`; nothing where that is none,
-   * or not inside the root. The flags say whether `path` itself may be a link.
+   * Opens the directory at `path`; append `/name` to the result to reach an entry. Undefined if it
+   * is no directory or not inside the root. The flags decide whether `path` may be a link.
    */
   reach(path: string, flags: number): string | undefined {
     if (path === this.#path) return this.#at;
@@ -42,12 +42,12 @@ export class Folder {
       this.#real = this.#fs.readlinkSync(at);
       if (this.#place.inside(this.#real)) this.#at = at;
     } catch {
-      // Gone, not readable, or a link now.
+      // Removed, not readable, or now a link.
     }
     return this.#at;
   }
 
-  /** The real path of the directory that was reached. */
+  /** The real path of the open directory. */
   get real(): string | undefined {
     return this.#at && this.#real;
   }

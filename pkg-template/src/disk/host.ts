@@ -1,7 +1,7 @@
-// The file system that the host lends: what is asked of it, where it is found when nobody passes
-// one, and what it can do to keep a path from leading elsewhere between a check and its use.
+// The host's file system: the methods that are used, where they are found by default, and whether
+// the host can prevent that a path leads elsewhere between a check and its use.
 
-/** What is known of a file, in whole numbers of any size. */
+/** Metadata of a file, as `stat` returns it with `bigint: true`. */
 export interface BigStats {
   dev: bigint;
   ino: bigint;
@@ -14,6 +14,7 @@ export interface BigStats {
   isSymbolicLink(): boolean;
 }
 
+/** An entry of a directory. */
 export interface Dirent {
   name: string;
   isFile(): boolean;
@@ -21,6 +22,7 @@ export interface Dirent {
   isSymbolicLink(): boolean;
 }
 
+/** An open file or directory. */
 export interface Handle {
   readonly fd?: number;
   stat(options: { bigint: true }): Promise<BigStats>;
@@ -36,7 +38,7 @@ export interface Handle {
   close(): Promise<void>;
 }
 
-/** What FilesystemBackend uses of `node:fs/promises`. */
+/** The methods of `node:fs/promises` that FilesystemBackend uses. */
 export interface FsLike {
   open(path: string, flags: number | string, mode?: number): Promise<Handle>;
   lstat(path: string, options: { bigint: true }): Promise<BigStats>;
@@ -58,7 +60,7 @@ export interface Builtins {
   os: typeof import("node:os");
 }
 
-/** A module of the host's own, without an import that a browser's bundler would see. */
+/** Returns a module of the host, without an import that a browser's bundler would see. */
 export function builtin<T>(name: string): T | undefined {
   const host = (globalThis as { process?: { getBuiltinModule?(name: string): unknown } }).process;
   try {
@@ -68,10 +70,10 @@ export function builtin<T>(name: string): T | undefined {
   }
 }
 
-/** Names of ours beside a user's files: temporary files and claims. Hidden, and refused as paths. */
+/** Prefix of kitbag's temporary files and claims. They are hidden, and refused as paths. */
 export const RESERVED = ".~kitbag-";
 
-/** A refusal that keeps its kind on the way through the core. */
+/** An error with a code that the core keeps. */
 export class Refusal extends Error {
   readonly code: string;
   constructor(code: string, message: string) {
@@ -84,13 +86,13 @@ export function codeOf(error: unknown): string {
   return String((error as { code?: unknown } | null)?.code ?? "");
 }
 
-/** How files are opened. */
+/** Flags for opening files. */
 export interface Flags {
-  /** A file to read: not through a link, and without waiting for a FIFO's other end. */
+  /** A file to read: does not follow a link, and does not wait for the other end of a FIFO. */
   file: number;
-  /** A directory, links followed; what it turned out to be is looked at afterwards. */
+  /** A directory; links are followed, and its real path is checked afterwards. */
   directory: number;
-  /** A directory that is no link. */
+  /** A directory that is not a link. */
   ownDirectory: number;
 }
 
@@ -118,7 +120,7 @@ export function canPin(fs: NodeFs, flags: Flags): boolean {
   } finally {
     if (fd !== undefined) fs.closeSync(fd);
   }
-  // A host that passes flags over would follow this link, or open this file as a directory.
+  // A host that ignores flags would follow this link, or open this file as a directory.
   return refuses(fs, "/proc/self/exe", flags.file) && refuses(fs, "/proc/version", flags.directory);
 }
 

@@ -1,19 +1,19 @@
-// Where some bytes stand in a block of bytes. The host's own search is quickest for a short piece
-// that begins with a byte seldom met: it skips to that byte, a vector at a time. So such a piece
-// is looked for, and the whole compared where it is met.
+// Finds a literal in a block of bytes. The host's own search is fastest for a short piece that
+// begins with a rare byte, because it skips to that byte with vector instructions. So this module
+// searches for such a piece, and compares the whole literal where the piece occurs.
 
 import { builtin } from "./host.js";
 
 type NodeBuffer = typeof import("node:buffer");
 
-/** Bytes of code and prose, the most frequent first; those left out are rarer still. */
+/** Bytes of code and prose by frequency, the most frequent first; all others are rarer. */
 const FREQUENT = " etaoinsrlcdupmfhg\n.,_-()=;:'\"byvw/kxjqz01";
-/** What the host searches by that skipping; longer pieces it searches in another way. */
+/** The longest piece that the host searches in this way. */
 const PIECE = 7;
-/** Pieces met in vain before the whole is searched as it is. */
+/** After this many pieces without a match the whole literal is searched. */
 const PATIENCE = 256;
 
-/** The host's `Buffer`, whose searches are not done in JavaScript. */
+/** The host's `Buffer`, whose searches are native code. */
 export const buffers = builtin<NodeBuffer>("node:buffer")?.Buffer;
 
 function rarity(byte: number): number {
@@ -25,7 +25,7 @@ export class Literal {
   readonly length: number;
   readonly #whole: Buffer;
   readonly #piece: Buffer;
-  /** Where the piece begins in the whole. */
+  /** Offset of the piece in the literal. */
   readonly #before: number;
 
   constructor(whole: Buffer) {
@@ -39,7 +39,7 @@ export class Literal {
     this.#piece = whole.subarray(before, before + PIECE);
   }
 
-  /** The first place at or behind `from` where all of it stands; -1 where there is none. */
+  /** Index of the first occurrence at or after `from`; -1 if there is none. */
   find(block: Buffer, from: number): number {
     let vain = 0;
     for (let look = from + this.#before; ; look++) {

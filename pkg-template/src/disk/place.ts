@@ -1,7 +1,7 @@
-// From a path to the directory that really holds it. Where the host can (Linux), a directory is
-// opened first, then asked where it really is, and from then on reached only through what was
-// opened: a link that is swapped in later changes nothing. Elsewhere real paths are compared
-// before and after each use, which leaves a moment that only the host's own rights can close.
+// From a path to the directory that really contains it. Where the host allows it (Linux), a
+// directory is opened first, its real path is checked, and it is then used only through the open
+// directory, so a link that is swapped in later has no effect. Elsewhere real paths are compared
+// before and after each use. This leaves a short window, which only permissions of the host close.
 
 import {
   canPin,
@@ -16,11 +16,11 @@ import {
 
 /** A directory inside the root. */
 export interface Dir {
-  /** Put `/name` behind it to reach an entry. */
+  /** Append `/name` to reach an entry. */
   readonly at: string;
   /** Its real path. */
   readonly real: string;
-  /** Throws where it is no longer the directory that was checked. */
+  /** Throws if it is no longer the directory that was checked. */
   verify(): Promise<void>;
   close(): Promise<void>;
 }
@@ -52,11 +52,11 @@ export class Place {
     this.#windows = host?.platform === "win32";
   }
 
-  /** The root's real path, made where it is missing. */
+  /** The root's real path; creates the root if it does not exist. */
   async root(): Promise<string> {
     if (this.#root !== undefined) return this.#root;
     let real: string;
-    // Where it can be asked at once, a search need not start the host's threads for it.
+    // The synchronous call, where it exists, saves a search from starting the host's threads.
     const resolve = async () =>
       this.#native?.realpathSync.native(this.#rootDir) ?? (await this.fs.realpath(this.#rootDir));
     try {
@@ -74,7 +74,7 @@ export class Place {
     return this.#root;
   }
 
-  /** Whether a real path is the root or beneath it. */
+  /** Whether a real path is the root or below it. */
   inside(real: string): boolean {
     if (!this.#contained) return true;
     const root = this.#root as string;
@@ -111,13 +111,13 @@ export class Place {
     return root.endsWith("/") ? root + rest : `${root}/${rest}`;
   }
 
-  /** The directory at `parts`; `undefined` where there is none. */
+  /** The directory at `parts`; `undefined` if there is none. */
   async dir(parts: string[]): Promise<Dir | undefined> {
     const root = await this.root();
     return this.#open(this.join(root, parts), this.flags.directory);
   }
 
-  /** An entry of a directory as a directory, when it is one and no link. */
+  /** An entry that is a directory and not a link; `undefined` if there is none. */
   async child(dir: Dir, name: string): Promise<Dir | undefined> {
     return this.#open(`${dir.at}/${name}`, this.flags.ownDirectory);
   }
@@ -158,7 +158,7 @@ export class Place {
     return { at: real, real, verify, close: async () => {} };
   }
 
-  /** The directory at `parts`, made where it is missing, a segment at a time. */
+  /** The directory at `parts`; missing directories are created, one segment at a time. */
   async madeDir(parts: string[]): Promise<Dir> {
     const there = await this.dir(parts);
     if (there) return there;
@@ -181,7 +181,7 @@ export class Place {
     );
   }
 
-  /** Where an entry that is a link really leads: segments below the root. */
+  /** The target of an entry that is a link, as segments below the root. */
   async target(dir: Dir, name: string): Promise<string[] | undefined> {
     let real: string;
     try {
@@ -198,7 +198,7 @@ export class Place {
       .filter((part) => part !== "");
   }
 
-  /** The entries of a directory, kitbag's own left out. */
+  /** The entries of a directory, without kitbag's own files. */
   async entries(dir: Dir): Promise<Dirent[]> {
     const all = await this.fs.readdir(dir.at, { withFileTypes: true });
     await dir.verify();

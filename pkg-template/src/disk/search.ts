@@ -1,19 +1,19 @@
-// Searching a folder in bulk. Names leave in one text, since a crossing for each of twenty thousand
-// files would cost more than the search. This is how it goes on any host; `fast.ts` has a quicker
-// way for those with synchronous calls. Links are not walked, so there are no cycles.
+// Searches a folder in bulk. Names are passed to the core in one text, because a call for each of
+// twenty thousand files would cost more than the search. This works on any host; `fast.ts` is
+// faster on hosts with synchronous calls. Links are not followed, so there are no cycles.
 
 import { codeOf } from "./host.js";
 import type { Dir, Place } from "./place.js";
 import { DiskStorage, each } from "./storage.js";
 import { told, walked } from "./walk.js";
 
-/** Runs ripgrep: its arguments, and the folder to run in. */
+/** Runs ripgrep with these arguments in the folder `cwd`. Exit code 1 means no match. */
 export type Ripgrep = (
   args: string[],
   options: { cwd: string },
 ) => Promise<{ stdout: string; exitCode: number | null }>;
 
-/** Rows of one text; the core splits it. */
+/** Names as one text, which the core splits. */
 export function rows(names: string[]): string {
   return names.join("\n");
 }
@@ -21,7 +21,7 @@ export function rows(names: string[]): string {
 export class SearchableDisk extends DiskStorage {
   readonly #ripgrep: Ripgrep | undefined;
 
-  /** Whether ripgrep is to be asked first. */
+  /** Whether ripgrep selects the files. */
   protected get asksRipgrep(): boolean {
     return this.#ripgrep !== undefined;
   }
@@ -31,7 +31,7 @@ export class SearchableDisk extends DiskStorage {
     this.#ripgrep = ripgrep;
   }
 
-  /** Every file beneath a directory, as paths below it. */
+  /** Every file below a directory, as paths relative to it. */
   async names(path: string): Promise<string> {
     const out: string[] = [];
     const dir = await this.place.dir(this.place.parts(path));
@@ -55,7 +55,7 @@ export class SearchableDisk extends DiskStorage {
     }
   }
 
-  /** Size and time of change (in microseconds) of each path; NaN where there is no file. */
+  /** Size and modification time (in microseconds) of each path; NaN if there is no file. */
   async stats(paths: string): Promise<Float64Array> {
     const all = paths.split("\n");
     const out = new Float64Array(all.length * 2).fill(Number.NaN);
@@ -72,8 +72,8 @@ export class SearchableDisk extends DiskStorage {
   }
 
   /**
-   * The files that ripgrep finds some bytes in, as paths below a directory; nothing where it
-   * cannot be asked. What matches in them is for the core to say, so answers stay the same.
+   * The files in which ripgrep finds a literal, as paths relative to a directory; undefined if it
+   * cannot be used. The core still decides what matches, so results are the same.
    */
   async candidates(path: string, literal: Uint8Array): Promise<string | undefined> {
     if (!this.#ripgrep) return undefined;
@@ -94,8 +94,8 @@ export class SearchableDisk extends DiskStorage {
     ];
     try {
       const { stdout, exitCode } = await this.#ripgrep(args, { cwd: real });
-      // 1: nothing found. 2: something could not be read, which a walk would pass over too,
-      // but so is a ripgrep that does not know an option.
+      // 1: nothing found. 2: something could not be read, which a walk would ignore too, but also
+      // a ripgrep that does not know an option.
       if (exitCode !== 0 && exitCode !== 1) return undefined;
       const names = stdout.split("\0").filter((name) => name !== "" && name !== "\n");
       return rows(

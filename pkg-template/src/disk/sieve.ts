@@ -1,28 +1,28 @@
-// Reading many files by synchronous calls, one behind the other into one stretch of bytes, of
-// which only those that hold what is looked for are handed over. A crossing, a promise or a
-// buffer for each of twenty thousand small files would cost more than the search.
+// Reads many files with synchronous calls into one buffer, and passes on only those that contain
+// the literal. A call, a promise or a buffer for each of twenty thousand small files would cost
+// more than the search.
 
 import { buffers, type Literal } from "./literal.js";
 
 type NodeFs = typeof import("node:fs");
 
-/** Room for bodies; more for a file that is larger. */
+/** Size of the buffer; it grows for a larger file. */
 const ROOM = 2 << 20;
-/** Bytes that are looked through at once, while they are still near. */
+/** Bytes that are searched at a time, while they are still in the CPU's cache. */
 const SIFTED = 512 << 10;
-/** A read this short has come to the end of a file; what is longer is asked again. */
+/** A shorter read has reached the end of a file; after a longer one the host is asked again. */
 const WHOLE = 65_536;
-/** What a read comes to, apart from the end of what was read. */
+/** Return codes of `#fill` other than an end position: buffer full, or file skipped. */
 const FULL = -1;
 const PASSED = -2;
 
-/** Bodies on their way to the core. */
+/** File contents for the core. */
 export interface Block {
-  /** Their paths, one a line. */
+  /** Paths of the files, one a line. */
   paths: string;
-  /** How long each is. */
+  /** Length of each file. */
   lengths: Uint32Array;
-  /** One behind the other. */
+  /** The contents, one after another. */
   bytes: Uint8Array;
   /** Whether there may be more. */
   more: boolean;
@@ -34,11 +34,11 @@ export class Sieve {
   readonly #maxBytes: number;
   readonly #literal: Literal | undefined;
   #room: Buffer;
-  /** Files that are handed over: their paths, their lengths, and the end of their bytes. */
+  /** Files to pass on: their paths, their lengths, and the end of their bytes. */
   #paths: string[] = [];
   #lengths: number[] = [];
   #kept = 0;
-  /** Files behind those, not looked through yet: what their paths are made of, and their ends. */
+  /** Files after those that were not searched yet: the parts of their paths, and their ends. */
   readonly #belows: string[] = [];
   readonly #names: string[] = [];
   readonly #ends: number[] = [];
@@ -52,14 +52,14 @@ export class Sieve {
     this.#room = room(ROOM);
   }
 
-  /** Whether something is to be handed over. */
+  /** Whether there are files to pass on. */
   get holds(): boolean {
     return this.#paths.length > 0;
   }
 
   /**
-   * Reads the file of that name in the directory at `at`, or passes over what cannot be read; false
-   * where `take` has to come first. With `below` before its name it is told.
+   * Reads the file `name` in the directory at `at`, or skips a file that cannot be read. `below` is
+   * the first part of its path in the result. False if `take` must be called first.
    */
   read(at: string, below: string, name: string): boolean {
     let fd: number;
@@ -89,7 +89,7 @@ export class Sieve {
     }
   }
 
-  /** Reads a file from its beginning; where it ends in the room. */
+  /** Reads a file from its beginning; returns its end in the buffer, or a code. */
   #fill(fd: number): number {
     const begin = this.#used;
     const { length } = this.#room;
@@ -107,7 +107,7 @@ export class Sieve {
     return FULL;
   }
 
-  /** Makes room for a file that all the room is too little for; false where it is none to read. */
+  /** Enlarges the buffer for a file larger than all of it; false if the file is to be skipped. */
   #widen(fd: number): boolean {
     const stats = this.#fs.fstatSync(fd);
     if (stats.size > this.#maxBytes || !stats.isFile()) return false;
@@ -115,7 +115,7 @@ export class Sieve {
     return true;
   }
 
-  /** Keeps those of the files read that hold what is looked for. */
+  /** Keeps the files that contain the literal, of those read since the last call. */
   sift(): void {
     const { length } = this.#ends;
     let begin = this.#kept;
@@ -124,7 +124,7 @@ export class Sieve {
     let found = literal ? literal.find(block, begin) : begin;
     for (let index = 0; index < length && found >= 0; index++) {
       const end = this.#ends[index] as number;
-      // What reaches over the border of two files is kept too: the core looks closer.
+      // A match across two files keeps the first one too; the core checks each file.
       if (!literal || (found >= 0 && found < end)) {
         this.#paths.push(`${this.#belows[index]}${this.#names[index]}`);
         this.#lengths.push(end - begin);
@@ -140,7 +140,7 @@ export class Sieve {
     this.#used = this.#kept;
   }
 
-  /** Hands over what was kept. The bytes are good until the next file is read. */
+  /** Returns the kept files. Their bytes are valid until the next file is read. */
   take(more: boolean): Block {
     this.sift();
     const block = {

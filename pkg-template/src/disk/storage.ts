@@ -1,13 +1,13 @@
-// A folder of the host's disk as a storage. New content is written aside and comes to its name
-// in one step: by a link, which fails where something is, or by a rename over the very state
-// that was read. Directories are real; links are never written through.
+// A folder on the host's disk as a storage. New content is written to a temporary file and put in
+// place atomically: with a link, which fails if the file exists, or with a rename over exactly the
+// version that was read. Directories are real; writes never go through links that lead outside.
 
 import type { Condition, FileToStore, StoredEntry, StoredFile, StoredMeta } from "../custom.js";
 import { claim, versionOf } from "./claims.js";
 import { type BigStats, codeOf, type Handle, RESERVED, Refusal } from "./host.js";
 import type { Dir, Place } from "./place.js";
 
-/** Tries to replace a file that others are replacing too, for a write that takes any state. */
+/** Attempts of an unconditional write to replace a file that others are replacing too. */
 const TRIES = 400;
 
 function metaOf(stats: BigStats): StoredMeta {
@@ -33,7 +33,7 @@ export class DiskStorage {
     this.maxBytes = maxBytes;
   }
 
-  /** Uses the directory that holds `path`; `undefined` where there is none. */
+  /** Calls `use` with the directory that contains `path`; `undefined` if there is none. */
   async #within<T>(
     parts: string[],
     make: boolean,
@@ -115,7 +115,7 @@ export class DiskStorage {
       const stats = await handle.stat({ bigint: true });
       if (!stats.isFile()) throw notAFile();
       if (!this.place.pinned) {
-        // What was opened must be what stands there, and there must still be inside.
+        // The open file must be the one at this path, and the directory still inside the root.
         const now = await this.#lstat(dir, name);
         await dir.verify();
         if (!now || now.ino !== stats.ino || now.dev !== stats.dev) throw this.place.outside();
@@ -127,7 +127,7 @@ export class DiskStorage {
         );
       }
       const content = await readAll(handle, Number(stats.size));
-      // Somebody who writes in place, and not aside, may have been at it meanwhile.
+      // A program that writes in place may have changed the file during the read.
       const after = await handle.stat({ bigint: true });
       if (versionOf(after) === versionOf(stats) || attempt === 3) {
         return { content, ...metaOf(stats) };
@@ -166,7 +166,7 @@ export class DiskStorage {
     return stored ?? false;
   }
 
-  /** Writes content aside, in the same directory. */
+  /** Writes content to a temporary file in the same directory. */
   async #aside(dir: Dir, content: Uint8Array, like?: BigStats): Promise<Aside> {
     const random = Math.random().toString(36).slice(2, 10);
     counter += 1;
@@ -206,7 +206,7 @@ export class DiskStorage {
     }
   }
 
-  /** For file systems without hard links: exclusive still, but its content grows in sight. */
+  /** For file systems without hard links: still exclusive, but partial content is visible. */
   async #createInPlace(
     dir: Dir,
     name: string,
@@ -269,7 +269,7 @@ export class DiskStorage {
     throw new Refusal("conflict", "Other writers kept changing the file");
   }
 
-  /** Holds the claim on a state of a file while `act` exchanges or removes it. */
+  /** Holds the claim on a version of a file while `act` replaces or removes it. */
   async #exchange<T>(
     dir: Dir,
     name: string,
@@ -296,7 +296,7 @@ export class DiskStorage {
         if (!now || now.isDirectory()) return false;
         if (!now.isFile()) {
           await dir.verify();
-          // A link goes by itself; what it leads to stays.
+          // Only the link is removed, not its target.
           await this.place.fs.unlink(`${dir.at}/${name}`);
           return true;
         }
@@ -317,7 +317,7 @@ export class DiskStorage {
     return gone ?? false;
   }
 
-  /** One level of a directory: files with what is known of them, and names of directories. */
+  /** One level of a directory: files with their metadata, and paths of directories. */
   async level(path: string): Promise<{ files: StoredEntry[]; dirs: string[] }> {
     const out = { files: [] as StoredEntry[], dirs: [] as string[] };
     const dir = await this.place.dir(this.place.parts(path));
@@ -352,7 +352,7 @@ export class DiskStorage {
     return found ? "directory" : undefined;
   }
 
-  /** Removes what stands at `path` with all beneath it; links go, what they lead to stays. */
+  /** Removes `path` and everything below it. Links are removed, their targets stay. */
   async removeTree(
     path: string,
   ): Promise<{ paths: string[]; directories: boolean; error?: unknown }> {
@@ -387,7 +387,7 @@ export class DiskStorage {
     out: { paths: string[]; directories: boolean },
   ): Promise<void> {
     try {
-      // Everything, claims and asides left behind by the dead included.
+      // Everything, including claims and temporary files of processes that died.
       const all = await this.place.fs.readdir(dir.at, { withFileTypes: true });
       await dir.verify();
       for (const entry of all) {
@@ -417,7 +417,7 @@ interface Aside {
   version: string;
 }
 
-/** Moves a new state's time of change past the old one's, so that no state ever comes back. */
+/** Sets a modification time later than the old version's, so that no version comes back. */
 async function advance(handle: Handle, before: BigStats): Promise<void> {
   if (!handle.utimes) return;
   const micros = before.mtimeNs / 1000n + 2n;
@@ -437,13 +437,13 @@ async function readAll(handle: Handle, size: number): Promise<Uint8Array> {
   return at === size ? room : room.subarray(0, at);
 }
 
-/** Waits a little, longer each time and never all alike. */
+/** Waits a random time, longer with each attempt. */
 function moment(attempt: number): Promise<void> {
   const limit = Math.min(50, 1 + attempt);
   return new Promise((resolve) => setTimeout(resolve, Math.random() * limit));
 }
 
-/** Does something to each, a bounded number at a time. */
+/** Calls `act` for each item, at most 16 at a time. */
 export async function each<T>(items: T[], act: (item: T) => Promise<void>): Promise<void> {
   let next = 0;
   const worker = async () => {

@@ -1,7 +1,6 @@
-// Work that never waits for the host would keep everybody else waiting. So others are given a turn
-// every few milliseconds.
+// Synchronous work blocks the event loop, so it pauses every few milliseconds for other work.
 
-/** Milliseconds between two turns of others. */
+/** Milliseconds between two pauses. */
 const TURN = 20;
 /** Steps between two looks at the clock. */
 const STEPS = 8;
@@ -11,7 +10,7 @@ export class Turns {
   #steps = 0;
   #due = false;
 
-  /** Asked at each step: whether others are to have their turn. It stays so until they had it. */
+  /** Called at each step: whether a pause is due. It stays due until `give` was called. */
   get due(): boolean {
     this.#steps += 1;
     if (this.#steps % STEPS === 0 && performance.now() - this.#since > TURN) this.#due = true;

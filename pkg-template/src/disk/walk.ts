@@ -1,5 +1,5 @@
-// A walk through a folder by synchronous calls, in byte order of the paths. Links are not walked,
-// so there are no cycles.
+// Walks a folder with synchronous calls, in byte order of the paths. Links are not followed, so
+// there are no cycles.
 
 import type { Folder } from "./folder.js";
 import { RESERVED } from "./host.js";
@@ -7,56 +7,56 @@ import { buffers } from "./literal.js";
 
 type NodeFs = typeof import("node:fs");
 
-/** What a host's file system makes up and never ends; only met when the root is `/`. */
+/** Virtual file systems, which can be endless; they occur only if the root is `/`. */
 const MADE_UP = new Set(["/proc", "/sys", "/dev"]);
 
-/** Whether a directory at that real path is walked. */
+/** Whether the directory with this real path is walked. */
 export function walked(real: string): boolean {
   return !MADE_UP.has(real);
 }
 
-/** Whether a name is told to anybody. */
+/** Whether a name appears in results. */
 export function told(name: string): boolean {
-  // A name that no path can be made of would only be passed over later.
+  // No valid path contains a line feed, so such a name would be dropped later.
   return !name.startsWith(RESERVED) && !name.includes("\n");
 }
 
 interface Level {
   readonly real: string;
   readonly below: string;
-  /** Names in order; those of directories end with a slash. */
+  /** Sorted names; those of directories end with a slash. */
   readonly names: string[];
   next: number;
 }
 
-/** Files of one directory, side by side. */
+/** Consecutive files of one directory. */
 export interface Run {
-  /** The path of the directory, without links where it was walked. */
+  /** Path of the directory, without links if it was walked. */
   readonly dir: string;
-  /** What the files' paths begin with. */
+  /** First part of the files' paths. */
   readonly below: string;
   readonly names: readonly string[];
 }
 
-/** How a walk goes. */
+/** Options of a walk. */
 export interface Course {
   readonly folder: Folder;
-  /** How a directory is opened that is no link. */
+  /** Flags for opening a directory that is not a link. */
   readonly flags: number;
-  /** The real path of the directory where it begins. */
+  /** Real path of the start directory. */
   readonly real: string;
-  /** What the paths that are told begin with. */
+  /** First part of the paths in results. */
   readonly below: string;
-  /** Whether a file of that name is wanted. */
+  /** Whether a file with this name is wanted. Default: all are. */
   wants?(name: string): boolean;
 }
 
-/** Every file beneath a directory. */
+/** Iterates over every file below a directory. */
 export class Walk {
   readonly #fs: NodeFs;
   readonly #course: Course;
   readonly #levels: Level[] = [];
-  /** Nothing is opened before it is asked for. */
+  /** Nothing is opened before the first call of `next`. */
   #begun = false;
 
   constructor(fs: NodeFs, course: Course) {
@@ -64,7 +64,7 @@ export class Walk {
     this.#course = course;
   }
 
-  /** The next files; `null` where a directory was opened or left, and nothing at the end. */
+  /** The next files; `null` if a directory was entered or left, `undefined` at the end. */
   next(): Run | null | undefined {
     if (!this.#begun) {
       this.#begun = true;
@@ -108,17 +108,17 @@ export class Walk {
       const { name } = entry;
       if (entry.isFile()) {
         if (told(name) && this.#course.wants?.(name) !== false) names.push(name);
-        // With the slash it stands where the paths beneath it do.
+        // With the slash it is sorted like the paths below it.
       } else if (entry.isDirectory() && told(name)) names.push(`${name}/`);
     }
     this.#levels.push({ real, below, names: inOrder(names), next: 0 });
   }
 }
 
-/** In order of their bytes in UTF-8, which is that of their code points. */
+/** Sorts by UTF-8 bytes, which is the order of code points. */
 function inOrder(names: string[]): string[] {
   const Bytes = buffers;
-  // The usual order compares halves of code points, which differs only for such names.
+  // The default order compares UTF-16 code units, which differs only for such names.
   if (!Bytes || !/[\ud800-\uffff]/.test(names.join(""))) return names.sort();
   const keyed = names.map((name) => ({ name, bytes: Bytes.from(name) }));
   return keyed.sort((a, b) => a.bytes.compare(b.bytes)).map(({ name }) => name);

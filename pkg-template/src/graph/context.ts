@@ -1,39 +1,43 @@
-// What a running LangGraph graph lends: its store, its config, its runtime. It is found as
-// `running.ts` says; for other frameworks an adapter says here where these are to be found.
+// What a running LangGraph graph provides: its store, config and runtime. `running.ts` says how it
+// is found; adapters for other frameworks provide a function instead.
 
 import { configs, currentInput, type RunConfig } from "./running.js";
 
-/** The runtime of a graph, as far as backends read it. */
+/** The fields of a graph's runtime that backends read. */
 export interface GraphRuntime {
-  // biome-ignore lint/suspicious/noExplicitAny: what a graph's context holds is its author's business
+  // biome-ignore lint/suspicious/noExplicitAny: the author of a graph defines its context
   context?: any;
-  // biome-ignore lint/suspicious/noExplicitAny: the server says what it likes
+  // biome-ignore lint/suspicious/noExplicitAny: depends on the server
   serverInfo?: any;
   // biome-ignore lint/suspicious/noExplicitAny: differs from version to version
   executionInfo?: any;
 }
 
-/** What is known while a graph runs. */
+/** The context of a running graph. */
 export interface GraphContext {
+  /** The store that the graph was compiled with. */
   store?: unknown;
+  /** Configuration of the run. */
   config?: unknown;
+  /** State of the graph. */
   state?: unknown;
+  /** Runtime of the graph. */
   runtime?: GraphRuntime;
 }
 
 let provider: (() => GraphContext | undefined) | undefined;
 
-/** Says where the context of the graph that runs is to be found; called by adapters. */
+/** Sets the function that returns the context of the running graph; for adapters. */
 export function provideGraphContext(find: () => GraphContext | undefined): void {
   provider = find;
 }
 
-/** The context of the graph that runs, if one does. */
+/** The context of the running graph, if there is one. */
 export function graphContext(runtime?: unknown): GraphContext | undefined {
   try {
     return provider?.() ?? runningContext(runtime);
   } catch {
-    // Outside a graph.
+    // Outside of a graph.
     return undefined;
   }
 }
@@ -64,7 +68,7 @@ interface Known {
   configurable?: Record<string, unknown> | undefined;
 }
 
-/** What LangGraph knows of the server, from the config: a tool is not told more. */
+/** LangGraph's server information, from the config, because a tool's runtime lacks it. */
 function serverInfo({ metadata = {}, configurable = {} }: Known): GraphRuntime["serverInfo"] {
   const assistant = configurable.assistant_id ?? metadata.assistant_id;
   const graph = configurable.graph_id ?? metadata.graph_id;
@@ -78,7 +82,7 @@ function serverInfo({ metadata = {}, configurable = {} }: Known): GraphRuntime["
   };
 }
 
-/** What LangGraph knows of the task that runs, from the config. */
+/** LangGraph's information about the running task, from the config. */
 function executionInfo({ metadata = {}, configurable = {} }: Known): GraphRuntime["executionInfo"] {
   const taskId = configurable.__pregel_task_id;
   if (taskId === undefined) return undefined;

@@ -1,7 +1,7 @@
-// The files of running graphs, for one StateBackend: what wasm asks at the start of each operation.
-// A graph's files are mirrored in memory of wasm's, a copy for each thread, and a copy is brought
-// up to date before every use. So which copy serves is a matter of speed alone, and a backend
-// never shows one thread's files to another.
+// The files of running graphs, for one StateBackend: what WebAssembly asks at the start of each
+// operation. A graph's files are mirrored in memory, one copy per thread, and a copy is updated
+// before every use. So the choice of the copy affects only speed, and a backend never shows one
+// thread's files to another.
 
 import { own } from "../core/handle.js";
 import { enter, glue } from "../core/instance.js";
@@ -10,7 +10,7 @@ import { Mirror } from "../mirror.js";
 import type { Failure } from "../types.js";
 import { changeFiles, type Graph, NoFiles, outOfReach, runningGraph, stepIn } from "./running.js";
 
-/** Copies kept for each backend; those used last. */
+/** Most copies per backend; the least recently used one is dropped. */
 const KEPT = 64;
 
 const OWN_MEMORY =
@@ -37,7 +37,7 @@ class Copy {
     this.mirror = Mirror.ofChannel(channel, store, (path) => rawFile(handle, path));
   }
 
-  /** Works on behalf of a graph. It is not kept: it would keep a state alive that is over. */
+  /** Runs `work` for a graph. The graph is not kept, as that would keep its state alive. */
   of(graph: Graph, work: (mirror: Mirror) => Failure | undefined): void {
     this.#graph = graph;
     let failure: Failure | undefined;
@@ -50,18 +50,18 @@ class Copy {
   }
 }
 
-/** What wasm is given by a StateBackend that may meet graphs. It must not hold that backend. */
+/** Called by WebAssembly for a StateBackend. It must not reference that backend. */
 export class GraphFiles {
   readonly #make: () => number;
-  /** By thread, the one used last at the end. */
+  /** Copies by thread, the most recently used one last. */
   readonly #copies = new Map<string, Copy>();
 
-  /** `make` makes memory for a copy. */
+  /** `make` creates the memory of a copy. */
   constructor(make: () => number) {
     this.#make = make;
   }
 
-  /** The copy of the files of the graph that runs, up to date; 0 outside of a graph. */
+  /** The updated copy of the running graph's files; 0 outside of a graph. */
   current(): number {
     const graph = runningGraph();
     if (!graph) {
@@ -83,18 +83,18 @@ export class GraphFiles {
     return copy.handle;
   }
 
-  /** Tells the files of the graph that runs from those of others; 0 outside of a graph. */
+  /** Identifies the step whose files are used; 0 outside of a graph. */
   number(): number {
     try {
       const graph = runningGraph();
       return graph ? stepIn(graph).number : 0;
     } catch {
-      // The operation itself will be told.
+      // The operation itself will report the error.
       return 0;
     }
   }
 
-  /** Files of a copy were changed; hands that to the graph's state. */
+  /** Sends changed files of a copy on to the graph's state. */
   changed(handle: number, deleted: boolean, paths: string[]): void {
     const graph = runningGraph();
     const copy = graph && this.#copies.get(graph.line);

@@ -1,11 +1,11 @@
-// The graph that runs, found without importing LangGraph. LangChain keeps one AsyncLocalStorage
-// under a well-known symbol, and what it holds carries the config of the task that runs; where
-// there is none, as in a browser, only the runtime that a tool was called with knows the graph.
+// Finds the running graph without importing LangGraph. LangChain keeps an AsyncLocalStorage under a
+// well-known symbol, which contains the config of the running task. Without one, as in a browser,
+// only the runtime that a tool was called with identifies the graph.
 
 import { langchainStorage, onBehalf, toolCalled } from "../core/context.js";
 import { type Attempt, type Files, type Step, stepOf, type Update } from "./step.js";
 
-/** As much of a config, or of a tool's runtime, as is read here. */
+/** The fields of a config, or of a tool's runtime, that are read here. */
 export interface RunConfig {
   configurable?: Record<string, unknown>;
   metadata?: Record<string, unknown>;
@@ -22,13 +22,13 @@ type Send = (writes: Array<[string, unknown]>) => void;
 
 const CONFIG = Symbol.for("lc:child_config");
 
-/** The config of the task that runs, as LangChain keeps it. */
+/** The config of the running task, from LangChain's storage. */
 function runningConfig(): RunConfig | undefined {
   try {
     const kept = langchainStorage()?.getStore() as { extra?: Record<symbol, unknown> } | undefined;
     return kept?.extra?.[CONFIG] as RunConfig | undefined;
   } catch {
-    // Something else stands there.
+    // Something else is stored under the symbol.
     return undefined;
   }
 }
@@ -37,20 +37,20 @@ function readOf(config: RunConfig | undefined): unknown {
   return config?.configurable?.__pregel_read;
 }
 
-/** Does work for a tool that was called with a runtime, so that backends can ask who calls. */
+/** Runs `work` for a tool that was called with `runtime`, so that backends can find its graph. */
 export function withRuntime<T>(runtime: unknown, work: () => T): T {
   if (typeof runtime !== "object" || runtime === null) return work();
   return onBehalf({ runtime, outer: readOf(runningConfig()) }, work);
 }
 
 /**
- * The configs that may know of the graph that runs, the nearest first: that of the runtime given,
- * of the tool call under way, of the task that runs.
+ * The configs that may identify the running graph, the nearest first: of the given runtime, of the
+ * current tool call, of the running task.
  */
 export function configs(runtime?: unknown): RunConfig[] {
   const running = runningConfig();
   const call = toolCalled();
-  // A graph that began within the tool call is nearer than the call.
+  // A graph that started inside the tool call is nearer than the call.
   const called = call && call.outer === readOf(running) ? (call.runtime as RunConfig) : undefined;
   const given =
     typeof runtime === "object" && runtime !== null ? (runtime as RunConfig) : undefined;
@@ -61,20 +61,20 @@ export function configs(runtime?: unknown): RunConfig[] {
   return found;
 }
 
-/** What a graph gives the task that runs. */
+/** What a graph provides to the running task. */
 export interface Graph {
   read: Read;
   send: Send | undefined;
-  /** The thread, and the checkpoints that the step goes on from. */
+  /** Identifies the thread, and the checkpoints from which the step continues. */
   step: string | undefined;
-  /** The thread and the graph within it, over all its steps. */
+  /** Identifies the thread and the graph within it, across all its steps. */
   line: string;
   attempt: Attempt;
 }
 
-/** The graph that runs, if one does. */
+/** The running graph, if there is one. */
 export function runningGraph(runtime?: unknown): Graph | undefined {
-  // Outside of everything, which is quick to see.
+  // A fast test for calls outside of any graph.
   if (runtime === undefined && toolCalled() === undefined && runningConfig() === undefined) {
     return undefined;
   }
@@ -88,13 +88,13 @@ export function runningGraph(runtime?: unknown): Graph | undefined {
       read,
       send: typeof send === "function" ? (send as Send) : undefined,
       step: checkpoints === undefined ? undefined : JSON.stringify([thread, checkpoints]),
-      // The last part names the task.
+      // The last part identifies the task.
       line: JSON.stringify([thread ?? checkpoints, namespace.split("|").slice(0, -1)]),
       attempt: {
         task: String(configurable.__pregel_task_id ?? namespace),
         number: (executionInfo as { nodeAttempt?: number } | undefined)?.nodeAttempt,
-        // A task that is tried anew counts as resumed. A fresh look at the state gives the very
-        // same object where the task has sent nothing.
+        // A retried task counts as resumed. A fresh read of the state returns the identical object
+        // if the task has sent nothing.
         sentNothing: () =>
           configurable.__pregel_resuming === true && read("files", true) === read("files", false),
       },
@@ -103,19 +103,19 @@ export function runningGraph(runtime?: unknown): Graph | undefined {
   return undefined;
 }
 
-/** Whether a tool's runtime tells of a graph that cannot be reached by it. */
+/** Whether the current tool call has a state, and so a graph that cannot be reached. */
 export function outOfReach(): boolean {
   const { runtime } = toolCalled() ?? {};
   const state = (runtime as RunConfig | undefined)?.state;
   return typeof state === "object" && state !== null;
 }
 
-/** A graph whose state cannot hold files. */
+/** The graph's state has no `files`. */
 export class NoFiles extends Error {
   override name = "NoFiles";
 }
 
-/** The step of a graph that a call is in, by the snapshot that all its calls start from. */
+/** The step that a call belongs to, identified by the snapshot that all its calls start from. */
 export function stepIn(graph: Graph): Step {
   let snapshot: unknown;
   try {
@@ -133,22 +133,22 @@ export function stepIn(graph: Graph): Step {
 }
 
 /**
- * Sends noted changes to the state of a graph. Not by a Command: what that holds is copied on its
- * way, and could not be kept up to date by later calls of the step.
+ * Sends noted changes to the state of a graph. Not with a Command: its content is copied on the
+ * way, so later calls of the step could not update it.
  */
 export function sendFiles(graph: Graph, step: Step, paths: string[]): void {
   if (!graph.send) throw new Error("The running graph takes no changes here");
   graph.send([["files", step.sending(paths, graph.attempt)]]);
 }
 
-/** A change of files in the state of a graph. */
+/** Notes a change of files and sends it to the state of a graph. */
 export function changeFiles(graph: Graph, update: Update): void {
   const step = stepIn(graph);
   step.note(update, graph.attempt);
   sendFiles(graph, step, Object.keys(update));
 }
 
-/** Notes changes that a call in the running graph hands back by itself: see `Step.claim`. */
+/** Notes changes that a call of the running graph returns to its caller; see `Step.claim`. */
 export function claim(
   update: Update,
   seen: (path: string) => unknown,
@@ -166,7 +166,7 @@ export function claim(
   return step.claim(update, seen, caller);
 }
 
-/** The input of the task that runs: the state that it began with. */
+/** The input of the running task: the state that it started with. */
 export function currentInput(runtime?: unknown): unknown {
   for (const { configurable } of configs(runtime)) {
     const scratchpad = configurable?.__pregel_scratchpad as

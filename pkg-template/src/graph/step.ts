@@ -1,7 +1,7 @@
-// The files of a graph's state within one step. The calls of a step all start from one snapshot,
-// and the state's reducer keeps the last value of each file, in an order that is not that of the
-// calls. So what they change is kept here as long as the snapshot holds: each call sees what those
-// before it did, and an update that is still to be applied is brought up to date by later ones.
+// The files of a graph's state within one step. All calls of a step start from one snapshot, and
+// the state's reducer keeps the last value of each file, in an order that may differ from that of
+// the calls. So changes are kept here as long as the snapshot is current: each call sees the
+// changes of earlier ones, and later calls update what is still to be applied.
 
 import { shared } from "../core/context.js";
 import type { FileData } from "../types.js";
@@ -9,12 +9,12 @@ import type { FileData } from "../types.js";
 export type Files = Record<string, FileData>;
 export type Update = Record<string, FileData | null>;
 
-/** Which attempt of a task a call belongs to. */
+/** Identifies the attempt of a task that a call belongs to. */
 export interface Attempt {
   task: string;
-  /** Counted from 1; absent where nobody says, as inside a tool. */
+  /** Counted from 1; undefined if it is not known, as inside a tool. */
   number: number | undefined;
-  /** Whether nothing that the task sent is on its way any more. */
+  /** Whether everything that the task sent before was discarded. */
   sentNothing(): boolean;
 }
 
@@ -30,16 +30,16 @@ interface Sent {
 
 /** One step of one thread. */
 export class Step {
-  /** Tells it from every other step. */
+  /** Unique number of the step. */
   readonly number: number;
   readonly #base: Files;
-  /** What became of each file; the last change counts. */
+  /** Changes by file; the last one counts. */
   readonly #changed = new Map<string, Change[]>();
-  /** Updates on their way to the reducer. */
+  /** Updates that the reducer has not applied yet. */
   #sent: Sent[] = [];
   /** The last attempt of each task that changed files. */
   readonly #attempts = new Map<string, number | undefined>();
-  /** Files changed by calls that hand their changes back, and do not see each other's. */
+  /** Files changed by calls that return their changes and do not see each other's. */
   readonly #claimed = new Map<string, { caller: object; data: FileData | null }>();
 
   constructor(base: Files, number: number) {
@@ -47,7 +47,7 @@ export class Step {
     this.number = number;
   }
 
-  /** The files as they will be. */
+  /** The files after all changes. */
   files(): Files {
     if (this.#changed.size === 0) return this.#base;
     const files: Update = { ...this.#base };
@@ -63,7 +63,7 @@ export class Step {
     return this.#changed.get(path)?.at(-1)?.data ?? null;
   }
 
-  /** A task is tried anew where it failed: what it sent before is dropped, so it never happened. */
+  /** When a failed task is retried, its earlier updates are discarded, and so are its changes. */
   begin({ task, number, sentNothing }: Attempt): void {
     if (!this.#attempts.has(task)) return;
     const before = this.#attempts.get(task);
@@ -78,7 +78,7 @@ export class Step {
     }
   }
 
-  /** A call changed files; what others sent before says the same from now on. */
+  /** Notes changes of a call, and updates what other calls have sent before. */
   note(update: Update, { task, number }: Attempt): void {
     this.#attempts.set(task, number);
     for (const [path, data] of Object.entries(update)) {
@@ -91,8 +91,8 @@ export class Step {
   }
 
   /**
-   * Notes changes that a caller hands back by itself. Answers with a path that another has changed
-   * before, unless the caller began with that very change; then nothing is noted.
+   * Notes changes that a caller returns in its results. Returns a path that another caller has
+   * changed before, unless this caller started from that change; then nothing is noted.
    */
   claim(update: Update, seen: (path: string) => unknown, caller: object): string | undefined {
     for (const path of Object.keys(update)) {
@@ -103,7 +103,7 @@ export class Step {
     return undefined;
   }
 
-  /** The update to send for files that were noted: what they are now, and kept up to date. */
+  /** The update to send for noted files; later changes update this same object. */
   sending(paths: Iterable<string>, { task }: Attempt): Update {
     const update: Update = {};
     for (const path of paths) put(update, path, this.#now(path));
@@ -112,7 +112,7 @@ export class Step {
   }
 }
 
-/** `__proto__` is a file name like any other. */
+/** Assigns a property; also works for a file named `__proto__`. */
 function put(update: Update, path: string, file: FileData | null): void {
   Object.defineProperty(update, path, {
     value: file,
@@ -123,14 +123,14 @@ function put(update: Update, path: string, file: FileData | null): void {
 }
 
 interface Steps {
-  /** By the snapshot they start from: they go when it is replaced. */
+  /** Steps by the snapshot they start from; collected together with it. */
   bySnapshot: WeakMap<object, Map<string, Step>>;
-  /** Those that start from no files at all; only the last are kept. */
+  /** Steps that start without files; only the newest are kept. */
   fromNothing: Map<string, Step>;
   last: number;
 }
 
-// One for all copies of this module, since all see the same states.
+// Shared by all copies of this module, because all see the same states.
 const steps = shared<Steps>("kitbag.steps", () => ({
   bySnapshot: new WeakMap(),
   fromNothing: new Map(),
@@ -139,14 +139,14 @@ const steps = shared<Steps>("kitbag.steps", () => ({
 const KEPT = 256;
 
 function begun(base: Files): Step {
-  // It goes to wasm as 32 bits, where 0 means that there is none.
+  // WebAssembly receives it as 32 bits, where 0 means that there is no step.
   steps.last = (steps.last % 0xffff_ffff) + 1;
   return new Step(base, steps.last);
 }
 
 /**
- * The step that starts from `snapshot`. Two threads may begin with the very same object, so its
- * name counts too; without a name nothing but the object tells steps apart.
+ * The step that starts from `snapshot`. Two threads may start with the same object, so the name is
+ * compared too. Without a name, only the object distinguishes steps.
  */
 export function stepOf(snapshot: Files | undefined, name: string | undefined): Step {
   if (snapshot === undefined) {

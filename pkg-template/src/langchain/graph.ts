@@ -1,5 +1,5 @@
-// Backends for the graph that runs, and what a tool's call lends them. How the graph is found, and
-// how the calls of one of its steps see each other's changes, stands in `graph/`.
+// Backends for the running graph, and the runtime that a tool call passes to them. `graph/` finds
+// the graph, and lets the calls of one step see each other's changes.
 
 import {
   type Channel,
@@ -21,7 +21,7 @@ import {
 } from "../graph/running.js";
 import type { Step, Update } from "../graph/step.js";
 
-/** The graph of a runtime's call. */
+/** The graph of a runtime; throws if there is none. */
 function graphOf(runtime: unknown): Graph {
   const graph = runningGraph(runtime);
   if (!graph) throw new Error("stateBackend() works only inside a running graph");
@@ -36,32 +36,32 @@ function channelOf(runtime: unknown): Channel {
   };
 }
 
-/** Files in the state of whatever graph is running: checkpointed with its thread. */
+/** Files in the state of the running graph, saved in the checkpoints of its thread. */
 export function stateBackend(options?: Omit<StateBackendOptions, "channel" | "files" | "scope">) {
   // A new mirror each time: one that outlives a call would compare states of different threads.
   return (runtime?: unknown) => new StateBackend({ ...options, channel: channelOf(runtime) });
 }
 
-/** Files in the store of whatever graph is running. */
+/** Files in the store of the running graph. */
 export function storeBackend(options?: Omit<StoreBackendOptions, "store">) {
   return (runtime?: unknown) => {
     const found = graphContext(runtime);
     const store = found?.store as StoreLike | undefined;
     if (!store) throw new Error("storeBackend() needs a graph that was compiled with a store");
-    // Who calls is settled here, where the call begins.
+    // The caller is determined here, where the call begins.
     const { state, config } = found ?? {};
     return new StoreBackend({ store, state, config, ...found?.runtime }, options);
   };
 }
 
-/** A tool's runtime for a backend over its `state`. */
+/** A tool's runtime, prepared for a backend over its `state`. */
 export interface Lent {
   runtime: unknown;
-  /** Sends the changes that such a backend handed back; absent where no graph takes them. */
+  /** Sends the changes that such a backend returned; absent if no graph accepts them. */
   send?(update: Update): void;
 }
 
-/** Lends a runtime whose state shows what other calls of the same step have changed. */
+/** Returns a runtime whose state includes the changes of other calls of the same step. */
 export function lend(runtime: RunConfig, state: unknown): Lent {
   if (typeof state !== "object" || state === null) return { runtime };
   const graph = runningGraph(runtime);
@@ -70,7 +70,7 @@ export function lend(runtime: RunConfig, state: unknown): Lent {
   try {
     step = stepIn(graph);
   } catch {
-    // A graph that keeps no files.
+    // The graph's state has no files.
     return { runtime };
   }
   const noted = new Set<string>();
@@ -86,7 +86,7 @@ export function lend(runtime: RunConfig, state: unknown): Lent {
   return {
     runtime: { ...runtime, state: seen },
     send(update) {
-      // A backend that is not ours tells of its changes only here.
+      // Backends that are not kitbag's report their changes only here.
       for (const [path, file] of Object.entries(update)) {
         if (!noted.has(path)) note({ [path]: file });
       }

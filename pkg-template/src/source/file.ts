@@ -1,4 +1,4 @@
-// Node, Deno and Bun: the WebAssembly stands in files beside this one.
+// Node, Deno and Bun: the WebAssembly is in files beside this one.
 
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -8,7 +8,7 @@ export type Source = string;
 
 declare const __dirname: string;
 
-/** Files are found without an address. */
+/** No URL is needed: files are read from disk. */
 export function addressOf(_name: string): URL | undefined {
   return undefined;
 }

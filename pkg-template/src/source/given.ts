@@ -1,15 +1,15 @@
-// `kitbag/slim`: the caller loads the WebAssembly, by `init` or `initSync`.
+// `kitbag/slim`: the caller loads the WebAssembly with `init` or `initSync`.
 
 /** The name of a file. */
 export type Source = string;
 
-/** Where a file of the package is, as long as no bundler has moved this one. */
+/** URL of a file of the package; right only if no bundler has moved this module. */
 export function addressOf(name: string): URL | undefined {
   const here = import.meta.url;
   return new URL(`../wasm/${name}.wasm`, here);
 }
 
-/** What was not given cannot be had. */
+/** Reports that a module was not loaded. */
 export function compile(name: string): WebAssembly.Module {
   const chunk = name === "kitbag" ? "" : `"${name}"`;
   throw new Error(

@@ -1,9 +1,9 @@
-// Pages and bundlers: the WebAssembly stands packed in the text of each class's module, so that
-// nothing needs to be configured, and a bundler drops it together with the class.
+// Pages and bundlers: the compressed WebAssembly is a string in the module of each class, so that
+// no configuration is needed and a bundler drops it together with the class.
 
 import unpacker from "#unpacker";
 
-/** Packed text: base64 of four bytes of length and LZMA. */
+/** Base64 of the unpacked size (four bytes) and LZMA data. */
 export type Source = string;
 
 interface Unpacker {
@@ -12,11 +12,11 @@ interface Unpacker {
   unpack(from: number, bytes: number, to: number, size: number): number;
 }
 
-/** Compiles what stands in a text. */
+/** Unpacks and compiles the WebAssembly in a string. */
 export function compile(_name: string, source: Source): WebAssembly.Module {
   const bytes = decode(source);
   const size = new DataView(bytes.buffer).getUint32(0, true);
-  // An instance of its own each time: its memory goes with it.
+  // A new instance each time, so that its memory is freed.
   const { exports } = new WebAssembly.Instance(new WebAssembly.Module(decode(unpacker)));
   const { memory, room, unpack } = exports as unknown as Unpacker;
   const packed = bytes.length - 4;
@@ -40,7 +40,7 @@ function decode(text: string): Uint8Array<ArrayBuffer> {
   return bytes;
 }
 
-/** The modules are here already. */
+/** No URL is needed: the modules are inline. */
 export function addressOf(_name: string): URL | undefined {
   return undefined;
 }

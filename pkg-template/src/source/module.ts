@@ -1,15 +1,14 @@
-// Workers: the runtime compiles `.wasm` files that are imported and gives modules; it refuses to
-// compile bytes.
+// Workers: the runtime compiles imported `.wasm` files to modules, and refuses to compile bytes.
 
 /** A compiled module. */
 export type Source = WebAssembly.Module;
 
-/** There is nothing left to do. */
+/** Returns the module, which is compiled already. */
 export function compile(_name: string, source: Source): WebAssembly.Module {
   return source;
 }
 
-/** The modules are here already. */
+/** No URL is needed: the modules are imported. */
 export function addressOf(_name: string): URL | undefined {
   return undefined;
 }

@@ -1,6 +1,6 @@
-// What the build provides under these names.
+// Modules that the build provides under these names.
 
-/** Where the primary module is. */
+/** Source of the primary module. */
 declare module "#primary" {
   import type { Source } from "#source";
 
@@ -8,7 +8,7 @@ declare module "#primary" {
   export default source;
 }
 
-/** The build that all modules must be of. */
+/** The build that all modules must have. */
 declare module "#build" {
   const build: string;
   export default build;
