@@ -7,6 +7,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "n
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { after, before, describe, test } from "node:test";
+import { build as esbuild } from "esbuild";
 import { build as viteBuild } from "vite";
 import { must } from "../../scripts/lib/exec.mjs";
 import { at } from "../../scripts/lib/paths.mjs";
@@ -183,6 +184,59 @@ describe("in Node", () => {
       const { failed } = await runConformance(() => new StateBackend(), { writeModes: ["create"] });
       console.log(failed);`;
     assert.equal(said(["--input-type=module", "-e", program]), "0");
+  });
+});
+
+describe("in a bundle for a server, run from another folder", () => {
+  const program = `
+    import { FilesystemBackend, StateBackend } from "kitbag";
+    ${PROGRAM}
+    const disk = new FilesystemBackend({ rootDir: process.argv.at(-1) });
+    disk.read("/package.json").then(({ content }) => console.log(said, content.length > 10));`;
+  const bun = at("tests/deps/runtimes/node_modules/.bin/bun");
+  let elsewhere;
+  before(() => {
+    elsewhere = mkdtempSync(join(tmpdir(), "kitbag-moved-"));
+    writeFileSync(join(project, "server.mjs"), program);
+  });
+  after(() => rmSync(elsewhere, { recursive: true, force: true }));
+
+  const said = (command, args) => {
+    const done = spawnSync(command, [...args, project], { cwd: elsewhere, encoding: "utf8" });
+    assert.equal(done.status, 0, done.stderr);
+    return done.stdout.trim();
+  };
+
+  for (const format of ["esm", "cjs"]) {
+    test(`esbuild for Node, ${format}`, async () => {
+      const outfile = join(elsewhere, `server.${format === "esm" ? "mjs" : "cjs"}`);
+      const { warnings } = await esbuild({
+        entryPoints: [join(project, "server.mjs")],
+        bundle: true,
+        platform: "node",
+        format,
+        outfile,
+        logLevel: "silent",
+      });
+      assert.deepEqual(warnings, []);
+      assert.equal(said(process.execPath, [outfile]), `${SAID} true`);
+    });
+  }
+
+  test("bun build", () => {
+    const outfile = join(elsewhere, "bun.js");
+    const args = ["build", "server.mjs", "--target=bun", `--outfile=${outfile}`];
+    const built = spawnSync(bun, args, { cwd: project, encoding: "utf8" });
+    assert.equal(built.status, 0, built.stderr);
+    assert.equal(said(bun, [outfile]), `${SAID} true`);
+  });
+
+  test("bun build --compile", () => {
+    const outfile = join(elsewhere, "program");
+    const args = ["build", "server.mjs", "--compile", `--outfile=${outfile}`];
+    const built = spawnSync(bun, args, { cwd: project, encoding: "utf8" });
+    assert.equal(built.status, 0, built.stderr);
+    assert.equal(said(outfile, []), `${SAID} true`);
   });
 });
 

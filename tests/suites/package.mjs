@@ -2,6 +2,6 @@
 
 export default {
   about: "npm pack, then Node, require, workerd, Vite and esbuild in Chromium",
-  needs: ["npm", "build", "chromium"],
+  needs: ["npm", "build", "chromium", "npm:runtimes"],
   run: (ctx) => ctx.nodeTests(ctx.testFiles("package")),
 };
