@@ -60,8 +60,11 @@ if (options.sizes) {
   await ensure("npm:bundlers");
   const { measured, stranger, table } = await import("../tests/sizes/measure.mjs");
   const { project, remove } = await stranger();
-  console.log(table(await measured(project)));
-  remove();
+  try {
+    console.log(table(await measured(project)));
+  } finally {
+    remove();
+  }
 }
 
 /**
@@ -236,7 +239,6 @@ function forNode(names) {
 
 /** Modules with their own subpath: every file in `src/adapters`, and the conformance suite. */
 function subpaths() {
-  const src = join(root, "pkg-template/src");
   const names = readdirSync(src, { recursive: true }).map(String);
   return names.filter((name) => /^(adapters[\\/][^\\/]+|conformance)\.ts$/.test(name));
 }

@@ -41,6 +41,8 @@ const INPUTS = [
   ...["scripts/lib/splitter.mjs", "scripts/lib/wasm.mjs"],
 ];
 
+const glueIn = (work) => join(work, "glue");
+
 /** Builds everything, unless the last such build is up to date; see `make`. */
 export async function buildWasm(options) {
   const work = cache(`wasm-${options.variant}`);
@@ -51,7 +53,7 @@ export async function buildWasm(options) {
     if (last.print === print) {
       const names = Object.keys(last.texts);
       const read = (name) => [name, readFileSync(join(work, `${name}.wasm`))];
-      return { ...last, modules: Object.fromEntries(names.map(read)) };
+      return { ...last, glue: glueIn(work), modules: Object.fromEntries(names.map(read)) };
     }
   }
   const made = await make({ ...options, work });
@@ -59,8 +61,8 @@ export async function buildWasm(options) {
   for (const [name, wasm] of Object.entries(made.modules)) {
     texts[name] = await packed(wasm, work, name);
   }
-  const { glue, needs, build } = made;
-  writeFileSync(stamp, JSON.stringify({ print, glue, needs, build, texts }));
+  const { needs, build } = made;
+  writeFileSync(stamp, JSON.stringify({ print, needs, build, texts }));
   return { ...made, texts };
 }
 
@@ -73,11 +75,10 @@ async function make({ work, dev, testing, wasmBindgen }) {
   rmSync(work, { recursive: true, force: true });
   mkdirSync(join(work, "split"), { recursive: true });
   const linked = await compile({ dev, testing });
-  const build = createHash("sha256").update(readFileSync(linked)).digest("hex").slice(0, 16);
   const cut = dev
     ? { primary: linked, files: {}, needs: {} }
     : await split(linked, join(work, "split"));
-  const glue = join(work, "glue");
+  const glue = glueIn(work);
   await must(wasmBindgen, [
     ...["--target", "web", "--keep-lld-exports"],
     ...["--remove-name-section", "--remove-producers-section"],
@@ -85,10 +86,17 @@ async function make({ work, dev, testing, wasmBindgen }) {
   ]);
   withoutLoader(join(glue, "kitbag.js"));
   const files = { kitbag: join(glue, "kitbag_bg.wasm"), ...cut.files };
-  const modules = {};
+  // The id covers all modules, because the same linked module can be split in several ways.
+  const hash = createHash("sha256");
+  const bare = {};
   for (const [name, file] of Object.entries(files)) {
-    modules[name] = stamped(dev ? readFileSync(file) : await optimised(file), name, build);
+    bare[name] = dev ? readFileSync(file) : await optimised(file);
+    hash.update(name).update("\0").update(bare[name]);
   }
+  const build = hash.digest("hex").slice(0, 16);
+  const modules = Object.fromEntries(
+    Object.entries(bare).map(([name, bytes]) => [name, stamped(bytes, name, build)]),
+  );
   const needs = Object.fromEntries(CHUNKS.map((name) => [name, cut.needs[name] ?? []]));
   return { glue, modules, needs, build };
 }
