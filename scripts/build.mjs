@@ -23,7 +23,7 @@ import { buildUnpacker, buildWasm } from "./lib/wasm.mjs";
 import { ensure, ensureBuildTools, wasmBindgen } from "./setup.mjs";
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
-const src = join(root, "pkg-template/src");
+const src = join(root, "ts");
 
 const { values: options } = parseArgs({
   options: {
@@ -237,10 +237,10 @@ function forNode(names) {
   if (testing.length > 0) writeFileSync(join(dist, "testing.js"), esm(testing));
 }
 
-/** Modules with their own subpath: every file in `src/adapters`, and the conformance suite. */
+/** Modules with their own subpath: every file in `ts/adapter`, and the conformance suite. */
 function subpaths() {
   const names = readdirSync(src, { recursive: true }).map(String);
-  return names.filter((name) => /^(adapters[\\/][^\\/]+|conformance)\.ts$/.test(name));
+  return names.filter((name) => /^(adapter[\\/][^\\/]+|conformance)\.ts$/.test(name));
 }
 
 function peers() {
@@ -256,7 +256,7 @@ function template() {
 async function linkPeers() {
   const from = join(root, "tests/deps/agents");
   await ensure("npm:agents");
-  const to = join(root, "pkg-template/node_modules");
+  const to = join(root, "ts/node_modules");
   rmSync(to, { recursive: true, force: true });
   const { peerDependencies = {} } = template();
   for (const name of Object.keys(peerDependencies)) {

@@ -10,8 +10,8 @@ use std::fs;
 use std::rc::Rc;
 
 use bytes::Bytes;
-use kitbag::file::classify;
-use kitbag::path::VPath;
+use kitbag::core::file::classify;
+use kitbag::core::path::VPath;
 use kitbag::protocol::{GlobQuery, GrepQuery, Matches, Page};
 use kitbag::search::{glob, grep, lines, replace};
 use serde_json::Value;

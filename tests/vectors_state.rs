@@ -11,12 +11,12 @@ use std::fs;
 
 use bytes::Bytes;
 use futures_util::FutureExt;
-use kitbag::backend::files::{Files, FilesOptions, WriteMode};
-use kitbag::backend::state::Memory;
-use kitbag::error::{Error, Result};
-use kitbag::path::VPath;
+use kitbag::core::error::{Error, Result};
+use kitbag::core::future::Pending;
+use kitbag::core::path::VPath;
+use kitbag::files::{Files, FilesOptions, WriteMode};
 use kitbag::protocol::{Backend, Content, Edit, EntryInfo, GlobQuery, GrepQuery, Page, ReadResult};
-use kitbag::storage::Pending;
+use kitbag::storage::memory::Memory;
 use serde_json::{Value, json};
 
 fn vectors(name: &str) -> Value {

@@ -7,14 +7,14 @@ use std::cell::Cell;
 use std::rc::Rc;
 use std::time::Duration;
 
-use kitbag::backend::files::{Files, FilesOptions};
-use kitbag::backend::indexed_db::connection::Durability;
-use kitbag::backend::indexed_db::{IndexedDb, Options};
-use kitbag::backend::opfs::{Opfs, Root, Writers};
 use kitbag::conformance;
 use kitbag::env::dom::Herald;
 use kitbag::env::random;
+use kitbag::files::{Files, FilesOptions};
 use kitbag::protocol::SharedBackend;
+use kitbag::storage::browser::indexed_db::connection::Durability;
+use kitbag::storage::browser::indexed_db::{IndexedDb, Options};
+use kitbag::storage::browser::opfs::{Opfs, Root, Writers};
 use wasm_bindgen_test::{wasm_bindgen_test, wasm_bindgen_test_configure};
 
 wasm_bindgen_test_configure!(run_in_browser);

@@ -19,6 +19,7 @@ const INPUTS = [
   "tools",
   "src",
   "pkg-template",
+  "ts",
 ];
 
 function* files(path) {

@@ -3,8 +3,8 @@
 use bytes::Bytes;
 
 use super::Outcome;
-use crate::error::{Kind, Result};
-use crate::path::VPath;
+use crate::core::error::{Kind, Result};
+use crate::core::path::VPath;
 use crate::protocol::{Backend, Capability, Content, Edit, GlobQuery, GrepQuery, Page, RowKind};
 
 /// A backend with helper methods for the cases.

@@ -1,6 +1,6 @@
 //! The clock.
 
-use crate::time::Time;
+use crate::core::time::Time;
 
 /// The current time by the host's clock.
 #[cfg(target_arch = "wasm32")]

@@ -8,10 +8,10 @@ use std::task::{Poll, Waker};
 use js_sys::{Array, Function, Reflect};
 use wasm_bindgen::JsValue;
 
-use crate::cell::RefCell;
+use crate::core::cell::RefCell;
+use crate::core::error::{Error, Kind};
+use crate::core::path::VPath;
 use crate::env::host;
-use crate::error::{Error, Kind};
-use crate::path::VPath;
 
 /// Converts an exception of a storage API to an error. The message begins with `what`; it ends with
 /// `instead` if the API is not available.

@@ -9,7 +9,7 @@ use js_sys::{Array, Function, Promise, Reflect, Uint8Array};
 use wasm_bindgen::{JsCast, JsValue};
 use wasm_bindgen_futures::JsFuture;
 
-use crate::error::{Error, Kind, Result};
+use crate::core::error::{Error, Kind, Result};
 
 /// A JavaScript exception, kept as the cause of an [`Error`].
 pub struct ForeignCause(pub JsValue);

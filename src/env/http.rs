@@ -70,7 +70,7 @@ mod fetch {
     use wasm_bindgen_futures::JsFuture;
 
     /// Requests with the host's `fetch`: window, worker, workerd, Node, Deno, Bun. The function is
-    /// `send` of `pkg-template/src/core/http.ts`, which does in JavaScript what would otherwise
+    /// `send` of `ts/core/http.ts`, which does in JavaScript what would otherwise
     /// need a hundred calls across the boundary.
     #[derive(Clone, Debug)]
     pub struct Fetch(pub Function);

@@ -11,9 +11,9 @@ use wasm_bindgen::{JsCast, JsValue};
 use wasm_bindgen_futures::JsFuture;
 use web_sys::AbortController;
 
+use crate::core::error::{Error, Kind, Result};
 use crate::env::dom::{self, Slot};
 use crate::env::{host, timer};
-use crate::error::{Error, Kind, Result};
 
 /// How long to wait for a lock that another tab holds.
 const PATIENCE: Duration = Duration::from_secs(30);

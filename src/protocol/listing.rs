@@ -1,7 +1,7 @@
 //! Files and directories as listings return them.
 
-use crate::path::VPath;
-use crate::time::Time;
+use crate::core::path::VPath;
+use crate::core::time::Time;
 
 /// One entry of a listing.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use super::FileInfo;
-use crate::path::VPath;
+use crate::core::path::VPath;
 
 /// The arguments of `grep`.
 #[derive(Clone, Debug, PartialEq, Eq)]

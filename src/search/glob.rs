@@ -8,8 +8,8 @@ mod general;
 mod parse;
 mod shape;
 
-use crate::error::Result;
-use crate::path::{Tail, VPath};
+use crate::core::error::Result;
+use crate::core::path::{Tail, VPath};
 use crate::protocol::GlobQuery;
 use crate::storage::Scope;
 

@@ -15,9 +15,9 @@ mod weight;
 use memchr::{memchr, memrchr};
 
 use super::scan;
-use crate::error::{Error, Result};
-use crate::file::Texture;
-use crate::path::VPath;
+use crate::core::error::{Error, Result};
+use crate::core::file::Texture;
+use crate::core::path::VPath;
 use crate::protocol::{GrepQuery, MAX_ANSWER_BYTES, Matches, ROW_BYTES, Row, RowKind, index};
 
 use fold::Folded;

@@ -7,8 +7,8 @@ mod endings;
 use bytes::{Bytes, BytesMut};
 use memchr::memmem::Finder;
 
-use crate::error::{Error, Kind};
-use crate::path::VPath;
+use crate::core::error::{Error, Kind};
+use crate::core::path::VPath;
 
 /// The largest file that an edit may create; the same on every platform.
 const MAX_BYTES: usize = i32::MAX as usize;

@@ -10,8 +10,8 @@ use super::{
     Change, Depth, File, Flow, Meta, NewFile, PARALLEL, Part, Pending, PutMode, REPLAYS, Removed,
     Scan, Scope, Storage, literal_dir,
 };
-use crate::error::{Kind, Result};
-use crate::path::VPath;
+use crate::core::error::{Kind, Result};
+use crate::core::path::VPath;
 
 pub(super) fn walk<'a>(
     storage: &'a dyn Storage,

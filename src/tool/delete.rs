@@ -1,6 +1,6 @@
 //! `delete`: a file, or a directory with everything below it.
 
-use crate::error::Result;
+use crate::core::error::Result;
 use crate::protocol::Backend;
 use crate::tool::Answer;
 use crate::tool::input::Input;

@@ -3,8 +3,8 @@
 
 use bytes::Bytes;
 
-use crate::error::{Error, Kind, Result};
-use crate::path::VPath;
+use crate::core::error::{Error, Kind, Result};
+use crate::core::path::VPath;
 use crate::protocol::{Backend, Edit, EditResult};
 use crate::search::replace;
 use crate::tool::input::{Input, Name};

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use crate::error::{Error, Kind, Result};
+use crate::core::error::{Error, Kind, Result};
 use crate::protocol::{Backend, ExecuteOptions, ExecuteResult, unsupported};
 use crate::tool::input::{Input, Name, plain};
 use crate::tool::{Answer, ToolSet};

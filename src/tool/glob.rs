@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use crate::error::Result;
+use crate::core::error::Result;
 use crate::protocol::{Backend, GlobQuery};
 use crate::tool::Answer;
 use crate::tool::input::{Input, PATH, plain};
@@ -14,7 +14,7 @@ pub async fn run(backend: &dyn Backend, input: &Input) -> Result<Answer> {
         pattern: Rc::from(input.text(&plain("pattern"))?),
         path: match input.optional_text(&PATH)? {
             Some(_) => input.path()?,
-            None => crate::path::VPath::root(),
+            None => crate::core::path::VPath::root(),
         },
     };
     let found = backend.glob(&query).await?;

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use crate::error::{Error, Kind, Result};
+use crate::core::error::{Error, Kind, Result};
 use crate::protocol::{Backend, GrepQuery, GrepResult, Matches, RowKind};
 use crate::tool::input::{Input, Name, plain};
 use crate::tool::ls::capped;

@@ -3,8 +3,8 @@
 //! guessing would be harmful: a value of the wrong type is refused, and the error tells the model
 //! what was expected.
 
-use crate::error::{Error, Kind, Result};
-use crate::path::VPath;
+use crate::core::error::{Error, Kind, Result};
+use crate::core::path::VPath;
 use crate::tool::json::{self, Value};
 
 /// The arguments of one call.

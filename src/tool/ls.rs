@@ -1,6 +1,6 @@
 //! `ls`: one directory, up to a limit, with a note about how to see the rest.
 
-use crate::error::Result;
+use crate::core::error::Result;
 use crate::protocol::{Backend, EntryInfo, FileInfo};
 use crate::tool::input::Input;
 use crate::tool::render::{counted, size};

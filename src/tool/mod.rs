@@ -30,11 +30,11 @@ use std::collections::HashMap;
 
 use bytes::Bytes;
 
-use crate::backend::queue::Queue;
-use crate::cell::RefCell;
+use crate::core::cell::RefCell;
+use crate::core::error::{Error, Kind, Result};
+use crate::core::path::VPath;
+use crate::core::queue::Queue;
 use crate::env::clock;
-use crate::error::{Error, Kind, Result};
-use crate::path::VPath;
 use crate::protocol::{Backend, FilesUpdate, Page, Position};
 use crate::search::lines::{self, LineIndex};
 use input::Input;

@@ -4,7 +4,7 @@
 
 use memchr::memmem;
 
-use crate::order;
+use crate::core::order;
 use crate::search::scan;
 use crate::tool::render::cut_line;
 

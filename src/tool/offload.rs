@@ -4,8 +4,8 @@
 
 use bytes::Bytes;
 
-use crate::error::Kind;
-use crate::path::VPath;
+use crate::core::error::Kind;
+use crate::core::path::VPath;
 use crate::protocol::{Backend, Content, FilesUpdate};
 use crate::tool::render::{counted, cut_line, last_units, split_units, units};
 

@@ -3,9 +3,9 @@
 
 use bytes::Bytes;
 
-use crate::error::{Kind, Result};
-use crate::file::Mime;
-use crate::path::VPath;
+use crate::core::error::{Kind, Result};
+use crate::core::file::Mime;
+use crate::core::path::VPath;
 use crate::protocol::{Backend, Page, Position};
 use crate::tool::input::{Input, Name, plain};
 use crate::tool::render::{Room, Stop, counted, numbered, size};

@@ -10,7 +10,7 @@
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hasher};
 
-use crate::path::VPath;
+use crate::core::path::VPath;
 
 /// Maximum number of recorded contents. Beyond it the least recently used one is dropped, and its
 /// file must be read again.

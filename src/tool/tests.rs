@@ -3,8 +3,8 @@
 use futures_util::FutureExt;
 
 use super::*;
-use crate::backend::files::{Files, FilesOptions, WriteMode};
-use crate::backend::state::Memory;
+use crate::files::{Files, FilesOptions, WriteMode};
+use crate::storage::memory::Memory;
 
 type Memories = Files<Memory>;
 

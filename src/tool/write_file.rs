@@ -2,8 +2,8 @@
 
 use bytes::Bytes;
 
-use crate::error::{Kind, Result};
-use crate::file;
+use crate::core::error::{Kind, Result};
+use crate::core::file;
 use crate::protocol::{Backend, Content};
 use crate::tool::input::{Input, Name};
 use crate::tool::render::{counted, size};

@@ -6,8 +6,8 @@ use std::rc::Rc;
 
 use bytes::Bytes;
 
-use crate::error::{Error, Result};
-use crate::path::VPath;
+use crate::core::error::{Error, Result};
+use crate::core::path::VPath;
 use crate::wasm::buffers;
 
 /// The unread rest of a message.

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 
 use wasm_bindgen::prelude::wasm_bindgen;
 
-use crate::cell::{LocalCell, RefCell};
+use crate::core::cell::{LocalCell, RefCell};
 
 thread_local! {
     static BUFFERS: RefCell<Buffers> = RefCell::new(Buffers::default());

@@ -9,15 +9,15 @@ use bytes::Bytes;
 use futures_util::future::LocalBoxFuture;
 use wasm_bindgen::prelude::wasm_bindgen;
 
-use crate::error::{Error, Kind, Result};
-use crate::path::VPath;
+use crate::core::error::{Error, Kind, Result};
+use crate::core::path::VPath;
+use crate::core::running;
+use crate::core::time::Time;
 use crate::protocol::{
     Capability, Content, Directories, Edit, EntryInfo, ExecuteOptions, FileInfo, FileSet,
     FilesUpdate, GlobQuery, GrepQuery, Matches, Page, RawFile, Reach, RowKind, SharedBackend,
     unsupported,
 };
-use crate::running;
-use crate::time::Time;
 use crate::wasm::args::Args;
 use crate::wasm::policy;
 use crate::wasm::reply::{Reply, reply_done, reply_ptr};
@@ -373,7 +373,7 @@ fn put_matches(reply: &mut Reply, matches: &Matches, context: bool) {
 /// Packs a stored file.
 pub fn put_raw(reply: &mut Reply, file: RawFile) {
     reply.bool(file.is_text);
-    reply.bool(file.format == crate::file::Format::V1);
+    reply.bool(file.format == crate::core::file::Format::V1);
     reply.str(file.mime.as_str());
     reply.f64(put_time(file.created));
     reply.f64(put_time(file.modified));

@@ -7,7 +7,7 @@
 //! module and access the table directly.
 //!
 //! A call into a chunk that is not loaded traps. The TypeScript side loads it first: every class
-//! module names its chunk (`pkg-template/src/core/chunk.ts`).
+//! module names its chunk (`ts/core/chunk.ts`).
 
 /// The exports of a chunk.
 pub struct Table<F> {

@@ -4,8 +4,8 @@ use std::rc::Rc;
 
 use wasm_bindgen::prelude::wasm_bindgen;
 
-use crate::composite::Composite;
-use crate::error::Result;
+use crate::core::error::Result;
+use crate::layer::composite::Composite;
 use crate::wasm::args::Args;
 use crate::wasm::call::answered;
 use crate::wasm::chunk::chunk;

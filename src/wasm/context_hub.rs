@@ -5,9 +5,9 @@ use std::rc::Rc;
 use wasm_bindgen::JsValue;
 use wasm_bindgen::prelude::wasm_bindgen;
 
-use crate::backend::context_hub::ContextHub;
-use crate::backend::context_hub::host::HostHub;
-use crate::backend::files::Files;
+use crate::files::Files;
+use crate::storage::context_hub::ContextHub;
+use crate::storage::context_hub::host::HostHub;
 use crate::wasm::chunk::chunk;
 use crate::wasm::handles;
 use crate::wasm::options::files_options;

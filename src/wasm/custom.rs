@@ -5,9 +5,9 @@ use std::rc::Rc;
 use wasm_bindgen::JsValue;
 use wasm_bindgen::prelude::wasm_bindgen;
 
-use crate::backend::custom::Custom;
-use crate::backend::custom_values::capability_of;
-use crate::backend::files::Files;
+use crate::files::Files;
+use crate::storage::custom::Custom;
+use crate::storage::custom_values::capability_of;
 use crate::wasm::chunk::chunk;
 use crate::wasm::handles;
 use crate::wasm::options::files_options;

@@ -5,7 +5,7 @@ use std::rc::Rc;
 use wasm_bindgen::JsValue;
 use wasm_bindgen::prelude::wasm_bindgen;
 
-use crate::backend::foreign::Foreign;
+use crate::foreign::Foreign;
 use crate::wasm::chunk::chunk;
 use crate::wasm::handles;
 

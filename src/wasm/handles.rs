@@ -7,8 +7,8 @@ use std::rc::Rc;
 
 use wasm_bindgen::prelude::wasm_bindgen;
 
-use crate::cell::{LocalCell, RefCell};
-use crate::error::{Error, Kind, Result};
+use crate::core::cell::{LocalCell, RefCell};
+use crate::core::error::{Error, Kind, Result};
 use crate::protocol::SharedBackend;
 
 thread_local! {

@@ -6,10 +6,10 @@ use std::time::Duration;
 use js_sys::Function;
 use wasm_bindgen::prelude::wasm_bindgen;
 
-use crate::backend::files::Files;
-use crate::backend::indexed_db::connection::Durability;
-use crate::backend::indexed_db::{IndexedDb, Options};
 use crate::env::dom::Herald;
+use crate::files::Files;
+use crate::storage::browser::indexed_db::connection::Durability;
+use crate::storage::browser::indexed_db::{IndexedDb, Options};
 use crate::wasm::chunk::chunk;
 use crate::wasm::handles;
 use crate::wasm::options::files_options;

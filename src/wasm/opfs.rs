@@ -6,9 +6,9 @@ use js_sys::Function;
 use wasm_bindgen::JsValue;
 use wasm_bindgen::prelude::wasm_bindgen;
 
-use crate::backend::files::Files;
-use crate::backend::opfs::{Opfs, Root, Writers};
 use crate::env::dom::Herald;
+use crate::files::Files;
+use crate::storage::browser::opfs::{Opfs, Root, Writers};
 use crate::wasm::chunk::chunk;
 use crate::wasm::handles;
 use crate::wasm::options::files_options;

@@ -1,9 +1,9 @@
 //! Options that several classes share.
 
-use crate::backend::files::{FilesOptions, WriteMode};
-use crate::file::Format;
+use crate::core::file::Format;
+use crate::files::{FilesOptions, WriteMode};
 
-/// The options of [`Files`](crate::backend::files::Files). A negative limit means no limit.
+/// The options of [`Files`](crate::files::Files). A negative limit means no limit.
 pub fn files_options(overwrite: bool, v1: bool, max_file_bytes: f64) -> FilesOptions {
     FilesOptions {
         write_mode: if overwrite {

@@ -6,9 +6,9 @@ use js_sys::Function;
 use wasm_bindgen::JsValue;
 use wasm_bindgen::prelude::wasm_bindgen;
 
-use crate::cell::{LocalCell, RefCell};
+use crate::core::cell::{LocalCell, RefCell};
+use crate::core::{lock, running};
 use crate::wasm::heap;
-use crate::{lock, running};
 
 thread_local! {
     static LISTENER: RefCell<Option<Function>> = const { RefCell::new(None) };

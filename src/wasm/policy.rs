@@ -10,11 +10,11 @@ use js_sys::{Array, Function};
 use wasm_bindgen::prelude::wasm_bindgen;
 use wasm_bindgen::{JsCast, JsValue};
 
-use crate::cell::{LocalCell, RefCell};
+use crate::core::cell::{LocalCell, RefCell};
+use crate::core::error::{Error, Kind, Result};
+use crate::core::path::VPath;
 use crate::env::{clock, host};
-use crate::error::{Error, Kind, Result};
-use crate::path::VPath;
-use crate::policy::{
+use crate::layer::policy::{
     After, Asking, Before, Call, Covers, Hooks, Inspected, Limits, Mode, OnAudit, OneAtATime,
     Policy, Question, Rate, Rates, Record, Rule, Rules, Touch, Verdict, stack,
 };

@@ -7,10 +7,10 @@ use bytes::Bytes;
 use wasm_bindgen::JsValue;
 use wasm_bindgen::prelude::wasm_bindgen;
 
-use crate::cell::{LocalCell, RefCell};
+use crate::core::cell::{LocalCell, RefCell};
+use crate::core::error::Error;
+use crate::core::path::VPath;
 use crate::env::host::ForeignCause;
-use crate::error::Error;
-use crate::path::VPath;
 use crate::protocol::index;
 use crate::search::scan;
 

@@ -8,19 +8,19 @@ use js_sys::{Date, Function};
 use wasm_bindgen::prelude::wasm_bindgen;
 use wasm_bindgen::{JsCast, JsValue};
 
-use crate::backend::files::Files;
-use crate::backend::s3::access::{Access, KeyRing, KeySource, Signed, Signer, Wire};
-use crate::backend::s3::bucket::{Bucket, Location};
-use crate::backend::s3::client::Retry;
-use crate::backend::s3::r2::R2;
-use crate::backend::s3::request::Ask;
-use crate::backend::s3::sign::{Credentials, Keys};
-use crate::backend::s3::{S3, S3Options, Trust};
+use crate::core::error::{Error, Kind};
+use crate::core::future::Pending;
+use crate::core::time::Time;
 use crate::env::host;
 use crate::env::http::Fetch;
-use crate::error::{Error, Kind};
-use crate::storage::Pending;
-use crate::time::Time;
+use crate::files::Files;
+use crate::storage::s3::access::{Access, KeyRing, KeySource, Signed, Signer, Wire};
+use crate::storage::s3::bucket::{Bucket, Location};
+use crate::storage::s3::client::Retry;
+use crate::storage::s3::r2::R2;
+use crate::storage::s3::request::Ask;
+use crate::storage::s3::sign::{Credentials, Keys};
+use crate::storage::s3::{S3, S3Options, Trust};
 use crate::wasm::chunk::chunk;
 use crate::wasm::handles;
 use crate::wasm::options::files_options;
@@ -357,7 +357,7 @@ pub fn s3_signing_examples() -> String {
 
 #[cfg(feature = "testing")]
 fn signing_examples() -> String {
-    let lines = crate::backend::s3::sign::examples::all();
+    let lines = crate::storage::s3::sign::examples::all();
     let lines = lines
         .iter()
         .map(|one| format!("{}\t{}\t{}", one.name, one.made, one.published));

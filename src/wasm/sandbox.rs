@@ -5,10 +5,10 @@ use std::rc::Rc;
 use js_sys::Function;
 use wasm_bindgen::prelude::wasm_bindgen;
 
-use crate::backend::files::Files;
-use crate::backend::sandbox::Sandbox;
-use crate::backend::sandbox::host::HostMachine;
-use crate::backend::with_shell::{HostShell, WithShell};
+use crate::files::Files;
+use crate::layer::with_shell::{HostShell, WithShell};
+use crate::storage::sandbox::Sandbox;
+use crate::storage::sandbox::host::HostMachine;
 use crate::wasm::chunk::chunk;
 use crate::wasm::handles;
 use crate::wasm::options::files_options;

@@ -6,12 +6,12 @@ use js_sys::Function;
 use wasm_bindgen::JsValue;
 use wasm_bindgen::prelude::wasm_bindgen;
 
-use crate::backend::files::Files;
-use crate::backend::sql::dialect::{Dialect, Table, namespace_key};
-use crate::backend::sql::host::HostDatabase;
-use crate::backend::sql::statements::Place;
-use crate::backend::sql::{Sql, SqlOptions};
-use crate::error::Error;
+use crate::core::error::Error;
+use crate::files::Files;
+use crate::storage::sql::dialect::{Dialect, Table, namespace_key};
+use crate::storage::sql::host::HostDatabase;
+use crate::storage::sql::statements::Place;
+use crate::storage::sql::{Sql, SqlOptions};
 use crate::wasm::call::answered;
 use crate::wasm::chunk::chunk;
 use crate::wasm::handles;

@@ -5,9 +5,9 @@ use std::rc::Rc;
 use wasm_bindgen::JsValue;
 use wasm_bindgen::prelude::wasm_bindgen;
 
-use crate::backend::files::Files;
-use crate::backend::sql::dialect::check_namespace;
-use crate::backend::store::Items;
+use crate::files::Files;
+use crate::storage::sql::dialect::check_namespace;
+use crate::storage::store::Items;
 use crate::wasm::chunk::chunk;
 use crate::wasm::handles;
 use crate::wasm::options::files_options;

@@ -14,10 +14,10 @@ use js_sys::Function;
 use wasm_bindgen::JsValue;
 use wasm_bindgen::prelude::wasm_bindgen;
 
-use crate::cell::{LocalCell, RefCell};
+use crate::core::cell::{LocalCell, RefCell};
+use crate::core::running::{self, Call};
+use crate::core::time::Time;
 use crate::env::clock;
-use crate::running::{self, Call};
-use crate::time::Time;
 use crate::wasm::reply::{Reply, reply_ptr};
 
 /// What became of a call that was begun, in one number for JavaScript: the number of its task, or,

@@ -9,8 +9,8 @@ use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
 use wasm_bindgen::prelude::wasm_bindgen;
 
-use crate::cell::{LocalCell, RefCell};
-use crate::error::{Error, Kind, Result};
+use crate::core::cell::{LocalCell, RefCell};
+use crate::core::error::{Error, Kind, Result};
 use crate::protocol::FilesUpdate;
 use crate::tool::offload::What;
 use crate::tool::schema::Tool;

@@ -14,8 +14,8 @@ import sandbox from "#chunk/sandbox";
 import sql from "#chunk/sql";
 import store from "#chunk/store";
 import tools from "#chunk/tools";
-import { settled } from "../../pkg-template/src/core/call.js";
-import { enter, glue } from "../../pkg-template/src/core/instance.js";
+import { settled } from "../../ts/core/call.js";
+import { enter, glue } from "../../ts/core/instance.js";
 
 const testing = glue as unknown as {
   panic_now(): void;

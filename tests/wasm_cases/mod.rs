@@ -4,13 +4,13 @@
 
 use std::rc::Rc;
 
-use kitbag::backend::files::{Files, FilesOptions};
-use kitbag::backend::state::Memory;
 use kitbag::conformance;
+use kitbag::core::path::VPath;
 use kitbag::env::clock;
-use kitbag::path::VPath;
+use kitbag::files::{Files, FilesOptions};
 use kitbag::protocol::SharedBackend;
 use kitbag::search::scan;
+use kitbag::storage::memory::Memory;
 use wasm_bindgen_test::wasm_bindgen_test;
 
 #[wasm_bindgen_test]

@@ -2,7 +2,7 @@
 //! segments. The size is computed before the expansion, so that a hostile pattern costs no more
 //! than parsing it. Matching is done elsewhere.
 
-use crate::error::{Error, Kind, Result};
+use crate::core::error::{Error, Kind, Result};
 
 /// The longest pattern, in bytes.
 const MAX_BYTES: usize = 4096;

@@ -6,8 +6,8 @@
 
 use super::general::General;
 use super::parse::{Alternative, Segment, Token, invalid};
-use crate::error::Result;
-use crate::path::Tail;
+use crate::core::error::Result;
+use crate::core::path::Tail;
 
 /// Limit on the total weight of the alternatives in `general`.
 const MAX_GENERAL: usize = 1 << 16;

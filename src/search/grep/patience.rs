@@ -4,8 +4,8 @@
 
 use std::cell::Cell;
 
-use crate::error::{Error, Kind};
-use crate::time::Time;
+use crate::core::error::{Error, Kind};
+use crate::core::time::Time;
 
 /// Steps between two checks of the clock: a tenth of a second with the slowest engine.
 pub(super) const STEPS: usize = 4_000_000;

@@ -15,7 +15,7 @@ use super::needles::needles;
 use super::patience::{Patience, STEPS};
 use super::seek::{AnyCase, Seeker, lines_where};
 use super::weight::weight;
-use crate::error::{Error, Kind, Result};
+use crate::core::error::{Error, Kind, Result};
 
 /// The longest expression, in bytes.
 const MAX_BYTES: usize = 8192;
@@ -182,7 +182,7 @@ fn invalid(why: impl Display) -> Error {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::time::Time;
+    use crate::core::time::Time;
     use proptest::prelude::*;
 
     fn shown(regex: &LineRegex, body: &[u8]) -> Vec<usize> {

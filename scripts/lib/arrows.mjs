@@ -1,0 +1,160 @@
+// Which part of the code may import which. The parts stand in layers: a file imports from its own
+// part and from the parts listed for it, and no two files import each other, not even through
+// others. `npm run lint` prints every import that breaks this. Tests may import anything.
+
+import { readdirSync, readFileSync } from "node:fs";
+import { dirname, join, normalize } from "node:path";
+import { at } from "./paths.mjs";
+
+/** The parts of the crate, and the parts that each may import. The longest name that fits counts. */
+const RUST = {
+  core: [],
+  env: ["core"],
+  search: ["core"],
+  protocol: ["core", "search"],
+  storage: ["core", "env", "protocol", "search"],
+  "storage/browser/opfs": ["core", "env", "protocol", "search", "storage"],
+  "storage/browser/indexed_db": ["core", "env", "protocol", "search", "storage"],
+  "storage/s3": ["core", "env", "protocol", "search", "storage"],
+  files: ["core", "env", "protocol", "search", "storage"],
+  foreign: ["core", "env", "protocol", "search"],
+  layer: ["core", "env", "protocol", "search"],
+  tool: ["core", "env", "protocol", "search"],
+  conformance: ["core", "protocol"],
+};
+/** The same for TypeScript. */
+const TYPESCRIPT = {
+  types: [],
+  source: [],
+  core: ["source", "types"],
+  foreign: ["core", "types"],
+  graph: ["core", "types"],
+  disk: ["core", "types"],
+  backend: ["core", "disk", "foreign", "graph", "types"],
+  tool: ["backend", "core", "foreign", "graph", "types"],
+  adapter: ["core", "graph", "types"],
+  conformance: ["core", "types"],
+};
+
+const files = (folder, wanted) =>
+  readdirSync(at(folder), { recursive: true })
+    .map((name) => String(name).replaceAll("\\", "/"))
+    .filter((name) => wanted(name) && !name.includes("node_modules"));
+
+/** Who imports whom in the crate: paths that begin with `crate::` or `super::`. */
+function rust() {
+  const names = files(
+    "src",
+    (name) => /\.rs$/.test(name) && !/(^|\/)(tests?(\/|\.rs)|testing\.rs)/.test(name),
+  );
+  const moduleOf = (name) => name.replace(/\.rs$/, "").replace(/\/mod$/, "");
+  const byModule = new Map(names.map((name) => [moduleOf(name), name]));
+  const imports = new Map();
+  for (const name of names) {
+    const text = readFileSync(at("src", name), "utf8")
+      .replace(/#\[cfg\(test\)\]\s*(pub(\(crate\))? )?mod \w+ \{[\s\S]*$/, "")
+      .replace(/\/\/.*$/gm, "");
+    const found = new Set();
+    const add = (steps) => {
+      for (let length = steps.length; length > 0; length--) {
+        const file = byModule.get(steps.slice(0, length).join("/"));
+        if (file === undefined) continue;
+        if (file !== name) found.add(file);
+        return;
+      }
+    };
+    for (const [, base, group] of text.matchAll(/crate::((?:\w+::)*)\{([^{}]*)\}/g)) {
+      for (const item of group.split(",")) {
+        const path = base + item.trim().replace(/ as .*/, "");
+        add(path.split("::").filter((step) => step !== "self"));
+      }
+    }
+    for (const [, path] of text.matchAll(/crate::(\w+(?:::\w+)*)/g)) add(path.split("::"));
+    for (const [, ups, path] of text.matchAll(/((?:super::)+)(\w+(?:::\w+)*)/g)) {
+      const above = moduleOf(name)
+        .split("/")
+        .slice(0, -(ups.split("::").length - 1));
+      add([...above, ...path.split("::")]);
+    }
+    imports.set(name, [...found]);
+  }
+  return imports;
+}
+
+/** Who imports whom in the TypeScript, types included. */
+function typescript() {
+  const names = files("ts", (name) => name.endsWith(".ts") && !name.endsWith(".d.ts"));
+  const known = new Set(names);
+  const imports = new Map();
+  for (const name of names) {
+    const text = readFileSync(at("ts", name), "utf8");
+    const targets = [...text.matchAll(/(?:from|import)\s*"(\.[^"]+)"/g)].map(([, target]) =>
+      normalize(join(dirname(name), target.replace(/\.js$/, ".ts"))).replaceAll("\\", "/"),
+    );
+    imports.set(
+      name,
+      targets.filter((target) => known.has(target)),
+    );
+  }
+  return imports;
+}
+
+/** The part of a file: the longest name in the table that its path begins with. */
+function partOf(name, table) {
+  const path = name.replace(/\.(rs|ts)$/, "");
+  const fits = Object.keys(table).filter((part) => path === part || path.startsWith(`${part}/`));
+  return fits.sort((a, b) => b.length - a.length)[0];
+}
+
+/** Imports that the table does not allow. */
+function forbidden(imports, table) {
+  const bad = [];
+  for (const [name, targets] of imports) {
+    const part = partOf(name, table);
+    if (part === undefined) continue;
+    for (const target of targets) {
+      const other = partOf(target, table);
+      if (other === part || table[part].includes(other)) continue;
+      // A folder's own parts may be declared and used by it.
+      if (other?.startsWith(`${part}/`)) continue;
+      bad.push(`${name} imports ${target}: ${part} may not use ${other ?? target}`);
+    }
+  }
+  return bad;
+}
+
+/** Groups of files that import each other, by Tarjan's algorithm. */
+function circles(imports) {
+  const order = new Map();
+  const low = new Map();
+  const stack = [];
+  const found = [];
+  const visit = (name) => {
+    order.set(name, order.size);
+    low.set(name, order.get(name));
+    stack.push(name);
+    for (const target of imports.get(name) ?? []) {
+      if (!order.has(target)) visit(target);
+      else if (!stack.includes(target)) continue;
+      low.set(name, Math.min(low.get(name), low.get(target)));
+    }
+    if (low.get(name) !== order.get(name)) return;
+    const group = stack.splice(stack.indexOf(name));
+    if (group.length > 1) found.push(group);
+  };
+  for (const name of imports.keys()) if (!order.has(name)) visit(name);
+  return found.map((group) => `these import each other: ${group.sort().join(", ")}`);
+}
+
+/** What is wrong with the imports, one sentence each. */
+export function wrongArrows() {
+  const parts = [
+    [rust(), RUST],
+    [typescript(), TYPESCRIPT],
+  ];
+  return parts.flatMap(([imports, table]) => [...forbidden(imports, table), ...circles(imports)]);
+}
+
+if (process.argv[1] === import.meta.filename) {
+  for (const line of wrongArrows()) console.log(line);
+}

@@ -1,0 +1,299 @@
+//! The only error type. It has a stable code for programs, a message for people, and the path as a
+//! separate value, so that a composite can rewrite the path without changing the text around it. An
+//! error thrown by the host is kept as the source.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::rc::Rc;
+use std::time::Duration;
+
+use crate::core::path::VPath;
+
+/// The kind of an error, with a stable code.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Kind {
+    /// There is no such file.
+    NotFound,
+    /// The file exists, and the operation only creates files.
+    AlreadyExists,
+    /// The text to replace occurs more than once.
+    AmbiguousEdit,
+    /// The text to replace does not occur.
+    NoMatch,
+    /// Other writers changed the file, and the bounded retries failed.
+    Conflict,
+    /// The given text is not a valid path.
+    InvalidPath,
+    /// A glob or regular expression cannot be parsed.
+    InvalidPattern,
+    /// Another argument has the wrong type or value.
+    InvalidArgument,
+    /// A rule or the storage does not allow the operation.
+    PermissionDenied,
+    /// The path is a directory, but a file was expected.
+    IsDirectory,
+    /// A file or request exceeds a size limit.
+    TooLarge,
+    /// The storage quota is exceeded.
+    QuotaExceeded,
+    /// Too many operations in too short a time.
+    RateLimited,
+    /// This backend does not support the operation.
+    Unsupported,
+    /// The operation timed out.
+    Timeout,
+    /// The storage cannot be reached, or it failed.
+    Unavailable,
+    /// A bug in this library.
+    Internal,
+}
+
+impl Kind {
+    /// The code that callers see in `code`.
+    pub fn code(self) -> &'static str {
+        match self {
+            Kind::NotFound => "not_found",
+            Kind::AlreadyExists => "already_exists",
+            Kind::AmbiguousEdit => "ambiguous_edit",
+            Kind::NoMatch => "no_match",
+            Kind::Conflict => "conflict",
+            Kind::InvalidPath => "invalid_path",
+            Kind::InvalidPattern => "invalid_pattern",
+            Kind::InvalidArgument => "invalid_argument",
+            Kind::PermissionDenied => "permission_denied",
+            Kind::IsDirectory => "is_directory",
+            Kind::TooLarge => "too_large",
+            Kind::QuotaExceeded => "quota_exceeded",
+            Kind::RateLimited => "rate_limited",
+            Kind::Unsupported => "unsupported",
+            Kind::Timeout => "timeout",
+            Kind::Unavailable => "unavailable",
+            Kind::Internal => "internal",
+        }
+    }
+
+    /// The kind for a code, for errors that foreign backends report.
+    pub fn from_code(code: &str) -> Option<Kind> {
+        const ALL: [Kind; 17] = [
+            Kind::NotFound,
+            Kind::AlreadyExists,
+            Kind::AmbiguousEdit,
+            Kind::NoMatch,
+            Kind::Conflict,
+            Kind::InvalidPath,
+            Kind::InvalidPattern,
+            Kind::InvalidArgument,
+            Kind::PermissionDenied,
+            Kind::IsDirectory,
+            Kind::TooLarge,
+            Kind::QuotaExceeded,
+            Kind::RateLimited,
+            Kind::Unsupported,
+            Kind::Timeout,
+            Kind::Unavailable,
+            Kind::Internal,
+        ];
+        ALL.into_iter().find(|kind| kind.code() == code)
+    }
+
+    /// The error code of `uploadFiles` and `downloadFiles`.
+    pub fn file_operation_error(self) -> &'static str {
+        match self {
+            Kind::NotFound => "file_not_found",
+            Kind::IsDirectory => "is_directory",
+            Kind::InvalidPath | Kind::InvalidArgument => "invalid_path",
+            _ => "permission_denied",
+        }
+    }
+}
+
+/// A refusal or failure, ready to be shown.
+#[derive(Clone)]
+pub struct Error(Box<Inner>);
+
+#[derive(Clone)]
+struct Inner {
+    kind: Kind,
+    operation: Option<&'static str>,
+    before: Cow<'static, str>,
+    path: Option<VPath>,
+    after: Cow<'static, str>,
+    source: Option<Rc<dyn std::error::Error>>,
+    retry_after: Option<Duration>,
+}
+
+/// The result of anything that can fail here.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+impl Error {
+    /// An error without a path.
+    pub fn new(kind: Kind, message: impl Into<Cow<'static, str>>) -> Error {
+        Error(Box::new(Inner {
+            kind,
+            operation: None,
+            before: message.into(),
+            path: None,
+            after: Cow::Borrowed(""),
+            source: None,
+            retry_after: None,
+        }))
+    }
+
+    /// An error about `path`; the message is `before`, the path, `after`.
+    pub fn at(
+        kind: Kind,
+        before: impl Into<Cow<'static, str>>,
+        path: &VPath,
+        after: impl Into<Cow<'static, str>>,
+    ) -> Error {
+        Error(Box::new(Inner {
+            kind,
+            operation: None,
+            before: before.into(),
+            path: Some(path.clone()),
+            after: after.into(),
+            source: None,
+            retry_after: None,
+        }))
+    }
+
+    /// `File '/x' not found`, the message of `read`.
+    pub fn not_found(path: &VPath) -> Error {
+        Error::at(Kind::NotFound, "File '", path, "' not found")
+    }
+
+    /// `Error: File '/x' not found`, the message of `edit` and `delete`.
+    pub fn nothing_there(path: &VPath) -> Error {
+        Error::at(Kind::NotFound, "Error: File '", path, "' not found")
+    }
+
+    /// The error of a create if the file exists.
+    pub fn already_exists(path: &VPath) -> Error {
+        Error::at(
+            Kind::AlreadyExists,
+            "Cannot write to ",
+            path,
+            " because it already exists. Read and then make an edit, or write to a new path.",
+        )
+    }
+
+    /// The error for a version that is no longer current.
+    pub fn conflict(path: &VPath) -> Error {
+        Error::at(
+            Kind::Conflict,
+            "'",
+            path,
+            "' was changed by another writer at the same time. Read it again and repeat the change.",
+        )
+    }
+
+    /// A bug in this library, reported as an error instead of a panic.
+    pub fn internal(message: impl Into<Cow<'static, str>>) -> Error {
+        Error::new(Kind::Internal, message)
+    }
+
+    /// The same error, with the operation that failed.
+    #[must_use]
+    pub fn during(mut self, operation: &'static str) -> Error {
+        self.0.operation.get_or_insert(operation);
+        self
+    }
+
+    /// The same error, with its cause.
+    #[must_use]
+    pub fn caused_by(mut self, source: Rc<dyn std::error::Error>) -> Error {
+        self.0.source = Some(source);
+        self
+    }
+
+    /// The same error, with the time after which a retry can succeed.
+    #[must_use]
+    pub fn retry_after(mut self, wait: Duration) -> Error {
+        self.0.retry_after = Some(wait);
+        self
+    }
+
+    /// The same error, with its path replaced by what `rewrite` returns for it.
+    #[must_use]
+    pub fn map_path(mut self, rewrite: impl FnOnce(&VPath) -> VPath) -> Error {
+        if let Some(path) = &self.0.path {
+            self.0.path = Some(rewrite(path));
+        }
+        self
+    }
+
+    /// The kind.
+    pub fn kind(&self) -> Kind {
+        self.0.kind
+    }
+
+    /// The code that callers see in `code`.
+    pub fn code(&self) -> &'static str {
+        self.0.kind.code()
+    }
+
+    /// The operation that failed, if it was recorded.
+    pub fn operation(&self) -> Option<&'static str> {
+        self.0.operation
+    }
+
+    /// The path it is about.
+    pub fn path(&self) -> Option<&VPath> {
+        self.0.path.as_ref()
+    }
+
+    /// What caused it.
+    pub fn cause(&self) -> Option<&Rc<dyn std::error::Error>> {
+        self.0.source.as_ref()
+    }
+
+    /// The time after which a retry can succeed.
+    pub fn wait(&self) -> Option<Duration> {
+        self.0.retry_after
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0.before)?;
+        if let Some(path) = &self.0.path {
+            f.write_str(path.as_str())?;
+        }
+        f.write_str(&self.0.after)
+    }
+}
+
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {self}", self.code())?;
+        if let Some(operation) = self.0.operation {
+            write!(f, " (during {operation})")?;
+        }
+        Ok(())
+    }
+}
+
+impl std::error::Error for Error {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_rewritten_path_leaves_the_sentence_around_it_alone() {
+        let path = VPath::parse("/a.txt").expect("a path");
+        let error = Error::not_found(&path);
+        assert_eq!(error.to_string(), "File '/a.txt' not found");
+        let mounted = error.map_path(|_| VPath::parse("/memories/a.txt").expect("a path"));
+        assert_eq!(mounted.to_string(), "File '/memories/a.txt' not found");
+        assert_eq!(mounted.code(), "not_found");
+    }
+
+    #[test]
+    fn every_code_leads_back_to_its_kind() {
+        for code in ["not_found", "conflict", "internal", "rate_limited"] {
+            assert_eq!(Kind::from_code(code).map(Kind::code), Some(code));
+        }
+        assert_eq!(Kind::from_code("nonsense"), None);
+    }
+}

@@ -1,0 +1,13 @@
+//! What all layers share: paths, errors, times, file contents, sorting, and cells and locks that
+//! are released when a trap ends a call. Nothing here knows an operation.
+
+pub mod cell;
+pub mod error;
+pub mod file;
+pub mod future;
+pub mod lock;
+pub mod order;
+pub mod path;
+pub(crate) mod queue;
+pub mod running;
+pub mod time;

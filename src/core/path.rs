@@ -1,0 +1,395 @@
+//! The only parser and normaliser of paths. Every rule, route and storage receives a [`VPath`], so
+//! no alternative spelling of a path can bypass a rule.
+
+use std::cmp::Ordering;
+use std::fmt;
+use std::hash::{Hash, Hasher};
+use std::rc::Rc;
+
+use crate::core::error::{Error, Kind, Result};
+
+/// The longest canonical path, in UTF-8 bytes.
+pub const MAX_BYTES: usize = 1024;
+
+/// A canonical path. Invariants:
+///
+/// - it starts with `/`;
+/// - no segment is empty, `.` or `..`, and none but the root ends with `/`;
+/// - the first segment is neither `~` nor a Windows drive;
+/// - it holds no C0 control character and no backslash;
+/// - it is at most [`MAX_BYTES`] long.
+///
+/// Paths compare by bytes, which is also the order of every listing. A clone shares the text by
+/// reference count.
+#[derive(Clone)]
+pub struct VPath {
+    text: Rc<str>,
+    tail: Tail,
+}
+
+/// The last eight bytes of a text, or all of it if it is shorter. A path stores its own tail, so
+/// that a search for `*.ts` can skip a file without reading its text from elsewhere in memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Tail(u64);
+
+impl Tail {
+    /// The longest suffix that a tail can hold.
+    pub const BYTES: usize = 8;
+
+    /// The tail of `text`.
+    pub fn of(text: &str) -> Tail {
+        let bytes = text.as_bytes().iter().rev().take(Tail::BYTES).rev();
+        Tail(bytes.fold(0, |tail, byte| tail << 8 | u64::from(*byte)))
+    }
+
+    /// Mask for a suffix of `bytes` bytes.
+    pub fn mask(bytes: usize) -> u64 {
+        match bytes {
+            0..Tail::BYTES => (1 << (bytes * 8)) - 1,
+            _ => u64::MAX,
+        }
+    }
+
+    /// Whether the two tails are equal under `mask`. No path contains a zero byte, so a text that
+    /// is shorter than a suffix never matches it.
+    pub fn agrees(self, other: Tail, mask: u64) -> bool {
+        (self.0 ^ other.0) & mask == 0
+    }
+}
+
+impl VPath {
+    fn canonical(text: &str) -> VPath {
+        VPath {
+            text: Rc::from(text),
+            tail: Tail::of(text),
+        }
+    }
+
+    /// The root, `/`.
+    pub fn root() -> VPath {
+        VPath::canonical("/")
+    }
+
+    /// The last bytes of the text.
+    pub fn tail(&self) -> Tail {
+        self.tail
+    }
+
+    /// Parses a path from a caller; the root is allowed.
+    pub fn parse(text: &str) -> Result<VPath> {
+        let refuse = |why: &str| {
+            let shown: String = text
+                .chars()
+                .take(200)
+                .flat_map(char::escape_debug)
+                .collect();
+            Err(Error::new(
+                Kind::InvalidPath,
+                format!("Invalid path '{shown}': {why}"),
+            ))
+        };
+        if text.len() > MAX_BYTES * 4 {
+            return refuse("it is longer than 1024 bytes");
+        }
+        if let Some(bad) = text.bytes().find(|b| *b < 0x20 || *b == b'\\') {
+            return refuse(if bad == b'\\' {
+                "backslashes are not allowed; separate segments with '/'"
+            } else {
+                "control characters are not allowed"
+            });
+        }
+        if is_canonical(text.as_bytes()) {
+            return match first_segment_fault(text) {
+                Some(why) => refuse(why),
+                None if text.len() > MAX_BYTES => refuse("it is longer than 1024 bytes"),
+                None => Ok(VPath::canonical(text)),
+            };
+        }
+        let mut canonical = String::with_capacity(text.len() + 1);
+        for segment in text.split('/') {
+            match segment {
+                "" | "." => {}
+                ".." => return refuse("'..' segments are not allowed"),
+                _ => {
+                    canonical.push('/');
+                    canonical.push_str(segment);
+                }
+            }
+        }
+        if let Some(why) = first_segment_fault(&canonical) {
+            return refuse(why);
+        }
+        if canonical.len() > MAX_BYTES {
+            return refuse("it is longer than 1024 bytes");
+        }
+        if canonical.is_empty() {
+            return Ok(VPath::root());
+        }
+        Ok(VPath::canonical(&canonical))
+    }
+
+    /// Parses the path of a file: like [`VPath::parse`], but refuses the root and an empty text.
+    pub fn parse_file(text: &str) -> Result<VPath> {
+        let path = VPath::parse(text)?;
+        if path.is_root() {
+            return Err(Error::new(
+                Kind::InvalidPath,
+                format!(
+                    "Invalid path '{text}': a file path is needed, not the root or an empty text"
+                ),
+            ));
+        }
+        Ok(path)
+    }
+
+    /// Parses a key that a storage reported. A key that is not canonical has no path; listings skip
+    /// it.
+    pub fn from_stored(key: &str) -> Option<VPath> {
+        let path = VPath::parse(key).ok()?;
+        (path.as_str() == key).then_some(path)
+    }
+
+    /// The text, starting with `/`.
+    pub fn as_str(&self) -> &str {
+        &self.text
+    }
+
+    /// Whether this is `/`.
+    pub fn is_root(&self) -> bool {
+        self.text.len() == 1
+    }
+
+    /// The last segment; empty for the root.
+    pub fn name(&self) -> &str {
+        self.text.rsplit('/').next().unwrap_or_default()
+    }
+
+    /// The parent directory; the root is its own parent.
+    pub fn parent(&self) -> VPath {
+        match self.text.rfind('/') {
+            Some(0) | None => VPath::root(),
+            Some(at) => VPath::canonical(self.text.get(..at).unwrap_or("/")),
+        }
+    }
+
+    /// The segments, from the root down.
+    pub fn segments(&self) -> impl Iterator<Item = &str> {
+        self.text.split('/').filter(|segment| !segment.is_empty())
+    }
+
+    /// The prefix of every path below this one: `/a/`, or `/` for the root.
+    pub fn dir_prefix(&self) -> String {
+        if self.is_root() {
+            String::from("/")
+        } else {
+            format!("{}/", self.text)
+        }
+    }
+
+    /// Whether it is `dir` itself or lies below it. Compares whole segments: `/ab` is not under
+    /// `/a`.
+    pub fn is_under(&self, dir: &VPath) -> bool {
+        match self.text.strip_prefix(dir.as_str()) {
+            Some(rest) => dir.is_root() || rest.is_empty() || rest.starts_with('/'),
+            None => false,
+        }
+    }
+
+    /// The rest after `dir`, without a leading `/`: `b/c` for `/a/b/c` in `/a`, empty for `dir`
+    /// itself.
+    pub fn relative_to(&self, dir: &VPath) -> Option<&str> {
+        if !self.is_under(dir) {
+            return None;
+        }
+        let rest = self.text.get(dir.text.len()..)?;
+        Some(rest.strip_prefix('/').unwrap_or(rest))
+    }
+
+    /// The path of `relative` below this one. Fails if the result is not a canonical path.
+    pub fn join(&self, relative: &str) -> Result<VPath> {
+        if relative.is_empty() {
+            return Ok(self.clone());
+        }
+        VPath::parse(&format!("{}{relative}", self.dir_prefix()))
+    }
+
+    /// The same path with the prefix `from` replaced by `to`. `None` if it is not under `from`, or
+    /// if the result would be too long.
+    pub fn rebase(&self, from: &VPath, to: &VPath) -> Option<VPath> {
+        to.join(self.relative_to(from)?).ok()
+    }
+}
+
+/// Fast check that the text is already canonical: no empty, `.` or `..` segment, no trailing `/`.
+fn is_canonical(text: &[u8]) -> bool {
+    if text == b"/" {
+        return true;
+    }
+    let Some(rest) = text.strip_prefix(b"/") else {
+        return false;
+    };
+    rest.split(|byte| *byte == b'/')
+        .all(|segment| !matches!(segment, b"" | b"." | b".."))
+}
+
+fn first_segment_fault(canonical: &str) -> Option<&'static str> {
+    let first = canonical.trim_start_matches('/').split('/').next()?;
+    if first == "~" {
+        return Some("'~' is not expanded; write a path from the root '/'");
+    }
+    match first.as_bytes() {
+        [letter, b':', ..] if letter.is_ascii_alphabetic() => {
+            Some("Windows drives are not allowed; write a path from the root '/'")
+        }
+        _ => None,
+    }
+}
+
+impl PartialEq for VPath {
+    fn eq(&self, other: &VPath) -> bool {
+        self.tail == other.tail && self.text == other.text
+    }
+}
+
+impl Eq for VPath {}
+
+impl PartialOrd for VPath {
+    fn partial_cmp(&self, other: &VPath) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for VPath {
+    fn cmp(&self, other: &VPath) -> Ordering {
+        self.text.cmp(&other.text)
+    }
+}
+
+/// Hashes like its text, so that a map can be queried with a `str`.
+impl Hash for VPath {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.text.hash(state);
+    }
+}
+
+impl fmt::Display for VPath {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+impl fmt::Debug for VPath {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:?}", &self.text)
+    }
+}
+
+impl AsRef<str> for VPath {
+    fn as_ref(&self) -> &str {
+        &self.text
+    }
+}
+
+/// Orders like its text, so that a map can be queried and ranged over with a `str`.
+impl std::borrow::Borrow<str> for VPath {
+    fn borrow(&self) -> &str {
+        &self.text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn spellings_of_one_path_are_one_path() {
+        for (given, canonical) in [
+            ("notes.txt", "/notes.txt"),
+            ("//a/./b/", "/a/b"),
+            ("/a/b", "/a/b"),
+            ("", "/"),
+            (".", "/"),
+            ("/", "/"),
+            ("///", "/"),
+            ("~backup", "/~backup"),
+            ("a..b", "/a..b"),
+            ("/x/~", "/x/~"),
+            ("__proto__", "/__proto__"),
+            ("/日本/語", "/日本/語"),
+            ("/x/c:", "/x/c:"),
+        ] {
+            assert_eq!(VPath::parse(given).expect(given).as_str(), canonical);
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_a_path_is_refused() {
+        let long = format!("/{}", "x".repeat(1024));
+        for bad in [
+            "..",
+            "/../etc",
+            "a/../b",
+            "/a/..",
+            "~",
+            "~/x",
+            "/~",
+            "//~/x",
+            "a\0b",
+            "a\nb",
+            "a\\b",
+            "C:",
+            "C:/x",
+            "/c:/x",
+            "c:x",
+            long.as_str(),
+        ] {
+            let error = VPath::parse(bad).expect_err(bad);
+            assert_eq!(error.kind(), Kind::InvalidPath, "{bad:?}");
+        }
+        assert!(VPath::parse(&format!("/{}", "x".repeat(1023))).is_ok());
+        for bad in ["", "/", ".", "//"] {
+            assert!(VPath::parse_file(bad).is_err(), "{bad:?}");
+        }
+    }
+
+    #[test]
+    fn prefixes_are_whole_segments() {
+        let path = VPath::parse("/abc/d").expect("a path");
+        let under = |dir: &str| path.is_under(&VPath::parse(dir).expect("a path"));
+        assert!(under("/") && under("/abc") && under("/abc/d"));
+        assert!(!under("/ab") && !under("/abc/d/e"));
+        let root = VPath::root();
+        assert_eq!(path.relative_to(&root), Some("abc/d"));
+        assert_eq!(path.parent().as_str(), "/abc");
+        assert_eq!(path.parent().parent().as_str(), "/");
+        let moved = path.rebase(&VPath::parse("/abc").expect("a path"), &root);
+        assert_eq!(moved.expect("rebased").as_str(), "/d");
+        assert_eq!(root.relative_to(&root), Some(""));
+    }
+
+    #[test]
+    fn a_tail_tells_how_a_path_ends() {
+        for (path, end) in [
+            ("/a/b.ts", ".ts"),
+            ("/a/b.ts", ""),
+            ("/a/b.ts", "/a/b.ts"),
+            ("/a/b.tsx", ".ts"),
+            ("/ts", "s/ts"),
+            ("/dir/longer.json", "ger.json"),
+            ("/dir/longer.json", "gar.json"),
+            ("/é.ts", "é.ts"),
+        ] {
+            let told = VPath::parse(path).expect("a path").tail();
+            let agrees = told.agrees(Tail::of(end), Tail::mask(end.len()));
+            assert_eq!(agrees, path.ends_with(end), "{path} {end}");
+        }
+    }
+
+    #[test]
+    fn stored_keys_that_no_path_can_name_are_passed_over() {
+        assert!(VPath::from_stored("/a/b").is_some());
+        for key in ["a", "/a//b", "/a/", "/a/../b", "/a\\b"] {
+            assert!(VPath::from_stored(key).is_none(), "{key}");
+        }
+    }
+}

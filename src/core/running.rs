@@ -1,0 +1,162 @@
+//! Tracks which calls are running and which were ended by a trap. A trap runs no destructors:
+//! anything the call had borrowed, locked or queued for would stay taken forever. So borrows and
+//! locks record when and by which call they were taken ([`cell`](crate::core::cell),
+//! [`lock`](crate::core::lock)), and ask here whether that call can still release them.
+
+use std::cell::Cell;
+
+use crate::core::time::Time;
+
+/// Maximum depth of tracked nested calls: a callback provided by the caller may call in again.
+const NESTED: usize = 32;
+
+thread_local! {
+    static TRAPS: Cell<u32> = const { Cell::new(0) };
+    static LAST: Cell<u32> = const { Cell::new(0) };
+    /// The calls on the stack, outermost first, each with an address in its frame.
+    static STACK: [Cell<Running>; NESTED] = const { [const { Cell::new(Running::NONE) }; NESTED] };
+    static DEPTH: Cell<usize> = const { Cell::new(0) };
+    /// Calls that a trap ended while any lock was held.
+    static LOST: Cell<Vec<u32>> = const { Cell::new(Vec::new()) };
+    static HELD: Cell<usize> = const { Cell::new(0) };
+}
+
+/// A call: its number and its deadline.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Call {
+    /// The call's number.
+    pub number: u32,
+    /// When its caller stops waiting.
+    pub deadline: Option<Time>,
+}
+
+/// A call on the stack, with an address in its frame.
+#[derive(Clone, Copy)]
+struct Running {
+    call: Call,
+    address: usize,
+}
+
+impl Call {
+    const NONE: Call = Call {
+        number: 0,
+        deadline: None,
+    };
+
+    /// A new call, without a deadline.
+    pub fn new() -> Call {
+        Call {
+            number: number(),
+            deadline: None,
+        }
+    }
+}
+
+impl Default for Call {
+    fn default() -> Call {
+        Call::new()
+    }
+}
+
+impl Running {
+    const NONE: Running = Running {
+        call: Call::NONE,
+        address: 0,
+    };
+}
+
+/// A number for a new call.
+fn number() -> u32 {
+    let number = LAST.get().checked_add(1).unwrap_or(1);
+    LAST.set(number);
+    number
+}
+
+/// Runs a part of a call: borrows and locks taken in `run` belong to `call`.
+pub fn within<T>(call: Call, run: impl FnOnce() -> T) -> T {
+    let marker = 0u8;
+    let depth = DEPTH.get();
+    STACK.with(|stack| {
+        if let Some(place) = stack.get(depth) {
+            place.set(Running {
+                call,
+                address: (&raw const marker).addr(),
+            });
+        }
+    });
+    DEPTH.set(depth + 1);
+    let answer = run();
+    DEPTH.set(depth);
+    answer
+}
+
+fn top() -> Call {
+    let top = DEPTH.get().checked_sub(1);
+    STACK.with(|stack| {
+        let place = top.and_then(|top| stack.get(top));
+        place.map_or(Call::NONE, |place| place.get().call)
+    })
+}
+
+/// The number of the current call; 0 if there is none.
+pub fn current() -> u32 {
+    top().number
+}
+
+/// The deadline of the current call.
+pub fn deadline() -> Option<Time> {
+    top().deadline
+}
+
+/// How many traps have ended calls so far.
+pub fn traps() -> u32 {
+    TRAPS.get()
+}
+
+/// Whether a trap has ended that call.
+pub fn is_lost(call: u32) -> bool {
+    let lost = LOST.take();
+    let is = lost.contains(&call);
+    LOST.set(lost);
+    is
+}
+
+/// Records a trap that ended all calls with frames below address `below`; the stack grows
+/// downwards. If `all` is true, nothing is left on the stack and every borrow is released.
+pub fn trapped(below: usize, all: bool) {
+    if all {
+        TRAPS.set(TRAPS.get().wrapping_add(1));
+    }
+    let mut depth = DEPTH.get();
+    while depth > 0 {
+        let place = STACK.with(|stack| stack.get(depth - 1).map(Cell::get));
+        match place {
+            Some(running) if running.address >= below && !all => break,
+            Some(running) => lose(running.call.number),
+            None => {}
+        }
+        depth -= 1;
+    }
+    DEPTH.set(depth);
+}
+
+fn lose(call: u32) {
+    if HELD.get() == 0 {
+        return;
+    }
+    let mut lost = LOST.take();
+    if lost.try_reserve(1).is_ok() {
+        lost.push(call);
+    }
+    LOST.set(lost);
+}
+
+/// Records that a lock was taken.
+pub fn holds() {
+    HELD.set(HELD.get().saturating_add(1));
+}
+
+/// Records that a lock was released.
+pub fn gives_back() {
+    HELD.set(HELD.get().saturating_sub(1));
+}

@@ -1,0 +1,67 @@
+//! Conversion of stored files to result types.
+
+use crate::core::error::Error;
+use crate::core::file::{self, Format, Mime, Texture};
+use crate::core::path::VPath;
+use crate::protocol::{EntryInfo, FileInfo, RawFile};
+use crate::storage::{File, Meta};
+
+/// The type and texture of a stored file: from its metadata, or else detected from name and bytes.
+pub(super) fn kind_of(path: &VPath, file: &File) -> (Mime, Texture) {
+    match (&file.meta.mime, file.meta.texture) {
+        (Some(mime), Some(texture)) => (mime.clone(), texture),
+        (mime, _) => file::classify(path, &file.body, mime.as_ref()),
+    }
+}
+
+/// A stored file in the form that `readRaw` returns.
+pub fn raw(path: &VPath, file: File) -> RawFile {
+    let (mime, texture) = kind_of(path, &file);
+    let is_text = match texture {
+        Texture::Binary => false,
+        Texture::Ascii => true,
+        // Bytes that are not valid UTF-8 are returned as bytes, whatever their type says.
+        Texture::Text => std::str::from_utf8(&file.body).is_ok(),
+    };
+    RawFile {
+        body: file.body,
+        is_text,
+        mime,
+        format: if is_text {
+            file.meta.format
+        } else {
+            Format::V2
+        },
+        created: file.meta.created,
+        modified: Some(file.meta.modified),
+    }
+}
+
+pub(super) fn info(path: VPath, meta: &Meta) -> FileInfo {
+    FileInfo {
+        path,
+        entry: EntryInfo::File {
+            size: Some(meta.size),
+            modified: Some(meta.modified),
+        },
+    }
+}
+
+pub(super) fn half_deleted(path: &VPath, gone: &[VPath], error: &Error) -> Error {
+    const SHOWN: usize = 20;
+    let mut names: Vec<&str> = gone.iter().take(SHOWN).map(VPath::as_str).collect();
+    let more = gone.len().saturating_sub(SHOWN);
+    let tail = format!("and {more} more");
+    if more > 0 {
+        names.push(&tail);
+    }
+    Error::at(
+        error.kind(),
+        "Error: '",
+        path,
+        format!(
+            "' was deleted only in part. Removed: {}. The rest is still there: {error}",
+            names.join(", ")
+        ),
+    )
+}

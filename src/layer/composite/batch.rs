@@ -1,0 +1,109 @@
+//! Uploads and downloads over several backends: one batch per backend, all in parallel, with the
+//! results in the order of the arguments.
+
+use bytes::Bytes;
+use futures_util::future::join_all;
+
+use super::{Composite, Mount};
+use crate::core::error::{Error, Result};
+use crate::core::path::VPath;
+
+/// The items for one backend, and the indices of their results.
+struct Batch<'a, T> {
+    mount: &'a Mount,
+    places: Vec<usize>,
+    items: Vec<T>,
+}
+
+impl Composite {
+    /// Groups items by backend. Items without a target already have an error.
+    fn batches<T, A>(
+        &self,
+        items: impl ExactSizeIterator<Item = (Result<(usize, VPath)>, T)>,
+        make: impl Fn(VPath, T) -> A,
+    ) -> (Vec<Option<Error>>, Vec<Batch<'_, A>>) {
+        let mut refused: Vec<Option<Error>> = Vec::with_capacity(items.len());
+        let mut by_owner: Vec<Option<Batch<'_, A>>> = self.all().map(|_| None).collect();
+        for (at, (place, item)) in items.enumerate() {
+            match place {
+                Err(error) => refused.push(Some(error)),
+                Ok((owner, inner)) => {
+                    refused.push(None);
+                    let (Some(slot), Some(mount)) =
+                        (by_owner.get_mut(owner), self.all().nth(owner))
+                    else {
+                        continue;
+                    };
+                    let batch = slot.get_or_insert_with(|| Batch {
+                        mount,
+                        places: Vec::new(),
+                        items: Vec::new(),
+                    });
+                    batch.places.push(at);
+                    batch.items.push(make(inner, item));
+                }
+            }
+        }
+        (refused, by_owner.into_iter().flatten().collect())
+    }
+
+    /// The backend that a file's path belongs to, by its index in `all()`, and the path within it.
+    fn numbered(&self, path: &VPath) -> Result<(usize, VPath)> {
+        let place = self.file_place(path)?;
+        let owner = self
+            .all()
+            .position(|mount| std::ptr::eq(mount, place.mount))
+            .ok_or_else(|| Error::internal("A mount got lost"))?;
+        Ok((owner, place.inner))
+    }
+
+    pub(super) async fn upload_all(&self, files: Vec<(VPath, Bytes)>) -> Vec<Result<()>> {
+        let items = files.into_iter().map(|(path, body)| {
+            let place = self.numbered(&path).map_err(|e| e.during("upload"));
+            (place, body)
+        });
+        let (refused, batches) = self.batches(items, |path, body| (path, body));
+        let answers = join_all(batches.into_iter().map(|batch| async move {
+            let answers = batch.mount.backend.upload(batch.items).await;
+            (batch.mount, batch.places, answers)
+        }));
+        in_order(refused, answers.await)
+    }
+
+    pub(super) async fn download_all(&self, paths: &[VPath]) -> Vec<Result<Bytes>> {
+        let items = paths.iter().map(|path| {
+            let place = match self.place(path) {
+                // As with any directory: there is no such file.
+                Ok(place) if place.inner.is_root() => Err(Error::not_found(path)),
+                _ => self.numbered(path),
+            };
+            (place.map_err(|e| e.during("download")), ())
+        });
+        let (refused, batches) = self.batches(items, |path, ()| path);
+        let answers = join_all(batches.into_iter().map(|batch| async move {
+            let answers = batch.mount.backend.download(&batch.items).await;
+            (batch.mount, batch.places, answers)
+        }));
+        in_order(refused, answers.await)
+    }
+}
+
+/// The results of one backend, and their indices in the whole batch.
+type Answered<'a, T> = (&'a Mount, Vec<usize>, Vec<Result<T>>);
+
+fn in_order<T>(refused: Vec<Option<Error>>, answers: Vec<Answered<'_, T>>) -> Vec<Result<T>> {
+    let mut out: Vec<Result<T>> = refused
+        .into_iter()
+        .map(|refused| {
+            Err(refused.unwrap_or_else(|| Error::internal("A backend answered too few files")))
+        })
+        .collect();
+    for (mount, places, answers) in answers {
+        for (at, answer) in places.into_iter().zip(answers) {
+            if let Some(slot) = out.get_mut(at) {
+                *slot = answer.map_err(|error| mount.error(error));
+            }
+        }
+    }
+    out
+}

@@ -1,0 +1,325 @@
+//! The composite: several backends as one tree. This file selects the backend for a path and
+//! rewrites paths on the way in and out. Searches over several backends are in `search`, deletes
+//! over several in `remove`, batches in `batch`. The composite knows nothing of storages or of
+//! policies.
+
+mod batch;
+mod remove;
+mod search;
+#[cfg(test)]
+pub(crate) mod tests;
+
+use std::rc::Rc;
+
+use bytes::Bytes;
+use futures_util::future::LocalBoxFuture;
+
+use crate::core::error::{Error, Kind, Result};
+use crate::core::future::Pending;
+use crate::core::order;
+use crate::core::path::VPath;
+use crate::protocol::{
+    Backend, Capability, Content, DeleteResult, Directories, Edit, EditResult, FileInfo,
+    FilesUpdate, GlobQuery, GlobResult, GrepQuery, GrepResult, Page, RawFile, Reach, ReadResult,
+    SharedBackend, Shell, WriteResult,
+};
+
+/// A backend and the prefix under which its files appear.
+struct Mount {
+    /// The mounted directory; the root for the default backend.
+    prefix: VPath,
+    backend: SharedBackend,
+}
+
+/// Several backends as one tree. Invariants:
+///
+/// - no two mounts have the same prefix, and none is the root;
+/// - `mounts` is sorted with the longest prefix first, so the first match is the right one;
+/// - files of a backend below the prefix of a deeper mount are never returned or changed, except by
+///   the delete of a directory above that mount.
+///   by the delete of a directory above that mount.
+pub struct Composite {
+    default: Mount,
+    mounts: Vec<Mount>,
+}
+
+/// The target of a path: a backend, and the path within it.
+struct Place<'a> {
+    mount: &'a Mount,
+    inner: VPath,
+}
+
+impl Mount {
+    fn is_default(&self) -> bool {
+        self.prefix.is_root()
+    }
+
+    /// The path within the backend.
+    fn inward(&self, path: &VPath) -> Result<VPath> {
+        if self.is_default() {
+            return Ok(path.clone());
+        }
+        path.rebase(&self.prefix, &VPath::root()).ok_or_else(|| {
+            Error::at(
+                Kind::InvalidPath,
+                "Invalid path '",
+                path,
+                format!(
+                    "': behind the mount '{}' it would begin with '~' or a drive",
+                    self.prefix.dir_prefix()
+                ),
+            )
+        })
+    }
+
+    /// A path of the backend as callers see it; `None` if it would be too long.
+    fn outward(&self, path: &VPath) -> Option<VPath> {
+        if self.is_default() {
+            return Some(path.clone());
+        }
+        path.rebase(&VPath::root(), &self.prefix)
+    }
+
+    /// An error of the backend with the path as callers see it.
+    fn error(&self, error: Error) -> Error {
+        error.map_path(|path| self.outward(path).unwrap_or_else(|| self.prefix.clone()))
+    }
+
+    fn update(&self, update: Option<FilesUpdate>) -> Option<FilesUpdate> {
+        let update = update?;
+        let outer = update
+            .into_iter()
+            .filter_map(|(path, file)| Some((self.outward(&path)?, file)));
+        Some(outer.collect())
+    }
+}
+
+impl Composite {
+    /// Mounts backends over a default one. Duplicate prefixes and the root are refused.
+    pub fn new(
+        default: SharedBackend,
+        mounts: impl IntoIterator<Item = (VPath, SharedBackend)>,
+    ) -> Result<Composite> {
+        let mut all: Vec<Mount> = Vec::new();
+        for (prefix, backend) in mounts {
+            if prefix.is_root() {
+                return Err(Error::new(
+                    Kind::InvalidArgument,
+                    "A backend cannot be mounted at '/': that is the default backend's place",
+                ));
+            }
+            if all.iter().any(|mount| mount.prefix == prefix) {
+                return Err(Error::new(
+                    Kind::InvalidArgument,
+                    format!("Two backends are mounted at '{}'", prefix.dir_prefix()),
+                ));
+            }
+            all.push(Mount { prefix, backend });
+        }
+        order::sort_by_key(&mut all, |mount| {
+            std::cmp::Reverse(mount.prefix.as_str().len())
+        });
+        Ok(Composite {
+            default: Mount {
+                prefix: VPath::root(),
+                backend: default,
+            },
+            mounts: all,
+        })
+    }
+
+    fn owner(&self, path: &VPath) -> &Mount {
+        self.mounts
+            .iter()
+            .find(|mount| path.is_under(&mount.prefix))
+            .unwrap_or(&self.default)
+    }
+
+    fn place(&self, path: &VPath) -> Result<Place<'_>> {
+        let mount = self.owner(path);
+        let inner = mount.inward(path)?;
+        Ok(Place { mount, inner })
+    }
+
+    /// The target of a file path; a mounted prefix itself is a directory.
+    fn file_place(&self, path: &VPath) -> Result<Place<'_>> {
+        let place = self.place(path)?;
+        if place.inner.is_root() && !path.is_root() {
+            return Err(Error::at(
+                Kind::IsDirectory,
+                "'",
+                path,
+                "' is a directory: a backend is mounted there. Name a file beneath it.",
+            ));
+        }
+        Ok(place)
+    }
+
+    /// The mounts strictly below a directory.
+    fn beneath<'a>(&'a self, path: &'a VPath) -> impl Iterator<Item = &'a Mount> {
+        self.mounts
+            .iter()
+            .filter(move |mount| mount.prefix != *path && mount.prefix.is_under(path))
+    }
+
+    fn all(&self) -> impl Iterator<Item = &Mount> {
+        std::iter::once(&self.default).chain(&self.mounts)
+    }
+
+    fn common_capability(&self) -> Capability {
+        fn weaker(a: Reach, b: Reach) -> Reach {
+            match (a, b) {
+                (Reach::Never, _) | (_, Reach::Never) => Reach::Never,
+                (Reach::Instance, _) | (_, Reach::Instance) => Reach::Instance,
+                (Reach::Storage, Reach::Storage) => Reach::Storage,
+            }
+        }
+        let mut common = self.default.backend.capability();
+        for mount in &self.mounts {
+            // Destructured, so that a new field cannot be forgotten here.
+            let Capability {
+                create,
+                update,
+                ranged_reads,
+                native_search,
+                directories,
+                keeps_created,
+                keeps_mime,
+                keeps_format,
+                keeps_binary,
+                writable,
+                max_file_bytes,
+                files,
+                notes,
+            } = mount.backend.capability();
+            common.create = weaker(common.create, create);
+            common.update = weaker(common.update, update);
+            common.ranged_reads &= ranged_reads;
+            common.native_search &= native_search;
+            if directories == Directories::Real {
+                common.directories = Directories::Real;
+            }
+            common.keeps_created &= keeps_created;
+            common.keeps_mime &= keeps_mime;
+            common.keeps_format &= keeps_format;
+            common.keeps_binary &= keeps_binary;
+            common.writable |= writable;
+            common.max_file_bytes = match (common.max_file_bytes, max_file_bytes) {
+                (Some(a), Some(b)) => Some(a.min(b)),
+                (a, b) => a.or(b),
+            };
+            common.files = common.files.and(files);
+            let prefix = mount.prefix.dir_prefix();
+            common.notes.extend(
+                notes
+                    .iter()
+                    .map(|note| Rc::from(format!("{prefix}: {note}"))),
+            );
+        }
+        common
+    }
+}
+
+#[deny(clippy::missing_trait_methods)]
+impl Backend for Composite {
+    fn capability(&self) -> Capability {
+        self.common_capability()
+    }
+
+    fn ls<'a>(&'a self, path: &'a VPath) -> Pending<'a, Vec<FileInfo>> {
+        Box::pin(self.list_level(path))
+    }
+
+    fn read<'a>(&'a self, path: &'a VPath, page: Page) -> Pending<'a, ReadResult> {
+        Box::pin(async move {
+            let place = self.place(path)?;
+            if place.mount.is_default() {
+                return place.mount.backend.read(path, page).await;
+            }
+            if place.inner.is_root() {
+                return Err(Error::not_found(path).during("read"));
+            }
+            let answer = place.mount.backend.read(&place.inner, page).await;
+            answer.map_err(|error| place.mount.error(error))
+        })
+    }
+
+    fn read_raw<'a>(&'a self, path: &'a VPath) -> Pending<'a, RawFile> {
+        Box::pin(async move {
+            let place = self.place(path)?;
+            if place.inner.is_root() {
+                return Err(Error::not_found(path).during("readRaw"));
+            }
+            let answer = place.mount.backend.read_raw(&place.inner).await;
+            answer.map_err(|error| place.mount.error(error))
+        })
+    }
+
+    fn grep<'a>(&'a self, query: &'a GrepQuery) -> Pending<'a, GrepResult> {
+        Box::pin(self.grep_all(query))
+    }
+
+    fn glob<'a>(&'a self, query: &'a GlobQuery) -> Pending<'a, GlobResult> {
+        Box::pin(self.glob_all(query))
+    }
+
+    fn write<'a>(&'a self, path: &'a VPath, content: Content) -> Pending<'a, WriteResult> {
+        Box::pin(async move {
+            let place = self.file_place(path).map_err(|e| e.during("write"))?;
+            let answer = place.mount.backend.write(&place.inner, content).await;
+            match answer {
+                Ok(WriteResult { files_update }) => Ok(WriteResult {
+                    files_update: place.mount.update(files_update),
+                }),
+                Err(error) => Err(place.mount.error(error)),
+            }
+        })
+    }
+
+    fn edit<'a>(&'a self, path: &'a VPath, edit: &'a Edit) -> Pending<'a, EditResult> {
+        Box::pin(async move {
+            let place = self.place(path)?;
+            if place.inner.is_root() {
+                return Err(Error::nothing_there(path).during("edit"));
+            }
+            let answer = place.mount.backend.edit(&place.inner, edit).await;
+            match answer {
+                Ok(EditResult {
+                    occurrences,
+                    crlf,
+                    files_update,
+                }) => Ok(EditResult {
+                    occurrences,
+                    crlf,
+                    files_update: place.mount.update(files_update),
+                }),
+                Err(error) => Err(place.mount.error(error)),
+            }
+        })
+    }
+
+    fn delete<'a>(
+        &'a self,
+        path: &'a VPath,
+        unchanged: Option<&'a Bytes>,
+    ) -> Pending<'a, DeleteResult> {
+        Box::pin(async move {
+            match unchanged {
+                Some(body) => self.delete_unchanged(path, body).await,
+                None => self.delete_all(path).await,
+            }
+        })
+    }
+
+    fn upload<'a>(&'a self, files: Vec<(VPath, Bytes)>) -> LocalBoxFuture<'a, Vec<Result<()>>> {
+        Box::pin(self.upload_all(files))
+    }
+
+    fn download<'a>(&'a self, paths: &'a [VPath]) -> LocalBoxFuture<'a, Vec<Result<Bytes>>> {
+        Box::pin(self.download_all(paths))
+    }
+
+    fn shell(&self) -> Option<&dyn Shell> {
+        self.default.backend.shell()
+    }
+}

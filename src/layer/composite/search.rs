@@ -1,0 +1,295 @@
+//! Searches over several backends, with results as if all files were in one flat tree. A backend
+//! gets a narrowed pattern only if that certainly finds everything the outer pattern matches.
+//! Otherwise it returns all its files there, and their outer paths are filtered here.
+
+use futures_util::stream::{self, StreamExt};
+
+use super::{Composite, Mount};
+use crate::core::error::{Error, Kind, Result};
+use crate::core::order;
+use crate::core::path::VPath;
+use crate::env::clock;
+use crate::layer::winnow;
+use crate::protocol::{
+    EntryInfo, FileInfo, GlobQuery, GlobResult, GrepQuery, GrepResult, MAX_ANSWER_BYTES, Matches,
+    Row,
+};
+use crate::search::glob::{NameFilter, Pattern};
+use crate::search::grep::{Matcher, Patience};
+
+/// How many backends are searched in parallel.
+const PARALLEL: usize = 8;
+
+/// One backend's part of a search.
+struct Part<'a> {
+    mount: &'a Mount,
+    /// The directory to search, within the backend.
+    inner: VPath,
+}
+
+impl Composite {
+    /// The backends with files at or below `path`, the owner of `path` first.
+    fn parts<'a>(&'a self, path: &'a VPath) -> Result<Vec<Part<'a>>> {
+        let owner = self.owner(path);
+        let mut parts = vec![Part {
+            mount: owner,
+            inner: owner.inward(path)?,
+        }];
+        parts.extend(self.beneath(path).map(|mount| Part {
+            mount,
+            inner: VPath::root(),
+        }));
+        Ok(parts)
+    }
+
+    /// The outer path of a file in a mount, if it is visible.
+    fn visible(&self, mount: &Mount, inner: &VPath) -> Option<VPath> {
+        let outer = mount.outward(inner)?;
+        std::ptr::eq(self.owner(&outer), mount).then_some(outer)
+    }
+
+    pub(super) async fn list_level(&self, path: &VPath) -> Result<Vec<FileInfo>> {
+        let place = self.place(path).map_err(|e| e.during("ls"))?;
+        let listed = place.mount.backend.ls(&place.inner).await;
+        let listed = listed.map_err(|error| place.mount.error(error))?;
+        if self.mounts.is_empty() {
+            return Ok(listed);
+        }
+        let mut infos: Vec<FileInfo> = listed
+            .into_iter()
+            .filter_map(|info| {
+                Some(FileInfo {
+                    path: self.visible(place.mount, &info.path)?,
+                    entry: info.entry,
+                })
+            })
+            .collect();
+        for mount in self.beneath(path) {
+            let name = mount
+                .prefix
+                .relative_to(path)
+                .and_then(|rest| rest.split('/').next());
+            let Some(name) = name else { continue };
+            infos.push(FileInfo {
+                path: path.join(name)?,
+                entry: EntryInfo::Directory,
+            });
+        }
+        order::sort_by(&mut infos, FileInfo::listing_order);
+        infos.dedup_by(|a, b| a.path == b.path && a.is_dir() == b.is_dir());
+        Ok(infos)
+    }
+
+    pub(super) async fn glob_all(&self, query: &GlobQuery) -> Result<GlobResult> {
+        let pattern = Pattern::parse(query).map_err(|e| e.during("glob"))?;
+        let scope = pattern.scope();
+        let dir = crate::storage::literal_dir(scope);
+        // A relative pattern is valid unchanged for the owner of `path`.
+        let relative = scope.root == query.path && !may_be_anchored(&query.pattern);
+        let key = scope.key_prefix();
+        let mut asked = Vec::new();
+        let base = if relative { &query.path } else { &dir };
+        for (at, part) in self.parts(base)?.into_iter().enumerate() {
+            let prefix = part.mount.prefix.dir_prefix();
+            if at > 0 && !(prefix.starts_with(&key) || key.starts_with(&prefix)) {
+                continue;
+            }
+            let as_given = (relative && at == 0) || is_deep_name(&query.pattern);
+            let pattern = if as_given {
+                query.pattern.clone()
+            } else {
+                "**".into()
+            };
+            // An anchored pattern passed on unchanged would be relative to the mount's root.
+            asked.push((
+                part.mount,
+                GlobQuery {
+                    pattern,
+                    path: part.inner,
+                },
+            ));
+        }
+        let answers: Vec<(&Mount, Result<GlobResult>)> = stream::iter(asked)
+            .map(|(mount, query)| async move { (mount, mount.backend.glob(&query).await) })
+            .buffered(PARALLEL)
+            .collect()
+            .await;
+        let mut merged = GlobResult::default();
+        for (mount, answer) in answers {
+            let found = answer.map_err(|error| named(mount, error, "glob"))?;
+            merged.truncated |= found.truncated;
+            merged
+                .files
+                .extend(found.files.into_iter().filter_map(|info| {
+                    let path = self.visible(mount, &info.path)?;
+                    (!info.is_dir() && pattern.accepts(&path)).then_some(FileInfo {
+                        path,
+                        entry: info.entry,
+                    })
+                }));
+        }
+        order::sort_by(&mut merged.files, FileInfo::newest_first);
+        merged.files.dedup_by(|a, b| a.path == b.path);
+        Ok(merged)
+    }
+
+    pub(super) async fn grep_all(&self, query: &GrepQuery) -> Result<GrepResult> {
+        // Refused here, and not by the first backend that fails.
+        Matcher::new(query, Patience::until(None, clock::now)).map_err(|e| e.during("grep"))?;
+        let filter = match &query.glob {
+            Some(glob) => Some(NameFilter::parse(glob, &query.path).map_err(|e| e.during("grep"))?),
+            None => None,
+        };
+        let parts = self.parts(&query.path).map_err(|e| e.during("grep"))?;
+        let mut answers = stream::iter(parts.into_iter().enumerate())
+            .map(|(at, part)| {
+                let filter = filter.as_ref();
+                async move {
+                    (
+                        part.mount,
+                        self.grep_part(query, filter, at > 0, part).await,
+                    )
+                }
+            })
+            .buffered(PARALLEL);
+        let mut results = Vec::new();
+        let mut truncated = false;
+        let mut cost = 0usize;
+        while let Some((mount, answer)) = answers.next().await {
+            let found = answer.map_err(|error| named(mount, error, "grep"))?;
+            truncated |= found.truncated;
+            if found.matches.rows.is_empty() {
+                continue;
+            }
+            cost = cost.saturating_add(found.matches.cost());
+            results.push(found.matches);
+            // Does not wait for the remaining results: all together would be too large.
+            if cost >= MAX_ANSWER_BYTES {
+                truncated = true;
+                break;
+            }
+        }
+        let mut matches = merged(results);
+        truncated |= matches.cut;
+        if let Some(cap) = query.max_count
+            && matches.count() > cap
+        {
+            matches.keep_first(cap);
+            truncated = true;
+        }
+        Ok(GrepResult { matches, truncated })
+    }
+
+    async fn grep_part(
+        &self,
+        query: &GrepQuery,
+        filter: Option<&NameFilter>,
+        is_beneath: bool,
+        part: Part<'_>,
+    ) -> Result<GrepResult> {
+        let mount = part.mount;
+        // A filter is relative to `path`, or to the root: both differ inside a mount.
+        let means_the_same = query.glob.as_deref().is_none_or(|glob| {
+            !glob.contains('/')
+                || is_deep_name(glob)
+                || (!is_beneath && (mount.is_default() || !may_be_anchored(glob)))
+        });
+        let mut own = query.clone();
+        own.path = part.inner;
+        if !means_the_same {
+            own.glob = None;
+        }
+        let hides = !means_the_same
+            || self
+                .beneath(&mount.prefix)
+                .any(|deeper| deeper.prefix.is_under(&query.path));
+        let mut found = if hides {
+            let judge = async |paths: &[VPath]| {
+                Ok(paths
+                    .iter()
+                    .map(|inner| {
+                        self.visible(mount, inner).is_some_and(|outer| {
+                            means_the_same || filter.is_none_or(|filter| filter.accepts(&outer))
+                        })
+                    })
+                    .collect())
+            };
+            winnow::grep(&*mount.backend, &own, judge).await?
+        } else {
+            mount.backend.grep(&own).await?
+        };
+        if !mount.is_default() {
+            for path in &mut found.matches.paths {
+                *path = mount.outward(path).ok_or_else(|| {
+                    Error::new(
+                        Kind::InvalidPath,
+                        "A matching file's path is over 1024 bytes here; search below the mount",
+                    )
+                })?;
+            }
+        }
+        Ok(found)
+    }
+}
+
+/// Whether some alternative of the pattern may begin with `/` and be relative to the root. Braces
+/// can hide that, so any leading brace counts as such.
+fn may_be_anchored(pattern: &str) -> bool {
+    pattern.starts_with(['/', '\\', '{'])
+}
+
+/// `**/` followed by a pattern for one name: it matches the same files from any directory above.
+fn is_deep_name(pattern: &str) -> bool {
+    pattern
+        .strip_prefix("**/")
+        .is_some_and(|name| !name.is_empty() && !name.contains('/') && name != "." && name != "..")
+}
+
+/// The failure of one mount fails the search and names the mount. Errors about the query itself do
+/// not name one.
+fn named(mount: &Mount, error: Error, operation: &'static str) -> Error {
+    let error = mount.error(error);
+    if mount.is_default() || matches!(error.kind(), Kind::InvalidPattern | Kind::InvalidArgument) {
+        return error.during(operation);
+    }
+    let prefix = mount.prefix.dir_prefix();
+    let mut named = Error::new(
+        error.kind(),
+        format!("The mount '{prefix}' failed: {error}"),
+    );
+    if let Some(wait) = error.wait() {
+        named = named.retry_after(wait);
+    }
+    if let Some(cause) = error.cause() {
+        named = named.caused_by(cause.clone());
+    }
+    named.during(operation)
+}
+
+/// Merges the matches of several searches in order of path. Each file is in only one of them.
+fn merged(mut results: Vec<Matches>) -> Matches {
+    match results.len() {
+        0 => return Matches::default(),
+        1 => return results.pop().unwrap_or_default(),
+        _ => {}
+    }
+    let mut groups: Vec<(&VPath, &Matches, &[Row])> = Vec::new();
+    for matches in &results {
+        for rows in matches.rows.chunk_by(|a, b| a.file == b.file) {
+            let file = rows.first().map_or(0, |row| row.file as usize);
+            if let Some(path) = matches.paths.get(file) {
+                groups.push((path, matches, rows));
+            }
+        }
+    }
+    order::sort_by(&mut groups, |a, b| a.0.cmp(b.0));
+    let mut out = Matches::default();
+    for (path, matches, rows) in groups {
+        if out.is_full() {
+            out.cut = true;
+            break;
+        }
+        out.append_file(path.clone(), matches, rows);
+    }
+    out
+}

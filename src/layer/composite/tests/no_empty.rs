@@ -1,0 +1,85 @@
+//! A composite that fits the conformance suite.
+
+use super::*;
+use crate::core::future::Pending;
+
+/// A composite lists its mounts as directories even if they are empty, a flat tree does not. To
+/// compare the two, this wrapper removes directories without files.
+pub(super) struct NoEmptyDirectories(pub(super) SharedBackend);
+
+#[deny(clippy::missing_trait_methods)]
+impl Backend for NoEmptyDirectories {
+    fn capability(&self) -> Capability {
+        self.0.capability()
+    }
+    fn ls<'a>(&'a self, path: &'a VPath) -> Pending<'a, Vec<FileInfo>> {
+        Box::pin(async move {
+            let mut kept = Vec::new();
+            for info in self.0.ls(path).await? {
+                let beneath = GlobQuery {
+                    pattern: "**".into(),
+                    path: info.path.clone(),
+                };
+                if !info.is_dir() || !self.0.glob(&beneath).await?.files.is_empty() {
+                    kept.push(info);
+                }
+            }
+            Ok(kept)
+        })
+    }
+    fn read<'a>(&'a self, path: &'a VPath, page: Page) -> Pending<'a, ReadResult> {
+        self.0.read(path, page)
+    }
+    fn read_raw<'a>(&'a self, path: &'a VPath) -> Pending<'a, RawFile> {
+        self.0.read_raw(path)
+    }
+    fn grep<'a>(&'a self, query: &'a GrepQuery) -> Pending<'a, GrepResult> {
+        self.0.grep(query)
+    }
+    fn glob<'a>(&'a self, query: &'a GlobQuery) -> Pending<'a, GlobResult> {
+        self.0.glob(query)
+    }
+    fn write<'a>(&'a self, path: &'a VPath, content: Content) -> Pending<'a, WriteResult> {
+        self.0.write(path, content)
+    }
+    fn edit<'a>(&'a self, path: &'a VPath, edit: &'a Edit) -> Pending<'a, EditResult> {
+        self.0.edit(path, edit)
+    }
+    fn delete<'a>(
+        &'a self,
+        path: &'a VPath,
+        unchanged: Option<&'a Bytes>,
+    ) -> Pending<'a, DeleteResult> {
+        self.0.delete(path, unchanged)
+    }
+    fn upload<'a>(&'a self, files: Vec<(VPath, Bytes)>) -> LocalBoxFuture<'a, Vec<Result<()>>> {
+        self.0.upload(files)
+    }
+    fn download<'a>(&'a self, paths: &'a [VPath]) -> LocalBoxFuture<'a, Vec<Result<Bytes>>> {
+        self.0.download(paths)
+    }
+    fn shell(&self) -> Option<&dyn Shell> {
+        self.0.shell()
+    }
+}
+
+/// A composite with mounts where the suite writes its files.
+pub(crate) fn mounted_where_the_suite_writes() -> SharedBackend {
+    let inner: SharedBackend =
+        Rc::new(Composite::new(memory(), [(path("/deep"), memory())]).expect("mounts"));
+    let mounts = ["/a", "/d", "/dir", "/src", "/src/lib", "/docs", "/v"]
+        .map(|prefix| (path(prefix), memory()))
+        .into_iter()
+        .chain([(path("/x"), inner)]);
+    let composite = Composite::new(memory(), mounts).expect("mounts");
+    Rc::new(NoEmptyDirectories(Rc::new(composite)))
+}
+
+#[test]
+fn the_conformance_suite_passes_through_mounts() {
+    let report = crate::conformance::run(async || Ok(mounted_where_the_suite_writes()))
+        .now_or_never()
+        .expect("memory answers at once");
+    assert!(report.failures.is_empty(), "{}", report.failures.join("\n"));
+    assert!(report.passed >= 20, "{report:?}");
+}

@@ -1,0 +1,8 @@
+//! Backends around backends: several as one tree, rules, a shell. A layer knows the protocol and
+//! nothing of what lies below it.
+
+pub mod composite;
+pub mod policy;
+mod winnow;
+#[cfg(target_arch = "wasm32")]
+pub mod with_shell;

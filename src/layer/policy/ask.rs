@@ -1,0 +1,314 @@
+//! Permission rules with mode `ask`: the host decides. A timeout and an error count as a refusal.
+//!
+//! A search asks once for the search root, and once for each file with a match that is guarded by
+//! another rule, because its lines would be returned. `ls` and `glob` return only names and ask
+//! only for the directory. A recursive delete asks once and names the guarded files below.
+
+use std::collections::HashMap;
+use std::rc::Rc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use futures_util::future::{Either, LocalBoxFuture, select};
+
+use super::forward::{fill, forward};
+use super::rules::{Beneath, Decision};
+use super::{Mode, Rules, Seams, Touch};
+use crate::core::error::{Error, Kind, Result};
+use crate::core::future::Pending;
+use crate::core::order;
+use crate::core::path::VPath;
+use crate::layer::winnow;
+use crate::protocol::{
+    Backend, Content, DeleteResult, Edit, EditResult, FileInfo, GlobQuery, GlobResult, GrepQuery,
+    GrepResult, Page, RawFile, ReadResult, SharedBackend, Shell, WriteResult,
+};
+
+/// Maximum number of characters of a preview.
+const SHOWN: usize = 2000;
+
+/// A request for approval.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Question {
+    /// The operation.
+    pub operation: &'static str,
+    /// Its path.
+    pub path: VPath,
+    /// The text that would be written, replaced or deleted, shortened; empty for a read.
+    pub preview: String,
+}
+
+/// Asks for approval; an error counts as a refusal.
+pub type OnAsk = Rc<dyn Fn(Question) -> LocalBoxFuture<'static, Result<bool>>>;
+
+/// The approval callback and its timeout.
+#[derive(Clone)]
+pub struct Asking {
+    /// The callback.
+    pub on_ask: OnAsk,
+    /// No answer within this time counts as a refusal.
+    pub timeout: Duration,
+}
+
+pub(super) struct Ask {
+    inner: SharedBackend,
+    raw: SharedBackend,
+    rules: Rules,
+    asking: Asking,
+    seams: Seams,
+}
+
+impl Ask {
+    pub(super) fn new(
+        inner: SharedBackend,
+        raw: SharedBackend,
+        rules: Rules,
+        asking: Asking,
+        seams: Seams,
+    ) -> Ask {
+        Ask {
+            inner,
+            raw,
+            rules,
+            asking,
+            seams,
+        }
+    }
+
+    async fn put(&self, question: Question) -> Result<()> {
+        let (operation, path) = (question.operation, question.path.clone());
+        let refuse = |why: &'static str| {
+            Error::at(
+                Kind::PermissionDenied,
+                format!("Error: permission denied for {operation} on "),
+                &path,
+                why,
+            )
+            .during(operation)
+        };
+        let asked = (self.asking.on_ask)(question);
+        match select(asked, (self.seams.sleep)(self.asking.timeout)).await {
+            Either::Left((Ok(true), _)) => Ok(()),
+            Either::Left((Ok(false), _)) => Err(refuse(": it was asked for and not allowed")),
+            Either::Left((Err(error), _)) => {
+                let refusal = refuse(": it had to be asked for, and asking failed");
+                Err(match error.cause() {
+                    Some(cause) => refusal.caused_by(cause.clone()),
+                    None => refusal,
+                })
+            }
+            Either::Right(_) => Err(refuse(": it was asked for, and nobody answered in time")),
+        }
+    }
+
+    fn asks(&self, touch: Touch, path: &VPath) -> Option<Decision> {
+        Some(self.rules.decide(touch, path)).filter(|decision| decision.mode == Mode::Ask)
+    }
+
+    async fn reading(&self, operation: &'static str, path: &VPath) -> Result<()> {
+        if self.asks(Touch::Read, path).is_none() {
+            return Ok(());
+        }
+        self.put(Question {
+            operation,
+            path: path.clone(),
+            preview: String::new(),
+        })
+        .await
+    }
+
+    async fn writing(
+        &self,
+        operation: &'static str,
+        path: &VPath,
+        preview: impl FnOnce() -> String,
+    ) -> Result<()> {
+        if self.asks(Touch::Write, path).is_none() {
+            return Ok(());
+        }
+        self.put(Question {
+            operation,
+            path: path.clone(),
+            preview: preview(),
+        })
+        .await
+    }
+
+    async fn editing(&self, path: &VPath, edit: &Edit) -> Result<()> {
+        let asks = [Touch::Write, Touch::Read]
+            .into_iter()
+            .any(|touch| self.asks(touch, path).is_some());
+        if !asks {
+            return Ok(());
+        }
+        self.put(Question {
+            operation: "edit",
+            path: path.clone(),
+            preview: format!("- {}\n+ {}", shortened(&edit.old), shortened(&edit.new)),
+        })
+        .await
+    }
+
+    async fn deleting(&self, path: &VPath) -> Result<()> {
+        let mut guarded: Vec<VPath> = Vec::new();
+        if self.asks(Touch::Write, path).is_some() {
+            guarded.push(path.clone());
+        }
+        // If everything below is denied, no file below can need approval.
+        if self.rules.beneath(Touch::Write, path) != Beneath::Closed {
+            for info in winnow::files_beneath(&*self.raw, path).await? {
+                if self.asks(Touch::Write, &info.path).is_some() {
+                    guarded.push(info.path);
+                }
+            }
+        }
+        if guarded.is_empty() {
+            return Ok(());
+        }
+        order::sort(&mut guarded);
+        let mut preview = String::new();
+        for (at, gone) in guarded.iter().enumerate() {
+            if preview.len() > SHOWN {
+                preview.push_str(&format!("and {} more", guarded.len() - at));
+                break;
+            }
+            preview.push_str(gone.as_str());
+            preview.push('\n');
+        }
+        self.put(Question {
+            operation: "delete",
+            path: path.clone(),
+            preview,
+        })
+        .await
+    }
+
+    async fn searching(&self, query: &GrepQuery) -> Result<GrepResult> {
+        self.reading("grep", &query.path).await?;
+        let granted = self.asks(Touch::Read, &query.path);
+        let mut answers: HashMap<VPath, bool> = HashMap::new();
+        let judge = async |paths: &[VPath]| {
+            let mut verdict = Vec::with_capacity(paths.len());
+            for path in paths {
+                let asks = self.asks(Touch::Read, path);
+                if asks.is_none() || asks == granted {
+                    verdict.push(true);
+                    continue;
+                }
+                let known = answers.get(path).copied();
+                let allowed = match known {
+                    Some(allowed) => allowed,
+                    None => self.reading("grep", path).await.is_ok(),
+                };
+                answers.insert(path.clone(), allowed);
+                verdict.push(allowed);
+            }
+            Ok(verdict)
+        };
+        winnow::grep(&*self.inner, query, judge).await
+    }
+}
+
+fn shortened(text: &[u8]) -> String {
+    let text = String::from_utf8_lossy(text);
+    if text.chars().nth(SHOWN).is_none() {
+        return text.into_owned();
+    }
+    text.chars().take(SHOWN).chain(['…']).collect()
+}
+
+#[deny(clippy::missing_trait_methods)]
+impl Backend for Ask {
+    forward!(capability);
+
+    fn ls<'a>(&'a self, path: &'a VPath) -> Pending<'a, Vec<FileInfo>> {
+        Box::pin(async move {
+            self.reading("ls", path).await?;
+            self.inner.ls(path).await
+        })
+    }
+
+    fn read<'a>(&'a self, path: &'a VPath, page: Page) -> Pending<'a, ReadResult> {
+        Box::pin(async move {
+            self.reading("read", path).await?;
+            self.inner.read(path, page).await
+        })
+    }
+
+    fn read_raw<'a>(&'a self, path: &'a VPath) -> Pending<'a, RawFile> {
+        Box::pin(async move {
+            self.reading("readRaw", path).await?;
+            self.inner.read_raw(path).await
+        })
+    }
+
+    fn grep<'a>(&'a self, query: &'a GrepQuery) -> Pending<'a, GrepResult> {
+        Box::pin(self.searching(query))
+    }
+
+    fn glob<'a>(&'a self, query: &'a GlobQuery) -> Pending<'a, GlobResult> {
+        Box::pin(async move {
+            self.reading("glob", &query.path).await?;
+            self.inner.glob(query).await
+        })
+    }
+
+    fn write<'a>(&'a self, path: &'a VPath, content: Content) -> Pending<'a, WriteResult> {
+        Box::pin(async move {
+            let asked = self.writing("write", path, || shortened(content.bytes()));
+            asked.await?;
+            self.inner.write(path, content).await
+        })
+    }
+
+    fn edit<'a>(&'a self, path: &'a VPath, edit: &'a Edit) -> Pending<'a, EditResult> {
+        Box::pin(async move {
+            self.editing(path, edit).await?;
+            self.inner.edit(path, edit).await
+        })
+    }
+
+    fn delete<'a>(
+        &'a self,
+        path: &'a VPath,
+        unchanged: Option<&'a Bytes>,
+    ) -> Pending<'a, DeleteResult> {
+        Box::pin(async move {
+            self.deleting(path).await?;
+            self.inner.delete(path, unchanged).await
+        })
+    }
+
+    fn upload<'a>(&'a self, files: Vec<(VPath, Bytes)>) -> LocalBoxFuture<'a, Vec<Result<()>>> {
+        Box::pin(async move {
+            let (mut refused, mut allowed) = (Vec::new(), Vec::new());
+            for (path, body) in files {
+                let asked = self.writing("upload", &path, || shortened(&body)).await;
+                if asked.is_ok() {
+                    allowed.push((path, body));
+                }
+                refused.push(asked.err());
+            }
+            fill(refused, self.inner.upload(allowed).await)
+        })
+    }
+
+    fn download<'a>(&'a self, paths: &'a [VPath]) -> LocalBoxFuture<'a, Vec<Result<Bytes>>> {
+        Box::pin(async move {
+            let (mut refused, mut allowed) = (Vec::new(), Vec::new());
+            for path in paths {
+                let asked = self.reading("download", path).await;
+                if asked.is_ok() {
+                    allowed.push(path.clone());
+                }
+                refused.push(asked.err());
+            }
+            fill(refused, self.inner.download(&allowed).await)
+        })
+    }
+
+    // A rule with `ask` implies path rules, and those refuse a shell already.
+    fn shell(&self) -> Option<&dyn Shell> {
+        self.inner.shell()
+    }
+}

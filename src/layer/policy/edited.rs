@@ -1,0 +1,55 @@
+//! Computes the result of an edit in advance, for rules that need it before it is written.
+
+use bytes::Bytes;
+
+use crate::core::error::{Error, Kind, Result};
+use crate::core::path::VPath;
+use crate::protocol::{Backend, Edit};
+use crate::search::replace;
+
+/// A file before and after an edit that is not written yet.
+pub(super) struct Edited {
+    pub(super) before: Bytes,
+    pub(super) after: Bytes,
+    pub(super) occurrences: usize,
+    pub(super) crlf: bool,
+}
+
+/// Reads the file and computes the edit, or fails as the backend would.
+pub(super) async fn work_out(raw: &dyn Backend, path: &VPath, edit: &Edit) -> Result<Edited> {
+    let file = raw.read_raw(path).await.map_err(|error| {
+        if error.kind() == Kind::NotFound {
+            return Error::nothing_there(path);
+        }
+        error
+    })?;
+    if edit.whole {
+        if file.body != edit.old {
+            return Err(Error::conflict(path));
+        }
+        return Ok(Edited {
+            before: file.body,
+            after: edit.new.clone(),
+            occurrences: 1,
+            crlf: false,
+        });
+    }
+    if !file.is_text {
+        return Err(Error::at(
+            Kind::InvalidArgument,
+            "Error: File '",
+            path,
+            "' is binary and cannot be edited as text; upload new bytes instead",
+        ));
+    }
+    let made = replace::replace(&file.body, &edit.old, &edit.new, edit.replace_all);
+    let (after, outcome) = made.map_err(|refusal| {
+        replace::sentence(&refusal, path, &String::from_utf8_lossy(&edit.old))
+    })?;
+    Ok(Edited {
+        before: file.body,
+        after,
+        occurrences: outcome.occurrences,
+        crlf: outcome.crlf,
+    })
+}

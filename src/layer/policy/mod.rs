@@ -1,0 +1,241 @@
+//! Rules around a backend. Each concern is one wrapper in its own file, and [`stack`] applies them
+//! in this order:
+//!
+//! ```text
+//! audit ─► hooks ─► readOnly ─► denyPrefixes ─► permissions ─► ask ─► rateLimit ─► inspect ─► quota ─► inner
+//! ```
+//!
+//! Paths are canonical before any of this: a [`VPath`] has one spelling. The audit record is
+//! written on the way back, so it includes refusals. Every wrapper implements every method, and
+//! `missing_trait_methods` is denied, so that a new operation cannot bypass a rule.
+//!
+//! If a rule must inspect stored files (does a delete reach a denied file? how large is a file
+//! now?), it calls the backend below all rules: such calls do not count as operations and are not
+//! filtered by other rules.
+
+mod ask;
+mod audit;
+mod deny;
+mod edited;
+mod forward;
+mod hooks;
+mod inspect;
+mod permissions;
+mod quota;
+mod rate_limit;
+mod read_only;
+mod rules;
+mod usage;
+
+#[cfg(test)]
+mod tests;
+
+use std::rc::Rc;
+use std::time::Duration;
+
+use futures_util::future::LocalBoxFuture;
+
+pub use ask::{Asking, OnAsk, Question};
+pub use audit::{OnAudit, Record};
+pub use hooks::{After, Before, Call, Hooks};
+pub use inspect::{Inspected, OnInspect, Verdict};
+pub use quota::{Limits, OneAtATime};
+pub use rate_limit::{Covers, Rate, Rates};
+pub use rules::{Decision, Mode, Rule, Rules, Touch};
+
+use crate::core::error::{Error, Kind, Result};
+use crate::core::future::Pending;
+use crate::core::order;
+use crate::core::path::VPath;
+use crate::core::time::Time;
+use crate::env::{clock, timer};
+use crate::protocol::{ExecuteOptions, ExecuteResult, SharedBackend, Shell};
+
+/// The clock and the timer: the host's, or replaced by a test.
+#[derive(Clone)]
+pub struct Seams {
+    /// The current time.
+    pub now: Rc<dyn Fn() -> Time>,
+    /// Resolves after the given time.
+    pub sleep: Rc<dyn Fn(Duration) -> LocalBoxFuture<'static, ()>>,
+}
+
+impl Default for Seams {
+    fn default() -> Seams {
+        Seams {
+            now: Rc::new(clock::now),
+            sleep: Rc::new(timer::sleep),
+        }
+    }
+}
+
+/// Any combination of rules. An absent rule adds no wrapper and has no cost.
+#[derive(Clone, Default)]
+pub struct Policy {
+    /// Refuses every change.
+    pub read_only: bool,
+    /// Refuses changes at and below these directories.
+    pub deny_prefixes: Vec<VPath>,
+    /// Which paths may be read and written.
+    pub permissions: Option<Rules>,
+    /// The approval callback for rules with mode `ask`.
+    pub ask: Option<Asking>,
+    /// Rate limits; clones of a policy share their counters.
+    pub rates: Rates,
+    /// Inspects content before it is written.
+    pub inspect: Option<OnInspect>,
+    /// The storage quota.
+    pub quota: Option<Limits>,
+    /// For policies around several views of the same files: serializes their changes, so that each
+    /// check includes what earlier changes stored.
+    pub one_at_a_time: Option<OneAtATime>,
+    /// Called after every operation.
+    pub audit: Option<OnAudit>,
+    /// Host callbacks around every operation.
+    pub hooks: Hooks,
+    /// Allows a shell, although a shell bypasses all rules about files. The operator's decision.
+    pub allow_execute: bool,
+    /// Clock and timer, replaceable by tests.
+    pub seams: Seams,
+}
+
+/// Wraps a backend in a policy.
+pub fn stack(inner: SharedBackend, policy: Policy) -> Result<SharedBackend> {
+    // Destructured, so that a new rule cannot be forgotten here.
+    let Policy {
+        read_only,
+        mut deny_prefixes,
+        permissions,
+        ask,
+        rates,
+        inspect,
+        quota,
+        one_at_a_time,
+        audit,
+        hooks,
+        allow_execute,
+        seams,
+    } = policy;
+    let raw = inner.clone();
+    let mut top = inner;
+    if let Some(limits) = quota {
+        top = Rc::new(quota::Quota::new(top, limits, one_at_a_time, allow_execute));
+    }
+    if let Some(on_inspect) = inspect {
+        top = Rc::new(inspect::Inspect::new(
+            top,
+            raw.clone(),
+            on_inspect,
+            allow_execute,
+        ));
+    }
+    if !rates.is_empty() {
+        top = Rc::new(rate_limit::RateLimit::new(top, rates, seams.clone()));
+    }
+    if let Some(rules) = permissions {
+        if rules.asks() {
+            let Some(asking) = ask else {
+                return Err(Error::new(
+                    Kind::InvalidArgument,
+                    "A permission has the mode \"ask\", but there is no onAsk to be asked",
+                ));
+            };
+            top = Rc::new(ask::Ask::new(
+                top,
+                raw.clone(),
+                rules.clone(),
+                asking,
+                seams.clone(),
+            ));
+        }
+        top = Rc::new(permissions::Permissions::new(
+            top,
+            raw.clone(),
+            rules,
+            allow_execute,
+        ));
+    }
+    if !deny_prefixes.is_empty() {
+        order::sort(&mut deny_prefixes);
+        deny_prefixes.dedup();
+        top = Rc::new(deny::Deny::new(top, raw, deny_prefixes, allow_execute));
+    }
+    if read_only {
+        top = Rc::new(read_only::ReadOnly::new(top, allow_execute));
+    }
+    if !hooks.is_empty() {
+        top = Rc::new(hooks::Hooked::new(top, hooks, seams.clone()));
+    }
+    if let Some(on_audit) = audit {
+        top = Rc::new(audit::Audit::new(top, on_audit, seams));
+    }
+    Ok(top)
+}
+
+/// The error of a rule. It does not depend on whether the file exists.
+fn denied(touch: Touch, path: &VPath) -> Error {
+    Error::at(
+        Kind::PermissionDenied,
+        match touch {
+            Touch::Read => "Error: permission denied for read on ",
+            Touch::Write => "Error: permission denied for write on ",
+        },
+        path,
+        "",
+    )
+}
+
+/// The error of a delete because of something below, which is not named: it may be hidden.
+fn denied_beneath(path: &VPath) -> Error {
+    Error::at(
+        Kind::PermissionDenied,
+        "Error: permission denied for delete on ",
+        path,
+        ": a rule protects something beneath it. Delete the files that may be deleted one by one.",
+    )
+}
+
+/// A shell that refuses every command, because commands would bypass the rules about files. It
+/// exists so that the error can give the reason.
+struct NoShell {
+    id: Rc<str>,
+    rule: &'static str,
+}
+
+impl NoShell {
+    /// The refusing shell in place of the backend's shell; `None` if there is no shell, or the
+    /// operator allows it.
+    fn guard(inner: &SharedBackend, rule: &'static str, allow_execute: bool) -> Option<NoShell> {
+        let shell = inner.shell().filter(|_| !allow_execute)?;
+        Some(NoShell {
+            id: shell.id(),
+            rule,
+        })
+    }
+
+    /// The shell that a wrapper exposes.
+    fn shown<'a>(guard: &'a Option<NoShell>, inner: &'a SharedBackend) -> Option<&'a dyn Shell> {
+        match guard {
+            Some(refusing) => Some(refusing),
+            None => inner.shell(),
+        }
+    }
+}
+
+impl Shell for NoShell {
+    fn id(&self) -> Rc<str> {
+        self.id.clone()
+    }
+
+    fn execute<'a>(&'a self, _: &'a str, _: ExecuteOptions) -> Pending<'a, ExecuteResult> {
+        let refusal = Error::new(
+            Kind::PermissionDenied,
+            format!(
+                "execute is refused under a policy with {}: a shell ignores it. \
+                 An operator who accepts that sets allowExecute: true.",
+                self.rule
+            ),
+        );
+        Box::pin(std::future::ready(Err(refusal.during("execute"))))
+    }
+}

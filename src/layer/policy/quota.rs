@@ -1,0 +1,275 @@
+//! `quota`: limits on bytes and files, and on the size of one file. Files that already exist count
+//! too; they are counted once, before the first change. Changes that bypass this wrapper are not
+//! noticed until the usage is counted again.
+
+use std::cell::Cell;
+use std::collections::HashSet;
+use std::rc::Rc;
+
+use bytes::Bytes;
+use futures_util::future::LocalBoxFuture;
+
+use super::NoShell;
+use super::edited::work_out;
+use super::forward::forward;
+use super::usage::{Ledger, Reservation};
+use crate::core::error::{Error, Kind, Result};
+use crate::core::file;
+use crate::core::future::Pending;
+use crate::core::lock::{Mutex, OwnedMutexGuard};
+use crate::core::path::VPath;
+use crate::core::queue::Queue;
+use crate::protocol::{
+    Backend, Capability, Content, DeleteResult, Edit, EditResult, ExecuteOptions, ExecuteResult,
+    FileSet, SharedBackend, Shell, WriteResult,
+};
+
+/// The limits of a quota.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Limits {
+    /// Total size of all files in bytes.
+    pub max_bytes: Option<u64>,
+    /// Number of files.
+    pub max_files: Option<u64>,
+    /// Size of one file in bytes.
+    pub max_file_bytes: Option<u64>,
+}
+
+/// Serializes changes across all quotas that share a clone of it.
+#[derive(Clone, Default)]
+pub struct OneAtATime(Rc<Mutex<()>>);
+
+impl OneAtATime {
+    async fn turn(of: Option<&OneAtATime>) -> Option<OwnedMutexGuard<()>> {
+        match of {
+            Some(this) => Some(this.0.clone().lock_owned().await),
+            None => None,
+        }
+    }
+}
+
+pub(super) struct Quota {
+    inner: SharedBackend,
+    limits: Limits,
+    ledger: Ledger,
+    queue: Queue,
+    one_at_a_time: Option<OneAtATime>,
+    /// For files that differ from caller to caller: the ledger holds the usage of one caller.
+    by_caller: OneAtATime,
+    /// The file set that the ledger holds.
+    counted: Cell<FileSet>,
+    no_shell: Option<NoShell>,
+}
+
+impl Quota {
+    pub(super) fn new(
+        inner: SharedBackend,
+        limits: Limits,
+        one_at_a_time: Option<OneAtATime>,
+        allow_execute: bool,
+    ) -> Quota {
+        let no_shell = NoShell::guard(&inner, "a quota", allow_execute);
+        Quota {
+            inner,
+            limits,
+            ledger: Ledger::default(),
+            queue: Queue::default(),
+            one_at_a_time,
+            by_caller: OneAtATime::default(),
+            counted: Cell::new(FileSet::Same),
+            no_shell,
+        }
+    }
+
+    /// Takes the lock that a change needs, and resets the ledger if it holds the files of another
+    /// caller.
+    async fn turn(&self) -> Option<OwnedMutexGuard<()>> {
+        let differ = self.inner.capability().files != FileSet::Same;
+        let by_caller = differ.then_some(&self.by_caller);
+        let turn = OneAtATime::turn(self.one_at_a_time.as_ref().or(by_caller)).await;
+        if differ {
+            let now = self.inner.capability().files;
+            if self.counted.replace(now) != now || now == FileSet::Unknown {
+                self.ledger.forget();
+            }
+        }
+        turn
+    }
+
+    async fn room(&self, path: &VPath, size: usize) -> Result<Reservation<'_>> {
+        self.ledger.count(&*self.inner).await?;
+        self.ledger.reserve(&self.limits, path, size as u64)
+    }
+
+    async fn written(&self, path: &VPath, content: Content) -> Result<WriteResult> {
+        let size = match &content {
+            Content::Text(text) => file::decode_content(path, text.clone())?.len(),
+            Content::Raw(bytes) | Content::New(bytes) => bytes.len(),
+        };
+        let _alone = self.turn().await;
+        let _turn = self.queue.turn(path).await;
+        let room = self.room(path, size).await?;
+        let answer = self.inner.write(path, content).await;
+        room.settle(path, &answer);
+        answer
+    }
+
+    async fn edited(&self, path: &VPath, edit: &Edit) -> Result<EditResult> {
+        let _alone = self.turn().await;
+        let _turn = self.queue.turn(path).await;
+        let size = work_out(&*self.inner, path, edit).await?.after.len();
+        let room = self.room(path, size).await?;
+        let answer = self.inner.edit(path, edit).await;
+        room.settle(path, &answer);
+        answer
+    }
+
+    async fn deleted(&self, path: &VPath, unchanged: Option<&Bytes>) -> Result<DeleteResult> {
+        let _alone = self.turn().await;
+        let _turn = self.queue.turn(path).await;
+        let watch = Unsure(Some(&self.ledger));
+        let answer = self.inner.delete(path, unchanged).await;
+        match &answer {
+            Ok(_) => {
+                watch.known();
+                self.ledger.removed(path);
+            }
+            Err(error) if matches!(error.kind(), Kind::NotFound | Kind::Conflict) => watch.known(),
+            Err(_) => drop(watch),
+        }
+        answer
+    }
+
+    /// Uploads in rounds without duplicate paths, so that each upload has its own reservation.
+    async fn uploaded(&self, files: Vec<(VPath, Bytes)>) -> Vec<Result<()>> {
+        let _alone = self.turn().await;
+        let mut answers: Vec<Result<()>> = files
+            .iter()
+            .map(|_| Err(Error::internal("A backend answered too few files")))
+            .collect();
+        let mut waiting: Vec<(usize, (VPath, Bytes))> = files.into_iter().enumerate().collect();
+        while !waiting.is_empty() {
+            let mut seen = HashSet::new();
+            let (round, later): (Vec<_>, Vec<_>) = waiting
+                .into_iter()
+                .partition(|(_, (path, _))| seen.insert(path.clone()));
+            waiting = later;
+            let _turns = self
+                .queue
+                .turns(round.iter().map(|(_, (path, _))| path))
+                .await;
+            let mut rooms = Vec::new();
+            let mut batch = Vec::new();
+            for (at, (path, body)) in round {
+                match self.room(&path, body.len()).await {
+                    Ok(room) => {
+                        rooms.push((at, path.clone(), room));
+                        batch.push((path, body));
+                    }
+                    Err(error) => {
+                        if let Some(slot) = answers.get_mut(at) {
+                            *slot = Err(error.during("upload"));
+                        }
+                    }
+                }
+            }
+            let mut stored = self.inner.upload(batch).await.into_iter();
+            for (at, path, room) in rooms {
+                let answer = stored
+                    .next()
+                    .unwrap_or_else(|| Err(Error::internal("A backend answered too few files")));
+                room.settle(&path, &answer);
+                if let Some(slot) = answers.get_mut(at) {
+                    *slot = answer;
+                }
+            }
+        }
+        answers
+    }
+}
+
+/// Resets the ledger on drop, unless the outcome is known.
+struct Unsure<'a>(Option<&'a Ledger>);
+
+impl Unsure<'_> {
+    fn known(mut self) {
+        self.0 = None;
+    }
+}
+
+impl Drop for Unsure<'_> {
+    fn drop(&mut self) {
+        if let Some(ledger) = self.0 {
+            ledger.forget();
+        }
+    }
+}
+
+#[deny(clippy::missing_trait_methods)]
+impl Backend for Quota {
+    forward!(ls, read, read_raw, grep, glob, download);
+
+    fn capability(&self) -> Capability {
+        let inner = self.inner.capability();
+        let limits = [
+            inner.max_file_bytes,
+            self.limits.max_file_bytes,
+            self.limits.max_bytes,
+        ];
+        Capability {
+            max_file_bytes: limits.into_iter().flatten().min(),
+            ..inner
+        }
+    }
+
+    fn write<'a>(&'a self, path: &'a VPath, content: Content) -> Pending<'a, WriteResult> {
+        Box::pin(async move {
+            let answer = self.written(path, content).await;
+            answer.map_err(|e| e.during("write"))
+        })
+    }
+
+    fn edit<'a>(&'a self, path: &'a VPath, edit: &'a Edit) -> Pending<'a, EditResult> {
+        Box::pin(async move { self.edited(path, edit).await.map_err(|e| e.during("edit")) })
+    }
+
+    fn delete<'a>(
+        &'a self,
+        path: &'a VPath,
+        unchanged: Option<&'a Bytes>,
+    ) -> Pending<'a, DeleteResult> {
+        Box::pin(self.deleted(path, unchanged))
+    }
+
+    fn upload<'a>(&'a self, files: Vec<(VPath, Bytes)>) -> LocalBoxFuture<'a, Vec<Result<()>>> {
+        Box::pin(self.uploaded(files))
+    }
+
+    fn shell(&self) -> Option<&dyn Shell> {
+        match &self.no_shell {
+            Some(refusing) => Some(refusing),
+            None => self.inner.shell().map(|_| self as &dyn Shell),
+        }
+    }
+}
+
+impl Shell for Quota {
+    fn id(&self) -> Rc<str> {
+        self.inner.shell().map_or_else(|| Rc::from(""), Shell::id)
+    }
+
+    fn execute<'a>(
+        &'a self,
+        command: &'a str,
+        options: ExecuteOptions,
+    ) -> Pending<'a, ExecuteResult> {
+        Box::pin(async move {
+            // A command may write anything.
+            let _unsure = Unsure(Some(&self.ledger));
+            match self.inner.shell() {
+                Some(shell) => shell.execute(command, options).await,
+                None => Err(crate::protocol::unsupported("execute")),
+            }
+        })
+    }
+}

@@ -1,0 +1,323 @@
+//! Evaluates permission rules: for a path, and for everything below a directory. Pure;
+//! `permissions` and `ask` apply the decisions.
+//!
+//! The first rule that names the operation and matches the path wins. `/a/**` matches `/a` as well
+//! as everything below, as in `deepagents`. A pattern that `deepagents` would interpret differently
+//! is refused when the rule is created, because a rule that silently matches nothing protects
+//! nothing.
+//!
+//! If a pattern is ambiguous, a restricting rule matches more and an allowing rule matches less, as
+//! in `deepagents`: `/**/x` does not allow `/x`, and `/[ab]/**` allows files below `/a`, but not
+//! `/a` itself.
+
+use std::rc::Rc;
+
+use crate::core::error::{Error, Kind, Result};
+use crate::core::path::VPath;
+use crate::search::glob::PathGlob;
+
+/// How an operation uses a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Touch {
+    /// Reveals its content or existence.
+    Read,
+    /// Changes, creates or removes it.
+    Write,
+}
+
+/// The effect of a rule on the paths it matches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mode {
+    /// Allow the operation.
+    Allow,
+    /// Refuse the operation.
+    Deny,
+    /// Ask the approval callback.
+    Ask,
+}
+
+/// One rule.
+#[derive(Clone)]
+pub struct Rule {
+    touches: Vec<Touch>,
+    mode: Mode,
+    patterns: Vec<RulePattern>,
+}
+
+/// One pattern of a rule.
+#[derive(Clone)]
+struct RulePattern {
+    glob: Rc<PathGlob>,
+    /// For a pattern that ends with `/**`: the part before it, which also matches.
+    stem: Option<Stem>,
+    /// A directory that contains every match, or is the match.
+    anchor: VPath,
+    /// Whether a match of the stem implies that everything below it matches.
+    whole: bool,
+}
+
+#[derive(Clone)]
+enum Stem {
+    Root,
+    Glob(Rc<PathGlob>),
+}
+
+impl Stem {
+    fn accepts(&self, path: &VPath) -> bool {
+        match self {
+            Stem::Root => path.is_root(),
+            Stem::Glob(glob) => glob.accepts(path),
+        }
+    }
+}
+
+impl RulePattern {
+    fn parse(pattern: &str, mode: Mode) -> Result<RulePattern> {
+        if let Some(why) = unsound(pattern) {
+            return Err(Error::new(
+                Kind::InvalidPattern,
+                format!("Invalid permission pattern '{pattern}': {why}"),
+            ));
+        }
+        let narrow = mode == Mode::Allow;
+        let glob = Rc::new(match pattern.strip_prefix("/**/") {
+            Some(rest) if narrow => PathGlob::parse(&format!("/*/**/{rest}"))?,
+            _ => PathGlob::parse(pattern)?,
+        });
+        let rooted = pattern.strip_prefix('/').unwrap_or(pattern);
+        let stem_of = |text: &str| -> Result<Stem> {
+            if text.is_empty() || text == "/" {
+                return Ok(Stem::Root);
+            }
+            Ok(Stem::Glob(Rc::new(PathGlob::parse(text)?)))
+        };
+        let mut stem = rooted;
+        let mut ends_deep = false;
+        while let Some(before) = strip_deep(stem) {
+            stem = before;
+            ends_deep = true;
+        }
+        let inner_deep = pattern.contains("/**,") || pattern.contains("/**}");
+        let (stem, whole) = if ends_deep && narrow && stem.contains(WILD) {
+            (None, false)
+        } else if ends_deep {
+            (Some(stem_of(stem)?), true)
+        } else if inner_deep && !narrow {
+            // A suffix within braces. The stem includes the other alternatives too, which is
+            // correct, because the pattern matches them anyway.
+            let cut = pattern.replace("/**,", ",").replace("/**}", "}");
+            (Some(stem_of(&cut)?), false)
+        } else {
+            (None, false)
+        };
+        let literal: Vec<&str> = pattern
+            .split('/')
+            .filter(|segment| !segment.is_empty() && *segment != ".")
+            .take_while(|segment| !segment.contains(WILD))
+            .collect();
+        // The last literal segment may be a file name; a higher anchor is correct as well.
+        let anchor = VPath::parse(&format!("/{}", literal.join("/")))?;
+        Ok(RulePattern {
+            glob,
+            stem,
+            anchor,
+            whole,
+        })
+    }
+
+    fn accepts(&self, path: &VPath) -> bool {
+        path.is_under(&self.anchor)
+            && (self.glob.accepts(path)
+                || self.stem.as_ref().is_some_and(|stem| stem.accepts(path)))
+    }
+
+    /// Whether it may match something below `dir`; in doubt, true.
+    fn reaches_beneath(&self, dir: &VPath) -> bool {
+        self.anchor.is_under(dir) || dir.is_under(&self.anchor)
+    }
+
+    /// Whether it certainly matches everything below `dir`.
+    fn covers(&self, dir: &VPath) -> bool {
+        let Some(stem) = self.stem.as_ref().filter(|_| self.whole) else {
+            return false;
+        };
+        let mut at = dir.clone();
+        loop {
+            if stem.accepts(&at) {
+                return true;
+            }
+            if at.is_root() {
+                return false;
+            }
+            at = at.parent();
+        }
+    }
+}
+
+/// Characters that make a segment a pattern.
+const WILD: [char; 5] = ['*', '?', '{', '[', '\\'];
+
+/// The pattern without a trailing `/**`.
+fn strip_deep(pattern: &str) -> Option<&str> {
+    if pattern == "**" {
+        return Some("");
+    }
+    pattern.strip_suffix("/**")
+}
+
+/// Why a pattern would not have the meaning that its author expects.
+fn unsound(pattern: &str) -> Option<&'static str> {
+    if pattern.starts_with('!') {
+        return Some("a leading '!' does not turn a rule round; write a rule with another mode");
+    }
+    let mut before = None;
+    let mut escaped = false;
+    for c in pattern.chars() {
+        if c == '(' && !escaped && matches!(before, Some('?' | '*' | '+' | '@' | '!')) {
+            return Some("extended patterns such as '+(a|b)' are not known; write '{a,b}'");
+        }
+        escaped = c == '\\' && !escaped;
+        before = Some(c);
+    }
+    if pattern.contains("[[:") {
+        return Some("named classes such as '[[:alpha:]]' are not known; write '[a-zA-Z]'");
+    }
+    if pattern.split('{').skip(1).any(|rest| {
+        rest.split('}')
+            .next()
+            .is_some_and(|body| body.contains("..") && !body.contains(','))
+    }) {
+        return Some("ranges such as '{1..3}' are not known; write '{1,2,3}'");
+    }
+    if pattern.len() > 1 && pattern.ends_with('/') {
+        return Some("it ends with '/' and so matches no file; end it with '/**'");
+    }
+    let segments = || pattern.split('/');
+    if segments().any(|segment| segment == "..") {
+        return Some("'..' segments are not allowed");
+    }
+    if segments().any(|segment| segment == "~") {
+        return Some("'~' is not expanded; write a path from the root '/'");
+    }
+    None
+}
+
+impl Rule {
+    /// A rule for some operations on the paths that match these patterns.
+    pub fn new<'a>(
+        touches: &[Touch],
+        mode: Mode,
+        patterns: impl IntoIterator<Item = &'a str>,
+    ) -> Result<Rule> {
+        let patterns = patterns
+            .into_iter()
+            .map(|pattern| RulePattern::parse(pattern, mode));
+        Ok(Rule {
+            touches: touches.to_vec(),
+            mode,
+            patterns: patterns.collect::<Result<_>>()?,
+        })
+    }
+
+    fn accepts(&self, path: &VPath) -> bool {
+        self.patterns.iter().any(|pattern| pattern.accepts(path))
+    }
+}
+
+/// The decision for a path, and the rule it comes from; `None` for the default.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Decision {
+    /// The effect.
+    pub mode: Mode,
+    /// The index of the rule.
+    pub rule: Option<usize>,
+}
+
+/// The decision for everything below a directory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Beneath {
+    /// Nothing is denied.
+    Open,
+    /// Everything is denied.
+    Closed,
+    /// It depends on the file.
+    Mixed,
+}
+
+/// An ordered list of rules.
+#[derive(Clone)]
+pub struct Rules {
+    rules: Rc<[Rule]>,
+    allow_by_default: bool,
+}
+
+impl Rules {
+    /// These rules in this order; paths without a match are allowed or denied.
+    pub fn new(rules: Vec<Rule>, allow_by_default: bool) -> Rules {
+        Rules {
+            rules: rules.into(),
+            allow_by_default,
+        }
+    }
+
+    /// Whether any rule has mode `ask`.
+    pub fn asks(&self) -> bool {
+        self.rules.iter().any(|rule| rule.mode == Mode::Ask)
+    }
+
+    fn default_mode(&self) -> Mode {
+        if self.allow_by_default {
+            Mode::Allow
+        } else {
+            Mode::Deny
+        }
+    }
+
+    /// The decision of the first matching rule.
+    pub fn decide(&self, touch: Touch, path: &VPath) -> Decision {
+        let found = self
+            .rules
+            .iter()
+            .position(|rule| rule.touches.contains(&touch) && rule.accepts(path));
+        Decision {
+            mode: found
+                .and_then(|at| self.rules.get(at))
+                .map_or(self.default_mode(), |rule| rule.mode),
+            rule: found,
+        }
+    }
+
+    /// Whether a path is denied.
+    pub(super) fn denies(&self, touch: Touch, path: &VPath) -> bool {
+        self.decide(touch, path).mode == Mode::Deny
+    }
+
+    /// What certainly holds for everything strictly below a directory.
+    pub(super) fn beneath(&self, touch: Touch, dir: &VPath) -> Beneath {
+        let (mut some_denied, mut some_allowed) = (false, false);
+        for rule in self.rules.iter() {
+            if !rule.touches.contains(&touch) {
+                continue;
+            }
+            let reaches = |pattern: &RulePattern| pattern.reaches_beneath(dir);
+            if !rule.patterns.iter().any(reaches) {
+                continue;
+            }
+            let denies = rule.mode == Mode::Deny;
+            if rule.patterns.iter().any(|pattern| pattern.covers(dir)) {
+                return match (denies, some_denied, some_allowed) {
+                    (true, _, false) => Beneath::Closed,
+                    (false, false, _) => Beneath::Open,
+                    _ => Beneath::Mixed,
+                };
+            }
+            some_denied |= denies;
+            some_allowed |= !denies;
+        }
+        match (self.allow_by_default, some_denied, some_allowed) {
+            (true, false, _) => Beneath::Open,
+            (false, _, false) => Beneath::Closed,
+            _ => Beneath::Mixed,
+        }
+    }
+}

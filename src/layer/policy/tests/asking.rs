@@ -1,0 +1,99 @@
+//! The approval callback: only `true` is an approval.
+
+use super::*;
+
+use crate::core::cell::RefCell;
+
+fn asking(rules: Vec<Rule>, inner: &SharedBackend, on_ask: OnAsk) -> SharedBackend {
+    let policy = Policy {
+        permissions: Some(Rules::new(rules, true)),
+        ask: Some(Asking {
+            on_ask,
+            timeout: Duration::from_secs(1),
+        }),
+        ..Policy::default()
+    };
+    stack(inner.clone(), policy).expect("a policy")
+}
+
+#[test]
+fn somebody_is_asked_and_only_a_yes_is_a_yes() {
+    let inner = with(&[("/p/a", "needle"), ("/p/b", "needle"), ("/q", "needle")]);
+    type Asked = (&'static str, String, String);
+    let asked: Rc<RefCell<Vec<Asked>>> = Rc::default();
+    let log = asked.clone();
+    let on_ask: OnAsk = Rc::new(move |question: Question| {
+        let yes = question.path.as_str() != "/p/b";
+        log.borrow_mut().push((
+            question.operation,
+            question.path.to_string(),
+            question.preview,
+        ));
+        Box::pin(async move { Ok(yes) })
+    });
+    let backend = asking(vec![rule(BOTH, Mode::Ask, &["/p/*"])], &inner, on_ask);
+    read(&backend, "/p/a").expect("allowed");
+    assert_eq!(code(read(&backend, "/p/b")), "permission_denied");
+    edit(&backend, "/p/a", "needle", "needles").expect("allowed");
+    assert_eq!(
+        code(now(backend.delete(&path("/p/b"), None))),
+        "permission_denied"
+    );
+    let found = grepped(&backend, &GrepQuery::literal("needle")).expect("found");
+    assert_eq!(found.0, ["/p/a", "/q"]);
+    now(backend.delete(&path("/p"), None)).expect("one question for all");
+    let asked = asked.borrow();
+    let said: Vec<String> = asked
+        .iter()
+        .map(|(op, at, preview)| format!("{op} {at} {preview}"))
+        .collect();
+    assert_eq!(
+        said,
+        [
+            "read /p/a ",
+            "read /p/b ",
+            "edit /p/a - needle\n+ needles",
+            "delete /p/b /p/b\n",
+            "grep /p/a ",
+            "grep /p/b ",
+            "delete /p /p/a\n/p/b\n"
+        ]
+    );
+}
+
+#[test]
+fn silence_and_a_throw_are_a_no() {
+    let inner = with(&[("/p", "x")]);
+    let rules = || vec![rule(BOTH, Mode::Ask, &["/p"])];
+    let silent = asking(
+        rules(),
+        &inner,
+        Rc::new(|_| Box::pin(std::future::pending())),
+    );
+    let page = Page::default();
+    let place = path("/p");
+    let mut call = silent.read(&place, page);
+    let error = loop {
+        if let Some(answer) = (&mut call).now_or_never() {
+            break answer.expect_err("nobody answered");
+        }
+    };
+    assert!(
+        error.to_string().contains("nobody answered in time"),
+        "{error}"
+    );
+    let throwing = asking(
+        rules(),
+        &inner,
+        Rc::new(|_| Box::pin(async { Err(Error::internal("thrown")) })),
+    );
+    assert_eq!(code(read(&throwing, "/p")), "permission_denied");
+    let missing = stack(
+        inner,
+        Policy {
+            permissions: Some(Rules::new(rules(), true)),
+            ..Policy::default()
+        },
+    );
+    assert_eq!(missing.err().map(|e| e.code()), Some("invalid_argument"));
+}

@@ -1,0 +1,226 @@
+//! The ledger of a quota: what is stored, and what is reserved by calls in progress. Space is
+//! reserved before a call and settled after it, so two concurrent calls can never both take the
+//! last of it. If an outcome is unknown, the ledger is reset and counted again when it is needed.
+
+use std::collections::BTreeMap;
+use std::ops::Bound;
+
+use super::quota::Limits;
+use crate::core::cell::RefCell;
+use crate::core::error::{Error, Kind, Result};
+use crate::core::lock::Mutex;
+use crate::core::path::VPath;
+use crate::layer::winnow;
+use crate::protocol::Backend;
+
+/// How often a count is restarted because files changed meanwhile.
+const RECOUNTS: usize = 32;
+
+pub(super) struct Ledger {
+    /// Counted again if a trap interrupted a mutation.
+    books: RefCell<Books>,
+    counting: Mutex<()>,
+}
+
+impl Default for Ledger {
+    fn default() -> Ledger {
+        Ledger {
+            books: RefCell::renewable(Books::default),
+            counting: Mutex::default(),
+        }
+    }
+}
+
+#[derive(Default)]
+struct Books {
+    counted: Option<Counted>,
+    reserved_bytes: u64,
+    reserved_files: u64,
+    /// Incremented by everything that may change what is stored.
+    changes: u64,
+}
+
+#[derive(Default)]
+struct Counted {
+    sizes: BTreeMap<VPath, u64>,
+    bytes: u64,
+}
+
+impl Counted {
+    fn set(&mut self, path: &VPath, size: u64) {
+        let before = self.sizes.insert(path.clone(), size).unwrap_or(0);
+        self.bytes = self.bytes.saturating_sub(before).saturating_add(size);
+    }
+}
+
+/// Space reserved for one file. If it is dropped without being settled, for example when its call
+/// is cancelled, the ledger is reset, because the state of the file is unknown.
+pub(super) struct Reservation<'a> {
+    ledger: &'a Ledger,
+    bytes: u64,
+    files: u64,
+    size: u64,
+    settled: bool,
+}
+
+impl Ledger {
+    /// Counts what is stored, unless that is known.
+    pub(super) async fn count(&self, raw: &dyn Backend) -> Result<()> {
+        if self.books.borrow().counted.is_some() {
+            return Ok(());
+        }
+        let _alone = self.counting.lock().await;
+        for _ in 0..RECOUNTS {
+            let changes = {
+                let books = self.books.borrow();
+                if books.counted.is_some() {
+                    return Ok(());
+                }
+                books.changes
+            };
+            let mut counted = Counted::default();
+            for info in winnow::files_beneath(raw, &VPath::root()).await? {
+                if let crate::protocol::EntryInfo::File { size, .. } = info.entry {
+                    counted.set(&info.path, size.unwrap_or(0));
+                }
+            }
+            let mut books = self.books.borrow_mut();
+            if books.changes == changes {
+                books.counted = Some(counted);
+                return Ok(());
+            }
+        }
+        Err(Error::new(
+            Kind::Unavailable,
+            "The quota could not be counted: files change faster than they can be counted",
+        ))
+    }
+
+    /// Reserves space for a file of that size at a path. The caller has counted, and holds the lock
+    /// of that path.
+    pub(super) fn reserve(
+        &self,
+        limits: &Limits,
+        path: &VPath,
+        size: u64,
+    ) -> Result<Reservation<'_>> {
+        let over = |what: String| {
+            Error::at(
+                Kind::QuotaExceeded,
+                "Cannot store '",
+                path,
+                format!("': {what}. Delete files, or ask the operator for more."),
+            )
+        };
+        if let Some(max) = limits.max_file_bytes
+            && size > max
+        {
+            return Err(Error::at(
+                Kind::QuotaExceeded,
+                "Cannot store '",
+                path,
+                format!("': it would be {size} bytes, over the limit of {max} for one file"),
+            ));
+        }
+        let mut books = self.books.borrow_mut();
+        let Some(counted) = &books.counted else {
+            return Err(Error::internal("A quota was used before it was counted"));
+        };
+        let before = counted.sizes.get(path).copied();
+        let bytes = size.saturating_sub(before.unwrap_or(0));
+        let files = u64::from(before.is_none());
+        let all_bytes = counted
+            .bytes
+            .saturating_add(books.reserved_bytes)
+            .saturating_add(bytes);
+        let all_files = (counted.sizes.len() as u64)
+            .saturating_add(books.reserved_files)
+            .saturating_add(files);
+        if let Some(max) = limits.max_bytes
+            && bytes > 0
+            && all_bytes > max
+        {
+            return Err(over(format!(
+                "all files together would be {all_bytes} bytes, over the quota of {max}"
+            )));
+        }
+        if let Some(max) = limits.max_files
+            && files > 0
+            && all_files > max
+        {
+            return Err(over(format!(
+                "there would be {all_files} files, over the quota of {max}"
+            )));
+        }
+        books.reserved_bytes = books.reserved_bytes.saturating_add(bytes);
+        books.reserved_files = books.reserved_files.saturating_add(files);
+        Ok(Reservation {
+            ledger: self,
+            bytes,
+            files,
+            size,
+            settled: false,
+        })
+    }
+
+    /// Records that a file, or a directory with everything below, was deleted.
+    pub(super) fn removed(&self, path: &VPath) {
+        let mut books = self.books.borrow_mut();
+        books.changes = books.changes.wrapping_add(1);
+        let Some(counted) = &mut books.counted else {
+            return;
+        };
+        let prefix = path.dir_prefix();
+        let from = (Bound::Included(prefix.as_str()), Bound::Unbounded);
+        let beneath = counted.sizes.range::<str, _>(from).next();
+        if beneath.is_some_and(|(first, _)| first.as_str().starts_with(&prefix)) {
+            // Others may have written there at the same time.
+            books.counted = None;
+        } else if let Some(size) = counted.sizes.remove(path) {
+            counted.bytes = counted.bytes.saturating_sub(size);
+        }
+    }
+
+    /// Resets the ledger: what is stored is unknown.
+    pub(super) fn forget(&self) {
+        let mut books = self.books.borrow_mut();
+        books.changes = books.changes.wrapping_add(1);
+        books.counted = None;
+    }
+}
+
+impl Reservation<'_> {
+    /// Settles the reservation, given the result of the write.
+    pub(super) fn settle<T>(mut self, path: &VPath, answer: &Result<T>) {
+        match answer {
+            Ok(_) => {
+                let mut books = self.ledger.books.borrow_mut();
+                books.changes = books.changes.wrapping_add(1);
+                if let Some(counted) = &mut books.counted {
+                    counted.set(path, self.size);
+                }
+                self.settled = true;
+            }
+            // The write may have happened despite these errors.
+            Err(error) => {
+                self.settled = !matches!(
+                    error.kind(),
+                    Kind::Unavailable | Kind::Timeout | Kind::Internal
+                );
+            }
+        }
+    }
+}
+
+impl Drop for Reservation<'_> {
+    fn drop(&mut self) {
+        {
+            let mut books = self.ledger.books.borrow_mut();
+            books.reserved_bytes = books.reserved_bytes.saturating_sub(self.bytes);
+            books.reserved_files = books.reserved_files.saturating_sub(self.files);
+        }
+        if !self.settled {
+            self.ledger.forget();
+        }
+    }
+}

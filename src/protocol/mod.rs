@@ -1,0 +1,239 @@
+//! The operations of an agent on its files: the [`Backend`] trait with its requests and results.
+//! Everything above a storage (composite, policies, tools, the JavaScript boundary) uses only this.
+//! Results are plain data; the boundary decides how they look in JavaScript.
+
+mod capability;
+mod listing;
+mod searching;
+
+use std::rc::Rc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use futures_util::future::LocalBoxFuture;
+
+use crate::core::error::{Error, Result};
+use crate::core::file::{Format, Mime};
+use crate::core::future::Pending;
+use crate::core::path::VPath;
+use crate::core::time::Time;
+
+pub use capability::{Capability, Directories, FileSet, Reach};
+pub use listing::{EntryInfo, FileInfo};
+pub use searching::{
+    GlobQuery, GlobResult, GrepQuery, GrepResult, MAX_ANSWER_BYTES, MatchLine, Matches, ROW_BYTES,
+    Row, RowKind, index,
+};
+
+/// Which lines `read` returns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Page {
+    /// Number of lines to skip.
+    pub offset: usize,
+    /// Maximum number of lines.
+    pub limit: usize,
+}
+
+impl Default for Page {
+    fn default() -> Page {
+        Page {
+            offset: 0,
+            limit: 500,
+        }
+    }
+}
+
+/// Where a page is in its file. Absent for empty content and past the end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Position {
+    /// Number of lines of the whole file; `None` if only a part of it was read.
+    pub total_lines: Option<usize>,
+    /// The first line of the page, from 1.
+    pub start_line: usize,
+    /// The last line of the page.
+    pub end_line: usize,
+    /// The offset of the next page; `None` at the end.
+    pub next_offset: Option<usize>,
+}
+
+/// The result of `read`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ReadResult {
+    /// The returned bytes: lines of text, or all of a binary file.
+    pub content: Bytes,
+    /// Whether `content` is text.
+    pub is_text: bool,
+    /// The file's type, if it is known.
+    pub mime: Option<Mime>,
+    /// Where a page of text is in its file.
+    pub position: Option<Position>,
+}
+
+/// A stored file as `readRaw`, `snapshot` and `filesUpdate` return it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RawFile {
+    /// All its bytes.
+    pub body: Bytes,
+    /// Whether it is returned as a string (or lines) instead of bytes.
+    pub is_text: bool,
+    /// Its type.
+    pub mime: Mime,
+    /// Which format of `FileData` it takes.
+    pub format: Format,
+    /// When it was created.
+    pub created: Option<Time>,
+    /// When it was last written.
+    pub modified: Option<Time>,
+}
+
+/// The content for `write`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Content {
+    /// A caller's string, in UTF-8. For a path of a binary type it is base64.
+    Text(Bytes),
+    /// Bytes to store as they are.
+    Raw(Bytes),
+    /// Bytes to store as they are, only if no file exists, even if `write` would overwrite.
+    New(Bytes),
+}
+
+impl Content {
+    /// The bytes as they were given.
+    pub fn bytes(&self) -> &Bytes {
+        match self {
+            Content::Text(bytes) | Content::Raw(bytes) | Content::New(bytes) => bytes,
+        }
+    }
+}
+
+/// Changes that the caller must apply to its own state: `None` is a deletion.
+pub type FilesUpdate = Vec<(VPath, Option<RawFile>)>;
+
+/// The result of `write`.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct WriteResult {
+    /// Only from a backend over state that the caller owns.
+    pub files_update: Option<FilesUpdate>,
+}
+
+/// The arguments of `edit`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Edit {
+    /// The text to find.
+    pub old: Bytes,
+    /// The text to put in its place.
+    pub new: Bytes,
+    /// Replace every occurrence; otherwise there must be exactly one.
+    pub replace_all: bool,
+    /// Whether `old` is the whole content of the file: a compare-and-swap that works for any file,
+    /// also for binary ones. `conflict` if the content differs.
+    pub whole: bool,
+}
+
+/// The result of `edit`.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct EditResult {
+    /// Number of replacements.
+    pub occurrences: usize,
+    /// Whether the text was found only after `\n` was replaced by the file's `\r\n`.
+    pub crlf: bool,
+    /// Only from a backend over state that the caller owns.
+    pub files_update: Option<FilesUpdate>,
+}
+
+/// The result of `delete`.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct DeleteResult {
+    /// Only from a backend over state that the caller owns.
+    pub files_update: Option<FilesUpdate>,
+}
+
+/// The result of `execute`.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ExecuteResult {
+    /// Standard output and error, as one text.
+    pub output: String,
+    /// The exit code; `None` if it is unknown.
+    pub exit_code: Option<i32>,
+    /// Whether output was truncated.
+    pub truncated: bool,
+}
+
+/// Options of a command.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ExecuteOptions {
+    /// Kill the command after this time; the backend's own limit if absent.
+    pub timeout: Option<Duration>,
+}
+
+/// A backend that can run commands.
+pub trait Shell {
+    /// Identifies the machine or folder.
+    fn id(&self) -> Rc<str>;
+
+    /// Runs a command until it exits.
+    fn execute<'a>(
+        &'a self,
+        command: &'a str,
+        options: ExecuteOptions,
+    ) -> Pending<'a, ExecuteResult>;
+}
+
+/// File operations for an agent. `docs/protocol.md` describes what each operation means.
+///
+/// Changes are atomic: after an `Err` the old content is unchanged, unless the error says
+/// otherwise. Dropping the future cancels a call.
+pub trait Backend {
+    /// What it guarantees.
+    fn capability(&self) -> Capability;
+
+    /// One level of a directory, in [`FileInfo::listing_order`]. A missing directory counts as
+    /// empty.
+    fn ls<'a>(&'a self, path: &'a VPath) -> Pending<'a, Vec<FileInfo>>;
+
+    /// A page of text, or all of a binary file.
+    fn read<'a>(&'a self, path: &'a VPath, page: Page) -> Pending<'a, ReadResult>;
+
+    /// The file as it is stored.
+    fn read_raw<'a>(&'a self, path: &'a VPath) -> Pending<'a, RawFile>;
+
+    /// Lines that contain a text, ordered by path, then line.
+    fn grep<'a>(&'a self, query: &'a GrepQuery) -> Pending<'a, GrepResult>;
+
+    /// Files by pattern, in [`FileInfo::newest_first`] order.
+    fn glob<'a>(&'a self, query: &'a GlobQuery) -> Pending<'a, GlobResult>;
+
+    /// Creates a file, or replaces it if the backend is configured to overwrite.
+    fn write<'a>(&'a self, path: &'a VPath, content: Content) -> Pending<'a, WriteResult>;
+
+    /// Replaces text in a file.
+    fn edit<'a>(&'a self, path: &'a VPath, edit: &'a Edit) -> Pending<'a, EditResult>;
+
+    /// Removes a file, or a directory with everything below it. With `unchanged`, only a file, and
+    /// only if it still has these bytes; else `conflict`.
+    fn delete<'a>(
+        &'a self,
+        path: &'a VPath,
+        unchanged: Option<&'a Bytes>,
+    ) -> Pending<'a, DeleteResult>;
+
+    /// Stores files unconditionally; one result each, in order.
+    fn upload<'a>(&'a self, files: Vec<(VPath, Bytes)>) -> LocalBoxFuture<'a, Vec<Result<()>>>;
+
+    /// Fetches whole files; one result each, in order.
+    fn download<'a>(&'a self, paths: &'a [VPath]) -> LocalBoxFuture<'a, Vec<Result<Bytes>>>;
+
+    /// Access to commands, if the backend supports them.
+    fn shell(&self) -> Option<&dyn Shell>;
+}
+
+/// A backend that several owners share.
+pub type SharedBackend = Rc<dyn Backend>;
+
+/// The error for a method that a backend does not have.
+pub fn unsupported(what: &str) -> Error {
+    Error::new(
+        crate::core::error::Kind::Unsupported,
+        format!("{what} is not supported by this backend"),
+    )
+}

@@ -1,0 +1,130 @@
+//! Deletions when the quota is full. If an origin is full, Chromium refuses every transaction that
+//! stores anything, and a normal deletion stores the rest of a sheet. Transactions that only delete
+//! are accepted. So a deletion without room removes the body and the namespace's "no gaps" mark,
+//! and leaves the sheet unchanged. While the mark is missing, a row without a body is a gap: the
+//! file counts as deleted. The next change that can store data removes all gaps from their sheets
+//! and sets the mark again.
+
+use wasm_bindgen::{JsCast, JsValue};
+
+use crate::core::error::Result;
+use crate::core::future::Pending;
+use crate::core::lock::Mutex;
+use crate::core::path::VPath;
+use crate::storage::browser::indexed_db::schema::{BODIES, Keys, SHEETS};
+use crate::storage::browser::indexed_db::sheets::{self, Sheets};
+use crate::storage::browser::indexed_db::transaction::{Ask, Store, Transaction};
+use crate::storage::browser::sheet::Sheet;
+
+/// The gaps of one namespace, as seen by one transaction.
+pub struct Gaps {
+    sheets: Store,
+    bodies: Store,
+    keys: Keys,
+    state: Mutex<State>,
+}
+
+enum State {
+    /// The mark was requested.
+    Asked(Ask),
+    Whole,
+    /// There is no mark; these gaps were found, in order.
+    Open(Vec<VPath>),
+}
+
+impl Gaps {
+    /// The gaps in a transaction over both object stores. The mark has been requested when this
+    /// returns.
+    pub fn of(transaction: &Transaction, keys: &Keys) -> Result<Gaps> {
+        let sheets = transaction.store(SHEETS)?;
+        let mark = sheets.get(&keys.mark())?;
+        Ok(Gaps {
+            sheets,
+            bodies: transaction.store(BODIES)?,
+            keys: keys.clone(),
+            state: Mutex::new(State::Asked(mark)),
+        })
+    }
+
+    /// Removes gaps from some sheets (in memory).
+    pub fn leave_out<'a>(&'a self, sheets: &'a mut [Sheet]) -> Pending<'a, ()> {
+        Box::pin(async move {
+            let mut state = self.state.lock().await;
+            if let State::Asked(mark) = &mut *state {
+                let has_mark = !mark.await?.is_undefined();
+                *state = match has_mark {
+                    true => State::Whole,
+                    false => State::Open(self.find().await?.0),
+                };
+            }
+            if let State::Open(gaps) = &*state {
+                for sheet in sheets {
+                    sheet.leave_out(gaps);
+                }
+            }
+            Ok(())
+        })
+    }
+
+    /// All rows without a body, in order, and their sheets without these rows.
+    fn find(&self) -> Pending<'_, (Vec<VPath>, Vec<Sheet>)> {
+        Box::pin(async move {
+            let all = self.keys.from("/")?;
+            let asked = (
+                self.sheets.get_all(&all, u32::MAX)?,
+                self.bodies.get_all_keys(&all, u32::MAX)?,
+            );
+            let (stored, keys) = (asked.0.await?, asked.1.await?);
+            let stored: &js_sys::Array = stored.unchecked_ref();
+            let keys: &js_sys::Array = keys.unchecked_ref();
+            // Both results are sorted by key.
+            let mut keys = keys.iter().filter_map(|key| key.as_string()).peekable();
+            let (mut gaps, mut mended) = (Vec::new(), Vec::new());
+            for value in stored.iter() {
+                let mut sheet = sheets::read(&value)?;
+                let before = gaps.len();
+                for row in sheet.rows() {
+                    let own = self.keys.text(row.path.as_str());
+                    while keys.next_if(|key| *key < own).is_some() {}
+                    if keys.peek() != Some(&own) {
+                        gaps.push(row.path.clone());
+                    }
+                }
+                if let Some(found @ [_, ..]) = gaps.get(before..) {
+                    sheet.leave_out(found);
+                    mended.push(sheet);
+                }
+            }
+            Ok((gaps, mended))
+        })
+    }
+}
+
+impl Sheets<'_> {
+    /// Every change ends with this call, so that no gap remains.
+    pub fn mend(&self) -> Pending<'_, ()> {
+        Box::pin(async move {
+            let Some(gaps) = self.gaps() else {
+                return Ok(());
+            };
+            let mended = match std::mem::replace(&mut *gaps.state.lock().await, State::Whole) {
+                State::Whole => return Ok(()),
+                State::Open(gaps) if gaps.is_empty() => Vec::new(),
+                // Writes since the last look may have filled some of the gaps that were found then.
+                State::Asked(_) | State::Open(_) => gaps.find().await?.1,
+            };
+            for sheet in mended {
+                self.keep(&sheet)?;
+            }
+            gaps.sheets.put(&gaps.keys.mark(), &JsValue::TRUE)
+        })
+    }
+
+    /// Allows rows without a body from now on.
+    pub fn allow_gaps(&self) -> Result<()> {
+        match self.gaps() {
+            Some(gaps) => gaps.sheets.delete(&gaps.keys.mark()),
+            None => Ok(()),
+        }
+    }
+}

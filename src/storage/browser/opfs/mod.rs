@@ -1,0 +1,420 @@
+//! The origin-private file system, or any directory that the user picked: real directories and real
+//! files, and no extra metadata is needed to read them. Size and modification time are those of the
+//! file; creation time and a given type are not kept, and the capability says so. A change is made
+//! under a Web Lock for that file, so it is atomic for every tab and worker that uses this backend.
+//! [`replace`] describes atomic replacement, [`search`] searches, [`many`] batched reads,
+//! [`ledger`] the index of a tree in exclusive mode, [`noted`] and [`copies`] its use, and
+//! [`torn_log`] the protection against a killed browser.
+
+mod copies;
+mod ledger;
+mod many;
+mod mend;
+mod noted;
+mod replace;
+mod row;
+mod search;
+mod torn_log;
+mod tree;
+
+use std::ops::Range;
+
+use bytes::Bytes;
+use futures_util::future::{LocalBoxFuture, join};
+use wasm_bindgen::JsValue;
+
+use crate::core::error::{Error, Kind, Result};
+use crate::core::future::Pending;
+use crate::core::order;
+use crate::core::path::VPath;
+use crate::env::clock;
+use crate::env::dom::Herald;
+use crate::env::locks::{self, Held, Wish};
+use crate::protocol::{Capability, Directories, Reach};
+use crate::storage::browser::opfs::ledger::Ledger;
+use crate::storage::browser::opfs::replace::Aside;
+use crate::storage::browser::opfs::row::to_copy;
+use crate::storage::browser::opfs::search::LOOKS;
+use crate::storage::browser::opfs::tree::{
+    ASIDE, Found, Snapshot, Tree, call, failed, find_in, is,
+};
+use crate::storage::{
+    Change, Cursor, Depth, Entry, File, Find, Flow, Listing, Meta, NewFile, PutMode, Removed, Scan,
+    Scope, Storage, Version,
+};
+
+pub use tree::Root;
+
+/// Who writes to a tree.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Writers {
+    /// Any software.
+    Anybody,
+    /// Only backends that have this setting too (exclusive mode).
+    OnlyOurs,
+}
+
+/// Files of a directory tree.
+pub struct Opfs {
+    tree: Tree,
+    aside: Aside,
+    herald: Herald,
+    /// The ledger, in exclusive mode.
+    ledger: Option<Ledger>,
+}
+
+impl Opfs {
+    /// The files beneath that root. The browser is not called yet.
+    pub fn new(root: Root, writers: Writers, herald: Herald) -> Opfs {
+        Opfs {
+            tree: Tree::new(root),
+            aside: Aside::new(),
+            herald,
+            ledger: (writers == Writers::OnlyOurs).then(Ledger::new),
+        }
+    }
+
+    /// Waits for the exclusive lock of a file. Without Web Locks, only the per-path queue of this
+    /// instance protects it.
+    async fn alone_with(&self, path: &VPath) -> Result<Option<Held>> {
+        let base = self.tree.base().await?;
+        let name = format!("kitbag:opfs:{}{path}", base.name.trim_end_matches('/'));
+        locks::take(&name, Wish::Wait).await
+    }
+
+    /// The file at a path, with its bytes.
+    async fn file(&self, path: &VPath) -> Result<Option<File>> {
+        if is_reserved(path) {
+            return Ok(None);
+        }
+        let handle = match self.tree.find(path).await? {
+            Found::File(handle) => handle,
+            Found::Directory => return Err(tree::is_directory(path)),
+            Found::Nothing => return Ok(None),
+        };
+        match tree::read(&handle).await {
+            Ok((seen, body)) => Ok(Some(File {
+                meta: known(&seen),
+                body,
+            })),
+            Err(thrown) if is(&thrown, "NotFoundError") => Ok(None),
+            Err(thrown) => Err(failed(path, thrown)),
+        }
+    }
+
+    /// The entries of a directory, in order; empty if it does not exist.
+    async fn entries_of(&self, dir: &VPath) -> Result<Vec<tree::Entry>> {
+        let handle = match self.tree.directory(dir).await? {
+            Some(handle) if !is_reserved(dir) => handle,
+            _ => return Ok(Vec::new()),
+        };
+        match many::entries(dir, &handle).await {
+            Err(thrown) if is(&thrown, "NotFoundError") => Ok(Vec::new()),
+            entries => entries.map_err(|thrown| failed(dir, thrown)),
+        }
+    }
+
+    /// Replaces a file; the caller holds the lock.
+    async fn exchange(&self, path: &VPath, body: &Bytes, mode: &PutMode) -> Result<Meta> {
+        if is_reserved(path) {
+            return Err(Error::at(
+                Kind::InvalidPath,
+                "'",
+                path,
+                format!("' cannot be used: '{ASIDE}' is where unfinished files stand"),
+            ));
+        }
+        let mut again = true;
+        loop {
+            let base = self.tree.base().await?;
+            let parent = self.tree.make_directory(&path.parent()).await?;
+            let exists = match (find_in(&parent, path).await?, mode) {
+                (Found::Directory, _) => return Err(tree::is_directory(path)),
+                (Found::File(_), PutMode::Create) => return Err(Error::already_exists(path)),
+                (Found::Nothing, PutMode::Update(_)) => return Err(Error::conflict(path)),
+                (Found::File(_), _) => true,
+                (Found::Nothing, _) => false,
+            };
+            let put = self.aside.put(&base, &parent, path, exists, body).await;
+            match put {
+                Ok(()) => break,
+                // The directory was removed during the write, or all of the storage was cleared.
+                Err(error) if again && error.was_thrown("NotFoundError") => {
+                    again = false;
+                    self.tree.forget();
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        // Reading the size and time back would cost half as much as the write.
+        let meta = Meta::of(body.len() as u64, clock::now());
+        self.herald.changed([path]);
+        Ok(meta)
+    }
+
+    /// Removes a file; the caller holds the lock.
+    async fn remove(&self, path: &VPath) -> Result<bool> {
+        let Some(parent) = self.tree.directory(&path.parent()).await? else {
+            return Ok(false);
+        };
+        match find_in(&parent, path).await? {
+            Found::File(_) if !is_reserved(path) => {}
+            _ => return Ok(false),
+        }
+        let name = JsValue::from_str(path.name());
+        match call(&parent, "removeEntry", &[name]).await {
+            Ok(_) => {
+                self.herald.changed([path]);
+                Ok(true)
+            }
+            Err(thrown) if is(&thrown, "NotFoundError") => Ok(false),
+            Err(thrown) => Err(failed(path, thrown)),
+        }
+    }
+
+    /// Removes the directories that remain after their files were deleted; only empty ones can be
+    /// removed.
+    async fn remove_directories(&self, root: &VPath) -> Result<bool> {
+        let Some(handle) = self.tree.directory(root).await? else {
+            return Ok(false);
+        };
+        let mut open = vec![(root.clone(), handle)];
+        let mut found = Vec::new();
+        while let Some((path, handle)) = open.pop() {
+            let inside = many::entries(&path, &handle).await;
+            for entry in inside.map_err(|thrown| failed(&path, thrown))? {
+                if entry.is_dir {
+                    open.push((entry.path, entry.handle));
+                }
+            }
+            found.push(path);
+        }
+        let mut gone = false;
+        // Every directory comes before its children in `found`.
+        for path in found.iter().rev().filter(|path| !path.is_root()) {
+            let Some(parent) = self.tree.directory(&path.parent()).await? else {
+                continue;
+            };
+            let name = JsValue::from_str(path.name());
+            let removed = call(&parent, "removeEntry", &[name]).await;
+            gone = removed.is_ok() && path == root;
+        }
+        Ok(gone)
+    }
+}
+
+/// Whether a path leads into the directory of temporary files.
+fn is_reserved(path: &VPath) -> bool {
+    path.segments().any(|segment| segment == ASIDE)
+}
+
+fn known(seen: &Snapshot) -> Meta {
+    Meta::of(seen.size, seen.modified)
+}
+
+impl Storage for Opfs {
+    fn capability(&self) -> Capability {
+        let reach = if locks::available() {
+            Reach::Storage
+        } else {
+            Reach::Instance
+        };
+        let mut notes = vec![
+            "created_at, a type given with a file and the v1 form are not kept; the type follows from name and content".into(),
+            "Writers that do not go through an OpfsBackend take no Web Lock and are not seen".into(),
+            "In a directory that the user picked, a new file is empty for a moment before its content stands".into(),
+        ];
+        if self.ledger.is_some() {
+            notes.push(
+                "This backend was told that only backends like it write here (exclusive): ls, glob and grep answer from what they have noted, and small files are copied to IndexedDB"
+                    .into(),
+            );
+        }
+        if reach == Reach::Instance {
+            notes.push(
+                "There are no Web Locks here: only calls of this one backend wait for each other"
+                    .into(),
+            );
+        }
+        Capability {
+            create: reach,
+            update: reach,
+            ranged_reads: false,
+            directories: Directories::Real,
+            keeps_created: false,
+            keeps_mime: false,
+            keeps_format: false,
+            notes,
+            ..Capability::full()
+        }
+    }
+
+    fn stat<'a>(&'a self, path: &'a VPath) -> Pending<'a, Option<Meta>> {
+        Box::pin(async move {
+            if is_reserved(path) {
+                return Ok(None);
+            }
+            let Found::File(handle) = self.tree.find(path).await? else {
+                return Ok(None);
+            };
+            match tree::snapshot(&handle).await {
+                Ok(seen) => Ok(Some(known(&seen))),
+                Err(thrown) if is(&thrown, "NotFoundError") => Ok(None),
+                Err(thrown) => Err(failed(path, thrown)),
+            }
+        })
+    }
+
+    fn get<'a>(&'a self, path: &'a VPath, _: Option<Range<u64>>) -> Pending<'a, Option<File>> {
+        Box::pin(self.file(path))
+    }
+
+    fn put<'a>(&'a self, path: &'a VPath, file: NewFile, mode: PutMode) -> Pending<'a, Meta> {
+        Box::pin(async move {
+            let _alone = self.alone_with(path).await?;
+            let put = self.exchange(path, &file.body, &mode);
+            self.noting(path, to_copy(&file.body), put).await
+        })
+    }
+
+    fn update<'a>(
+        &'a self,
+        path: &'a VPath,
+        change: &'a mut Change<'_>,
+    ) -> Pending<'a, Option<Meta>> {
+        Box::pin(async move {
+            let _alone = self.alone_with(path).await?;
+            let Some(mut file) = self.file(path).await? else {
+                return Ok(None);
+            };
+            let new = change(&mut file)?;
+            let mode = PutMode::Overwrite;
+            let put = self.exchange(path, &new.body, &mode);
+            let put = self.noting(path, to_copy(&new.body), put);
+            put.await.map(Some)
+        })
+    }
+
+    fn delete<'a>(&'a self, path: &'a VPath, _: Option<Version>) -> Pending<'a, bool> {
+        Box::pin(async move {
+            let _alone = self.alone_with(path).await?;
+            self.noting(path, None, self.remove(path)).await
+        })
+    }
+
+    fn list<'a>(&'a self, dir: &'a VPath, depth: Depth, _: Option<Cursor>) -> Pending<'a, Listing> {
+        Box::pin(async move {
+            let mut listing = Listing::default();
+            let files = match depth {
+                Depth::All => self.files_in(&Scope::all(dir)).await?,
+                Depth::One => {
+                    // Both wait for another process, so they run in parallel.
+                    let (entries, noted) = join(self.entries_of(dir), self.beginning_of(dir)).await;
+                    let entries = entries?;
+                    let (dirs, files): (Vec<_>, Vec<_>) =
+                        entries.into_iter().partition(|entry| entry.is_dir);
+                    listing.dirs = dirs.into_iter().map(|entry| entry.path).collect();
+                    let (settled, others) = self.settled_among(files, noted).await;
+                    listing.files = settled;
+                    others
+                }
+            };
+            for batch in files.chunks(LOOKS) {
+                let seen = many::snapshots(batch).await?;
+                let there = batch.iter().zip(seen).filter_map(|(entry, seen)| {
+                    Some(Entry {
+                        path: entry.path.clone(),
+                        meta: known(&seen?),
+                    })
+                });
+                listing.files.extend(there);
+            }
+            order::sort_by(&mut listing.files, |a, b| a.path.cmp(&b.path));
+            Ok(listing)
+        })
+    }
+
+    fn walk<'a>(
+        &'a self,
+        scope: &'a Scope,
+        visit: &'a mut dyn FnMut(&VPath, &Meta) -> Flow,
+    ) -> Pending<'a, ()> {
+        Box::pin(self.look_at(scope, &|_| true, visit))
+    }
+
+    fn find<'a>(
+        &'a self,
+        find: Find<'a>,
+        visit: &'a mut dyn FnMut(&VPath, &Meta) -> Flow,
+    ) -> Pending<'a, ()> {
+        Box::pin(self.look_at(find.scope, find.want, visit))
+    }
+
+    fn scan<'a>(
+        &'a self,
+        scan: Scan<'a>,
+        visit: &'a mut dyn FnMut(&VPath, &File) -> Flow,
+    ) -> Pending<'a, ()> {
+        Box::pin(self.scan_files(scan, visit))
+    }
+
+    fn put_many<'a>(
+        &'a self,
+        files: Vec<(VPath, NewFile)>,
+    ) -> LocalBoxFuture<'a, Vec<Result<Meta>>> {
+        Box::pin(async move {
+            let paths: Vec<VPath> = files.iter().map(|(path, _)| path.clone()).collect();
+            let put = |at: usize| {
+                let file = files.get(at);
+                async move {
+                    let Some((path, file)) = file else {
+                        return Err(Error::internal("An upload lost a file"));
+                    };
+                    let _alone = self.alone_with(path).await?;
+                    self.exchange(path, &file.body, &PutMode::Overwrite).await
+                }
+            };
+            let body = |at: usize| files.get(at).and_then(|(_, file)| to_copy(&file.body));
+            self.noting_all(&paths, body, put).await
+        })
+    }
+
+    fn delete_tree<'a>(&'a self, root: &'a VPath) -> LocalBoxFuture<'a, Removed> {
+        Box::pin(async move {
+            let mut removed = Removed::default();
+            let files = match self.files_in(&Scope::all(root)).await {
+                Ok(files) => files,
+                Err(error) => {
+                    removed.error = Some(error);
+                    return removed;
+                }
+            };
+            let paths: Vec<VPath> = files.into_iter().map(|entry| entry.path).collect();
+            let remove = |path: usize| {
+                let path = paths.get(path);
+                async move {
+                    let Some(path) = path else { return Ok(false) };
+                    let _alone = self.alone_with(path).await?;
+                    self.remove(path).await
+                }
+            };
+            let answers = self.noting_all(&paths, |_| None, remove).await;
+            for (path, answer) in paths.iter().zip(answers) {
+                match answer {
+                    Ok(true) => removed.paths.push(path.clone()),
+                    Ok(false) => {}
+                    Err(error) => {
+                        removed.error.get_or_insert(error);
+                    }
+                }
+            }
+            match self.remove_directories(root).await {
+                Ok(gone) => removed.directories = gone,
+                Err(error) => {
+                    removed.error.get_or_insert(error);
+                }
+            }
+            removed
+        })
+    }
+}

@@ -1,0 +1,323 @@
+//! Handles of a `FileSystemDirectoryHandle` tree: the base, the directories on a path, directory
+//! entries, and the bytes of a file. Exceptions are returned as thrown, since the callers know what
+//! a missing or mistyped entry means.
+
+use bytes::Bytes;
+use js_sys::Function;
+use wasm_bindgen::{JsCast, JsValue};
+use wasm_bindgen_futures::JsFuture;
+
+use crate::core::cell::RefCell;
+use crate::core::error::{Error, Kind, Result};
+use crate::core::path::VPath;
+use crate::core::time::Time;
+use crate::env::{dom, host};
+use crate::storage::browser::opfs::torn_log;
+
+/// What a host function threw.
+pub type Thrown = JsValue;
+
+/// The name of the directory of temporary files. No path of a caller may contain it.
+pub const ASIDE: &str = ".kitbag-temp";
+
+/// How often a read is retried because the file was replaced meanwhile.
+const READS: u32 = 16;
+
+/// The suggestion in errors if OPFS is not available.
+pub const INSTEAD: &str = "Use IndexedDbBackend where the browser gives no origin-private file system (private windows, blocked site data, insecure origins)";
+
+/// Calls a method and awaits its result.
+pub async fn call(
+    object: &JsValue,
+    name: &str,
+    arguments: &[JsValue],
+) -> std::result::Result<JsValue, Thrown> {
+    let method: Function = js_sys::Reflect::get(object, &JsValue::from_str(name))?
+        .dyn_into()
+        .map_err(|_| js_sys::Error::new(&format!("there is no {name}()")))?;
+    let list: js_sys::Array = arguments.iter().collect();
+    let answer = method.apply(object, &list)?;
+    match answer.dyn_into::<js_sys::Promise>() {
+        Ok(promise) => JsFuture::from(promise).await,
+        Err(answer) => Ok(answer),
+    }
+}
+
+/// Whether this is an exception of that name.
+pub fn is(thrown: &Thrown, name: &str) -> bool {
+    host::name_of(thrown) == name
+}
+
+/// Converts an exception to an error about a path.
+pub fn failed(path: &VPath, thrown: Thrown) -> Error {
+    if thrown.is_instance_of::<js_sys::TypeError>() {
+        return Error::at(
+            Kind::InvalidPath,
+            "The file system does not take the name of '",
+            path,
+            format!("': {}", host::message_of(&thrown)),
+        );
+    }
+    let what = format!("The file system failed at '{path}'");
+    let instead = "The browser no longer gives access: ask the user again (requestPermission() of the directory's handle), or reload the page";
+    dom::failure(&what, instead, thrown)
+}
+
+/// The error for a directory where a file is expected.
+pub fn is_directory(path: &VPath) -> Error {
+    Error::at(Kind::IsDirectory, "'", path, "' is a directory, not a file")
+}
+
+/// The root of the tree.
+pub enum Root {
+    /// In the origin-private file system, beneath these directories.
+    Origin(Vec<String>),
+    /// A directory that the caller passed in, beneath these directories.
+    Given(JsValue, Vec<String>),
+}
+
+/// The base directory of the tree.
+#[derive(Clone)]
+pub struct Base {
+    /// Its handle.
+    pub handle: JsValue,
+    /// Its name, the same in all tabs.
+    pub name: String,
+    /// Whether it is in the origin-private file system, where entries can be moved.
+    pub private: bool,
+}
+
+/// A tree of handles.
+pub struct Tree {
+    root: Root,
+    base: RefCell<Option<Base>>,
+    /// The directory of the last write, since writes often go to the same directory.
+    last_made: RefCell<Option<(VPath, JsValue)>>,
+}
+
+/// One entry of a directory.
+#[derive(Clone)]
+pub struct Entry {
+    /// Its path.
+    pub path: VPath,
+    /// Its handle.
+    pub handle: JsValue,
+    /// Whether it is a directory.
+    pub is_dir: bool,
+}
+
+/// What exists at a path.
+pub enum Found {
+    /// A file's handle.
+    File(JsValue),
+    /// A directory.
+    Directory,
+    /// Nothing, or the parent is a file.
+    Nothing,
+}
+
+fn unavailable(api: &str) -> Error {
+    Error::new(
+        Kind::Unavailable,
+        format!("There is no {api} here. {INSTEAD}."),
+    )
+}
+
+/// The root of the origin-private file system.
+pub async fn origin() -> Result<JsValue> {
+    let navigator = dom::global("navigator").ok().flatten();
+    let storage = navigator.and_then(|navigator| host::property(&navigator, "storage"));
+    let storage = storage.ok_or_else(|| unavailable("navigator.storage"))?;
+    if host::method(&storage, "getDirectory").is_none() {
+        return Err(unavailable(
+            "origin-private file system (navigator.storage.getDirectory)",
+        ));
+    }
+    call(&storage, "getDirectory", &[]).await.map_err(|thrown| {
+        dom::failure(
+            "The origin-private file system could not be opened",
+            INSTEAD,
+            thrown,
+        )
+    })
+}
+
+impl Tree {
+    /// The tree at that root. The browser is not called yet.
+    pub fn new(root: Root) -> Tree {
+        Tree {
+            root,
+            base: RefCell::renewable(|| None),
+            last_made: RefCell::renewable(|| None),
+        }
+    }
+
+    /// The base, from the cache or opened now.
+    pub async fn base(&self) -> Result<Base> {
+        if let Some(base) = &*self.base.borrow() {
+            return Ok(base.clone());
+        }
+        let (mut handle, names, within) = match &self.root {
+            Root::Origin(names) => (origin().await?, names, Some(Vec::new())),
+            Root::Given(given, names) => (given.clone(), names, within_origin(given).await),
+        };
+        let private = within.is_some();
+        if private {
+            torn_log::step_over().await;
+        }
+        let mut name = match within {
+            Some(above) => format!("/{}", above.join("/")),
+            None => host::text_property(&handle, "name").unwrap_or_default() + ":",
+        };
+        for step in names {
+            let made = call(&handle, "getDirectoryHandle", &create(step)).await;
+            handle = made.map_err(|thrown| failed(&VPath::root(), thrown))?;
+            name = format!("{}/{step}", name.trim_end_matches('/'));
+        }
+        let base = Base {
+            handle,
+            name,
+            private,
+        };
+        *self.base.borrow_mut() = Some(base.clone());
+        Ok(base)
+    }
+
+    /// Drops cached handles, which may have become invalid.
+    pub fn forget(&self) {
+        *self.last_made.borrow_mut() = None;
+        *self.base.borrow_mut() = None;
+    }
+
+    /// A directory, if it exists.
+    pub async fn directory(&self, path: &VPath) -> Result<Option<JsValue>> {
+        let mut handle = self.base().await?.handle;
+        for name in path.segments() {
+            let step = call(&handle, "getDirectoryHandle", &[JsValue::from_str(name)]).await;
+            handle = match step {
+                Ok(next) => next,
+                Err(thrown) if is(&thrown, "NotFoundError") => return Ok(None),
+                Err(thrown) if is(&thrown, "TypeMismatchError") => return Ok(None),
+                Err(thrown) => return Err(failed(path, thrown)),
+            };
+        }
+        Ok(Some(handle))
+    }
+
+    /// A directory; it and its parents are created if they do not exist.
+    pub async fn make_directory(&self, path: &VPath) -> Result<JsValue> {
+        if let Some((made, handle)) = &*self.last_made.borrow()
+            && made == path
+        {
+            return Ok(handle.clone());
+        }
+        let mut again = true;
+        'anew: loop {
+            let mut handle = self.base().await?.handle;
+            for name in path.segments() {
+                match call(&handle, "getDirectoryHandle", &create(name)).await {
+                    Ok(next) => handle = next,
+                    Err(thrown) if is(&thrown, "TypeMismatchError") => {
+                        return Err(Error::at(
+                            Kind::InvalidPath,
+                            "'",
+                            path,
+                            "' cannot be a directory, since it, or what it would stand in, is a file",
+                        ));
+                    }
+                    // The base, or a directory on the way, was removed meanwhile.
+                    Err(thrown) if again && is(&thrown, "NotFoundError") => {
+                        again = false;
+                        self.forget();
+                        continue 'anew;
+                    }
+                    Err(thrown) => return Err(failed(path, thrown)),
+                }
+            }
+            *self.last_made.borrow_mut() = Some((path.clone(), handle.clone()));
+            return Ok(handle);
+        }
+    }
+
+    /// What exists at a path.
+    pub async fn find(&self, path: &VPath) -> Result<Found> {
+        match self.directory(&path.parent()).await? {
+            Some(parent) => find_in(&parent, path).await,
+            None => Ok(Found::Nothing),
+        }
+    }
+}
+
+/// What exists in a directory under the last name of a path.
+pub async fn find_in(parent: &JsValue, path: &VPath) -> Result<Found> {
+    let name = JsValue::from_str(path.name());
+    match call(parent, "getFileHandle", &[name]).await {
+        Ok(handle) => Ok(Found::File(handle)),
+        Err(thrown) if is(&thrown, "NotFoundError") => Ok(Found::Nothing),
+        Err(thrown) if is(&thrown, "TypeMismatchError") => Ok(Found::Directory),
+        Err(thrown) => Err(failed(path, thrown)),
+    }
+}
+
+/// The path of a given directory in the origin-private file system, if it is part of it.
+async fn within_origin(given: &JsValue) -> Option<Vec<String>> {
+    let origin = origin().await.ok()?;
+    let names = call(&origin, "resolve", std::slice::from_ref(given))
+        .await
+        .ok()?;
+    let names: js_sys::Array = names.dyn_into().ok()?;
+    names.iter().map(|name| name.as_string()).collect()
+}
+
+/// Arguments that open an entry of that name and create it if it does not exist.
+pub fn create(name: &str) -> [JsValue; 2] {
+    [
+        JsValue::from_str(name),
+        host::object(&[("create", JsValue::TRUE)]),
+    ]
+}
+
+/// A file at one moment: its size, the time of its last change, and access to its bytes.
+pub struct Snapshot {
+    /// The browser's `File`.
+    pub file: JsValue,
+    /// Size in bytes.
+    pub size: u64,
+    /// Time of the last change.
+    pub modified: Time,
+}
+
+/// Reads the properties of a `File`.
+pub fn seen(file: JsValue) -> Snapshot {
+    let number = |name| host::number_property(&file, name).unwrap_or_default();
+    Snapshot {
+        // A float-to-integer cast saturates.
+        size: number("size") as u64,
+        modified: Time::from_millis(number("lastModified")),
+        file,
+    }
+}
+
+/// Gets a snapshot of a file.
+pub async fn snapshot(handle: &JsValue) -> std::result::Result<Snapshot, Thrown> {
+    call(handle, "getFile", &[]).await.map(seen)
+}
+
+/// The bytes of a file, with its snapshot. If the file is replaced meanwhile, it is read again.
+pub async fn read(handle: &JsValue) -> std::result::Result<(Snapshot, Bytes), Thrown> {
+    let mut tries = 0;
+    loop {
+        let seen = snapshot(handle).await?;
+        match bytes(&seen).await {
+            Ok(bytes) => return Ok((seen, bytes)),
+            Err(thrown) if tries < READS && is(&thrown, "NotReadableError") => tries += 1,
+            Err(thrown) => return Err(thrown),
+        }
+    }
+}
+
+/// The bytes of a snapshot.
+pub async fn bytes(seen: &Snapshot) -> std::result::Result<Bytes, Thrown> {
+    let buffer = call(&seen.file, "arrayBuffer", &[]).await?;
+    host::bytes_of(&buffer).ok_or_else(|| JsValue::from_str("a file without bytes"))
+}

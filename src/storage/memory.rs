@@ -1,0 +1,395 @@
+//! Memory: a sorted map from paths to bodies. Every future is ready when it is created, so
+//! `StateBackend` can return results synchronously. A directory is a range of keys, so a listing
+//! seeks from one name to the next and never visits the files beneath a directory.
+
+use std::cell::Cell;
+use std::collections::BTreeMap;
+use std::ops::{Bound, Range};
+
+use futures_util::future::{LocalBoxFuture, ready};
+
+use crate::core::cell::RefCell;
+use crate::core::error::{Error, Kind, Result};
+use crate::core::future::Pending;
+use crate::core::path::VPath;
+use crate::protocol::Capability;
+use crate::storage::{
+    Change, Cursor, Depth, Entry, File, Flow, Listing, Meta, NewFile, PutMode, Removed, Scan,
+    Scope, Storage, Version, done,
+};
+
+/// The default limit of the total size of all bodies: what wasm memory can hold in addition to one
+/// temporary copy.
+pub const DEFAULT_MAX_BYTES: u64 = 1 << 30;
+
+/// Files in memory.
+pub struct Memory {
+    /// Boxed, so that a walk over names reads little else.
+    files: RefCell<BTreeMap<VPath, Box<File>>>,
+    used: Cell<u64>,
+    max_bytes: u64,
+    last_version: Cell<u64>,
+}
+
+impl Default for Memory {
+    fn default() -> Memory {
+        Memory::new(DEFAULT_MAX_BYTES)
+    }
+}
+
+impl Memory {
+    /// An empty memory with a limit for the total size of all bodies.
+    pub fn new(max_bytes: u64) -> Memory {
+        Memory {
+            files: RefCell::new(BTreeMap::new()),
+            used: Cell::new(0),
+            max_bytes,
+            last_version: Cell::new(0),
+        }
+    }
+
+    /// Total size of all bodies in bytes.
+    pub fn used(&self) -> u64 {
+        self.used.get()
+    }
+
+    /// Number of files.
+    pub fn len(&self) -> usize {
+        self.files.borrow().len()
+    }
+
+    /// Whether there is no file.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Fails if a change was interrupted, so that no partial change is visible. An interrupted
+    /// search or read leaves nothing behind.
+    pub fn whole(&self) -> Result<()> {
+        if !self.files.is_torn() {
+            return Ok(());
+        }
+        Err(Error::internal(
+            "A change of this backend's files was broken off midway, so they may be half changed \
+             and are not shown. Make a new backend, from the last snapshot() if there is one",
+        ))
+    }
+
+    /// Stores a file synchronously.
+    pub fn set(&self, path: &VPath, file: NewFile, mode: PutMode) -> Result<Meta> {
+        self.whole()?;
+        let mut files = self.files.borrow_mut();
+        let existing = files.get(path);
+        match (&mode, existing) {
+            (PutMode::Create, Some(_)) => return Err(Error::already_exists(path)),
+            (PutMode::Update(version), Some(now)) if now.meta.version.as_ref() != Some(version) => {
+                return Err(Error::conflict(path));
+            }
+            (PutMode::Update(_), None) => return Err(Error::conflict(path)),
+            _ => {}
+        }
+        let before = existing.map_or(0, |now| now.meta.size);
+        let stored = self.taken_in(path, file, before)?;
+        let meta = stored.meta.clone();
+        files.insert(path.clone(), Box::new(stored));
+        Ok(meta)
+    }
+
+    /// Prepares a file for storing in place of a file of `before` bytes; fails if the quota would
+    /// be exceeded.
+    fn taken_in(&self, path: &VPath, file: NewFile, before: u64) -> Result<File> {
+        let size = file.body.len() as u64;
+        let used = self.used.get().saturating_sub(before).saturating_add(size);
+        if used > self.max_bytes {
+            return Err(Error::at(
+                Kind::QuotaExceeded,
+                "Cannot store '",
+                path,
+                format!(
+                    "': all files together would be {used} bytes, over the limit of {} (maxBytes). \
+                     Delete files, or make the limit larger.",
+                    self.max_bytes
+                ),
+            ));
+        }
+        let version = self.last_version.get().wrapping_add(1);
+        self.last_version.set(version);
+        self.used.set(used);
+        let meta = Meta {
+            size,
+            created: Some(file.created),
+            modified: file.modified,
+            mime: Some(file.mime),
+            format: file.format,
+            texture: Some(file.texture),
+            version: Some(Version::Number(version)),
+        };
+        let body = file.body;
+        Ok(File { meta, body })
+    }
+
+    /// Changes a file in place: the callback gets its body and may consume it. A change that makes
+    /// the file larger leaves the old body intact, so nothing is lost if the quota is exceeded.
+    fn change(&self, path: &VPath, change: &mut Change<'_>) -> Result<Option<Meta>> {
+        self.whole()?;
+        let mut files = self.files.borrow_mut();
+        let Some(file) = files.get_mut(path) else {
+            return Ok(None);
+        };
+        let new = change(file)?;
+        **file = self.taken_in(path, new, file.meta.size)?;
+        Ok(Some(file.meta.clone()))
+    }
+
+    /// The file at `path`, synchronously.
+    pub fn get_now(&self, path: &VPath) -> Option<File> {
+        self.files.borrow().get(path).map(|file| (**file).clone())
+    }
+
+    /// Removes a file synchronously.
+    pub fn remove(&self, path: &VPath) -> Option<File> {
+        self.take_out(&mut self.files.borrow_mut(), path)
+    }
+
+    fn take_out(&self, files: &mut BTreeMap<VPath, Box<File>>, path: &VPath) -> Option<File> {
+        let gone = files.remove(path)?;
+        let left = self.used.get().saturating_sub(gone.meta.size);
+        self.used.set(left);
+        Some(*gone)
+    }
+
+    /// Removes everything.
+    pub fn clear(&self) {
+        self.files.borrow_mut().clear();
+        self.used.set(0);
+    }
+
+    /// Every file, in order.
+    pub fn all(&self) -> Vec<(VPath, File)> {
+        let files = self.files.borrow();
+        files
+            .iter()
+            .map(|(path, file)| (path.clone(), (**file).clone()))
+            .collect()
+    }
+
+    fn visit(&self, scope: &Scope, visit: &mut dyn FnMut(&VPath, &File) -> Flow) {
+        let files = self.files.borrow();
+        if scope.prefix.is_empty()
+            && !scope.root.is_root()
+            && let Some(file) = files.get(&scope.root)
+            && visit(&scope.root, file).is_break()
+        {
+            return;
+        }
+        let prefix = scope.key_prefix();
+        let behind = behind(&prefix);
+        let end = behind.as_deref().map_or(Bound::Unbounded, Bound::Excluded);
+        let beneath = files.range::<str, _>((Bound::Included(prefix.as_str()), end));
+        for (path, file) in beneath {
+            // If the end of the range is known, the prefix need not be compared.
+            let inside = behind.is_some() || path.as_str().starts_with(&prefix);
+            if !inside || visit(path, file).is_break() {
+                return;
+            }
+        }
+    }
+
+    fn level(&self, dir: &VPath) -> Listing {
+        let files = self.files.borrow();
+        let prefix = dir.dir_prefix();
+        let mut listing = Listing::default();
+        let mut from = prefix.clone();
+        loop {
+            let range = files.range::<str, _>((Bound::Included(from.as_str()), Bound::Unbounded));
+            let mut skip_to = None;
+            for (path, file) in range {
+                let Some(rest) = path.as_str().strip_prefix(&prefix) else {
+                    break;
+                };
+                match rest.split_once('/') {
+                    None => listing.files.push(Entry {
+                        path: path.clone(),
+                        meta: file.meta.clone(),
+                    }),
+                    Some((name, _)) => {
+                        if let Ok(dir) = dir.join(name) {
+                            listing.dirs.push(dir);
+                        }
+                        // '0' is the byte after '/': the first key after that directory.
+                        skip_to = Some(format!("{prefix}{name}0"));
+                        break;
+                    }
+                }
+            }
+            match skip_to {
+                Some(next) => from = next,
+                None => return listing,
+            }
+        }
+    }
+}
+
+/// The smallest string that is greater than every string that starts with `prefix`, if it is easy
+/// to compute.
+fn behind(prefix: &str) -> Option<String> {
+    let (at, last) = prefix.char_indices().next_back()?;
+    let next = u8::try_from(last).ok().filter(|last| *last < 127)? + 1;
+    Some(format!("{}{}", prefix.get(..at)?, char::from(next)))
+}
+
+impl Storage for Memory {
+    fn capability(&self) -> Capability {
+        Capability {
+            native_search: true,
+            // The limit applies to all files together, so exceeding it is a quota error.
+            max_file_bytes: None,
+            ..Capability::full()
+        }
+    }
+
+    fn stat<'a>(&'a self, path: &'a VPath) -> Pending<'a, Option<Meta>> {
+        let meta = |()| {
+            let files = self.files.borrow();
+            files.get(path).map(|file| file.meta.clone())
+        };
+        done(self.whole().map(meta))
+    }
+
+    fn get<'a>(&'a self, path: &'a VPath, range: Option<Range<u64>>) -> Pending<'a, Option<File>> {
+        if let Err(error) = self.whole() {
+            return done(Err(error));
+        }
+        let mut file = self.get_now(path);
+        if let (Some(file), Some(range)) = (&mut file, range) {
+            let at = |offset: u64| {
+                usize::try_from(offset)
+                    .unwrap_or(usize::MAX)
+                    .min(file.body.len())
+            };
+            let (start, end) = (at(range.start), at(range.end));
+            file.body = file.body.slice(start..end.max(start));
+        }
+        done(Ok(file))
+    }
+
+    fn put<'a>(&'a self, path: &'a VPath, file: NewFile, mode: PutMode) -> Pending<'a, Meta> {
+        done(self.set(path, file, mode))
+    }
+
+    fn delete<'a>(&'a self, path: &'a VPath, version: Option<Version>) -> Pending<'a, bool> {
+        if let Err(error) = self.whole() {
+            return done(Err(error));
+        }
+        let now = self
+            .files
+            .borrow()
+            .get(path)
+            .and_then(|file| file.meta.version.clone());
+        if version.is_some() && now.is_some() && version != now {
+            return done(Err(Error::conflict(path)));
+        }
+        done(Ok(self.remove(path).is_some()))
+    }
+
+    fn list<'a>(
+        &'a self,
+        dir: &'a VPath,
+        depth: Depth,
+        _from: Option<Cursor>,
+    ) -> Pending<'a, Listing> {
+        if let Err(error) = self.whole() {
+            return done(Err(error));
+        }
+        if depth == Depth::One {
+            return done(Ok(self.level(dir)));
+        }
+        let mut listing = Listing::default();
+        let scope = Scope::all(dir);
+        self.visit(&scope, &mut |path, file| {
+            if path != dir {
+                listing.files.push(Entry {
+                    path: path.clone(),
+                    meta: file.meta.clone(),
+                });
+            }
+            Flow::Continue(())
+        });
+        done(Ok(listing))
+    }
+
+    fn walk<'a>(
+        &'a self,
+        scope: &'a Scope,
+        visit: &'a mut dyn FnMut(&VPath, &Meta) -> Flow,
+    ) -> Pending<'a, ()> {
+        let walked = self.whole();
+        if walked.is_ok() {
+            self.visit(scope, &mut |path, file| visit(path, &file.meta));
+        }
+        done(walked)
+    }
+
+    fn get_many<'a>(&'a self, paths: &'a [VPath]) -> Pending<'a, Vec<Option<File>>> {
+        let all = |()| paths.iter().map(|path| self.get_now(path)).collect();
+        done(self.whole().map(all))
+    }
+
+    fn scan<'a>(
+        &'a self,
+        scan: Scan<'a>,
+        visit: &'a mut dyn FnMut(&VPath, &File) -> Flow,
+    ) -> Pending<'a, ()> {
+        if let Err(error) = self.whole() {
+            return done(Err(error));
+        }
+        self.visit(scan.scope, &mut |path, file| {
+            if (scan.want)(path, &file.meta) {
+                visit(path, file)
+            } else {
+                Flow::Continue(())
+            }
+        });
+        done(Ok(()))
+    }
+
+    fn put_many<'a>(
+        &'a self,
+        files: Vec<(VPath, NewFile)>,
+    ) -> LocalBoxFuture<'a, Vec<Result<Meta>>> {
+        let answers = files
+            .into_iter()
+            .map(|(path, file)| self.set(&path, file, PutMode::Overwrite))
+            .collect();
+        Box::pin(ready(answers))
+    }
+
+    fn update<'a>(
+        &'a self,
+        path: &'a VPath,
+        change: &'a mut Change<'_>,
+    ) -> Pending<'a, Option<Meta>> {
+        done(self.change(path, change))
+    }
+
+    fn delete_tree<'a>(&'a self, root: &'a VPath) -> LocalBoxFuture<'a, Removed> {
+        let mut removed = Removed::default();
+        if let Err(error) = self.whole() {
+            removed.error = Some(error);
+            return Box::pin(ready(removed));
+        }
+        let mut paths = Vec::new();
+        self.visit(&Scope::all(root), &mut |path, _| {
+            paths.push(path.clone());
+            Flow::Continue(())
+        });
+        // One change: if it is interrupted, the whole map counts as torn.
+        let mut files = self.files.borrow_mut();
+        for path in &paths {
+            self.take_out(&mut files, path);
+        }
+        drop(files);
+        removed.paths = paths;
+        Box::pin(ready(removed))
+    }
+}

@@ -1,0 +1,442 @@
+//! What a storage must implement to keep files: a few required methods, and provided methods that a
+//! storage may override with faster ones. What the operations mean is defined in
+//! [`files`](crate::files), not here.
+
+pub mod browser;
+pub mod context_hub;
+#[cfg(target_arch = "wasm32")]
+pub mod custom;
+#[cfg(target_arch = "wasm32")]
+pub mod custom_values;
+#[cfg(target_arch = "wasm32")]
+pub mod disk;
+pub mod memory;
+mod provided;
+pub mod s3;
+pub mod sandbox;
+pub mod sql;
+#[cfg(target_arch = "wasm32")]
+pub mod store;
+
+use std::ops::{ControlFlow, Range};
+use std::rc::Rc;
+
+use bytes::Bytes;
+use futures_util::future::{LocalBoxFuture, ready};
+
+use crate::core::error::{Error, Result};
+use crate::core::file::{Format, Mime, Texture};
+use crate::core::future::Pending;
+use crate::core::path::VPath;
+use crate::core::time::Time;
+use crate::protocol::Capability;
+
+/// Identifies one state of one file. Two states of a file never have the same version.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Version {
+    /// A number that a storage of this library increments.
+    Number(u64),
+    /// An opaque text that a server chose, such as an ETag.
+    Tag(Rc<str>),
+}
+
+/// Metadata of a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Meta {
+    /// Size of the body in bytes.
+    pub size: u64,
+    /// When it was created, if the storage keeps that.
+    pub created: Option<Time>,
+    /// When it was last written.
+    pub modified: Time,
+    /// The stored type; if there is none, it follows from name and content.
+    pub mime: Option<Mime>,
+    /// The format in which `readRaw` returns it.
+    pub format: Format,
+    /// Text, ASCII or binary, if the storage keeps that; otherwise it is detected from the body.
+    pub texture: Option<Texture>,
+    /// The version of this state, if the storage supports compare-and-swap.
+    pub version: Option<Version>,
+}
+
+impl Meta {
+    /// Metadata for a storage that reports only size and time.
+    pub fn of(size: u64, modified: Time) -> Meta {
+        Meta {
+            size,
+            created: None,
+            modified,
+            mime: None,
+            format: Format::V2,
+            texture: None,
+            version: None,
+        }
+    }
+}
+
+/// A file with its bytes. The body is shared by reference count.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct File {
+    /// Its metadata.
+    pub meta: Meta,
+    /// Its bytes, or the requested range of them.
+    pub body: Bytes,
+}
+
+/// A part of a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Part {
+    /// Metadata of the whole file, and the bytes of the part.
+    pub file: File,
+    /// The offset of the part in the file.
+    pub start: u64,
+    /// Number of lines of the whole file, if the storage keeps that.
+    pub lines: Option<u64>,
+}
+
+impl Part {
+    /// Whether the part is the whole file.
+    pub fn is_whole(&self) -> bool {
+        self.start == 0 && self.file.body.len() as u64 == self.file.meta.size
+    }
+}
+
+/// What a put stores.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NewFile {
+    /// All its bytes.
+    pub body: Bytes,
+    /// When it was created.
+    pub created: Time,
+    /// The time of this write.
+    pub modified: Time,
+    /// The type to store with it.
+    pub mime: Mime,
+    /// The format to store with it.
+    pub format: Format,
+    /// Text, ASCII or binary.
+    pub texture: Texture,
+}
+
+impl NewFile {
+    /// Its metadata once it is stored.
+    pub fn meta(&self, version: Option<Version>) -> Meta {
+        let NewFile {
+            body,
+            created,
+            modified,
+            mime,
+            format,
+            texture,
+        } = self;
+        Meta {
+            size: body.len() as u64,
+            created: Some(*created),
+            modified: *modified,
+            mime: Some(mime.clone()),
+            format: *format,
+            texture: Some(*texture),
+            version,
+        }
+    }
+}
+
+/// The precondition of a put. Check and write are atomic, unless the storage says otherwise in its
+/// [`Capability`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum PutMode {
+    /// Only if no file exists; else `already_exists`.
+    Create,
+    /// Unconditionally.
+    Overwrite,
+    /// Only if the file has this version; else `conflict`, also if it was deleted.
+    Update(Version),
+}
+
+/// The depth of a listing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Depth {
+    /// The files and directories directly inside.
+    One,
+    /// Every file below, and no directories.
+    All,
+}
+
+/// One file of a listing.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Entry {
+    /// Its path.
+    pub path: VPath,
+    /// Its metadata.
+    pub meta: Meta,
+}
+
+/// Where the next page of a listing begins; an opaque value of the storage.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Cursor(pub Rc<str>);
+
+/// A page of a listing.
+#[derive(Clone, Debug, Default)]
+pub struct Listing {
+    /// Files, in byte order of their paths.
+    pub files: Vec<Entry>,
+    /// Directories directly inside (only with [`Depth::One`]), in byte order.
+    pub dirs: Vec<VPath>,
+    /// Where the next page begins; `None` at the end.
+    pub next: Option<Cursor>,
+}
+
+impl Listing {
+    /// A listing of `dir`, built from all files below it, which must be in byte order.
+    pub fn of_files(
+        dir: &VPath,
+        depth: Depth,
+        files: impl IntoIterator<Item = (VPath, Meta)>,
+    ) -> Result<Listing> {
+        let mut listing = Listing::default();
+        for (path, meta) in files {
+            let Some(rest) = path.relative_to(dir).filter(|rest| !rest.is_empty()) else {
+                continue;
+            };
+            if depth == Depth::One
+                && let Some((name, _)) = rest.split_once('/')
+            {
+                let inside = dir.join(name)?;
+                if listing.dirs.last() != Some(&inside) {
+                    listing.dirs.push(inside);
+                }
+                continue;
+            }
+            listing.files.push(Entry { path, meta });
+        }
+        Ok(listing)
+    }
+}
+
+/// The set of files that a walk visits.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Scope {
+    /// Every file below this directory; if the path is a file, that file.
+    pub root: VPath,
+    /// Only files whose path below `root` starts with this text. A hint that narrows the work; it
+    /// may end within a segment (`src/ma`). Empty for all.
+    pub prefix: String,
+}
+
+impl Scope {
+    /// Everything at and below `root`.
+    pub fn all(root: &VPath) -> Scope {
+        Scope {
+            root: root.clone(),
+            prefix: String::new(),
+        }
+    }
+
+    /// The prefix of the paths of all files in scope, except the file `root` itself.
+    pub fn key_prefix(&self) -> String {
+        self.root.dir_prefix() + &self.prefix
+    }
+
+    /// Whether a file at that path is in scope.
+    pub fn admits(&self, path: &VPath) -> bool {
+        match path.relative_to(&self.root) {
+            Some("") => self.prefix.is_empty() && !path.is_root(),
+            Some(rest) => rest.starts_with(&self.prefix),
+            None => false,
+        }
+    }
+}
+
+/// What a search needs, declared in advance so that a storage can narrow the work.
+pub struct Scan<'a> {
+    /// Where to search.
+    pub scope: &'a Scope,
+    /// Which files may match, by path alone: for storages where metadata is expensive.
+    pub names: &'a dyn Fn(&VPath) -> bool,
+    /// Which files to load, by path and metadata. It calls `names` as well.
+    pub want: &'a dyn Fn(&VPath, &Meta) -> bool,
+    /// Whether `names` excludes files. A hint: if it does not, a storage may visit files as it
+    /// finds them, before it knows all names.
+    pub by_name: bool,
+    /// Bytes that a file must contain to match. A hint; ignoring it is correct too.
+    pub literal: Option<&'a [u8]>,
+}
+
+/// Which files a search by name needs.
+pub struct Find<'a> {
+    /// Where to search.
+    pub scope: &'a Scope,
+    /// Which files to visit, by path alone.
+    pub want: &'a dyn Fn(&VPath) -> bool,
+}
+
+/// A visitor's return value: continue or stop.
+pub type Flow = ControlFlow<()>;
+
+/// Computes an update from the current file. It may be called again with a newer state. If the new
+/// body is not longer, the old one may be consumed to build it; on an error or with a longer body,
+/// the file is left unchanged.
+pub type Change<'a> = dyn FnMut(&mut File) -> Result<NewFile> + 'a;
+
+/// How often an update is retried on the new state before it fails with `conflict`.
+pub const REPLAYS: u32 = 64;
+
+/// How many bodies are requested in parallel if a storage has no limit of its own.
+pub const PARALLEL: usize = 16;
+
+/// A place that keeps files.
+///
+/// Paths are canonical. The methods without a body are required; the others are implemented in
+/// terms of them, and a storage may override them with faster ones that give the same results.
+pub trait Storage: AsStorage {
+    /// What it guarantees.
+    fn capability(&self) -> Capability;
+
+    /// Metadata of the file at `path`; `None` if there is no file (a directory is not a file).
+    fn stat<'a>(&'a self, path: &'a VPath) -> Pending<'a, Option<Meta>>;
+
+    /// The file at `path`. With a range, the body is that part of it, clipped to the end of the
+    /// file; `meta` always describes the whole file. A range is passed only if `capability` has
+    /// ranged reads.
+    fn get<'a>(&'a self, path: &'a VPath, range: Option<Range<u64>>) -> Pending<'a, Option<File>>;
+
+    /// Stores a file atomically if the precondition `mode` holds, and returns its new metadata.
+    /// This is the only way to change bytes.
+    fn put<'a>(&'a self, path: &'a VPath, file: NewFile, mode: PutMode) -> Pending<'a, Meta>;
+
+    /// Removes one file; with a version, only if the file has that version (else `conflict`).
+    /// `false` if there was no file.
+    fn delete<'a>(&'a self, path: &'a VPath, version: Option<Version>) -> Pending<'a, bool>;
+
+    /// A page of the contents of `dir`, in byte order. A missing directory counts as empty.
+    fn list<'a>(
+        &'a self,
+        dir: &'a VPath,
+        depth: Depth,
+        from: Option<Cursor>,
+    ) -> Pending<'a, Listing>;
+
+    /// Visits every file in scope, in byte order of the paths, until the visitor stops.
+    fn walk<'a>(
+        &'a self,
+        scope: &'a Scope,
+        visit: &'a mut dyn FnMut(&VPath, &Meta) -> Flow,
+    ) -> Pending<'a, ()> {
+        provided::walk(self.as_storage(), scope, visit)
+    }
+
+    /// Visits the wanted files, in byte order, until the visitor stops. For storages where metadata
+    /// is expensive.
+    fn find<'a>(
+        &'a self,
+        find: Find<'a>,
+        visit: &'a mut dyn FnMut(&VPath, &Meta) -> Flow,
+    ) -> Pending<'a, ()> {
+        Box::pin(async move {
+            let mut wanted = |path: &VPath, meta: &Meta| match (find.want)(path) {
+                true => visit(path, meta),
+                false => Flow::Continue(()),
+            };
+            self.walk(find.scope, &mut wanted).await
+        })
+    }
+
+    /// How many bytes to request first for a page of a large text; `None` if partial reads save
+    /// nothing and files are read whole.
+    fn part_bytes(&self) -> Option<u64> {
+        None
+    }
+
+    /// A part of a file, clipped to its end: the requested range, or the whole file if it is at
+    /// hand. Called only if `part_bytes` is a number. Each part includes the version that it
+    /// belongs to.
+    fn get_part<'a>(&'a self, path: &'a VPath, range: Range<u64>) -> Pending<'a, Option<Part>> {
+        provided::get_part(self.as_storage(), path, range)
+    }
+
+    /// Fetches many files, in the order of `paths`.
+    fn get_many<'a>(&'a self, paths: &'a [VPath]) -> Pending<'a, Vec<Option<File>>> {
+        provided::get_many(self.as_storage(), paths)
+    }
+
+    /// Visits the wanted files with their bodies, in byte order, until the visitor stops.
+    fn scan<'a>(
+        &'a self,
+        scan: Scan<'a>,
+        visit: &'a mut dyn FnMut(&VPath, &File) -> Flow,
+    ) -> Pending<'a, ()> {
+        provided::scan(self.as_storage(), scan, visit)
+    }
+
+    /// Stores many files unconditionally, with one result each, in order. No path occurs twice.
+    fn put_many<'a>(
+        &'a self,
+        files: Vec<(VPath, NewFile)>,
+    ) -> LocalBoxFuture<'a, Vec<Result<Meta>>> {
+        provided::put_many(self.as_storage(), files)
+    }
+
+    /// Replaces a file with what `change` returns for it; `None` if there is no file. The put
+    /// happens only if the file is still in the state that `change` received, so no other writer's
+    /// change is lost; this default retries a bounded number of times. A storage that can lock the
+    /// file needs no retry.
+    fn update<'a>(
+        &'a self,
+        path: &'a VPath,
+        change: &'a mut Change<'_>,
+    ) -> Pending<'a, Option<Meta>> {
+        provided::update(self.as_storage(), path, change)
+    }
+
+    /// Waits before retry number `attempt` (from 0) of an edit that conflicted with another writer.
+    /// Storages on a network wait a short, random time.
+    fn pause(&self, _attempt: u32) -> LocalBoxFuture<'_, ()> {
+        Box::pin(ready(()))
+    }
+
+    /// Removes the file at `root` and every file below it; returns which were removed and the
+    /// error, if there was one.
+    fn delete_tree<'a>(&'a self, root: &'a VPath) -> LocalBoxFuture<'a, Removed> {
+        provided::delete_tree(self.as_storage(), root)
+    }
+}
+
+/// A storage as a trait object. The provided methods are compiled once for `dyn Storage` and not
+/// for each storage; that is a large part of the size in wasm.
+pub trait AsStorage {
+    /// Itself.
+    fn as_storage(&self) -> &(dyn Storage + '_);
+}
+
+impl<S: Storage> AsStorage for S {
+    fn as_storage(&self) -> &(dyn Storage + '_) {
+        self
+    }
+}
+
+/// The result of a recursive delete.
+#[derive(Clone, Debug, Default)]
+pub struct Removed {
+    /// The removed files.
+    pub paths: Vec<VPath>,
+    /// Whether an empty directory was removed as well, on storages with real directories.
+    pub directories: bool,
+    /// The first error; some files may remain then.
+    pub error: Option<Error>,
+}
+
+/// The deepest directory that contains everything in scope.
+pub fn literal_dir(scope: &Scope) -> VPath {
+    match scope.prefix.rfind('/') {
+        Some(at) => {
+            let dir = scope.prefix.get(..at).unwrap_or_default();
+            scope.root.join(dir).unwrap_or_else(|_| scope.root.clone())
+        }
+        None => scope.root.clone(),
+    }
+}
+
+/// A future that is ready.
+pub fn done<'a, T: 'a>(answer: Result<T>) -> Pending<'a, T> {
+    Box::pin(ready(answer))
+}

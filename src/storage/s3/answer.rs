@@ -1,0 +1,439 @@
+//! Parses the responses of a bucket: object headers, listings, batch deletions. Bytes in, values
+//! out. A response without a required part is refused, so that a truncating proxy or a faulty
+//! server never looks like an empty bucket.
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD_NO_PAD;
+use md5::Md5;
+use sha2::{Digest, Sha256};
+
+use super::errors::http_date;
+use super::request::META;
+use super::store::PART;
+use super::xml::{self, Broken};
+use crate::core::file::{Format, Mime, Texture};
+use crate::core::time::Time;
+use crate::env::http::Response;
+use crate::search::scan::newlines;
+use crate::storage::{Meta, NewFile, Version};
+
+/// Number of previous write ids that an object keeps. S3 allows 2 KB of metadata per object; this
+/// takes less than half.
+const TRAIL: usize = 64;
+
+/// The metadata that kitbag stores with an object, in one header, so that a page's CORS rules need
+/// to expose only one.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Note {
+    /// When the file was first written.
+    pub created: Option<Time>,
+    /// When it was last written.
+    pub modified: Option<Time>,
+    /// The format of text files.
+    pub format: Format,
+    /// Text, ASCII or bytes.
+    pub texture: Option<Texture>,
+    /// The SHA-256 digest of the body, to detect bytes that were corrupted in transit.
+    pub digest: String,
+    /// The number of lines of a large text and the number of bytes in which they were counted, so
+    /// that a page can state the total without reading the whole file.
+    pub lines: Option<(u64, u64)>,
+    /// The id of this write. It identifies the write if its response was lost.
+    pub write: String,
+    /// The ids of the previous writes, the latest first.
+    pub trail: Vec<String>,
+}
+
+/// A digest in the form that [`Note`] stores.
+pub fn digest(body: &[u8]) -> String {
+    STANDARD_NO_PAD.encode(Sha256::digest(body))
+}
+
+/// Whether an ETag is the MD5 of the body; `None` if it cannot be an MD5.
+pub fn is_md5(tag: &str, body: &[u8]) -> Option<bool> {
+    if tag.len() != 32 || !tag.bytes().all(|b| b.is_ascii_hexdigit()) {
+        return None;
+    }
+    let digest = u128::from_be_bytes(Md5::digest(body).into());
+    Some(u128::from_str_radix(tag, 16) == Ok(digest))
+}
+
+impl Note {
+    /// The note for new content of a file that replaces the object with the note `before`.
+    pub fn of(file: &NewFile, write: &str, before: Option<&Note>) -> Note {
+        let size = file.body.len() as u64;
+        let mut trail = Vec::new();
+        if let Some(before) = before {
+            trail.push(before.write.clone());
+            trail.extend(before.trail.iter().take(TRAIL - 1).cloned());
+        }
+        Note {
+            created: Some(file.created),
+            modified: Some(file.modified),
+            format: file.format,
+            texture: Some(file.texture),
+            digest: digest(&file.body),
+            lines: (file.texture.is_text() && size > PART).then(|| (line_count(&file.body), size)),
+            write: write.to_owned(),
+            trail,
+        }
+    }
+
+    /// Encodes the note as a header value.
+    pub fn write(&self) -> String {
+        let mut out = String::new();
+        let mut put = |name: &str, value: &str| {
+            if !value.is_empty() {
+                if !out.is_empty() {
+                    out.push(' ');
+                }
+                out.push_str(name);
+                out.push('=');
+                out.push_str(value);
+            }
+        };
+        let time = |time: Option<Time>| time.map(|time| time.to_string()).unwrap_or_default();
+        put("created", &time(self.created));
+        put("modified", &time(self.modified));
+        put("format", if self.format == Format::V1 { "v1" } else { "" });
+        put(
+            "texture",
+            match self.texture {
+                Some(Texture::Ascii) => "ascii",
+                Some(Texture::Text) => "text",
+                Some(Texture::Binary) => "binary",
+                None => "",
+            },
+        );
+        put("sha256", &self.digest);
+        let lines = self.lines.map(|(lines, bytes)| format!("{lines}/{bytes}"));
+        put("lines", &lines.unwrap_or_default());
+        put("write", &self.write);
+        put("trail", &self.trail.join(","));
+        out
+    }
+
+    /// Parses a header value; unknown fields are ignored.
+    pub fn read(text: &str) -> Note {
+        let mut note = Note::default();
+        for (name, value) in text.split(' ').filter_map(|part| part.split_once('=')) {
+            match name {
+                "created" => note.created = Time::parse(value),
+                "modified" => note.modified = Time::parse(value),
+                "format" if value == "v1" => note.format = Format::V1,
+                "texture" => {
+                    note.texture = match value {
+                        "ascii" => Some(Texture::Ascii),
+                        "text" => Some(Texture::Text),
+                        "binary" => Some(Texture::Binary),
+                        _ => None,
+                    }
+                }
+                "lines" => {
+                    note.lines = value
+                        .split_once('/')
+                        .and_then(|(lines, bytes)| Some((lines.parse().ok()?, bytes.parse().ok()?)))
+                }
+                "sha256" => note.digest = value.to_owned(),
+                "write" => note.write = value.to_owned(),
+                "trail" => note.trail = value.split(',').map(str::to_owned).collect(),
+                _ => {}
+            }
+        }
+        note
+    }
+}
+
+fn line_count(text: &[u8]) -> u64 {
+    let open = text.last().is_some_and(|last| *last != b'\n');
+    newlines(text) as u64 + u64::from(open)
+}
+
+/// The metadata in a response's headers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Told {
+    /// The metadata of the protocol.
+    pub meta: Meta,
+    /// The kitbag metadata; `None` for an object that another tool wrote.
+    pub note: Option<Note>,
+    /// The ETag.
+    pub tag: String,
+}
+
+impl Told {
+    /// The number of lines of the whole object, if kitbag counted them. If the byte count differs,
+    /// another tool changed the object but kept the note.
+    pub fn lines(&self) -> Option<u64> {
+        let (lines, bytes) = self.note.as_ref()?.lines?;
+        (bytes == self.meta.size).then_some(lines)
+    }
+}
+
+/// An ETag without quotes and weak prefix.
+pub fn bare_tag(text: &str) -> &str {
+    let text = text.trim();
+    text.strip_prefix("W/").unwrap_or(text).trim_matches('"')
+}
+
+/// The ETag of a response.
+pub fn tag_of(response: &Response) -> Option<String> {
+    response
+        .header("etag")
+        .map(|tag| bare_tag(tag).to_owned())
+        .filter(|tag| !tag.is_empty())
+}
+
+/// Parses the headers of an object of `size` bytes.
+pub fn told(response: &Response, size: u64) -> Result<Told, Broken> {
+    let tag = tag_of(response).ok_or(Broken(
+        "it has no ETag (in a page, the bucket's CORS rules must expose the header ETag)",
+    ))?;
+    let note = response.header(META).map(Note::read);
+    let written = response.header("last-modified").and_then(http_date);
+    let modified = note
+        .as_ref()
+        .and_then(|note| note.modified)
+        .or(written)
+        .unwrap_or_default();
+    let mime = response
+        .header("content-type")
+        .filter(|mime| note.is_some() || !is_vague(mime))
+        .map(Mime::given);
+    Ok(Told {
+        meta: Meta {
+            size,
+            created: note.as_ref().and_then(|note| note.created),
+            modified,
+            mime,
+            format: note.as_ref().map(|note| note.format).unwrap_or_default(),
+            texture: note.as_ref().and_then(|note| note.texture),
+            version: Some(Version::Tag(tag.as_str().into())),
+        },
+        note,
+        tag,
+    })
+}
+
+/// Generic types that tools give to unknown content.
+fn is_vague(mime: &str) -> bool {
+    matches!(
+        mime.trim(),
+        "" | "application/octet-stream"
+            | "binary/octet-stream"
+            | "application/x-www-form-urlencoded"
+    )
+}
+
+/// The total size in a `Content-Range: bytes 0-9/100`.
+pub fn whole_size(response: &Response) -> Option<u64> {
+    let (_, size) = response.header("content-range")?.rsplit_once('/')?;
+    size.trim().parse().ok()
+}
+
+/// One object of a listing.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Listed {
+    /// Its key.
+    pub key: String,
+    /// Size in bytes.
+    pub size: u64,
+    /// The time of the last write, by the server's clock.
+    pub modified: Time,
+    /// Its ETag.
+    pub tag: String,
+}
+
+impl Listed {
+    /// The metadata of a file from a listing.
+    pub fn meta(&self) -> Meta {
+        Meta {
+            version: Some(Version::Tag(self.tag.as_str().into())),
+            ..Meta::of(self.size, self.modified)
+        }
+    }
+}
+
+/// A page of a listing.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Page {
+    /// Objects, in byte order of their keys.
+    pub objects: Vec<Listed>,
+    /// The common prefixes one level below, each ending with `/`.
+    pub prefixes: Vec<String>,
+    /// The token of the next page.
+    pub next: Option<String>,
+}
+
+/// Parses a ListObjectsV2 response.
+pub fn page(body: &[u8]) -> Result<Page, Broken> {
+    let root = xml::parse(body)?;
+    if root.name != "ListBucketResult" {
+        return Err(Broken("it is not a listing"));
+    }
+    let mut page = Page::default();
+    for object in root.all("Contents") {
+        page.objects.push(Listed {
+            key: object
+                .text_of("Key")
+                .filter(|key| !key.is_empty())
+                .ok_or(Broken("an object of the listing has no key"))?
+                .to_owned(),
+            size: object
+                .text_of("Size")
+                .and_then(|size| size.trim().parse().ok())
+                .ok_or(Broken("an object of the listing has no size"))?,
+            modified: object
+                .text_of("LastModified")
+                .and_then(Time::parse)
+                .ok_or(Broken("an object of the listing has no time"))?,
+            tag: bare_tag(object.text_of("ETag").unwrap_or_default()).to_owned(),
+        });
+    }
+    for prefix in root.all("CommonPrefixes") {
+        let prefix = prefix
+            .text_of("Prefix")
+            .ok_or(Broken("a common prefix of the listing has no name"))?;
+        page.prefixes.push(prefix.to_owned());
+    }
+    match root.text_of("IsTruncated").map(str::trim) {
+        Some("true") => {
+            let token = root
+                .text_of("NextContinuationToken")
+                .filter(|token| !token.is_empty())
+                .ok_or(Broken("the listing goes on but does not say where"))?;
+            page.next = Some(token.to_owned());
+        }
+        Some("false") => {}
+        _ => return Err(Broken("the listing does not say whether it goes on")),
+    }
+    Ok(page)
+}
+
+/// Parses a DeleteObjects response: the deleted keys, and the failed keys with their error codes.
+#[expect(clippy::type_complexity, reason = "two lists, read at one place")]
+pub fn deleted(body: &[u8]) -> Result<(Vec<String>, Vec<(String, String)>), Broken> {
+    let root = xml::parse(body)?;
+    if root.name != "DeleteResult" {
+        return Err(Broken("it does not tell what was deleted"));
+    }
+    let key = |element: &xml::Element| element.text_of("Key").unwrap_or_default().to_owned();
+    let gone = root.all("Deleted").map(key).collect();
+    let kept = root
+        .all("Error")
+        .map(|error| {
+            let code = error.text_of("Code").unwrap_or_default();
+            let code = code.chars().filter(char::is_ascii_alphanumeric).take(64);
+            (key(error), code.collect())
+        })
+        .collect();
+    Ok((gone, kept))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use bytes::Bytes;
+
+    const LISTING: &str = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\
+        <ListBucketResult xmlns=\"http://s3.amazonaws.com/doc/2006-03-01/\"><Name>b</Name>\
+        <Prefix>d/</Prefix><MaxKeys>1000</MaxKeys><Delimiter>/</Delimiter>\
+        <IsTruncated>true</IsTruncated><KeyCount>2</KeyCount>\
+        <NextContinuationToken>d/e&amp;</NextContinuationToken>\
+        <Contents><Key>d/a&amp;b &#xe9;</Key><LastModified>2026-11-21T07:00:00.123Z</LastModified>\
+        <ETag>&quot;781e5e245d69b566979b86e28d23f2c7&quot;</ETag><Size>10</Size>\
+        <StorageClass>STANDARD</StorageClass></Contents>\
+        <CommonPrefixes><Prefix>d/e/</Prefix></CommonPrefixes></ListBucketResult>";
+
+    #[test]
+    fn a_listing_is_read() {
+        let page = page(LISTING.as_bytes()).expect("a listing");
+        assert_eq!(page.prefixes, ["d/e/"]);
+        assert_eq!(page.next.as_deref(), Some("d/e&"));
+        let object = page.objects.first().expect("an object");
+        assert_eq!(object.key, "d/a&b é");
+        assert_eq!(
+            (object.size, object.tag.as_str()),
+            (10, "781e5e245d69b566979b86e28d23f2c7")
+        );
+        assert_eq!(object.modified.to_string(), "2026-11-21T07:00:00.123Z");
+    }
+
+    #[test]
+    fn a_listing_cut_short_is_never_a_short_listing() {
+        for end in 0..LISTING.len() {
+            assert!(page(&LISTING.as_bytes()[..end]).is_err(), "cut at {end}");
+        }
+        for (from, to) in [
+            ("<IsTruncated>true</IsTruncated>", ""),
+            (
+                "<NextContinuationToken>d/e&amp;</NextContinuationToken>",
+                "",
+            ),
+            ("<Size>10</Size>", "<Size>ten</Size>"),
+            ("ListBucketResult", "Html"),
+        ] {
+            assert!(
+                page(LISTING.replace(from, to).as_bytes()).is_err(),
+                "{from}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_batch_of_deletions_is_read() {
+        let body = "<DeleteResult><Deleted><Key>a</Key></Deleted><Error><Key>b</Key>\
+            <Code>AccessDenied</Code><Message>secret</Message></Error></DeleteResult>";
+        let (gone, kept) = deleted(body.as_bytes()).expect("an answer");
+        assert_eq!(gone, ["a"]);
+        assert_eq!(kept, [("b".to_owned(), "AccessDenied".to_owned())]);
+        assert!(deleted(b"<Error/>").is_err());
+    }
+
+    #[test]
+    fn a_note_is_read_back_and_remembers_who_wrote_before() {
+        let file = NewFile {
+            body: Bytes::from_static(b"hi"),
+            created: Time::from_micros(1_000_000),
+            modified: Time::from_micros(2_000_001),
+            mime: Mime::TEXT,
+            format: Format::V1,
+            texture: Texture::Ascii,
+        };
+        let mut note = Note::of(&file, "w0", None);
+        for turn in 1..100 {
+            note = Note::of(&file, &format!("w{turn}"), Some(&note));
+        }
+        assert_eq!(note.trail.len(), TRAIL);
+        assert_eq!(note.trail.first().map(String::as_str), Some("w98"));
+        assert_eq!(Note::read(&note.write()), note);
+        assert!(note.write().len() < 1200 && note.write().is_ascii());
+        let _ = Note::read("created=never trail= texture=? = =x");
+    }
+
+    #[test]
+    fn an_object_s_headers_are_read() {
+        let mut response = Response {
+            status: 200,
+            headers: [
+                ("etag", "\"abc\""),
+                ("last-modified", "Sun, 06 Nov 1994 08:49:37 GMT"),
+                ("content-type", "binary/octet-stream"),
+                ("content-range", "bytes 0-1/77"),
+            ]
+            .map(|(name, value)| (name.to_owned(), value.to_owned()))
+            .to_vec(),
+            body: Bytes::new(),
+        };
+        let foreign = told(&response, 5).expect("an object");
+        assert_eq!(foreign.meta.mime, None);
+        assert_eq!(
+            foreign.meta.modified.to_string(),
+            "1994-11-06T08:49:37.000Z"
+        );
+        assert_eq!(foreign.meta.version, Some(Version::Tag("abc".into())));
+        assert_eq!(whole_size(&response), Some(77));
+        response.headers.retain(|(name, _)| name != "etag");
+        assert!(told(&response, 5).is_err());
+        assert_eq!(bare_tag("W/\"x\""), "x");
+    }
+}

@@ -1,0 +1,87 @@
+//! Passes many objects to a search: listing and bodies in parallel, with as many requests as
+//! allowed at any time. The next page of the listing is requested while the bodies of the previous
+//! one are fetched, so requests never pause between two pages.
+
+use std::collections::VecDeque;
+use std::future::poll_fn;
+use std::task::Poll;
+
+use futures_util::StreamExt;
+use futures_util::stream::FuturesOrdered;
+
+use super::store::S3;
+use crate::core::error::Result;
+use crate::core::path::VPath;
+use crate::storage::{Entry, File, Flow, Scan};
+
+/// The next page is requested when fewer entries than this are left; one page has that many.
+const LOW: usize = 1000;
+
+/// An event in a search.
+enum Event {
+    Page(Option<Result<Vec<Entry>>>),
+    Body(Result<Option<(VPath, File)>>),
+    /// Nothing is pending any more.
+    End,
+}
+
+impl S3 {
+    /// Passes the wanted files with their bodies to the visitor, in byte order, until it stops.
+    pub(super) async fn search(
+        &self,
+        scan: Scan<'_>,
+        visit: &mut dyn FnMut(&VPath, &File) -> Flow,
+    ) -> Result<()> {
+        // More bodies are queued than may be in progress, so that one slow body does not block the
+        // others.
+        let ahead = self.concurrency.saturating_mul(4);
+        let mut pages = Box::pin(self.pages("search", scan.scope).fuse());
+        let mut ready: VecDeque<Entry> = VecDeque::new();
+        let mut bodies = FuturesOrdered::new();
+        let mut listed = false;
+        let mut failed = None;
+        loop {
+            while bodies.len() < ahead
+                && let Some(Entry { path, meta }) = ready.pop_front()
+            {
+                bodies.push_back(async move {
+                    let file = self.listed_file(&path, &meta).await?;
+                    Ok(file.map(|file| (path, file)))
+                });
+            }
+            let event = poll_fn(|context| {
+                if !listed
+                    && ready.len() < LOW
+                    && let Poll::Ready(page) = pages.poll_next_unpin(context)
+                {
+                    return Poll::Ready(Event::Page(page));
+                }
+                match bodies.poll_next_unpin(context) {
+                    Poll::Ready(Some(body)) => Poll::Ready(Event::Body(body)),
+                    Poll::Ready(None) if listed => Poll::Ready(Event::End),
+                    _ => Poll::Pending,
+                }
+            });
+            match event.await {
+                Event::Page(Some(Ok(entries))) => {
+                    let wanted = |entry: &Entry| (scan.want)(&entry.path, &entry.meta);
+                    ready.extend(entries.into_iter().filter(wanted));
+                }
+                // Entries from earlier pages are processed first; they may be all that is wanted.
+                Event::Page(Some(Err(error))) => {
+                    failed = Some(error);
+                    listed = true;
+                }
+                Event::Page(None) => listed = true,
+                Event::Body(body) => {
+                    if let Some((path, file)) = body?
+                        && visit(&path, &file).is_break()
+                    {
+                        return Ok(());
+                    }
+                }
+                Event::End => return failed.map_or(Ok(()), Err),
+            }
+        }
+    }
+}

@@ -1,0 +1,393 @@
+//! Objects as files: reading, listing, and the guarantees of the storage.
+
+use std::cell::Cell;
+use std::collections::VecDeque;
+use std::ops::Range;
+use std::rc::Rc;
+use std::time::Duration;
+
+use futures_util::future::{LocalBoxFuture, join};
+use futures_util::{Stream, StreamExt, stream};
+
+use super::access::Wire;
+use super::answer::{self, Note, Page, Told};
+use super::bucket::Bucket;
+use super::cache::Cache;
+use super::client::{Client, Retry};
+use super::probe::{self, Conditions};
+use super::request::Ask;
+use super::xml::Broken;
+use crate::core::cell::RefCell;
+use crate::core::error::Result;
+use crate::core::future::Pending;
+use crate::core::lock::Mutex;
+use crate::core::path::VPath;
+use crate::core::queue::Queue;
+use crate::env::{random, timer};
+use crate::protocol::{Capability, Directories, Reach};
+use crate::storage::{
+    Cursor, Depth, Entry, File, Flow, Listing, Meta, NewFile, Part, PutMode, Removed, Scan, Scope,
+    Storage, Version,
+};
+
+/// How to determine which conditional requests the server honours.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Trust {
+    /// Run a probe at the first write.
+    #[default]
+    Probe,
+    /// Assume what the standard requires.
+    Standard,
+    /// Assume that it ignores conditions.
+    Nothing,
+}
+
+/// Options for using a bucket.
+#[derive(Clone, Debug)]
+pub struct S3Options {
+    /// Maximum number of parallel requests.
+    pub concurrency: usize,
+    /// Size of the body cache in bytes; 0 disables it.
+    pub cache_bytes: usize,
+    /// The retry policy.
+    pub retry: Retry,
+    /// How to determine which conditional requests the server honours.
+    pub trust: Trust,
+}
+
+impl Default for S3Options {
+    fn default() -> S3Options {
+        S3Options {
+            concurrency: 16,
+            cache_bytes: 64 * 1024 * 1024,
+            retry: Retry::default(),
+            trust: Trust::default(),
+        }
+    }
+}
+
+/// The maximum size of one PUT.
+const MAX_FILE: u64 = 5 * 1024 * 1024 * 1024;
+/// The size of the first part that is fetched for a page. This is about as fast as fetching one
+/// byte.
+pub(super) const PART: u64 = 64 * 1024;
+/// Number of notes of recently read files that are kept; a write refers to the note of the object
+/// it replaces.
+const NOTES: usize = 128;
+
+/// A bucket, or a directory in it, as a storage.
+pub struct S3 {
+    pub(super) client: Client,
+    pub(super) cache: Cache,
+    pub(super) queue: Queue,
+    pub(super) concurrency: usize,
+    conditions: Cell<Option<Conditions>>,
+    probing: Mutex<()>,
+    /// Whether parts of objects can be fetched. Set to `false` if a response does not say which
+    /// part it is, for example in a page whose bucket does not expose `Content-Range`.
+    pub(super) parts: Cell<bool>,
+    notes: RefCell<VecDeque<(String, String, Note)>>,
+    warn: Box<dyn Fn(&str)>,
+}
+
+impl S3 {
+    /// A storage in `bucket`; `warn` receives warnings for the application.
+    pub fn new(
+        bucket: Bucket,
+        wire: Rc<dyn Wire>,
+        options: S3Options,
+        warn: Box<dyn Fn(&str)>,
+    ) -> S3 {
+        let concurrency = options.concurrency.max(1);
+        S3 {
+            client: Client::new(bucket, wire, concurrency, options.retry),
+            cache: Cache::new(options.cache_bytes),
+            queue: Queue::default(),
+            concurrency,
+            conditions: Cell::new(match options.trust {
+                Trust::Probe => None,
+                Trust::Standard => Some(Conditions::STANDARD),
+                Trust::Nothing => Some(Conditions::NONE),
+            }),
+            probing: Mutex::new(()),
+            parts: Cell::new(true),
+            notes: RefCell::renewable(VecDeque::new),
+            warn,
+        }
+    }
+
+    pub(super) fn key(&self, path: &VPath) -> Result<String> {
+        self.client.bucket.key(path)
+    }
+
+    /// The conditions that the server honours; runs the probe if they are not known yet.
+    pub(super) async fn conditions(&self) -> Result<Conditions> {
+        if let Some(known) = self.conditions.get() {
+            return Ok(known);
+        }
+        let _turn = self.probing.lock().await;
+        if let Some(known) = self.conditions.get() {
+            return Ok(known);
+        }
+        let found = probe::probe(&self.client)
+            .await
+            .map_err(|failure| failure.error)?;
+        self.conditions.set(Some(found));
+        if let Some(warning) = found.warning() {
+            (self.warn)(warning);
+        }
+        Ok(found)
+    }
+
+    /// The conditions that the server is known to honour so far.
+    pub(super) fn known_conditions(&self) -> Conditions {
+        self.conditions.get().unwrap_or(Conditions::NONE)
+    }
+
+    /// Keeps the note of an object that was read.
+    pub(super) fn remember(&self, key: &str, told: &Told) {
+        let Some(note) = &told.note else { return };
+        let mut notes = self.notes.borrow_mut();
+        notes.retain(|(known, ..)| known != key);
+        if notes.len() >= NOTES {
+            notes.pop_front();
+        }
+        notes.push_back((key.to_owned(), told.tag.clone(), note.clone()));
+    }
+
+    /// The note of an object with that ETag, if it was read recently.
+    pub(super) fn recall(&self, key: &str, tag: &str) -> Option<Note> {
+        let notes = self.notes.borrow();
+        let known = notes.iter().rev().find(|(k, t, _)| k == key && t == tag);
+        known.map(|(.., note)| note.clone())
+    }
+
+    /// A page of the keys that start with `prefix`.
+    pub(super) async fn page(
+        &self,
+        operation: &'static str,
+        prefix: &str,
+        one_level: bool,
+        token: Option<&str>,
+    ) -> Result<Page> {
+        let about = self.client.about(operation, None);
+        let ask = Ask::list(prefix, one_level, token);
+        self.client
+            .send(about, &ask, |response| {
+                let page = answer::page(&response.body)?;
+                let keys = page.objects.iter().map(|object| &object.key);
+                if keys
+                    .chain(&page.prefixes)
+                    .any(|key| !key.starts_with(prefix))
+                {
+                    return Err(Broken("the listing has keys that were not asked for"));
+                }
+                Ok(page)
+            })
+            .await
+            .map_err(|failure| failure.error)
+    }
+
+    fn entries(&self, page: &Page) -> Vec<Entry> {
+        let bucket = &self.client.bucket;
+        let objects = page.objects.iter();
+        objects
+            .filter_map(|object| {
+                Some(Entry {
+                    path: bucket.file_path(&object.key)?,
+                    meta: object.meta(),
+                })
+            })
+            .collect()
+    }
+
+    /// Every file in scope, one page at a time. The first page and the file that may exist at the
+    /// root of the scope are requested in parallel.
+    pub(super) fn pages<'a>(
+        &'a self,
+        operation: &'static str,
+        scope: &'a Scope,
+    ) -> impl Stream<Item = Result<Vec<Entry>>> + 'a {
+        enum Next {
+            First,
+            Page(String),
+            End,
+        }
+        let prefix = self.client.bucket.key_prefix(&scope.root, &scope.prefix);
+        let root_file = scope.prefix.is_empty() && !scope.root.is_root();
+        stream::unfold(Next::First, move |next| {
+            let prefix = prefix.clone();
+            async move {
+                let first = matches!(next, Next::First);
+                let token = match next {
+                    Next::First => None,
+                    Next::Page(token) => Some(token),
+                    Next::End => return None,
+                };
+                let page = self.page(operation, &prefix, false, token.as_deref());
+                let root = async {
+                    if first && root_file {
+                        self.stat(&scope.root).await
+                    } else {
+                        Ok(None)
+                    }
+                };
+                let (page, root) = join(page, root).await;
+                let answer = root.and_then(|root| Ok((root, page?)));
+                let (root, page) = match answer {
+                    Ok(answer) => answer,
+                    Err(error) => return Some((Err(error), Next::End)),
+                };
+                let mut entries = Vec::with_capacity(page.objects.len().saturating_add(1));
+                entries.extend(root.map(|meta| Entry {
+                    path: scope.root.clone(),
+                    meta,
+                }));
+                entries.extend(self.entries(&page));
+                let next = page.next.map_or(Next::End, Next::Page);
+                Some((Ok(entries), next))
+            }
+        })
+    }
+}
+
+impl Storage for S3 {
+    fn capability(&self) -> Capability {
+        let known = self.conditions.get().unwrap_or(Conditions::STANDARD);
+        let reach = |honoured: bool| {
+            if honoured {
+                Reach::Storage
+            } else {
+                Reach::Instance
+            }
+        };
+        Capability {
+            create: reach(known.create),
+            update: reach(known.update),
+            max_file_bytes: Some(MAX_FILE),
+            directories: Directories::Implied,
+            notes: known.warning().into_iter().map(Rc::from).collect(),
+            ..Capability::full()
+        }
+    }
+
+    fn stat<'a>(&'a self, path: &'a VPath) -> Pending<'a, Option<Meta>> {
+        Box::pin(async move {
+            let key = self.key(path)?;
+            let told = self.head("stat", path, &key).await;
+            let told = told.map_err(|failure| failure.error)?;
+            if let Some(told) = &told {
+                self.remember(&key, told);
+            }
+            Ok(told.map(|told| told.meta))
+        })
+    }
+
+    fn get<'a>(&'a self, path: &'a VPath, range: Option<Range<u64>>) -> Pending<'a, Option<File>> {
+        Box::pin(async move {
+            match range {
+                Some(range) => self.range(path, range).await,
+                None => self.file(path).await,
+            }
+        })
+    }
+
+    fn part_bytes(&self) -> Option<u64> {
+        self.parts.get().then_some(PART)
+    }
+
+    fn get_part<'a>(&'a self, path: &'a VPath, range: Range<u64>) -> Pending<'a, Option<Part>> {
+        Box::pin(self.part(path, range))
+    }
+
+    fn put<'a>(&'a self, path: &'a VPath, file: NewFile, mode: PutMode) -> Pending<'a, Meta> {
+        Box::pin(self.put_file(path, file, mode))
+    }
+
+    fn delete<'a>(&'a self, path: &'a VPath, version: Option<Version>) -> Pending<'a, bool> {
+        Box::pin(self.delete_file(path, version))
+    }
+
+    fn list<'a>(
+        &'a self,
+        dir: &'a VPath,
+        depth: Depth,
+        from: Option<Cursor>,
+    ) -> Pending<'a, Listing> {
+        Box::pin(async move {
+            let prefix = self.client.bucket.key_prefix(dir, "");
+            let token = from.as_ref().map(|cursor| &*cursor.0);
+            let page = self
+                .page("list", &prefix, depth == Depth::One, token)
+                .await?;
+            let bucket = &self.client.bucket;
+            let dirs = page.prefixes.iter();
+            Ok(Listing {
+                files: self.entries(&page),
+                dirs: dirs.filter_map(|prefix| bucket.dir_path(prefix)).collect(),
+                next: page.next.as_deref().map(|token| Cursor(Rc::from(token))),
+            })
+        })
+    }
+
+    fn walk<'a>(
+        &'a self,
+        scope: &'a Scope,
+        visit: &'a mut dyn FnMut(&VPath, &Meta) -> Flow,
+    ) -> Pending<'a, ()> {
+        Box::pin(async move {
+            let mut pages = Box::pin(self.pages("list", scope));
+            while let Some(entries) = pages.next().await {
+                for entry in entries? {
+                    if visit(&entry.path, &entry.meta).is_break() {
+                        return Ok(());
+                    }
+                }
+            }
+            Ok(())
+        })
+    }
+
+    fn get_many<'a>(&'a self, paths: &'a [VPath]) -> Pending<'a, Vec<Option<File>>> {
+        Box::pin(async move {
+            let answers: Vec<_> = stream::iter(paths)
+                .map(|path| self.file(path))
+                .buffered(self.concurrency)
+                .collect()
+                .await;
+            answers.into_iter().collect()
+        })
+    }
+
+    fn scan<'a>(
+        &'a self,
+        scan: Scan<'a>,
+        visit: &'a mut dyn FnMut(&VPath, &File) -> Flow,
+    ) -> Pending<'a, ()> {
+        Box::pin(self.search(scan, visit))
+    }
+
+    fn put_many<'a>(
+        &'a self,
+        files: Vec<(VPath, NewFile)>,
+    ) -> LocalBoxFuture<'a, Vec<Result<Meta>>> {
+        Box::pin(
+            stream::iter(files)
+                .map(move |(path, file)| async move {
+                    self.put_file(&path, file, PutMode::Overwrite).await
+                })
+                .buffered(self.concurrency)
+                .collect(),
+        )
+    }
+
+    fn delete_tree<'a>(&'a self, root: &'a VPath) -> LocalBoxFuture<'a, Removed> {
+        Box::pin(self.remove_tree(root))
+    }
+
+    fn pause(&self, attempt: u32) -> LocalBoxFuture<'_, ()> {
+        let most = 10.0 * f64::from(1u32 << attempt.min(6));
+        let millis = most * random::unit();
+        timer::sleep(Duration::from_secs_f64(millis / 1000.0))
+    }
+}

@@ -1,0 +1,239 @@
+//! The shell scripts of a sandbox. They need POSIX `sh` and common tools, for which busybox is
+//! enough: `base64`, `sha256sum`, `find`, `grep`, `head`, `tail`, `stat`. Every argument is a
+//! base64 word that is decoded into a variable and used only in double quotes.
+//!
+//! Replacing a file requires a lock first: a symbolic link in the same directory, named after the
+//! version to be replaced, which only one process can create. Its target is the id of its process,
+//! so that the lock of a dead process is skipped by trying the next number.
+
+use crate::storage::sandbox::wire::word;
+
+/// The common part of all scripts.
+const PRELUDE: &str = r#"
+LC_ALL=C; export LC_ALL
+d() { printf %s "$1" | base64 -d; }
+s() { stat -L -c '%s %Y %a' "$1" || stat -L -f '%z %m %Lp' "$1"; }
+sum() { sha256sum | { read -r a b; printf %s "$a"; }; }
+v() { sum < "$1"; }
+alive() { kill -0 "$1" || [ -d "/proc/$1" ]; }
+claim() {
+  g=0
+  while [ "$g" -lt 1000 ]; do
+    ln -s "$$" "$1-$g" && return 0
+    o=$(readlink "$1-$g") || return 1
+    alive "$o" && return 1
+    g=$((g + 1))
+  done
+  return 1
+}
+release() { while [ "$g" -ge 0 ]; do rm -f "$1-$g"; g=$((g - 1)); done; }
+"#;
+
+/// The prefix of kitbag's own file names; files with it are hidden.
+pub const RESERVED: &str = ".~kitbag-";
+
+/// Virtual file systems, which may be endless.
+const PRUNED: &str = r#"\( -path /proc -o -path /sys -o -path /dev \) -prune -o"#;
+
+fn script(arguments: &[(&str, &[u8])], body: &str) -> String {
+    let mut text = String::from(PRELUDE);
+    for (name, value) in arguments {
+        text.push_str(&format!("{name}=$(d {})\n", quoted(value)));
+    }
+    text.push_str(body);
+    text
+}
+
+fn quoted(value: &[u8]) -> String {
+    format!("'{}'", word(value))
+}
+
+/// Prints what exists at a path: `N` for nothing, `D` for a directory, `O` for another type, `X`
+/// for an unreadable file, or `F` for a file, with its size and time.
+pub fn stat(path: &str) -> String {
+    script(&[("p", path.as_bytes())], &format!("{LOOK}\n{TELL}"))
+}
+
+const LOOK: &str = r#"k=F
+if [ -d "$p" ]; then k=D; elif [ ! -e "$p" ]; then k=N; elif [ ! -f "$p" ]; then k=O; elif [ ! -r "$p" ]; then k=X; fi"#;
+const TELL: &str = r#"if [ $k = F ]; then printf 'F %s\n' "$(s "$p")"; else echo $k; fi"#;
+
+/// Prints the same, followed by the first bytes of the file in base64.
+pub fn head(path: &str, count: usize) -> String {
+    let body = format!("{LOOK}\n{TELL}\nif [ $k = F ]; then head -c {count} \"$p\" | base64; fi");
+    script(&[("p", path.as_bytes())], &body)
+}
+
+/// Prints up to `count` bytes of a file from `offset` on.
+pub fn part(path: &str, offset: usize, count: usize) -> String {
+    let from = offset.saturating_add(1);
+    script(
+        &[("p", path.as_bytes())],
+        &format!("tail -c +{from} \"$p\" | head -c {count} | base64"),
+    )
+}
+
+/// The heads of several files in sequence, each with a line about the file.
+pub fn heads(paths: &[String], count: usize) -> String {
+    let mut text = String::from(PRELUDE);
+    for path in paths {
+        text.push_str(&format!(
+            "p=$(d {})\n{LOOK}\n{TELL}\nif [ $k = F ]; then head -c {count} \"$p\" | base64 | tr -d '\\n'; fi\necho\n",
+            quoted(path.as_bytes())
+        ));
+    }
+    text
+}
+
+/// Appends bytes to a temporary file.
+pub fn append(aside: &str, chunk: &[u8]) -> String {
+    let body = format!(
+        "mkdir -p \"${{t%/*}}\"\nprintf %s {} | base64 -d >> \"$t\" && echo K || echo E",
+        quoted(chunk)
+    );
+    script(&[("t", aside.as_bytes())], &body)
+}
+
+/// The condition of the last step of a put.
+pub enum Finish<'a> {
+    /// Only if the file does not exist.
+    Create,
+    /// Unconditionally.
+    Overwrite,
+    /// Only if the file has this version.
+    Update(&'a str),
+}
+
+/// Moves a temporary file, or content in the script, to its final name. Prints `K` for success, `A`
+/// if the file exists already, `C` if it has changed, `B` if another process is changing it, `D`
+/// for a directory, `O` for another type, `P` if the parent is not a directory, or `E` for another
+/// error.
+pub fn finish(path: &str, aside: &str, content: Option<&[u8]>, finish: &Finish<'_>) -> String {
+    let fill = match content {
+        Some(content) => format!("printf %s {} | base64 -d > \"$t\"", quoted(content)),
+        None => String::from("[ -f \"$t\" ]"),
+    };
+    let (mode, version) = match finish {
+        Finish::Create => ("create", ""),
+        Finish::Overwrite => ("overwrite", ""),
+        Finish::Update(version) => ("update", *version),
+    };
+    let body = format!(
+        r#"mode={mode}
+put() {{
+  if [ -d "$p" ]; then echo D; return; fi
+  if [ $mode = create ] && {{ [ -e "$p" ] || [ -L "$p" ]; }}; then echo A; return; fi
+  if [ -L "$p" ]; then p=$(readlink -f "$p"); fi
+  if [ -e "$p" ] && [ ! -f "$p" ]; then echo O; return; fi
+  if ! mkdir -p "${{p%/*}}/"; then echo P; return; fi
+  if ! {fill}; then echo E; return; fi
+  if [ ! -e "$p" ]; then
+    if [ $mode = update ]; then echo C; return; fi
+    if ln "$t" "$p"; then :
+    elif [ -e "$p" ] || [ -L "$p" ]; then
+      if [ $mode = create ]; then echo A; else echo B; fi
+      return
+    elif ( set -C; cat "$t" > "$p" ); then :
+    else echo E; return; fi
+  else
+    if [ $mode = create ]; then echo A; return; fi
+    n=$(v "$p")
+    if [ $mode = update ] && [ "$n" != "$w" ]; then echo C; return; fi
+    c="${{p%/*}}/{RESERVED}c-$(printf %s "${{p##*/}}" | sum | head -c 16)-$n"
+    if ! claim "$c"; then echo B; return; fi
+    if [ "$(v "$p")" != "$n" ]; then release "$c"; echo C; return; fi
+    set -- $(s "$p"); chmod "$3" "$t"
+    if mv -f "$t" "$p"; then release "$c"; else release "$c"; echo E; return; fi
+  fi
+  printf 'K %s\n' "$(s "$p")"
+}}
+put
+rm -f "$t""#
+    );
+    script(
+        &[
+            ("p", path.as_bytes()),
+            ("t", aside.as_bytes()),
+            ("w", version.as_bytes()),
+        ],
+        &body,
+    )
+}
+
+/// Removes a temporary file.
+pub fn discard(aside: &str) -> String {
+    script(&[("t", aside.as_bytes())], "rm -f \"$t\"\necho K")
+}
+
+/// Removes one file; with a version, only if the file still has it. Prints `K` for success, `N` if
+/// there is no file, `B` if another process is changing it, `C` if the file does not have that
+/// version, or `E` for another error.
+pub fn remove(path: &str, version: Option<&str>) -> String {
+    let body = format!(
+        r#"del() {{
+  if [ -L "$p" ]; then rm -f "$p" && echo K || echo E; return; fi
+  if [ ! -f "$p" ]; then echo N; return; fi
+  n=$(v "$p")
+  if [ -n "$w" ] && [ "$n" != "$w" ]; then echo C; return; fi
+  c="${{p%/*}}/{RESERVED}c-$(printf %s "${{p##*/}}" | sum | head -c 16)-$n"
+  if ! claim "$c"; then echo B; return; fi
+  if [ "$(v "$p")" != "$n" ]; then release "$c"; echo B; return; fi
+  if rm -f "$p"; then release "$c"; echo K; else release "$c"; echo E; fi
+}}
+del"#
+    );
+    let version = version.unwrap_or_default();
+    script(&[("p", path.as_bytes()), ("w", version.as_bytes())], &body)
+}
+
+/// Removes a directory with everything beneath it. Prints `K` for success, `N` if there is no such
+/// directory, or `E` for an error.
+pub fn remove_tree(path: &str) -> String {
+    script(
+        &[("p", path.as_bytes())],
+        "if [ -L \"$p\" ] || [ ! -d \"$p\" ]; then echo N; elif rm -rf \"$p\"; then echo K; else echo E; fi",
+    )
+}
+
+/// Names with a line break are not valid paths, and their parts must not be parsed as rows.
+const ONE_LINE: &str = r#"nl=$(printf '\nx'); nl=${nl%x}"#;
+
+/// The direct entries of a directory: type, size, time and path, one row each.
+pub fn level(dir: &str, cap: usize) -> String {
+    let body = format!(
+        r#"{ONE_LINE}
+[ "$p" = / ] || p="$p/."
+find "$p" -mindepth 1 -maxdepth 1 ! -name "*$nl*" ! -name '{RESERVED}*' -exec stat -L -c '%F|%s|%Y|%n' {{}} + | head -c {cap}"#
+    );
+    script(&[("p", dir.as_bytes())], &body)
+}
+
+/// Every file beneath a directory: size, time and path, one row each. With a literal, only files
+/// that contain it.
+pub fn files(dir: &str, literal: Option<&[u8]>, cap: usize) -> String {
+    let (narrow, then) = match literal {
+        Some(_) => (
+            "-exec grep -lF -e \"$l\" {} +",
+            "| while IFS= read -r f; do printf '%s|%s\\n' \"$(stat -c '%s|%Y' \"$f\")\" \"$f\"; done",
+        ),
+        None => ("-exec stat -c '%s|%Y|%n' {} +", ""),
+    };
+    let body = format!(
+        r#"{ONE_LINE}
+[ -d "$p" ] || exit 0
+find "$p" {PRUNED} -type f ! -path "*$nl*" ! -name '{RESERVED}*' {narrow} {then} | head -c {cap}"#
+    );
+    // A subshell, so that the closing marker is printed even after an early exit.
+    format!(
+        "(\n{}\n)",
+        script(
+            &[("p", dir.as_bytes()), ("l", literal.unwrap_or_default()),],
+            &body
+        )
+    )
+}
+
+/// Prints the version of a file, in the format of `checksum`.
+pub fn version(path: &str) -> String {
+    script(&[("p", path.as_bytes())], "v \"$p\"\necho")
+}

@@ -1,0 +1,447 @@
+//! Files in a table of a SQL database that the host passes in: rows of namespace, path, type,
+//! version, times and bytes. The database itself resolves conflicts: a create is an insert that
+//! does nothing if the row exists, an edit is an update that requires the version it has read.
+//!
+//! [`statements`] builds the SQL without sending it, [`dialect`] knows the differences between
+//! databases, and [`rows`] converts rows to files; this module uses them. `host` calls the host's
+//! `query` and handles the various ways in which drivers return bytes and integers.
+
+pub mod dialect;
+#[cfg(target_arch = "wasm32")]
+pub mod host;
+mod rows;
+pub mod statement;
+pub mod statements;
+
+use std::collections::HashMap;
+use std::ops::Range;
+use std::rc::Rc;
+use std::time::Duration;
+
+use futures_util::future::LocalBoxFuture;
+
+use crate::core::error::{Error, Result};
+use crate::core::future::Pending;
+use crate::core::lock::Mutex;
+use crate::core::order;
+use crate::core::path::VPath;
+use crate::env::{random, timer};
+use crate::protocol::{Capability, Reach};
+use crate::storage::sql::rows::{
+    BATCH_BYTES, BATCH_ROWS, CHANGED, FILE, META, batches, entry, number, stored, text,
+};
+use crate::storage::sql::statement::Statement;
+use crate::storage::sql::statements::{Keys, Place, ROW_VALUES};
+use crate::storage::{
+    Cursor, Depth, Entry, File, Flow, Listing, Meta, NewFile, PutMode, Removed, Scan, Scope,
+    Storage, Version,
+};
+
+pub use rows::{Column, Rows};
+
+/// Number of rows in one page of a walk.
+const PAGE: usize = 5_000;
+
+/// A database that executes one statement at a time.
+pub trait Database {
+    /// Executes a statement and returns its rows.
+    fn query<'a>(&'a self, statement: Statement, columns: &'a [Column]) -> Pending<'a, Rows>;
+}
+
+/// A table used as a storage.
+pub struct Sql<D> {
+    database: D,
+    place: Place,
+    options: SqlOptions,
+    /// Whether the table was created; locked while it is being created.
+    migrated: Mutex<bool>,
+}
+
+/// Options for using a table.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SqlOptions {
+    /// Whether to create the table before the first statement.
+    pub migrate: bool,
+    /// The maximum size of a file in a row, if there is a limit.
+    pub max_file_bytes: Option<u64>,
+}
+
+impl<D: Database> Sql<D> {
+    /// Files of `place` in `database`.
+    pub fn new(database: D, place: Place, options: SqlOptions) -> Sql<D> {
+        Sql {
+            database,
+            place,
+            options,
+            migrated: Mutex::new(false),
+        }
+    }
+
+    async fn ask(&self, statement: Statement, columns: &[Column]) -> Result<Rows> {
+        if self.options.migrate {
+            let mut migrated = self.migrated.lock().await;
+            if !*migrated {
+                self.migrate().await?;
+                *migrated = true;
+            }
+        }
+        self.database.query(statement, columns).await
+    }
+
+    /// Creates the table, and adds missing columns to an older table. It is safe to repeat, and to
+    /// run in parallel.
+    pub async fn migrate(&self) -> Result<()> {
+        let made = self.database.query(self.place.create_table(), &[]).await;
+        for (column, definition) in self.place.added_columns() {
+            if self.has(column).await {
+                continue;
+            }
+            let added = self.place.add_column(column, &definition);
+            if let Err(error) = self.database.query(added, &[]).await
+                && !self.has(column).await
+            {
+                // If the table could not be created, report that error instead.
+                made?;
+                return Err(error);
+            }
+        }
+        // Two parallel creations can make each other fail; it is enough that the table exists.
+        if self.has("content").await {
+            return Ok(());
+        }
+        made.map(drop)
+    }
+
+    async fn has(&self, column: &str) -> bool {
+        let answer = self.database.query(self.place.probe(column), &[]).await;
+        answer.is_ok()
+    }
+
+    async fn metas(&self, statement: Statement) -> Result<Vec<Entry>> {
+        let rows = self.ask(statement, &META).await?;
+        Ok(rows
+            .into_iter()
+            .filter_map(|row| entry(row).map(|(entry, _)| entry))
+            .collect())
+    }
+
+    async fn page(
+        &self,
+        keys: &Keys,
+        literal: Option<&[u8]>,
+    ) -> Result<(Vec<Entry>, Option<Keys>)> {
+        let statement = self.place.page(keys, literal, PAGE);
+        let rows = self.ask(statement, &META).await?;
+        let full = rows.len() >= PAGE;
+        let last = rows.last().and_then(|row| text(row, 0));
+        let next = last.filter(|_| full).map(|last| keys.behind(&last));
+        let entries = rows
+            .into_iter()
+            .filter_map(|row| entry(row).map(|(entry, _)| entry));
+        Ok((entries.collect(), next))
+    }
+
+    /// Passes every file in scope to `show`, page by page; with a literal, only files whose bytes
+    /// contain it.
+    async fn pages(
+        &self,
+        scope: &Scope,
+        literal: Option<&[u8]>,
+        mut show: impl AsyncFnMut(Vec<Entry>) -> Result<Flow>,
+    ) -> Result<()> {
+        if scope.prefix.is_empty() && !scope.root.is_root() {
+            let itself = self.metas(self.place.stat(&scope.root, literal)).await?;
+            if show(itself).await?.is_break() {
+                return Ok(());
+            }
+        }
+        let mut keys = Some(Keys::of_scope(scope));
+        while let Some(range) = keys {
+            let (entries, next) = self.page(&range, literal).await?;
+            if show(entries).await?.is_break() {
+                return Ok(());
+            }
+            keys = next;
+        }
+        Ok(())
+    }
+
+    async fn bodies(&self, paths: &[&VPath]) -> Result<HashMap<VPath, File>> {
+        let rows = self.ask(self.place.get_many(paths), &FILE).await?;
+        let files = rows.into_iter().filter_map(|row| {
+            let (entry, body) = entry(row)?;
+            let file = File {
+                meta: entry.meta,
+                body,
+            };
+            Some((entry.path, file))
+        });
+        Ok(files.collect())
+    }
+
+    /// Maximum number of paths in one statement, in addition to the namespace.
+    fn most_paths(&self) -> usize {
+        BATCH_ROWS.min(self.place.dialect.most_parameters().saturating_sub(1))
+    }
+
+    async fn store(&self, path: &VPath, file: NewFile, mode: PutMode) -> Result<Meta> {
+        let (statement, refusal): (_, fn(&VPath) -> Error) = match mode {
+            PutMode::Create => (
+                self.place.create(path, &file, fresh_version()),
+                Error::already_exists,
+            ),
+            PutMode::Update(Version::Number(version)) => {
+                (self.place.update(path, &file, version), Error::conflict)
+            }
+            PutMode::Update(Version::Tag(_)) => return Err(Error::conflict(path)),
+            PutMode::Overwrite => {
+                let files = [(path.clone(), file.clone())];
+                (self.place.overwrite(&files, fresh_version), |_| {
+                    Error::internal("The database stored a file and told no row of it")
+                })
+            }
+        };
+        let rows = self.ask(statement, &CHANGED).await?;
+        match rows.first() {
+            Some(row) => Ok(stored(&file, number(row, 1))),
+            None => Err(refusal(path)),
+        }
+    }
+
+    /// Stores all files with one statement. If it fails, stores them one by one, so that one
+    /// invalid file does not affect the others.
+    async fn store_batch(&self, batch: Vec<(VPath, NewFile)>) -> Vec<Result<Meta>> {
+        if batch.len() > 1 {
+            let statement = self.place.overwrite(&batch, fresh_version);
+            if let Ok(rows) = self.ask(statement, &CHANGED).await {
+                let versions: HashMap<String, Option<i64>> = rows
+                    .iter()
+                    .filter_map(|row| Some((text(row, 0)?, number(row, 1))))
+                    .collect();
+                let answer = |(path, file): &(VPath, NewFile)| match versions.get(path.as_str()) {
+                    Some(version) => Ok(stored(file, *version)),
+                    None => Err(Error::internal(
+                        "The database stored a batch and told no row of a file in it",
+                    )),
+                };
+                return batch.iter().map(answer).collect();
+            }
+        }
+        let mut answers = Vec::with_capacity(batch.len());
+        for (path, file) in batch {
+            answers.push(self.store(&path, file, PutMode::Overwrite).await);
+        }
+        answers
+    }
+}
+
+/// A random first version of a new file; later versions count up from it. So it is very unlikely
+/// that a file that was deleted and created again gets the version of an old edit.
+fn fresh_version() -> u64 {
+    // A float-to-integer cast saturates.
+    ((random::unit() * 4_503_599_627_370_496.0) as u64).max(1)
+}
+
+impl<D: Database> Storage for Sql<D> {
+    fn capability(&self) -> Capability {
+        Capability {
+            create: Reach::Storage,
+            update: Reach::Storage,
+            ranged_reads: true,
+            native_search: true,
+            keeps_format: false,
+            max_file_bytes: self.options.max_file_bytes,
+            ..Capability::full()
+        }
+    }
+
+    fn stat<'a>(&'a self, path: &'a VPath) -> Pending<'a, Option<Meta>> {
+        Box::pin(async move {
+            let mut found = self.metas(self.place.stat(path, None)).await?;
+            Ok(found.pop().map(|entry| entry.meta))
+        })
+    }
+
+    fn get<'a>(&'a self, path: &'a VPath, range: Option<Range<u64>>) -> Pending<'a, Option<File>> {
+        Box::pin(async move {
+            let statement = self.place.get(path, range);
+            let mut rows = self.ask(statement, &FILE).await?;
+            Ok(rows.pop().and_then(entry).map(|(entry, body)| File {
+                meta: entry.meta,
+                body,
+            }))
+        })
+    }
+
+    fn put<'a>(&'a self, path: &'a VPath, file: NewFile, mode: PutMode) -> Pending<'a, Meta> {
+        Box::pin(self.store(path, file, mode))
+    }
+
+    fn delete<'a>(&'a self, path: &'a VPath, version: Option<Version>) -> Pending<'a, bool> {
+        Box::pin(async move {
+            let version = match version {
+                None => None,
+                Some(Version::Number(version)) => Some(version),
+                Some(Version::Tag(_)) => return Err(Error::conflict(path)),
+            };
+            let statement = self.place.delete(path, version);
+            let gone = !self.ask(statement, &CHANGED).await?.is_empty();
+            if !gone && version.is_some() && self.stat(path).await?.is_some() {
+                return Err(Error::conflict(path));
+            }
+            Ok(gone)
+        })
+    }
+
+    fn list<'a>(
+        &'a self,
+        dir: &'a VPath,
+        depth: Depth,
+        from: Option<Cursor>,
+    ) -> Pending<'a, Listing> {
+        Box::pin(async move {
+            let mut listing = Listing::default();
+            if depth == Depth::All {
+                let whole = Keys::of_prefix(&dir.dir_prefix());
+                let keys = match from {
+                    Some(cursor) => whole.behind(&cursor.0),
+                    None => whole,
+                };
+                let (files, next) = self.page(&keys, None).await?;
+                let last = files
+                    .last()
+                    .map(|last| Cursor(Rc::from(last.path.as_str())));
+                listing.next = last.filter(|_| next.is_some());
+                listing.files = files;
+                return Ok(listing);
+            }
+            let rows = self.ask(self.place.level(dir), &META).await?;
+            let prefix = dir.dir_prefix();
+            for row in rows {
+                let Some(key) = text(&row, 0) else { continue };
+                let rest = key.strip_prefix(&prefix).unwrap_or_default();
+                match rest.split_once('/') {
+                    Some((name, _)) if !name.is_empty() => {
+                        let path = VPath::from_stored(&format!("{prefix}{name}"));
+                        listing.dirs.extend(path);
+                    }
+                    Some(_) => {}
+                    None => listing.files.extend(entry(row).map(|(entry, _)| entry)),
+                }
+            }
+            Ok(listing)
+        })
+    }
+
+    fn walk<'a>(
+        &'a self,
+        scope: &'a Scope,
+        visit: &'a mut dyn FnMut(&VPath, &Meta) -> Flow,
+    ) -> Pending<'a, ()> {
+        Box::pin(self.pages(scope, None, async |entries| {
+            for entry in entries {
+                if visit(&entry.path, &entry.meta).is_break() {
+                    return Ok(Flow::Break(()));
+                }
+            }
+            Ok(Flow::Continue(()))
+        }))
+    }
+
+    fn get_many<'a>(&'a self, paths: &'a [VPath]) -> Pending<'a, Vec<Option<File>>> {
+        Box::pin(async move {
+            let mut answers = Vec::with_capacity(paths.len());
+            for batch in paths.chunks(self.most_paths()) {
+                let named: Vec<&VPath> = batch.iter().collect();
+                let found = self.bodies(&named).await?;
+                answers.extend(batch.iter().map(|path| found.get(path).cloned()));
+            }
+            Ok(answers)
+        })
+    }
+
+    fn scan<'a>(
+        &'a self,
+        scan: Scan<'a>,
+        visit: &'a mut dyn FnMut(&VPath, &File) -> Flow,
+    ) -> Pending<'a, ()> {
+        Box::pin(async move {
+            let most = self.most_paths();
+            let show = async |entries: Vec<Entry>| {
+                let mut wanted = entries
+                    .iter()
+                    .filter(|entry| (scan.want)(&entry.path, &entry.meta))
+                    .peekable();
+                while wanted.peek().is_some() {
+                    let mut batch: Vec<&VPath> = Vec::new();
+                    let mut bytes = 0u64;
+                    while let Some(entry) = wanted.next_if(|entry| {
+                        batch.is_empty()
+                            || (batch.len() < most
+                                && bytes.saturating_add(entry.meta.size) <= BATCH_BYTES)
+                    }) {
+                        bytes = bytes.saturating_add(entry.meta.size);
+                        batch.push(&entry.path);
+                    }
+                    let found = self.bodies(&batch).await?;
+                    for path in batch {
+                        if let Some(file) = found.get(path)
+                            && visit(path, file).is_break()
+                        {
+                            return Ok(Flow::Break(()));
+                        }
+                    }
+                }
+                Ok(Flow::Continue(()))
+            };
+            self.pages(scan.scope, scan.literal, show).await
+        })
+    }
+
+    fn put_many<'a>(
+        &'a self,
+        files: Vec<(VPath, NewFile)>,
+    ) -> LocalBoxFuture<'a, Vec<Result<Meta>>> {
+        Box::pin(async move {
+            let rows = self.place.dialect.most_parameters() / ROW_VALUES;
+            let mut answers = Vec::with_capacity(files.len());
+            for batch in batches(files, rows.min(BATCH_ROWS)) {
+                answers.extend(self.store_batch(batch).await);
+            }
+            answers
+        })
+    }
+
+    fn pause(&self, attempt: u32) -> LocalBoxFuture<'_, ()> {
+        timer::sleep(jitter(attempt))
+    }
+
+    fn delete_tree<'a>(&'a self, root: &'a VPath) -> LocalBoxFuture<'a, Removed> {
+        Box::pin(async move {
+            let statement = self.place.delete_tree(root);
+            match self.ask(statement, &CHANGED).await {
+                Ok(rows) => {
+                    let gone = rows.iter().filter_map(|row| text(row, 0));
+                    let mut paths: Vec<VPath> =
+                        gone.filter_map(|key| VPath::from_stored(&key)).collect();
+                    order::sort(&mut paths);
+                    Removed {
+                        paths,
+                        ..Removed::default()
+                    }
+                }
+                Err(error) => Removed {
+                    error: Some(error),
+                    ..Removed::default()
+                },
+            }
+        })
+    }
+}
+
+/// How long to wait before attempt number `attempt` of a change that met a conflict: a random time
+/// whose maximum grows with each attempt.
+pub fn jitter(attempt: u32) -> Duration {
+    let most = 2.0 * f64::from(attempt.min(16)) + 2.0;
+    Duration::from_secs_f64(random::unit() * most / 1000.0)
+}

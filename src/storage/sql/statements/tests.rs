@@ -1,0 +1,101 @@
+//! Every statement as it would be sent: its text and its values.
+
+use super::*;
+use crate::core::file::{Format, Mime, Texture};
+use crate::core::time::Time;
+
+fn place(dialect: Dialect) -> Place {
+    Place {
+        dialect,
+        table: Table::parse("files").expect("sound"),
+        namespace: Rc::from("tenant"),
+    }
+}
+
+fn path(text: &str) -> VPath {
+    VPath::parse(text).expect("a path")
+}
+
+fn file(body: &'static [u8]) -> NewFile {
+    NewFile {
+        body: Bytes::from_static(body),
+        created: Time::from_micros(1),
+        modified: Time::from_micros(2),
+        mime: Mime::TEXT,
+        format: Format::V2,
+        texture: Texture::Ascii,
+    }
+}
+
+fn all(dialect: Dialect, evil: &str) -> Vec<Statement> {
+    let place = place(dialect);
+    let at = path(evil);
+    let new = file(b"'; DROP TABLE files; --");
+    vec![
+        place.stat(&at, Some(evil.as_bytes())),
+        place.get(&at, None),
+        place.get(&at, Some(3..9)),
+        place.get_many(&[&at, &at]),
+        place.page(&Keys::of_prefix(evil), Some(evil.as_bytes()), 10),
+        place.level(&at),
+        place.create(&at, &new, 1),
+        place.overwrite(&[(at.clone(), new.clone())], || 1),
+        place.update(&at, &new, 1),
+        place.delete(&at, Some(1)),
+        place.delete_tree(&at),
+    ]
+}
+
+#[test]
+fn no_value_ever_stands_in_the_text() {
+    for dialect in [Dialect::Postgres, Dialect::Sqlite] {
+        for statement in all(dialect, "/x'; DROP TABLE files; --") {
+            assert!(!statement.sql.contains("DROP"), "{}", statement.sql);
+            assert!(!statement.sql.contains("tenant"), "{}", statement.sql);
+            let marks = match dialect {
+                Dialect::Postgres => statement.sql.matches("::").count(),
+                Dialect::Sqlite => statement.sql.matches('?').count(),
+            };
+            assert_eq!(marks, statement.values.len(), "{}", statement.sql);
+        }
+    }
+}
+
+#[test]
+fn every_statement_asks_for_its_namespace_and_none_for_a_pattern() {
+    for dialect in [Dialect::Postgres, Dialect::Sqlite] {
+        for statement in all(dialect, "/a%_b") {
+            assert!(statement.values.contains(&Value::from("tenant")));
+            let upper = statement.sql.to_uppercase();
+            assert!(!upper.contains("LIKE") && !upper.contains("GLOB") && !upper.contains('~'));
+        }
+    }
+}
+
+#[test]
+fn a_row_of_an_insert_takes_as_many_values_as_it_says() {
+    let statement = place(Dialect::Sqlite).create(&path("/a"), &file(b""), 1);
+    assert_eq!(statement.values.len(), ROW_VALUES);
+}
+
+#[test]
+fn a_scope_is_one_range_of_keys() {
+    let scope = Scope {
+        root: VPath::root(),
+        prefix: "src/ma".to_owned(),
+    };
+    let keys = Keys::of_scope(&scope);
+    assert_eq!(keys.from, "/src/ma");
+    assert_eq!(keys.until.as_deref(), Some("/src/mb"));
+    let next = keys.behind("/src/main.rs");
+    assert!(next.from.as_str() > "/src/main.rs" && next.until == keys.until);
+}
+
+#[test]
+fn a_part_of_a_file_is_asked_for_by_place_and_length() {
+    let part = |range| place(Dialect::Sqlite).get(&path("/a"), Some(range)).sql;
+    assert!(part(0..10).contains("substr(content, 1, 10)"));
+    assert!(part(5..9).contains("substr(content, 6, 4)"));
+    // Beyond the maximum size of a column; nothing overflows.
+    assert!(part(u64::MAX - 1..u64::MAX).contains("substr(content, 2147483647, 0)"));
+}

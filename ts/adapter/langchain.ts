@@ -1,0 +1,184 @@
+// LangChain and LangGraph: the file tools as a middleware of `createAgent` or as plain tools, and
+// backends over the state or the store of the running graph, so that files are saved with the
+// thread. `langchain/` finds the graph and lets the calls of one step see each other's changes.
+
+import { ToolMessage } from "@langchain/core/messages";
+import { type StructuredToolInterface, tool } from "@langchain/core/tools";
+import { Command, ReducedValue, StateSchema } from "@langchain/langgraph";
+import {
+  type BackendOrFactory,
+  createFileTools,
+  type FileTools,
+  type FileToolsOptions,
+  type ToolResult,
+} from "kitbag";
+import { createMiddleware, SystemMessage } from "langchain";
+import { z } from "zod";
+import { lend, stateBackend } from "../graph/langchain.js";
+import { type RunConfig, withRuntime } from "../graph/running.js";
+import type { Files, Update } from "../graph/step.js";
+
+export { stateBackend, storeBackend } from "../graph/langchain.js";
+
+/** The files of a graph's state; null in an update deletes a file. */
+const state = new StateSchema({
+  files: new ReducedValue(
+    z.record(z.string(), z.any()).default(() => ({})),
+    {
+      inputSchema: z.record(z.string(), z.any()).optional(),
+      reducer: (current: Files | undefined, update: Update | undefined): Files => {
+        const files: Files = { ...current };
+        for (const [path, file] of Object.entries(update ?? {})) {
+          if (file === null) delete files[path];
+          else files[path] = file;
+        }
+        return files;
+      },
+    },
+  ),
+});
+
+type ToolConfig = RunConfig & { toolCall?: { id?: string }; signal?: AbortSignal };
+
+function messageOf(name: string, id: string, result: ToolResult): ToolMessage {
+  const plain = result.content.every((block) => block.type === "text");
+  return new ToolMessage({
+    name,
+    tool_call_id: id,
+    status: result.isError ? "error" : "success",
+    content: (plain ? result.text : result.content) as never,
+  });
+}
+
+/** Skips LangChain's own validation of inputs, which throws and accepts no other names or types. */
+function lenient(made: StructuredToolInterface): StructuredToolInterface {
+  const blind = Object.create(made, { schema: { value: {} } }) as StructuredToolInterface;
+  const { call } = made;
+  made.call = (...given) => call.apply(blind, given);
+  return made;
+}
+
+function langchainTools(files: FileTools): StructuredToolInterface[] {
+  return files.tools.map(({ name, description, inputSchema }) =>
+    lenient(
+      tool(
+        async (input: unknown, config: ToolConfig) => {
+          const id = config.toolCall?.id ?? "";
+          const { runtime, send } = lend(config, config.state);
+          const call = {
+            callId: id,
+            runtime,
+            ...(config.signal ? { signal: config.signal } : {}),
+          };
+          const result = await withRuntime(config, () => files.call(name, input, call));
+          const message = messageOf(name, id, result);
+          if (result.filesUpdate && !send) {
+            return new Command({ update: { files: result.filesUpdate, messages: [message] } });
+          }
+          if (result.filesUpdate) send?.(result.filesUpdate);
+          return id === "" ? message.content : message;
+        },
+        // The schema is only for the model: the tool itself answers wrong inputs, without a throw.
+        { name, description, schema: inputSchema as never },
+      ) as unknown as StructuredToolInterface,
+    ),
+  );
+}
+
+/** The file tools as LangChain tools. */
+export function fileTools(
+  backend: BackendOrFactory,
+  options?: FileToolsOptions,
+): StructuredToolInterface[] {
+  return langchainTools(createFileTools(backend, options));
+}
+
+type Content = ToolMessage["content"];
+
+/** Shortens the text of a message, as a string or as blocks; other blocks stay. */
+async function shortened(
+  content: Content,
+  shorten: (text: string) => Promise<string>,
+): Promise<Content> {
+  if (typeof content === "string") return shorten(content);
+  const texts = content.flatMap((block) =>
+    block.type === "text" && typeof block.text === "string" ? [block.text] : [],
+  );
+  if (texts.length === 0) return content;
+  const whole = texts.join("\n");
+  const short = await shorten(whole);
+  if (short === whole) return content;
+  const rest = content.filter((block) => block.type !== "text");
+  return [{ type: "text", text: short }, ...rest] as Content;
+}
+
+/**
+ * Middleware for `createAgent`: tools, prompt, offloading of every tool's large results, and the
+ * state's `files`. Without a backend the files are in the state of the running graph.
+ */
+export function kitbagMiddleware(
+  backend: BackendOrFactory = stateBackend(),
+  options?: FileToolsOptions,
+) {
+  const files = createFileTools(backend, options);
+  const own = new Set<string>(files.tools.map((one) => one.name));
+  /** The runtime for offloading: the graph's files, and where changes to them are sent. */
+  const offloading = (request: { runtime?: unknown; state?: unknown }) => {
+    const given = { ...(request.runtime as RunConfig | undefined), state: request.state };
+    const { runtime, send } = lend(given, request.state);
+    return { given, call: { runtime, onFilesUpdate: send } };
+  };
+  const shrink = async (message: ToolMessage, request: object): Promise<ToolMessage> => {
+    if (own.has(message.name ?? "")) return message;
+    const { given, call } = offloading(request);
+    const about = { ...call, callId: message.tool_call_id, toolName: message.name ?? "" };
+    const content = await withRuntime(given, () => files.offload(message.content, about));
+    if (content === message.content) return message;
+    const { id, name, status, tool_call_id, artifact, additional_kwargs, response_metadata } =
+      message;
+    return new ToolMessage({
+      id,
+      name,
+      status,
+      tool_call_id,
+      artifact,
+      additional_kwargs,
+      response_metadata,
+      content,
+    } as never);
+  };
+  return createMiddleware({
+    name: "KitbagMiddleware",
+    stateSchema: state as never,
+    tools: langchainTools(files) as never,
+    wrapModelCall: async (request, handler) => {
+      const prompt =
+        files.systemPrompt === ""
+          ? request.systemMessage
+          : request.systemMessage.concat(new SystemMessage(files.systemPrompt));
+      const messages = await Promise.all(
+        request.messages.map(async (message) => {
+          if (message.getType() !== "human") return message;
+          const { given, call } = offloading(request);
+          const about = { ...call, messageId: message.id ?? "" };
+          const shorten = (text: string) =>
+            withRuntime(given, () => files.offloadMessage(text, about));
+          const content = await shortened(message.content, shorten);
+          if (content === message.content) return message;
+          return Object.assign(Object.create(Object.getPrototypeOf(message)), message, { content });
+        }),
+      );
+      return handler({ ...request, messages, systemMessage: prompt } as never);
+    },
+    wrapToolCall: async (request, handler) => {
+      const result = await handler(request);
+      if (ToolMessage.isInstance(result)) return shrink(result, request);
+      const update = (result as Command).update as { messages?: unknown[] } | undefined;
+      if (!update || !Array.isArray(update.messages)) return result;
+      const messages = await Promise.all(
+        update.messages.map((one) => (ToolMessage.isInstance(one) ? shrink(one, request) : one)),
+      );
+      return new Command({ ...(result as Command), update: { ...update, messages } } as never);
+    },
+  });
+}

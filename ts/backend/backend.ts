@@ -1,0 +1,242 @@
+// The methods of every asynchronous backend. A subclass only reads its options; the operations
+// are implemented in WebAssembly.
+
+import { later, Op, received } from "../core/call.js";
+import { callOptions, refused } from "../core/checks.js";
+import { handleOf, own } from "../core/handle.js";
+import { enter, glue } from "../core/instance.js";
+import type { Reply } from "../core/reply.js";
+import * as ask from "../core/requests.js";
+import * as unpack from "../core/results.js";
+import type {
+  BackendProtocolV2,
+  CallOptions,
+  Capability,
+  DeleteOptions,
+  DeleteResult,
+  EditResult,
+  ExecuteResponse,
+  Failure,
+  FileDownloadResponse,
+  FileUploadResponse,
+  GlobResult,
+  GrepOptions,
+  GrepResult,
+  LsResult,
+  ReadRawResult,
+  ReadResult,
+  WriteOptions,
+  WriteResult,
+} from "../types.js";
+
+/** Starts an operation on the backend's handle, or returns a refusal of its arguments. */
+export function asked<T extends object>(
+  self: object,
+  operation: number,
+  ask: () => Failure | undefined,
+  unpackIt: (reply: Reply) => T,
+  options?: unknown,
+): Promise<T> {
+  let read: CallOptions | undefined;
+  const refusal =
+    refused(() => {
+      read = callOptions(options);
+    }) ?? ask();
+  if (refusal) return Promise.resolve(refusal as T);
+  return later(handleOf(self), operation, unpackIt, read) as Promise<T>;
+}
+
+/** Returns the capability of the backend with this handle. */
+export function capabilityOf(handle: number): Capability {
+  enter(() => glue.call_now(handle, Op.capability, 0, -1));
+  return received(unpack.unpackCapability) as Capability;
+}
+
+/**
+ * Base class of every backend whose methods return promises. Methods do not reject because of
+ * their arguments or the storage: they return `{ error, code }`.
+ */
+export abstract class Backend implements BackendProtocolV2 {
+  constructor(handle: number) {
+    own(this, handle);
+  }
+
+  /** What this backend guarantees and supports. */
+  get capability(): Capability {
+    return capabilityOf(handleOf(this));
+  }
+
+  /**
+   * Lists one directory level, in byte order; paths of directories end with `/`. A missing
+   * directory gives an empty listing.
+   */
+  ls(path: string, options?: CallOptions): Promise<LsResult> {
+    return asked(this, Op.ls, () => ask.askLs(path), unpack.unpackLs, options);
+  }
+
+  /**
+   * Reads lines of a text file. A binary file is returned complete, as a `Uint8Array`.
+   *
+   * @param offset First line, counted from 0. Default 0.
+   * @param limit Most lines to return. Default 500. `nextOffset` of the result continues the read.
+   */
+  read(
+    filePath: string,
+    offset?: number,
+    limit?: number,
+    options?: CallOptions,
+  ): Promise<ReadResult> {
+    return asked(
+      this,
+      Op.read,
+      () => ask.askRead(filePath, offset, limit),
+      unpack.unpackRead,
+      options,
+    );
+  }
+
+  /** Returns a file as it is stored, with its MIME type and times. */
+  readRaw(filePath: string, options?: CallOptions): Promise<ReadRawResult> {
+    return asked(this, Op.readRaw, () => ask.askFile(filePath), unpack.unpackReadRaw, options);
+  }
+
+  /**
+   * Searches files for a literal text, or with `options.regex` for a regular expression, line by
+   * line. Binary files are skipped. Matches are ordered by path and line.
+   *
+   * @param path File or directory to search. Default `/`.
+   * @param glob Searches only matching files. Without `/` it is matched against file names, with
+   *   `/` against the path below `path`.
+   * @param maxCount Most matches to return; if there are more, `truncated` is set. Default: no
+   *   limit but 128 MiB of results.
+   */
+  grep(
+    pattern: string,
+    path?: string | null,
+    glob?: string | null,
+    maxCount?: number | null,
+    options?: GrepOptions,
+  ): Promise<GrepResult> {
+    const request = () => ask.askGrep(pattern, path, glob, maxCount, options);
+    return asked(this, Op.grep, request, unpack.unpackGrep, options);
+  }
+
+  /**
+   * Finds files whose path below `path` (default `/`) matches a pattern, newest first. `*` and `?`
+   * match inside a segment, `**` also matches `/`, and `{a,b}`, `[abc]`, `[!a]` and `\` work as
+   * usual. A pattern without `/` matches only directly below `path`.
+   */
+  glob(pattern: string, path?: string, options?: CallOptions): Promise<GlobResult> {
+    return asked(this, Op.glob, () => ask.askGlob(pattern, path), unpack.unpackGlob, options);
+  }
+
+  /**
+   * Creates a file. If it exists, the call fails with `already_exists`, or replaces it with
+   * `writeMode: "overwrite"`. Bytes are stored unchanged. For a path with a binary type, such as
+   * `.png`, a string must be base64 or a `data:` URL.
+   */
+  write(
+    filePath: string,
+    content: string | Uint8Array,
+    options?: WriteOptions,
+  ): Promise<WriteResult> {
+    return asked(
+      this,
+      Op.write,
+      () => ask.askWrite(filePath, content, options),
+      unpack.unpackWrite(filePath),
+      options,
+    );
+  }
+
+  /**
+   * Replaces a literal text. `oldString` must occur exactly once, unless `replaceAll` (default
+   * false) is true. If it is not found, differences in line endings are ignored.
+   *
+   * With two `Uint8Array`s the whole file must equal `oldString` and becomes `newString`; otherwise
+   * the result is `conflict`.
+   */
+  edit(
+    filePath: string,
+    oldString: string | Uint8Array,
+    newString: string | Uint8Array,
+    replaceAll?: boolean,
+    options?: CallOptions,
+  ): Promise<EditResult> {
+    const request = () => ask.askEdit(filePath, oldString, newString, replaceAll);
+    return asked(this, Op.edit, request, unpack.unpackEdit(filePath), options);
+  }
+
+  /** Deletes a file, or a directory with everything below it. The root cannot be deleted. */
+  delete(filePath: string, options?: DeleteOptions): Promise<DeleteResult> {
+    return asked(
+      this,
+      Op.delete,
+      () => ask.askDelete(filePath, options),
+      unpack.unpackDelete(filePath),
+      options,
+    );
+  }
+
+  /** Stores files as bytes, replacing existing ones. Returns a result for each, in order. */
+  async uploadFiles(
+    files: Array<[string, Uint8Array]>,
+    options?: CallOptions,
+  ): Promise<FileUploadResponse[]> {
+    const batch = ask.lookAtUploads(files);
+    const request = () => ask.askUpload(batch.sound);
+    const answer = await asked<FileUploadResponse[] & Failure>(
+      this,
+      Op.upload,
+      request,
+      unpack.unpackUpload(batch),
+      options,
+    );
+    return Array.isArray(answer) ? answer : unpack.refusedBatch(batch, answer);
+  }
+
+  /** Returns the bytes of files. Returns a result for each path, in order. */
+  async downloadFiles(paths: string[], options?: CallOptions): Promise<FileDownloadResponse[]> {
+    const batch = ask.lookAtDownloads(paths);
+    const request = () => ask.askDownload(batch.sound);
+    const answer = await asked<FileDownloadResponse[] & Failure>(
+      this,
+      Op.download,
+      request,
+      unpack.unpackDownload(batch),
+      options,
+    );
+    if (Array.isArray(answer)) return answer;
+    return unpack.refusedBatch(batch, answer).map((one) => ({ ...one, content: null }));
+  }
+}
+
+/** Options of `execute`. Here `timeoutMs` (milliseconds) is the time limit of the command. */
+export interface ExecuteOptions extends CallOptions {}
+
+/** Runs a command on the backend's handle. */
+export function executeBy(
+  self: object,
+  command: string,
+  options?: ExecuteOptions,
+): Promise<ExecuteResponse> {
+  const request = () => ask.askExecute(command, options?.timeoutMs);
+  return asked<ExecuteResponse>(self, Op.execute, request, unpack.unpackExecute, {
+    signal: options?.signal,
+  }).then((answer) => (answer.error === undefined ? answer : unpack.executeFailure(answer)));
+}
+
+/**
+ * Adds `id` and `execute` to an object whose backend can run commands. For other backends neither
+ * property exists, because callers test for them.
+ */
+export function addShell(self: object): void {
+  const id = enter(() => glue.shell_id(handleOf(self)));
+  if (id === undefined) return;
+  Object.defineProperties(self, {
+    id: { value: id, enumerable: true },
+    execute: {
+      value: (command: string, options?: ExecuteOptions) => executeBy(self, command, options),
+    },
+  });
+}

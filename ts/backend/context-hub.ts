@@ -1,0 +1,181 @@
+// ContextHubBackend: files in a repository of LangSmith's Context Hub, through a client of the
+// `langsmith` package or, with an `apiKey`, through the few requests that are implemented here.
+
+import chunk from "#chunk/hub";
+import { messageOf, Options } from "../core/checks.js";
+import { sealClass } from "../core/handle.js";
+import { enter, glue } from "../core/instance.js";
+import { Backend } from "./backend.js";
+
+/** An entry of a repository. In a push, `null` removes it. */
+export type HubEntry = { type: "file"; content: string } | { type: string; repo_handle?: string };
+
+/** The methods of `langsmith`'s client that ContextHubBackend uses. */
+export interface HubClient {
+  /** Returns the newest commit of a repository and all its entries. */
+  pullAgent(identifier: string): Promise<{ commit_hash: string; files: Record<string, HubEntry> }>;
+  /** Commits changes on top of `parentCommit`. */
+  pushAgent(
+    identifier: string,
+    // biome-ignore lint/suspicious/noExplicitAny: langsmith's own entries are of narrower types
+    options: { files: Record<string, any>; parentCommit?: string },
+  ): Promise<string>;
+}
+
+/** Options of ContextHubBackend: either `client` or `apiKey`. */
+export interface ContextHubBackendOptions {
+  /** A client of the `langsmith` package, or any object with its two methods. */
+  client?: HubClient;
+  /** Instead of `client`: the API key of the Hub. */
+  apiKey?: string;
+  /** With `apiKey`: URL of the Hub. Default `https://api.smith.langchain.com`. */
+  baseUrl?: string;
+  /** What `write` does if the file exists: fail (`"create"`, the default) or replace it. */
+  writeMode?: "create" | "overwrite";
+}
+
+const REPO = /^(?:(?:-|[A-Za-z0-9][A-Za-z0-9_.-]*)\/)?[A-Za-z0-9][A-Za-z0-9_.-]*$/;
+const HUB = "https://api.smith.langchain.com";
+const TIMEOUT_MS = 30_000;
+
+/** Files in a repository of the Context Hub, text only. Changes become commits. */
+export class ContextHubBackend extends Backend {
+  /** @param repo Name of the repository: `owner/name`, or `name` for one of your own. */
+  constructor(repo: string, options: ContextHubBackendOptions) {
+    if (typeof repo !== "string" || !REPO.test(repo) || repo.includes("..") || repo.length > 200) {
+      throw new TypeError(
+        "ContextHubBackend: repo must be `owner/name` or `name`, of letters, digits and - _ .",
+      );
+    }
+    const given = new Options("ContextHubBackend", options);
+    const client = given.object("client") as HubClient | undefined;
+    if (
+      client &&
+      (typeof client.pullAgent !== "function" || typeof client.pushAgent !== "function")
+    ) {
+      given.refuse("client", "an object with pullAgent() and pushAgent()", client);
+    }
+    const apiKey = given.text("apiKey");
+    const baseUrl = given.text("baseUrl");
+    const writeMode = given.oneOf("writeMode", ["create", "overwrite"], "create");
+    given.done();
+    if ((client === undefined) === (apiKey === undefined)) {
+      throw new TypeError(
+        'ContextHubBackend: one of the options "client" and "apiKey" must be given, and not both',
+      );
+    }
+    const hub = client ?? new FetchClient(apiKey ?? "", baseUrl ?? HUB);
+    chunk.load();
+    super(enter(() => glue.context_hub_new(hub, repo, writeMode === "overwrite")));
+  }
+}
+
+sealClass(ContextHubBackend);
+
+/** A refusal of the Hub, with its HTTP status. */
+class HubError extends Error {
+  override name = "HubError";
+  constructor(
+    message: string,
+    readonly status: number,
+  ) {
+    super(message);
+  }
+}
+
+/** Makes the requests of `langsmith`'s client with `fetch`. */
+class FetchClient implements HubClient {
+  readonly #key: string;
+  readonly #base: string;
+
+  constructor(key: string, base: string) {
+    let url: URL;
+    try {
+      url = new URL(base);
+    } catch {
+      throw new TypeError('ContextHubBackend: option "baseUrl" must be an http or https address');
+    }
+    if (url.protocol !== "https:" && url.protocol !== "http:") {
+      throw new TypeError('ContextHubBackend: option "baseUrl" must be an http or https address');
+    }
+    this.#key = key;
+    this.#base = url.href.replace(/\/+$/, "");
+  }
+
+  async pullAgent(identifier: string): ReturnType<HubClient["pullAgent"]> {
+    const url = `${this.#directories(identifier)}?repo_type=agent`;
+    const answer = await this.#ask("pull", url, { method: "GET" });
+    return (await answer.json()) as Awaited<ReturnType<HubClient["pullAgent"]>>;
+  }
+
+  async pushAgent(
+    identifier: string,
+    options: { files: Record<string, unknown>; parentCommit?: string },
+  ): Promise<string> {
+    const body: Record<string, unknown> = { files: options.files };
+    if (options.parentCommit !== undefined) body.parent_commit = options.parentCommit;
+    const url = `${this.#directories(identifier)}/commits`;
+    const push = () => this.#ask("commit", url, post(body));
+    let answer: Response;
+    try {
+      answer = await push();
+    } catch (error) {
+      if (!(error instanceof HubError) || error.status !== 404) throw error;
+      await this.#create(identifier);
+      answer = await push();
+    }
+    const { commit } = (await answer.json()) as { commit: { commit_hash: string } };
+    return `${this.#base}/context/${nameOf(identifier)}/${commit.commit_hash}`;
+  }
+
+  async #create(identifier: string): Promise<void> {
+    const body = { repo_handle: nameOf(identifier), repo_type: "agent", is_public: false };
+    try {
+      await this.#ask("create the repo", `${this.#base}/repos/`, post(body));
+    } catch (error) {
+      // 409: another writer created it in the meantime.
+      if (!(error instanceof HubError) || error.status !== 409) throw error;
+    }
+  }
+
+  #directories(identifier: string): string {
+    const [owner, name] = identifier.includes("/") ? identifier.split("/", 2) : ["-", identifier];
+    const platform = this.#base.endsWith("/v1") ? "/platform" : "/v1/platform";
+    const parts = [owner, name].map((part) => encodeURIComponent(part ?? ""));
+    return `${this.#base}${platform}/hub/repos/${parts.join("/")}/directories`;
+  }
+
+  async #ask(what: string, url: string, init: RequestInit): Promise<Response> {
+    const headers = new Headers(init.headers);
+    headers.set("x-api-key", this.#key);
+    let answer: Response;
+    try {
+      answer = await fetch(url, { ...init, headers, signal: AbortSignal.timeout(TIMEOUT_MS) });
+    } catch (error) {
+      throw new Error(this.#told(`The Hub could not be reached to ${what}: ${messageOf(error)}`));
+    }
+    if (answer.ok) return answer;
+    const said = (await answer.text().catch(() => "")).slice(0, 500);
+    throw new HubError(
+      this.#told(`The Hub refused to ${what} (${answer.status}): ${said}`),
+      answer.status,
+    );
+  }
+
+  /** Removes the API key from a message. */
+  #told(message: string): string {
+    return this.#key === "" ? message : message.replaceAll(this.#key, "***");
+  }
+}
+
+function post(body: unknown): RequestInit {
+  return {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify(body),
+  };
+}
+
+function nameOf(identifier: string): string {
+  return identifier.slice(identifier.lastIndexOf("/") + 1);
+}

@@ -1,0 +1,159 @@
+// CustomBackend: all operations over a storage that the user writes; see `StorageLike`.
+
+import chunk from "#chunk/custom";
+import { kindOf, messageOf, Options } from "../core/checks.js";
+import { sealClass } from "../core/handle.js";
+import { enter, glue } from "../core/instance.js";
+import type { Capability, MaybePromise } from "../types.js";
+import { Backend } from "./backend.js";
+
+/** Metadata of a stored file. Return the fields that your storage keeps; all are optional. */
+export interface StoredMeta {
+  /** Size of the content in bytes. */
+  size?: number;
+  /** Creation time: ISO 8601 text, milliseconds since 1970, or a Date. */
+  created?: string | number | Date;
+  /** Time of the last change, likewise. */
+  modified?: string | number | Date;
+  /** MIME type; without it, it is detected from the name and the content. */
+  mimeType?: string;
+  /** Form of a text file in `readRaw`: one string (`"v2"`) or an array of lines (`"v1"`). */
+  format?: "v1" | "v2";
+  /** Identifies this state of the file; every change must give another value. */
+  version?: string | number;
+}
+
+/** A stored file. */
+export interface StoredFile extends StoredMeta {
+  /** The content; a string is stored as UTF-8. */
+  content: Uint8Array | string;
+}
+
+/** A file as `put` receives it. */
+export interface FileToStore {
+  /** The bytes to store. */
+  content: Uint8Array;
+  /** Number of bytes. */
+  size: number;
+  /** Creation time, ISO 8601. */
+  created: string;
+  /** Time of the change, ISO 8601. */
+  modified: string;
+  /** MIME type to keep. */
+  mimeType: string;
+  /** Form to keep; see `StoredMeta`. */
+  format: "v1" | "v2";
+}
+
+/** One file of a listing. */
+export interface StoredEntry extends StoredMeta {
+  /** Canonical path, such as `/notes/a.txt`. */
+  path: string;
+}
+
+/** When a put or delete may happen. */
+export type Condition =
+  /** Only if the file does not exist. */
+  | { mode: "create" }
+  /** In any case. */
+  | { mode: "overwrite" }
+  /** Only if the file exists in this version. */
+  | { mode: "update"; version: string | number };
+
+/** A storage that you write. Paths are canonical: `/notes/a.txt`. Methods may throw. */
+export interface StorageLike {
+  /** Returns the file at `path`, or null if there is none. */
+  get(path: string): MaybePromise<StoredFile | null | undefined>;
+  /**
+   * Returns every file whose path starts with `prefix` (which ends with `/`), in any order; paths
+   * without metadata are enough. To return several pages, answer `{ entries, cursor }`: the next
+   * call receives the cursor, and a page without one is the last.
+   */
+  list(
+    prefix: string,
+    cursor?: unknown,
+  ): MaybePromise<
+    Array<StoredEntry | string> | { entries: Array<StoredEntry | string>; cursor?: unknown }
+  >;
+  /**
+   * Stores a complete file. Return `{ version }` if your storage has versions, and `false` if the
+   * condition did not hold and nothing was changed.
+   */
+  put?(
+    path: string,
+    file: FileToStore,
+    condition: Condition,
+  ): MaybePromise<{ version?: string | number } | false | undefined | null | void>;
+  /** Deletes a file. Return `false` if there was none. */
+  delete?(path: string, condition: Condition): MaybePromise<boolean | undefined | void>;
+  /** Returns the metadata of a file without its content. Default: calls `get`. */
+  stat?(path: string): MaybePromise<StoredMeta | null | undefined>;
+  /**
+   * What the storage guarantees. Declare `create: "storage"` and `update: "storage"` only if `put`
+   * checks its condition and writes in one atomic step. Otherwise calls of one CustomBackend wait
+   * for each other, and other writers are not noticed.
+   */
+  capability?: Partial<Capability>;
+}
+
+/** Options of CustomBackend. */
+export interface CustomBackendOptions {
+  /** What `write` does if the file exists: fail (`"create"`, the default) or replace it. */
+  writeMode?: "create" | "overwrite";
+  /** Form of new text files: one string (`"v2"`, the default) or an array of lines (`"v1"`). */
+  fileFormat?: "v1" | "v2";
+  /** The largest file that may be written, in bytes. Default: no limit. */
+  maxFileBytes?: number;
+}
+
+/** All operations over your own storage. Without `put` or `delete` it is read-only. */
+export class CustomBackend extends Backend {
+  constructor(storage: StorageLike, options?: CustomBackendOptions) {
+    if (typeof storage !== "object" || storage === null) {
+      throw new TypeError(
+        `CustomBackend: the storage must be an object with get() and list(), not ${kindOf(storage)}`,
+      );
+    }
+    const has = (name: string, needed: boolean): boolean => {
+      let value: unknown;
+      try {
+        value = Reflect.get(storage, name);
+      } catch (error) {
+        throw new TypeError(
+          `CustomBackend: storage.${name} could not be read: ${messageOf(error)}`,
+        );
+      }
+      if (typeof value === "function") return true;
+      if (needed || (value !== undefined && value !== null)) {
+        throw new TypeError(
+          `CustomBackend: storage.${name} must be a method, not ${kindOf(value)}`,
+        );
+      }
+      return false;
+    };
+    has("get", true);
+    has("list", true);
+    has("stat", false);
+    const puts = has("put", false);
+    const deletes = has("delete", false);
+    const { capability } = storage;
+    if (capability !== undefined && (typeof capability !== "object" || capability === null)) {
+      throw new TypeError(
+        `CustomBackend: storage.capability must be an object, not ${kindOf(capability)}`,
+      );
+    }
+    const given = new Options("CustomBackend", options);
+    const overwrite = given.oneOf("writeMode", ["create", "overwrite"], "create") === "overwrite";
+    const v1 = given.oneOf("fileFormat", ["v1", "v2"], "v2") === "v1";
+    const limit = given.amount("maxFileBytes") ?? -1;
+    given.done();
+    chunk.load();
+    super(
+      enter(() =>
+        glue.custom_new(storage, capability ?? {}, puts && deletes, overwrite, v1, limit),
+      ),
+    );
+  }
+}
+
+sealClass(CustomBackend);

@@ -1,0 +1,64 @@
+// Parses files that callers pass in: text, bytes, or `FileData` in any of its three forms.
+
+import { BadArgument, bytesOf, kindOf } from "../core/checks.js";
+
+/** A parsed file. */
+export interface Incoming {
+  content: string | Uint8Array;
+  v1: boolean;
+  mimeType?: string;
+  created?: string;
+  modified?: string;
+}
+
+function time(value: unknown): string | undefined {
+  return typeof value === "string" && value !== "" ? value : undefined;
+}
+
+function fromBase64(text: string): Uint8Array {
+  let binary: string;
+  try {
+    binary = atob(text.replace(/\s+/g, ""));
+  } catch {
+    throw new BadArgument("content is said to be base64, but is not");
+  }
+  const out = new Uint8Array(binary.length);
+  for (let at = 0; at < binary.length; at++) out[at] = binary.charCodeAt(at);
+  return out;
+}
+
+/** Parses one file; throws `BadArgument` if it has none of the forms. */
+export function incoming(value: unknown): Incoming {
+  if (typeof value === "string") return { content: value, v1: false };
+  if (typeof value !== "object" || value === null) {
+    throw new BadArgument(`a file must be text, bytes or FileData, not ${kindOf(value)}`);
+  }
+  if (ArrayBuffer.isView(value) || value instanceof ArrayBuffer) {
+    return { content: bytesOf("content", value), v1: false };
+  }
+  const data = value as Record<string, unknown>;
+  const { content, encoding, mimeType } = data;
+  const out: Incoming = { content: "", v1: false };
+  const created = time(data.created_at);
+  const modified = time(data.modified_at);
+  if (created !== undefined) out.created = created;
+  if (modified !== undefined) out.modified = modified;
+  if (typeof mimeType === "string" && mimeType !== "") out.mimeType = mimeType;
+  if (Array.isArray(content)) {
+    if (!content.every((line) => typeof line === "string")) {
+      throw new BadArgument("content is an array, but not one of lines of text");
+    }
+    out.content = content.join("\n");
+    out.v1 = true;
+  } else if (typeof content === "string") {
+    if (encoding === "base64") out.content = fromBase64(content);
+    else if (encoding === undefined || encoding === null || encoding === "utf-8") {
+      out.content = content;
+    } else throw new BadArgument(`encoding must be "utf-8" or "base64", not ${kindOf(encoding)}`);
+  } else if (content !== undefined) {
+    out.content = bytesOf("content", content);
+  } else {
+    throw new BadArgument("FileData must have content");
+  }
+  return out;
+}

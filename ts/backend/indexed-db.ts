@@ -1,0 +1,90 @@
+// IndexedDbBackend: files in the browser's database. They survive closing the tab, and changes
+// made by several tabs do not overwrite each other.
+
+import chunk from "#chunk/idb";
+import { Options } from "../core/checks.js";
+import { sealClass } from "../core/handle.js";
+import { enter, glue } from "../core/instance.js";
+import { Backend } from "./backend.js";
+import { Changes, type FileChanges } from "./browser/changes.js";
+import {
+  type PersistResult,
+  persistStorage,
+  type StorageHealth,
+  storageHealth,
+} from "./browser/health.js";
+
+/** Options of IndexedDbBackend. */
+export interface IndexedDbBackendOptions {
+  /** Name of the database. It is created at first use. */
+  database: string;
+  /** Keeps files apart from those of other namespaces in the same database. Default: empty. */
+  namespace?: string;
+  /** What `write` does if the file exists: fail (`"create"`, the default) or replace it. */
+  writeMode?: "create" | "overwrite";
+  /**
+   * `"strict"` (the default): a change is acknowledged once it is on the disk. `"relaxed"`: once
+   * the operating system has it. This is faster, but a power failure can lose changes.
+   */
+  durability?: "strict" | "relaxed";
+  /**
+   * How long opening the database may take before calls fail, in milliseconds. Another tab can
+   * block it. Default 5,000.
+   */
+  openTimeoutMs?: number;
+}
+
+const PATIENCE = 5_000;
+
+/** Files in IndexedDB. */
+export class IndexedDbBackend extends Backend {
+  readonly #changes: Changes;
+
+  constructor(options: IndexedDbBackendOptions) {
+    const given = new Options("IndexedDbBackend", options);
+    const database = given.requiredText("database");
+    const namespace = given.text("namespace") ?? "";
+    if (/[\0-\x1f]/.test(namespace)) {
+      given.refuse("namespace", "a string without control characters", namespace);
+    }
+    const writeMode = given.oneOf("writeMode", ["create", "overwrite"], "create");
+    const durability = given.oneOf("durability", ["strict", "relaxed"], "strict");
+    const patience = given.amount("openTimeoutMs") ?? PATIENCE;
+    given.done();
+    const changes = new Changes(`kitbag:indexeddb:${JSON.stringify([database, namespace])}`);
+    chunk.load();
+    super(
+      enter(() =>
+        glue.indexed_db_new(
+          database,
+          namespace,
+          writeMode === "overwrite",
+          durability === "strict",
+          patience,
+          changes.tell,
+        ),
+      ),
+    );
+    this.#changes = changes;
+  }
+
+  /** Reports how much storage this origin uses and may use, and whether it is persisted. */
+  health(): Promise<StorageHealth> {
+    return storageHealth();
+  }
+
+  /** Asks the browser not to evict this origin's storage. The browser may ask the user. */
+  persist(): Promise<PersistResult> {
+    return persistStorage();
+  }
+
+  /**
+   * Calls `callback` when another tab, or another backend of this tab, changes files. Call the
+   * returned function to stop.
+   */
+  watch(callback: (changes: FileChanges) => void): () => void {
+    return this.#changes.watch(callback);
+  }
+}
+
+sealClass(IndexedDbBackend);

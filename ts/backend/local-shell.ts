@@ -1,0 +1,180 @@
+// LocalShellBackend: a folder of the host, and commands through a callback of the host. Commands
+// are not confined: they can do whatever the host's user can. See the safety notes in docs/host.md.
+
+import chunk from "#chunk/disk";
+import { kindOf, Options } from "../core/checks.js";
+import { sealClass } from "../core/handle.js";
+import { enter, glue } from "../core/instance.js";
+import type { ExecuteResponse, FileInput, MaybePromise } from "../types.js";
+import { addShell, Backend, type ExecuteOptions } from "./backend.js";
+import { type CommandOutput, underLimits } from "./execute.js";
+import { incoming } from "./filedata.js";
+import { diskOf, diskPromises, type FilesystemBackendOptions } from "./filesystem.js";
+
+/** A command, as the host's callback receives it. */
+export interface CommandRequest {
+  /** Text of the command, for a shell. */
+  command: string;
+  /** The folder to run in. */
+  cwd: string;
+  /** The complete environment of the command. */
+  env: Record<string, string>;
+  /** Time limit in milliseconds; kitbag aborts `signal` then. */
+  timeoutMs: number;
+  /** Bytes of output that kitbag keeps; the rest can be dropped. */
+  maxOutputBytes: number;
+  /** Aborts when the time limit is reached, or when the caller has cancelled the call. */
+  signal: AbortSignal;
+}
+
+/** Runs commands for LocalShellBackend; `nodeShell()` of `kitbag/node` returns one. */
+export type ExecuteCallback = (request: CommandRequest) => MaybePromise<CommandOutput>;
+
+/** Options of LocalShellBackend. */
+export interface LocalShellBackendOptions extends Omit<FilesystemBackendOptions, "rootDir"> {
+  /** The folder, as an absolute path; commands run in it. Required, here or by the other name. */
+  rootDir?: string;
+  /** Another name for `rootDir`. */
+  workingDirectory?: string;
+  /** Runs a command. */
+  execute: ExecuteCallback;
+  /** Time limit of a command, in seconds. Default 120. */
+  timeout?: number;
+  /** Bytes of output to keep of a command; the rest is cut. Default 100,000. */
+  maxOutputBytes?: number;
+  /** Environment variables of commands. Default: none. */
+  env?: Record<string, string>;
+  /** Adds the host's own environment variables, including secrets. Default false. */
+  inheritEnv?: boolean;
+  /** Files that `create` and `initialize` write, by path. Default: none. */
+  initialFiles?: Record<string, FileInput>;
+}
+
+function shellId(): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(4));
+  return `local-${[...bytes].map((byte) => byte.toString(16).padStart(2, "0")).join("")}`;
+}
+
+function environment(given: Options): Record<string, string> {
+  const env = given.object("env") ?? {};
+  for (const [name, value] of Object.entries(env)) {
+    if (typeof value !== "string") given.refuse(`env.${name}`, "a string", value);
+  }
+  if (!given.boolean("inheritEnv", false)) return env as Record<string, string>;
+  const host = (globalThis as { process?: { env?: Record<string, string | undefined> } }).process;
+  const own = Object.entries(host?.env ?? {}).filter(([, value]) => value !== undefined);
+  return {
+    ...(Object.fromEntries(own) as Record<string, string>),
+    ...(env as Record<string, string>),
+  };
+}
+
+/** Reads an option in seconds and returns milliseconds. */
+export function secondsOf(given: Options, name: string, otherwise: number): number {
+  const seconds = given.checked(
+    name,
+    "a number of seconds above zero",
+    (value): value is number => typeof value === "number" && value > 0,
+  );
+  return (seconds ?? otherwise) * 1000;
+}
+
+/** A folder of the host, and commands that run in it. */
+export class LocalShellBackend extends Backend {
+  /** Identifies this backend: `local-` and eight hexadecimal digits. */
+  declare readonly id: string;
+  /** Runs a command in the folder. */
+  declare readonly execute: (command: string, options?: ExecuteOptions) => Promise<ExecuteResponse>;
+  readonly #initialFiles: Array<[string, Uint8Array]>;
+  #initialized = false;
+  #running = false;
+
+  constructor(options: LocalShellBackendOptions) {
+    const given = new Options("LocalShellBackend", options);
+    const rootName =
+      given.text("rootDir") === undefined && given.text("workingDirectory") !== undefined
+        ? "workingDirectory"
+        : "rootDir";
+    const { disk, overwrite } = diskOf(given, rootName);
+    const cwd = given.requiredText(rootName);
+    const execute = given.callback("execute") as ExecuteCallback | undefined;
+    if (!execute) given.refuse("execute", "a function that runs a command", undefined);
+    const timeoutMs = secondsOf(given, "timeout", 120);
+    const maxOutputBytes = given.amount("maxOutputBytes") ?? 100_000;
+    const env = environment(given);
+    const initialFiles = contents(given);
+    given.done();
+    const begin = (command: string, ownTimeout?: number) =>
+      underLimits(
+        (text, limits) =>
+          (execute as ExecuteCallback)({ command: text, cwd, env: { ...env }, ...limits }),
+        command,
+        ownTimeout ?? timeoutMs,
+        maxOutputBytes,
+      );
+    chunk.load();
+    super(enter(() => glue.disk_new(disk, diskPromises(disk), overwrite, shellId(), begin)));
+    addShell(this);
+    this.#initialFiles = initialFiles;
+  }
+
+  /** Creates a backend and initializes it. */
+  static async create(options: LocalShellBackendOptions): Promise<LocalShellBackend> {
+    const backend = new LocalShellBackend(options);
+    await backend.initialize();
+    return backend;
+  }
+
+  /** Whether the backend was initialized and not closed. */
+  get isRunning(): boolean {
+    return this.#running;
+  }
+
+  /** deepagents' other name for `isRunning`. */
+  get isInitialized(): boolean {
+    return this.#running;
+  }
+
+  /** Creates the folder and writes the initial files. Rejects if that fails or was done before. */
+  async initialize(): Promise<void> {
+    if (this.#initialized) {
+      throw new Error(
+        "LocalShellBackend: it is initialized already; each one can be initialized only once",
+      );
+    }
+    this.#initialized = true;
+    const answers = await this.uploadFiles(this.#initialFiles);
+    const refused = answers.find((answer) => answer.error !== null);
+    if (refused) {
+      this.#initialized = false;
+      throw new Error(
+        `LocalShellBackend: initialFiles[${JSON.stringify(refused.path)}] cannot be written: ${refused.message}`,
+      );
+    }
+    this.#running = true;
+  }
+
+  /** Ends the use of the backend. Running commands continue up to their time limit; files stay. */
+  async close(): Promise<void> {
+    this.#running = false;
+  }
+}
+
+sealClass(LocalShellBackend);
+
+function contents(given: Options): Array<[string, Uint8Array]> {
+  const files = given.object("initialFiles") ?? {};
+  const encoder = new TextEncoder();
+  return Object.entries(files).map(([path, file]) => {
+    try {
+      const { content } = incoming(file);
+      return [path, typeof content === "string" ? encoder.encode(content) : content];
+    } catch {
+      return given.refuse(
+        `initialFiles[${JSON.stringify(path)}]`,
+        "text, bytes or FileData",
+        kindOf(file),
+      );
+    }
+  });
+}

@@ -1,0 +1,55 @@
+// Sets, removes and reads single files of a memory backend. Used for initial files, and for
+// backends over a state that the caller owns.
+
+import { now, Op, received } from "../core/call.js";
+import { encoded } from "../core/checks.js";
+import { enter, glue } from "../core/instance.js";
+import {
+  finish,
+  putBool,
+  putBytes,
+  putLongText,
+  putOptionalText,
+  putText,
+  sent,
+} from "../core/message.js";
+import * as ask from "../core/requests.js";
+import * as unpack from "../core/results.js";
+import type { Failure, FileData, ReadRawResult } from "../types.js";
+import { incoming } from "./filedata.js";
+
+/** Stores one file as it is given and returns its canonical path. */
+export function setFile(handle: number, path: string, file: unknown): { path: string } | Failure {
+  const refusal = encoded(
+    () => incoming(file),
+    (seen) => {
+      if (typeof seen.content === "string") putLongText(seen.content);
+      else putBytes(seen.content);
+      putText(path);
+      putBool(seen.v1);
+      // Bytes under the name of a text file stay bytes; a type that is given with them is kept.
+      putOptionalText(seen.mimeType);
+      putOptionalText(seen.created);
+      putOptionalText(seen.modified);
+    },
+  );
+  if (refusal) return refusal;
+  const length = finish();
+  sent();
+  enter(() => glue.state_set(handle, length));
+  return received((reply) => ({ path: reply.text() }));
+}
+
+/** Removes one file, if it exists. */
+export function removeFile(handle: number, path: string): void {
+  encoded(() => path, putText);
+  const length = finish();
+  enter(() => glue.state_remove(handle, length));
+}
+
+/** Returns one file as it is stored. */
+export function rawFile(handle: number, path: string): FileData | undefined {
+  if (ask.askFile(path)) return undefined;
+  const answer: ReadRawResult = now(handle, Op.readRaw, unpack.unpackReadRaw);
+  return answer.data;
+}

@@ -1,0 +1,111 @@
+// OpfsBackend: files in the browser's origin private file system (OPFS), or in a directory that
+// the user picked. They are real files, which other code can read.
+
+import chunk from "#chunk/opfs";
+import { Options } from "../core/checks.js";
+import { sealClass } from "../core/handle.js";
+import { enter, glue } from "../core/instance.js";
+import { Backend } from "./backend.js";
+import { Changes, type FileChanges } from "./browser/changes.js";
+import {
+  type PersistResult,
+  persistStorage,
+  type StorageHealth,
+  storageHealth,
+} from "./browser/health.js";
+
+/** Options of OpfsBackend. */
+export interface OpfsBackendOptions {
+  /** A directory of the origin private file system, such as `"agents/one"`. Default: its root. */
+  root?: string;
+  /** A directory below that, which keeps these files apart from other namespaces. Default: none. */
+  namespace?: string;
+  /** A directory to use instead, such as one from `showDirectoryPicker()`. Not with `root`. */
+  directory?: FileSystemDirectoryHandle;
+  /** What `write` does if the file exists: fail (`"create"`, the default) or replace it. */
+  writeMode?: "create" | "overwrite";
+  /**
+   * A promise that only backends with this option write there, in this tab or another. Sizes and
+   * times are then recorded in IndexedDB and small files are copied there, so that `glob` opens no
+   * files and `grep` only larger ones. Default false. Not with `directory`.
+   */
+  exclusive?: boolean;
+}
+
+/** Files in OPFS, or in a directory that the user picked. */
+export class OpfsBackend extends Backend {
+  readonly #changes: Changes;
+
+  constructor(options?: OpfsBackendOptions) {
+    const given = new Options("OpfsBackend", options);
+    const root = steps(given, "root");
+    const namespace = steps(given, "namespace");
+    const directory = given.checked(
+      "directory",
+      "a FileSystemDirectoryHandle",
+      (value): value is FileSystemDirectoryHandle =>
+        typeof value === "object" &&
+        value !== null &&
+        (value as FileSystemDirectoryHandle).kind === "directory" &&
+        typeof (value as FileSystemDirectoryHandle).getDirectoryHandle === "function",
+    );
+    if (directory && root.length > 0) {
+      given.refuse("root", "left out where there is a directory", given.raw("root"));
+    }
+    const writeMode = given.oneOf("writeMode", ["create", "overwrite"], "create");
+    const exclusive = given.checked(
+      "exclusive",
+      "true or false",
+      (value): value is boolean => typeof value === "boolean",
+    );
+    if (directory && exclusive) {
+      given.refuse("exclusive", "left out where there is a directory", exclusive);
+    }
+    given.done();
+    const place = directory ? ["directory", directory.name] : ["root", ...root];
+    const changes = new Changes(`kitbag:opfs:${JSON.stringify([...place, ...namespace])}`);
+    chunk.load();
+    super(
+      enter(() =>
+        glue.opfs_new(
+          directory,
+          [...root, ...namespace],
+          writeMode === "overwrite",
+          exclusive ?? false,
+          changes.tell,
+        ),
+      ),
+    );
+    this.#changes = changes;
+  }
+
+  /** Reports how much storage this origin uses and may use, and whether it is persisted. */
+  health(): Promise<StorageHealth> {
+    return storageHealth();
+  }
+
+  /** Asks the browser not to evict this origin's storage. The browser may ask the user. */
+  persist(): Promise<PersistResult> {
+    return persistStorage();
+  }
+
+  /**
+   * Calls `callback` when another tab, or another backend of this tab, changes files. Call the
+   * returned function to stop.
+   */
+  watch(callback: (changes: FileChanges) => void): () => void {
+    return this.#changes.watch(callback);
+  }
+}
+
+sealClass(OpfsBackend);
+
+/** Splits a path option into directory names. */
+function steps(given: Options, name: string): string[] {
+  const text = given.text(name) ?? "";
+  const names = text.split("/").filter((step) => step !== "" && step !== ".");
+  if (names.includes("..") || text.includes("\\")) {
+    given.refuse(name, "directories separated by '/', without '..' and '\\'", text);
+  }
+  return names;
+}

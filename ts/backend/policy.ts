@@ -1,0 +1,359 @@
+// withPolicy: wraps any backend with rules. This module checks the options; each rule is a wrapper
+// in Rust.
+
+import chunk from "#chunk/policy";
+import { madeHandle } from "../core/call.js";
+import { kindOf, Options } from "../core/checks.js";
+import { sealClass } from "../core/handle.js";
+import { enter, glue } from "../core/instance.js";
+import type { AnyBackend } from "../foreign/adapt.js";
+import { withHandle } from "../foreign/calls.js";
+import type { ErrorCode, ExecuteResponse, MaybePromise } from "../types.js";
+import { addShell, Backend, type ExecuteOptions } from "./backend.js";
+
+/** One rule about reading or writing paths. The first rule that matches decides. */
+export interface FilesystemPermission {
+  /** The kinds of access that the rule is about. */
+  operations: Array<"read" | "write">;
+  /** Globs over complete paths; `/a/**` also matches `/a`. */
+  paths: string[];
+  /** What the rule decides. Default `"allow"`. `"ask"` calls `onAsk`. */
+  mode?: "allow" | "deny" | "ask";
+}
+
+/** An operation that `onAsk` must decide about. */
+export interface AskedOperation {
+  /** Name of the operation, such as `write`. */
+  operation: string;
+  /** Canonical path of the file or directory. */
+  path: string;
+  /** What would be written, replaced or deleted, shortened; empty for a read. */
+  preview: string;
+}
+
+/** At most `operations` operations in any `perMs` milliseconds (a sliding window). */
+export interface Rate {
+  /** Most operations in the window. */
+  operations: number;
+  /** Length of the window in milliseconds. */
+  perMs: number;
+}
+
+/** The kinds of operations that can have a rate. */
+export type RateKind =
+  /** Every operation that only reads, also `ls`, `grep` and `downloadFiles`. */
+  | "read"
+  /** Every operation that changes files, also `edit` and `uploadFiles`. */
+  | "write"
+  | "ls"
+  | "readRaw"
+  | "grep"
+  | "glob"
+  | "edit"
+  | "delete"
+  | "uploadFiles"
+  | "downloadFiles"
+  | "execute";
+
+/** One rate for all operations, or one for each kind. In a batch each file counts. */
+export type RateLimit = Rate | Partial<Record<RateKind, Rate>>;
+
+/** How much may be stored. What exists already counts. */
+export interface Quota {
+  /** Bytes of all files together. Default: no limit. */
+  maxBytes?: number;
+  /** Number of files. Default: no limit. */
+  maxFiles?: number;
+  /** Bytes of a single file. Default: no limit. */
+  maxFileBytes?: number;
+}
+
+/** Content that is about to be stored; for an edit, the complete new file. */
+export interface InspectedOperation {
+  /** The operation that stores it. */
+  operation: "write" | "edit" | "uploadFiles";
+  /** Canonical path of the file. */
+  path: string;
+  /** The text, or the bytes of a binary file. */
+  content: string | Uint8Array;
+}
+
+/** Nothing: store it. `deny`: refuse, with this reason. `content`: store this instead. */
+export type InspectVerdict =
+  | void
+  | undefined
+  | null
+  | { deny: string }
+  | { content: string | Uint8Array };
+
+/** Record of one operation. It never contains content, patterns, commands or messages. */
+export interface AuditRecord {
+  /** When the operation began, ISO 8601. */
+  time: string;
+  /** Name of the operation, such as `write`. */
+  operation: string;
+  /** The file or directory; the first of a batch; empty for a command or an invalid path. */
+  path: string;
+  /** All files of a batch. */
+  paths?: string[];
+  /** Bytes of content that were read or written, of matches, or of a command's output. */
+  bytes: number;
+  /** `"ok"`, or the error code; for a batch, the first one. */
+  code: "ok" | ErrorCode;
+  /** Duration in milliseconds. */
+  durationMs: number;
+}
+
+/** An operation that is about to begin. */
+export interface PolicyCall {
+  /** Name of the operation, such as `write`. */
+  operation: string;
+  /** The file or directory, if the operation names one. */
+  path?: string;
+  /** All files of a batch. */
+  paths?: string[];
+}
+
+/**
+ * Rules of `withPolicy`. They run in this order: canonical path, `hooks.before`, `readOnly`,
+ * `denyPrefixes`, `permissions` with `onAsk`, `rateLimit`, `inspect`, `quota`, the backend,
+ * `hooks.after`, `audit`.
+ */
+export interface Policy {
+  /** Refuse every change. Default false. */
+  readOnly?: boolean;
+  /** Refuse every change at or below these directories. Reads stay allowed. Default: none. */
+  denyPrefixes?: string[];
+  /** Which paths may be read and written; the first rule that matches decides. Default: none. */
+  permissions?: FilesystemPermission[];
+  /** What applies to a path that no permission matches. Default `"allow"`. */
+  defaultMode?: "allow" | "deny";
+  /** Decides about operations of mode `"ask"`. Only `true` allows; a throw or a timeout refuses. */
+  onAsk?: (asked: AskedOperation) => MaybePromise<boolean>;
+  /** Time limit of `onAsk`, in milliseconds. Default 60,000. */
+  askTimeoutMs?: number;
+  /** Most operations in a period; more are refused with `rate_limited`. Default: no limit. */
+  rateLimit?: RateLimit;
+  /** How much may be stored; more is refused with `quota_exceeded`. Default: no limit. */
+  quota?: Quota;
+  /** Called with content before it is stored. It can refuse or replace it; a throw refuses. */
+  inspect?: (operation: InspectedOperation) => MaybePromise<InspectVerdict>;
+  /** Called with a record of each operation, also of refused ones. */
+  audit?: (record: AuditRecord) => unknown;
+  /** Callbacks around every operation. */
+  hooks?: {
+    /** Called before every rule. A throw or `{ deny: reason }` refuses the operation. */
+    before?: (call: PolicyCall) => unknown;
+    /** Called after the operation. A throw has no effect. */
+    after?: (record: AuditRecord) => unknown;
+  };
+  /** Allow `execute` although a shell follows no rules about files. Default false. */
+  allowExecute?: boolean;
+}
+
+const KINDS: Record<RateKind, string> = {
+  read: "reads",
+  write: "writes",
+  ls: "ls",
+  readRaw: "readRaw",
+  grep: "grep",
+  glob: "glob",
+  edit: "edit",
+  delete: "delete",
+  uploadFiles: "uploadFiles",
+  downloadFiles: "downloadFiles",
+  execute: "execute",
+};
+
+/** Checks and copies a policy, so that later changes of the object change no rule. */
+function read(of: string, policy: unknown): Record<string, unknown> {
+  const given = new Options(of, policy);
+  const hooks = given.object("hooks");
+  const inHooks = new Options(`${of}: hooks`, hooks);
+  const mode = given.oneOf("defaultMode", ["allow", "deny"], "allow");
+  const askTimeoutMs = given.amount("askTimeoutMs");
+  const quota = given.object("quota");
+  const out = {
+    readOnly: given.boolean("readOnly", false),
+    allowExecute: given.boolean("allowExecute", false),
+    denyPrefixes: texts(given, "denyPrefixes", given.raw("denyPrefixes")),
+    permissions: permissions(of, given),
+    denyByDefault: mode === "deny",
+    onAsk: given.callback("onAsk"),
+    askTimeoutMs,
+    rates: rates(of, given.object("rateLimit")),
+    quota: quota && quotaOf(of, quota),
+    inspect: given.callback("inspect"),
+    audit: given.callback("audit"),
+    before: inHooks.callback("before"),
+    after: inHooks.callback("after"),
+  };
+  inHooks.done();
+  given.done();
+  return out;
+}
+
+function texts(given: Options, name: string, value: unknown): string[] {
+  if (value === undefined) return [];
+  if (!Array.isArray(value)) return given.refuse(name, "an array of strings", value);
+  return value.map((one) =>
+    typeof one === "string" ? one : given.refuse(name, "an array of strings", value),
+  );
+}
+
+function permissions(of: string, given: Options): FilesystemPermission[] {
+  const list = given.raw("permissions");
+  if (list === undefined) return [];
+  if (!Array.isArray(list)) return given.refuse("permissions", "an array of rules", list);
+  return list.map((one: unknown, at: number) => {
+    const name = `${of}: permissions[${at}]`;
+    if (typeof one !== "object" || one === null) {
+      throw new TypeError(`${name} must be a rule, not ${kindOf(one)}`);
+    }
+    const rule = new Options(name, one);
+    const operations = texts(rule, "operations", rule.raw("operations"));
+    if (operations.length === 0 || operations.some((it) => it !== "read" && it !== "write")) {
+      rule.refuse("operations", '"read", "write" or both, in an array', operations);
+    }
+    const paths = texts(rule, "paths", rule.raw("paths"));
+    if (paths.length === 0) rule.refuse("paths", "an array of patterns", rule.raw("paths"));
+    const mode = rule.oneOf("mode", ["allow", "deny", "ask"], "allow");
+    rule.done();
+    return { operations: operations as Array<"read" | "write">, paths, mode };
+  });
+}
+
+function rateOf(of: string, value: unknown): Rate {
+  const rate = new Options(of, value);
+  const operations = rate.amount("operations");
+  const perMs = rate.amount("perMs");
+  rate.done();
+  if (operations === undefined || perMs === undefined) {
+    throw new TypeError(`${of} must be { operations, perMs }`);
+  }
+  return { operations, perMs };
+}
+
+function rates(of: string, limit: Record<string, unknown> | undefined): unknown[] {
+  if (limit === undefined) return [];
+  const name = `${of}: rateLimit`;
+  if ("operations" in limit || "perMs" in limit) {
+    return [{ covers: "all", ...rateOf(name, limit) }];
+  }
+  const byKind = new Options(name, limit);
+  const out: unknown[] = [];
+  for (const kind of Object.keys(KINDS) as RateKind[]) {
+    const rate = byKind.object(kind);
+    if (rate) out.push({ covers: KINDS[kind], ...rateOf(`${name}.${kind}`, rate) });
+  }
+  byKind.done();
+  return out;
+}
+
+function quotaOf(of: string, value: Record<string, unknown>): Quota {
+  const quota = new Options(`${of}: quota`, value);
+  const out: Quota = {};
+  for (const name of ["maxBytes", "maxFiles", "maxFileBytes"] as const) {
+    const limit = quota.amount(name);
+    if (limit !== undefined) out[name] = limit;
+  }
+  quota.done();
+  return out;
+}
+
+/** A backend with rules around it; the result of `withPolicy`. */
+export class PolicyWrapper extends Backend {
+  /** Identifies the machine of the backend, if it can run commands. */
+  declare readonly id?: string;
+  /** Runs a command, if the backend can and the policy allows it. */
+  declare readonly execute?: (
+    command: string,
+    options?: ExecuteOptions,
+  ) => Promise<ExecuteResponse>;
+
+  constructor(inner: AnyBackend, policy: Policy) {
+    const kept = policy instanceof KeptPolicy ? policy.id : undefined;
+    const options = kept === undefined ? checked(policy) : undefined;
+    chunk.load();
+    super(
+      withHandle("PolicyWrapper: the inner backend", inner, (handle) => {
+        enter(() =>
+          kept === undefined ? glue.policy_new(handle, options) : glue.policy_put(kept, handle),
+        );
+        return madeHandle("PolicyWrapper");
+      }),
+    );
+    addShell(this);
+  }
+}
+
+function checked(policy: unknown): Record<string, unknown> {
+  if (typeof policy !== "object" || policy === null) {
+    throw new TypeError(`PolicyWrapper: a policy must be an object, not ${kindOf(policy)}`);
+  }
+  return read("PolicyWrapper", policy);
+}
+
+const collected = new FinalizationRegistry<number>((kept) => {
+  try {
+    glue.policy_drop(kept);
+  } catch {
+    // The whole instance is gone.
+  }
+});
+
+/** A policy that wraps several backends and keeps its counters across all of them. */
+export class KeptPolicy {
+  readonly id: number;
+
+  constructor(policy: Policy) {
+    const options = checked(policy);
+    chunk.load();
+    enter(() => glue.policy_keep(options));
+    this.id = madeHandle("PolicyWrapper");
+    collected.register(this, this.id);
+  }
+
+  /** Wraps a backend with this policy. */
+  round(inner: AnyBackend): PolicyWrapper {
+    return new PolicyWrapper(inner, this as unknown as Policy);
+  }
+}
+
+sealClass(PolicyWrapper);
+
+/** Wraps a backend with rules; see `Policy`. */
+export function withPolicy(inner: AnyBackend, policy: Policy): PolicyWrapper {
+  return new PolicyWrapper(inner, policy);
+}
+
+/** An `audit` callback that keeps the newest records. */
+export interface RingAudit {
+  (record: AuditRecord): void;
+  /** The kept records, the oldest first. */
+  readonly records: AuditRecord[];
+  /** Removes all records. */
+  clear(): void;
+}
+
+/** Keeps the newest `size` records: `withPolicy(backend, { audit: ringAudit(100) })`. */
+export function ringAudit(size: number): RingAudit {
+  if (!Number.isSafeInteger(size) || size < 1) {
+    throw new TypeError("ringAudit: its size must be a whole number above zero");
+  }
+  let kept: AuditRecord[] = [];
+  let next = 0;
+  const ring = (record: AuditRecord) => {
+    kept[next] = record;
+    next = (next + 1) % size;
+  };
+  Object.defineProperty(ring, "records", {
+    get: () => (kept.length < size ? kept.slice() : [...kept.slice(next), ...kept.slice(0, next)]),
+  });
+  return Object.assign(ring, {
+    clear() {
+      kept = [];
+      next = 0;
+    },
+  }) as RingAudit;
+}

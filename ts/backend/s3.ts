@@ -1,0 +1,279 @@
+// S3Backend: files in S3-compatible object storage, through `fetch`. R2Backend: the same through
+// the R2 binding of a Worker. This module checks the options; the rest is in WebAssembly.
+
+import chunk from "#chunk/s3";
+import { Options } from "../core/checks.js";
+import { sealClass } from "../core/handle.js";
+import { send } from "../core/http.js";
+import { enter, glue } from "../core/instance.js";
+import { Backend } from "./backend.js";
+import { type PresignRequest, seconds, signable } from "./presign.js";
+
+/** Keys that sign requests. */
+export interface S3Credentials {
+  /** Access key ID. */
+  accessKeyId: string;
+  /** Secret access key. */
+  secretAccessKey: string;
+  /** Session token of temporary keys. */
+  sessionToken?: string;
+  /** When the keys expire (ms if a number). A credentials function is called again 2 min before. */
+  expiration?: Date | string | number;
+}
+
+/** A request that the `sign` callback must sign. */
+export interface S3SignRequest {
+  /** HTTP method. */
+  method: "GET" | "HEAD" | "PUT" | "POST" | "DELETE";
+  /** Object key, including the backend's prefix; empty for the bucket (listing, batch delete). */
+  key: string;
+  /** Query parameters. */
+  query: Record<string, string>;
+  /** Headers that will be sent. Those that begin with `x-amz-` must be covered by the signature. */
+  headers: Record<string, string>;
+}
+
+/** A request that the `sign` callback has signed. */
+export interface S3SignedRequest {
+  /** The signed URL. */
+  url: string;
+  /** Headers to add to those of the request, or to replace them. */
+  headers?: Record<string, string>;
+}
+
+/** How failed requests are repeated. */
+export interface S3Retry {
+  /** Attempts in all, including the first. Default 6; 1 never repeats a request. */
+  attempts?: number;
+  /** Upper limit of the random pause after the first attempt, in ms; it doubles. Default 100. */
+  baseMs?: number;
+  /** Longest pause, and longest `Retry-After` that is waited for, in ms. Default 20,000. */
+  maxMs?: number;
+  /** Time limit of one attempt, in ms. Default 60,000. */
+  timeoutMs?: number;
+}
+
+/** Where a bucket is. */
+export interface S3Location {
+  /** URL of the server. Default: the one of AWS for the region. */
+  endpoint?: string;
+  /** Region, such as `"eu-central-1"`; `"auto"` for R2. */
+  region: string;
+  /** Name of the bucket. */
+  bucket: string;
+  /**
+   * Put the bucket into the path of the URL and not into the host name. Default: true if there is
+   * an `endpoint`, otherwise false.
+   */
+  forcePathStyle?: boolean;
+}
+
+interface S3CommonOptions {
+  /** A directory of keys that the backend never leaves. Default: the whole bucket. */
+  prefix?: string;
+  /** What `write` does if the file exists: fail (`"create"`, the default) or replace it. */
+  writeMode?: "create" | "overwrite";
+  /** Most requests at the same time. Default 16. */
+  concurrency?: number;
+  /** Cache of file bodies by ETag: `false` for none, or its size in bytes. Default 64 MiB. */
+  cache?: boolean | { maxBytes?: number };
+  /** How failed requests are repeated; `false` for never. See `S3Retry` for the defaults. */
+  retry?: false | S3Retry;
+}
+
+/** Options of S3Backend. */
+export interface S3BackendOptions extends S3Location, S3CommonOptions {
+  /**
+   * Keys, or a function that returns them. Pass either `credentials` or `sign`. The function is
+   * called again two minutes before the keys expire.
+   */
+  credentials?: S3Credentials | (() => S3Credentials | Promise<S3Credentials>);
+  /** Signs each request instead of keys, typically by asking your own server (`presignS3`). */
+  sign?: (request: S3SignRequest) => S3SignedRequest | Promise<S3SignedRequest>;
+  /**
+   * How to find out whether the server honours conditional writes: test it at the first write
+   * (`"probe"`, the default), assume that it does (`"trust"`), or use none (`"ignore"`).
+   */
+  conditions?: "probe" | "trust" | "ignore";
+  /** Called with one sentence per warning, such as that the server ignores conditions. */
+  onWarning?: (message: string) => void;
+}
+
+/** The methods of a Worker's R2 binding that R2Backend uses. */
+export interface R2BucketLike {
+  head(key: string): Promise<unknown>;
+  get(key: string, options?: unknown): Promise<unknown>;
+  // biome-ignore lint/suspicious/noExplicitAny: the binding's own type takes many kinds of body
+  put(key: string, value: any, options?: any): Promise<unknown>;
+  delete(keys: string | string[]): Promise<void>;
+  list(options?: unknown): Promise<unknown>;
+}
+
+/** Options of R2Backend. */
+export interface R2BackendOptions extends S3CommonOptions {
+  /** The R2 binding, such as `env.BUCKET`. */
+  bucket: R2BucketLike;
+}
+
+/** Files in S3-compatible object storage. */
+export class S3Backend extends Backend {
+  constructor(options: S3BackendOptions) {
+    super(makeS3(new Options("S3Backend", options)));
+  }
+}
+
+/** Files in an R2 bucket, through the binding of a Worker. */
+export class R2Backend extends Backend {
+  constructor(options: R2BackendOptions) {
+    super(makeR2(new Options("R2Backend", options)));
+  }
+}
+
+sealClass(S3Backend);
+sealClass(R2Backend);
+
+/**
+ * Makes a presigned URL, on a server that signs for pages (`sign`). It signs only what a backend's
+ * own requests contain: for any other method, header or query parameter it throws a `TypeError`
+ * with the name. Your server must decide whether this user may access this key.
+ *
+ * @param expiresInSeconds How long the URL is valid: 1 to 604,800 seconds. Default 300.
+ */
+export function presignS3(
+  location: S3Location & { credentials: S3Credentials },
+  request: PresignRequest,
+  expiresInSeconds = 300,
+): { url: string } {
+  const read = new Options("presignS3", location);
+  const where = place(read, "");
+  const keys = credentialsOf(read, read.raw("credentials"));
+  read.done();
+  const { method, key, query, headers } = signable(request);
+  const good = seconds(expiresInSeconds);
+  const url = thrownBy(read, () => glue.s3_presign(where, keys, method, key, query, headers, good));
+  return { url };
+}
+
+/** Runs `run`, which may throw a string of two lines: an option's name and what it must be. */
+function thrownBy<T>(options: Options, run: () => T): T {
+  chunk.load();
+  try {
+    return enter(run);
+  } catch (error) {
+    if (typeof error !== "string") throw error;
+    const [name = "", wanted = ""] = error.split("\n");
+    // Credentials are never shown in the message.
+    return options.refuse(name, wanted, name === "credentials" ? undefined : options.raw(name));
+  }
+}
+
+function place(options: Options, prefix: string) {
+  const pathStyle = options.checked(
+    "forcePathStyle",
+    "true or false",
+    (value): value is boolean => typeof value === "boolean",
+  );
+  return {
+    endpoint: options.text("endpoint"),
+    region: options.requiredText("region"),
+    bucket: options.requiredText("bucket"),
+    prefix,
+    pathStyle,
+  };
+}
+
+/** Options of requests; where one is absent, WebAssembly has the default. */
+function use(options: Options) {
+  const concurrency = options.amount("concurrency");
+  if (concurrency === 0) options.refuse("concurrency", "at least 1", concurrency);
+  return { concurrency, cacheBytes: cacheBytes(options), ...patience(options) };
+}
+
+function cacheBytes(options: Options): number | undefined {
+  const cache = options.raw("cache");
+  if (cache === undefined || cache === true) return undefined;
+  if (cache === false) return 0;
+  if (typeof cache !== "object" || cache === null) {
+    return options.refuse("cache", "true, false or { maxBytes }", cache);
+  }
+  const inside = new Options("S3Backend cache", cache);
+  const bytes = inside.amount("maxBytes");
+  inside.done();
+  return bytes;
+}
+
+function patience(options: Options): S3Retry {
+  const retry = options.raw("retry");
+  if (retry === undefined) return {};
+  if (retry === false) return { attempts: 1 };
+  if (typeof retry !== "object" || retry === null) {
+    return options.refuse("retry", "false or { attempts, baseMs, maxMs, timeoutMs }", retry);
+  }
+  const inside = new Options("S3Backend retry", retry);
+  const read: S3Retry = {};
+  for (const name of ["attempts", "baseMs", "maxMs", "timeoutMs"] as const) {
+    const amount = inside.amount(name);
+    if (amount !== undefined) read[name] = amount;
+  }
+  if (read.attempts === 0) inside.refuse("attempts", "at least 1", read.attempts);
+  inside.done();
+  return read;
+}
+
+function credentialsOf(options: Options, value: unknown): object {
+  const wanted = "{ accessKeyId, secretAccessKey, sessionToken? }, or a function that answers such";
+  if (typeof value === "function") return value;
+  // The value is never shown: it may be a secret in the wrong option.
+  if (typeof value !== "object" || value === null) {
+    return options.refuse("credentials", wanted, value === undefined ? value : {});
+  }
+  const { accessKeyId, secretAccessKey, sessionToken } = value as Partial<S3Credentials>;
+  for (const [name, text] of Object.entries({ accessKeyId, secretAccessKey })) {
+    if (typeof text !== "string" || text === "") {
+      return options.refuse(
+        `credentials.${name}`,
+        "a non-empty string",
+        typeof text === "string" ? "" : text,
+      );
+    }
+  }
+  if (sessionToken !== undefined && typeof sessionToken !== "string") {
+    return options.refuse("credentials.sessionToken", "a string", sessionToken);
+  }
+  return value;
+}
+
+function common(options: Options) {
+  return {
+    prefix: options.text("prefix") ?? "",
+    overwrite: options.oneOf("writeMode", ["create", "overwrite"], "create") === "overwrite",
+  };
+}
+
+function makeS3(options: Options): number {
+  const { prefix, overwrite } = common(options);
+  const conditions = options.oneOf("conditions", ["probe", "trust", "ignore"], "probe");
+  const how = { ...place(options, prefix), ...use(options), conditions };
+  const sign = options.callback("sign");
+  const warn = options.callback("onWarning");
+  const given = options.raw("credentials");
+  if (sign && given !== undefined) {
+    options.refuse("sign", "left out where there are `credentials`", sign);
+  }
+  const keys = sign ? undefined : credentialsOf(options, given);
+  options.done();
+  return thrownBy(options, () => glue.s3_new(how, keys, sign, overwrite, warn, send));
+}
+
+function makeR2(options: Options): number {
+  const { prefix, overwrite } = common(options);
+  const bucket = options.object("bucket");
+  const methods = ["head", "get", "put", "delete", "list"] as const;
+  if (!bucket || !methods.every((name) => typeof bucket[name] === "function")) {
+    return options.refuse("bucket", "an R2 binding, such as env.BUCKET", bucket);
+  }
+  const where = { region: "auto", bucket: "r2-binding", prefix };
+  const how = { ...where, ...use(options), conditions: "trust" };
+  options.done();
+  return thrownBy(options, () => glue.r2_new(how, bucket, overwrite));
+}

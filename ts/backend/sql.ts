@@ -1,0 +1,183 @@
+// SqlBackend and its presets: files in a table of a database that the host already runs. The host
+// provides one function, which sends a statement with its values.
+
+import chunk from "#chunk/sql";
+import { settled } from "../core/call.js";
+import { Options } from "../core/checks.js";
+import { handleOf, sealClass } from "../core/handle.js";
+import { enter, glue } from "../core/instance.js";
+import { Backend } from "./backend.js";
+
+/** A value of a statement's parameter. */
+export type SqlValue = string | number | Uint8Array;
+
+/** Result of a query: rows, or an object that has them. */
+export type SqlAnswer =
+  | ReadonlyArray<object>
+  | { readonly rows: ReadonlyArray<object> }
+  | { readonly results: ReadonlyArray<object> };
+
+/** Sends one statement with its values and returns its rows. It must commit by itself. */
+export type SqlQuery = (
+  sql: string,
+  // biome-ignore lint/suspicious/noExplicitAny: each driver has a different type for values
+  params: any[],
+) => SqlAnswer | PromiseLike<SqlAnswer>;
+
+/** Options of every SQL backend. */
+export interface SqlTableOptions {
+  /** The table, or `schema.table`. Default `"files"`. */
+  table?: string;
+  /**
+   * The tenant, as a string or several parts. Tenants never see each other's files. Letters, digits
+   * and `- _ . @ + : ~` only. Default: none.
+   */
+  namespace?: string | readonly string[];
+  /** Create or upgrade the table before the first operation. Default false; see `migrate()`. */
+  migrate?: boolean;
+  /** What `write` does if the file exists: fail (`"create"`, the default) or replace it. */
+  writeMode?: "create" | "overwrite";
+}
+
+/** Options of SqlBackend. */
+export interface SqlBackendOptions extends SqlTableOptions {
+  /** Sends one statement; fits `pg`, PGlite, Neon, libsql, `node:sqlite` and others. */
+  query: SqlQuery;
+  /** SQL dialect of the database. */
+  dialect: "postgres" | "sqlite";
+}
+
+/** A client with a method `query(sql, params)`: a pool of `pg`, PGlite, Neon. */
+export interface PostgresClient {
+  // biome-ignore lint/suspicious/noExplicitAny: clients have different overloads
+  query(sql: string, params?: any[]): PromiseLike<any>;
+}
+
+/** Options of PostgresBackend: either `client` or `query`. */
+export interface PostgresBackendOptions extends SqlTableOptions {
+  /** A pool, or a client with `query(sql, params)`. */
+  client?: PostgresClient;
+  /** Instead of `client`: a function that sends one statement. */
+  query?: SqlQuery;
+}
+
+/** The methods of a D1 database that D1Backend uses. */
+export interface D1Like {
+  prepare(sql: string): {
+    // biome-ignore lint/suspicious/noExplicitAny: any value of SQLite's
+    bind(...values: any[]): { all(): PromiseLike<{ results: object[] }> };
+  };
+}
+
+/** Options of D1Backend. */
+export interface D1BackendOptions extends SqlTableOptions {
+  /** The D1 binding, such as `env.DB`. */
+  database: D1Like;
+}
+
+/** D1's limit of a row, less room for the other columns. */
+const D1_FILE_BYTES = 2_000_000 - 8_192;
+
+interface Kind {
+  dialect: "postgres" | "sqlite";
+  query: SqlQuery;
+  maxFileBytes?: number;
+}
+
+function made(given: Options, kind: Kind): number {
+  const table = given.text("table") ?? "files";
+  const namespace = parts(given);
+  const migrate = given.boolean("migrate", false);
+  const writeMode = given.oneOf("writeMode", ["create", "overwrite"], "create");
+  given.done();
+  chunk.load();
+  try {
+    return enter(() =>
+      glue.sql_new(
+        kind.query,
+        kind.dialect,
+        table,
+        namespace,
+        migrate,
+        writeMode === "overwrite",
+        kind.maxFileBytes ?? -1,
+      ),
+    );
+  } catch (refusal) {
+    if (typeof refusal === "string") throw new TypeError(`${given.of}: ${refusal}`);
+    throw refusal;
+  }
+}
+
+function parts(given: Options): string[] {
+  const value = given.raw("namespace");
+  if (value === undefined) return [];
+  const list = Array.isArray(value) ? value : [value];
+  if (list.length === 0 || !list.every((part) => typeof part === "string")) {
+    return given.refuse("namespace", "a string or a non-empty array of strings", value);
+  }
+  return list as string[];
+}
+
+/** Files in a table of any SQL database. Subclasses differ only in how they send statements. */
+abstract class Table extends Backend {
+  /**
+   * Creates the table, or adds missing columns to an older one. Safe to call again, and from
+   * several places at once. Rejects if the database refuses.
+   */
+  async migrate(): Promise<void> {
+    const answer = await settled(
+      () => glue.sql_migrate(handleOf(this)),
+      () => ({}) as { error?: string; cause?: unknown },
+    );
+    if (answer.error !== undefined) throw new Error(answer.error, { cause: answer.cause });
+  }
+}
+
+/** Files in a table of a database that is reached through a function. */
+export class SqlBackend extends Table {
+  constructor(options: SqlBackendOptions) {
+    const given = new Options("SqlBackend", options);
+    const query = (given.callback("query") ??
+      given.refuse("query", "a function (sql, params) => rows", undefined)) as SqlQuery;
+    const dialect = given.oneOf("dialect", ["postgres", "sqlite", ""], "");
+    if (dialect === "") return given.refuse("dialect", '"postgres" or "sqlite"', undefined);
+    super(made(given, { dialect, query }));
+  }
+}
+
+/** Files in a table of PostgreSQL. */
+export class PostgresBackend extends Table {
+  constructor(options: PostgresBackendOptions) {
+    const given = new Options("PostgresBackend", options);
+    const client = given.object("client") as PostgresClient | undefined;
+    if (client && typeof client.query !== "function") {
+      given.refuse("client", "an object with query(sql, params)", client);
+    }
+    const own = given.callback("query") as SqlQuery | undefined;
+    if ((client === undefined) === (own === undefined)) {
+      given.refuse("client", "given, or query in its place, and not both", client);
+    }
+    const query = own ?? ((sql: string, params: unknown[]) => client?.query(sql, params));
+    super(made(given, { dialect: "postgres", query: query as SqlQuery }));
+  }
+}
+
+/** Files in a table of Cloudflare's D1. */
+export class D1Backend extends Table {
+  constructor(options: D1BackendOptions) {
+    const given = new Options("D1Backend", options);
+    const database = given.object("database") as D1Like | undefined;
+    if (!database || typeof database.prepare !== "function") {
+      return given.refuse("database", "a D1 binding, such as env.DB", database);
+    }
+    const query: SqlQuery = (sql, params) =>
+      database
+        .prepare(sql)
+        .bind(...params)
+        .all();
+    super(made(given, { dialect: "sqlite", query, maxFileBytes: D1_FILE_BYTES }));
+  }
+}
+
+for (const one of [SqlBackend, PostgresBackend, D1Backend]) sealClass(one);

@@ -1,0 +1,310 @@
+// StoreBackend: files in a LangGraph store, where each tenant has a namespace. If the namespace is
+// a function, or the store is that of the running graph, each call can be for other files. Such a
+// backend then selects the backend for its store and namespace at the start of every call.
+
+import chunk from "#chunk/store";
+import { BadArgument, messageOf, Options } from "../core/checks.js";
+import { FILE_METHODS, handleOf, sealClass } from "../core/handle.js";
+import { enter, glue } from "../core/instance.js";
+import { type GraphRuntime, graphContext } from "../graph/context.js";
+import { Backend, capabilityOf } from "./backend.js";
+
+/** The methods of LangGraph's `BaseStore` that StoreBackend uses. */
+export interface StoreLike {
+  // biome-ignore-start lint/suspicious/noExplicitAny: stores differ in their types
+  get(namespace: string[], key: string): any;
+  put(namespace: string[], key: string, value: Record<string, any>): any;
+  delete(namespace: string[], key: string): any;
+  search(namespacePrefix: string[], options?: { limit?: number; offset?: number }): any;
+  batch?(operations: any): any;
+  // biome-ignore-end lint/suspicious/noExplicitAny: stores differ in their types
+}
+
+/** Argument of a namespace function: the runtime of the running graph. */
+export interface NamespaceRuntime extends GraphRuntime {
+  /** @deprecated Read `context` instead. */
+  readonly state?: unknown;
+  /** @deprecated Read `executionInfo` instead. */
+  readonly config?: GraphConfig;
+  /** @deprecated Read `serverInfo` instead. */
+  readonly assistantId?: string;
+  /** @deprecated This object is the runtime. */
+  readonly runtime?: GraphRuntime;
+}
+
+interface GraphConfig {
+  metadata?: Record<string, unknown>;
+  configurable?: Record<string, unknown>;
+}
+
+/** The tenant: parts, the same for every call, or a function that is called at each call. */
+export type StoreNamespace = readonly string[] | ((runtime: NamespaceRuntime) => readonly string[]);
+
+/** Options of StoreBackend. */
+export interface StoreBackendOptions {
+  /** The store. Default: the store of the running graph. */
+  store?: StoreLike;
+  /**
+   * The tenant. Parts consist of letters, digits and `- _ . @ + : ~`. Without it all users of an
+   * assistant share their files, and a warning says so.
+   */
+  namespace?: StoreNamespace;
+  /** Form of new text files: one string (`"v2"`, the default) or an array of lines (`"v1"`). */
+  fileFormat?: "v1" | "v2";
+  /** What `write` does if the file exists: fail (`"create"`, the default) or replace it. */
+  writeMode?: "create" | "overwrite";
+  /**
+   * How bytes are stored: as base64 with `encoding` (`"base64"`, the default), which every store
+   * keeps, or as a `Uint8Array` (`"raw"`), for stores that can keep one.
+   */
+  binary?: "base64" | "raw";
+}
+
+/** Argument of deepagents' older constructor. */
+export interface StateAndStore {
+  /** State of the graph. */
+  state: unknown;
+  /** The store. Default: the store of the running graph. */
+  store?: StoreLike;
+  /** Assistant whose files are used if there is no `namespace`. */
+  assistantId?: string;
+  /** Configuration of the run; default: that of the running graph. */
+  config?: unknown;
+  /** Fields of the runtime; default: those of the running graph. */
+  context?: GraphRuntime["context"];
+  serverInfo?: GraphRuntime["serverInfo"];
+  executionInfo?: GraphRuntime["executionInfo"];
+}
+
+interface Form {
+  overwrite: boolean;
+  v1: boolean;
+  raw: boolean;
+}
+
+/** The backend for one store, namespace and form. */
+class Bound extends Backend {}
+sealClass(Bound);
+
+/** Shares one backend per store, namespace and form, so that all its users wait for each other. */
+const bound = new WeakMap<object, Map<string, WeakRef<Bound>>>();
+
+function boundTo(store: StoreLike, namespace: readonly string[], form: Form): Bound {
+  let known = bound.get(store);
+  if (!known) {
+    known = new Map();
+    bound.set(store, known);
+  }
+  const key = JSON.stringify([namespace, form.overwrite, form.v1, form.raw]);
+  const before = known.get(key)?.deref();
+  if (before) return before;
+  for (const [old, ref] of known) if (ref.deref() === undefined) known.delete(old);
+  let handle: number;
+  chunk.load();
+  try {
+    handle = enter(() => glue.store_new(store, [...namespace], form.overwrite, form.v1, form.raw));
+  } catch (refusal) {
+    if (typeof refusal === "string") throw new BadArgument(refusal);
+    throw refusal;
+  }
+  const made = new Bound(handle);
+  known.set(key, new WeakRef(made));
+  return made;
+}
+
+/** Files in a LangGraph store. */
+export class StoreBackend extends Backend {
+  /** Keeps the shared backend alive as long as this object. */
+  protected readonly kept: unknown;
+
+  /** deepagents' older form. */
+  constructor(given: StateAndStore, options?: StoreBackendOptions);
+  constructor(options?: StoreBackendOptions);
+  constructor(first?: StoreBackendOptions | StateAndStore, second?: StoreBackendOptions) {
+    const older =
+      typeof first === "object" && first !== null && "state" in first
+        ? (first as StateAndStore)
+        : undefined;
+    const options = new Options("StoreBackend", older ? second : first);
+    const store = storeOf(options, options.object("store") ?? older?.store);
+    const namespace = namespaceOf(options);
+    const form: Form = {
+      v1: options.oneOf("fileFormat", ["v1", "v2"], "v2") === "v1",
+      overwrite: options.oneOf("writeMode", ["create", "overwrite"], "create") === "overwrite",
+      raw: options.oneOf("binary", ["base64", "raw"], "base64") === "raw",
+    };
+    options.done();
+    if (namespace === undefined) warnDefault();
+    if (store && Array.isArray(namespace)) {
+      let itself: Bound;
+      try {
+        itself = boundTo(store, namespace, form);
+      } catch (error) {
+        throw new TypeError(`StoreBackend: ${messageOf(error)}`);
+      }
+      super(enter(() => glue.store_share(handleOf(itself))));
+      this.kept = itself;
+      return;
+    }
+    // This object's own handle is never used for files; every method selects another backend.
+    chunk.load();
+    super(enter(() => glue.store_new({}, ["unbound"], form.overwrite, form.v1, form.raw)));
+    const bind = () => {
+      const whose = older ?? undefined;
+      return boundTo(foundStore(store, whose), foundNamespace(namespace, whose), form);
+    };
+    for (const name of FILE_METHODS) this.#redirect(name, bind);
+    // `perCaller` tells a quota to count the files of each caller.
+    const capability = { ...capabilityOf(handleOf(this)), perCaller: true };
+    Object.defineProperty(this, "capability", { get: () => ({ ...capability }) });
+  }
+
+  #redirect(name: (typeof FILE_METHODS)[number], bind: () => Bound): void {
+    const batch = name === "uploadFiles" || name === "downloadFiles";
+    const value = async (...args: unknown[]): Promise<unknown> => {
+      let target: Bound;
+      try {
+        target = bind();
+      } catch (error) {
+        const message = messageOf(error);
+        const code = error instanceof BadArgument ? "invalid_argument" : "unavailable";
+        if (!batch) return { error: message, code };
+        const inputs = Array.isArray(args[0]) ? (args[0] as unknown[]) : [];
+        return inputs.map((input) => ({
+          path: String(Array.isArray(input) ? input[0] : input),
+          ...(name === "downloadFiles" ? { content: null } : {}),
+          error: "permission_denied",
+          code,
+          message,
+        }));
+      }
+      return Reflect.apply(target[name] as (...args: unknown[]) => unknown, target, args);
+    };
+    // Routers and policies call overridden methods instead of using the handle directly.
+    Object.defineProperty(this, name, { value, writable: true, configurable: true });
+  }
+}
+
+sealClass(StoreBackend);
+
+function storeOf(options: Options, store: unknown): StoreLike | undefined {
+  if (store === undefined || store === null) return undefined;
+  const methods = ["get", "put", "delete", "search"] as const;
+  const sound = methods.every((name) => typeof (store as StoreLike)[name] === "function");
+  if (!sound) options.refuse("store", "an object with get, put, delete and search", store);
+  return store as StoreLike;
+}
+
+function namespaceOf(options: Options): StoreNamespace | undefined {
+  const value = options.raw("namespace");
+  if (value === undefined || typeof value === "function")
+    return value as StoreNamespace | undefined;
+  try {
+    return checked(value);
+  } catch (error) {
+    throw new TypeError(`StoreBackend: ${messageOf(error)}`);
+  }
+}
+
+const PART = /^[A-Za-z0-9\-_.@+:~]+$/;
+
+/** Checks a namespace: no wildcards, no empty parts. */
+function checked(value: unknown): readonly string[] {
+  if (!Array.isArray(value) || value.length === 0) {
+    throw new BadArgument("namespace must be a non-empty array of strings");
+  }
+  // A copy, because the caller may change its array later.
+  return Array.from(value, (part: unknown, at) => {
+    if (typeof part !== "string" || !PART.test(part)) {
+      throw new BadArgument(
+        `namespace[${at}] must be a non-empty string of letters, digits and - _ . @ + : ~`,
+      );
+    }
+    return part;
+  });
+}
+
+function foundStore(own: StoreLike | undefined, older: StateAndStore | undefined): StoreLike {
+  const store = own ?? older?.store ?? (graphContext()?.store as StoreLike | undefined);
+  if (store) return store;
+  throw new Error(
+    "A store is required: pass `store`, or run inside a graph that was compiled with one; in a browser, where nobody knows which graph runs, use storeBackend() of kitbag/langchain",
+  );
+}
+
+function foundNamespace(
+  namespace: StoreNamespace | undefined,
+  older: StateAndStore | undefined,
+): readonly string[] {
+  if (typeof namespace === "function") {
+    let answer: unknown;
+    try {
+      answer = namespace(runtimeFor(older));
+    } catch (error) {
+      throw new BadArgument(`namespace() threw: ${messageOf(error)}`);
+    }
+    return checked(answer);
+  }
+  if (namespace !== undefined) return namespace;
+  const assistant = assistantOf(older);
+  return checked(assistant === undefined ? ["filesystem"] : [assistant, "filesystem"]);
+}
+
+function configOf(older: StateAndStore | undefined): GraphConfig | undefined {
+  return (older?.config ?? graphContext()?.config) as GraphConfig | undefined;
+}
+
+function assistantOf(older: StateAndStore | undefined): string | undefined {
+  const config = configOf(older);
+  const candidates = [
+    config?.metadata?.assistant_id,
+    config?.metadata?.assistantId,
+    config?.configurable?.assistant_id,
+    config?.configurable?.assistantId,
+    older?.assistantId,
+  ];
+  return candidates.find((one): one is string => typeof one === "string" && one !== "");
+}
+
+/** The runtime, with deprecated properties that warn once when they are read. */
+function runtimeFor(older: StateAndStore | undefined): NamespaceRuntime {
+  const context = graphContext();
+  const running = context?.runtime;
+  const runtime: GraphRuntime = {
+    context: older?.context ?? running?.context,
+    serverInfo: older?.serverInfo ?? running?.serverInfo,
+    executionInfo: older?.executionInfo ?? running?.executionInfo,
+  };
+  const source = { ...older, ...running, ...runtime };
+  const old = (name: string, read: () => unknown) => ({
+    enumerable: false,
+    get() {
+      warnOnce(
+        `StoreBackend: a namespace function read \`${name}\`, which is deprecated; read \`context\`, \`serverInfo\` or \`executionInfo\` of the runtime instead.`,
+        "older",
+      );
+      return read();
+    },
+  });
+  return Object.defineProperties(runtime, {
+    state: old("state", () => (older ? older.state : context?.state)),
+    config: old("config", () => configOf(older)),
+    assistantId: old("assistantId", () => assistantOf(older)),
+    runtime: old("runtime", () => source),
+  }) as NamespaceRuntime;
+}
+
+const warned = new Set<string>();
+
+function warnOnce(message: string, key: string): void {
+  if (warned.has(key)) return;
+  warned.add(key);
+  console.warn(message);
+}
+
+function warnDefault(): void {
+  warnOnce(
+    "StoreBackend: without `namespace` all users of an assistant share the same files. Pass a namespace, such as (runtime) => [runtime.context.userId].",
+    "default",
+  );
+}

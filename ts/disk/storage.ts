@@ -1,0 +1,459 @@
+// A folder on the host's disk as a storage. New content is written to a temporary file and put in
+// place atomically: with a link, which fails if the file exists, or with a rename over exactly the
+// version that was read. Directories are real; writes never go through links that lead outside.
+
+import type {
+  Condition,
+  FileToStore,
+  StoredEntry,
+  StoredFile,
+  StoredMeta,
+} from "../backend/custom.js";
+import { claim, versionOf } from "./claims.js";
+import { type BigStats, codeOf, type Handle, RESERVED, Refusal } from "./host.js";
+import type { Dir, Place } from "./place.js";
+
+/** Attempts of an unconditional write to replace a file that others are replacing too. */
+const TRIES = 400;
+
+function metaOf(stats: BigStats): StoredMeta {
+  return {
+    size: Number(stats.size),
+    modified: Number(stats.mtimeNs / 1000n) / 1000,
+    version: versionOf(stats),
+  };
+}
+
+function notAFile(): Refusal {
+  return new Refusal("permission_denied", "This is a device, a pipe or a socket, not a file");
+}
+
+let counter = 0;
+
+export class DiskStorage {
+  readonly place: Place;
+  readonly maxBytes: number;
+
+  constructor(place: Place, maxBytes: number) {
+    this.place = place;
+    this.maxBytes = maxBytes;
+  }
+
+  /** Calls `use` with the directory that contains `path`; `undefined` if there is none. */
+  async #within<T>(
+    parts: string[],
+    make: boolean,
+    use: (dir: Dir, name: string) => Promise<T>,
+  ): Promise<T | undefined> {
+    const name = parts.at(-1);
+    if (name === undefined)
+      throw new Refusal("is_directory", "The root is a directory, not a file");
+    const above = parts.slice(0, -1);
+    const dir = make ? await this.place.madeDir(above) : await this.place.dir(above);
+    if (!dir) return undefined;
+    try {
+      return await use(dir, name);
+    } finally {
+      await dir.close();
+    }
+  }
+
+  async #lstat(dir: Dir, name: string): Promise<BigStats | undefined> {
+    try {
+      return await this.place.fs.lstat(`${dir.at}/${name}`, { bigint: true });
+    } catch (error) {
+      if (/^(ENOENT|ENOTDIR)$/.test(codeOf(error))) return undefined;
+      throw error;
+    }
+  }
+
+  async stat(path: string): Promise<StoredMeta | null> {
+    return this.#stat(this.place.parts(path), true);
+  }
+
+  async #stat(parts: string[], follow: boolean): Promise<StoredMeta | null> {
+    if (parts.length === 0) return null;
+    const found = await this.#within(parts, false, async (dir, name) => {
+      const stats = await this.#lstat(dir, name);
+      await dir.verify();
+      if (!stats) return null;
+      if (stats.isSymbolicLink()) {
+        const target = follow ? await this.place.target(dir, name) : undefined;
+        return target ? this.#stat(target, false) : null;
+      }
+      return stats.isFile() ? metaOf(stats) : null;
+    });
+    return found ?? null;
+  }
+
+  async get(path: string): Promise<StoredFile | null> {
+    return this.#get(this.place.parts(path), true);
+  }
+
+  async #get(parts: string[], follow: boolean): Promise<StoredFile | null> {
+    if (parts.length === 0) return null;
+    const found = await this.#within(parts, false, async (dir, name) => {
+      const stats = await this.#lstat(dir, name);
+      if (!stats || stats.isDirectory()) return null;
+      if (stats.isSymbolicLink()) {
+        const target = follow ? await this.place.target(dir, name) : undefined;
+        return target ? this.#get(target, false) : null;
+      }
+      if (!stats.isFile()) throw notAFile();
+      let handle: Handle;
+      try {
+        handle = await this.place.fs.open(`${dir.at}/${name}`, this.place.flags.file);
+      } catch (error) {
+        if (codeOf(error) === "ENOENT") return null;
+        throw error;
+      }
+      try {
+        return await this.#body(dir, name, handle);
+      } finally {
+        await handle.close();
+      }
+    });
+    return found ?? null;
+  }
+
+  async #body(dir: Dir, name: string, handle: Handle): Promise<StoredFile> {
+    for (let attempt = 0; ; attempt++) {
+      const stats = await handle.stat({ bigint: true });
+      if (!stats.isFile()) throw notAFile();
+      if (!this.place.pinned) {
+        // The open file must be the one at this path, and the directory still inside the root.
+        const now = await this.#lstat(dir, name);
+        await dir.verify();
+        if (!now || now.ino !== stats.ino || now.dev !== stats.dev) throw this.place.outside();
+      }
+      if (stats.size > BigInt(this.maxBytes)) {
+        throw new Refusal(
+          "too_large",
+          `The file has ${stats.size} bytes, over the limit of ${this.maxBytes} (maxFileBytes)`,
+        );
+      }
+      const content = await readAll(handle, Number(stats.size));
+      // A program that writes in place may have changed the file during the read.
+      const after = await handle.stat({ bigint: true });
+      if (versionOf(after) === versionOf(stats) || attempt === 3) {
+        return { content, ...metaOf(stats) };
+      }
+    }
+  }
+
+  async put(
+    path: string,
+    file: FileToStore,
+    condition: Condition,
+  ): Promise<{ version: string } | false> {
+    return this.#put(this.place.parts(path), file.content, condition, true);
+  }
+
+  async #put(
+    parts: string[],
+    content: Uint8Array,
+    condition: Condition,
+    follow: boolean,
+  ): Promise<{ version: string } | false> {
+    const stored = await this.#within(parts, true, async (dir, name) => {
+      const stats = await this.#lstat(dir, name);
+      if (stats?.isDirectory()) {
+        throw new Refusal("is_directory", "A directory stands there, not a file");
+      }
+      if (condition.mode === "create") return stats ? false : this.#create(dir, name, content);
+      if (stats?.isSymbolicLink()) {
+        const target = follow ? await this.place.target(dir, name) : undefined;
+        if (!target) throw this.place.outside();
+        return this.#put(target, content, condition, false);
+      }
+      if (stats && !stats.isFile()) throw notAFile();
+      return this.#replace(dir, name, content, condition);
+    });
+    return stored ?? false;
+  }
+
+  /** Writes content to a temporary file in the same directory. */
+  async #aside(dir: Dir, content: Uint8Array, like?: BigStats): Promise<Aside> {
+    const random = Math.random().toString(36).slice(2, 10);
+    counter += 1;
+    const pid = (globalThis as { process?: { pid?: number } }).process?.pid ?? 0;
+    const path = `${dir.at}/${RESERVED}t-${pid}-${counter}-${random}`;
+    const fs = this.place.fs;
+    const handle = await fs.open(path, "wx", 0o666);
+    try {
+      await dir.verify();
+      await handle.writeFile(content);
+      if (like) {
+        await handle.chmod?.(Number(like.mode & 0o777n));
+        await advance(handle, like);
+      }
+      return { path, version: versionOf(await handle.stat({ bigint: true })) };
+    } catch (error) {
+      await fs.unlink(path).catch(() => {});
+      throw error;
+    } finally {
+      await handle.close();
+    }
+  }
+
+  async #create(dir: Dir, name: string, content: Uint8Array): Promise<{ version: string } | false> {
+    const fs = this.place.fs;
+    const aside = await this.#aside(dir, content);
+    try {
+      await dir.verify();
+      await fs.link(aside.path, `${dir.at}/${name}`);
+      return { version: aside.version };
+    } catch (error) {
+      if (codeOf(error) === "EEXIST") return false;
+      if (!/^(EPERM|ENOTSUP|EOPNOTSUPP|ENOSYS|EMLINK)$/.test(codeOf(error))) throw error;
+      return await this.#createInPlace(dir, name, content);
+    } finally {
+      await fs.unlink(aside.path).catch(() => {});
+    }
+  }
+
+  /** For file systems without hard links: still exclusive, but partial content is visible. */
+  async #createInPlace(
+    dir: Dir,
+    name: string,
+    content: Uint8Array,
+  ): Promise<{ version: string } | false> {
+    const path = `${dir.at}/${name}`;
+    let handle: Handle;
+    try {
+      handle = await this.place.fs.open(path, "wx", 0o666);
+    } catch (error) {
+      if (codeOf(error) === "EEXIST") return false;
+      throw error;
+    }
+    try {
+      await dir.verify();
+      await handle.writeFile(content);
+      return { version: versionOf(await handle.stat({ bigint: true })) };
+    } catch (error) {
+      await this.place.fs.unlink(path).catch(() => {});
+      throw error;
+    } finally {
+      await handle.close();
+    }
+  }
+
+  async #replace(
+    dir: Dir,
+    name: string,
+    content: Uint8Array,
+    condition: Condition,
+  ): Promise<{ version: string } | false> {
+    const update = condition.mode === "update";
+    for (let attempt = 0; attempt < TRIES; attempt++) {
+      const now = await this.#lstat(dir, name);
+      if (!now) {
+        if (update) return false;
+        const made = await this.#create(dir, name, content);
+        if (made) return made;
+        continue;
+      }
+      if (!now.isFile()) throw notAFile();
+      const version = versionOf(now);
+      if (update && version !== condition.version) return false;
+      const done = await this.#exchange(dir, name, version, async (check) => {
+        const aside = await this.#aside(dir, content, now);
+        let moved = false;
+        try {
+          if (!(await check())) return undefined;
+          await this.place.fs.rename(aside.path, `${dir.at}/${name}`);
+          moved = true;
+          return { version: aside.version };
+        } finally {
+          if (!moved) await this.place.fs.unlink(aside.path).catch(() => {});
+        }
+      });
+      if (done) return done;
+      if (update) return false;
+      await moment(attempt);
+    }
+    throw new Refusal("conflict", "Other writers kept changing the file");
+  }
+
+  /** Holds the claim on a version of a file while `act` replaces or removes it. */
+  async #exchange<T>(
+    dir: Dir,
+    name: string,
+    version: string,
+    act: (check: () => Promise<boolean>) => Promise<T | undefined>,
+  ): Promise<T | undefined> {
+    const mine = await claim(this.place.fs, this.place.flags, dir, name, version);
+    if (!mine) return undefined;
+    try {
+      return await act(async () => {
+        const now = await this.#lstat(dir, name);
+        await dir.verify();
+        return now !== undefined && versionOf(now) === version && (await mine.holds());
+      });
+    } finally {
+      await mine.release();
+    }
+  }
+
+  async delete(path: string, condition: Condition): Promise<boolean> {
+    const gone = await this.#within(this.place.parts(path), false, async (dir, name) => {
+      for (let attempt = 0; attempt < TRIES; attempt++) {
+        const now = await this.#lstat(dir, name);
+        if (!now || now.isDirectory()) return false;
+        if (!now.isFile()) {
+          await dir.verify();
+          // Only the link is removed, not its target.
+          await this.place.fs.unlink(`${dir.at}/${name}`);
+          return true;
+        }
+        const version = versionOf(now);
+        if (condition.mode === "update" && version !== condition.version) {
+          throw new Refusal("conflict", "The file was changed");
+        }
+        const done = await this.#exchange(dir, name, version, async (check) => {
+          if (!(await check())) return undefined;
+          await this.place.fs.unlink(`${dir.at}/${name}`);
+          return true;
+        });
+        if (done) return true;
+        await moment(attempt);
+      }
+      throw new Refusal("conflict", "Other writers kept changing the file");
+    });
+    return gone ?? false;
+  }
+
+  /** One level of a directory: files with their metadata, and paths of directories. */
+  async level(path: string): Promise<{ files: StoredEntry[]; dirs: string[] }> {
+    const out = { files: [] as StoredEntry[], dirs: [] as string[] };
+    const dir = await this.place.dir(this.place.parts(path));
+    if (!dir) return out;
+    const below = path === "/" ? "" : path;
+    try {
+      await each(await this.place.entries(dir), async (entry) => {
+        const at = `${below}/${entry.name}`;
+        if (entry.isDirectory()) out.dirs.push(at);
+        else if (entry.isFile()) {
+          const stats = await this.#lstat(dir, entry.name);
+          if (stats?.isFile()) out.files.push({ path: at, ...metaOf(stats) });
+        } else if (entry.isSymbolicLink()) {
+          const shown = await this.#linked(dir, entry.name).catch(() => undefined);
+          if (shown === "directory") out.dirs.push(at);
+          else if (shown) out.files.push({ path: at, ...shown });
+        }
+      });
+    } finally {
+      await dir.close();
+    }
+    return out;
+  }
+
+  async #linked(dir: Dir, name: string): Promise<StoredMeta | "directory" | undefined> {
+    const target = await this.place.target(dir, name);
+    if (!target) return undefined;
+    const file = await this.#stat(target, false);
+    if (file) return file;
+    const found = await this.place.dir(target);
+    await found?.close();
+    return found ? "directory" : undefined;
+  }
+
+  /** Removes `path` and everything below it. Links are removed, their targets stay. */
+  async removeTree(
+    path: string,
+  ): Promise<{ paths: string[]; directories: boolean; error?: unknown }> {
+    const parts = this.place.parts(path);
+    const out: { paths: string[]; directories: boolean; error?: unknown } = {
+      paths: [],
+      directories: false,
+    };
+    try {
+      await this.#within(parts, false, async (above, name) => {
+        const stats = await this.#lstat(above, name);
+        if (!stats) return;
+        if (!stats.isDirectory()) {
+          if (await this.delete(path, { mode: "overwrite" })) out.paths.push(path);
+          return;
+        }
+        const dir = await this.place.child(above, name);
+        if (!dir) throw this.place.outside();
+        await this.#empty(dir, path, out);
+        await this.place.fs.rmdir(`${above.at}/${name}`);
+        out.directories = true;
+      });
+    } catch (error) {
+      out.error ??= error;
+    }
+    return out;
+  }
+
+  async #empty(
+    dir: Dir,
+    path: string,
+    out: { paths: string[]; directories: boolean },
+  ): Promise<void> {
+    try {
+      // Everything, including claims and temporary files of processes that died.
+      const all = await this.place.fs.readdir(dir.at, { withFileTypes: true });
+      await dir.verify();
+      for (const entry of all) {
+        if (!entry.isDirectory()) {
+          await this.place.fs.unlink(`${dir.at}/${entry.name}`).catch((error: unknown) => {
+            if (codeOf(error) !== "ENOENT") throw error;
+          });
+          if (entry.isFile() && !entry.name.startsWith(RESERVED)) {
+            out.paths.push(`${path}/${entry.name}`);
+          }
+          continue;
+        }
+        const child = await this.place.child(dir, entry.name);
+        if (!child) continue;
+        await this.#empty(child, `${path}/${entry.name}`, out);
+        await this.place.fs.rmdir(`${dir.at}/${entry.name}`);
+        out.directories = true;
+      }
+    } finally {
+      await dir.close();
+    }
+  }
+}
+
+interface Aside {
+  path: string;
+  version: string;
+}
+
+/** Sets a modification time later than the old version's, so that no version comes back. */
+async function advance(handle: Handle, before: BigStats): Promise<void> {
+  if (!handle.utimes) return;
+  const micros = before.mtimeNs / 1000n + 2n;
+  const now = BigInt(Math.floor(Date.now() * 1000 + Math.random() * 999));
+  const next = Number(now > micros ? now : micros) / 1e6;
+  await handle.utimes(next, next);
+}
+
+async function readAll(handle: Handle, size: number): Promise<Uint8Array> {
+  const room = new Uint8Array(size);
+  let at = 0;
+  while (at < size) {
+    const { bytesRead } = await handle.read(room, at, size - at, at);
+    if (bytesRead === 0) break;
+    at += bytesRead;
+  }
+  return at === size ? room : room.subarray(0, at);
+}
+
+/** Waits a random time, longer with each attempt. */
+function moment(attempt: number): Promise<void> {
+  const limit = Math.min(50, 1 + attempt);
+  return new Promise((resolve) => setTimeout(resolve, Math.random() * limit));
+}
+
+/** Calls `act` for each item, at most 16 at a time. */
+export async function each<T>(items: T[], act: (item: T) => Promise<void>): Promise<void> {
+  let next = 0;
+  const worker = async () => {
+    for (let at = next++; at < items.length; at = next++) await act(items[at] as T);
+  };
+  await Promise.all(Array.from({ length: Math.min(16, items.length) }, worker));
+}
