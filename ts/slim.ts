@@ -31,7 +31,14 @@ export async function init(...inputs: InitInput[]): Promise<void> {
 }
 
 function moduleFrom(input: ModuleInput): WebAssembly.Module {
-  return input instanceof WebAssembly.Module ? input : new WebAssembly.Module(input);
+  return isModule(input)
+    ? (input as WebAssembly.Module)
+    : new WebAssembly.Module(input as BufferSource);
+}
+
+/** Also of a module from another realm. */
+function isModule(value: unknown): boolean {
+  return Object.prototype.toString.call(value) === "[object WebAssembly.Module]";
 }
 
 /** Compiles a module; undefined for a name whose file this runtime loads by itself. */
@@ -43,7 +50,7 @@ async function compiled(input: InitInput): Promise<WebAssembly.Module | undefine
     typeof given === "string" || given instanceof URL || isRequest(given)
       ? await fetch(given)
       : given;
-  if (source instanceof WebAssembly.Module) return source;
+  if (isModule(source)) return source as WebAssembly.Module;
   if (!(typeof Response === "function" && source instanceof Response)) {
     return WebAssembly.compile(source as BufferSource);
   }

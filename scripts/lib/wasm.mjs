@@ -137,15 +137,32 @@ async function split(linked, directory) {
   return { primary: join(directory, "primary.wasm"), files, needs };
 }
 
-/** Removes the glue's own loader: its `new URL("….wasm", import.meta.url)` breaks bundlers. */
+/**
+ * Replaces the glue's own loader by a function that takes a compiled module. The loader's
+ * `new URL("….wasm", import.meta.url)` breaks bundlers, and its `instanceof WebAssembly.Module`
+ * fails where modules come from another realm, as in the edge runtime of Next.js.
+ */
 function withoutLoader(file) {
   const text = readFileSync(file, "utf8");
   const from = text.indexOf("let __wbg_init_promise;");
-  const rest = text.slice(0, from).replace(/async function __wbg_load\([\s\S]*?\n\}\n/, "");
-  if (from < 0 || rest.includes("import.meta")) {
+  const rest = text
+    .slice(0, from)
+    .replace(/async function __wbg_load\([\s\S]*?\n\}\n/, "")
+    .replace(/function initSync\([\s\S]*?\n\}\n/, "");
+  if (from < 0 || /import\.meta|initSync/.test(rest)) {
     throw new Error("wasm-bindgen's glue is not as expected: its loader could not be taken out");
   }
-  writeFileSync(file, `${rest}\nexport { initSync };\n`);
+  writeFileSync(
+    file,
+    `${rest}
+export function start(module) {
+  return __wbg_finalize_init(new WebAssembly.Instance(module, __wbg_get_imports()), module);
+}
+`,
+  );
+  const types = file.replace(/\.js$/, ".d.ts");
+  const start = "export function start(module: WebAssembly.Module): unknown;\n";
+  writeFileSync(types, readFileSync(types, "utf8") + start);
 }
 
 async function optimised(file) {

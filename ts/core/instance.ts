@@ -36,7 +36,7 @@ export function wakeBy(wake: (task: number) => void): void {
 /** The instance; created at first use. */
 function instance(): Exports {
   if (exports) return exports;
-  const made = glue.initSync({ module: moduleNamed("kitbag", primary) }) as unknown as Exports;
+  const made = glue.start(moduleNamed("kitbag", primary)) as Exports;
   glue.boot(
     (task: number) => waker?.(task),
     (message: string) => {
@@ -115,7 +115,7 @@ export function enter<T>(call: () => T): T {
     const trapped =
       unwound ||
       message !== undefined ||
-      error instanceof WebAssembly.RuntimeError ||
+      (error as Error | undefined)?.name === "RuntimeError" ||
       error instanceof RangeError;
     if (!trapped) throw error;
     depth -= 1;
