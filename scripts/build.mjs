@@ -156,6 +156,7 @@ async function bundle() {
     logLevel: "warning",
     logOverride: { "empty-import-meta": "silent" },
     treeShaking: true,
+    inject: [join(src, "core/text.ts")],
     // Optional peers, and the package itself, which the adapters import like any user.
     external: ["node:*", "kitbag", "kitbag/*", ...peers()],
     plugins: [provided(form)],
