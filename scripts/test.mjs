@@ -34,6 +34,7 @@ const suites = [];
 for (const name of positionals.length > 0 ? [...new Set(positionals)] : all) {
   try {
     const suite = await loadSuite(name);
+    if (suite.onRequest && positionals.length === 0 && !flags.list) continue;
     if (typeof suite[mode] === "function") suites.push(suite);
     else if (positionals.length > 0) throw new Error(`suite ${name} has no ${mode}()`);
   } catch (error) {

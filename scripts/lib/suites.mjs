@@ -21,6 +21,7 @@ export function suiteNames() {
  * - `needs`: what `setup.mjs` must install or build first;
  * - `uses`: resources that no other suite may use at the same time, such as "cargo";
  * - `alone`: no other suite runs at the same time, because this one measures;
+ * - `onRequest`: runs only if it is named;
  * - `minutes`: time limit, after which it has failed (default 10);
  * - `run(ctx)`: returns `{ passed, failed, failures }`;
  * - `soak(ctx)`: likewise, the long loops of `npm run soak`.

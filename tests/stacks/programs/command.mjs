@@ -1,0 +1,3 @@
+import { says } from "./node.mjs";
+
+says().then((said) => console.log(`SAID ${JSON.stringify(said)}`));

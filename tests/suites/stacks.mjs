@@ -1,0 +1,9 @@
+// Every stack that docs/stacks.md names. Runs on request: its tools are a gigabyte.
+
+export default {
+  about: "bundlers, frameworks and test runners with the packed package (on request)",
+  needs: ["npm", "build", "chromium", "npm:stacks", "npm:runtimes"],
+  onRequest: true,
+  minutes: 20,
+  run: (ctx) => ctx.nodeTests(ctx.testFiles("stacks")),
+};
