@@ -4,14 +4,22 @@ import { readdirSync } from "node:fs";
 import { pathToFileURL } from "node:url";
 import { at } from "./paths.mjs";
 
-const directory = at("tests/suites");
+const ENDING = ".suite.mjs";
+
+/** The files of all suites by name: `tests/SUBJECT/NAME.suite.mjs`. */
+const files = new Map(
+  readdirSync(at("tests"), { withFileTypes: true })
+    .filter((entry) => entry.isDirectory())
+    .flatMap(({ name: subject }) =>
+      readdirSync(at("tests", subject))
+        .filter((file) => file.endsWith(ENDING))
+        .map((file) => [file.slice(0, -ENDING.length), `tests/${subject}/${file}`]),
+    ),
+);
 
 /** The names of all suites, sorted. */
 export function suiteNames() {
-  return readdirSync(directory)
-    .filter((file) => file.endsWith(".mjs"))
-    .map((file) => file.slice(0, -4))
-    .sort();
+  return [...files.keys()].sort();
 }
 
 /**
@@ -27,9 +35,9 @@ export function suiteNames() {
  * - `soak(ctx)`: likewise, the long loops of `npm run soak`.
  */
 export async function loadSuite(name) {
-  const { default: suite } = await import(pathToFileURL(`${directory}/${name}.mjs`).href);
+  const { default: suite } = await import(pathToFileURL(at(files.get(name))).href);
   if (typeof suite?.run !== "function" && typeof suite?.soak !== "function") {
-    throw new Error(`tests/suites/${name}.mjs exports neither run() nor soak()`);
+    throw new Error(`${files.get(name)} exports neither run() nor soak()`);
   }
   return { needs: [], uses: [], alone: false, minutes: 10, about: "", ...suite, name };
 }

@@ -79,7 +79,7 @@ mod wide {
     }
 }
 
-/// Native builds test the scalar code only; `tests/wasm_cases` tests the SIMD code in the same way.
+/// Native builds test the scalar code only; `tests/wasm/cases.rs` tests the SIMD code in the same way.
 /// The cases are around the boundaries: vectors of sixteen bytes, runs of 4,080.
 #[cfg(test)]
 mod tests {

@@ -18,8 +18,10 @@ import {
   StoreBackend,
   withPolicy,
 } from "../lib/kitbag.mjs";
-import { answersOf, scriptedModel } from "./model.mjs";
+import { answersOf, scriptedModels } from "../lib/model.mjs";
 import { contents } from "./work.mjs";
+
+const ScriptedModel = scriptedModels(deepagents);
 
 const merged = (current, update) => {
   const files = { ...current };
@@ -204,7 +206,7 @@ test("two edits of one file in one step both land, or one is told of the conflic
     (runtime) => new StateBackend(runtime),
   ]) {
     const edit = (from, to) => ["edit_file", { file_path: "/a", old_string: from, new_string: to }];
-    const model = scriptedModel(deepagents, () => [
+    const model = new ScriptedModel(() => [
       [["write_file", { file_path: "/a", content: "one two three\n" }]],
       [edit("one", "1"), edit("two", "2"), edit("three", "3")],
     ]);

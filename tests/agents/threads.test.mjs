@@ -6,7 +6,7 @@ import { describe, test } from "node:test";
 import * as latest from "../deps/latest/deepagents.mjs";
 import * as older from "../deps/older/deepagents.mjs";
 import { CompositeBackend, StateBackend, StoreBackend, withPolicy } from "../lib/kitbag.mjs";
-import { answersOf, scriptedModel } from "./model.mjs";
+import { answersOf, scriptedModels } from "../lib/model.mjs";
 import { allAtOnce, alone, checkpointed, delegated } from "./work.mjs";
 
 const slowly = () => new Promise((resolve) => setImmediate(resolve));
@@ -36,9 +36,10 @@ for (const [version, deepagents] of [
   ["1.14.1", latest],
   ["1.10.7", older],
 ]) {
+  const ScriptedModel = scriptedModels(deepagents);
   const agentOf = (backend, turnsFor, options) =>
     deepagents.createDeepAgent({
-      model: scriptedModel(deepagents, turnsFor),
+      model: new ScriptedModel(turnsFor),
       backend,
       checkpointer: new deepagents.MemorySaver(),
       ...options,

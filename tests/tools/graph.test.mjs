@@ -13,7 +13,8 @@ import { StateBackend, StoreBackend, withPolicy } from "kitbag";
 import { kitbagMiddleware, stateBackend, storeBackend } from "kitbag/langchain";
 import { createAgent } from "langchain";
 import { z } from "zod";
-import { answers, ScriptedModel } from "./model.mjs";
+import { answersOf } from "../lib/model.mjs";
+import { ScriptedModel } from "./model.mjs";
 
 const TENANTS = Array.from({ length: 12 }, (_, at) => `tenant-${at}`);
 
@@ -62,7 +63,7 @@ async function tenancy(make, backend, configOf) {
     ),
   );
   for (const [at, tenant] of TENANTS.entries()) {
-    const all = answers(states[at]);
+    const all = answersOf(states[at]);
     assert.equal(all.length, 7, tenant);
     const text = all.join("\n");
     assert.match(all.at(-1), new RegExp(`two of ${tenant}(\n|$)`));
@@ -134,7 +135,7 @@ test("deepagents tells a backend instance no context, as docs/tools.md says", as
     contextSchema,
   });
   const state = await agent.invoke(said("tenant-0"), byContext("tenant-0"));
-  assert.match(answers(state)[0], /namespace\(\) threw/);
+  assert.match(answersOf(state)[0], /namespace\(\) threw/);
 });
 
 for (const [framework, make] of Object.entries(FRAMEWORKS)) {

@@ -9,7 +9,8 @@ import { createDeepAgent, StateBackend as TheirStateBackend } from "deepagents";
 import { CompositeBackend, StateBackend } from "kitbag";
 import { kitbagMiddleware, stateBackend } from "kitbag/langchain";
 import { createAgent } from "langchain";
-import { answers, ScriptedModel } from "./model.mjs";
+import { answersOf } from "../lib/model.mjs";
+import { ScriptedModel } from "./model.mjs";
 
 const WORDS = ["one", "two", "three", "four", "five", "six", "seven", "eight"];
 
@@ -86,7 +87,7 @@ for (const [name, make] of Object.entries(CASES)) {
     // Threads beside each other, so that what one has pending must not show in another.
     const states = await Promise.all(["t1", "t2", "t3"].map((id) => agent.invoke(go, thread(id))));
     for (const [at, state] of states.entries()) {
-      const refused = answers(state).filter((text) => /Error|not found/.test(text));
+      const refused = answersOf(state).filter((text) => /Error|not found/.test(text));
       assert.deepEqual(refused, []);
       assert.deepEqual(contents(state.files), FILES);
       const kept = await agent.graph.getState(thread(`t${at + 1}`));

@@ -10,7 +10,8 @@ import { CustomBackend, createFileTools, StateBackend } from "kitbag";
 import { kitbagMiddleware, stateBackend } from "kitbag/langchain";
 import { registerFileTools } from "kitbag/mcp";
 import { createAgent } from "langchain";
-import { answers, ScriptedModel } from "./model.mjs";
+import { answersOf } from "../lib/model.mjs";
+import { ScriptedModel } from "./model.mjs";
 
 const HOUR = 3_600_000;
 
@@ -75,7 +76,7 @@ test("inside a graph: one rate for all calls of an agent over its state", async 
   });
   const state = await agent.invoke({ messages: [["user", "go"]] }, { recursionLimit: 50 });
   assert.deepEqual(Object.keys(state.files).sort(), ["/f0", "/f1"]);
-  assert.equal(answers(state).filter((text) => /Too many operations/.test(text)).length, 3);
+  assert.equal(answersOf(state).filter((text) => /Too many operations/.test(text)).length, 3);
 });
 
 test("over MCP tools and resources count together", async () => {

@@ -10,7 +10,8 @@ import { CompositeBackend, SqlBackend, StateBackend, withPolicy } from "kitbag";
 import { kitbagMiddleware } from "kitbag/langchain";
 import { createAgent, tool } from "langchain";
 import { z } from "zod";
-import { answers, ScriptedModel } from "./model.mjs";
+import { answersOf } from "../lib/model.mjs";
+import { ScriptedModel } from "./model.mjs";
 
 const durable = createRequire(new URL("../deps/durable/package.json", import.meta.url));
 const { Database } = durable("node-sqlite3-wasm");
@@ -110,7 +111,7 @@ async function play(make, which, saved) {
   const model = new ScriptedModel(() => script.map(([name, input]) => [[name, input]]));
   const agent = make(backend, { model, tools: [report] });
   const go = { messages: [{ role: "user", content: "go" }] };
-  const said = answers(await agent.invoke(go, { recursionLimit: 200 }));
+  const said = answersOf(await agent.invoke(go, { recursionLimit: 200 }));
   assert.equal(said.length, script.length);
   for (const [at, step] of script.entries()) {
     assert.match(said[at], step[2 + which], `step ${at}: ${step[0]}`);

@@ -9,7 +9,8 @@ import { kitbagMiddleware } from "kitbag/langchain";
 import { createAgent, tool } from "langchain";
 import { z } from "zod";
 import { allAtOnce, alone, checkpointed, contents } from "../agents/work.mjs";
-import { answers, ScriptedModel } from "./model.mjs";
+import { answersOf } from "../lib/model.mjs";
+import { ScriptedModel } from "./model.mjs";
 
 const agentOf = (backend, options) =>
   createAgent({
@@ -34,7 +35,7 @@ for (const [place, make] of Object.entries({
 })) {
   test(`a bare StateBackend ${place}`, async () => {
     const backend = make(new StateBackend());
-    await allAtOnce(agentOf(backend), answers, checkpointed);
+    await allAtOnce(agentOf(backend), answersOf, checkpointed);
     assert.equal((await backend.read("/own.txt")).code, "not_found", "its own memory is empty");
   });
 
@@ -55,7 +56,7 @@ for (const [place, make] of Object.entries({
       const own = items.filter((item) => item.namespace[1] === user(thread));
       return Object.fromEntries(own.map(({ key, value }) => [key, value]));
     };
-    await allAtOnce(agent, answers, held, (thread) => ({ context: { user: user(thread) } }));
+    await allAtOnce(agent, answersOf, held, (thread) => ({ context: { user: user(thread) } }));
   });
 }
 

@@ -4,15 +4,16 @@ import { at } from "../../../scripts/lib/paths.mjs";
 import { launch, pageOf, serve } from "../../lib/browser.mjs";
 import { pageScript } from "../../lib/bundle.mjs";
 import { withoutBuiltins } from "./builtins.mjs";
+import { frameworks } from "./frameworks.mjs";
 
 /** Milliseconds; the bundle is of 12 MB, and the machine may be busy. */
 const PATIENCE = 120_000;
 
 /** A page that holds all drivers: `{ play(name), errors, stop }`. */
 export async function openPage() {
-  const script = await pageScript('import "./in-page.mjs"', at("tests/deps/agents/hosts"), {
-    plugins: [withoutBuiltins],
-    inject: [at("tests/deps/agents/hosts/buffer.mjs")],
+  const script = await pageScript('import "./in-page.mjs"', at("tests/tools/hosts"), {
+    plugins: [frameworks, withoutBuiltins],
+    inject: [at("tests/tools/hosts/buffer.mjs")],
     // picomatch, which deepagents uses, asks what the host is.
     define: { "process.platform": '"browser"', "process.version": '""' },
   });

@@ -4,8 +4,9 @@ import { at } from "../../../scripts/lib/paths.mjs";
 import { workerModules } from "../../lib/bundle.mjs";
 import { startWorker } from "../../lib/workerd.mjs";
 import { withoutBuiltins, workersBuiltins } from "./builtins.mjs";
+import { frameworks } from "./frameworks.mjs";
 
-const hosts = at("tests/deps/agents/hosts");
+const hosts = at("tests/tools/hosts");
 
 async function open(entry, bundling, flags) {
   const source = `export { default } from "./${entry}"`;
@@ -22,8 +23,9 @@ async function open(entry, bundling, flags) {
 }
 
 /** A Worker without flags, and so without anything of Node's. */
-export const openWorker = () => open("in-worker.mjs", { plugins: [withoutBuiltins] }, []);
+export const openWorker = () =>
+  open("in-worker.mjs", { plugins: [frameworks, withoutBuiltins] }, []);
 
 /** A Worker with `nodejs_compat`. */
 export const openNodeWorker = () =>
-  open("in-node-worker.mjs", { plugins: [workersBuiltins] }, ["nodejs_compat"]);
+  open("in-node-worker.mjs", { plugins: [frameworks, workersBuiltins] }, ["nodejs_compat"]);

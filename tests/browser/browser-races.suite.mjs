@@ -1,0 +1,30 @@
+// Several tabs of one origin change the same files at the same time.
+
+import { races } from "./cases/races.mjs";
+import { serve } from "./lib/server.mjs";
+import { tally } from "./lib/tally.mjs";
+
+export default {
+  about: "4 tabs × 100 edits, 8 tabs that create one file",
+  needs: ["npm", "build", "chromium", "firefox", "webkit"],
+  minutes: 15,
+  run: async (ctx) => {
+    const server = await serve({ pkg: ctx.at("pkg") });
+    const { check, result } = tally(ctx.log);
+    try {
+      for (const [browser, kind, edits] of [
+        ["chromium", "indexeddb", 100],
+        ["chromium", "opfs", 100],
+        ["firefox", "indexeddb", 100],
+        ["firefox", "opfs", 100],
+        ["webkit", "indexeddb", 100],
+      ]) {
+        const ran = () => races({ browser, kind, edits, server, check });
+        await check(`${browser}, ${kind}: ran to its end`, ran);
+      }
+    } finally {
+      await server.close();
+    }
+    return result;
+  },
+};

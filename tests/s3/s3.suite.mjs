@@ -1,0 +1,11 @@
+// S3Backend in Node on Ceph's object gateway and moto, with the package as it is published.
+
+import { withServers } from "./run.mjs";
+
+export default {
+  about: "S3 in Node, on Ceph's object gateway and moto",
+  needs: ["npm", "build", "build:testing", "ceph", "moto"],
+  minutes: 10,
+  run: (ctx) =>
+    withServers(ctx, ["ceph", "moto"], ["tests/s3/signing.test.mjs", "tests/s3/node.test.mjs"]),
+};

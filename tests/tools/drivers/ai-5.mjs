@@ -1,0 +1,15 @@
+// Version 5 of the AI SDK. It is installed as `ai5`, and `place.mjs` makes the module that is
+// imported here: the adapter as it is shipped, with that name in the place of `ai`.
+
+import * as sdk from "ai5";
+import { MockLanguageModelV2 } from "ai5/test";
+import { aiTools } from "../../deps/agents/node_modules/kitbag/dist/ai-with-5.js";
+import { driver } from "./ai.mjs";
+
+export const { steps, play } = driver({
+  sdk,
+  aiTools,
+  Model: MockLanguageModelV2,
+  finish: (reason) => reason,
+  usage: { inputTokens: 1, outputTokens: 1, totalTokens: 2 },
+});

@@ -1,0 +1,7 @@
+//! The cases for wasm, in a browser: `wasm-pack test --headless --chrome`.
+
+#![cfg(target_arch = "wasm32")]
+
+mod cases;
+
+wasm_bindgen_test::wasm_bindgen_test_configure!(run_in_browser);

@@ -1,0 +1,71 @@
+//! The core where it will live: as wasm, in Node (`tests/wasm/node.rs`) and in a browser
+//! (`tests/wasm/browser.rs`). What is tested natively is not all repeated; here stands what may
+//! differ in wasm, such as the clock, 32-bit sizes and SIMD.
+
+use std::rc::Rc;
+
+use kitbag::conformance;
+use kitbag::core::path::VPath;
+use kitbag::env::clock;
+use kitbag::files::{Files, FilesOptions};
+use kitbag::protocol::SharedBackend;
+use kitbag::search::scan;
+use kitbag::storage::memory::Memory;
+use wasm_bindgen_test::wasm_bindgen_test;
+
+#[wasm_bindgen_test]
+fn the_clock_tells_a_time_after_this_was_written() {
+    let now = clock::now();
+    assert!(now.micros() > 1_700_000_000_000_000);
+}
+
+#[wasm_bindgen_test]
+fn paths_are_read_as_they_are_natively() {
+    let parsed = VPath::parse("//a/./b/");
+    assert_eq!(parsed.ok().as_ref().map(VPath::as_str), Some("/a/b"));
+    assert!(VPath::parse("/a/../b").is_err());
+}
+
+/// At the seams of what is read sixteen bytes at a time: vectors of 16, runs of 4,080.
+#[wasm_bindgen_test]
+fn newlines_and_foreign_bytes_are_seen_wherever_they_stand() {
+    for length in (0..70usize).chain(4070..4100).chain(8150..8170) {
+        for at in [0, 1, 15, 16, length / 2, length.saturating_sub(1)] {
+            let mut text = vec![b'x'; length];
+            assert_eq!((scan::newlines(&text), scan::is_ascii(&text)), (0, true));
+            let Some(byte) = text.get_mut(at) else {
+                continue;
+            };
+            *byte = b'\n';
+            assert_eq!(scan::newlines(&text), 1, "{at} of {length}");
+            text.fill(b'\n');
+            assert_eq!(scan::newlines(&text), length);
+            for foreign in [0x80, 0xff] {
+                text.fill(0x7f);
+                text.get_mut(at)
+                    .into_iter()
+                    .for_each(|byte| *byte = foreign);
+                assert!(!scan::is_ascii(&text), "{at} of {length}");
+                assert_eq!(scan::newlines(&text), 0);
+            }
+        }
+    }
+    let mixed: Vec<u8> = (0..100_003u32)
+        .map(|n| (n.wrapping_mul(2_654_435_761) >> 24) as u8)
+        .collect();
+    let plain = mixed.iter().filter(|byte| **byte == b'\n').count();
+    assert_eq!(scan::newlines(&mixed), plain);
+    assert!(plain > 100);
+}
+
+#[wasm_bindgen_test]
+async fn memory_conforms() {
+    let make = async || {
+        let memory = Memory::default();
+        let backend: SharedBackend = Rc::new(Files::new(memory, FilesOptions::default()));
+        Ok(backend)
+    };
+    let report = conformance::run(make).await;
+    assert!(report.failures.is_empty(), "{}", report.failures.join("\n"));
+    assert!(report.passed > 25, "only {} cases ran", report.passed);
+}

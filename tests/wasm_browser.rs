@@ -1,7 +1,0 @@
-//! The cases for wasm, in a browser: `wasm-pack test --headless --chrome`.
-
-#![cfg(target_arch = "wasm32")]
-
-mod wasm_cases;
-
-wasm_bindgen_test::wasm_bindgen_test_configure!(run_in_browser);

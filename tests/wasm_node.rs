@@ -1,5 +1,0 @@
-//! The cases for wasm, in Node: `wasm-pack test --node`.
-
-#![cfg(target_arch = "wasm32")]
-
-mod wasm_cases;
