@@ -3,7 +3,7 @@
 //! each other's changes and never have to retry. [`schema`] describes the database, [`sheets`] the
 //! file metadata, [`connection`] how the database is opened and closed, [`transaction`] what keeps
 //! a transaction alive, [`search`] how grep reads, [`deletion`] and [`gaps`] how files are deleted,
-//! even when the quota is full, and [`torn_log`] the protection against a killed browser.
+//! even when the quota is full, and [`torn_log`] crash protection.
 
 pub mod connection;
 mod deletion;
@@ -27,6 +27,7 @@ use crate::core::path::VPath;
 use crate::env::dom::Herald;
 use crate::env::{host, random};
 use crate::protocol::Capability;
+use crate::storage::browser::CrashProtection;
 use crate::storage::browser::indexed_db::connection::{Connection, Durability, Mode};
 use crate::storage::browser::indexed_db::schema::{BODIES, Keys, SHEETS};
 use crate::storage::browser::indexed_db::sheets::{Lookup, PAGE, Page, Sheets};
@@ -59,11 +60,14 @@ pub struct Options {
     pub durability: Durability,
     /// The timeout for opening the database.
     pub patience: Duration,
+    /// Whether the browser's log is renewed first (see [`torn_log`]).
+    pub protection: CrashProtection,
 }
 
 /// Files in IndexedDB.
 pub struct IndexedDb {
     connection: Connection,
+    protection: CrashProtection,
     keys: Keys,
     herald: Herald,
 }
@@ -73,12 +77,16 @@ impl IndexedDb {
     pub fn new(options: &Options, herald: Herald) -> IndexedDb {
         IndexedDb {
             connection: Connection::new(&options.database, options.durability, options.patience),
+            protection: options.protection,
             keys: Keys::new(&options.namespace),
             herald,
         }
     }
 
     async fn begin(&self, mode: Mode) -> Result<(Transaction, Sheets<'_>, Store)> {
+        if self.protection == CrashProtection::On {
+            torn_log::renew().await;
+        }
         let stores = [SHEETS, BODIES];
         let transaction = self.connection.begin(mode, &stores).await?;
         let sheets = Sheets::with_bodies(&transaction, &self.keys)?;
@@ -227,12 +235,17 @@ fn next_batch(files: &[(VPath, NewFile)]) -> usize {
 
 impl Storage for IndexedDb {
     fn capability(&self) -> Capability {
+        let risk = match self.protection {
+            CrashProtection::Off => {
+                "If Chromium as a whole is killed while it writes, it can drop all databases of the origin at a later start; crashProtection prevents it"
+            }
+            CrashProtection::On => {
+                "If Chromium as a whole is killed while it writes, and again at its next start before crashProtection has renewed its log, it can drop all databases of the origin"
+            }
+        };
         Capability {
             ranged_reads: false,
-            notes: vec![
-                "Chromium that is killed in the midst of appending to its log of an origin's databases, and again at its next start before this backend has renewed that log, can drop all of them"
-                    .into(),
-            ],
+            notes: vec![risk.into()],
             ..Capability::full()
         }
     }

@@ -7,7 +7,8 @@ use futures_util::{Stream, StreamExt};
 use crate::core::error::Result;
 use crate::core::order;
 use crate::core::path::VPath;
-use crate::storage::browser::opfs::tree::{self, Found, Snapshot, failed, is};
+use crate::storage::browser::opfs::handle::is;
+use crate::storage::browser::opfs::tree::{self, Found, Snapshot, failed};
 use crate::storage::browser::opfs::{Opfs, is_reserved, known, many};
 use crate::storage::{Entry, File, Flow, Meta, Scan, Scope};
 
