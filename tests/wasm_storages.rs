@@ -13,7 +13,7 @@ use kitbag::env::random;
 use kitbag::files::{Files, FilesOptions};
 use kitbag::protocol::SharedBackend;
 use kitbag::storage::browser::CrashProtection;
-use kitbag::storage::browser::indexed_db::connection::Durability;
+use kitbag::storage::browser::database::connection::Durability;
 use kitbag::storage::browser::indexed_db::{IndexedDb, Options};
 use kitbag::storage::browser::opfs::{Opfs, Root, Writers};
 use wasm_bindgen_test::{wasm_bindgen_test, wasm_bindgen_test_configure};

@@ -9,7 +9,7 @@ use wasm_bindgen::prelude::wasm_bindgen;
 use crate::env::dom::Herald;
 use crate::files::Files;
 use crate::storage::browser::CrashProtection;
-use crate::storage::browser::indexed_db::connection::Durability;
+use crate::storage::browser::database::connection::Durability;
 use crate::storage::browser::indexed_db::{IndexedDb, Options};
 use crate::wasm::chunk::chunk;
 use crate::wasm::handles;

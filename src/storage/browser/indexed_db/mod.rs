@@ -1,19 +1,11 @@
 //! IndexedDB: files that persist when the tab is closed. A write is one transaction that fails if
 //! the key exists. An edit reads, replaces and puts inside one transaction, so tabs never overwrite
-//! each other's changes and never have to retry. [`schema`] describes the database, [`sheets`] the
-//! file metadata, [`connection`] how the database is opened and closed, [`transaction`] what keeps
-//! a transaction alive, [`search`] how grep reads, [`deletion`] and [`gaps`] how files are deleted,
-//! even when the quota is full, and [`torn_log`] crash protection.
+//! each other's changes and never have to retry. [`database`](crate::storage::browser::database)
+//! has the records and transactions, [`search`] describes how grep reads, and [`deletion`] how
+//! files are deleted even when the quota is full.
 
-pub mod connection;
 mod deletion;
-pub mod gaps;
-pub mod schema;
-pub mod search;
-pub mod sheets;
-pub mod torn_log;
-pub mod transaction;
-mod version1;
+mod search;
 
 use std::ops::Range;
 use std::time::Duration;
@@ -28,19 +20,19 @@ use crate::env::dom::Herald;
 use crate::env::{host, random};
 use crate::protocol::Capability;
 use crate::storage::browser::CrashProtection;
-use crate::storage::browser::indexed_db::connection::{Connection, Durability, Mode};
-use crate::storage::browser::indexed_db::schema::{BODIES, Keys, SHEETS};
-use crate::storage::browser::indexed_db::sheets::{Lookup, PAGE, Page, Sheets};
-use crate::storage::browser::indexed_db::transaction::{Store, Transaction, body_of};
+use crate::storage::browser::database::connection::{Connection, Durability, Mode};
+use crate::storage::browser::database::schema::{BODIES, Keys, SHEETS};
+use crate::storage::browser::database::sheets::{Lookup, PAGE, Page, Sheets};
+use crate::storage::browser::database::torn_log;
+use crate::storage::browser::database::transaction::{Store, Transaction, body_of};
 use crate::storage::browser::sheet::Sheet;
 use crate::storage::{
     Change, Cursor, Depth, File, Flow, Listing, Meta, NewFile, PutMode, Removed, Scan, Scope,
     Storage, Version,
 };
 
-/// The suggestion in errors if IndexedDB is not available.
-const INSTEAD: &str = "Use StateBackend with snapshot(), or an S3Backend, where the browser gives no IndexedDB (private windows, blocked site data, some workers)";
-
+/// Maximum number of parallel requests for single files.
+const SINGLES: usize = 64;
 /// Number of sheets per request when one level is listed; deeper paths are skipped.
 const LEVEL: u32 = 4;
 /// Limits of one transaction of an upload.
@@ -60,7 +52,7 @@ pub struct Options {
     pub durability: Durability,
     /// The timeout for opening the database.
     pub patience: Duration,
-    /// Whether the browser's log is renewed first (see [`torn_log`]).
+    /// Whether the browser's log is renewed first (see [`torn_log`](crate::storage::browser::database::torn_log)).
     pub protection: CrashProtection,
 }
 
@@ -322,7 +314,7 @@ impl Storage for IndexedDb {
             let mut order: Vec<usize> = (0..paths.len()).collect();
             order::sort_by_key(&mut order, |at| paths.get(*at));
             let mut lookup = Lookup::new(&sheets);
-            for batch in order.chunks(search::SINGLES) {
+            for batch in order.chunks(SINGLES) {
                 let places = batch.iter().filter_map(|at| Some((*at, paths.get(*at)?)));
                 let asked = places
                     .map(|(at, path)| Ok((at, path, bodies.get(&self.keys.of(path))?)))

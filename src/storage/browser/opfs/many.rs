@@ -16,6 +16,9 @@ use crate::env::{dom, host};
 use crate::storage::browser::opfs::handle::{Thrown, call, is};
 use crate::storage::browser::opfs::tree::{self, ASIDE, Entry, Snapshot, failed};
 
+/// Number of files to query at once, with [`snapshots`].
+pub const LOOKS: usize = 1024;
+
 /// The entries of a directory, in byte order of their paths. Names that are not valid in a path and
 /// reserved names are skipped.
 pub async fn entries(path: &VPath, directory: &JsValue) -> std::result::Result<Vec<Entry>, Thrown> {

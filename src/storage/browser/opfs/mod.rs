@@ -37,7 +37,6 @@ use crate::storage::browser::opfs::handle::{call, is};
 use crate::storage::browser::opfs::ledger::Ledger;
 use crate::storage::browser::opfs::replace::Aside;
 use crate::storage::browser::opfs::row::to_copy;
-use crate::storage::browser::opfs::search::LOOKS;
 use crate::storage::browser::opfs::tree::{ASIDE, Found, Snapshot, Tree, failed, find_in};
 use crate::storage::{
     Change, Cursor, Depth, Entry, File, Find, Flow, Listing, Meta, NewFile, PutMode, Removed, Scan,
@@ -328,7 +327,7 @@ impl Storage for Opfs {
                     others
                 }
             };
-            for batch in files.chunks(LOOKS) {
+            for batch in files.chunks(many::LOOKS) {
                 let seen = many::snapshots(batch).await?;
                 let there = batch.iter().zip(seen).filter_map(|(entry, seen)| {
                     Some(Entry {

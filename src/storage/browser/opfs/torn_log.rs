@@ -3,7 +3,7 @@
 //! Chromium appends after it. When that log is read later, everything after an unreadable record is
 //! skipped up to the end of its 32 KiB block. So the first change must not be in that block: before
 //! it, a directory with a name longer than a block is created and removed. The same bug in
-//! [IndexedDB](crate::storage::browser::indexed_db::torn_log) explains why there are incomplete
+//! [IndexedDB](crate::storage::browser::database::torn_log) explains why there are incomplete
 //! records.
 
 use std::rc::Rc;

@@ -18,9 +18,9 @@ use crate::core::error::{Error, Kind, Result};
 use crate::core::lock::Mutex;
 use crate::env::dom::{self, Slot};
 use crate::env::{host, timer};
-use crate::storage::browser::indexed_db::schema::Rest;
-use crate::storage::browser::indexed_db::transaction::{Transaction, failed};
-use crate::storage::browser::indexed_db::{INSTEAD, schema, version1};
+use crate::storage::browser::database::schema::Rest;
+use crate::storage::browser::database::transaction::{INSTEAD, Transaction, failed};
+use crate::storage::browser::database::{schema, version1};
 
 /// Whether a commit waits until the data is on disk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
