@@ -43,14 +43,6 @@ pub fn global(name: &str) -> Result<Option<JsValue>, JsValue> {
     Ok((!value.is_undefined() && !value.is_null()).then_some(value))
 }
 
-/// Whether this is a Chromium-based browser. All of them say so in the user agent, in every
-/// context.
-pub fn is_chromium() -> bool {
-    let navigator = global("navigator").ok().flatten();
-    let agent = navigator.and_then(|navigator| host::text_property(&navigator, "userAgent"));
-    agent.is_some_and(|agent| agent.contains("Chrome/"))
-}
-
 /// Sends change notifications to other tabs.
 pub struct Herald(Option<Function>);
 

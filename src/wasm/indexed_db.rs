@@ -8,14 +8,15 @@ use wasm_bindgen::prelude::wasm_bindgen;
 
 use crate::env::dom::Herald;
 use crate::files::Files;
-use crate::storage::browser::indexed_db::connection::Durability;
+use crate::storage::browser::CrashProtection;
+use crate::storage::browser::database::connection::Durability;
 use crate::storage::browser::indexed_db::{IndexedDb, Options};
 use crate::wasm::chunk::chunk;
 use crate::wasm::handles;
 use crate::wasm::options::files_options;
 
 struct Functions {
-    new: fn(String, String, bool, bool, f64, Function) -> u32,
+    new: fn(String, String, bool, bool, bool, f64, Function) -> u32,
 }
 
 chunk!("idb", Functions = Functions { new });
@@ -27,6 +28,7 @@ pub fn indexed_db_new(
     namespace: String,
     overwrite: bool,
     strict: bool,
+    crash_protection: bool,
     open_timeout_ms: f64,
     tell: Function,
 ) -> u32 {
@@ -35,6 +37,7 @@ pub fn indexed_db_new(
         namespace,
         overwrite,
         strict,
+        crash_protection,
         open_timeout_ms,
         tell,
     )
@@ -45,6 +48,7 @@ fn new(
     namespace: String,
     overwrite: bool,
     strict: bool,
+    crash_protection: bool,
     open_timeout_ms: f64,
     tell: Function,
 ) -> u32 {
@@ -59,6 +63,11 @@ fn new(
         },
         // A float-to-integer cast saturates.
         patience: Duration::from_millis(open_timeout_ms as u64),
+        protection: if crash_protection {
+            CrashProtection::On
+        } else {
+            CrashProtection::Off
+        },
     };
     let storage = IndexedDb::new(&options, Herald::new(Some(tell)));
     handles::hold(Rc::new(Files::new(storage, files)))

@@ -8,13 +8,14 @@ use wasm_bindgen::prelude::wasm_bindgen;
 
 use crate::env::dom::Herald;
 use crate::files::Files;
+use crate::storage::browser::CrashProtection;
 use crate::storage::browser::opfs::{Opfs, Root, Writers};
 use crate::wasm::chunk::chunk;
 use crate::wasm::handles;
 use crate::wasm::options::files_options;
 
 struct Functions {
-    new: fn(JsValue, Vec<String>, bool, bool, Function) -> u32,
+    new: fn(JsValue, Vec<String>, bool, bool, bool, Function) -> u32,
 }
 
 chunk!("opfs", Functions = Functions { new });
@@ -29,9 +30,17 @@ pub fn opfs_new(
     steps: Vec<String>,
     overwrite: bool,
     exclusive: bool,
+    crash_protection: bool,
     tell: Function,
 ) -> u32 {
-    (chunk().new)(directory, steps, overwrite, exclusive, tell)
+    (chunk().new)(
+        directory,
+        steps,
+        overwrite,
+        exclusive,
+        crash_protection,
+        tell,
+    )
 }
 
 fn new(
@@ -39,6 +48,7 @@ fn new(
     steps: Vec<String>,
     overwrite: bool,
     exclusive: bool,
+    crash_protection: bool,
     tell: Function,
 ) -> u32 {
     let options = files_options(overwrite, false, -1.0);
@@ -52,6 +62,11 @@ fn new(
     } else {
         Writers::Anybody
     };
-    let storage = Opfs::new(root, writers, Herald::new(Some(tell)));
+    let protection = if crash_protection {
+        CrashProtection::On
+    } else {
+        CrashProtection::Off
+    };
+    let storage = Opfs::new(root, writers, protection, Herald::new(Some(tell)));
     handles::hold(Rc::new(Files::new(storage, options)))
 }

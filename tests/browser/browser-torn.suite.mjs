@@ -11,16 +11,15 @@ async function run(ctx, kills, tornKills) {
     return { passed: Math.max(0, judged - failures.length), failed: failures.length, failures };
   };
   const { result, check } = checks();
-  const whole = await killed({ kills });
-  const halves = await killed({ kills: tornKills, halves: true });
-  // With another user agent Chromium is not recognised, and its logs are not protected.
-  await check("torn logs lose files where nothing guards them", async () => {
-    const { failures } = await killed({ kills: 3, halves: true, agent: "Somebody/1.0" });
+  const whole = await killed({ kills, crashProtection: true });
+  const halves = await killed({ kills: tornKills, halves: true, crashProtection: true });
+  await check("without crashProtection torn logs lose files", async () => {
+    const { failures } = await killed({ kills: 3, halves: true, crashProtection: false });
     for (const kind of ["indexeddb", "opfs"]) {
       const lost = failures.some(
         (text) => text.startsWith(`${kind}, `) && text.includes("found 0"),
       );
-      ok(lost, `${kind} was not lost, so this Chromium needs no guard: ${failures}`);
+      ok(lost, `${kind} was not lost, so this Chromium needs no protection: ${failures}`);
     }
   });
   return sum([whole, halves, result]);

@@ -12,7 +12,8 @@ use kitbag::env::dom::Herald;
 use kitbag::env::random;
 use kitbag::files::{Files, FilesOptions};
 use kitbag::protocol::SharedBackend;
-use kitbag::storage::browser::indexed_db::connection::Durability;
+use kitbag::storage::browser::CrashProtection;
+use kitbag::storage::browser::database::connection::Durability;
 use kitbag::storage::browser::indexed_db::{IndexedDb, Options};
 use kitbag::storage::browser::opfs::{Opfs, Root, Writers};
 use wasm_bindgen_test::{wasm_bindgen_test, wasm_bindgen_test_configure};
@@ -40,6 +41,7 @@ async fn indexed_db_conforms() {
             namespace,
             durability: Durability::Relaxed,
             patience: Duration::from_secs(10),
+            protection: CrashProtection::Off,
         };
         let storage = IndexedDb::new(&options, Herald::new(None));
         Rc::new(Files::new(storage, FilesOptions::default()))
@@ -51,7 +53,8 @@ async fn indexed_db_conforms() {
 async fn opfs_conforms() {
     for writers in [Writers::Anybody, Writers::OnlyOurs] {
         let make = |name| -> SharedBackend {
-            let storage = Opfs::new(Root::Origin(vec![name]), writers, Herald::new(None));
+            let root = Root::Origin(vec![name]);
+            let storage = Opfs::new(root, writers, CrashProtection::Off, Herald::new(None));
             Rc::new(Files::new(storage, FilesOptions::default()))
         };
         conforms(make, 26).await;

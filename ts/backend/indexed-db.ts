@@ -32,6 +32,11 @@ export interface IndexedDbBackendOptions {
    * block it. Default 5,000.
    */
   openTimeoutMs?: number;
+  /**
+   * Protects against a bug of Chromium: if the whole browser is killed while it writes, it can lose
+   * files of this origin at a later start. Costs five megabytes of writing at each start of the browser. Default false.
+   */
+  crashProtection?: boolean;
 }
 
 const PATIENCE = 5_000;
@@ -50,6 +55,7 @@ export class IndexedDbBackend extends Backend {
     const writeMode = given.oneOf("writeMode", ["create", "overwrite"], "create");
     const durability = given.oneOf("durability", ["strict", "relaxed"], "strict");
     const patience = given.amount("openTimeoutMs") ?? PATIENCE;
+    const crashProtection = given.boolean("crashProtection", false);
     given.done();
     const changes = new Changes(`kitbag:indexeddb:${JSON.stringify([database, namespace])}`);
     chunk.load();
@@ -60,6 +66,7 @@ export class IndexedDbBackend extends Backend {
           namespace,
           writeMode === "overwrite",
           durability === "strict",
+          crashProtection,
           patience,
           changes.tell,
         ),

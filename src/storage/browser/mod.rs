@@ -1,7 +1,19 @@
 //! Storages of a browser.
 
 #[cfg(target_arch = "wasm32")]
+pub mod database;
+#[cfg(target_arch = "wasm32")]
 pub mod indexed_db;
 #[cfg(target_arch = "wasm32")]
 pub mod opfs;
 pub mod sheet;
+
+/// Whether a storage protects its files from a killed Chromium, which can lose them. The protection
+/// appends to the browser's own logs, so it is off unless it was asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CrashProtection {
+    /// Nothing is written but files.
+    Off,
+    /// The browser's logs are made safe before the first change of a page.
+    On,
+}

@@ -28,16 +28,36 @@ export async function special({ browser: name, kinds, server, check }) {
   try {
     // One page stays, since a browser may end with its last one.
     const stays = await fresh();
-    await test("one page renews the browser's log, where it is Chromium's", async () => {
-      const where = { kind: "indexeddb", place: "special-renewals" };
-      const renewals = (change) => call("renewals", { ...where, change, wait: 4_000 });
-      const once = name === "chromium" ? 1 : 0;
-      deepStrictEqual(await renewals(false), { atOnce: 0, later: once, left: 0 });
-      deepStrictEqual(await renewals(true), { atOnce: once, later: 0, left: 0 });
-      sound(await stays.call(MODULE, "write", { ...where, path: "/another.txt", text: "1" }));
-      const elsewhere = { ...where, place: "special-other", change: true, wait: 4_000 };
-      deepStrictEqual(await call("renewals", elsewhere), { atOnce: 0, later: 0, left: 0 });
+    for (const kind of kinds) {
+      await test(`${kind}: by default nothing is written but files`, async () => {
+        for (const change of [false, true]) {
+          const where = { kind, place: `special-default-${kind}`, change };
+          const { databases, longNames, grown } = await call("appended", where);
+          deepStrictEqual({ databases, longNames }, { databases: [], longNames: 0 });
+          ok(grown < 500_000, `the databases grew by ${grown} bytes`);
+        }
+      });
+    }
+    await test("indexeddb: crashProtection renews the log, in one page at a time", async () => {
+      const where = { kind: "indexeddb", place: "special-protected", crashProtection: true };
+      const renewed = { databases: ["kitbag-log"], longNames: 0, left: 0 };
+      for (const change of [false, true]) {
+        const { grown: _, ...seen } = await call("appended", { ...where, change });
+        deepStrictEqual(seen, renewed);
+      }
+      const { grown: _, ...first } = await stays.call(MODULE, "appended", where);
+      deepStrictEqual(first, renewed);
+      // `stays` holds the lock of the log now.
+      const other = { ...where, place: "special-other", change: true };
+      deepStrictEqual((await call("appended", other)).databases, []);
     });
+    if (kinds.includes("opfs")) {
+      await test("opfs: crashProtection fills the block of the log, and leaves nothing", async () => {
+        const where = { kind: "opfs", place: "special-protected", crashProtection: true };
+        const { grown: _, ...seen } = await call("appended", { ...where, change: true });
+        deepStrictEqual(seen, { databases: [], longNames: 1, left: 0 });
+      });
+    }
     await test("constructors name the wrong option", async () => {
       const seen = await stays.call(MODULE, "options");
       const words = [
@@ -46,9 +66,11 @@ export async function special({ browser: name, kinds, server, check }) {
         "durability",
         "namespace",
         "databse",
+        "crashProtection",
         "root",
         "directory",
         "exclusive",
+        "crashProtection",
       ];
       for (const [at, text] of seen.entries()) {
         match(text, new RegExp(`^TypeError: .*"${words[at]}"`));
@@ -128,11 +150,6 @@ export async function special({ browser: name, kinds, server, check }) {
         deepStrictEqual(later, ["/later.txt"]);
         await other.close();
       });
-      if (kind === "opfs") {
-        await test("opfs: nothing is left at its top", async () => {
-          strictEqual(await call("longNames"), 0);
-        });
-      }
       await test(`${kind}: health and persistence are told or refused`, async () => {
         const { health, persist } = await call("health", where);
         if (health.error === undefined) {

@@ -17,10 +17,10 @@ const WINDOW = 300;
 const PATIENCE = 60_000;
 
 /**
- * With `halves`, each kill leaves half a record in the browser's logs. `agent` is what the browser
- * says it is.
+ * With `halves`, each kill leaves half a record in the browser's logs. `crashProtection` is the
+ * option of the backends.
  */
-export async function torn({ kills, halves = false, agent, pkg, log = () => {} }) {
+export async function torn({ kills, halves = false, crashProtection, pkg, log = () => {} }) {
   const failures = [];
   const state = new Map(KINDS.map((kind) => [kind, { kept: 0, begun: 0, keptNow: 0 }]));
   let found = new Map();
@@ -57,11 +57,13 @@ export async function torn({ kills, halves = false, agent, pkg, log = () => {} }
     for (let round = 0; round <= kills && failures.length === 0; round++) {
       found = new Map();
       for (const one of state.values()) one.keptNow = 0;
-      const page = (origin, kinds) => `${origin}/pages/torn.html?round=${round}&kinds=${kinds}`;
+      const options = crashProtection ? "&protected" : "";
+      const page = (origin, kinds) =>
+        `${origin}/pages/torn.html?round=${round}&kinds=${kinds}${options}`;
       // It writes to IndexedDB as well, and much oftener.
       const other = page(server.otherOrigin, BUSY);
       const url = `${page(server.origin, CALM)}&other=${encodeURIComponent(other)}`;
-      const browser = bareChromium({ profile, url, agent });
+      const browser = bareChromium({ profile, url });
       try {
         await until("finding the files", () => found.size === KINDS.length);
         for (const [kind, { is, strangers }] of found) {

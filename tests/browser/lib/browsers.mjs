@@ -120,14 +120,10 @@ async function firefox(folder) {
   };
 }
 
-/**
- * Chromium with nobody at its wheel: it opens a page, and is killed as a whole. `agent` is what it
- * says it is.
- */
-export function bareChromium({ profile, url, agent }) {
+/** Chromium with nobody at its wheel: it opens a page, and is killed as a whole. */
+export function bareChromium({ profile, url }) {
   present(CHROMIUM, "Chromium");
-  const said = agent ? [`--user-agent=${agent}`] : [];
-  const args = ["--headless", ...CHROMIUM_ARGS, ...said, `--user-data-dir=${profile}`, url];
+  const args = ["--headless", ...CHROMIUM_ARGS, `--user-data-dir=${profile}`, url];
   const child = spawn(CHROMIUM, args, { stdio: "ignore", detached: true });
   const ended = new Promise((resolve) => child.once("exit", resolve));
   return {

@@ -37,6 +37,17 @@ function failuresOf(answers) {
   return answers.filter(({ error }) => error).map(({ error }) => String(error));
 }
 
+/** Runs with a clock that says it is six seconds later than it is. */
+async function later(run) {
+  const { now } = Date;
+  Date.now = () => now() + 6_000;
+  try {
+    return await run();
+  } finally {
+    Date.now = now;
+  }
+}
+
 /** How often files were looked at meanwhile. */
 async function counting(run) {
   const looked = FileSystemFileHandle.prototype.getFile;
@@ -91,8 +102,7 @@ export async function copies({ files: count, place }) {
   const plain = backend({ kind: "opfs", place: before });
   out.bad.push(...failuresOf(await plain.uploadFiles(batch)));
   await same("just written", before, "word");
-  await new Promise((resolve) => setTimeout(resolve, 5_100));
-  await same("read and copied", before, "word");
+  await later(() => same("read and copied", before, "word"));
   await same("copied", before, "word");
   // What is written past it is told by `read` alone.
   const root = await navigator.storage.getDirectory();
@@ -215,12 +225,13 @@ export async function withoutRoom({ place, files: count }) {
     bad.push(...failuresOf([await files.write("/s/one.txt", "old")]));
     const looks = [];
     // The first search tries to copy what it has read, once that is old enough.
-    await new Promise((resolve) => setTimeout(resolve, 5_100));
-    for (let again = 0; again < 2; again++) {
-      const [found, looked] = await counting(() => grepped(files, "old"));
-      looks.push(looked);
-      if (found.length !== count + 1) bad.push(`${found.length} found`);
-    }
+    await later(async () => {
+      for (let again = 0; again < 2; again++) {
+        const [found, looked] = await counting(() => grepped(files, "old"));
+        looks.push(looked);
+        if (found.length !== count + 1) bad.push(`${found.length} found`);
+      }
+    });
     bad.push(...(await differences(place, "without room")));
     return { bad, looks, refused };
   } finally {
@@ -263,10 +274,12 @@ export async function getStuck({ place }) {
   await stuck;
 }
 
-/** What searches find, and how many files they look at for it. */
-export async function searched({ place }) {
+/** What searches find some seconds later, and how many files they look at for it. */
+export async function searchedLater({ place }) {
   const files = backend({ kind: "opfs", place, exclusive: true });
-  const [{ files: named }, globLooks] = await counting(() => files.glob("**"));
-  const [lines, grepLooks] = await counting(() => grepped(files, "old"));
-  return { named: named.map(({ path }) => path), globLooks, lines, grepLooks };
+  return later(async () => {
+    const [{ files: named }, globLooks] = await counting(() => files.glob("**"));
+    const [lines, grepLooks] = await counting(() => grepped(files, "old"));
+    return { named: named.map(({ path }) => path), globLooks, lines, grepLooks };
+  });
 }

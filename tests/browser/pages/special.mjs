@@ -22,36 +22,60 @@ function settled(request) {
   });
 }
 
-/** How often the browser's log was renewed for a page that reads or changes, and what is left of it. */
-export async function renewals({ change, wait, ...where }) {
-  let begun = 0;
+/**
+ * What a page that reads or changes appends to the logs of the browser: databases that it opens
+ * besides its own, names of directories that no path can have, and what is left of both. `grown` is
+ * by how much the databases of this origin grew, where the browser says it.
+ */
+export async function appended({ change, ...where }) {
+  const databases = [];
+  let longNames = 0;
   const { open } = IDBFactory.prototype;
+  const handles = globalThis.FileSystemDirectoryHandle?.prototype;
+  const getDirectoryHandle = handles?.getDirectoryHandle;
+  const used = async () => {
+    const { usageDetails } = (await navigator.storage?.estimate()) ?? {};
+    return usageDetails?.indexedDB ?? 0;
+  };
+  const before = await used();
   IDBFactory.prototype.open = function (name, ...rest) {
-    if (name === "kitbag-log") begun++;
+    if (name !== where.place) databases.push(name);
     return open.call(this, name, ...rest);
   };
-  const files = backend(where);
-  const { error } = change ? await files.write("/change.txt", "made") : await files.ls("/");
-  const atOnce = begun;
-  await new Promise((resolve) => setTimeout(resolve, wait));
-  IDBFactory.prototype.open = open;
+  if (handles) {
+    handles.getDirectoryHandle = function (name, ...rest) {
+      if (name.length > 255) longNames++;
+      return getDirectoryHandle.call(this, name, ...rest);
+    };
+  }
+  try {
+    const files = backend(where);
+    const { error } = change ? await files.write("/change.txt", "made") : await files.ls("/");
+    if (error) throw new Error(error);
+  } finally {
+    IDBFactory.prototype.open = open;
+    if (handles) handles.getDirectoryHandle = getDirectoryHandle;
+  }
+  const grown = (await used()) - before;
+  return { databases, longNames, left: await leftOfLogs(databases), grown };
+}
+
+/** What stands in the database that renews a log, and long names in OPFS. */
+async function leftOfLogs(databases) {
   let left = 0;
-  if (begun > 0) {
+  if (databases.includes("kitbag-log")) {
     const log = await opened("kitbag-log");
     const all = log.transaction("bodies").objectStore("bodies").getAllKeys();
     await settled(all);
-    left = all.result.length;
+    left += all.result.length;
     log.close();
   }
-  if (error) throw new Error(error);
-  return { atOnce, later: begun - atOnce, left };
-}
-
-/** Names at the top of the origin-private file system that are longer than any of ours. */
-export async function longNames() {
-  const top = await navigator.storage.getDirectory();
-  const names = await Array.fromAsync(top.keys());
-  return names.filter((name) => name.length > 255).length;
+  if (navigator.storage?.getDirectory) {
+    const top = await navigator.storage.getDirectory();
+    const names = await Array.fromAsync(top.keys());
+    left += names.filter((name) => name.length > 255).length;
+  }
+  return left;
 }
 
 /** Every string of one character, odd names, every byte: what came back otherwise than it went. */
@@ -407,9 +431,11 @@ export async function options() {
     () => new IndexedDbBackend({ database: "x", durability: "maybe" }),
     () => new IndexedDbBackend({ database: "x", namespace: "a\0b" }),
     () => new IndexedDbBackend({ database: "x", databse: "x" }),
+    () => new IndexedDbBackend({ database: "x", crashProtection: 1 }),
     () => new OpfsBackend({ root: "../up" }),
     () => new OpfsBackend({ directory: "/tmp" }),
     () => new OpfsBackend({ exclusive: "yes" }),
+    () => new OpfsBackend({ crashProtection: "yes" }),
   ]) {
     try {
       make();

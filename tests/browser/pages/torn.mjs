@@ -9,17 +9,13 @@ const SMALL = 20 * 1024;
 const PATH = "/torn.txt";
 
 const STORES = {
-  indexeddb: () => new IndexedDbBackend({ database: "torn", writeMode: "overwrite" }),
-  opfs: () => new OpfsBackend({ root: "torn", writeMode: "overwrite" }),
-  "opfs-worker": () => new OpfsBackend({ root: "torn-worker", writeMode: "overwrite" }),
+  indexeddb: (_, more) => new IndexedDbBackend({ database: "torn", ...more }),
+  opfs: (_, more) => new OpfsBackend({ root: "torn", ...more }),
+  "opfs-worker": (_, more) => new OpfsBackend({ root: "torn-worker", ...more }),
   // A tree for each round: once a kill has come into the middle of a change, its file is looked
   // at by every search for some seconds, and what is copied of it is not.
-  "opfs-exclusive": (round) =>
-    new OpfsBackend({
-      root: `torn-exclusive-${round}`,
-      writeMode: "overwrite",
-      exclusive: true,
-    }),
+  "opfs-exclusive": (round, more) =>
+    new OpfsBackend({ root: `torn-exclusive-${round}`, exclusive: true, ...more }),
 };
 
 function bytesOf(kind) {
@@ -66,12 +62,13 @@ async function strangers(files) {
 }
 
 /** Looks at what the round before has left, and writes until it is killed. */
-export async function run([kind, round]) {
-  const left = STORES[kind](round - 1);
+export async function run([kind, round, crashProtection]) {
+  const options = { writeMode: "overwrite", crashProtection };
+  const left = STORES[kind](round - 1, options);
   const bytes = bytesOf(kind);
   const is = await found(left, bytes);
   await tell("/found", { kind, is, strangers: await strangers(left) });
-  const files = STORES[kind](round);
+  const files = STORES[kind](round, options);
   // Numbers go on where the last page was, as far as the file tells.
   for (let number = typeof is === "number" ? is + 1 : 1; ; number++) {
     const text = await version(number, bytes);
@@ -85,13 +82,14 @@ export async function run([kind, round]) {
 if (typeof document === "object") {
   const asked = new URLSearchParams(location.search);
   const round = Number(asked.get("round"));
+  const crashProtection = asked.has("protected");
   for (const kind of asked.get("kinds").split(",")) {
     const failed = (data) => tell("/failed", { kind, ...data });
     if (kind === "opfs-worker") {
       const worker = new Worker("/pages/worker.mjs", { type: "module" });
       worker.onmessage = ({ data }) => failed(data);
-      worker.postMessage(["/pages/torn.mjs", "run", [kind, round]]);
-    } else run([kind, round]).catch((error) => failed({ error: String(error) }));
+      worker.postMessage(["/pages/torn.mjs", "run", [kind, round, crashProtection]]);
+    } else run([kind, round, crashProtection]).catch((error) => failed({ error: String(error) }));
   }
   const other = asked.get("other");
   if (other) {

@@ -1,12 +1,12 @@
 //! Deletes files: their rows in the sheets, and their bodies. If the quota does not allow storing
-//! the changed sheet, only the bodies are deleted, and [gaps](super::gaps) remain.
+//! the changed sheet, only the bodies are deleted, and [gaps](crate::storage::browser::database::gaps) remain.
 
 use crate::core::error::{Error, Kind, Result};
 use crate::core::path::VPath;
 use crate::storage::Version;
+use crate::storage::browser::database::sheets::Sheets;
+use crate::storage::browser::database::transaction::Transaction;
 use crate::storage::browser::indexed_db::IndexedDb;
-use crate::storage::browser::indexed_db::sheets::Sheets;
-use crate::storage::browser::indexed_db::transaction::Transaction;
 use crate::storage::browser::sheet::Sheet;
 
 /// Whether a deletion may store anything.

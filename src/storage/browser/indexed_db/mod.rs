@@ -1,19 +1,11 @@
 //! IndexedDB: files that persist when the tab is closed. A write is one transaction that fails if
 //! the key exists. An edit reads, replaces and puts inside one transaction, so tabs never overwrite
-//! each other's changes and never have to retry. [`schema`] describes the database, [`sheets`] the
-//! file metadata, [`connection`] how the database is opened and closed, [`transaction`] what keeps
-//! a transaction alive, [`search`] how grep reads, [`deletion`] and [`gaps`] how files are deleted,
-//! even when the quota is full, and [`torn_log`] the protection against a killed browser.
+//! each other's changes and never have to retry. [`database`](crate::storage::browser::database)
+//! has the records and transactions, [`search`] describes how grep reads, and [`deletion`] how
+//! files are deleted even when the quota is full.
 
-pub mod connection;
 mod deletion;
-pub mod gaps;
-pub mod schema;
-pub mod search;
-pub mod sheets;
-pub mod torn_log;
-pub mod transaction;
-mod version1;
+mod search;
 
 use std::ops::Range;
 use std::time::Duration;
@@ -27,19 +19,20 @@ use crate::core::path::VPath;
 use crate::env::dom::Herald;
 use crate::env::{host, random};
 use crate::protocol::Capability;
-use crate::storage::browser::indexed_db::connection::{Connection, Durability, Mode};
-use crate::storage::browser::indexed_db::schema::{BODIES, Keys, SHEETS};
-use crate::storage::browser::indexed_db::sheets::{Lookup, PAGE, Page, Sheets};
-use crate::storage::browser::indexed_db::transaction::{Store, Transaction, body_of};
+use crate::storage::browser::CrashProtection;
+use crate::storage::browser::database::connection::{Connection, Durability, Mode};
+use crate::storage::browser::database::schema::{BODIES, Keys, SHEETS};
+use crate::storage::browser::database::sheets::{Lookup, PAGE, Page, Sheets};
+use crate::storage::browser::database::torn_log;
+use crate::storage::browser::database::transaction::{Store, Transaction, body_of};
 use crate::storage::browser::sheet::Sheet;
 use crate::storage::{
     Change, Cursor, Depth, File, Flow, Listing, Meta, NewFile, PutMode, Removed, Scan, Scope,
     Storage, Version,
 };
 
-/// The suggestion in errors if IndexedDB is not available.
-const INSTEAD: &str = "Use StateBackend with snapshot(), or an S3Backend, where the browser gives no IndexedDB (private windows, blocked site data, some workers)";
-
+/// Maximum number of parallel requests for single files.
+const SINGLES: usize = 64;
 /// Number of sheets per request when one level is listed; deeper paths are skipped.
 const LEVEL: u32 = 4;
 /// Limits of one transaction of an upload.
@@ -59,11 +52,14 @@ pub struct Options {
     pub durability: Durability,
     /// The timeout for opening the database.
     pub patience: Duration,
+    /// Whether the browser's log is renewed first (see [`torn_log`](crate::storage::browser::database::torn_log)).
+    pub protection: CrashProtection,
 }
 
 /// Files in IndexedDB.
 pub struct IndexedDb {
     connection: Connection,
+    protection: CrashProtection,
     keys: Keys,
     herald: Herald,
 }
@@ -73,12 +69,16 @@ impl IndexedDb {
     pub fn new(options: &Options, herald: Herald) -> IndexedDb {
         IndexedDb {
             connection: Connection::new(&options.database, options.durability, options.patience),
+            protection: options.protection,
             keys: Keys::new(&options.namespace),
             herald,
         }
     }
 
     async fn begin(&self, mode: Mode) -> Result<(Transaction, Sheets<'_>, Store)> {
+        if self.protection == CrashProtection::On {
+            torn_log::renew().await;
+        }
         let stores = [SHEETS, BODIES];
         let transaction = self.connection.begin(mode, &stores).await?;
         let sheets = Sheets::with_bodies(&transaction, &self.keys)?;
@@ -227,12 +227,17 @@ fn next_batch(files: &[(VPath, NewFile)]) -> usize {
 
 impl Storage for IndexedDb {
     fn capability(&self) -> Capability {
+        let risk = match self.protection {
+            CrashProtection::Off => {
+                "If Chromium as a whole is killed while it writes, it can drop all databases of the origin at a later start; crashProtection prevents it"
+            }
+            CrashProtection::On => {
+                "If Chromium as a whole is killed while it writes, and again at its next start before crashProtection has renewed its log, it can drop all databases of the origin"
+            }
+        };
         Capability {
             ranged_reads: false,
-            notes: vec![
-                "Chromium that is killed in the midst of appending to its log of an origin's databases, and again at its next start before this backend has renewed that log, can drop all of them"
-                    .into(),
-            ],
+            notes: vec![risk.into()],
             ..Capability::full()
         }
     }
@@ -309,7 +314,7 @@ impl Storage for IndexedDb {
             let mut order: Vec<usize> = (0..paths.len()).collect();
             order::sort_by_key(&mut order, |at| paths.get(*at));
             let mut lookup = Lookup::new(&sheets);
-            for batch in order.chunks(search::SINGLES) {
+            for batch in order.chunks(SINGLES) {
                 let places = batch.iter().filter_map(|at| Some((*at, paths.get(*at)?)));
                 let asked = places
                     .map(|(at, path)| Ok((at, path, bodies.get(&self.keys.of(path))?)))

@@ -9,7 +9,7 @@ use futures_util::stream;
 use crate::core::error::Result;
 use crate::core::path::VPath;
 use crate::env::clock;
-use crate::storage::browser::indexed_db::search::{Run, runs};
+use crate::storage::browser::database::runs::{Run, runs};
 use crate::storage::browser::opfs::ledger;
 use crate::storage::browser::opfs::row::{Row, to_copy};
 use crate::storage::browser::opfs::search::{AHEAD, READS, Wanted, loaded, show_all};

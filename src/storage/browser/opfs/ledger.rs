@@ -23,10 +23,12 @@ use crate::core::order;
 use crate::core::path::VPath;
 use crate::core::time::Time;
 use crate::env::{host, random};
-use crate::storage::browser::indexed_db::connection::{Connection, Durability, Mode};
-use crate::storage::browser::indexed_db::schema::{BODIES, Keys, SHEETS};
-use crate::storage::browser::indexed_db::sheets::{Lookup, Sheets};
-use crate::storage::browser::indexed_db::transaction::{Transaction, body_of};
+use crate::storage::browser::CrashProtection;
+use crate::storage::browser::database::connection::{Connection, Durability, Mode};
+use crate::storage::browser::database::schema::{BODIES, Keys, SHEETS};
+use crate::storage::browser::database::sheets::{Lookup, Sheets};
+use crate::storage::browser::database::torn_log;
+use crate::storage::browser::database::transaction::{Transaction, body_of};
 use crate::storage::browser::opfs::row::{Row, is_copied, open_row, opened, settled};
 use crate::storage::browser::sheet::Sheet;
 use crate::storage::{Entry, Flow, Meta, Scope, Version};
@@ -83,6 +85,7 @@ enum State {
 /// The ledger of one tree.
 pub struct Ledger {
     connection: Connection,
+    protection: CrashProtection,
     resting: Cell<u32>,
     /// Whether [`is_new`](Ledger::is_new) was called.
     looked: Cell<bool>,
@@ -102,8 +105,9 @@ pub struct Found {
 
 impl Ledger {
     /// Creates a ledger object; the database is not opened yet.
-    pub fn new() -> Ledger {
+    pub fn new(protection: CrashProtection) -> Ledger {
         Ledger {
+            protection,
             connection: Connection::new(DATABASE, Durability::Strict, PATIENCE),
             resting: Cell::new(0),
             looked: Cell::new(false),
@@ -208,17 +212,24 @@ impl Ledger {
         if self.looked.replace(true) {
             return Ok(false);
         }
-        let transaction = self.connection.begin(Mode::Read, &[SHEETS]).await?;
+        let transaction = self.begin_transaction(Mode::Read, &[SHEETS]).await?;
         Ok(state_of(&transaction, tree).await? == State::Nothing)
     }
 
     async fn writing(&self) -> Result<Transaction> {
-        self.connection.begin(Mode::Write, &[SHEETS, BODIES]).await
+        self.begin_transaction(Mode::Write, &[SHEETS, BODIES]).await
+    }
+
+    async fn begin_transaction(&self, mode: Mode, stores: &[&str]) -> Result<Transaction> {
+        if self.protection == CrashProtection::On {
+            torn_log::renew().await;
+        }
+        self.connection.begin(mode, stores).await
     }
 
     /// The rows in scope, in order; `None` if the ledger is not complete.
     pub async fn rows(&self, tree: &str, scope: &Scope) -> Result<Option<Vec<(VPath, Row)>>> {
-        let transaction = self.connection.begin(Mode::Read, &[SHEETS]).await?;
+        let transaction = self.begin_transaction(Mode::Read, &[SHEETS]).await?;
         if state_of(&transaction, tree).await? != State::Whole {
             return Ok(None);
         }
@@ -236,7 +247,7 @@ impl Ledger {
     /// The first sheets of a directory, for callers that do not know its names yet; `None` if the
     /// ledger is not complete.
     pub async fn beginning_of(&self, tree: &str, dir: &VPath) -> Result<Option<Vec<Sheet>>> {
-        let transaction = self.connection.begin(Mode::Read, &[SHEETS]).await?;
+        let transaction = self.begin_transaction(Mode::Read, &[SHEETS]).await?;
         let keys = Keys::new(tree);
         let prefix = dir.dir_prefix();
         let page = Sheets::of(&transaction, &keys)?.page(&prefix, &prefix, AHEAD)?;
@@ -253,7 +264,7 @@ impl Ledger {
         tree: &str,
         paths: impl Iterator<Item = &VPath>,
     ) -> Result<Option<Vec<Option<Meta>>>> {
-        let transaction = self.connection.begin(Mode::Read, &[SHEETS]).await?;
+        let transaction = self.begin_transaction(Mode::Read, &[SHEETS]).await?;
         if state_of(&transaction, tree).await? != State::Whole {
             return Ok(None);
         }
@@ -273,7 +284,7 @@ impl Ledger {
         let (Some(first), Some(last)) = (paths.first(), paths.last()) else {
             return Ok(Vec::new());
         };
-        let transaction = self.connection.begin(Mode::Read, &[BODIES]).await?;
+        let transaction = self.begin_transaction(Mode::Read, &[BODIES]).await?;
         let keys = Keys::new(tree);
         let bodies = transaction.store(BODIES)?;
         let span = keys.span(first, last)?;
@@ -332,7 +343,7 @@ impl Ledger {
         }
         let half = || (random::unit() * 4_294_967_296.0) as u64;
         let number = half() << 32 | half();
-        let transaction = self.connection.begin(Mode::Write, &[SHEETS]).await?;
+        let transaction = self.begin_transaction(Mode::Write, &[SHEETS]).await?;
         set_state(&transaction, tree, State::Begun(number)).await?;
         transaction.commit().await?;
         Ok(Some(number))

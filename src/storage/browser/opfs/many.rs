@@ -13,7 +13,11 @@ use crate::core::error::Result;
 use crate::core::order;
 use crate::core::path::VPath;
 use crate::env::{dom, host};
-use crate::storage::browser::opfs::tree::{self, ASIDE, Entry, Snapshot, Thrown, call, failed, is};
+use crate::storage::browser::opfs::handle::{Thrown, call, is};
+use crate::storage::browser::opfs::tree::{self, ASIDE, Entry, Snapshot, failed};
+
+/// Number of files to query at once, with [`snapshots`].
+pub const LOOKS: usize = 1024;
 
 /// The entries of a directory, in byte order of their paths. Names that are not valid in a path and
 /// reserved names are skipped.

@@ -12,10 +12,9 @@ use crate::core::time::Time;
 use crate::env::clock;
 use crate::env::locks::{self, Held, Wish};
 use crate::storage::PARALLEL;
-use crate::storage::browser::opfs::Opfs;
 use crate::storage::browser::opfs::ledger::{Ended, Ledger};
 use crate::storage::browser::opfs::row::Row;
-use crate::storage::browser::opfs::search::LOOKS;
+use crate::storage::browser::opfs::{Opfs, many};
 
 /// The prefix of a tree's lock name.
 const CHANGING: &str = "kitbag:opfs-changing:";
@@ -42,7 +41,7 @@ impl Opfs {
             Row::Open { since } => (*since < landed).then_some(path),
             Row::Settled { .. } => None,
         });
-        let left: Vec<&VPath> = left.take(LOOKS).collect();
+        let left: Vec<&VPath> = left.take(many::LOOKS).collect();
         if left.is_empty() {
             return Ok(false);
         }

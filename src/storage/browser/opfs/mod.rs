@@ -7,6 +7,7 @@
 //! [`torn_log`] the protection against a killed browser.
 
 mod copies;
+mod handle;
 mod ledger;
 mod many;
 mod mend;
@@ -31,13 +32,12 @@ use crate::env::clock;
 use crate::env::dom::Herald;
 use crate::env::locks::{self, Held, Wish};
 use crate::protocol::{Capability, Directories, Reach};
+use crate::storage::browser::CrashProtection;
+use crate::storage::browser::opfs::handle::{call, is};
 use crate::storage::browser::opfs::ledger::Ledger;
 use crate::storage::browser::opfs::replace::Aside;
 use crate::storage::browser::opfs::row::to_copy;
-use crate::storage::browser::opfs::search::LOOKS;
-use crate::storage::browser::opfs::tree::{
-    ASIDE, Found, Snapshot, Tree, call, failed, find_in, is,
-};
+use crate::storage::browser::opfs::tree::{ASIDE, Found, Snapshot, Tree, failed, find_in};
 use crate::storage::{
     Change, Cursor, Depth, Entry, File, Find, Flow, Listing, Meta, NewFile, PutMode, Removed, Scan,
     Scope, Storage, Version,
@@ -61,16 +61,18 @@ pub struct Opfs {
     herald: Herald,
     /// The ledger, in exclusive mode.
     ledger: Option<Ledger>,
+    protection: CrashProtection,
 }
 
 impl Opfs {
     /// The files beneath that root. The browser is not called yet.
-    pub fn new(root: Root, writers: Writers, herald: Herald) -> Opfs {
+    pub fn new(root: Root, writers: Writers, protection: CrashProtection, herald: Herald) -> Opfs {
         Opfs {
-            tree: Tree::new(root),
+            tree: Tree::new(root, protection),
             aside: Aside::new(),
             herald,
-            ledger: (writers == Writers::OnlyOurs).then(Ledger::new),
+            ledger: (writers == Writers::OnlyOurs).then(|| Ledger::new(protection)),
+            protection,
         }
     }
 
@@ -224,6 +226,12 @@ impl Storage for Opfs {
             "Writers that do not go through an OpfsBackend take no Web Lock and are not seen".into(),
             "In a directory that the user picked, a new file is empty for a moment before its content stands".into(),
         ];
+        if self.protection == CrashProtection::Off {
+            notes.push(
+                "If Chromium as a whole is killed while it writes, files that were changed between its next two starts can be lost; crashProtection prevents it"
+                    .into(),
+            );
+        }
         if self.ledger.is_some() {
             notes.push(
                 "This backend was told that only backends like it write here (exclusive): ls, glob and grep answer from what they have noted, and small files are copied to IndexedDB"
@@ -319,7 +327,7 @@ impl Storage for Opfs {
                     others
                 }
             };
-            for batch in files.chunks(LOOKS) {
+            for batch in files.chunks(many::LOOKS) {
                 let seen = many::snapshots(batch).await?;
                 let there = batch.iter().zip(seen).filter_map(|(entry, seen)| {
                     Some(Entry {

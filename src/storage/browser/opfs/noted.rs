@@ -14,7 +14,6 @@ use crate::core::path::VPath;
 use crate::env::locks::Held;
 use crate::storage::browser::opfs::ledger::{Ended, Ledger, Outcome};
 use crate::storage::browser::opfs::row::Row;
-use crate::storage::browser::opfs::search::LOOKS;
 use crate::storage::browser::opfs::tree::{self, Found};
 use crate::storage::browser::opfs::{Opfs, is_reserved, known, many, mend};
 use crate::storage::browser::sheet::Sheet;
@@ -256,7 +255,7 @@ impl Opfs {
         for batch in self
             .files_in(&Scope::all(&VPath::root()))
             .await?
-            .chunks(LOOKS)
+            .chunks(many::LOOKS)
         {
             for (entry, seen) in batch.iter().zip(many::snapshots(batch).await?) {
                 if let Some(seen) = seen {

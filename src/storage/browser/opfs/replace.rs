@@ -14,7 +14,8 @@ use crate::core::lock::Mutex;
 use crate::core::path::VPath;
 use crate::env::locks::{self, Held, Wish};
 use crate::env::{dom, host, random};
-use crate::storage::browser::opfs::tree::{self, ASIDE, Base, INSTEAD, Thrown, call, create};
+use crate::storage::browser::opfs::handle::{INSTEAD, Thrown, call, create, is};
+use crate::storage::browser::opfs::tree::{self, ASIDE, Base};
 
 /// The prefix of the lock that a backend holds while it lives. The name continues with the owner
 /// part of its temporary files' names.
@@ -210,7 +211,7 @@ async fn no_room(handle: &JsValue, len: usize) -> Option<Thrown> {
         longer
     };
     let thrown = tried.await.err()?;
-    tree::is(&thrown, "QuotaExceededError").then_some(thrown)
+    is(&thrown, "QuotaExceededError").then_some(thrown)
 }
 
 /// Writes to the file itself. Only a stream is safe for this, since it writes to a temporary file

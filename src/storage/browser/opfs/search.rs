@@ -7,12 +7,11 @@ use futures_util::{Stream, StreamExt};
 use crate::core::error::Result;
 use crate::core::order;
 use crate::core::path::VPath;
-use crate::storage::browser::opfs::tree::{self, Found, Snapshot, failed, is};
+use crate::storage::browser::opfs::handle::is;
+use crate::storage::browser::opfs::tree::{self, Found, Snapshot, failed};
 use crate::storage::browser::opfs::{Opfs, is_reserved, known, many};
 use crate::storage::{Entry, File, Flow, Meta, Scan, Scope};
 
-/// Number of files that are queried in parallel.
-pub(super) const LOOKS: usize = 1024;
 /// Number of files that are read as one blob.
 pub(super) const READS: usize = 50;
 /// Maximum bytes of files that are read as one blob; larger files are read one by one.
@@ -110,7 +109,7 @@ impl Opfs {
         }
         let mut files = self.files_in(scope).await?;
         files.retain(|entry| want(&entry.path));
-        for batch in files.chunks(LOOKS) {
+        for batch in files.chunks(many::LOOKS) {
             for (entry, seen) in batch.iter().zip(many::snapshots(batch).await?) {
                 if let Some(seen) = seen
                     && visit(&entry.path, &known(&seen)).is_break()

@@ -1,17 +1,17 @@
-//! Protection against a Chromium bug. A killed Chromium may leave an incomplete record at the end
-//! of its log of the files in an origin's private file system, and the next Chromium appends after
-//! it. When that log is read later, everything after an unreadable record is skipped up to the end
-//! of its 32 KiB block. So the first change must not be in that block: before it, a directory with
-//! a name longer than a block is created and removed. The same bug in
-//! [IndexedDB](crate::storage::browser::indexed_db::torn_log) explains why there are incomplete records.
+//! Crash protection of files, against a Chromium bug. A killed Chromium may leave an incomplete
+//! record at the end of its log of the files in an origin's private file system, and the next
+//! Chromium appends after it. When that log is read later, everything after an unreadable record is
+//! skipped up to the end of its 32 KiB block. So the first change must not be in that block: before
+//! it, a directory with a name longer than a block is created and removed. The same bug in
+//! [IndexedDB](crate::storage::browser::database::torn_log) explains why there are incomplete
+//! records.
 
 use std::rc::Rc;
 
 use wasm_bindgen::JsValue;
 
 use crate::core::lock::Mutex;
-use crate::env::dom;
-use crate::storage::browser::opfs::tree::{self, call, create};
+use crate::storage::browser::opfs::handle::{call, create, origin};
 
 /// The length of a name that fills a block on its own, both when the directory is created and when
 /// it is removed. No listing shows it, since it is too long for a path.
@@ -29,12 +29,11 @@ pub async fn step_over() {
     if *done {
         return;
     }
-    if dom::is_chromium()
-        && let Ok(origin) = tree::origin().await
-    {
+    if let Ok(origin) = origin().await {
         let name = "~".repeat(LONG);
-        // If two pages start at once, one of them may find that it exists or is gone. If the quota
-        // is full, there is no room for later changes either.
+        // If two pages start at once, one of them may find that it exists or is gone. Browsers with
+        // another log refuse the name. If the quota is full, there is no room for later changes
+        // either.
         let _ = call(&origin, "getDirectoryHandle", &create(&name)).await;
         let _ = call(&origin, "removeEntry", &[JsValue::from_str(&name)]).await;
     }

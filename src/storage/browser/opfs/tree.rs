@@ -1,52 +1,23 @@
 //! Handles of a `FileSystemDirectoryHandle` tree: the base, the directories on a path, directory
-//! entries, and the bytes of a file. Exceptions are returned as thrown, since the callers know what
-//! a missing or mistyped entry means.
+//! entries, and the bytes of a file.
 
 use bytes::Bytes;
-use js_sys::Function;
 use wasm_bindgen::{JsCast, JsValue};
-use wasm_bindgen_futures::JsFuture;
 
 use crate::core::cell::RefCell;
 use crate::core::error::{Error, Kind, Result};
 use crate::core::path::VPath;
 use crate::core::time::Time;
 use crate::env::{dom, host};
+use crate::storage::browser::CrashProtection;
+use crate::storage::browser::opfs::handle::{Thrown, call, create, is, origin};
 use crate::storage::browser::opfs::torn_log;
-
-/// What a host function threw.
-pub type Thrown = JsValue;
 
 /// The name of the directory of temporary files. No path of a caller may contain it.
 pub const ASIDE: &str = ".kitbag-temp";
 
 /// How often a read is retried because the file was replaced meanwhile.
 const READS: u32 = 16;
-
-/// The suggestion in errors if OPFS is not available.
-pub const INSTEAD: &str = "Use IndexedDbBackend where the browser gives no origin-private file system (private windows, blocked site data, insecure origins)";
-
-/// Calls a method and awaits its result.
-pub async fn call(
-    object: &JsValue,
-    name: &str,
-    arguments: &[JsValue],
-) -> std::result::Result<JsValue, Thrown> {
-    let method: Function = js_sys::Reflect::get(object, &JsValue::from_str(name))?
-        .dyn_into()
-        .map_err(|_| js_sys::Error::new(&format!("there is no {name}()")))?;
-    let list: js_sys::Array = arguments.iter().collect();
-    let answer = method.apply(object, &list)?;
-    match answer.dyn_into::<js_sys::Promise>() {
-        Ok(promise) => JsFuture::from(promise).await,
-        Err(answer) => Ok(answer),
-    }
-}
-
-/// Whether this is an exception of that name.
-pub fn is(thrown: &Thrown, name: &str) -> bool {
-    host::name_of(thrown) == name
-}
 
 /// Converts an exception to an error about a path.
 pub fn failed(path: &VPath, thrown: Thrown) -> Error {
@@ -90,6 +61,7 @@ pub struct Base {
 /// A tree of handles.
 pub struct Tree {
     root: Root,
+    protection: CrashProtection,
     base: RefCell<Option<Base>>,
     /// The directory of the last write, since writes often go to the same directory.
     last_made: RefCell<Option<(VPath, JsValue)>>,
@@ -116,37 +88,12 @@ pub enum Found {
     Nothing,
 }
 
-fn unavailable(api: &str) -> Error {
-    Error::new(
-        Kind::Unavailable,
-        format!("There is no {api} here. {INSTEAD}."),
-    )
-}
-
-/// The root of the origin-private file system.
-pub async fn origin() -> Result<JsValue> {
-    let navigator = dom::global("navigator").ok().flatten();
-    let storage = navigator.and_then(|navigator| host::property(&navigator, "storage"));
-    let storage = storage.ok_or_else(|| unavailable("navigator.storage"))?;
-    if host::method(&storage, "getDirectory").is_none() {
-        return Err(unavailable(
-            "origin-private file system (navigator.storage.getDirectory)",
-        ));
-    }
-    call(&storage, "getDirectory", &[]).await.map_err(|thrown| {
-        dom::failure(
-            "The origin-private file system could not be opened",
-            INSTEAD,
-            thrown,
-        )
-    })
-}
-
 impl Tree {
     /// The tree at that root. The browser is not called yet.
-    pub fn new(root: Root) -> Tree {
+    pub fn new(root: Root, protection: CrashProtection) -> Tree {
         Tree {
             root,
+            protection,
             base: RefCell::renewable(|| None),
             last_made: RefCell::renewable(|| None),
         }
@@ -162,7 +109,7 @@ impl Tree {
             Root::Given(given, names) => (given.clone(), names, within_origin(given).await),
         };
         let private = within.is_some();
-        if private {
+        if private && self.protection == CrashProtection::On {
             torn_log::step_over().await;
         }
         let mut name = match within {
@@ -267,14 +214,6 @@ async fn within_origin(given: &JsValue) -> Option<Vec<String>> {
         .ok()?;
     let names: js_sys::Array = names.dyn_into().ok()?;
     names.iter().map(|name| name.as_string()).collect()
-}
-
-/// Arguments that open an entry of that name and create it if it does not exist.
-pub fn create(name: &str) -> [JsValue; 2] {
-    [
-        JsValue::from_str(name),
-        host::object(&[("create", JsValue::TRUE)]),
-    ]
 }
 
 /// A file at one moment: its size, the time of its last change, and access to its bytes.

@@ -9,6 +9,8 @@ use web_sys::{IdbDatabase, IdbKeyRange, IdbTransaction};
 
 use crate::core::error::{Error, Result};
 use crate::core::path::VPath;
+use crate::storage::browser::database::transaction::body_of;
+use crate::storage::browser::sheet::Sheet;
 
 /// The object store of the file metadata.
 pub const SHEETS: &str = "sheets";
@@ -160,4 +162,12 @@ fn past(mut text: String) -> String {
 /// The error for a record that cannot be parsed.
 pub fn damaged() -> Error {
     Error::internal("The database holds a record that this version did not write")
+}
+
+/// Parses a record as a sheet; an empty one if the record does not exist.
+pub fn sheet_of(value: &JsValue) -> Result<Sheet> {
+    if value.is_undefined() {
+        return Ok(Sheet::default());
+    }
+    Sheet::read(&body_of(value)?).ok_or_else(damaged)
 }

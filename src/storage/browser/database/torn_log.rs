@@ -1,11 +1,11 @@
-//! Protection against a Chromium bug. Chromium keeps the databases of an origin in a LevelDB and
-//! appends to its log in two steps: the seven-byte header of a record, then its content. If the
-//! browser is killed between the two steps, it appends after the incomplete record at its next
-//! start. At the start after that, it regards the log as corrupt and drops everything
+//! Crash protection of databases, against a Chromium bug. Chromium keeps the databases of an origin
+//! in a LevelDB and appends to its log in two steps: the seven-byte header of a record, then its
+//! content. If the browser is killed between the two steps, it appends after the incomplete record
+//! at its next start. At the start after that, it regards the log as corrupt and drops everything
 //! (google/leveldb, issue 1287). But a log is read only until about four megabytes were appended to
 //! it: then its content is sorted into a table, and a new log is started. So the first page of an
-//! origin after a browser start appends that much, in a transaction that it aborts, before it
-//! changes anything.
+//! origin after a browser start appends that much, in a transaction that it aborts, before it opens
+//! its database.
 
 use std::rc::Rc;
 use std::time::Duration;
@@ -17,9 +17,9 @@ use wasm_bindgen::JsValue;
 use crate::core::error::Result;
 use crate::core::lock::Mutex;
 use crate::env::locks::{self, Held, Wish};
-use crate::env::{dom, timer};
-use crate::storage::browser::indexed_db::connection::{Connection, Durability, Mode};
-use crate::storage::browser::indexed_db::schema::BODIES;
+use crate::env::timer;
+use crate::storage::browser::database::connection::{Connection, Durability, Mode};
+use crate::storage::browser::database::schema::BODIES;
 
 /// The database for these writes. Nothing remains in it.
 const DATABASE: &str = "kitbag-log";
@@ -28,8 +28,6 @@ const DATABASE: &str = "kitbag-log";
 const LOCK: &str = "kitbag:log";
 /// The timeout of a renewal.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// Delay for a page that only reads, so that the renewal does not slow down its start.
-const CALM: Duration = Duration::from_secs(2);
 /// Bytes of one value. Values of 64 KiB or more would be stored in separate files.
 const PIECE: u32 = 64_000;
 /// This many values exceed the size of a log, including the megabyte that the browser buffers.
@@ -52,21 +50,7 @@ pub async fn renew() {
     if matches!(*state, State::Done(_)) {
         return;
     }
-    let lock = if dom::is_chromium() {
-        renew_alone().await
-    } else {
-        None
-    };
-    *state = State::Done(lock);
-}
-
-/// The same, after a delay.
-#[expect(clippy::disallowed_methods, reason = "there is no promise of it")]
-pub fn renew_later() {
-    wasm_bindgen_futures::spawn_local(async {
-        timer::sleep(CALM).await;
-        renew().await;
-    });
+    *state = State::Done(renew_alone().await);
 }
 
 async fn renew_alone() -> Option<Held> {
@@ -80,7 +64,7 @@ async fn renew_alone() -> Option<Held> {
 }
 
 async fn append() -> Result<()> {
-    let connection = Connection::unguarded(DATABASE, Durability::Relaxed, PATIENCE);
+    let connection = Connection::new(DATABASE, Durability::Relaxed, PATIENCE);
     let transaction = connection.begin(Mode::Write, &[BODIES]).await?;
     let bodies = transaction.store(BODIES)?;
     let piece = Uint8Array::new_with_length(PIECE);

@@ -18,9 +18,9 @@ use crate::core::error::{Error, Kind, Result};
 use crate::core::lock::Mutex;
 use crate::env::dom::{self, Slot};
 use crate::env::{host, timer};
-use crate::storage::browser::indexed_db::schema::Rest;
-use crate::storage::browser::indexed_db::transaction::{Transaction, failed};
-use crate::storage::browser::indexed_db::{INSTEAD, schema, torn_log, version1};
+use crate::storage::browser::database::schema::Rest;
+use crate::storage::browser::database::transaction::{INSTEAD, Transaction, failed};
+use crate::storage::browser::database::{schema, version1};
 
 /// Whether a commit waits until the data is on disk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,8 +45,6 @@ pub struct Connection {
     name: String,
     durability: Durability,
     patience: Duration,
-    /// Whether the browser's log is renewed before the first write (see [`torn_log`]).
-    guarded: bool,
     opening: Mutex<()>,
     state: Rc<RefCell<State>>,
 }
@@ -78,18 +76,9 @@ impl Connection {
     /// A connection to that database; `patience` is the timeout of an open.
     pub fn new(name: &str, durability: Durability, patience: Duration) -> Connection {
         Connection {
-            guarded: true,
-            ..Connection::unguarded(name, durability, patience)
-        }
-    }
-
-    /// The same without the log guard, for the database that the guard itself writes to.
-    pub fn unguarded(name: &str, durability: Durability, patience: Duration) -> Connection {
-        Connection {
             name: name.to_owned(),
             durability,
             patience,
-            guarded: false,
             opening: Mutex::new(()),
             state: Rc::new(RefCell::new(State::Closed)),
         }
@@ -101,9 +90,6 @@ impl Connection {
         let mut again = true;
         loop {
             let open = self.open().await?;
-            if mode == Mode::Write && self.guarded {
-                torn_log::renew().await;
-            }
             match self.transaction(&open.database, mode, stores) {
                 Ok(transaction) => return Ok(Transaction::new(transaction)),
                 // The database was closed meanwhile; the next open reports why.
@@ -178,9 +164,6 @@ impl Connection {
         let database = opening.wait(&self.name, self.patience).await?;
         let open = Rc::new(watched(database, Rc::downgrade(&self.state)));
         *self.state.borrow_mut() = State::Open(open.clone());
-        if self.guarded {
-            torn_log::renew_later();
-        }
         Ok(open)
     }
 }

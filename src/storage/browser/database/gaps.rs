@@ -11,9 +11,8 @@ use crate::core::error::Result;
 use crate::core::future::Pending;
 use crate::core::lock::Mutex;
 use crate::core::path::VPath;
-use crate::storage::browser::indexed_db::schema::{BODIES, Keys, SHEETS};
-use crate::storage::browser::indexed_db::sheets::{self, Sheets};
-use crate::storage::browser::indexed_db::transaction::{Ask, Store, Transaction};
+use crate::storage::browser::database::schema::{BODIES, Keys, SHEETS, sheet_of};
+use crate::storage::browser::database::transaction::{Ask, Store, Transaction};
 use crate::storage::browser::sheet::Sheet;
 
 /// The gaps of one namespace, as seen by one transaction.
@@ -81,7 +80,7 @@ impl Gaps {
             let mut keys = keys.iter().filter_map(|key| key.as_string()).peekable();
             let (mut gaps, mut mended) = (Vec::new(), Vec::new());
             for value in stored.iter() {
-                let mut sheet = sheets::read(&value)?;
+                let mut sheet = sheet_of(&value)?;
                 let before = gaps.len();
                 for row in sheet.rows() {
                     let own = self.keys.text(row.path.as_str());
@@ -98,33 +97,30 @@ impl Gaps {
             Ok((gaps, mended))
         })
     }
-}
 
-impl Sheets<'_> {
-    /// Every change ends with this call, so that no gap remains.
-    pub fn mend(&self) -> Pending<'_, ()> {
+    /// The sheets that a change has to store so that no gap remains, and then [`set_mark`]; `None`
+    /// if there is no gap and the mark is set.
+    ///
+    /// [`set_mark`]: Gaps::set_mark
+    pub fn close(&self) -> Pending<'_, Option<Vec<Sheet>>> {
         Box::pin(async move {
-            let Some(gaps) = self.gaps() else {
-                return Ok(());
-            };
-            let mended = match std::mem::replace(&mut *gaps.state.lock().await, State::Whole) {
-                State::Whole => return Ok(()),
-                State::Open(gaps) if gaps.is_empty() => Vec::new(),
+            let state = std::mem::replace(&mut *self.state.lock().await, State::Whole);
+            Ok(match state {
+                State::Whole => None,
+                State::Open(gaps) if gaps.is_empty() => Some(Vec::new()),
                 // Writes since the last look may have filled some of the gaps that were found then.
-                State::Asked(_) | State::Open(_) => gaps.find().await?.1,
-            };
-            for sheet in mended {
-                self.keep(&sheet)?;
-            }
-            gaps.sheets.put(&gaps.keys.mark(), &JsValue::TRUE)
+                State::Asked(_) | State::Open(_) => Some(self.find().await?.1),
+            })
         })
     }
 
+    /// Says that no row is without a body.
+    pub fn set_mark(&self) -> Result<()> {
+        self.sheets.put(&self.keys.mark(), &JsValue::TRUE)
+    }
+
     /// Allows rows without a body from now on.
-    pub fn allow_gaps(&self) -> Result<()> {
-        match self.gaps() {
-            Some(gaps) => gaps.sheets.delete(&gaps.keys.mark()),
-            None => Ok(()),
-        }
+    pub fn remove_mark(&self) -> Result<()> {
+        self.sheets.delete(&self.keys.mark())
     }
 }

@@ -6,13 +6,13 @@
 use std::future::Future;
 use std::rc::Rc;
 
-use wasm_bindgen::{JsCast, JsValue};
+use wasm_bindgen::JsCast;
 
 use crate::core::error::Result;
 use crate::core::path::VPath;
-use crate::storage::browser::indexed_db::gaps::Gaps;
-use crate::storage::browser::indexed_db::schema::{self, Keys, SHEETS};
-use crate::storage::browser::indexed_db::transaction::{Ask, Store, Transaction, body_of};
+use crate::storage::browser::database::gaps::Gaps;
+use crate::storage::browser::database::schema::{Keys, SHEETS, sheet_of};
+use crate::storage::browser::database::transaction::{Ask, Store, Transaction};
 use crate::storage::browser::sheet::Sheet;
 use crate::storage::{Flow, Meta, Scope};
 
@@ -54,8 +54,23 @@ impl<'a> Sheets<'a> {
         })
     }
 
-    pub(super) fn gaps(&self) -> Option<&Gaps> {
-        self.gaps.as_deref()
+    /// Every change ends with this call, so that no gap remains.
+    pub async fn mend(&self) -> Result<()> {
+        let Some(gaps) = &self.gaps else {
+            return Ok(());
+        };
+        let Some(mended) = gaps.close().await? else {
+            return Ok(());
+        };
+        for sheet in mended {
+            self.keep(&sheet)?;
+        }
+        gaps.set_mark()
+    }
+
+    /// Allows rows without a body from now on.
+    pub fn allow_gaps(&self) -> Result<()> {
+        self.gaps.as_ref().map_or(Ok(()), |gaps| gaps.remove_mark())
     }
 
     /// The sheet that covers a path; an empty one if there is none yet. The request has been sent
@@ -64,7 +79,7 @@ impl<'a> Sheets<'a> {
         let ask = self.store.get(&self.keys.from(path.as_str())?.into())?;
         let gaps = self.gaps.clone();
         Ok(async move {
-            let mut sheet = read(&ask.await?)?;
+            let mut sheet = sheet_of(&ask.await?)?;
             if let Some(gaps) = gaps {
                 gaps.leave_out(std::slice::from_mut(&mut sheet)).await?;
             }
@@ -176,10 +191,10 @@ impl<'a> Sheets<'a> {
             let is_last = values.length() < limit;
             let mut sheets = Vec::with_capacity(values.length() as usize + 1);
             for value in values.iter() {
-                sheets.push(read(&value)?);
+                sheets.push(sheet_of(&value)?);
             }
             if is_last {
-                sheets.push(read(&pages.1.await?)?);
+                sheets.push(sheet_of(&pages.1.await?)?);
             }
             if let Some(gaps) = gaps {
                 gaps.leave_out(&mut sheets).await?;
@@ -187,14 +202,6 @@ impl<'a> Sheets<'a> {
             Ok(Page { sheets, is_last })
         })
     }
-}
-
-/// Parses a record as a sheet; an empty one if the record does not exist.
-pub(super) fn read(value: &JsValue) -> Result<Sheet> {
-    if value.is_undefined() {
-        return Ok(Sheet::default());
-    }
-    Sheet::read(&body_of(value)?).ok_or_else(schema::damaged)
 }
 
 /// Looks up many paths, which must be sorted, and loads each sheet only once.

@@ -16,7 +16,9 @@ use web_sys::{IdbKeyRange, IdbObjectStore, IdbRequest, IdbTransaction};
 use crate::core::error::{Error, Result};
 use crate::env::dom::{self, Slot};
 use crate::env::host;
-use crate::storage::browser::indexed_db::INSTEAD;
+
+/// The suggestion in errors if IndexedDB is not available.
+pub(super) const INSTEAD: &str = "Use StateBackend with snapshot(), or an S3Backend, where the browser gives no IndexedDB (private windows, blocked site data, some workers)";
 
 /// The prefix of error messages from here.
 const WHAT: &str = "IndexedDB failed";

@@ -9,9 +9,9 @@ use crate::core::error::Result;
 use crate::core::file::{Format, Mime, Texture};
 use crate::core::path::VPath;
 use crate::core::time::Time;
-use crate::storage::browser::indexed_db::schema::{AFTER_NAMESPACE, FILES, Keys, damaged};
-use crate::storage::browser::indexed_db::sheets::Sheets;
-use crate::storage::browser::indexed_db::transaction::{Transaction, failed};
+use crate::storage::browser::database::schema::{AFTER_NAMESPACE, FILES, Keys, damaged};
+use crate::storage::browser::database::sheets::Sheets;
+use crate::storage::browser::database::transaction::{Transaction, failed};
 use crate::storage::browser::sheet::Sheet;
 use crate::storage::{Entry, Meta, Version};
 
