@@ -2,6 +2,7 @@
 
 mod changing;
 mod reading;
+mod repeating;
 
 use std::rc::Rc;
 
