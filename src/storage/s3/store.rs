@@ -67,6 +67,9 @@ impl Default for S3Options {
     }
 }
 
+/// The note in `capability` before the probe.
+const UNPROBED: &str = "Whether this S3 server honours conditional writes (If-None-Match, \
+    If-Match) is found out at the first write.";
 /// The maximum size of one PUT.
 const MAX_FILE: u64 = 5 * 1024 * 1024 * 1024;
 /// The size of the first part that is fetched for a page. This is about as fast as fetching one
@@ -266,7 +269,6 @@ impl S3 {
 
 impl Storage for S3 {
     fn capability(&self) -> Capability {
-        let known = self.conditions.get().unwrap_or(Conditions::STANDARD);
         let reach = |honoured: bool| {
             if honoured {
                 Reach::Storage
@@ -274,12 +276,17 @@ impl Storage for S3 {
                 Reach::Instance
             }
         };
+        let note = match self.conditions.get() {
+            None => Some(UNPROBED),
+            Some(known) => known.warning(),
+        };
+        let known = self.known_conditions();
         Capability {
             create: reach(known.create),
             update: reach(known.update),
             max_file_bytes: Some(MAX_FILE),
             directories: Directories::Implied,
-            notes: known.warning().into_iter().map(Rc::from).collect(),
+            notes: note.into_iter().map(Rc::from).collect(),
             ..Capability::full()
         }
     }

@@ -66,6 +66,12 @@ fn the_probe_runs_once_and_leaves_nothing_behind() {
             &server,
             Box::new(move |text| heard.borrow_mut().push(text.to_owned())),
         );
+        let before = files.capability();
+        assert_eq!(
+            (before.create, before.update, before.notes.len()),
+            (Reach::Instance, Reach::Instance, 1),
+            "nothing is promised before the probe"
+        );
         write(&files, "/a.txt", "one").expect("written");
         assert_eq!(server.keys(), ["a.txt"], "the probe is gone");
         server.log.take();

@@ -80,7 +80,7 @@ pub(super) enum Since {
 /// The outcome of a change whose response was lost.
 enum Fate {
     /// It happened; others may have written since.
-    Made(Told),
+    Made(Box<Told>),
     /// It has not happened yet: the object still has the state to be replaced.
     Waiting,
     /// It did not happen, and others have changed the state that it was based on.
@@ -215,7 +215,7 @@ impl S3 {
                 let seen = self.head("write", change.path, change.key).await;
                 let seen = seen.map_err(|failure| failed(lost, failure))?;
                 match change.fate(seen) {
-                    Fate::Made(told) => return Ok(told),
+                    Fate::Made(told) => return Ok(*told),
                     Fate::Waiting => {}
                     Fate::Unknown if lost => return Err(Stop::Failed(change.unknown())),
                     Fate::Unknown | Fate::NotMade => return Err(Stop::Refused),
@@ -247,7 +247,7 @@ impl S3 {
                     false => self.glance("write", change.path, change.key).await,
                 };
                 match seen.map(|seen| change.fate(seen)) {
-                    Ok(Fate::Made(told)) => return Ok(told),
+                    Ok(Fate::Made(told)) => return Ok(*told),
                     Ok(Fate::NotMade) => return Err(Stop::Refused),
                     Ok(Fate::Unknown) => return Err(Stop::Failed(change.unknown())),
                     // The condition of a repeated request decides.
@@ -328,7 +328,7 @@ impl Change<'_> {
         if note.is_some_and(|note| note.has(&self.note.write))
             && let Some(seen) = seen
         {
-            return Fate::Made(seen);
+            return Fate::Made(Box::new(seen));
         }
         match since {
             Since::Same => Fate::Waiting,
