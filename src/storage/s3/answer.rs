@@ -79,6 +79,11 @@ impl Note {
         }
     }
 
+    /// Whether that write produced this version or one that it is based on.
+    pub fn has(&self, write: &String) -> bool {
+        self.write == *write || self.trail.contains(write)
+    }
+
     /// Encodes the note as a header value.
     pub fn write(&self) -> String {
         let mut out = String::new();

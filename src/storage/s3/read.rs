@@ -41,21 +41,24 @@ impl S3 {
         key: &str,
     ) -> Result<Option<Told>, Failure> {
         let about = self.client.about(operation, Some(path));
-        let answer = self
-            .client
-            .send(about, &Ask::head(key), |response| {
-                let size = response
-                    .header("content-length")
-                    .and_then(|size| size.trim().parse().ok())
-                    .unwrap_or(0);
-                answer::told(&response, size)
-            })
-            .await;
-        match answer {
-            Ok(told) => Ok(Some(told)),
-            Err(failure) if failure.is_missing() => Ok(None),
-            Err(failure) => Err(failure),
-        }
+        let answer = self.client.send(about, &Ask::head(key), described).await;
+        present(answer)
+    }
+
+    /// The same by a single attempt.
+    pub(super) async fn glance(
+        &self,
+        operation: &'static str,
+        path: &VPath,
+        key: &str,
+    ) -> Result<Option<Told>, Failure> {
+        let about = self.client.about(operation, Some(path));
+        let answer = self.client.attempt(about, &Ask::head(key)).await;
+        present(
+            answer.and_then(|response| {
+                described(response).map_err(|broken| about.nonsense(broken.0))
+            }),
+        )
     }
 
     async fn fetch(
@@ -106,16 +109,16 @@ impl S3 {
             Ok(got) => {
                 match &got {
                     Got::Whole(found) => {
-                        self.remember(key, &found.told);
+                        self.remember(key, Some(&found.told));
                         self.cache.put(key, found.clone());
                     }
-                    Got::Part(found) => self.remember(key, &found.told),
+                    Got::Part(found) => self.remember(key, Some(&found.told)),
                     Got::Unnamed | Got::Packed | Got::PastEnd => {}
                 }
                 Ok(Some(got))
             }
             Err(failure) if failure.is_missing() => {
-                self.cache.forget(key);
+                self.forget(key);
                 Ok(None)
             }
             Err(failure) if failure.status == 416 && range.is_some() => Ok(Some(Got::PastEnd)),
@@ -202,6 +205,24 @@ impl S3 {
                 body: part.file.body.slice(start..end.max(start)),
             }
         }))
+    }
+}
+
+/// Parses the response to a HEAD.
+fn described(response: Response) -> Result<Told, Broken> {
+    let size = response
+        .header("content-length")
+        .and_then(|size| size.trim().parse().ok())
+        .unwrap_or(0);
+    answer::told(&response, size)
+}
+
+/// `None` for an object that does not exist.
+fn present(answer: Result<Told, Failure>) -> Result<Option<Told>, Failure> {
+    match answer {
+        Ok(told) => Ok(Some(told)),
+        Err(failure) if failure.is_missing() => Ok(None),
+        Err(failure) => Err(failure),
     }
 }
 

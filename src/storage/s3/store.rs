@@ -16,6 +16,7 @@ use super::cache::Cache;
 use super::client::{Client, Retry};
 use super::probe::{self, Conditions};
 use super::request::Ask;
+use super::write::Base;
 use super::xml::Broken;
 use crate::core::cell::RefCell;
 use crate::core::error::Result;
@@ -66,14 +67,16 @@ impl Default for S3Options {
     }
 }
 
+/// The note in `capability` before the probe.
+const UNPROBED: &str = "Whether this S3 server honours conditional writes (If-None-Match, \
+    If-Match) is found out at the first write.";
 /// The maximum size of one PUT.
 const MAX_FILE: u64 = 5 * 1024 * 1024 * 1024;
 /// The size of the first part that is fetched for a page. This is about as fast as fetching one
 /// byte.
 pub(super) const PART: u64 = 64 * 1024;
-/// Number of notes of recently read files that are kept; a write refers to the note of the object
-/// it replaces.
-const NOTES: usize = 128;
+/// Number of recently read files whose state is kept; a write refers to the state that it replaces.
+const STATES: usize = 128;
 
 /// A bucket, or a directory in it, as a storage.
 pub struct S3 {
@@ -86,7 +89,7 @@ pub struct S3 {
     /// Whether parts of objects can be fetched. Set to `false` if a response does not say which
     /// part it is, for example in a page whose bucket does not expose `Content-Range`.
     pub(super) parts: Cell<bool>,
-    notes: RefCell<VecDeque<(String, String, Note)>>,
+    states: RefCell<VecDeque<(String, Base)>>,
     warn: Box<dyn Fn(&str)>,
 }
 
@@ -111,7 +114,7 @@ impl S3 {
             }),
             probing: Mutex::new(()),
             parts: Cell::new(true),
-            notes: RefCell::renewable(VecDeque::new),
+            states: RefCell::renewable(VecDeque::new),
             warn,
         }
     }
@@ -144,22 +147,35 @@ impl S3 {
         self.conditions.get().unwrap_or(Conditions::NONE)
     }
 
-    /// Keeps the note of an object that was read.
-    pub(super) fn remember(&self, key: &str, told: &Told) {
-        let Some(note) = &told.note else { return };
-        let mut notes = self.notes.borrow_mut();
-        notes.retain(|(known, ..)| known != key);
-        if notes.len() >= NOTES {
-            notes.pop_front();
+    /// Keeps the state of an object that was read or written.
+    pub(super) fn remember(&self, key: &str, seen: Option<&Told>) {
+        let mut states = self.states.borrow_mut();
+        states.retain(|(known, _)| known != key);
+        if states.len() >= STATES {
+            states.pop_front();
         }
-        notes.push_back((key.to_owned(), told.tag.clone(), note.clone()));
+        states.push_back((key.to_owned(), Base::of(seen)));
+    }
+
+    /// Forgets everything about an object that may have changed.
+    pub(super) fn forget(&self, key: &str) {
+        self.cache.forget(key);
+        self.states.borrow_mut().retain(|(known, _)| known != key);
+    }
+
+    /// The last known state of an object.
+    pub(super) fn recall_any(&self, key: &str) -> Option<Base> {
+        let states = self.states.borrow();
+        let known = states.iter().rev().find(|(known, _)| known == key);
+        known.map(|(_, base)| base.clone())
     }
 
     /// The note of an object with that ETag, if it was read recently.
     pub(super) fn recall(&self, key: &str, tag: &str) -> Option<Note> {
-        let notes = self.notes.borrow();
-        let known = notes.iter().rev().find(|(k, t, _)| k == key && t == tag);
-        known.map(|(.., note)| note.clone())
+        match self.recall_any(key) {
+            Some(Base::Present { tag: known, note }) if known == tag => note,
+            _ => None,
+        }
     }
 
     /// A page of the keys that start with `prefix`.
@@ -253,7 +269,6 @@ impl S3 {
 
 impl Storage for S3 {
     fn capability(&self) -> Capability {
-        let known = self.conditions.get().unwrap_or(Conditions::STANDARD);
         let reach = |honoured: bool| {
             if honoured {
                 Reach::Storage
@@ -261,12 +276,17 @@ impl Storage for S3 {
                 Reach::Instance
             }
         };
+        let note = match self.conditions.get() {
+            None => Some(UNPROBED),
+            Some(known) => known.warning(),
+        };
+        let known = self.known_conditions();
         Capability {
             create: reach(known.create),
             update: reach(known.update),
             max_file_bytes: Some(MAX_FILE),
             directories: Directories::Implied,
-            notes: known.warning().into_iter().map(Rc::from).collect(),
+            notes: note.into_iter().map(Rc::from).collect(),
             ..Capability::full()
         }
     }
@@ -276,9 +296,7 @@ impl Storage for S3 {
             let key = self.key(path)?;
             let told = self.head("stat", path, &key).await;
             let told = told.map_err(|failure| failure.error)?;
-            if let Some(told) = &told {
-                self.remember(&key, told);
-            }
+            self.remember(&key, told.as_ref());
             Ok(told.map(|told| told.meta))
         })
     }

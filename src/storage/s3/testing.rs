@@ -44,6 +44,8 @@ pub enum Fault {
     After,
     /// A proxy responds instead of the server.
     Status(u16, &'static str),
+    /// The server executes the request, but a proxy responds with this status.
+    Executed(u16, &'static str),
     /// Half of the body arrives, but `Content-Length` announces all of it.
     Cut,
     /// Half of the body arrives without any sign of it.
@@ -52,6 +54,8 @@ pub enum Fault {
     Corrupt,
     /// No response ever arrives.
     Hang,
+    /// The server executes the request, but no response ever arrives.
+    ExecutedHang,
 }
 
 /// How the server handles `Range`.
@@ -432,6 +436,10 @@ impl Http for Server {
                     Err(lost(true))
                 }
                 Fault::Status(code, word) => Ok(status(code, word)),
+                Fault::Executed(code, word) => {
+                    self.answer(&request);
+                    Ok(status(code, word))
+                }
                 Fault::Cut | Fault::CutSilently => {
                     let mut response = self.answer(&request);
                     response.body = response.body.slice(..response.body.len() / 2);
@@ -452,6 +460,10 @@ impl Http for Server {
                     Ok(response)
                 }
                 Fault::Hang => std::future::pending().await,
+                Fault::ExecutedHang => {
+                    self.answer(&request);
+                    std::future::pending().await
+                }
             };
             self.busy.set(self.busy.get() - 1);
             if let Ok(response) = &answer {

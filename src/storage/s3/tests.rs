@@ -2,6 +2,7 @@
 
 mod changing;
 mod reading;
+mod repeating;
 
 use std::rc::Rc;
 
@@ -64,6 +65,12 @@ fn the_probe_runs_once_and_leaves_nothing_behind() {
         let files = files_that_warn(
             &server,
             Box::new(move |text| heard.borrow_mut().push(text.to_owned())),
+        );
+        let before = files.capability();
+        assert_eq!(
+            (before.create, before.update, before.notes.len()),
+            (Reach::Instance, Reach::Instance, 1),
+            "nothing is promised before the probe"
         );
         write(&files, "/a.txt", "one").expect("written");
         assert_eq!(server.keys(), ["a.txt"], "the probe is gone");

@@ -1,32 +1,100 @@
-//! Changing one object. A conditional change is safe to send again. If a response was lost and the
-//! condition then fails, the object itself shows whose change it contains, because every write has
-//! an id and stores the ids of the writes before it.
+//! Changing one object. Every put names the state that it replaces, so it is safe to send again, and
+//! a request that arrives late changes nothing. If a response was lost, the object itself shows
+//! whose change it contains, because every write has an id and stores the ids of the writes before
+//! it. If even that does not show it, the error says that the outcome is not known.
 
 use std::rc::Rc;
 
 use super::answer::{Note, Told, tag_of};
 use super::cache::Cached;
 use super::errors::{About, Failure};
+use super::probe::Conditions;
 use super::request::{Ask, Condition};
 use super::store::S3;
 use crate::core::error::{Error, Kind, Result};
 use crate::core::path::VPath;
 use crate::env::http::Response;
 use crate::env::random;
-use crate::storage::{Meta, NewFile, PutMode, Version};
+use crate::storage::{Meta, NewFile, PutMode, REPLAYS, Storage, Version};
+
+/// The state of an object before a change.
+#[derive(Clone, Debug)]
+pub(super) enum Base {
+    /// There is no object.
+    Absent,
+    /// The object with this ETag; the note is missing if another tool wrote it, or if it was not
+    /// read.
+    Present { tag: String, note: Option<Note> },
+}
+
+impl Base {
+    /// The state that a response shows.
+    pub(super) fn of(seen: Option<&Told>) -> Base {
+        match seen {
+            Some(told) => Base::Present {
+                tag: told.tag.clone(),
+                note: told.note.clone(),
+            },
+            None => Base::Absent,
+        }
+    }
+
+    fn note(&self) -> Option<&Note> {
+        match self {
+            Base::Absent => None,
+            Base::Present { note, .. } => note.as_ref(),
+        }
+    }
+
+    /// What became of this state, from the state that is seen later.
+    pub(super) fn since(&self, seen: Option<&Told>) -> Since {
+        match (self, seen) {
+            (Base::Absent, None) => Since::Same,
+            (Base::Present { tag, note }, Some(seen)) => {
+                let write = note.as_ref().map(|note| &note.write);
+                let now = seen.note.as_ref();
+                if seen.tag == *tag && (write.is_none() || now.map(|now| &now.write) == write) {
+                    return Since::Same;
+                }
+                match (write, now) {
+                    (Some(write), Some(now)) if now.has(write) => Since::Written,
+                    _ => Since::Other,
+                }
+            }
+            _ => Since::Other,
+        }
+    }
+}
+
+/// What became of a state.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Since {
+    /// Nothing changed.
+    Same,
+    /// Others wrote, each over the state before, and the write history names all of them.
+    Written,
+    /// It was deleted, created again, or changed without a history.
+    Other,
+}
 
 /// The outcome of a change whose response was lost.
 enum Fate {
-    /// It happened and is the current version.
-    Newest(Told),
-    /// It happened, and other writes followed.
-    Followed(Told),
-    /// It has not happened yet: the object still has the version to be replaced.
+    /// It happened; others may have written since.
+    Made(Box<Told>),
+    /// It has not happened yet: the object still has the state to be replaced.
     Waiting,
-    /// It did not happen, and others have replaced the version that it was based on.
+    /// It did not happen, and others have changed the state that it was based on.
     NotMade,
     /// The outcome cannot be determined.
     Unknown,
+}
+
+/// Why a change was not made, or may not have been.
+pub(super) enum Stop {
+    /// The object is in another state. The change was not made.
+    Refused,
+    /// Another error.
+    Failed(Error),
 }
 
 /// A change in progress.
@@ -34,10 +102,11 @@ struct Change<'a> {
     path: &'a VPath,
     key: &'a str,
     mode: &'a PutMode,
+    file: &'a NewFile,
+    /// The state to be replaced.
+    base: Base,
     /// The note of the new version.
     note: Note,
-    /// The id of the write that produced the version to be replaced.
-    over: Option<String>,
 }
 
 /// An id for a write. It must be unique only among the writes of one file.
@@ -45,16 +114,6 @@ fn name() -> String {
     let mut id = random::id();
     id.truncate(12);
     id
-}
-
-fn tag_in(mode: &PutMode) -> Result<Option<&str>> {
-    match mode {
-        PutMode::Update(Version::Tag(tag)) => Ok(Some(tag)),
-        PutMode::Update(Version::Number(_)) => {
-            Err(Error::internal("S3 was given a version that is no ETag"))
-        }
-        PutMode::Create | PutMode::Overwrite => Ok(None),
-    }
 }
 
 impl S3 {
@@ -65,164 +124,146 @@ impl S3 {
         mode: PutMode,
     ) -> Result<Meta> {
         let key = self.key(path)?;
-        let tag = tag_in(&mode)?;
-        let before = tag.and_then(|tag| self.recall(&key, tag));
-        let change = Change {
-            path,
-            key: &key,
-            mode: &mode,
-            note: Note::of(&file, &name(), before.as_ref()),
-            over: before.map(|note| note.write),
+        let known = self.conditions().await?;
+        let _turn = match known.create && known.update {
+            true => None,
+            false => Some(self.queue.turn(path).await),
         };
-        let known = match mode {
-            PutMode::Overwrite => None,
-            _ => Some(self.conditions().await?),
-        };
-        let honoured = match (&mode, known) {
-            (PutMode::Create, Some(known)) => known.create,
-            (PutMode::Update(_), Some(known)) => known.update,
-            _ => true,
-        };
-        let answer = if honoured {
-            let condition = match (tag, known) {
-                (Some(tag), Some(known)) => Condition::Matches(tag, known.form),
-                _ if mode == PutMode::Create => Condition::Absent,
-                _ => Condition::Always,
-            };
-            self.put_under(&change, &file, &condition).await
-        } else {
-            let _turn = self.queue.turn(path).await;
-            self.put_after_a_look(&change, &file).await
-        };
-        match answer {
-            Ok(told) => {
-                self.remember(&key, &told);
-                let meta = told.meta.clone();
-                let ours = told.note.as_ref().map(|note| &note.write) == Some(&change.note.write);
-                if ours {
-                    let told = Rc::new(told);
-                    let body = file.body;
-                    self.cache.put(&key, Cached { told, body });
-                } else {
-                    // Others wrote afterwards; their content is unknown.
-                    self.cache.forget(&key);
-                }
-                Ok(meta)
+        let mut base = match &mode {
+            PutMode::Create => Base::Absent,
+            PutMode::Update(Version::Tag(tag)) => Base::Present {
+                tag: tag.to_string(),
+                note: self.recall(&key, tag),
+            },
+            PutMode::Update(Version::Number(_)) => {
+                return Err(Error::internal("S3 was given a version that is no ETag"));
             }
-            Err(error) => {
-                self.cache.forget(&key);
-                Err(error)
+            PutMode::Overwrite => match self.recall_any(&key) {
+                Some(base) => base,
+                None => self.base(path, &key).await?,
+            },
+        };
+        let id = name();
+        let mut turn = 0;
+        loop {
+            let change = Change {
+                path,
+                key: &key,
+                mode: &mode,
+                file: &file,
+                note: Note::of(&file, &id, base.note()),
+                base,
+            };
+            match self.put_over(&change, known).await {
+                Ok(told) => return Ok(self.settle(change, told)),
+                // An overwrite replaces whatever is there.
+                Err(Stop::Refused) if mode == PutMode::Overwrite && turn < REPLAYS => {
+                    self.pause(turn).await;
+                    base = self.base(path, &key).await?;
+                    turn += 1;
+                }
+                Err(stop) => {
+                    self.forget(&key);
+                    return Err(match stop {
+                        Stop::Refused => change.refusal(),
+                        Stop::Failed(error) => error,
+                    });
+                }
             }
         }
     }
 
-    /// A write whose condition the server checks.
-    async fn put_under(
-        &self,
-        change: &Change<'_>,
-        file: &NewFile,
-        condition: &Condition<'_>,
-    ) -> Result<Told> {
+    async fn base(&self, path: &VPath, key: &str) -> Result<Base> {
+        let seen = self.head("write", path, key).await;
+        let seen = seen.map_err(|failure| failure.error)?;
+        Ok(Base::of(seen.as_ref()))
+    }
+
+    /// Records a change that was made.
+    fn settle(&self, change: Change<'_>, told: Told) -> Meta {
+        self.remember(change.key, Some(&told));
+        let meta = told.meta.clone();
+        if told.note.as_ref().map(|note| &note.write) == Some(&change.note.write) {
+            let told = Rc::new(told);
+            let body = change.file.body.clone();
+            self.cache.put(change.key, Cached { told, body });
+        } else {
+            // Others wrote afterwards; their content is unknown.
+            self.cache.forget(change.key);
+        }
+        meta
+    }
+
+    /// Puts a file over the state `change.base`. A server that ignores conditions is asked for the
+    /// state before each attempt, while calls of this instance on the path wait for each other.
+    async fn put_over(&self, change: &Change<'_>, known: Conditions) -> Result<Told, Stop> {
         let about = self.client.about("write", Some(change.path));
-        let ask = change.ask(file, condition);
+        let failed = |lost, failure: Failure| match lost {
+            true => Stop::Failed(maybe(about, failure.error)),
+            false => Stop::Failed(failure.error),
+        };
+        let condition = match &change.base {
+            Base::Absent if known.create => Condition::Absent,
+            Base::Present { tag, .. } if known.update => Condition::Matches(tag, known.form),
+            _ => Condition::Always,
+        };
+        let ask = change.ask(&condition);
         let mut lost = false;
-        let mut attempt = 0;
+        let mut attempt = 0u32;
         loop {
-            let failure = match self.client.attempt(about, &ask).await {
-                Ok(response) => return self.stored(change, file, &response).await,
+            if condition == Condition::Always {
+                let seen = self.head("write", change.path, change.key).await;
+                let seen = seen.map_err(|failure| failed(lost, failure))?;
+                match change.fate(seen) {
+                    Fate::Made(told) => return Ok(*told),
+                    Fate::Waiting => {}
+                    Fate::Unknown if lost => return Err(Stop::Failed(change.unknown())),
+                    Fate::Unknown | Fate::NotMade => return Err(Stop::Refused),
+                }
+            }
+            let mut failure = match self.client.attempt(about, &ask).await {
+                Ok(response) => {
+                    let stored = self.stored(change, &response).await;
+                    return stored.map_err(Stop::Failed);
+                }
                 Err(failure) => failure,
             };
-            let refused = !matches!(condition, Condition::Always)
-                && (failure.is_condition()
-                    || (matches!(condition, Condition::Matches(..)) && failure.is_missing()));
-            if refused {
-                if lost {
-                    return self.found_out(change, change.refusal()).await;
-                }
-                // Two creates collided; S3 requires the loser to retry, and the retry shows the
-                // winner.
-                if failure.is_race() && *change.mode == PutMode::Create {
-                    let failure = Failure {
-                        transient: true,
-                        ..failure
-                    };
-                    self.client
-                        .wait(attempt, failure)
-                        .await
-                        .map_err(|failure| failure.error)?;
-                    attempt += 1;
-                    continue;
-                }
-                return Err(change.refusal());
+            let refused = match condition {
+                Condition::Always => false,
+                Condition::Absent => failure.is_condition(),
+                Condition::Matches(..) => failure.is_condition() || failure.is_missing(),
+            };
+            // Two creates collided; S3 requires the loser to retry, and the retry shows the winner.
+            failure.transient |= refused && failure.is_race() && condition == Condition::Absent;
+            if refused && !lost && !failure.transient {
+                return Err(Stop::Refused);
             }
             lost |= failure.uncertain;
-            if failure.uncertain && matches!(change.mode, PutMode::Update(_)) {
-                // An immediate check leaves other writers less time to replace the object.
-                if let Some(answer) = self.look(change).await {
-                    return answer;
+            if lost && condition != Condition::Always {
+                // An immediate check leaves other writers less time to change the object.
+                let last = attempt.saturating_add(1) >= self.client.retry.attempts;
+                let seen = match refused || last {
+                    true => self.head("write", change.path, change.key).await,
+                    false => self.glance("write", change.path, change.key).await,
+                };
+                match seen.map(|seen| change.fate(seen)) {
+                    Ok(Fate::Made(told)) => return Ok(*told),
+                    Ok(Fate::NotMade) => return Err(Stop::Refused),
+                    Ok(Fate::Unknown) => return Err(Stop::Failed(change.unknown())),
+                    // The condition of a repeated request decides.
+                    Ok(Fate::Waiting) | Err(_) => {}
                 }
             }
             if let Err(failure) = self.client.wait(attempt, failure).await {
-                return match lost {
-                    true => self.found_out(change, maybe(about, failure.error)).await,
-                    false => Err(failure.error),
-                };
-            }
-            attempt += 1;
-        }
-    }
-
-    /// A write on a server that does not check conditions: the object is checked first, while calls
-    /// of this instance on the path wait for each other.
-    async fn put_after_a_look(&self, change: &Change<'_>, file: &NewFile) -> Result<Told> {
-        let about = self.client.about("write", Some(change.path));
-        let ask = change.ask(file, &Condition::Always);
-        let mut attempt = 0;
-        loop {
-            let seen = self
-                .head("write", change.path, change.key)
-                .await
-                .map_err(|failure| failure.error)?;
-            if let Some(seen) = &seen
-                && seen
-                    .note
-                    .as_ref()
-                    .is_some_and(|note| note.write == change.note.write)
-            {
-                return Ok(seen.clone());
-            }
-            let fits = match (change.mode, &seen) {
-                (PutMode::Create, seen) => seen.is_none(),
-                (PutMode::Update(Version::Tag(tag)), Some(seen)) => seen.tag == **tag,
-                (PutMode::Update(_), _) => false,
-                (PutMode::Overwrite, _) => true,
-            };
-            if !fits {
-                return Err(change.refusal());
-            }
-            match self.client.attempt(about, &ask).await {
-                Ok(response) => return self.stored(change, file, &response).await,
-                Err(failure) => {
-                    let lost = failure.uncertain;
-                    if let Err(failure) = self.client.wait(attempt, failure).await {
-                        return match lost {
-                            true => self.found_out(change, maybe(about, failure.error)).await,
-                            false => Err(failure.error),
-                        };
-                    }
-                }
+                return Err(failed(lost, failure));
             }
             attempt += 1;
         }
     }
 
     /// The metadata of a file that was just stored.
-    async fn stored(
-        &self,
-        change: &Change<'_>,
-        file: &NewFile,
-        response: &Response,
-    ) -> Result<Told> {
+    async fn stored(&self, change: &Change<'_>, response: &Response) -> Result<Told> {
+        let file = change.file;
         let Some(tag) = tag_of(response) else {
             // In a page whose bucket does not expose ETags, the error of this request says what is
             // missing.
@@ -246,33 +287,10 @@ impl S3 {
             tag,
         })
     }
-
-    /// The outcome of a change whose response was just lost; `None` if it may still happen.
-    async fn look(&self, change: &Change<'_>) -> Option<Result<Told>> {
-        let seen = self.head("write", change.path, change.key).await.ok()?;
-        match change.fate(seen) {
-            Fate::Newest(told) | Fate::Followed(told) => Some(Ok(told)),
-            Fate::Waiting => None,
-            Fate::NotMade => Some(Err(change.refusal())),
-            Fate::Unknown => Some(Err(change.unknown())),
-        }
-    }
-
-    /// Completes a change whose response was lost: as successful, or with the error `otherwise`.
-    async fn found_out(&self, change: &Change<'_>, otherwise: Error) -> Result<Told> {
-        let seen = self.head("write", change.path, change.key).await;
-        let Ok(seen) = seen else {
-            return Err(otherwise);
-        };
-        match change.fate(seen) {
-            Fate::Newest(told) | Fate::Followed(told) => Ok(told),
-            Fate::Waiting | Fate::NotMade => Err(otherwise),
-            Fate::Unknown => Err(change.unknown()),
-        }
-    }
 }
 
-fn maybe(about: About<'_>, error: Error) -> Error {
+/// The error of a change that may have been made, or may be made later.
+pub(super) fn maybe(about: About<'_>, error: Error) -> Error {
     let text = format!(" and may be carried out all the same ({error})");
     let kind = error.kind();
     let better = about.error(kind, text);
@@ -283,11 +301,11 @@ fn maybe(about: About<'_>, error: Error) -> Error {
 }
 
 impl Change<'_> {
-    fn ask(&self, file: &NewFile, condition: &Condition<'_>) -> Ask {
+    fn ask(&self, condition: &Condition<'_>) -> Ask {
         Ask::put(
             self.key,
-            file.body.clone(),
-            file.mime.as_str(),
+            self.file.body.clone(),
+            self.file.mime.as_str(),
             &self.note.write(),
             condition,
         )
@@ -301,38 +319,36 @@ impl Change<'_> {
     }
 
     fn unknown(&self) -> Error {
-        Error::at(
-            Kind::Unavailable,
-            "It is not known whether '",
-            self.path,
-            "' was written: the answer was lost, and others have written it since. Read it again \
-             before you repeat the change.",
-        )
+        unknown(self.path, "written")
     }
 
     fn fate(&self, seen: Option<Told>) -> Fate {
-        let Some(seen) = seen else {
-            return Fate::NotMade;
-        };
-        let Some(note) = &seen.note else {
-            return match self.mode {
-                PutMode::Create => Fate::NotMade,
-                _ => Fate::Unknown,
-            };
-        };
-        let has = |name: &String| note.write == *name || note.trail.contains(name);
-        if note.write == self.note.write {
-            return Fate::Newest(seen);
+        let since = self.base.since(seen.as_ref());
+        let note = seen.as_ref().and_then(|seen| seen.note.as_ref());
+        if note.is_some_and(|note| note.has(&self.note.write))
+            && let Some(seen) = seen
+        {
+            return Fate::Made(Box::new(seen));
         }
-        if has(&self.note.write) {
-            return Fate::Followed(seen);
-        }
-        match self.mode {
-            PutMode::Create | PutMode::Overwrite => Fate::NotMade,
-            PutMode::Update(Version::Tag(tag)) if seen.tag == **tag => Fate::Waiting,
-            // The write history is complete and lacks our write.
-            PutMode::Update(_) if self.over.as_ref().is_some_and(has) => Fate::NotMade,
-            PutMode::Update(_) => Fate::Unknown,
+        match since {
+            Since::Same => Fate::Waiting,
+            Since::Written => Fate::NotMade,
+            // The file exists, so the answer to a create is the same in any case.
+            Since::Other if *self.mode == PutMode::Create => Fate::NotMade,
+            Since::Other => Fate::Unknown,
         }
     }
+}
+
+/// The error of a change whose outcome cannot be determined; `done` is `written` or `deleted`.
+pub(super) fn unknown(path: &VPath, done: &str) -> Error {
+    Error::at(
+        Kind::Unavailable,
+        "It is not known whether '",
+        path,
+        format!(
+            "' was {done}: the answer was lost, and others have written or deleted it since. Read \
+             it again before you repeat the change."
+        ),
+    )
 }
