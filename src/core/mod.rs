@@ -5,6 +5,7 @@ pub mod cell;
 pub mod error;
 pub mod file;
 pub mod future;
+pub mod links;
 pub mod lock;
 pub mod order;
 pub mod path;
