@@ -12,3 +12,4 @@ pub mod path;
 pub(crate) mod queue;
 pub mod running;
 pub mod time;
+pub mod unsettled;
