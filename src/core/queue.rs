@@ -1,30 +1,47 @@
 //! Per-path locks with a queue. Calls of one instance that read, change and put the same file wait
 //! here for each other. If a storage has no compare-and-swap, this is the only protection against
-//! lost updates.
+//! lost updates. A change that was given up keeps its path closed until the host has finished it
+//! ([`unsettled`](crate::core::unsettled)).
 
 use std::collections::HashMap;
 use std::rc::{Rc, Weak};
 
 use crate::core::cell::RefCell;
+use crate::core::error::{Error, Kind, Result};
 use crate::core::lock::{Mutex, OwnedMutexGuard};
 use crate::core::order;
 use crate::core::path::VPath;
+use crate::core::unsettled::{self, Sleep, Unsettled};
 
 /// The locks of one instance.
 #[derive(Default)]
-pub struct Queue(Rc<RefCell<HashMap<VPath, Rc<Mutex<()>>>>>);
+pub struct Queue(Rc<Inner>);
 
-/// A held lock; dropping it releases the lock.
+#[derive(Default)]
+struct Inner {
+    locks: RefCell<HashMap<VPath, Rc<Mutex<()>>>>,
+    /// What calls that were given up have left behind, at the paths that they had locked.
+    left: RefCell<Vec<(VPath, Unsettled)>>,
+}
+
+/// A held lock; dropping it releases the lock. If its call was given up while the host was working
+/// for it, the path stays closed to [`Queue::settled_turn`] until the host has finished.
 pub struct Turn {
     guard: Option<OwnedMutexGuard<()>>,
     path: VPath,
-    queue: Weak<RefCell<HashMap<VPath, Rc<Mutex<()>>>>>,
+    queue: Weak<Inner>,
 }
 
 impl Queue {
     /// Waits for the lock of `path`.
     pub async fn turn(&self, path: &VPath) -> Turn {
-        let mutex = self.0.borrow_mut().entry(path.clone()).or_default().clone();
+        let mutex = self
+            .0
+            .locks
+            .borrow_mut()
+            .entry(path.clone())
+            .or_default()
+            .clone();
         Turn {
             guard: Some(mutex.lock_owned().await),
             path: path.clone(),
@@ -44,21 +61,84 @@ impl Queue {
         }
         turns
     }
+
+    /// The same as [`Queue::turn`]; waits for changes at, above and below `path` that were given up
+    /// and may still happen.
+    pub async fn settled_turn(&self, path: &VPath, sleep: Sleep) -> Result<Turn> {
+        let turn = self.turn(path).await;
+        self.settle(path, sleep).await?;
+        Ok(turn)
+    }
+
+    /// The same as [`Queue::turns`], waiting likewise.
+    pub async fn settled_turns(
+        &self,
+        paths: impl IntoIterator<Item = &VPath>,
+        sleep: Sleep,
+    ) -> Result<Vec<Turn>> {
+        let turns = self.turns(paths).await;
+        for turn in &turns {
+            self.settle(&turn.path, sleep).await?;
+        }
+        Ok(turns)
+    }
+
+    /// Waits likewise, but takes no lock: for changes whose condition the storage checks.
+    pub async fn watch(&self, path: &VPath, sleep: Sleep) -> Result<Turn> {
+        self.settle(path, sleep).await?;
+        Ok(Turn {
+            guard: None,
+            path: path.clone(),
+            queue: Rc::downgrade(&self.0),
+        })
+    }
+
+    async fn settle(&self, path: &VPath, sleep: Sleep) -> Result<()> {
+        while let Some(work) = self.0.left_at(path) {
+            if !work.wait(sleep).await {
+                return Err(Error::at(
+                    Kind::Unavailable,
+                    "An earlier change of '",
+                    path,
+                    "' was given up, but the storage has not finished it and may still make it; \
+                     nothing was changed. Try again when the storage answers.",
+                ));
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Inner {
+    fn left_at(&self, path: &VPath) -> Option<Unsettled> {
+        let mut left = self.left.borrow_mut();
+        left.retain(|(_, work)| !work.is_settled());
+        let at = |(of, _): &&(VPath, Unsettled)| of.is_under(path) || path.is_under(of);
+        left.iter().find(at).map(|(_, work)| work.clone())
+    }
 }
 
 impl Drop for Turn {
     fn drop(&mut self) {
-        self.guard = None;
         let Some(queue) = self.queue.upgrade() else {
             return;
         };
-        let mut queue = queue.borrow_mut();
+        // Before the lock is released.
+        if let Some(work) = unsettled::of_this_call() {
+            let mut left = queue.left.borrow_mut();
+            left.retain(|(_, work)| !work.is_settled());
+            left.push((self.path.clone(), work));
+        }
+        if self.guard.take().is_none() {
+            return;
+        }
+        let mut locks = queue.locks.borrow_mut();
         // The map holds one reference; every waiting call holds another one.
-        if queue
+        if locks
             .get(&self.path)
             .is_some_and(|mutex| Rc::strong_count(mutex) == 1)
         {
-            queue.remove(&self.path);
+            locks.remove(&self.path);
         }
     }
 }
@@ -67,6 +147,8 @@ impl Drop for Turn {
 mod tests {
     use super::*;
     use futures_util::FutureExt;
+
+    use crate::core::running::{Call, within};
 
     #[test]
     fn a_second_turn_waits_for_the_first_and_nothing_is_left_behind() {
@@ -80,6 +162,57 @@ mod tests {
         drop(first);
         let second = second.now_or_never().expect("free now");
         drop(second);
-        assert!(queue.0.borrow().is_empty());
+        assert!(queue.0.locks.borrow().is_empty());
+    }
+
+    #[test]
+    fn a_path_stays_closed_until_the_work_of_a_dropped_call_has_settled() {
+        let never: Sleep = |_| Box::pin(std::future::pending());
+        let queue = Queue::default();
+        let path = |text| VPath::parse(text).expect("a path");
+        let call = Call::new();
+        let turn = within(call, || {
+            queue.settled_turn(&path("/d/a"), never).now_or_never()
+        });
+        let piece = within(call, || {
+            let piece = unsettled::leave();
+            drop(turn);
+            piece
+        });
+        let closed = |at| {
+            let at = path(at);
+            within(Call::new(), || {
+                queue.watch(&at, never).now_or_never().is_none()
+            })
+        };
+        assert!(closed("/d/a") && closed("/d") && closed("/d/a/below"));
+        assert!(!closed("/d/b") && !closed("/other"));
+        piece.settle();
+        assert!(!closed("/d/a"));
+        assert!(queue.0.left.borrow().is_empty());
+    }
+
+    #[test]
+    fn work_that_never_settles_is_an_error_when_the_time_is_up() {
+        let at_once: Sleep = |_| Box::pin(std::future::ready(()));
+        let queue = Queue::default();
+        let path = VPath::parse("/a").expect("a path");
+        let call = Call::new();
+        let turn = within(call, || queue.settled_turn(&path, at_once).now_or_never());
+        let piece = within(call, || (unsettled::leave(), drop(turn)));
+        let answer = queue
+            .settled_turn(&path, at_once)
+            .now_or_never()
+            .expect("an answer");
+        assert_eq!(
+            answer.err().map(|error| error.kind()),
+            Some(Kind::Unavailable)
+        );
+        piece.0.settle();
+        let answer = queue
+            .settled_turn(&path, at_once)
+            .now_or_never()
+            .expect("an answer");
+        assert!(answer.is_ok());
     }
 }

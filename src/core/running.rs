@@ -35,6 +35,8 @@ pub struct Call {
 struct Running {
     call: Call,
     address: usize,
+    /// Whether this part of the call refuses symbolic links.
+    no_links: bool,
 }
 
 impl Call {
@@ -62,6 +64,7 @@ impl Running {
     const NONE: Running = Running {
         call: Call::NONE,
         address: 0,
+        no_links: false,
     };
 }
 
@@ -81,6 +84,7 @@ pub fn within<T>(call: Call, run: impl FnOnce() -> T) -> T {
             place.set(Running {
                 call,
                 address: (&raw const marker).addr(),
+                no_links: false,
             });
         }
     });
@@ -91,11 +95,36 @@ pub fn within<T>(call: Call, run: impl FnOnce() -> T) -> T {
 }
 
 fn top() -> Call {
-    let top = DEPTH.get().checked_sub(1);
-    STACK.with(|stack| {
-        let place = top.and_then(|top| stack.get(top));
-        place.map_or(Call::NONE, |place| place.get().call)
-    })
+    on_top(|place| place.get().call).unwrap_or(Call::NONE)
+}
+
+fn on_top<T>(look: impl FnOnce(&Cell<Running>) -> T) -> Option<T> {
+    let top = DEPTH.get().checked_sub(1)?;
+    STACK.with(|stack| stack.get(top).map(look))
+}
+
+/// Whether symbolic links are refused in the part of a call that runs now.
+pub fn links_refused() -> bool {
+    on_top(|place| place.get().no_links).unwrap_or(false)
+}
+
+/// Runs a part of a call with symbolic links refused. A trap in it leaves nothing behind: the next
+/// call sets its own place on the stack.
+pub fn refusing_links<T>(run: impl FnOnce() -> T) -> T {
+    let set = |no_links| {
+        on_top(|place| {
+            let running = place.get();
+            place.set(Running {
+                no_links,
+                ..running
+            });
+            running.no_links
+        })
+    };
+    let before = set(true);
+    let answer = run();
+    set(before.unwrap_or(false));
+    answer
 }
 
 /// The number of the current call; 0 if there is none.

@@ -6,10 +6,12 @@ use std::rc::Rc;
 
 use bytes::Bytes;
 use js_sys::{Array, Function, Promise, Reflect, Uint8Array};
+use wasm_bindgen::closure::Closure;
 use wasm_bindgen::{JsCast, JsValue};
 use wasm_bindgen_futures::JsFuture;
 
 use crate::core::error::{Error, Kind, Result};
+use crate::core::unsettled;
 
 /// A JavaScript exception, kept as the cause of an [`Error`].
 pub struct ForeignCause(pub JsValue);
@@ -123,9 +125,33 @@ pub async fn settled(what: &str, answer: JsValue) -> Result<JsValue> {
         return Ok(answer);
     }
     // `resolve` converts any thenable to a native promise.
-    JsFuture::from(Promise::resolve(&answer))
-        .await
-        .map_err(|exception| thrown(what, exception))
+    let promise = Promise::resolve(&answer);
+    let awaited = Awaited(Some(promise.clone()));
+    let outcome = JsFuture::from(promise).await;
+    awaited.settled();
+    outcome.map_err(|exception| thrown(what, exception))
+}
+
+/// A promise that a call waits for. If the call is given up before, its work is recorded as
+/// unsettled until the promise settles.
+struct Awaited(Option<Promise>);
+
+impl Awaited {
+    fn settled(mut self) {
+        self.0 = None;
+    }
+}
+
+impl Drop for Awaited {
+    fn drop(&mut self) {
+        let Some(promise) = self.0.take() else { return };
+        let piece = unsettled::leave();
+        let settle = Closure::once_into_js(move || piece.settle());
+        // A native promise; `then` with two functions cannot fail.
+        if let Some(then) = method(&promise, "then") {
+            let _ = then.call2(&promise, &settle, &settle);
+        }
+    }
 }
 
 /// The bytes of a `Uint8Array`, any other view, or an `ArrayBuffer`, copied into wasm memory.

@@ -20,9 +20,9 @@ use crate::core::error::{Error, Kind, Result};
 use crate::core::file::{self, Format, Texture};
 use crate::core::order;
 use crate::core::path::VPath;
-use crate::core::queue::Queue;
+use crate::core::queue::{Queue, Turn};
 use crate::core::running;
-use crate::env::clock;
+use crate::env::{clock, timer};
 use crate::files::index_cache::IndexCache;
 use crate::files::paging::{Found, Pager};
 use crate::protocol::{
@@ -217,7 +217,7 @@ impl Operations {
         let capability = self.writable()?;
         // Edits of one instance wait for each other on every storage, which avoids conflicts and
         // retries between them.
-        let _turn = self.queue.turn(path).await;
+        let _turn = self.queue.settled_turn(path, timer::sleep).await?;
         let mut result = EditResult::default();
         let mut change = |file: &mut File| {
             let (new, made) = self.edited(path, edit, file, &capability)?;
@@ -244,8 +244,10 @@ impl Operations {
         };
         self.sized(path, body.len(), &capability)?;
         let _turn = match capability.create {
-            Reach::Storage if write_mode == WriteMode::Create => None,
-            _ => Some(self.queue.turn(path).await),
+            Reach::Storage if write_mode == WriteMode::Create => {
+                self.queue.watch(path, timer::sleep).await?
+            }
+            _ => self.queue.settled_turn(path, timer::sleep).await?,
         };
         let (previous, mode) = match write_mode {
             WriteMode::Create => (None, PutMode::Create),
@@ -260,14 +262,27 @@ impl Operations {
         Ok(WriteResult::default())
     }
 
+    async fn watches(&self, paths: impl Iterator<Item = &VPath>) -> Result<Vec<Turn>> {
+        let mut turns = Vec::new();
+        for path in paths {
+            turns.push(self.queue.watch(path, timer::sleep).await?);
+        }
+        Ok(turns)
+    }
+
     async fn upload_files(&self, files: Vec<(VPath, Bytes)>) -> Vec<Result<()>> {
         let capability = match self.writable() {
             Ok(capability) => capability,
             Err(error) => return files.iter().map(|_| Err(error.clone())).collect(),
         };
-        let _turns = match capability.update {
-            Reach::Storage => Vec::new(),
-            _ => self.queue.turns(files.iter().map(|(path, _)| path)).await,
+        let paths = || files.iter().map(|(path, _)| path);
+        let turns = match capability.update {
+            Reach::Storage => self.watches(paths()).await,
+            _ => self.queue.settled_turns(paths(), timer::sleep).await,
+        };
+        let _turns = match turns {
+            Ok(turns) => turns,
+            Err(error) => return files.iter().map(|_| Err(error.clone())).collect(),
         };
         let mut slots: Vec<Result<usize>> = Vec::with_capacity(files.len());
         let mut accepted: Vec<(VPath, NewFile)> = Vec::with_capacity(files.len());
@@ -303,7 +318,7 @@ impl Operations {
     /// this instance wait for each other.
     async fn delete_unchanged(&self, path: &VPath, body: &Bytes) -> Result<DeleteResult> {
         self.writable()?;
-        let _turn = self.queue.turn(path).await;
+        let _turn = self.queue.settled_turn(path, timer::sleep).await?;
         let Some(file) = self.storage.get(path, None).await? else {
             return Err(Error::nothing_there(path));
         };
@@ -321,7 +336,7 @@ impl Operations {
     async fn delete_path(&self, path: &VPath) -> Result<DeleteResult> {
         let capability = self.writable()?;
         let _turns = match capability.update {
-            Reach::Storage => Vec::new(),
+            Reach::Storage => vec![self.queue.watch(path, timer::sleep).await?],
             _ => {
                 let mut paths = vec![path.clone()];
                 let mut collect = |path: &VPath, _: &Meta| {
@@ -329,7 +344,7 @@ impl Operations {
                     Flow::Continue(())
                 };
                 self.storage.walk(&Scope::all(path), &mut collect).await?;
-                self.queue.turns(&paths).await
+                self.queue.settled_turns(&paths, timer::sleep).await?
             }
         };
         let Removed {

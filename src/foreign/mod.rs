@@ -16,6 +16,7 @@ use self::answers as read;
 use crate::core::error::{Error, Kind, Result};
 use crate::core::file;
 use crate::core::future::Pending;
+use crate::core::links;
 use crate::core::order;
 use crate::core::path::VPath;
 use crate::env::abort::AbortOnDrop;
@@ -76,6 +77,12 @@ impl Foreign {
         arguments: &[JsValue],
         options: &[(&str, JsValue)],
     ) -> Result<JsValue> {
+        // A subclass of a kitbag backend calls that backend in calls of its own.
+        if links::refused()
+            && let Some(refuse) = host::method(&self.object, "refuseLinks")
+        {
+            let _ = refuse.call0(&self.object);
+        }
         let (abort, signal) = AbortOnDrop::new();
         let options = host::object(&[options, &[("signal", signal)]].concat());
         let arguments = [arguments, &[options]].concat();

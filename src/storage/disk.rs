@@ -16,6 +16,7 @@ use wasm_bindgen::{JsCast, JsValue};
 use crate::core::error::{Error, Result};
 use crate::core::file;
 use crate::core::future::Pending;
+use crate::core::links;
 use crate::core::order;
 use crate::core::path::VPath;
 use crate::core::time::Time;
@@ -33,7 +34,9 @@ const STATS: usize = 4096;
 
 /// A folder on the host's disk, as `disk/search.ts` exposes it.
 pub struct HostDisk {
-    inner: Custom,
+    disk: Custom,
+    /// The same folder, in which links are refused.
+    without_links: Custom,
 }
 
 /// Closes a reader of bodies, even if the search is cancelled.
@@ -71,17 +74,29 @@ fn joined(paths: &[VPath]) -> JsValue {
 }
 
 impl HostDisk {
-    /// The folder behind the object of `inner`.
-    pub fn new(inner: Custom) -> HostDisk {
-        HostDisk { inner }
+    /// The folder behind `object`, which promises `capability`.
+    pub fn new(object: JsValue, capability: Capability) -> HostDisk {
+        let without_links = host::property(&object, "withoutLinks").unwrap_or(JsValue::UNDEFINED);
+        HostDisk {
+            without_links: Custom::new(without_links, capability.clone()),
+            disk: Custom::new(object, capability),
+        }
+    }
+
+    /// The folder for what the current call may do.
+    fn inner(&self) -> &Custom {
+        match links::refused() {
+            true => &self.without_links,
+            false => &self.disk,
+        }
     }
 
     fn has(&self, method: &str) -> bool {
-        host::method(self.inner.object(), method).is_some()
+        host::method(self.inner().object(), method).is_some()
     }
 
     async fn call(&self, method: &str, arguments: &[JsValue]) -> Result<JsValue> {
-        host::call_method(self.inner.object(), method, arguments)
+        host::call_method(self.inner().object(), method, arguments)
             .await
             .map_err(|error| refusal(error, None))
     }
@@ -110,7 +125,7 @@ impl HostDisk {
         if text.is_empty()
             && scope.prefix.is_empty()
             && !scope.root.is_root()
-            && self.inner.stat(&scope.root).await?.is_some()
+            && self.inner().stat(&scope.root).await?.is_some()
         {
             paths.push(scope.root.clone());
         }
@@ -193,7 +208,7 @@ impl HostDisk {
         visit: &mut dyn FnMut(&VPath, &File) -> Flow,
     ) -> Result<()> {
         let mut files = stream::iter(paths)
-            .map(|path| async move { (path, self.inner.get(path, None).await) })
+            .map(|path| async move { (path, self.inner().get(path, None).await) })
             .buffered(PARALLEL);
         while let Some((path, file)) = files.next().await {
             if let Ok(Some(file)) = file
@@ -206,7 +221,7 @@ impl HostDisk {
     }
 
     async fn level(&self, dir: &VPath) -> Result<Listing> {
-        let answer = self.inner.ask("level", dir, &[]).await?;
+        let answer = self.inner().ask("level", dir, &[]).await?;
         let rows = |name: &str| {
             host::property(&answer, name)
                 .and_then(|rows| rows.dyn_into::<js_sys::Array>().ok())
@@ -228,23 +243,23 @@ impl HostDisk {
 
 impl Storage for HostDisk {
     fn capability(&self) -> Capability {
-        self.inner.capability()
+        self.inner().capability()
     }
 
     fn stat<'a>(&'a self, path: &'a VPath) -> Pending<'a, Option<Meta>> {
-        self.inner.stat(path)
+        self.inner().stat(path)
     }
 
     fn get<'a>(&'a self, path: &'a VPath, range: Option<Range<u64>>) -> Pending<'a, Option<File>> {
-        self.inner.get(path, range)
+        self.inner().get(path, range)
     }
 
     fn put<'a>(&'a self, path: &'a VPath, file: NewFile, mode: PutMode) -> Pending<'a, Meta> {
-        self.inner.put(path, file, mode)
+        self.inner().put(path, file, mode)
     }
 
     fn delete<'a>(&'a self, path: &'a VPath, version: Option<Version>) -> Pending<'a, bool> {
-        self.inner.delete(path, version)
+        self.inner().delete(path, version)
     }
 
     fn list<'a>(
@@ -338,7 +353,7 @@ impl Storage for HostDisk {
 
     fn delete_tree<'a>(&'a self, root: &'a VPath) -> LocalBoxFuture<'a, Removed> {
         Box::pin(async move {
-            let answer = match self.inner.ask("removeTree", root, &[]).await {
+            let answer = match self.inner().ask("removeTree", root, &[]).await {
                 Ok(answer) => answer,
                 Err(error) => {
                     return Removed {

@@ -10,6 +10,7 @@ use futures_util::future::LocalBoxFuture;
 use wasm_bindgen::prelude::wasm_bindgen;
 
 use crate::core::error::{Error, Kind, Result};
+use crate::core::links;
 use crate::core::path::VPath;
 use crate::core::running;
 use crate::core::time::Time;
@@ -67,6 +68,7 @@ fn prepared(handle: u32, operation: u8, len: usize) -> LocalBoxFuture<'static, R
         asked(handle, operation, &mut Args::new(message))
     });
     match asked {
+        Ok(future) if handles::refuses_links(handle) => links::refusing(future),
         Ok(future) => future,
         Err(error) => {
             policy::refused_early(handle, operation, &error);

@@ -10,7 +10,6 @@ use crate::core::file;
 use crate::core::path::VPath;
 use crate::files::Files;
 use crate::layer::with_shell::{HostShell, WithShell};
-use crate::storage::custom::Custom;
 use crate::storage::custom_values::capability_of;
 use crate::storage::disk::HostDisk;
 use crate::wasm::chunk::chunk;
@@ -43,7 +42,7 @@ fn new(
     id: Option<String>,
     execute: Option<Function>,
 ) -> u32 {
-    let storage = HostDisk::new(Custom::new(object, capability_of(promises, true)));
+    let storage = HostDisk::new(object, capability_of(promises, true));
     let files = Files::new(storage, files_options(overwrite, false, -1.0));
     match (id, execute) {
         (Some(id), Some(execute)) => {

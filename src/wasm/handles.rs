@@ -25,6 +25,8 @@ struct Held {
     backend: SharedBackend,
     /// Absent if no class has additional methods for it.
     itself: Option<Rc<dyn Any>>,
+    /// Whether its calls refuse symbolic links.
+    no_links: bool,
 }
 
 /// Stores a backend and returns its handle.
@@ -32,6 +34,7 @@ pub fn hold<B: crate::protocol::Backend + 'static>(backend: Rc<B>) -> u32 {
     put(Held {
         backend: backend.clone(),
         itself: Some(backend),
+        no_links: false,
     })
 }
 
@@ -40,6 +43,7 @@ pub fn hold_shared(backend: SharedBackend) -> u32 {
     put(Held {
         backend,
         itself: None,
+        no_links: false,
     })
 }
 
@@ -66,6 +70,22 @@ pub fn itself<B: 'static>(id: u32) -> Result<Rc<B>> {
         .flatten()
         .and_then(|any| any.downcast::<B>().ok())
         .ok_or_else(closed)
+}
+
+/// Whether calls of a handle refuse symbolic links.
+pub fn refuses_links(id: u32) -> bool {
+    HANDLES.with_borrow(|handles| handles.held.get(&id).is_some_and(|held| held.no_links))
+}
+
+/// From now on, calls of a handle refuse symbolic links. For an object whose methods are called by
+/// rules about paths: what such a method calls is a call of its own.
+#[wasm_bindgen]
+pub fn handle_refuse_links(id: u32) {
+    HANDLES.with_borrow_mut(|handles| {
+        if let Some(held) = handles.held.get_mut(&id) {
+            held.no_links = true;
+        }
+    });
 }
 
 fn closed() -> Error {

@@ -3,5 +3,5 @@
 export default {
   about: "CustomBackend: a storage of one's own",
   needs: ["build"],
-  run: (ctx) => ctx.nodeTests(["tests/host/custom.test.mjs"]),
+  run: (ctx) => ctx.nodeTests(["tests/host/custom.test.mjs", "tests/host/cancelled.test.mjs"]),
 };

@@ -3,5 +3,5 @@
 export default {
   about: "FilesystemBackend: attempts to get out of its folder",
   needs: ["npm", "build"],
-  run: (ctx) => ctx.nodeTests(["tests/host/escape.test.mjs"]),
+  run: (ctx) => ctx.nodeTests(["tests/host/escape.test.mjs", "tests/host/links.test.mjs"]),
 };

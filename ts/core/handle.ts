@@ -27,6 +27,11 @@ export function handleOf(object: object): number {
   return handle;
 }
 
+/** The handle of an object, if it is a kitbag object. */
+export function knownHandle(object: object): number | undefined {
+  return handles.get(object);
+}
+
 const plain = new WeakSet<object>();
 const slow = new WeakSet<object>();
 

@@ -19,11 +19,18 @@ export type IsBinary = (name: string) => boolean;
 export class FastDisk extends SearchableDisk {
   readonly #fs: NodeFs;
   readonly #isBinary: IsBinary;
+  readonly #ripgrep: Ripgrep | undefined;
 
   constructor(place: Place, maxBytes: number, fs: NodeFs, isBinary: IsBinary, ripgrep?: Ripgrep) {
     super(place, maxBytes, ripgrep);
     this.#fs = fs;
     this.#isBinary = isBinary;
+    this.#ripgrep = ripgrep;
+  }
+
+  override get withoutLinks(): FastDisk {
+    const place = this.place.withoutLinks();
+    return new FastDisk(place, this.maxBytes, this.#fs, this.#isBinary, this.#ripgrep);
   }
 
   /** The real path of a directory; undefined if there is none. */

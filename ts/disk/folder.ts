@@ -40,7 +40,7 @@ export class Folder {
       this.#fd = this.#fs.openSync(path, flags);
       const at = `${this.#open}/${this.#fd}`;
       this.#real = this.#fs.readlinkSync(at);
-      if (this.#place.inside(this.#real)) this.#at = at;
+      if (this.#place.allows(path, this.#real)) this.#at = at;
     } catch {
       // Removed, not readable, or now a link.
     }

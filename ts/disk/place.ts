@@ -32,6 +32,8 @@ export class Place {
   readonly pinned: boolean;
   readonly #rootDir: string;
   readonly #contained: boolean;
+  /** Whether links inside the root are followed. */
+  readonly links: boolean;
   readonly #windows: boolean;
   readonly #native: typeof import("node:fs") | undefined;
   #root: string | undefined;
@@ -41,11 +43,13 @@ export class Place {
     rootDir: string,
     contained: boolean,
     native: typeof import("node:fs") | undefined,
+    like?: Place,
   ) {
+    this.links = like === undefined;
     this.fs = fs;
     this.#native = native;
-    this.flags = flagsOf(fs.constants ?? native?.constants);
-    this.pinned = native !== undefined && canPin(native, this.flags);
+    this.flags = like?.flags ?? flagsOf(fs.constants ?? native?.constants);
+    this.pinned = like?.pinned ?? (native !== undefined && canPin(native, this.flags));
     this.#rootDir = rootDir;
     this.#contained = contained;
     const host = (globalThis as { process?: { platform?: string } }).process;
@@ -84,6 +88,21 @@ export class Place {
     return real.startsWith(root) && (next === "/" || next === "\\");
   }
 
+  /** The same place, in which links are refused. */
+  withoutLinks(): Place {
+    return new Place(this.fs, this.#rootDir, this.#contained, this.#native, this);
+  }
+
+  /** Whether a directory that was reached by this path may be used. */
+  allows(path: string, real: string): boolean {
+    return this.inside(real) && (this.links || uniform(path) === uniform(real));
+  }
+
+  /** The error for a directory that may not be used. */
+  refusal(real: string): Refusal {
+    return this.inside(real) ? linked() : this.outside();
+  }
+
   outside(): Refusal {
     return new Refusal(
       "permission_denied",
@@ -119,25 +138,27 @@ export class Place {
 
   /** An entry that is a directory and not a link; `undefined` if there is none. */
   async child(dir: Dir, name: string): Promise<Dir | undefined> {
-    return this.#open(`${dir.at}/${name}`, this.flags.ownDirectory);
+    const asked = this.join(dir.real, [name]);
+    return this.#open(`${dir.at}/${name}`, this.flags.ownDirectory, asked);
   }
 
-  async #open(path: string, flags: number): Promise<Dir | undefined> {
+  async #open(path: string, flags: number, asked = path): Promise<Dir | undefined> {
     try {
-      return this.pinned ? await this.#pin(path, flags) : await this.#check(path);
+      return this.pinned ? await this.#pin(path, flags, asked) : await this.#check(path);
     } catch (error) {
       if (/^(ENOENT|ENOTDIR)$/.test(codeOf(error))) return undefined;
       throw error;
     }
   }
 
-  async #pin(path: string, flags: number): Promise<Dir> {
+  /** `asked` is the path by the names of its directories; `path` may begin with an open one. */
+  async #pin(path: string, flags: number, asked: string): Promise<Dir> {
     const handle = await this.fs.open(path, flags);
     const at = `/proc/self/fd/${handle.fd}`;
     const close = () => handle.close();
     try {
       const real = await (this.fs.readlink as NonNullable<FsLike["readlink"]>)(at);
-      if (!this.inside(real)) throw this.outside();
+      if (!this.allows(asked, real)) throw this.refusal(real);
       return { at, real, close, verify: async () => {} };
     } catch (error) {
       await close();
@@ -147,7 +168,7 @@ export class Place {
 
   async #check(path: string): Promise<Dir> {
     const real = await this.fs.realpath(path);
-    if (!this.inside(real)) throw this.outside();
+    if (!this.allows(path, real)) throw this.refusal(real);
     const before = await this.fs.lstat(real, { bigint: true });
     if (!before.isDirectory()) throw new Refusal("ENOTDIR", "not a directory");
     const verify = async () => {
@@ -181,8 +202,20 @@ export class Place {
     );
   }
 
+  /**
+   * Where links are refused: throws if the host knows an entry by another name, as it does where
+   * names that differ in case are one file. An open directory cannot tell; a real path can.
+   */
+  async exact(dir: Dir, name: string): Promise<void> {
+    if (this.links || this.pinned) return;
+    const path = this.join(dir.real, [name]);
+    const real = await this.fs.realpath(path).catch(() => undefined);
+    if (real !== undefined && uniform(real) !== uniform(path)) throw linked();
+  }
+
   /** The target of an entry that is a link, as segments below the root. */
   async target(dir: Dir, name: string): Promise<string[] | undefined> {
+    if (!this.links) throw linked();
     let real: string;
     try {
       real = await this.fs.realpath(`${dir.at}/${name}`);
@@ -204,4 +237,16 @@ export class Place {
     await dir.verify();
     return all.filter((entry) => !entry.name.startsWith(RESERVED));
   }
+}
+
+/** A real path with one kind of separator. */
+function uniform(path: string): string {
+  return path.replaceAll("\\", "/");
+}
+
+function linked(): Refusal {
+  return new Refusal(
+    "permission_denied",
+    "This path leads through a symbolic link, and under rules about paths no link is followed; use the path where the file is",
+  );
 }

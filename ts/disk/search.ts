@@ -31,6 +31,11 @@ export class SearchableDisk extends DiskStorage {
     this.#ripgrep = ripgrep;
   }
 
+  /** The same folder, in which links are refused. */
+  get withoutLinks(): SearchableDisk {
+    return new SearchableDisk(this.place.withoutLinks(), this.maxBytes, this.#ripgrep);
+  }
+
   /** Every file below a directory, as paths relative to it. */
   async names(path: string): Promise<string> {
     const out: string[] = [];

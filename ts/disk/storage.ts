@@ -52,6 +52,7 @@ export class DiskStorage {
     const dir = make ? await this.place.madeDir(above) : await this.place.dir(above);
     if (!dir) return undefined;
     try {
+      await this.place.exact(dir, name);
       return await use(dir, name);
     } finally {
       await dir.close();

@@ -3,7 +3,7 @@
 // called.
 
 import foreign from "#chunk/foreign";
-import { fastHandle } from "../core/handle.js";
+import { fastHandle, knownHandle } from "../core/handle.js";
 import { enter, glue } from "../core/instance.js";
 import { adaptBackendProtocol, adaptSandboxProtocol, isBackend } from "./adapt.js";
 
@@ -17,6 +17,12 @@ export function withHandle<T>(name: string, object: unknown, use: (handle: numbe
     );
   }
   const adapted = isRunner(object) ? adaptSandboxProtocol(object) : adaptBackendProtocol(object);
+  const own = knownHandle(object);
+  if (own !== undefined) {
+    // For rules about paths; called when such a rule calls this object's methods.
+    const refuseLinks = () => enter(() => glue.handle_refuse_links(own));
+    Object.defineProperty(adapted, "refuseLinks", { value: refuseLinks });
+  }
   foreign.load();
   const handle = enter(() => glue.foreign_new(adapted));
   try {

@@ -11,7 +11,7 @@
 //!
 //! If a rule must inspect stored files (does a delete reach a denied file? how large is a file
 //! now?), it calls the backend below all rules: such calls do not count as operations and are not
-//! filtered by other rules.
+//! filtered by other rules. Below every rule about paths, symbolic links are refused (`links`).
 
 mod ask;
 mod audit;
@@ -20,6 +20,7 @@ mod edited;
 mod forward;
 mod hooks;
 mod inspect;
+mod links;
 mod permissions;
 mod quota;
 mod rate_limit;
@@ -116,6 +117,14 @@ pub fn stack(inner: SharedBackend, policy: Policy) -> Result<SharedBackend> {
         allow_execute,
         seams,
     } = policy;
+    let judges_paths = permissions.is_some()
+        || !deny_prefixes.is_empty()
+        || inspect.is_some()
+        || !hooks.is_empty();
+    let inner = match judges_paths {
+        true => Rc::new(links::NoLinks { inner }),
+        false => inner,
+    };
     let raw = inner.clone();
     let mut top = inner;
     if let Some(limits) = quota {

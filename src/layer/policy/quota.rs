@@ -16,9 +16,9 @@ use super::usage::{Ledger, Reservation};
 use crate::core::error::{Error, Kind, Result};
 use crate::core::file;
 use crate::core::future::Pending;
-use crate::core::lock::{Mutex, OwnedMutexGuard};
 use crate::core::path::VPath;
-use crate::core::queue::Queue;
+use crate::core::queue::{Queue, Turn};
+use crate::env::timer;
 use crate::protocol::{
     Backend, Capability, Content, DeleteResult, Edit, EditResult, ExecuteOptions, ExecuteResult,
     FileSet, SharedBackend, Shell, WriteResult,
@@ -37,14 +37,14 @@ pub struct Limits {
 
 /// Serializes changes across all quotas that share a clone of it.
 #[derive(Clone, Default)]
-pub struct OneAtATime(Rc<Mutex<()>>);
+pub struct OneAtATime(Rc<Queue>);
 
 impl OneAtATime {
-    async fn turn(of: Option<&OneAtATime>) -> Option<OwnedMutexGuard<()>> {
-        match of {
-            Some(this) => Some(this.0.clone().lock_owned().await),
+    async fn turn(of: Option<&OneAtATime>) -> Result<Option<Turn>> {
+        Ok(match of {
+            Some(this) => Some(this.0.settled_turn(&VPath::root(), timer::sleep).await?),
             None => None,
-        }
+        })
     }
 }
 
@@ -83,17 +83,17 @@ impl Quota {
 
     /// Takes the lock that a change needs, and resets the ledger if it holds the files of another
     /// caller.
-    async fn turn(&self) -> Option<OwnedMutexGuard<()>> {
+    async fn turn(&self) -> Result<Option<Turn>> {
         let differ = self.inner.capability().files != FileSet::Same;
         let by_caller = differ.then_some(&self.by_caller);
-        let turn = OneAtATime::turn(self.one_at_a_time.as_ref().or(by_caller)).await;
+        let turn = OneAtATime::turn(self.one_at_a_time.as_ref().or(by_caller)).await?;
         if differ {
             let now = self.inner.capability().files;
             if self.counted.replace(now) != now || now == FileSet::Unknown {
                 self.ledger.forget();
             }
         }
-        turn
+        Ok(turn)
     }
 
     async fn room(&self, path: &VPath, size: usize) -> Result<Reservation<'_>> {
@@ -106,8 +106,8 @@ impl Quota {
             Content::Text(text) => file::decode_content(path, text.clone())?.len(),
             Content::Raw(bytes) | Content::New(bytes) => bytes.len(),
         };
-        let _alone = self.turn().await;
-        let _turn = self.queue.turn(path).await;
+        let _alone = self.turn().await?;
+        let _turn = self.queue.settled_turn(path, timer::sleep).await?;
         let room = self.room(path, size).await?;
         let answer = self.inner.write(path, content).await;
         room.settle(path, &answer);
@@ -115,8 +115,8 @@ impl Quota {
     }
 
     async fn edited(&self, path: &VPath, edit: &Edit) -> Result<EditResult> {
-        let _alone = self.turn().await;
-        let _turn = self.queue.turn(path).await;
+        let _alone = self.turn().await?;
+        let _turn = self.queue.settled_turn(path, timer::sleep).await?;
         let size = work_out(&*self.inner, path, edit).await?.after.len();
         let room = self.room(path, size).await?;
         let answer = self.inner.edit(path, edit).await;
@@ -125,8 +125,8 @@ impl Quota {
     }
 
     async fn deleted(&self, path: &VPath, unchanged: Option<&Bytes>) -> Result<DeleteResult> {
-        let _alone = self.turn().await;
-        let _turn = self.queue.turn(path).await;
+        let _alone = self.turn().await?;
+        let _turn = self.queue.settled_turn(path, timer::sleep).await?;
         let watch = Unsure(Some(&self.ledger));
         let answer = self.inner.delete(path, unchanged).await;
         match &answer {
@@ -142,11 +142,12 @@ impl Quota {
 
     /// Uploads in rounds without duplicate paths, so that each upload has its own reservation.
     async fn uploaded(&self, files: Vec<(VPath, Bytes)>) -> Vec<Result<()>> {
-        let _alone = self.turn().await;
-        let mut answers: Vec<Result<()>> = files
-            .iter()
-            .map(|_| Err(Error::internal("A backend answered too few files")))
-            .collect();
+        let all = |error: Error| files.iter().map(|_| Err(error.clone())).collect();
+        let _alone = match self.turn().await {
+            Ok(alone) => alone,
+            Err(error) => return all(error),
+        };
+        let mut answers: Vec<Result<()>> = all(Error::internal("A backend answered too few files"));
         let mut waiting: Vec<(usize, (VPath, Bytes))> = files.into_iter().enumerate().collect();
         while !waiting.is_empty() {
             let mut seen = HashSet::new();
@@ -154,10 +155,18 @@ impl Quota {
                 .into_iter()
                 .partition(|(_, (path, _))| seen.insert(path.clone()));
             waiting = later;
-            let _turns = self
-                .queue
-                .turns(round.iter().map(|(_, (path, _))| path))
-                .await;
+            let paths = round.iter().map(|(_, (path, _))| path);
+            let _turns = match self.queue.settled_turns(paths, timer::sleep).await {
+                Ok(turns) => turns,
+                Err(error) => {
+                    for (at, _) in round {
+                        if let Some(slot) = answers.get_mut(at) {
+                            *slot = Err(error.clone().during("upload"));
+                        }
+                    }
+                    continue;
+                }
+            };
             let mut rooms = Vec::new();
             let mut batch = Vec::new();
             for (at, (path, body)) in round {

@@ -1,6 +1,7 @@
 //! The ledger of a quota: what is stored, and what is reserved by calls in progress. Space is
 //! reserved before a call and settled after it, so two concurrent calls can never both take the
-//! last of it. If an outcome is unknown, the ledger is reset and counted again when it is needed.
+//! last of it. If an outcome is unknown, the ledger is reset and counted again when it is needed, but
+//! not before the host has finished what calls that were given up have left to it.
 
 use std::collections::BTreeMap;
 use std::ops::Bound;
@@ -10,6 +11,8 @@ use crate::core::cell::RefCell;
 use crate::core::error::{Error, Kind, Result};
 use crate::core::lock::Mutex;
 use crate::core::path::VPath;
+use crate::core::unsettled::{self, Unsettled};
+use crate::env::timer;
 use crate::layer::winnow;
 use crate::protocol::Backend;
 
@@ -34,8 +37,11 @@ impl Default for Ledger {
 #[derive(Default)]
 struct Books {
     counted: Option<Counted>,
-    reserved_bytes: u64,
-    reserved_files: u64,
+    /// What the calls in progress will store, by path.
+    in_progress: BTreeMap<VPath, Reserved>,
+    reserved: Reserved,
+    /// What calls that were given up may still store.
+    left: Vec<Unsettled>,
     /// Incremented by everything that may change what is stored.
     changes: u64,
 }
@@ -44,6 +50,55 @@ struct Books {
 struct Counted {
     sizes: BTreeMap<VPath, u64>,
     bytes: u64,
+}
+
+/// Space that is reserved. It depends on what is counted at the path, so it is computed anew after
+/// each count.
+#[derive(Clone, Copy, Default)]
+struct Reserved {
+    /// The size of the whole file; not used in a sum.
+    size: u64,
+    bytes: u64,
+    files: u64,
+}
+
+impl Reserved {
+    fn of(size: u64, before: Option<u64>) -> Reserved {
+        Reserved {
+            size,
+            bytes: size.saturating_sub(before.unwrap_or(0)),
+            files: u64::from(before.is_none()),
+        }
+    }
+}
+
+impl Books {
+    fn begin(&mut self, path: &VPath, reserved: Reserved) {
+        self.end(path);
+        self.reserved.bytes = self.reserved.bytes.saturating_add(reserved.bytes);
+        self.reserved.files = self.reserved.files.saturating_add(reserved.files);
+        self.in_progress.insert(path.clone(), reserved);
+    }
+
+    fn end(&mut self, path: &VPath) {
+        if let Some(reserved) = self.in_progress.remove(path) {
+            self.reserved.bytes = self.reserved.bytes.saturating_sub(reserved.bytes);
+            self.reserved.files = self.reserved.files.saturating_sub(reserved.files);
+        }
+    }
+
+    fn count(&mut self, counted: Counted) {
+        for (path, reserved) in std::mem::take(&mut self.in_progress) {
+            let now = Reserved::of(reserved.size, counted.sizes.get(&path).copied());
+            self.in_progress.insert(path, now);
+        }
+        self.reserved = Reserved {
+            size: 0,
+            bytes: self.in_progress.values().map(|one| one.bytes).sum(),
+            files: self.in_progress.values().map(|one| one.files).sum(),
+        };
+        self.counted = Some(counted);
+    }
 }
 
 impl Counted {
@@ -57,8 +112,7 @@ impl Counted {
 /// is cancelled, the ledger is reset, because the state of the file is unknown.
 pub(super) struct Reservation<'a> {
     ledger: &'a Ledger,
-    bytes: u64,
-    files: u64,
+    path: VPath,
     size: u64,
     settled: bool,
 }
@@ -70,6 +124,7 @@ impl Ledger {
             return Ok(());
         }
         let _alone = self.counting.lock().await;
+        self.settle().await?;
         for _ in 0..RECOUNTS {
             let changes = {
                 let books = self.books.borrow();
@@ -86,7 +141,7 @@ impl Ledger {
             }
             let mut books = self.books.borrow_mut();
             if books.changes == changes {
-                books.counted = Some(counted);
+                books.count(counted);
                 return Ok(());
             }
         }
@@ -94,6 +149,26 @@ impl Ledger {
             Kind::Unavailable,
             "The quota could not be counted: files change faster than they can be counted",
         ))
+    }
+
+    /// Waits for what calls that were given up have left to the host.
+    async fn settle(&self) -> Result<()> {
+        loop {
+            let work = {
+                let mut books = self.books.borrow_mut();
+                books.left.retain(|work| !work.is_settled());
+                books.left.first().cloned()
+            };
+            let Some(work) = work else { return Ok(()) };
+            if !work.wait(timer::sleep).await {
+                return Err(Error::new(
+                    Kind::Unavailable,
+                    "The quota could not be counted: an earlier change was given up, but the \
+                     storage has not finished it and may still make it. Try again when the \
+                     storage answers.",
+                ));
+            }
+        }
     }
 
     /// Reserves space for a file of that size at a path. The caller has counted, and holds the lock
@@ -126,15 +201,14 @@ impl Ledger {
         let Some(counted) = &books.counted else {
             return Err(Error::internal("A quota was used before it was counted"));
         };
-        let before = counted.sizes.get(path).copied();
-        let bytes = size.saturating_sub(before.unwrap_or(0));
-        let files = u64::from(before.is_none());
+        let reserved = Reserved::of(size, counted.sizes.get(path).copied());
+        let Reserved { bytes, files, .. } = reserved;
         let all_bytes = counted
             .bytes
-            .saturating_add(books.reserved_bytes)
+            .saturating_add(books.reserved.bytes)
             .saturating_add(bytes);
         let all_files = (counted.sizes.len() as u64)
-            .saturating_add(books.reserved_files)
+            .saturating_add(books.reserved.files)
             .saturating_add(files);
         if let Some(max) = limits.max_bytes
             && bytes > 0
@@ -152,12 +226,10 @@ impl Ledger {
                 "there would be {all_files} files, over the quota of {max}"
             )));
         }
-        books.reserved_bytes = books.reserved_bytes.saturating_add(bytes);
-        books.reserved_files = books.reserved_files.saturating_add(files);
+        books.begin(path, reserved);
         Ok(Reservation {
             ledger: self,
-            bytes,
-            files,
+            path: path.clone(),
             size,
             settled: false,
         })
@@ -186,6 +258,8 @@ impl Ledger {
         let mut books = self.books.borrow_mut();
         books.changes = books.changes.wrapping_add(1);
         books.counted = None;
+        books.left.retain(|work| !work.is_settled());
+        books.left.extend(unsettled::of_this_call());
     }
 }
 
@@ -216,8 +290,7 @@ impl Drop for Reservation<'_> {
     fn drop(&mut self) {
         {
             let mut books = self.ledger.books.borrow_mut();
-            books.reserved_bytes = books.reserved_bytes.saturating_sub(self.bytes);
-            books.reserved_files = books.reserved_files.saturating_sub(self.files);
+            books.end(&self.path);
         }
         if !self.settled {
             self.ledger.forget();

@@ -101,6 +101,7 @@ impl<M: Machine> Sandbox<M> {
                     self.pause(attempt).await;
                     continue;
                 }
+                Some('L') => refusal(path, 'L', &answer),
                 Some('D') => {
                     Error::at(Kind::IsDirectory, "'", path, "' is a directory, not a file")
                 }
@@ -120,6 +121,10 @@ impl<M: Machine> Sandbox<M> {
 
     /// Writes a large body to a temporary file, by upload or in parts.
     async fn aside(&self, path: &VPath, aside: &str, body: &Bytes) -> Result<()> {
+        let admitted = self.run(&script::admit(aside)).await?;
+        if !admitted.starts_with('K') {
+            return Err(refusal(path, 'L', &admitted));
+        }
         if self.machine.upload(aside, body).await? {
             return Ok(());
         }
@@ -144,6 +149,7 @@ impl<M: Machine> Sandbox<M> {
             match answer.chars().next() {
                 Some('K') => return Ok(true),
                 Some('N') => return Ok(false),
+                Some('L') => return Err(refusal(path, 'L', &answer)),
                 Some('C') => return Err(Error::conflict(path)),
                 Some('B') => self.pause(attempt).await,
                 Some('E') => {

@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 
-use super::answers::{meta, odd, seconds, told};
+use super::answers::{meta, odd, refusal, seconds, told};
 use super::bodies::PUT_CHUNK;
 use super::{Machine, Sandbox, script, wire};
 use crate::core::error::{Error, Kind, Result};
@@ -17,6 +17,7 @@ impl<M: Machine> Sandbox<M> {
     pub(super) async fn level(&self, dir: &VPath) -> Result<Listing> {
         let answer = self.run(&script::level(&self.looked(dir)?, NAMES)).await?;
         self.full(dir, &answer)?;
+        admitted(dir, &answer)?;
         let mut listing = Listing::default();
         for row in answer.lines() {
             let mut columns = row.trim_end_matches('\r').splitn(4, '|');
@@ -68,6 +69,7 @@ impl<M: Machine> Sandbox<M> {
         let real = self.looked(&dir)?;
         let answer = self.run(&script::files(&real, literal, NAMES)).await?;
         self.full(&dir, &answer)?;
+        admitted(&dir, &answer)?;
         let mut files = Vec::new();
         for row in answer.lines() {
             let mut columns = row.trim_end_matches('\r').splitn(3, '|');
@@ -147,6 +149,14 @@ impl<M: Machine> Sandbox<M> {
             }
         }
         Ok(Flow::Continue(()))
+    }
+}
+
+/// Refuses if the answer says that a directory is behind a link.
+fn admitted(dir: &VPath, answer: &str) -> Result<()> {
+    match answer {
+        "L" => Err(refusal(dir, 'L', answer)),
+        _ => Ok(()),
     }
 }
 

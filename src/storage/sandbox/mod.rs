@@ -26,6 +26,7 @@ use futures_util::future::LocalBoxFuture;
 use crate::core::error::{Error, Kind, Result};
 use crate::core::file;
 use crate::core::future::Pending;
+use crate::core::links;
 use crate::core::path::VPath;
 use crate::env::{random, timer};
 use crate::protocol::{Capability, Directories, ExecuteResult, Reach};
@@ -110,7 +111,11 @@ impl<M: Machine> Sandbox<M> {
     /// truncated.
     async fn try_run(&self, script: &str) -> Result<Option<String>> {
         let frame = wire::Frame::new();
-        let answer = self.machine.run(&frame.around(script)).await?;
+        let rules = script::rules(&self.root, links::refused());
+        let answer = self
+            .machine
+            .run(&frame.around(&format!("{rules}{script}")))
+            .await?;
         match frame.within(&answer.output) {
             Some(text) => Ok(Some(text.to_owned())),
             None if answer.truncated => Ok(None),
@@ -282,6 +287,7 @@ impl<M: Machine> Storage for Sandbox<M> {
                     Ok(false) => Removed::default(),
                     Err(error) => failed(error),
                 },
+                Ok(Some('L')) => failed(refusal(root, 'L', "")),
                 Ok(Some('E')) => failed(denied(
                     root,
                     "' could be removed only in part, if at all, by the sandbox's user",

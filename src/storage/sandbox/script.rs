@@ -26,8 +26,34 @@ claim() {
   done
   return 1
 }
+follow() {
+  _a=$1; _b=
+  while [ -n "$_a" ] && [ ! -e "$_a" ] && [ ! -L "$_a" ]; do _b="/${_a##*/}$_b"; _a=${_a%/*}; done
+  _t=$(readlink -f "${_a:-/}" && printf x) || return 1
+  _t=${_t%??}
+  [ "$_t" != / ] || _t=
+  _t=$_t$_b
+}
+place() {
+  [ -n "$r$h" ] || return 0
+  follow "$r" || return 1
+  _r=$_t; _p=${1%/}
+  follow "$_p" || return 1
+  if [ -n "$h" ]; then [ "$_t" = "$_r${_p#"$r"}" ]; return; fi
+  case "$_t/" in "$_r/"*) ;; *) return 1 ;; esac
+}
 release() { while [ "$g" -ge 0 ]; do rm -f "$1-$g"; g=$((g - 1)); done; }
 "#;
+
+/// Sets what `place` checks: whether a path is inside `root`, and, if links are refused, whether it
+/// leads through a symbolic link. `follow` resolves the part of a path that exists.
+pub fn rules(root: &str, no_links: bool) -> String {
+    let h = if no_links { "1" } else { "" };
+    format!(
+        "r=$(printf %s {} | base64 -d)\nh={h}\n",
+        quoted(root.as_bytes())
+    )
+}
 
 /// The prefix of kitbag's own file names; files with it are hidden.
 pub const RESERVED: &str = ".~kitbag-";
@@ -49,13 +75,13 @@ fn quoted(value: &[u8]) -> String {
 }
 
 /// Prints what exists at a path: `N` for nothing, `D` for a directory, `O` for another type, `X`
-/// for an unreadable file, or `F` for a file, with its size and time.
+/// for an unreadable file, `L` for a link that may not be followed, or `F` for a file, with its size and time.
 pub fn stat(path: &str) -> String {
     script(&[("p", path.as_bytes())], &format!("{LOOK}\n{TELL}"))
 }
 
 const LOOK: &str = r#"k=F
-if [ -d "$p" ]; then k=D; elif [ ! -e "$p" ]; then k=N; elif [ ! -f "$p" ]; then k=O; elif [ ! -r "$p" ]; then k=X; fi"#;
+if ! place "$p"; then k=L; elif [ -d "$p" ]; then k=D; elif [ ! -e "$p" ]; then k=N; elif [ ! -f "$p" ]; then k=O; elif [ ! -r "$p" ]; then k=X; fi"#;
 const TELL: &str = r#"if [ $k = F ]; then printf 'F %s\n' "$(s "$p")"; else echo $k; fi"#;
 
 /// Prints the same, followed by the first bytes of the file in base64.
@@ -69,7 +95,7 @@ pub fn part(path: &str, offset: usize, count: usize) -> String {
     let from = offset.saturating_add(1);
     script(
         &[("p", path.as_bytes())],
-        &format!("tail -c +{from} \"$p\" | head -c {count} | base64"),
+        &format!("place \"$p\" && tail -c +{from} \"$p\" | head -c {count} | base64"),
     )
 }
 
@@ -88,7 +114,7 @@ pub fn heads(paths: &[String], count: usize) -> String {
 /// Appends bytes to a temporary file.
 pub fn append(aside: &str, chunk: &[u8]) -> String {
     let body = format!(
-        "mkdir -p \"${{t%/*}}\"\nprintf %s {} | base64 -d >> \"$t\" && echo K || echo E",
+        "if ! place \"${{t%/*}}\"; then echo L; else mkdir -p \"${{t%/*}}\"\nprintf %s {} | base64 -d >> \"$t\" && echo K || echo E; fi",
         quoted(chunk)
     );
     script(&[("t", aside.as_bytes())], &body)
@@ -121,6 +147,8 @@ pub fn finish(path: &str, aside: &str, content: Option<&[u8]>, finish: &Finish<'
     let body = format!(
         r#"mode={mode}
 put() {{
+  if [ $mode = create ]; then q=${{p%/*}}; else q=$p; fi
+  if ! place "$q"; then echo L; return; fi
   if [ -d "$p" ]; then echo D; return; fi
   if [ $mode = create ] && {{ [ -e "$p" ] || [ -L "$p" ]; }}; then echo A; return; fi
   if [ -L "$p" ]; then p=$(readlink -f "$p"); fi
@@ -160,6 +188,12 @@ rm -f "$t""#
     )
 }
 
+/// Prints `K` if the directory of a temporary file may be used, or `L`.
+pub fn admit(aside: &str) -> String {
+    let body = "place \"${t%/*}\" && echo K || echo L";
+    script(&[("t", aside.as_bytes())], body)
+}
+
 /// Removes a temporary file.
 pub fn discard(aside: &str) -> String {
     script(&[("t", aside.as_bytes())], "rm -f \"$t\"\necho K")
@@ -171,6 +205,7 @@ pub fn discard(aside: &str) -> String {
 pub fn remove(path: &str, version: Option<&str>) -> String {
     let body = format!(
         r#"del() {{
+  if ! place "${{p%/*}}"; then echo L; return; fi
   if [ -L "$p" ]; then rm -f "$p" && echo K || echo E; return; fi
   if [ ! -f "$p" ]; then echo N; return; fi
   n=$(v "$p")
@@ -191,7 +226,7 @@ del"#
 pub fn remove_tree(path: &str) -> String {
     script(
         &[("p", path.as_bytes())],
-        "if [ -L \"$p\" ] || [ ! -d \"$p\" ]; then echo N; elif rm -rf \"$p\"; then echo K; else echo E; fi",
+        "if ! place \"${p%/*}\"; then echo L; elif [ -L \"$p\" ] || [ ! -d \"$p\" ]; then echo N; elif rm -rf \"$p\"; then echo K; else echo E; fi",
     )
 }
 
@@ -202,8 +237,14 @@ const ONE_LINE: &str = r#"nl=$(printf '\nx'); nl=${nl%x}"#;
 pub fn level(dir: &str, cap: usize) -> String {
     let body = format!(
         r#"{ONE_LINE}
-[ "$p" = / ] || p="$p/."
-find "$p" -mindepth 1 -maxdepth 1 ! -name "*$nl*" ! -name '{RESERVED}*' -exec stat -L -c '%F|%s|%Y|%n' {{}} + | head -c {cap}"#
+rows() {{
+  [ "$p" = / ] || p="$p/."
+  find "$p" -mindepth 1 -maxdepth 1 ! -type l ! -name "*$nl*" ! -name '{RESERVED}*' -exec stat -c '%F|%s|%Y|%n' {{}} +
+  [ -n "$h" ] || find "$p" -mindepth 1 -maxdepth 1 -type l ! -name "*$nl*" ! -name '{RESERVED}*' | while IFS= read -r f; do
+    place "$f" && stat -L -c '%F|%s|%Y|%n' "$f"
+  done
+}}
+if place "$p"; then rows | head -c {cap}; else echo L; fi"#
     );
     script(&[("p", dir.as_bytes())], &body)
 }
@@ -220,6 +261,7 @@ pub fn files(dir: &str, literal: Option<&[u8]>, cap: usize) -> String {
     };
     let body = format!(
         r#"{ONE_LINE}
+place "$p" || {{ echo L; exit 0; }}
 [ -d "$p" ] || exit 0
 find "$p" {PRUNED} -type f ! -path "*$nl*" ! -name '{RESERVED}*' {narrow} {then} | head -c {cap}"#
     );
@@ -235,5 +277,5 @@ find "$p" {PRUNED} -type f ! -path "*$nl*" ! -name '{RESERVED}*' {narrow} {then}
 
 /// Prints the version of a file, in the format of `checksum`.
 pub fn version(path: &str) -> String {
-    script(&[("p", path.as_bytes())], "v \"$p\"\necho")
+    script(&[("p", path.as_bytes())], "place \"$p\" && v \"$p\"\necho")
 }
