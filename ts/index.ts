@@ -90,7 +90,6 @@ export type { Ripgrep } from "./disk/search.js";
 export {
   adaptBackendProtocol,
   adaptSandboxProtocol,
-  type BackendProtocolV1,
   toV1,
 } from "./foreign/adapt.js";
 export { type GraphContext, type GraphRuntime, provideGraphContext } from "./graph/context.js";

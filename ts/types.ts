@@ -21,17 +21,35 @@ export type ErrorCode =
   | "unavailable"
   | "internal";
 
-/** The fields that every result has if the call failed. */
+/** The text of an error: a sentence, so never empty. */
+export type ErrorText = `${string} ${string}`;
+
+/** A call that failed. */
 export interface Failure {
   /** What was wrong and what to do about it. Absent on success. */
-  error?: string;
+  error: ErrorText;
   /** The kind of error. Absent on success. */
-  code?: ErrorCode;
+  code: ErrorCode;
   /** Milliseconds after which a retry can succeed, if known. */
   retryAfterMs?: number;
   /** What the storage, host object or callback threw, if that was the reason. Not enumerable. */
   cause?: unknown;
 }
+
+type Absent<Fields> = { [Name in keyof Fields]?: undefined };
+
+/**
+ * What a call answers: the fields of a success, or a `Failure`. `if (result.error)` tells them
+ * apart.
+ */
+export type Result<Fields> = (Fields & Absent<Failure>) | (Failure & Absent<Fields>);
+
+/** What a backend that somebody else wrote may answer: any of the fields, and an error. */
+export type Answer<Fields> = Partial<Fields> & {
+  error?: string;
+  code?: string;
+  retryAfterMs?: number;
+};
 
 /** One entry of a listing. */
 export interface FileInfo {
@@ -97,15 +115,21 @@ export interface PythonFileData {
 }
 
 /** Result of `ls`. */
-export interface LsResult extends Failure {
+export type LsResult = Result<LsFields>;
+
+/** The fields of `LsResult` on success. */
+export interface LsFields {
   /** The entries, sorted by name in byte order. */
-  files?: FileInfo[];
+  files: FileInfo[];
 }
 
 /** Result of `read`. The line fields are absent for empty content and past the end of the file. */
-export interface ReadResult extends Failure {
+export type ReadResult = Result<ReadFields>;
+
+/** The fields of `ReadResult` on success. */
+export interface ReadFields {
   /** The requested lines as text; a binary file complete, as bytes. */
-  content?: string | Uint8Array;
+  content: string | Uint8Array;
   /** MIME type of the file. */
   mimeType?: string;
   /** Number of lines in the file. Absent also if only part of a large object was fetched. */
@@ -119,31 +143,43 @@ export interface ReadResult extends Failure {
 }
 
 /** Result of `readRaw`. */
-export interface ReadRawResult extends Failure {
+export type ReadRawResult = Result<ReadRawFields>;
+
+/** The fields of `ReadRawResult` on success. */
+export interface ReadRawFields {
   /** The file as it is stored. */
-  data?: FileData;
+  data: FileData;
 }
 
 /** Result of `grep`. */
-export interface GrepResult extends Failure {
+export type GrepResult = Result<GrepFields>;
+
+/** The fields of `GrepResult` on success. */
+export interface GrepFields {
   /** The matching lines, ordered by path and line. */
-  matches?: GrepMatch[];
+  matches: GrepMatch[];
   /** True if there are more matches than were returned. */
   truncated?: boolean;
 }
 
 /** Result of `glob`. */
-export interface GlobResult extends Failure {
+export type GlobResult = Result<GlobFields>;
+
+/** The fields of `GlobResult` on success. */
+export interface GlobFields {
   /** The matching files, newest first. */
-  files?: FileInfo[];
+  files: FileInfo[];
   /** True if there are more files than were returned. */
   truncated?: boolean;
 }
 
 /** Result of `write`. */
-export interface WriteResult extends Failure {
+export type WriteResult = Result<WriteFields>;
+
+/** The fields of `WriteResult` on success. */
+export interface WriteFields {
   /** Canonical path of the written file. */
-  path?: string;
+  path: string;
   /**
    * Changes that the caller must apply to its state, by path. Only from a backend that returns its
    * changes instead of storing them, such as `new StateBackend(runtime)`.
@@ -153,11 +189,14 @@ export interface WriteResult extends Failure {
 }
 
 /** Result of `edit`. */
-export interface EditResult extends Failure {
+export type EditResult = Result<EditFields>;
+
+/** The fields of `EditResult` on success. */
+export interface EditFields {
   /** Canonical path of the edited file. */
-  path?: string;
+  path: string;
   /** Number of replacements. */
-  occurrences?: number;
+  occurrences: number;
   /** Changes that the caller must apply to its state; see `WriteResult`. */
   filesUpdate?: Record<string, FileData> | null;
   /** `{ lineEndings: "crlf" }` if the text matched only when line endings were ignored. */
@@ -165,16 +204,19 @@ export interface EditResult extends Failure {
 }
 
 /** Result of `delete`. */
-export interface DeleteResult extends Failure {
+export type DeleteResult = Result<DeleteFields>;
+
+/** The fields of `DeleteResult` on success. */
+export interface DeleteFields {
   /** Canonical path of what was deleted. */
-  path?: string;
+  path: string;
   /** Deletions (null) that the caller must apply to its state; see `WriteResult`. */
   filesUpdate?: Record<string, null> | null;
   metadata?: Record<string, unknown>;
 }
 
-/** Result of `execute`. */
-export interface ExecuteResponse extends Failure {
+/** Result of `execute`. A command that could not run has `error` and `code` as well. */
+export interface ExecuteResponse extends Partial<Failure> {
   /** Standard output and error output of the command as one text; on failure the error message. */
   output: string;
   /** Exit code of the command, or null if it is not known. */
@@ -303,31 +345,31 @@ export type MaybePromise<T> = T | Promise<T>;
  */
 export interface BackendProtocolV2 {
   /** Lists one directory level. */
-  ls(path: string): MaybePromise<LsResult>;
+  ls(path: string): MaybePromise<Answer<LsFields>>;
   /** Reads lines; `offset` counts from 0, `limit` is a number of lines. */
-  read(filePath: string, offset?: number, limit?: number): MaybePromise<ReadResult>;
+  read(filePath: string, offset?: number, limit?: number): MaybePromise<Answer<ReadFields>>;
   /** Returns a file as it is stored. */
-  readRaw(filePath: string): MaybePromise<ReadRawResult>;
+  readRaw(filePath: string): MaybePromise<Answer<ReadRawFields>>;
   /** Searches files for a literal text, line by line. */
   grep(
     pattern: string,
     path?: string | null,
     glob?: string | null,
     maxCount?: number | null,
-  ): MaybePromise<GrepResult>;
+  ): MaybePromise<Answer<GrepFields>>;
   /** Finds files whose path matches a pattern. */
-  glob(pattern: string, path?: string): MaybePromise<GlobResult>;
+  glob(pattern: string, path?: string): MaybePromise<Answer<GlobFields>>;
   /** Writes a text file. */
-  write(filePath: string, content: string): MaybePromise<WriteResult>;
+  write(filePath: string, content: string): MaybePromise<Answer<WriteFields>>;
   /** Replaces a literal text in a file. */
   edit(
     filePath: string,
     oldString: string,
     newString: string,
     replaceAll?: boolean,
-  ): MaybePromise<EditResult>;
+  ): MaybePromise<Answer<EditFields>>;
   /** Deletes a file, or a directory with everything below it. */
-  delete?(filePath: string): MaybePromise<DeleteResult>;
+  delete?(filePath: string): MaybePromise<Answer<DeleteFields>>;
   /** Stores files as bytes; returns a result for each, in order. */
   uploadFiles?(files: Array<[string, Uint8Array]>): MaybePromise<FileUploadResponse[]>;
   /** Returns files as bytes; returns a result for each, in order. */
@@ -341,6 +383,69 @@ export interface SandboxBackendProtocolV2 extends BackendProtocolV2 {
   /** Identifies the machine on which commands run. */
   readonly id: string;
 }
+
+/** The protocol's first version, which returns plain text and arrays. */
+export interface BackendProtocolV1 {
+  /** Lists one directory level. */
+  lsInfo(path: string): MaybePromise<FileInfo[]>;
+  /** Reads numbered lines; `offset` counts from 0, `limit` is a number of rows. */
+  read(filePath: string, offset?: number, limit?: number): MaybePromise<string>;
+  /** Returns a file as it is stored. Throws on failure. */
+  readRaw(filePath: string): MaybePromise<FileData>;
+  /** Searches files for a regular expression. A string result is an error message. */
+  grepRaw(
+    pattern: string,
+    path?: string | null,
+    glob?: string | null,
+  ): MaybePromise<GrepMatch[] | string>;
+  /** Finds files whose path matches a pattern. */
+  globInfo(pattern: string, path?: string): MaybePromise<FileInfo[]>;
+  /** Writes a text file. */
+  write(filePath: string, content: string): MaybePromise<Answer<WriteFields>>;
+  /** Replaces a literal text in a file. */
+  edit(
+    filePath: string,
+    oldString: string,
+    newString: string,
+    replaceAll?: boolean,
+  ): MaybePromise<Answer<EditFields>>;
+  /** Stores files as bytes. */
+  uploadFiles?(files: Array<[string, Uint8Array]>): MaybePromise<FileUploadResponse[]>;
+  /** Returns files as bytes. */
+  downloadFiles?(paths: string[]): MaybePromise<FileDownloadResponse[]>;
+}
+
+/** A backend of the protocol's first version that can run commands as well. */
+export interface SandboxBackendProtocolV1 extends BackendProtocolV1 {
+  /** Runs a command in a shell. */
+  execute(command: string): MaybePromise<ExecuteResponse>;
+  /** Identifies the machine on which commands run. */
+  readonly id: string;
+}
+
+/** A backend of either version. */
+export type AnyBackendProtocol = BackendProtocolV1 | BackendProtocolV2;
+
+/** @deprecated deepagents' name for the first version; use `BackendProtocolV2`. */
+export interface BackendProtocol extends BackendProtocolV1 {}
+
+/** @deprecated deepagents' name for the first version; use `SandboxBackendProtocolV2`. */
+export interface SandboxBackendProtocol extends SandboxBackendProtocolV1 {}
+
+/** What a graph hands to a `BackendFactory`: its state, and what LangGraph's runtime has. */
+export interface BackendRuntime<State = unknown> {
+  /** The state of the graph. */
+  state: State;
+  // biome-ignore lint/suspicious/noExplicitAny: its other fields are LangGraph's, and differ between versions
+  [field: string]: any;
+}
+
+/**
+ * Makes a backend for each call.
+ *
+ * @deprecated An instance finds the running graph by itself; pass `new StateBackend()`.
+ */
+export type BackendFactory = (runtime: BackendRuntime) => MaybePromise<AnyBackendProtocol>;
 
 /** A file as callers may pass it: text, bytes, or stored data in any of its three forms. */
 export type FileInput = string | Uint8Array | FileData | PythonFileData;

@@ -185,7 +185,7 @@ export abstract class Backend implements BackendProtocolV2 {
   ): Promise<FileUploadResponse[]> {
     const batch = ask.lookAtUploads(files);
     const request = () => ask.askUpload(batch.sound);
-    const answer = await asked<FileUploadResponse[] & Failure>(
+    const answer = await asked<FileUploadResponse[]>(
       this,
       Op.upload,
       request,
@@ -199,7 +199,7 @@ export abstract class Backend implements BackendProtocolV2 {
   async downloadFiles(paths: string[], options?: CallOptions): Promise<FileDownloadResponse[]> {
     const batch = ask.lookAtDownloads(paths);
     const request = () => ask.askDownload(batch.sound);
-    const answer = await asked<FileDownloadResponse[] & Failure>(
+    const answer = await asked<FileDownloadResponse[]>(
       this,
       Op.download,
       request,

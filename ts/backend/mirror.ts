@@ -175,8 +175,7 @@ export class Mirror {
       if (deleted) this.#gone(update, path);
       else this.#add(update, path);
     }
-    const handed = this.#handed<WriteResult>({}, update);
-    return handed.error === undefined ? undefined : (handed as Failure);
+    return this.#refusal(update);
   }
 
   /** Sends a written or edited file on to the state. */
@@ -197,15 +196,15 @@ export class Mirror {
   uploaded(answers: FileUploadResponse[]): FileUploadResponse[] {
     const update: Update = {};
     for (const { path, error } of answers) if (error === null) this.#add(update, path);
-    const handed = this.#handed<WriteResult>({}, update);
-    if (handed.error !== undefined) {
+    const refusal = this.#refusal(update);
+    if (refusal) {
       return answers.map((one) =>
         one.error === null
           ? {
               ...one,
               error: "permission_denied",
-              code: handed.code ?? "unavailable",
-              message: handed.error ?? "",
+              code: refusal.code,
+              message: refusal.error,
             }
           : one,
       );
@@ -227,33 +226,40 @@ export class Mirror {
   }
 
   #handed<T extends WriteResult | EditResult | DeleteResult>(result: T, update: Update): T {
+    const refusal = this.#refusal(update);
+    if (refusal) return refusal as T;
+    return this.#source.returns ? { ...result, filesUpdate: update } : result;
+  }
+
+  /** Sends changes on to the state; a refusal if they are not in it. */
+  #refusal(update: Update): Failure | undefined {
     const clash = this.#source.clash?.(update, (key) => this.#paths.get(key)?.data);
     if (clash) {
       this.#mistrust(update);
-      return clash as T;
+      return clash;
     }
     let kept: boolean;
     try {
       kept = this.#source.hand(update);
     } catch (error) {
       this.#mistrust(update);
-      return unavailable("changed", error) as T;
+      return unavailable("changed", error);
     }
-    if (kept) {
-      for (const [key, data] of Object.entries(update)) {
-        const path = canonical(key);
-        if (data === null) {
-          this.#paths.delete(key);
-          this.#seen.delete(path);
-        } else {
-          this.#paths.set(key, { data, path });
-          this.#seen.set(path, { key, data });
-        }
+    if (!kept) {
+      this.#mistrust(update);
+      return undefined;
+    }
+    for (const [key, data] of Object.entries(update)) {
+      const path = canonical(key);
+      if (data === null) {
+        this.#paths.delete(key);
+        this.#seen.delete(path);
+      } else {
+        this.#paths.set(key, { data, path });
+        this.#seen.set(path, { key, data });
       }
-      return result;
     }
-    this.#mistrust(update);
-    return { ...result, filesUpdate: update };
+    return undefined;
   }
 
   /** Makes the next `sync` read these entries from the state again, whatever it then holds. */

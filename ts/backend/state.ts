@@ -225,7 +225,7 @@ export class StateBackend implements BackendProtocolV2 {
   /** Stores files as bytes, replacing existing ones. Returns a result for each, in order. */
   uploadFiles(files: Array<[string, Uint8Array]>): FileUploadResponse[] {
     const batch = ask.lookAtUploads(files);
-    const answer = this.#asked<FileUploadResponse[] & Failure>(
+    const answer = this.#asked<FileUploadResponse[]>(
       Op.upload,
       () => ask.askUpload(batch.sound),
       unpack.unpackUpload(batch),
@@ -237,7 +237,7 @@ export class StateBackend implements BackendProtocolV2 {
   /** Returns the bytes of files. Returns a result for each path, in order. */
   downloadFiles(paths: string[]): FileDownloadResponse[] {
     const batch = ask.lookAtDownloads(paths);
-    const answer = this.#asked<FileDownloadResponse[] & Failure>(
+    const answer = this.#asked<FileDownloadResponse[]>(
       Op.download,
       () => ask.askDownload(batch.sound),
       unpack.unpackDownload(batch),

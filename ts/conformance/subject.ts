@@ -3,18 +3,18 @@
 // treated alike.
 
 import type {
+  Answer,
   BackendProtocolV2,
   Capability,
-  EditResult,
-  Failure,
+  EditFields,
   FileData,
   FileInfo,
-  GlobResult,
+  GlobFields,
+  GrepFields,
   GrepMatch,
   GrepOptions,
-  GrepResult,
-  ReadResult,
-  WriteResult,
+  ReadFields,
+  WriteFields,
 } from "../types.js";
 
 /** What a backend guarantees, as cases need it. */
@@ -115,7 +115,10 @@ export class Subject {
   ) {}
 
   /** Returns a result; throws if it is a refusal. */
-  async #granted<T extends Failure>(what: string, answer: T | Promise<T>): Promise<T> {
+  async #granted<T extends { error?: string | null }>(
+    what: string,
+    answer: T | Promise<T>,
+  ): Promise<T> {
     const result = await answer;
     holds(`${what} gives an object`, typeof result === "object" && result !== null, result);
     if (result.error !== undefined && result.error !== null) {
@@ -126,7 +129,7 @@ export class Subject {
 
   /** Checks that a result is a refusal, and returns its message. */
   async refused(what: string, answer: unknown, code?: string | string[]): Promise<string> {
-    const result = (await answer) as Failure;
+    const result = (await answer) as Answer<object>;
     holds(`${what} must be refused`, typeof result?.error === "string", result);
     if (code !== undefined && this.promised.extras) {
       const codes = Array.isArray(code) ? code : [code];
@@ -138,7 +141,7 @@ export class Subject {
     return result.error as string;
   }
 
-  async write(path: string, content: string): Promise<WriteResult> {
+  async write(path: string, content: string): Promise<Answer<WriteFields>> {
     return this.#granted(`write ${path}`, this.backend.write(path, content));
   }
 
@@ -147,7 +150,12 @@ export class Subject {
     for (const [path, content] of Object.entries(files)) await this.write(path, content);
   }
 
-  async edit(path: string, before: string, after: string, all?: boolean): Promise<EditResult> {
+  async edit(
+    path: string,
+    before: string,
+    after: string,
+    all?: boolean,
+  ): Promise<Answer<EditFields>> {
     const answer =
       all === undefined
         ? this.backend.edit(path, before, after)
@@ -155,7 +163,7 @@ export class Subject {
     return this.#granted(`edit ${path}`, answer);
   }
 
-  async read(path: string, offset?: number, limit?: number): Promise<ReadResult> {
+  async read(path: string, offset?: number, limit?: number): Promise<Answer<ReadFields>> {
     return this.#granted(`read ${path}`, this.backend.read(path, offset, limit));
   }
 
@@ -183,12 +191,15 @@ export class Subject {
     return (await this.infos(path)).map((info) => info.path);
   }
 
-  async globbed(pattern: string, path?: string): Promise<GlobResult & { files: FileInfo[] }> {
+  async globbed(
+    pattern: string,
+    path?: string,
+  ): Promise<Answer<GlobFields> & { files: FileInfo[] }> {
     const answer =
       path === undefined ? this.backend.glob(pattern) : this.backend.glob(pattern, path);
     const result = await this.#granted(`glob ${pattern}`, answer);
     if (!Array.isArray(result.files)) throw new Error(`glob ${pattern} gave no list of files`);
-    return result as GlobResult & { files: FileInfo[] };
+    return result as Answer<GlobFields> & { files: FileInfo[] };
   }
 
   /** The paths of a glob in byte order, because files written together may have equal times. */
@@ -202,12 +213,14 @@ export class Subject {
     glob?: string | null,
     maxCount?: number | null,
     options?: GrepOptions,
-  ): Promise<GrepResult & { matches: GrepMatch[] }> {
-    const grep = this.backend.grep as (...args: unknown[]) => GrepResult | Promise<GrepResult>;
+  ): Promise<Answer<GrepFields> & { matches: GrepMatch[] }> {
+    const grep = this.backend.grep as (
+      ...args: unknown[]
+    ) => Answer<GrepFields> | Promise<Answer<GrepFields>>;
     const args = [pattern, path, glob, maxCount, ...(options ? [options] : [])];
     const result = await this.#granted(`grep ${pattern}`, grep.apply(this.backend, args));
     if (!Array.isArray(result.matches)) throw new Error(`grep ${pattern} gave no list of matches`);
-    return result as GrepResult & { matches: GrepMatch[] };
+    return result as Answer<GrepFields> & { matches: GrepMatch[] };
   }
 
   /** Matches as `path:line:text`, in the order of the result. */

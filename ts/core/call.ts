@@ -2,7 +2,7 @@
 // always settles: tasks are polled inside try and catch, so even a panic rejects it. Each task is
 // polled in the asynchronous context of its own caller, no matter what woke it.
 
-import type { CallOptions, Failure } from "../types.js";
+import type { CallOptions, ErrorText, Failure } from "../types.js";
 import { after } from "./after.js";
 import { contextHere, type InContext } from "./context.js";
 import { enter, glue, wakeBy } from "./instance.js";
@@ -31,7 +31,10 @@ export type Unpack<T> = (reply: Reply) => T;
 /** A failed reply as a result. */
 export function failure(reply: Reply): Failure {
   const refusal = reply.refusal();
-  const result: Failure = { error: refusal.message, code: refusal.code };
+  const result: Failure = {
+    error: (refusal.message || "The backend answered with an error that has no text") as ErrorText,
+    code: refusal.code,
+  };
   if (refusal.retryAfterMs >= 0) result.retryAfterMs = refusal.retryAfterMs;
   if (refusal.thrown)
     hide(
@@ -136,7 +139,7 @@ export function settled<T>(
     const signal = options?.signal;
     const limit = options?.timeoutMs;
     let timer: ReturnType<typeof setTimeout> | undefined;
-    const giveUp = (error: string) => {
+    const giveUp = (error: ErrorText) => {
       waiting.delete(task);
       done();
       forget(task);
@@ -165,7 +168,7 @@ export function settled<T>(
     });
     signal?.addEventListener("abort", aborted);
     if (limit !== undefined) {
-      const late = `The call took longer than its ${limit} ms (timeoutMs); a change that was under way may have happened`;
+      const late: ErrorText = `The call took longer than its ${limit} ms (timeoutMs); a change that was under way may have happened`;
       timer = after(limit, () => giveUp(late));
     }
   });

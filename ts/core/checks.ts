@@ -1,7 +1,7 @@
 // Validation of arguments and options. A protocol method returns an error result for a wrong
 // argument; a constructor throws a TypeError with the name of the option.
 
-import type { CallOptions, Failure } from "../types.js";
+import type { CallOptions, ErrorText, Failure } from "../types.js";
 import { FRAMES, needStack, noStack } from "./instance.js";
 import { begin, dropPending, NoRoom } from "./message.js";
 import { KitbagPanic } from "./panic.js";
@@ -102,7 +102,9 @@ export function refused(check: () => void): Failure | undefined {
     } catch {
       // Without stack it cannot be dropped now; the next message drops it.
     }
-    if (error instanceof BadArgument) return { error: error.message, code: "invalid_argument" };
+    if (error instanceof BadArgument) {
+      return { error: error.message as ErrorText, code: "invalid_argument" };
+    }
     if (error instanceof NoRoom) {
       return {
         error: "There is not enough memory for this argument; pass less at a time",

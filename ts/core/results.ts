@@ -184,7 +184,7 @@ export function unpackExecute(reply: Reply): ExecuteResponse {
 }
 
 /** A failed command still has the fields that callers read. */
-export function executeFailure(failed: Failure): ExecuteResponse {
+export function executeFailure(failed: Partial<Failure>): ExecuteResponse {
   return { output: failed.error ?? "", exitCode: null, truncated: false, ...failed };
 }
 

@@ -5,59 +5,27 @@ import { numbered, unnumbered } from "../backend/numbered.js";
 import { StateBackend } from "../backend/state.js";
 import { messageOf } from "../core/checks.js";
 import type {
+  Answer,
+  BackendProtocolV1,
   BackendProtocolV2,
   CallOptions,
-  DeleteResult,
-  EditResult,
+  DeleteFields,
+  EditFields,
+  ErrorText,
   ExecuteResponse,
   Failure,
   FileData,
-  FileDownloadResponse,
-  FileInfo,
   FileInput,
-  FileUploadResponse,
-  GlobResult,
+  GlobFields,
+  GrepFields,
   GrepMatch,
   GrepOptions,
-  GrepResult,
-  LsResult,
-  MaybePromise,
-  ReadRawResult,
-  ReadResult,
+  LsFields,
+  ReadFields,
+  ReadRawFields,
   SandboxBackendProtocolV2,
-  WriteResult,
+  WriteFields,
 } from "../types.js";
-
-/** The protocol's first version, which returns plain text and arrays. */
-export interface BackendProtocolV1 {
-  /** Lists one directory level. */
-  lsInfo(path: string): MaybePromise<FileInfo[]>;
-  /** Reads numbered lines; `offset` counts from 0, `limit` is a number of rows. */
-  read(filePath: string, offset?: number, limit?: number): MaybePromise<string>;
-  /** Returns a file as it is stored. Throws on failure. */
-  readRaw(filePath: string): MaybePromise<FileData>;
-  /** Searches files for a regular expression. A string result is an error message. */
-  grepRaw(
-    pattern: string,
-    path?: string | null,
-    glob?: string | null,
-  ): MaybePromise<GrepMatch[] | string>;
-  /** Finds files whose path matches a pattern. */
-  globInfo(pattern: string, path?: string): MaybePromise<FileInfo[]>;
-  /** Writes a text file. */
-  write(filePath: string, content: string): MaybePromise<WriteResult>;
-  /** Replaces a literal text in a file. */
-  edit(
-    filePath: string,
-    oldString: string,
-    newString: string,
-    replaceAll?: boolean,
-  ): MaybePromise<EditResult>;
-  /** Stores files as bytes. */
-  uploadFiles?(files: Array<[string, Uint8Array]>): MaybePromise<FileUploadResponse[]>;
-  /** Returns files as bytes. */
-  downloadFiles?(paths: string[]): MaybePromise<FileDownloadResponse[]>;
-}
 
 /** Any object that is a backend, of either version. */
 // biome-ignore lint/suspicious/noExplicitAny: deepagents' own types differ between its versions
@@ -92,7 +60,7 @@ export function isBackend(object: unknown): object is BackendProtocolV1 | Backen
 
 /** An exception as a result. */
 function thrown(error: unknown): Failure {
-  const failure: Failure = { error: messageOf(error), code: "unavailable" };
+  const failure: Failure = { error: messageOf(error) as ErrorText, code: "unavailable" };
   Object.defineProperty(failure, "cause", { value: error, enumerable: false });
   return failure;
 }
@@ -134,11 +102,11 @@ function changed<T>(answer: unknown): T {
 }
 
 /** A page; also in the form of the Python package: `file_data` with text or base64. */
-function pageOf(answer: unknown): ReadResult {
+function pageOf(answer: unknown): Answer<ReadFields> {
   const it = filled<Loose>(answer);
   const data = it?.file_data as Loose | undefined;
   if (typeof data !== "object" || data === null || it.content !== undefined)
-    return it as ReadResult;
+    return it as Answer<ReadFields>;
   const { content, encoding } = data;
   if (encoding === "base64") {
     const binary = atob(content);
@@ -147,7 +115,7 @@ function pageOf(answer: unknown): ReadResult {
   return { content: Array.isArray(content) ? content.join("\n") : content };
 }
 
-function failed(answer: Failure | null | undefined): boolean {
+function failed(answer: { error?: string } | null | undefined): boolean {
   return typeof answer?.error === "string";
 }
 
@@ -184,7 +152,7 @@ export function adaptBackendProtocol(backend: AnyBackend): BackendProtocolV2 {
   }
   const it = backend as Loose;
   // Asked of the object on every call, so that a method patched later is the one called.
-  const readRaw = (filePath: string, options?: CallOptions): Promise<ReadRawResult> =>
+  const readRaw = (filePath: string, options?: CallOptions): Promise<Answer<ReadRawFields>> =>
     safely(async () => {
       if (!has(it, "readRaw")) {
         return { error: "readRaw is not supported by this backend", code: "unsupported" };
@@ -198,7 +166,7 @@ export function adaptBackendProtocol(backend: AnyBackend): BackendProtocolV2 {
   const adapted: BackendProtocolV2 & Loose = {
     ls: (path: string, options?: CallOptions) =>
       safely(async () =>
-        only<"files", LsResult>(
+        only<"files", Answer<LsFields>>(
           "files",
           await ask(it, nameIn(it, "ls"), [path], options),
           "entries",
@@ -221,7 +189,7 @@ export function adaptBackendProtocol(backend: AnyBackend): BackendProtocolV2 {
       options?: GrepOptions,
     ) =>
       safely(async () => {
-        const answer = only<"matches", GrepResult>(
+        const answer = only<"matches", Answer<GrepFields>>(
           "matches",
           await (has(it, "grep")
             ? it.grep(pattern, path, glob, maxCount, ...fitting(it, "grep", options))
@@ -234,7 +202,7 @@ export function adaptBackendProtocol(backend: AnyBackend): BackendProtocolV2 {
       }),
     glob: (pattern: string, path?: string, options?: CallOptions) =>
       safely(async () =>
-        only<"files", GlobResult>(
+        only<"files", Answer<GlobFields>>(
           "files",
           await ask(it, nameIn(it, "glob"), [pattern, path], options),
           "entries",
@@ -243,7 +211,7 @@ export function adaptBackendProtocol(backend: AnyBackend): BackendProtocolV2 {
       ),
     write: (filePath: string, content: string, options?: CallOptions) =>
       safely(async () =>
-        changed<WriteResult>(await ask(it, "write", [filePath, content], options)),
+        changed<Answer<WriteFields>>(await ask(it, "write", [filePath, content], options)),
       ),
     edit: (
       filePath: string,
@@ -253,14 +221,14 @@ export function adaptBackendProtocol(backend: AnyBackend): BackendProtocolV2 {
       options?: CallOptions,
     ) =>
       safely(async () =>
-        changed<EditResult>(
+        changed<Answer<EditFields>>(
           await ask(it, "edit", [filePath, oldString, newString, replaceAll], options),
         ),
       ),
   };
   if (has(it, "delete")) {
     adapted.delete = (filePath: string, options?: CallOptions) =>
-      safely<DeleteResult>(() => ask(it, "delete", [filePath], options));
+      safely<Answer<DeleteFields>>(() => ask(it, "delete", [filePath], options));
   }
   for (const [name, other] of [
     ["uploadFiles", "upload_files"],
@@ -319,7 +287,7 @@ async function readV1(
   ask: (rows: number) => unknown,
   offset = 0,
   limit = 500,
-): Promise<ReadResult> {
+): Promise<Answer<ReadFields>> {
   if (/^Error\b/.test(answer)) return { error: answer };
   let page = unnumbered(answer, offset + 1);
   if (page === undefined) return { content: answer };
@@ -343,8 +311,13 @@ async function readV1(
 }
 
 /** Lines of a stored file, as the second version returns them. */
-function page(filePath: string, raw: ReadRawResult, offset?: number, limit?: number): ReadResult {
-  if (failed(raw) || raw.data === undefined) return raw as ReadResult;
+function page(
+  filePath: string,
+  raw: Answer<ReadRawFields>,
+  offset?: number,
+  limit?: number,
+): Answer<ReadFields> {
+  if (failed(raw) || raw.data === undefined) return raw as Answer<ReadFields>;
   const whole = new StateBackend({ files: { [filePath]: raw.data as FileInput } });
   return whole.read(filePath, offset, limit);
 }
@@ -370,7 +343,7 @@ export function adaptSandboxProtocol(sandbox: AnyBackend): SandboxBackendProtoco
 }
 
 /** Throws, because the first version has no other way to report this error. */
-function refuse(failure: Failure): never {
+function refuse(failure: Answer<{ cause: unknown }>): never {
   const error = new Error(failure.error, { cause: failure.cause });
   throw Object.assign(error, { code: failure.code });
 }
@@ -396,7 +369,14 @@ export function toV1(backend: AnyBackend): BackendProtocolV1 {
       return answer.data ?? refuse(answer);
     },
     async grepRaw(pattern, path, glob) {
-      const answer: GrepResult = await v2.grep.call(v2, pattern, path, glob, null, ...regex);
+      const answer: Answer<GrepFields> = await v2.grep.call(
+        v2,
+        pattern,
+        path,
+        glob,
+        null,
+        ...regex,
+      );
       return answer.matches ?? answer.error ?? [];
     },
     globInfo: async (pattern, path) => (await v2.glob(pattern, path)).files ?? [],

@@ -2,22 +2,28 @@
 // These values are the same for every storage of an origin.
 
 import { messageOf } from "../../core/checks.js";
-import type { Failure } from "../../types.js";
+import type { Failure, Result } from "../../types.js";
 
-/** State of this origin's storage. */
-export interface StorageHealth extends Failure {
+/** State of this origin's storage, or why it is not known. */
+export type StorageHealth = Result<StorageHealthFields>;
+
+/** The fields of `StorageHealth` on success. */
+export interface StorageHealthFields {
   /** Bytes used by all storages of this origin together, as estimated by the browser. */
-  usage?: number;
+  usage?: number | undefined;
   /** Bytes that this origin may use. */
-  quota?: number;
+  quota?: number | undefined;
   /** Whether the browser keeps the storage until the user clears it. */
-  persisted?: boolean;
+  persisted: boolean;
 }
 
 /** Result of a request for persistent storage. */
-export interface PersistResult extends Failure {
+export type PersistResult = Result<PersistFields>;
+
+/** The fields of `PersistResult` on success. */
+export interface PersistFields {
   /** Whether the browser will not evict the storage. */
-  persisted?: boolean;
+  persisted: boolean;
 }
 
 function missing(api: string): Failure {
