@@ -14,9 +14,11 @@ use crate::core::time::Time;
 use crate::env::host;
 use crate::env::http::Fetch;
 use crate::files::Files;
-use crate::storage::s3::access::{Access, KeyRing, KeySource, Signed, Signer, Wire};
+use crate::storage::s3::access::{Access, KeyRing, KeySource, Signer};
 use crate::storage::s3::bucket::{Bucket, Location};
 use crate::storage::s3::client::Retry;
+use crate::storage::s3::http::Signed;
+use crate::storage::s3::objects::Objects;
 use crate::storage::s3::r2::R2;
 use crate::storage::s3::request::Ask;
 use crate::storage::s3::sign::{Credentials, Keys};
@@ -207,7 +209,7 @@ impl Signer for HostSigner {
 
 fn hold(
     bucket: Bucket,
-    wire: Rc<dyn Wire>,
+    objects: Rc<dyn Objects>,
     options: S3Options,
     overwrite: bool,
     warn: Option<Function>,
@@ -218,7 +220,7 @@ fn hold(
             let _ = warn.call1(&JsValue::UNDEFINED, &JsValue::from_str(text));
         }
     };
-    let storage = S3::new(bucket, wire, options, Box::new(warn));
+    let storage = S3::new(bucket, objects, options, Box::new(warn));
     handles::hold(Rc::new(Files::new(
         storage,
         files_options(overwrite, false, -1.0),
@@ -266,12 +268,8 @@ fn new(given: Given<'_>) -> Made {
         }
     };
     let bucket = place(options, "S3")?;
-    let wire = Signed {
-        bucket: bucket.clone(),
-        http: Rc::new(Fetch(send)),
-        access,
-    };
-    Ok(hold(bucket, Rc::new(wire), usage(options), overwrite, warn))
+    let objects = Rc::new(Signed::new(bucket.clone(), Rc::new(Fetch(send)), access));
+    Ok(hold(bucket, objects, usage(options), overwrite, warn))
 }
 
 /// Creates a backend over an R2 binding of a Worker.
@@ -282,8 +280,8 @@ pub fn r2_new(options: &JsValue, binding: JsValue, overwrite: bool) -> Made {
 
 fn new_r2(options: &JsValue, binding: JsValue, overwrite: bool) -> Made {
     let bucket = place(options, "R2")?;
-    let wire = Rc::new(R2(binding));
-    Ok(hold(bucket, wire, usage(options), overwrite, None))
+    let objects = Rc::new(R2(binding));
+    Ok(hold(bucket, objects, usage(options), overwrite, None))
 }
 
 /// A presigned URL, for hosts that sign on behalf of pages.

@@ -7,5 +7,9 @@ export default {
   needs: ["npm", "build", "build:testing", "ceph", "moto"],
   minutes: 10,
   run: (ctx) =>
-    withServers(ctx, ["ceph", "moto"], ["tests/s3/signing.test.mjs", "tests/s3/node.test.mjs"]),
+    withServers(
+      ctx,
+      ["ceph", "moto"],
+      ["signing", "r2", "node"].map((name) => `tests/s3/${name}.test.mjs`),
+    ),
 };

@@ -11,7 +11,7 @@ use bytes::Bytes;
 use crate::core::error::{Error, Kind, Result};
 use crate::core::future::Pending;
 use crate::env::host;
-use crate::storage::context_hub::{Changes, Hub, Pulled};
+use crate::storage::context_hub::hub::{Changes, Hub, Pulled};
 
 /// A repo that is reached through a client.
 pub struct HostHub {

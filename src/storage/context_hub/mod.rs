@@ -4,11 +4,12 @@
 //! is pulled again and every change is re-evaluated against it: a create that came too late is
 //! refused, and an edit is applied to the new text.
 //!
-//! [`tree`] holds the files and evaluates changes; this module batches and pushes them. `host`
-//! calls the client.
+//! [`hub`] is the interface of a repo, which `host` implements with the host's client. [`tree`]
+//! holds the files and evaluates changes; this module batches and pushes them.
 
 #[cfg(target_arch = "wasm32")]
 pub mod host;
+pub mod hub;
 pub mod tree;
 
 use std::collections::BTreeMap;
@@ -26,6 +27,7 @@ use crate::core::lock::Mutex;
 use crate::core::path::VPath;
 use crate::env::{clock, random, timer};
 use crate::protocol::{Capability, Reach};
+use crate::storage::context_hub::hub::{Changes, Hub, Pulled};
 use crate::storage::context_hub::tree::{Change, Intent, Outcome, Tree};
 use crate::storage::{
     Cursor, Depth, File, Flow, Listing, Meta, NewFile, PutMode, Removed, Scan, Scope, Storage,
@@ -42,34 +44,6 @@ const REBASES: u32 = 40;
 const RIVALS: u32 = 8;
 /// … and waits at most this long for each of them.
 const PATIENCE: Duration = Duration::from_millis(60);
-
-/// The content of a repo, as pulled.
-#[derive(Clone, Debug, Default)]
-pub struct Pulled {
-    /// File texts by key, without a leading `/`.
-    pub files: BTreeMap<String, Bytes>,
-    /// Keys of entries that are links to other repos.
-    pub links: Vec<String>,
-    /// The commit, if the repo has one.
-    pub commit: Option<Rc<str>>,
-}
-
-/// The changes of one commit: texts by key, `None` for a deletion.
-pub type Changes = BTreeMap<String, Option<Bytes>>;
-
-/// A repo that can be pulled and committed to.
-pub trait Hub {
-    /// Pulls the newest commit; empty if the repo does not exist.
-    fn pull(&self) -> Pending<'_, Pulled>;
-
-    /// Commits on top of `parent` and returns the new commit if it is known. Fails with `conflict`
-    /// if `parent` is no longer the newest commit.
-    fn push<'a>(
-        &'a self,
-        changes: &'a Changes,
-        parent: Option<Rc<str>>,
-    ) -> Pending<'a, Option<Rc<str>>>;
-}
 
 /// A repo as a storage.
 pub struct ContextHub<H>(Rc<Inner<H>>);

@@ -11,7 +11,7 @@ use crate::core::file;
 use crate::core::order;
 use crate::core::path::VPath;
 use crate::env::clock;
-use crate::storage::context_hub::{Changes, Pulled};
+use crate::storage::context_hub::hub::{Changes, Pulled};
 use crate::storage::{File, Meta, NewFile, PutMode, Scope, Version};
 
 /// A requested change.

@@ -1,20 +1,18 @@
-//! How requests are sent: signed over HTTP, with keys that are configured or fetched, or by a host
-//! that signs for the client. Keys are renewed before they expire, once for all waiting requests.
+//! How requests are signed: with keys that are configured or fetched, or by a host that signs for
+//! the client. Keys are renewed before they expire, once for all waiting requests.
 
 use std::rc::Rc;
 use std::time::Duration;
-
-use futures_util::future::LocalBoxFuture;
 
 use super::bucket::Bucket;
 use super::request::Ask;
 use super::sign::{self, Credentials, Domain, Keys, Parts};
 use crate::core::cell::RefCell;
-use crate::core::error::{Error, Result};
+use crate::core::error::Result;
 use crate::core::future::Pending;
 use crate::core::lock::Mutex;
 use crate::core::time::Time;
-use crate::env::http::{Http, HttpError, Request, Response};
+use crate::env::http::Request;
 
 /// Keys are renewed when their remaining time is shorter than this.
 const MARGIN: Duration = Duration::from_secs(120);
@@ -29,57 +27,6 @@ pub trait KeySource {
 pub trait Signer {
     /// Returns the URL to send a request to, and headers to add to those of the request.
     fn sign<'a>(&'a self, ask: &'a Ask) -> Pending<'a, (String, Vec<(String, String)>)>;
-}
-
-/// Why a request has no response.
-pub enum Trouble {
-    /// It was not sent, because it could not be signed.
-    Unsent(Error),
-    /// The network failed before or after the request arrived.
-    Network(HttpError),
-}
-
-/// Sends requests and receives responses.
-pub trait Wire {
-    /// Sends one request.
-    fn send<'a>(
-        &'a self,
-        ask: &'a Ask,
-        now: Time,
-    ) -> LocalBoxFuture<'a, std::result::Result<Response, Trouble>>;
-
-    /// The server reported that the keys have expired.
-    fn expired(&self) {}
-}
-
-/// Signed requests over HTTP.
-pub struct Signed {
-    /// The target.
-    pub bucket: Bucket,
-    /// The HTTP client.
-    pub http: Rc<dyn Http>,
-    /// How requests are signed.
-    pub access: Access,
-}
-
-impl Wire for Signed {
-    fn send<'a>(
-        &'a self,
-        ask: &'a Ask,
-        now: Time,
-    ) -> LocalBoxFuture<'a, std::result::Result<Response, Trouble>> {
-        Box::pin(async move {
-            let request = self.access.signed(&self.bucket, ask, now).await;
-            let request = request.map_err(Trouble::Unsent)?;
-            self.http.send(request).await.map_err(Trouble::Network)
-        })
-    }
-
-    fn expired(&self) {
-        if let Access::Keys(ring) = &self.access {
-            ring.held.replace(None);
-        }
-    }
 }
 
 /// How requests are signed.
@@ -132,6 +79,13 @@ impl KeyRing {
 }
 
 impl Access {
+    /// The server reported that the keys have expired.
+    pub fn expired(&self) {
+        if let Access::Keys(ring) = self {
+            ring.held.replace(None);
+        }
+    }
+
     /// A request that is ready to be sent.
     pub async fn signed(&self, bucket: &Bucket, ask: &Ask, now: Time) -> Result<Request> {
         match self {

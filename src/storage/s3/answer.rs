@@ -7,9 +7,7 @@ use base64::engine::general_purpose::STANDARD_NO_PAD;
 use md5::Md5;
 use sha2::{Digest, Sha256};
 
-use super::errors::http_date;
-use super::request::META;
-use super::store::PART;
+use super::date::http_date;
 use super::xml::{self, Broken};
 use crate::core::file::{Format, Mime, Texture};
 use crate::core::time::Time;
@@ -17,6 +15,11 @@ use crate::env::http::Response;
 use crate::search::scan::newlines;
 use crate::storage::{Meta, NewFile, Version};
 
+/// The header with kitbag's metadata of a file.
+pub const META: &str = "x-amz-meta-kitbag";
+/// The size of the first part that is fetched for a page. This is about as fast as fetching one
+/// byte.
+pub const PART: u64 = 64 * 1024;
 /// Number of previous write ids that an object keeps. S3 allows 2 KB of metadata per object; this
 /// takes less than half.
 const TRAIL: usize = 64;
@@ -166,6 +169,30 @@ pub struct Told {
 }
 
 impl Told {
+    /// The metadata of an object of `size` bytes that the server stored at `written`.
+    pub fn new(
+        tag: String,
+        size: u64,
+        written: Time,
+        note: Option<Note>,
+        mime: Option<Mime>,
+    ) -> Told {
+        let modified = note.as_ref().and_then(|note| note.modified);
+        Told {
+            meta: Meta {
+                size,
+                created: note.as_ref().and_then(|note| note.created),
+                modified: modified.unwrap_or(written),
+                mime: mime.filter(|mime| note.is_some() || !is_vague(mime.as_str())),
+                format: note.as_ref().map(|note| note.format).unwrap_or_default(),
+                texture: note.as_ref().and_then(|note| note.texture),
+                version: Some(Version::Tag(tag.as_str().into())),
+            },
+            note,
+            tag,
+        }
+    }
+
     /// The number of lines of the whole object, if kitbag counted them. If the byte count differs,
     /// another tool changed the object but kept the note.
     pub fn lines(&self) -> Option<u64> {
@@ -195,28 +222,14 @@ pub fn told(response: &Response, size: u64) -> Result<Told, Broken> {
     ))?;
     let note = response.header(META).map(Note::read);
     let written = response.header("last-modified").and_then(http_date);
-    let modified = note
-        .as_ref()
-        .and_then(|note| note.modified)
-        .or(written)
-        .unwrap_or_default();
-    let mime = response
-        .header("content-type")
-        .filter(|mime| note.is_some() || !is_vague(mime))
-        .map(Mime::given);
-    Ok(Told {
-        meta: Meta {
-            size,
-            created: note.as_ref().and_then(|note| note.created),
-            modified,
-            mime,
-            format: note.as_ref().map(|note| note.format).unwrap_or_default(),
-            texture: note.as_ref().and_then(|note| note.texture),
-            version: Some(Version::Tag(tag.as_str().into())),
-        },
-        note,
+    let mime = response.header("content-type").map(Mime::given);
+    Ok(Told::new(
         tag,
-    })
+        size,
+        written.unwrap_or_default(),
+        note,
+        mime,
+    ))
 }
 
 /// Generic types that tools give to unknown content.
@@ -314,9 +327,17 @@ pub fn page(body: &[u8]) -> Result<Page, Broken> {
     Ok(page)
 }
 
+/// The result of a batch deletion.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Deleted {
+    /// The deleted keys.
+    pub gone: Vec<String>,
+    /// The keys that could not be deleted, with their error codes.
+    pub kept: Vec<(String, String)>,
+}
+
 /// Parses a DeleteObjects response: the deleted keys, and the failed keys with their error codes.
-#[expect(clippy::type_complexity, reason = "two lists, read at one place")]
-pub fn deleted(body: &[u8]) -> Result<(Vec<String>, Vec<(String, String)>), Broken> {
+pub fn deleted(body: &[u8]) -> Result<Deleted, Broken> {
     let root = xml::parse(body)?;
     if root.name != "DeleteResult" {
         return Err(Broken("it does not tell what was deleted"));
@@ -331,7 +352,7 @@ pub fn deleted(body: &[u8]) -> Result<(Vec<String>, Vec<(String, String)>), Brok
             (key(error), code.collect())
         })
         .collect();
-    Ok((gone, kept))
+    Ok(Deleted { gone, kept })
 }
 
 #[cfg(test)]
@@ -388,7 +409,7 @@ mod tests {
     fn a_batch_of_deletions_is_read() {
         let body = "<DeleteResult><Deleted><Key>a</Key></Deleted><Error><Key>b</Key>\
             <Code>AccessDenied</Code><Message>secret</Message></Error></DeleteResult>";
-        let (gone, kept) = deleted(body.as_bytes()).expect("an answer");
+        let Deleted { gone, kept } = deleted(body.as_bytes()).expect("an answer");
         assert_eq!(gone, ["a"]);
         assert_eq!(kept, [("b".to_owned(), "AccessDenied".to_owned())]);
         assert!(deleted(b"<Error/>").is_err());

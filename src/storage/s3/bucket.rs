@@ -236,6 +236,7 @@ fn fits_host(name: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::storage::s3::objects::Query;
 
     fn location<'a>() -> Location<'a> {
         Location {
@@ -305,7 +306,11 @@ mod tests {
         .expect("a bucket");
         let prefix = bucket.key_prefix(&path("/src"), "ma");
         assert_eq!(
-            bucket.url(&Ask::list(&prefix, true, Some("t/=="))),
+            bucket.url(&Ask::list(Query {
+                prefix: &prefix,
+                one_level: true,
+                token: Some("t/=="),
+            })),
             "http://h/files?continuation-token=t%2F%3D%3D&delimiter=%2F&list-type=2\
              &prefix=team%2Fa%20b%2Fsrc%2Fma"
         );

@@ -1,22 +1,17 @@
-//! Sends requests to a bucket: signed, with limited concurrency and a timeout for each attempt, and
-//! retried after a pause if that is safe. It does not know what the requests mean.
+//! Sends requests to a bucket: with limited concurrency and a timeout for each attempt, and retried
+//! after a pause if that is safe. It does not know what the requests mean.
 
-use std::cell::Cell;
-use std::rc::Rc;
 use std::time::Duration;
 
 use futures_util::future::{Either, select};
 
-use super::access::{Trouble, Wire};
 use super::bucket::Bucket;
 use super::errors::{About, Failure};
-use super::request::Ask;
+use super::objects::Sent;
 use super::xml::Broken;
 use crate::core::lock::Permits;
 use crate::core::path::VPath;
-use crate::core::time::Time;
-use crate::env::http::Response;
-use crate::env::{clock, random, timer};
+use crate::env::{random, timer};
 
 /// The retry policy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -66,21 +61,16 @@ pub struct Client {
     pub bucket: Bucket,
     /// The retry policy.
     pub retry: Retry,
-    wire: Rc<dyn Wire>,
     permits: Permits,
-    /// The offset of the server's clock from the local clock in microseconds.
-    skew: Cell<i64>,
 }
 
 impl Client {
     /// A client of `bucket` with at most `concurrency` parallel requests.
-    pub fn new(bucket: Bucket, wire: Rc<dyn Wire>, concurrency: usize, retry: Retry) -> Client {
+    pub fn new(bucket: Bucket, concurrency: usize, retry: Retry) -> Client {
         Client {
             bucket,
             retry,
-            wire,
             permits: Permits::new(concurrency),
-            skew: Cell::new(0),
         }
     }
 
@@ -94,38 +84,14 @@ impl Client {
         }
     }
 
-    fn now(&self) -> Time {
-        Time::from_micros(clock::now().micros().saturating_add(self.skew.get()))
-    }
-
-    /// Makes one attempt. A status of 2xx or 304 is success.
-    pub async fn attempt(&self, about: About<'_>, ask: &Ask) -> Result<Response, Failure> {
+    /// Makes one attempt.
+    pub async fn attempt<T>(&self, about: About<'_>, sent: Sent<'_, T>) -> Result<T, Failure> {
         let _permit = self.permits.take().await;
         let limit = self.retry.limit;
-        let sent = self.wire.send(ask, self.now());
-        let response = match select(sent, timer::sleep(limit)).await {
-            Either::Left((Ok(response), _)) => response,
-            Either::Left((Err(Trouble::Unsent(error)), _)) => return Err(Failure::before(error)),
-            Either::Left((Err(Trouble::Network(failure)), _)) => {
-                return Err(about.network(&failure));
-            }
-            Either::Right(_) => return Err(about.late(limit)),
-        };
-        if ask.method != "HEAD" && is_short(&response) {
-            return Err(about.nonsense("its body is shorter than announced"));
+        match select(sent, timer::sleep(limit)).await {
+            Either::Left((answer, _)) => answer.map_err(|trouble| about.trouble(trouble)),
+            Either::Right(_) => Err(about.late(limit)),
         }
-        if matches!(response.status, 200..=299 | 304) {
-            return Ok(response);
-        }
-        let failure = about.answer(&response, self.now());
-        if failure.code == "ExpiredToken" {
-            self.wire.expired();
-        }
-        if let Some(server) = failure.server_time {
-            let ours = clock::now().micros();
-            self.skew.set(server.micros().saturating_sub(ours));
-        }
-        Err(failure)
     }
 
     /// Waits before the next attempt; returns the failure if there is none.
@@ -143,17 +109,17 @@ impl Client {
         }
     }
 
-    /// Sends a request that is safe to repeat, until `read` accepts the response.
-    pub async fn send<T>(
+    /// Repeats a request that is safe to repeat, until `read` accepts the answer.
+    pub async fn send<'a, T, U>(
         &self,
         about: About<'_>,
-        ask: &Ask,
-        mut read: impl FnMut(Response) -> Result<T, Broken>,
-    ) -> Result<T, Failure> {
+        ask: &mut dyn FnMut() -> Sent<'a, T>,
+        mut read: impl FnMut(T) -> Result<U, Broken>,
+    ) -> Result<U, Failure> {
         let mut attempt = 0;
         loop {
-            let answer = match self.attempt(about, ask).await {
-                Ok(response) => read(response).map_err(|broken| about.nonsense(broken.0)),
+            let answer = match self.attempt(about, ask()).await {
+                Ok(answer) => read(answer).map_err(|broken| about.nonsense(broken.0)),
                 Err(failure) => Err(failure),
             };
             match answer {
@@ -163,15 +129,4 @@ impl Client {
             attempt += 1;
         }
     }
-}
-
-/// Whether a body is shorter than its `Content-Length`.
-fn is_short(response: &Response) -> bool {
-    if response.status == 304 || response.header("content-encoding").is_some() {
-        return false;
-    }
-    response
-        .header("content-length")
-        .and_then(|length| length.trim().parse::<usize>().ok())
-        .is_some_and(|length| response.body.len() < length)
 }

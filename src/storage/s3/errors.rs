@@ -3,6 +3,8 @@
 
 use std::time::Duration;
 
+use super::date::http_date;
+use super::objects::{Refusal, Trouble};
 use super::xml;
 use crate::core::error::{Error, Kind};
 use crate::core::path::VPath;
@@ -22,8 +24,6 @@ pub struct Failure {
     pub uncertain: bool,
     /// How long the server asks the client to wait.
     pub wait: Option<Duration>,
-    /// The server's time, if it reports that the local clock is wrong.
-    pub server_time: Option<Time>,
     /// The error for the caller.
     pub error: Error,
 }
@@ -37,7 +37,6 @@ impl Failure {
             transient: false,
             uncertain: false,
             wait: None,
-            server_time: None,
             error,
         }
     }
@@ -105,7 +104,6 @@ impl About<'_> {
             transient: true,
             uncertain: true,
             wait: None,
-            server_time: None,
             error: self.error(
                 Kind::Unavailable,
                 format!(": the answer cannot be used, {what}"),
@@ -121,7 +119,6 @@ impl About<'_> {
             transient: true,
             uncertain: true,
             wait: None,
-            server_time: None,
             error: self.error(
                 Kind::Timeout,
                 format!(": no answer within {} ms", limit.as_millis()),
@@ -130,7 +127,7 @@ impl About<'_> {
     }
 
     /// No response, or an incomplete one.
-    pub fn network(&self, failure: &HttpError) -> Failure {
+    fn network(&self, failure: &HttpError) -> Failure {
         let code = failure.code.clone().unwrap_or_default();
         let mut after = String::from(if failure.broken {
             ": the answer broke off"
@@ -153,24 +150,54 @@ impl About<'_> {
             transient: true,
             uncertain: true,
             wait: None,
-            server_time: None,
             error: self.error(Kind::Unavailable, after),
         }
     }
 
-    /// A response with an unsuccessful status.
-    pub fn answer(&self, response: &Response, now: Time) -> Failure {
-        let document = xml::parse(&response.body)
-            .ok()
-            .filter(|root| root.name == "Error");
-        let field = |name: &str| document.as_ref().and_then(|root| root.text_of(name));
-        let code: String = field("Code")
-            .unwrap_or_default()
-            .chars()
-            .filter(char::is_ascii_alphanumeric)
-            .take(64)
-            .collect();
-        let status = response.status;
+    /// An exception of the host's object. Only its code is repeated; R2 appends it to its messages
+    /// in parentheses.
+    fn thrown(&self, thrown: &Error) -> Failure {
+        let message = thrown.to_string();
+        let code = message
+            .trim_end()
+            .strip_suffix(')')
+            .and_then(|message| message.rsplit_once('('))
+            .map(|(_, code)| code)
+            .filter(|code| !code.is_empty() && code.bytes().all(|b| b.is_ascii_digit()));
+        let shown = code.map(|code| format!(" ({code})")).unwrap_or_default();
+        let error = self.error(
+            Kind::Unavailable,
+            format!(": the binding threw an exception{shown}; see the cause"),
+        );
+        Failure {
+            status: 0,
+            code: code.unwrap_or_default().to_owned(),
+            transient: true,
+            uncertain: true,
+            wait: None,
+            error: match thrown.cause() {
+                Some(cause) => error.caused_by(cause.clone()),
+                None => error,
+            },
+        }
+    }
+
+    /// Why an attempt did not succeed.
+    pub fn trouble(&self, trouble: Trouble) -> Failure {
+        match trouble {
+            Trouble::Unsent(error) => Failure::before(error),
+            Trouble::Network(failure) => self.network(&failure),
+            Trouble::Thrown(error) => self.thrown(&error),
+            Trouble::Refused(refusal) => self.refused(refusal),
+            Trouble::Broken(what) => self.nonsense(what),
+        }
+    }
+
+    /// An unsuccessful status.
+    pub fn refused(&self, refusal: Refusal) -> Failure {
+        let Refusal {
+            status, code, wait, ..
+        } = refusal;
         let transient = matches!(status, 429 | 500 | 502 | 503 | 504)
             || matches!(
                 code.as_str(),
@@ -183,9 +210,6 @@ impl About<'_> {
                     | "ExpiredToken"
                     | "RequestTimeTooSkewed"
             );
-        let wait = response
-            .header("retry-after")
-            .and_then(|text| retry_after(text, now));
         let shown = match (status, code.as_str()) {
             (0, _) => "a redirect".to_owned(),
             (status, "") => status.to_string(),
@@ -197,9 +221,6 @@ impl About<'_> {
             transient,
             uncertain: matches!(status, 500 | 502 | 503 | 504),
             wait,
-            server_time: (code == "RequestTimeTooSkewed")
-                .then(|| field("ServerTime").and_then(Time::parse))
-                .flatten(),
             code,
             error: match wait {
                 Some(wait) => error.retry_after(wait),
@@ -271,6 +292,30 @@ impl About<'_> {
     }
 }
 
+/// Parses a response with an unsuccessful status.
+pub fn refusal(response: &Response, now: Time) -> Refusal {
+    let document = xml::parse(&response.body)
+        .ok()
+        .filter(|root| root.name == "Error");
+    let field = |name: &str| document.as_ref().and_then(|root| root.text_of(name));
+    let code: String = field("Code")
+        .unwrap_or_default()
+        .chars()
+        .filter(char::is_ascii_alphanumeric)
+        .take(64)
+        .collect();
+    Refusal {
+        status: response.status,
+        wait: response
+            .header("retry-after")
+            .and_then(|text| retry_after(text, now)),
+        server_time: (code == "RequestTimeTooSkewed")
+            .then(|| field("ServerTime").and_then(Time::parse))
+            .flatten(),
+        code,
+    }
+}
+
 /// Parses `Retry-After`: seconds or a date.
 fn retry_after(text: &str, now: Time) -> Option<Duration> {
     let text = text.trim();
@@ -279,22 +324,6 @@ fn retry_after(text: &str, now: Time) -> Option<Duration> {
     }
     let until = http_date(text)?.micros().saturating_sub(now.micros());
     Some(Duration::from_micros(u64::try_from(until).unwrap_or(0)))
-}
-
-/// Parses a date like `Sun, 06 Nov 1994 08:49:37 GMT`.
-pub fn http_date(text: &str) -> Option<Time> {
-    const MONTHS: [&str; 12] = [
-        "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
-    ];
-    let mut words = text.split_once(',')?.1.split_ascii_whitespace();
-    let day: u8 = words.next()?.parse().ok()?;
-    let name = words.next()?;
-    let month = MONTHS
-        .iter()
-        .position(|month| *month == name)?
-        .saturating_add(1);
-    let (year, clock) = (words.next()?, words.next()?);
-    Time::parse(&format!("{year}-{month:02}-{day:02}T{clock}Z"))
 }
 
 #[cfg(test)]
@@ -313,14 +342,12 @@ mod tests {
             service: "S3",
             bucket: "files",
         };
-        about.answer(
-            &Response {
-                status,
-                headers: vec![("retry-after".into(), "2".into())],
-                body: body.to_owned().into(),
-            },
-            Time::default(),
-        )
+        let response = Response {
+            status,
+            headers: vec![("retry-after".into(), "2".into())],
+            body: body.to_owned().into(),
+        };
+        about.refused(refusal(&response, Time::default()))
     }
 
     #[test]

@@ -1,7 +1,10 @@
-//! Files in S3-compatible object storage, over any [`Http`](crate::env::http::Http).
+//! Files in S3-compatible object storage, or in R2.
 //!
-//! - `bucket`, `request`, `sign`, `xml`, `answer`, `errors`: pure functions without I/O.
-//! - `access`, `client`: signing, concurrency, retries.
+//! - `objects`: what a bucket can do; `http` and `r2` implement it, over signed requests and over
+//!   the R2 binding of a Worker, which needs no keys.
+//! - `bucket`, `request`, `sign`, `xml`, `date`, `answer`, `errors`: pure functions without I/O.
+//! - `access`: keys and signing.
+//! - `client`: concurrency, timeouts, retries.
 //! - `probe`: which conditional requests the server supports.
 //! - `cache`: bodies by ETag.
 //! - `store`: listing, and the [`Storage`](crate::storage::Storage) itself.
@@ -10,14 +13,17 @@
 //! - `write`: changing one object, and finding out whether a change happened if its response was
 //!   lost.
 //! - `remove`: deleting one object or a whole tree.
-//! - `r2`: the same over the R2 binding of a Worker, which needs no keys.
+//! - `state`: the state of an object that a change replaces.
 
 pub mod access;
 pub mod answer;
 pub mod bucket;
 pub mod cache;
 pub mod client;
+pub mod date;
 pub mod errors;
+pub mod http;
+pub mod objects;
 pub mod probe;
 #[cfg(target_arch = "wasm32")]
 pub mod r2;
@@ -26,6 +32,7 @@ mod remove;
 pub mod request;
 mod search;
 pub mod sign;
+pub mod state;
 mod store;
 #[cfg(test)]
 mod testing;

@@ -5,11 +5,9 @@
 use bytes::Bytes;
 use futures_util::future::join;
 
-use super::answer::tag_of;
 use super::client::Client;
 use super::errors::Failure;
-use super::request::{Ask, Condition, TagForm};
-use crate::env::http::Response;
+use super::objects::{Condition, NewObject, Objects, TagForm};
 use crate::env::random;
 
 /// The conditions that a server honours.
@@ -55,14 +53,15 @@ const NOBODY: &str = "00000000000000000000000000000000";
 
 /// The result of one attempt with a condition.
 enum Verdict {
-    Done(Response),
+    /// With the object's ETag.
+    Done(Option<String>),
     Refused,
     Unknown,
 }
 
-fn verdict(answer: Result<Response, Failure>) -> Result<Verdict, Failure> {
+fn verdict(answer: Result<Option<String>, Failure>) -> Result<Verdict, Failure> {
     match answer {
-        Ok(response) => Ok(Verdict::Done(response)),
+        Ok(tag) => Ok(Verdict::Done(tag)),
         Err(failure) if failure.is_condition() || failure.is_missing() => Ok(Verdict::Refused),
         Err(failure)
             if failure.is_unsupported() || (failure.status == 400 && !failure.transient) =>
@@ -74,10 +73,10 @@ fn verdict(answer: Result<Response, Failure>) -> Result<Verdict, Failure> {
 }
 
 /// Runs the probe. After a failed attempt it starts again with another key.
-pub async fn probe(client: &Client) -> Result<Conditions, Failure> {
+pub async fn probe(client: &Client, objects: &dyn Objects) -> Result<Conditions, Failure> {
     let mut attempt = 0;
     loop {
-        match once(client).await {
+        match once(client, objects).await {
             Ok(conditions) => return Ok(conditions),
             Err(failure) => client.wait(attempt, failure).await?,
         }
@@ -85,31 +84,33 @@ pub async fn probe(client: &Client) -> Result<Conditions, Failure> {
     }
 }
 
-async fn once(client: &Client) -> Result<Conditions, Failure> {
+async fn once(client: &Client, objects: &dyn Objects) -> Result<Conditions, Failure> {
     let key = format!("{}~/kitbag-probe-{}", client.bucket.prefix, random::id());
-    let put = |condition: Condition<'_>| {
-        let body = Bytes::from_static(b"kitbag asks whether this server honours conditions");
-        let ask = Ask::put(&key, body, "text/plain", "probe=1", &condition);
-        async move {
-            let about = client.about("probe conditional writes", None);
-            verdict(client.attempt(about, &ask).await)
-        }
+    let object = NewObject {
+        body: Bytes::from_static(b"kitbag asks whether this server honours conditions"),
+        mime: "text/plain",
+        meta: "probe=1".into(),
     };
-    let (known, response) = match put(Condition::Absent).await? {
-        Verdict::Done(response) => (true, Some(response)),
+    let put = async |condition: Condition<'_>| {
+        let about = client.about("probe conditional writes", None);
+        let sent = objects.put(&key, &object, condition);
+        verdict(client.attempt(about, sent).await)
+    };
+    let (known, tag) = match put(Condition::Absent).await? {
+        Verdict::Done(tag) => (true, tag),
         // The key is new, so refusing it as existing is wrong; no condition of this server is
         // trusted.
         Verdict::Refused => (false, None),
         Verdict::Unknown => (
             false,
             match put(Condition::Always).await? {
-                Verdict::Done(response) => Some(response),
+                Verdict::Done(tag) => tag,
                 _ => None,
             },
         ),
     };
-    let Some(tag) = response.as_ref().and_then(tag_of) else {
-        remove(client, &key, &Condition::Always).await;
+    let Some(tag) = tag else {
+        remove(client, objects, &key, Condition::Always).await;
         return Ok(Conditions::NONE);
     };
     let (again, wrong) = join(
@@ -135,9 +136,9 @@ async fn once(client: &Client) -> Result<Conditions, Failure> {
             Verdict::Done(_)
         );
     }
-    let delete = remove(client, &key, &Condition::Matches(NOBODY, form)).await;
+    let delete = remove(client, objects, &key, Condition::Matches(NOBODY, form)).await;
     if delete {
-        remove(client, &key, &Condition::Always).await;
+        remove(client, objects, &key, Condition::Always).await;
     }
     Ok(Conditions {
         create,
@@ -148,8 +149,13 @@ async fn once(client: &Client) -> Result<Conditions, Failure> {
 }
 
 /// Removes the test object; returns whether the condition was refused.
-async fn remove(client: &Client, key: &str, condition: &Condition<'_>) -> bool {
+async fn remove(
+    client: &Client,
+    objects: &dyn Objects,
+    key: &str,
+    condition: Condition<'_>,
+) -> bool {
     let about = client.about("probe conditional writes", None);
-    let answer = client.attempt(about, &Ask::delete(key, condition)).await;
+    let answer = client.attempt(about, objects.delete(key, condition)).await;
     matches!(answer, Err(failure) if failure.status == 412)
 }

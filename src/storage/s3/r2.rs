@@ -1,18 +1,17 @@
-//! The R2 binding of a Worker behind the interface of an S3 server: it takes the same requests and
-//! returns the same responses, so that retries, the cache, lost responses and listings share one
-//! implementation. Conditions use the binding's `onlyIf`, and no keys are needed.
+//! The R2 binding of a Worker as a bucket. Conditions use the binding's `onlyIf`, and no keys are
+//! needed. An exception of the binding is kept as the cause of the error.
 
-use futures_util::future::LocalBoxFuture;
+use std::ops::Range;
+
 use js_sys::{Array, Date, Reflect};
 use wasm_bindgen::JsValue;
 
-use super::access::{Trouble, Wire};
-use super::request::{Ask, META};
-use super::xml;
+use super::answer::{Deleted, Listed, Note, Page, Told};
+use super::objects::{Condition, Got, NewObject, Objects, Query, Refusal, Sent, Trouble};
 use crate::core::error::{Error, Kind, Result};
+use crate::core::file::Mime;
 use crate::core::time::Time;
 use crate::env::host;
-use crate::env::http::{HttpError, Response};
 
 /// The name of the kitbag note in an object's custom metadata.
 const NOTE: &str = "kitbag";
@@ -24,52 +23,42 @@ fn text(value: &str) -> JsValue {
     JsValue::from_str(value)
 }
 
+fn refused(status: u16) -> Trouble {
+    Trouble::Refused(Refusal {
+        status,
+        ..Refusal::default()
+    })
+}
+
+/// A failed call: an exception of the binding, or a call that was not made.
+fn trouble(error: Error) -> Trouble {
+    match error.kind() {
+        Kind::Unavailable => Trouble::Thrown(error),
+        _ => Trouble::Unsent(error),
+    }
+}
+
 impl R2 {
-    async fn call(&self, name: &str, arguments: &[JsValue]) -> Result<JsValue> {
-        host::call_method(&self.0, name, arguments).await
+    async fn call(&self, name: &str, arguments: &[JsValue]) -> Result<JsValue, Trouble> {
+        let answer = host::call_method(&self.0, name, arguments).await;
+        answer.map_err(trouble)
     }
 
-    async fn answer(&self, ask: &Ask) -> Result<Response> {
-        match (ask.method, ask.key.as_deref()) {
-            ("HEAD", Some(key)) => self.head(key).await,
-            ("GET", Some(key)) => self.get(ask, key).await,
-            ("PUT", Some(key)) => self.put(ask, key).await,
-            ("DELETE", Some(key)) => {
-                self.call("delete", &[text(key)]).await?;
-                Ok(plain(204))
-            }
-            ("GET", None) => self.list(ask).await,
-            ("POST", None) => self.delete_many(ask).await,
-            _ => Err(Error::internal("R2 was asked something unknown")),
-        }
-    }
-
-    async fn head(&self, key: &str) -> Result<Response> {
-        let object = self.call("head", &[text(key)]).await?;
-        if object.is_null() || object.is_undefined() {
-            return Ok(plain(404));
-        }
-        let mut response = described(&object, 200);
-        let size = host::number_property(&object, "size").unwrap_or(0.0);
-        response
-            .headers
-            .push(("content-length".into(), format!("{size}")));
-        Ok(response)
-    }
-
-    async fn get(&self, ask: &Ask, key: &str) -> Result<Response> {
+    async fn object(
+        &self,
+        key: &str,
+        range: Option<&Range<u64>>,
+        known: Option<&str>,
+    ) -> Result<Got, Trouble> {
         let mut options = Vec::new();
-        if let Some(condition) = condition(ask)? {
-            options.push(("onlyIf", condition));
+        if let Some(tag) = known {
+            let condition = headers("if-none-match", &format!("\"{tag}\""));
+            options.push(("onlyIf", condition.map_err(Trouble::Unsent)?));
         }
-        let range = header(ask, "range").and_then(|range| {
-            let (start, last) = range.strip_prefix("bytes=")?.split_once('-')?;
-            let (start, last): (u64, u64) = (start.parse().ok()?, last.parse().ok()?);
-            Some((start, last.saturating_sub(start).saturating_add(1)))
-        });
-        if let Some((start, length)) = range {
+        if let Some(range) = range {
+            let length = range.end.saturating_sub(range.start);
             let range = host::object(&[
-                ("offset", JsValue::from_f64(start as f64)),
+                ("offset", JsValue::from_f64(range.start as f64)),
                 ("length", JsValue::from_f64(length as f64)),
             ]);
             options.push(("range", range));
@@ -77,135 +66,102 @@ impl R2 {
         let arguments = [text(key), host::object(&options)];
         let object = match (self.call("get", &arguments).await, range) {
             (Ok(object), _) => object,
-            (Err(error), None) => return Err(error),
+            (Err(trouble), None) => return Err(trouble),
             // If a range begins after the end, R2 throws an exception that does not state this
             // reason.
-            (Err(error), Some((start, _))) => {
+            (Err(trouble), Some(range)) => {
                 let head = self.call("head", &[text(key)]).await?;
                 return match host::number_property(&head, "size") {
-                    Some(size) if start as f64 >= size => Ok(plain(416)),
-                    _ => Err(error),
+                    Some(size) if range.start as f64 >= size => Err(refused(416)),
+                    _ => Err(trouble),
                 };
             }
         };
-        if object.is_null() || object.is_undefined() {
-            return Ok(plain(404));
-        }
+        let told = described(&object)?;
         if host::property(&object, "body").is_none() {
-            return Ok(described(&object, 304));
+            return Ok(Got::Same);
         }
-        let body = host::call_method(&object, "arrayBuffer", &[]).await?;
-        let body = host::bytes_of(&body)
-            .ok_or_else(|| Error::new(Kind::Unavailable, "R2 gave a body that is no bytes"))?;
-        let mut response = described(&object, if range.is_some() { 206 } else { 200 });
-        if let Some((start, _)) = range {
-            let size = host::number_property(&object, "size").unwrap_or(0.0);
-            let last = start.saturating_add(body.len() as u64).saturating_sub(1);
-            let range = format!("bytes {start}-{last}/{size}");
-            response.headers.push(("content-range".into(), range));
-        }
-        response.body = body;
-        Ok(response)
+        let body = host::call_method(&object, "arrayBuffer", &[]).await;
+        let body = host::bytes_of(&body.map_err(trouble)?)
+            .ok_or(Trouble::Broken("the body is not an ArrayBuffer"))?;
+        Ok(match range {
+            Some(_) if (body.len() as u64) < told.meta.size => Got::Part(told, body),
+            _ => Got::Whole(told, body),
+        })
     }
 
-    async fn put(&self, ask: &Ask, key: &str) -> Result<Response> {
-        let given = |name| text(header(ask, name).unwrap_or_default());
+    async fn store(
+        &self,
+        key: &str,
+        object: &NewObject<'_>,
+        condition: Condition<'_>,
+    ) -> Result<Option<String>, Trouble> {
         let mut options = vec![
             (
                 "httpMetadata",
-                host::object(&[("contentType", given("content-type"))]),
+                host::object(&[("contentType", text(object.mime))]),
             ),
-            ("customMetadata", host::object(&[(NOTE, given(META))])),
+            (
+                "customMetadata",
+                host::object(&[(NOTE, text(&object.meta))]),
+            ),
         ];
-        if let Some(condition) = condition(ask)? {
-            options.push(("onlyIf", condition));
+        let condition = match condition {
+            Condition::Always => None,
+            Condition::Absent => Some(headers("if-none-match", "*")),
+            Condition::Matches(tag, form) => Some(headers("if-match", &form.write(tag))),
+        };
+        if let Some(condition) = condition {
+            options.push(("onlyIf", condition.map_err(Trouble::Unsent)?));
         }
-        let body = host::array_of(ask.body.as_deref().unwrap_or_default());
+        let body = host::array_of(&object.body);
         let arguments = [text(key), body.into(), host::object(&options)];
-        let object = self.call("put", &arguments).await?;
-        if object.is_null() || object.is_undefined() {
-            return Ok(plain(412));
+        let stored = self.call("put", &arguments).await?;
+        if stored.is_null() || stored.is_undefined() {
+            return Err(refused(412));
         }
-        Ok(described(&object, 200))
+        Ok(host::text_property(&stored, "etag"))
     }
 
-    async fn list(&self, ask: &Ask) -> Result<Response> {
-        let mut options = Vec::new();
-        for (name, value) in &ask.query {
-            match name.as_str() {
-                "prefix" => options.push(("prefix", text(value))),
-                "delimiter" => options.push(("delimiter", text(value))),
-                "continuation-token" => options.push(("cursor", text(value))),
-                _ => {}
-            }
+    async fn listing(&self, query: Query<'_>) -> Result<Page, Trouble> {
+        let mut options = vec![("prefix", text(query.prefix))];
+        if query.one_level {
+            options.push(("delimiter", text("/")));
+        }
+        if let Some(token) = query.token {
+            options.push(("cursor", text(token)));
         }
         let page = self.call("list", &[host::object(&options)]).await?;
-        let mut out = String::from("<ListBucketResult>");
-        let mut put = |name: &str, value: &str| {
-            out.push_str(&format!("<{name}>{}</{name}>", xml::escape(value)));
+        let more = host::property(&page, "truncated").is_some_and(|more| more.is_truthy());
+        let next = match more {
+            true => Some(host::text_property(&page, "cursor").ok_or(Trouble::Broken(
+                "the listing goes on but does not say where",
+            ))?),
+            false => None,
         };
-        let truncated = host::property(&page, "truncated").is_some_and(|more| more.is_truthy());
-        put("IsTruncated", if truncated { "true" } else { "false" });
-        if let Some(cursor) = host::text_property(&page, "cursor").filter(|_| truncated) {
-            put("NextContinuationToken", &cursor);
-        }
-        for prefix in items(&page, "delimitedPrefixes") {
-            let prefix = xml::escape(&prefix.as_string().unwrap_or_default());
-            out.push_str(&format!(
-                "<CommonPrefixes><Prefix>{prefix}</Prefix></CommonPrefixes>"
-            ));
-        }
-        for object in items(&page, "objects") {
-            out.push_str(&format!(
-                "<Contents><Key>{}</Key><Size>{}</Size><ETag>{}</ETag><LastModified>{}\
-                 </LastModified></Contents>",
-                xml::escape(&host::text_property(&object, "key").unwrap_or_default()),
-                host::number_property(&object, "size").unwrap_or(0.0),
-                xml::escape(&host::text_property(&object, "etag").unwrap_or_default()),
-                uploaded(&object)
-            ));
-        }
-        Ok(document(out + "</ListBucketResult>"))
-    }
-
-    async fn delete_many(&self, ask: &Ask) -> Result<Response> {
-        let root = xml::parse(ask.body.as_deref().unwrap_or_default())
-            .map_err(|broken| Error::internal(broken.0))?;
-        let keys = Array::new();
-        let mut out = String::from("<DeleteResult>");
-        for key in root
-            .all("Object")
-            .filter_map(|object| object.text_of("Key"))
-        {
-            keys.push(&text(key));
-            out.push_str(&format!(
-                "<Deleted><Key>{}</Key></Deleted>",
-                xml::escape(key)
-            ));
-        }
-        self.call("delete", &[keys.into()]).await?;
-        Ok(document(out + "</DeleteResult>"))
+        let objects = items(&page, "objects");
+        let objects = objects.iter().map(|object| {
+            Some(Listed {
+                key: host::text_property(object, "key")?,
+                size: host::number_property(object, "size")? as u64,
+                modified: uploaded(object),
+                tag: host::text_property(object, "etag")?,
+            })
+        });
+        let objects = objects.collect::<Option<Vec<Listed>>>();
+        Ok(Page {
+            objects: objects.ok_or(Trouble::Broken("an object of the listing is incomplete"))?,
+            prefixes: host::texts_property(&page, "delimitedPrefixes"),
+            next,
+        })
     }
 }
 
-fn header<'a>(ask: &'a Ask, name: &str) -> Option<&'a str> {
-    let found = ask.headers.iter().find(|(known, _)| known == name);
-    found.map(|(_, value)| value.as_str())
-}
-
-/// The conditions of a request for `onlyIf`: a `Headers` object, since only that form supports `*`.
-fn condition(ask: &Ask) -> Result<Option<JsValue>> {
-    let given: Vec<(&str, JsValue)> = ["if-match", "if-none-match"]
-        .into_iter()
-        .filter_map(|name| Some((name, text(header(ask, name)?))))
-        .collect();
-    if given.is_empty() {
-        return Ok(None);
-    }
-    let class = host::method(&js_sys::global(), "Headers");
-    class
-        .and_then(|class| Reflect::construct(&class, &Array::of1(&host::object(&given))).ok())
-        .map(Some)
+/// A condition for `onlyIf`: a `Headers` object, since only that form supports `*`.
+fn headers(name: &str, value: &str) -> Result<JsValue> {
+    let given = host::object(&[(name, text(value))]);
+    host::method(&js_sys::global(), "Headers")
+        .and_then(|class| Reflect::construct(&class, &Array::of1(&given)).ok())
         .ok_or_else(|| Error::new(Kind::Unsupported, "This host has no class Headers"))
 }
 
@@ -221,65 +177,61 @@ fn uploaded(object: &JsValue) -> Time {
     Time::from_millis(Date::new(&date).get_time())
 }
 
-fn plain(status: u16) -> Response {
-    Response {
-        status,
-        ..Response::default()
+/// The binding's metadata of an object, which is `null` if it does not exist.
+fn described(object: &JsValue) -> Result<Told, Trouble> {
+    if object.is_null() || object.is_undefined() {
+        return Err(refused(404));
     }
-}
-
-fn document(body: String) -> Response {
-    Response {
-        body: body.into(),
-        ..plain(200)
-    }
-}
-
-/// A response whose headers contain the binding's metadata of an object.
-fn described(object: &JsValue, status: u16) -> Response {
-    let mut response = plain(status);
     let inside = |group: &str, name: &str| {
         host::property(object, group).and_then(|group| host::text_property(&group, name))
     };
-    let date = host::property(object, "uploaded").unwrap_or(JsValue::UNDEFINED);
-    for (name, value) in [
-        ("etag", host::text_property(object, "etag")),
-        ("content-type", inside("httpMetadata", "contentType")),
-        (META, inside("customMetadata", NOTE)),
-        (
-            "last-modified",
-            Date::new(&date).to_utc_string().as_string(),
-        ),
-    ] {
-        if let Some(value) = value {
-            response.headers.push((name.to_owned(), value));
-        }
-    }
-    response
+    let tag = host::text_property(object, "etag").ok_or(Trouble::Broken("it has no ETag"))?;
+    let size = host::number_property(object, "size").unwrap_or(0.0) as u64;
+    let note = inside("customMetadata", NOTE).map(|note| Note::read(&note));
+    let mime = inside("httpMetadata", "contentType").map(|mime| Mime::given(&mime));
+    Ok(Told::new(tag, size, uploaded(object), note, mime))
 }
 
-impl Wire for R2 {
-    fn send<'a>(
+impl Objects for R2 {
+    fn head<'a>(&'a self, key: &'a str) -> Sent<'a, Told> {
+        Box::pin(async move { described(&self.call("head", &[text(key)]).await?) })
+    }
+
+    fn get<'a>(
         &'a self,
-        ask: &'a Ask,
-        _: Time,
-    ) -> LocalBoxFuture<'a, std::result::Result<Response, Trouble>> {
+        key: &'a str,
+        range: Option<&'a Range<u64>>,
+        known: Option<&'a str>,
+    ) -> Sent<'a, Got> {
+        Box::pin(self.object(key, range, known))
+    }
+
+    fn put<'a>(
+        &'a self,
+        key: &'a str,
+        object: &'a NewObject<'a>,
+        condition: Condition<'a>,
+    ) -> Sent<'a, Option<String>> {
+        Box::pin(self.store(key, object, condition))
+    }
+
+    /// The binding has no conditional deletion; nobody asks for one, since R2 is not probed.
+    fn delete<'a>(&'a self, key: &'a str, _: Condition<'a>) -> Sent<'a, ()> {
+        Box::pin(async move { self.call("delete", &[text(key)]).await.map(drop) })
+    }
+
+    fn delete_many<'a>(&'a self, keys: &'a [&'a str]) -> Sent<'a, Deleted> {
         Box::pin(async move {
-            self.answer(ask).await.map_err(|error| match error.kind() {
-                // An exception of the binding; R2 appends a code in parentheses to its messages.
-                Kind::Unavailable => Trouble::Network(HttpError {
-                    broken: true,
-                    cross_origin: false,
-                    code: code_of(&error.to_string()),
-                }),
-                _ => Trouble::Unsent(error),
+            let list: Array = keys.iter().map(|key| text(key)).collect();
+            self.call("delete", &[list.into()]).await?;
+            Ok(Deleted {
+                gone: keys.iter().map(|key| (*key).to_owned()).collect(),
+                kept: Vec::new(),
             })
         })
     }
-}
 
-fn code_of(message: &str) -> Option<String> {
-    let (_, code) = message.trim_end().strip_suffix(')')?.rsplit_once('(')?;
-    let digits = !code.is_empty() && code.bytes().all(|b| b.is_ascii_digit());
-    digits.then(|| code.to_owned())
+    fn list<'a>(&'a self, query: Query<'a>) -> Sent<'a, Page> {
+        Box::pin(self.listing(query))
+    }
 }

@@ -9,24 +9,22 @@ use bytes::Bytes;
 use super::answer::{self, Told};
 use super::cache::Cached;
 use super::errors::Failure;
-use super::request::Ask;
+use super::objects::Got;
 use super::store::S3;
 use super::xml::Broken;
 use crate::core::error::Result;
 use crate::core::path::VPath;
-use crate::env::http::Response;
 use crate::storage::{File, Meta, Part, Version};
 
 /// The result of a GET.
-enum Got {
+enum Fetched {
     /// The whole object; the requested part can be cut from it.
     Whole(Cached),
     /// The requested part.
     Part(Cached),
-    /// A part without `Content-Range`, so its position is unknown. Ranges cannot be used in this
-    /// environment.
+    /// A part at an unknown position.
     Unnamed,
-    /// A part of a compressed representation, which the host has decompressed.
+    /// A part of a compressed representation.
     Packed,
     /// The object exists, but ends before the requested part begins.
     PastEnd,
@@ -41,8 +39,8 @@ impl S3 {
         key: &str,
     ) -> Result<Option<Told>, Failure> {
         let about = self.client.about(operation, Some(path));
-        let answer = self.client.send(about, &Ask::head(key), described).await;
-        present(answer)
+        let mut head = || self.objects.head(key);
+        present(self.client.send(about, &mut head, Ok).await)
     }
 
     /// The same by a single attempt.
@@ -53,12 +51,7 @@ impl S3 {
         key: &str,
     ) -> Result<Option<Told>, Failure> {
         let about = self.client.about(operation, Some(path));
-        let answer = self.client.attempt(about, &Ask::head(key)).await;
-        present(
-            answer.and_then(|response| {
-                described(response).map_err(|broken| about.nonsense(broken.0))
-            }),
-        )
+        present(self.client.attempt(about, self.objects.head(key)).await)
     }
 
     async fn fetch(
@@ -66,54 +59,39 @@ impl S3 {
         path: &VPath,
         key: &str,
         range: Option<&Range<u64>>,
-    ) -> Result<Option<Got>> {
+    ) -> Result<Option<Fetched>> {
         let known = self.cache.get(key);
         let tag = known.as_ref().map(|known| known.told.tag.as_str());
-        let ask = match range {
-            Some(range) => Ask::get_range(key, range.start, range.end, tag),
-            None => Ask::get(key, tag),
-        };
+        let mut get = || self.objects.get(key, range, tag);
         let mut odd: Option<String> = None;
         let about = self.client.about("read", Some(path));
         let answer = self
             .client
-            .send(about, &ask, |response| {
-                if response.status == 304 {
-                    let known = known.clone().map(Got::Whole);
-                    return known.ok_or(Broken("nothing was asked to be compared"));
-                }
-                if let (206, Some(range)) = (response.status, range) {
-                    let Some(size) = answer::whole_size(&response) else {
-                        return Ok(Got::Unnamed);
-                    };
-                    let wanted = range.end.min(size).saturating_sub(range.start);
-                    let length = response.body.len() as u64;
-                    // Pages may not see that header, but the length shows the same.
-                    if response.header("content-encoding").is_some() || length > wanted {
-                        return Ok(Got::Packed);
+            .send(about, &mut get, |got| {
+                Ok(match got {
+                    Got::Same => {
+                        let known = known.clone().map(Fetched::Whole);
+                        known.ok_or(Broken("nothing was asked to be compared"))?
                     }
-                    if length < wanted {
-                        return Err(Broken("it is not the part that was asked for"));
-                    }
-                    if wanted < size {
-                        return Ok(Got::Part(Cached {
-                            told: Rc::new(answer::told(&response, size)?),
-                            body: response.body,
-                        }));
-                    }
-                }
-                whole(response, &mut odd).map(Got::Whole)
+                    Got::Whole(told, body) => Fetched::Whole(whole(told, body, &mut odd)?),
+                    Got::Part(told, body) => Fetched::Part(Cached {
+                        told: Rc::new(told),
+                        body,
+                    }),
+                    Got::Unnamed => Fetched::Unnamed,
+                    Got::Packed => Fetched::Packed,
+                })
             })
             .await;
         match answer {
             Ok(got) => {
                 match &got {
-                    Got::Whole(found) => {
+                    Fetched::Whole(found) => {
                         self.remember(key, Some(&found.told));
                         self.cache.put(key, found.clone());
                     }
-                    Got::Part(found) => self.remember(key, Some(&found.told)),
-                    Got::Unnamed | Got::Packed | Got::PastEnd => {}
+                    Fetched::Part(found) => self.remember(key, Some(&found.told)),
+                    Fetched::Unnamed | Fetched::Packed | Fetched::PastEnd => {}
                 }
                 Ok(Some(got))
             }
@@ -121,7 +99,7 @@ impl S3 {
                 self.forget(key);
                 Ok(None)
             }
-            Err(failure) if failure.status == 416 && range.is_some() => Ok(Some(Got::PastEnd)),
+            Err(failure) if failure.status == 416 && range.is_some() => Ok(Some(Fetched::PastEnd)),
             Err(failure) => Err(failure.error),
         }
     }
@@ -130,7 +108,7 @@ impl S3 {
     pub(super) async fn file(&self, path: &VPath) -> Result<Option<File>> {
         let key = self.key(path)?;
         match self.fetch(path, &key, None).await? {
-            Some(Got::Whole(found)) => Ok(Some(as_file(found))),
+            Some(Fetched::Whole(found)) => Ok(Some(as_file(found))),
             _ => Ok(None),
         }
     }
@@ -153,13 +131,13 @@ impl S3 {
         let asked = (self.parts.get() && !range.is_empty()).then_some(&range);
         let mut got = self.fetch(path, &key, asked).await?;
         let whole = match got {
-            Some(Got::Unnamed) => {
+            Some(Fetched::Unnamed) => {
                 self.parts.set(false);
                 true
             }
-            Some(Got::Packed) => true,
+            Some(Fetched::Packed) => true,
             // No range of an empty object is valid.
-            Some(Got::PastEnd) => start == 0,
+            Some(Fetched::PastEnd) => start == 0,
             _ => false,
         };
         if whole {
@@ -179,9 +157,9 @@ impl S3 {
             start: 0,
         };
         Ok(match got {
-            Some(Got::Whole(found)) => Some(whole(found)),
-            Some(Got::Part(found)) => Some(part(&found.told, found.body, start)),
-            Some(Got::PastEnd | Got::Packed | Got::Unnamed) => self
+            Some(Fetched::Whole(found)) => Some(whole(found)),
+            Some(Fetched::Part(found)) => Some(part(&found.told, found.body, start)),
+            Some(Fetched::PastEnd | Fetched::Packed | Fetched::Unnamed) => self
                 .head("read", path, &key)
                 .await
                 .map_err(|failure| failure.error)?
@@ -208,15 +186,6 @@ impl S3 {
     }
 }
 
-/// Parses the response to a HEAD.
-fn described(response: Response) -> Result<Told, Broken> {
-    let size = response
-        .header("content-length")
-        .and_then(|size| size.trim().parse().ok())
-        .unwrap_or(0);
-    answer::told(&response, size)
-}
-
 /// `None` for an object that does not exist.
 fn present(answer: Result<Told, Failure>) -> Result<Option<Told>, Failure> {
     match answer {
@@ -226,17 +195,16 @@ fn present(answer: Result<Told, Failure>) -> Result<Option<Told>, Failure> {
     }
 }
 
-/// Parses a response that contains the whole object. `odd` holds the last digest that did not match
+/// Checks a whole object. `odd` holds the last digest that did not match
 /// the note.
-fn whole(response: Response, odd: &mut Option<String>) -> Result<Cached, Broken> {
-    let mut told = answer::told(&response, response.body.len() as u64)?;
+fn whole(mut told: Told, body: Bytes, odd: &mut Option<String>) -> Result<Cached, Broken> {
     if let Some(note) = &mut told.note {
-        let digest = answer::digest(&response.body);
+        let digest = answer::digest(&body);
         if !note.digest.is_empty() && note.digest != digest {
             // Another tool may have changed the object but kept the note. If the ETag is the MD5 of
             // the body, this is proven. If the ETag cannot be an MD5, a second attempt decides:
             // corruption in transit would not produce the same bytes twice.
-            let proven = answer::is_md5(&told.tag, &response.body);
+            let proven = answer::is_md5(&told.tag, &body);
             let seen = odd.replace(digest.clone()) == Some(digest);
             if !proven.unwrap_or(seen) {
                 return Err(Broken("its bytes are not those that were written"));
@@ -246,7 +214,7 @@ fn whole(response: Response, odd: &mut Option<String>) -> Result<Cached, Broken>
     }
     Ok(Cached {
         told: Rc::new(told),
-        body: response.body,
+        body,
     })
 }
 

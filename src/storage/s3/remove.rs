@@ -8,10 +8,11 @@ use std::collections::{HashMap, HashSet};
 use futures_util::future::join;
 use futures_util::{StreamExt, stream};
 
-use super::answer;
-use super::request::{Ask, Condition, MAX_DELETES};
+use super::answer::Deleted;
+use super::objects::{Condition, MAX_DELETES};
+use super::state::{Base, Since};
 use super::store::S3;
-use super::write::{Base, Since, Stop, maybe, unknown};
+use super::write::{Stop, maybe, unknown};
 use crate::core::error::{Error, Kind, Result};
 use crate::core::path::VPath;
 use crate::storage::{Removed, Storage, Version};
@@ -55,7 +56,7 @@ impl S3 {
                 _ => Condition::Always,
             };
             self.forget(&key);
-            match self.delete_key(path, &key, &base, &condition).await {
+            match self.delete_key(path, &key, &base, condition).await {
                 Ok(deleted) => return Ok(deleted || version.is_none()),
                 Err(Stop::Refused) if version.is_none() => {}
                 Err(Stop::Refused) => return Err(Error::conflict(path)),
@@ -71,15 +72,18 @@ impl S3 {
         path: &VPath,
         key: &str,
         base: &Base,
-        condition: &Condition<'_>,
+        condition: Condition<'_>,
     ) -> Result<bool, Stop> {
         let about = self.client.about("delete", Some(path));
-        let ask = Ask::delete(key, condition);
         let mut lost = false;
         let mut attempt = 0;
         loop {
-            let failure = match self.client.attempt(about, &ask).await {
-                Ok(_) => return Ok(true),
+            let failure = match self
+                .client
+                .attempt(about, self.objects.delete(key, condition))
+                .await
+            {
+                Ok(()) => return Ok(true),
                 Err(failure) if failure.is_missing() => return Ok(lost),
                 Err(failure) if failure.is_condition() && !lost => return Err(Stop::Refused),
                 Err(failure) => failure,
@@ -211,7 +215,7 @@ impl S3 {
         };
         for _ in 0..TURNS {
             let always = Condition::Always;
-            match self.delete_key(path, &one.key, &base, &always).await {
+            match self.delete_key(path, &one.key, &base, always).await {
                 Ok(_) => return Ok(()),
                 Err(Stop::Refused) => {}
                 Err(Stop::Failed(error)) => return Err(error),
@@ -234,15 +238,11 @@ impl S3 {
         let mut lost = false;
         let mut attempt = 0;
         while !left.is_empty() {
-            let ask = Ask::delete_many(left.iter().map(|one| one.key.as_str()));
-            let answer = self.client.attempt(about, &ask).await;
-            let answer = answer.and_then(|response| {
-                let deleted = answer::deleted(&response.body);
-                deleted.map_err(|broken| about.nonsense(broken.0))
-            });
-            let failure = match answer {
-                Ok((gone, kept)) => {
-                    let results = self.results(&left, &gone, &kept);
+            let keys: Vec<&str> = left.iter().map(|one| one.key.as_str()).collect();
+            let sent = self.objects.delete_many(&keys);
+            let failure = match self.client.attempt(about, sent).await {
+                Ok(deleted) => {
+                    let results = self.results(&left, &deleted);
                     answers.extend(left.iter().map(|one| one.key.as_str()).zip(results));
                     break;
                 }
@@ -291,12 +291,8 @@ impl S3 {
     }
 
     /// One result per object from the answer to a batch.
-    fn results(
-        &self,
-        batch: &[&Doomed],
-        gone: &[String],
-        kept: &[(String, String)],
-    ) -> Vec<Result<()>> {
+    fn results(&self, batch: &[&Doomed], deleted: &Deleted) -> Vec<Result<()>> {
+        let Deleted { gone, kept } = deleted;
         let about = self.client.about("delete", None);
         let gone: HashSet<&str> = gone.iter().map(String::as_str).collect();
         let answers = batch.iter().map(|one| {

@@ -6,12 +6,9 @@ use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
 use md5::{Digest, Md5};
 
+use super::answer::META;
+use super::objects::{Condition, NewObject, Query, TagForm};
 use super::xml;
-
-/// Maximum number of keys in one DeleteObjects request.
-pub const MAX_DELETES: usize = 1000;
-/// The header with kitbag's metadata of a file.
-pub const META: &str = "x-amz-meta-kitbag";
 
 /// One request to a bucket, before signing.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -26,38 +23,6 @@ pub struct Ask {
     pub headers: Vec<(String, String)>,
     /// The body.
     pub body: Option<Bytes>,
-}
-
-/// The form of an ETag in `If-Match`. The standard requires quotes; some gateways accept it only
-/// without quotes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum TagForm {
-    /// `"abc"`.
-    #[default]
-    Quoted,
-    /// `abc`.
-    Bare,
-}
-
-impl TagForm {
-    /// An ETag in this form.
-    pub fn write(self, tag: &str) -> String {
-        match self {
-            TagForm::Quoted => format!("\"{tag}\""),
-            TagForm::Bare => tag.to_owned(),
-        }
-    }
-}
-
-/// The condition of a change.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Condition<'a> {
-    /// No condition.
-    Always,
-    /// Only if the object does not exist.
-    Absent,
-    /// Only if the object has this ETag.
-    Matches(&'a str, TagForm),
 }
 
 fn ask(method: &'static str, key: &str) -> Ask {
@@ -103,13 +68,13 @@ impl Ask {
         Ask::get(key, known).with("range", format!("bytes={start}-{last}"))
     }
 
-    /// Stores an object; `meta` is kitbag's metadata.
-    pub fn put(key: &str, body: Bytes, mime: &str, meta: &str, condition: &Condition<'_>) -> Ask {
+    /// Stores an object.
+    pub fn put(key: &str, object: &NewObject<'_>, condition: &Condition<'_>) -> Ask {
         let mut ask = ask("PUT", key)
-            .with("content-type", mime.to_owned())
-            .with(META, meta.to_owned())
+            .with("content-type", object.mime.to_owned())
+            .with(META, object.meta.clone())
             .under(condition);
-        ask.body = Some(body);
+        ask.body = Some(object.body.clone());
         ask
     }
 
@@ -119,7 +84,12 @@ impl Ask {
     }
 
     /// Requests a page of a listing, at most 1,000 keys.
-    pub fn list(prefix: &str, one_level: bool, token: Option<&str>) -> Ask {
+    pub fn list(wanted: Query<'_>) -> Ask {
+        let Query {
+            prefix,
+            one_level,
+            token,
+        } = wanted;
         let mut query = vec![("list-type".to_owned(), "2".to_owned())];
         let mut add = |name: &str, value: &str| query.push((name.to_owned(), value.to_owned()));
         if !prefix.is_empty() {
@@ -138,8 +108,8 @@ impl Ask {
         }
     }
 
-    /// Removes up to [`MAX_DELETES`] objects.
-    pub fn delete_many<'k>(keys: impl Iterator<Item = &'k str>) -> Ask {
+    /// Removes objects.
+    pub fn delete_many(keys: &[&str]) -> Ask {
         let mut body = String::from("<Delete xmlns=\"http://s3.amazonaws.com/doc/2006-03-01/\">");
         for key in keys {
             body.push_str("<Object><Key>");
@@ -173,8 +143,12 @@ mod tests {
                 .find(|(known, _)| known == name)
                 .map(|(_, value)| value.clone())
         };
-        let put =
-            |condition| Ask::put("k", Bytes::from_static(b"x"), "text/plain", "m", &condition);
+        let object = NewObject {
+            body: Bytes::from_static(b"x"),
+            mime: "text/plain",
+            meta: "m".into(),
+        };
+        let put = |condition| Ask::put("k", &object, &condition);
         assert_eq!(
             header(&put(Condition::Absent), "if-none-match").as_deref(),
             Some("*")
@@ -186,7 +160,7 @@ mod tests {
         let range = Ask::get_range("k", 5, 10, Some("e"));
         assert_eq!(header(&range, "range").as_deref(), Some("bytes=5-9"));
         assert_eq!(header(&range, "if-none-match").as_deref(), Some("\"e\""));
-        let many = Ask::delete_many(["a&b", "c\rd"].into_iter());
+        let many = Ask::delete_many(&["a&b", "c\rd"]);
         let body = String::from_utf8(many.body.clone().unwrap_or_default().to_vec()).expect("text");
         assert!(body.contains("<Key>a&amp;b</Key>") && body.contains("<Key>c&#13;d</Key>"));
         assert!(header(&many, "content-md5").is_some());

@@ -9,14 +9,13 @@ use std::time::Duration;
 use futures_util::future::{LocalBoxFuture, join};
 use futures_util::{Stream, StreamExt, stream};
 
-use super::access::Wire;
-use super::answer::{self, Note, Page, Told};
+use super::answer::{Note, PART, Page, Told};
 use super::bucket::Bucket;
 use super::cache::Cache;
 use super::client::{Client, Retry};
+use super::objects::{Objects, Query};
 use super::probe::{self, Conditions};
-use super::request::Ask;
-use super::write::Base;
+use super::state::Base;
 use super::xml::Broken;
 use crate::core::cell::RefCell;
 use crate::core::error::Result;
@@ -72,14 +71,12 @@ const UNPROBED: &str = "Whether this S3 server honours conditional writes (If-No
     If-Match) is found out at the first write.";
 /// The maximum size of one PUT.
 const MAX_FILE: u64 = 5 * 1024 * 1024 * 1024;
-/// The size of the first part that is fetched for a page. This is about as fast as fetching one
-/// byte.
-pub(super) const PART: u64 = 64 * 1024;
 /// Number of recently read files whose state is kept; a write refers to the state that it replaces.
 const STATES: usize = 128;
 
 /// A bucket, or a directory in it, as a storage.
 pub struct S3 {
+    pub(super) objects: Rc<dyn Objects>,
     pub(super) client: Client,
     pub(super) cache: Cache,
     pub(super) queue: Queue,
@@ -97,13 +94,14 @@ impl S3 {
     /// A storage in `bucket`; `warn` receives warnings for the application.
     pub fn new(
         bucket: Bucket,
-        wire: Rc<dyn Wire>,
+        objects: Rc<dyn Objects>,
         options: S3Options,
         warn: Box<dyn Fn(&str)>,
     ) -> S3 {
         let concurrency = options.concurrency.max(1);
         S3 {
-            client: Client::new(bucket, wire, concurrency, options.retry),
+            objects,
+            client: Client::new(bucket, concurrency, options.retry),
             cache: Cache::new(options.cache_bytes),
             queue: Queue::default(),
             concurrency,
@@ -132,7 +130,7 @@ impl S3 {
         if let Some(known) = self.conditions.get() {
             return Ok(known);
         }
-        let found = probe::probe(&self.client)
+        let found = probe::probe(&self.client, &*self.objects)
             .await
             .map_err(|failure| failure.error)?;
         self.conditions.set(Some(found));
@@ -187,10 +185,14 @@ impl S3 {
         token: Option<&str>,
     ) -> Result<Page> {
         let about = self.client.about(operation, None);
-        let ask = Ask::list(prefix, one_level, token);
+        let query = Query {
+            prefix,
+            one_level,
+            token,
+        };
+        let mut list = || self.objects.list(query);
         self.client
-            .send(about, &ask, |response| {
-                let page = answer::page(&response.body)?;
+            .send(about, &mut list, |page: Page| {
                 let keys = page.objects.iter().map(|object| &object.key);
                 if keys
                     .chain(&page.prefixes)

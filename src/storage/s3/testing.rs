@@ -12,8 +12,9 @@ use bytes::Bytes;
 use futures_util::future::LocalBoxFuture;
 use md5::{Digest, Md5};
 
-use super::access::{Access, KeyRing, Signed};
+use super::access::{Access, KeyRing};
 use super::bucket::{Bucket, Location};
+use super::http::Signed;
 use super::sign::Credentials;
 use super::store::{S3, S3Options};
 use super::xml;
@@ -500,10 +501,7 @@ pub fn storage_that_warns(
         session_token: Some("TOKENSECRET".into()),
         expires: None,
     };
-    let wire = Signed {
-        bucket: bucket.clone(),
-        http: server.clone(),
-        access: Access::Keys(KeyRing::new(Box::new(keys))),
-    };
-    S3::new(bucket, Rc::new(wire), options, warn)
+    let access = Access::Keys(KeyRing::new(Box::new(keys)));
+    let objects = Signed::new(bucket.clone(), server.clone(), access);
+    S3::new(bucket, Rc::new(objects), options, warn)
 }

@@ -5,77 +5,17 @@
 
 use std::rc::Rc;
 
-use super::answer::{Note, Told, tag_of};
+use super::answer::{Note, Told};
 use super::cache::Cached;
 use super::errors::{About, Failure};
+use super::objects::{Condition, NewObject};
 use super::probe::Conditions;
-use super::request::{Ask, Condition};
+use super::state::{Base, Since};
 use super::store::S3;
 use crate::core::error::{Error, Kind, Result};
 use crate::core::path::VPath;
-use crate::env::http::Response;
 use crate::env::random;
 use crate::storage::{Meta, NewFile, PutMode, REPLAYS, Storage, Version};
-
-/// The state of an object before a change.
-#[derive(Clone, Debug)]
-pub(super) enum Base {
-    /// There is no object.
-    Absent,
-    /// The object with this ETag; the note is missing if another tool wrote it, or if it was not
-    /// read.
-    Present { tag: String, note: Option<Note> },
-}
-
-impl Base {
-    /// The state that a response shows.
-    pub(super) fn of(seen: Option<&Told>) -> Base {
-        match seen {
-            Some(told) => Base::Present {
-                tag: told.tag.clone(),
-                note: told.note.clone(),
-            },
-            None => Base::Absent,
-        }
-    }
-
-    fn note(&self) -> Option<&Note> {
-        match self {
-            Base::Absent => None,
-            Base::Present { note, .. } => note.as_ref(),
-        }
-    }
-
-    /// What became of this state, from the state that is seen later.
-    pub(super) fn since(&self, seen: Option<&Told>) -> Since {
-        match (self, seen) {
-            (Base::Absent, None) => Since::Same,
-            (Base::Present { tag, note }, Some(seen)) => {
-                let write = note.as_ref().map(|note| &note.write);
-                let now = seen.note.as_ref();
-                if seen.tag == *tag && (write.is_none() || now.map(|now| &now.write) == write) {
-                    return Since::Same;
-                }
-                match (write, now) {
-                    (Some(write), Some(now)) if now.has(write) => Since::Written,
-                    _ => Since::Other,
-                }
-            }
-            _ => Since::Other,
-        }
-    }
-}
-
-/// What became of a state.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Since {
-    /// Nothing changed.
-    Same,
-    /// Others wrote, each over the state before, and the write history names all of them.
-    Written,
-    /// It was deleted, created again, or changed without a history.
-    Other,
-}
 
 /// The outcome of a change whose response was lost.
 enum Fate {
@@ -207,7 +147,7 @@ impl S3 {
             Base::Present { tag, .. } if known.update => Condition::Matches(tag, known.form),
             _ => Condition::Always,
         };
-        let ask = change.ask(&condition);
+        let object = change.object();
         let mut lost = false;
         let mut attempt = 0u32;
         loop {
@@ -221,9 +161,10 @@ impl S3 {
                     Fate::Unknown | Fate::NotMade => return Err(Stop::Refused),
                 }
             }
-            let mut failure = match self.client.attempt(about, &ask).await {
-                Ok(response) => {
-                    let stored = self.stored(change, &response).await;
+            let sent = self.objects.put(change.key, &object, condition);
+            let mut failure = match self.client.attempt(about, sent).await {
+                Ok(tag) => {
+                    let stored = self.stored(change, tag).await;
                     return stored.map_err(Stop::Failed);
                 }
                 Err(failure) => failure,
@@ -262,9 +203,9 @@ impl S3 {
     }
 
     /// The metadata of a file that was just stored.
-    async fn stored(&self, change: &Change<'_>, response: &Response) -> Result<Told> {
+    async fn stored(&self, change: &Change<'_>, tag: Option<String>) -> Result<Told> {
         let file = change.file;
-        let Some(tag) = tag_of(response) else {
+        let Some(tag) = tag else {
             // In a page whose bucket does not expose ETags, the error of this request says what is
             // missing.
             let seen = self.head("write", change.path, change.key).await;
@@ -293,7 +234,10 @@ impl S3 {
 pub(super) fn maybe(about: About<'_>, error: Error) -> Error {
     let text = format!(" and may be carried out all the same ({error})");
     let kind = error.kind();
-    let better = about.error(kind, text);
+    let better = match error.cause() {
+        Some(cause) => about.error(kind, text).caused_by(cause.clone()),
+        None => about.error(kind, text),
+    };
     match error.wait() {
         Some(wait) => better.retry_after(wait),
         None => better,
@@ -301,14 +245,12 @@ pub(super) fn maybe(about: About<'_>, error: Error) -> Error {
 }
 
 impl Change<'_> {
-    fn ask(&self, condition: &Condition<'_>) -> Ask {
-        Ask::put(
-            self.key,
-            self.file.body.clone(),
-            self.file.mime.as_str(),
-            &self.note.write(),
-            condition,
-        )
+    fn object(&self) -> NewObject<'_> {
+        NewObject {
+            body: self.file.body.clone(),
+            mime: self.file.mime.as_str(),
+            meta: self.note.write(),
+        }
     }
 
     fn refusal(&self) -> Error {
