@@ -120,6 +120,7 @@ struct Inner {
     after: Cow<'static, str>,
     source: Option<Rc<dyn std::error::Error>>,
     retry_after: Option<Duration>,
+    by_rule: bool,
 }
 
 /// The result of anything that can fail here.
@@ -136,6 +137,7 @@ impl Error {
             after: Cow::Borrowed(""),
             source: None,
             retry_after: None,
+            by_rule: false,
         }))
     }
 
@@ -154,6 +156,7 @@ impl Error {
             after: after.into(),
             source: None,
             retry_after: None,
+            by_rule: false,
         }))
     }
 
@@ -213,6 +216,13 @@ impl Error {
         self
     }
 
+    /// The same error, marked as the decision of a rule and not a failure of a storage.
+    #[must_use]
+    pub fn by_rule(mut self) -> Error {
+        self.0.by_rule = true;
+        self
+    }
+
     /// The same error, with its path replaced by what `rewrite` returns for it.
     #[must_use]
     pub fn map_path(mut self, rewrite: impl FnOnce(&VPath) -> VPath) -> Error {
@@ -230,6 +240,11 @@ impl Error {
     /// The code that callers see in `code`.
     pub fn code(&self) -> &'static str {
         self.0.kind.code()
+    }
+
+    /// Whether a rule decided it.
+    pub fn is_by_rule(&self) -> bool {
+        self.0.by_rule
     }
 
     /// The operation that failed, if it was recorded.

@@ -4,6 +4,7 @@
 
 mod capability;
 mod listing;
+mod operation;
 mod searching;
 
 use std::rc::Rc;
@@ -20,6 +21,7 @@ use crate::core::time::Time;
 
 pub use capability::{Capability, Directories, FileSet, Reach};
 pub use listing::{EntryInfo, FileInfo};
+pub use operation::{Effect, Operation};
 pub use searching::{
     GlobQuery, GlobResult, GrepQuery, GrepResult, MAX_ANSWER_BYTES, MatchLine, Matches, ROW_BYTES,
     Row, RowKind, index,

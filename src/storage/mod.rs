@@ -436,7 +436,4 @@ pub fn literal_dir(scope: &Scope) -> VPath {
     }
 }
 
-/// A future that is ready.
-pub fn done<'a, T: 'a>(answer: Result<T>) -> Pending<'a, T> {
-    Box::pin(ready(answer))
-}
+pub use crate::core::future::done;

@@ -16,13 +16,12 @@ use crate::core::running;
 use crate::core::time::Time;
 use crate::protocol::{
     Capability, Content, Directories, Edit, EntryInfo, ExecuteOptions, FileInfo, FileSet,
-    FilesUpdate, GlobQuery, GrepQuery, Matches, Page, RawFile, Reach, RowKind, SharedBackend,
-    unsupported,
+    FilesUpdate, GlobQuery, GrepQuery, Matches, Operation, Page, RawFile, Reach, RowKind,
+    SharedBackend, unsupported,
 };
 use crate::wasm::args::Args;
-use crate::wasm::policy;
 use crate::wasm::reply::{Reply, reply_done, reply_ptr};
-use crate::wasm::{buffers, handles, task};
+use crate::wasm::{audits, buffers, handles, task};
 
 /// Packs a result, or the error instead.
 pub fn answered<T>(answer: Result<T>, pack: impl FnOnce(&mut Reply, T)) -> Reply {
@@ -71,7 +70,9 @@ fn prepared(handle: u32, operation: u8, len: usize) -> LocalBoxFuture<'static, R
         Ok(future) if handles::refuses_links(handle) => links::refusing(future),
         Ok(future) => future,
         Err(error) => {
-            policy::refused_early(handle, operation, &error);
+            if let Some(operation) = Operation::numbered(operation) {
+                audits::refused(handle, operation, error.code());
+            }
             Box::pin(std::future::ready(Reply::error(&error)))
         }
     }
@@ -83,24 +84,28 @@ fn asked(
     args: &mut Args<'_>,
 ) -> Result<LocalBoxFuture<'static, Reply>> {
     let backend = handles::backend(handle)?;
+    let operation = Operation::numbered(operation)
+        .ok_or_else(|| Error::internal("There is no such operation"))?;
     match operation {
-        0 => ls(backend, args),
-        1 => read(backend, args),
-        2 => read_raw(backend, args),
-        3 => grep(backend, args),
-        4 => glob(backend, args),
-        5 => write(backend, args),
-        6 => edit(backend, args),
-        7 => delete(backend, args),
-        8 => upload(backend, args),
-        9 => download(backend, args),
-        10 => execute(backend, args),
-        11 => Ok(Box::pin(std::future::ready(answered(
-            Ok(backend.capability()),
-            put_capability,
-        )))),
-        _ => Err(Error::internal("There is no such operation")),
+        Operation::Ls => ls(backend, args),
+        Operation::Read => read(backend, args),
+        Operation::ReadRaw => read_raw(backend, args),
+        Operation::Grep => grep(backend, args),
+        Operation::Glob => glob(backend, args),
+        Operation::Write => write(backend, args),
+        Operation::Edit => edit(backend, args),
+        Operation::Delete => delete(backend, args),
+        Operation::UploadFiles => upload(handle, backend, args),
+        Operation::DownloadFiles => download(handle, backend, args),
+        Operation::Execute => execute(backend, args),
     }
+}
+
+/// Packs the capability of a backend.
+#[wasm_bindgen]
+pub fn capability(handle: u32) {
+    let capability = handles::backend(handle).map(|backend| backend.capability());
+    answered(capability, put_capability).send();
 }
 
 type Asked = Result<LocalBoxFuture<'static, Reply>>;
@@ -246,7 +251,14 @@ fn parse_batch<T>(
     Ok((answers, accepted))
 }
 
-fn upload(backend: SharedBackend, args: &mut Args<'_>) -> Asked {
+/// Reports the files of a batch that are refused before any rule: one record with the first error.
+fn report_refused(handle: u32, operation: Operation, parsed: &[Result<()>]) {
+    if let Some(error) = parsed.iter().find_map(|one| one.as_ref().err()) {
+        audits::refused(handle, operation, error.code());
+    }
+}
+
+fn upload(handle: u32, backend: SharedBackend, args: &mut Args<'_>) -> Asked {
     let (parsed, files) = parse_batch(args, |args, path| {
         let body = args.blob()?;
         Ok(match path {
@@ -254,8 +266,13 @@ fn upload(backend: SharedBackend, args: &mut Args<'_>) -> Asked {
             Err(error) => (Err(error), None),
         })
     })?;
+    report_refused(handle, Operation::UploadFiles, &parsed);
     Ok(Box::pin(async move {
-        let mut stored = backend.upload(files).await.into_iter();
+        let stored = match files.is_empty() && !parsed.is_empty() {
+            true => Vec::new(),
+            false => backend.upload(files).await,
+        };
+        let mut stored = stored.into_iter();
         let mut reply = Reply::ok();
         reply.len(parsed.len());
         for answer in parsed {
@@ -273,15 +290,20 @@ fn upload(backend: SharedBackend, args: &mut Args<'_>) -> Asked {
     }))
 }
 
-fn download(backend: SharedBackend, args: &mut Args<'_>) -> Asked {
+fn download(handle: u32, backend: SharedBackend, args: &mut Args<'_>) -> Asked {
     let (parsed, paths) = parse_batch(args, |_, path| {
         Ok(match path {
             Ok(path) => (Ok(()), Some(path)),
             Err(error) => (Err(error), None),
         })
     })?;
+    report_refused(handle, Operation::DownloadFiles, &parsed);
     Ok(Box::pin(async move {
-        let mut fetched = backend.download(&paths).await.into_iter();
+        let fetched = match paths.is_empty() && !parsed.is_empty() {
+            true => Vec::new(),
+            false => backend.download(&paths).await,
+        };
+        let mut fetched = fetched.into_iter();
         let mut reply = Reply::ok();
         reply.len(parsed.len());
         for answer in parsed {

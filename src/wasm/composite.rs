@@ -5,6 +5,7 @@ use std::rc::Rc;
 use wasm_bindgen::prelude::wasm_bindgen;
 
 use crate::core::error::Result;
+use crate::core::path::VPath;
 use crate::layer::composite::Composite;
 use crate::wasm::args::Args;
 use crate::wasm::call::answered;
@@ -17,7 +18,7 @@ struct Functions {
 
 chunk!("router", Functions = Functions { new });
 
-/// Creates a composite from handles; replies with its handle.
+/// Creates a composite from handles; replies with its handle and the prefixes in canonical form.
 #[wasm_bindgen]
 pub fn composite_new(len: usize) {
     (chunk().new)(len);
@@ -25,10 +26,16 @@ pub fn composite_new(len: usize) {
 
 fn new(len: usize) {
     let answer = buffers::with_scratch(len, |message| made(&mut Args::new(message)));
-    answered(answer, |reply, handle| reply.u32(handle)).send();
+    answered(answer, |reply, (handle, prefixes)| {
+        reply.u32(handle);
+        for prefix in prefixes {
+            reply.str(&prefix.dir_prefix());
+        }
+    })
+    .send();
 }
 
-fn made(args: &mut Args<'_>) -> Result<u32> {
+fn made(args: &mut Args<'_>) -> Result<(u32, Vec<VPath>)> {
     let default = handles::backend(args.u32()?)?;
     let count = args.u32()?;
     let mut mounts = Vec::new();
@@ -36,5 +43,7 @@ fn made(args: &mut Args<'_>) -> Result<u32> {
         let backend = handles::backend(args.u32()?)?;
         mounts.push((args.path()?, backend));
     }
-    Ok(handles::hold(Rc::new(Composite::new(default, mounts)?)))
+    let prefixes = mounts.iter().map(|(prefix, _)| prefix.clone()).collect();
+    let composite = Composite::new(default, mounts)?;
+    Ok((handles::hold(Rc::new(composite)), prefixes))
 }

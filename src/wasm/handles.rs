@@ -10,6 +10,7 @@ use wasm_bindgen::prelude::wasm_bindgen;
 use crate::core::cell::{LocalCell, RefCell};
 use crate::core::error::{Error, Kind, Result};
 use crate::protocol::SharedBackend;
+use crate::wasm::audits;
 
 thread_local! {
     static HANDLES: RefCell<Handles> = RefCell::new(Handles::default());
@@ -95,7 +96,7 @@ fn closed() -> Error {
 /// Releases a handle.
 #[wasm_bindgen]
 pub fn handle_drop(id: u32) {
-    crate::wasm::policy::forget(id);
+    audits::forget(id);
     let gone = HANDLES.with_borrow_mut(|handles| handles.held.remove(&id));
     // Dropped outside the borrow, because it may own other handles.
     drop(gone);

@@ -7,6 +7,7 @@
 //! built field by field across the boundary.
 
 pub mod args;
+pub mod audits;
 pub mod buffers;
 pub mod call;
 mod chunk;

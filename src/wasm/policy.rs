@@ -13,15 +13,15 @@ use wasm_bindgen::{JsCast, JsValue};
 use crate::core::cell::{LocalCell, RefCell};
 use crate::core::error::{Error, Kind, Result};
 use crate::core::path::VPath;
-use crate::env::{clock, host};
+use crate::env::host;
 use crate::layer::policy::{
-    After, Asking, Before, Call, Covers, Hooks, Inspected, Limits, Mode, OnAudit, OneAtATime,
-    Policy, Question, Rate, Rates, Record, Rule, Rules, Touch, Verdict, stack,
+    After, Asking, Before, Call, Covers, Hooks, Inspected, Limits, Mode, OneAtATime, Policy,
+    Question, Rate, Rates, Record, Rule, Rules, Touch, Verdict, stack,
 };
-use crate::protocol::Content;
+use crate::protocol::{Content, Operation};
 use crate::wasm::call::answered;
 use crate::wasm::chunk::chunk;
-use crate::wasm::handles;
+use crate::wasm::{audits, handles};
 
 struct Functions {
     new: fn(u32, &JsValue),
@@ -41,8 +41,6 @@ chunk!(
 );
 
 thread_local! {
-    /// Audit callbacks by policy handle, for calls that are refused before any rule runs.
-    static AUDITS: RefCell<HashMap<u32, OnAudit>> = RefCell::new(HashMap::new());
     /// Policies that are applied to several backends, by number.
     static KEPT: RefCell<Kept> = RefCell::new(Kept::default());
 }
@@ -121,45 +119,9 @@ fn stacked(inner: u32, policy: Policy) -> Result<u32> {
     let audit = policy.audit.clone();
     let handle = handles::hold_shared(stack(handles::backend(inner)?, policy)?);
     if let Some(audit) = audit {
-        AUDITS.with_borrow_mut(|audits| audits.insert(handle, audit));
+        audits::keep(handle, audit);
     }
     Ok(handle)
-}
-
-/// Removes the audit callback of a released policy.
-pub fn forget(handle: u32) {
-    let gone = AUDITS.with_borrow_mut(|audits| audits.remove(&handle));
-    drop(gone);
-}
-
-/// Reports to a policy's audit a call that was refused before its rules, for an invalid path for
-/// example.
-pub fn refused_early(handle: u32, operation: u8, error: &Error) {
-    const NAMES: [&str; 11] = [
-        "ls",
-        "read",
-        "readRaw",
-        "grep",
-        "glob",
-        "write",
-        "edit",
-        "delete",
-        "uploadFiles",
-        "downloadFiles",
-        "execute",
-    ];
-    let audit = AUDITS.with_borrow(|audits| audits.get(&handle).cloned());
-    if let (Some(audit), Some(operation)) = (audit, NAMES.get(usize::from(operation))) {
-        audit(&Record {
-            time: clock::now(),
-            operation,
-            path: None,
-            paths: Vec::new(),
-            bytes: 0,
-            code: error.code(),
-            duration: Duration::ZERO,
-        });
-    }
 }
 
 fn array(object: &JsValue, name: &str) -> Vec<JsValue> {
@@ -273,16 +235,8 @@ fn rate(given: &JsValue) -> Result<Rate> {
         Some("all") => Covers::Everything,
         Some("reads") => Covers::Reads,
         Some("writes") => Covers::Writes,
-        Some("ls") => Covers::Only("ls"),
-        Some("readRaw") => Covers::Only("readRaw"),
-        Some("grep") => Covers::Only("grep"),
-        Some("glob") => Covers::Only("glob"),
-        Some("edit") => Covers::Only("edit"),
-        Some("delete") => Covers::Only("delete"),
-        Some("uploadFiles") => Covers::Only("uploadFiles"),
-        Some("downloadFiles") => Covers::Only("downloadFiles"),
-        Some("execute") => Covers::Only("execute"),
-        _ => return Err(wrong("rate")),
+        Some(name) => Covers::Only(Operation::named(name).ok_or_else(|| wrong("rate"))?),
+        None => return Err(wrong("rate")),
     };
     let number = |name| host::number_property(given, name).ok_or_else(|| wrong("rate"));
     Ok(Rate {

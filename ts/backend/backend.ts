@@ -1,10 +1,11 @@
 // The methods of every asynchronous backend. A subclass only reads its options; the operations
 // are implemented in WebAssembly.
 
-import { later, Op, received } from "../core/call.js";
+import { later, received, reportRefused } from "../core/call.js";
 import { callOptions, refused } from "../core/checks.js";
-import { handleOf, own } from "../core/handle.js";
+import { defineMembers, handleOf, own } from "../core/handle.js";
 import { enter, glue } from "../core/instance.js";
+import { Op } from "../core/operations.js";
 import type { Reply } from "../core/reply.js";
 import * as ask from "../core/requests.js";
 import * as unpack from "../core/results.js";
@@ -29,6 +30,12 @@ import type {
   WriteResult,
 } from "../types.js";
 
+/** Reports the entries of a batch that are refused here, while the others are passed on. */
+function reportPart(self: object, operation: number, batch: ask.Batch<unknown>): void {
+  const sound = batch.sound.length;
+  if (sound > 0 && sound < batch.inputs.length) reportRefused(handleOf(self), operation);
+}
+
 /** Starts an operation on the backend's handle, or returns a refusal of its arguments. */
 export function asked<T extends object>(
   self: object,
@@ -42,13 +49,17 @@ export function asked<T extends object>(
     refused(() => {
       read = callOptions(options);
     }) ?? ask();
-  if (refusal) return Promise.resolve(refusal as T);
-  return later(handleOf(self), operation, unpackIt, read) as Promise<T>;
+  const handle = handleOf(self);
+  if (refusal) {
+    reportRefused(handle, operation, refusal.code);
+    return Promise.resolve(refusal as T);
+  }
+  return later(handle, operation, unpackIt, read) as Promise<T>;
 }
 
 /** Returns the capability of the backend with this handle. */
 export function capabilityOf(handle: number): Capability {
-  enter(() => glue.call_now(handle, Op.capability, 0, -1));
+  enter(() => glue.capability(handle));
   return received(unpack.unpackCapability) as Capability;
 }
 
@@ -184,10 +195,11 @@ export abstract class Backend implements BackendProtocolV2 {
     options?: CallOptions,
   ): Promise<FileUploadResponse[]> {
     const batch = ask.lookAtUploads(files);
-    const request = () => ask.askUpload(batch.sound);
+    const request = () => ask.askUpload(batch);
+    reportPart(this, Op.uploadFiles, batch);
     const answer = await asked<FileUploadResponse[]>(
       this,
-      Op.upload,
+      Op.uploadFiles,
       request,
       unpack.unpackUpload(batch),
       options,
@@ -198,10 +210,11 @@ export abstract class Backend implements BackendProtocolV2 {
   /** Returns the bytes of files. Returns a result for each path, in order. */
   async downloadFiles(paths: string[], options?: CallOptions): Promise<FileDownloadResponse[]> {
     const batch = ask.lookAtDownloads(paths);
-    const request = () => ask.askDownload(batch.sound);
+    const request = () => ask.askDownload(batch);
+    reportPart(this, Op.downloadFiles, batch);
     const answer = await asked<FileDownloadResponse[]>(
       this,
-      Op.download,
+      Op.downloadFiles,
       request,
       unpack.unpackDownload(batch),
       options,
@@ -233,10 +246,8 @@ export function executeBy(
 export function addShell(self: object): void {
   const id = enter(() => glue.shell_id(handleOf(self)));
   if (id === undefined) return;
-  Object.defineProperties(self, {
-    id: { value: id, enumerable: true },
-    execute: {
-      value: (command: string, options?: ExecuteOptions) => executeBy(self, command, options),
-    },
+  defineMembers(self, {
+    id,
+    execute: (command: string, options?: ExecuteOptions) => executeBy(self, command, options),
   });
 }

@@ -1,7 +1,7 @@
 // CompositeBackend: several backends in one tree.
 
 import router from "#chunk/router";
-import { madeHandle } from "../core/call.js";
+import { made } from "../core/call.js";
 import { refused } from "../core/checks.js";
 import { sealClass } from "../core/handle.js";
 import { enter, glue } from "../core/instance.js";
@@ -14,7 +14,8 @@ import { addShell, Backend, type ExecuteOptions } from "./backend.js";
 /** Any object with the methods of a backend, kitbag's or another, of either protocol version. */
 export type AnyBackend = Any;
 
-function make(defaultBackend: unknown, routes: unknown): { handle: number; prefixes: string[] } {
+/** Creates the router; returns its handle and the prefixes in canonical form. */
+function make(defaultBackend: unknown, routes: unknown): { handle: number; rest: string[] } {
   if (typeof routes !== "object" || routes === null || Array.isArray(routes)) {
     throw new TypeError(
       'CompositeBackend: routes must be an object such as { "/memories/": backend }',
@@ -22,7 +23,7 @@ function make(defaultBackend: unknown, routes: unknown): { handle: number; prefi
   }
   const entries = Object.entries(routes);
   const handles: number[] = [];
-  const mounts = (at: number): number => {
+  const mounts = (at: number): { handle: number; rest: string[] } => {
     const entry = entries[at];
     if (entry) {
       const name = `CompositeBackend: routes[${JSON.stringify(entry[0])}]`;
@@ -45,18 +46,11 @@ function make(defaultBackend: unknown, routes: unknown): { handle: number; prefi
       const length = finish();
       sent();
       enter(() => glue.composite_new(length));
-      return madeHandle("CompositeBackend");
+      return made("CompositeBackend", (reply) => entries.map(() => reply.text()));
     });
   };
   router.load();
-  const handle = mounts(0);
-  return { handle, prefixes: entries.map(([prefix]) => shown(prefix)) };
-}
-
-/** A prefix in the router's canonical form. */
-function shown(prefix: string): string {
-  const segments = prefix.split("/").filter((segment) => segment !== "" && segment !== ".");
-  return `/${segments.join("/")}/`;
+  return mounts(0);
 }
 
 /** Several backends in one tree. The longest prefix that matches a path selects the backend. */
@@ -76,9 +70,9 @@ export class CompositeBackend extends Backend {
    * @param routes Backends by path prefix, such as `{ "/memories/": backend }`.
    */
   constructor(defaultBackend: AnyBackend, routes: Record<string, AnyBackend>) {
-    const made = make(defaultBackend, routes);
-    super(made.handle);
-    this.routePrefixes = made.prefixes;
+    const { handle, rest } = make(defaultBackend, routes);
+    super(handle);
+    this.routePrefixes = rest;
     addShell(this);
   }
 }

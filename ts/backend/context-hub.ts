@@ -2,8 +2,9 @@
 // `langsmith` package or, with an `apiKey`, through the few requests that are implemented here.
 
 import chunk from "#chunk/hub";
-import { messageOf, Options } from "../core/checks.js";
+import { Options } from "../core/checks.js";
 import { sealClass } from "../core/handle.js";
+import { codeOf } from "../core/http.js";
 import { enter, glue } from "../core/instance.js";
 import { Backend } from "./backend.js";
 
@@ -89,16 +90,24 @@ class FetchClient implements HubClient {
   readonly #base: string;
 
   constructor(key: string, base: string) {
+    const refusal = (why: string) => new TypeError(`ContextHubBackend: option ${why}`);
     let url: URL;
     try {
       url = new URL(base);
     } catch {
-      throw new TypeError('ContextHubBackend: option "baseUrl" must be an http or https address');
+      throw refusal('"baseUrl" must be an http or https address');
     }
     if (url.protocol !== "https:" && url.protocol !== "http:") {
-      throw new TypeError('ContextHubBackend: option "baseUrl" must be an http or https address');
+      throw refusal('"baseUrl" must be an http or https address');
     }
-    this.#key = key;
+    if (url.username !== "" || url.password !== "") {
+      throw refusal('"baseUrl" must have no user name and no password; use "apiKey"');
+    }
+    this.#key = key.trim();
+    // A host that refuses the header would show the key in its error.
+    if (!/^[\x21-\x7e]*$/.test(this.#key)) {
+      throw refusal('"apiKey" must be one line of printable ASCII characters without spaces');
+    }
     this.#base = url.href.replace(/\/+$/, "");
   }
 
@@ -152,7 +161,10 @@ class FetchClient implements HubClient {
     try {
       answer = await fetch(url, { ...init, headers, signal: AbortSignal.timeout(TIMEOUT_MS) });
     } catch (error) {
-      throw new Error(this.#told(`The Hub could not be reached to ${what}: ${messageOf(error)}`));
+      const late = (error as { name?: unknown } | null)?.name === "TimeoutError";
+      // The host's own message may contain the address or a header.
+      const why = late ? "it did not answer in time" : (codeOf(error) ?? "the request failed");
+      throw new Error(`The Hub could not be reached to ${what}: ${why}`);
     }
     if (answer.ok) return answer;
     const said = (await answer.text().catch(() => "")).slice(0, 500);

@@ -1,7 +1,7 @@
 // Sets, removes and reads single files of a memory backend. Used for initial files, and for
 // backends over a state that the caller owns.
 
-import { now, Op, received } from "../core/call.js";
+import { now, received } from "../core/call.js";
 import { encoded } from "../core/checks.js";
 import { enter, glue } from "../core/instance.js";
 import {
@@ -13,6 +13,7 @@ import {
   putText,
   sent,
 } from "../core/message.js";
+import { Op } from "../core/operations.js";
 import * as ask from "../core/requests.js";
 import * as unpack from "../core/results.js";
 import type { Failure, FileData, ReadRawResult } from "../types.js";

@@ -6,6 +6,7 @@ import { madeHandle } from "../core/call.js";
 import { kindOf, Options } from "../core/checks.js";
 import { sealClass } from "../core/handle.js";
 import { enter, glue } from "../core/instance.js";
+import { OPERATIONS, type Operation } from "../core/operations.js";
 import type { AnyBackend } from "../foreign/adapt.js";
 import { withHandle } from "../foreign/calls.js";
 import type { ErrorCode, ExecuteResponse, MaybePromise } from "../types.js";
@@ -24,7 +25,7 @@ export interface FilesystemPermission {
 /** An operation that `onAsk` must decide about. */
 export interface AskedOperation {
   /** Name of the operation, such as `write`. */
-  operation: string;
+  operation: Operation;
   /** Canonical path of the file or directory. */
   path: string;
   /** What would be written, replaced or deleted, shortened; empty for a read. */
@@ -39,21 +40,12 @@ export interface Rate {
   perMs: number;
 }
 
-/** The kinds of operations that can have a rate. */
-export type RateKind =
-  /** Every operation that only reads, also `ls`, `grep` and `downloadFiles`. */
-  | "read"
-  /** Every operation that changes files, also `edit` and `uploadFiles`. */
-  | "write"
-  | "ls"
-  | "readRaw"
-  | "grep"
-  | "glob"
-  | "edit"
-  | "delete"
-  | "uploadFiles"
-  | "downloadFiles"
-  | "execute";
+/**
+ * What can have a rate: one operation, by its name; or `read`, every operation that only reads, also
+ * `ls`, `grep` and `downloadFiles`; or `write`, every operation that changes files, also `edit`,
+ * `delete` and `uploadFiles`.
+ */
+export type RateKind = Operation;
 
 /** One rate for all operations, or one for each kind. In a batch each file counts. */
 export type RateLimit = Rate | Partial<Record<RateKind, Rate>>;
@@ -91,7 +83,7 @@ export interface AuditRecord {
   /** When the operation began, ISO 8601. */
   time: string;
   /** Name of the operation, such as `write`. */
-  operation: string;
+  operation: Operation;
   /** The file or directory; the first of a batch; empty for a command or an invalid path. */
   path: string;
   /** All files of a batch. */
@@ -107,7 +99,7 @@ export interface AuditRecord {
 /** An operation that is about to begin. */
 export interface PolicyCall {
   /** Name of the operation, such as `write`. */
-  operation: string;
+  operation: Operation;
   /** The file or directory, if the operation names one. */
   path?: string;
   /** All files of a batch. */
@@ -150,20 +142,6 @@ export interface Policy {
   /** Allow `execute` although a shell follows no rules about files. Default false. */
   allowExecute?: boolean;
 }
-
-const KINDS: Record<RateKind, string> = {
-  read: "reads",
-  write: "writes",
-  ls: "ls",
-  readRaw: "readRaw",
-  grep: "grep",
-  glob: "glob",
-  edit: "edit",
-  delete: "delete",
-  uploadFiles: "uploadFiles",
-  downloadFiles: "downloadFiles",
-  execute: "execute",
-};
 
 /** Checks and copies a policy, so that later changes of the object change no rule. */
 function read(of: string, policy: unknown): Record<string, unknown> {
@@ -242,9 +220,10 @@ function rates(of: string, limit: Record<string, unknown> | undefined): unknown[
   }
   const byKind = new Options(name, limit);
   const out: unknown[] = [];
-  for (const kind of Object.keys(KINDS) as RateKind[]) {
+  for (const kind of OPERATIONS) {
     const rate = byKind.object(kind);
-    if (rate) out.push({ covers: KINDS[kind], ...rateOf(`${name}.${kind}`, rate) });
+    const covers = kind === "read" || kind === "write" ? `${kind}s` : kind;
+    if (rate) out.push({ covers, ...rateOf(`${name}.${kind}`, rate) });
   }
   byKind.done();
   return out;

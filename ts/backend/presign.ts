@@ -3,6 +3,8 @@
 // a query such as `policy` would change the bucket. So this module lists what a backend's own
 // requests contain, and refuses everything else with its name.
 
+import { shown as quoted } from "../core/checks.js";
+
 /** A request that a page asks to have signed; see `S3SignRequest`. */
 export interface PresignRequest {
   /** HTTP method. */
@@ -143,7 +145,7 @@ function pairs(what: string, given: unknown): Array<[string, string]> {
 
 /** A name from the page, cut for use in a message. */
 function shown(name: unknown): string {
-  return JSON.stringify(String(name).slice(0, 100));
+  return quoted(String(name).slice(0, 1000));
 }
 
 function refuse(why: string): never {

@@ -4,10 +4,11 @@
 // reads the state and receives changes, it mirrors that state. The first kind finds its graph in
 // WebAssembly, below the handle: see `graph/files.ts`.
 
-import { limitOf, now, Op, received } from "../core/call.js";
+import { limitOf, now, received } from "../core/call.js";
 import { callOptions, messageOf, Options, refused } from "../core/checks.js";
 import { handleOf, methodsOnly, own, sealClass } from "../core/handle.js";
 import { enter, glue } from "../core/instance.js";
+import { Op } from "../core/operations.js";
 import type { Reply } from "../core/reply.js";
 import * as ask from "../core/requests.js";
 import * as unpack from "../core/results.js";
@@ -226,8 +227,8 @@ export class StateBackend implements BackendProtocolV2 {
   uploadFiles(files: Array<[string, Uint8Array]>): FileUploadResponse[] {
     const batch = ask.lookAtUploads(files);
     const answer = this.#asked<FileUploadResponse[]>(
-      Op.upload,
-      () => ask.askUpload(batch.sound),
+      Op.uploadFiles,
+      () => ask.askUpload(batch),
       unpack.unpackUpload(batch),
     );
     if (!Array.isArray(answer)) return unpack.refusedBatch(batch, answer);
@@ -238,8 +239,8 @@ export class StateBackend implements BackendProtocolV2 {
   downloadFiles(paths: string[]): FileDownloadResponse[] {
     const batch = ask.lookAtDownloads(paths);
     const answer = this.#asked<FileDownloadResponse[]>(
-      Op.download,
-      () => ask.askDownload(batch.sound),
+      Op.downloadFiles,
+      () => ask.askDownload(batch),
       unpack.unpackDownload(batch),
     );
     if (Array.isArray(answer)) return answer;

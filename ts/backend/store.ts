@@ -4,8 +4,9 @@
 
 import chunk from "#chunk/store";
 import { BadArgument, messageOf, Options } from "../core/checks.js";
-import { FILE_METHODS, handleOf, sealClass } from "../core/handle.js";
+import { handleOf, sealClass } from "../core/handle.js";
 import { enter, glue } from "../core/instance.js";
+import { FILE_METHODS } from "../core/operations.js";
 import { type GraphRuntime, graphContext } from "../graph/context.js";
 import { Backend, capabilityOf } from "./backend.js";
 

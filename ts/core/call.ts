@@ -9,22 +9,6 @@ import { enter, glue, wakeBy } from "./instance.js";
 import { dropPending, finish, sent } from "./message.js";
 import { Reply } from "./reply.js";
 
-/** The operations by number; must match `wasm/call.rs`. */
-export const Op = {
-  ls: 0,
-  read: 1,
-  readRaw: 2,
-  grep: 3,
-  glob: 4,
-  write: 5,
-  edit: 6,
-  delete: 7,
-  upload: 8,
-  download: 9,
-  execute: 10,
-  capability: 11,
-} as const;
-
 /** Converts a successful reply to a result. */
 export type Unpack<T> = (reply: Reply) => T;
 
@@ -55,11 +39,16 @@ export function received<T>(unpack: Unpack<T>, at?: number): T | Failure {
   return reply.u8() === 0 ? unpack(reply) : failure(reply);
 }
 
+/** Returns the handle of a reply and what follows it; throws a failure as a TypeError. */
+export function made<T>(what: string, rest: Unpack<T>): { handle: number; rest: T } {
+  const answer = received((reply) => ({ handle: reply.u32(), rest: rest(reply) }));
+  if (!("handle" in answer)) throw new TypeError(`${what}: ${(answer as Failure).error}`);
+  return answer;
+}
+
 /** Returns the handle of a reply; throws a failure as a TypeError. */
 export function madeHandle(what: string): number {
-  const answer = received((reply) => ({ handle: reply.u32() }));
-  if (!("handle" in answer)) throw new TypeError(`${what}: ${(answer as Failure).error}`);
-  return answer.handle;
+  return made(what, () => undefined).handle;
 }
 
 const NO_LIMIT = -1;
@@ -174,6 +163,12 @@ export function settled<T>(
   });
 }
 
+/** Reports a call that was refused here, so that the audit of a policy has a record of it. */
+export function reportRefused(handle: number, operation: number, code = "invalid_argument"): void {
+  // Without stack nothing can be called.
+  if (code !== "unavailable") enter(() => glue.call_refused(handle, operation, code));
+}
+
 /** Calls an operation and returns a promise. */
 export function later<T>(
   handle: number,
@@ -183,6 +178,7 @@ export function later<T>(
 ): Promise<T | Failure> {
   if (options?.signal?.aborted) {
     dropPending();
+    reportRefused(handle, operation, "timeout");
     return Promise.resolve({
       error: "The call was cancelled by its signal before it began",
       code: "timeout",

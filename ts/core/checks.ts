@@ -142,6 +142,21 @@ export function encoded<T>(look: () => T, write: (seen: T) => void): Failure | u
   });
 }
 
+/**
+ * A wrong value for a message. An address may have a user name, a password or a token in it, so what
+ * is before an `@` and behind a `?` or `#` is left out.
+ */
+export function shown(value: unknown): string {
+  if (typeof value === "number") return String(value);
+  if (typeof value !== "string") return kindOf(value);
+  return JSON.stringify(
+    value
+      .replace(/^.*@/s, "***@")
+      .replace(/[?#].*$/s, "?***")
+      .slice(0, 200),
+  );
+}
+
 /** Reads the options of a constructor one by one. A wrong one throws a TypeError that names it. */
 export class Options {
   readonly #of: string;
@@ -175,9 +190,7 @@ export class Options {
 
   /** Throws a TypeError about an option. */
   refuse(name: string, expected: string, value: unknown): never {
-    throw new TypeError(
-      `${this.#of}: option "${name}" must be ${expected}, not ${typeof value === "string" ? JSON.stringify(value) : typeof value === "number" ? String(value) : kindOf(value)}`,
-    );
+    throw new TypeError(`${this.#of}: option "${name}" must be ${expected}, not ${shown(value)}`);
   }
 
   /** Validates an option with `is`; `expected` describes valid values in the message. */

@@ -2,6 +2,7 @@
 // to the object can change which backend it stands for.
 
 import { enter, glue } from "./instance.js";
+import { OPERATIONS } from "./operations.js";
 
 const handles = new WeakMap<object, number>();
 
@@ -32,7 +33,6 @@ export function knownHandle(object: object): number | undefined {
   return handles.get(object);
 }
 
-const plain = new WeakSet<object>();
 const slow = new WeakSet<object>();
 
 /** Marks an object whose methods do more than its handle, so that they must be called. */
@@ -40,59 +40,60 @@ export function methodsOnly(object: object): void {
   slow.add(object);
 }
 
-/** Marks a class whose direct instances may be used through their handle. */
-// biome-ignore lint/complexity/noBannedTypes: a class is a Function here
-export function plainClass(type: Function): void {
-  plain.add(type.prototype);
+const MEMBERS = [...OPERATIONS, "id", "capability"] as const;
+
+/** A member as it is defined: a value, or a getter. */
+type Member = Pick<PropertyDescriptor, "value" | "get">;
+
+const classes = new WeakMap<object, Map<string, Member | undefined>>();
+const ownMembers = new WeakMap<object, object>();
+
+/** The definition of a member on a prototype or above it. */
+function definition(prototype: object | null, name: string): Member | undefined {
+  for (let at = prototype; at !== null; at = Object.getPrototypeOf(at) as object | null) {
+    const found = Object.getOwnPropertyDescriptor(at, name);
+    if (found) return found;
+  }
+  return undefined;
 }
 
-/** The file methods of every backend. */
-export const FILE_METHODS = [
-  "ls",
-  "read",
-  "readRaw",
-  "grep",
-  "glob",
-  "write",
-  "edit",
-  "delete",
-  "uploadFiles",
-  "downloadFiles",
-] as const;
-const METHODS = [...FILE_METHODS, "execute"] as const;
-
-const originals = new WeakMap<object, Map<string, unknown>>();
-
-/** Records the methods of a class, to detect later whether one was patched. */
-function methodsOf(prototype: object): Map<string, unknown> {
-  const methods = new Map<string, unknown>();
-  for (const name of METHODS) methods.set(name, Reflect.get(prototype, name));
-  return methods;
-}
-
-/** Records the final methods of a class; call it directly after the class. */
+/** Records the final members of a class; call it directly after the class. */
 // biome-ignore lint/complexity/noBannedTypes: a class is a Function here
 export function sealClass(type: Function): void {
-  plainClass(type);
-  originals.set(type.prototype, methodsOf(type.prototype));
+  const members = MEMBERS.map((name) => [name, definition(type.prototype, name)] as const);
+  classes.set(type.prototype, new Map(members));
+}
+
+/** Defines members on an object of kitbag, which its handle has as well. They cannot be replaced. */
+export function defineMembers(object: object, members: Record<string, unknown>): void {
+  ownMembers.set(object, members);
+  for (const [name, value] of Object.entries(members)) {
+    Object.defineProperty(object, name, { value, enumerable: name === "id" });
+  }
 }
 
 /**
  * The handle of an object that may be used instead of its methods: only if its class is exactly
- * one of kitbag's and no method was overridden or patched.
+ * one of kitbag's and no member was overridden, patched or redefined, in whatever way. Definitions
+ * are compared, and no getter is called, because a getter may answer differently the next time.
  */
 export function fastHandle(object: unknown): number | undefined {
   if (typeof object !== "object" || object === null) return undefined;
   const handle = handles.get(object);
   if (handle === undefined || slow.has(object)) return undefined;
-  const prototype = Object.getPrototypeOf(object) as object | null;
-  if (prototype === null || !plain.has(prototype)) return undefined;
-  const known = originals.get(prototype);
-  for (const name of METHODS) {
+  const prototype = Object.getPrototypeOf(object) as object;
+  const known = classes.get(prototype);
+  if (!known) return undefined;
+  const defined = ownMembers.get(object) as Record<string, unknown> | undefined;
+  for (const name of MEMBERS) {
     const own = Object.getOwnPropertyDescriptor(object, name);
-    // `execute` is defined on kitbag's own objects that run commands, and is not writable there.
-    if (own !== undefined && (own.writable || own.configurable)) return undefined;
-    if (known && Reflect.get(prototype, name) !== known.get(name)) return undefined;
+    if (own) {
+      const ours = defined !== undefined && Object.hasOwn(defined, name);
+      if (!ours || own.get || own.value !== defined[name]) return undefined;
+    }
+    const now = definition(prototype, name);
+    const before = known.get(name);
+    if (now?.value !== before?.value || now?.get !== before?.get) return undefined;
   }
   return handle;
 }

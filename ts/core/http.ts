@@ -84,7 +84,7 @@ function isCrossOrigin(url: string): boolean {
 }
 
 /** The code of an error or of its cause, if it looks like an error code. */
-function codeOf(error: unknown): string | undefined {
+export function codeOf(error: unknown): string | undefined {
   const own = (value: unknown) => {
     const code = (value as { code?: unknown } | null | undefined)?.code;
     return typeof code === "string" && /^[A-Z_]{1,40}$/.test(code) ? code : undefined;

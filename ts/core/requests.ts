@@ -219,7 +219,16 @@ export function lookAtDownloads(paths: unknown): Batch<string> {
   });
 }
 
-export function askUpload(files: Array<[string, Uint8Array]>): Failure | undefined {
+/** The refusal of a batch without a valid entry. */
+function noneSound({ inputs, sound }: Batch<unknown>): Failure | undefined {
+  if (sound.length > 0 || inputs.length === 0) return undefined;
+  return { error: "No entry of the batch is valid", code: "invalid_argument" };
+}
+
+export function askUpload(batch: Batch<[string, Uint8Array]>): Failure | undefined {
+  const refusal = noneSound(batch);
+  if (refusal) return refusal;
+  const files = batch.sound;
   return encoded(
     () => files,
     () => {
@@ -232,7 +241,10 @@ export function askUpload(files: Array<[string, Uint8Array]>): Failure | undefin
   );
 }
 
-export function askDownload(paths: string[]): Failure | undefined {
+export function askDownload(batch: Batch<string>): Failure | undefined {
+  const refusal = noneSound(batch);
+  if (refusal) return refusal;
+  const paths = batch.sound;
   return encoded(
     () => paths,
     () => {

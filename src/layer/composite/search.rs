@@ -1,6 +1,9 @@
 //! Searches over several backends, with results as if all files were in one flat tree. A backend
 //! gets a narrowed pattern only if that certainly finds everything the outer pattern matches.
 //! Otherwise it returns all its files there, and their outer paths are filtered here.
+//!
+//! A mount whose root a rule closes shows nothing to a search from above. Any other failure of a
+//! mount fails the search, and the error names the mount.
 
 use futures_util::stream::{self, StreamExt};
 
@@ -115,8 +118,11 @@ impl Composite {
             .collect()
             .await;
         let mut merged = GlobResult::default();
-        for (mount, answer) in answers {
-            let found = answer.map_err(|error| named(mount, error, "glob"))?;
+        for (at, (mount, answer)) in answers.into_iter().enumerate() {
+            let found = match answer {
+                Err(error) if at > 0 && error.is_by_rule() => continue,
+                answer => answer.map_err(|error| named(mount, error, "glob"))?,
+            };
             merged.truncated |= found.truncated;
             merged
                 .files
@@ -146,6 +152,7 @@ impl Composite {
                 let filter = filter.as_ref();
                 async move {
                     (
+                        at == 0,
                         part.mount,
                         self.grep_part(query, filter, at > 0, part).await,
                     )
@@ -155,8 +162,11 @@ impl Composite {
         let mut results = Vec::new();
         let mut truncated = false;
         let mut cost = 0usize;
-        while let Some((mount, answer)) = answers.next().await {
-            let found = answer.map_err(|error| named(mount, error, "grep"))?;
+        while let Some((is_owner, mount, answer)) = answers.next().await {
+            let found = match answer {
+                Err(error) if !is_owner && error.is_by_rule() => continue,
+                answer => answer.map_err(|error| named(mount, error, "grep"))?,
+            };
             truncated |= found.truncated;
             if found.matches.rows.is_empty() {
                 continue;

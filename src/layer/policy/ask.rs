@@ -13,6 +13,7 @@ use futures_util::future::{Either, LocalBoxFuture, select};
 
 use super::forward::{fill, forward};
 use super::rules::{Beneath, Decision};
+use super::skip_hidden::veiled;
 use super::{Mode, Rules, Seams, Touch};
 use crate::core::error::{Error, Kind, Result};
 use crate::core::future::Pending;
@@ -84,6 +85,7 @@ impl Ask {
                 &path,
                 why,
             )
+            .by_rule()
             .during(operation)
         };
         let asked = (self.asking.on_ask)(question);
@@ -156,7 +158,8 @@ impl Ask {
         }
         // If everything below is denied, no file below can need approval.
         if self.rules.beneath(Touch::Write, path) != Beneath::Closed {
-            for info in winnow::files_beneath(&*self.raw, path).await? {
+            let files = winnow::files_beneath(&*self.raw, path).await;
+            for info in files.map_err(|error| veiled(&error, path))? {
                 if self.asks(Touch::Write, &info.path).is_some() {
                     guarded.push(info.path);
                 }
@@ -283,7 +286,9 @@ impl Backend for Ask {
         Box::pin(async move {
             let (mut refused, mut allowed) = (Vec::new(), Vec::new());
             for (path, body) in files {
-                let asked = self.writing("upload", &path, || shortened(&body)).await;
+                let asked = self
+                    .writing("uploadFiles", &path, || shortened(&body))
+                    .await;
                 if asked.is_ok() {
                     allowed.push((path, body));
                 }
@@ -297,7 +302,7 @@ impl Backend for Ask {
         Box::pin(async move {
             let (mut refused, mut allowed) = (Vec::new(), Vec::new());
             for path in paths {
-                let asked = self.reading("download", path).await;
+                let asked = self.reading("downloadFiles", path).await;
                 if asked.is_ok() {
                     allowed.push(path.clone());
                 }

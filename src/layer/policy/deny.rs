@@ -5,6 +5,7 @@ use bytes::Bytes;
 use futures_util::future::LocalBoxFuture;
 
 use super::forward::{fill, forward};
+use super::skip_hidden::veiled;
 use super::{NoShell, Touch, denied, denied_beneath};
 use crate::core::error::{Error, Result};
 use crate::core::future::Pending;
@@ -17,6 +18,8 @@ use crate::protocol::{
 pub(super) struct Deny {
     inner: SharedBackend,
     raw: SharedBackend,
+    /// Whether a rule hides files, so that the error of a check must not name any.
+    hides: bool,
     prefixes: Vec<VPath>,
     no_shell: Option<NoShell>,
 }
@@ -25,6 +28,7 @@ impl Deny {
     pub(super) fn new(
         inner: SharedBackend,
         raw: SharedBackend,
+        hides: bool,
         prefixes: Vec<VPath>,
         allow_execute: bool,
     ) -> Deny {
@@ -32,6 +36,7 @@ impl Deny {
         Deny {
             inner,
             raw,
+            hides,
             prefixes,
             no_shell,
         }
@@ -101,6 +106,10 @@ impl Backend for Deny {
         Box::pin(async move {
             self.check(path).map_err(|e| e.during("delete"))?;
             let beneath = self.check_beneath(path).await;
+            let beneath = beneath.map_err(|error| match self.hides && !error.is_by_rule() {
+                true => veiled(&error, path),
+                false => error,
+            });
             beneath.map_err(|e| e.during("delete"))?;
             self.inner.delete(path, unchanged).await
         })
@@ -110,7 +119,7 @@ impl Backend for Deny {
         Box::pin(async move {
             let refused: Vec<Option<Error>> = files
                 .iter()
-                .map(|(path, _)| self.check(path).err().map(|e| e.during("upload")))
+                .map(|(path, _)| self.check(path).err().map(|e| e.during("uploadFiles")))
                 .collect();
             let allowed = files
                 .into_iter()

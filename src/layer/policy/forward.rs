@@ -59,6 +59,32 @@ macro_rules! forward {
             self.inner.delete(path, unchanged)
         }
     };
+    (@ write) => {
+        fn write<'a>(
+            &'a self,
+            path: &'a $crate::core::path::VPath,
+            content: $crate::protocol::Content,
+        ) -> $crate::core::future::Pending<'a, $crate::protocol::WriteResult> {
+            self.inner.write(path, content)
+        }
+    };
+    (@ edit) => {
+        fn edit<'a>(
+            &'a self,
+            path: &'a $crate::core::path::VPath,
+            edit: &'a $crate::protocol::Edit,
+        ) -> $crate::core::future::Pending<'a, $crate::protocol::EditResult> {
+            self.inner.edit(path, edit)
+        }
+    };
+    (@ upload) => {
+        fn upload<'a>(
+            &'a self,
+            files: Vec<($crate::core::path::VPath, bytes::Bytes)>,
+        ) -> futures_util::future::LocalBoxFuture<'a, Vec<$crate::core::error::Result<()>>> {
+            self.inner.upload(files)
+        }
+    };
     (@ download) => {
         fn download<'a>(
             &'a self,

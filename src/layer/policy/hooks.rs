@@ -102,7 +102,8 @@ impl Backend for Hooked {
     }
 
     fn ls<'a>(&'a self, path: &'a VPath) -> Pending<'a, Vec<FileInfo>> {
-        Box::pin(self.around("ls", Some(path), self.inner.ls(path), |_| 0))
+        let asked = async move { self.inner.ls(path).await };
+        Box::pin(self.around("ls", Some(path), asked, |_| 0))
     }
 
     fn read<'a>(&'a self, path: &'a VPath, page: Page) -> Pending<'a, ReadResult> {

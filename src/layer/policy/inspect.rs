@@ -1,7 +1,10 @@
 //! `inspect`: a host callback sees content before it is written, and may refuse or replace it. It
 //! sees the bytes that would be stored: decoded base64, and for an edit the whole resulting file,
 //! so that harmless pieces cannot be combined into a refused text. Exactly the inspected content is
-//! written: the edit is applied only if the file is unchanged since it was read.
+//! written: an edit replaces the whole file, and only if the file is unchanged since it was read.
+//!
+//! A backend that cannot compare whole files is read once more directly before the edit. No change
+//! through this policy is made in between; a change from elsewhere may be.
 
 use std::rc::Rc;
 
@@ -52,7 +55,10 @@ pub(super) struct Inspect {
     inner: SharedBackend,
     raw: SharedBackend,
     on_inspect: OnInspect,
-    queue: Queue,
+    /// Edits of one file take turns, so that they need no replays because of each other.
+    edits: Queue,
+    /// Held while something is stored, and never while the host decides.
+    changes: Queue,
     no_shell: Option<NoShell>,
 }
 
@@ -68,7 +74,8 @@ impl Inspect {
             inner,
             raw,
             on_inspect,
-            queue: Queue::default(),
+            edits: Queue::default(),
+            changes: Queue::default(),
             no_shell,
         }
     }
@@ -109,8 +116,7 @@ impl Inspect {
     }
 
     async fn edited(&self, path: &VPath, edit: &Edit) -> Result<EditResult> {
-        let _turn = self.queue.turn(path).await;
-        let mut last: Option<(Bytes, Error)> = None;
+        let _turn = self.edits.turn(path).await;
         for _ in 0..REPLAYS {
             let Edited {
                 before,
@@ -118,20 +124,8 @@ impl Inspect {
                 occurrences,
                 crlf,
             } = work_out(&*self.raw, path, edit).await?;
-            if let Some((seen, error)) = last.take()
-                && seen == before
-            {
-                // No other writer changed the file: the error is about the edit itself.
-                return Err(error);
-            }
             let new = self.judged("edit", path, after).await?;
-            let whole = Edit {
-                old: before.clone(),
-                new,
-                replace_all: false,
-                whole: edit.whole,
-            };
-            match self.inner.edit(path, &whole).await {
+            match self.replaced(path, before, new, edit.whole).await {
                 Ok(EditResult { files_update, .. }) => {
                     return Ok(EditResult {
                         occurrences,
@@ -139,18 +133,39 @@ impl Inspect {
                         files_update,
                     });
                 }
-                Err(error)
-                    if matches!(
-                        error.kind(),
-                        Kind::NoMatch | Kind::AmbiguousEdit | Kind::InvalidArgument
-                    ) =>
-                {
-                    last = Some((before, error));
-                }
+                // Another writer changed the file: the edit is computed and inspected again.
+                Err(error) if error.kind() == Kind::Conflict => {}
                 Err(error) => return Err(error),
             }
         }
         Err(Error::conflict(path))
+    }
+
+    /// Replaces the whole file, or fails with `conflict` if it is no longer as it was read. With
+    /// `only_whole` there is no other way than the backend's own comparison.
+    async fn replaced(
+        &self,
+        path: &VPath,
+        old: Bytes,
+        new: Bytes,
+        only_whole: bool,
+    ) -> Result<EditResult> {
+        let _turn = self.changes.turn(path).await;
+        let mut edit = Edit {
+            old,
+            new,
+            replace_all: false,
+            whole: true,
+        };
+        match self.inner.edit(path, &edit).await {
+            Err(error) if error.kind() == Kind::Unsupported && !only_whole => {}
+            answer => return answer,
+        }
+        if self.raw.read_raw(path).await?.body != edit.old {
+            return Err(Error::conflict(path));
+        }
+        edit.whole = false;
+        self.inner.edit(path, &edit).await
     }
 }
 
@@ -174,6 +189,7 @@ impl Backend for Inspect {
                 true => Content::New(bytes),
                 false => Content::Raw(bytes),
             };
+            let _turn = self.changes.turn(path).await;
             self.inner.write(path, judged).await
         })
     }
@@ -191,9 +207,13 @@ impl Backend for Inspect {
                         allowed.push((path, body));
                         refused.push(None);
                     }
-                    Err(error) => refused.push(Some(error.during("upload"))),
+                    Err(error) => refused.push(Some(error.during("uploadFiles"))),
                 }
             }
+            let _turns = self
+                .changes
+                .turns(allowed.iter().map(|(path, _)| path))
+                .await;
             fill(refused, self.inner.upload(allowed).await)
         })
     }

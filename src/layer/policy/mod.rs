@@ -2,7 +2,8 @@
 //! in this order:
 //!
 //! ```text
-//! audit ─► hooks ─► readOnly ─► denyPrefixes ─► permissions ─► ask ─► rateLimit ─► inspect ─► quota ─► inner
+//! audit ─► hooks ─► readOnly ─► denyPrefixes ─► permissions ─► ask ─► rateLimit ─► inspect
+//!       ─► skip hidden (part of permissions) ─► quota ─► inner
 //! ```
 //!
 //! Paths are canonical before any of this: a [`VPath`] has one spelling. The audit record is
@@ -26,6 +27,7 @@ mod quota;
 mod rate_limit;
 mod read_only;
 mod rules;
+mod skip_hidden;
 mod usage;
 
 #[cfg(test)]
@@ -126,10 +128,16 @@ pub fn stack(inner: SharedBackend, policy: Policy) -> Result<SharedBackend> {
         false => inner,
     };
     let raw = inner.clone();
+    let hides = permissions.is_some();
     let mut top = inner;
     if let Some(limits) = quota {
-        top = Rc::new(quota::Quota::new(top, limits, one_at_a_time, allow_execute));
+        let quota = quota::Quota::new(top, limits, hides, one_at_a_time, allow_execute);
+        top = Rc::new(quota);
     }
+    if let Some(rules) = &permissions {
+        top = Rc::new(skip_hidden::SkipHidden::new(top, rules.clone()));
+    }
+    let visible = top.clone();
     if let Some(on_inspect) = inspect {
         top = Rc::new(inspect::Inspect::new(
             top,
@@ -160,6 +168,7 @@ pub fn stack(inner: SharedBackend, policy: Policy) -> Result<SharedBackend> {
         top = Rc::new(permissions::Permissions::new(
             top,
             raw.clone(),
+            visible,
             rules,
             allow_execute,
         ));
@@ -167,7 +176,8 @@ pub fn stack(inner: SharedBackend, policy: Policy) -> Result<SharedBackend> {
     if !deny_prefixes.is_empty() {
         order::sort(&mut deny_prefixes);
         deny_prefixes.dedup();
-        top = Rc::new(deny::Deny::new(top, raw, deny_prefixes, allow_execute));
+        let deny = deny::Deny::new(top, raw, hides, deny_prefixes, allow_execute);
+        top = Rc::new(deny);
     }
     if read_only {
         top = Rc::new(read_only::ReadOnly::new(top, allow_execute));
@@ -192,6 +202,7 @@ fn denied(touch: Touch, path: &VPath) -> Error {
         path,
         "",
     )
+    .by_rule()
 }
 
 /// The error of a delete because of something below, which is not named: it may be hidden.
@@ -202,6 +213,7 @@ fn denied_beneath(path: &VPath) -> Error {
         path,
         ": a rule protects something beneath it. Delete the files that may be deleted one by one.",
     )
+    .by_rule()
 }
 
 /// A shell that refuses every command, because commands would bypass the rules about files. It

@@ -13,6 +13,7 @@ use futures_util::future::LocalBoxFuture;
 
 use super::forward::{fill, forward};
 use super::rules::Beneath;
+use super::skip_hidden::veiled;
 use super::{Mode, NoShell, Rules, Touch, denied, denied_beneath};
 use crate::core::error::{Error, Result};
 use crate::core::future::Pending;
@@ -26,6 +27,8 @@ use crate::protocol::{
 pub(super) struct Permissions {
     inner: SharedBackend,
     raw: SharedBackend,
+    /// `raw` without what is hidden, for when searching all of it fails.
+    visible: SharedBackend,
     rules: Rules,
     no_shell: Option<NoShell>,
 }
@@ -34,6 +37,7 @@ impl Permissions {
     pub(super) fn new(
         inner: SharedBackend,
         raw: SharedBackend,
+        visible: SharedBackend,
         rules: Rules,
         allow_execute: bool,
     ) -> Permissions {
@@ -41,6 +45,7 @@ impl Permissions {
         Permissions {
             inner,
             raw,
+            visible,
             rules,
             no_shell,
         }
@@ -125,7 +130,8 @@ impl Permissions {
         if open(Touch::Read) && open(Touch::Write) {
             return Ok(());
         }
-        for info in winnow::files_beneath(&*self.raw, path).await? {
+        let files = winnow::files_beneath(&*self.raw, path).await;
+        for info in files.map_err(|error| veiled(&error, path))? {
             if self.check_both(&info.path).is_err() {
                 return Err(denied_beneath(path));
             }
@@ -138,6 +144,8 @@ impl Permissions {
 struct Below {
     filled: HashSet<VPath>,
     shown: HashSet<VPath>,
+    /// Whether `filled` is known; if not, a directory without a visible file is not shown.
+    is_complete: bool,
 }
 
 impl Below {
@@ -146,10 +154,14 @@ impl Below {
             pattern: "**".into(),
             path: dir.clone(),
         };
-        let found = permissions.raw.glob(&query).await?;
+        let (found, is_complete) = match permissions.raw.glob(&query).await {
+            Ok(found) => (found, true),
+            Err(_) => (permissions.visible.glob(&query).await?, false),
+        };
         let mut below = Below {
             filled: HashSet::new(),
             shown: HashSet::new(),
+            is_complete,
         };
         for info in &found.files {
             let first = info
@@ -167,7 +179,8 @@ impl Below {
     }
 
     fn shows(&self, permissions: &Permissions, dir: &VPath) -> bool {
-        self.shown.contains(dir) || (!self.filled.contains(dir) && permissions.shows(dir))
+        self.shown.contains(dir)
+            || (self.is_complete && !self.filled.contains(dir) && permissions.shows(dir))
     }
 }
 
@@ -182,14 +195,14 @@ impl Backend for Permissions {
     fn read<'a>(&'a self, path: &'a VPath, page: Page) -> Pending<'a, ReadResult> {
         match self.check(Touch::Read, path) {
             Ok(()) => self.inner.read(path, page),
-            Err(error) => crate::storage::done(Err(error.during("read"))),
+            Err(error) => crate::core::future::done(Err(error.during("read"))),
         }
     }
 
     fn read_raw<'a>(&'a self, path: &'a VPath) -> Pending<'a, RawFile> {
         match self.check(Touch::Read, path) {
             Ok(()) => self.inner.read_raw(path),
-            Err(error) => crate::storage::done(Err(error.during("readRaw"))),
+            Err(error) => crate::core::future::done(Err(error.during("readRaw"))),
         }
     }
 
@@ -221,14 +234,14 @@ impl Backend for Permissions {
     fn write<'a>(&'a self, path: &'a VPath, content: Content) -> Pending<'a, WriteResult> {
         match self.check_both(path) {
             Ok(()) => self.inner.write(path, content),
-            Err(error) => crate::storage::done(Err(error.during("write"))),
+            Err(error) => crate::core::future::done(Err(error.during("write"))),
         }
     }
 
     fn edit<'a>(&'a self, path: &'a VPath, edit: &'a Edit) -> Pending<'a, EditResult> {
         match self.check_both(path) {
             Ok(()) => self.inner.edit(path, edit),
-            Err(error) => crate::storage::done(Err(error.during("edit"))),
+            Err(error) => crate::core::future::done(Err(error.during("edit"))),
         }
     }
 
@@ -254,7 +267,7 @@ impl Backend for Permissions {
                 .iter()
                 .map(|(path, _)| {
                     let checked = self.check(Touch::Write, path);
-                    checked.err().map(|e| e.during("upload"))
+                    checked.err().map(|e| e.during("uploadFiles"))
                 })
                 .collect();
             let allowed = files
@@ -272,7 +285,7 @@ impl Backend for Permissions {
                 .iter()
                 .map(|path| {
                     let checked = self.check(Touch::Read, path);
-                    checked.err().map(|e| e.during("download"))
+                    checked.err().map(|e| e.during("downloadFiles"))
                 })
                 .collect();
             let allowed: Vec<VPath> = paths

@@ -12,6 +12,7 @@ use futures_util::future::LocalBoxFuture;
 use super::NoShell;
 use super::edited::work_out;
 use super::forward::forward;
+use super::skip_hidden::veiled;
 use super::usage::{Ledger, Reservation};
 use crate::core::error::{Error, Kind, Result};
 use crate::core::file;
@@ -51,6 +52,8 @@ impl OneAtATime {
 pub(super) struct Quota {
     inner: SharedBackend,
     limits: Limits,
+    /// Whether a rule hides files, so that the error of a count must not name any.
+    hides: bool,
     ledger: Ledger,
     queue: Queue,
     one_at_a_time: Option<OneAtATime>,
@@ -65,6 +68,7 @@ impl Quota {
     pub(super) fn new(
         inner: SharedBackend,
         limits: Limits,
+        hides: bool,
         one_at_a_time: Option<OneAtATime>,
         allow_execute: bool,
     ) -> Quota {
@@ -72,6 +76,7 @@ impl Quota {
         Quota {
             inner,
             limits,
+            hides,
             ledger: Ledger::default(),
             queue: Queue::default(),
             one_at_a_time,
@@ -97,7 +102,11 @@ impl Quota {
     }
 
     async fn room(&self, path: &VPath, size: usize) -> Result<Reservation<'_>> {
-        self.ledger.count(&*self.inner).await?;
+        let counted = self.ledger.count(&*self.inner).await;
+        counted.map_err(|error| match self.hides {
+            true => veiled(&error, &VPath::root()),
+            false => error,
+        })?;
         self.ledger.reserve(&self.limits, path, size as u64)
     }
 
@@ -177,7 +186,7 @@ impl Quota {
                     }
                     Err(error) => {
                         if let Some(slot) = answers.get_mut(at) {
-                            *slot = Err(error.during("upload"));
+                            *slot = Err(error.during("uploadFiles"));
                         }
                     }
                 }

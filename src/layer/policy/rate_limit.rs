@@ -13,37 +13,34 @@ use super::forward::{fill, forward};
 use crate::core::cell::RefCell;
 use crate::core::error::{Error, Kind, Result};
 use crate::core::future::Pending;
+use crate::core::future::done;
 use crate::core::path::VPath;
 use crate::protocol::{
-    Backend, Content, DeleteResult, Edit, EditResult, ExecuteOptions, ExecuteResult, FileInfo,
-    GlobQuery, GlobResult, GrepQuery, GrepResult, Page, RawFile, ReadResult, SharedBackend, Shell,
-    WriteResult,
+    Backend, Content, DeleteResult, Edit, EditResult, Effect, ExecuteOptions, ExecuteResult,
+    FileInfo, GlobQuery, GlobResult, GrepQuery, GrepResult, Operation, Page, RawFile, ReadResult,
+    SharedBackend, Shell, WriteResult,
 };
-use crate::storage::done;
 
 /// Which operations a limit covers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Covers {
     /// All operations.
     Everything,
-    /// `ls`, `read`, `readRaw`, `grep`, `glob`, `downloadFiles`.
+    /// Operations that read files.
     Reads,
-    /// `write`, `edit`, `delete`, `uploadFiles`.
+    /// Operations that change files.
     Writes,
-    /// Only this operation, by its JavaScript name.
-    Only(&'static str),
+    /// Only this operation.
+    Only(Operation),
 }
 
 impl Covers {
-    fn counts(self, operation: &'static str) -> bool {
+    fn counts(self, operation: Operation) -> bool {
         match self {
             Covers::Everything => true,
-            Covers::Reads => matches!(
-                operation,
-                "ls" | "read" | "readRaw" | "grep" | "glob" | "downloadFiles"
-            ),
-            Covers::Writes => matches!(operation, "write" | "edit" | "delete" | "uploadFiles"),
-            Covers::Only(name) => name == operation,
+            Covers::Reads => operation.effect() == Effect::Reads,
+            Covers::Writes => operation.effect() == Effect::Writes,
+            Covers::Only(one) => one == operation,
         }
     }
 }
@@ -133,7 +130,7 @@ impl RateLimit {
 
     /// Counts an operation, or refuses it. No `await` is in between, so a burst cannot exceed the
     /// limit.
-    fn admit(&self, operation: &'static str) -> Result<()> {
+    fn admit(&self, operation: Operation) -> Result<()> {
         let now = (self.seams.now)().micros();
         let mut windows = self.rates.0.borrow_mut();
         let mut longest: Option<(Duration, Rate)> = None;
@@ -151,14 +148,15 @@ impl RateLimit {
             return Err(Error::new(
                 Kind::RateLimited,
                 format!(
-                    "Too many operations: {operation} is limited to {} in {} ms. Try again in {} ms.",
+                    "Too many operations: {} is limited to {} in {} ms. Try again in {} ms.",
+                    operation.name(),
                     rate.operations,
                     rate.per.as_millis(),
                     wait.as_micros().div_ceil(1000)
                 ),
             )
             .retry_after(wait)
-            .during(operation));
+            .during(operation.name()));
         }
         for window in windows.iter_mut() {
             if window.rate.covers.counts(operation) {
@@ -168,15 +166,16 @@ impl RateLimit {
         Ok(())
     }
 
+    /// Counts an operation when it begins, not when its future is created.
     fn limited<'a, T: 'a>(
         &'a self,
-        operation: &'static str,
-        ask: impl FnOnce() -> Pending<'a, T>,
+        operation: Operation,
+        ask: impl FnOnce() -> Pending<'a, T> + 'a,
     ) -> Pending<'a, T> {
-        match self.admit(operation) {
-            Ok(()) => ask(),
-            Err(error) => done(Err(error)),
-        }
+        Box::pin(async move {
+            self.admit(operation)?;
+            ask().await
+        })
     }
 }
 
@@ -185,31 +184,31 @@ impl Backend for RateLimit {
     forward!(capability);
 
     fn ls<'a>(&'a self, path: &'a VPath) -> Pending<'a, Vec<FileInfo>> {
-        self.limited("ls", || self.inner.ls(path))
+        self.limited(Operation::Ls, || self.inner.ls(path))
     }
 
     fn read<'a>(&'a self, path: &'a VPath, page: Page) -> Pending<'a, ReadResult> {
-        self.limited("read", || self.inner.read(path, page))
+        self.limited(Operation::Read, move || self.inner.read(path, page))
     }
 
     fn read_raw<'a>(&'a self, path: &'a VPath) -> Pending<'a, RawFile> {
-        self.limited("readRaw", || self.inner.read_raw(path))
+        self.limited(Operation::ReadRaw, || self.inner.read_raw(path))
     }
 
     fn grep<'a>(&'a self, query: &'a GrepQuery) -> Pending<'a, GrepResult> {
-        self.limited("grep", || self.inner.grep(query))
+        self.limited(Operation::Grep, || self.inner.grep(query))
     }
 
     fn glob<'a>(&'a self, query: &'a GlobQuery) -> Pending<'a, GlobResult> {
-        self.limited("glob", || self.inner.glob(query))
+        self.limited(Operation::Glob, || self.inner.glob(query))
     }
 
     fn write<'a>(&'a self, path: &'a VPath, content: Content) -> Pending<'a, WriteResult> {
-        self.limited("write", || self.inner.write(path, content))
+        self.limited(Operation::Write, || self.inner.write(path, content))
     }
 
     fn edit<'a>(&'a self, path: &'a VPath, edit: &'a Edit) -> Pending<'a, EditResult> {
-        self.limited("edit", || self.inner.edit(path, edit))
+        self.limited(Operation::Edit, || self.inner.edit(path, edit))
     }
 
     fn delete<'a>(
@@ -217,14 +216,16 @@ impl Backend for RateLimit {
         path: &'a VPath,
         unchanged: Option<&'a Bytes>,
     ) -> Pending<'a, DeleteResult> {
-        self.limited("delete", || self.inner.delete(path, unchanged))
+        self.limited(Operation::Delete, move || {
+            self.inner.delete(path, unchanged)
+        })
     }
 
     fn upload<'a>(&'a self, files: Vec<(VPath, Bytes)>) -> LocalBoxFuture<'a, Vec<Result<()>>> {
         Box::pin(async move {
             let refused: Vec<Option<Error>> = files
                 .iter()
-                .map(|_| self.admit("uploadFiles").err())
+                .map(|_| self.admit(Operation::UploadFiles).err())
                 .collect();
             let allowed = files
                 .into_iter()
@@ -239,7 +240,7 @@ impl Backend for RateLimit {
         Box::pin(async move {
             let refused: Vec<Option<Error>> = paths
                 .iter()
-                .map(|_| self.admit("downloadFiles").err())
+                .map(|_| self.admit(Operation::DownloadFiles).err())
                 .collect();
             let allowed: Vec<VPath> = paths
                 .iter()
@@ -267,7 +268,7 @@ impl Shell for RateLimit {
         options: ExecuteOptions,
     ) -> Pending<'a, ExecuteResult> {
         match self.inner.shell() {
-            Some(shell) => self.limited("execute", || shell.execute(command, options)),
+            Some(shell) => self.limited(Operation::Execute, || shell.execute(command, options)),
             None => done(Err(crate::protocol::unsupported("execute"))),
         }
     }

@@ -7,11 +7,11 @@ use super::NoShell;
 use super::forward::forward;
 use crate::core::error::{Error, Kind, Result};
 use crate::core::future::Pending;
+use crate::core::future::done;
 use crate::core::path::VPath;
 use crate::protocol::{
     Backend, Capability, Content, DeleteResult, Edit, EditResult, SharedBackend, Shell, WriteResult,
 };
-use crate::storage::done;
 
 pub(super) struct ReadOnly {
     inner: SharedBackend,
@@ -59,7 +59,9 @@ impl Backend for ReadOnly {
     }
 
     fn upload<'a>(&'a self, files: Vec<(VPath, Bytes)>) -> LocalBoxFuture<'a, Vec<Result<()>>> {
-        let answers = files.iter().map(|(path, _)| Err(refusal("upload", path)));
+        let answers = files
+            .iter()
+            .map(|(path, _)| Err(refusal("uploadFiles", path)));
         Box::pin(std::future::ready(answers.collect()))
     }
 

@@ -18,7 +18,7 @@ fn a_rate_is_a_sliding_window_and_says_when_to_come_again() {
         rates: Rates::new([
             rate(Covers::Everything, 5),
             rate(Covers::Writes, 2),
-            rate(Covers::Only("edit"), 1),
+            rate(Covers::Only(Operation::Edit), 1),
         ]),
         seams,
         ..Policy::default()

@@ -70,7 +70,7 @@ impl Shell for Slow {
     }
     fn execute<'a>(&'a self, command: &'a str, _: ExecuteOptions) -> Pending<'a, ExecuteResult> {
         let output = command.to_owned();
-        crate::storage::done(Ok(ExecuteResult {
+        crate::core::future::done(Ok(ExecuteResult {
             output,
             exit_code: Some(0),
             truncated: false,
@@ -130,7 +130,7 @@ fn a_shell_is_refused_where_a_rule_is_about_files() {
         .is_ok()
     );
     let rate = Rate {
-        covers: Covers::Only("execute"),
+        covers: Covers::Only(Operation::Execute),
         operations: 0,
         per: Duration::from_secs(1),
     };

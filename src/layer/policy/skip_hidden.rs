@@ -1,0 +1,201 @@
+//! Searches that fail because of something hidden. A search in a directory also reaches files that
+//! a rule hides. If it fails, it is repeated for the visible files and directories only: a hidden
+//! file that cannot be read must not fail the search, and its error must not show its name. If the
+//! error may still be about something hidden, it is replaced by one that names only the directory
+//! that was asked for.
+//!
+//! This is below all other rules, so that a repeated search counts once and asks once.
+
+use super::forward::forward;
+use super::rules::{Beneath, Rules, Touch};
+use crate::core::error::{Error, Kind, Result};
+use crate::core::future::Pending;
+use crate::core::order;
+use crate::core::path::VPath;
+use crate::layer::winnow;
+use crate::protocol::{
+    Backend, FileInfo, GlobQuery, GlobResult, GrepQuery, GrepResult, SharedBackend, Shell,
+};
+use crate::search::glob::{NameFilter, Pattern};
+
+pub(super) struct SkipHidden {
+    inner: SharedBackend,
+    rules: Rules,
+}
+
+/// The error that stands for one which may be about something hidden.
+pub(super) fn veiled(error: &Error, path: &VPath) -> Error {
+    let kind = match error.kind() {
+        kind @ (Kind::Timeout | Kind::RateLimited | Kind::TooLarge | Kind::Internal) => kind,
+        _ => Kind::Unavailable,
+    };
+    let veiled = Error::at(
+        kind,
+        "The backend failed beneath '",
+        path,
+        "'; the details may not be shown here",
+    );
+    match error.wait() {
+        Some(wait) => veiled.retry_after(wait),
+        None => veiled,
+    }
+}
+
+impl SkipHidden {
+    pub(super) fn new(inner: SharedBackend, rules: Rules) -> SkipHidden {
+        SkipHidden { inner, rules }
+    }
+
+    fn shows(&self, path: &VPath) -> bool {
+        !self.rules.denies(Touch::Read, path)
+    }
+
+    /// Whether everything at and below `path` may be read.
+    fn is_open(&self, path: &VPath) -> bool {
+        self.shows(path) && self.rules.beneath(Touch::Read, path) == Beneath::Open
+    }
+
+    /// Whether an error at `path` is passed on as it is: errors about the request itself, and
+    /// errors where nothing is hidden.
+    fn is_clear(&self, error: &Error, path: &VPath) -> bool {
+        matches!(error.kind(), Kind::InvalidPattern | Kind::InvalidArgument) || self.is_open(path)
+    }
+
+    /// The visible files below a directory, and directories in which all files are visible, in
+    /// order of path.
+    async fn visible(&self, top: &VPath, error: &Error) -> Result<Vec<FileInfo>> {
+        let mut places: Vec<FileInfo> = Vec::new();
+        let mut waiting = vec![top.clone()];
+        let mut found_any = false;
+        while let Some(dir) = waiting.pop() {
+            let listed = self.inner.ls(&dir).await;
+            for info in listed.map_err(|error| veiled(&error, top))? {
+                found_any = true;
+                if !info.is_dir() {
+                    if self.shows(&info.path) {
+                        places.push(info);
+                    }
+                } else if self.is_open(&info.path) {
+                    places.push(info);
+                } else if self.rules.beneath(Touch::Read, &info.path) != Beneath::Closed {
+                    waiting.push(info.path);
+                }
+            }
+        }
+        if !found_any {
+            // Not a directory: the error is about this path.
+            return Err(match self.shows(top) && error.path() == Some(top) {
+                true => error.clone(),
+                false => veiled(error, top),
+            });
+        }
+        order::sort_by(&mut places, |a, b| a.shown_path().cmp(&b.shown_path()));
+        Ok(places)
+    }
+
+    async fn grep_visible(&self, query: &GrepQuery, error: &Error) -> Result<GrepResult> {
+        let filter = match &query.glob {
+            Some(glob) => Some(NameFilter::parse(glob, &query.path)?),
+            None => None,
+        };
+        let accepts = |path: &VPath| filter.as_ref().is_none_or(|filter| filter.accepts(path));
+        let mut out = GrepResult::default();
+        let mut one = query.clone();
+        one.glob = None;
+        for place in self.visible(&query.path, error).await? {
+            let is_dir = place.is_dir();
+            if !is_dir && !accepts(&place.path) {
+                continue;
+            }
+            one.path = place.path;
+            let judge = async |paths: &[VPath]| Ok(paths.iter().map(accepts).collect());
+            one.max_count = query
+                .max_count
+                .map(|max| max.saturating_sub(out.matches.count()));
+            let found = if is_dir {
+                winnow::grep(&*self.inner, &one, judge).await?
+            } else {
+                self.inner.grep(&one).await?
+            };
+            out.truncated |= found.truncated;
+            for rows in found.matches.rows.chunk_by(|a, b| a.file == b.file) {
+                let file = rows.first().map_or(0, |row| row.file as usize);
+                if let Some(path) = found.matches.paths.get(file) {
+                    out.matches.append_file(path.clone(), &found.matches, rows);
+                }
+            }
+            if out.truncated || out.matches.is_full() {
+                out.truncated = true;
+                break;
+            }
+        }
+        Ok(out)
+    }
+
+    async fn glob_visible(&self, query: &GlobQuery, error: Error) -> Result<GlobResult> {
+        let pattern = Pattern::parse(query)?;
+        // An anchored pattern searches from the root, whatever the path is.
+        let root = &pattern.scope().root;
+        if self.is_clear(&error, root) {
+            return Err(error);
+        }
+        let mut out = GlobResult::default();
+        for place in self.visible(root, &error).await? {
+            if place.is_dir() {
+                let everything = GlobQuery {
+                    pattern: "**".into(),
+                    path: place.path,
+                };
+                let found = self.inner.glob(&everything).await?;
+                out.truncated |= found.truncated;
+                out.files.extend(found.files);
+            } else {
+                out.files.push(place);
+            }
+        }
+        out.files.retain(|info| pattern.accepts(&info.path));
+        order::sort_by(&mut out.files, FileInfo::newest_first);
+        Ok(out)
+    }
+}
+
+#[deny(clippy::missing_trait_methods)]
+impl Backend for SkipHidden {
+    forward!(
+        capability, read, read_raw, write, edit, delete, upload, download
+    );
+
+    fn ls<'a>(&'a self, path: &'a VPath) -> Pending<'a, Vec<FileInfo>> {
+        Box::pin(async move {
+            let listed = self.inner.ls(path).await;
+            listed.map_err(|error| match self.is_clear(&error, path) {
+                true => error,
+                false => veiled(&error, path),
+            })
+        })
+    }
+
+    fn grep<'a>(&'a self, query: &'a GrepQuery) -> Pending<'a, GrepResult> {
+        Box::pin(async move {
+            match self.inner.grep(query).await {
+                Err(error) if !self.is_clear(&error, &query.path) => {
+                    self.grep_visible(query, &error).await
+                }
+                answer => answer,
+            }
+        })
+    }
+
+    fn glob<'a>(&'a self, query: &'a GlobQuery) -> Pending<'a, GlobResult> {
+        Box::pin(async move {
+            match self.inner.glob(query).await {
+                Err(error) => self.glob_visible(query, error).await,
+                found => found,
+            }
+        })
+    }
+
+    fn shell(&self) -> Option<&dyn Shell> {
+        self.inner.shell()
+    }
+}
