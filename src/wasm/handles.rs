@@ -68,6 +68,12 @@ pub fn itself<B: 'static>(id: u32) -> Result<Rc<B>> {
         .ok_or_else(closed)
 }
 
+/// How many backends are held.
+#[cfg(feature = "testing")]
+pub fn count() -> u32 {
+    HANDLES.with_borrow(|handles| u32::try_from(handles.held.len()).unwrap_or(u32::MAX))
+}
+
 fn closed() -> Error {
     Error::new(Kind::Unavailable, "This backend was closed")
 }
