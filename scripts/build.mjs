@@ -98,6 +98,7 @@ function provided({ source, of }) {
     if (kind === "#primary") return of("kitbag");
     if (kind === "#bytes") return of(name);
     if (kind === "#part") return partOf(name, []);
+    if (kind === "#chunks") return everyChunk();
     // A chunk: the last entry of its needs is its own file.
     const needs = wasm.needs[name];
     if (needs === undefined) throw new Error(`there is no chunk ${name} in src/wasm`);
@@ -111,7 +112,7 @@ function provided({ source, of }) {
         path: join(src, `source/${source}.ts`),
       }));
       builder.onResolve(
-        { filter: /^#(build|unpacker|primary|chunk\/|bytes\/|part\/)/ },
+        { filter: /^#(build|unpacker|primary|chunks$|chunk\/|bytes\/|part\/)/ },
         (asked) => ({
           path: asked.path,
           namespace: "provided",
@@ -138,6 +139,13 @@ function partOf(name, needs) {
   const named = name === undefined ? `"", undefined` : `${JSON.stringify(name)}, bytes`;
   lines.push(`export default /* @__PURE__ */ new Chunk(${named}, [${needed}]);`);
   return lines.join("\n");
+}
+
+/** A record of all chunks, for the tests. */
+function everyChunk() {
+  const names = Object.keys(wasm.needs);
+  const imports = names.map((name) => `import ${name} from "#chunk/${name}";`);
+  return [...imports, `export default { ${names.join(", ")} };`].join("\n");
 }
 
 /** Modules with a class or function of the API. Each gets its own file, so bundlers can drop it. */
@@ -193,7 +201,8 @@ async function bundle() {
   });
   const index = Object.entries(metafile.outputs).find(([file]) => file.endsWith("dist/browser.js"));
   if (!index) throw new Error("esbuild made no browser.js");
-  forNode(index[1].exports);
+  const tested = Object.entries(metafile.outputs).find(([file]) => file.endsWith("/testing.js"));
+  forNode(index[1].exports, tested?.[1].exports ?? []);
   await esbuild({
     ...common(all.inline),
     ...esm,
@@ -213,18 +222,7 @@ function renamed(entries, name) {
  * Node loads one file, `core.cjs`, for `import` and `require`, of `kitbag` and `kitbag/slim`. So
  * there is only one instance.
  */
-function forNode(names) {
-  const testing = options.testing
-    ? [
-        "panicNow",
-        "panicLater",
-        "panicInChunk",
-        "callChunk",
-        "chunkNames",
-        "failAllocation",
-        "signingExamples",
-      ]
-    : [];
+function forNode(names, testing) {
   const slim = ["init", "initSync"];
   // Not an `import` of the file: Node would scan its 200 KB for export names, which takes 20 ms.
   const esm = (list) =>

@@ -48,52 +48,45 @@ pub enum Kind {
     Internal,
 }
 
-impl Kind {
-    /// The code that callers see in `code`.
-    pub fn code(self) -> &'static str {
-        match self {
-            Kind::NotFound => "not_found",
-            Kind::AlreadyExists => "already_exists",
-            Kind::AmbiguousEdit => "ambiguous_edit",
-            Kind::NoMatch => "no_match",
-            Kind::Conflict => "conflict",
-            Kind::InvalidPath => "invalid_path",
-            Kind::InvalidPattern => "invalid_pattern",
-            Kind::InvalidArgument => "invalid_argument",
-            Kind::PermissionDenied => "permission_denied",
-            Kind::IsDirectory => "is_directory",
-            Kind::TooLarge => "too_large",
-            Kind::QuotaExceeded => "quota_exceeded",
-            Kind::RateLimited => "rate_limited",
-            Kind::Unsupported => "unsupported",
-            Kind::Timeout => "timeout",
-            Kind::Unavailable => "unavailable",
-            Kind::Internal => "internal",
+/// Defines the code of every kind, once.
+macro_rules! codes {
+    ($($kind:ident => $code:literal,)+) => {
+        /// Every kind.
+        const ALL: &[Kind] = &[$(Kind::$kind),+];
+
+        /// The code that callers see in `code`.
+        pub fn code(self) -> &'static str {
+            match self {
+                $(Kind::$kind => $code,)+
+            }
         }
+    };
+}
+
+impl Kind {
+    codes! {
+        NotFound => "not_found",
+        AlreadyExists => "already_exists",
+        AmbiguousEdit => "ambiguous_edit",
+        NoMatch => "no_match",
+        Conflict => "conflict",
+        InvalidPath => "invalid_path",
+        InvalidPattern => "invalid_pattern",
+        InvalidArgument => "invalid_argument",
+        PermissionDenied => "permission_denied",
+        IsDirectory => "is_directory",
+        TooLarge => "too_large",
+        QuotaExceeded => "quota_exceeded",
+        RateLimited => "rate_limited",
+        Unsupported => "unsupported",
+        Timeout => "timeout",
+        Unavailable => "unavailable",
+        Internal => "internal",
     }
 
     /// The kind for a code, for errors that foreign backends report.
     pub fn from_code(code: &str) -> Option<Kind> {
-        const ALL: [Kind; 17] = [
-            Kind::NotFound,
-            Kind::AlreadyExists,
-            Kind::AmbiguousEdit,
-            Kind::NoMatch,
-            Kind::Conflict,
-            Kind::InvalidPath,
-            Kind::InvalidPattern,
-            Kind::InvalidArgument,
-            Kind::PermissionDenied,
-            Kind::IsDirectory,
-            Kind::TooLarge,
-            Kind::QuotaExceeded,
-            Kind::RateLimited,
-            Kind::Unsupported,
-            Kind::Timeout,
-            Kind::Unavailable,
-            Kind::Internal,
-        ];
-        ALL.into_iter().find(|kind| kind.code() == code)
+        Kind::ALL.iter().copied().find(|kind| kind.code() == code)
     }
 
     /// The error code of `uploadFiles` and `downloadFiles`.
@@ -306,9 +299,13 @@ mod tests {
 
     #[test]
     fn every_code_leads_back_to_its_kind() {
-        for code in ["not_found", "conflict", "internal", "rate_limited"] {
-            assert_eq!(Kind::from_code(code).map(Kind::code), Some(code));
+        let mut codes: Vec<&str> = Kind::ALL.iter().map(|kind| kind.code()).collect();
+        for kind in Kind::ALL {
+            assert_eq!(Kind::from_code(kind.code()), Some(*kind));
         }
+        codes.sort_unstable();
+        codes.dedup();
+        assert_eq!(codes.len(), 17);
         assert_eq!(Kind::from_code("nonsense"), None);
     }
 }

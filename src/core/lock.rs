@@ -34,6 +34,12 @@ pub fn wake_all() {
     }
 }
 
+/// How many calls wait for a permit.
+#[cfg(feature = "testing")]
+pub fn waiting() -> u32 {
+    WAITING.with_borrow(|waiting| u32::try_from(waiting.wakers.len()).unwrap_or(u32::MAX))
+}
+
 /// A FIFO semaphore: the permits and the queue of waiters.
 struct Line(RefCell<Inner>);
 

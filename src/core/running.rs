@@ -189,3 +189,9 @@ pub fn holds() {
 pub fn gives_back() {
     HELD.set(HELD.get().saturating_sub(1));
 }
+
+/// How many permits are held.
+#[cfg(feature = "testing")]
+pub fn held() -> u32 {
+    u32::try_from(HELD.get()).unwrap_or(u32::MAX)
+}

@@ -68,6 +68,12 @@ pub fn buffer_drop(id: u32) {
     BUFFERS.with_borrow_mut(|buffers| buffers.held.remove(&id));
 }
 
+/// How many buffers are held.
+#[cfg(feature = "testing")]
+pub fn count() -> u32 {
+    BUFFERS.with_borrow(|buffers| u32::try_from(buffers.held.len()).unwrap_or(u32::MAX))
+}
+
 /// Takes a buffer and returns its first `len` bytes.
 pub fn take(id: u32, len: usize) -> Option<Vec<u8>> {
     let mut bytes = BUFFERS.with_borrow_mut(|buffers| buffers.held.remove(&id))?;

@@ -69,9 +69,10 @@ macro_rules! chunk {
             }
         }
 
-        /// Panics inside the chunk.
+        // The tests find it among the exports of the primary, by this name.
         #[cfg(feature = "testing")]
-        pub fn panic_in_chunk() {
+        #[unsafe(export_name = concat!("panic_in_chunk_", $name))]
+        extern "C" fn panic_in_chunk() {
             (table().panic)();
         }
     };

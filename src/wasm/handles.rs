@@ -89,6 +89,12 @@ pub fn handle_refuse_links(id: u32) {
     });
 }
 
+/// How many backends are held.
+#[cfg(feature = "testing")]
+pub fn count() -> u32 {
+    HANDLES.with_borrow(|handles| u32::try_from(handles.held.len()).unwrap_or(u32::MAX))
+}
+
 fn closed() -> Error {
     Error::new(Kind::Unavailable, "This backend was closed")
 }

@@ -46,10 +46,8 @@ pub fn trapped(below: usize, all: bool) -> u8 {
 pub mod testing {
     use wasm_bindgen::prelude::wasm_bindgen;
 
-    use crate::wasm::{
-        call, composite, context_hub, custom, disk, foreign, indexed_db, opfs, policy, s3, sandbox,
-        sql, store, task, tools,
-    };
+    use crate::core::{lock, running};
+    use crate::wasm::{buffers, call, handles, task};
 
     /// Panics in a synchronous call.
     #[wasm_bindgen]
@@ -58,26 +56,17 @@ pub mod testing {
         panic!("a deliberate panic");
     }
 
-    /// Panics in the code of a chunk, which must be loaded.
+    /// The numbers of backends, buffers and tasks that are held, of permits that running calls
+    /// hold, and of calls that wait for one.
     #[wasm_bindgen]
-    pub fn panic_in_chunk(name: &str) {
-        match name {
-            "custom" => custom::panic_in_chunk(),
-            "disk" => disk::panic_in_chunk(),
-            "foreign" => foreign::panic_in_chunk(),
-            "hub" => context_hub::panic_in_chunk(),
-            "idb" => indexed_db::panic_in_chunk(),
-            "opfs" => opfs::panic_in_chunk(),
-            "policy" => policy::panic_in_chunk(),
-            "router" => composite::panic_in_chunk(),
-            "s3" => s3::panic_in_chunk(),
-            "sandbox" => sandbox::panic_in_chunk(),
-            "sql" => sql::panic_in_chunk(),
-            "store" => store::panic_in_chunk(),
-            "tools" => tools::panic_in_chunk(),
-            // Does not panic, so the test that uses this name fails.
-            _ => {}
-        }
+    pub fn held() -> Vec<u32> {
+        vec![
+            handles::count(),
+            buffers::count(),
+            task::count(),
+            running::held(),
+            lock::waiting(),
+        ]
     }
 
     /// Panics in a task, after its first wait.

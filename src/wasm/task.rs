@@ -149,6 +149,12 @@ pub fn task_poll(id: u32) -> *const u8 {
     }
 }
 
+/// How many tasks are held.
+#[cfg(feature = "testing")]
+pub fn count() -> u32 {
+    TASKS.with_borrow(|tasks| u32::try_from(tasks.running.len()).unwrap_or(u32::MAX))
+}
+
 /// Cancels a task and drops everything it holds.
 #[wasm_bindgen]
 pub fn task_cancel(id: u32) {

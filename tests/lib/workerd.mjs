@@ -3,7 +3,7 @@
 import { Miniflare } from "miniflare";
 
 /** No later than the binary knows. */
-const COMPATIBILITY_DATE = "2026-04-01";
+export const COMPATIBILITY_DATE = "2026-04-01";
 
 /**
  * Starts a Worker whose modules are `[{ type: "ESModule" | "CompiledWasm", path, contents }]`, the

@@ -2,6 +2,6 @@
 
 export default {
   about: "CompositeBackend, withPolicy: conformance, bypasses, agreement with deepagents",
-  needs: ["build", "npm:latest", "npm:older"],
+  needs: ["npm", "build", "chromium", "npm:latest", "npm:older"],
   run: (ctx) => ctx.nodeTests(ctx.testFiles("router")),
 };

@@ -104,25 +104,23 @@ export const globbing: Case[] = [
   {
     name: "a pattern with too many alternatives or bytes is refused, quickly",
     needs: extras,
+    quick: true,
     async run(it) {
       await it.write("/a.txt", "x");
-      const began = Date.now();
       const many = "{a,b,c,d,e,f,g,h,i,j}".repeat(4);
       for (const pattern of [many, `{${"a,".repeat(1001)}a}`, "x".repeat(4097)]) {
         await it.refused(pattern.slice(0, 30), it.backend.glob(pattern), "invalid_pattern");
       }
-      holds("within five seconds", Date.now() - began < 5000);
     },
   },
   {
     name: "a pattern made to be slow is not",
     needs: extras,
+    quick: true,
     async run(it) {
       await it.write(`/${"a".repeat(200)}`, "x");
-      const began = Date.now();
       same("none", await it.glob(`${"*a".repeat(60)}*b`), []);
       same("none across segments", await it.glob(`${"**/".repeat(60)}b`), []);
-      holds("within five seconds", Date.now() - began < 5000);
     },
   },
 ];

@@ -50,6 +50,8 @@ export interface Case {
   needs?(promised: Promised): boolean;
   /** How the backend's `write` must behave. Default `"create"`. */
   writeMode?: "create" | "overwrite";
+  /** Its time limit is `quickMs`: the input is small, and only a bad algorithm takes long. */
+  quick?: boolean;
   /** Runs the test; throws an error that says what was seen instead. */
   run(it: Subject): Promise<void>;
 }

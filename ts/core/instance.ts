@@ -34,7 +34,7 @@ export function wakeBy(wake: (task: number) => void): void {
 }
 
 /** The instance; created at first use. */
-function instance(): Exports {
+export function instance(): Exports {
   if (exports) return exports;
   const made = glue.start(moduleNamed("kitbag", primary)) as Exports;
   glue.boot(

@@ -14,6 +14,12 @@ declare module "#build" {
   export default build;
 }
 
+/** All chunks by name, for the tests. */
+declare module "#chunks" {
+  const chunks: Record<string, { load(): void }>;
+  export default chunks;
+}
+
 /** A chunk by its name in `src/wasm`. */
 declare module "#chunk/*" {
   const chunk: { load(): void };

@@ -5,7 +5,7 @@
 //! A mount whose root a rule closes shows nothing to a search from above. Any other failure of a
 //! mount fails the search, and the error names the mount.
 
-use futures_util::stream::{self, StreamExt};
+use futures_util::stream::{self, Stream, StreamExt};
 
 use super::{Composite, Mount};
 use crate::core::error::{Error, Kind, Result};
@@ -112,11 +112,10 @@ impl Composite {
                 },
             ));
         }
-        let answers: Vec<(&Mount, Result<GlobResult>)> = stream::iter(asked)
-            .map(|(mount, query)| async move { (mount, mount.backend.glob(&query).await) })
-            .buffered(PARALLEL)
-            .collect()
-            .await;
+        let asked = asked
+            .into_iter()
+            .map(|(mount, query)| async move { (mount, mount.backend.glob(&query).await) });
+        let answers: Vec<(&Mount, Result<GlobResult>)> = in_parallel(asked).collect().await;
         let mut merged = GlobResult::default();
         for (at, (mount, answer)) in answers.into_iter().enumerate() {
             let found = match answer {
@@ -147,18 +146,15 @@ impl Composite {
             None => None,
         };
         let parts = self.parts(&query.path).map_err(|e| e.during("grep"))?;
-        let mut answers = stream::iter(parts.into_iter().enumerate())
-            .map(|(at, part)| {
-                let filter = filter.as_ref();
-                async move {
-                    (
-                        at == 0,
-                        part.mount,
-                        self.grep_part(query, filter, at > 0, part).await,
-                    )
-                }
-            })
-            .buffered(PARALLEL);
+        let asked = parts.into_iter().enumerate().map(|(at, part)| {
+            let filter = filter.as_ref();
+            async move {
+                let mount = part.mount;
+                let answer = self.grep_part(query, filter, at > 0, part).await;
+                (at == 0, mount, answer)
+            }
+        });
+        let mut answers = Box::pin(in_parallel(asked));
         let mut results = Vec::new();
         let mut truncated = false;
         let mut cost = 0usize;
@@ -239,6 +235,18 @@ impl Composite {
             }
         }
         Ok(found)
+    }
+}
+
+/// Runs futures in parallel; the results are in their order. A single one is awaited directly, since
+/// `buffered` would poll the task twice for each of its wakes.
+fn in_parallel<F: Future>(
+    futures: impl ExactSizeIterator<Item = F>,
+) -> impl Stream<Item = F::Output> {
+    if futures.len() == 1 {
+        stream::iter(futures).then(|future| future).left_stream()
+    } else {
+        stream::iter(futures).buffered(PARALLEL).right_stream()
     }
 }
 

@@ -1,0 +1,12 @@
+// The chunks in a page. Each page is a new instance.
+
+import * as kitbag from "/pkg/dist/browser.js";
+import { runConformance } from "/pkg/dist/conformance.js";
+import { remote } from "./remote.mjs";
+import { alone, together } from "./run.mjs";
+
+/** One chunk alone, or all of them; the reports. */
+export async function run({ name, origin }) {
+  const host = { ...remote(origin), indexedDb: true, opfs: true, runConformance };
+  return name ? [await alone(name, kitbag, host)] : together(kitbag, host);
+}

@@ -1,0 +1,18 @@
+// The chunks in workerd. Each Worker is a new instance; its bindings say what to run.
+
+import { runConformance } from "../../pkg/dist/conformance.js";
+import * as kitbag from "../../pkg/dist/workerd.js";
+import { remote } from "./remote.mjs";
+import { alone, together } from "./run.mjs";
+
+export default {
+  async fetch(_, { NAME, ORIGIN }) {
+    const host = { ...remote(ORIGIN), runConformance };
+    try {
+      const reports = NAME ? [await alone(NAME, kitbag, host)] : await together(kitbag, host);
+      return Response.json(reports);
+    } catch (error) {
+      return new Response(error?.stack ?? String(error), { status: 500 });
+    }
+  },
+};

@@ -1,0 +1,124 @@
+// Each chunk of the WebAssembly by the backend that needs it, for any host. What a host does not
+// have is refused there, and the primary's StateBackend is tested with the chunk loaded.
+
+import { MapBucket, MapHub, MapStorage, MapStore } from "./doubles.mjs";
+
+const METHODS = [
+  ...["ls", "read", "readRaw", "grep", "glob", "write", "edit", "delete"],
+  ...["uploadFiles", "downloadFiles"],
+];
+
+/** An object with a backend's methods, and nothing else of it. */
+const stranger = (backend) =>
+  Object.fromEntries(METHODS.map((name) => [name, backend[name].bind(backend)]));
+
+/** Calls what this host refuses; then the primary's own backend, with the chunk loaded. */
+async function refusedHere({ StateBackend }, backend) {
+  const { code } = await backend.ls("/");
+  if (code !== "unavailable") throw new Error(`not refused here: ${code}`);
+  return ({ writeMode }) => new StateBackend({ writeMode });
+}
+
+/** The file system of a host that has none. */
+const noFiles = new Proxy(
+  {},
+  {
+    get: () => async () => {
+      throw Object.assign(new Error("EIO"), { code: "EIO" });
+    },
+  },
+);
+
+/**
+ * For each chunk a function of the package and the host, that loads the chunk and resolves to a
+ * factory of empty backends. A host has `query(sql, params)`, `execute(command)` and `folder()`,
+ * which returns a new empty folder of the test's machine; some have `disk`, `indexedDb`, `opfs`.
+ */
+export const CHUNKS = {
+  custom:
+    async ({ CustomBackend }) =>
+    ({ writeMode }) =>
+      new CustomBackend(new MapStorage(), { writeMode }),
+  disk: async (kitbag, host) => {
+    const { FilesystemBackend } = kitbag;
+    if (!host.disk) {
+      return refusedHere(kitbag, new FilesystemBackend({ rootDir: "/", fs: noFiles }));
+    }
+    return async ({ writeMode }) =>
+      new FilesystemBackend({ rootDir: await host.folder(), writeMode });
+  },
+  // A foreign object is always used by another class.
+  foreign:
+    async ({ CompositeBackend, StateBackend }) =>
+    ({ writeMode }) =>
+      new CompositeBackend(stranger(new StateBackend({ writeMode })), {}),
+  hub:
+    async ({ ContextHubBackend }) =>
+    ({ writeMode }) =>
+      new ContextHubBackend("owner/repo", { client: new MapHub(), writeMode }),
+  idb: async (kitbag, host) => {
+    const { IndexedDbBackend } = kitbag;
+    const database = `chunks-${Math.random()}`;
+    if (!host.indexedDb) return refusedHere(kitbag, new IndexedDbBackend({ database }));
+    // The other chunks keep the page busy.
+    const openTimeoutMs = 60_000;
+    let last = 0;
+    return ({ writeMode }) =>
+      new IndexedDbBackend({
+        ...{ database, namespace: `case-${++last}` },
+        ...{ durability: "relaxed", openTimeoutMs, writeMode },
+      });
+  },
+  opfs: async (kitbag, host) => {
+    const { OpfsBackend } = kitbag;
+    if (!host.opfs) return refusedHere(kitbag, new OpfsBackend());
+    const root = `chunks-${Math.random()}`;
+    let last = 0;
+    return ({ writeMode }) => new OpfsBackend({ root, namespace: `case-${++last}`, writeMode });
+  },
+  policy:
+    async ({ StateBackend, withPolicy }) =>
+    ({ writeMode }) =>
+      withPolicy(new StateBackend({ writeMode }), { denyPrefixes: ["/never/"] }),
+  router: async ({ CompositeBackend, StateBackend }) => {
+    // A router lists its mounts even if they are empty, so these are where no case looks.
+    const mounted = new StateBackend();
+    const tree = new CompositeBackend(new StateBackend(), { "/m/": mounted });
+    await tree.write("/m/a.md", "a");
+    if (mounted.read("/a.md").content !== "a") throw new Error("the mount has no file");
+    return ({ writeMode }) => new CompositeBackend(new StateBackend({ writeMode }), {});
+  },
+  s3: async ({ presignS3, R2Backend }) => {
+    const place = { endpoint: "http://127.0.0.1:9", region: "us-east-1", bucket: "b" };
+    const credentials = { accessKeyId: "k", secretAccessKey: "s" };
+    const { url } = presignS3({ ...place, credentials }, { method: "GET", key: "a.txt" });
+    if (!url.includes("X-Amz-Signature=")) throw new Error(`not signed: ${url}`);
+    return ({ writeMode }) => new R2Backend({ bucket: new MapBucket(), writeMode });
+  },
+  sandbox: async ({ SandboxBackend }, { execute, folder }) => {
+    return async ({ writeMode }) =>
+      new SandboxBackend({ id: "s", execute, rootDir: await folder(), writeMode });
+  },
+  sql: async ({ SqlBackend }, { query }) => {
+    let last = 0;
+    const run = Math.random();
+    const open = (writeMode) =>
+      new SqlBackend({ query, dialect: "sqlite", namespace: `case-${run}-${++last}`, writeMode });
+    await open().migrate();
+    return ({ writeMode }) => open(writeMode);
+  },
+  store:
+    async ({ StoreBackend }) =>
+    ({ writeMode }) =>
+      new StoreBackend({ store: new MapStore(), namespace: ["chunks"], writeMode }),
+  tools: async ({ createFileTools, StateBackend }) => {
+    const { tools } = createFileTools(new StateBackend({ files: { "/a.txt": "one\ntwo\n" } }));
+    const content = await tools
+      .find(({ name }) => name === "read_file")
+      .execute({ file_path: "/a.txt" });
+    if (!JSON.stringify(content).includes("two")) throw new Error(`read_file: ${content}`);
+    return ({ writeMode }) => new StateBackend({ writeMode });
+  },
+};
+
+export const names = Object.keys(CHUNKS);
