@@ -1,9 +1,9 @@
 // Adapters between the protocol's two versions. An adapted object never throws: an exception of the
 // adapted backend becomes `{ error, code: "unavailable" }` with a `cause`.
 
-import { numbered, unnumbered } from "../backend/numbered.js";
 import { StateBackend } from "../backend/state.js";
 import { messageOf } from "../core/checks.js";
+import { numbered, unnumbered } from "../core/numbered.js";
 import type {
   BackendProtocolV2,
   CallOptions,
@@ -90,6 +90,12 @@ export function isBackend(object: unknown): object is BackendProtocolV1 | Backen
   }
 }
 
+/** Whether an object has at least one method of either version. */
+function hasSome(object: unknown): boolean {
+  if (typeof object !== "object" || object === null) return false;
+  return [...Object.values(NAMES).flat(), "readRaw"].some((name) => has(object, name));
+}
+
 /** An exception as a result. */
 function thrown(error: unknown): Failure {
   const failure: Failure = { error: messageOf(error), code: "unavailable" };
@@ -171,6 +177,9 @@ function fitting<T extends CallOptions>(it: Loose, name: string, options?: T): [
 
 /** Calls a method with these arguments and, behind them, the options that fit. */
 function ask(it: Loose, name: string, args: unknown[], options?: CallOptions) {
+  if (!has(it, name)) {
+    return { error: `${name} is not supported by this backend`, code: "unsupported" };
+  }
   return it[name](...args, ...fitting(it, name, options));
 }
 
@@ -179,8 +188,8 @@ function ask(it: Loose, name: string, args: unknown[], options?: CallOptions) {
  * protocol's arguments; a `signal` is handed on to an object of the second version.
  */
 export function adaptBackendProtocol(backend: AnyBackend): BackendProtocolV2 {
-  if (!isBackend(backend)) {
-    throw new TypeError("adaptBackendProtocol: the backend has not the methods of either protocol");
+  if (!hasSome(backend)) {
+    throw new TypeError("adaptBackendProtocol: the backend has no method of either protocol");
   }
   const it = backend as Loose;
   // Asked of the object on every call, so that a method patched later is the one called.
@@ -223,8 +232,8 @@ export function adaptBackendProtocol(backend: AnyBackend): BackendProtocolV2 {
       safely(async () => {
         const answer = only<"matches", GrepResult>(
           "matches",
-          await (has(it, "grep")
-            ? it.grep(pattern, path, glob, maxCount, ...fitting(it, "grep", options))
+          await (has(it, "grep") || !has(it, nameIn(it, "grep"))
+            ? ask(it, "grep", [pattern, path, glob, maxCount], options)
             : literally(it, pattern, path, glob)),
         );
         if (typeof maxCount !== "number" || !answer?.matches || answer.matches.length <= maxCount) {

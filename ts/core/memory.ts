@@ -1,9 +1,11 @@
 // Sets, removes and reads single files of a memory backend. Used for initial files, and for
 // backends over a state that the caller owns.
 
-import { now, Op, received } from "../core/call.js";
-import { encoded } from "../core/checks.js";
-import { enter, glue } from "../core/instance.js";
+import type { Failure, FileData, ReadRawResult } from "../types.js";
+import { now, Op, received } from "./call.js";
+import { encoded } from "./checks.js";
+import { incoming } from "./filedata.js";
+import { enter, glue } from "./instance.js";
 import {
   finish,
   putBool,
@@ -12,11 +14,9 @@ import {
   putOptionalText,
   putText,
   sent,
-} from "../core/message.js";
-import * as ask from "../core/requests.js";
-import * as unpack from "../core/results.js";
-import type { Failure, FileData, ReadRawResult } from "../types.js";
-import { incoming } from "./filedata.js";
+} from "./message.js";
+import * as ask from "./requests.js";
+import * as unpack from "./results.js";
 
 /** Stores one file as it is given and returns its canonical path. */
 export function setFile(handle: number, path: string, file: unknown): { path: string } | Failure {
