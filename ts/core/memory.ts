@@ -1,7 +1,7 @@
 // Sets, removes and reads single files of a memory backend. Used for initial files, and for
 // backends over a state that the caller owns.
 
-import type { Failure, FileData, ReadRawResult } from "../types.js";
+import type { Failure, FileData, ReadRawResult, ReadResult } from "../types.js";
 import { now, Op, received } from "./call.js";
 import { encoded } from "./checks.js";
 import { incoming } from "./filedata.js";
@@ -52,4 +52,17 @@ export function rawFile(handle: number, path: string): FileData | undefined {
   if (ask.askFile(path)) return undefined;
   const answer: ReadRawResult = now(handle, Op.readRaw, unpack.unpackReadRaw);
   return answer.data;
+}
+
+/** Lines of one file that is not stored anywhere, as `read` returns them. */
+export function pageOf(path: string, file: unknown, offset?: number, limit?: number): ReadResult {
+  const handle = enter(() => glue.state_new(false, false, -1));
+  try {
+    const stored = setFile(handle, path, file);
+    if ("error" in stored) return stored;
+    const refusal = ask.askRead(path, offset, limit);
+    return refusal ?? now(handle, Op.read, unpack.unpackRead);
+  } finally {
+    enter(() => glue.handle_drop(handle));
+  }
 }

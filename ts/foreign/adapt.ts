@@ -1,8 +1,8 @@
 // Adapters between the protocol's two versions. An adapted object never throws: an exception of the
 // adapted backend becomes `{ error, code: "unavailable" }` with a `cause`.
 
-import { StateBackend } from "../backend/state.js";
 import { messageOf } from "../core/checks.js";
+import { pageOf as pageOfFile } from "../core/memory.js";
 import { numbered, unnumbered } from "../core/numbered.js";
 import type {
   BackendProtocolV2,
@@ -14,7 +14,6 @@ import type {
   FileData,
   FileDownloadResponse,
   FileInfo,
-  FileInput,
   FileUploadResponse,
   GlobResult,
   GrepMatch,
@@ -354,8 +353,7 @@ async function readV1(
 /** Lines of a stored file, as the second version returns them. */
 function page(filePath: string, raw: ReadRawResult, offset?: number, limit?: number): ReadResult {
   if (failed(raw) || raw.data === undefined) return raw as ReadResult;
-  const whole = new StateBackend({ files: { [filePath]: raw.data as FileInput } });
-  return whole.read(filePath, offset, limit);
+  return pageOfFile(filePath, raw.data, offset, limit);
 }
 
 /** Adapts a backend of either version that can run commands to the second. */
