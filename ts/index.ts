@@ -21,7 +21,6 @@ export {
   type StoredFile,
   type StoredMeta,
 } from "./backend/custom.js";
-export type { CommandLimits, CommandOutput } from "./backend/execute.js";
 export { FilesystemBackend, type FilesystemBackendOptions } from "./backend/filesystem.js";
 export { IndexedDbBackend, type IndexedDbBackendOptions } from "./backend/indexed-db.js";
 export {
@@ -30,7 +29,6 @@ export {
   LocalShellBackend,
   type LocalShellBackendOptions,
 } from "./backend/local-shell.js";
-export { type Channel, type SharedState, shareState } from "./backend/mirror.js";
 export { OpfsBackend, type OpfsBackendOptions } from "./backend/opfs.js";
 export {
   type AuditRecord,
@@ -84,6 +82,7 @@ export {
   type StoreLike,
   type StoreNamespace,
 } from "./backend/store.js";
+export type { CommandLimits, CommandOutput } from "./core/command.js";
 export { KitbagPanic } from "./core/panic.js";
 export type { FsLike } from "./disk/host.js";
 export type { Ripgrep } from "./disk/search.js";
@@ -93,6 +92,7 @@ export {
   toV1,
 } from "./foreign/adapt.js";
 export { type GraphContext, type GraphRuntime, provideGraphContext } from "./graph/context.js";
+export { type Channel, type SharedState, shareState } from "./graph/mirror.js";
 export {
   type BackendOrFactory,
   type ContentBlock,

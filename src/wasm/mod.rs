@@ -19,6 +19,7 @@ pub mod foreign;
 pub mod handles;
 mod heap;
 pub mod indexed_db;
+pub mod machine;
 pub mod opfs;
 mod options;
 pub mod panic;

@@ -8,9 +8,9 @@ use wasm_bindgen::prelude::wasm_bindgen;
 use crate::files::Files;
 use crate::layer::with_shell::{HostShell, WithShell};
 use crate::storage::sandbox::Sandbox;
-use crate::storage::sandbox::host::HostMachine;
 use crate::wasm::chunk::chunk;
 use crate::wasm::handles;
+use crate::wasm::machine::HostMachine;
 use crate::wasm::options::files_options;
 
 struct Functions {

@@ -398,8 +398,8 @@ test("without virtualMode paths are the host's own", () =>
 
 test("a wrong option is a TypeError that names it", () => {
   for (const [options, named] of [
-    [{}, /rootDir/],
-    [{ rootDir: "relative" }, /rootDir/],
+    [{ rootDir: "" }, /rootDir/],
+    [{ rootDir: 7 }, /rootDir/],
     [{ rootDir: "/a\0b" }, /rootDir/],
     [{ rootDir: "/tmp", fs: {} }, /fs/],
     [{ rootDir: "/tmp", virtualMode: 1 }, /virtualMode/],

@@ -3,5 +3,5 @@
 export default {
   about: "LocalShellBackend and nodeShell(): limits, odd callbacks, its life",
   needs: ["npm", "build"],
-  run: (ctx) => ctx.nodeTests(["tests/host/shell.test.mjs"]),
+  run: (ctx) => ctx.nodeTests(["tests/host/shell.test.mjs", "tests/host/defaults.test.mjs"]),
 };

@@ -196,10 +196,9 @@ test("its life: created, initialized once, closed", () =>
 test("a wrong option is a TypeError that names it", () => {
   const good = { rootDir: "/tmp", execute: () => ({ output: "", exitCode: 0 }) };
   for (const [wrong, named] of [
-    [{ execute: undefined }, /execute/],
     [{ execute: "sh" }, /execute/],
-    [{ rootDir: undefined }, /rootDir/],
-    [{ timeout: 0 }, /timeout/],
+    [{ rootDir: "" }, /rootDir/],
+    [{ timeout: -1 }, /timeout/],
     [{ timeout: "1" }, /timeout/],
     [{ maxOutputBytes: -1 }, /maxOutputBytes/],
     [{ env: { A: 1 } }, /env\.A/],

@@ -23,11 +23,11 @@ export interface HubClient {
   ): Promise<string>;
 }
 
-/** Options of ContextHubBackend: either `client` or `apiKey`. */
+/** Options of ContextHubBackend: `client` or `apiKey`, at most one of them. */
 export interface ContextHubBackendOptions {
   /** A client of the `langsmith` package, or any object with its two methods. */
   client?: HubClient;
-  /** Instead of `client`: the API key of the Hub. */
+  /** Instead of `client`: the API key of the Hub. Default: `LANGSMITH_API_KEY` of the environment. */
   apiKey?: string;
   /** With `apiKey`: URL of the Hub. Default `https://api.smith.langchain.com`. */
   baseUrl?: string;
@@ -35,17 +35,24 @@ export interface ContextHubBackendOptions {
   writeMode?: "create" | "overwrite";
 }
 
-const REPO = /^(?:(?:-|[A-Za-z0-9][A-Za-z0-9_.-]*)\/)?[A-Za-z0-9][A-Za-z0-9_.-]*$/;
+const REPO =
+  /^(?:(?:-|[A-Za-z0-9][A-Za-z0-9_.-]*)\/)?[A-Za-z0-9][A-Za-z0-9_.-]*(?::[A-Za-z0-9_.-]+)?$/;
 const HUB = "https://api.smith.langchain.com";
 const TIMEOUT_MS = 30_000;
 
 /** Files in a repository of the Context Hub, text only. Changes become commits. */
 export class ContextHubBackend extends Backend {
-  /** @param repo Name of the repository: `owner/name`, or `name` for one of your own. */
-  constructor(repo: string, options: ContextHubBackendOptions) {
+  readonly #hub: HubClient;
+  readonly #repo: string;
+
+  /**
+   * @param repo Name of the repository: `owner/name`, or `name` for one of your own; with
+   * `:version`, its files as of a commit or tag.
+   */
+  constructor(repo: string, options?: ContextHubBackendOptions) {
     if (typeof repo !== "string" || !REPO.test(repo) || repo.includes("..") || repo.length > 200) {
       throw new TypeError(
-        "ContextHubBackend: repo must be `owner/name` or `name`, of letters, digits and - _ .",
+        "ContextHubBackend: repo must be `owner/name` or `name`, of letters, digits and - _ ., and may end with `:version`",
       );
     }
     const given = new Options("ContextHubBackend", options);
@@ -56,22 +63,60 @@ export class ContextHubBackend extends Backend {
     ) {
       given.refuse("client", "an object with pullAgent() and pushAgent()", client);
     }
-    const apiKey = given.text("apiKey");
+    const apiKey = given.text("apiKey") ?? (client ? undefined : keyOfHost());
     const baseUrl = given.text("baseUrl");
     const writeMode = given.oneOf("writeMode", ["create", "overwrite"], "create");
     given.done();
     if ((client === undefined) === (apiKey === undefined)) {
       throw new TypeError(
-        'ContextHubBackend: one of the options "client" and "apiKey" must be given, and not both',
+        'ContextHubBackend: one of the options "client" and "apiKey" must be given, and not both; without them, LANGSMITH_API_KEY must be in the environment',
       );
     }
     const hub = client ?? new FetchClient(apiKey ?? "", baseUrl ?? HUB);
     chunk.load();
     super(enter(() => glue.context_hub_new(hub, repo, writeMode === "overwrite")));
+    this.#hub = hub;
+    this.#repo = repo;
+  }
+
+  /** Whether the repository exists and has a commit. Rejects if the Hub cannot be asked. */
+  async hasPriorCommits(): Promise<boolean> {
+    return (await this.#pulled()) !== undefined;
+  }
+
+  /** The linked agents and skills: path to name of their repository. Rejects likewise. */
+  async getLinkedEntries(): Promise<Record<string, string>> {
+    const pulled = await this.#pulled();
+    const links = Object.entries(pulled?.files ?? {}).flatMap(([path, entry]) => {
+      const handle = "repo_handle" in entry ? entry.repo_handle : undefined;
+      return entry.type !== "file" && typeof handle === "string" ? [[path, handle]] : [];
+    });
+    return Object.fromEntries(links);
+  }
+
+  async #pulled(): Promise<Awaited<ReturnType<HubClient["pullAgent"]>> | undefined> {
+    try {
+      return await this.#hub.pullAgent(this.#repo);
+    } catch (error) {
+      const { status, name } = error as { status?: unknown; name?: unknown };
+      if (status === 404 || name === "LangSmithNotFoundError") return undefined;
+      throw error;
+    }
   }
 }
 
 sealClass(ContextHubBackend);
+
+/** The API key in the environment of the host, if it has one. */
+function keyOfHost(): string | undefined {
+  const host = (globalThis as { process?: { env?: Record<string, string | undefined> } }).process;
+  try {
+    return host?.env?.LANGSMITH_API_KEY || undefined;
+  } catch {
+    // A host that asks its user for each variable was told no.
+    return undefined;
+  }
+}
 
 /** A refusal of the Hub, with its HTTP status. */
 class HubError extends Error {
@@ -112,7 +157,9 @@ class FetchClient implements HubClient {
   }
 
   async pullAgent(identifier: string): ReturnType<HubClient["pullAgent"]> {
-    const url = `${this.#directories(identifier)}?repo_type=agent`;
+    const version = identifier.split(":")[1];
+    const commit = version && version !== "latest" ? `&commit=${encodeURIComponent(version)}` : "";
+    const url = `${this.#directories(identifier)}?repo_type=agent${commit}`;
     const answer = await this.#ask("pull", url, { method: "GET" });
     return (await answer.json()) as Awaited<ReturnType<HubClient["pullAgent"]>>;
   }
@@ -148,7 +195,8 @@ class FetchClient implements HubClient {
   }
 
   #directories(identifier: string): string {
-    const [owner, name] = identifier.includes("/") ? identifier.split("/", 2) : ["-", identifier];
+    const repo = identifier.split(":")[0] ?? "";
+    const [owner, name] = repo.includes("/") ? repo.split("/", 2) : ["-", repo];
     const platform = this.#base.endsWith("/v1") ? "/platform" : "/v1/platform";
     const parts = [owner, name].map((part) => encodeURIComponent(part ?? ""));
     return `${this.#base}${platform}/hub/repos/${parts.join("/")}/directories`;
@@ -189,5 +237,5 @@ function post(body: unknown): RequestInit {
 }
 
 function nameOf(identifier: string): string {
-  return identifier.slice(identifier.lastIndexOf("/") + 1);
+  return identifier.slice(identifier.lastIndexOf("/") + 1).split(":")[0] ?? "";
 }

@@ -3,31 +3,8 @@
 // returns something invalid.
 
 import { messageOf } from "../core/checks.js";
+import type { CommandLimits, CommandOutput } from "../core/command.js";
 import type { ExecuteResponse } from "../types.js";
-
-/** Result of a callback that runs commands. */
-export interface CommandOutput {
-  /** Standard output. */
-  stdout?: string | Uint8Array;
-  /** Error output; kitbag marks each line with `[stderr]`. */
-  stderr?: string | Uint8Array;
-  /** Both as one text, if they cannot be separated; used instead of `stdout` and `stderr`. */
-  output?: string | Uint8Array;
-  /** Exit code; null if it is not known. */
-  exitCode?: number | null;
-  /** Whether the callback itself cut the output. */
-  truncated?: boolean;
-}
-
-/** Limits of a command. */
-export interface CommandLimits {
-  /** Time limit in milliseconds; kitbag aborts `signal` then. */
-  timeoutMs: number;
-  /** Bytes of output that kitbag keeps; the rest can be dropped. */
-  maxOutputBytes: number;
-  /** Aborts when the time limit is reached, or when the caller has cancelled the call. */
-  signal: AbortSignal;
-}
 
 /** Runs a command. */
 export type Runner = (command: string, limits: CommandLimits) => unknown;
@@ -100,7 +77,7 @@ function isOutput(answer: unknown): answer is CommandOutput {
   );
 }
 
-/** Starts a command through `run`, with limits. */
+/** Starts a command through `run`, with limits. A `timeoutMs` of 0 is no limit. */
 export function underLimits(
   run: Runner,
   command: string,
@@ -123,14 +100,12 @@ export function underLimits(
       const seen = answer.output === "" ? "" : `\n\nOutput so far:\n${answer.output}`;
       resolve({ output: sentence + seen, exitCode: 124, truncated: answer.truncated });
     };
-    const timer = setTimeout(
-      () => {
-        late = true;
-        controller.abort();
-        grace = setTimeout(() => settle(failed("")), GRACE_MS);
-      },
-      Math.min(timeoutMs, 2 ** 31 - 1),
-    );
+    const end = () => {
+      late = true;
+      controller.abort();
+      grace = setTimeout(() => settle(failed("")), GRACE_MS);
+    };
+    const timer = timeoutMs > 0 ? setTimeout(end, Math.min(timeoutMs, 2 ** 31 - 1)) : undefined;
     const limits = { timeoutMs, maxOutputBytes, signal: controller.signal };
     // Inside a promise, so that a callback that throws is handled like one that rejects.
     Promise.resolve()

@@ -4,6 +4,7 @@ import chunk from "#chunk/disk";
 import { Options } from "../core/checks.js";
 import { sealClass } from "../core/handle.js";
 import { enter, glue } from "../core/instance.js";
+import { FILE_METHODS } from "../core/operations.js";
 import { FastDisk } from "../disk/fast.js";
 import { builtin, type FsLike } from "../disk/host.js";
 import { Place } from "../disk/place.js";
@@ -12,11 +13,15 @@ import { Backend } from "./backend.js";
 
 /** Options of FilesystemBackend. */
 export interface FilesystemBackendOptions {
-  /** The folder, as an absolute path. It is created at first use if it does not exist. */
-  rootDir: string;
+  /**
+   * The folder; a relative path is relative to the current directory of the process, which is also
+   * the default. It is created at first use if it does not exist.
+   */
+  rootDir?: string;
   /**
    * If true (the default), every path is relative to `rootDir` and cannot lead out of it. If false,
-   * paths are absolute paths of the host, and nothing is protected.
+   * paths are absolute paths of the host, a relative path is one below `rootDir`, and nothing is
+   * protected.
    */
   virtualMode?: boolean;
   /** Accesses the disk. Default: `node:fs/promises` of Node, Deno and Bun. */
@@ -33,14 +38,8 @@ export interface FilesystemBackendOptions {
 export const MAX_FILE_BYTES = 10 * 1024 * 1024;
 
 /** Reads the options that concern the folder; `rootName` is the name of the folder's option. */
-export function diskOf(
-  given: Options,
-  rootName: string,
-): { disk: SearchableDisk; overwrite: boolean } {
-  const rootDir = given.requiredText(rootName);
-  if (!/^(\/|[A-Za-z]:[\\/]|\\\\)/.test(rootDir) || rootDir.includes("\0")) {
-    given.refuse(rootName, "an absolute path", rootDir);
-  }
+export function diskOf(given: Options, rootName: string): Disk {
+  const rootDir = rootOf(given, rootName);
   const contained = given.boolean("virtualMode", true);
   const lent = given.object("fs") as FsLike | undefined;
   const own = lent ? undefined : builtin<FsLike>("node:fs/promises");
@@ -80,7 +79,27 @@ export function diskOf(
     native && place.pinned
       ? new FastDisk(place, maxBytes, native, isBinary, ripgrep)
       : new SearchableDisk(place, maxBytes, ripgrep);
-  return { disk, overwrite };
+  return { disk, overwrite, rootDir, contained };
+}
+
+/** What the options of a folder say. */
+export interface Disk {
+  disk: SearchableDisk;
+  overwrite: boolean;
+  rootDir: string;
+  contained: boolean;
+}
+
+const ABSOLUTE = /^(\/|[A-Za-z]:[\\/]|\\\\)/;
+
+/** The folder as an absolute path. */
+function rootOf(given: Options, name: string): string {
+  const asked = given.text(name);
+  if (asked === "" || asked?.includes("\0")) given.refuse(name, "the path of a folder", asked);
+  if (asked !== undefined && ABSOLUTE.test(asked)) return asked;
+  const path = builtin<typeof import("node:path")>("node:path");
+  if (!path) return given.refuse(name, "an absolute path (this host has no directory)", asked);
+  return path.resolve(asked ?? ".");
 }
 
 const binary = new Map<string, boolean>();
@@ -145,14 +164,62 @@ export function diskPromises(disk: SearchableDisk): object {
   };
 }
 
+/** A folder whose options were read by a class below. */
+export class PreparedDisk {
+  constructor(
+    readonly disk: Disk,
+    readonly id: string | undefined,
+    readonly execute: unknown,
+  ) {}
+}
+
+function prepared(options: FilesystemBackendOptions | undefined): PreparedDisk {
+  if (options instanceof PreparedDisk) return options;
+  const given = new Options("FilesystemBackend", options);
+  const disk = diskOf(given, "rootDir");
+  given.done();
+  return new PreparedDisk(disk, undefined, undefined);
+}
+
 /** Files in a real folder. */
 export class FilesystemBackend extends Backend {
-  constructor(options: FilesystemBackendOptions) {
-    const given = new Options("FilesystemBackend", options);
-    const { disk, overwrite } = diskOf(given, "rootDir");
-    given.done();
+  constructor(options?: FilesystemBackendOptions) {
+    const { disk: its, id, execute } = prepared(options);
+    const { disk, overwrite, rootDir, contained } = its;
     chunk.load();
-    super(enter(() => glue.disk_new(disk, diskPromises(disk), overwrite, undefined, undefined)));
+    super(enter(() => glue.disk_new(disk, diskPromises(disk), overwrite, id, execute as never)));
+    if (!contained) belowRoot(this, rootDir);
+  }
+}
+
+/** Position of the path in the arguments of each method; the others take the path first. */
+const PATH_AT: Record<string, number> = { grep: 1, glob: 1 };
+
+/** Without `virtualMode`, a relative path is one below `rootDir`, as it is in a command. */
+function belowRoot(backend: FilesystemBackend, rootDir: string): void {
+  const root = rootDir
+    .replaceAll("\\", "/")
+    .replace(/^[A-Za-z]:/, "")
+    .replace(/\/+$/, "");
+  const absolute = (path: unknown) =>
+    typeof path !== "string" || path.startsWith("/") ? path : `${root}/${path}`;
+  for (const name of FILE_METHODS) {
+    const own = Reflect.get(backend, name) as (...args: unknown[]) => unknown;
+    const value = (...args: unknown[]) => {
+      const at = PATH_AT[name] ?? 0;
+      if (name === "uploadFiles" && Array.isArray(args[0])) {
+        args[0] = args[0].map((file: unknown) =>
+          Array.isArray(file) ? [absolute(file[0]), ...file.slice(1)] : file,
+        );
+      } else if (name === "downloadFiles" && Array.isArray(args[0])) {
+        args[0] = args[0].map(absolute);
+      } else {
+        args[at] = absolute(at > 0 ? (args[at] ?? "") : args[at]);
+      }
+      return own.apply(backend, args);
+    };
+    // Neither writable nor configurable: see `fastHandle`.
+    Object.defineProperty(backend, name, { value });
   }
 }
 

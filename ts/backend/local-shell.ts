@@ -1,44 +1,31 @@
 // LocalShellBackend: a folder of the host, and commands through a callback of the host. Commands
 // are not confined: they can do whatever the host's user can. See the safety notes in docs/host.md.
 
-import chunk from "#chunk/disk";
 import { kindOf, Options } from "../core/checks.js";
+import type { ExecuteCallback } from "../core/command.js";
+import { incoming } from "../core/filedata.js";
 import { sealClass } from "../core/handle.js";
-import { enter, glue } from "../core/instance.js";
-import type { ExecuteResponse, FileInput, MaybePromise } from "../types.js";
-import { addShell, Backend, type ExecuteOptions } from "./backend.js";
-import { type CommandOutput, underLimits } from "./execute.js";
-import { incoming } from "./filedata.js";
-import { diskOf, diskPromises, type FilesystemBackendOptions } from "./filesystem.js";
+import { hasNodeShell, nodeShell } from "../core/node_shell.js";
+import type { ExecuteResponse, FileInput } from "../types.js";
+import { addShell, type ExecuteOptions } from "./backend.js";
+import { underLimits } from "./execute.js";
+import {
+  type Disk,
+  diskOf,
+  FilesystemBackend,
+  type FilesystemBackendOptions,
+  PreparedDisk,
+} from "./filesystem.js";
 
-/** A command, as the host's callback receives it. */
-export interface CommandRequest {
-  /** Text of the command, for a shell. */
-  command: string;
-  /** The folder to run in. */
-  cwd: string;
-  /** The complete environment of the command. */
-  env: Record<string, string>;
-  /** Time limit in milliseconds; kitbag aborts `signal` then. */
-  timeoutMs: number;
-  /** Bytes of output that kitbag keeps; the rest can be dropped. */
-  maxOutputBytes: number;
-  /** Aborts when the time limit is reached, or when the caller has cancelled the call. */
-  signal: AbortSignal;
-}
-
-/** Runs commands for LocalShellBackend; `nodeShell()` of `kitbag/node` returns one. */
-export type ExecuteCallback = (request: CommandRequest) => MaybePromise<CommandOutput>;
+export type { CommandRequest, ExecuteCallback } from "../core/command.js";
 
 /** Options of LocalShellBackend. */
-export interface LocalShellBackendOptions extends Omit<FilesystemBackendOptions, "rootDir"> {
-  /** The folder, as an absolute path; commands run in it. Required, here or by the other name. */
-  rootDir?: string;
+export interface LocalShellBackendOptions extends FilesystemBackendOptions {
   /** Another name for `rootDir`. */
   workingDirectory?: string;
-  /** Runs a command. */
-  execute: ExecuteCallback;
-  /** Time limit of a command, in seconds. Default 120. */
+  /** Runs a command. Default: `nodeShell()` in Node, Deno and Bun; required elsewhere. */
+  execute?: ExecuteCallback;
+  /** Time limit of a command, in seconds; 0 is no limit. Default 120. */
   timeout?: number;
   /** Bytes of output to keep of a command; the rest is cut. Default 100,000. */
   maxOutputBytes?: number;
@@ -53,6 +40,13 @@ export interface LocalShellBackendOptions extends Omit<FilesystemBackendOptions,
 function shellId(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(4));
   return `local-${[...bytes].map((byte) => byte.toString(16).padStart(2, "0")).join("")}`;
+}
+
+function executeOf(given: Options): ExecuteCallback {
+  const execute = given.callback("execute") as ExecuteCallback | undefined;
+  if (execute) return execute;
+  if (hasNodeShell()) return nodeShell();
+  return given.refuse("execute", "a function that runs a command (this host has none)", undefined);
 }
 
 function environment(given: Options): Record<string, string> {
@@ -73,14 +67,14 @@ function environment(given: Options): Record<string, string> {
 export function secondsOf(given: Options, name: string, otherwise: number): number {
   const seconds = given.checked(
     name,
-    "a number of seconds above zero",
-    (value): value is number => typeof value === "number" && value > 0,
+    "a number of seconds, or 0 for no limit",
+    (value): value is number => typeof value === "number" && value >= 0,
   );
   return (seconds ?? otherwise) * 1000;
 }
 
 /** A folder of the host, and commands that run in it. */
-export class LocalShellBackend extends Backend {
+export class LocalShellBackend extends FilesystemBackend {
   /** Identifies this backend: `local-` and eight hexadecimal digits. */
   declare readonly id: string;
   /** Runs a command in the folder. */
@@ -89,16 +83,17 @@ export class LocalShellBackend extends Backend {
   #initialized = false;
   #running = false;
 
-  constructor(options: LocalShellBackendOptions) {
+  readonly #disk: Disk;
+
+  constructor(options?: LocalShellBackendOptions) {
     const given = new Options("LocalShellBackend", options);
     const rootName =
       given.text("rootDir") === undefined && given.text("workingDirectory") !== undefined
         ? "workingDirectory"
         : "rootDir";
-    const { disk, overwrite } = diskOf(given, rootName);
-    const cwd = given.requiredText(rootName);
-    const execute = given.callback("execute") as ExecuteCallback | undefined;
-    if (!execute) given.refuse("execute", "a function that runs a command", undefined);
+    const disk = diskOf(given, rootName);
+    const cwd = disk.rootDir;
+    const execute = executeOf(given);
     const timeoutMs = secondsOf(given, "timeout", 120);
     const maxOutputBytes = given.amount("maxOutputBytes") ?? 100_000;
     const env = environment(given);
@@ -106,20 +101,19 @@ export class LocalShellBackend extends Backend {
     given.done();
     const begin = (command: string, ownTimeout?: number) =>
       underLimits(
-        (text, limits) =>
-          (execute as ExecuteCallback)({ command: text, cwd, env: { ...env }, ...limits }),
+        (text, limits) => execute({ command: text, cwd, env: { ...env }, ...limits }),
         command,
         ownTimeout ?? timeoutMs,
         maxOutputBytes,
       );
-    chunk.load();
-    super(enter(() => glue.disk_new(disk, diskPromises(disk), overwrite, shellId(), begin)));
+    super(new PreparedDisk(disk, shellId(), begin) as FilesystemBackendOptions);
     addShell(this);
     this.#initialFiles = initialFiles;
+    this.#disk = disk;
   }
 
   /** Creates a backend and initializes it. */
-  static async create(options: LocalShellBackendOptions): Promise<LocalShellBackend> {
+  static async create(options?: LocalShellBackendOptions): Promise<LocalShellBackend> {
     const backend = new LocalShellBackend(options);
     await backend.initialize();
     return backend;
@@ -143,6 +137,7 @@ export class LocalShellBackend extends Backend {
       );
     }
     this.#initialized = true;
+    await this.#disk.disk.place.root();
     const answers = await this.uploadFiles(this.#initialFiles);
     const refused = answers.find((answer) => answer.error !== null);
     if (refused) {

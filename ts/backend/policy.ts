@@ -250,7 +250,8 @@ export class PolicyWrapper extends Backend {
     options?: ExecuteOptions,
   ) => Promise<ExecuteResponse>;
 
-  constructor(inner: AnyBackend, policy: Policy) {
+  /** @param policy The rules; a list of directories stands for `{ denyPrefixes }`. */
+  constructor(inner: AnyBackend, policy: Policy | string[]) {
     const kept = policy instanceof KeptPolicy ? policy.id : undefined;
     const options = kept === undefined ? checked(policy) : undefined;
     chunk.load();
@@ -270,7 +271,7 @@ function checked(policy: unknown): Record<string, unknown> {
   if (typeof policy !== "object" || policy === null) {
     throw new TypeError(`PolicyWrapper: a policy must be an object, not ${kindOf(policy)}`);
   }
-  return read("PolicyWrapper", policy);
+  return read("PolicyWrapper", Array.isArray(policy) ? { denyPrefixes: policy } : policy);
 }
 
 const collected = new FinalizationRegistry<number>((kept) => {

@@ -2,11 +2,12 @@
 
 import chunk from "#chunk/sandbox";
 import { Options } from "../core/checks.js";
+import type { CommandLimits, CommandOutput } from "../core/command.js";
 import { sealClass } from "../core/handle.js";
 import { enter, glue } from "../core/instance.js";
 import type { ExecuteResponse, MaybePromise } from "../types.js";
 import { addShell, Backend, type ExecuteOptions } from "./backend.js";
-import { type CommandLimits, type CommandOutput, underLimits } from "./execute.js";
+import { underLimits } from "./execute.js";
 import { MAX_FILE_BYTES } from "./filesystem.js";
 import { secondsOf } from "./local-shell.js";
 
@@ -28,7 +29,7 @@ export interface SandboxBackendOptions {
   >;
   /** The directory of the sandbox that is `/` for this backend. Default `/`. */
   rootDir?: string;
-  /** Time limit of a command, in seconds. Default 120. */
+  /** Time limit of a command, in seconds; 0 is no limit. Default 120. */
   timeout?: number;
   /** Bytes of output to keep of a command; the rest is cut. Default 100,000. */
   maxOutputBytes?: number;

@@ -8,11 +8,13 @@ import { limitOf, now, received } from "../core/call.js";
 import { callOptions, messageOf, Options, refused } from "../core/checks.js";
 import { handleOf, methodsOnly, own, sealClass } from "../core/handle.js";
 import { enter, glue } from "../core/instance.js";
+import { rawFile, removeFile, setFile } from "../core/memory.js";
 import { Op } from "../core/operations.js";
 import type { Reply } from "../core/reply.js";
 import * as ask from "../core/requests.js";
 import * as unpack from "../core/results.js";
 import { GraphFiles } from "../graph/files.js";
+import { type Channel, Mirror } from "../graph/mirror.js";
 import type {
   BackendProtocolV2,
   Capability,
@@ -34,8 +36,6 @@ import type {
   WriteResult,
 } from "../types.js";
 import { capabilityOf } from "./backend.js";
-import { rawFile, removeFile, setFile } from "./memory.js";
-import { type Channel, Mirror } from "./mirror.js";
 
 /** Options of StateBackend. */
 export interface StateBackendOptions {

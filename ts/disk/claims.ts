@@ -52,8 +52,11 @@ export async function claim(
   name: string,
   version: string,
 ): Promise<Claim | undefined> {
-  const path = (generation: number) =>
-    `${dir.at}/${RESERVED}c-${hashed(name)}-${version}-${generation}`;
+  return claimAt(fs, flags, `${dir.at}/${RESERVED}c-${hashed(name)}-${version}`);
+}
+
+async function claimAt(fs: FsLike, flags: Flags, base: string): Promise<Claim | undefined> {
+  const path = (generation: number) => `${base}-${generation}`;
   for (let generation = 0; generation < GENERATIONS; generation++) {
     try {
       const handle = await fs.open(path(generation), "wx", 0o644);
@@ -79,6 +82,30 @@ export async function claim(
     }
   }
   return undefined;
+}
+
+/** A temporary file of this age belongs to a process that was killed. */
+const DEAD_MS = 10 * 60_000;
+
+/**
+ * Removes what processes that were killed have left in a directory: temporary files by their age,
+ * and claims by taking them over as a writer would, which is safe beside writers.
+ */
+export async function sweep(fs: FsLike, flags: Flags, dir: Dir): Promise<void> {
+  const all = await fs.readdir(dir.at, { withFileTypes: true });
+  const bases = new Set<string>();
+  for (const { name } of all) {
+    if (!name.startsWith(RESERVED)) continue;
+    const path = `${dir.at}/${name}`;
+    if (name.startsWith(`${RESERVED}t-`)) {
+      const stats = await fs.lstat(path, { bigint: true }).catch(() => undefined);
+      const age = stats ? Date.now() - Number(stats.mtimeNs / 1_000_000n) : 0;
+      if (age > DEAD_MS) await fs.unlink(path).catch(ignore);
+    } else if (name.startsWith(`${RESERVED}c-`) && (await abandoned(fs, flags, path))) {
+      bases.add(path.slice(0, path.lastIndexOf("-")));
+    }
+  }
+  for (const base of bases) await (await claimAt(fs, flags, base))?.release();
 }
 
 function ignore(): void {}

@@ -8,13 +8,15 @@ import type {
   StoredEntry,
   StoredFile,
   StoredMeta,
-} from "../backend/custom.js";
-import { claim, versionOf } from "./claims.js";
+} from "../core/stored.js";
+import { claim, sweep, versionOf } from "./claims.js";
 import { type BigStats, codeOf, type Handle, RESERVED, Refusal } from "./host.js";
 import type { Dir, Place } from "./place.js";
 
 /** Attempts of an unconditional write to replace a file that others are replacing too. */
 const TRIES = 400;
+/** Directories to remember as looked through for leftovers. */
+const SWEPT = 10_000;
 
 function metaOf(stats: BigStats): StoredMeta {
   return {
@@ -33,6 +35,8 @@ let counter = 0;
 export class DiskStorage {
   readonly place: Place;
   readonly maxBytes: number;
+  /** Directories that were looked through for leftovers. */
+  readonly #swept = new Set<string>();
 
   constructor(place: Place, maxBytes: number) {
     this.place = place;
@@ -157,6 +161,7 @@ export class DiskStorage {
     follow: boolean,
   ): Promise<{ version: string } | false> {
     const stored = await this.#within(parts, true, async (dir, name) => {
+      await this.#sweep(dir);
       const stats = await this.#lstat(dir, name);
       if (stats?.isDirectory()) {
         throw new Refusal("is_directory", "A directory stands there, not a file");
@@ -171,6 +176,15 @@ export class DiskStorage {
       return this.#replace(dir, name, content, condition);
     });
     return stored ?? false;
+  }
+
+  /** Once for each directory that is written to. */
+  async #sweep(dir: Dir): Promise<void> {
+    if (this.#swept.has(dir.real)) return;
+    if (this.#swept.size >= SWEPT) this.#swept.clear();
+    this.#swept.add(dir.real);
+    // What cannot be removed stays; it is hidden.
+    await sweep(this.place.fs, this.place.flags, dir).catch(() => {});
   }
 
   /** Writes content to a temporary file in the same directory. */

@@ -1,9 +1,9 @@
 // Adapters between the protocol's two versions. An adapted object never throws: an exception of the
 // adapted backend becomes `{ error, code: "unavailable" }` with a `cause`.
 
-import { numbered, unnumbered } from "../backend/numbered.js";
-import { StateBackend } from "../backend/state.js";
 import { messageOf } from "../core/checks.js";
+import { pageOf as pageOfFile } from "../core/memory.js";
+import { numbered, unnumbered } from "../core/numbered.js";
 import type {
   Answer,
   BackendProtocolV1,
@@ -15,7 +15,6 @@ import type {
   ExecuteResponse,
   Failure,
   FileData,
-  FileInput,
   GlobFields,
   GrepFields,
   GrepMatch,
@@ -56,6 +55,12 @@ export function isBackend(object: unknown): object is BackendProtocolV1 | Backen
   } catch {
     return false;
   }
+}
+
+/** Whether an object has at least one method of either version. */
+function hasSome(object: unknown): boolean {
+  if (typeof object !== "object" || object === null) return false;
+  return [...Object.values(NAMES).flat(), "readRaw"].some((name) => has(object, name));
 }
 
 /** An exception as a result. */
@@ -139,6 +144,9 @@ function fitting<T extends CallOptions>(it: Loose, name: string, options?: T): [
 
 /** Calls a method with these arguments and, behind them, the options that fit. */
 function ask(it: Loose, name: string, args: unknown[], options?: CallOptions) {
+  if (!has(it, name)) {
+    return { error: `${name} is not supported by this backend`, code: "unsupported" };
+  }
   return it[name](...args, ...fitting(it, name, options));
 }
 
@@ -147,8 +155,8 @@ function ask(it: Loose, name: string, args: unknown[], options?: CallOptions) {
  * protocol's arguments; a `signal` is handed on to an object of the second version.
  */
 export function adaptBackendProtocol(backend: AnyBackend): BackendProtocolV2 {
-  if (!isBackend(backend)) {
-    throw new TypeError("adaptBackendProtocol: the backend has not the methods of either protocol");
+  if (!hasSome(backend)) {
+    throw new TypeError("adaptBackendProtocol: the backend has no method of either protocol");
   }
   const it = backend as Loose;
   // Asked of the object on every call, so that a method patched later is the one called.
@@ -191,8 +199,8 @@ export function adaptBackendProtocol(backend: AnyBackend): BackendProtocolV2 {
       safely(async () => {
         const answer = only<"matches", Answer<GrepFields>>(
           "matches",
-          await (has(it, "grep")
-            ? it.grep(pattern, path, glob, maxCount, ...fitting(it, "grep", options))
+          await (has(it, "grep") || !has(it, nameIn(it, "grep"))
+            ? ask(it, "grep", [pattern, path, glob, maxCount], options)
             : literally(it, pattern, path, glob)),
         );
         if (typeof maxCount !== "number" || !answer?.matches || answer.matches.length <= maxCount) {
@@ -318,8 +326,7 @@ function page(
   limit?: number,
 ): Answer<ReadFields> {
   if (failed(raw) || raw.data === undefined) return raw as Answer<ReadFields>;
-  const whole = new StateBackend({ files: { [filePath]: raw.data as FileInput } });
-  return whole.read(filePath, offset, limit);
+  return pageOfFile(filePath, raw.data, offset, limit);
 }
 
 /** Adapts a backend of either version that can run commands to the second. */

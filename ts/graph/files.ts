@@ -3,11 +3,11 @@
 // before every use. So the choice of the copy affects only speed, and a backend never shows one
 // thread's files to another.
 
-import { rawFile, removeFile, setFile } from "../backend/memory.js";
-import { Mirror } from "../backend/mirror.js";
 import { own } from "../core/handle.js";
 import { enter, glue } from "../core/instance.js";
+import { rawFile, removeFile, setFile } from "../core/memory.js";
 import type { Failure } from "../types.js";
+import { Mirror } from "./mirror.js";
 import { changeFiles, type Graph, NoFiles, outOfReach, runningGraph, stepIn } from "./running.js";
 
 /** Most copies per backend; the least recently used one is dropped. */

@@ -6,8 +6,6 @@
 
 mod answers;
 mod bodies;
-#[cfg(target_arch = "wasm32")]
-pub mod host;
 mod listing;
 mod script;
 #[cfg(test)]

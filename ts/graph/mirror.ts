@@ -3,7 +3,6 @@
 // state. A change counts as applied only when the state shows it.
 
 import { messageOf } from "../core/checks.js";
-import { claim } from "../graph/running.js";
 import type {
   DeleteResult,
   EditResult,
@@ -12,6 +11,7 @@ import type {
   FileUploadResponse,
   WriteResult,
 } from "../types.js";
+import { claim } from "./running.js";
 
 /** Files of a state elsewhere, for `StateBackend`: `read` returns them, `send` updates them. */
 export interface Channel {

@@ -1,9 +1,11 @@
 // Sets, removes and reads single files of a memory backend. Used for initial files, and for
 // backends over a state that the caller owns.
 
-import { now, received } from "../core/call.js";
-import { encoded } from "../core/checks.js";
-import { enter, glue } from "../core/instance.js";
+import type { Failure, FileData, ReadRawResult, ReadResult } from "../types.js";
+import { now, received } from "./call.js";
+import { encoded } from "./checks.js";
+import { incoming } from "./filedata.js";
+import { enter, glue } from "./instance.js";
 import {
   finish,
   putBool,
@@ -12,12 +14,10 @@ import {
   putOptionalText,
   putText,
   sent,
-} from "../core/message.js";
-import { Op } from "../core/operations.js";
-import * as ask from "../core/requests.js";
-import * as unpack from "../core/results.js";
-import type { Failure, FileData, ReadRawResult } from "../types.js";
-import { incoming } from "./filedata.js";
+} from "./message.js";
+import { Op } from "./operations.js";
+import * as ask from "./requests.js";
+import * as unpack from "./results.js";
 
 /** Stores one file as it is given and returns its canonical path. */
 export function setFile(handle: number, path: string, file: unknown): { path: string } | Failure {
@@ -53,4 +53,17 @@ export function rawFile(handle: number, path: string): FileData | undefined {
   if (ask.askFile(path)) return undefined;
   const answer: ReadRawResult = now(handle, Op.readRaw, unpack.unpackReadRaw);
   return answer.data;
+}
+
+/** Lines of one file that is not stored anywhere, as `read` returns them. */
+export function pageOf(path: string, file: unknown, offset?: number, limit?: number): ReadResult {
+  const handle = enter(() => glue.state_new(false, false, -1));
+  try {
+    const stored = setFile(handle, path, file);
+    if ("error" in stored) return stored;
+    const refusal = ask.askRead(path, offset, limit);
+    return refusal ?? now(handle, Op.read, unpack.unpackRead);
+  } finally {
+    enter(() => glue.handle_drop(handle));
+  }
 }

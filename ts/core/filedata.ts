@@ -1,6 +1,6 @@
 // Parses files that callers pass in: text, bytes, or `FileData` in any of its three forms.
 
-import { BadArgument, bytesOf, kindOf } from "../core/checks.js";
+import { BadArgument, bytesOf, kindOf } from "./checks.js";
 
 /** A parsed file. */
 export interface Incoming {

@@ -1,0 +1,149 @@
+// Runs commands with `child_process`, in Node, Deno and Bun.
+// Modules of the host are loaded at run time, so that a bundler finds no import.
+
+import type { CommandOutput, ExecuteCallback } from "./command.js";
+
+/** Options of `nodeShell`. */
+export interface NodeShellOptions {
+  /** The shell that runs `-c` and the command. Default `/bin/sh`, or `cmd.exe` on Windows. */
+  shell?: string;
+}
+
+type ChildProcess = typeof import("node:child_process");
+
+/** How long a background process may keep a command's pipes open after the command ended. */
+const PIPES_MS = 250;
+
+/** Keeps the first bytes of a stream and counts all of them. */
+class Kept {
+  #chunks: Uint8Array[] = [];
+  #room: number;
+  truncated = false;
+  /** Number of received bytes, kept or not. */
+  seen = 0;
+
+  constructor(room: number) {
+    this.#room = room;
+  }
+
+  take(chunk: Uint8Array): void {
+    this.seen += chunk.length;
+    if (chunk.length > this.#room) this.truncated = true;
+    const part = chunk.subarray(0, this.#room);
+    if (part.length > 0) this.#chunks.push(part);
+    this.#room -= part.length;
+  }
+
+  text(): string {
+    const size = this.#chunks.reduce((sum, chunk) => sum + chunk.length, 0);
+    const all = new Uint8Array(size);
+    let at = 0;
+    for (const chunk of this.#chunks) {
+      all.set(chunk, at);
+      at += chunk.length;
+    }
+    // Streaming mode omits a character that the limit cut, instead of replacing it by U+FFFD.
+    return new TextDecoder("utf-8", { ignoreBOM: true }).decode(all, { stream: this.truncated });
+  }
+}
+
+/** Whether the host has `child_process`. */
+export function hasNodeShell(): boolean {
+  return childProcess() !== undefined;
+}
+
+function childProcess(): ChildProcess | undefined {
+  try {
+    const host = globalThis.process;
+    return host?.getBuiltinModule?.("node:child_process") as ChildProcess | undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * Runs each command in a new process group, which is killed as a whole at the time limit. A command
+ * gets only the environment that LocalShellBackend passes, nothing else of the host's.
+ */
+export function nodeShell(options: NodeShellOptions = {}): ExecuteCallback {
+  const host = globalThis.process;
+  const child = childProcess();
+  if (!child) throw new TypeError("nodeShell: this host has no child_process");
+  const windows = host.platform === "win32";
+  const { shell = windows ? "cmd.exe" : "/bin/sh" } = options;
+  const args = (command: string) => (windows ? ["/d", "/s", "/c", command] : ["-c", command]);
+
+  return ({ command, cwd, env, maxOutputBytes, signal }) =>
+    new Promise<CommandOutput>((resolve, reject) => {
+      if (signal.aborted) return reject(new Error("it was given up before it began"));
+      const running = child.spawn(shell, args(command), {
+        cwd,
+        env,
+        detached: !windows,
+        stdio: ["ignore", "pipe", "pipe"],
+        windowsVerbatimArguments: windows,
+      });
+      // One byte more than the limit, to detect that there was more.
+      const out = new Kept(maxOutputBytes + 1);
+      const err = new Kept(maxOutputBytes + 1);
+      running.stdout.on("data", (chunk: Uint8Array) => out.take(chunk));
+      running.stderr.on("data", (chunk: Uint8Array) => err.take(chunk));
+      let left: ReturnType<typeof setTimeout> | undefined;
+
+      const end = () => {
+        const { pid } = running;
+        if (pid === undefined) return;
+        if (windows) {
+          child.spawn("taskkill", ["/pid", String(pid), "/T", "/F"], { stdio: "ignore" });
+          return;
+        }
+        try {
+          host.kill(-pid, "SIGKILL");
+        } catch {
+          running.kill("SIGKILL");
+        }
+      };
+      let settled = false;
+      const done = (code: number | null, killedBy: string | null) => {
+        if (settled) return;
+        settled = true;
+        clearTimeout(left);
+        signal.removeEventListener("abort", end);
+        resolve({
+          stdout: out.text(),
+          stderr: err.text(),
+          // As shells report it: 128 plus the number of the signal, if it is known.
+          exitCode: code ?? (killedBy === "SIGKILL" ? 137 : killedBy === "SIGTERM" ? 143 : null),
+          truncated: out.truncated || err.truncated,
+        });
+      };
+      signal.addEventListener("abort", end, { once: true });
+      running.once("error", (error) => {
+        clearTimeout(left);
+        signal.removeEventListener("abort", end);
+        reject(error);
+      });
+      running.once("close", done);
+      running.once("exit", (code, killedBy) => {
+        // A background process may hold the pipes for ever; it keeps running and is not waited for.
+        const leave = (before: number) => {
+          if (settled) return;
+          // Data that is still in the pipes is read first, even if this timer fired late.
+          if (out.seen + err.seen > before) return wait();
+          running.removeListener("close", done);
+          for (const stream of [running.stdout, running.stderr]) {
+            stream.removeAllListeners("data");
+            stream.resume();
+            (stream as unknown as { unref?(): void }).unref?.();
+          }
+          running.unref();
+          done(code, killedBy);
+        };
+        const wait = () => {
+          const before = out.seen + err.seen;
+          left = setTimeout(() => setImmediate(() => setImmediate(leave, before)), PIPES_MS);
+        };
+        wait();
+      });
+    });
+}
