@@ -2,7 +2,7 @@
 
 import chunk from "#chunk/disk";
 import { Options } from "../core/checks.js";
-import { sealClass } from "../core/handle.js";
+import { defineMembers, sealClass } from "../core/handle.js";
 import { enter, glue } from "../core/instance.js";
 import { FILE_METHODS } from "../core/operations.js";
 import { FastDisk } from "../disk/fast.js";
@@ -203,6 +203,7 @@ function belowRoot(backend: FilesystemBackend, rootDir: string): void {
     .replace(/\/+$/, "");
   const absolute = (path: unknown) =>
     typeof path !== "string" || path.startsWith("/") ? path : `${root}/${path}`;
+  const members: Record<string, unknown> = {};
   for (const name of FILE_METHODS) {
     const own = Reflect.get(backend, name) as (...args: unknown[]) => unknown;
     const value = (...args: unknown[]) => {
@@ -218,9 +219,10 @@ function belowRoot(backend: FilesystemBackend, rootDir: string): void {
       }
       return own.apply(backend, args);
     };
-    // Neither writable nor configurable: see `fastHandle`.
-    Object.defineProperty(backend, name, { value });
+    members[name] = value;
   }
+  // Rules and mounts may use the handle all the same: the paths that they pass are absolute.
+  defineMembers(backend, members);
 }
 
 sealClass(FilesystemBackend);
