@@ -66,7 +66,7 @@ export function sealClass(type: Function): void {
 
 /** Defines members on an object of kitbag, which its handle has as well. They cannot be replaced. */
 export function defineMembers(object: object, members: Record<string, unknown>): void {
-  ownMembers.set(object, members);
+  ownMembers.set(object, { ...ownMembers.get(object), ...members });
   for (const [name, value] of Object.entries(members)) {
     Object.defineProperty(object, name, { value, enumerable: name === "id" });
   }
