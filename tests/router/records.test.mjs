@@ -31,7 +31,10 @@ for (const [name, call] of Object.entries(CALLS)) {
       audit: seen,
       inspect: seen,
       permissions: all,
-      onAsk: (asked) => (seen(asked), true),
+      onAsk: (asked) => {
+        seen(asked);
+        return true;
+      },
     });
     await call(backend);
     assert.deepEqual([...names], [name]);
