@@ -5,6 +5,7 @@
 mod capability;
 mod listing;
 mod operation;
+mod request;
 mod searching;
 
 use std::rc::Rc;
@@ -22,6 +23,7 @@ use crate::core::time::Time;
 pub use capability::{Capability, Directories, FileSet, Reach};
 pub use listing::{EntryInfo, FileInfo};
 pub use operation::{Effect, Operation};
+pub use request::{Answer, Request, perform};
 pub use searching::{
     GlobQuery, GlobResult, GrepQuery, GrepResult, MAX_ANSWER_BYTES, MatchLine, Matches, ROW_BYTES,
     Row, RowKind, index,

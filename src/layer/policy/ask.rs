@@ -8,10 +8,9 @@ use std::collections::HashMap;
 use std::rc::Rc;
 use std::time::Duration;
 
-use bytes::Bytes;
 use futures_util::future::{Either, LocalBoxFuture, select};
 
-use super::forward::{fill, forward};
+use super::rule::{Next, Rule, fill};
 use super::rules::{Beneath, Decision};
 use super::skip_hidden::veiled;
 use super::{Mode, Rules, Seams, Touch};
@@ -20,10 +19,7 @@ use crate::core::future::Pending;
 use crate::core::order;
 use crate::core::path::VPath;
 use crate::layer::winnow;
-use crate::protocol::{
-    Backend, Content, DeleteResult, Edit, EditResult, FileInfo, GlobQuery, GlobResult, GrepQuery,
-    GrepResult, Page, RawFile, ReadResult, SharedBackend, Shell, WriteResult,
-};
+use crate::protocol::{Answer, Edit, GrepQuery, GrepResult, Request, SharedBackend};
 
 /// Maximum number of characters of a preview.
 const SHOWN: usize = 2000;
@@ -52,30 +48,14 @@ pub struct Asking {
 }
 
 pub(super) struct Ask {
-    inner: SharedBackend,
-    raw: SharedBackend,
-    rules: Rules,
-    asking: Asking,
-    seams: Seams,
+    pub(super) inner: Next,
+    pub(super) raw: SharedBackend,
+    pub(super) rules: Rules,
+    pub(super) asking: Asking,
+    pub(super) seams: Seams,
 }
 
 impl Ask {
-    pub(super) fn new(
-        inner: SharedBackend,
-        raw: SharedBackend,
-        rules: Rules,
-        asking: Asking,
-        seams: Seams,
-    ) -> Ask {
-        Ask {
-            inner,
-            raw,
-            rules,
-            asking,
-            seams,
-        }
-    }
-
     async fn put(&self, question: Question) -> Result<()> {
         let (operation, path) = (question.operation, question.path.clone());
         let refuse = |why: &'static str| {
@@ -220,100 +200,61 @@ fn shortened(text: &[u8]) -> String {
     text.chars().take(SHOWN).chain(['…']).collect()
 }
 
-#[deny(clippy::missing_trait_methods)]
-impl Backend for Ask {
-    forward!(capability);
-
-    fn ls<'a>(&'a self, path: &'a VPath) -> Pending<'a, Vec<FileInfo>> {
-        Box::pin(async move {
-            self.reading("ls", path).await?;
-            self.inner.ls(path).await
-        })
+impl Rule for Ask {
+    fn inner(&self) -> &Next {
+        &self.inner
     }
 
-    fn read<'a>(&'a self, path: &'a VPath, page: Page) -> Pending<'a, ReadResult> {
+    fn call<'a>(&'a self, request: Request<'a>) -> Pending<'a, Answer> {
         Box::pin(async move {
-            self.reading("read", path).await?;
-            self.inner.read(path, page).await
-        })
-    }
-
-    fn read_raw<'a>(&'a self, path: &'a VPath) -> Pending<'a, RawFile> {
-        Box::pin(async move {
-            self.reading("readRaw", path).await?;
-            self.inner.read_raw(path).await
-        })
-    }
-
-    fn grep<'a>(&'a self, query: &'a GrepQuery) -> Pending<'a, GrepResult> {
-        Box::pin(self.searching(query))
-    }
-
-    fn glob<'a>(&'a self, query: &'a GlobQuery) -> Pending<'a, GlobResult> {
-        Box::pin(async move {
-            self.reading("glob", &query.path).await?;
-            self.inner.glob(query).await
-        })
-    }
-
-    fn write<'a>(&'a self, path: &'a VPath, content: Content) -> Pending<'a, WriteResult> {
-        Box::pin(async move {
-            let asked = self.writing("write", path, || shortened(content.bytes()));
-            asked.await?;
-            self.inner.write(path, content).await
-        })
-    }
-
-    fn edit<'a>(&'a self, path: &'a VPath, edit: &'a Edit) -> Pending<'a, EditResult> {
-        Box::pin(async move {
-            self.editing(path, edit).await?;
-            self.inner.edit(path, edit).await
-        })
-    }
-
-    fn delete<'a>(
-        &'a self,
-        path: &'a VPath,
-        unchanged: Option<&'a Bytes>,
-    ) -> Pending<'a, DeleteResult> {
-        Box::pin(async move {
-            self.deleting(path).await?;
-            self.inner.delete(path, unchanged).await
-        })
-    }
-
-    fn upload<'a>(&'a self, files: Vec<(VPath, Bytes)>) -> LocalBoxFuture<'a, Vec<Result<()>>> {
-        Box::pin(async move {
-            let (mut refused, mut allowed) = (Vec::new(), Vec::new());
-            for (path, body) in files {
-                let asked = self
-                    .writing("uploadFiles", &path, || shortened(&body))
-                    .await;
-                if asked.is_ok() {
-                    allowed.push((path, body));
+            let operation = request.operation().name();
+            match &request {
+                Request::Ls(path) | Request::Read(path, _) | Request::ReadRaw(path) => {
+                    self.reading(operation, path).await?;
                 }
-                refused.push(asked.err());
-            }
-            fill(refused, self.inner.upload(allowed).await)
-        })
-    }
-
-    fn download<'a>(&'a self, paths: &'a [VPath]) -> LocalBoxFuture<'a, Vec<Result<Bytes>>> {
-        Box::pin(async move {
-            let (mut refused, mut allowed) = (Vec::new(), Vec::new());
-            for path in paths {
-                let asked = self.reading("downloadFiles", path).await;
-                if asked.is_ok() {
-                    allowed.push(path.clone());
+                Request::Glob(query) => self.reading(operation, &query.path).await?,
+                Request::Write(path, content) => {
+                    let preview = || shortened(content.bytes());
+                    self.writing(operation, path, preview).await?;
                 }
-                refused.push(asked.err());
+                Request::Edit(path, edit) => self.editing(path, edit).await?,
+                Request::Delete(path, _) => self.deleting(path).await?,
+                // Path rules refuse a shell already.
+                Request::Execute(..) => {}
+                Request::Grep(_) | Request::Upload(_) | Request::Download(_) => {}
             }
-            fill(refused, self.inner.download(&allowed).await)
+            match request {
+                Request::Grep(query) => self.searching(query).await.map(Answer::Grep),
+                Request::Upload(files) => {
+                    let (mut refused, mut allowed) = (Vec::new(), Vec::new());
+                    for (path, body) in files {
+                        let asked = self.writing(operation, &path, || shortened(&body)).await;
+                        if asked.is_ok() {
+                            allowed.push((path, body));
+                        }
+                        refused.push(asked.err());
+                    }
+                    Ok(Answer::Upload(fill(
+                        refused,
+                        self.inner.upload(allowed).await,
+                    )))
+                }
+                Request::Download(paths) => {
+                    let (mut refused, mut allowed) = (Vec::new(), Vec::new());
+                    for path in paths {
+                        let asked = self.reading(operation, path).await;
+                        if asked.is_ok() {
+                            allowed.push(path.clone());
+                        }
+                        refused.push(asked.err());
+                    }
+                    Ok(Answer::Download(fill(
+                        refused,
+                        self.inner.download(&allowed).await,
+                    )))
+                }
+                request => self.inner.call(request).await,
+            }
         })
-    }
-
-    // A rule with `ask` implies path rules, and those refuse a shell already.
-    fn shell(&self) -> Option<&dyn Shell> {
-        self.inner.shell()
     }
 }

@@ -1,47 +1,25 @@
 //! `denyPrefixes`: no write, edit, delete or upload at or below certain directories. Prefixes match
 //! whole segments: `/ab` is not under `/a`.
 
-use bytes::Bytes;
-use futures_util::future::LocalBoxFuture;
-
-use super::forward::{fill, forward};
+use super::rule::{Next, Rule, shell_refused, upload_checked};
 use super::skip_hidden::veiled;
-use super::{NoShell, Touch, denied, denied_beneath};
-use crate::core::error::{Error, Result};
+use super::{Touch, denied, denied_beneath};
+use crate::core::error::Result;
 use crate::core::future::Pending;
 use crate::core::path::VPath;
 use crate::layer::winnow;
-use crate::protocol::{
-    Backend, Content, DeleteResult, Edit, EditResult, Page, SharedBackend, Shell, WriteResult,
-};
+use crate::protocol::{Answer, Backend, Page, Request, SharedBackend};
 
 pub(super) struct Deny {
-    inner: SharedBackend,
-    raw: SharedBackend,
+    pub(super) inner: Next,
+    pub(super) raw: SharedBackend,
     /// Whether a rule hides files, so that the error of a check must not name any.
-    hides: bool,
-    prefixes: Vec<VPath>,
-    no_shell: Option<NoShell>,
+    pub(super) hides: bool,
+    pub(super) prefixes: Vec<VPath>,
+    pub(super) allow_execute: bool,
 }
 
 impl Deny {
-    pub(super) fn new(
-        inner: SharedBackend,
-        raw: SharedBackend,
-        hides: bool,
-        prefixes: Vec<VPath>,
-        allow_execute: bool,
-    ) -> Deny {
-        let no_shell = NoShell::guard(&inner, "path rules (denyPrefixes)", allow_execute);
-        Deny {
-            inner,
-            raw,
-            hides,
-            prefixes,
-            no_shell,
-        }
-    }
-
     fn check(&self, path: &VPath) -> Result<()> {
         if self.prefixes.iter().any(|prefix| path.is_under(prefix)) {
             return Err(denied(Touch::Write, path));
@@ -80,57 +58,41 @@ async fn exists(backend: &dyn Backend, path: &VPath) -> Result<bool> {
     }
 }
 
-#[deny(clippy::missing_trait_methods)]
-impl Backend for Deny {
-    forward!(capability, ls, read, read_raw, grep, glob, download);
-
-    fn write<'a>(&'a self, path: &'a VPath, content: Content) -> Pending<'a, WriteResult> {
-        Box::pin(async move {
-            self.check(path).map_err(|e| e.during("write"))?;
-            self.inner.write(path, content).await
-        })
+impl Rule for Deny {
+    fn inner(&self) -> &Next {
+        &self.inner
     }
 
-    fn edit<'a>(&'a self, path: &'a VPath, edit: &'a Edit) -> Pending<'a, EditResult> {
+    fn call<'a>(&'a self, request: Request<'a>) -> Pending<'a, Answer> {
         Box::pin(async move {
-            self.check(path).map_err(|e| e.during("edit"))?;
-            self.inner.edit(path, edit).await
+            match &request {
+                Request::Write(path, _) | Request::Edit(path, _) => self.check(path)?,
+                Request::Delete(path, _) => {
+                    self.check(path)?;
+                    let beneath = self.check_beneath(path).await;
+                    beneath.map_err(|error| match self.hides && !error.is_by_rule() {
+                        true => veiled(&error, path),
+                        false => error,
+                    })?;
+                }
+                Request::Execute(..) if !self.allow_execute => {
+                    return Err(shell_refused("path rules (denyPrefixes)"));
+                }
+                Request::Upload(_) => {}
+                Request::Ls(_)
+                | Request::Read(..)
+                | Request::ReadRaw(_)
+                | Request::Grep(_)
+                | Request::Glob(_)
+                | Request::Download(_)
+                | Request::Execute(..) => {}
+            }
+            match request {
+                Request::Upload(files) => {
+                    Ok(upload_checked(&*self.inner, files, |path| self.check(path)).await)
+                }
+                request => self.inner.call(request).await,
+            }
         })
-    }
-
-    fn delete<'a>(
-        &'a self,
-        path: &'a VPath,
-        unchanged: Option<&'a Bytes>,
-    ) -> Pending<'a, DeleteResult> {
-        Box::pin(async move {
-            self.check(path).map_err(|e| e.during("delete"))?;
-            let beneath = self.check_beneath(path).await;
-            let beneath = beneath.map_err(|error| match self.hides && !error.is_by_rule() {
-                true => veiled(&error, path),
-                false => error,
-            });
-            beneath.map_err(|e| e.during("delete"))?;
-            self.inner.delete(path, unchanged).await
-        })
-    }
-
-    fn upload<'a>(&'a self, files: Vec<(VPath, Bytes)>) -> LocalBoxFuture<'a, Vec<Result<()>>> {
-        Box::pin(async move {
-            let refused: Vec<Option<Error>> = files
-                .iter()
-                .map(|(path, _)| self.check(path).err().map(|e| e.during("uploadFiles")))
-                .collect();
-            let allowed = files
-                .into_iter()
-                .zip(&refused)
-                .filter_map(|(file, refused)| refused.is_none().then_some(file))
-                .collect();
-            fill(refused, self.inner.upload(allowed).await)
-        })
-    }
-
-    fn shell(&self) -> Option<&dyn Shell> {
-        NoShell::shown(&self.no_shell, &self.inner)
     }
 }

@@ -11,15 +11,14 @@ use std::rc::Rc;
 use bytes::Bytes;
 use futures_util::future::LocalBoxFuture;
 
-use super::NoShell;
 use super::edited::{Edited, work_out};
-use super::forward::{fill, forward};
+use super::rule::{Next, Rule, fill, shell_refused};
 use crate::core::error::{Error, Kind, Result};
 use crate::core::file;
 use crate::core::future::Pending;
 use crate::core::path::VPath;
 use crate::core::queue::Queue;
-use crate::protocol::{Backend, Content, Edit, EditResult, SharedBackend, Shell, WriteResult};
+use crate::protocol::{Answer, Content, Edit, EditResult, Request, SharedBackend, WriteResult};
 
 /// How often an edit is computed again because another writer changed the file.
 const REPLAYS: usize = 16;
@@ -52,31 +51,30 @@ pub enum Verdict {
 pub type OnInspect = Rc<dyn Fn(Inspected) -> LocalBoxFuture<'static, Result<Verdict>>>;
 
 pub(super) struct Inspect {
-    inner: SharedBackend,
+    inner: Next,
     raw: SharedBackend,
     on_inspect: OnInspect,
     /// Edits of one file take turns, so that they need no replays because of each other.
     edits: Queue,
     /// Held while something is stored, and never while the host decides.
     changes: Queue,
-    no_shell: Option<NoShell>,
+    allow_execute: bool,
 }
 
 impl Inspect {
     pub(super) fn new(
-        inner: SharedBackend,
+        inner: Next,
         raw: SharedBackend,
         on_inspect: OnInspect,
         allow_execute: bool,
     ) -> Inspect {
-        let no_shell = NoShell::guard(&inner, "inspect", allow_execute);
         Inspect {
             inner,
             raw,
             on_inspect,
             edits: Queue::default(),
             changes: Queue::default(),
-            no_shell,
+            allow_execute,
         }
     }
 
@@ -169,56 +167,65 @@ impl Inspect {
     }
 }
 
-#[deny(clippy::missing_trait_methods)]
-impl Backend for Inspect {
-    forward!(capability, ls, read, read_raw, grep, glob, delete, download);
-
-    fn write<'a>(&'a self, path: &'a VPath, content: Content) -> Pending<'a, WriteResult> {
-        Box::pin(async move {
-            let only_new = matches!(content, Content::New(_));
-            let bytes = match content {
-                Content::Text(text) => file::decode_content(path, text),
-                Content::Raw(bytes) | Content::New(bytes) => Ok(bytes),
-            };
-            let judged = match bytes {
-                Ok(bytes) => self.judged("write", path, bytes).await,
-                Err(error) => Err(error),
-            };
-            let bytes = judged.map_err(|e| e.during("write"))?;
-            let judged = match only_new {
-                true => Content::New(bytes),
-                false => Content::Raw(bytes),
-            };
-            let _turn = self.changes.turn(path).await;
-            self.inner.write(path, judged).await
-        })
+impl Inspect {
+    async fn written(&self, path: &VPath, content: Content) -> Result<WriteResult> {
+        let only_new = matches!(content, Content::New(_));
+        let bytes = match content {
+            Content::Text(text) => file::decode_content(path, text)?,
+            Content::Raw(bytes) | Content::New(bytes) => bytes,
+        };
+        let bytes = self.judged("write", path, bytes).await?;
+        let judged = match only_new {
+            true => Content::New(bytes),
+            false => Content::Raw(bytes),
+        };
+        let _turn = self.changes.turn(path).await;
+        self.inner.write(path, judged).await
     }
 
-    fn edit<'a>(&'a self, path: &'a VPath, edit: &'a Edit) -> Pending<'a, EditResult> {
-        Box::pin(async move { self.edited(path, edit).await.map_err(|e| e.during("edit")) })
-    }
-
-    fn upload<'a>(&'a self, files: Vec<(VPath, Bytes)>) -> LocalBoxFuture<'a, Vec<Result<()>>> {
-        Box::pin(async move {
-            let (mut refused, mut allowed) = (Vec::new(), Vec::new());
-            for (path, body) in files {
-                match self.judged("uploadFiles", &path, body).await {
-                    Ok(body) => {
-                        allowed.push((path, body));
-                        refused.push(None);
-                    }
-                    Err(error) => refused.push(Some(error.during("uploadFiles"))),
+    async fn uploaded(&self, files: Vec<(VPath, Bytes)>) -> Vec<Result<()>> {
+        let (mut refused, mut allowed) = (Vec::new(), Vec::new());
+        for (path, body) in files {
+            let judged = self.judged("uploadFiles", &path, body).await;
+            refused.push(match judged {
+                Ok(body) => {
+                    allowed.push((path, body));
+                    None
                 }
-            }
-            let _turns = self
-                .changes
-                .turns(allowed.iter().map(|(path, _)| path))
-                .await;
-            fill(refused, self.inner.upload(allowed).await)
-        })
+                Err(error) => Some(error),
+            });
+        }
+        let _turns = self
+            .changes
+            .turns(allowed.iter().map(|(path, _)| path))
+            .await;
+        fill(refused, self.inner.upload(allowed).await)
+    }
+}
+
+impl Rule for Inspect {
+    fn inner(&self) -> &Next {
+        &self.inner
     }
 
-    fn shell(&self) -> Option<&dyn Shell> {
-        NoShell::shown(&self.no_shell, &self.inner)
+    fn call<'a>(&'a self, request: Request<'a>) -> Pending<'a, Answer> {
+        Box::pin(async move {
+            match request {
+                Request::Write(path, content) => {
+                    self.written(path, content).await.map(Answer::Write)
+                }
+                Request::Edit(path, edit) => self.edited(path, edit).await.map(Answer::Edit),
+                Request::Upload(files) => Ok(Answer::Upload(self.uploaded(files).await)),
+                Request::Execute(..) if !self.allow_execute => Err(shell_refused("inspect")),
+                Request::Ls(_)
+                | Request::Read(..)
+                | Request::ReadRaw(_)
+                | Request::Grep(_)
+                | Request::Glob(_)
+                | Request::Delete(..)
+                | Request::Download(_)
+                | Request::Execute(..) => self.inner.call(request).await,
+            }
+        })
     }
 }

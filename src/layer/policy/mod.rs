@@ -7,8 +7,8 @@
 //! ```
 //!
 //! Paths are canonical before any of this: a [`VPath`] has one spelling. The audit record is
-//! written on the way back, so it includes refusals. Every wrapper implements every method, and
-//! `missing_trait_methods` is denied, so that a new operation cannot bypass a rule.
+//! written on the way back, so it includes refusals. A rule is one function over requests
+//! (`rule.rs`); it names every operation, so that a new one cannot bypass it.
 //!
 //! If a rule must inspect stored files (does a delete reach a denied file? how large is a file
 //! now?), it calls the backend below all rules: such calls do not count as operations and are not
@@ -18,7 +18,6 @@ mod ask;
 mod audit;
 mod deny;
 mod edited;
-mod forward;
 mod hooks;
 mod inspect;
 mod links;
@@ -26,6 +25,7 @@ mod permissions;
 mod quota;
 mod rate_limit;
 mod read_only;
+mod rule;
 mod rules;
 mod skip_hidden;
 mod usage;
@@ -42,17 +42,18 @@ pub use ask::{Asking, OnAsk, Question};
 pub use audit::{OnAudit, Record};
 pub use hooks::{After, Before, Call, Hooks};
 pub use inspect::{Inspected, OnInspect, Verdict};
-pub use quota::{Limits, OneAtATime};
+pub use quota::OneAtATime;
 pub use rate_limit::{Covers, Rate, Rates};
 pub use rules::{Decision, Mode, Rule, Rules, Touch};
+pub use usage::Limits;
 
 use crate::core::error::{Error, Kind, Result};
-use crate::core::future::Pending;
 use crate::core::order;
 use crate::core::path::VPath;
 use crate::core::time::Time;
 use crate::env::{clock, timer};
-use crate::protocol::{ExecuteOptions, ExecuteResult, SharedBackend, Shell};
+use crate::protocol::SharedBackend;
+use rule::Next;
 
 /// The clock and the timer: the host's, or replaced by a test.
 #[derive(Clone)]
@@ -129,25 +130,25 @@ pub fn stack(inner: SharedBackend, policy: Policy) -> Result<SharedBackend> {
     };
     let raw = inner.clone();
     let hides = permissions.is_some();
-    let mut top = inner;
+    let mut top = Next::backend(inner);
     if let Some(limits) = quota {
         let quota = quota::Quota::new(top, limits, hides, one_at_a_time, allow_execute);
-        top = Rc::new(quota);
+        top = Next::rule(quota);
     }
     if let Some(rules) = &permissions {
-        top = Rc::new(skip_hidden::SkipHidden::new(top, rules.clone()));
+        top = Next::rule(skip_hidden::SkipHidden::new(top, rules.clone()));
     }
-    let visible = top.clone();
+    let visible = top.shared();
     if let Some(on_inspect) = inspect {
-        top = Rc::new(inspect::Inspect::new(
-            top,
-            raw.clone(),
-            on_inspect,
-            allow_execute,
-        ));
+        let inspect = inspect::Inspect::new(top, raw.clone(), on_inspect, allow_execute);
+        top = Next::rule(inspect);
     }
     if !rates.is_empty() {
-        top = Rc::new(rate_limit::RateLimit::new(top, rates, seams.clone()));
+        top = Next::rule(rate_limit::RateLimit {
+            inner: top,
+            rates,
+            seams: seams.clone(),
+        });
     }
     if let Some(rules) = permissions {
         if rules.asks() {
@@ -157,38 +158,54 @@ pub fn stack(inner: SharedBackend, policy: Policy) -> Result<SharedBackend> {
                     "A permission has the mode \"ask\", but there is no onAsk to be asked",
                 ));
             };
-            top = Rc::new(ask::Ask::new(
-                top,
-                raw.clone(),
-                rules.clone(),
+            top = Next::rule(ask::Ask {
+                inner: top,
+                raw: raw.clone(),
+                rules: rules.clone(),
                 asking,
-                seams.clone(),
-            ));
+                seams: seams.clone(),
+            });
         }
-        top = Rc::new(permissions::Permissions::new(
-            top,
-            raw.clone(),
+        top = Next::rule(permissions::Permissions {
+            inner: top,
+            raw: raw.clone(),
             visible,
             rules,
             allow_execute,
-        ));
+        });
     }
     if !deny_prefixes.is_empty() {
         order::sort(&mut deny_prefixes);
         deny_prefixes.dedup();
-        let deny = deny::Deny::new(top, raw, hides, deny_prefixes, allow_execute);
-        top = Rc::new(deny);
+        top = Next::rule(deny::Deny {
+            inner: top,
+            raw,
+            hides,
+            prefixes: deny_prefixes,
+            allow_execute,
+        });
     }
     if read_only {
-        top = Rc::new(read_only::ReadOnly::new(top, allow_execute));
+        top = Next::rule(read_only::ReadOnly {
+            inner: top,
+            allow_execute,
+        });
     }
     if !hooks.is_empty() {
-        top = Rc::new(hooks::Hooked::new(top, hooks, seams.clone()));
+        top = Next::rule(hooks::Hooked {
+            inner: top,
+            hooks,
+            seams: seams.clone(),
+        });
     }
     if let Some(on_audit) = audit {
-        top = Rc::new(audit::Audit::new(top, on_audit, seams));
+        top = Next::rule(audit::Audit {
+            inner: top,
+            on_audit,
+            seams,
+        });
     }
-    Ok(top)
+    Ok(top.shared())
 }
 
 /// The error of a rule. It does not depend on whether the file exists.
@@ -214,49 +231,4 @@ fn denied_beneath(path: &VPath) -> Error {
         ": a rule protects something beneath it. Delete the files that may be deleted one by one.",
     )
     .by_rule()
-}
-
-/// A shell that refuses every command, because commands would bypass the rules about files. It
-/// exists so that the error can give the reason.
-struct NoShell {
-    id: Rc<str>,
-    rule: &'static str,
-}
-
-impl NoShell {
-    /// The refusing shell in place of the backend's shell; `None` if there is no shell, or the
-    /// operator allows it.
-    fn guard(inner: &SharedBackend, rule: &'static str, allow_execute: bool) -> Option<NoShell> {
-        let shell = inner.shell().filter(|_| !allow_execute)?;
-        Some(NoShell {
-            id: shell.id(),
-            rule,
-        })
-    }
-
-    /// The shell that a wrapper exposes.
-    fn shown<'a>(guard: &'a Option<NoShell>, inner: &'a SharedBackend) -> Option<&'a dyn Shell> {
-        match guard {
-            Some(refusing) => Some(refusing),
-            None => inner.shell(),
-        }
-    }
-}
-
-impl Shell for NoShell {
-    fn id(&self) -> Rc<str> {
-        self.id.clone()
-    }
-
-    fn execute<'a>(&'a self, _: &'a str, _: ExecuteOptions) -> Pending<'a, ExecuteResult> {
-        let refusal = Error::new(
-            Kind::PermissionDenied,
-            format!(
-                "execute is refused under a policy with {}: a shell ignores it. \
-                 An operator who accepts that sets allowExecute: true.",
-                self.rule
-            ),
-        );
-        Box::pin(std::future::ready(Err(refusal.during("execute"))))
-    }
 }

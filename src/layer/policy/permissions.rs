@@ -8,49 +8,28 @@
 
 use std::collections::HashSet;
 
-use bytes::Bytes;
-use futures_util::future::LocalBoxFuture;
-
-use super::forward::{fill, forward};
+use super::rule::{Next, Rule, download_checked, shell_refused, upload_checked};
 use super::rules::Beneath;
 use super::skip_hidden::veiled;
-use super::{Mode, NoShell, Rules, Touch, denied, denied_beneath};
-use crate::core::error::{Error, Result};
+use super::{Mode, Rules, Touch, denied, denied_beneath};
+use crate::core::error::Result;
 use crate::core::future::Pending;
 use crate::core::path::VPath;
 use crate::layer::winnow;
 use crate::protocol::{
-    Backend, Content, DeleteResult, Edit, EditResult, FileInfo, GlobQuery, GlobResult, GrepQuery,
-    GrepResult, Page, RawFile, ReadResult, SharedBackend, Shell, WriteResult,
+    Answer, FileInfo, GlobQuery, GlobResult, GrepQuery, GrepResult, Request, SharedBackend,
 };
 
 pub(super) struct Permissions {
-    inner: SharedBackend,
-    raw: SharedBackend,
+    pub(super) inner: Next,
+    pub(super) raw: SharedBackend,
     /// `raw` without what is hidden, for when searching all of it fails.
-    visible: SharedBackend,
-    rules: Rules,
-    no_shell: Option<NoShell>,
+    pub(super) visible: SharedBackend,
+    pub(super) rules: Rules,
+    pub(super) allow_execute: bool,
 }
 
 impl Permissions {
-    pub(super) fn new(
-        inner: SharedBackend,
-        raw: SharedBackend,
-        visible: SharedBackend,
-        rules: Rules,
-        allow_execute: bool,
-    ) -> Permissions {
-        let no_shell = NoShell::guard(&inner, "path rules (permissions)", allow_execute);
-        Permissions {
-            inner,
-            raw,
-            visible,
-            rules,
-            no_shell,
-        }
-    }
-
     fn check(&self, touch: Touch, path: &VPath) -> Result<()> {
         if self.rules.denies(touch, path) {
             return Err(denied(touch, path));
@@ -184,121 +163,62 @@ impl Below {
     }
 }
 
-#[deny(clippy::missing_trait_methods)]
-impl Backend for Permissions {
-    forward!(capability);
-
-    fn ls<'a>(&'a self, path: &'a VPath) -> Pending<'a, Vec<FileInfo>> {
-        Box::pin(async move { self.listed(path).await.map_err(|e| e.during("ls")) })
-    }
-
-    fn read<'a>(&'a self, path: &'a VPath, page: Page) -> Pending<'a, ReadResult> {
-        match self.check(Touch::Read, path) {
-            Ok(()) => self.inner.read(path, page),
-            Err(error) => crate::core::future::done(Err(error.during("read"))),
+impl Permissions {
+    async fn grep(&self, query: &GrepQuery) -> Result<GrepResult> {
+        self.check_search(&query.path)?;
+        if self.rules.beneath(Touch::Read, &query.path) == Beneath::Open && self.shows(&query.path)
+        {
+            return self.inner.grep(query).await;
         }
+        let judge = async |paths: &[VPath]| Ok(paths.iter().map(|path| self.shows(path)).collect());
+        winnow::grep(&*self.inner, query, judge).await
     }
 
-    fn read_raw<'a>(&'a self, path: &'a VPath) -> Pending<'a, RawFile> {
-        match self.check(Touch::Read, path) {
-            Ok(()) => self.inner.read_raw(path),
-            Err(error) => crate::core::future::done(Err(error.during("readRaw"))),
-        }
+    async fn glob(&self, query: &GlobQuery) -> Result<GlobResult> {
+        self.check_search(&query.path)?;
+        let mut found = self.inner.glob(query).await?;
+        found.files.retain(|info| self.shows(&info.path));
+        Ok(found)
+    }
+}
+
+impl Rule for Permissions {
+    fn inner(&self) -> &Next {
+        &self.inner
     }
 
-    fn grep<'a>(&'a self, query: &'a GrepQuery) -> Pending<'a, GrepResult> {
+    fn call<'a>(&'a self, request: Request<'a>) -> Pending<'a, Answer> {
         Box::pin(async move {
-            self.check_search(&query.path)
-                .map_err(|e| e.during("grep"))?;
-            if self.rules.beneath(Touch::Read, &query.path) == Beneath::Open
-                && self.shows(&query.path)
-            {
-                return self.inner.grep(query).await;
+            match request {
+                Request::Ls(path) => return self.listed(path).await.map(Answer::Ls),
+                Request::Grep(query) => return self.grep(query).await.map(Answer::Grep),
+                Request::Glob(query) => return self.glob(query).await.map(Answer::Glob),
+                Request::Upload(files) => {
+                    let check = |path: &VPath| self.check(Touch::Write, path);
+                    return Ok(upload_checked(&*self.inner, files, check).await);
+                }
+                Request::Download(paths) => {
+                    let check = |path: &VPath| self.check(Touch::Read, path);
+                    return Ok(download_checked(&*self.inner, paths, check).await);
+                }
+                Request::Execute(..) if !self.allow_execute => {
+                    return Err(shell_refused("path rules (permissions)"));
+                }
+                Request::Read(path, _) | Request::ReadRaw(path) => {
+                    self.check(Touch::Read, path)?;
+                }
+                Request::Write(path, _) | Request::Edit(path, _) => self.check_both(path)?,
+                Request::Delete(path, unchanged) => {
+                    self.check_delete(path).await?;
+                    let mut deleted = self.inner.delete(path, unchanged).await?;
+                    if let Some(update) = &mut deleted.files_update {
+                        update.retain(|(path, _)| self.shows(path));
+                    }
+                    return Ok(Answer::Delete(deleted));
+                }
+                Request::Execute(..) => {}
             }
-            let judge =
-                async |paths: &[VPath]| Ok(paths.iter().map(|path| self.shows(path)).collect());
-            winnow::grep(&*self.inner, query, judge).await
+            self.inner.call(request).await
         })
-    }
-
-    fn glob<'a>(&'a self, query: &'a GlobQuery) -> Pending<'a, GlobResult> {
-        Box::pin(async move {
-            self.check_search(&query.path)
-                .map_err(|e| e.during("glob"))?;
-            let mut found = self.inner.glob(query).await?;
-            found.files.retain(|info| self.shows(&info.path));
-            Ok(found)
-        })
-    }
-
-    fn write<'a>(&'a self, path: &'a VPath, content: Content) -> Pending<'a, WriteResult> {
-        match self.check_both(path) {
-            Ok(()) => self.inner.write(path, content),
-            Err(error) => crate::core::future::done(Err(error.during("write"))),
-        }
-    }
-
-    fn edit<'a>(&'a self, path: &'a VPath, edit: &'a Edit) -> Pending<'a, EditResult> {
-        match self.check_both(path) {
-            Ok(()) => self.inner.edit(path, edit),
-            Err(error) => crate::core::future::done(Err(error.during("edit"))),
-        }
-    }
-
-    fn delete<'a>(
-        &'a self,
-        path: &'a VPath,
-        unchanged: Option<&'a Bytes>,
-    ) -> Pending<'a, DeleteResult> {
-        Box::pin(async move {
-            let checked = self.check_delete(path).await;
-            checked.map_err(|e| e.during("delete"))?;
-            let mut deleted = self.inner.delete(path, unchanged).await?;
-            if let Some(update) = &mut deleted.files_update {
-                update.retain(|(path, _)| self.shows(path));
-            }
-            Ok(deleted)
-        })
-    }
-
-    fn upload<'a>(&'a self, files: Vec<(VPath, Bytes)>) -> LocalBoxFuture<'a, Vec<Result<()>>> {
-        Box::pin(async move {
-            let refused: Vec<Option<Error>> = files
-                .iter()
-                .map(|(path, _)| {
-                    let checked = self.check(Touch::Write, path);
-                    checked.err().map(|e| e.during("uploadFiles"))
-                })
-                .collect();
-            let allowed = files
-                .into_iter()
-                .zip(&refused)
-                .filter_map(|(file, refused)| refused.is_none().then_some(file))
-                .collect();
-            fill(refused, self.inner.upload(allowed).await)
-        })
-    }
-
-    fn download<'a>(&'a self, paths: &'a [VPath]) -> LocalBoxFuture<'a, Vec<Result<Bytes>>> {
-        Box::pin(async move {
-            let refused: Vec<Option<Error>> = paths
-                .iter()
-                .map(|path| {
-                    let checked = self.check(Touch::Read, path);
-                    checked.err().map(|e| e.during("downloadFiles"))
-                })
-                .collect();
-            let allowed: Vec<VPath> = paths
-                .iter()
-                .zip(&refused)
-                .filter(|(_, refused)| refused.is_none())
-                .map(|(path, _)| path.clone())
-                .collect();
-            fill(refused, self.inner.download(&allowed).await)
-        })
-    }
-
-    fn shell(&self) -> Option<&dyn Shell> {
-        NoShell::shown(&self.no_shell, &self.inner)
     }
 }

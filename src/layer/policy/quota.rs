@@ -7,13 +7,11 @@ use std::collections::HashSet;
 use std::rc::Rc;
 
 use bytes::Bytes;
-use futures_util::future::LocalBoxFuture;
 
-use super::NoShell;
 use super::edited::work_out;
-use super::forward::forward;
+use super::rule::{Next, Rule, shell_refused};
 use super::skip_hidden::veiled;
-use super::usage::{Ledger, Reservation};
+use super::usage::{Ledger, Limits, Reservation};
 use crate::core::error::{Error, Kind, Result};
 use crate::core::file;
 use crate::core::future::Pending;
@@ -21,20 +19,8 @@ use crate::core::path::VPath;
 use crate::core::queue::{Queue, Turn};
 use crate::env::timer;
 use crate::protocol::{
-    Backend, Capability, Content, DeleteResult, Edit, EditResult, ExecuteOptions, ExecuteResult,
-    FileSet, SharedBackend, Shell, WriteResult,
+    Answer, Capability, Content, DeleteResult, Edit, EditResult, FileSet, Request, WriteResult,
 };
-
-/// The limits of a quota.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Limits {
-    /// Total size of all files in bytes.
-    pub max_bytes: Option<u64>,
-    /// Number of files.
-    pub max_files: Option<u64>,
-    /// Size of one file in bytes.
-    pub max_file_bytes: Option<u64>,
-}
 
 /// Serializes changes across all quotas that share a clone of it.
 #[derive(Clone, Default)]
@@ -50,7 +36,7 @@ impl OneAtATime {
 }
 
 pub(super) struct Quota {
-    inner: SharedBackend,
+    inner: Next,
     limits: Limits,
     /// Whether a rule hides files, so that the error of a count must not name any.
     hides: bool,
@@ -61,18 +47,17 @@ pub(super) struct Quota {
     by_caller: OneAtATime,
     /// The file set that the ledger holds.
     counted: Cell<FileSet>,
-    no_shell: Option<NoShell>,
+    allow_execute: bool,
 }
 
 impl Quota {
     pub(super) fn new(
-        inner: SharedBackend,
+        inner: Next,
         limits: Limits,
         hides: bool,
         one_at_a_time: Option<OneAtATime>,
         allow_execute: bool,
     ) -> Quota {
-        let no_shell = NoShell::guard(&inner, "a quota", allow_execute);
         Quota {
             inner,
             limits,
@@ -82,7 +67,7 @@ impl Quota {
             one_at_a_time,
             by_caller: OneAtATime::default(),
             counted: Cell::new(FileSet::Same),
-            no_shell,
+            allow_execute,
         }
     }
 
@@ -223,9 +208,10 @@ impl Drop for Unsure<'_> {
     }
 }
 
-#[deny(clippy::missing_trait_methods)]
-impl Backend for Quota {
-    forward!(ls, read, read_raw, grep, glob, download);
+impl Rule for Quota {
+    fn inner(&self) -> &Next {
+        &self.inner
+    }
 
     fn capability(&self) -> Capability {
         let inner = self.inner.capability();
@@ -240,53 +226,29 @@ impl Backend for Quota {
         }
     }
 
-    fn write<'a>(&'a self, path: &'a VPath, content: Content) -> Pending<'a, WriteResult> {
+    fn call<'a>(&'a self, request: Request<'a>) -> Pending<'a, Answer> {
         Box::pin(async move {
-            let answer = self.written(path, content).await;
-            answer.map_err(|e| e.during("write"))
-        })
-    }
-
-    fn edit<'a>(&'a self, path: &'a VPath, edit: &'a Edit) -> Pending<'a, EditResult> {
-        Box::pin(async move { self.edited(path, edit).await.map_err(|e| e.during("edit")) })
-    }
-
-    fn delete<'a>(
-        &'a self,
-        path: &'a VPath,
-        unchanged: Option<&'a Bytes>,
-    ) -> Pending<'a, DeleteResult> {
-        Box::pin(self.deleted(path, unchanged))
-    }
-
-    fn upload<'a>(&'a self, files: Vec<(VPath, Bytes)>) -> LocalBoxFuture<'a, Vec<Result<()>>> {
-        Box::pin(self.uploaded(files))
-    }
-
-    fn shell(&self) -> Option<&dyn Shell> {
-        match &self.no_shell {
-            Some(refusing) => Some(refusing),
-            None => self.inner.shell().map(|_| self as &dyn Shell),
-        }
-    }
-}
-
-impl Shell for Quota {
-    fn id(&self) -> Rc<str> {
-        self.inner.shell().map_or_else(|| Rc::from(""), Shell::id)
-    }
-
-    fn execute<'a>(
-        &'a self,
-        command: &'a str,
-        options: ExecuteOptions,
-    ) -> Pending<'a, ExecuteResult> {
-        Box::pin(async move {
-            // A command may write anything.
-            let _unsure = Unsure(Some(&self.ledger));
-            match self.inner.shell() {
-                Some(shell) => shell.execute(command, options).await,
-                None => Err(crate::protocol::unsupported("execute")),
+            match request {
+                Request::Write(path, content) => {
+                    self.written(path, content).await.map(Answer::Write)
+                }
+                Request::Edit(path, edit) => self.edited(path, edit).await.map(Answer::Edit),
+                Request::Delete(path, unchanged) => {
+                    self.deleted(path, unchanged).await.map(Answer::Delete)
+                }
+                Request::Upload(files) => Ok(Answer::Upload(self.uploaded(files).await)),
+                Request::Execute(..) if !self.allow_execute => Err(shell_refused("a quota")),
+                Request::Execute(..) => {
+                    // A command may write anything.
+                    let _unsure = Unsure(Some(&self.ledger));
+                    self.inner.call(request).await
+                }
+                Request::Ls(_)
+                | Request::Read(..)
+                | Request::ReadRaw(_)
+                | Request::Grep(_)
+                | Request::Glob(_)
+                | Request::Download(_) => self.inner.call(request).await,
             }
         })
     }

@@ -5,21 +5,13 @@ use std::collections::VecDeque;
 use std::rc::Rc;
 use std::time::Duration;
 
-use bytes::Bytes;
-use futures_util::future::LocalBoxFuture;
-
 use super::Seams;
-use super::forward::{fill, forward};
+use super::rule::{Next, Rule, download_checked, upload_checked};
 use crate::core::cell::RefCell;
 use crate::core::error::{Error, Kind, Result};
 use crate::core::future::Pending;
-use crate::core::future::done;
 use crate::core::path::VPath;
-use crate::protocol::{
-    Backend, Content, DeleteResult, Edit, EditResult, Effect, ExecuteOptions, ExecuteResult,
-    FileInfo, GlobQuery, GlobResult, GrepQuery, GrepResult, Operation, Page, RawFile, ReadResult,
-    SharedBackend, Shell, WriteResult,
-};
+use crate::protocol::{Answer, Effect, Operation, Request};
 
 /// Which operations a limit covers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -114,20 +106,12 @@ impl Rates {
 }
 
 pub(super) struct RateLimit {
-    inner: SharedBackend,
-    rates: Rates,
-    seams: Seams,
+    pub(super) inner: Next,
+    pub(super) rates: Rates,
+    pub(super) seams: Seams,
 }
 
 impl RateLimit {
-    pub(super) fn new(inner: SharedBackend, rates: Rates, seams: Seams) -> RateLimit {
-        RateLimit {
-            inner,
-            rates,
-            seams,
-        }
-    }
-
     /// Counts an operation, or refuses it. No `await` is in between, so a burst cannot exceed the
     /// limit.
     fn admit(&self, operation: Operation) -> Result<()> {
@@ -165,111 +149,26 @@ impl RateLimit {
         }
         Ok(())
     }
-
-    /// Counts an operation when it begins, not when its future is created.
-    fn limited<'a, T: 'a>(
-        &'a self,
-        operation: Operation,
-        ask: impl FnOnce() -> Pending<'a, T> + 'a,
-    ) -> Pending<'a, T> {
-        Box::pin(async move {
-            self.admit(operation)?;
-            ask().await
-        })
-    }
 }
 
-#[deny(clippy::missing_trait_methods)]
-impl Backend for RateLimit {
-    forward!(capability);
-
-    fn ls<'a>(&'a self, path: &'a VPath) -> Pending<'a, Vec<FileInfo>> {
-        self.limited(Operation::Ls, || self.inner.ls(path))
+impl Rule for RateLimit {
+    fn inner(&self) -> &Next {
+        &self.inner
     }
 
-    fn read<'a>(&'a self, path: &'a VPath, page: Page) -> Pending<'a, ReadResult> {
-        self.limited(Operation::Read, move || self.inner.read(path, page))
-    }
-
-    fn read_raw<'a>(&'a self, path: &'a VPath) -> Pending<'a, RawFile> {
-        self.limited(Operation::ReadRaw, || self.inner.read_raw(path))
-    }
-
-    fn grep<'a>(&'a self, query: &'a GrepQuery) -> Pending<'a, GrepResult> {
-        self.limited(Operation::Grep, || self.inner.grep(query))
-    }
-
-    fn glob<'a>(&'a self, query: &'a GlobQuery) -> Pending<'a, GlobResult> {
-        self.limited(Operation::Glob, || self.inner.glob(query))
-    }
-
-    fn write<'a>(&'a self, path: &'a VPath, content: Content) -> Pending<'a, WriteResult> {
-        self.limited(Operation::Write, || self.inner.write(path, content))
-    }
-
-    fn edit<'a>(&'a self, path: &'a VPath, edit: &'a Edit) -> Pending<'a, EditResult> {
-        self.limited(Operation::Edit, || self.inner.edit(path, edit))
-    }
-
-    fn delete<'a>(
-        &'a self,
-        path: &'a VPath,
-        unchanged: Option<&'a Bytes>,
-    ) -> Pending<'a, DeleteResult> {
-        self.limited(Operation::Delete, move || {
-            self.inner.delete(path, unchanged)
-        })
-    }
-
-    fn upload<'a>(&'a self, files: Vec<(VPath, Bytes)>) -> LocalBoxFuture<'a, Vec<Result<()>>> {
+    fn call<'a>(&'a self, request: Request<'a>) -> Pending<'a, Answer> {
         Box::pin(async move {
-            let refused: Vec<Option<Error>> = files
-                .iter()
-                .map(|_| self.admit(Operation::UploadFiles).err())
-                .collect();
-            let allowed = files
-                .into_iter()
-                .zip(&refused)
-                .filter_map(|(file, refused)| refused.is_none().then_some(file))
-                .collect();
-            fill(refused, self.inner.upload(allowed).await)
+            let operation = request.operation();
+            // Each file of a batch counts.
+            let admit = |_: &VPath| self.admit(operation);
+            match request {
+                Request::Upload(files) => Ok(upload_checked(&*self.inner, files, admit).await),
+                Request::Download(paths) => Ok(download_checked(&*self.inner, paths, admit).await),
+                request => {
+                    self.admit(operation)?;
+                    self.inner.call(request).await
+                }
+            }
         })
-    }
-
-    fn download<'a>(&'a self, paths: &'a [VPath]) -> LocalBoxFuture<'a, Vec<Result<Bytes>>> {
-        Box::pin(async move {
-            let refused: Vec<Option<Error>> = paths
-                .iter()
-                .map(|_| self.admit(Operation::DownloadFiles).err())
-                .collect();
-            let allowed: Vec<VPath> = paths
-                .iter()
-                .zip(&refused)
-                .filter(|(_, refused)| refused.is_none())
-                .map(|(path, _)| path.clone())
-                .collect();
-            fill(refused, self.inner.download(&allowed).await)
-        })
-    }
-
-    fn shell(&self) -> Option<&dyn Shell> {
-        self.inner.shell().map(|_| self as &dyn Shell)
-    }
-}
-
-impl Shell for RateLimit {
-    fn id(&self) -> Rc<str> {
-        self.inner.shell().map_or_else(|| Rc::from(""), Shell::id)
-    }
-
-    fn execute<'a>(
-        &'a self,
-        command: &'a str,
-        options: ExecuteOptions,
-    ) -> Pending<'a, ExecuteResult> {
-        match self.inner.shell() {
-            Some(shell) => self.limited(Operation::Execute, || shell.execute(command, options)),
-            None => done(Err(crate::protocol::unsupported("execute"))),
-        }
     }
 }

@@ -1,31 +1,18 @@
 //! `readOnly`: every change is refused.
 
-use bytes::Bytes;
-use futures_util::future::LocalBoxFuture;
-
-use super::NoShell;
-use super::forward::forward;
-use crate::core::error::{Error, Kind, Result};
-use crate::core::future::Pending;
-use crate::core::future::done;
+use super::rule::{Next, Rule, shell_refused};
+use crate::core::error::{Error, Kind};
+use crate::core::future::{Pending, done};
 use crate::core::path::VPath;
-use crate::protocol::{
-    Backend, Capability, Content, DeleteResult, Edit, EditResult, SharedBackend, Shell, WriteResult,
-};
+use crate::protocol::{Answer, Capability, Operation, Request};
 
 pub(super) struct ReadOnly {
-    inner: SharedBackend,
-    no_shell: Option<NoShell>,
+    pub(super) inner: Next,
+    pub(super) allow_execute: bool,
 }
 
-impl ReadOnly {
-    pub(super) fn new(inner: SharedBackend, allow_execute: bool) -> ReadOnly {
-        let no_shell = NoShell::guard(&inner, "readOnly", allow_execute);
-        ReadOnly { inner, no_shell }
-    }
-}
-
-fn refusal(operation: &'static str, path: &VPath) -> Error {
+fn refusal(operation: Operation, path: &VPath) -> Error {
+    let operation = operation.name();
     Error::at(
         Kind::PermissionDenied,
         format!("Error: permission denied for {operation} on "),
@@ -35,9 +22,10 @@ fn refusal(operation: &'static str, path: &VPath) -> Error {
     .during(operation)
 }
 
-#[deny(clippy::missing_trait_methods)]
-impl Backend for ReadOnly {
-    forward!(ls, read, read_raw, grep, glob, download);
+impl Rule for ReadOnly {
+    fn inner(&self) -> &Next {
+        &self.inner
+    }
 
     fn capability(&self) -> Capability {
         Capability {
@@ -46,26 +34,25 @@ impl Backend for ReadOnly {
         }
     }
 
-    fn write<'a>(&'a self, path: &'a VPath, _: Content) -> Pending<'a, WriteResult> {
-        done(Err(refusal("write", path)))
-    }
-
-    fn edit<'a>(&'a self, path: &'a VPath, _: &'a Edit) -> Pending<'a, EditResult> {
-        done(Err(refusal("edit", path)))
-    }
-
-    fn delete<'a>(&'a self, path: &'a VPath, _: Option<&'a Bytes>) -> Pending<'a, DeleteResult> {
-        done(Err(refusal("delete", path)))
-    }
-
-    fn upload<'a>(&'a self, files: Vec<(VPath, Bytes)>) -> LocalBoxFuture<'a, Vec<Result<()>>> {
-        let answers = files
-            .iter()
-            .map(|(path, _)| Err(refusal("uploadFiles", path)));
-        Box::pin(std::future::ready(answers.collect()))
-    }
-
-    fn shell(&self) -> Option<&dyn Shell> {
-        NoShell::shown(&self.no_shell, &self.inner)
+    fn call<'a>(&'a self, request: Request<'a>) -> Pending<'a, Answer> {
+        let operation = request.operation();
+        let refused = |path: &VPath| done(Err(refusal(operation, path)));
+        match request {
+            Request::Write(path, _) | Request::Edit(path, _) | Request::Delete(path, _) => {
+                refused(path)
+            }
+            Request::Upload(files) => {
+                let refused = files.iter().map(|(path, _)| Err(refusal(operation, path)));
+                done(Ok(Answer::Upload(refused.collect())))
+            }
+            Request::Execute(..) if !self.allow_execute => done(Err(shell_refused("readOnly"))),
+            Request::Ls(_)
+            | Request::Read(..)
+            | Request::ReadRaw(_)
+            | Request::Grep(_)
+            | Request::Glob(_)
+            | Request::Download(_)
+            | Request::Execute(..) => self.inner.call(request),
+        }
     }
 }

@@ -6,20 +6,18 @@
 //!
 //! This is below all other rules, so that a repeated search counts once and asks once.
 
-use super::forward::forward;
+use super::rule::{Next, Rule};
 use super::rules::{Beneath, Rules, Touch};
 use crate::core::error::{Error, Kind, Result};
 use crate::core::future::Pending;
 use crate::core::order;
 use crate::core::path::VPath;
 use crate::layer::winnow;
-use crate::protocol::{
-    Backend, FileInfo, GlobQuery, GlobResult, GrepQuery, GrepResult, SharedBackend, Shell,
-};
+use crate::protocol::{Answer, FileInfo, GlobQuery, GlobResult, GrepQuery, GrepResult, Request};
 use crate::search::glob::{NameFilter, Pattern};
 
 pub(super) struct SkipHidden {
-    inner: SharedBackend,
+    inner: Next,
     rules: Rules,
 }
 
@@ -42,7 +40,7 @@ pub(super) fn veiled(error: &Error, path: &VPath) -> Error {
 }
 
 impl SkipHidden {
-    pub(super) fn new(inner: SharedBackend, rules: Rules) -> SkipHidden {
+    pub(super) fn new(inner: Next, rules: Rules) -> SkipHidden {
         SkipHidden { inner, rules }
     }
 
@@ -159,43 +157,45 @@ impl SkipHidden {
     }
 }
 
-#[deny(clippy::missing_trait_methods)]
-impl Backend for SkipHidden {
-    forward!(
-        capability, read, read_raw, write, edit, delete, upload, download
-    );
-
-    fn ls<'a>(&'a self, path: &'a VPath) -> Pending<'a, Vec<FileInfo>> {
-        Box::pin(async move {
-            let listed = self.inner.ls(path).await;
-            listed.map_err(|error| match self.is_clear(&error, path) {
-                true => error,
-                false => veiled(&error, path),
-            })
+impl SkipHidden {
+    async fn ls(&self, path: &VPath) -> Result<Vec<FileInfo>> {
+        let listed = self.inner.ls(path).await;
+        listed.map_err(|error| match self.is_clear(&error, path) {
+            true => error,
+            false => veiled(&error, path),
         })
     }
 
-    fn grep<'a>(&'a self, query: &'a GrepQuery) -> Pending<'a, GrepResult> {
+    async fn grep(&self, query: &GrepQuery) -> Result<GrepResult> {
+        match self.inner.grep(query).await {
+            Err(error) if !self.is_clear(&error, &query.path) => {
+                self.grep_visible(query, &error).await
+            }
+            answer => answer,
+        }
+    }
+
+    async fn glob(&self, query: &GlobQuery) -> Result<GlobResult> {
+        match self.inner.glob(query).await {
+            Err(error) => self.glob_visible(query, error).await,
+            found => found,
+        }
+    }
+}
+
+impl Rule for SkipHidden {
+    fn inner(&self) -> &Next {
+        &self.inner
+    }
+
+    fn call<'a>(&'a self, request: Request<'a>) -> Pending<'a, Answer> {
         Box::pin(async move {
-            match self.inner.grep(query).await {
-                Err(error) if !self.is_clear(&error, &query.path) => {
-                    self.grep_visible(query, &error).await
-                }
-                answer => answer,
+            match request {
+                Request::Ls(path) => self.ls(path).await.map(Answer::Ls),
+                Request::Grep(query) => self.grep(query).await.map(Answer::Grep),
+                Request::Glob(query) => self.glob(query).await.map(Answer::Glob),
+                request => self.inner.call(request).await,
             }
         })
-    }
-
-    fn glob<'a>(&'a self, query: &'a GlobQuery) -> Pending<'a, GlobResult> {
-        Box::pin(async move {
-            match self.inner.glob(query).await {
-                Err(error) => self.glob_visible(query, error).await,
-                found => found,
-            }
-        })
-    }
-
-    fn shell(&self) -> Option<&dyn Shell> {
-        self.inner.shell()
     }
 }

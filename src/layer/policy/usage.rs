@@ -6,7 +6,6 @@
 use std::collections::BTreeMap;
 use std::ops::Bound;
 
-use super::quota::Limits;
 use crate::core::cell::RefCell;
 use crate::core::error::{Error, Kind, Result};
 use crate::core::lock::Mutex;
@@ -15,6 +14,17 @@ use crate::core::unsettled::{self, Unsettled};
 use crate::env::timer;
 use crate::layer::winnow;
 use crate::protocol::Backend;
+
+/// The limits of a quota.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Limits {
+    /// Total size of all files in bytes.
+    pub max_bytes: Option<u64>,
+    /// Number of files.
+    pub max_files: Option<u64>,
+    /// Size of one file in bytes.
+    pub max_file_bytes: Option<u64>,
+}
 
 /// How often a count is restarted because files changed meanwhile.
 const RECOUNTS: usize = 32;

@@ -2,6 +2,7 @@
 //! calls, and of commands under rules about files.
 
 use super::*;
+use crate::core::future::Pending;
 
 /// Completes changes a few polls later.
 pub(super) struct Slow(pub(super) SharedBackend);
