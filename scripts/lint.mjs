@@ -1,7 +1,8 @@
 // `npm run lint` checks formatting and lint rules of every language; `npm run format` (`--fix`)
-// fixes the formatting and what Biome can fix. `.ci/run` runs the checks. The build type-checks
+// fixes the formatting and what Biome can fix. It also checks which part of the code imports which. `.ci/run` runs the checks. The build type-checks
 // the TypeScript, because it has the type declarations of the WebAssembly.
 
+import { wrongArrows } from "./lib/arrows.mjs";
 import { run } from "./lib/exec.mjs";
 import { at } from "./lib/paths.mjs";
 import { ensureAll } from "./setup.mjs";
@@ -41,5 +42,11 @@ for (const [command, args] of steps) {
   bad += 1;
   const shown = command === process.execPath ? args[0].split("/").at(-1) : command;
   console.error(`lint: ${shown} ${args.slice(command === "cargo" ? 0 : 1).join(" ")} failed`);
+}
+if (!fix) {
+  for (const line of wrongArrows()) {
+    bad += 1;
+    console.error(`lint: ${line}`);
+  }
 }
 process.exitCode = bad > 0 ? 1 : 0;
