@@ -1,6 +1,7 @@
 // `npm run lint` checks formatting and lint rules of every language; `npm run format` (`--fix`)
-// fixes the formatting and what Biome can fix. It also checks which part of the code imports which. `.ci/run` runs the checks. The build type-checks
-// the TypeScript, because it has the type declarations of the WebAssembly.
+// fixes the formatting and what Biome can fix. It also checks which part of the code imports which.
+// `.ci/run` runs the checks. The build type-checks the TypeScript, because it has the type
+// declarations of the WebAssembly.
 
 import { wrongArrows } from "./lib/arrows.mjs";
 import { run } from "./lib/exec.mjs";

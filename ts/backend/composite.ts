@@ -2,7 +2,7 @@
 
 import router from "#chunk/router";
 import { made } from "../core/call.js";
-import { refused } from "../core/checks.js";
+import { isRecord, refused } from "../core/checks.js";
 import { sealClass } from "../core/handle.js";
 import { enter, glue } from "../core/instance.js";
 import { begin, finish, putText, putU32, sent } from "../core/message.js";
@@ -16,7 +16,7 @@ export type AnyBackend = Any;
 
 /** Creates the router; returns its handle and the prefixes in canonical form. */
 function make(defaultBackend: unknown, routes: unknown): { handle: number; rest: string[] } {
-  if (typeof routes !== "object" || routes === null || Array.isArray(routes)) {
+  if (!isRecord(routes)) {
     throw new TypeError(
       'CompositeBackend: routes must be an object such as { "/memories/": backend }',
     );

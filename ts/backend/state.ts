@@ -5,7 +5,7 @@
 // WebAssembly, below the handle: see `graph/files.ts`.
 
 import { limitOf, now, received } from "../core/call.js";
-import { callOptions, messageOf, Options, refused } from "../core/checks.js";
+import { callOptions, isRecord, kindOf, messageOf, Options, refused } from "../core/checks.js";
 import { handleOf, methodsOnly, own, sealClass } from "../core/handle.js";
 import { enter, glue } from "../core/instance.js";
 import { rawFile, removeFile, setFile } from "../core/memory.js";
@@ -98,7 +98,7 @@ export class StateBackend implements BackendProtocolV2 {
     if (channel && !isChannel(channel)) {
       options.refuse("channel", "an object with read() and send(update)", channel);
     }
-    const files = options.object("files");
+    const files = options.record("files", '{ "/a.txt": "text" }');
     const scope = options.oneOf("scope", ["graph", "instance"], "graph");
     options.done();
     const form: Form = [writeMode === "overwrite", fileFormat === "v1", maxBytes ?? -1];
@@ -277,8 +277,10 @@ export class StateBackend implements BackendProtocolV2 {
         "StateBackend: restore() is for a backend that keeps its own files, not for those of a state or of the graph that runs",
       );
     }
-    if (typeof record !== "object" || record === null) {
-      throw new TypeError("StateBackend: restore() takes a record of path to file");
+    if (!isRecord(record)) {
+      throw new TypeError(
+        `StateBackend: restore() takes an object such as { "/a.txt": file }, not ${kindOf(record)}`,
+      );
     }
     const before = this.snapshot();
     enter(() => glue.state_clear(handleOf(this)));

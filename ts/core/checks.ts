@@ -17,6 +17,7 @@ export function kindOf(value: unknown): string {
   if (value === undefined) return "nothing";
   try {
     if (Array.isArray(value)) return "an array";
+    if (value instanceof Map) return "a Map";
   } catch {
     return "a revoked proxy";
   }
@@ -157,6 +158,16 @@ export function shown(value: unknown): string {
   );
 }
 
+/** Whether a value has keys of the caller's. An array has numbers, and a Map has none. */
+export function isRecord(value: unknown): value is Record<string, unknown> {
+  if (typeof value !== "object" || value === null) return false;
+  try {
+    return !(Symbol.iterator in value);
+  } catch {
+    return false;
+  }
+}
+
 /** Reads the options of a constructor one by one. A wrong one throws a TypeError that names it. */
 export class Options {
   readonly #of: string;
@@ -241,6 +252,11 @@ export class Options {
       "an object",
       (value): value is Record<string, unknown> => typeof value === "object" && value !== null,
     );
+  }
+
+  /** An object whose keys are the caller's, such as files by path; `example` shows one. */
+  record(name: string, example: string): Record<string, unknown> | undefined {
+    return this.checked(name, `an object such as ${example}`, isRecord);
   }
 
   /** Refuses unknown options, because a misspelled name must not turn a rule off. */

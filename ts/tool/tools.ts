@@ -267,17 +267,29 @@ export function createFileTools(backend: BackendOrFactory, options?: FileToolsOp
   };
 }
 
-function makeSet(of: Options, options: FileToolsOptions | undefined): { id: number } {
-  const names = of.checked(
-    "tools",
-    `an array of ${NAMES.join(", ")}`,
-    (value): value is string[] =>
-      Array.isArray(value) && value.every((name) => NAMES.includes(name as string)),
+/** Refuses a name that no tool has, and names the tool that is probably meant. */
+function knownTool(of: Options, option: string, name: unknown): void {
+  if (NAMES.includes(name as string)) return;
+  const letters = (text: string) => text.toLowerCase().replace(/[^a-z]/g, "");
+  const meant = NAMES.find(
+    (known) => letters(known) === letters(typeof name === "string" ? name : ""),
   );
-  const descriptions = Object.entries(of.object("customToolDescriptions") ?? {});
+  throw new TypeError(
+    `${of.of}: option "${option}" names ${typeof name === "string" ? JSON.stringify(name) : kindOf(name)}, which is no tool; ${
+      meant ? `is "${meant}" meant?` : `the tools are ${NAMES.join(", ")}`
+    }`,
+  );
+}
+
+function makeSet(of: Options, options: FileToolsOptions | undefined): { id: number } {
+  const names = of.checked("tools", `an array of ${NAMES.join(", ")}`, (value): value is string[] =>
+    Array.isArray(value),
+  );
+  for (const name of names ?? []) knownTool(of, "tools", name);
+  const example = '{ read_file: "Reads a page of a file." }';
+  const descriptions = Object.entries(of.record("customToolDescriptions", example) ?? {});
   for (const [name, text] of descriptions) {
-    if (!NAMES.includes(name))
-      of.refuse("customToolDescriptions", `about ${NAMES.join(", ")}`, name);
+    knownTool(of, "customToolDescriptions", name);
     if (typeof text !== "string") of.refuse("customToolDescriptions", "texts by tool", text);
   }
   const limit = (
