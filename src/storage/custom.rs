@@ -5,7 +5,6 @@
 //! converts the values.
 
 use std::collections::HashSet;
-use std::ops::Range;
 
 use js_sys::Array;
 use wasm_bindgen::{JsCast, JsValue};
@@ -225,7 +224,7 @@ impl Storage for Custom {
         Box::pin(self.look(path))
     }
 
-    fn get<'a>(&'a self, path: &'a VPath, _range: Option<Range<u64>>) -> Pending<'a, Option<File>> {
+    fn get<'a>(&'a self, path: &'a VPath) -> Pending<'a, Option<File>> {
         Box::pin(self.fetch(path))
     }
 

@@ -15,7 +15,6 @@ pub mod torn_log;
 pub mod transaction;
 mod version1;
 
-use std::ops::Range;
 use std::time::Duration;
 
 use futures_util::future::LocalBoxFuture;
@@ -228,7 +227,6 @@ fn next_batch(files: &[(VPath, NewFile)]) -> usize {
 impl Storage for IndexedDb {
     fn capability(&self) -> Capability {
         Capability {
-            ranged_reads: false,
             notes: vec![
                 "Chromium that is killed in the midst of appending to its log of an origin's databases, and again at its next start before this backend has renewed that log, can drop all of them"
                     .into(),
@@ -244,7 +242,7 @@ impl Storage for IndexedDb {
         })
     }
 
-    fn get<'a>(&'a self, path: &'a VPath, _: Option<Range<u64>>) -> Pending<'a, Option<File>> {
+    fn get<'a>(&'a self, path: &'a VPath) -> Pending<'a, Option<File>> {
         Box::pin(async move {
             let mut files = self.get_many(std::slice::from_ref(path)).await?;
             Ok(files.pop().flatten())
