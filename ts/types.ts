@@ -311,10 +311,6 @@ export interface Capability {
   create: Reach;
   /** Which writers an edit is safe against: no change of theirs is lost. */
   update: Reach;
-  /** Whether a part of a file can be fetched. */
-  rangedReads: boolean;
-  /** Whether the storage itself narrows searches. */
-  nativeSearch: boolean;
   /** `"implied"`: directories follow from paths of files. `"real"`: they exist by themselves. */
   directories: "implied" | "real";
   /** Whether `created_at` survives edits and overwrites. */

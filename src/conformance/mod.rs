@@ -125,12 +125,8 @@ mod tests {
         fn stat<'a>(&'a self, path: &'a VPath) -> Pending<'a, Option<Meta>> {
             self.0.stat(path)
         }
-        fn get<'a>(
-            &'a self,
-            path: &'a VPath,
-            range: Option<std::ops::Range<u64>>,
-        ) -> Pending<'a, Option<File>> {
-            self.0.get(path, range)
+        fn get<'a>(&'a self, path: &'a VPath) -> Pending<'a, Option<File>> {
+            self.0.get(path)
         }
         fn put<'a>(&'a self, path: &'a VPath, file: NewFile, mode: PutMode) -> Pending<'a, Meta> {
             self.0.put(path, file, mode)

@@ -240,11 +240,6 @@ impl Error {
         self.0.by_rule
     }
 
-    /// The operation that failed, if it was recorded.
-    pub fn operation(&self) -> Option<&'static str> {
-        self.0.operation
-    }
-
     /// The path it is about.
     pub fn path(&self) -> Option<&VPath> {
         self.0.path.as_ref()

@@ -319,7 +319,7 @@ impl Operations {
     async fn delete_unchanged(&self, path: &VPath, body: &Bytes) -> Result<DeleteResult> {
         self.writable()?;
         let _turn = self.queue.settled_turn(path, timer::sleep).await?;
-        let Some(file) = self.storage.get(path, None).await? else {
+        let Some(file) = self.storage.get(path).await? else {
             return Err(Error::nothing_there(path));
         };
         if file.body != *body {
@@ -493,7 +493,7 @@ impl Operations {
             // the others.
             Err(_) => {
                 join_all(paths.iter().map(|path| async move {
-                    let file = self.storage.get(path, None).await;
+                    let file = self.storage.get(path).await;
                     answer(path, file.map_err(|error| error.during("download"))?)
                 }))
                 .await
@@ -504,7 +504,7 @@ impl Operations {
     async fn raw_file(&self, path: &VPath) -> Result<RawFile> {
         let file = self
             .storage
-            .get(path, None)
+            .get(path)
             .await?
             .ok_or_else(|| Error::not_found(path))?;
         Ok(raw(path, file))

@@ -19,7 +19,7 @@ use crate::core::file::{self, Mime};
 use crate::core::path::VPath;
 use crate::protocol::{Page, Position, ReadResult};
 use crate::search::scan::newlines;
-use crate::storage::{File, Meta, Storage, Version};
+use crate::storage::{File, Meta, Ranged, Storage, Version};
 use sparse::{Mark, Sparse};
 
 /// Number of files whose line starts are kept.
@@ -78,30 +78,24 @@ struct Search {
 impl Pager {
     /// A page of the file at `path`, or the whole file if that is no more work.
     pub async fn read(&self, storage: &dyn Storage, path: &VPath, page: Page) -> Result<Found> {
-        if let Some(first) = storage.part_bytes().filter(|_| !file::is_binary_name(path)) {
+        if let Some(ranged) = storage.ranged().filter(|_| !file::is_binary_name(path)) {
             for _ in 0..TRIES {
-                match self.attempt(storage, path, page, first).await? {
+                match self.attempt(ranged, path, page).await? {
                     Attempt::Found(found) => return Ok(found),
                     Attempt::Changed => self.forget(path),
                     Attempt::NotByParts => break,
                 }
             }
         }
-        let whole = storage.get(path, None).await?;
+        let whole = storage.get(path).await?;
         whole
             .map(Found::Whole)
             .ok_or_else(|| Error::not_found(path))
     }
 
-    async fn attempt(
-        &self,
-        storage: &dyn Storage,
-        path: &VPath,
-        page: Page,
-        first: u64,
-    ) -> Result<Attempt> {
+    async fn attempt(&self, storage: &dyn Ranged, path: &VPath, page: Page) -> Result<Attempt> {
         let (from, known) = self.nearest(path, page.offset);
-        let range = from.byte..from.byte.saturating_add(first);
+        let range = from.byte..from.byte.saturating_add(storage.part_bytes());
         let Some(part) = storage.get_part(path, range).await? else {
             return Err(Error::not_found(path));
         };

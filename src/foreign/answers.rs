@@ -372,8 +372,6 @@ pub fn capability(own: &JsValue, otherwise: Capability) -> Capability {
     Capability {
         create: reach("create", otherwise.create),
         update: reach("update", otherwise.update),
-        ranged_reads: says("rangedReads", otherwise.ranged_reads),
-        native_search: says("nativeSearch", otherwise.native_search),
         directories: match text_property(own, "directories").as_deref() {
             Some("real") => Directories::Real,
             Some("implied") => Directories::Implied,

@@ -206,8 +206,6 @@ impl Backend for Foreign {
         let unknown = Capability {
             create: Reach::Instance,
             update: Reach::Instance,
-            ranged_reads: false,
-            native_search: false,
             directories: Directories::Implied,
             keeps_created: false,
             keeps_mime: false,

@@ -51,10 +51,6 @@ pub struct Capability {
     pub create: Reach,
     /// Who guarantees that an edit never loses another writer's change.
     pub update: Reach,
-    /// Whether a part of a file can be fetched.
-    pub ranged_reads: bool,
-    /// Whether the storage narrows a search itself.
-    pub native_search: bool,
     /// How directories exist.
     pub directories: Directories,
     /// Whether `created_at` survives edits and overwrites.
@@ -81,8 +77,6 @@ impl Capability {
         Capability {
             create: Reach::Storage,
             update: Reach::Storage,
-            ranged_reads: true,
-            native_search: false,
             directories: Directories::Implied,
             keeps_created: true,
             keeps_mime: true,

@@ -5,7 +5,6 @@
 //! converts the values.
 
 use std::collections::HashSet;
-use std::ops::Range;
 
 use js_sys::Array;
 use wasm_bindgen::{JsCast, JsValue};
@@ -193,29 +192,6 @@ fn wrong_list() -> Error {
     )
 }
 
-/// Reduces all files beneath `dir` to its direct children.
-fn one_level(dir: &VPath, all: Vec<Entry>) -> Listing {
-    let mut listing = Listing::default();
-    for entry in all {
-        let Some(rest) = entry.path.relative_to(dir) else {
-            continue;
-        };
-        match rest.split_once('/') {
-            None => listing.files.push(entry),
-            Some((name, _)) => {
-                if let Ok(child) = dir.join(name)
-                    && listing.dirs.last() != Some(&child)
-                {
-                    listing.dirs.push(child);
-                }
-            }
-        }
-    }
-    order::sort(&mut listing.dirs);
-    listing.dirs.dedup();
-    listing
-}
-
 impl Storage for Custom {
     fn capability(&self) -> Capability {
         self.capability.clone()
@@ -225,7 +201,7 @@ impl Storage for Custom {
         Box::pin(self.look(path))
     }
 
-    fn get<'a>(&'a self, path: &'a VPath, _range: Option<Range<u64>>) -> Pending<'a, Option<File>> {
+    fn get<'a>(&'a self, path: &'a VPath) -> Pending<'a, Option<File>> {
         Box::pin(self.fetch(path))
     }
 
@@ -246,7 +222,10 @@ impl Storage for Custom {
         Box::pin(async move {
             let all = self.entries(dir).await?;
             Ok(match depth {
-                Depth::One => one_level(dir, all),
+                Depth::One => {
+                    let files = all.into_iter().map(|entry| (entry.path, entry.meta));
+                    Listing::of_files(dir, depth, files)?
+                }
                 Depth::All => Listing {
                     files: all,
                     ..Listing::default()

@@ -181,8 +181,6 @@ pub fn capability_of(promises: &JsValue, writable: bool) -> Capability {
     Capability {
         create,
         update,
-        ranged_reads: false,
-        native_search: says("nativeSearch", false),
         directories: match host::text_property(promises, "directories").as_deref() {
             Some("real") => Directories::Real,
             _ => Directories::Implied,

@@ -7,7 +7,6 @@ use bytes::Bytes;
 use futures_util::StreamExt;
 use futures_util::future::LocalBoxFuture;
 use futures_util::stream;
-use std::ops::Range;
 use std::time::Duration;
 
 use js_sys::{Float64Array, Uint8Array, Uint32Array};
@@ -208,7 +207,7 @@ impl HostDisk {
         visit: &mut dyn FnMut(&VPath, &File) -> Flow,
     ) -> Result<()> {
         let mut files = stream::iter(paths)
-            .map(|path| async move { (path, self.inner().get(path, None).await) })
+            .map(|path| async move { (path, self.inner().get(path).await) })
             .buffered(PARALLEL);
         while let Some((path, file)) = files.next().await {
             if let Ok(Some(file)) = file
@@ -250,8 +249,8 @@ impl Storage for HostDisk {
         self.inner().stat(path)
     }
 
-    fn get<'a>(&'a self, path: &'a VPath, range: Option<Range<u64>>) -> Pending<'a, Option<File>> {
-        self.inner().get(path, range)
+    fn get<'a>(&'a self, path: &'a VPath) -> Pending<'a, Option<File>> {
+        self.inner().get(path)
     }
 
     fn put<'a>(&'a self, path: &'a VPath, file: NewFile, mode: PutMode) -> Pending<'a, Meta> {

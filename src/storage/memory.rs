@@ -4,7 +4,7 @@
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
-use std::ops::{Bound, Range};
+use std::ops::Bound;
 
 use futures_util::future::{LocalBoxFuture, ready};
 
@@ -241,7 +241,6 @@ fn behind(prefix: &str) -> Option<String> {
 impl Storage for Memory {
     fn capability(&self) -> Capability {
         Capability {
-            native_search: true,
             // The limit applies to all files together, so exceeding it is a quota error.
             max_file_bytes: None,
             ..Capability::full()
@@ -256,21 +255,11 @@ impl Storage for Memory {
         done(self.whole().map(meta))
     }
 
-    fn get<'a>(&'a self, path: &'a VPath, range: Option<Range<u64>>) -> Pending<'a, Option<File>> {
+    fn get<'a>(&'a self, path: &'a VPath) -> Pending<'a, Option<File>> {
         if let Err(error) = self.whole() {
             return done(Err(error));
         }
-        let mut file = self.get_now(path);
-        if let (Some(file), Some(range)) = (&mut file, range) {
-            let at = |offset: u64| {
-                usize::try_from(offset)
-                    .unwrap_or(usize::MAX)
-                    .min(file.body.len())
-            };
-            let (start, end) = (at(range.start), at(range.end));
-            file.body = file.body.slice(start..end.max(start));
-        }
-        done(Ok(file))
+        done(Ok(self.get_now(path)))
     }
 
     fn put<'a>(&'a self, path: &'a VPath, file: NewFile, mode: PutMode) -> Pending<'a, Meta> {

@@ -79,7 +79,7 @@ impl Meta {
 pub struct File {
     /// Its metadata.
     pub meta: Meta,
-    /// Its bytes, or the requested range of them.
+    /// Its bytes; in a [`Part`], those of the part.
     pub body: Bytes,
 }
 
@@ -295,10 +295,8 @@ pub trait Storage: AsStorage {
     /// Metadata of the file at `path`; `None` if there is no file (a directory is not a file).
     fn stat<'a>(&'a self, path: &'a VPath) -> Pending<'a, Option<Meta>>;
 
-    /// The file at `path`. With a range, the body is that part of it, clipped to the end of the
-    /// file; `meta` always describes the whole file. A range is passed only if `capability` has
-    /// ranged reads.
-    fn get<'a>(&'a self, path: &'a VPath, range: Option<Range<u64>>) -> Pending<'a, Option<File>>;
+    /// The file at `path`.
+    fn get<'a>(&'a self, path: &'a VPath) -> Pending<'a, Option<File>>;
 
     /// Stores a file atomically if the precondition `mode` holds, and returns its new metadata.
     /// This is the only way to change bytes.
@@ -341,17 +339,9 @@ pub trait Storage: AsStorage {
         })
     }
 
-    /// How many bytes to request first for a page of a large text; `None` if partial reads save
-    /// nothing and files are read whole.
-    fn part_bytes(&self) -> Option<u64> {
+    /// Reading in parts, if that saves something; otherwise files are read whole.
+    fn ranged(&self) -> Option<&dyn Ranged> {
         None
-    }
-
-    /// A part of a file, clipped to its end: the requested range, or the whole file if it is at
-    /// hand. Called only if `part_bytes` is a number. Each part includes the version that it
-    /// belongs to.
-    fn get_part<'a>(&'a self, path: &'a VPath, range: Range<u64>) -> Pending<'a, Option<Part>> {
-        provided::get_part(self.as_storage(), path, range)
     }
 
     /// Fetches many files, in the order of `paths`.
@@ -399,6 +389,16 @@ pub trait Storage: AsStorage {
     fn delete_tree<'a>(&'a self, root: &'a VPath) -> LocalBoxFuture<'a, Removed> {
         provided::delete_tree(self.as_storage(), root)
     }
+}
+
+/// Reading files in parts, for storages where every byte costs time.
+pub trait Ranged {
+    /// How many bytes to request first for a page of a large text.
+    fn part_bytes(&self) -> u64;
+
+    /// A part of a file, clipped to its end: the requested range, or the whole file if it is at
+    /// hand. Each part includes the version that it belongs to.
+    fn get_part<'a>(&'a self, path: &'a VPath, range: Range<u64>) -> Pending<'a, Option<Part>>;
 }
 
 /// A storage as a trait object. The provided methods are compiled once for `dyn Storage` and not

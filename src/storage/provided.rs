@@ -1,14 +1,12 @@
 //! The provided methods of the storage trait, implemented in terms of the required ones.
 
-use std::ops::Range;
-
 use futures_util::StreamExt;
 use futures_util::future::LocalBoxFuture;
 use futures_util::stream;
 
 use super::{
-    Change, Depth, File, Flow, Meta, NewFile, PARALLEL, Part, Pending, PutMode, REPLAYS, Removed,
-    Scan, Scope, Storage, literal_dir,
+    Change, Depth, File, Flow, Meta, NewFile, PARALLEL, Pending, PutMode, REPLAYS, Removed, Scan,
+    Scope, Storage, literal_dir,
 };
 use crate::core::error::{Kind, Result};
 use crate::core::path::VPath;
@@ -44,29 +42,13 @@ pub(super) fn walk<'a>(
     })
 }
 
-pub(super) fn get_part<'a>(
-    storage: &'a dyn Storage,
-    path: &'a VPath,
-    range: Range<u64>,
-) -> Pending<'a, Option<Part>> {
-    Box::pin(async move {
-        let start = range.start;
-        let file = storage.get(path, Some(range)).await?;
-        Ok(file.map(|file| Part {
-            file,
-            start,
-            lines: None,
-        }))
-    })
-}
-
 pub(super) fn get_many<'a>(
     storage: &'a dyn Storage,
     paths: &'a [VPath],
 ) -> Pending<'a, Vec<Option<File>>> {
     Box::pin(async move {
         let answers: Vec<Result<Option<File>>> = stream::iter(paths)
-            .map(|path| storage.get(path, None))
+            .map(|path| storage.get(path))
             .buffered(PARALLEL)
             .collect()
             .await;
@@ -124,7 +106,7 @@ pub(super) fn update<'a>(
     Box::pin(async move {
         let mut attempt = 0;
         loop {
-            let Some(mut file) = storage.get(path, None).await? else {
+            let Some(mut file) = storage.get(path).await? else {
                 return Ok(None);
             };
             let new = change(&mut file)?;

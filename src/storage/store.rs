@@ -9,7 +9,6 @@
 mod codec;
 
 use std::collections::{BTreeMap, HashSet};
-use std::ops::Range;
 
 use futures_util::future::LocalBoxFuture;
 use futures_util::stream::{self, StreamExt};
@@ -219,8 +218,6 @@ impl Storage for Items {
         Capability {
             create: Reach::Instance,
             update: Reach::Instance,
-            ranged_reads: false,
-            native_search: false,
             notes: vec![
                 "A LangGraph store cannot compare and swap: two processes that change the same \
                  file at once can lose a change"
@@ -231,10 +228,10 @@ impl Storage for Items {
     }
 
     fn stat<'a>(&'a self, path: &'a VPath) -> Pending<'a, Option<Meta>> {
-        Box::pin(async move { Ok(self.get(path, None).await?.map(|file| file.meta)) })
+        Box::pin(async move { Ok(self.get(path).await?.map(|file| file.meta)) })
     }
 
-    fn get<'a>(&'a self, path: &'a VPath, _: Option<Range<u64>>) -> Pending<'a, Option<File>> {
+    fn get<'a>(&'a self, path: &'a VPath) -> Pending<'a, Option<File>> {
         Box::pin(async move {
             match self.found(path).await? {
                 Found::Ours(item) => codec::decode(path, &item).map(Some),

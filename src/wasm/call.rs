@@ -427,8 +427,6 @@ fn put_capability(reply: &mut Reply, capability: Capability) {
     reply.u8(reach(capability.create));
     reply.u8(reach(capability.update));
     for promise in [
-        capability.ranged_reads,
-        capability.native_search,
         capability.directories == Directories::Real,
         capability.keeps_created,
         capability.keeps_mime,

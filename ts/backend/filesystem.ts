@@ -157,7 +157,6 @@ export function diskPromises(disk: SearchableDisk): object {
   return {
     create: "storage",
     update: "storage",
-    nativeSearch: true,
     directories: "real",
     maxFileBytes: disk.maxBytes,
     notes,

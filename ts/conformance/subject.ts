@@ -31,8 +31,6 @@ export interface Promised extends Capability {
 export const PROMISES: Capability = {
   create: "instance",
   update: "instance",
-  rangedReads: false,
-  nativeSearch: false,
   directories: "implied",
   keepsCreated: true,
   keepsMime: true,

@@ -255,8 +255,6 @@ export function unpackCapability(reply: Reply): Capability {
   const out: Capability = {
     create,
     update: updates,
-    rangedReads: reply.bool(),
-    nativeSearch: reply.bool(),
     directories: reply.bool() ? "real" : "implied",
     keepsCreated: reply.bool(),
     keepsMime: reply.bool(),

@@ -85,19 +85,11 @@ impl Storage for Served {
     fn capability(&self) -> Capability {
         Capability::full()
     }
-    fn part_bytes(&self) -> Option<u64> {
-        self.unit
+    fn ranged(&self) -> Option<&dyn Ranged> {
+        self.unit.map(|_| self as &dyn Ranged)
     }
-    fn get_part<'a>(&'a self, _: &'a VPath, range: Range<u64>) -> Pending<'a, Option<Part>> {
-        let start = range.start;
-        done(Ok(Some(Part {
-            file: self.file(Some(range)),
-            start,
-            lines: self.lines,
-        })))
-    }
-    fn get<'a>(&'a self, _: &'a VPath, range: Option<Range<u64>>) -> Pending<'a, Option<File>> {
-        done(Ok(Some(self.file(range))))
+    fn get<'a>(&'a self, _: &'a VPath) -> Pending<'a, Option<File>> {
+        done(Ok(Some(self.file(None))))
     }
     fn stat<'a>(&'a self, _: &'a VPath) -> Pending<'a, Option<Meta>> {
         done(Ok(None))
@@ -110,6 +102,20 @@ impl Storage for Served {
     }
     fn list<'a>(&'a self, _: &'a VPath, _: Depth, _: Option<Cursor>) -> Pending<'a, Listing> {
         done(Ok(Listing::default()))
+    }
+}
+
+impl Ranged for Served {
+    fn part_bytes(&self) -> u64 {
+        self.unit.expect("read in parts")
+    }
+    fn get_part<'a>(&'a self, _: &'a VPath, range: Range<u64>) -> Pending<'a, Option<Part>> {
+        let start = range.start;
+        done(Ok(Some(Part {
+            file: self.file(Some(range)),
+            start,
+            lines: self.lines,
+        })))
     }
 }
 

@@ -180,8 +180,6 @@ impl Composite {
             let Capability {
                 create,
                 update,
-                ranged_reads,
-                native_search,
                 directories,
                 keeps_created,
                 keeps_mime,
@@ -194,8 +192,6 @@ impl Composite {
             } = mount.backend.capability();
             common.create = weaker(common.create, create);
             common.update = weaker(common.update, update);
-            common.ranged_reads &= ranged_reads;
-            common.native_search &= native_search;
             if directories == Directories::Real {
                 common.directories = Directories::Real;
             }

@@ -124,13 +124,12 @@ pub fn stack(inner: SharedBackend, policy: Policy) -> Result<SharedBackend> {
         || !deny_prefixes.is_empty()
         || inspect.is_some()
         || !hooks.is_empty();
-    let inner = match judges_paths {
-        true => Rc::new(links::NoLinks { inner }),
-        false => inner,
-    };
-    let raw = inner.clone();
-    let hides = permissions.is_some();
     let mut top = Next::backend(inner);
+    if judges_paths {
+        top = Next::rule(links::NoLinks { inner: top });
+    }
+    let raw = top.shared();
+    let hides = permissions.is_some();
     if let Some(limits) = quota {
         let quota = quota::Quota::new(top, limits, hides, one_at_a_time, allow_execute);
         top = Next::rule(quota);

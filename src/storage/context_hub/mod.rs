@@ -12,12 +12,9 @@ pub mod host;
 pub mod hub;
 pub mod tree;
 
-use std::collections::BTreeMap;
-use std::ops::Range;
 use std::rc::Rc;
 use std::time::Duration;
 
-use bytes::Bytes;
 use futures_util::future::{FutureExt, LocalBoxFuture, Shared};
 
 use crate::core::cell::RefCell;
@@ -27,7 +24,7 @@ use crate::core::lock::Mutex;
 use crate::core::path::VPath;
 use crate::env::{clock, random, timer};
 use crate::protocol::{Capability, Reach};
-use crate::storage::context_hub::hub::{Changes, Hub, Pulled};
+use crate::storage::context_hub::hub::Hub;
 use crate::storage::context_hub::tree::{Change, Intent, Outcome, Tree};
 use crate::storage::{
     Cursor, Depth, File, Flow, Listing, Meta, NewFile, PutMode, Removed, Scan, Scope, Storage,
@@ -283,8 +280,6 @@ impl<H: Hub + 'static> Storage for ContextHub<H> {
         Capability {
             create: Reach::Storage,
             update: Reach::Storage,
-            ranged_reads: false,
-            native_search: true,
             keeps_created: false,
             keeps_mime: false,
             keeps_format: false,
@@ -305,7 +300,7 @@ impl<H: Hub + 'static> Storage for ContextHub<H> {
         Box::pin(self.look(|tree| tree.get(path).map(|file| file.meta)))
     }
 
-    fn get<'a>(&'a self, path: &'a VPath, _: Option<Range<u64>>) -> Pending<'a, Option<File>> {
+    fn get<'a>(&'a self, path: &'a VPath) -> Pending<'a, Option<File>> {
         Box::pin(self.look(|tree| tree.get(path)))
     }
 

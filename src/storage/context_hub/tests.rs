@@ -1,8 +1,13 @@
 //! An in-memory Hub that keeps commits and refuses stale parents, and the results of changes on it.
 
+use std::collections::BTreeMap;
+
+use bytes::Bytes;
+
 use super::*;
 use crate::files::{Files, FilesOptions};
 use crate::protocol::{Backend, Content, Edit, Page};
+use crate::storage::context_hub::hub::{Changes, Pulled};
 use futures_util::future::join_all;
 use std::cell::Cell;
 

@@ -167,23 +167,6 @@ impl S3 {
             None => None,
         })
     }
-
-    /// Exactly a range of an object, shorter at its end.
-    pub(super) async fn range(&self, path: &VPath, range: Range<u64>) -> Result<Option<File>> {
-        let part = self.part(path, range.clone()).await?;
-        Ok(part.map(|part| {
-            let len = part.file.body.len();
-            let at = |place: u64| {
-                let inside = place.saturating_sub(part.start);
-                usize::try_from(inside).unwrap_or(len).min(len)
-            };
-            let (start, end) = (at(range.start), at(range.end));
-            File {
-                meta: part.file.meta,
-                body: part.file.body.slice(start..end.max(start)),
-            }
-        }))
-    }
 }
 
 /// `None` for an object that does not exist.

@@ -26,8 +26,8 @@ use crate::core::queue::Queue;
 use crate::env::{random, timer};
 use crate::protocol::{Capability, Directories, Reach};
 use crate::storage::{
-    Cursor, Depth, Entry, File, Flow, Listing, Meta, NewFile, Part, PutMode, Removed, Scan, Scope,
-    Storage, Version,
+    Cursor, Depth, Entry, File, Flow, Listing, Meta, NewFile, Part, PutMode, Ranged, Removed, Scan,
+    Scope, Storage, Version,
 };
 
 /// How to determine which conditional requests the server honours.
@@ -303,21 +303,12 @@ impl Storage for S3 {
         })
     }
 
-    fn get<'a>(&'a self, path: &'a VPath, range: Option<Range<u64>>) -> Pending<'a, Option<File>> {
-        Box::pin(async move {
-            match range {
-                Some(range) => self.range(path, range).await,
-                None => self.file(path).await,
-            }
-        })
+    fn get<'a>(&'a self, path: &'a VPath) -> Pending<'a, Option<File>> {
+        Box::pin(self.file(path))
     }
 
-    fn part_bytes(&self) -> Option<u64> {
-        self.parts.get().then_some(PART)
-    }
-
-    fn get_part<'a>(&'a self, path: &'a VPath, range: Range<u64>) -> Pending<'a, Option<Part>> {
-        Box::pin(self.part(path, range))
+    fn ranged(&self) -> Option<&dyn Ranged> {
+        self.parts.get().then_some(self)
     }
 
     fn put<'a>(&'a self, path: &'a VPath, file: NewFile, mode: PutMode) -> Pending<'a, Meta> {
@@ -409,5 +400,15 @@ impl Storage for S3 {
         let most = 10.0 * f64::from(1u32 << attempt.min(6));
         let millis = most * random::unit();
         timer::sleep(Duration::from_secs_f64(millis / 1000.0))
+    }
+}
+
+impl Ranged for S3 {
+    fn part_bytes(&self) -> u64 {
+        PART
+    }
+
+    fn get_part<'a>(&'a self, path: &'a VPath, range: Range<u64>) -> Pending<'a, Option<Part>> {
+        Box::pin(self.part(path, range))
     }
 }

@@ -14,7 +14,6 @@ mod tests;
 mod wire;
 
 use std::cell::Cell;
-use std::ops::Range;
 use std::rc::Rc;
 use std::time::Duration;
 
@@ -159,8 +158,6 @@ impl<M: Machine> Storage for Sandbox<M> {
         Capability {
             create: Reach::Storage,
             update: Reach::Storage,
-            ranged_reads: false,
-            native_search: true,
             directories: Directories::Real,
             keeps_created: false,
             keeps_mime: false,
@@ -177,7 +174,7 @@ impl<M: Machine> Storage for Sandbox<M> {
         Box::pin(self.look(path))
     }
 
-    fn get<'a>(&'a self, path: &'a VPath, _range: Option<Range<u64>>) -> Pending<'a, Option<File>> {
+    fn get<'a>(&'a self, path: &'a VPath) -> Pending<'a, Option<File>> {
         Box::pin(self.fetch(path))
     }
 

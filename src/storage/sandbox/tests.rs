@@ -179,7 +179,7 @@ fn read_meanwhile(happens: &'static str, many: bool) -> Vec<(String, String)> {
         scanned.expect("at once").expect("scanned");
     } else {
         let path = VPath::parse("/a.txt").expect("a path");
-        let found = storage.get(&path, None).now_or_never();
+        let found = storage.get(&path).now_or_never();
         let found = found.expect("at once").expect("looked");
         seen.extend(found.map(|file| (path.to_string(), text(&file))));
     }

@@ -14,7 +14,6 @@ pub mod statement;
 pub mod statements;
 
 use std::collections::HashMap;
-use std::ops::Range;
 use std::rc::Rc;
 use std::time::Duration;
 
@@ -247,8 +246,6 @@ impl<D: Database> Storage for Sql<D> {
         Capability {
             create: Reach::Storage,
             update: Reach::Storage,
-            ranged_reads: true,
-            native_search: true,
             keeps_format: false,
             max_file_bytes: self.options.max_file_bytes,
             ..Capability::full()
@@ -262,9 +259,9 @@ impl<D: Database> Storage for Sql<D> {
         })
     }
 
-    fn get<'a>(&'a self, path: &'a VPath, range: Option<Range<u64>>) -> Pending<'a, Option<File>> {
+    fn get<'a>(&'a self, path: &'a VPath) -> Pending<'a, Option<File>> {
         Box::pin(async move {
-            let statement = self.place.get(path, range);
+            let statement = self.place.get(path);
             let mut rows = self.ask(statement, &FILE).await?;
             Ok(rows.pop().and_then(entry).map(|(entry, body)| File {
                 meta: entry.meta,

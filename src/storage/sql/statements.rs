@@ -3,7 +3,6 @@
 //! version that it replaces, and the database checks this atomically. The namespace is always
 //! compared for equality and never used as a pattern.
 
-use std::ops::Range;
 use std::rc::Rc;
 
 use bytes::Bytes;
@@ -121,29 +120,10 @@ impl Place {
         statement
     }
 
-    /// The row of one file with its bytes, or a range of them.
-    pub fn get(&self, path: &VPath, range: Option<Range<u64>>) -> Statement {
-        let mut statement = self.start("SELECT ");
-        statement.push(&self.meta());
-        match range {
-            None => {
-                statement.push(", content");
-            }
-            Some(range) => {
-                let count = range.end.saturating_sub(range.start);
-                // Literals instead of parameters, since both functions require plain integers.
-                let start = range.start.saturating_add(1).min(i32::MAX as u64);
-                let count = count.min(i32::MAX as u64 - start);
-                statement.push(&format!(", substr(content, {start}, {count}) AS content"));
-            }
-        }
-        statement
-            .push(" FROM ")
-            .push(self.table.as_str())
-            .push(" WHERE namespace = ")
-            .text(&self.namespace)
-            .push(" AND path = ")
-            .text(path.as_str());
+    /// The row of one file with its bytes.
+    pub fn get(&self, path: &VPath) -> Statement {
+        let mut statement = self.select(&(self.meta() + ", content"));
+        statement.push(" AND path = ").text(path.as_str());
         statement
     }
 

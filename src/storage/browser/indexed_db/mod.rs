@@ -7,7 +7,6 @@
 mod deletion;
 mod search;
 
-use std::ops::Range;
 use std::time::Duration;
 
 use futures_util::future::LocalBoxFuture;
@@ -236,7 +235,6 @@ impl Storage for IndexedDb {
             }
         };
         Capability {
-            ranged_reads: false,
             notes: vec![risk.into()],
             ..Capability::full()
         }
@@ -249,7 +247,7 @@ impl Storage for IndexedDb {
         })
     }
 
-    fn get<'a>(&'a self, path: &'a VPath, _: Option<Range<u64>>) -> Pending<'a, Option<File>> {
+    fn get<'a>(&'a self, path: &'a VPath) -> Pending<'a, Option<File>> {
         Box::pin(async move {
             let mut files = self.get_many(std::slice::from_ref(path)).await?;
             Ok(files.pop().flatten())

@@ -18,8 +18,6 @@ mod search;
 mod torn_log;
 mod tree;
 
-use std::ops::Range;
-
 use bytes::Bytes;
 use futures_util::future::{LocalBoxFuture, join};
 use wasm_bindgen::JsValue;
@@ -247,7 +245,6 @@ impl Storage for Opfs {
         Capability {
             create: reach,
             update: reach,
-            ranged_reads: false,
             directories: Directories::Real,
             keeps_created: false,
             keeps_mime: false,
@@ -273,7 +270,7 @@ impl Storage for Opfs {
         })
     }
 
-    fn get<'a>(&'a self, path: &'a VPath, _: Option<Range<u64>>) -> Pending<'a, Option<File>> {
+    fn get<'a>(&'a self, path: &'a VPath) -> Pending<'a, Option<File>> {
         Box::pin(self.file(path))
     }
 

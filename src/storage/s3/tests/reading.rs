@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::protocol::ReadResult;
+use crate::storage::Ranged;
 use crate::storage::s3::testing::Object;
 
 #[test]
@@ -10,10 +11,10 @@ fn parts_of_a_file_are_fetched_as_parts() {
     server.put("a.txt", "0123456789");
     let storage = storage(&server, S3Options::default(), "");
     let part = |range: std::ops::Range<u64>| {
-        let file = block_on(storage.get(&path("/a.txt"), Some(range)));
-        let file = file.expect("read").expect("there");
-        assert_eq!(file.meta.size, 10);
-        String::from_utf8(file.body.to_vec()).expect("text")
+        let part = block_on(storage.get_part(&path("/a.txt"), range));
+        let part = part.expect("read").expect("there");
+        assert_eq!(part.file.meta.size, 10);
+        String::from_utf8(part.file.body.to_vec()).expect("text")
     };
     assert_eq!(part(2..5), "234");
     assert_eq!(part(8..20), "89");
@@ -22,7 +23,7 @@ fn parts_of_a_file_are_fetched_as_parts() {
     server.faults("GET", vec![Fault::CutSilently]);
     assert_eq!(part(2..6), "2345");
     assert!(
-        block_on(storage.get(&path("/none"), Some(0..5)))
+        block_on(storage.get_part(&path("/none"), 0..5))
             .expect("asked")
             .is_none()
     );

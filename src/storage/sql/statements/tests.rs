@@ -33,8 +33,7 @@ fn all(dialect: Dialect, evil: &str) -> Vec<Statement> {
     let new = file(b"'; DROP TABLE files; --");
     vec![
         place.stat(&at, Some(evil.as_bytes())),
-        place.get(&at, None),
-        place.get(&at, Some(3..9)),
+        place.get(&at),
         place.get_many(&[&at, &at]),
         place.page(&Keys::of_prefix(evil), Some(evil.as_bytes()), 10),
         place.level(&at),
@@ -89,13 +88,4 @@ fn a_scope_is_one_range_of_keys() {
     assert_eq!(keys.until.as_deref(), Some("/src/mb"));
     let next = keys.behind("/src/main.rs");
     assert!(next.from.as_str() > "/src/main.rs" && next.until == keys.until);
-}
-
-#[test]
-fn a_part_of_a_file_is_asked_for_by_place_and_length() {
-    let part = |range| place(Dialect::Sqlite).get(&path("/a"), Some(range)).sql;
-    assert!(part(0..10).contains("substr(content, 1, 10)"));
-    assert!(part(5..9).contains("substr(content, 6, 4)"));
-    // Beyond the maximum size of a column; nothing overflows.
-    assert!(part(u64::MAX - 1..u64::MAX).contains("substr(content, 2147483647, 0)"));
 }
