@@ -3,7 +3,9 @@
 //! another. So a policy with rules about paths runs the calls below it with links refused, and a
 //! storage that has links asks here each time it calls its host.
 
-use std::future::poll_fn;
+use std::future::Future;
+use std::pin::Pin;
+use std::task::{Context, Poll};
 
 use futures_util::future::LocalBoxFuture;
 
@@ -15,10 +17,21 @@ pub fn refused() -> bool {
 }
 
 /// The same future; everything that it does is done with links refused.
-pub fn refusing<'a, T: 'a>(mut future: LocalBoxFuture<'a, T>) -> LocalBoxFuture<'a, T> {
-    Box::pin(poll_fn(move |context| {
-        running::refusing_links(|| future.as_mut().poll(context))
-    }))
+pub fn refusing<'a, T: 'a>(future: LocalBoxFuture<'a, T>) -> LocalBoxFuture<'a, T> {
+    Box::pin(Refusing(future))
+}
+
+struct Refusing<'a, T>(LocalBoxFuture<'a, T>);
+
+impl<T> Future for Refusing<'_, T> {
+    type Output = T;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<T> {
+        let before = running::refuse_links(true);
+        let polled = self.0.as_mut().poll(context);
+        running::refuse_links(before);
+        polled
+    }
 }
 
 #[cfg(test)]
@@ -41,10 +54,10 @@ mod tests {
     #[test]
     fn a_call_begun_after_a_trap_does_not_inherit_the_refusal() {
         within(Call::new(), || {
-            let trap = std::panic::AssertUnwindSafe(|| {
-                running::refusing_links(|| panic!("as a trap ends a call"));
-            });
-            assert!(std::panic::catch_unwind(trap).is_err());
+            let trapped = refusing(Box::pin(async { panic!("as a trap ends a call") }));
+            let trap = std::panic::AssertUnwindSafe(|| trapped.now_or_never());
+            let outcome: std::thread::Result<Option<()>> = std::panic::catch_unwind(trap);
+            assert!(outcome.is_err());
         });
         within(Call::new(), || assert!(!refused()));
     }

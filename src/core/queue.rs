@@ -8,6 +8,7 @@ use std::rc::{Rc, Weak};
 
 use crate::core::cell::RefCell;
 use crate::core::error::{Error, Kind, Result};
+use crate::core::future::Pending;
 use crate::core::lock::{Mutex, OwnedMutexGuard};
 use crate::core::order;
 use crate::core::path::VPath;
@@ -66,7 +67,9 @@ impl Queue {
     /// and may still happen.
     pub async fn settled_turn(&self, path: &VPath, sleep: Sleep) -> Result<Turn> {
         let turn = self.turn(path).await;
-        self.settle(path, sleep).await?;
+        if let Some(waiting) = self.settling(path, sleep) {
+            waiting.await?;
+        }
         Ok(turn)
     }
 
@@ -78,19 +81,31 @@ impl Queue {
     ) -> Result<Vec<Turn>> {
         let turns = self.turns(paths).await;
         for turn in &turns {
-            self.settle(&turn.path, sleep).await?;
+            if let Some(waiting) = self.settling(&turn.path, sleep) {
+                waiting.await?;
+            }
         }
         Ok(turns)
     }
 
     /// Waits likewise, but takes no lock: for changes whose condition the storage checks.
     pub async fn watch(&self, path: &VPath, sleep: Sleep) -> Result<Turn> {
-        self.settle(path, sleep).await?;
+        if let Some(waiting) = self.settling(path, sleep) {
+            waiting.await?;
+        }
         Ok(Turn {
             guard: None,
             path: path.clone(),
             queue: Rc::downgrade(&self.0),
         })
+    }
+
+    /// Waits until nothing is left behind at a path; `None` if nothing is. Boxed, because it is rare
+    /// and every change has a place for it.
+    #[inline(never)]
+    fn settling<'a>(&'a self, path: &'a VPath, sleep: Sleep) -> Option<Pending<'a, ()>> {
+        self.0.left_at(path)?;
+        Some(Box::pin(self.settle(path, sleep)))
     }
 
     async fn settle(&self, path: &VPath, sleep: Sleep) -> Result<()> {
@@ -119,6 +134,7 @@ impl Inner {
 }
 
 impl Drop for Turn {
+    #[inline(never)]
     fn drop(&mut self) {
         let Some(queue) = self.queue.upgrade() else {
             return;

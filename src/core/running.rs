@@ -108,23 +108,19 @@ pub fn links_refused() -> bool {
     on_top(|place| place.get().no_links).unwrap_or(false)
 }
 
-/// Runs a part of a call with symbolic links refused. A trap in it leaves nothing behind: the next
-/// call sets its own place on the stack.
-pub fn refusing_links<T>(run: impl FnOnce() -> T) -> T {
-    let set = |no_links| {
-        on_top(|place| {
-            let running = place.get();
-            place.set(Running {
-                no_links,
-                ..running
-            });
-            running.no_links
-        })
-    };
-    let before = set(true);
-    let answer = run();
-    set(before.unwrap_or(false));
-    answer
+/// Sets whether symbolic links are refused from here on, and returns what was set before. A trap
+/// leaves nothing behind: the next call sets its own place on the stack.
+#[inline(never)]
+pub fn refuse_links(no_links: bool) -> bool {
+    let before = on_top(|place| {
+        let running = place.get();
+        place.set(Running {
+            no_links,
+            ..running
+        });
+        running.no_links
+    });
+    before.unwrap_or(false)
 }
 
 /// The number of the current call; 0 if there is none.

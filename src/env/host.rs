@@ -144,13 +144,21 @@ impl Awaited {
 
 impl Drop for Awaited {
     fn drop(&mut self) {
-        let Some(promise) = self.0.take() else { return };
-        let piece = unsettled::leave();
-        let settle = Closure::once_into_js(move || piece.settle());
-        // A native promise; `then` with two functions cannot fail.
-        if let Some(then) = method(&promise, "then") {
-            let _ = then.call2(&promise, &settle, &settle);
+        if let Some(promise) = self.0.take() {
+            left_behind(&promise);
         }
+    }
+}
+
+/// Records a promise as unsettled work. A function of its own, since every call of the host ends
+/// with this.
+#[inline(never)]
+fn left_behind(promise: &Promise) {
+    let piece = unsettled::leave();
+    let settle = Closure::once_into_js(move || piece.settle());
+    // A native promise; `then` with two functions cannot fail.
+    if let Some(then) = method(promise, "then") {
+        let _ = then.call2(promise, &settle, &settle);
     }
 }
 

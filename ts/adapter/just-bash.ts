@@ -1,6 +1,7 @@
-// just-bash: a shell over the same files that the tools use. Empty directories exist only here,
-// because a backend may not have any. Modes and times that a command sets are accepted and not
-// kept, and links are refused.
+// just-bash: a shell over the same files that the tools use. Directories that a command makes or
+// empties are kept here, because a backend may not have any, and so are modes and times that a
+// command sets: both last as long as the shell. Devices are not files of the backend, and links are
+// refused.
 //
 // While a script runs, just-bash hides timers, weak references and other globals from all code in
 // the script's asynchronous context. A backend is not part of the script and needs these to use a
@@ -104,10 +105,18 @@ function encode(content: FileContent, encoding: Encoding): Uint8Array {
   }
 }
 
+/** Devices that exist in every shell; what is written to them is dropped, and they read empty. */
+const DEVICES = new Set(
+  ["null", "zero", "stdin", "stdout", "stderr", "tty"].map((d) => `/dev/${d}`),
+);
+
 class BackendFs implements IFileSystem {
   readonly #files: BackendProtocolV2;
-  /** Directories that contain no files yet. */
+  /** Directories that were made here, or that a command emptied. */
   readonly #empty = new Set<string>();
+  /** Modes and times that commands have set. */
+  readonly #modes = new Map<string, number>();
+  readonly #times = new Map<string, Date>();
   /** Known paths, for pattern expansion. */
   #known: string[] = [];
 
@@ -133,7 +142,8 @@ class BackendFs implements IFileSystem {
   }
 
   async #find(path: string): Promise<FileInfo | undefined> {
-    if (path === "/") return { path, is_dir: true };
+    if (path === "/" || path === "/dev") return { path, is_dir: true };
+    if (DEVICES.has(path)) return { path, size: 0 };
     const parent = path.slice(0, path.lastIndexOf("/")) || "/";
     const { files, error } = await this.#files.ls(parent);
     if (error !== undefined) throw new FsError("EACCES", path, error);
@@ -148,6 +158,7 @@ class BackendFs implements IFileSystem {
   }
 
   async #bytes(path: string): Promise<Uint8Array> {
+    if (DEVICES.has(path)) return new Uint8Array();
     const [answer] = (await this.#files.downloadFiles?.([path])) ?? [];
     if (answer?.content) return answer.content;
     if ((await this.#find(path))?.is_dir)
@@ -158,11 +169,12 @@ class BackendFs implements IFileSystem {
   }
 
   async #put(path: string, bytes: Uint8Array): Promise<void> {
+    if (DEVICES.has(path)) return;
+    this.#times.delete(path);
     if ((await this.#find(path))?.is_dir)
       throw new FsError("EISDIR", path, "illegal operation on a directory");
     const [answer] = (await this.#files.uploadFiles?.([[path, bytes]])) ?? [];
     if (answer?.error) throw new FsError("EACCES", path, answer.message ?? answer.error);
-    this.#filled(path);
   }
 
   async readFile(path: string, encoding?: Encoding): Promise<string> {
@@ -179,14 +191,16 @@ class BackendFs implements IFileSystem {
 
   async appendFile(path: string, content: FileContent, encoding?: Encoding): Promise<void> {
     const at = resolved("/", path);
+    if (DEVICES.has(at)) return;
     const added = encode(content, encoding);
+    this.#times.delete(at);
     await this.#told(path, async () => {
       for (let tried = 0; tried < TRIES; tried++) {
         const before = await readBody(this.#files, at);
         if (before === undefined) {
           if ((await this.#find(at))?.is_dir)
             throw new FsError("EISDIR", path, "illegal operation on a directory");
-          if (await create(this.#files, at, bodyOf(added))) return this.#filled(at);
+          if (await create(this.#files, at, bodyOf(added))) return;
           continue;
         }
         const whole = new Uint8Array(before.bytes.length + added.length);
@@ -210,9 +224,21 @@ class BackendFs implements IFileSystem {
     }
   }
 
-  /** A file was created, so the directories above it are no longer empty. */
-  #filled(path: string): void {
-    for (const dir of this.#empty) if (path.startsWith(`${dir}/`)) this.#empty.delete(dir);
+  /** A file went away: the directory that it was in stays, as in every file system. */
+  #left(path: string): void {
+    const parent = path.slice(0, path.lastIndexOf("/"));
+    if (parent !== "") this.#empty.add(parent);
+    for (const kept of [this.#modes, this.#times]) kept.delete(path);
+  }
+
+  /** What commands have set for a path goes with it to its new name. */
+  #renamed(from: string, to: string): void {
+    for (const kept of [this.#modes, this.#times] as Array<Map<string, unknown>>) {
+      const value = kept.get(from);
+      kept.delete(to);
+      if (value !== undefined) kept.set(to, value);
+    }
+    this.#left(from);
   }
 
   async exists(path: string): Promise<boolean> {
@@ -220,16 +246,19 @@ class BackendFs implements IFileSystem {
   }
 
   async stat(path: string): Promise<FsStat> {
-    const info = await this.#find(resolved("/", path));
+    const at = resolved("/", path);
+    const info = await this.#find(at);
     if (!info) throw gone(path);
     const isDirectory = info.is_dir === true;
     return {
       isFile: !isDirectory,
       isDirectory,
       isSymbolicLink: false,
-      mode: isDirectory ? 0o755 : 0o644,
+      mode: this.#modes.get(at) ?? (isDirectory ? 0o755 : 0o644),
       size: info.size ?? 0,
-      mtime: new Date(info.modified_at || 0),
+      mtime: this.#times.get(at) ?? new Date(info.modified_at || 0),
+      // Tells one file from another, so that `cp` and `mv` onto an existing file work.
+      identity: at,
     };
   }
 
@@ -287,10 +316,12 @@ class BackendFs implements IFileSystem {
       throw new FsError("ENOTEMPTY", path, "directory not empty");
     }
     const hollow = info.is_dir && ((await this.#files.ls(at)).files ?? []).length === 0;
+    if (DEVICES.has(at)) throw new FsError("EACCES", path, "permission denied");
     const answer = await this.#files.delete?.(at);
     if (answer?.error !== undefined && !hollow) throw new FsError("EACCES", path, answer.error);
     for (const dir of this.#empty)
       if (dir === at || dir.startsWith(`${at}/`)) this.#empty.delete(dir);
+    this.#left(at);
   }
 
   async cp(src: string, dest: string, options?: { recursive?: boolean }): Promise<void> {
@@ -317,8 +348,9 @@ class BackendFs implements IFileSystem {
     const how = { replace: true, name: (path: string) => path };
     if (!info.is_dir) {
       if (target?.is_dir) throw new FsError("EISDIR", dest, "is a directory");
+      if (DEVICES.has(to)) return this.rm(from);
       await this.#told(src, () => moveFile(this.#files, from, to, how));
-      return this.#filled(to);
+      return this.#renamed(from, to);
     }
     if (target && !target.is_dir) throw new FsError("ENOTDIR", dest, "not a directory");
     if (target && (await this.readdir(to)).length > 0)
@@ -326,15 +358,16 @@ class BackendFs implements IFileSystem {
     const hollow = [...this.#empty].filter((dir) => dir === from || dir.startsWith(`${from}/`));
     await this.#told(src, async () => {
       const moved = await moveBelow(this.#files, from, to, how);
-      if (moved > 0) return this.#filled(to);
+      this.#empty.add(to);
+      if (moved > 0) return;
       // An empty directory that exists in the backend itself.
       if ((await kindOf(this.#files, from)).dir) await this.#files.delete?.(from);
-      this.#empty.add(to);
     });
     for (const dir of hollow) {
       this.#empty.delete(dir);
       this.#empty.add(to + dir.slice(from.length));
     }
+    this.#renamed(from, to);
   }
 
   resolvePath(base: string, path: string): string {
@@ -345,12 +378,14 @@ class BackendFs implements IFileSystem {
     return this.#known;
   }
 
-  async chmod(path: string): Promise<void> {
+  async chmod(path: string, mode: number): Promise<void> {
     if (!(await this.exists(path))) throw gone(path);
+    this.#modes.set(resolved("/", path), mode);
   }
 
-  async utimes(path: string): Promise<void> {
+  async utimes(path: string, _atime: Date, mtime: Date): Promise<void> {
     if (!(await this.exists(path))) throw gone(path);
+    this.#times.set(resolved("/", path), mtime);
   }
 
   async symlink(_target: string, path: string): Promise<void> {

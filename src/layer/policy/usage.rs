@@ -48,7 +48,8 @@ impl Default for Ledger {
 struct Books {
     counted: Option<Counted>,
     /// What the calls in progress will store, by path.
-    in_progress: BTreeMap<VPath, Reserved>,
+    in_progress: BTreeMap<VPath, u64>,
+    /// The sum of what these reserve, beyond what is counted.
     reserved: Reserved,
     /// What calls that were given up may still store.
     left: Vec<Unsettled>,
@@ -62,12 +63,9 @@ struct Counted {
     bytes: u64,
 }
 
-/// Space that is reserved. It depends on what is counted at the path, so it is computed anew after
-/// each count.
+/// Space that is reserved: what a file needs beyond what is counted at its path.
 #[derive(Clone, Copy, Default)]
 struct Reserved {
-    /// The size of the whole file; not used in a sum.
-    size: u64,
     bytes: u64,
     files: u64,
 }
@@ -75,38 +73,36 @@ struct Reserved {
 impl Reserved {
     fn of(size: u64, before: Option<u64>) -> Reserved {
         Reserved {
-            size,
             bytes: size.saturating_sub(before.unwrap_or(0)),
             files: u64::from(before.is_none()),
         }
     }
+
+    fn add(&mut self, other: Reserved) {
+        self.bytes = self.bytes.saturating_add(other.bytes);
+        self.files = self.files.saturating_add(other.files);
+    }
 }
 
 impl Books {
-    fn begin(&mut self, path: &VPath, reserved: Reserved) {
-        self.end(path);
-        self.reserved.bytes = self.reserved.bytes.saturating_add(reserved.bytes);
-        self.reserved.files = self.reserved.files.saturating_add(reserved.files);
-        self.in_progress.insert(path.clone(), reserved);
-    }
-
+    /// Forgets a call in progress. What is counted at its path is still what it was when the space
+    /// was reserved or last counted, since the call holds the lock of that path.
     fn end(&mut self, path: &VPath) {
-        if let Some(reserved) = self.in_progress.remove(path) {
+        if let Some(size) = self.in_progress.remove(path)
+            && let Some(counted) = &self.counted
+        {
+            let reserved = Reserved::of(size, counted.sizes.get(path).copied());
             self.reserved.bytes = self.reserved.bytes.saturating_sub(reserved.bytes);
             self.reserved.files = self.reserved.files.saturating_sub(reserved.files);
         }
     }
 
     fn count(&mut self, counted: Counted) {
-        for (path, reserved) in std::mem::take(&mut self.in_progress) {
-            let now = Reserved::of(reserved.size, counted.sizes.get(&path).copied());
-            self.in_progress.insert(path, now);
+        self.reserved = Reserved::default();
+        for (path, size) in &self.in_progress {
+            let reserved = Reserved::of(*size, counted.sizes.get(path).copied());
+            self.reserved.add(reserved);
         }
-        self.reserved = Reserved {
-            size: 0,
-            bytes: self.in_progress.values().map(|one| one.bytes).sum(),
-            files: self.in_progress.values().map(|one| one.files).sum(),
-        };
         self.counted = Some(counted);
     }
 }
@@ -212,7 +208,7 @@ impl Ledger {
             return Err(Error::internal("A quota was used before it was counted"));
         };
         let reserved = Reserved::of(size, counted.sizes.get(path).copied());
-        let Reserved { bytes, files, .. } = reserved;
+        let Reserved { bytes, files } = reserved;
         let all_bytes = counted
             .bytes
             .saturating_add(books.reserved.bytes)
@@ -236,7 +232,8 @@ impl Ledger {
                 "there would be {all_files} files, over the quota of {max}"
             )));
         }
-        books.begin(path, reserved);
+        books.reserved.add(reserved);
+        books.in_progress.insert(path.clone(), size);
         Ok(Reservation {
             ledger: self,
             path: path.clone(),
@@ -280,6 +277,7 @@ impl Reservation<'_> {
             Ok(_) => {
                 let mut books = self.ledger.books.borrow_mut();
                 books.changes = books.changes.wrapping_add(1);
+                books.end(path);
                 if let Some(counted) = &mut books.counted {
                     counted.set(path, self.size);
                 }
