@@ -23,6 +23,10 @@
 //! A module imports only from the modules below it; `scripts/lib/arrows.mjs` has the order, and a
 //! lint checks it.
 
+// Tests that are shared with those in `tests/` name the crate as they do.
+#[cfg(test)]
+extern crate self as kitbag;
+
 pub mod conformance;
 pub mod core;
 pub mod env;

@@ -5,7 +5,7 @@ use bytes::Bytes;
 use super::Outcome;
 use crate::core::error::{Kind, Result};
 use crate::core::path::VPath;
-use crate::protocol::{Backend, Capability, Content, Edit, GlobQuery, GrepQuery, Page, RowKind};
+use crate::protocol::{Backend, Capability, Content, Edit, GrepQuery, Page, RowKind};
 
 /// A backend with helper methods for the cases.
 pub(super) struct Subject<'a>(pub(super) &'a dyn Backend);
@@ -98,38 +98,6 @@ impl Subject<'_> {
         Ok(())
     }
 
-    pub(super) async fn bytes(&self, at: &str) -> std::result::Result<Bytes, String> {
-        let mut answers = self.0.download(&[path(at)?]).await;
-        let answer = answers.pop().ok_or("download: no answer")?;
-        answer.map_err(|error| format!("download {at}: {error:?}"))
-    }
-
-    pub(super) async fn ls(&self, at: &str) -> std::result::Result<Vec<String>, String> {
-        let answer = self.0.ls(&path(at)?).await;
-        let files = answer.map_err(|error| format!("ls {at}: {error:?}"))?;
-        Ok(files.iter().map(|info| info.shown_path()).collect())
-    }
-
-    pub(super) async fn glob(
-        &self,
-        pattern: &str,
-        at: &str,
-    ) -> std::result::Result<Vec<String>, String> {
-        let query = GlobQuery {
-            pattern: pattern.into(),
-            path: path(at)?,
-        };
-        let answer = self.0.glob(&query).await;
-        let found = answer.map_err(|error| format!("glob {pattern}: {error:?}"))?;
-        let mut paths: Vec<String> = found
-            .files
-            .iter()
-            .map(|info| info.path.as_str().to_owned())
-            .collect();
-        paths.sort_unstable();
-        Ok(paths)
-    }
-
     pub(super) async fn grep(
         &self,
         query: &GrepQuery,
@@ -148,16 +116,8 @@ impl Subject<'_> {
     }
 }
 
-pub(super) fn always(_: &Capability) -> bool {
-    true
-}
-
 pub(super) fn writable(capability: &Capability) -> bool {
     capability.writable
-}
-
-pub(super) fn keeps_bytes(capability: &Capability) -> bool {
-    capability.writable && capability.keeps_binary
 }
 
 /// Defines one case: its name, what it needs, and its steps over a [`Subject`].

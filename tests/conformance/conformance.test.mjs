@@ -10,6 +10,7 @@ import { launch, pageOf, resultOf, serve } from "../lib/browser.mjs";
 import { pageScript, workerModules } from "../lib/bundle.mjs";
 import { StateBackend } from "../lib/kitbag.mjs";
 import { startWorker } from "../lib/workerd.mjs";
+import { committed, formatted, record } from "./record.mjs";
 
 const pkg = fileURLToPath(new URL("../../pkg/", import.meta.url));
 
@@ -23,6 +24,11 @@ function passes({ passed, failed, failures, leftOut }, least) {
   assert.deepEqual(leftOut, []);
   assert.ok(passed >= least, `only ${passed} cases ran`);
 }
+
+test("the cases that are replayed in Rust are recorded from these", async () => {
+  const why = "build the package and run `node tests/conformance/record.mjs`";
+  assert.equal(formatted(await record()), committed(), why);
+});
 
 describe("StateBackend conforms", () => {
   test("there are many cases, each with a name of its own", () => {

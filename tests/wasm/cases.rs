@@ -2,6 +2,10 @@
 //! (`tests/wasm/browser.rs`). What is tested natively is not all repeated; here stands what may
 //! differ in wasm, such as the clock, 32-bit sizes and SIMD.
 
+#[cfg(test)]
+#[path = "../../src/conformance/recorded.rs"]
+mod recorded;
+
 use std::rc::Rc;
 
 use kitbag::conformance;
@@ -65,7 +69,8 @@ async fn memory_conforms() {
         let backend: SharedBackend = Rc::new(Files::new(memory, FilesOptions::default()));
         Ok(backend)
     };
-    let report = conformance::run(make).await;
+    let mut report = conformance::run(make).await;
+    recorded::run(make, &mut report).await;
     assert!(report.failures.is_empty(), "{}", report.failures.join("\n"));
-    assert!(report.passed > 25, "only {} cases ran", report.passed);
+    assert!(report.passed > 100, "only {} cases ran", report.passed);
 }

@@ -3,6 +3,10 @@
 
 #![cfg(target_arch = "wasm32")]
 
+#[cfg(test)]
+#[path = "../../src/conformance/recorded.rs"]
+mod recorded;
+
 use std::cell::Cell;
 use std::rc::Rc;
 use std::time::Duration;
@@ -24,11 +28,12 @@ wasm_bindgen_test_configure!(run_in_browser);
 async fn conforms(make: impl Fn(String) -> SharedBackend, least: usize) {
     let run = random::id();
     let count = Cell::new(0);
-    let report = conformance::run(async || {
+    let fresh = async || {
         count.set(count.get() + 1);
         Ok(make(format!("{run}-{}", count.get())))
-    })
-    .await;
+    };
+    let mut report = conformance::run(&fresh).await;
+    recorded::run(&fresh, &mut report).await;
     assert!(report.failures.is_empty(), "{}", report.failures.join("\n"));
     assert!(report.passed >= least, "only {} cases ran", report.passed);
 }
@@ -46,7 +51,7 @@ async fn indexed_db_conforms() {
         let storage = IndexedDb::new(&options, Herald::new(None));
         Rc::new(Files::new(storage, FilesOptions::default()))
     };
-    conforms(make, 27).await;
+    conforms(make, 100).await;
 }
 
 #[wasm_bindgen_test]
@@ -57,6 +62,6 @@ async fn opfs_conforms() {
             let storage = Opfs::new(root, writers, CrashProtection::Off, Herald::new(None));
             Rc::new(Files::new(storage, FilesOptions::default()))
         };
-        conforms(make, 26).await;
+        conforms(make, 100).await;
     }
 }

@@ -67,7 +67,7 @@ impl Backend for NoEmptyDirectories {
 pub(crate) fn mounted_where_the_suite_writes() -> SharedBackend {
     let inner: SharedBackend =
         Rc::new(Composite::new(memory(), [(path("/deep"), memory())]).expect("mounts"));
-    let mounts = ["/a", "/d", "/dir", "/src", "/src/lib", "/docs", "/v"]
+    let mounts = ["/a/deep", "/d/e", "/dir", "/src", "/src/lib", "/docs", "/v"]
         .map(|prefix| (path(prefix), memory()))
         .into_iter()
         .chain([(path("/x"), inner)]);
