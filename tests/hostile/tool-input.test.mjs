@@ -17,13 +17,15 @@ const UNDERSTOOD = {
   "JSON text with space around": ' \n{"file_path":"/a.txt"}\t',
   "JSON text in JSON text": JSON.stringify('{"file_path":"/a.txt"}'),
   "a name that stands twice": '{"file_path":"/b.txt","file_path":"/a.txt"}',
-  "escapes": '{"file_path":"\\u002fa.txt"}',
+  escapes: '{"file_path":"\\u002fa.txt"}',
   "a number as text": { file_path: "/a.txt", limit: "10" },
   "a number that is none": { file_path: "/a.txt", limit: Number.NaN, offset: -1 },
   "a large number": { file_path: "/a.txt", limit: Number.POSITIVE_INFINITY },
   "a big integer": { file_path: "/a.txt", limit: 10n },
   "an object without prototype": Object.assign(Object.create(null), { file_path: "/a.txt" }),
-  "names that objects have": JSON.parse('{"__proto__":{"x":1},"constructor":1,"file_path":"/a.txt"}'),
+  "names that objects have": JSON.parse(
+    '{"__proto__":{"x":1},"constructor":1,"file_path":"/a.txt"}',
+  ),
 };
 for (const [what, input] of Object.entries(UNDERSTOOD)) {
   test(`${what} is understood`, async () => {
@@ -43,7 +45,18 @@ for (const input of MISSING) {
   });
 }
 
-const NOT_JSON = ["{oops", "{", "[1", "'a'", '{"a":}', "\u0000", "{\"a\":1}}", "NaN", "undefined", "01"];
+const NOT_JSON = [
+  "{oops",
+  "{",
+  "[1",
+  "'a'",
+  '{"a":}',
+  "\u0000",
+  '{"a":1}}',
+  "NaN",
+  "undefined",
+  "01",
+];
 for (const input of NOT_JSON) {
   test(`${JSON.stringify(input)} is answered as no JSON, with what the tool takes`, async () => {
     const answer = await read(input);
