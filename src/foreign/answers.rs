@@ -49,7 +49,7 @@ pub fn refusal(answer: &JsValue, path: Option<&VPath>) -> Option<Error> {
     let kind = text_property(answer, "code")
         .and_then(|code| Kind::from_code(&code))
         .unwrap_or_else(|| kind_of(&sentence));
-    let mut error = told(kind, &sentence, path);
+    let mut error = error_about(kind, &sentence, path);
     if let Some(millis) = number_property(answer, "retryAfterMs").filter(|millis| *millis >= 0.0) {
         error = error.retry_after(std::time::Duration::from_secs_f64(
             millis.min(1e12) / 1000.0,
@@ -61,7 +61,7 @@ pub fn refusal(answer: &JsValue, path: Option<&VPath>) -> Option<Error> {
     Some(error)
 }
 
-fn told(kind: Kind, sentence: &str, path: Option<&VPath>) -> Error {
+fn error_about(kind: Kind, sentence: &str, path: Option<&VPath>) -> Error {
     if let Some(path) = path.filter(|path| !path.is_root())
         && let Some(at) = sentence.find(path.as_str())
     {
@@ -342,7 +342,7 @@ pub fn batch<T>(
                 other => kind_of(other),
             });
         Err(match text_property(&one, "message") {
-            Some(sentence) => told(kind, &sentence, Some(path)),
+            Some(sentence) => error_about(kind, &sentence, Some(path)),
             None if kind == Kind::NotFound => Error::not_found(path),
             None => Error::at(
                 kind,

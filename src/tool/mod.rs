@@ -3,7 +3,7 @@
 //! because a model can only react to what it reads. Tools use the `Backend` trait and nothing below
 //! it; each call names its backend, because a factory may return a different one each time.
 //!
-//! - [`schema`]: names, descriptions and input schemas; [`json`] and [`input`]: parsing of inputs.
+//! - [`schema`]: names, descriptions and input schemas; [`input`]: arguments.
 //! - one file for each tool; [`render`]: numbered text, sizes, truncation.
 //! - [`seen`]: which contents were read, so that nothing is edited unread; [`nearest`]: help for
 //!   failed edits.
@@ -15,7 +15,6 @@ pub mod execute;
 pub mod glob;
 pub mod grep;
 pub mod input;
-pub mod json;
 pub mod ls;
 pub mod nearest;
 pub mod offload;
@@ -134,7 +133,7 @@ pub struct Definition {
     /// Its description.
     pub description: String,
     /// JSON Schema of its input.
-    pub schema: &'static str,
+    pub schema: String,
 }
 
 /// The tools over a backend, with their state.
@@ -193,13 +192,19 @@ impl ToolSet {
     }
 
     /// Calls a tool. Errors are reported in the answer.
-    pub async fn call(&self, backend: &dyn Backend, name: &str, input: &str, id: &str) -> Answer {
+    pub async fn call(
+        &self,
+        backend: &dyn Backend,
+        name: &str,
+        input: Result<Input>,
+        id: &str,
+    ) -> Answer {
         let offered = self.tools(backend.shell().is_some());
         let tool = match Tool::named(name) {
             Some(tool) if offered.contains(&tool) => tool,
             known => return no_such_tool(name, known.is_some(), &offered),
         };
-        let answer = match Input::parse(input) {
+        let answer = match input {
             Ok(input) => self.run(backend, tool, &input).await,
             Err(error) => Err(error),
         };
@@ -321,33 +326,12 @@ fn failed(tool: Tool, error: &Error) -> Answer {
 
 /// The parameters of a tool in one line, with optional ones in brackets.
 fn parameters(tool: Tool) -> String {
-    let Ok(json::Value::Object(schema)) = json::parse(tool.schema()) else {
-        return String::new();
-    };
-    let member = |wanted: &str| schema.iter().find(|(name, _)| name == wanted);
-    let required = match member("required") {
-        Some((_, json::Value::Array(names))) => names.clone(),
-        _ => Vec::new(),
-    };
-    let Some((_, json::Value::Object(properties))) = member("properties") else {
-        return String::new();
-    };
-    let shown: Vec<String> = properties
+    let shown: Vec<String> = tool
+        .parameters()
         .iter()
-        .map(|(name, property)| {
-            let kind = match property {
-                json::Value::Object(members) => members.iter().find(|(name, _)| name == "type"),
-                _ => None,
-            };
-            let kind = match kind {
-                Some((_, json::Value::Text(kind))) => kind.as_str(),
-                _ => "any",
-            };
-            if required.contains(&json::Value::Text(name.clone())) {
-                format!("{name} ({kind})")
-            } else {
-                format!("[{name} ({kind})]")
-            }
+        .map(|one| match one.is_required {
+            true => format!("{} ({})", one.name, one.kind),
+            false => format!("[{} ({})]", one.name, one.kind),
         })
         .collect();
     shown.join(", ")

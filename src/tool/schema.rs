@@ -90,34 +90,188 @@ impl Tool {
         }
     }
 
-    /// The JSON Schema of its input.
-    pub fn schema(self) -> &'static str {
+    /// The parameters of its input.
+    pub fn parameters(self) -> &'static [Parameter] {
         match self {
             Tool::Ls => {
-                r#"{"type":"object","properties":{"path":{"type":"string","description":"Absolute path of the directory; '/' if left out"}}}"#
+                const {
+                    &[Parameter::optional(
+                        "path",
+                        "string",
+                        "Absolute path of the directory; '/' if left out",
+                    )]
+                }
             }
             Tool::ReadFile => {
-                r#"{"type":"object","properties":{"file_path":{"type":"string","description":"Absolute path of the file"},"offset":{"type":"integer","description":"Lines to skip"},"limit":{"type":"integer","description":"Lines to show (100)"},"column":{"type":"integer","description":"Characters of the first line to skip, for very long lines"}},"required":["file_path"]}"#
+                const {
+                    &[
+                        Parameter::required("file_path", "string", "Absolute path of the file"),
+                        Parameter::optional("offset", "integer", "Lines to skip"),
+                        Parameter::optional("limit", "integer", "Lines to show (100)"),
+                        Parameter::optional(
+                            "column",
+                            "integer",
+                            "Characters of the first line to skip, for very long lines",
+                        ),
+                    ]
+                }
             }
             Tool::WriteFile => {
-                r#"{"type":"object","properties":{"file_path":{"type":"string","description":"Absolute path of the new file"},"content":{"type":"string","description":"All of its text; base64 for a binary type"}},"required":["file_path","content"]}"#
+                const {
+                    &[
+                        Parameter::required("file_path", "string", "Absolute path of the new file"),
+                        Parameter::required(
+                            "content",
+                            "string",
+                            "All of its text; base64 for a binary type",
+                        ),
+                    ]
+                }
             }
             Tool::EditFile => {
-                r#"{"type":"object","properties":{"file_path":{"type":"string","description":"Absolute path of the file"},"old_string":{"type":"string","description":"Text to find"},"new_string":{"type":"string","description":"Text to put in its place"},"replace_all":{"type":"boolean","description":"Replace every occurrence"}},"required":["file_path","old_string","new_string"]}"#
+                const {
+                    &[
+                        Parameter::required("file_path", "string", "Absolute path of the file"),
+                        Parameter::required("old_string", "string", "Text to find"),
+                        Parameter::required("new_string", "string", "Text to put in its place"),
+                        Parameter::optional("replace_all", "boolean", "Replace every occurrence"),
+                    ]
+                }
             }
             Tool::Delete => {
-                r#"{"type":"object","properties":{"file_path":{"type":"string","description":"Absolute path"}},"required":["file_path"]}"#
+                const { &[Parameter::required("file_path", "string", "Absolute path")] }
             }
             Tool::Glob => {
-                r#"{"type":"object","properties":{"pattern":{"type":"string","description":"Pattern, relative to path"},"path":{"type":"string","description":"Directory to search; '/' if left out"}},"required":["pattern"]}"#
+                const {
+                    &[
+                        Parameter::required("pattern", "string", "Pattern, relative to path"),
+                        Parameter::optional(
+                            "path",
+                            "string",
+                            "Directory to search; '/' if left out",
+                        ),
+                    ]
+                }
             }
             Tool::Grep => {
-                r#"{"type":"object","properties":{"pattern":{"type":"string","description":"Text to find"},"path":{"type":"string","description":"Directory or file to search; '/' if left out"},"glob":{"type":"string","description":"Only files of this pattern, e.g. '*.py'"},"output_mode":{"type":"string","enum":["files_with_matches","content","count"],"description":"Paths, matching lines, or matches per file"},"max_count":{"type":"integer","description":"Stop after so many matches (1000)"},"regex":{"type":"boolean","description":"pattern is a regular expression"},"ignore_case":{"type":"boolean"},"before":{"type":"integer","description":"Lines to show before a match"},"after":{"type":"integer","description":"Lines to show after a match"}},"required":["pattern"]}"#
+                const {
+                    &[
+                        Parameter::required("pattern", "string", "Text to find"),
+                        Parameter::optional(
+                            "path",
+                            "string",
+                            "Directory or file to search; '/' if left out",
+                        ),
+                        Parameter::optional(
+                            "glob",
+                            "string",
+                            "Only files of this pattern, e.g. '*.py'",
+                        ),
+                        Parameter::optional(
+                            "output_mode",
+                            "string",
+                            "Paths, matching lines, or matches per file",
+                        )
+                        .one_of(&[
+                            "files_with_matches",
+                            "content",
+                            "count",
+                        ]),
+                        Parameter::optional(
+                            "max_count",
+                            "integer",
+                            "Stop after so many matches (1000)",
+                        ),
+                        Parameter::optional("regex", "boolean", "pattern is a regular expression"),
+                        Parameter::optional("ignore_case", "boolean", ""),
+                        Parameter::optional("before", "integer", "Lines to show before a match"),
+                        Parameter::optional("after", "integer", "Lines to show after a match"),
+                    ]
+                }
             }
             Tool::Execute => {
-                r#"{"type":"object","properties":{"command":{"type":"string","description":"The command"},"timeout":{"type":"integer","description":"Seconds until it is stopped"}},"required":["command"]}"#
+                const {
+                    &[
+                        Parameter::required("command", "string", "The command"),
+                        Parameter::optional("timeout", "integer", "Seconds until it is stopped"),
+                    ]
+                }
             }
         }
+    }
+
+    /// The JSON Schema of its input.
+    pub fn schema(self) -> String {
+        let mut properties = Vec::new();
+        let mut required = Vec::new();
+        for one in self.parameters() {
+            let mut property = format!(r#""{}":{{"type":"{}""#, one.name, one.kind);
+            if !one.values.is_empty() {
+                property.push_str(&format!(r#","enum":["{}"]"#, one.values.join(r#"",""#)));
+            }
+            if !one.description.is_empty() {
+                property.push_str(&format!(r#","description":"{}""#, one.description));
+            }
+            property.push('}');
+            properties.push(property);
+            if one.is_required {
+                required.push(format!(r#""{}""#, one.name));
+            }
+        }
+        let properties = properties.join(",");
+        let mut schema = format!(r#"{{"type":"object","properties":{{{properties}}}"#);
+        if !required.is_empty() {
+            schema.push_str(&format!(r#","required":[{}]"#, required.join(",")));
+        }
+        schema.push('}');
+        schema
+    }
+}
+
+/// A parameter of a tool. Its texts go into JSON as they are, so they have no quotes, backslashes or
+/// line breaks; a test checks that.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Parameter {
+    /// Its name.
+    pub name: &'static str,
+    /// Its type in the schema.
+    pub kind: &'static str,
+    /// Its description; empty if the name says it all.
+    pub description: &'static str,
+    /// The allowed values; empty if any value of the type is allowed.
+    pub values: &'static [&'static str],
+    /// Whether it must be given.
+    pub is_required: bool,
+}
+
+impl Parameter {
+    const fn required(
+        name: &'static str,
+        kind: &'static str,
+        description: &'static str,
+    ) -> Parameter {
+        Parameter {
+            name,
+            kind,
+            description,
+            values: &[],
+            is_required: true,
+        }
+    }
+
+    const fn optional(
+        name: &'static str,
+        kind: &'static str,
+        description: &'static str,
+    ) -> Parameter {
+        Parameter {
+            is_required: false,
+            ..Parameter::required(name, kind, description)
+        }
+    }
+
+    const fn one_of(self, values: &'static [&'static str]) -> Parameter {
+        Parameter { values, ..self }
     }
 }
 
@@ -156,7 +310,6 @@ pub fn prompt(tools: &[Tool]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tool::json::{self, Value};
 
     #[test]
     fn all_words_together_cost_at_most_1200_tokens() {
@@ -165,7 +318,7 @@ mod tests {
         for tool in ALL {
             whole += tool.name().len() + tool.description().len() + tool.schema().len();
             words += tool.description().len();
-            let schema: serde_json::Value = serde_json::from_str(tool.schema()).expect("json");
+            let schema: serde_json::Value = serde_json::from_str(&tool.schema()).expect("json");
             for property in schema["properties"]
                 .as_object()
                 .expect("properties")
@@ -185,13 +338,10 @@ mod tests {
     #[test]
     fn schemas_keep_to_what_all_providers_accept() {
         for tool in ALL {
-            let Ok(Value::Object(schema)) = json::parse(tool.schema()) else {
-                panic!("{}: no object", tool.name())
-            };
-            for (name, _) in &schema {
+            let parsed: serde_json::Value = serde_json::from_str(&tool.schema()).expect("json");
+            for name in parsed.as_object().expect("an object").keys() {
                 assert!(["type", "properties", "required"].contains(&name.as_str()));
             }
-            let parsed: serde_json::Value = serde_json::from_str(tool.schema()).expect("json");
             let properties = parsed["properties"].as_object().expect("properties");
             for required in parsed["required"].as_array().into_iter().flatten() {
                 assert!(properties.contains_key(required.as_str().expect("a name")));

@@ -17,7 +17,7 @@ fn set() -> ToolSet {
 }
 
 fn call(set: &ToolSet, backend: &Memories, name: &str, input: &str) -> Answer {
-    let answer = set.call(backend, name, input, "id-1");
+    let answer = set.call(backend, name, Ok(input::parsed(input)), "id-1");
     answer.now_or_never().expect("memory answers at once")
 }
 
@@ -233,8 +233,8 @@ fn edits_made_side_by_side_do_not_take_each_other_for_strangers() {
     let edit = |old: &str| format!(r#"{{"file_path":"/a","old_string":"{old}","new_string":"x"}}"#);
     let (first, second) = (edit("one"), edit("two"));
     let both = futures_util::future::join(
-        set.call(&backend, "edit_file", &first, "1"),
-        set.call(&backend, "edit_file", &second, "2"),
+        set.call(&backend, "edit_file", Ok(input::parsed(&first)), "1"),
+        set.call(&backend, "edit_file", Ok(input::parsed(&second)), "2"),
     );
     let (first, second) = both.now_or_never().expect("at once");
     assert!(!first.is_error && !second.is_error);
@@ -402,7 +402,15 @@ fn wrong_calls_are_answered_with_what_is_expected() {
         said,
         "Error: 'file_path' must be a string, not an array\nread_file takes: file_path (string), [offset (integer)], [limit (integer)], [column (integer)]"
     );
-    assert!(err(&set, &backend, "read_file", "{oops").contains("not valid JSON"));
+    let unreadable = Err(Error::new(
+        Kind::InvalidArgument,
+        "The input is not valid JSON",
+    ));
+    let answer = set.call(&backend, "ls", unreadable, "id-1").now_or_never();
+    assert_eq!(
+        text_of(&answer.expect("at once")),
+        "Error: The input is not valid JSON\nls takes: [path (string)]"
+    );
     assert!(
         err(
             &set,

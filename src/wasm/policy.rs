@@ -187,9 +187,9 @@ fn read(options: &JsValue) -> Result<Policy> {
         }));
     }
     if let Some(audit) = host::method(options, "audit") {
-        policy.audit = Some(Rc::new(move |told| {
+        policy.audit = Some(Rc::new(move |entry| {
             // An exception of the callback does not change the result for the caller.
-            if let Ok(answer) = audit.call1(&JsValue::UNDEFINED, &record(told)) {
+            if let Ok(answer) = audit.call1(&JsValue::UNDEFINED, &record(entry)) {
                 quiet(&answer);
             }
         }));
@@ -247,8 +247,8 @@ fn rate(given: &JsValue) -> Result<Rate> {
 }
 
 /// Calls a host callback with one object.
-async fn lent(what: &str, callback: &Function, told: JsValue) -> Result<JsValue> {
-    host::call(what, callback, &JsValue::UNDEFINED, &[told]).await
+async fn call_host(what: &str, callback: &Function, argument: JsValue) -> Result<JsValue> {
+    host::call(what, callback, &JsValue::UNDEFINED, &[argument]).await
 }
 
 fn asking(on_ask: Function, millis: f64) -> Asking {
@@ -261,7 +261,7 @@ fn asking(on_ask: Function, millis: f64) -> Asking {
                     ("path", question.path.as_str().into()),
                     ("preview", question.preview.as_str().into()),
                 ]);
-                let answer = lent("onAsk failed", &on_ask, asked).await?;
+                let answer = call_host("onAsk failed", &on_ask, asked).await?;
                 // Only `true` is an approval.
                 Ok(answer.as_bool() == Some(true))
             })
@@ -280,7 +280,7 @@ async fn inspected(inspect: Function, seen: Inspected) -> Result<Verdict> {
         ("path", seen.path.as_str().into()),
         ("content", content),
     ]);
-    let answer = lent("inspect failed", &inspect, shown).await?;
+    let answer = call_host("inspect failed", &inspect, shown).await?;
     if answer.is_undefined() || answer.is_null() {
         return Ok(Verdict::Pass);
     }
@@ -311,14 +311,14 @@ fn hooks(before: Option<Function>, after: Option<Function>) -> Hooks {
     let before = before.map(|before| -> Before {
         Rc::new(move |call: Call| {
             let before = before.clone();
-            let mut told = vec![("operation", call.operation.into())];
+            let mut shown = vec![("operation", call.operation.into())];
             if let Some(path) = call.paths.first() {
-                told.push(("path", path.as_str().into()));
+                shown.push(("path", path.as_str().into()));
             }
             if call.paths.len() > 1 {
-                told.push(("paths", paths(&call.paths)));
+                shown.push(("paths", paths(&call.paths)));
             }
-            let told = host::object(&told);
+            let shown = host::object(&shown);
             Box::pin(async move {
                 let refusal = |error: Error| {
                     let refusal = Error::new(Kind::PermissionDenied, error.to_string());
@@ -328,7 +328,7 @@ fn hooks(before: Option<Function>, after: Option<Function>) -> Hooks {
                     }
                 };
                 let what = "Error: permission denied by hooks.before";
-                let answer = lent(what, &before, told).await;
+                let answer = call_host(what, &before, shown).await;
                 let answer = answer.map_err(refusal)?;
                 match host::property(&answer, "deny") {
                     None => Ok(()),
@@ -341,31 +341,31 @@ fn hooks(before: Option<Function>, after: Option<Function>) -> Hooks {
         })
     });
     let after = after.map(|after| -> After {
-        Rc::new(move |told: Record| {
+        Rc::new(move |entry: Record| {
             let after = after.clone();
             Box::pin(async move {
                 // An exception does not change the result.
-                let _ = lent("hooks.after failed", &after, record(&told)).await;
+                let _ = call_host("hooks.after failed", &after, record(&entry)).await;
             })
         })
     });
     Hooks { before, after }
 }
 
-fn record(told: &Record) -> JsValue {
+fn record(entry: &Record) -> JsValue {
     let mut shown: Vec<(&str, JsValue)> = vec![
-        ("time", told.time.to_string().into()),
-        ("operation", told.operation.into()),
+        ("time", entry.time.to_string().into()),
+        ("operation", entry.operation.into()),
         (
             "path",
-            told.path.as_ref().map_or("", |path| path.as_str()).into(),
+            entry.path.as_ref().map_or("", |path| path.as_str()).into(),
         ),
-        ("bytes", (told.bytes as f64).into()),
-        ("code", told.code.into()),
-        ("durationMs", (told.duration.as_secs_f64() * 1000.0).into()),
+        ("bytes", (entry.bytes as f64).into()),
+        ("code", entry.code.into()),
+        ("durationMs", (entry.duration.as_secs_f64() * 1000.0).into()),
     ];
-    if !told.paths.is_empty() {
-        let paths: Array = told
+    if !entry.paths.is_empty() {
+        let paths: Array = entry
             .paths
             .iter()
             .map(|path| JsValue::from_str(path.as_str()))

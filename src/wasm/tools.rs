@@ -12,6 +12,7 @@ use wasm_bindgen::prelude::wasm_bindgen;
 use crate::core::cell::{LocalCell, RefCell};
 use crate::core::error::{Error, Kind, Result};
 use crate::protocol::FilesUpdate;
+use crate::tool::input::{Input, Value};
 use crate::tool::offload::What;
 use crate::tool::schema::Tool;
 use crate::tool::{Answer, Block, ToolOptions, ToolSet};
@@ -138,7 +139,7 @@ fn describe(id: u32, shell: bool) {
         for definition in definitions {
             reply.str(definition.name);
             reply.str(&definition.description);
-            reply.str(definition.schema);
+            reply.str(&definition.schema);
         }
     })
     .send();
@@ -156,10 +157,32 @@ pub fn tools_call(id: u32, backend: u32, len: usize) -> Begun {
     (chunk().call)(id, backend, len)
 }
 
+/// The arguments of a call, or why there are none.
+fn input(args: &mut Args<'_>) -> Result<Result<Input>> {
+    if !args.bool()? {
+        let why = args.text_blob()?.as_ref().to_owned();
+        return Ok(Err(Error::new(Kind::InvalidArgument, why)));
+    }
+    let mut members = Vec::new();
+    for _ in 0..args.u32()? {
+        let name = args.text_blob()?;
+        let value = match args.u8()? {
+            0 => Value::Null,
+            1 => Value::Bool(args.bool()?),
+            2 => Value::Number(args.f64()?),
+            3 => Value::Text(args.text_blob()?),
+            4 => Value::Array,
+            _ => Value::Object,
+        };
+        members.push((name, value));
+    }
+    Ok(Ok(Input(members)))
+}
+
 fn call(id: u32, backend: u32, len: usize) -> Begun {
     let asked = buffers::with_scratch(len, |message| {
         let mut args = Args::new(message);
-        let input = args.text_blob()?;
+        let input = input(&mut args)?;
         let name = args.str()?.to_owned();
         let call = args.str()?.to_owned();
         Ok((tool_set(id)?, handles::backend(backend)?, input, name, call))
@@ -167,7 +190,7 @@ fn call(id: u32, backend: u32, len: usize) -> Begun {
     task::start(async move {
         let answer = match asked {
             Ok((set, backend, input, name, call)) => {
-                Ok(set.call(&*backend, &name, &input, &call).await)
+                Ok(set.call(&*backend, &name, input, &call).await)
             }
             Err(error) => Err(error),
         };

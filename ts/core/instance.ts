@@ -84,13 +84,13 @@ function giveBack(top: number): boolean {
   const all = depth === 0;
   owed = true;
   try {
-    const told = glue.trapped(top, all);
-    if (told === 2) {
+    const outcome = glue.trapped(top, all);
+    if (outcome === 2) {
       damaged =
         "kitbag's memory was left half changed where the stack ended, so none of its backends can be used any more. Load the page or start the process again; please report it.";
     }
     if (all) owed = false;
-    return told === 1;
+    return outcome === 1;
   } catch {
     // There is not even enough stack for this; the next call tries again.
     return false;

@@ -10,7 +10,7 @@ import {
   withPolicy,
 } from "../backend/policy.js";
 import { received, settled } from "../core/call.js";
-import { kindOf, messageOf, Options, refused } from "../core/checks.js";
+import { messageOf, Options, refused } from "../core/checks.js";
 import { enter, FRAMES, glue, needStack } from "../core/instance.js";
 import * as put from "../core/message.js";
 import type { Reply } from "../core/reply.js";
@@ -19,6 +19,7 @@ import type { AnyBackend } from "../foreign/adapt.js";
 import { withHandle } from "../foreign/calls.js";
 import { withRuntime } from "../graph/running.js";
 import type { FileData, Failure as Refused } from "../types.js";
+import { argumentsOf, putArguments } from "./input.js";
 
 /** The names of the tools. */
 export type FileToolName =
@@ -183,13 +184,13 @@ export function createFileTools(backend: BackendOrFactory, options?: FileToolsOp
   };
   const run = async (name: string, input: unknown, call?: ToolCall): Promise<ToolResult> => {
     try {
-      const json = asJson(input);
+      const given = argumentsOf(input);
       const target = await current(call);
       const asked = () =>
         start<ToolResult>(
           target,
           () => {
-            put.putLongText(json);
+            putArguments(given);
             put.putText(String(name));
             put.putText(call?.callId ?? "");
           },
@@ -409,16 +410,6 @@ function textOf(content: ContentBlock[]): string {
 /** A result in the form that frameworks take: text if it is only text. */
 export function shown(result: ToolResult): ToolOutput {
   return result.content.every((block) => block.type === "text") ? result.text : result.content;
-}
-
-function asJson(input: unknown): string {
-  if (typeof input === "string") return input;
-  if (input === undefined) return "";
-  try {
-    return JSON.stringify(input) ?? JSON.stringify(`a value that is ${kindOf(input)}`);
-  } catch (error) {
-    throw new Error(`the input is no JSON: ${messageOf(error)}`);
-  }
 }
 
 function asText(result: unknown): string | undefined {

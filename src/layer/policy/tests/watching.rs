@@ -62,8 +62,8 @@ fn every_operation_leaves_one_record_also_when_it_is_refused() {
     let (_, seams) = clocked();
     let records: Rc<RefCell<Vec<Record>>> = Rc::default();
     let log = records.clone();
-    let told: Rc<Cell<usize>> = Rc::default();
-    let count = told.clone();
+    let calls: Rc<Cell<usize>> = Rc::default();
+    let count = calls.clone();
     let policy = Policy {
         deny_prefixes: vec![path("/secrets")],
         audit: Some(Rc::new(move |record| log.borrow_mut().push(record.clone()))),
@@ -134,5 +134,5 @@ fn every_operation_leaves_one_record_also_when_it_is_refused() {
             "delete /u 0 ok",
         ]
     );
-    assert_eq!(told.get(), shown.len());
+    assert_eq!(calls.get(), shown.len());
 }
