@@ -9,10 +9,14 @@ use wasm_bindgen::prelude::wasm_bindgen;
 use crate::env::dom::Herald;
 use crate::files::Files;
 use crate::storage::browser::CrashProtection;
-use crate::storage::browser::opfs::{Opfs, Root, Writers};
+use crate::storage::browser::cached::Cached;
+use crate::storage::browser::opfs::{Opfs, Root};
 use crate::wasm::chunk::chunk;
 use crate::wasm::handles;
 use crate::wasm::options::files_options;
+
+/// The database of the cache, for all directories of an origin.
+const CACHE: &str = "kitbag-opfs";
 
 struct Functions {
     new: fn(JsValue, Vec<String>, bool, bool, bool, Function) -> u32,
@@ -57,16 +61,15 @@ fn new(
     } else {
         Root::Given(directory, steps)
     };
-    let writers = if exclusive {
-        Writers::OnlyOurs
-    } else {
-        Writers::Anybody
-    };
     let protection = if crash_protection {
         CrashProtection::On
     } else {
         CrashProtection::Off
     };
-    let storage = Opfs::new(root, writers, protection, Herald::new(Some(tell)));
+    let storage = Opfs::new(root, protection, Herald::new(Some(tell)));
+    if exclusive {
+        let cached = Cached::new(storage, CACHE, protection);
+        return handles::hold(Rc::new(Files::new(cached, options)));
+    }
     handles::hold(Rc::new(Files::new(storage, options)))
 }

@@ -1,6 +1,8 @@
 //! Storages of a browser.
 
 #[cfg(target_arch = "wasm32")]
+pub mod cached;
+#[cfg(target_arch = "wasm32")]
 pub mod database;
 #[cfg(target_arch = "wasm32")]
 pub mod indexed_db;

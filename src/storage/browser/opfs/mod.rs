@@ -2,74 +2,59 @@
 //! files, and no extra metadata is needed to read them. Size and modification time are those of the
 //! file; creation time and a given type are not kept, and the capability says so. A change is made
 //! under a Web Lock for that file, so it is atomic for every tab and worker that uses this backend.
-//! [`replace`] describes atomic replacement, [`search`] searches, [`many`] batched reads,
-//! [`ledger`] the index of a tree in exclusive mode, [`noted`] and [`copies`] its use, and
-//! [`torn_log`] the protection against a killed browser.
+//! [`replace`] describes atomic replacement, [`search`] searches, [`many`] batched reads, and
+//! [`torn_log`] crash protection. Exclusive mode is a [cache](crate::storage::browser::cached)
+//! around this storage.
 
-mod copies;
 mod handle;
-mod ledger;
 mod many;
-mod mend;
-mod noted;
 mod replace;
-mod row;
 mod search;
 mod torn_log;
 mod tree;
 
+use std::rc::Rc;
+
 use bytes::Bytes;
-use futures_util::future::{LocalBoxFuture, join};
+use futures_util::StreamExt;
+use futures_util::future::LocalBoxFuture;
+use futures_util::stream;
 use wasm_bindgen::JsValue;
 
 use crate::core::error::{Error, Kind, Result};
 use crate::core::future::Pending;
-use crate::core::order;
 use crate::core::path::VPath;
 use crate::env::clock;
 use crate::env::dom::Herald;
 use crate::env::locks::{self, Held, Wish};
 use crate::protocol::{Capability, Directories, Reach};
 use crate::storage::browser::CrashProtection;
+use crate::storage::browser::cached::{Names, Slow};
 use crate::storage::browser::opfs::handle::{call, is};
-use crate::storage::browser::opfs::ledger::Ledger;
 use crate::storage::browser::opfs::replace::Aside;
-use crate::storage::browser::opfs::row::to_copy;
 use crate::storage::browser::opfs::tree::{ASIDE, Found, Snapshot, Tree, failed, find_in};
 use crate::storage::{
-    Change, Cursor, Depth, Entry, File, Find, Flow, Listing, Meta, NewFile, PutMode, Removed, Scan,
-    Scope, Storage, Version,
+    Change, Cursor, Depth, Entry, File, Find, Flow, Listing, Meta, NewFile, PARALLEL, PutMode,
+    Removed, Scan, Scope, Storage, Version,
 };
 
 pub use tree::Root;
-
-/// Who writes to a tree.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Writers {
-    /// Any software.
-    Anybody,
-    /// Only backends that have this setting too (exclusive mode).
-    OnlyOurs,
-}
 
 /// Files of a directory tree.
 pub struct Opfs {
     tree: Tree,
     aside: Aside,
     herald: Herald,
-    /// The ledger, in exclusive mode.
-    ledger: Option<Ledger>,
     protection: CrashProtection,
 }
 
 impl Opfs {
     /// The files beneath that root. The browser is not called yet.
-    pub fn new(root: Root, writers: Writers, protection: CrashProtection, herald: Herald) -> Opfs {
+    pub fn new(root: Root, protection: CrashProtection, herald: Herald) -> Opfs {
         Opfs {
             tree: Tree::new(root, protection),
             aside: Aside::new(),
             herald,
-            ledger: (writers == Writers::OnlyOurs).then(|| Ledger::new(protection)),
             protection,
         }
     }
@@ -174,7 +159,7 @@ impl Opfs {
 
     /// Removes the directories that remain after their files were deleted; only empty ones can be
     /// removed.
-    async fn remove_directories(&self, root: &VPath) -> Result<bool> {
+    async fn remove_empty(&self, root: &VPath) -> Result<bool> {
         let Some(handle) = self.tree.directory(root).await? else {
             return Ok(false);
         };
@@ -230,12 +215,6 @@ impl Storage for Opfs {
                     .into(),
             );
         }
-        if self.ledger.is_some() {
-            notes.push(
-                "This backend was told that only backends like it write here (exclusive): ls, glob and grep answer from what they have noted, and small files are copied to IndexedDB"
-                    .into(),
-            );
-        }
         if reach == Reach::Instance {
             notes.push(
                 "There are no Web Locks here: only calls of this one backend wait for each other"
@@ -277,8 +256,7 @@ impl Storage for Opfs {
     fn put<'a>(&'a self, path: &'a VPath, file: NewFile, mode: PutMode) -> Pending<'a, Meta> {
         Box::pin(async move {
             let _alone = self.alone_with(path).await?;
-            let put = self.exchange(path, &file.body, &mode);
-            self.noting(path, to_copy(&file.body), put).await
+            self.exchange(path, &file.body, &mode).await
         })
     }
 
@@ -293,9 +271,7 @@ impl Storage for Opfs {
                 return Ok(None);
             };
             let new = change(&mut file)?;
-            let mode = PutMode::Overwrite;
-            let put = self.exchange(path, &new.body, &mode);
-            let put = self.noting(path, to_copy(&new.body), put);
+            let put = self.exchange(path, &new.body, &PutMode::Overwrite);
             put.await.map(Some)
         })
     }
@@ -303,7 +279,7 @@ impl Storage for Opfs {
     fn delete<'a>(&'a self, path: &'a VPath, _: Option<Version>) -> Pending<'a, bool> {
         Box::pin(async move {
             let _alone = self.alone_with(path).await?;
-            self.noting(path, None, self.remove(path)).await
+            self.remove(path).await
         })
     }
 
@@ -313,15 +289,11 @@ impl Storage for Opfs {
             let files = match depth {
                 Depth::All => self.files_in(&Scope::all(dir)).await?,
                 Depth::One => {
-                    // Both wait for another process, so they run in parallel.
-                    let (entries, noted) = join(self.entries_of(dir), self.beginning_of(dir)).await;
-                    let entries = entries?;
+                    let entries = self.entries_of(dir).await?;
                     let (dirs, files): (Vec<_>, Vec<_>) =
                         entries.into_iter().partition(|entry| entry.is_dir);
                     listing.dirs = dirs.into_iter().map(|entry| entry.path).collect();
-                    let (settled, others) = self.settled_among(files, noted).await;
-                    listing.files = settled;
-                    others
+                    files
                 }
             };
             for batch in files.chunks(many::LOOKS) {
@@ -334,7 +306,6 @@ impl Storage for Opfs {
                 });
                 listing.files.extend(there);
             }
-            order::sort_by(&mut listing.files, |a, b| a.path.cmp(&b.path));
             Ok(listing)
         })
     }
@@ -368,19 +339,15 @@ impl Storage for Opfs {
         files: Vec<(VPath, NewFile)>,
     ) -> LocalBoxFuture<'a, Vec<Result<Meta>>> {
         Box::pin(async move {
-            let paths: Vec<VPath> = files.iter().map(|(path, _)| path.clone()).collect();
-            let put = |at: usize| {
-                let file = files.get(at);
+            let put = |(path, file): &(VPath, NewFile)| {
+                let (path, body) = (path.clone(), file.body.clone());
                 async move {
-                    let Some((path, file)) = file else {
-                        return Err(Error::internal("An upload lost a file"));
-                    };
-                    let _alone = self.alone_with(path).await?;
-                    self.exchange(path, &file.body, &PutMode::Overwrite).await
+                    let _alone = self.alone_with(&path).await?;
+                    self.exchange(&path, &body, &PutMode::Overwrite).await
                 }
             };
-            let body = |at: usize| files.get(at).and_then(|(_, file)| to_copy(&file.body));
-            self.noting_all(&paths, body, put).await
+            let puts = stream::iter(files.iter().map(put));
+            puts.buffered(PARALLEL).collect().await
         })
     }
 
@@ -395,15 +362,9 @@ impl Storage for Opfs {
                 }
             };
             let paths: Vec<VPath> = files.into_iter().map(|entry| entry.path).collect();
-            let remove = |path: usize| {
-                let path = paths.get(path);
-                async move {
-                    let Some(path) = path else { return Ok(false) };
-                    let _alone = self.alone_with(path).await?;
-                    self.remove(path).await
-                }
-            };
-            let answers = self.noting_all(&paths, |_| None, remove).await;
+            let deletions = paths.iter().map(|path| self.delete(path, None));
+            let answers: Vec<Result<bool>> =
+                stream::iter(deletions).buffered(PARALLEL).collect().await;
             for (path, answer) in paths.iter().zip(answers) {
                 match answer {
                     Ok(true) => removed.paths.push(path.clone()),
@@ -413,7 +374,7 @@ impl Storage for Opfs {
                     }
                 }
             }
-            match self.remove_directories(root).await {
+            match self.remove_empty(root).await {
                 Ok(gone) => removed.directories = gone,
                 Err(error) => {
                     removed.error.get_or_insert(error);
@@ -421,5 +382,30 @@ impl Storage for Opfs {
             }
             removed
         })
+    }
+}
+
+impl Slow for Opfs {
+    fn place(&self) -> Pending<'_, Rc<str>> {
+        Box::pin(async move { Ok(self.tree.base().await?.name.into()) })
+    }
+
+    fn names<'a>(&'a self, dir: &'a VPath) -> Pending<'a, Names> {
+        Box::pin(async move {
+            let mut names = Names::default();
+            for entry in self.entries_of(dir).await? {
+                let list = if entry.is_dir {
+                    &mut names.dirs
+                } else {
+                    &mut names.files
+                };
+                list.push(entry.path);
+            }
+            Ok(names)
+        })
+    }
+
+    fn remove_directories<'a>(&'a self, root: &'a VPath) -> Pending<'a, bool> {
+        Box::pin(self.remove_empty(root))
     }
 }

@@ -10,14 +10,14 @@ use crate::core::path::VPath;
 use crate::storage::browser::opfs::handle::is;
 use crate::storage::browser::opfs::tree::{self, Found, Snapshot, failed};
 use crate::storage::browser::opfs::{Opfs, is_reserved, known, many};
-use crate::storage::{Entry, File, Flow, Meta, Scan, Scope};
+use crate::storage::{File, Flow, Meta, Scan, Scope};
 
 /// Number of files that are read as one blob.
-pub(super) const READS: usize = 50;
+const READS: usize = 50;
 /// Maximum bytes of files that are read as one blob; larger files are read one by one.
 const READ_BYTES: u64 = 4 * 1024 * 1024;
 /// Number of batches in progress.
-pub(super) const AHEAD: usize = 6;
+const AHEAD: usize = 6;
 /// Number of directories that are read in parallel.
 const DIRECTORIES: usize = 64;
 
@@ -81,9 +81,6 @@ impl Opfs {
         scan: Scan<'_>,
         visit: &mut dyn FnMut(&VPath, &File) -> Flow,
     ) -> Result<()> {
-        if let Some(pieces) = self.pieces(&scan).await {
-            return self.scan_pieces(pieces, &scan, visit).await;
-        }
         let mut files = self.files_in(scan.scope).await?;
         files.retain(|entry| (scan.names)(&entry.path));
         let mut batches = stream::iter(files.chunks(READS))
@@ -99,14 +96,6 @@ impl Opfs {
         want: &dyn Fn(&VPath) -> bool,
         visit: &mut dyn FnMut(&VPath, &Meta) -> Flow,
     ) -> Result<()> {
-        if let Some(rows) = self.noted(scope, want).await {
-            for Entry { path, meta } in rows {
-                if visit(&path, &meta).is_break() {
-                    return Ok(());
-                }
-            }
-            return Ok(());
-        }
         let mut files = self.files_in(scope).await?;
         files.retain(|entry| want(&entry.path));
         for batch in files.chunks(many::LOOKS) {
@@ -123,25 +112,15 @@ impl Opfs {
 }
 
 /// A wanted file.
-pub(super) enum Wanted {
+enum Wanted {
     /// With its bytes.
     Here(VPath, File),
     /// To be read later, when the visitor gets to it, since it may be large.
     Alone(tree::Entry),
 }
 
-impl Wanted {
-    /// Its path.
-    pub(super) fn path(&self) -> &VPath {
-        match self {
-            Wanted::Here(path, _) => path,
-            Wanted::Alone(entry) => &entry.path,
-        }
-    }
-}
-
 /// The wanted files of a batch, in the same order.
-pub(super) async fn loaded(
+async fn loaded(
     batch: &[tree::Entry],
     want: &dyn Fn(&VPath, &Meta) -> bool,
 ) -> Result<Vec<Wanted>> {
@@ -172,7 +151,7 @@ pub(super) async fn loaded(
 }
 
 /// Passes the files of these batches to the visitor until it stops.
-pub(super) async fn show_all(
+async fn show_all(
     batches: &mut (impl Stream<Item = Result<Vec<Wanted>>> + Unpin),
     visit: &mut dyn FnMut(&VPath, &File) -> Flow,
 ) -> Result<()> {

@@ -1,14 +1,15 @@
-//! The ledger of a tree that only kitbag writes to: the size and time of each file, in
-//! [sheets](crate::storage::browser::sheet) of a database, with copies of the bytes of small files, so that
-//! a search need not ask the browser about any file. The files themselves are authoritative. A
-//! change is recorded before it starts and again when it is over. Between the two the row is
-//! *open*: the copy is deleted, and readers look at the file itself. So a tab that dies leaves no
-//! wrong data, only an open row, which a later search closes ([`mend`](super::mend)).
+//! The ledger of a cached storage: the size and time of each file, in
+//! [sheets](crate::storage::browser::sheet) of a database, with copies of the bytes of small files.
+//! The files themselves are authoritative. A change is recorded before it starts and again when it
+//! is over. Between the two the row is *open*: the copy is deleted, and readers look at the file
+//! itself. So a tab that dies leaves no wrong data, only an open row, which a later search closes.
 //!
-//! A ledger is created by the first change of an empty tree, or by the first search: the tree is
-//! listed, and the result is kept unless a change ended meanwhile. If two changes of one file
+//! A ledger is created by the first change of an empty storage, or by the first search: all files
+//! are listed, and the result is kept unless a change ended meanwhile. If two changes of one file
 //! overlap, their order is unknown, and the row stays open until the next change without overlap,
 //! or until it is closed like the row of a dead tab.
+//!
+//! One database holds several ledgers, each under the name of its place.
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
@@ -24,20 +25,20 @@ use crate::core::path::VPath;
 use crate::core::time::Time;
 use crate::env::{host, random};
 use crate::storage::browser::CrashProtection;
+use crate::storage::browser::cached::row::{Row, is_copied, open_row, opened, settled};
 use crate::storage::browser::database::connection::{Connection, Durability, Mode};
 use crate::storage::browser::database::schema::{BODIES, Keys, SHEETS};
 use crate::storage::browser::database::sheets::{Lookup, Sheets};
 use crate::storage::browser::database::torn_log;
 use crate::storage::browser::database::transaction::{Transaction, body_of};
-use crate::storage::browser::opfs::row::{Row, is_copied, open_row, opened, settled};
 use crate::storage::browser::sheet::Sheet;
 use crate::storage::{Entry, Flow, Meta, Scope, Version};
 
-/// The database of all ledgers of an origin.
-const DATABASE: &str = "kitbag-opfs";
-/// The timeout for opening it.
+/// The prefix of the lock that changes share.
+const CHANGING: &str = "kitbag:changing:";
+/// The timeout for opening the database.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// Follows the name of a tree in the namespace that holds the state of its ledger.
+/// Follows the name of a place in the namespace that holds the state of its ledger.
 const STATE: char = '\u{1f}';
 /// Number of sheets of a directory that are requested before its names are known.
 const AHEAD: u32 = 4;
@@ -74,7 +75,7 @@ pub struct Ended {
 /// The state of a ledger.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
-    /// The tree was not listed yet.
+    /// The files were not listed yet.
     Nothing,
     /// A listing with this number is in progress.
     Begun(u64),
@@ -82,8 +83,9 @@ enum State {
     Whole,
 }
 
-/// The ledger of one tree.
+/// The ledgers of one database.
 pub struct Ledger {
+    database: &'static str,
     connection: Connection,
     protection: CrashProtection,
     resting: Cell<u32>,
@@ -105,20 +107,26 @@ pub struct Found {
 
 impl Ledger {
     /// Creates a ledger object; the database is not opened yet.
-    pub fn new(protection: CrashProtection) -> Ledger {
+    pub fn new(database: &'static str, protection: CrashProtection) -> Ledger {
         Ledger {
+            database,
             protection,
-            connection: Connection::new(DATABASE, Durability::Strict, PATIENCE),
+            connection: Connection::new(database, Durability::Strict, PATIENCE),
             resting: Cell::new(0),
             looked: Cell::new(false),
             full: Cell::new(false),
         }
     }
 
+    /// The name of the lock that changes in a place share.
+    pub fn lock(&self, place: &str) -> String {
+        format!("{CHANGING}{}:{place}", self.database)
+    }
+
     /// Records that changes of these files begin.
-    pub async fn open(&self, tree: &str, paths: &[&VPath]) -> Result<()> {
+    pub async fn open(&self, place: &str, paths: &[&VPath]) -> Result<()> {
         let transaction = self.writing().await?;
-        let keys = Keys::new(tree);
+        let keys = Keys::new(place);
         let sheets = Sheets::of(&transaction, &keys)?;
         let bodies = transaction.store(BODIES)?;
         let mut paths = paths.to_vec();
@@ -140,15 +148,15 @@ impl Ledger {
     }
 
     /// Records that changes of these files are over, and copies what was written.
-    pub async fn close(&self, tree: &str, mut ended: Vec<Ended>) -> Result<()> {
+    pub async fn close(&self, place: &str, mut ended: Vec<Ended>) -> Result<()> {
         let transaction = self.writing().await?;
-        let keys = Keys::new(tree);
+        let keys = Keys::new(place);
         let sheets = Sheets::of(&transaction, &keys)?;
         let bodies = transaction.store(BODIES)?;
-        let state = state_of(&transaction, tree).await?;
+        let state = state_of(&transaction, place).await?;
         if matches!(state, State::Begun(_)) {
             // The listing in progress may be older than this change.
-            set_state(&transaction, tree, State::Nothing).await?;
+            set_state(&transaction, place, State::Nothing).await?;
         }
         order::sort_by(&mut ended, |a, b| a.path.cmp(&b.path));
         let note = |sheet: &mut Sheet, ended: &Ended| {
@@ -178,12 +186,12 @@ impl Ledger {
 
     /// Closes rows that have been open since before `landed`, according to the files; returns
     /// whether any row was closed. No change may be in progress.
-    pub async fn mend(&self, tree: &str, seen: Vec<Ended>, landed: Time) -> Result<bool> {
+    pub async fn mend(&self, place: &str, seen: Vec<Ended>, landed: Time) -> Result<bool> {
         let transaction = self.writing().await?;
-        if state_of(&transaction, tree).await? != State::Whole {
+        if state_of(&transaction, place).await? != State::Whole {
             return Ok(false);
         }
-        let keys = Keys::new(tree);
+        let keys = Keys::new(place);
         let sheets = Sheets::of(&transaction, &keys)?;
         let mut any = false;
         let note = |sheet: &mut Sheet, seen: &Ended| {
@@ -206,14 +214,14 @@ impl Ledger {
         Ok(any)
     }
 
-    /// Whether nothing was recorded of a tree yet. Only the first call can return `true`, since the
+    /// Whether nothing was recorded of a place yet. Only the first call can return `true`, since the
     /// question is asked before every change.
-    pub async fn is_new(&self, tree: &str) -> Result<bool> {
+    pub async fn is_new(&self, place: &str) -> Result<bool> {
         if self.looked.replace(true) {
             return Ok(false);
         }
         let transaction = self.begin_transaction(Mode::Read, &[SHEETS]).await?;
-        Ok(state_of(&transaction, tree).await? == State::Nothing)
+        Ok(state_of(&transaction, place).await? == State::Nothing)
     }
 
     async fn writing(&self) -> Result<Transaction> {
@@ -228,12 +236,12 @@ impl Ledger {
     }
 
     /// The rows in scope, in order; `None` if the ledger is not complete.
-    pub async fn rows(&self, tree: &str, scope: &Scope) -> Result<Option<Vec<(VPath, Row)>>> {
+    pub async fn rows(&self, place: &str, scope: &Scope) -> Result<Option<Vec<(VPath, Row)>>> {
         let transaction = self.begin_transaction(Mode::Read, &[SHEETS]).await?;
-        if state_of(&transaction, tree).await? != State::Whole {
+        if state_of(&transaction, place).await? != State::Whole {
             return Ok(None);
         }
-        let keys = Keys::new(tree);
+        let keys = Keys::new(place);
         let mut rows = Vec::new();
         let mut collect = |path: &VPath, meta: &Meta| {
             rows.push((path.clone(), Row::read(meta)));
@@ -246,12 +254,12 @@ impl Ledger {
 
     /// The first sheets of a directory, for callers that do not know its names yet; `None` if the
     /// ledger is not complete.
-    pub async fn beginning_of(&self, tree: &str, dir: &VPath) -> Result<Option<Vec<Sheet>>> {
+    pub async fn beginning_of(&self, place: &str, dir: &VPath) -> Result<Option<Vec<Sheet>>> {
         let transaction = self.begin_transaction(Mode::Read, &[SHEETS]).await?;
-        let keys = Keys::new(tree);
+        let keys = Keys::new(place);
         let prefix = dir.dir_prefix();
         let page = Sheets::of(&transaction, &keys)?.page(&prefix, &prefix, AHEAD)?;
-        if state_of(&transaction, tree).await? != State::Whole {
+        if state_of(&transaction, place).await? != State::Whole {
             return Ok(None);
         }
         Ok(Some(page.await?.sheets))
@@ -261,14 +269,14 @@ impl Ledger {
     /// complete.
     pub async fn settled(
         &self,
-        tree: &str,
+        place: &str,
         paths: impl Iterator<Item = &VPath>,
     ) -> Result<Option<Vec<Option<Meta>>>> {
         let transaction = self.begin_transaction(Mode::Read, &[SHEETS]).await?;
-        if state_of(&transaction, tree).await? != State::Whole {
+        if state_of(&transaction, place).await? != State::Whole {
             return Ok(None);
         }
-        let keys = Keys::new(tree);
+        let keys = Keys::new(place);
         let sheets = Sheets::of(&transaction, &keys)?;
         let mut lookup = Lookup::new(&sheets);
         let mut metas = Vec::new();
@@ -280,12 +288,12 @@ impl Ledger {
     }
 
     /// The copies of these files, which must be sorted; `None` for files without a copy.
-    pub async fn copies(&self, tree: &str, paths: &[&VPath]) -> Result<Vec<Option<Bytes>>> {
+    pub async fn copies(&self, place: &str, paths: &[&VPath]) -> Result<Vec<Option<Bytes>>> {
         let (Some(first), Some(last)) = (paths.first(), paths.last()) else {
             return Ok(Vec::new());
         };
         let transaction = self.begin_transaction(Mode::Read, &[BODIES]).await?;
-        let keys = Keys::new(tree);
+        let keys = Keys::new(place);
         let bodies = transaction.store(BODIES)?;
         let span = keys.span(first, last)?;
         let (names, values) = (
@@ -312,12 +320,12 @@ impl Ledger {
     }
 
     /// Copies files that a search has read, if their rows are still the same.
-    pub async fn copy(&self, tree: &str, mut found: Vec<Found>) -> Result<()> {
+    pub async fn copy(&self, place: &str, mut found: Vec<Found>) -> Result<()> {
         if found.is_empty() || self.full.get() {
             return Ok(());
         }
         let transaction = self.writing().await?;
-        let keys = Keys::new(tree);
+        let keys = Keys::new(place);
         let sheets = Sheets::of(&transaction, &keys)?;
         let bodies = transaction.store(BODIES)?;
         order::sort_by(&mut found, |a, b| a.path.cmp(&b.path));
@@ -335,8 +343,8 @@ impl Ledger {
         copied
     }
 
-    /// Records that the tree is going to be listed; `None` if an attempt failed recently.
-    pub async fn begin(&self, tree: &str) -> Result<Option<u64>> {
+    /// Records that all files are going to be listed; `None` if an attempt failed recently.
+    pub async fn begin(&self, place: &str) -> Result<Option<u64>> {
         if self.resting.get() > 0 {
             self.resting.set(self.resting.get() - 1);
             return Ok(None);
@@ -344,20 +352,20 @@ impl Ledger {
         let half = || (random::unit() * 4_294_967_296.0) as u64;
         let number = half() << 32 | half();
         let transaction = self.begin_transaction(Mode::Write, &[SHEETS]).await?;
-        set_state(&transaction, tree, State::Begun(number)).await?;
+        set_state(&transaction, place, State::Begun(number)).await?;
         transaction.commit().await?;
         Ok(Some(number))
     }
 
     /// Stores what the listing with that number found, sorted by path; `false` if it may be out of
     /// date.
-    pub async fn complete(&self, tree: &str, number: u64, files: Vec<Entry>) -> Result<bool> {
+    pub async fn complete(&self, place: &str, number: u64, files: Vec<Entry>) -> Result<bool> {
         let transaction = self.writing().await?;
-        if state_of(&transaction, tree).await? != State::Begun(number) {
+        if state_of(&transaction, place).await? != State::Begun(number) {
             self.resting.set(REST);
             return Ok(false);
         }
-        let keys = Keys::new(tree);
+        let keys = Keys::new(place);
         let sheets = Sheets::of(&transaction, &keys)?;
         let mut rows: BTreeMap<VPath, Meta> = files
             .into_iter()
@@ -376,18 +384,18 @@ impl Ledger {
         transaction.store(BODIES)?.delete(&copies.into())?;
         let rows = rows.into_iter().map(|(path, meta)| Entry { path, meta });
         sheets.keep(&Sheet::last(rows.collect()))?;
-        set_state(&transaction, tree, State::Whole).await?;
+        set_state(&transaction, place, State::Whole).await?;
         transaction.commit().await?;
         Ok(true)
     }
 }
 
-fn state_keys(tree: &str) -> Keys {
-    Keys::new(&format!("{tree}{STATE}"))
+fn state_keys(place: &str) -> Keys {
+    Keys::new(&format!("{place}{STATE}"))
 }
 
-async fn state_of(transaction: &Transaction, tree: &str) -> Result<State> {
-    let keys = state_keys(tree);
+async fn state_of(transaction: &Transaction, place: &str) -> Result<State> {
+    let keys = state_keys(place);
     let path = VPath::parse("/state")?;
     let sheet = Sheets::of(transaction, &keys)?.covering(&path)?.await?;
     Ok(match sheet.get(&path).map(|row| &row.version) {
@@ -397,8 +405,8 @@ async fn state_of(transaction: &Transaction, tree: &str) -> Result<State> {
     })
 }
 
-async fn set_state(transaction: &Transaction, tree: &str, state: State) -> Result<()> {
-    let keys = state_keys(tree);
+async fn set_state(transaction: &Transaction, place: &str, state: State) -> Result<()> {
+    let keys = state_keys(place);
     let path = VPath::parse("/state")?;
     let version = match state {
         State::Nothing => None,

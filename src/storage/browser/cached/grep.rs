@@ -1,0 +1,294 @@
+//! How grep reads a cached storage: copies of small files come from the database, many neighbours
+//! at once; files without a copy come from the storage, and are copied then if they are small. A
+//! copy exists only while no change of its file is in progress, so every match that a search shows
+//! was really in the file.
+
+use bytes::Bytes;
+use futures_util::StreamExt;
+use futures_util::stream;
+
+use crate::core::error::Result;
+use crate::core::path::VPath;
+use crate::env::clock;
+use crate::storage::browser::cached::ledger;
+use crate::storage::browser::cached::row::{Row, to_copy};
+use crate::storage::browser::cached::{Cached, Slow};
+use crate::storage::browser::database::runs::{Run, runs};
+use crate::storage::{File, Flow, Meta, PARALLEL, Scan, Scope};
+
+/// Up to this many neighbours without a copy are fetched one by one; more of them are searched by
+/// the storage itself.
+const SINGLES: usize = 64;
+/// Maximum number of neighbours without a copy that are searched, and copied, at once.
+const BARE: usize = 1024;
+/// Larger files are fetched when the visitor gets to them, and not before.
+const LARGE: u64 = 4 * 1024 * 1024;
+/// Number of pieces in progress.
+const AHEAD: usize = 6;
+/// In microseconds. A file that changed more recently could change again with the same time stamp.
+const SETTLING: i64 = 5_000_000;
+
+/// Consecutive files of a search.
+pub(super) enum Piece {
+    /// Files with copies.
+    Copied(Run),
+    /// Files without copies.
+    Bare(Vec<Bare>),
+}
+
+/// A file without a copy.
+pub(super) struct Bare {
+    path: VPath,
+    /// Its metadata, if it is settled.
+    meta: Option<Meta>,
+}
+
+/// Files to show, in order.
+enum Show {
+    /// A file with its bytes.
+    File(VPath, File),
+    /// A large file, to be fetched.
+    Large(VPath),
+    /// Files to be searched by the storage.
+    Many(Vec<Bare>),
+}
+
+/// Divides sorted files into pieces.
+struct Cutter<'a> {
+    root: &'a VPath,
+    pieces: Vec<Piece>,
+    copied: Vec<(VPath, Meta, bool)>,
+    bare: Vec<Bare>,
+}
+
+impl Cutter<'_> {
+    fn copied(&mut self, path: VPath, meta: Meta, wanted: bool) {
+        if wanted {
+            self.close_bare();
+        }
+        self.copied.push((path, meta, wanted));
+    }
+
+    fn bare(&mut self, path: VPath, meta: Option<Meta>) {
+        self.close_copied();
+        self.bare.push(Bare { path, meta });
+        if self.bare.len() == BARE {
+            self.close_bare();
+        }
+    }
+
+    fn close_copied(&mut self) {
+        let copied = std::mem::take(&mut self.copied);
+        let runs = runs(self.root, copied).into_iter();
+        self.pieces.extend(runs.map(Piece::Copied));
+    }
+
+    fn close_bare(&mut self) {
+        let bare = std::mem::take(&mut self.bare);
+        if !bare.is_empty() {
+            self.pieces.push(Piece::Bare(bare));
+        }
+    }
+}
+
+impl<S: Slow> Cached<S> {
+    /// The wanted files according to the cache; `None` if it cannot be used.
+    pub(super) async fn pieces(&self, scan: &Scan<'_>) -> Option<Vec<Piece>> {
+        let rows = self.rows(scan.scope).await?;
+        let mut cutter = Cutter {
+            root: &scan.scope.root,
+            pieces: Vec::new(),
+            copied: Vec::new(),
+            bare: Vec::new(),
+        };
+        for (path, row) in rows {
+            match row {
+                Row::Settled { meta, copied: true } => {
+                    let wanted = (scan.want)(&path, &meta);
+                    cutter.copied(path, meta, wanted);
+                }
+                Row::Settled { meta, .. } => {
+                    if (scan.want)(&path, &meta) {
+                        cutter.bare(path, Some(meta));
+                    }
+                }
+                Row::Open { .. } => {
+                    if (scan.names)(&path) {
+                        cutter.bare(path, None);
+                    }
+                }
+            }
+        }
+        cutter.close_copied();
+        cutter.close_bare();
+        Some(cutter.pieces)
+    }
+
+    pub(super) async fn scan_pieces(
+        &self,
+        pieces: Vec<Piece>,
+        scan: &Scan<'_>,
+        visit: &mut dyn FnMut(&VPath, &File) -> Flow,
+    ) -> Result<()> {
+        let mut batches = stream::iter(pieces)
+            .map(|piece| async {
+                match piece {
+                    Piece::Copied(run) => self.copied(run, scan).await,
+                    Piece::Bare(files) if files.len() > SINGLES => Ok(vec![Show::Many(files)]),
+                    Piece::Bare(files) => self.bare(files, scan).await,
+                }
+            })
+            .buffered(AHEAD);
+        while let Some(batch) = batches.next().await {
+            for shown in batch? {
+                let flow = match shown {
+                    Show::File(path, file) => visit(&path, &file),
+                    Show::Large(path) => match self.storage.get(&path).await? {
+                        Some(file) => visit(&path, &file),
+                        None => Flow::Continue(()),
+                    },
+                    Show::Many(files) => self.many(files, scan, visit).await?,
+                };
+                if flow.is_break() {
+                    return Ok(());
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The wanted files of a run. Files whose copy no longer exists are fetched from the storage.
+    async fn copied(&self, run: Run, scan: &Scan<'_>) -> Result<Vec<Show>> {
+        let paths: Vec<&VPath> = run.files.iter().map(|(path, ..)| path).collect();
+        let place = self.storage.place().await?;
+        let copies = self.ledger.copies(&place, &paths).await.unwrap_or_default();
+        let mut copies = copies.into_iter();
+        let mut files = Vec::new();
+        for (path, meta, wanted) in run.files {
+            match copies.next().flatten() {
+                _ if !wanted => {}
+                Some(body) => files.push(Show::File(path, File { meta, body })),
+                None => files.extend(self.bare(vec![Bare { path, meta: None }], scan).await?),
+            }
+        }
+        Ok(files)
+    }
+
+    /// The wanted ones of a few files, fetched from the storage.
+    async fn bare(&self, files: Vec<Bare>, scan: &Scan<'_>) -> Result<Vec<Show>> {
+        let is_large = |meta: &Meta| meta.size > LARGE;
+        let fetched = files.iter().map(|Bare { path, meta }| async move {
+            if meta.as_ref().is_some_and(is_large) {
+                return Ok(Some(Show::Large(path.clone())));
+            }
+            let file = self.storage.get(path).await?;
+            let file = file.filter(|file| (scan.want)(path, &file.meta));
+            Ok(file.map(|file| Show::File(path.clone(), file)))
+        });
+        let fetched: Vec<Result<Option<Show>>> =
+            stream::iter(fetched).buffered(PARALLEL).collect().await;
+        let fetched: Result<Vec<Option<Show>>> = fetched.into_iter().collect();
+        let fetched: Vec<Show> = fetched?.into_iter().flatten().collect();
+        let mut copies = Copies::of(files);
+        for shown in &fetched {
+            if let Show::File(path, file) = shown {
+                copies.read(path, file);
+            }
+        }
+        self.keep(copies).await;
+        Ok(fetched)
+    }
+
+    /// Lets the storage search many neighbours, and copies the small ones.
+    async fn many(
+        &self,
+        files: Vec<Bare>,
+        scan: &Scan<'_>,
+        visit: &mut dyn FnMut(&VPath, &File) -> Flow,
+    ) -> Result<Flow> {
+        let scope = around(scan.scope, &files);
+        let sought = |path: &VPath| {
+            let found = files.binary_search_by(|file| file.path.cmp(path));
+            found.is_ok() && (scan.names)(path)
+        };
+        let part = Scan {
+            scope: &scope,
+            names: &sought,
+            want: &|path, meta| sought(path) && (scan.want)(path, meta),
+            by_name: true,
+            literal: scan.literal,
+        };
+        let mut read = Vec::new();
+        let mut flow = Flow::Continue(());
+        let mut visit_and_copy = |path: &VPath, file: &File| {
+            if to_copy(&file.body).is_some() {
+                read.push((path.clone(), file.clone()));
+            }
+            flow = visit(path, file);
+            flow
+        };
+        self.storage.scan(part, &mut visit_and_copy).await?;
+        let mut copies = Copies::of(files);
+        for (path, file) in &read {
+            copies.read(path, file);
+        }
+        self.keep(copies).await;
+        Ok(flow)
+    }
+
+    /// Stores copies. The search continues even if this fails.
+    async fn keep(&self, copies: Copies) {
+        if let Ok(place) = self.storage.place().await {
+            let _ = self.ledger.copy(&place, copies.found).await;
+        }
+    }
+}
+
+/// A narrower scope that contains all these files, which must be sorted.
+fn around(scope: &Scope, files: &[Bare]) -> Scope {
+    let (Some(first), Some(last)) = (files.first(), files.last()) else {
+        return scope.clone();
+    };
+    let (first, last) = (first.path.parent(), last.path.parent());
+    let mut root = first;
+    while last.relative_to(&root).is_none() {
+        root = root.parent();
+    }
+    match root.relative_to(&scope.root) {
+        Some(_) => Scope::all(&root),
+        None => scope.clone(),
+    }
+}
+
+/// Collects files that are worth a copy: small ones whose content still matches their rows.
+struct Copies {
+    bare: std::iter::Peekable<std::vec::IntoIter<Bare>>,
+    settled: i64,
+    found: Vec<ledger::Found>,
+}
+
+impl Copies {
+    fn of(files: Vec<Bare>) -> Copies {
+        Copies {
+            bare: files.into_iter().peekable(),
+            settled: clock::now().micros().saturating_sub(SETTLING),
+            found: Vec::new(),
+        }
+    }
+
+    /// A file was read. Its path must come after all paths of previous calls.
+    fn read(&mut self, path: &VPath, file: &File) {
+        while self.bare.next_if(|bare| bare.path < *path).is_some() {}
+        let Some(Bare { path, meta }) = self.bare.next_if(|bare| bare.path == *path) else {
+            return;
+        };
+        let (size, modified) = (file.meta.size, file.meta.modified);
+        let is_current = |meta: &Meta| {
+            meta.size == size && meta.modified == modified && modified.micros() < self.settled
+        };
+        let body: Option<Bytes> = to_copy(&file.body);
+        if let (Some(meta), Some(body)) = (meta.filter(is_current), body) {
+            self.found.push(ledger::Found { path, meta, body });
+        }
+    }
+}
