@@ -10,4 +10,5 @@ pub mod order;
 pub mod path;
 pub(crate) mod queue;
 pub mod running;
+pub mod scan;
 pub mod time;

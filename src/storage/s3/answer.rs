@@ -12,9 +12,9 @@ use super::request::META;
 use super::store::PART;
 use super::xml::{self, Broken};
 use crate::core::file::{Format, Mime, Texture};
+use crate::core::scan::newlines;
 use crate::core::time::Time;
 use crate::env::http::Response;
-use crate::search::scan::newlines;
 use crate::storage::{Meta, NewFile, Version};
 
 /// Number of previous write ids that an object keeps. S3 allows 2 KB of metadata per object; this

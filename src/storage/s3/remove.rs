@@ -95,7 +95,7 @@ impl S3 {
                 keys.extend(page.objects.into_iter().map(|object| object.key));
                 token = page.next;
                 if token.is_none() {
-                    return Ok(keys);
+                    return Ok::<Vec<String>, Error>(keys);
                 }
             }
         };
@@ -104,7 +104,7 @@ impl S3 {
         if file?.is_some() {
             keys.push(self.key(root)?);
         }
-        keys.extend::<Vec<String>>(inside?);
+        keys.extend(inside?);
         Ok(keys)
     }
 
