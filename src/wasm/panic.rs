@@ -47,8 +47,8 @@ pub mod testing {
     use wasm_bindgen::prelude::wasm_bindgen;
 
     use crate::wasm::{
-        call, composite, context_hub, custom, disk, foreign, indexed_db, opfs, policy, s3, sandbox,
-        sql, store, task, tools,
+        call, composite, context_hub, custom, disk, foreign, indexed_db, opfs, policy, regex, s3,
+        sandbox, sql, store, task, tools,
     };
 
     /// Panics in a synchronous call.
@@ -69,6 +69,7 @@ pub mod testing {
             "idb" => indexed_db::panic_in_chunk(),
             "opfs" => opfs::panic_in_chunk(),
             "policy" => policy::panic_in_chunk(),
+            "regex" => regex::panic_in_chunk(),
             "router" => composite::panic_in_chunk(),
             "s3" => s3::panic_in_chunk(),
             "sandbox" => sandbox::panic_in_chunk(),

@@ -8,6 +8,7 @@ import hub from "#chunk/hub";
 import idb from "#chunk/idb";
 import opfs from "#chunk/opfs";
 import policy from "#chunk/policy";
+import regex from "#chunk/regex";
 import router from "#chunk/router";
 import s3 from "#chunk/s3";
 import sandbox from "#chunk/sandbox";
@@ -33,6 +34,7 @@ const chunks: Record<string, { load(): void }> = {
   idb,
   opfs,
   policy,
+  regex,
   router,
   s3,
   sandbox,
