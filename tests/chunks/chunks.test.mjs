@@ -164,6 +164,13 @@ const CHUNKS = {
     },
     wanted: [ANSWERS, "permission_denied"],
   },
+  regex: {
+    run: ({ StateBackend }) => {
+      const backend = new StateBackend({ files: { "/a.txt": "one\nσοφία\n" } });
+      return backend.grep("\\p{Greek}", "/", null, null, { regex: true }).matches;
+    },
+    wanted: [{ path: "/a.txt", line: 2, text: "σοφία" }],
+  },
   router: {
     run: async ({ CompositeBackend, StateBackend }) => {
       const inner = new StateBackend();
