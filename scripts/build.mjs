@@ -96,6 +96,7 @@ function provided({ source, of }) {
     if (kind === "#build") return `export default "${wasm.build}";`;
     if (kind === "#unpacker") return `export default "${unpacker}";`;
     if (kind === "#primary") return of("kitbag");
+    if (kind === "#regex") return regexOf(source, wasm.needs.regex?.length > 0);
     if (kind === "#bytes") return of(name);
     if (kind === "#part") return partOf(name, []);
     if (kind === "#chunks") return everyChunk();
@@ -112,7 +113,7 @@ function provided({ source, of }) {
         path: join(src, `source/${source}.ts`),
       }));
       builder.onResolve(
-        { filter: /^#(build|unpacker|primary|chunks$|chunk\/|bytes\/|part\/)/ },
+        { filter: /^#(build|unpacker|primary|regex|chunks$|chunk\/|bytes\/|part\/)/ },
         (asked) => ({
           path: asked.path,
           namespace: "provided",
@@ -126,6 +127,16 @@ function provided({ source, of }) {
       }));
     },
   };
+}
+
+/** How a form gets the chunk `regex`: always, if the caller gives it, or by an import of it. */
+function regexOf(source, isChunk) {
+  const is = { inline: "imported", given: "given" }[source] ?? "always";
+  const lines =
+    isChunk && is !== "imported"
+      ? [`export { default as regexSource } from "#bytes/regex";`]
+      : ["export const regexSource = undefined;"];
+  return [...lines, `export const regexIs = ${JSON.stringify(is)};`].join("\n");
 }
 
 /** Code of a chunk, or of a part that chunks share; without a name the part is in the primary. */
@@ -187,7 +198,10 @@ async function bundle() {
   const testing = options.testing
     ? { "browser/testing": join(root, "tests/panics/testing.ts") }
     : {};
-  const { metafile } = await whole("browser", all.inline, "index.ts", testing);
+  const { metafile } = await whole("browser", all.inline, "index.ts", {
+    "browser/regex": join(src, "entry/regex.ts"),
+    ...testing,
+  });
   await whole("workerd", all.module, "index.ts", renamed(testing, "workerd"));
   await whole("edge", all.edge, "index.ts");
   await whole("slim", all.given, "entry/slim.ts");
@@ -230,6 +244,11 @@ function forNode(names, testing) {
   const cjs = (list) =>
     `const core = require("./core.cjs");\n${list.map((name) => `exports.${name} = core.${name};\n`).join("")}`;
   writeFileSync(join(dist, "node.js"), esm(names));
+  // Bun takes the inlined form, but always has the full regular expressions.
+  const both = `import "./browser/regex.js";\nexport * from "./browser.js";\n`;
+  writeFileSync(join(dist, "bun.js"), both);
+  writeFileSync(join(dist, "regex.js"), "// The chunk is loaded with the first expression.\n");
+  writeFileSync(join(dist, "regex.cjs"), "// The chunk is loaded with the first expression.\n");
   writeFileSync(join(dist, "node.cjs"), cjs(names));
   writeFileSync(join(dist, "slim-node.js"), esm([...names, ...slim]));
   writeFileSync(join(dist, "slim-node.cjs"), cjs([...names, ...slim]));

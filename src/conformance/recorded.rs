@@ -331,15 +331,18 @@ fn shown(given: &Value) -> Value {
 }
 
 fn path(given: &Value) -> Result<VPath> {
-    VPath::parse(text(given))
+    Ok(VPath::parse(text(given))?)
 }
 
 fn file(given: &Value) -> Result<VPath> {
-    VPath::parse_file(text(given))
+    Ok(VPath::parse_file(text(given))?)
 }
 
 fn path_or_root(given: &Value) -> Result<VPath> {
-    given.as_str().map_or(Ok(VPath::root()), VPath::parse)
+    match given.as_str() {
+        Some(path) => Ok(VPath::parse(path)?),
+        None => Ok(VPath::root()),
+    }
 }
 
 fn number(given: &Value) -> Option<usize> {

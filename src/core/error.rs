@@ -7,7 +7,7 @@ use std::fmt;
 use std::rc::Rc;
 use std::time::Duration;
 
-use crate::core::path::VPath;
+use crate::core::path::{InvalidPath, VPath};
 
 /// The kind of an error, with a stable code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -277,6 +277,12 @@ impl fmt::Debug for Error {
 }
 
 impl std::error::Error for Error {}
+
+impl From<InvalidPath> for Error {
+    fn from(error: InvalidPath) -> Error {
+        Error::new(Kind::InvalidPath, String::from(error))
+    }
+}
 
 #[cfg(test)]
 mod tests {

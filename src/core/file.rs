@@ -14,7 +14,7 @@ use bytes::Bytes;
 
 use crate::core::error::{Error, Kind, Result};
 use crate::core::path::VPath;
-use crate::search::scan;
+use crate::core::scan;
 
 /// A MIME type. Types from the tables are cloned without allocation.
 #[derive(Clone, Debug)]

@@ -11,5 +11,6 @@ pub mod order;
 pub mod path;
 pub(crate) mod queue;
 pub mod running;
+pub mod scan;
 pub mod time;
 pub mod unsettled;

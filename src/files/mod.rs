@@ -22,6 +22,7 @@ use crate::core::order;
 use crate::core::path::VPath;
 use crate::core::queue::{Queue, Turn};
 use crate::core::running;
+use crate::core::scan;
 use crate::env::{clock, timer};
 use crate::files::index_cache::IndexCache;
 use crate::files::paging::{Found, Pager};
@@ -30,10 +31,10 @@ use crate::protocol::{
     GlobResult, GrepQuery, GrepResult, Page, RawFile, Reach, ReadResult, WriteResult,
 };
 use crate::search::glob::{NameFilter, Pattern};
-use crate::search::grep::{Matcher, Patience};
+use crate::search::grep::Matcher;
 use crate::search::lines;
+use crate::search::patience::Patience;
 use crate::search::replace::{self, Plan};
-use crate::search::scan;
 use crate::storage::{
     Depth, File, Find, Flow, Meta, NewFile, PutMode, Removed, Scan, Scope, Storage,
 };

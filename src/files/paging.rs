@@ -17,8 +17,8 @@ use crate::core::cell::RefCell;
 use crate::core::error::{Error, Result};
 use crate::core::file::{self, Mime};
 use crate::core::path::VPath;
+use crate::core::scan::newlines;
 use crate::protocol::{Page, Position, ReadResult};
-use crate::search::scan::newlines;
 use crate::storage::{File, Meta, Ranged, Storage, Version};
 use sparse::{Mark, Sparse};
 

@@ -20,45 +20,16 @@ use crate::core::future::Pending;
 use crate::core::path::VPath;
 use crate::core::time::Time;
 
+pub use crate::search::lines::{Page, Position};
+pub use crate::search::matches::{
+    MAX_ANSWER_BYTES, MatchLine, Matches, ROW_BYTES, Row, RowKind, index,
+};
+pub use crate::search::query::{GlobQuery, GrepQuery};
 pub use capability::{Capability, Directories, FileSet, Reach};
 pub use listing::{EntryInfo, FileInfo};
 pub use operation::{Effect, Operation};
 pub use request::{Answer, Request, perform};
-pub use searching::{
-    GlobQuery, GlobResult, GrepQuery, GrepResult, MAX_ANSWER_BYTES, MatchLine, Matches, ROW_BYTES,
-    Row, RowKind, index,
-};
-
-/// Which lines `read` returns.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Page {
-    /// Number of lines to skip.
-    pub offset: usize,
-    /// Maximum number of lines.
-    pub limit: usize,
-}
-
-impl Default for Page {
-    fn default() -> Page {
-        Page {
-            offset: 0,
-            limit: 500,
-        }
-    }
-}
-
-/// Where a page is in its file. Absent for empty content and past the end.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Position {
-    /// Number of lines of the whole file; `None` if only a part of it was read.
-    pub total_lines: Option<usize>,
-    /// The first line of the page, from 1.
-    pub start_line: usize,
-    /// The last line of the page.
-    pub end_line: usize,
-    /// The offset of the next page; `None` at the end.
-    pub next_offset: Option<usize>,
-}
+pub use searching::{GlobResult, GrepResult};
 
 /// The result of `read`.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -10,8 +10,8 @@ mod shape;
 
 use crate::core::error::Result;
 use crate::core::path::{Tail, VPath};
-use crate::protocol::GlobQuery;
-use crate::storage::Scope;
+use crate::search::query::GlobQuery;
+use crate::search::scope::Scope;
 
 use parse::{Alternative, Segment, Token};
 use shape::Set;
@@ -244,3 +244,6 @@ impl PathGlob {
 
 #[cfg(test)]
 mod tests;
+
+#[cfg(test)]
+mod globset_tests;

@@ -1,32 +1,30 @@
 //! Finds lines that match. A literal is searched in the whole body at once, in `seek`, and line
-//! numbers are counted only up to hits; a regular expression is matched line by line, in `pattern`.
+//! numbers are counted only up to hits; a regular expression is matched line by line, in `lines`.
 //! The caller decides which files to search, and in what order.
 //!
 //! Lines are separated by `\n`: a text that ends with `\n` has an empty last line, which the empty
 //! pattern matches, as in the recorded test vectors.
 
 mod fold;
-mod needles;
-mod patience;
-mod pattern;
+mod lines;
 mod seek;
-mod weight;
 
 use memchr::{memchr, memrchr};
 
-use super::scan;
+use super::matches::{MAX_ANSWER_BYTES, Matches, ROW_BYTES, Row, RowKind, index};
+use super::patience::Patience;
+use super::query::GrepQuery;
 use crate::core::error::{Error, Result};
 use crate::core::file::Texture;
 use crate::core::path::VPath;
-use crate::protocol::{GrepQuery, MAX_ANSWER_BYTES, Matches, ROW_BYTES, Row, RowKind, index};
+use crate::core::scan;
 
 use fold::Folded;
-pub use patience::Patience;
-use pattern::LineRegex;
+use lines::LineRegex;
 use seek::{AnyCase, Seeker};
 
 /// Bytes that a literal search scans in the time of one step of the other engines.
-const FAST: usize = 64;
+const FAST: usize = 8;
 
 /// A compiled query, which can search many bodies.
 pub struct Matcher {
@@ -84,7 +82,11 @@ impl Matcher {
 
     /// The error if the search was stopped early; its results are then incomplete.
     pub fn over(&self) -> Option<Error> {
-        self.patience.over()
+        let unsure = match &self.engine {
+            Engine::Regex(regex) => regex.over(),
+            _ => None,
+        };
+        unsure.or_else(|| self.patience.over())
     }
 
     /// Bytes that every file with a match contains, if known.

@@ -6,8 +6,39 @@ use std::ops::Range;
 
 use memchr::memchr_iter;
 
-use crate::protocol::{Page, Position, index};
-use crate::search::scan;
+use super::matches::index;
+use crate::core::scan;
+
+/// Which lines `read` returns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Page {
+    /// Number of lines to skip.
+    pub offset: usize,
+    /// Maximum number of lines.
+    pub limit: usize,
+}
+
+impl Default for Page {
+    fn default() -> Page {
+        Page {
+            offset: 0,
+            limit: 500,
+        }
+    }
+}
+
+/// Where a page is in its file. Absent for empty content and past the end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Position {
+    /// Number of lines of the whole file; `None` if only a part of it was read.
+    pub total_lines: Option<usize>,
+    /// The first line of the page, from 1.
+    pub start_line: usize,
+    /// The last line of the page.
+    pub end_line: usize,
+    /// The offset of the next page; `None` at the end.
+    pub next_offset: Option<usize>,
+}
 
 /// Block size in bytes: finding a line scans from the start of one block.
 const BLOCK: usize = 4096;

@@ -4,6 +4,10 @@
 pub mod glob;
 pub mod grep;
 pub mod lines;
+pub mod matches;
+pub mod patience;
 pub mod place;
+pub mod query;
+pub mod regex;
 pub mod replace;
-pub mod scan;
+pub mod scope;

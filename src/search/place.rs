@@ -5,8 +5,7 @@
 
 use bytes::Bytes;
 
-use crate::protocol::{Page, Position};
-use crate::search::lines::{self, LineIndex};
+use crate::search::lines::{self, LineIndex, Page, Position};
 
 /// A page and its position; `None` for an empty file and past the end.
 pub type Placed = (Bytes, Option<Position>);

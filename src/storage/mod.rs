@@ -31,6 +31,8 @@ use crate::core::path::VPath;
 use crate::core::time::Time;
 use crate::protocol::Capability;
 
+pub use crate::search::scope::Scope;
+
 /// Identifies one state of one file. Two states of a file never have the same version.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Version {
@@ -210,40 +212,6 @@ impl Listing {
             listing.files.push(Entry { path, meta });
         }
         Ok(listing)
-    }
-}
-
-/// The set of files that a walk visits.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Scope {
-    /// Every file below this directory; if the path is a file, that file.
-    pub root: VPath,
-    /// Only files whose path below `root` starts with this text. A hint that narrows the work; it
-    /// may end within a segment (`src/ma`). Empty for all.
-    pub prefix: String,
-}
-
-impl Scope {
-    /// Everything at and below `root`.
-    pub fn all(root: &VPath) -> Scope {
-        Scope {
-            root: root.clone(),
-            prefix: String::new(),
-        }
-    }
-
-    /// The prefix of the paths of all files in scope, except the file `root` itself.
-    pub fn key_prefix(&self) -> String {
-        self.root.dir_prefix() + &self.prefix
-    }
-
-    /// Whether a file at that path is in scope.
-    pub fn admits(&self, path: &VPath) -> bool {
-        match path.relative_to(&self.root) {
-            Some("") => self.prefix.is_empty() && !path.is_root(),
-            Some(rest) => rest.starts_with(&self.prefix),
-            None => false,
-        }
     }
 }
 

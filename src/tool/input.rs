@@ -108,12 +108,12 @@ impl Input {
 
     /// A required file path.
     pub fn file_path(&self) -> Result<VPath> {
-        VPath::parse_file(self.text(&FILE_PATH)?)
+        Ok(VPath::parse_file(self.text(&FILE_PATH)?)?)
     }
 
     /// The path of a directory or file; the root if there is none.
     pub fn path(&self) -> Result<VPath> {
-        VPath::parse(self.optional_text(&PATH)?.unwrap_or("/"))
+        Ok(VPath::parse(self.optional_text(&PATH)?.unwrap_or("/"))?)
     }
 
     /// A whole number, zero or more. Negative numbers become zero, fractions are rounded down, and

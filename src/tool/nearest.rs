@@ -5,7 +5,7 @@
 use memchr::memmem;
 
 use crate::core::order;
-use crate::search::scan;
+use crate::core::scan;
 use crate::tool::render::cut_line;
 
 /// Maximum number of lines compared; in a larger file only the beginning is compared.

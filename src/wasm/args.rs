@@ -80,12 +80,12 @@ impl<'a> Args<'a> {
 
     /// The path of a directory or file.
     pub fn path(&mut self) -> Result<VPath> {
-        VPath::parse(self.str()?)
+        Ok(VPath::parse(self.str()?)?)
     }
 
     /// The path of a file.
     pub fn file_path(&mut self) -> Result<VPath> {
-        VPath::parse_file(self.str()?)
+        Ok(VPath::parse_file(self.str()?)?)
     }
 
     /// The path of a file, and whether it was given in canonical form.

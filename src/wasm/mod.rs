@@ -24,6 +24,7 @@ pub mod opfs;
 mod options;
 pub mod panic;
 pub mod policy;
+pub mod regex;
 pub mod reply;
 pub mod s3;
 pub mod sandbox;
@@ -36,10 +37,12 @@ pub mod tools;
 use wasm_bindgen::prelude::wasm_bindgen;
 
 /// Called once, before anything else: `wake(task)` must poll that task soon, and
-/// `panicked(message)` receives the message of a panic just before it traps.
+/// `panicked(message)` receives the message of a panic just before it traps. `load_regex()` loads
+/// the chunk `regex`, if that is possible, and returns whether it is loaded.
 #[wasm_bindgen]
-pub fn boot(wake: js_sys::Function, panicked: js_sys::Function) {
+pub fn boot(wake: js_sys::Function, panicked: js_sys::Function, load_regex: js_sys::Function) {
     task::set_waker(wake);
+    regex::set_loader(load_regex);
     panic::set_listener(panicked);
 }
 

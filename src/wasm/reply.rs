@@ -10,9 +10,9 @@ use wasm_bindgen::prelude::wasm_bindgen;
 use crate::core::cell::{LocalCell, RefCell};
 use crate::core::error::Error;
 use crate::core::path::VPath;
+use crate::core::scan;
 use crate::env::host::ForeignCause;
 use crate::protocol::index;
-use crate::search::scan;
 
 /// Size of the chunks that JavaScript decodes. With short chunks, one non-Latin character does not
 /// double the size of all text, and a slice does not keep a large text alive.

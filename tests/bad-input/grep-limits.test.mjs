@@ -112,6 +112,10 @@ describe("an answer is bounded", () => {
 });
 
 const line = "a".repeat(64 * 1024);
+/** Letters in no order, in one line. */
+const noise = Array.from({ length: 2 ** 24 }, (_, n) =>
+  Math.imul(n ^ (n >>> 9), 0x9e3779b1) >>> 31 ? "a" : "b",
+).join("");
 const regex = (backend, pattern, more) =>
   backend.grep(pattern, "/", null, null, { regex: true, ...more });
 
@@ -123,7 +127,7 @@ describe("an expression that is too large is refused", () => {
     "(?i:a{99}){90}",
     "[a-c]{4001}",
     "\\w{1000}\\w{1000}\\w{1000}\\w{1001}",
-    "(?:a|b|c){2000}",
+    "(?:ab|c){2000}",
     "(?P<n>a{50}){100}",
     "(?:ab{40}c){99}",
     "(?:a{2,99}){50}",
@@ -140,34 +144,10 @@ describe("an expression that is too large is refused", () => {
   }
 });
 
-describe("an expression that takes too long ends by its limit", () => {
-  const bodies = [
-    ["a line of 64 KB", line],
-    ["a line of 1 MB", line.repeat(16)],
-    ["a line of 1 MB that is easy at first", `${"x".repeat(2 ** 19)}${line.repeat(8)}`],
-    ["16 lines of 64 KB", `${line}\n`.repeat(16)],
-    ["64,000 short lines", `${"a".repeat(150)}\n`.repeat(64_000)],
-  ];
-  for (const [name, body] of bodies) {
-    for (const pattern of ["(?:a{99}){40}[bc]", "(?:a?){2000}[bc]"]) {
-      test(`${pattern} on ${name}`, async () => {
-        const backend = new StateBackend({ files: { "/a.txt": body } });
-        const began = performance.now();
-        const answer = regex(backend, pattern, { timeoutMs: 100 });
-        const took = performance.now() - began;
-        assert.equal(answer.code, "timeout", JSON.stringify(answer).slice(0, 200));
-        assert.match(answer.error, /timeoutMs/);
-        assert.ok(took < 5_000, `${took} ms`);
-        works(backend);
-        const guarded = withPolicy(backend, {});
-        assert.equal((await regex(guarded, pattern, { timeoutMs: 100 })).code, "timeout");
-      });
-    }
-  }
-
+describe("an expression that takes too long", () => {
   test("without a limit of the caller's, by one of kitbag's", () => {
-    const backend = new StateBackend({ files: { "/a.txt": line.repeat(64) } });
-    const answer = regex(backend, "(?:a{99}){40}[bc]");
+    const backend = new StateBackend({ files: { "/a.txt": noise } });
+    const answer = regex(backend, "(?:[ab]*a[ab]{490}){8}c");
     assert.equal(answer.code, "timeout");
     assert.match(answer.error, /10 s/);
     works(backend);

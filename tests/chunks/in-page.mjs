@@ -7,6 +7,7 @@ import { alone, together } from "./run.mjs";
 
 /** One chunk alone, or all of them; the reports. */
 export async function run({ name, origin }) {
-  const host = { ...remote(origin), indexedDb: true, opfs: true, runConformance };
+  const importRegex = () => import("/pkg/dist/browser/regex.js");
+  const host = { ...remote(origin), indexedDb: true, opfs: true, importRegex, runConformance };
   return name ? [await alone(name, kitbag, host)] : together(kitbag, host);
 }

@@ -32,7 +32,8 @@ const noFiles = new Proxy(
 /**
  * For each chunk a function of the package and the host, that loads the chunk and resolves to a
  * factory of empty backends. A host has `query(sql, params)`, `execute(command)` and `folder()`,
- * which returns a new empty folder of the test's machine; some have `disk`, `indexedDb`, `opfs`.
+ * which returns a new empty folder of the test's machine; some have `disk`, `indexedDb`, `opfs`,
+ * and where `kitbag/regex` has to be imported, `importRegex()`.
  */
 export const CHUNKS = {
   custom:
@@ -80,6 +81,13 @@ export const CHUNKS = {
     async ({ StateBackend, withPolicy }) =>
     ({ writeMode }) =>
       withPolicy(new StateBackend({ writeMode }), { denyPrefixes: ["/never/"] }),
+  regex: async ({ StateBackend }, { importRegex }) => {
+    await importRegex?.();
+    const files = new StateBackend({ files: { "/a.txt": "one\nσοφία\n" } });
+    const { matches, error } = files.grep("\\p{Greek}", "/", null, null, { regex: true });
+    if (matches?.[0]?.line !== 2) throw new Error(`\\p{Greek}: ${error ?? "no match"}`);
+    return ({ writeMode }) => new StateBackend({ writeMode });
+  },
   router: async ({ CompositeBackend, StateBackend }) => {
     // A router lists its mounts even if they are empty, so these are where no case looks.
     const mounted = new StateBackend();

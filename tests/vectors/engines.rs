@@ -13,7 +13,7 @@ use bytes::Bytes;
 use kitbag::core::file::classify;
 use kitbag::core::path::VPath;
 use kitbag::protocol::{GlobQuery, GrepQuery, Matches, Page};
-use kitbag::search::{glob, grep, lines, replace};
+use kitbag::search::{glob, grep, lines, patience, replace};
 use serde_json::Value;
 
 fn vectors(name: &str) -> Value {
@@ -156,7 +156,7 @@ fn grep() {
         let mut query = GrepQuery::literal(text(&case["pattern"]));
         query.path = VPath::parse(text(&case["path"])).expect("a path");
         query.glob = case["glob"].as_str().map(Rc::from);
-        let patience = grep::Patience::until(None, kitbag::env::clock::now);
+        let patience = patience::Patience::until(None, kitbag::env::clock::now);
         let matcher = grep::Matcher::new(&query, patience).expect("a pattern");
         let filter = query
             .glob

@@ -10,10 +10,10 @@ use std::rc::Rc;
 
 use kitbag::conformance;
 use kitbag::core::path::VPath;
+use kitbag::core::scan;
 use kitbag::env::clock;
 use kitbag::files::{Files, FilesOptions};
 use kitbag::protocol::SharedBackend;
-use kitbag::search::scan;
 use kitbag::storage::memory::Memory;
 use wasm_bindgen_test::wasm_bindgen_test;
 

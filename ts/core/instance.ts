@@ -4,8 +4,9 @@
 
 import * as glue from "#glue";
 import primary from "#primary";
+import { regexIs, regexSource } from "#regex";
 import type { Source } from "#source";
-import { moduleNamed } from "./modules.js";
+import { isGiven, moduleNamed } from "./modules.js";
 import { KitbagPanic } from "./panic.js";
 
 export { glue };
@@ -28,6 +29,24 @@ let owed = false;
 /** Why the instance cannot be used any more. */
 let damaged: string | undefined;
 
+let loadRegex: (() => void) | undefined;
+
+/** Sets the function that loads the chunk `regex`, in builds that do not load it by themselves. */
+export function loadRegexBy(load: () => void): void {
+  loadRegex = load;
+}
+
+/** Loads the chunk `regex` if that is possible, and returns whether it is loaded. */
+function hasRegex(): boolean {
+  if (loadRegex !== undefined) {
+    loadRegex();
+    return true;
+  }
+  if (regexIs === "imported" || (regexIs === "given" && !isGiven("regex"))) return false;
+  if (regexSource !== undefined) link("regex", regexSource);
+  return true;
+}
+
 /** Sets the function that polls a task when WebAssembly wakes it. */
 export function wakeBy(wake: (task: number) => void): void {
   waker = wake;
@@ -42,6 +61,7 @@ export function instance(): Exports {
     (message: string) => {
       lastPanic = message;
     },
+    hasRegex,
   );
   exports = made;
   return made;

@@ -12,6 +12,11 @@ export function give(module: WebAssembly.Module): void {
   given.set(name, module);
 }
 
+/** Whether the caller gave the module with this name. */
+export function isGiven(name: string): boolean {
+  return given.has(name);
+}
+
 /** The module with this name, compiled if necessary. */
 export function moduleNamed(name: string, source: Source): WebAssembly.Module {
   const module = given.get(name) ?? compiled(name, source);

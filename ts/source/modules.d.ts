@@ -31,3 +31,12 @@ declare module "#unpacker" {
   const text: string;
   export default text;
 }
+
+/** How this form of the package gets the chunk `regex`. */
+declare module "#regex" {
+  import type { Source } from "#source";
+
+  /** Undefined where it is imported, or in a build without chunks. */
+  export const regexSource: Source | undefined;
+  export const regexIs: "always" | "given" | "imported";
+}

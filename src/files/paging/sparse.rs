@@ -1,7 +1,7 @@
 //! Line starts of a file that was read up to some point: about one mark every 16 KiB. The list
 //! grows as parts arrive, and stays small even for a file of gigabytes.
 
-use crate::search::scan::newlines;
+use crate::core::scan::newlines;
 
 /// Minimum number of bytes between two marks.
 const STEP: u64 = 16 * 1024;

@@ -18,7 +18,8 @@ use crate::protocol::{
     Row,
 };
 use crate::search::glob::{NameFilter, Pattern};
-use crate::search::grep::{Matcher, Patience};
+use crate::search::grep::Matcher;
+use crate::search::patience::Patience;
 
 /// How many backends are searched in parallel.
 const PARALLEL: usize = 8;

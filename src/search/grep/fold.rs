@@ -3,8 +3,13 @@
 
 use memchr::memmem::Finder;
 
-use super::patience::Patience;
 use super::seek::lines_where;
+use crate::search::patience::Patience;
+
+/// Bytes of a line that are converted at once.
+const PART: usize = 1 << 16;
+/// Converting a byte takes as long as so many steps of other engines.
+const STEPS_PER_BYTE: usize = 4;
 
 /// A pattern that ignores case.
 pub(super) struct Folded {
@@ -33,18 +38,48 @@ impl Folded {
         body: &'a [u8],
         patience: &'a Patience,
     ) -> impl FnMut(usize) -> Option<usize> + 'a {
-        lines_where(body, Some, |line| {
-            patience.worked(line.len()).then(|| self.is_in(line))
-        })
+        lines_where(body, Some, |line| self.is_in(line, patience))
     }
 
-    fn is_in(&self, line: &[u8]) -> bool {
-        if line.is_ascii() {
-            return !self.wide && self.finder.find(&line.to_ascii_lowercase()).is_some();
+    /// Whether a line matches; `None` if the search was stopped. A long line is converted in parts.
+    fn is_in(&self, line: &[u8], patience: &Patience) -> Option<bool> {
+        if self.wide && line.is_ascii() {
+            return patience.worked(line.len()).then_some(false);
         }
-        let small = fold(&String::from_utf8_lossy(line));
-        self.finder.find(small.as_bytes()).is_some()
+        let kept = self.finder.needle().len().saturating_sub(1);
+        let mut small: Vec<u8> = Vec::new();
+        let mut rest = line;
+        while !rest.is_empty() {
+            let (part, behind) = rest.split_at_checked(cut(rest)).unwrap_or((rest, &[]));
+            rest = behind;
+            if !patience.worked(part.len().saturating_mul(STEPS_PER_BYTE)) {
+                return None;
+            }
+            match part.is_ascii() {
+                true => small.extend(part.iter().map(u8::to_ascii_lowercase)),
+                false => small.extend_from_slice(fold(&String::from_utf8_lossy(part)).as_bytes()),
+            }
+            if self.finder.find(&small).is_some() {
+                return Some(true);
+            }
+            // A hit may begin in this part and end in the next one.
+            small.drain(..small.len().saturating_sub(kept));
+        }
+        Some(false)
     }
+}
+
+/// Where the first part of a text ends: not within a character.
+fn cut(text: &[u8]) -> usize {
+    if text.len() <= PART {
+        return text.len();
+    }
+    let before = text.iter().take(PART + 1).rev();
+    let tail = before
+        .take(3)
+        .take_while(|byte| **byte & 0xc0 == 0x80)
+        .count();
+    PART - tail
 }
 
 /// Converts to lower case. Both lower-case sigmas count as the same letter.

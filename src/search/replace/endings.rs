@@ -7,7 +7,7 @@ use std::ops::Range;
 use memchr::memmem::{self, Finder};
 
 use super::{Endings, Outcome, Refusal, buffer};
-use crate::search::scan;
+use crate::core::scan;
 
 /// The only retry. Text and `old` are compared with every `\r\n` replaced by `\n`; the replacement
 /// gets the line endings of the text it replaces. An `old` of only line endings with `\r\n` is not

@@ -10,9 +10,9 @@ use sha2::{Digest, Sha256};
 use super::date::http_date;
 use super::xml::{self, Broken};
 use crate::core::file::{Format, Mime, Texture};
+use crate::core::scan::newlines;
 use crate::core::time::Time;
 use crate::env::http::Response;
-use crate::search::scan::newlines;
 use crate::storage::{Meta, NewFile, Version};
 
 /// The header with kitbag's metadata of a file.

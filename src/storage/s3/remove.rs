@@ -145,7 +145,7 @@ impl S3 {
                 }));
                 token = page.next;
                 if token.is_none() {
-                    return Ok(doomed);
+                    return Ok::<Vec<Doomed>, Error>(doomed);
                 }
             }
         };
@@ -159,7 +159,7 @@ impl S3 {
                 tag: tag.to_string(),
             });
         }
-        doomed.extend::<Vec<Doomed>>(inside?);
+        doomed.extend(inside?);
         Ok(doomed)
     }
 

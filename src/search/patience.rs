@@ -1,14 +1,15 @@
 //! The time limit of a search. Engines take linear time, but a large expression on a long line can
 //! still run for long, and the host cannot fire a timer meanwhile. So engines report their work in
-//! steps, and every few million steps the clock is checked.
+//! steps, also within a line, and every few million steps the clock is checked.
 
 use std::cell::Cell;
 
 use crate::core::error::{Error, Kind};
 use crate::core::time::Time;
 
-/// Steps between two checks of the clock: a tenth of a second with the slowest engine.
-pub(super) const STEPS: usize = 4_000_000;
+/// Steps between two checks of the clock: a few hundredths of a second on a slow machine. One step
+/// is about one byte of a search with a regular expression.
+pub const STEPS: usize = 4_000_000;
 /// Microseconds that the engines of one search may take if there is no deadline.
 const MOST: i64 = 10_000_000;
 
@@ -37,18 +38,18 @@ impl Patience {
     }
 
     /// The engine begins with a body.
-    pub(super) fn begin(&self) {
+    pub fn begin(&self) {
         self.since.set(Some((self.now)()));
     }
 
     /// The engine has finished a body.
-    pub(super) fn end(&self) {
+    pub fn end(&self) {
         self.look();
         self.since.set(None);
     }
 
     /// Records `steps` of work. Returns whether to continue.
-    pub(super) fn worked(&self, steps: usize) -> bool {
+    pub fn worked(&self, steps: usize) -> bool {
         let steps = self.steps.get().saturating_add(steps);
         self.steps.set(steps);
         if steps >= STEPS {
@@ -58,7 +59,7 @@ impl Patience {
     }
 
     /// Updates the time taken. Returns the microseconds the engines have taken, and those left.
-    pub(super) fn look(&self) -> (i64, i64) {
+    pub fn look(&self) -> (i64, i64) {
         self.steps.set(0);
         let now = (self.now)();
         // Between bodies the search waits for the storage, which does not count as engine time.
@@ -75,11 +76,6 @@ impl Patience {
             self.over.set(true);
         }
         (self.taken.get(), left)
-    }
-
-    /// Stops the search early, because the rest would take too long.
-    pub(super) fn give_up(&self) {
-        self.over.set(true);
     }
 
     /// The error if the search was stopped.

@@ -1,0 +1,95 @@
+//! A regular expression as an engine of `grep`. If the expression requires a literal, the automaton
+//! runs only on lines that contain it.
+
+use std::cell::Cell;
+
+use super::seek::{AnyCase, Seeker, lines_where};
+use crate::core::error::{Error, Result};
+use crate::search::patience::Patience;
+use crate::search::regex::{self, Found, Regex};
+
+/// A regular expression that is matched line by line.
+pub(super) struct LineRegex {
+    regex: Regex,
+    /// A matching line contains one of these. If empty, any line may match.
+    seekers: Vec<Seeker>,
+    /// Whether the answer depended on a character that is not known.
+    unsure: Cell<bool>,
+}
+
+impl LineRegex {
+    pub(super) fn new(pattern: &str, ignore_case: bool) -> Result<LineRegex> {
+        let regex = Regex::new(pattern, ignore_case)?;
+        let seekers = regex.literals().iter().map(|literal| {
+            let text = literal.text.as_bytes();
+            match literal.any_case {
+                true => Seeker::AnyCase(AnyCase::new(text)),
+                false => Seeker::exact(text),
+            }
+        });
+        Ok(LineRegex {
+            seekers: seekers.collect(),
+            regex,
+            unsure: Cell::new(false),
+        })
+    }
+
+    /// The error if the search ended because its answer was not known.
+    pub(super) fn over(&self) -> Option<Error> {
+        self.unsure.get().then(regex::unsure)
+    }
+
+    /// Hits in one body, one per call, each search from the start of a line.
+    pub(super) fn hits<'a>(
+        &'a self,
+        body: &'a [u8],
+        patience: &'a Patience,
+    ) -> impl FnMut(usize) -> Option<usize> + 'a {
+        // The next position of each literal, if it is known and still ahead.
+        let mut ahead: Vec<Option<usize>> = Vec::new();
+        let mut in_lines = lines_where(
+            body,
+            move |from| self.candidate(body, from, &mut ahead),
+            move |line| {
+                if !patience.worked(line.len()) {
+                    return None;
+                }
+                match self.find(line, 0, patience) {
+                    Found::Hit(_) => Some(true),
+                    Found::Nothing => Some(false),
+                    Found::Unsure | Found::Over => None,
+                }
+            },
+        );
+        move |from| match self.seekers.is_empty() {
+            false => in_lines(from),
+            true => match self.find(body, from, patience) {
+                Found::Hit(at) => Some(at),
+                _ => None,
+            },
+        }
+    }
+
+    fn find(&self, body: &[u8], from: usize, patience: &Patience) -> Found {
+        let found = self.regex.find(body, from, patience);
+        if found == Found::Unsure {
+            self.unsure.set(true);
+        }
+        found
+    }
+
+    /// A position in the first line at or after `from` that may match.
+    fn candidate(&self, body: &[u8], from: usize, ahead: &mut Vec<Option<usize>>) -> Option<usize> {
+        if let [one] = self.seekers.as_slice() {
+            return one.find(body, from);
+        }
+        ahead.resize(self.seekers.len(), Some(0));
+        for (seeker, place) in self.seekers.iter().zip(ahead.iter_mut()) {
+            // 0 is either the initial value or a hit at the very start; search again to be sure.
+            if place.is_some_and(|place| place < from || place == 0) {
+                *place = seeker.find(body, from);
+            }
+        }
+        ahead.iter().flatten().min().copied()
+    }
+}

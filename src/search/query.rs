@@ -1,0 +1,54 @@
+//! The arguments of searches.
+
+use std::rc::Rc;
+
+use crate::core::path::VPath;
+
+/// The arguments of `grep`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GrepQuery {
+    /// The text, or the regular expression.
+    pub pattern: Rc<str>,
+    /// The file or directory to search.
+    pub path: VPath,
+    /// Which files, by name or by path below `path`.
+    pub glob: Option<Rc<str>>,
+    /// Stop after this many matches.
+    pub max_count: Option<usize>,
+    /// Stop in each file after this many matches.
+    pub max_per_file: Option<usize>,
+    /// Treat `pattern` as a regular expression.
+    pub regex: bool,
+    /// Ignore case.
+    pub ignore_case: bool,
+    /// Lines to show before each match.
+    pub before: usize,
+    /// Lines to show after each match.
+    pub after: usize,
+}
+
+impl GrepQuery {
+    /// A plain search: this text, in all files.
+    pub fn literal(pattern: &str) -> GrepQuery {
+        GrepQuery {
+            pattern: Rc::from(pattern),
+            path: VPath::root(),
+            glob: None,
+            max_count: None,
+            max_per_file: None,
+            regex: false,
+            ignore_case: false,
+            before: 0,
+            after: 0,
+        }
+    }
+}
+
+/// The arguments of `glob`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GlobQuery {
+    /// The pattern, as given.
+    pub pattern: Rc<str>,
+    /// The directory it is relative to.
+    pub path: VPath,
+}

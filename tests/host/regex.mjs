@@ -1,0 +1,7 @@
+// Regular expressions against recorded answers, with the full parser and without it.
+
+export default {
+  about: "regular expressions against the crate regex, by table",
+  needs: ["build"],
+  run: (ctx) => ctx.nodeTests(ctx.testFiles("regex")),
+};

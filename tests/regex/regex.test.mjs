@@ -1,0 +1,81 @@
+// The table of expressions, whose answers are those of the crate `regex`, through the package:
+// with all of Unicode as Node has it, and as a page without `kitbag/regex` and with it.
+
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { before, describe, test } from "node:test";
+import { pathToFileURL } from "node:url";
+import { at } from "../../scripts/lib/paths.mjs";
+import * as node from "../lib/kitbag.mjs";
+
+const { text, cases } = JSON.parse(readFileSync(at("tests/regex/table.json"), "utf8"));
+const LINE = /import "kitbag\/regex"$/;
+
+function grep({ StateBackend }, { pattern, ignoreCase }, lines = text) {
+  const backend = new StateBackend({ files: { "/a.txt": lines.join("\n") } });
+  const { error, code, matches } = backend.grep(pattern, "/", null, null, {
+    regex: true,
+    ignoreCase,
+  });
+  if (error !== undefined) assert.equal(code, "invalid_pattern", error);
+  return { error, lines: matches?.map(({ line }) => line) };
+}
+
+function answersAll(kitbag) {
+  for (const one of cases) {
+    const { error, lines } = grep(kitbag, one);
+    assert.deepEqual(lines, one.lines, `${one.pattern}: ${error}`);
+  }
+}
+
+test("the table has more than 300 expressions", () => {
+  assert.ok(cases.length > 300 && text.length > 80);
+});
+
+test("Node answers as the crate regex", () => answersAll(node));
+
+describe("a page", () => {
+  let page;
+  before(async () => {
+    page = await import(pathToFileURL(at("pkg/dist/browser.js")));
+  });
+
+  test("without kitbag/regex it answers the same, or refuses with the line to add", () => {
+    let refused = 0;
+    for (const one of cases) {
+      for (const [at, line] of text.entries()) {
+        const { error, lines } = grep(page, one, [line]);
+        if (one.lines === undefined) assert.notEqual(error, undefined, one.pattern);
+        else if (error === undefined) {
+          assert.equal(lines.length > 0, one.lines.includes(at + 1), `${one.pattern}: ${line}`);
+        } else {
+          assert.match(error, LINE);
+          refused++;
+        }
+      }
+    }
+    assert.ok(refused > 0);
+  });
+
+  for (const [what, options] of [
+    ["a Unicode class", { pattern: "\\p{Greek}" }],
+    ["case beyond ASCII", { pattern: "É", ignoreCase: true }],
+    ["a class of other letters, case ignored", { pattern: "[а-я]", ignoreCase: true }],
+    ["a word beside letters of another script", { pattern: "\\bส" }],
+  ]) {
+    test(`without kitbag/regex it refuses ${what}`, () => {
+      assert.match(grep(page, options).error, LINE);
+    });
+  }
+
+  test("without kitbag/regex, text decides whether \\w is refused", () => {
+    const word = { pattern: "^\\w+$" };
+    assert.deepEqual(grep(page, word, ["café", "a b", "日本語", "→", "мир"]).lines, [1, 3, 5]);
+    assert.match(grep(page, word, ["café", "สวัสดี"]).error, LINE);
+  });
+
+  test("with kitbag/regex it answers as the crate regex", async () => {
+    await import(pathToFileURL(at("pkg/dist/browser/regex.js")));
+    answersAll(page);
+  });
+});
