@@ -5,6 +5,7 @@ import { conforms } from "./cases/conformance.mjs";
 import { special } from "./cases/special.mjs";
 import { serve } from "./lib/server.mjs";
 import { tally } from "./lib/tally.mjs";
+import { together } from "./lib/together.mjs";
 
 export default {
   about: "IndexedDB and OPFS in Chromium, Firefox and WebKit",
@@ -15,17 +16,17 @@ export default {
     const { check, add, result } = tally(ctx.log);
     try {
       const both = ["indexeddb", "opfs"];
-      for (const [browser, kinds] of [
-        ["chromium", both],
-        ["firefox", both],
-        // WebKitGTK has no OPFS; the error message is tested instead.
-        ["webkit", ["indexeddb"]],
-      ]) {
-        await check(`${browser}: ran to its end`, async () => {
+      const all = (browser, kinds) =>
+        check(`${browser}: ran to its end`, async () => {
           await conforms({ browser, kinds, server, add, log: ctx.log });
           await special({ browser, kinds, server, check });
         });
-      }
+      await together(2, [
+        () => all("firefox", both),
+        () => all("chromium", both),
+        // WebKitGTK has no OPFS; the error message is tested instead.
+        () => all("webkit", ["indexeddb"]),
+      ]);
     } finally {
       await server.close();
     }

@@ -3,6 +3,7 @@
 import { races } from "./cases/races.mjs";
 import { serve } from "./lib/server.mjs";
 import { tally } from "./lib/tally.mjs";
+import { together } from "./lib/together.mjs";
 
 export default {
   about: "4 tabs × 100 edits, 8 tabs that create one file",
@@ -12,16 +13,17 @@ export default {
     const server = await serve({ pkg: ctx.at("pkg") });
     const { check, result } = tally(ctx.log);
     try {
-      for (const [browser, kind, edits] of [
-        ["chromium", "indexeddb", 100],
+      const all = [
+        ["firefox", "opfs", 100],
         ["chromium", "opfs", 100],
         ["firefox", "indexeddb", 100],
-        ["firefox", "opfs", 100],
+        ["chromium", "indexeddb", 100],
         ["webkit", "indexeddb", 100],
-      ]) {
+      ].map(([browser, kind, edits]) => () => {
         const ran = () => races({ browser, kind, edits, server, check });
-        await check(`${browser}, ${kind}: ran to its end`, ran);
-      }
+        return check(`${browser}, ${kind}: ran to its end`, ran);
+      });
+      await together(2, all);
     } finally {
       await server.close();
     }

@@ -4,6 +4,7 @@
 import { ok } from "node:assert/strict";
 import { checks, sum } from "../../scripts/lib/outputs.mjs";
 import { torn } from "./cases/torn.mjs";
+import { together } from "./lib/together.mjs";
 
 async function run(ctx, kills, tornKills) {
   const killed = async (options) => {
@@ -11,18 +12,27 @@ async function run(ctx, kills, tornKills) {
     return { passed: Math.max(0, judged - failures.length), failed: failures.length, failures };
   };
   const { result, check } = checks();
-  const whole = await killed({ kills, crashProtection: true });
-  const halves = await killed({ kills: tornKills, halves: true, crashProtection: true });
-  await check("without crashProtection torn logs lose files", async () => {
-    const { failures } = await killed({ kills: 3, halves: true, crashProtection: false });
-    for (const kind of ["indexeddb", "opfs"]) {
-      const lost = failures.some(
-        (text) => text.startsWith(`${kind}, `) && text.includes("found 0"),
-      );
-      ok(lost, `${kind} was not lost, so this Chromium needs no protection: ${failures}`);
-    }
-  });
-  return sum([whole, halves, result]);
+  const reports = [result];
+  const half = Math.ceil(kills / 2);
+  const protectedKills = (options) => async () => {
+    reports.push(await killed({ crashProtection: true, ...options }));
+  };
+  await together(3, [
+    protectedKills({ kills: half }),
+    protectedKills({ kills: kills - half }),
+    protectedKills({ kills: tornKills, halves: true }),
+    () =>
+      check("without crashProtection torn logs lose files", async () => {
+        const { failures } = await killed({ kills: 3, halves: true, crashProtection: false });
+        for (const kind of ["indexeddb", "opfs"]) {
+          const lost = failures.some(
+            (text) => text.startsWith(`${kind}, `) && text.includes("found 0"),
+          );
+          ok(lost, `${kind} was not lost, so this Chromium needs no protection: ${failures}`);
+        }
+      }),
+  ]);
+  return sum(reports);
 }
 
 export default {

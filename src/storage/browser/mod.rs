@@ -8,6 +8,8 @@ pub mod database;
 pub mod indexed_db;
 #[cfg(target_arch = "wasm32")]
 pub mod opfs;
+#[cfg(target_arch = "wasm32")]
+mod parallel;
 pub mod sheet;
 
 /// Whether a storage protects its files from a killed Chromium, which can lose them. The protection

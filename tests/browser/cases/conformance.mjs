@@ -1,6 +1,7 @@
 // The package's conformance suite on the storages of a browser.
 
 import { launch } from "../lib/browsers.mjs";
+import { together } from "../lib/together.mjs";
 
 const MODULE = "/pages/conformance.mjs";
 /** Cases that every storage here must run; fewer means that the suite did not look at it. */
@@ -14,7 +15,7 @@ export async function conforms({ browser: name, kinds, server, add, log }) {
     runs.push(...kinds.map((kind) => ["inWorker", { kind }]));
     if (kinds.includes("opfs")) runs.push(["conformance", { kind: "exclusive" }]);
     if (name === "chromium") runs.push(["conformance", { kind: "directory", withoutMove: true }]);
-    for (const [how, asked] of runs) {
+    const conform = async ([how, asked]) => {
       // Firefox is slow with OPFS; its worker has the same code, and runs what differs there.
       const again = how === "inWorker" || asked.kind === "exclusive";
       const only = name === "firefox" && asked.kind !== "indexeddb" && again;
@@ -28,7 +29,14 @@ export async function conforms({ browser: name, kinds, server, add, log }) {
       }
       add(title, report);
       log(`      left out: ${report.leftOut.join("; ") || "nothing"}`);
-    }
+      await page.close();
+    };
+    // A browser may end with its last page, so one stays.
+    await browser.page(`${server.origin}/pages/blank.html`);
+    await together(
+      2,
+      runs.map((run) => () => conform(run)),
+    );
   } finally {
     await browser.close();
   }

@@ -3,6 +3,7 @@
 
 import { deepStrictEqual, match, ok, strictEqual } from "node:assert/strict";
 import { inPages, launch } from "../lib/browsers.mjs";
+import { together } from "../lib/together.mjs";
 import { exclusive } from "./exclusive.mjs";
 import { deletions, FULL, full } from "./full.mjs";
 
@@ -25,6 +26,9 @@ export async function special({ browser: name, kinds, server, check }) {
   const fresh = () => browser.page(`${server.origin}/pages/blank.html`);
   const call = inPages(fresh, MODULE);
   const test = (what, run) => check(`${name}: ${what}`, run);
+  // Tests with pages and places of their own run side by side, in the end.
+  const waiting = [];
+  const later = (what, run) => void waiting.push(() => test(what, run));
   try {
     // One page stays, since a browser may end with its last one.
     const stays = await fresh();
@@ -58,7 +62,7 @@ export async function special({ browser: name, kinds, server, check }) {
         deepStrictEqual(seen, { databases: [], longNames: 1, left: 0 });
       });
     }
-    await test("constructors name the wrong option", async () => {
+    later("constructors name the wrong option", async () => {
       const seen = await stays.call(MODULE, "options");
       const words = [
         "database",
@@ -76,19 +80,19 @@ export async function special({ browser: name, kinds, server, check }) {
         match(text, new RegExp(`^TypeError: .*"${words[at]}"`));
       }
     });
-    await test("a missing or blocked IndexedDB is told", async () => {
+    later("a missing or blocked IndexedDB is told", async () => {
       for (const answer of await call("missing", { kind: "indexeddb" })) {
         unavailable(answer, /IndexedDB/, /StateBackend/);
       }
       unavailable(await call("opaque", { kind: "indexeddb" }), /IndexedDB/, /StateBackend/);
     });
-    await test("a blocked open ends, and works when it is free", async () => {
+    later("a blocked open ends, and works when it is free", async () => {
       const { held, ms, free } = await call("blocked");
       unavailable(held, /could not be opened within 300 ms/);
       ok(ms < 5_000, `it took ${ms} ms`);
       sound(free);
     });
-    await test("a database taken by another tab is told once", async () => {
+    later("a database taken by another tab is told once", async () => {
       const { first, upgraded, again } = await call("takenAway");
       sound(first);
       unavailable(upgraded, /newer version/, /reload/);
@@ -101,10 +105,10 @@ export async function special({ browser: name, kinds, server, check }) {
         ["/b.txt"],
       );
     });
-    await test("somebody else's database is left alone", async () => {
+    later("somebody else's database is left alone", async () => {
       unavailable(await call("strange"), /another name/);
     });
-    await test("few transactions, and no bodies for ls and glob", async () => {
+    later("few transactions, and no bodies for ls and glob", async () => {
       const taken = await call("transactions");
       const { transactions } = taken.upload;
       ok(transactions <= 4, `an upload of 1,000 took ${transactions}`);
@@ -114,7 +118,7 @@ export async function special({ browser: name, kinds, server, check }) {
       deepStrictEqual(taken.edit, { transactions: 1, bodies: 1 });
       deepStrictEqual(taken.delete, { transactions: 1, bodies: 0 });
     });
-    await test("a database of the first layout opens with all its files", async () => {
+    later("a database of the first layout opens with all its files", async () => {
       const { stores, bad, listed, namespaces, edited, times } = await call("firstLayout");
       deepStrictEqual(stores, ["bodies", "sheets"]);
       deepStrictEqual(bad, []);
@@ -126,7 +130,7 @@ export async function special({ browser: name, kinds, server, check }) {
         modified_at: "2024-01-02T03:04:05.000Z",
       });
     });
-    await test("a first layout that cannot be carried over stays as it is", async () => {
+    later("a first layout that cannot be carried over stays as it is", async () => {
       const { refused, version, stores } = await call("damagedLayout");
       strictEqual(refused.code, "internal", JSON.stringify(refused));
       strictEqual(version, 1);
@@ -134,23 +138,24 @@ export async function special({ browser: name, kinds, server, check }) {
     });
     for (const kind of kinds) {
       const where = { kind, place: `special-${kind}` };
-      await test(`${kind}: every byte, string and name comes back`, async () => {
+      later(`${kind}: every byte, string and name comes back`, async () => {
         deepStrictEqual(await call("roundTrips", { kind, place: "round" }), []);
       });
-      await test(`${kind}: another tab's changes are heard until one stops listening`, async () => {
-        const other = await fresh();
-        await stays.call(MODULE, "watch", where);
+      later(`${kind}: another tab's changes are heard until one stops listening`, async () => {
+        const [watching, other] = [await fresh(), await fresh()];
+        await watching.call(MODULE, "watch", where);
         sound(await other.call(MODULE, "write", { ...where, path: "/heard.txt", text: "1" }));
-        const heard = await stays.call(MODULE, "heard", { until: "/heard.txt", stop: true });
+        const heard = await watching.call(MODULE, "heard", { until: "/heard.txt", stop: true });
         deepStrictEqual(heard, ["/heard.txt"]);
         sound(await other.call(MODULE, "write", { ...where, path: "/unheard.txt", text: "1" }));
-        await stays.call(MODULE, "watch", where);
+        await watching.call(MODULE, "watch", where);
         sound(await other.call(MODULE, "write", { ...where, path: "/later.txt", text: "1" }));
-        const later = await stays.call(MODULE, "heard", { until: "/later.txt", stop: true });
+        const later = await watching.call(MODULE, "heard", { until: "/later.txt", stop: true });
         deepStrictEqual(later, ["/later.txt"]);
+        await watching.close();
         await other.close();
       });
-      await test(`${kind}: health and persistence are told or refused`, async () => {
+      later(`${kind}: health and persistence are told or refused`, async () => {
         const { health, persist } = await call("health", where);
         if (health.error === undefined) {
           ok(health.usage >= 0 && health.quota > 0, JSON.stringify(health));
@@ -160,10 +165,10 @@ export async function special({ browser: name, kinds, server, check }) {
         else unavailable(persist, /navigator\.storage/);
       });
       if (name === "chromium") {
-        await test(`${kind}: a full quota leaves the old file whole`, () => full(server, where));
+        later(`${kind}: a full quota leaves the old file whole`, () => full(server, where));
       }
     }
-    await test("indexeddb: files come and go as room does", async () => {
+    later("indexeddb: files come and go as room does", async () => {
       for (const seed of [1, 2]) {
         const argument = { seed, steps: 200 };
         const { bad, left } = await inPages(fresh, FULL)("comesAndGoes", argument);
@@ -172,21 +177,19 @@ export async function special({ browser: name, kinds, server, check }) {
       }
     });
     if (name === "chromium") {
-      await test("indexeddb: files are deleted where there is no room", () => deletions(server));
-      await test("an evicted database is told, not waited for", () =>
-        evicted(fresh, server.origin));
+      later("indexeddb: files are deleted where there is no room", () => deletions(server));
     }
     if (kinds.includes("opfs")) {
-      await test("a missing or blocked OPFS is told", async () => {
+      later("a missing or blocked OPFS is told", async () => {
         for (const answer of await call("missing", { kind: "opfs" })) {
           unavailable(answer, /navigator\.storage/, /IndexedDbBackend/);
         }
         unavailable(await call("opaque", { kind: "opfs" }), /IndexedDbBackend/);
       });
-      await test("a revoked permission is told", async () => {
+      later("a revoked permission is told", async () => {
         for (const answer of await call("revoked")) unavailable(answer, /requestPermission/);
       });
-      await test("what stands aside is hidden and swept", async () => {
+      later("what stands aside is hidden and swept", async () => {
         const seen = await call("leftovers");
         deepStrictEqual(seen.before, ["/outside.txt"]);
         strictEqual(seen.reserved.code, "invalid_path");
@@ -199,9 +202,9 @@ export async function special({ browser: name, kinds, server, check }) {
         deepStrictEqual(seen.listed, ["/given.txt", "/outside.txt"]);
         deepStrictEqual(seen.aside, []);
       });
-      await exclusive({ browser: name, fresh, test });
+      await exclusive({ browser: name, fresh, test: later });
     } else {
-      await test("without OPFS the refusal names what to use", async () => {
+      later("without OPFS the refusal names what to use", async () => {
         const answer = await call("write", {
           kind: "opfs",
           place: "none",
@@ -210,6 +213,12 @@ export async function special({ browser: name, kinds, server, check }) {
         });
         unavailable(answer, /navigator\.storage|origin-private/, /IndexedDbBackend/);
       });
+    }
+    await together(2, waiting);
+    if (name === "chromium") {
+      // It ends every database of the origin.
+      await test("an evicted database is told, not waited for", () =>
+        evicted(fresh, server.origin));
     }
   } finally {
     await browser.close();

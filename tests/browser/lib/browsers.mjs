@@ -105,15 +105,22 @@ async function firefox(folder) {
     },
     protocolTimeout: 600_000,
   });
+  // Firefox opens a page next to another one, which must not be closed in that moment.
+  let turn = Promise.resolve();
+  const inTurn = (act) => {
+    const answer = turn.then(act);
+    turn = answer.catch(() => {});
+    return answer;
+  };
   return {
     async page(url) {
-      const page = await browser.newPage();
+      const page = await inTurn(() => browser.newPage());
       await page.goto(url);
       return {
         call: (module, name, argument) =>
           page.evaluate(`(${CALL})(${JSON.stringify([module, name, argument ?? null])})`),
         reload: () => page.reload(),
-        close: () => page.close(),
+        close: () => inTurn(() => page.close()),
       };
     },
     close: () => browser.close(),

@@ -7,8 +7,6 @@
 use std::future::Future;
 
 use bytes::Bytes;
-use futures_util::StreamExt;
-use futures_util::stream;
 
 use crate::core::error::{Error, Result};
 use crate::core::path::VPath;
@@ -18,7 +16,8 @@ use crate::env::locks::{self, Held, Wish};
 use crate::storage::browser::cached::ledger::{Ended, Outcome};
 use crate::storage::browser::cached::row::{Row, to_copy};
 use crate::storage::browser::cached::{Cached, Slow};
-use crate::storage::{Entry, Find, Flow, Meta, NewFile, PARALLEL, Removed, Scope};
+use crate::storage::browser::parallel::in_parallel;
+use crate::storage::{Entry, Find, Flow, Meta, NewFile, Removed, Scope};
 
 /// Maximum number of changes that are recorded in one transaction.
 const BATCH: usize = 500;
@@ -42,7 +41,7 @@ impl<S: Slow> Cached<S> {
         let _changing = self.open(&place, std::slice::from_ref(path)).await?;
         let (answer, body) = change.await;
         let body = body.filter(|_| answer.is_ok());
-        let outcome = self.outcome(path).await;
+        let outcome = outcome_of(self.storage.stat(path).await);
         let path = path.clone();
         let ended = vec![Ended {
             path,
@@ -76,8 +75,7 @@ impl<S: Slow> Cached<S> {
             }
         };
         for batch in paths.chunks(BATCH) {
-            let deletions = batch.iter().map(|path| self.storage.delete(path, None));
-            let delete = stream::iter(deletions).buffered(PARALLEL).collect();
+            let delete = in_parallel(batch.iter().map(|path| self.storage.delete(path, None)));
             let answers: Vec<Result<bool>> = self.recorded_all(batch, |_| None, delete).await;
             for (path, answer) in batch.iter().zip(answers) {
                 match answer {
@@ -117,8 +115,7 @@ impl<S: Slow> Cached<S> {
             Err(error) => return paths.iter().map(|_| Err(error.clone())).collect(),
         };
         let answers = change.await;
-        let looks = paths.iter().map(|path| self.outcome(path));
-        let outcomes: Vec<Outcome> = stream::iter(looks).buffered(PARALLEL).collect().await;
+        let outcomes = self.outcomes(paths).await;
         let ended = paths.iter().zip(outcomes).enumerate();
         let ended = ended.map(|(at, (path, outcome))| Ended {
             path: path.clone(),
@@ -129,13 +126,10 @@ impl<S: Slow> Cached<S> {
         answers
     }
 
-    /// The state of a file in the storage.
-    pub(super) async fn outcome(&self, path: &VPath) -> Outcome {
-        match self.storage.stat(path).await {
-            Ok(Some(Meta { size, modified, .. })) => Outcome::File { size, modified },
-            Ok(None) => Outcome::Gone,
-            Err(_) => Outcome::Unknown,
-        }
+    /// The states of these files in the storage.
+    pub(super) async fn outcomes(&self, paths: &[VPath]) -> Vec<Outcome> {
+        let looks = in_parallel(paths.iter().map(|path| self.storage.stat(path))).await;
+        looks.into_iter().map(outcome_of).collect()
     }
 
     /// Records that changes of these files begin.
@@ -165,22 +159,21 @@ impl<S: Slow> Cached<S> {
             Row::Open { since } => (*since < landed).then_some(path),
             Row::Settled { .. } => None,
         });
-        let left: Vec<&VPath> = left.take(CLOSED).collect();
+        let left: Vec<VPath> = left.take(CLOSED).cloned().collect();
         if left.is_empty() {
             return Ok(false);
         }
         let Some(_alone) = locks::take(&self.ledger.lock(place), Wish::IfFree).await? else {
             return Ok(false);
         };
-        let looks = left.into_iter().map(|path| async move {
-            Ended {
-                path: path.clone(),
-                outcome: self.outcome(path).await,
-                body: None,
-            }
+        let outcomes = self.outcomes(&left).await;
+        let seen = left.into_iter().zip(outcomes);
+        let seen = seen.map(|(path, outcome)| Ended {
+            path,
+            outcome,
+            body: None,
         });
-        let seen = stream::iter(looks).buffered(PARALLEL).collect().await;
-        self.ledger.mend(place, seen, landed).await
+        self.ledger.mend(place, seen.collect(), landed).await
     }
 
     /// Begins to record files while there are none, so that every file gets a copy.
@@ -226,5 +219,13 @@ impl<S: Slow> Cached<S> {
             .find(find, &mut |_, _| Flow::Continue(()))
             .await?;
         Ok(paths.replace(Vec::new()))
+    }
+}
+
+fn outcome_of(seen: Result<Option<Meta>>) -> Outcome {
+    match seen {
+        Ok(Some(Meta { size, modified, .. })) => Outcome::File { size, modified },
+        Ok(None) => Outcome::Gone,
+        Err(_) => Outcome::Unknown,
     }
 }

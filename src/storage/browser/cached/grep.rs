@@ -14,7 +14,8 @@ use crate::storage::browser::cached::ledger;
 use crate::storage::browser::cached::row::{Row, to_copy};
 use crate::storage::browser::cached::{Cached, Slow};
 use crate::storage::browser::database::runs::{Run, runs};
-use crate::storage::{File, Flow, Meta, PARALLEL, Scan, Scope};
+use crate::storage::browser::parallel::in_parallel;
+use crate::storage::{File, Flow, Meta, Scan, Scope};
 
 /// Up to this many neighbours without a copy are fetched one by one; more of them are searched by
 /// the storage itself.
@@ -177,18 +178,21 @@ impl<S: Slow> Cached<S> {
     /// The wanted ones of a few files, fetched from the storage.
     async fn bare(&self, files: Vec<Bare>, scan: &Scan<'_>) -> Result<Vec<Show>> {
         let is_large = |meta: &Meta| meta.size > LARGE;
-        let fetched = files.iter().map(|Bare { path, meta }| async move {
-            if meta.as_ref().is_some_and(is_large) {
-                return Ok(Some(Show::Large(path.clone())));
+        let is_large = |bare: &Bare| bare.meta.as_ref().is_some_and(is_large);
+        let small = files.iter().filter(|bare| !is_large(bare));
+        let gets = in_parallel(small.map(|bare| self.storage.get(&bare.path))).await;
+        let mut gets = gets.into_iter();
+        let mut fetched = Vec::new();
+        for bare in &files {
+            let path = &bare.path;
+            if is_large(bare) {
+                fetched.push(Show::Large(path.clone()));
+                continue;
             }
-            let file = self.storage.get(path).await?;
+            let file = gets.next().transpose()?.flatten();
             let file = file.filter(|file| (scan.want)(path, &file.meta));
-            Ok(file.map(|file| Show::File(path.clone(), file)))
-        });
-        let fetched: Vec<Result<Option<Show>>> =
-            stream::iter(fetched).buffered(PARALLEL).collect().await;
-        let fetched: Result<Vec<Option<Show>>> = fetched.into_iter().collect();
-        let fetched: Vec<Show> = fetched?.into_iter().flatten().collect();
+            fetched.extend(file.map(|file| Show::File(path.clone(), file)));
+        }
         let mut copies = Copies::of(files);
         for shown in &fetched {
             if let Show::File(path, file) = shown {

@@ -1,16 +1,15 @@
 //! How `ls` and `glob` answer from the cache.
 
-use futures_util::StreamExt;
 use futures_util::future::join;
-use futures_util::stream;
 
 use crate::core::error::Result;
 use crate::core::path::VPath;
 use crate::storage::browser::cached::ledger::Outcome;
 use crate::storage::browser::cached::row::Row;
 use crate::storage::browser::cached::{Cached, Slow};
+use crate::storage::browser::parallel::in_parallel;
 use crate::storage::browser::sheet::Sheet;
-use crate::storage::{Depth, Entry, Listing, Meta, PARALLEL, Scope};
+use crate::storage::{Depth, Entry, Listing, Meta, Scope};
 
 impl<S: Slow> Cached<S> {
     /// The rows in scope; `None` if the cache cannot be used now. A cache that does not exist yet
@@ -37,21 +36,25 @@ impl<S: Slow> Cached<S> {
     ) -> Option<Vec<Entry>> {
         let mut wanted = self.rows(scope).await?;
         wanted.retain(|(path, _)| want(path));
-        let looks = wanted.into_iter().map(|(path, row)| async move {
+        let open = wanted.iter().filter_map(|(path, row)| match row {
+            Row::Settled { .. } => None,
+            Row::Open { .. } => Some(path.clone()),
+        });
+        let open: Vec<VPath> = open.collect();
+        let mut outcomes = self.outcomes(&open).await.into_iter();
+        let mut known = Vec::new();
+        for (path, row) in wanted {
             let meta = match row {
-                Row::Settled { meta, .. } => Some(meta),
-                Row::Open { .. } => match self.outcome(&path).await {
-                    Outcome::File { size, modified } => Some(Meta::of(size, modified)),
-                    Outcome::Gone => None,
-                    Outcome::Unknown => return Err(()),
+                Row::Settled { meta, .. } => meta,
+                Row::Open { .. } => match outcomes.next()? {
+                    Outcome::File { size, modified } => Meta::of(size, modified),
+                    Outcome::Gone => continue,
+                    Outcome::Unknown => return None,
                 },
             };
-            Ok(meta.map(|meta| Entry { path, meta }))
-        });
-        let seen: Vec<std::result::Result<Option<Entry>, ()>> =
-            stream::iter(looks).buffered(PARALLEL).collect().await;
-        let seen: std::result::Result<Vec<Option<Entry>>, ()> = seen.into_iter().collect();
-        Some(seen.ok()?.into_iter().flatten().collect())
+            known.push(Entry { path, meta });
+        }
+        Some(known)
     }
 
     /// One level of files: the names are those of the storage, the metadata that of the cache.
@@ -63,25 +66,23 @@ impl<S: Slow> Cached<S> {
         };
         let names = names?;
         let metas = self.settled_among(&names.files, &sheets).await;
-        let looks = names
-            .files
-            .into_iter()
-            .zip(metas)
-            .map(|(path, meta)| async {
-                let meta = match meta {
-                    Some(meta) => Some(meta),
-                    None => self.storage.stat(&path).await?,
-                };
-                Ok(meta.map(|meta| Entry { path, meta }))
-            });
-        let files: Vec<Result<Option<Entry>>> =
-            stream::iter(looks).buffered(PARALLEL).collect().await;
-        let files: Result<Vec<Option<Entry>>> = files.into_iter().collect();
-        Ok(Listing {
-            files: files?.into_iter().flatten().collect(),
-            dirs: names.dirs,
-            next: None,
-        })
+        let unknown = names.files.iter().zip(&metas);
+        let unknown = unknown.filter(|(_, meta)| meta.is_none());
+        let looks = unknown.map(|(path, _)| self.storage.stat(path));
+        let mut looks = in_parallel(looks).await.into_iter();
+        let mut listing = Listing::default();
+        for (path, meta) in names.files.iter().zip(metas) {
+            let meta = match meta {
+                Some(meta) => Some(meta),
+                None => looks.next().transpose()?.flatten(),
+            };
+            listing.files.extend(meta.map(|meta| Entry {
+                path: path.clone(),
+                meta,
+            }));
+        }
+        listing.dirs = names.dirs;
+        Ok(listing)
     }
 
     /// The first sheets of a directory; `None` if the cache cannot be used.

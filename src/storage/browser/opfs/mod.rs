@@ -16,9 +16,7 @@ mod tree;
 use std::rc::Rc;
 
 use bytes::Bytes;
-use futures_util::StreamExt;
 use futures_util::future::LocalBoxFuture;
-use futures_util::stream;
 use wasm_bindgen::JsValue;
 
 use crate::core::error::{Error, Kind, Result};
@@ -33,9 +31,10 @@ use crate::storage::browser::cached::{Names, Slow};
 use crate::storage::browser::opfs::handle::{call, is};
 use crate::storage::browser::opfs::replace::Aside;
 use crate::storage::browser::opfs::tree::{ASIDE, Found, Snapshot, Tree, failed, find_in};
+use crate::storage::browser::parallel::in_parallel;
 use crate::storage::{
-    Change, Cursor, Depth, Entry, File, Find, Flow, Listing, Meta, NewFile, PARALLEL, PutMode,
-    Removed, Scan, Scope, Storage, Version,
+    Change, Cursor, Depth, Entry, File, Find, Flow, Listing, Meta, NewFile, PutMode, Removed, Scan,
+    Scope, Storage, Version,
 };
 
 pub use tree::Root;
@@ -339,15 +338,9 @@ impl Storage for Opfs {
         files: Vec<(VPath, NewFile)>,
     ) -> LocalBoxFuture<'a, Vec<Result<Meta>>> {
         Box::pin(async move {
-            let put = |(path, file): &(VPath, NewFile)| {
-                let (path, body) = (path.clone(), file.body.clone());
-                async move {
-                    let _alone = self.alone_with(&path).await?;
-                    self.exchange(&path, &body, &PutMode::Overwrite).await
-                }
-            };
-            let puts = stream::iter(files.iter().map(put));
-            puts.buffered(PARALLEL).collect().await
+            let puts = files.iter();
+            let puts = puts.map(|(path, file)| self.put(path, file.clone(), PutMode::Overwrite));
+            in_parallel(puts).await
         })
     }
 
@@ -363,8 +356,7 @@ impl Storage for Opfs {
             };
             let paths: Vec<VPath> = files.into_iter().map(|entry| entry.path).collect();
             let deletions = paths.iter().map(|path| self.delete(path, None));
-            let answers: Vec<Result<bool>> =
-                stream::iter(deletions).buffered(PARALLEL).collect().await;
+            let answers = in_parallel(deletions).await;
             for (path, answer) in paths.iter().zip(answers) {
                 match answer {
                     Ok(true) => removed.paths.push(path.clone()),
