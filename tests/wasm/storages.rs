@@ -8,7 +8,6 @@
 mod recorded;
 
 use std::cell::Cell;
-use std::ops::Range;
 use std::rc::Rc;
 use std::time::Duration;
 
@@ -101,9 +100,9 @@ impl Storage for Counted {
         self.files.stat(path)
     }
 
-    fn get<'a>(&'a self, path: &'a VPath, range: Option<Range<u64>>) -> Pending<'a, Option<File>> {
+    fn get<'a>(&'a self, path: &'a VPath) -> Pending<'a, Option<File>> {
         self.look();
-        self.files.get(path, range)
+        self.files.get(path)
     }
 
     fn put<'a>(&'a self, path: &'a VPath, file: NewFile, mode: PutMode) -> Pending<'a, Meta> {

@@ -10,7 +10,7 @@ import {
   withPolicy,
 } from "../backend/policy.js";
 import { received, settled } from "../core/call.js";
-import { messageOf, Options, refused } from "../core/checks.js";
+import { kindOf, messageOf, Options, refused } from "../core/checks.js";
 import { enter, FRAMES, glue, needStack } from "../core/instance.js";
 import * as put from "../core/message.js";
 import type { Reply } from "../core/reply.js";
