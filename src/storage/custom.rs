@@ -171,7 +171,7 @@ impl Custom {
             };
             let word = next
                 .as_string()
-                .or_else(|| next.as_f64().map(|number| number.to_string()))
+                .or_else(|| next.as_f64().map(|number| number.to_bits().to_string()))
                 .ok_or_else(wrong_list)?;
             if !seen.insert(word) {
                 break;

@@ -123,7 +123,7 @@ impl Input {
             None => return Ok(None),
             Some(Value::Number(number)) => *number,
             Some(Value::Text(text)) if text.trim().is_empty() => return Ok(None),
-            Some(Value::Text(text)) => text.trim().parse().map_err(|_| {
+            Some(Value::Text(text)) => whole_number(text.trim()).ok_or_else(|| {
                 let shown: String = text.chars().take(40).collect();
                 refuse(format!(
                     "'{}' must be a whole number, zero or more, not \"{shown}\"",
@@ -171,6 +171,30 @@ impl Input {
 }
 
 /// The arguments in a JSON object.
+/// A decimal number in a text, rounded down; a negative one is zero. Not by `f64`, whose parser is
+/// as large as a storage's smallest chunk.
+fn whole_number(text: &str) -> Option<f64> {
+    let digits = text.strip_prefix(['-', '+']).unwrap_or(text);
+    let (whole, fraction) = digits.split_once('.').unwrap_or((digits, ""));
+    let is_number = !(whole.is_empty() && fraction.is_empty())
+        && [whole, fraction]
+            .iter()
+            .all(|part| part.bytes().all(|byte| byte.is_ascii_digit()));
+    if !is_number {
+        return None;
+    }
+    let number = whole.bytes().fold(0u32, |number, digit| {
+        number
+            .saturating_mul(10)
+            .saturating_add(u32::from(digit - b'0'))
+    });
+    Some(if text.starts_with('-') {
+        0.0
+    } else {
+        f64::from(number)
+    })
+}
+
 #[cfg(test)]
 pub(super) fn parsed(json: &str) -> Input {
     use serde_json::Value as Json;
@@ -192,6 +216,31 @@ pub(super) fn parsed(json: &str) -> Input {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn numbers_in_texts_are_read_as_floats_would_be() {
+        for text in [
+            "0",
+            "7",
+            "+7",
+            "-7",
+            "7.9",
+            "-7.9",
+            ".5",
+            "5.",
+            "007",
+            "4000000000",
+        ] {
+            let float: f64 = text.parse().expect("a number");
+            assert_eq!(whole_number(text), Some(float.max(0.0).floor()), "{text}");
+        }
+        for text in [
+            "", ".", "-", "+", "1e3", "inf", "nan", "1,5", "0x1", "1 2", "--1",
+        ] {
+            assert_eq!(whole_number(text), None, "{text}");
+        }
+        assert_eq!(whole_number("99999999999"), Some(f64::from(u32::MAX)));
+    }
 
     fn read(json: &str) -> Input {
         parsed(json)

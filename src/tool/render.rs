@@ -49,12 +49,22 @@ pub fn cut_line(line: &str, count: usize) -> String {
     format!("{shown}… [{} more characters]", units(rest))
 }
 
+/// Ten times the quotient, rounded; a tie to the even number. Formatting a float would bring in as
+/// much code as a storage's smallest chunk.
+fn tenths(bytes: u64, step: u64) -> u64 {
+    let (bytes, step) = (u128::from(bytes) * 10, u128::from(step));
+    let (whole, rest) = (bytes / step, bytes % step);
+    let up = 2 * rest > step || (2 * rest == step && whole % 2 == 1);
+    u64::try_from(whole).unwrap_or(u64::MAX) + u64::from(up)
+}
+
 /// A readable size.
 pub fn size(bytes: u64) -> String {
     const STEPS: [(&str, u64); 3] = [("GB", 1 << 30), ("MB", 1 << 20), ("KB", 1 << 10)];
     for (name, step) in STEPS {
         if bytes >= step {
-            return format!("{:.1} {name}", bytes as f64 / step as f64);
+            let tenths = tenths(bytes, step);
+            return format!("{}.{} {name}", tenths / 10, tenths % 10);
         }
     }
     format!("{bytes} bytes")
@@ -134,6 +144,20 @@ pub fn numbered<'a>(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn sizes_are_rounded_as_floats_are() {
+        let steps = [1u64 << 10, 1 << 20, 1 << 30];
+        for step in steps {
+            for tenth in 0..200u64 {
+                for bytes in [step + step * tenth / 20, step + step * tenth / 20 + 1] {
+                    let tenths = tenths(bytes, step);
+                    let float = format!("{:.1}", bytes as f64 / step as f64);
+                    assert_eq!(format!("{}.{}", tenths / 10, tenths % 10), float, "{bytes}");
+                }
+            }
+        }
+    }
     use proptest::prelude::*;
 
     const WIDE: Room = Room {
