@@ -5,42 +5,37 @@
 //! path wait for each other instead.
 
 mod calls;
+mod changes;
 pub mod graph_state;
 mod index_cache;
 mod paging;
 mod shown;
 
-use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use bytes::Bytes;
 use futures_util::future::join_all;
 
-use crate::core::error::{Error, Kind, Result};
-use crate::core::file::{self, Format, Texture};
+use crate::core::error::{Error, Result};
+use crate::core::file::{Format, Texture};
 use crate::core::order;
 use crate::core::path::VPath;
-use crate::core::queue::{Queue, Turn};
+use crate::core::queue::Queue;
 use crate::core::running;
-use crate::core::scan;
-use crate::env::{clock, timer};
+use crate::env::clock;
 use crate::files::index_cache::IndexCache;
 use crate::files::paging::{Found, Pager};
 use crate::protocol::{
-    Capability, Content, DeleteResult, Edit, EditResult, EntryInfo, FileInfo, GlobQuery,
-    GlobResult, GrepQuery, GrepResult, Page, RawFile, Reach, ReadResult, WriteResult,
+    EntryInfo, FileInfo, GlobQuery, GlobResult, GrepQuery, GrepResult, Page, RawFile, ReadResult,
 };
 use crate::search::glob::{NameFilter, Pattern};
 use crate::search::grep::Matcher;
 use crate::search::lines;
 use crate::search::patience::Patience;
-use crate::search::replace::{self, Plan};
-use crate::storage::{
-    Depth, File, Find, Flow, Meta, NewFile, PutMode, Removed, Scan, Scope, Storage,
-};
+use crate::storage::{Depth, File, Find, Flow, Meta, Scan, Scope, Storage};
 
 pub use shown::raw;
-use shown::{half_deleted, info, kind_of};
+use shown::{info, kind_of};
 
 /// What `write` does if the file exists.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -101,269 +96,6 @@ impl<S: Storage + 'static> Files<S> {
 }
 
 impl Operations {
-    fn writable(&self) -> Result<Capability> {
-        let capability = self.storage.capability();
-        if capability.writable {
-            return Ok(capability);
-        }
-        Err(Error::new(
-            Kind::PermissionDenied,
-            "This storage is read-only: it has no way to put or delete files",
-        ))
-    }
-
-    fn sized(&self, path: &VPath, size: usize, capability: &Capability) -> Result<()> {
-        let limits = [self.options.max_file_bytes, capability.max_file_bytes];
-        match limits.into_iter().flatten().min() {
-            Some(limit) if size as u64 > limit => Err(Error::at(
-                Kind::TooLarge,
-                "'",
-                path,
-                format!("' would be {size} bytes, over the limit of {limit}"),
-            )),
-            _ => Ok(()),
-        }
-    }
-
-    /// Prepares a body for storing. `created` is now, unless the previous file had a creation time.
-    fn new_file(&self, path: &VPath, body: Bytes, previous: Option<&Meta>) -> NewFile {
-        let now = clock::now();
-        // Re-detect a type that was sniffed from the old bytes.
-        let given = previous
-            .and_then(|meta| meta.mime.as_ref())
-            .filter(|_| file::mime_of_name(path).is_some());
-        let (mime, texture) = file::classify(path, &body, given);
-        let format = match previous {
-            Some(meta) => meta.format,
-            None => self.options.format,
-        };
-        NewFile {
-            body,
-            created: previous.and_then(|meta| meta.created).unwrap_or(now),
-            modified: now,
-            mime,
-            format: if texture.is_text() {
-                format
-            } else {
-                Format::V2
-            },
-            texture,
-        }
-    }
-
-    /// Prepares a body after an edit. If the old text and the inserted text are ASCII, the result
-    /// is ASCII too, so its bytes are not classified again.
-    fn edited_file(&self, path: &VPath, body: Bytes, previous: &Meta, put_in: &[u8]) -> NewFile {
-        let plain = scan::is_ascii(put_in) && memchr::memchr(0, put_in).is_none();
-        match (&previous.mime, previous.texture) {
-            (Some(mime), Some(Texture::Ascii)) if plain => {
-                let now = clock::now();
-                NewFile {
-                    body,
-                    created: previous.created.unwrap_or(now),
-                    modified: now,
-                    mime: mime.clone(),
-                    format: previous.format,
-                    texture: Texture::Ascii,
-                }
-            }
-            _ => self.new_file(path, body, Some(previous)),
-        }
-    }
-
-    /// Applies an edit to a file and returns the new file and the result.
-    fn edited(
-        &self,
-        path: &VPath,
-        edit: &Edit,
-        file: &mut File,
-        capability: &Capability,
-    ) -> Result<(NewFile, EditResult)> {
-        if edit.whole && file.body != edit.old {
-            return Err(Error::conflict(path));
-        }
-        if !edit.whole && !kind_of(path, file).1.is_text() {
-            return Err(Error::at(
-                Kind::InvalidArgument,
-                "Error: File '",
-                path,
-                "' is binary and cannot be edited as text; upload new bytes instead",
-            ));
-        }
-        let refused =
-            |refusal| replace::sentence(&refusal, path, &String::from_utf8_lossy(&edit.old));
-        if edit.whole {
-            self.sized(path, edit.new.len(), capability)?;
-            let new = self.new_file(path, edit.new.clone(), Some(&file.meta));
-            let result = EditResult {
-                occurrences: 1,
-                ..EditResult::default()
-            };
-            return Ok((new, result));
-        }
-        let plan = Plan::of(&file.body, &edit.old, &edit.new, edit.replace_all).map_err(refused)?;
-        self.sized(path, plan.length(), capability)?;
-        let outcome = plan.outcome();
-        let body = plan.make(&mut file.body).map_err(refused)?;
-        let new = self.edited_file(path, body, &file.meta, &edit.new);
-        let result = EditResult {
-            occurrences: outcome.occurrences,
-            crlf: outcome.crlf,
-            files_update: None,
-        };
-        Ok((new, result))
-    }
-
-    async fn edit_file(&self, path: &VPath, edit: &Edit) -> Result<EditResult> {
-        let capability = self.writable()?;
-        // Edits of one instance wait for each other on every storage, which avoids conflicts and
-        // retries between them.
-        let _turn = self.queue.settled_turn(path, timer::sleep).await?;
-        let mut result = EditResult::default();
-        let mut change = |file: &mut File| {
-            let (new, made) = self.edited(path, edit, file, &capability)?;
-            result = made;
-            Ok(new)
-        };
-        let answer = self.storage.update(path, &mut change).await;
-        self.indexes.forget(path);
-        match answer? {
-            Some(_) => Ok(result),
-            None => Err(Error::nothing_there(path)),
-        }
-    }
-
-    async fn write_file(&self, path: &VPath, content: Content) -> Result<WriteResult> {
-        let capability = self.writable()?;
-        let write_mode = match content {
-            Content::New(_) => WriteMode::Create,
-            Content::Text(_) | Content::Raw(_) => self.options.write_mode,
-        };
-        let body = match content {
-            Content::Text(text) => file::decode_content(path, text)?,
-            Content::Raw(bytes) | Content::New(bytes) => bytes,
-        };
-        self.sized(path, body.len(), &capability)?;
-        let _turn = match capability.create {
-            Reach::Storage if write_mode == WriteMode::Create => {
-                self.queue.watch(path, timer::sleep).await?
-            }
-            _ => self.queue.settled_turn(path, timer::sleep).await?,
-        };
-        let (previous, mode) = match write_mode {
-            WriteMode::Create => (None, PutMode::Create),
-            WriteMode::Overwrite => (self.storage.stat(path).await?, PutMode::Overwrite),
-        };
-        let mut new = self.new_file(path, body, None);
-        if let Some(created) = previous.and_then(|meta| meta.created) {
-            new.created = created;
-        }
-        self.storage.put(path, new, mode).await?;
-        self.indexes.forget(path);
-        Ok(WriteResult::default())
-    }
-
-    async fn watches(&self, paths: impl Iterator<Item = &VPath>) -> Result<Vec<Turn>> {
-        let mut turns = Vec::new();
-        for path in paths {
-            turns.push(self.queue.watch(path, timer::sleep).await?);
-        }
-        Ok(turns)
-    }
-
-    async fn upload_files(&self, files: Vec<(VPath, Bytes)>) -> Vec<Result<()>> {
-        let capability = match self.writable() {
-            Ok(capability) => capability,
-            Err(error) => return files.iter().map(|_| Err(error.clone())).collect(),
-        };
-        let paths = || files.iter().map(|(path, _)| path);
-        let turns = match capability.update {
-            Reach::Storage => self.watches(paths()).await,
-            _ => self.queue.settled_turns(paths(), timer::sleep).await,
-        };
-        let _turns = match turns {
-            Ok(turns) => turns,
-            Err(error) => return files.iter().map(|_| Err(error.clone())).collect(),
-        };
-        let mut slots: Vec<Result<usize>> = Vec::with_capacity(files.len());
-        let mut accepted: Vec<(VPath, NewFile)> = Vec::with_capacity(files.len());
-        let mut places: BTreeMap<VPath, usize> = BTreeMap::new();
-        for (path, body) in files {
-            if let Err(error) = self.sized(&path, body.len(), &capability) {
-                slots.push(Err(error.during("upload")));
-                continue;
-            }
-            self.indexes.forget(&path);
-            let new = self.new_file(&path, body, None);
-            // Storages may put in any order, so for entries with the same path only the last one is
-            // put.
-            let place = *places.entry(path.clone()).or_insert(accepted.len());
-            match accepted.get_mut(place) {
-                Some(earlier) => earlier.1 = new,
-                None => accepted.push((path, new)),
-            }
-            slots.push(Ok(place));
-        }
-        let stored = self.storage.put_many(accepted).await;
-        slots
-            .into_iter()
-            .map(|slot| match stored.get(slot?) {
-                Some(Ok(_)) => Ok(()),
-                Some(Err(error)) => Err(error.clone().during("upload")),
-                None => Err(Error::internal("A storage answered too few uploads")),
-            })
-            .collect()
-    }
-
-    /// Removes a file if its content is still `body`. The storage compares versions, or calls of
-    /// this instance wait for each other.
-    async fn delete_unchanged(&self, path: &VPath, body: &Bytes) -> Result<DeleteResult> {
-        self.writable()?;
-        let _turn = self.queue.settled_turn(path, timer::sleep).await?;
-        let Some(file) = self.storage.get(path).await? else {
-            return Err(Error::nothing_there(path));
-        };
-        if file.body != *body {
-            return Err(Error::conflict(path));
-        }
-        let deleted = self.storage.delete(path, file.meta.version).await;
-        self.indexes.forget(path);
-        match deleted? {
-            true => Ok(DeleteResult::default()),
-            false => Err(Error::nothing_there(path)),
-        }
-    }
-
-    async fn delete_path(&self, path: &VPath) -> Result<DeleteResult> {
-        let capability = self.writable()?;
-        let _turns = match capability.update {
-            Reach::Storage => vec![self.queue.watch(path, timer::sleep).await?],
-            _ => {
-                let mut paths = vec![path.clone()];
-                let mut collect = |path: &VPath, _: &Meta| {
-                    paths.push(path.clone());
-                    Flow::Continue(())
-                };
-                self.storage.walk(&Scope::all(path), &mut collect).await?;
-                self.queue.settled_turns(&paths, timer::sleep).await?
-            }
-        };
-        let Removed {
-            paths,
-            directories,
-            error,
-        } = self.storage.delete_tree(path).await;
-        for gone in &paths {
-            self.indexes.forget(gone);
-        }
-        match error {
-            Some(error) if paths.is_empty() => Err(error),
-            Some(error) => Err(half_deleted(path, &paths, &error)),
-            None if paths.is_empty() && !directories => Err(Error::nothing_there(path)),
-            None => Ok(DeleteResult::default()),
-        }
-    }
-
     async fn grep_files(&self, query: &GrepQuery) -> Result<GrepResult> {
         let patience = Patience::until(running::deadline(), clock::now);
         let matcher = Matcher::new(query, patience)?;

@@ -34,4 +34,15 @@ impl Scope {
             None => false,
         }
     }
+
+    /// The deepest directory that contains everything in scope.
+    pub fn literal_dir(&self) -> VPath {
+        match self.prefix.rfind('/') {
+            Some(at) => {
+                let dir = self.prefix.get(..at).unwrap_or_default();
+                self.root.join(dir).unwrap_or_else(|_| self.root.clone())
+            }
+            None => self.root.clone(),
+        }
+    }
 }

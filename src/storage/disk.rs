@@ -25,7 +25,7 @@ use crate::storage::custom::Custom;
 use crate::storage::custom_values::{entry_of, refusal, unknown_meta};
 use crate::storage::{
     Cursor, Depth, Entry, File, Find, Flow, Listing, Meta, NewFile, PARALLEL, PutMode, Removed,
-    Scan, Scope, Storage, Version, literal_dir,
+    Scan, Scope, Storage, Version,
 };
 
 /// Number of files whose size and time are requested in one call.
@@ -102,7 +102,7 @@ impl HostDisk {
 
     /// The paths of the files in scope, sorted.
     async fn names(&self, scope: &Scope, literal: Option<&[u8]>) -> Result<Vec<VPath>> {
-        let dir = literal_dir(scope);
+        let dir = scope.literal_dir();
         let at = JsValue::from_str(dir.as_str());
         let mut answer = JsValue::UNDEFINED;
         if let Some(literal) = literal {
@@ -321,7 +321,7 @@ impl Storage for HostDisk {
                 && fast
                 && !scan.by_name
             {
-                let at = JsValue::from_str(literal_dir(scan.scope).as_str());
+                let at = JsValue::from_str(scan.scope.literal_dir().as_str());
                 let arguments = [at, host::array_of(literal).into()];
                 let holding = self.call("holding", &arguments).await?;
                 if !holding.is_undefined() {

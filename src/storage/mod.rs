@@ -393,15 +393,4 @@ pub struct Removed {
     pub error: Option<Error>,
 }
 
-/// The deepest directory that contains everything in scope.
-pub fn literal_dir(scope: &Scope) -> VPath {
-    match scope.prefix.rfind('/') {
-        Some(at) => {
-            let dir = scope.prefix.get(..at).unwrap_or_default();
-            scope.root.join(dir).unwrap_or_else(|_| scope.root.clone())
-        }
-        None => scope.root.clone(),
-    }
-}
-
 pub use crate::core::future::done;

@@ -6,7 +6,7 @@ use futures_util::stream;
 
 use super::{
     Change, Depth, File, Flow, Meta, NewFile, PARALLEL, Pending, PutMode, REPLAYS, Removed, Scan,
-    Scope, Storage, literal_dir,
+    Scope, Storage,
 };
 use crate::core::error::{Kind, Result};
 use crate::core::path::VPath;
@@ -25,7 +25,7 @@ pub(super) fn walk<'a>(
         {
             return Ok(());
         }
-        let dir = literal_dir(scope);
+        let dir = scope.literal_dir();
         let mut from = None;
         loop {
             let page = storage.list(&dir, Depth::All, from).await?;

@@ -87,7 +87,7 @@ impl Composite {
     pub(super) async fn glob_all(&self, query: &GlobQuery) -> Result<GlobResult> {
         let pattern = Pattern::parse(query).map_err(|e| e.during("glob"))?;
         let scope = pattern.scope();
-        let dir = directory(&pattern);
+        let dir = pattern.scope().literal_dir();
         // A relative pattern is valid unchanged for the owner of `path`.
         let relative = scope.root == query.path && !may_be_anchored(&query.pattern);
         let key = scope.key_prefix();
@@ -249,14 +249,6 @@ fn in_parallel<F: Future>(
     } else {
         stream::iter(futures).buffered(PARALLEL).right_stream()
     }
-}
-
-/// The deepest directory that contains every file that matches.
-fn directory(pattern: &Pattern) -> VPath {
-    let scope = pattern.scope();
-    let dir = scope.prefix.rsplit_once('/').map_or("", |(dir, _)| dir);
-    let dir = scope.root.join(dir);
-    dir.unwrap_or_else(|_| scope.root.clone())
 }
 
 /// Whether some alternative of the pattern may begin with `/` and be relative to the root. Braces

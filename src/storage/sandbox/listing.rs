@@ -8,7 +8,7 @@ use super::{Machine, Sandbox, script, wire};
 use crate::core::error::{Error, Kind, Result};
 use crate::core::order;
 use crate::core::path::VPath;
-use crate::storage::{Entry, File, Flow, Listing, Scope, literal_dir};
+use crate::storage::{Entry, File, Flow, Listing, Scope};
 
 /// Maximum bytes of names in one result.
 const NAMES: usize = 8 << 20;
@@ -61,7 +61,7 @@ impl<M: Machine> Sandbox<M> {
 
     /// The files in scope, in order; with a literal, only those that contain it.
     pub(super) async fn files(&self, scope: &Scope, literal: Option<&[u8]>) -> Result<Vec<Entry>> {
-        let dir = literal_dir(scope);
+        let dir = scope.literal_dir();
         // A shell variable cannot contain NUL, and a grep line cannot contain a line break.
         let literal = literal.filter(|text| {
             !text.is_empty() && text.len() < PUT_CHUNK && memchr::memchr2(0, b'\n', text).is_none()

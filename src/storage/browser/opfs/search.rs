@@ -35,7 +35,7 @@ impl Opfs {
                 is_dir: false,
             });
         }
-        let start = crate::storage::literal_dir(scope);
+        let start = scope.literal_dir();
         let prefix = scope.key_prefix();
         let mut level = Vec::new();
         if let Some(handle) = self.tree.directory(&start).await?
