@@ -50,6 +50,11 @@ export interface Case {
   writeMode?: "create" | "overwrite";
   /** Its time limit is `quickMs`: the input is small, and only a bad algorithm takes long. */
   quick?: boolean;
+  /**
+   * The files that the test reads. It changes nothing, so that tests which follow each other with the
+   * same object here share one backend.
+   */
+  files?: Readonly<Record<string, string>>;
   /** Runs the test; throws an error that says what was seen instead. */
   run(it: Subject): Promise<void>;
 }
@@ -146,7 +151,7 @@ export class Subject {
   }
 
   /** Writes several files, one after another. */
-  async fill(files: Record<string, string>): Promise<void> {
+  async fill(files: Readonly<Record<string, string>>): Promise<void> {
     for (const [path, content] of Object.entries(files)) await this.write(path, content);
   }
 
