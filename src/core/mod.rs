@@ -10,6 +10,7 @@ pub mod lock;
 pub mod order;
 pub mod path;
 pub(crate) mod queue;
+pub mod recent;
 pub mod running;
 pub mod scan;
 pub mod time;

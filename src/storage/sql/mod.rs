@@ -237,8 +237,8 @@ impl<D: Database> Sql<D> {
 /// A random first version of a new file; later versions count up from it. So it is very unlikely
 /// that a file that was deleted and created again gets the version of an old edit.
 fn fresh_version() -> u64 {
-    // A float-to-integer cast saturates.
-    ((random::unit() * 4_503_599_627_370_496.0) as u64).max(1)
+    // JavaScript drivers know numbers up to 2^53; this leaves as many again to count up.
+    (random::bits() >> 12).max(1)
 }
 
 impl<D: Database> Storage for Sql<D> {
