@@ -176,6 +176,7 @@ async function bundle() {
     logOverride: { "empty-import-meta": "silent" },
     treeShaking: true,
     inject: [join(src, "core/text.ts")],
+    define: { KITBAG_TESTING: String(options.testing) },
     // Optional peers, and the package itself, which the adapters import like any user.
     external: ["node:*", "kitbag", "kitbag/*", ...peers()],
     plugins: [provided(form)],
