@@ -3,12 +3,20 @@
 /// A number from 0 (inclusive) to 1 (exclusive).
 #[cfg(target_arch = "wasm32")]
 pub fn unit() -> f64 {
+    #[cfg(feature = "simulation")]
+    if let Some(host) = super::simulated::host() {
+        return host.unit();
+    }
     js_sys::Math::random()
 }
 
 /// A number from 0 (inclusive) to 1 (exclusive).
 #[cfg(not(target_arch = "wasm32"))]
 pub fn unit() -> f64 {
+    #[cfg(feature = "simulation")]
+    if let Some(host) = super::simulated::host() {
+        return host.unit();
+    }
     use std::hash::{BuildHasher, Hasher};
     // Every `RandomState` has different keys.
     let bits = std::collections::hash_map::RandomState::new()

@@ -12,6 +12,7 @@ use super::objects::{Condition, NewObject};
 use super::probe::Conditions;
 use super::state::{Base, Since};
 use super::store::S3;
+use crate::core::bugs::{Bug, has};
 use crate::core::error::{Error, Kind, Result};
 use crate::core::path::VPath;
 use crate::env::random;
@@ -142,7 +143,9 @@ impl S3 {
             true => Stop::Failed(maybe(about, failure.error)),
             false => Stop::Failed(failure.error),
         };
+        let blind = has(Bug::BlindRepeat) && *change.mode == PutMode::Overwrite;
         let condition = match &change.base {
+            _ if blind => Condition::Always,
             Base::Absent if known.create => Condition::Absent,
             Base::Present { tag, .. } if known.update => Condition::Matches(tag, known.form),
             _ => Condition::Always,
@@ -151,7 +154,7 @@ impl S3 {
         let mut lost = false;
         let mut attempt = 0u32;
         loop {
-            if condition == Condition::Always {
+            if condition == Condition::Always && !blind {
                 let seen = self.head("write", change.path, change.key).await;
                 let seen = seen.map_err(|failure| failed(lost, failure))?;
                 match change.fate(seen) {

@@ -19,6 +19,7 @@ use std::time::Duration;
 
 use futures_util::future::LocalBoxFuture;
 
+use crate::core::bugs::{Bug, has};
 use crate::core::error::{Error, Result};
 use crate::core::future::Pending;
 use crate::core::lock::Mutex;
@@ -278,6 +279,7 @@ impl<D: Database> Storage for Sql<D> {
         Box::pin(async move {
             let version = match version {
                 None => None,
+                _ if has(Bug::DeleteRace) => None,
                 Some(Version::Number(version)) => Some(version),
                 Some(Version::Tag(_)) => return Err(Error::conflict(path)),
             };
