@@ -66,7 +66,8 @@ impl S3 {
     ) -> Result<Meta> {
         let key = self.key(path)?;
         let known = self.conditions().await?;
-        let _turn = match known.create && known.update {
+        // Without conditional deletes, a delete of this instance must not meet its puts.
+        let _turn = match known.create && known.update && known.delete {
             true => None,
             false => Some(self.queue.turn(path).await),
         };

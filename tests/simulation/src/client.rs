@@ -171,9 +171,11 @@ impl Maker {
         client: usize,
         wires: &mut Vec<Rc<Wire>>,
     ) -> Option<SharedBackend> {
-        let leave = match kind.is_bucket() {
-            true => Leave::Abort,
-            false => Leave::Settle,
+        let leave = match kind {
+            Kind::Bucket(_) => Leave::Abort,
+            // Without conditions, nothing protects a file from a request that arrives late.
+            Kind::PlainBucket => Leave::AbortNow,
+            _ => Leave::Settle,
         };
         let wire = Wire::new(&self.world, leave);
         wires.push(wire.clone());

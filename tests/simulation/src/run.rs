@@ -143,7 +143,12 @@ fn live(seed: u64, world: &Rc<World>) -> Report {
     let mut history = std::mem::take(&mut *watch.history.borrow_mut());
     wrong.append(&mut history.violations);
     if wrong.is_empty() {
-        wrong = checker::check(&history, &mut run.contents.borrow_mut().bodies, &start);
+        wrong = checker::check(
+            &history,
+            &mut run.contents.borrow_mut().bodies,
+            &start,
+            &scenario,
+        );
     }
     // Tasks and the world refer to each other.
     run.lanes.borrow_mut().clear();

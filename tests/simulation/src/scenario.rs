@@ -186,6 +186,14 @@ impl Scenario {
         }
     }
 
+    /// The storage of a path.
+    pub fn kind_of(&self, path: &str) -> Kind {
+        match self.mount {
+            Some(mount) if path.starts_with("/m/") => mount,
+            _ => self.root,
+        }
+    }
+
     /// Draws a size.
     pub fn size(&self, rng: &mut Rng) -> usize {
         let edge = |rng: &mut Rng, edges: &[usize]| {

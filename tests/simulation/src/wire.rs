@@ -17,8 +17,10 @@ use crate::world::{EventKey, World};
 /// What becomes of a request when its caller is gone.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Leave {
-    /// It is aborted; it may be executed all the same.
+    /// It is aborted; it may be executed all the same, and late.
     Abort,
+    /// It is aborted, and is executed at once or never.
+    AbortNow,
     /// It goes on.
     Settle,
 }
@@ -160,6 +162,16 @@ impl<T> Drop for Answer<T> {
                 }
             }
             Leave::Abort => {}
+            Leave::AbortNow => {
+                let event = self.wire.under_way.borrow_mut().remove(&self.number);
+                let execute = event.and_then(|event| self.wire.world.take_back(event));
+                drop(slot);
+                if let Some(execute) = execute
+                    && self.wire.world.draw(|rng| rng.chance(500))
+                {
+                    execute();
+                }
+            }
         }
     }
 }

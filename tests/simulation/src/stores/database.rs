@@ -14,6 +14,9 @@ use kitbag::storage::sql::{Column, Database, Rows};
 
 use super::{Durable, Line, Luck};
 
+/// The answer of a busy database.
+const LOCKED: &str = "database is locked";
+
 const LUCK: &[Luck] = &[Luck::Lost, Luck::Unanswered, Luck::Busy];
 
 #[derive(Clone)]
@@ -46,6 +49,10 @@ impl Durable for Table {
 }
 
 impl Database for Connection {
+    fn refused(&self, error: &Error) -> bool {
+        error.to_string().contains(LOCKED)
+    }
+
     fn query<'a>(&'a self, statement: Statement, _columns: &'a [Column]) -> Pending<'a, Rows> {
         let word = statement
             .sql
@@ -67,7 +74,7 @@ impl Database for Connection {
                 |text: &str| Error::new(Kind::Unavailable, format!("query() failed: {text}"));
             match luck {
                 Luck::Lost => Err(error("connection lost")),
-                Luck::Busy => Err(error("database is locked")),
+                Luck::Busy => Err(error(LOCKED)),
                 Luck::Unanswered => {
                     execute();
                     Err(error("connection lost"))
