@@ -10,6 +10,7 @@ pub mod custom;
 pub mod custom_values;
 #[cfg(target_arch = "wasm32")]
 pub mod disk;
+pub mod hosted;
 pub mod memory;
 mod provided;
 pub mod s3;
