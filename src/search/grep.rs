@@ -209,6 +209,10 @@ impl Sink<'_> {
     }
 
     fn take(&mut self, start: usize, end: usize) {
+        if end.saturating_sub(start) > MAX_ANSWER_BYTES {
+            self.out.cut = true;
+            return;
+        }
         let before = self.matcher.before.min(self.line - 1).min(self.room());
         if before > 0 {
             self.take_before(start, before);
@@ -282,6 +286,10 @@ impl Sink<'_> {
                     }
                     let start = end + 1;
                     end = self.line_end(start);
+                    if end - start > MAX_ANSWER_BYTES {
+                        self.out.cut = true;
+                        return;
+                    }
                     let text = self.text_of(line, start, end);
                     self.row(line, text, RowKind::After);
                 }
