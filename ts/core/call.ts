@@ -200,6 +200,12 @@ export function reportRefused(handle: number, operation: number, code = "invalid
   if (code !== "unavailable") enter(() => glue.call_refused(handle, operation, code));
 }
 
+/** The result of a call whose signal had aborted before. */
+export const NOT_BEGUN: Failure = {
+  error: "The call was cancelled by its signal before it began" as ErrorText,
+  code: "timeout",
+};
+
 /** Calls an operation and returns a promise. */
 export function later<T>(
   handle: number,
@@ -210,10 +216,7 @@ export function later<T>(
   if (options?.signal?.aborted) {
     dropPending();
     reportRefused(handle, operation, "timeout");
-    return Promise.resolve({
-      error: "The call was cancelled by its signal before it began",
-      code: "timeout",
-    });
+    return Promise.resolve({ ...NOT_BEGUN });
   }
   const length = finish();
   sent();
