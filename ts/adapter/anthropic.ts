@@ -22,6 +22,7 @@ import {
   moveBelow,
   moveFile,
   readBody,
+  stillWanted,
   swap,
   TRIES,
   Trouble,
@@ -139,7 +140,11 @@ const text = (name: string, value: unknown): string => {
 interface Place {
   files: BackendProtocolV2;
   name(path: string): string;
+  /** Aborts when the caller gives up. */
+  signal: AbortSignal | undefined;
 }
+
+const UNCHANGED = "nothing was changed.";
 
 /** A failure of the backend as a `Refusal`. */
 function refused(said: string | undefined): Refusal {
@@ -265,6 +270,7 @@ async function replace(place: Place, path: string, input: EditorInput): Promise<
   await loaded(place, path);
   const old = text("old_str", input.old_str);
   const fresh = input.new_str === undefined ? "" : text("new_str", input.new_str);
+  stillWanted(place.signal, UNCHANGED);
   const answer = await place.files.edit(path, old, fresh, false);
   if (answer.error === undefined) return `The file ${shown} has been edited.`;
   const said = answer.code === undefined ? answer.error : "";
@@ -297,6 +303,7 @@ async function insert(place: Place, path: string, input: EditorInput): Promise<s
     const added = text("insert_text", input.insert_text ?? input.new_str);
     const fresh = inserted(body, input.insert_line, added);
     const old: Body = bodyOf(body);
+    stillWanted(place.signal, UNCHANGED);
     try {
       if (await swap(place.files, path, old, bodyOf(fresh))) {
         return `The file ${place.name(path)} has been edited.`;
@@ -319,8 +326,8 @@ async function remove(place: Place, path: string): Promise<string> {
 }
 
 async function rename(place: Place, from: string, to: string): Promise<string> {
-  const { files, name } = place;
-  const how: Moving = { name };
+  const { files, name, signal } = place;
+  const how: Moving = { name, signal };
   try {
     await checkMove(files, from, to, name);
     const target = await kindOf(files, to);
@@ -389,7 +396,12 @@ async function command(
     if (path === root) throw new Refusal(`Error: ${name(path)} itself can only be viewed.`);
     return path;
   };
-  const at = async (): Promise<Place> => ({ files: await filesOf(backend, bounds, runtime), name });
+  const signal = signalOf(runtime);
+  const at = async (): Promise<Place> => {
+    const files = await filesOf(backend, bounds, runtime);
+    if (signal?.aborted) throw new Refusal("Error: The call was cancelled before it began.");
+    return { files, name, signal };
+  };
   switch (asked) {
     case "rename": {
       const [from, to] = [changed("old_path"), changed("new_path")];
@@ -411,6 +423,12 @@ async function command(
     default:
       return remove(await at(), changed("path"));
   }
+}
+
+/** The signal of a run of LangGraph, or of options. */
+function signalOf(runtime: unknown): AbortSignal | undefined {
+  const signal = (runtime as { signal?: unknown } | null | undefined)?.signal;
+  return signal instanceof AbortSignal ? signal : undefined;
 }
 
 const as = (path: string) => path;

@@ -22,13 +22,19 @@ import {
   Trouble,
 } from "./changes.js";
 
-/** The context in which the current shell command was called. */
-const callers = contextStorage<InContext>();
+/** Who called a shell command: the context of the call, and the signal that ends it. */
+interface Caller {
+  within: InContext;
+  signal: AbortSignal | undefined;
+}
+
+/** The caller of the current shell command. */
+const callers = contextStorage<Caller>();
 
 /** Calls a backend's methods in the caller's context, or in the one where the shell was made. */
 function outside(files: BackendProtocolV2): BackendProtocolV2 {
   const made = contextHere();
-  const within = (): InContext => callers?.getStore() ?? made;
+  const within = (): InContext => callers?.getStore()?.within ?? made;
   // All arguments are passed on, as `changes.ts` uses options that kitbag adds to the protocol.
   const asked =
     (name: keyof BackendProtocolV2) =>
@@ -119,6 +125,8 @@ class BackendFs implements IFileSystem {
   readonly #times = new Map<string, Date>();
   /** Known paths, for pattern expansion. */
   #known: string[] = [];
+  /** The caller of the last command, for hosts that do not know which command is running. */
+  caller: Caller | undefined;
 
   constructor(files: BackendProtocolV2) {
     if (!files.uploadFiles || !files.downloadFiles || !files.delete) {
@@ -168,11 +176,23 @@ class BackendFs implements IFileSystem {
     throw gone(path);
   }
 
+  /** The signal that ends the current command. */
+  get #signal(): AbortSignal | undefined {
+    return (callers?.getStore() ?? this.caller)?.signal;
+  }
+
+  /** A command that was cancelled may still run on to its next statement, but changes nothing. */
+  #begin(path: string): void {
+    if (this.#signal?.aborted) throw new FsError("ECANCELED", path, "the command was cancelled");
+  }
+
   async #put(path: string, bytes: Uint8Array): Promise<void> {
     if (DEVICES.has(path)) return;
+    this.#begin(path);
     this.#times.delete(path);
     if ((await this.#find(path))?.is_dir)
       throw new FsError("EISDIR", path, "illegal operation on a directory");
+    this.#begin(path);
     const [answer] = (await this.#files.uploadFiles?.([[path, bytes]])) ?? [];
     if (answer?.error) throw new FsError("EACCES", path, answer.message ?? answer.error);
   }
@@ -197,9 +217,11 @@ class BackendFs implements IFileSystem {
     await this.#told(path, async () => {
       for (let tried = 0; tried < TRIES; tried++) {
         const before = await readBody(this.#files, at);
+        this.#begin(path);
         if (before === undefined) {
           if ((await this.#find(at))?.is_dir)
             throw new FsError("EISDIR", path, "illegal operation on a directory");
+          this.#begin(path);
           if (await create(this.#files, at, bodyOf(added))) return;
           continue;
         }
@@ -219,7 +241,7 @@ class BackendFs implements IFileSystem {
     } catch (error) {
       if (!(error instanceof Trouble)) throw error;
       if (error.code === "not_found") throw gone(path);
-      const code = error.code === "conflict" ? "EBUSY" : "EACCES";
+      const code = { conflict: "EBUSY", timeout: "ECANCELED" }[error.code ?? ""] ?? "EACCES";
       throw new FsError(code, path, error.message);
     }
   }
@@ -267,6 +289,7 @@ class BackendFs implements IFileSystem {
   }
 
   async mkdir(path: string, options?: { recursive?: boolean }): Promise<void> {
+    this.#begin(path);
     const at = resolved("/", path);
     const there = await this.#find(at);
     if (there && !(options?.recursive && there.is_dir))
@@ -317,6 +340,7 @@ class BackendFs implements IFileSystem {
     }
     const hollow = info.is_dir && ((await this.#files.ls(at)).files ?? []).length === 0;
     if (DEVICES.has(at)) throw new FsError("EACCES", path, "permission denied");
+    this.#begin(path);
     const answer = await this.#files.delete?.(at);
     if (answer?.error !== undefined && !hollow) throw new FsError("EACCES", path, answer.error);
     for (const dir of this.#empty)
@@ -345,7 +369,7 @@ class BackendFs implements IFileSystem {
     if (from === "/" || to.startsWith(`${from}/`))
       throw new FsError("EINVAL", dest, "cannot move into itself");
     const target = await this.#find(to);
-    const how = { replace: true, name: (path: string) => path };
+    const how = { replace: true, name: (path: string) => path, signal: this.#signal };
     if (!info.is_dir) {
       if (target?.is_dir) throw new FsError("EISDIR", dest, "is a directory");
       if (DEVICES.has(to)) return this.rm(from);
@@ -361,7 +385,9 @@ class BackendFs implements IFileSystem {
       this.#empty.add(to);
       if (moved > 0) return;
       // An empty directory that exists in the backend itself.
-      if ((await kindOf(this.#files, from)).dir) await this.#files.delete?.(from);
+      if (!(await kindOf(this.#files, from)).dir) return;
+      this.#begin(src);
+      await this.#files.delete?.(from);
     });
     for (const dir of hollow) {
       this.#empty.delete(dir);
@@ -417,7 +443,7 @@ export interface BashExecuteOptions extends Omit<BashOptions, "fs"> {}
 
 /** Returns an `execute` over a backend: it runs a command in a shell over the backend's files. */
 export function bashExecute(backend: object, options?: BashExecuteOptions) {
-  const fs = bashFileSystem(backend);
+  const fs = new BackendFs(backend as BackendProtocolV2);
   const bash = new Bash({ cwd: "/", ...options, fs } as BashOptions);
   return async (
     command: string,
@@ -431,7 +457,9 @@ export function bashExecute(backend: object, options?: BashExecuteOptions) {
       await fs.refresh();
       const how = signals.length > 0 ? { signal: AbortSignal.any(signals) } : {};
       const exec = () => bash.exec(command, how);
-      const ran = await (callers ? callers.run(contextHere(), exec) : exec());
+      const caller: Caller = { within: contextHere(), signal: how.signal };
+      fs.caller = caller;
+      const ran = await (callers ? callers.run(caller, exec) : exec());
       return { output: ran.stdout + ran.stderr, exitCode: ran.exitCode, truncated: false };
     } catch (error) {
       const said = error instanceof Error ? error.message : String(error);

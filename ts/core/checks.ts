@@ -4,7 +4,7 @@
 import type { CallOptions, ErrorText, Failure } from "../types.js";
 import { FRAMES, needStack, noStack } from "./instance.js";
 import { begin, dropPending, NoRoom } from "./message.js";
-import { KitbagPanic } from "./panic.js";
+import { KitbagPanic, OutOfMemory } from "./panic.js";
 
 /** A wrong argument of a method. */
 export class BadArgument extends Error {
@@ -106,7 +106,7 @@ export function refused(check: () => void): Failure | undefined {
     if (error instanceof BadArgument) {
       return { error: error.message as ErrorText, code: "invalid_argument" };
     }
-    if (error instanceof NoRoom) {
+    if (error instanceof NoRoom || error instanceof OutOfMemory) {
       return {
         error: "There is not enough memory for this argument; pass less at a time",
         code: "too_large",

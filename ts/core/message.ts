@@ -140,7 +140,8 @@ function putBuffer(id: number, length: number): void {
 }
 
 function newBuffer(length: number): number {
-  const id = enter(() => glue.buffer_new(length));
+  // A larger number would wrap around on its way into WebAssembly.
+  const id = length > 0xffffffff ? 0 : enter(() => glue.buffer_new(length));
   if (id === 0) throw new NoRoom();
   pending.push(id);
   return id;

@@ -9,7 +9,7 @@ import {
   type Policy,
   withPolicy,
 } from "../backend/policy.js";
-import { received, settled } from "../core/call.js";
+import { NOT_BEGUN, received, settled } from "../core/call.js";
 import { kindOf, messageOf, Options, refused } from "../core/checks.js";
 import { enter, FRAMES, glue, needStack } from "../core/instance.js";
 import * as put from "../core/message.js";
@@ -358,6 +358,7 @@ async function start<T extends object>(
   call?: ToolCall,
 ): Promise<T> {
   const answer = await withHandle("backend", backend, (handle) => {
+    if (call?.signal?.aborted) throw new Error(NOT_BEGUN.error);
     const bad = refused(() => {
       needStack(FRAMES.deep);
       put.begin();
