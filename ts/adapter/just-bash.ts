@@ -1,13 +1,20 @@
 // just-bash: a shell over the same files that the tools use. Directories that a command makes or
 // empties are kept here, because a backend may not have any, and so are modes and times that a
 // command sets: both last as long as the shell. Devices are not files of the backend, and links are
-// refused.
+// refused. A redirect that cannot be written fails its command (`redirects.ts`).
 //
 // While a script runs, just-bash hides timers, weak references and other globals from all code in
 // the script's asynchronous context. A backend is not part of the script and needs these to use a
 // network, so it is called in the context of the shell's caller.
 
-import { Bash, type BashOptions, type FileContent, type FsStat, type IFileSystem } from "just-bash";
+import {
+  Bash,
+  type BashOptions,
+  defineCommand,
+  type FileContent,
+  type FsStat,
+  type IFileSystem,
+} from "just-bash";
 import type { BackendProtocolV2, ExecuteResponse, FileInfo } from "kitbag";
 import { contextHere, contextStorage, type InContext } from "../core/context.js";
 import {
@@ -21,14 +28,23 @@ import {
   TRIES,
   Trouble,
 } from "./changes.js";
+import { REPORT, redirects } from "./shell/redirects.js";
 
-/** Who called a shell command: the context of the call, and the signal that ends it. */
+/** One call of a shell. */
 interface Caller {
+  /** The context in which it was called. */
   within: InContext;
+  /** The signal that ends it. */
   signal: AbortSignal | undefined;
+  /** Files that its redirects have opened. */
+  opened: Set<string>;
+  /** Why redirects could not be written, until that is reported. */
+  refused: string[];
+  /** Whether text of a redirect was lost, until that is reported. */
+  lost: boolean;
 }
 
-/** The caller of the current shell command. */
+/** The current call. Where there is no AsyncLocalStorage, a shell has one for all its calls. */
 const callers = contextStorage<Caller>();
 
 /** Calls a backend's methods in the caller's context, or in the one where the shell was made. */
@@ -42,7 +58,11 @@ function outside(files: BackendProtocolV2): BackendProtocolV2 {
       within()(() => (files[name] as (...given: unknown[]) => unknown).apply(files, given));
   const names = ["ls", "glob", "write", "edit", "delete", "uploadFiles", "downloadFiles"] as const;
   const methods = Object.fromEntries(names.map((name) => [name, asked(name)]));
-  return ("capability" in files ? { ...methods, capability: true } : methods) as never;
+  return (
+    "capability" in files
+      ? { ...methods, capability: (files as { capability?: unknown }).capability }
+      : methods
+  ) as never;
 }
 
 class FsError extends Error {
@@ -58,6 +78,8 @@ class FsError extends Error {
 const gone = (path: string) => new FsError("ENOENT", path, "no such file or directory");
 
 function resolved(base: string, path: string): string {
+  // Most paths are in this form already.
+  if (/^(\/[^/.][^/]*)+$/.test(path)) return path;
   const out: string[] = [];
   for (const segment of (path.startsWith("/") ? path : `${base}/${path}`).split("/")) {
     if (segment === "..") out.pop();
@@ -93,6 +115,8 @@ function decode(bytes: Uint8Array, encoding: Encoding): string {
   }
 }
 
+const encoder = new TextEncoder();
+
 function encode(content: FileContent, encoding: Encoding): Uint8Array {
   if (typeof content !== "string") return content;
   const raw = (text: string) =>
@@ -107,7 +131,7 @@ function encode(content: FileContent, encoding: Encoding): Uint8Array {
     case "ascii":
       return raw(content);
     default:
-      return new TextEncoder().encode(content);
+      return encoder.encode(content);
   }
 }
 
@@ -118,15 +142,19 @@ const DEVICES = new Set(
 
 class BackendFs implements IFileSystem {
   readonly #files: BackendProtocolV2;
-  /** Directories that were made here, or that a command emptied. */
+  /** The capability, if the backend is kitbag's own. */
+  readonly #own: { directories?: string } | undefined;
+  /** The caller of the last command, for hosts that do not know which command is running. */
+  caller: Caller | undefined;
+  /** Directories that were made here, or that a command emptied, with those above them. */
   readonly #empty = new Set<string>();
   /** Modes and times that commands have set. */
   readonly #modes = new Map<string, number>();
   readonly #times = new Map<string, Date>();
-  /** Known paths, for pattern expansion. */
+  /** Shown as the time of directories that have none. */
+  readonly #made = new Date();
+  /** All paths, as of the last `refresh`. */
   #known: string[] = [];
-  /** The caller of the last command, for hosts that do not know which command is running. */
-  caller: Caller | undefined;
 
   constructor(files: BackendProtocolV2) {
     if (!files.uploadFiles || !files.downloadFiles || !files.delete) {
@@ -135,9 +163,15 @@ class BackendFs implements IFileSystem {
       );
     }
     this.#files = outside(files);
+    this.#own = (this.#files as { capability?: { directories?: string } }).capability;
   }
 
-  /** Loads all paths, because `getAllPaths` is synchronous. */
+  /** The call that is running now, if it came through `bashExecute`. */
+  #caller(): Caller | undefined {
+    return callers?.getStore() ?? this.caller;
+  }
+
+  /** Loads all paths for `getAllPaths`, which is synchronous. Only `ls` with a quoted pattern asks. */
   async refresh(): Promise<void> {
     const found = await this.#files.glob("**", "/");
     const paths = new Set<string>(this.#empty);
@@ -152,17 +186,37 @@ class BackendFs implements IFileSystem {
   async #find(path: string): Promise<FileInfo | undefined> {
     if (path === "/" || path === "/dev") return { path, is_dir: true };
     if (DEVICES.has(path)) return { path, size: 0 };
-    const parent = path.slice(0, path.lastIndexOf("/")) || "/";
+    const cut = path.lastIndexOf("/");
+    const parent = path.slice(0, cut) || "/";
+    // kitbag's own backends find one name without reading the directory.
+    if (this.#own) {
+      const name = path.slice(cut + 1).replace(/[\\*?[\]{}!]/g, "\\$&");
+      const found = await this.#files.glob(name, parent);
+      if (found.error !== undefined) throw new FsError("EACCES", path, found.error);
+      const file = found.files?.find((one) => one.path === path);
+      if (file) return file;
+      if (await this.#isDir(path)) return { path, is_dir: true };
+      if (this.#own.directories === "implied") return undefined;
+    }
     const { files, error } = await this.#files.ls(parent);
     if (error !== undefined) throw new FsError("EACCES", path, error);
     const rows = files ?? [];
     const found =
       rows.find((one) => one.path === path) ?? rows.find((one) => one.path === `${path}/`);
-    return found ?? (this.#isEmptyDir(path) ? { path, is_dir: true } : undefined);
+    return found ?? (this.#empty.has(path) ? { path, is_dir: true } : undefined);
   }
 
-  #isEmptyDir(path: string): boolean {
-    return [...this.#empty].some((dir) => dir === path || dir.startsWith(`${path}/`));
+  /** Whether a directory was made here, or contains files. */
+  async #isDir(path: string): Promise<boolean> {
+    return this.#empty.has(path) || ((await this.#files.ls(path)).files ?? []).length > 0;
+  }
+
+  /** Remembers a directory and those above it. */
+  #keep(dir: string): void {
+    for (let end = dir.length; end > 0; end = dir.lastIndexOf("/", end - 1)) {
+      if (this.#empty.has(dir.slice(0, end))) return;
+      this.#empty.add(dir.slice(0, end));
+    }
   }
 
   async #bytes(path: string): Promise<Uint8Array> {
@@ -178,7 +232,7 @@ class BackendFs implements IFileSystem {
 
   /** The signal that ends the current command. */
   get #signal(): AbortSignal | undefined {
-    return (callers?.getStore() ?? this.caller)?.signal;
+    return this.#caller()?.signal;
   }
 
   /** A command that was cancelled may still run on to its next statement, but changes nothing. */
@@ -190,11 +244,18 @@ class BackendFs implements IFileSystem {
     if (DEVICES.has(path)) return;
     this.#begin(path);
     this.#times.delete(path);
-    if ((await this.#find(path))?.is_dir)
+    if (this.#own ? await this.#isDir(path) : (await this.#find(path))?.is_dir)
       throw new FsError("EISDIR", path, "illegal operation on a directory");
     this.#begin(path);
     const [answer] = (await this.#files.uploadFiles?.([[path, bytes]])) ?? [];
     if (answer?.error) throw new FsError("EACCES", path, answer.message ?? answer.error);
+  }
+
+  /** Why redirects of the running call could not be written, once. */
+  refused(): string[] {
+    const caller = this.#caller();
+    if (caller) caller.lost = false;
+    return caller?.refused.splice(0) ?? [];
   }
 
   async readFile(path: string, encoding?: Encoding): Promise<string> {
@@ -206,13 +267,38 @@ class BackendFs implements IFileSystem {
   }
 
   async writeFile(path: string, content: FileContent, encoding?: Encoding): Promise<void> {
-    await this.#put(resolved("/", path), encode(content, encoding));
+    const at = resolved("/", path);
+    await this.#redirected(at, content, encoding, () => this.#put(at, encode(content, encoding)));
   }
 
   async appendFile(path: string, content: FileContent, encoding?: Encoding): Promise<void> {
     const at = resolved("/", path);
     if (DEVICES.has(at)) return;
     const added = encode(content, encoding);
+    await this.#redirected(at, content, encoding, () => this.#append(at, path, added));
+  }
+
+  /**
+   * Runs a write. If it fails and belongs to a redirect, the reason is kept for the report. To open
+   * a file, just-bash writes an empty text to it: this may fail, as just-bash expects it to. Later
+   * text for that file may not.
+   */
+  async #redirected(at: string, content: FileContent, how: Encoding, write: () => Promise<void>) {
+    const caller = this.#caller();
+    if (!caller) return write();
+    const opens = content === "" && how === "binary";
+    if (opens) caller.opened.add(at);
+    try {
+      await write();
+    } catch (error) {
+      if (!caller.opened.has(at)) throw error;
+      caller.refused.push(`bash: ${at}: ${error instanceof Error ? error.message : String(error)}`);
+      if (opens) throw error;
+      caller.lost = true;
+    }
+  }
+
+  async #append(at: string, path: string, added: Uint8Array): Promise<void> {
     this.#times.delete(at);
     await this.#told(path, async () => {
       for (let tried = 0; tried < TRIES; tried++) {
@@ -249,7 +335,7 @@ class BackendFs implements IFileSystem {
   /** A file went away: the directory that it was in stays, as in every file system. */
   #left(path: string): void {
     const parent = path.slice(0, path.lastIndexOf("/"));
-    if (parent !== "") this.#empty.add(parent);
+    this.#keep(parent);
     for (const kept of [this.#modes, this.#times]) kept.delete(path);
   }
 
@@ -278,7 +364,7 @@ class BackendFs implements IFileSystem {
       isSymbolicLink: false,
       mode: this.#modes.get(at) ?? (isDirectory ? 0o755 : 0o644),
       size: info.size ?? 0,
-      mtime: this.#times.get(at) ?? new Date(info.modified_at || 0),
+      mtime: this.#times.get(at) ?? (info.modified_at ? new Date(info.modified_at) : this.#made),
       // Tells one file from another, so that `cp` and `mv` onto an existing file work.
       identity: at,
     };
@@ -297,7 +383,7 @@ class BackendFs implements IFileSystem {
     if (there) return;
     const parent = at.slice(0, at.lastIndexOf("/")) || "/";
     if (!options?.recursive && !(await this.#find(parent))?.is_dir) throw gone(path);
-    this.#empty.add(at);
+    this.#keep(at);
   }
 
   async readdirWithFileTypes(path: string) {
@@ -382,7 +468,7 @@ class BackendFs implements IFileSystem {
     const hollow = [...this.#empty].filter((dir) => dir === from || dir.startsWith(`${from}/`));
     await this.#told(src, async () => {
       const moved = await moveBelow(this.#files, from, to, how);
-      this.#empty.add(to);
+      this.#keep(to);
       if (moved > 0) return;
       // An empty directory that exists in the backend itself.
       if (!(await kindOf(this.#files, from)).dir) return;
@@ -391,7 +477,7 @@ class BackendFs implements IFileSystem {
     });
     for (const dir of hollow) {
       this.#empty.delete(dir);
-      this.#empty.add(to + dir.slice(from.length));
+      this.#keep(to + dir.slice(from.length));
     }
     this.#renamed(from, to);
   }
@@ -415,11 +501,11 @@ class BackendFs implements IFileSystem {
   }
 
   async symlink(_target: string, path: string): Promise<void> {
-    throw new FsError("EPERM", path, "these files have no links");
+    throw new FsError("ENOTSUP", path, "these files have no links");
   }
 
   async link(_existing: string, path: string): Promise<void> {
-    throw new FsError("EPERM", path, "these files have no links");
+    throw new FsError("ENOTSUP", path, "these files have no links");
   }
 
   async readlink(path: string): Promise<string> {
@@ -433,7 +519,7 @@ class BackendFs implements IFileSystem {
   }
 }
 
-/** A backend as a file system of just-bash. Call `refresh` before patterns are expanded. */
+/** A backend as a file system of just-bash. `refresh` loads all paths for `getAllPaths`. */
 export function bashFileSystem(backend: object): IFileSystem & { refresh(): Promise<void> } {
   return new BackendFs(backend as BackendProtocolV2);
 }
@@ -444,7 +530,14 @@ export interface BashExecuteOptions extends Omit<BashOptions, "fs"> {}
 /** Returns an `execute` over a backend: it runs a command in a shell over the backend's files. */
 export function bashExecute(backend: object, options?: BashExecuteOptions) {
   const fs = new BackendFs(backend as BackendProtocolV2);
-  const bash = new Bash({ cwd: "/", ...options, fs } as BashOptions);
+  const report = defineCommand(REPORT, async ([code]) => {
+    const refused = fs.refused();
+    const stderr = refused.map((line) => `${line}\n`).join("");
+    return { stdout: "", stderr, exitCode: Number(code) || (refused.length > 0 ? 1 : 0) };
+  });
+  const customCommands = [...(options?.customCommands ?? []), report];
+  const bash = new Bash({ cwd: "/", ...options, customCommands, fs } as BashOptions);
+  bash.registerTransformPlugin(redirects);
   return async (
     command: string,
     call?: { timeoutMs?: number; signal?: AbortSignal },
@@ -454,13 +547,24 @@ export function bashExecute(backend: object, options?: BashExecuteOptions) {
     const limit = millis && millis < 2 ** 31 ? AbortSignal.timeout(millis) : undefined;
     const signals = [call?.signal, limit].filter((one) => one !== undefined);
     try {
-      await fs.refresh();
       const how = signals.length > 0 ? { signal: AbortSignal.any(signals) } : {};
       const exec = () => bash.exec(command, how);
-      const caller: Caller = { within: contextHere(), signal: how.signal };
-      fs.caller = caller;
+      const caller: Caller = {
+        within: contextHere(),
+        signal: how.signal,
+        opened: new Set(),
+        refused: [],
+        lost: false,
+      };
+      if (!callers) fs.caller = caller;
       const ran = await (callers ? callers.run(caller, exec) : exec());
-      return { output: ran.stdout + ran.stderr, exitCode: ran.exitCode, truncated: false };
+      // What no report has told, since a script ended in between.
+      const left = caller.refused.map((line) => `${line}\n`).join("");
+      return {
+        output: ran.stdout + ran.stderr + left,
+        exitCode: ran.exitCode || Number(caller.lost),
+        truncated: false,
+      };
     } catch (error) {
       const said = error instanceof Error ? error.message : String(error);
       return { output: said, exitCode: limit?.aborted ? 124 : 1, truncated: false };

@@ -90,6 +90,8 @@ export function codeOf(error: unknown): string {
 export interface Flags {
   /** A file to read: does not follow a link, and does not wait for the other end of a FIFO. */
   file: number;
+  /** The same, through a link; its real path is checked. */
+  linkedFile: number;
   /** A directory; links are followed, and its real path is checked afterwards. */
   directory: number;
   /** A directory that is not a link. */
@@ -99,8 +101,10 @@ export interface Flags {
 export function flagsOf(constants: Record<string, number> | undefined): Flags {
   const flag = (name: string) => constants?.[name] ?? 0;
   const read = flag("O_RDONLY");
+  const linkedFile = read | flag("O_NONBLOCK") | flag("O_NOCTTY");
   return {
-    file: read | flag("O_NOFOLLOW") | flag("O_NONBLOCK") | flag("O_NOCTTY"),
+    file: linkedFile | flag("O_NOFOLLOW"),
+    linkedFile,
     directory: read | flag("O_DIRECTORY"),
     ownDirectory: read | flag("O_DIRECTORY") | flag("O_NOFOLLOW"),
   };
