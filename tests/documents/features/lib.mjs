@@ -28,8 +28,10 @@ export function toolsOver(files, options, backend = new kitbag.StateBackend({ fi
   return { set, call, backend };
 }
 
+const quiet = () => ({ output: "", exitCode: 0, truncated: false });
+
 /** Files whose commands are a function. */
-export function shellOver(execute, files = {}) {
+export function shellOver(execute = quiet, files = {}) {
   const inner = new kitbag.StateBackend({ files });
   const object = { id: "shell", execute };
   for (const name of ["ls", "read", "readRaw", "grep", "glob", "write", "edit", "delete"]) {

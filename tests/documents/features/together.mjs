@@ -89,8 +89,8 @@ export default {
       const { call } = createFileTools(first());
       assert.match((await call("read_file", { file_path: "/a.txt" })).text, /\ttext$/);
       const routed = new CompositeBackend(files({}), { "/m/": first() });
-      assert.equal((await routed.read("/m/a.txt")).content, "text");
-      assert.equal((await withPolicy(first(), {}).read("/a.txt")).content, "text");
+      assert.equal((await routed.read("/m/a.txt")).content, "text\n");
+      assert.equal((await withPolicy(first(), {}).read("/a.txt")).content, "text\n");
     },
   ],
   P5: ["`adaptBackendProtocol`", example("001 adapt the first version")],
