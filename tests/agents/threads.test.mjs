@@ -91,18 +91,16 @@ for (const [version, deepagents] of [
       return Object.fromEntries(own.map(({ key, value }) => [key, value]));
     };
 
+    const ofUser = (turnsFor, around) => {
+      const store = new deepagents.InMemoryStore();
+      const agent = agentOf(around(new StoreBackend({ namespace })), turnsFor, { store });
+      return allAtOnce(agent, answersOf, heldBy(store), asUser);
+    };
+
     for (const [place, around] of Object.entries(STORES)) {
-      for (const [who, turnsFor] of [
-        ["a StoreBackend by user", alone],
-        ["a subagent's StoreBackend by user", delegated],
-      ]) {
-        test(`${who}, ${place}`, () => {
-          const store = new deepagents.InMemoryStore();
-          const backend = around(new StoreBackend({ namespace }));
-          const agent = agentOf(backend, turnsFor, { store });
-          return allAtOnce(agent, answersOf, heldBy(store), asUser);
-        });
-      }
+      test(`a StoreBackend by user, ${place}`, () => ofUser(alone, around));
     }
+
+    test("a subagent's StoreBackend by user", () => ofUser(delegated, (backend) => backend));
   });
 }

@@ -43,7 +43,11 @@ export async function compiled(project, ...files) {
     rootDir: at("tests/documents"),
     outDir: project,
     baseUrl: project,
-    paths: { "*": ["node_modules/*"], kitbag: ["package"], "kitbag/*": ["package/types/adapter/*"] },
+    paths: {
+      "*": ["node_modules/*"],
+      kitbag: ["package"],
+      "kitbag/*": ["package/types/adapter/*"],
+    },
   };
   const config = join(project, "tsconfig.json");
   writeFileSync(config, JSON.stringify({ compilerOptions: options, files }));

@@ -1,9 +1,9 @@
 //! `denyPrefixes`: no write, edit, delete or upload at or below certain directories. Prefixes match
 //! whole segments: `/ab` is not under `/a`.
 
+use super::denied_beneath;
 use super::rule::{Next, Rule, shell_refused, upload_checked};
 use super::skip_hidden::veiled;
-use super::denied_beneath;
 use crate::core::error::{Error, Kind, Result};
 use crate::core::future::Pending;
 use crate::core::path::VPath;

@@ -89,7 +89,7 @@ export default {
     },
   ],
   S7: [
-    "`fileFormat: \"v1\"` keeps lines as an array",
+    '`fileFormat: "v1"` keeps lines as an array',
     () => {
       const backend = new StateBackend({ fileFormat: "v1" });
       backend.write("/a", "one\ntwo");
@@ -316,7 +316,7 @@ export default {
       assert.equal(warned.filter((text) => /share the same files/.test(text)).length, 1);
     },
   ],
-  B8: ["`fileFormat: \"v1\"` for older readers", example("001 FileData: older readers")],
+  B8: ['`fileFormat: "v1"` for older readers', example("001 FileData: older readers")],
   B9: [
     "`new StoreBackend(stateAndStore, options)`",
     async () => {

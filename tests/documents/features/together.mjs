@@ -101,7 +101,10 @@ export default {
   ],
 
   V1: ["a class of one's own over a bucket", example("001 virtual filesystem: S3")],
-  V2: ["object storage is built in", shownBy("tests/s3/node.test.mjs", "pages of a large text move the parts")],
+  V2: [
+    "object storage is built in",
+    shownBy("tests/s3/node.test.mjs", "pages of a large text move the parts"),
+  ],
   V3: [
     "a table of path, content and two times",
     differs(
