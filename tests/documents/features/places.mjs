@@ -419,7 +419,7 @@ export default {
     "a stale parent is found",
     differs(
       "kitbag pulls again and repeats the change by itself; only after several attempts is it a `conflict`",
-      page("durable", "Context Hub"),
+      page("migrate", "From deepagents' backends"),
       async () => {
         const { client, seen, repos } = hub({ "me/r": { commit: "c0000000", files: {} } });
         const backend = new ContextHubBackend("me/r", { client });

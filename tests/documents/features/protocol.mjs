@@ -86,7 +86,7 @@ export default {
     "`.svg` is a picture in bytes",
     differs(
       "it has the type `image/svg+xml`, but is text, which can be searched and edited",
-      page("protocol", "Text or binary"),
+      page("migrate", "From deepagents' backends"),
       () => {
         const { content, mimeType } = files({ "/a.svg": "<svg/>" }).read("/a.svg");
         assert.deepEqual([content, mimeType], ["<svg/>", "image/svg+xml"]);
@@ -295,7 +295,7 @@ export default {
     "machines of Modal, Daytona and Deno",
     differs(
       "their own packages are backends, which kitbag takes as they are; any other machine is reached through `SandboxBackend`",
-      page("host", "SandboxBackend: files through a shell"),
+      page("migrate", "From deepagents' backends"),
       async () => {
         const machine = shellOver((command) => ({ output: command, exitCode: 0 }), { "/a": "x" });
         const { call } = kitbag.createFileTools(machine);

@@ -109,7 +109,7 @@ export default {
     "a table of path, content and two times",
     differs(
       "kitbag's table has more columns: tenants, versions, types and bytes",
-      page("durable", "SQL"),
+      page("migrate", "From deepagents' backends"),
     ),
   ],
   V4: [

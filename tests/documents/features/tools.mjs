@@ -294,15 +294,19 @@ export default {
   T34: ["the program that works in a folder with a shell", example("004 the demonstration")],
   T35: [
     "seven tools by default",
-    differs("`delete` is offered, too; `tools` leaves it out", page("tools", "Which tools"), () => {
-      const names = (options) => toolsOver({}, options, shellOver()).set.tools.map((t) => t.name);
-      const seven = ["ls", "read_file", "write_file", "edit_file", "glob", "grep", "execute"];
-      assert.deepEqual(
-        names({}).filter((name) => name !== "delete"),
-        seven,
-      );
-      assert.deepEqual(names({ tools: seven }), seven);
-    }),
+    differs(
+      "`delete` is offered, too; `tools` leaves it out",
+      page("prompts", "Which tools a model gets"),
+      () => {
+        const names = (options) => toolsOver({}, options, shellOver()).set.tools.map((t) => t.name);
+        const seven = ["ls", "read_file", "write_file", "edit_file", "glob", "grep", "execute"];
+        assert.deepEqual(
+          names({}).filter((name) => name !== "delete"),
+          seven,
+        );
+        assert.deepEqual(names({ tools: seven }), seven);
+      },
+    ),
   ],
   T36: [
     "`read_file` over a backend that answers only content and type",
