@@ -96,6 +96,7 @@ function provided({ source, of }) {
     if (kind === "#build") return `export default "${wasm.build}";`;
     if (kind === "#unpacker") return `export default "${unpacker}";`;
     if (kind === "#primary") return of("kitbag");
+    if (kind === "#guided") return guidedOf(source);
     if (kind === "#regex") return regexOf(source, wasm.needs.regex?.length > 0);
     if (kind === "#bytes") return of(name);
     if (kind === "#part") return partOf(name, []);
@@ -113,7 +114,7 @@ function provided({ source, of }) {
         path: join(src, `source/${source}.ts`),
       }));
       builder.onResolve(
-        { filter: /^#(build|unpacker|primary|regex|chunks$|chunk\/|bytes\/|part\/)/ },
+        { filter: /^#(build|unpacker|primary|regex|guided|chunks$|chunk\/|bytes\/|part\/)/ },
         (asked) => ({
           path: asked.path,
           namespace: "provided",
@@ -137,6 +138,13 @@ function regexOf(source, isChunk) {
       ? [`export { default as regexSource } from "#bytes/regex";`]
       : ["export const regexSource = undefined;"];
   return [...lines, `export const regexIs = ${JSON.stringify(is)};`].join("\n");
+}
+
+/** Pages get the long texts about the tools only if they import them. */
+function guidedOf(source) {
+  return source === "inline" || source === "given"
+    ? "export const guidedHere = undefined;"
+    : `export { guidedPrompts as guidedHere } from "./tool/guided.js";`;
 }
 
 /** Code of a chunk, or of a part that chunks share; without a name the part is in the primary. */
@@ -201,6 +209,7 @@ async function bundle() {
     : {};
   const { metafile } = await whole("browser", all.inline, "index.ts", {
     "browser/regex": join(src, "entry/regex.ts"),
+    "browser/guided": join(src, "entry/guided.ts"),
     ...testing,
   });
   await whole("workerd", all.module, "index.ts", renamed(testing, "workerd"));
@@ -245,11 +254,16 @@ function forNode(names, testing) {
   const cjs = (list) =>
     `const core = require("./core.cjs");\n${list.map((name) => `exports.${name} = core.${name};\n`).join("")}`;
   writeFileSync(join(dist, "node.js"), esm(names));
-  // Bun takes the inlined form, but always has the full regular expressions.
-  const both = `import "./browser/regex.js";\nexport * from "./browser.js";\n`;
-  writeFileSync(join(dist, "bun.js"), both);
-  writeFileSync(join(dist, "regex.js"), "// The chunk is loaded with the first expression.\n");
-  writeFileSync(join(dist, "regex.cjs"), "// The chunk is loaded with the first expression.\n");
+  // Bun takes the inlined form, but always has what pages import by name.
+  const both = ["regex", "guided"].map((name) => `import "./browser/${name}.js";\n`).join("");
+  writeFileSync(join(dist, "bun.js"), `${both}export * from "./browser.js";\n`);
+  for (const [name, why] of [
+    ["regex", "The chunk is loaded with the first expression."],
+    ["guided", "The texts are part of the package's main file."],
+  ]) {
+    for (const ending of ["js", "cjs"])
+      writeFileSync(join(dist, `${name}.${ending}`), `// ${why}\n`);
+  }
   writeFileSync(join(dist, "node.cjs"), cjs(names));
   writeFileSync(join(dist, "slim-node.js"), esm([...names, ...slim]));
   writeFileSync(join(dist, "slim-node.cjs"), cjs([...names, ...slim]));

@@ -83,6 +83,7 @@ export {
   type StoreNamespace,
 } from "./backend/store.js";
 export type { CommandLimits, CommandOutput } from "./core/command.js";
+export { silenceDeprecations } from "./core/deprecated.js";
 export { KitbagPanic } from "./core/panic.js";
 export type { FsLike } from "./disk/host.js";
 export type { Ripgrep } from "./disk/search.js";
@@ -93,6 +94,7 @@ export {
 } from "./foreign/adapt.js";
 export { type GraphContext, type GraphRuntime, provideGraphContext } from "./graph/context.js";
 export { type Channel, type SharedState, shareState } from "./graph/mirror.js";
+export { guidedPrompts } from "./tool/guided.js";
 export {
   type BackendOrFactory,
   type ContentBlock,
@@ -106,6 +108,7 @@ export {
   resolveBackend,
   type ToolCall,
   type ToolOutput,
+  type ToolPrompts,
   type ToolResult,
 } from "./tool/tools.js";
 export type * from "./types.js";

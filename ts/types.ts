@@ -173,8 +173,16 @@ export interface GlobFields {
   truncated?: boolean;
 }
 
+/**
+ * Result of a change. kitbag's own backends always say why with a `code`; a subclass or a wrapper
+ * that refuses a change may leave it out.
+ */
+type Change<Fields> =
+  | (Fields & Absent<Failure>)
+  | (Omit<Failure, "code"> & { code?: ErrorCode } & Absent<Fields>);
+
 /** Result of `write`. */
-export type WriteResult = Result<WriteFields>;
+export type WriteResult = Change<WriteFields>;
 
 /** The fields of `WriteResult` on success. */
 export interface WriteFields {
@@ -189,7 +197,7 @@ export interface WriteFields {
 }
 
 /** Result of `edit`. */
-export type EditResult = Result<EditFields>;
+export type EditResult = Change<EditFields>;
 
 /** The fields of `EditResult` on success. */
 export interface EditFields {

@@ -6,6 +6,8 @@
 
 import { limitOf, now, received } from "../core/call.js";
 import { callOptions, isRecord, kindOf, messageOf, Options, refused } from "../core/checks.js";
+import { findsGraphs } from "../core/context.js";
+import { deprecated } from "../core/deprecated.js";
 import { handleOf, methodsOnly, own, sealClass } from "../core/handle.js";
 import { enter, glue } from "../core/instance.js";
 import { rawFile, removeFile, setFile } from "../core/memory.js";
@@ -82,11 +84,22 @@ export class StateBackend implements BackendProtocolV2 {
   readonly #mirror: Mirror | undefined;
   readonly #graphs: GraphFiles | undefined;
 
-  /** deepagents' older form: results return the changes in `filesUpdate`. */
+  /**
+   * deepagents' older form: results return the changes in `filesUpdate`.
+   *
+   * @deprecated Inside a graph use `new StateBackend()`, which finds the graph by itself; for a
+   * state of your own use the option `channel`.
+   */
   constructor(runtime: StateRuntime, options?: StateBackendOptions);
   constructor(options?: StateBackendOptions);
   constructor(first?: StateBackendOptions | StateRuntime, second?: StateBackendOptions) {
     const runtime = runtimeOf(first);
+    // Without AsyncLocalStorage, as in a browser, there is no other way with deepagents' own tools.
+    if (runtime && findsGraphs()) {
+      deprecated(
+        "`new StateBackend(runtime)` is deprecated. Pass `new StateBackend()` itself as the backend: it finds the running graph; for a state of your own use its option `channel`.",
+      );
+    }
     const options = new Options("StateBackend", runtime ? second : first);
     const writeMode = options.oneOf("writeMode", ["create", "overwrite"], "create");
     const fileFormat = options.oneOf("fileFormat", ["v1", "v2"], "v2");

@@ -4,6 +4,8 @@
 
 import chunk from "#chunk/store";
 import { BadArgument, messageOf, Options } from "../core/checks.js";
+import { findsGraphs } from "../core/context.js";
+import { deprecated } from "../core/deprecated.js";
 import { handleOf, sealClass } from "../core/handle.js";
 import { enter, glue } from "../core/instance.js";
 import { FILE_METHODS } from "../core/operations.js";
@@ -60,6 +62,9 @@ export interface StoreBackendOptions {
    */
   binary?: "base64" | "raw";
 }
+
+/** Marks what `storeBackend()` of `kitbag/langchain` found out about the caller. */
+const CALLER = Symbol.for("kitbag.caller");
 
 /** Argument of deepagents' older constructor. */
 export interface StateAndStore {
@@ -118,7 +123,12 @@ export class StoreBackend extends Backend {
   /** Keeps the shared backend alive as long as this object. */
   protected readonly kept: unknown;
 
-  /** deepagents' older form. */
+  /**
+   * deepagents' older form.
+   *
+   * @deprecated Use `new StoreBackend({ namespace, store })`; without `store` it finds that of the
+   * running graph.
+   */
   constructor(given: StateAndStore, options?: StoreBackendOptions);
   constructor(options?: StoreBackendOptions);
   constructor(first?: StoreBackendOptions | StateAndStore, second?: StoreBackendOptions) {
@@ -126,6 +136,11 @@ export class StoreBackend extends Backend {
       typeof first === "object" && first !== null && "state" in first
         ? (first as StateAndStore)
         : undefined;
+    if (older && !(CALLER in older) && findsGraphs()) {
+      deprecated(
+        "`new StoreBackend(runtime)` is deprecated. Pass `new StoreBackend({ namespace })` itself as the backend: it finds the store of the running graph.",
+      );
+    }
     const options = new Options("StoreBackend", older ? second : first);
     const store = storeOf(options, options.object("store") ?? older?.store);
     const namespace = namespaceOf(options);
@@ -277,35 +292,29 @@ function runtimeFor(older: StateAndStore | undefined): NamespaceRuntime {
     executionInfo: older?.executionInfo ?? running?.executionInfo,
   };
   const source = { ...older, ...running, ...runtime };
-  const old = (name: string, read: () => unknown) => ({
+  const old = (read: () => unknown) => ({
     enumerable: false,
     get() {
-      warnOnce(
-        `StoreBackend: a namespace function read \`${name}\`, which is deprecated; read \`context\`, \`serverInfo\` or \`executionInfo\` of the runtime instead.`,
-        "older",
+      deprecated(
+        "A namespace function of a StoreBackend read a property that is deprecated (`runtime`, `state`, `config` or `assistantId`); read `context`, `serverInfo` or `executionInfo` instead.",
       );
       return read();
     },
   });
   return Object.defineProperties(runtime, {
-    state: old("state", () => (older ? older.state : context?.state)),
-    config: old("config", () => configOf(older)),
-    assistantId: old("assistantId", () => assistantOf(older)),
-    runtime: old("runtime", () => source),
+    state: old(() => (older ? older.state : context?.state)),
+    config: old(() => configOf(older)),
+    assistantId: old(() => assistantOf(older)),
+    runtime: old(() => source),
   }) as NamespaceRuntime;
 }
 
-const warned = new Set<string>();
-
-function warnOnce(message: string, key: string): void {
-  if (warned.has(key)) return;
-  warned.add(key);
-  console.warn(message);
-}
+let warned = false;
 
 function warnDefault(): void {
-  warnOnce(
+  if (warned) return;
+  warned = true;
+  console.warn(
     "StoreBackend: without `namespace` all users of an assistant share the same files. Pass a namespace, such as (runtime) => [runtime.context.userId].",
-    "default",
   );
 }

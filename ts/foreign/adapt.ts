@@ -361,7 +361,7 @@ export function toV1(backend: AnyBackend): BackendProtocolV1 {
   const it = backend as Loose;
   const view: BackendProtocolV1 & Loose = {
     lsInfo: async (path) => (await v2.ls(path)).files ?? [],
-    async read(filePath, offset = 0, limit = 500) {
+    async read(filePath, offset = 0, limit = 2_000) {
       const answer = await v2.read(filePath, offset, limit);
       if (answer.error !== undefined) {
         return answer.error.startsWith("Error") ? answer.error : `Error: ${answer.error}`;

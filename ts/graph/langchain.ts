@@ -21,6 +21,9 @@ import {
 } from "./running.js";
 import type { Step, Update } from "./step.js";
 
+/** Tells `StoreBackend` that no deprecated constructor of the user is called. */
+const CALLER = Symbol.for("kitbag.caller");
+
 /** The graph of a runtime; throws if there is none. */
 function graphOf(runtime: unknown): Graph {
   const graph = runningGraph(runtime);
@@ -50,7 +53,8 @@ export function storeBackend(options?: Omit<StoreBackendOptions, "store">) {
     if (!store) throw new Error("storeBackend() needs a graph that was compiled with a store");
     // The caller is determined here, where the call begins.
     const { state, config } = found ?? {};
-    return new StoreBackend({ store, state, config, ...found?.runtime }, options);
+    const caller = { [CALLER]: true, store, state, config, ...found?.runtime };
+    return new StoreBackend(caller, options);
   };
 }
 

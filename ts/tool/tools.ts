@@ -11,6 +11,7 @@ import {
 } from "../backend/policy.js";
 import { NOT_BEGUN, received, settled } from "../core/call.js";
 import { kindOf, messageOf, Options, refused } from "../core/checks.js";
+import { deprecated } from "../core/deprecated.js";
 import { enter, FRAMES, glue, needStack } from "../core/instance.js";
 import * as put from "../core/message.js";
 import type { Reply } from "../core/reply.js";
@@ -20,17 +21,9 @@ import { withHandle } from "../foreign/calls.js";
 import { withRuntime } from "../graph/running.js";
 import type { FileData, Failure as Refused } from "../types.js";
 import { argumentsOf, putArguments } from "./input.js";
+import { type FileToolName, promptsOf, type ToolPrompts } from "./prompts.js";
 
-/** The names of the tools. */
-export type FileToolName =
-  | "ls"
-  | "read_file"
-  | "write_file"
-  | "edit_file"
-  | "delete"
-  | "glob"
-  | "grep"
-  | "execute";
+export type { FileToolName, ToolPrompts };
 
 /** A part of a result: text, or base64 data that a model can see or hear. */
 export type ContentBlock =
@@ -95,13 +88,19 @@ export type BackendOrFactory<R = unknown> =
 /** Options of `createFileTools`. */
 export interface FileToolsOptions {
   /**
-   * Offer only these tools. Default: all, but `execute` only if the backend can run commands. If
-   * the backend is a function, `execute` is offered only if it is named here.
+   * Offer only these tools. Default: all, `delete` among them, but `execute` only if the backend can
+   * run commands. If the backend is a function, `execute` is offered only if it is named here.
    */
   tools?: readonly FileToolName[];
-  /** Descriptions that replace kitbag's own, by tool. */
+  /**
+   * The texts about the tools that a model reads: `"short"` (the default), `"guided"` or
+   * `guidedPrompts` with advice and examples, at several times the tokens, or texts of your own.
+   * In a page `"guided"` needs `import "kitbag/guided"`.
+   */
+  prompts?: "short" | "guided" | ToolPrompts;
+  /** Descriptions that replace those of `prompts`, by tool. */
   customToolDescriptions?: Partial<Record<FileToolName, string>>;
-  /** Replaces kitbag's own system prompt. */
+  /** Replaces the system prompt of `prompts`. */
   systemPrompt?: string;
   /** Rules about reading and writing paths, as in `withPolicy`. Default: none. */
   permissions?: FilesystemPermission[];
@@ -158,6 +157,7 @@ export function createFileTools(backend: BackendOrFactory, options?: FileToolsOp
   const of = new Options("createFileTools", options);
   const policy = of.object("policy") as Policy | undefined;
   const permissions = of.raw("permissions") as FilesystemPermission[] | undefined;
+  const prompts = promptsOf(of);
   const set = makeSet(of, options);
   const rules = permissions === undefined ? policy : { ...policy, permissions };
   const isFactory = typeof backend === "function";
@@ -171,9 +171,16 @@ export function createFileTools(backend: BackendOrFactory, options?: FileToolsOp
         enter(() => glue.tools_shell(handle)),
       );
   const wrapped = new WeakMap<object, AnyBackend>();
+  let before: AnyBackend | undefined;
   const current = async (call?: ToolCall): Promise<AnyBackend> => {
     if (fixed !== undefined) return fixed;
     const found = (await resolveBackend(backend, call?.runtime)) as AnyBackend & object;
+    if (found === before && (backend as () => AnyBackend).length === 0) {
+      deprecated(
+        "A function without parameters that returns the same backend each time is deprecated as a backend. Pass the backend itself.",
+      );
+    }
+    before = found;
     if (kept === undefined) return found;
     let guard = wrapped.get(found);
     if (guard === undefined) {
@@ -245,6 +252,7 @@ export function createFileTools(backend: BackendOrFactory, options?: FileToolsOp
     }
   };
   const described = describe(set.id, shell);
+  if (prompts) retell(described, prompts, options);
   return {
     systemPrompt: described.systemPrompt,
     tools: described.tools.map((tool) => ({
@@ -347,6 +355,20 @@ function describe(set: number, shell: boolean) {
   });
   if (!("tools" in answer)) throw new Error((answer as Refused).error);
   return answer;
+}
+
+/** Replaces the short texts, except for those that the caller has set. */
+function retell(
+  described: ReturnType<typeof describe>,
+  prompts: ToolPrompts,
+  options: FileToolsOptions | undefined,
+): void {
+  const names = described.tools.map(({ name }) => name);
+  described.systemPrompt = options?.systemPrompt ?? prompts.system(names);
+  for (const tool of described.tools) {
+    tool.description =
+      options?.customToolDescriptions?.[tool.name] ?? prompts.describe(tool.name, names);
+  }
 }
 
 /** Starts an operation on a backend; throws if it is refused before it begins. */
