@@ -407,22 +407,53 @@ class BackendFs implements IFileSystem {
   }
 }
 
-/** A backend as a file system of just-bash. Call `refresh` before patterns are expanded. */
-export function bashFileSystem(backend: object): IFileSystem & { refresh(): Promise<void> } {
+/** A file system of just-bash over a backend. */
+export interface BashFileSystem extends IFileSystem {
+  /**
+   * Reads the paths of all files, which just-bash needs to expand patterns such as `*.md`. Call it
+   * before each command.
+   */
+  refresh(): Promise<void>;
+}
+
+/**
+ * A backend as a file system of just-bash, for `new Bash({ fs })`. `bashExecute` does more: it calls
+ * `refresh` and limits the time.
+ *
+ * @param backend A backend with `uploadFiles`, `downloadFiles` and `delete`; otherwise this throws a
+ *   `TypeError`.
+ */
+export function bashFileSystem(backend: object): BashFileSystem {
   return new BackendFs(backend as BackendProtocolV2);
 }
 
 /** Options of just-bash, except its file system. */
 export interface BashExecuteOptions extends Omit<BashOptions, "fs"> {}
 
-/** Returns an `execute` over a backend: it runs a command in a shell over the backend's files. */
-export function bashExecute(backend: object, options?: BashExecuteOptions) {
+/** Options of one command. */
+export interface BashCall {
+  /** Time limit in milliseconds; the exit code is then 124. 2^31 or more is no limit. */
+  timeoutMs?: number;
+  /** Ends the command when it aborts. */
+  signal?: AbortSignal;
+}
+
+/** Runs a command. Never rejects: what failed is in `output`, with an `exitCode` that is not 0. */
+export type BashExecute = (command: string, call?: BashCall) => Promise<ExecuteResponse>;
+
+/**
+ * Returns an `execute` over a backend: it runs a command in a shell of just-bash, whose files are
+ * those of the backend. The directory at the start is `/`. Error output follows standard output.
+ *
+ * @param options Options of just-bash, such as `env` and limits.
+ * @example
+ * const execute = bashExecute(new StateBackend({ files: { "/a.txt": "one\n" } }));
+ * const { output } = await execute("wc -l < /a.txt");
+ */
+export function bashExecute(backend: object, options?: BashExecuteOptions): BashExecute {
   const fs = bashFileSystem(backend);
   const bash = new Bash({ cwd: "/", ...options, fs } as BashOptions);
-  return async (
-    command: string,
-    call?: { timeoutMs?: number; signal?: AbortSignal },
-  ): Promise<ExecuteResponse> => {
+  return async (command, call) => {
     const millis = call?.timeoutMs;
     // Hosts fire a longer timer at once.
     const limit = millis && millis < 2 ** 31 ? AbortSignal.timeout(millis) : undefined;
@@ -440,11 +471,20 @@ export function bashExecute(backend: object, options?: BashExecuteOptions) {
   };
 }
 
-/** Adds `id` and `execute` to a backend, which run commands in such a shell. */
-export function withBash<B extends object>(
-  backend: B,
-  options?: BashExecuteOptions,
-): B & { id: string; execute: (command: string) => Promise<ExecuteResponse> } {
+/** What `withBash` adds to a backend. */
+export interface WithBash {
+  /** Identifies the shell: `just-bash`. */
+  id: string;
+  /** Runs a command; see `bashExecute`. */
+  execute: BashExecute;
+}
+
+/**
+ * A backend with `id` and `execute`, which runs commands in a shell over the backend's files; see
+ * `bashExecute`. The tools and deepagents then offer the tool `execute`. The backend itself is
+ * unchanged.
+ */
+export function withBash<B extends object>(backend: B, options?: BashExecuteOptions): B & WithBash {
   const execute = bashExecute(backend, options);
   const bound = new Map<PropertyKey, unknown>();
   return new Proxy(backend, {

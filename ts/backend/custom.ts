@@ -35,7 +35,13 @@ export interface StorageLike {
     prefix: string,
     cursor?: unknown,
   ): MaybePromise<
-    Array<StoredEntry | string> | { entries: Array<StoredEntry | string>; cursor?: unknown }
+    | Array<StoredEntry | string>
+    | {
+        /** The files of this page, or their paths. */
+        entries: Array<StoredEntry | string>;
+        /** Passed to the call for the next page; absent on the last one. */
+        cursor?: unknown;
+      }
   >;
   /**
    * Stores a complete file. Return `{ version }` if your storage has versions, and `false` if the
@@ -45,7 +51,16 @@ export interface StorageLike {
     path: string,
     file: FileToStore,
     condition: Condition,
-  ): MaybePromise<{ version?: string | number } | false | undefined | null | void>;
+  ): MaybePromise<
+    | {
+        /** The version of the file that is stored now. */
+        version?: string | number;
+      }
+    | false
+    | undefined
+    | null
+    | void
+  >;
   /** Deletes a file. Return `false` if there was none. */
   delete?(path: string, condition: Condition): MaybePromise<boolean | undefined | void>;
   /** Returns the metadata of a file without its content. Default: calls `get`. */
@@ -68,8 +83,20 @@ export interface CustomBackendOptions {
   maxFileBytes?: number;
 }
 
-/** All operations over your own storage. Without `put` or `delete` it is read-only. */
+/**
+ * All operations over your own storage. Without `put` or `delete` it is read-only.
+ *
+ * @example
+ * const kept = new Map();
+ * const backend = new CustomBackend({
+ *   get: (path) => kept.get(path),
+ *   list: (prefix) => [...kept.keys()].filter((path) => path.startsWith(prefix)),
+ *   put: (path, file) => void kept.set(path, file),
+ *   delete: (path) => kept.delete(path),
+ * });
+ */
 export class CustomBackend extends Backend {
+  /** Throws a `TypeError` that names the method or option that is missing or wrong. */
   constructor(storage: StorageLike, options?: CustomBackendOptions) {
     if (typeof storage !== "object" || storage === null) {
       throw new TypeError(

@@ -73,11 +73,21 @@ export function secondsOf(given: Options, name: string, otherwise: number): numb
   return (seconds ?? otherwise) * 1000;
 }
 
-/** A folder of the host, and commands that run in it. */
+/**
+ * A folder of the host, and commands that run in it. Commands are not confined to the folder: they
+ * can do what the user of the process can.
+ *
+ * @example
+ * const backend = await LocalShellBackend.create({ rootDir: "./workspace" });
+ * const { output, exitCode } = await backend.execute("ls -l");
+ */
 export class LocalShellBackend extends FilesystemBackend {
   /** Identifies this backend: `local-` and eight hexadecimal digits. */
   declare readonly id: string;
-  /** Runs a command in the folder. */
+  /**
+   * Runs a command in the folder. Never rejects: a command that could not run has an `error`; one
+   * that ran into the time limit has the exit code 124.
+   */
   declare readonly execute: (command: string, options?: ExecuteOptions) => Promise<ExecuteResponse>;
   readonly #initialFiles: Array<[string, Uint8Array]>;
   #initialized = false;
@@ -85,6 +95,7 @@ export class LocalShellBackend extends FilesystemBackend {
 
   readonly #disk: Disk;
 
+  /** Throws a `TypeError` that names the wrong option. The folder is not touched yet. */
   constructor(options?: LocalShellBackendOptions) {
     const given = new Options("LocalShellBackend", options);
     const rootName =

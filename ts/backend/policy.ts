@@ -75,8 +75,14 @@ export type InspectVerdict =
   | void
   | undefined
   | null
-  | { deny: string }
-  | { content: string | Uint8Array };
+  | {
+      /** Why the content is refused; the caller is told. */
+      deny: string;
+    }
+  | {
+      /** What is stored instead. */
+      content: string | Uint8Array;
+    };
 
 /** Record of one operation. It never contains content, patterns, commands or messages. */
 export interface AuditRecord {
@@ -244,7 +250,7 @@ function quotaOf(of: string, value: Record<string, unknown>): Quota {
 export class PolicyWrapper extends Backend {
   /** Identifies the machine of the backend, if it can run commands. */
   declare readonly id?: string;
-  /** Runs a command, if the backend can and the policy allows it. */
+  /** Runs a command. Only there if the backend can run commands; see `allowExecute`. */
   declare readonly execute?: (
     command: string,
     options?: ExecuteOptions,
@@ -302,7 +308,16 @@ export class KeptPolicy {
 
 sealClass(PolicyWrapper);
 
-/** Wraps a backend with rules; see `Policy`. */
+/**
+ * Wraps a backend with rules; see `Policy`. What a rule refuses fails with `permission_denied`,
+ * `rate_limited` or `quota_exceeded`. The backend itself is unchanged, and without the rules.
+ *
+ * @example
+ * const guarded = withPolicy(backend, {
+ *   permissions: [{ operations: ["write"], paths: ["/policies/**"], mode: "deny" }],
+ *   quota: { maxFiles: 1_000 },
+ * });
+ */
 export function withPolicy(inner: AnyBackend, policy: Policy): PolicyWrapper {
   return new PolicyWrapper(inner, policy);
 }
@@ -316,7 +331,15 @@ export interface RingAudit {
   clear(): void;
 }
 
-/** Keeps the newest `size` records: `withPolicy(backend, { audit: ringAudit(100) })`. */
+/**
+ * An `audit` callback that keeps the newest records.
+ *
+ * @param size How many records are kept, 1 or more.
+ * @example
+ * const audit = ringAudit(100);
+ * const guarded = withPolicy(backend, { audit });
+ * // … later: audit.records
+ */
 export function ringAudit(size: number): RingAudit {
   if (!Number.isSafeInteger(size) || size < 1) {
     throw new TypeError("ringAudit: its size must be a whole number above zero");
