@@ -14,6 +14,7 @@ import {
   resolveBackend,
   type ToolCall,
 } from "kitbag";
+import { onlyKnown } from "../core/nearest.js";
 import {
   type Body,
   bodyOf,
@@ -549,6 +550,10 @@ export function memoryTool(
   backend: BackendOrFactory,
   options?: MemoryToolOptions,
 ): BuiltInTool<"memory_20250818", "memory"> {
+  onlyKnown("memoryTool", options, ["directory"]);
+  if (options?.directory !== undefined && typeof options.directory !== "string") {
+    throw new TypeError('memoryTool: option "directory" must be a string, such as "/memories"');
+  }
   const names = (path: string): string[] =>
     path.split("/").filter((one) => one !== "" && one !== ".");
   const directory = names(options?.directory ?? "/memories")

@@ -121,7 +121,7 @@ class BackendFs implements IFileSystem {
   #known: string[] = [];
 
   constructor(files: BackendProtocolV2) {
-    if (!files.uploadFiles || !files.downloadFiles || !files.delete) {
+    if (!files?.uploadFiles || !files.downloadFiles || !files.delete) {
       throw new TypeError(
         "bashFileSystem: the backend must have uploadFiles, downloadFiles and delete",
       );

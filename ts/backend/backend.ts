@@ -2,7 +2,7 @@
 // are implemented in WebAssembly.
 
 import { later, received, reportRefused } from "../core/call.js";
-import { callOptions, refused } from "../core/checks.js";
+import { callOptions, optionNames, refused } from "../core/checks.js";
 import { defineMembers, handleOf, own } from "../core/handle.js";
 import { enter, glue } from "../core/instance.js";
 import { Op } from "../core/operations.js";
@@ -47,6 +47,7 @@ export function asked<T extends object>(
   let read: CallOptions | undefined;
   const refusal =
     refused(() => {
+      optionNames(operation, options);
       read = callOptions(options);
     }) ?? ask();
   const handle = handleOf(self);
@@ -263,7 +264,8 @@ export function executeBy(
   command: string,
   options?: ExecuteOptions,
 ): Promise<ExecuteResponse> {
-  const request = () => ask.askExecute(command, options?.timeoutMs);
+  const request = () =>
+    refused(() => optionNames(Op.execute, options)) ?? ask.askExecute(command, options?.timeoutMs);
   return asked<ExecuteResponse>(self, Op.execute, request, unpack.unpackExecute, {
     signal: options?.signal,
   }).then((answer) => (answer.error === undefined ? answer : unpack.executeFailure(answer)));

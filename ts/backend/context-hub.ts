@@ -92,6 +92,9 @@ export class ContextHubBackend extends Backend {
     }
     const apiKey = given.text("apiKey") ?? (client ? undefined : keyOfHost());
     const baseUrl = given.text("baseUrl");
+    if (client && baseUrl !== undefined) {
+      given.refuse("baseUrl", "left out where there is a client, which has its own", baseUrl);
+    }
     const writeMode = given.oneOf("writeMode", ["create", "overwrite"], "create");
     given.done();
     if ((client === undefined) === (apiKey === undefined)) {

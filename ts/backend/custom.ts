@@ -131,6 +131,7 @@ export class CustomBackend extends Backend {
         `CustomBackend: storage.capability must be an object, not ${kindOf(capability)}`,
       );
     }
+    if (capability) checkCapability(capability);
     const given = new Options("CustomBackend", options);
     const overwrite = given.oneOf("writeMode", ["create", "overwrite"], "create") === "overwrite";
     const v1 = given.oneOf("fileFormat", ["v1", "v2"], "v2") === "v1";
@@ -146,3 +147,23 @@ export class CustomBackend extends Backend {
 }
 
 sealClass(CustomBackend);
+
+/** Checks what a storage says of itself; a wrong guarantee would be none. */
+function checkCapability(capability: object): void {
+  const given = new Options("CustomBackend: storage.capability", capability);
+  const reach = ["storage", "instance", "never"] as const;
+  given.oneOf("create", reach, "instance");
+  given.oneOf("update", reach, "instance");
+  given.oneOf("directories", ["implied", "real"], "implied");
+  for (const name of ["Created", "Mime", "Format", "Binary"]) given.boolean(`keeps${name}`, true);
+  given.boolean("writable", true);
+  given.boolean("perCaller", false);
+  given.amount("maxFileBytes");
+  given.checked(
+    "notes",
+    "an array of strings",
+    (notes): notes is string[] =>
+      Array.isArray(notes) && notes.every((note) => typeof note === "string"),
+  );
+  given.done();
+}

@@ -98,10 +98,11 @@ export class LocalShellBackend extends FilesystemBackend {
   /** Throws a `TypeError` that names the wrong option. The folder is not touched yet. */
   constructor(options?: LocalShellBackendOptions) {
     const given = new Options("LocalShellBackend", options);
-    const rootName =
-      given.text("rootDir") === undefined && given.text("workingDirectory") !== undefined
-        ? "workingDirectory"
-        : "rootDir";
+    const other = given.text("workingDirectory");
+    const rootName = other === undefined ? "rootDir" : "workingDirectory";
+    if (other !== undefined && given.text("rootDir") !== undefined) {
+      given.refuse("workingDirectory", "left out where there is a rootDir", other);
+    }
     const disk = diskOf(given, rootName);
     const cwd = disk.rootDir;
     const execute = executeOf(given);
@@ -169,7 +170,7 @@ export class LocalShellBackend extends FilesystemBackend {
 sealClass(LocalShellBackend);
 
 function contents(given: Options): Array<[string, Uint8Array]> {
-  const files = given.object("initialFiles") ?? {};
+  const files = given.record("initialFiles", '{ "/a.txt": "text" }') ?? {};
   const encoder = new TextEncoder();
   return Object.entries(files).map(([path, file]) => {
     try {

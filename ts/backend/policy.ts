@@ -197,7 +197,8 @@ function permissions(of: string, given: Options): FilesystemPermission[] {
     const rule = new Options(name, one);
     const operations = texts(rule, "operations", rule.raw("operations"));
     if (operations.length === 0 || operations.some((it) => it !== "read" && it !== "write")) {
-      rule.refuse("operations", '"read", "write" or both, in an array', operations);
+      const given = rule.raw("operations");
+      rule.refuse("operations", '"read", "write" or both, in an array', given);
     }
     const paths = texts(rule, "paths", rule.raw("paths"));
     if (paths.length === 0) rule.refuse("paths", "an array of patterns", rule.raw("paths"));
@@ -212,6 +213,7 @@ function rateOf(of: string, value: unknown): Rate {
   const operations = rate.amount("operations");
   const perMs = rate.amount("perMs");
   rate.done();
+  if (perMs === 0) rate.refuse("perMs", "at least 1", perMs);
   if (operations === undefined || perMs === undefined) {
     throw new TypeError(`${of} must be { operations, perMs }`);
   }
@@ -232,6 +234,11 @@ function rates(of: string, limit: Record<string, unknown> | undefined): unknown[
     if (rate) out.push({ covers, ...rateOf(`${name}.${kind}`, rate) });
   }
   byKind.done();
+  if (out.length === 0) {
+    throw new TypeError(
+      `${name} must be { operations, perMs }, or such an object for an operation: { write: { operations: 10, perMs: 1_000 } }`,
+    );
+  }
   return out;
 }
 

@@ -6,6 +6,7 @@ import { Options } from "../core/checks.js";
 import { sealClass } from "../core/handle.js";
 import { send } from "../core/http.js";
 import { enter, glue } from "../core/instance.js";
+import { instead, nearest } from "../core/nearest.js";
 import { Backend } from "./backend.js";
 import { type PresignRequest, seconds, signable } from "./presign.js";
 
@@ -231,7 +232,7 @@ function cacheBytes(options: Options): number | undefined {
   if (typeof cache !== "object" || cache === null) {
     return options.refuse("cache", "true, false or { maxBytes }", cache);
   }
-  const inside = new Options("S3Backend cache", cache);
+  const inside = new Options(`${options.of}: cache`, cache);
   const bytes = inside.amount("maxBytes");
   inside.done();
   return bytes;
@@ -244,7 +245,7 @@ function patience(options: Options): S3Retry {
   if (typeof retry !== "object" || retry === null) {
     return options.refuse("retry", "false or { attempts, baseMs, maxMs, timeoutMs }", retry);
   }
-  const inside = new Options("S3Backend retry", retry);
+  const inside = new Options(`${options.of}: retry`, retry);
   const read: S3Retry = {};
   for (const name of ["attempts", "baseMs", "maxMs", "timeoutMs"] as const) {
     const amount = inside.amount(name);
@@ -262,7 +263,18 @@ function credentialsOf(options: Options, value: unknown): object {
   if (typeof value !== "object" || value === null) {
     return options.refuse("credentials", wanted, value === undefined ? value : {});
   }
-  const { accessKeyId, secretAccessKey, sessionToken } = value as Partial<S3Credentials>;
+  const names = ["accessKeyId", "secretAccessKey", "sessionToken", "expiration"];
+  // Clients of AWS add fields of their own, so only a misspelled name is refused.
+  const wrongly = Object.keys(value).find(
+    (name) => !names.includes(name) && nearest(name, names) !== undefined,
+  );
+  if (wrongly !== undefined) {
+    throw new TypeError(
+      `${options.of}: credentials have no "${wrongly}"; ${instead(wrongly, names, "names")}`,
+    );
+  }
+  const { accessKeyId, secretAccessKey, sessionToken, expiration } =
+    value as Partial<S3Credentials>;
   for (const [name, text] of Object.entries({ accessKeyId, secretAccessKey })) {
     if (typeof text !== "string" || text === "") {
       return options.refuse(
@@ -275,8 +287,14 @@ function credentialsOf(options: Options, value: unknown): object {
   if (sessionToken !== undefined && typeof sessionToken !== "string") {
     return options.refuse("credentials.sessionToken", "a string", sessionToken);
   }
+  if (expiration !== undefined && !isTime(expiration)) {
+    return options.refuse("credentials.expiration", "a Date, a number or a text", expiration);
+  }
   return value;
 }
+
+const isTime = (value: unknown) =>
+  value instanceof Date || typeof value === "string" || typeof value === "number";
 
 function common(options: Options) {
   return {

@@ -5,7 +5,15 @@
 // WebAssembly, below the handle: see `graph/files.ts`.
 
 import { limitOf, now, received } from "../core/call.js";
-import { callOptions, isRecord, kindOf, messageOf, Options, refused } from "../core/checks.js";
+import {
+  callOptions,
+  isRecord,
+  kindOf,
+  messageOf,
+  olderForm,
+  optionNames,
+  refused,
+} from "../core/checks.js";
 import { handleOf, methodsOnly, own, sealClass } from "../core/handle.js";
 import { enter, glue } from "../core/instance.js";
 import { rawFile, removeFile, setFile } from "../core/memory.js";
@@ -69,6 +77,9 @@ export interface StateRuntime {
 
 const MAX_BYTES = 2 ** 31;
 
+/** Options that belong into the second argument where the first is a runtime. */
+const OPTIONS = ["files", "writeMode", "fileFormat", "maxBytes", "channel", "scope"];
+
 /** Options of the memory: whether `write` replaces, whether new text is `v1`, the size limit. */
 type Form = readonly [overwrite: boolean, v1: boolean, maxBytes: number];
 
@@ -95,7 +106,7 @@ export class StateBackend implements BackendProtocolV2 {
   constructor(options?: StateBackendOptions);
   constructor(first?: StateBackendOptions | StateRuntime, second?: StateBackendOptions) {
     const runtime = runtimeOf(first);
-    const options = new Options("StateBackend", runtime ? second : first);
+    const options = olderForm("StateBackend", runtime, first, second, OPTIONS);
     const writeMode = options.oneOf("writeMode", ["create", "overwrite"], "create");
     const fileFormat = options.oneOf("fileFormat", ["v1", "v2"], "v2");
     const maxBytes = options.amount("maxBytes");
@@ -192,6 +203,7 @@ export class StateBackend implements BackendProtocolV2 {
     const request = () => ask.askGrep(pattern, path, glob, maxCount, options);
     let limit: number | undefined;
     const refusal = refused(() => {
+      optionNames(Op.grep, options);
       limit = limitOf(callOptions(options));
     });
     return refusal ?? this.#asked(Op.grep, request, unpack.unpackGrep, limit);
@@ -217,7 +229,8 @@ export class StateBackend implements BackendProtocolV2 {
    * otherwise the call fails with `invalid_argument`.
    */
   write(filePath: string, content: string | Uint8Array, options?: WriteOptions): WriteResult {
-    const request = () => ask.askWrite(filePath, content, options);
+    const request = () =>
+      refused(() => optionNames(Op.write, options)) ?? ask.askWrite(filePath, content, options);
     return this.#changed(this.#asked(Op.write, request, unpack.unpackWrite(filePath)));
   }
 
@@ -248,7 +261,8 @@ export class StateBackend implements BackendProtocolV2 {
    * `not_found`. The root cannot be deleted.
    */
   delete(filePath: string, options?: DeleteOptions): DeleteResult {
-    const request = () => ask.askDelete(filePath, options);
+    const request = () =>
+      refused(() => optionNames(Op.delete, options)) ?? ask.askDelete(filePath, options);
     const result = this.#asked(Op.delete, request, unpack.unpackDelete(filePath));
     if (!this.#mirror || result.path === undefined) return result;
     return this.#mirror.deleted(result, result.path);

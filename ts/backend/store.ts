@@ -3,7 +3,7 @@
 // backend then selects the backend for its store and namespace at the start of every call.
 
 import chunk from "#chunk/store";
-import { BadArgument, messageOf, Options } from "../core/checks.js";
+import { BadArgument, messageOf, type Options, olderForm } from "../core/checks.js";
 import { handleOf, sealClass } from "../core/handle.js";
 import { enter, glue } from "../core/instance.js";
 import { FILE_METHODS } from "../core/operations.js";
@@ -95,6 +95,9 @@ export interface StateAndStore {
   executionInfo?: GraphRuntime["executionInfo"];
 }
 
+/** Options that belong into the second argument where the first is a state. */
+const OPTIONS = ["namespace", "fileFormat", "writeMode", "binary"];
+
 interface Form {
   overwrite: boolean;
   v1: boolean;
@@ -150,7 +153,7 @@ export class StoreBackend extends Backend {
       typeof first === "object" && first !== null && "state" in first
         ? (first as StateAndStore)
         : undefined;
-    const options = new Options("StoreBackend", older ? second : first);
+    const options = olderForm("StoreBackend", older, first, second, OPTIONS);
     const store = storeOf(options, options.object("store") ?? older?.store);
     const namespace = namespaceOf(options);
     const form: Form = {

@@ -32,6 +32,9 @@ let provider: (() => GraphContext | undefined) | undefined;
 
 /** Sets the function that returns the context of the running graph; for adapters. */
 export function provideGraphContext(find: () => GraphContext | undefined): void {
+  if (typeof find !== "function") {
+    throw new TypeError("provideGraphContext: the argument must be a function");
+  }
   provider = find;
 }
 

@@ -10,9 +10,10 @@ import {
   withPolicy,
 } from "../backend/policy.js";
 import { received, settled } from "../core/call.js";
-import { kindOf, messageOf, Options, refused } from "../core/checks.js";
+import { kindOf, messageOf, Options, refused, shown as shownText } from "../core/checks.js";
 import { enter, FRAMES, glue, needStack } from "../core/instance.js";
 import * as put from "../core/message.js";
+import { instead } from "../core/nearest.js";
 import type { Reply } from "../core/reply.js";
 import { update } from "../core/results.js";
 import type { AnyBackend } from "../foreign/adapt.js";
@@ -203,6 +204,9 @@ export function createFileTools(backend: BackendOrFactory, options?: FileToolsOp
   const of = new Options("createFileTools", options);
   const policy = of.object("policy") as Policy | undefined;
   const permissions = of.raw("permissions") as FilesystemPermission[] | undefined;
+  if (permissions !== undefined && policy?.permissions !== undefined) {
+    of.refuse("permissions", "left out where the policy has permissions", permissions);
+  }
   const set = makeSet(of, options);
   const rules = permissions === undefined ? policy : { ...policy, permissions };
   const isFactory = typeof backend === "function";
@@ -316,14 +320,9 @@ export function createFileTools(backend: BackendOrFactory, options?: FileToolsOp
 /** Refuses a name that no tool has, and names the tool that is probably meant. */
 function knownTool(of: Options, option: string, name: unknown): void {
   if (NAMES.includes(name as string)) return;
-  const letters = (text: string) => text.toLowerCase().replace(/[^a-z]/g, "");
-  const meant = NAMES.find(
-    (known) => letters(known) === letters(typeof name === "string" ? name : ""),
-  );
+  const text = typeof name === "string" ? name : "";
   throw new TypeError(
-    `${of.of}: option "${option}" names ${typeof name === "string" ? JSON.stringify(name) : kindOf(name)}, which is no tool; ${
-      meant ? `is "${meant}" meant?` : `the tools are ${NAMES.join(", ")}`
-    }`,
+    `${of.of}: option "${option}" names ${typeof name === "string" ? shownText(name) : kindOf(name)}, which is no tool; ${instead(text, NAMES, "tools")}`,
   );
 }
 
