@@ -29,7 +29,7 @@ export {
   LocalShellBackend,
   type LocalShellBackendOptions,
 } from "./backend/local-shell.js";
-export { OpfsBackend, type OpfsBackendOptions } from "./backend/opfs.js";
+export { type DirectoryHandle, OpfsBackend, type OpfsBackendOptions } from "./backend/opfs.js";
 export {
   type AuditRecord,
   type FilesystemPermission,

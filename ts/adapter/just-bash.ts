@@ -157,7 +157,7 @@ class BackendFs implements IFileSystem {
   #known: string[] = [];
 
   constructor(files: BackendProtocolV2) {
-    if (!files.uploadFiles || !files.downloadFiles || !files.delete) {
+    if (!files?.uploadFiles || !files.downloadFiles || !files.delete) {
       throw new TypeError(
         "bashFileSystem: the backend must have uploadFiles, downloadFiles and delete",
       );
@@ -519,16 +519,50 @@ class BackendFs implements IFileSystem {
   }
 }
 
-/** A backend as a file system of just-bash. `refresh` loads all paths for `getAllPaths`. */
-export function bashFileSystem(backend: object): IFileSystem & { refresh(): Promise<void> } {
+/** A file system of just-bash over a backend. */
+export interface BashFileSystem extends IFileSystem {
+  /**
+   * Reads the paths of all files for `getAllPaths`, which is synchronous. just-bash asks for them
+   * only in `ls` with a quoted pattern.
+   */
+  refresh(): Promise<void>;
+}
+
+/**
+ * A backend as a file system of just-bash, for `new Bash({ fs })`. `bashExecute` does more: it
+ * reports refused redirects and limits the time.
+ *
+ * @param backend A backend with `uploadFiles`, `downloadFiles` and `delete`; otherwise this throws a
+ *   `TypeError`.
+ */
+export function bashFileSystem(backend: object): BashFileSystem {
   return new BackendFs(backend as BackendProtocolV2);
 }
 
 /** Options of just-bash, except its file system. */
 export interface BashExecuteOptions extends Omit<BashOptions, "fs"> {}
 
-/** Returns an `execute` over a backend: it runs a command in a shell over the backend's files. */
-export function bashExecute(backend: object, options?: BashExecuteOptions) {
+/** Options of one command. */
+export interface BashCall {
+  /** Time limit in milliseconds; the exit code is then 124. 2^31 or more is no limit. */
+  timeoutMs?: number;
+  /** Ends the command when it aborts. */
+  signal?: AbortSignal;
+}
+
+/** Runs a command. Never rejects: what failed is in `output`, with an `exitCode` that is not 0. */
+export type BashExecute = (command: string, call?: BashCall) => Promise<ExecuteResponse>;
+
+/**
+ * Returns an `execute` over a backend: it runs a command in a shell of just-bash, whose files are
+ * those of the backend. The directory at the start is `/`. Error output follows standard output.
+ *
+ * @param options Options of just-bash, such as `env` and limits.
+ * @example
+ * const execute = bashExecute(new StateBackend({ files: { "/a.txt": "one\n" } }));
+ * const { output } = await execute("wc -l < /a.txt");
+ */
+export function bashExecute(backend: object, options?: BashExecuteOptions): BashExecute {
   const fs = new BackendFs(backend as BackendProtocolV2);
   const report = defineCommand(REPORT, async ([code]) => {
     const refused = fs.refused();
@@ -538,10 +572,7 @@ export function bashExecute(backend: object, options?: BashExecuteOptions) {
   const customCommands = [...(options?.customCommands ?? []), report];
   const bash = new Bash({ cwd: "/", ...options, customCommands, fs } as BashOptions);
   bash.registerTransformPlugin(redirects);
-  return async (
-    command: string,
-    call?: { timeoutMs?: number; signal?: AbortSignal },
-  ): Promise<ExecuteResponse> => {
+  return async (command, call) => {
     const millis = call?.timeoutMs;
     // Hosts fire a longer timer at once.
     const limit = millis && millis < 2 ** 31 ? AbortSignal.timeout(millis) : undefined;
@@ -572,11 +603,20 @@ export function bashExecute(backend: object, options?: BashExecuteOptions) {
   };
 }
 
-/** Adds `id` and `execute` to a backend, which run commands in such a shell. */
-export function withBash<B extends object>(
-  backend: B,
-  options?: BashExecuteOptions,
-): B & { id: string; execute: (command: string) => Promise<ExecuteResponse> } {
+/** What `withBash` adds to a backend. */
+export interface WithBash {
+  /** Identifies the shell: `just-bash`. */
+  id: string;
+  /** Runs a command; see `bashExecute`. */
+  execute: BashExecute;
+}
+
+/**
+ * A backend with `id` and `execute`, which runs commands in a shell over the backend's files; see
+ * `bashExecute`. The tools and deepagents then offer the tool `execute`. The backend itself is
+ * unchanged.
+ */
+export function withBash<B extends object>(backend: B, options?: BashExecuteOptions): B & WithBash {
   const execute = bashExecute(backend, options);
   const bound = new Map<PropertyKey, unknown>();
   return new Proxy(backend, {

@@ -2,7 +2,9 @@
 
 /** Thrown or rejected because of a defect in kitbag, or if the stack or the memory ran out. */
 export class KitbagPanic extends Error {
+  /** The name of the class. */
   override name = "KitbagPanic";
+  /** The kind of error, as in results. */
   readonly code = "internal";
 }
 
