@@ -46,6 +46,7 @@ const GROUPS = [
       "nextjs",
       "jest",
       "csp",
+      "from-deepagents",
       "migrate",
       "real-files",
     ],

@@ -73,6 +73,8 @@ export interface InputSchema {
   type: "object";
   properties: Record<string, { type: string; description?: string; enum?: string[] }>;
   required?: string[];
+  /** Other keywords of JSON Schema; the types of the Messages API require that there may be some. */
+  [keyword: string]: unknown;
 }
 
 /** One tool. */
