@@ -52,7 +52,10 @@ const GROUPS = [
     ],
   ],
   ["Rules and tools", ["policies", "tools", "mcp", "conformance"]],
-  ["Reference", ["protocol", "stacks", "browser", "performance", "limits", "security"]],
+  [
+    "Reference",
+    ["protocol", "stacks", "browser", "host", "durable", "performance", "limits", "security"],
+  ],
   ["How it works", ["architecture", "dependencies", "testing", "contributing", "changelog"]],
 ];
 

@@ -47,7 +47,9 @@ async function ranInNode() {
   // From there `kitbag` and LangChain are the same packages that the blocks import.
   for (const name of ["given.mjs", "run-blocks.mjs"]) {
     const text = readFileSync(at("tests/docs", name), "utf8");
-    const moved = text.replaceAll('"../', `"${at("tests")}/`).replaceAll(`${at("tests")}/../`, `${at()}/`);
+    const moved = text
+      .replaceAll('"../', `"${at("tests")}/`)
+      .replaceAll(`${at("tests")}/../`, `${at()}/`);
     writeFileSync(join(project, name), moved);
   }
   const runner = join(project, "run-blocks.mjs");

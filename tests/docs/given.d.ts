@@ -48,8 +48,6 @@ export const sandbox: {
 /** A question to a person. */
 export const confirm: (question: string) => boolean;
 /** A backend of one's own. */
-export const MyBackend: new (options?: {
-  writeMode?: "create" | "overwrite";
-}) => BackendProtocolV2;
+export const MyBackend: new (options?: { writeMode?: "create" | "overwrite" }) => BackendProtocolV2;
 /** An endpoint that needs a user who is allowed to. */
 export const mayAccess: (request: Request, key: string) => Promise<boolean>;

@@ -7,8 +7,8 @@ import { mkdtempSync } from "node:fs";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { AIMessage } from "@langchain/core/messages";
 import { BaseChatModel } from "@langchain/core/language_models/chat_models";
+import { AIMessage } from "@langchain/core/messages";
 import { InMemoryStore, MemorySaver } from "@langchain/langgraph";
 import { MockLanguageModelV3 } from "ai/test";
 import { CustomBackend, presignS3, StateBackend } from "kitbag";
@@ -32,7 +32,9 @@ function d1() {
   const database = sqlite();
   return {
     prepare: (sql) => ({
-      bind: (...values) => ({ all: async () => ({ results: database.prepare(sql).all(...values) }) }),
+      bind: (...values) => ({
+        all: async () => ({ results: database.prepare(sql).all(...values) }),
+      }),
     }),
   };
 }
@@ -87,7 +89,12 @@ const json = (value) => Response.json(value);
 const MESSAGE = { role: "assistant", content: "done", refusal: null };
 const ANSWERS = {
   "api.anthropic.com": () =>
-    json({ id: "m", type: "message", role: "assistant", content: [{ type: "text", text: "done" }] }),
+    json({
+      id: "m",
+      type: "message",
+      role: "assistant",
+      content: [{ type: "text", text: "done" }],
+    }),
   "api.openai.com": (url) =>
     url.pathname.endsWith("/responses")
       ? json({ id: "r", object: "response", output: [] })

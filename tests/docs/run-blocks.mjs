@@ -41,7 +41,17 @@ async function run(module) {
   const handler = module.default?.fetch ?? module.GET ?? module.POST;
   if (typeof handler !== "function") return;
   const method = module.POST && handler === module.POST ? "POST" : "GET";
-  const body = method === "POST" ? JSON.stringify({ path: "/a.txt", text: "a", key: "a", query: {}, headers: {}, method: "GET" }) : undefined;
+  const body =
+    method === "POST"
+      ? JSON.stringify({
+          path: "/a.txt",
+          text: "a",
+          key: "a",
+          query: {},
+          headers: {},
+          method: "GET",
+        })
+      : undefined;
   const request = new Request(address, { method, body });
   const answer = await handler.call(module.default, request, env, {});
   if (!(answer instanceof Response) || answer.status >= 500) {

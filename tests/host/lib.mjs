@@ -2,9 +2,9 @@
 
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import ts from "typescript";
 import { dirname, join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
+import ts from "typescript";
 
 export const root = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
 
