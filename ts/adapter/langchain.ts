@@ -12,7 +12,7 @@ import {
   type FileToolsOptions,
   type ToolResult,
 } from "kitbag";
-import { createMiddleware, SystemMessage } from "langchain";
+import { type AgentMiddleware, createMiddleware, SystemMessage } from "langchain";
 import { z } from "zod";
 import { lend, stateBackend } from "../graph/langchain.js";
 import { type RunConfig, withRuntime } from "../graph/running.js";
@@ -128,7 +128,7 @@ async function shortened(
 export function kitbagMiddleware(
   backend: BackendOrFactory = stateBackend(),
   options?: FileToolsOptions,
-) {
+): AgentMiddleware<typeof state, undefined, unknown> {
   const files = createFileTools(backend, options);
   const own = new Set<string>(files.tools.map((one) => one.name));
   /** The runtime for offloading: the graph's files, and where changes to them are sent. */
@@ -156,7 +156,7 @@ export function kitbagMiddleware(
       content,
     } as never);
   };
-  return createMiddleware({
+  const middleware: unknown = createMiddleware({
     name: "KitbagMiddleware",
     stateSchema: state as never,
     tools: langchainTools(files) as never,
@@ -190,4 +190,6 @@ export function kitbagMiddleware(
       return new Command({ ...(result as Command), update: { ...update, messages } } as never);
     },
   });
+  // LangChain infers the input of the agent from this type.
+  return middleware as AgentMiddleware<typeof state, undefined, unknown>;
 }

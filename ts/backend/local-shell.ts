@@ -1,5 +1,5 @@
 // LocalShellBackend: a folder of the host, and commands through a callback of the host. Commands
-// are not confined: they can do whatever the host's user can. See the safety notes in docs/host.md.
+// are not confined: they can do whatever the host's user can. See the safety notes in docs/local-shell.md.
 
 import { kindOf, Options } from "../core/checks.js";
 import type { ExecuteCallback } from "../core/command.js";

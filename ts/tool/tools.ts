@@ -92,6 +92,8 @@ export interface InputSchema {
   >;
   /** Names of the arguments that must be given. */
   required?: string[];
+  /** Other keywords of JSON Schema; the types of the Messages API require that there may be some. */
+  [keyword: string]: unknown;
 }
 
 /** One tool. */
