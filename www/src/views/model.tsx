@@ -1,0 +1,3 @@
+export default function View() {
+  return <p class="loading">…</p>;
+}
