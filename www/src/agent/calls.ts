@@ -14,6 +14,7 @@ import { explain, type Verdict } from "../rules/explain";
 import { policy } from "../rules/policy";
 import { withShell } from "../shell/lazy";
 import { announceChange } from "../tree/changes";
+import { record } from "../tree/journal";
 import { type Kind, mountOf, mounts, observedTree, tree } from "../tree/mounts";
 
 type AskedOperation = Parameters<NonNullable<Policy["onAsk"]>>[0];
@@ -130,12 +131,12 @@ export class Agent {
   #summary(tool: string, about: string | undefined): Answer[] {
     const out = new Map<string, Answer>();
     const home = about === undefined ? undefined : mountOf(about)?.path;
-    for (const { path, kind, name, record } of this.#answers) {
+    for (const { path, kind, name, record: answer } of this.#answers) {
       if (home !== undefined && path !== home) continue;
-      if (tool === "execute" && /^(glob|ls)$/.test(record.operation)) continue;
+      if (tool === "execute" && /^(glob|ls)$/.test(answer.operation)) continue;
       const known = out.get(path) ?? { path, kind, name, operations: 0, bytes: 0 };
       known.operations += 1;
-      known.bytes += record.bytes;
+      known.bytes += answer.bytes;
       out.set(path, known);
     }
     return [...out.values()];
@@ -184,7 +185,9 @@ export class Agent {
     };
     if (rule) part.rule = rule;
     if (watched && !result.isError) {
-      part.change = { path: watched, before, after: await textOf(watched) };
+      const after = await textOf(watched);
+      part.change = { path: watched, before, after };
+      record(watched, before, after, "the agent");
     }
     this.#set(part);
     if (!result.isError) announceChange();

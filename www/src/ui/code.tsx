@@ -51,10 +51,10 @@ export function Code({ sample }: { sample: Sample }) {
 }
 
 /** The code, behind a button where there is no room for it. */
-export function CodeAside({ sample }: { sample: Sample }) {
+export function CodeAside({ sample, closed }: { sample: Sample; closed?: boolean }) {
   const wide = matchMedia("(min-width: 1280px)").matches;
   return (
-    <details class="code-aside" open={wide}>
+    <details class="code-aside" open={wide && !closed}>
       <summary>
         <Icon name="shell" size={15} /> Code of this view
       </summary>
