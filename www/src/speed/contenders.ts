@@ -101,7 +101,10 @@ export async function zenfs(files: Map<string, string>): Promise<Contender> {
     edit: (path, before, after) => {
       const whole = text(path);
       if (whole.split(before).length !== 2) throw new Error(`${before} is not there once`);
-      fs.writeFileSync(path, whole.replace(before, () => after));
+      fs.writeFileSync(
+        path,
+        whole.replace(before, () => after),
+      );
     },
     text,
   };

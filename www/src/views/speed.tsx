@@ -17,7 +17,7 @@ const TASKS: Array<[Task, string, string]> = [
   ["grep", "Search", "grep for one word in all files"],
   ["glob", "Find", "glob **/*.ts"],
   ["pages", "Read", "50 pages of a file with 20,000 lines"],
-  ["edit", "Edit", "100 edits, and reading what came of them"],
+  ["edit", "Edit", "100 edits of a file with 20,000 lines"],
 ];
 
 type Figures = Partial<Record<Task, Partial<Record<Engine, { ms: number; answer: string }>>>>;
@@ -85,7 +85,9 @@ function Bars({ task, title, about }: { task: Task; title: string; about: string
                   />
                 </span>
                 <span class="value">{own ? millis(own.ms) : "–"}</span>
-                <span class="ratio">{ratio ? `×${ratio < 10 ? ratio.toFixed(1) : Math.round(ratio)}` : ""}</span>
+                <span class="ratio">
+                  {ratio ? `×${ratio < 10 ? ratio.toFixed(1) : Math.round(ratio)}` : ""}
+                </span>
               </dd>
             </div>
           );

@@ -1,10 +1,8 @@
-import { CompositeBackend, IndexedDbBackend, StateBackend } from "kitbag";
+import { IndexedDbBackend } from "kitbag";
 import { bashExecute } from "kitbag/just-bash";
 
-const tree = new CompositeBackend(new StateBackend(), {
-  "/memories/": new IndexedDbBackend({ database: "agent" }),
-});
-const execute = bashExecute(tree);
+const files = new IndexedDbBackend({ database: "a" });
+const execute = bashExecute(files);
 
 const { output, exitCode } = await execute("grep -rl TODO / | sort | head");
 console.log(output, exitCode);
