@@ -288,6 +288,7 @@ impl Storage for S3 {
             update: reach(known.update),
             max_file_bytes: Some(MAX_FILE),
             directories: Directories::Implied,
+            lists_versions: true,
             notes: note.into_iter().map(Rc::from).collect(),
             ..Capability::full()
         }
