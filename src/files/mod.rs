@@ -111,6 +111,7 @@ impl Operations {
         let scope = Scope::all(&query.path);
         let names = |path: &VPath| filter.as_ref().is_none_or(|filter| filter.accepts(path));
         let sieve = query.sieve.as_ref();
+        let splits = sieve.map(|sieve| sieve.splits()).unwrap_or_default();
         let stamped = sieve.is_some() && self.storage.capability().lists_versions;
         let want = |path: &VPath, meta: &Meta| {
             meta.texture != Some(Texture::Binary)
@@ -141,6 +142,7 @@ impl Operations {
             // A sieve decides by metadata, which a storage knows only after its listing.
             by_name: filter.is_some() && sieve.is_none(),
             literal: matcher.literal(),
+            splits: &splits,
         };
         self.storage.scan(scan, &mut visit).await?;
         if let Some(error) = matcher.over() {

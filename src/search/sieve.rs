@@ -37,6 +37,10 @@ pub trait Sift {
     /// Receives a file that was admitted, before it is searched.
     fn read(&self, path: &VPath, state: &State<'_>, body: &[u8], is_text: bool);
 
+    /// Paths between which there are about as many files as one page of a listing has, as far as
+    /// known; in order. A hint.
+    fn splits(&self) -> Vec<VPath>;
+
     /// Whether it hides files, so that nothing may be told of what it does not admit.
     fn hides(&self) -> bool;
 }

@@ -293,6 +293,16 @@ impl Sift for Outer {
         }
     }
 
+    fn splits(&self) -> Vec<VPath> {
+        let outer = self.sieve.as_ref().map(|sieve| sieve.splits());
+        let inward = |path: VPath| match self.prefix.is_root() {
+            true => Some(path),
+            false => path.rebase(&self.prefix, &VPath::root()),
+        };
+        let outer = outer.unwrap_or_default();
+        outer.into_iter().filter_map(inward).collect()
+    }
+
     fn hides(&self) -> bool {
         self.sieve.as_ref().is_some_and(|sieve| sieve.hides())
     }

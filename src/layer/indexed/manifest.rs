@@ -3,6 +3,7 @@
 
 use super::hash::{Key, checksum};
 use super::segment::{KINDS, Shape};
+use crate::core::path::VPath;
 
 /// The first bytes: the format and its version.
 const MAGIC: &[u8; 8] = b"kitbagX1";
@@ -25,6 +26,8 @@ pub struct Manifest {
     pub segments: Vec<Shape>,
     /// Segments to delete later.
     pub retired: Vec<Retired>,
+    /// Paths between which there are about as many files as one page of a listing has.
+    pub splits: Vec<VPath>,
 }
 
 impl Manifest {
@@ -34,7 +37,7 @@ impl Manifest {
         for half in self.key {
             data.extend_from_slice(&half.to_le_bytes());
         }
-        for count in [self.segments.len(), self.retired.len()] {
+        for count in [self.segments.len(), self.retired.len(), self.splits.len()] {
             data.extend_from_slice(&(count as u32).to_le_bytes());
         }
         for Shape { id, counts } in &self.segments {
@@ -46,6 +49,10 @@ impl Manifest {
         for Retired { id, since } in &self.retired {
             data.extend_from_slice(&id.to_le_bytes());
             data.extend_from_slice(&since.to_le_bytes());
+        }
+        for path in &self.splits {
+            data.extend_from_slice(&(path.as_str().len() as u32).to_le_bytes());
+            data.extend_from_slice(path.as_str().as_bytes());
         }
         let sum = checksum(self.key, 0, 0, &data);
         data.extend_from_slice(&sum);
@@ -61,10 +68,12 @@ impl Manifest {
             return None;
         }
         let (segments, retired) = (u32_of(&mut rest)?, u32_of(&mut rest)?);
+        let splits = u32_of(&mut rest)?;
         let mut manifest = Manifest {
             key,
             segments: Vec::new(),
             retired: Vec::new(),
+            splits: Vec::new(),
         };
         for _ in 0..segments {
             let id = u64_of(&mut rest)?;
@@ -77,6 +86,13 @@ impl Manifest {
         for _ in 0..retired {
             let (id, since) = (u64_of(&mut rest)?, u64_of(&mut rest)?.cast_signed());
             manifest.retired.push(Retired { id, since });
+        }
+        for _ in 0..splits {
+            let length = u32_of(&mut rest)? as usize;
+            let (text, tail) = rest.split_at_checked(length)?;
+            rest = tail;
+            let path = VPath::parse(std::str::from_utf8(text).ok()?).ok()?;
+            manifest.splits.push(path);
         }
         Some(manifest)
     }

@@ -16,6 +16,9 @@ use crate::protocol::{GrepStats, Sieve, Sift, Stamp, State};
 /// Files above this size are not indexed: every search reads them.
 pub const MAX_FILE: u64 = 8 << 20;
 
+/// How many files a page of a listing has: fewer than a bucket's thousand, so that some may be added.
+const PAGE: usize = 900;
+
 /// The name of a state: `None` if the storage does not tell versions.
 pub fn name(key: Key, path: &VPath, state: &State<'_>) -> Option<Name> {
     let mut text = path.as_str().as_bytes().to_vec();
@@ -101,6 +104,13 @@ impl Sift for Search {
         }
     }
 
+    fn splits(&self) -> Vec<VPath> {
+        let known = self.known.as_ref();
+        known
+            .map(|known| known.manifest.splits.clone())
+            .unwrap_or_default()
+    }
+
     fn hides(&self) -> bool {
         true
     }
@@ -143,6 +153,8 @@ struct Found {
     collector: Collector,
     listed: HashMap<VPath, Listed>,
     live: HashSet<Name>,
+    seen: usize,
+    splits: Vec<VPath>,
     entries: Vec<Entry>,
     bytes: usize,
     is_full: bool,
@@ -156,6 +168,8 @@ pub struct Collected {
     pub live: HashSet<Name>,
     /// Whether more files are to be indexed.
     pub is_full: bool,
+    /// Every so many files the path of one.
+    pub splits: Vec<VPath>,
 }
 
 impl Collect {
@@ -175,19 +189,24 @@ impl Collect {
             entries: found.entries,
             live: found.live,
             is_full: found.is_full,
+            splits: found.splits,
         }
     }
 }
 
 impl Sift for Collect {
     fn admits(&self, path: &VPath, state: &State<'_>) -> bool {
+        let mut found = self.found.borrow_mut();
+        found.seen += 1;
+        if found.seen.is_multiple_of(PAGE) {
+            found.splits.push(path.clone());
+        }
         if self.hidden.as_ref().is_some_and(|dir| path.is_under(dir)) || state.size > MAX_FILE {
             return false;
         }
         let (Some(name), Some(stamp)) = (name(self.key, path, state), state.stamp) else {
             return false;
         };
-        let mut found = self.found.borrow_mut();
         let is_known = self.known.as_ref().is_some_and(|known| {
             known.manifest.key == self.key && known.places.contains_key(&name)
         });
@@ -220,6 +239,10 @@ impl Sift for Collect {
         found.bytes += entry.bytes();
         found.entries.push(entry);
         found.is_full = found.bytes >= self.limit;
+    }
+
+    fn splits(&self) -> Vec<VPath> {
+        Vec::new()
     }
 
     fn hides(&self) -> bool {

@@ -47,6 +47,7 @@ pub struct Updated {
 struct Merge {
     entries: Vec<Entry>,
     gone: HashSet<u64>,
+    splits: Vec<VPath>,
 }
 
 fn random_number() -> u64 {
@@ -139,6 +140,7 @@ impl Indexed {
         let mut merge = Merge {
             entries: found.entries,
             gone: HashSet::new(),
+            splits: found.splits,
         };
         let Some(known) = known else {
             return merge;
@@ -197,12 +199,12 @@ impl Indexed {
         &self,
         key: Key,
         mut stored: Option<Bytes>,
-        merge: Merge,
+        mut merge: Merge,
     ) -> Result<Option<Manifest>> {
         let mut new = None;
         let nameless = || Error::new(Kind::InvalidPath, "keepIn is too long");
         if !merge.entries.is_empty() {
-            let (shape, data) = encode(key, random_number(), merge.entries);
+            let (shape, data) = encode(key, random_number(), std::mem::take(&mut merge.entries));
             let path = self.segment(shape.id).ok_or_else(nameless)?;
             self.keep.write(&path, Content::New(data.into())).await?;
             new = Some((shape, path));
@@ -216,12 +218,7 @@ impl Indexed {
                 }
                 return Ok(None);
             }
-            let manifest = revised(
-                key,
-                before.clone(),
-                new.as_ref().map(|new| &new.0),
-                &merge.gone,
-            );
+            let manifest = revised(key, before.clone(), new.as_ref().map(|new| &new.0), &merge);
             if before.as_ref() == Some(&manifest) {
                 return Ok(Some(manifest));
             }
@@ -283,21 +280,18 @@ fn is_segment(name: &str) -> bool {
 
 /// The next manifest: without what was merged, with what is new. Segments that were retired long
 /// ago are forgotten, and then deleted like any file that no manifest names.
-fn revised(
-    key: Key,
-    before: Option<Manifest>,
-    new: Option<&Shape>,
-    gone: &HashSet<u64>,
-) -> Manifest {
+fn revised(key: Key, before: Option<Manifest>, new: Option<&Shape>, merge: &Merge) -> Manifest {
     let now = clock::now().micros();
     let mut manifest = before.unwrap_or(Manifest {
         key,
         segments: Vec::new(),
         retired: Vec::new(),
+        splits: Vec::new(),
     });
+    manifest.splits.clone_from(&merge.splits);
     let mut retired: Vec<Retired> = manifest
         .segments
-        .extract_if(.., |shape| gone.contains(&shape.id))
+        .extract_if(.., |shape| merge.gone.contains(&shape.id))
         .map(|shape| Retired {
             id: shape.id,
             since: now,

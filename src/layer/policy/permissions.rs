@@ -186,6 +186,11 @@ impl Sift for Visible {
         }
     }
 
+    fn splits(&self) -> Vec<VPath> {
+        let sieve = self.sieve.as_ref();
+        sieve.map(|sieve| sieve.splits()).unwrap_or_default()
+    }
+
     fn hides(&self) -> bool {
         true
     }

@@ -183,12 +183,14 @@ impl S3 {
         prefix: &str,
         one_level: bool,
         token: Option<&str>,
+        after: Option<&str>,
     ) -> Result<Page> {
         let about = self.client.about(operation, None);
         let query = Query {
             prefix,
             one_level,
             token,
+            after,
         };
         let mut list = || self.objects.list(query);
         self.client
@@ -206,7 +208,7 @@ impl S3 {
             .map_err(|failure| failure.error)
     }
 
-    fn entries(&self, page: &Page) -> Vec<Entry> {
+    pub(super) fn entries(&self, page: &Page) -> Vec<Entry> {
         let bucket = &self.client.bucket;
         let objects = page.objects.iter();
         objects
@@ -242,7 +244,7 @@ impl S3 {
                     Next::Page(token) => Some(token),
                     Next::End => return None,
                 };
-                let page = self.page(operation, &prefix, false, token.as_deref());
+                let page = self.page(operation, &prefix, false, token.as_deref(), None);
                 let root = async {
                     if first && root_file {
                         self.stat(&scope.root).await
@@ -330,7 +332,7 @@ impl Storage for S3 {
             let prefix = self.client.bucket.key_prefix(dir, "");
             let token = from.as_ref().map(|cursor| &*cursor.0);
             let page = self
-                .page("list", &prefix, depth == Depth::One, token)
+                .page("list", &prefix, depth == Depth::One, token, None)
                 .await?;
             let bucket = &self.client.bucket;
             let dirs = page.prefixes.iter();
