@@ -108,7 +108,7 @@ for (const [name, fault, make, host] of pairs) {
     const audit = ringAudit(1_000);
     const guarded = withPolicy(backend, { audit });
     const { tools } = createFileTools(guarded);
-    const limit = { timeoutMs: 60 };
+    const limit = { timeoutMs: 15 };
     try {
       const [, lines] = await watched(async () => {
         for (const [call, run] of Object.entries(CALLS)) {
@@ -117,10 +117,9 @@ for (const [name, fault, make, host] of pairs) {
               get: (object, key) => {
                 const value = Reflect.get(object, key, object);
                 if (typeof value !== "function") return value;
-                const arity = { grep: 4, read: 3, write: 2, edit: 4 }[key] ?? 1;
+                const arity = { grep: 4, read: 3, write: 2, edit: 4, glob: 2 }[key] ?? 1;
                 return (...given) => {
-                  while (given.length < arity) given.push(undefined);
-                  if (given.length === arity) given.push(limit);
+                  given[arity] = { ...given[arity], ...limit };
                   return value.apply(object, given);
                 };
               },
