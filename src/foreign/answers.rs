@@ -331,7 +331,10 @@ pub fn batch<T>(
     let one = |(at, path): (usize, &&VPath)| {
         let one = answers.get(u32::try_from(at).unwrap_or(u32::MAX));
         if !one.is_object() {
-            return Err(Error::internal("A foreign backend answered too few files"));
+            return Err(Error::new(
+                Kind::Unavailable,
+                "The backend behind this one answered too few files",
+            ));
         }
         let Some(word) = text_property(&one, "error") else {
             return take(path, &one);

@@ -29,7 +29,9 @@ pub struct Patience {
     taken: Cell<i64>,
     steps: Cell<usize>,
     over: Cell<bool>,
-    /// When the work began that the next pause ends; `None` if the search may not wait.
+    /// Whether the search may wait.
+    pauses: Cell<bool>,
+    /// When the work began that the next pause ends, once the clock was asked.
     slice: Cell<Option<Time>>,
     /// Steps since the clock was last checked for a pause.
     unchecked: Cell<usize>,
@@ -45,6 +47,7 @@ impl Patience {
             taken: Cell::new(0),
             steps: Cell::new(0),
             over: Cell::new(false),
+            pauses: Cell::new(false),
             slice: Cell::new(None),
             unchecked: Cell::new(0),
         }
@@ -52,25 +55,28 @@ impl Patience {
 
     /// From now on the search pauses after each slice of work.
     pub fn pausing(self) -> Patience {
-        self.resume();
+        self.pauses.set(true);
         self
     }
 
-    /// Another slice of work begins.
+    /// Another slice of work begins. The clock is asked for its start with the first check, so that
+    /// a small search does not ask at all.
     pub fn resume(&self) {
-        self.slice.set(Some((self.now)()));
+        self.slice.set(None);
         self.unchecked.set(0);
     }
 
     /// Whether the host should get a chance to do other work. The engine asks between two lines.
     pub fn is_pause_due(&self) -> bool {
-        let Some(since) = self.slice.get() else {
-            return false;
-        };
-        if self.unchecked.get() < PAUSE_STEPS {
+        if !self.pauses.get() || self.unchecked.get() < PAUSE_STEPS {
             return false;
         }
         let now = (self.now)();
+        let Some(since) = self.slice.get() else {
+            self.slice.set(Some(now));
+            self.unchecked.set(0);
+            return false;
+        };
         let worked = now.micros().saturating_sub(since.micros());
         // A clock that was set back begins a slice.
         if worked < 0 {

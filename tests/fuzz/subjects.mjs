@@ -70,12 +70,13 @@ export const SUBJECTS = {
       ...overwrite,
     }),
   }),
-  R2Backend: (host = plain) => ({
-    backend: new kitbag.R2Backend({
-      bucket: behind(host, new MapBucket(), ["head", "get", "put", "delete", "list"]),
-      ...overwrite,
-    }),
-  }),
+  R2Backend: (host = plain) => {
+    const bucket = behind(host, new MapBucket(), ["head", "get", "put", "delete", "list"]);
+    const put = bucket.put;
+    // Nothing, from `put`, means that a condition did not hold: conflicts are retried for seconds.
+    bucket.put = async (...given) => (await put(...given)) ?? {};
+    return { backend: new kitbag.R2Backend({ bucket, ...overwrite }) };
+  },
   S3Backend: (host = plain) => {
     const { secretAccessKey, sessionToken } = SECRETS;
     const close = fetching(host);
@@ -140,7 +141,8 @@ export const SUBJECTS = {
     const inner = kitbag.toV1(new kitbag.StateBackend(overwrite));
     const names = ["lsInfo", "read", "grepRaw", "globInfo", "write", "edit"];
     const has = names.filter((name) => typeof inner[name] === "function");
-    return { backend: kitbag.adaptBackendProtocol(behind(host, inner, has)) };
+    const adapted = kitbag.adaptBackendProtocol(behind(host, inner, has));
+    return { backend: new kitbag.CompositeBackend(adapted, {}) };
   },
   CompositeBackend: (host = plain) => ({
     backend: new kitbag.CompositeBackend(new kitbag.StateBackend(overwrite), {
@@ -158,6 +160,9 @@ export const SUBJECTS = {
     }),
   }),
 };
+
+/** Subjects that repeat failed calls of the host several times, with pauses. */
+export const PATIENT = new Set(["R2Backend"]);
 
 /** Ends a subject. */
 export function closed({ close }) {

@@ -3,7 +3,7 @@
 
 import { later, received, reportRefused } from "../core/call.js";
 import { callOptions, optionNames, refused } from "../core/checks.js";
-import { defineMembers, handleOf, own } from "../core/handle.js";
+import { defineMembers, disposable, handleOf, own, release } from "../core/handle.js";
 import { enter, glue } from "../core/instance.js";
 import { Op } from "../core/operations.js";
 import type { Reply } from "../core/reply.js";
@@ -253,7 +253,18 @@ export abstract class Backend implements BackendProtocolV2 {
     if (Array.isArray(answer)) return answer;
     return unpack.refusedBatch(batch, answer).map((one) => ({ ...one, content: null }));
   }
+
+  /**
+   * Frees what this object holds, at once; otherwise garbage collection does. Later calls return
+   * `unavailable`. Routers, policies and tools that were made with it go on. Also called at the end
+   * of a block by `using backend = …`.
+   */
+  dispose(): void {
+    release(this);
+  }
 }
+
+disposable(Backend.prototype);
 
 /** Options of `execute`. Here `timeoutMs` (milliseconds) is the time limit of the command. */
 export interface ExecuteOptions extends CallOptions {}

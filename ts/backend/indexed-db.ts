@@ -100,6 +100,12 @@ export class IndexedDbBackend extends Backend {
   watch(callback: (changes: FileChanges) => void): () => void {
     return this.#changes.watch(callback);
   }
+
+  /** Frees what this object holds, and ends its watchers; see `Backend.dispose`. */
+  override dispose(): void {
+    this.#changes.close();
+    super.dispose();
+  }
 }
 
 sealClass(IndexedDbBackend);

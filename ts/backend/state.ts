@@ -16,7 +16,7 @@ import {
 } from "../core/checks.js";
 import { findsGraphs } from "../core/context.js";
 import { deprecated } from "../core/deprecated.js";
-import { handleOf, methodsOnly, own, sealClass } from "../core/handle.js";
+import { disposable, handleOf, methodsOnly, own, release, sealClass } from "../core/handle.js";
 import { enter, glue } from "../core/instance.js";
 import { rawFile, removeFile, setFile } from "../core/memory.js";
 import { Op } from "../core/operations.js";
@@ -368,6 +368,14 @@ export class StateBackend implements BackendProtocolV2 {
     return (refusal ?? now(handle, operation, unpackIt, limit)) as T;
   }
 
+  /**
+   * Frees the files, at once; otherwise garbage collection does. Later calls return `unavailable`.
+   * Also called at the end of a block by `using backend = …`.
+   */
+  dispose(): void {
+    release(this);
+  }
+
   #changed<T extends WriteResult | EditResult>(result: T): T {
     if (!this.#mirror || result.path === undefined) return result;
     return this.#mirror.changed(result, result.path);
@@ -394,6 +402,7 @@ export class StateBackend implements BackendProtocolV2 {
 }
 
 sealClass(StateBackend);
+disposable(StateBackend.prototype);
 
 /** False also for an object whose getters throw. */
 function isChannel(channel: Channel): boolean {

@@ -20,7 +20,7 @@ use std::time::Duration;
 use futures_util::future::LocalBoxFuture;
 
 use crate::core::bugs::{Bug, has};
-use crate::core::error::{Error, Result};
+use crate::core::error::{Error, Kind, Result};
 use crate::core::future::Pending;
 use crate::core::lock::Mutex;
 use crate::core::order;
@@ -201,7 +201,7 @@ impl<D: Database> Sql<D> {
             PutMode::Overwrite => {
                 let files = [(path.clone(), file.clone())];
                 (self.place.overwrite(&files, fresh_version), |_| {
-                    Error::internal("The database stored a file and told no row of it")
+                    untold("The database stored a file and told no row of it")
                 })
             }
         };
@@ -240,7 +240,7 @@ fn told(batch: &[(VPath, NewFile)], rows: &Rows) -> Vec<Result<Meta>> {
         .collect();
     let answer = |(path, file): &(VPath, NewFile)| match versions.get(path.as_str()) {
         Some(version) => Ok(stored(file, *version)),
-        None => Err(Error::internal(
+        None => Err(untold(
             "The database stored a batch and told no row of a file in it",
         )),
     };
@@ -456,4 +456,9 @@ impl<D: Database> Storage for Sql<D> {
 pub fn jitter(attempt: u32) -> Duration {
     let most = 2.0 * f64::from(attempt.min(16)) + 2.0;
     Duration::from_secs_f64(random::unit() * most / 1000.0)
+}
+
+/// A driver or a proxy of the database that keeps rows back.
+fn untold(what: &'static str) -> Error {
+    Error::new(Kind::Unavailable, what)
 }
