@@ -456,3 +456,6 @@ pub fn jitter(attempt: u32) -> Duration {
     let most = 2.0 * f64::from(attempt.min(16)) + 2.0;
     Duration::from_secs_f64(random::unit() * most / 1000.0)
 }
+
+#[cfg(test)]
+mod tests;
