@@ -3,7 +3,7 @@
 
 const ROW = 26;
 const TOP = 24;
-const LEFT = 96;
+const LEFT = 132;
 const LOOKS = new Set(["read", "readRaw", "download", "ls", "glob", "grep", "trespass"]);
 
 function element(name, attributes, text) {
@@ -58,9 +58,11 @@ export function draw(report, shown, tell) {
   const svg = element("svg", { width: width + LEFT + 24, height, role: "img" });
 
   const ticks = Math.max(1, Math.floor(report.calls.length / 8));
+  let free = 0;
   for (const [at, call] of report.calls.entries()) {
-    if (at % ticks !== 0) continue;
     const x = place(call.began);
+    if (at % ticks !== 0 || x < free) continue;
+    free = x + 90;
     svg.append(element("line", { class: "tick", x1: x, x2: x, y1: 16, y2: height }));
     svg.append(element("text", { x: x + 3, y: 12 }, milliseconds(call.began)));
   }
@@ -68,8 +70,9 @@ export function draw(report, shown, tell) {
     const y = rows.get(lane);
     const band = { class: "band", x: LEFT - 4, y, width: width + 16, height: ROW - 4 };
     svg.prepend(element("rect", band));
-    const auditor = lane === lanes.at(-1) ? "last look" : `client ${clients.get(lane)}`;
-    svg.append(element("text", { class: "label", x: 0, y: y + 15 }, auditor));
+    const caller = `client ${clients.get(lane)}, caller ${lane}`;
+    const label = lane === lanes.at(-1) ? "last look" : caller;
+    svg.append(element("text", { class: "label", x: 0, y: y + 15 }, label));
   }
   for (const [number, call] of calls.entries()) {
     const [x, end] = [place(call.began), place(call.ended)];
@@ -83,7 +86,7 @@ export function draw(report, shown, tell) {
     bar.addEventListener("pointerenter", () => tell(text));
     svg.append(bar);
     if (end - x > call.name.length * 6 + 6) {
-      svg.append(element("text", { class: "name", x: x + 4, y: box.y + 12 }, call.name));
+      svg.append(element("text", { class: `name on-${kind}`, x: x + 4, y: box.y + 12 }, call.name));
     }
   }
   for (const fault of faults) {
