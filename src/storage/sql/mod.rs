@@ -462,3 +462,6 @@ pub fn jitter(attempt: u32) -> Duration {
 fn untold(what: &'static str) -> Error {
     Error::new(Kind::Unavailable, what)
 }
+
+#[cfg(test)]
+mod tests;

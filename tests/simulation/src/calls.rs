@@ -454,7 +454,11 @@ pub const FROZEN: &str = "/frozen/f.txt";
 
 async fn trespass(what: u8, backend: &dyn Backend) -> Told {
     let bytes = Bytes::from_static(b"trespass");
-    let at = path(if what % 2 == 0 { HIDDEN } else { FROZEN });
+    let at = path(if what.is_multiple_of(2) {
+        HIDDEN
+    } else {
+        FROZEN
+    });
     let refused = |answer: Result<()>| match answer {
         Ok(()) => Told::new("ok").wrong(format!("a rule let call {what} on {at} pass")),
         Err(error) => Told {

@@ -22,11 +22,11 @@ use kitbag::storage::sql::statements::Place;
 use kitbag::storage::sql::{Sql, SqlOptions};
 
 use crate::scenario::{Guards, Kind, Scenario};
+use crate::stores::Line;
 use crate::stores::bucket::{Bucket, Network};
 use crate::stores::database::{Connection, Table};
 use crate::stores::shelf::{Hand, Shelf};
-use crate::stores::{Durable, Line};
-use crate::watch::Watch;
+use crate::watch::{Durable, Watch};
 use crate::wire::{Leave, Wire};
 use crate::world::World;
 

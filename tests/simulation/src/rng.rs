@@ -8,12 +8,12 @@ impl Rng {
     pub fn new(seed: u64) -> Rng {
         // Neighbouring seeds must not give similar worlds.
         let mut rng = Rng(seed ^ 0x6b69_7462_6167_2e73);
-        rng.next();
+        rng.any();
         rng
     }
 
     /// Any number.
-    pub fn next(&mut self) -> u64 {
+    pub fn any(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;
         z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -23,7 +23,7 @@ impl Rng {
 
     /// A number below `end`; 0 if `end` is 0.
     pub fn below(&mut self, end: u64) -> u64 {
-        ((u128::from(self.next()) * u128::from(end)) >> 64) as u64
+        ((u128::from(self.any()) * u128::from(end)) >> 64) as u64
     }
 
     /// A number from `first` to `last`, both included.
@@ -33,7 +33,7 @@ impl Rng {
 
     /// A number from 0 to 1, without 1.
     pub fn unit(&mut self) -> f64 {
-        (self.next() >> 11) as f64 / (1u64 << 53) as f64
+        (self.any() >> 11) as f64 / (1u64 << 53) as f64
     }
 
     /// Whether something happens that happens `per_mille` times in a thousand.

@@ -86,8 +86,14 @@ struct Run {
     contents: RefCell<Contents>,
     maker: Maker,
     clients: Vec<Rc<Client>>,
-    /// The task of each lane, and the calls that it still makes.
-    lanes: RefCell<Vec<(usize, usize, Rc<Cell<u32>>)>>,
+    lanes: RefCell<Vec<Lane>>,
+}
+
+/// A caller: its task, its client, and the calls that it still makes.
+struct Lane {
+    task: usize,
+    client: usize,
+    left: Rc<Cell<u32>>,
 }
 
 /// Runs a seed.
@@ -133,9 +139,9 @@ fn live(seed: u64, world: &Rc<World>) -> Report {
     if !world.run() {
         wrong.push("the calls never came to an end".into());
     }
-    for (_, lane, left) in run.lanes.borrow().iter() {
-        if left.get() > 0 {
-            wrong.push(format!("caller {lane} waits for ever"));
+    for (number, lane) in run.lanes.borrow().iter().enumerate() {
+        if lane.left.get() > 0 {
+            wrong.push(format!("caller {number} waits for ever"));
         }
     }
     run.maker.faults.set(0);
@@ -224,7 +230,7 @@ impl Run {
                 let lane = self.lanes.borrow().len();
                 let left = Rc::new(Cell::new(self.scenario.calls));
                 let task = self.spawn_lane(client, lane, left.clone());
-                self.lanes.borrow_mut().push((task, client, left));
+                self.lanes.borrow_mut().push(Lane { task, client, left });
             }
         }
         for _ in 0..self.scenario.crashes {
@@ -344,7 +350,7 @@ impl Run {
     fn crash(self: &Rc<Run>, client: usize) {
         let lanes: Vec<usize> = {
             let lanes = self.lanes.borrow();
-            let of = |at: &usize| lanes[*at].1 == client && lanes[*at].2.get() > 0;
+            let of = |at: &usize| lanes[*at].client == client && lanes[*at].left.get() > 0;
             (0..lanes.len()).filter(of).collect()
         };
         if lanes.is_empty() {
@@ -352,7 +358,7 @@ impl Run {
         }
         self.watch.fault(&self.world, client, "crash".into());
         for lane in &lanes {
-            let task = self.lanes.borrow()[*lane].0;
+            let task = self.lanes.borrow()[*lane].task;
             self.world.kill(task);
         }
         let now = (self.world.tick(), self.world.micros());
@@ -365,9 +371,9 @@ impl Run {
         }
         self.maker.crash(&self.clients[client]);
         for lane in lanes {
-            let left = self.lanes.borrow()[lane].2.clone();
+            let left = self.lanes.borrow()[lane].left.clone();
             let task = self.spawn_lane(client, lane, left);
-            self.lanes.borrow_mut()[lane].0 = task;
+            self.lanes.borrow_mut()[lane].task = task;
         }
     }
 

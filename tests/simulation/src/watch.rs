@@ -8,8 +8,13 @@ use std::rc::Rc;
 use bytes::Bytes;
 
 use crate::history::{Fault, History};
-use crate::stores::Durable;
 use crate::world::World;
+
+/// Everything that a store holds durably.
+pub trait Durable {
+    /// Its files.
+    fn files(&self) -> Vec<(String, Bytes)>;
+}
 
 /// The watch of one world.
 #[derive(Default)]

@@ -7,7 +7,8 @@ use futures_util::future::LocalBoxFuture;
 use kitbag::env::http::{Http, HttpError, Request, Response};
 use kitbag::storage::s3::testing::Server;
 
-use super::{Durable, Line, Luck};
+use super::{Line, Luck};
+use crate::watch::Durable;
 
 const LUCK: &[Luck] = &[
     Luck::Lost,

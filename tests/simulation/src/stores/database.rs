@@ -12,7 +12,8 @@ use kitbag::core::future::Pending;
 use kitbag::storage::sql::statement::{Statement, Value};
 use kitbag::storage::sql::{Column, Database, Rows};
 
-use super::{Durable, Line, Luck};
+use super::{Line, Luck};
+use crate::watch::Durable;
 
 /// The answer of a busy database.
 const LOCKED: &str = "database is locked";

@@ -9,17 +9,9 @@ pub mod shelf;
 use std::cell::Cell;
 use std::rc::Rc;
 
-use bytes::Bytes;
-
 use crate::watch::Watch;
 use crate::wire::{Delays, Wire};
 use crate::world::World;
-
-/// Everything that a store holds durably.
-pub trait Durable {
-    /// Its files.
-    fn files(&self) -> Vec<(String, Bytes)>;
-}
 
 /// What happens to a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

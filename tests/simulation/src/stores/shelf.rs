@@ -12,7 +12,8 @@ use kitbag::core::path::VPath;
 use kitbag::storage::hosted::{Methods, Stored};
 use kitbag::storage::{Entry, File, Meta, NewFile, PutMode, Version};
 
-use super::{Durable, Line, Luck};
+use super::{Line, Luck};
+use crate::watch::Durable;
 
 const LUCK: &[Luck] = &[Luck::Lost, Luck::Unanswered];
 
