@@ -69,6 +69,7 @@ export {
   D1Backend,
   type D1BackendOptions,
   type D1Like,
+  type MigrateOptions,
   PostgresBackend,
   type PostgresBackendOptions,
   type PostgresClient,

@@ -153,7 +153,7 @@ fn read(options: &JsValue) -> Result<Policy> {
         allow_execute: flag(options, "allowExecute"),
         ..Policy::default()
     };
-    for prefix in array(options, "denyPrefixes") {
+    for prefix in array(options, "readOnlyPrefixes") {
         let text = prefix.as_string().ok_or_else(|| wrong("prefix"))?;
         policy.deny_prefixes.push(VPath::parse(&text)?);
     }

@@ -23,7 +23,7 @@ type Made = std::result::Result<u32, JsValue>;
 
 struct Functions {
     new: fn(Function, &str, &str, Vec<String>, bool, bool, f64) -> Made,
-    migrate: fn(u32) -> Begun,
+    migrate: fn(u32, bool) -> Begun,
 }
 
 chunk!(
@@ -83,16 +83,17 @@ fn new(
     Ok(handles::hold(Rc::new(Files::new(storage, files))))
 }
 
-/// Creates or upgrades the table; returns a task.
+/// Creates or upgrades the table, or carries the rows of an outline over; returns a task.
 #[wasm_bindgen]
-pub fn sql_migrate(handle: u32) -> Begun {
-    (chunk().migrate)(handle)
+pub fn sql_migrate(handle: u32, outline: bool) -> Begun {
+    (chunk().migrate)(handle, outline)
 }
 
-fn migrated(handle: u32) -> Begun {
+fn migrated(handle: u32, outline: bool) -> Begun {
     let files = handles::itself::<SqlFiles>(handle);
     task::start(async move {
         let answer = match files {
+            Ok(files) if outline => files.storage().migrate_outline().await,
             Ok(files) => files.storage().migrate().await,
             Err(error) => Err(error),
         };

@@ -1,8 +1,9 @@
 // Runs inside workerd: the conformance suite and the races on a D1 binding.
 
 import { runConformance } from "../../pkg/dist/conformance.js";
-import { D1Backend, indexed } from "../../pkg/dist/workerd.js";
+import { D1Backend, indexed, SqlBackend } from "../../pkg/dist/workerd.js";
 import { histories } from "../lib/histories.mjs";
+import { outline } from "./outline.mjs";
 
 const work = {
   async conformance(env) {
@@ -18,6 +19,20 @@ const work = {
     let last = 0;
     const make = () => new D1Backend({ database: env.DB, namespace: `index-${++last}` });
     return histories(indexed, make, { seeds: 12 });
+  },
+  async outline(env) {
+    const seen = { passed: 0, failures: [] };
+    const check = (what, holds, found) => {
+      if (holds) seen.passed += 1;
+      else seen.failures.push(`${what}: ${JSON.stringify(found)?.slice(0, 400)}`);
+    };
+    const query = (sql, params) =>
+      env.OLD.prepare(sql)
+        .bind(...params)
+        .all();
+    const make = (query) => new SqlBackend({ query, dialect: "sqlite", namespace: "user-7" });
+    await outline({ check }, "D1", "sqlite", query, make);
+    return seen;
   },
   async edits(env, url) {
     const writer = url.searchParams.get("writer");

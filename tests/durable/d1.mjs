@@ -29,7 +29,7 @@ export async function run() {
       { type: "ESModule", include: ["**/*.mjs"] },
     ],
     compatibilityDate: "2026-04-01",
-    d1Databases: ["DB"],
+    d1Databases: ["DB", "OLD"],
   });
   try {
     await tally.part("D1", () => suite(tally, miniflare));
@@ -57,6 +57,10 @@ async function suite(tally, miniflare) {
   tally.passed += searched.searches;
   for (const failure of searched.failures) tally.check(`D1: ${failure}`, false);
   tally.check("D1: the search index excludes files", searched.excluded > 12, searched.excluded);
+  const carried = await ask("outline");
+  tally.passed += carried.passed;
+  for (const failure of carried.failures) tally.check(failure, false);
+  tally.check("D1: the outline was carried over", carried.passed > 50, carried.passed);
 
   const writers = Array.from({ length: 8 }, (_, writer) => writer);
   const began = await ask("start");

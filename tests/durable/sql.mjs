@@ -1,6 +1,7 @@
 // SqlBackend on real databases: PostgreSQL, PGlite, SQLite.
 
 import { dependency, kitbag, pooled, raceCreates, raceEdits, Tally } from "./lib.mjs";
+import { outline } from "./outline.mjs";
 import { Postgres } from "./postgres.mjs";
 
 export async function run() {
@@ -62,6 +63,15 @@ async function sqlite(tally) {
   const edited = await upgraded.edit("/old.txt", "old", "new");
   tally.check("and can be edited", edited.occurrences === 1, edited);
   client.close();
+
+  const hand = new wasm.Database(":memory:");
+  await outline(
+    tally,
+    "SQLite",
+    "sqlite",
+    (sql, params) => hand.all(sql, params),
+    (query) => new SqlBackend({ query, dialect: "sqlite", namespace: ["acme", "user-7"] }),
+  );
 }
 
 async function pglite(tally) {
@@ -74,6 +84,13 @@ async function pglite(tally) {
     ({ writeMode }) => new PostgresBackend({ client, namespace: fresh(), writeMode }),
   );
   await tally.index("PGlite", () => new PostgresBackend({ client, namespace: fresh() }), 12);
+  await outline(
+    tally,
+    "PGlite",
+    "postgres",
+    (sql, params) => client.query(sql, params),
+    (query) => new PostgresBackend({ query, namespace: "user-7" }),
+  );
   await client.close();
 }
 
@@ -85,6 +102,13 @@ async function postgres(tally, server) {
   );
   const [client] = pools;
 
+  await outline(
+    tally,
+    "PostgreSQL",
+    "postgres",
+    (sql, params) => client.query(sql, params),
+    (query) => new PostgresBackend({ query, namespace: "user-7" }),
+  );
   const unmade = await new PostgresBackend({ client }).read("/a");
   tally.check("a missing table says what to do", /migrate/.test(unmade.error), unmade);
   // All at once: every call must succeed.

@@ -18,6 +18,7 @@ test("a wrong policy is refused early, by name", () => {
     [{ denyPrefix: ["/a"] }, /"denyPrefix"/],
     [{ readOnly: "yes" }, /"readOnly"/],
     [{ denyPrefixes: "/a" }, /"denyPrefixes"/],
+    [{ readOnlyPrefixes: "/a" }, /"readOnlyPrefixes"/],
     [{ denyPrefixes: ["/../a"] }, /\.\./],
     [{ permissions: [{ operations: ["read"], paths: [] }] }, /"paths"/],
     [{ permissions: [{ operations: ["delete"], paths: ["/a"] }] }, /"operations"/],
@@ -154,7 +155,7 @@ test("a rate says when to come again", async () => {
 
 test("an audit tells of everything and of no content", async () => {
   const ring = ringAudit(5);
-  const backend = withPolicy(state(), { denyPrefixes: ["/secrets"], audit: ring });
+  const backend = withPolicy(state(), { readOnlyPrefixes: ["/secrets"], audit: ring });
   await backend.write("/w", "CONTENT");
   await backend.write("/secrets/x", "CONTENT");
   await backend.read("/../etc/passwd");
@@ -233,4 +234,16 @@ test("a callback may use kitbag itself", async () => {
   });
   assert.equal((await backend.write("/a", "x")).path, "/a");
   assert.deepEqual(log, ["needle", 2]);
+});
+
+test("readOnlyPrefixes and its earlier name denyPrefixes refuse changes and no reads", async () => {
+  const policy = { readOnlyPrefixes: ["/new"], denyPrefixes: ["/old"] };
+  const inner = new StateBackend({ files: { "/new/a": "a", "/old/a": "a", "/b": "b" } });
+  const backend = withPolicy(inner, policy);
+  for (const path of ["/new/a", "/old/a"]) {
+    assert.equal((await backend.read(path)).content, "a");
+    assert.equal((await backend.edit(path, "a", "b")).code, "permission_denied");
+    assert.equal((await backend.delete(path)).code, "permission_denied");
+  }
+  assert.equal((await backend.edit("/b", "b", "c")).error, undefined);
 });

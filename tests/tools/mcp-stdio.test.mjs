@@ -1,28 +1,66 @@
 // kitbag-mcp over standard input and output, by the SDK's own client and by the command line of
-// MCP Inspector.
+// MCP Inspector. The command is that of the packed package, in a project of its own with the SDK.
 
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  unlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { after, test } from "node:test";
+import { after, before, test } from "node:test";
+import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
 
 const deps = createRequire(new URL("../deps/agents/package.json", import.meta.url));
-const bin = join(dirname(deps.resolve("kitbag/package.json")), "dist/kitbag-mcp.js");
+const run = promisify(execFile);
+const packed = fileURLToPath(new URL("../../pkg", import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), "kitbag-mcp-"));
-after(() => rmSync(folder, { recursive: true, force: true }));
+const project = mkdtempSync(join(tmpdir(), "kitbag-mcp-project-"));
+const installed = fileURLToPath(
+  new URL("../deps/agents/node_modules/@modelcontextprotocol", import.meta.url),
+);
+const bin = join(project, "node_modules/.bin/kitbag-mcp");
+const sdk = join(project, "node_modules/@modelcontextprotocol");
+
+before(async () => {
+  const { stdout } = await run("npm", ["pack", "--pack-destination", project], { cwd: packed });
+  const tarball = join(project, stdout.trim().split("\n").at(-1));
+  writeFileSync(join(project, "package.json"), '{ "private": true }');
+  const quiet = ["--no-audit", "--no-fund", "--offline", "--legacy-peer-deps"];
+  await run("npm", ["install", ...quiet, tarball], { cwd: project });
+  symlinkSync(installed, sdk);
+});
+
+const clients = [];
+
+after(async () => {
+  for (const client of clients) await client.close();
+  for (const made of [folder, project]) rmSync(made, { recursive: true, force: true });
+});
 
 async function connected(...flags) {
   const client = new Client({ name: "test", version: "1" });
-  await client.connect(
-    new StdioClientTransport({ command: process.execPath, args: [bin, folder, ...flags] }),
-  );
+  await client.connect(new StdioClientTransport({ command: bin, args: [folder, ...flags] }));
+  clients.push(client);
   return client;
+}
+
+const namesOf = (tools) => tools.map((tool) => tool.name);
+
+/** The text of a call, and whether it failed. */
+async function told(client, name, input) {
+  const { content, isError } = await client.callTool({ name, arguments: input });
+  return { text: content[0].text, isError };
 }
 
 const LINES = Array.from({ length: 250 }, (_, at) => `line ${at + 1}`).join("\n");
@@ -83,18 +121,123 @@ test("sixteen steps with a shell, every message looked at", async () => {
   assert.equal(readFileSync(join(folder, "t/c.txt"), "utf8"), "shell\n");
 });
 
-test("without --shell there is no execute, and wrong flags are refused", async () => {
+test("--read-only hides the tools that it refuses", async () => {
   const client = await connected("--read-only");
   const { tools } = await client.listTools();
-  assert.deepEqual(
-    tools.filter((tool) => tool.name === "execute"),
-    [],
-  );
-  const ran = await client.callTool({ name: "execute", arguments: { command: "true" } });
-  assert.match(ran.content[0].text, /'execute' is not available here/);
+  assert.deepEqual(namesOf(tools), ["ls", "read_file", "glob", "grep"]);
+  for (const name of ["execute", "write_file"]) {
+    const { text, isError } = await told(client, name, { command: "true" });
+    assert.equal(isError, true);
+    assert.match(text, new RegExp(`'${name}' is not available here`));
+  }
   await client.close();
-  const started = promisify(execFile)(process.execPath, [bin, folder, "--read-only", "--shell"]);
-  await assert.rejects(started, /Usage: kitbag-mcp/);
+});
+
+test("tools have annotations, and the server has instructions", async () => {
+  const client = await connected("--shell");
+  const { tools } = await client.listTools();
+  const reads = tools.filter((tool) => tool.annotations.readOnlyHint);
+  assert.deepEqual(namesOf(reads), ["ls", "read_file", "glob", "grep"]);
+  const destroys = tools.filter((tool) => tool.annotations.destructiveHint);
+  assert.deepEqual(namesOf(destroys), ["edit_file", "delete", "execute"]);
+  for (const { name, annotations } of tools) {
+    assert.ok(annotations.title.length > 3);
+    assert.equal(annotations.openWorldHint, name === "execute");
+  }
+  assert.match(client.getInstructions(), /read_file/);
+  assert.match(client.getInstructions(), /hidden by rules/);
+  await client.close();
+});
+
+const KEYS = [".env", "app/.env.local", "server.pem", "deep/tls.key", ".ssh/config", "home/id_rsa"];
+
+function plant() {
+  for (const path of [...KEYS, "app/main.js", "logs/today.log"]) {
+    mkdirSync(dirname(join(folder, path)), { recursive: true });
+    writeFileSync(join(folder, path), "PASSW0RD");
+  }
+}
+
+test("files with keys are denied, unless --secrets lifts it", async () => {
+  plant();
+  const client = await connected();
+  for (const path of KEYS) {
+    const read = await told(client, "read_file", { file_path: `/${path}` });
+    assert.equal(read.isError, true, path);
+    assert.doesNotMatch(read.text, /PASSW0RD/);
+    const wrote = await told(client, "write_file", { file_path: `/new/${path}`, content: "x" });
+    assert.equal(wrote.isError, true, path);
+  }
+  const found = await told(client, "grep", { pattern: "PASSW0RD" });
+  assert.deepEqual(found.text.split("\n").sort(), ["/app/main.js", "/logs/today.log"]);
+  const { resources } = await client.listResources();
+  assert.ok(!resources.some((one) => KEYS.includes(one.name.slice(1))));
+  await assert.rejects(client.readResource({ uri: "kitbag:///.env" }));
+  await client.close();
+  const open = await connected("--secrets");
+  for (const path of KEYS) {
+    const { text } = await told(open, "read_file", { file_path: `/${path}` });
+    assert.match(text, /PASSW0RD/);
+  }
+  await open.close();
+});
+
+test("--deny and --allow take patterns, and --deny wins", async () => {
+  plant();
+  const denied = await connected("--deny", "/logs/**", "--deny", "**/*.md");
+  const seen = await told(denied, "grep", { pattern: "PASSW0RD" });
+  assert.equal(seen.text, "/app/main.js");
+  const wrote = await told(denied, "write_file", { file_path: "/x.md", content: "x" });
+  assert.equal(wrote.isError, true);
+  await denied.close();
+  const allowed = await connected(
+    "--allow",
+    "/app/**",
+    "--allow",
+    "/logs/**",
+    "--deny",
+    "/logs/**",
+  );
+  const few = await told(allowed, "grep", { pattern: "PASSW0RD" });
+  assert.equal(few.text, "/app/main.js");
+  const outside = await told(allowed, "write_file", { file_path: "/y.txt", content: "x" });
+  assert.equal(outside.isError, true);
+  const inside = await told(allowed, "write_file", { file_path: "/app/y.txt", content: "x" });
+  assert.equal(inside.isError, false, inside.text);
+  await allowed.close();
+});
+
+test("wrong arguments end with the usage, and its command names packages", async () => {
+  for (const args of [
+    [],
+    ["--read-only"],
+    [folder, "more"],
+    [folder, "--nonsense"],
+    [join(folder, "missing")],
+    [folder, "--read-only", "--shell"],
+    [folder, "--deny"],
+  ]) {
+    await assert.rejects(run(bin, args), ({ code, stderr }) => {
+      assert.equal(code, 2);
+      assert.match(stderr, /Usage: npx -p kitbag -p @modelcontextprotocol\/sdk kitbag-mcp/);
+      return true;
+    });
+  }
+  await assert.rejects(run(bin, [folder, "--deny", "../x"]), /kitbag-mcp: .*\.\./);
+  assert.match((await run(bin, ["--help"])).stdout, /--secrets/);
+});
+
+test("without the SDK it says what to run", async () => {
+  unlinkSync(sdk);
+  try {
+    await assert.rejects(run(bin, [folder]), ({ code, stderr }) => {
+      assert.equal(code, 2);
+      assert.match(stderr, /npx -p kitbag -p @modelcontextprotocol\/sdk kitbag-mcp DIRECTORY/);
+      return true;
+    });
+  } finally {
+    symlinkSync(installed, sdk);
+  }
 });
 
 test("MCP Inspector's command line lists and calls tools, and lists and reads resources", async () => {

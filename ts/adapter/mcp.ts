@@ -23,6 +23,28 @@ function shown(block: ContentBlock): McpBlock {
   return { type: "resource", resource: { uri: "kitbag:///result", mimeType, blob: data } };
 }
 
+const titles: Record<string, string> = {
+  ls: "List directory",
+  read_file: "Read file",
+  write_file: "Write file",
+  edit_file: "Edit file",
+  delete: "Delete",
+  glob: "Find files",
+  grep: "Search in files",
+  execute: "Run command",
+};
+
+/** What a client may assume about a tool. No tool but `execute` reaches anything but the files. */
+function hints(name: string) {
+  const reads = ["ls", "read_file", "glob", "grep"].includes(name);
+  return {
+    readOnlyHint: reads,
+    destructiveHint: !reads && name !== "write_file",
+    idempotentHint: reads || name === "delete",
+    openWorldHint: name === "execute",
+  };
+}
+
 /** Most resources in the result of `resources/list`. */
 const LISTED = 1_000;
 
@@ -60,6 +82,7 @@ export function registerFileTools(
       name,
       description,
       inputSchema: inputSchema as never,
+      annotations: { title: titles[name] ?? name, ...hints(name) },
     })),
   }));
   server.server.setRequestHandler(CallToolRequestSchema, async ({ params }, extra) => {

@@ -114,13 +114,21 @@ export interface PolicyCall {
 
 /**
  * Rules of `withPolicy`. They run in this order: canonical path, `hooks.before`, `readOnly`,
- * `denyPrefixes`, `permissions` with `onAsk`, `rateLimit`, `inspect`, `quota`, the backend,
+ * `readOnlyPrefixes`, `permissions` with `onAsk`, `rateLimit`, `inspect`, `quota`, the backend,
  * `hooks.after`, `audit`.
  */
 export interface Policy {
   /** Refuse every change. Default false. */
   readOnly?: boolean;
-  /** Refuse every change at or below these directories. Reads stay allowed. Default: none. */
+  /**
+   * Refuse every change at or below these directories. Reading stays allowed: to forbid that too, use
+   * `permissions`. Default: none.
+   */
+  readOnlyPrefixes?: string[];
+  /**
+   * The earlier name of `readOnlyPrefixes`. It refuses changes only, and does not hide anything.
+   * @deprecated Use `readOnlyPrefixes`.
+   */
   denyPrefixes?: string[];
   /** Which paths may be read and written; the first rule that matches decides. Default: none. */
   permissions?: FilesystemPermission[];
@@ -160,7 +168,9 @@ function read(of: string, policy: unknown): Record<string, unknown> {
   const out = {
     readOnly: given.boolean("readOnly", false),
     allowExecute: given.boolean("allowExecute", false),
-    denyPrefixes: texts(given, "denyPrefixes", given.raw("denyPrefixes")),
+    readOnlyPrefixes: ["readOnlyPrefixes", "denyPrefixes"].flatMap((name) =>
+      texts(given, name, given.raw(name)),
+    ),
     permissions: permissions(of, given),
     denyByDefault: mode === "deny",
     onAsk: given.callback("onAsk"),
@@ -263,7 +273,7 @@ export class PolicyWrapper extends Backend {
     options?: ExecuteOptions,
   ) => Promise<ExecuteResponse>;
 
-  /** @param policy The rules; a list of directories stands for `{ denyPrefixes }`. */
+  /** @param policy The rules; a list of directories stands for `{ readOnlyPrefixes }`. */
   constructor(inner: AnyBackend, policy: Policy | string[]) {
     const kept = policy instanceof KeptPolicy ? policy.id : undefined;
     const options = kept === undefined ? checked(policy) : undefined;
@@ -284,7 +294,7 @@ function checked(policy: unknown): Record<string, unknown> {
   if (typeof policy !== "object" || policy === null) {
     throw new TypeError(`PolicyWrapper: a policy must be an object, not ${kindOf(policy)}`);
   }
-  return read("PolicyWrapper", Array.isArray(policy) ? { denyPrefixes: policy } : policy);
+  return read("PolicyWrapper", Array.isArray(policy) ? { readOnlyPrefixes: policy } : policy);
 }
 
 const collected = new FinalizationRegistry<number>((kept) => {

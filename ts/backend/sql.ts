@@ -134,15 +134,31 @@ function parts(given: Options): string[] {
   return list as string[];
 }
 
+/** What `migrate` does with a table that it finds. */
+export interface MigrateOptions {
+  /**
+   * `"outline"`: the table was made by somebody else, with the columns `path`, `content` (text or
+   * bytes), `created_at` and `modified_at` (timestamps). Its rows are carried over to a new table, in
+   * this backend's namespace, and the old table is kept as `TABLE_outline`. Without this option such
+   * a table is refused and not changed.
+   */
+  from?: "outline";
+}
+
 /** Files in a table of any SQL database. Subclasses differ only in how they send statements. */
 abstract class Table extends Backend {
   /**
    * Creates the table, or adds missing columns to an older one. Safe to call again, and from
-   * several places at once. Rejects if the database refuses.
+   * several places at once. Rejects if the database refuses, or if the table is not kitbag's; then
+   * nothing was changed.
    */
-  async migrate(): Promise<void> {
+  async migrate(options?: MigrateOptions): Promise<void> {
+    const given = new Options("migrate", options ?? {});
+    const outline = given.raw("from") !== undefined;
+    given.oneOf("from", ["outline"], "outline");
+    given.done();
     const answer = await settled(
-      () => glue.sql_migrate(handleOf(this)),
+      () => glue.sql_migrate(handleOf(this), outline),
       () => ({}) as { error?: string; cause?: unknown },
     );
     if (answer.error !== undefined) throw new Error(answer.error, { cause: answer.cause });

@@ -1,4 +1,4 @@
-//! `denyPrefixes`: no write, edit, delete or upload at or below certain directories. Prefixes match
+//! `readOnlyPrefixes`: no write, edit, delete or upload at or below certain directories. Prefixes match
 //! whole segments: `/ab` is not under `/a`.
 
 use super::denied_beneath;
@@ -78,7 +78,7 @@ impl Rule for Deny {
                     })?;
                 }
                 Request::Execute(..) if !self.allow_execute => {
-                    return Err(shell_refused("path rules (denyPrefixes)"));
+                    return Err(shell_refused("path rules (readOnlyPrefixes)"));
                 }
                 Request::Upload(_) => {}
                 Request::Ls(_)

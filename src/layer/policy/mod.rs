@@ -2,7 +2,7 @@
 //! in this order:
 //!
 //! ```text
-//! audit ─► hooks ─► readOnly ─► denyPrefixes ─► permissions ─► ask ─► rateLimit ─► inspect
+//! audit ─► hooks ─► readOnly ─► readOnlyPrefixes ─► permissions ─► ask ─► rateLimit ─► inspect
 //!       ─► skip hidden (part of permissions) ─► quota ─► inner
 //! ```
 //!

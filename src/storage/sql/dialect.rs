@@ -82,6 +82,21 @@ impl Table {
     pub fn as_str(&self) -> &str {
         &self.0
     }
+
+    /// The quoted name without the schema.
+    pub fn last(&self) -> &str {
+        self.0.rsplit('.').next().unwrap_or(&self.0)
+    }
+
+    /// The name for messages.
+    pub fn name(&self) -> String {
+        self.0.replace('"', "")
+    }
+
+    /// A table in the same schema whose name has this at its end.
+    pub fn with_suffix(&self, suffix: &str) -> Result<Table> {
+        Table::parse(&format!("{}{suffix}", self.name()))
+    }
 }
 
 fn is_identifier(text: &str) -> bool {

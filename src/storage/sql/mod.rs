@@ -9,6 +9,7 @@
 pub mod dialect;
 #[cfg(target_arch = "wasm32")]
 pub mod host;
+mod outline;
 mod rows;
 pub mod statement;
 pub mod statements;
@@ -93,8 +94,9 @@ impl<D: Database> Sql<D> {
     }
 
     /// Creates the table, and adds missing columns to an older table. It is safe to repeat, and to
-    /// run in parallel.
+    /// run in parallel. A table that was made by somebody else is refused and not changed.
     pub async fn migrate(&self) -> Result<()> {
+        self.refuse_foreign().await?;
         let made = self.database.query(self.place.create_table(), &[]).await;
         for (column, definition) in self.place.added_columns() {
             if self.has(column).await {

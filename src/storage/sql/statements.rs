@@ -64,7 +64,7 @@ impl Keys {
 }
 
 impl Place {
-    fn start(&self, sql: &str) -> Statement {
+    pub(super) fn start(&self, sql: &str) -> Statement {
         Statement::new(self.dialect, sql)
     }
 

@@ -12,9 +12,9 @@ const key = (label: string, info: string, apply = `${label}: `): Completion => (
 const POLICY = [
   key("readOnly", "Refuses every change.", "readOnly: true"),
   key(
-    "denyPrefixes",
+    "readOnlyPrefixes",
     "Refuses changes at and below these directories.",
-    'denyPrefixes: ["/config"]',
+    'readOnlyPrefixes: ["/config"]',
   ),
   key(
     "permissions",

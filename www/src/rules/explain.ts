@@ -41,9 +41,9 @@ async function oneTouch(policy: Policy, touch: Touch, path: string): Promise<Ver
   if (touch === "write" && policy.readOnly) {
     return { decision: "deny", rule: "readOnly", text: "readOnly: true" };
   }
-  for (const prefix of touch === "write" ? (policy.denyPrefixes ?? []) : []) {
-    if (!(await passes({ denyPrefixes: [prefix] }, touch, path))) {
-      return { decision: "deny", rule: "denyPrefixes", text: `denyPrefixes: ${prefix}` };
+  for (const prefix of touch === "write" ? (policy.readOnlyPrefixes ?? []) : []) {
+    if (!(await passes({ readOnlyPrefixes: [prefix] }, touch, path))) {
+      return { decision: "deny", rule: "readOnlyPrefixes", text: `readOnlyPrefixes: ${prefix}` };
     }
   }
   for (const [at, rule] of (policy.permissions ?? []).entries()) {

@@ -12,7 +12,7 @@ const tree = new CompositeBackend(new StateBackend(), {
   "/files/": new OpfsBackend({ root: "agent" }),
 });
 const guarded = withPolicy(tree, {
-  denyPrefixes: ["/policies"],
+  readOnlyPrefixes: ["/policies"],
   audit: (record) => console.log(record),
 });
 const { call } = createFileTools(guarded);
