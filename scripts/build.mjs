@@ -15,10 +15,11 @@ import {
   symlinkSync,
   writeFileSync,
 } from "node:fs";
-import { dirname, join, resolve } from "node:path";
+import { basename, dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { brotliCompressSync, gzipSync } from "node:zlib";
+import { finishDeclarations } from "./lib/declarations.mjs";
 import { buildUnpacker, buildWasm } from "./lib/wasm.mjs";
 import { ensure, ensureBuildTools, wasmBindgen } from "./setup.mjs";
 
@@ -184,6 +185,7 @@ async function bundle() {
     logOverride: { "empty-import-meta": "silent" },
     treeShaking: true,
     inject: [join(src, "core/text.ts")],
+    define: { KITBAG_TESTING: String(options.testing) },
     // Optional peers, and the package itself, which the adapters import like any user.
     external: ["node:*", "kitbag", "kitbag/*", ...peers()],
     plugins: [provided(form)],
@@ -230,12 +232,26 @@ async function bundle() {
   if (!index) throw new Error("esbuild made no browser.js");
   const tested = Object.entries(metafile.outputs).find(([file]) => file.endsWith("/testing.js"));
   forNode(index[1].exports, tested?.[1].exports ?? []);
+  const required = exported(".cjs");
+  const adapters = subpaths().map((file) => join(src, file));
   await esbuild({
     ...common(all.inline),
     ...esm,
-    entryPoints: subpaths().map((file) => join(src, file)),
+    entryPoints: adapters,
     entryNames: "[name]",
     chunkNames: "shared-[hash]",
+  });
+  // For `require`, as far as the package exports them.
+  await esbuild({
+    ...common(all.inline),
+    entryPoints: adapters.filter((file) =>
+      required.includes(`./dist/${basename(file, ".ts")}.cjs`),
+    ),
+    entryNames: "[name]",
+    outdir: dist,
+    outExtension: { ".js": ".cjs" },
+    format: "cjs",
+    platform: "node",
   });
 }
 
@@ -308,13 +324,17 @@ function declarations() {
     "--outDir",
     join(out, "types"),
   ]);
-  // For `require` under node16 resolution, which does not accept the `.d.ts` of an ES module.
-  for (const [name, from] of [
-    ["index", "index"],
-    ["slim", "entry/slim"],
-  ]) {
-    writeFileSync(join(out, `types/${name}.d.cts`), `export * from "./${from}.js";\n`);
-  }
+  finishDeclarations(
+    join(out, "types"),
+    exported(".d.ts").map((file) => file.replace("./types/", "")),
+  );
+}
+
+/** The files with this ending that the exports of the package name. */
+function exported(ending) {
+  const named = (value) =>
+    typeof value === "string" ? [value] : Object.values(value).flatMap(named);
+  return [...new Set(named(template().exports).filter((file) => file.endsWith(ending)))];
 }
 
 function packageFiles() {

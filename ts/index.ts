@@ -22,6 +22,12 @@ export {
   type StoredMeta,
 } from "./backend/custom.js";
 export { FilesystemBackend, type FilesystemBackendOptions } from "./backend/filesystem.js";
+export {
+  IndexedBackend,
+  type IndexOptions,
+  type IndexUpdate,
+  indexed,
+} from "./backend/indexed.js";
 export { IndexedDbBackend, type IndexedDbBackendOptions } from "./backend/indexed-db.js";
 export {
   type CommandRequest,
@@ -29,7 +35,7 @@ export {
   LocalShellBackend,
   type LocalShellBackendOptions,
 } from "./backend/local-shell.js";
-export { OpfsBackend, type OpfsBackendOptions } from "./backend/opfs.js";
+export { type DirectoryHandle, OpfsBackend, type OpfsBackendOptions } from "./backend/opfs.js";
 export {
   type AuditRecord,
   type FilesystemPermission,

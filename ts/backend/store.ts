@@ -3,7 +3,7 @@
 // backend then selects the backend for its store and namespace at the start of every call.
 
 import chunk from "#chunk/store";
-import { BadArgument, messageOf, Options } from "../core/checks.js";
+import { BadArgument, messageOf, type Options, olderForm } from "../core/checks.js";
 import { findsGraphs } from "../core/context.js";
 import { deprecated } from "../core/deprecated.js";
 import { handleOf, sealClass } from "../core/handle.js";
@@ -15,10 +15,23 @@ import { Backend, capabilityOf } from "./backend.js";
 /** The methods of LangGraph's `BaseStore` that StoreBackend uses. */
 export interface StoreLike {
   // biome-ignore-start lint/suspicious/noExplicitAny: stores differ in their types
+  /** Returns an item, or null. */
   get(namespace: string[], key: string): any;
+  /** Stores an item. */
   put(namespace: string[], key: string, value: Record<string, any>): any;
+  /** Deletes an item. */
   delete(namespace: string[], key: string): any;
-  search(namespacePrefix: string[], options?: { limit?: number; offset?: number }): any;
+  /** Returns items of a namespace, page by page. */
+  search(
+    namespacePrefix: string[],
+    options?: {
+      /** Most items to return. */
+      limit?: number;
+      /** Items to skip, counted from 0. */
+      offset?: number;
+    },
+  ): any;
+  /** Runs several operations in one request. */
   batch?(operations: any): any;
   // biome-ignore-end lint/suspicious/noExplicitAny: stores differ in their types
 }
@@ -35,8 +48,11 @@ export interface NamespaceRuntime extends GraphRuntime {
   readonly runtime?: GraphRuntime;
 }
 
+/** The parts of a run's configuration that name its assistant. */
 interface GraphConfig {
+  /** Metadata of the run, such as `assistant_id`. */
   metadata?: Record<string, unknown>;
+  /** Configurable values of the run, such as `thread_id`. */
   configurable?: Record<string, unknown>;
 }
 
@@ -76,11 +92,16 @@ export interface StateAndStore {
   assistantId?: string;
   /** Configuration of the run; default: that of the running graph. */
   config?: unknown;
-  /** Fields of the runtime; default: those of the running graph. */
+  /** `context` of the runtime; default: that of the running graph. */
   context?: GraphRuntime["context"];
+  /** `serverInfo` of the runtime; default: that of the running graph. */
   serverInfo?: GraphRuntime["serverInfo"];
+  /** `executionInfo` of the runtime; default: that of the running graph. */
   executionInfo?: GraphRuntime["executionInfo"];
 }
+
+/** Options that belong into the second argument where the first is a state. */
+const OPTIONS = ["namespace", "fileFormat", "writeMode", "binary"];
 
 interface Form {
   overwrite: boolean;
@@ -118,7 +139,12 @@ function boundTo(store: StoreLike, namespace: readonly string[], form: Form): Bo
   return made;
 }
 
-/** Files in a LangGraph store. */
+/**
+ * Files in a LangGraph store, each an item of the namespace.
+ *
+ * @example
+ * const memories = new StoreBackend({ namespace: ({ context }) => [context.userId, "memories"] });
+ */
 export class StoreBackend extends Backend {
   /** Keeps the shared backend alive as long as this object. */
   protected readonly kept: unknown;
@@ -130,6 +156,7 @@ export class StoreBackend extends Backend {
    * running graph.
    */
   constructor(given: StateAndStore, options?: StoreBackendOptions);
+  /** Throws a `TypeError` that names the wrong option. The store is not asked yet. */
   constructor(options?: StoreBackendOptions);
   constructor(first?: StoreBackendOptions | StateAndStore, second?: StoreBackendOptions) {
     const older =
@@ -141,7 +168,7 @@ export class StoreBackend extends Backend {
         "`new StoreBackend(runtime)` is deprecated. Pass `new StoreBackend({ namespace })` itself as the backend: it finds the store of the running graph.",
       );
     }
-    const options = new Options("StoreBackend", older ? second : first);
+    const options = olderForm("StoreBackend", older, first, second, OPTIONS);
     const store = storeOf(options, options.object("store") ?? older?.store);
     const namespace = namespaceOf(options);
     const form: Form = {
