@@ -213,8 +213,12 @@ async function bundle() {
     "browser/guided": join(src, "entry/guided.ts"),
     ...testing,
   });
-  await whole("workerd", all.module, "index.ts", renamed(testing, "workerd"));
-  await whole("edge", all.edge, "index.ts");
+  const guided = (name) => ({ [`${name}/guided`]: join(src, "entry/guided.ts") });
+  await whole("workerd", all.module, "index.ts", {
+    ...guided("workerd"),
+    ...renamed(testing, "workerd"),
+  });
+  await whole("edge", all.edge, "index.ts", guided("edge"));
   await whole("slim", all.given, "entry/slim.ts");
   const node = [join(src, "entry/node.ts"), ...Object.values(testing)];
   await esbuild({
@@ -272,13 +276,10 @@ function forNode(names, testing) {
   // Bun takes the inlined form, but always has what pages import by name.
   const both = ["regex", "guided"].map((name) => `import "./browser/${name}.js";\n`).join("");
   writeFileSync(join(dist, "bun.js"), `${both}export * from "./browser.js";\n`);
-  for (const [name, why] of [
-    ["regex", "The chunk is loaded with the first expression."],
-    ["guided", "The texts are part of the package's main file."],
-  ]) {
-    for (const ending of ["js", "cjs"])
-      writeFileSync(join(dist, `${name}.${ending}`), `// ${why}\n`);
-  }
+  writeFileSync(join(dist, "regex.js"), "// The chunk is loaded with the first expression.\n");
+  writeFileSync(join(dist, "regex.cjs"), "// The chunk is loaded with the first expression.\n");
+  writeFileSync(join(dist, "guided.js"), esm(["guidedPrompts"]));
+  writeFileSync(join(dist, "guided.cjs"), cjs(["guidedPrompts"]));
   writeFileSync(join(dist, "node.cjs"), cjs(names));
   writeFileSync(join(dist, "slim-node.js"), esm([...names, ...slim]));
   writeFileSync(join(dist, "slim-node.cjs"), cjs([...names, ...slim]));

@@ -101,7 +101,6 @@ export {
 } from "./foreign/adapt.js";
 export { type GraphContext, type GraphRuntime, provideGraphContext } from "./graph/context.js";
 export { type Channel, type SharedState, shareState } from "./graph/mirror.js";
-export { guidedPrompts } from "./tool/guided.js";
 export {
   type BackendOrFactory,
   type ContentBlock,

@@ -38,7 +38,7 @@ export function promptsOf(of: Options): ToolPrompts | undefined {
   if (given === "guided") {
     if (guided !== undefined) return guided;
     throw new TypeError(
-      `${of.of}: prompts: "guided" is not part of this build, so that pages stay small; pass \`prompts: guidedPrompts\`, or add \`import "kitbag/guided"\``,
+      `${of.of}: prompts: "guided" is not part of this build, so that pages stay small; add \`import "kitbag/guided"\`, or pass its \`guidedPrompts\``,
     );
   }
   const { describe, system } = given as Partial<ToolPrompts>;

@@ -121,9 +121,9 @@ export interface FileToolsOptions {
    */
   tools?: readonly FileToolName[];
   /**
-   * The texts about the tools that a model reads: `"short"` (the default), `"guided"` or
-   * `guidedPrompts` with advice and examples, at several times the tokens, or texts of your own.
-   * In a page `"guided"` needs `import "kitbag/guided"`.
+   * The texts about the tools that a model reads: `"short"` (the default), `"guided"` with advice and
+   * examples, at several times the tokens, or texts of your own. In a page `"guided"` needs
+   * `import "kitbag/guided"`, whose `guidedPrompts` can be passed as well.
    */
   prompts?: "short" | "guided" | ToolPrompts;
   /** Descriptions that replace those of `prompts`, by tool. */

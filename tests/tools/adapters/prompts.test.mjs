@@ -2,11 +2,15 @@
 // (4 characters) of all definitions, and of all that a model is sent during the task.
 
 import assert from "node:assert/strict";
+import { existsSync, readFileSync } from "node:fs";
 import { test } from "node:test";
+import { fileURLToPath } from "node:url";
 import { McpServer } from "@modelcontextprotocol/sdk/server/mcp.js";
-import { createFileTools, guidedPrompts, StateBackend } from "kitbag";
+import { build } from "esbuild";
+import { createFileTools, StateBackend } from "kitbag";
 import { aiTools } from "kitbag/ai";
 import { anthropicTools } from "kitbag/anthropic";
+import { guidedPrompts } from "kitbag/guided";
 import { fileTools, kitbagMiddleware } from "kitbag/langchain";
 import { registerFileTools } from "kitbag/mcp";
 import { openaiTools } from "kitbag/openai";
@@ -179,17 +183,73 @@ test("the task is done in the same steps under both", async () => {
   assert.equal(short.calls, TASK.length);
 });
 
-test("in the form for pages guided is an object; its name works after kitbag/guided", async () => {
-  const page = await import(new URL("dist/browser.js", PACKAGE));
-  const { StateBackend: Files, createFileTools: make, guidedPrompts: object } = page;
-  const files = new Files();
-  assert.throws(
-    () => make(files, { prompts: "guided" }),
-    /prompts: guidedPrompts.*import "kitbag\/guided"/,
-  );
-  const byObject = definitions(make(files, { prompts: object }));
+for (const form of ["browser", "slim"]) {
+  test(`in the form ${form} the name is refused with what to do; the object is taken`, async () => {
+    const {
+      createFileTools: make,
+      StateBackend: Files,
+      initSync,
+    } = await import(new URL(`dist/${form}.js`, PACKAGE));
+    for (const name of form === "slim" ? ["kitbag", "tools"] : []) {
+      const file = new URL(`dist/wasm/${name}.wasm`, PACKAGE);
+      if (existsSync(file)) initSync(readFileSync(file));
+    }
+    const files = new Files();
+    assert.throws(
+      () => make(files, { prompts: "guided" }),
+      /import "kitbag\/guided".*guidedPrompts/,
+    );
+    const made = make(files, { prompts: guidedPrompts });
+    assert.match(made.systemPrompt, /### How to work/);
+  });
+}
+
+test("in a page the name is known after kitbag/guided", async () => {
   await import(new URL("dist/browser/guided.js", PACKAGE));
-  assert.equal(definitions(make(files, { prompts: "guided" })), byObject);
+  const { createFileTools: make, StateBackend: Files } = await import(
+    new URL("dist/browser.js", PACKAGE)
+  );
+  const made = make(new Files(), { prompts: "guided" });
+  assert.match(made.systemPrompt, /### How to work/);
+});
+
+test("servers know the name: Bun's form, and those of Workers and the edge contain the texts", async () => {
+  const { createFileTools: make, StateBackend: Files } = await import(
+    new URL("dist/bun.js", PACKAGE)
+  );
+  assert.match(make(new Files(), { prompts: "guided" }).systemPrompt, /### How to work/);
+  for (const form of ["workerd", "edge"]) {
+    assert.ok(await holdsTexts(form, 'import { createFileTools } from "kitbag";'), form);
+  }
+});
+
+test("a page's bundle has the texts only if it asks for them", async () => {
+  const use = 'import { createFileTools } from "kitbag";';
+  assert.equal(await holdsTexts("browser", use), false);
+  assert.equal(await holdsTexts("browser", `import "kitbag/guided"; ${use}`), true);
+  const object = `import { guidedPrompts } from "kitbag/guided"; console.log(guidedPrompts); ${use}`;
+  assert.equal(await holdsTexts("browser", object), true);
+});
+
+/** Whether the bundle of a program has the texts, in a form of the package. */
+async function holdsTexts(form, program) {
+  const { outputFiles } = await build({
+    stdin: { contents: `${program} console.log(createFileTools);`, resolveDir: HERE },
+    bundle: true,
+    format: "esm",
+    write: false,
+    conditions: [form === "edge" ? "edge-light" : form],
+    platform: "neutral",
+    external: ["*.wasm", "*.wasm?module"],
+    nodePaths: [NODE_PATH],
+  });
+  return outputFiles[0].text.includes("### How to work");
+}
+
+test("kitbag itself does not export the texts", async () => {
+  assert.equal((await import("kitbag")).guidedPrompts, undefined);
 });
 
 const PACKAGE = new URL("../../../pkg/", import.meta.url);
+const HERE = fileURLToPath(new URL("./", import.meta.url));
+const NODE_PATH = fileURLToPath(new URL("../../deps/agents/node_modules", import.meta.url));
