@@ -95,12 +95,8 @@ function free(code, names) {
 
 /** What each `console.log(…); // text` must print, in order; undefined where nothing is said. */
 export function expectations(code) {
-  const said = [];
-  for (const line of code.split("\n")) {
-    if (!/\bconsole\.log\(/.test(line)) continue;
-    said.push(/\bconsole\.log\(.*\); \/\/ (.+)$/.exec(line)?.[1]);
-  }
-  return said;
+  const calls = code.split("\n").filter((line) => /(^|[ (])console\.log\(/.test(line));
+  return calls.map((line) => /\bconsole\.log\(.*\); \/\/ (.+)$/.exec(line)?.[1]);
 }
 
 /** Whether what was printed is what was said. */
