@@ -29,7 +29,7 @@ export {
   LocalShellBackend,
   type LocalShellBackendOptions,
 } from "./backend/local-shell.js";
-export { OpfsBackend, type OpfsBackendOptions } from "./backend/opfs.js";
+export { type DirectoryHandle, OpfsBackend, type OpfsBackendOptions } from "./backend/opfs.js";
 export {
   type AuditRecord,
   type FilesystemPermission,
@@ -83,6 +83,7 @@ export {
   type StoreNamespace,
 } from "./backend/store.js";
 export type { CommandLimits, CommandOutput } from "./core/command.js";
+export { silenceDeprecations } from "./core/deprecated.js";
 export { KitbagPanic } from "./core/panic.js";
 export type { FsLike } from "./disk/host.js";
 export type { Ripgrep } from "./disk/search.js";
@@ -93,6 +94,7 @@ export {
 } from "./foreign/adapt.js";
 export { type GraphContext, type GraphRuntime, provideGraphContext } from "./graph/context.js";
 export { type Channel, type SharedState, shareState } from "./graph/mirror.js";
+export { guidedPrompts } from "./tool/guided.js";
 export {
   type BackendOrFactory,
   type ContentBlock,
@@ -106,6 +108,7 @@ export {
   resolveBackend,
   type ToolCall,
   type ToolOutput,
+  type ToolPrompts,
   type ToolResult,
 } from "./tool/tools.js";
 export type * from "./types.js";

@@ -51,7 +51,7 @@ const GROUPS = [
       "real-files",
     ],
   ],
-  ["Rules and tools", ["policies", "tools", "mcp", "conformance"]],
+  ["Rules and tools", ["policies", "tools", "prompts", "mcp", "conformance"]],
   [
     "Reference",
     ["protocol", "stacks", "browser", "host", "durable", "performance", "limits", "security"],

@@ -41,7 +41,7 @@ pub(super) fn info(path: VPath, meta: &Meta) -> FileInfo {
     FileInfo {
         path,
         entry: EntryInfo::File {
-            size: Some(meta.size),
+            size: (meta.size != Meta::UNKNOWN_SIZE).then_some(meta.size),
             modified: Some(meta.modified),
         },
     }

@@ -135,7 +135,10 @@ pub fn infos(answer: &JsValue) -> Result<Vec<FileInfo>> {
             EntryInfo::Directory
         } else {
             EntryInfo::File {
-                size: number_property(&one, "size").map(|size| size as u64),
+                // A negative size, or one that is no number, tells nothing.
+                size: number_property(&one, "size")
+                    .filter(|size| size.is_finite() && *size >= 0.0)
+                    .map(|size| size as u64),
                 modified: time(&one, "modified_at"),
             }
         };

@@ -69,7 +69,7 @@ pub fn meta_of(object: &JsValue, size: Option<usize>) -> Result<Meta> {
     let told = host::number_property(object, "size").and_then(whole);
     let created = time_of(object, "created");
     Ok(Meta {
-        size: size.map_or(told.unwrap_or(0), |size| size as u64),
+        size: size.map_or(told.unwrap_or(Meta::UNKNOWN_SIZE), |size| size as u64),
         created,
         modified: time_of(object, "modified")
             .or(created)
@@ -243,5 +243,5 @@ fn keep(error: Error, cause: Option<Rc<dyn std::error::Error>>) -> Error {
 
 /// A placeholder for metadata that is not known yet.
 pub fn unknown_meta() -> Meta {
-    Meta::of(0, Time::from_micros(0))
+    Meta::of(Meta::UNKNOWN_SIZE, Time::from_micros(0))
 }

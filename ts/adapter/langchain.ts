@@ -85,7 +85,12 @@ function langchainTools(files: FileTools): StructuredToolInterface[] {
   );
 }
 
-/** The file tools as LangChain tools. */
+/**
+ * The file tools as LangChain tools, for an agent with its own prompt. `kitbagMiddleware` adds the
+ * prompt as well. A tool never throws: what failed is a text for the model.
+ *
+ * @param backend The backend, or a function that is called at each tool call and returns one.
+ */
 export function fileTools(
   backend: BackendOrFactory,
   options?: FileToolsOptions,
@@ -114,7 +119,11 @@ async function shortened(
 
 /**
  * Middleware for `createAgent`: tools, prompt, offloading of every tool's large results, and the
- * state's `files`. Without a backend the files are in the state of the running graph.
+ * state's `files`. Without a backend the files are in the state of the running graph, where each
+ * thread has its own.
+ *
+ * @example
+ * const agent = createAgent({ model, middleware: [kitbagMiddleware()], checkpointer });
  */
 export function kitbagMiddleware(
   backend: BackendOrFactory = stateBackend(),

@@ -17,6 +17,7 @@ use super::objects::{Objects, Query};
 use super::probe::{self, Conditions};
 use super::state::Base;
 use super::xml::Broken;
+use crate::core::bugs::{Bug, has};
 use crate::core::cell::RefCell;
 use crate::core::error::Result;
 use crate::core::future::Pending;
@@ -262,7 +263,10 @@ impl S3 {
                     meta,
                 }));
                 entries.extend(self.entries(&page));
-                let next = page.next.map_or(Next::End, Next::Page);
+                let next = match page.next {
+                    Some(next) if !has(Bug::PageSkipped) => Next::Page(next),
+                    _ => Next::End,
+                };
                 Some((Ok(entries), next))
             }
         })
