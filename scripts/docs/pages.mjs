@@ -46,7 +46,6 @@ const GROUPS = [
       "nextjs",
       "jest",
       "csp",
-      "from-deepagents",
       "migrate",
       "real-files",
     ],

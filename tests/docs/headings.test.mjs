@@ -14,7 +14,7 @@ const QUESTIONS = {
   "see what the agent did": ["audit", /^See what the agent did$/],
   undo: ["undo", /^Undo$/],
   test: ["testing-agents", /^Test your agent$/],
-  migrate: ["from-deepagents", /^Move from deepagents' backends$/],
+  migrate: ["migrate", /^From deepagents' backends$/],
   "Next.js": ["nextjs", /^Next\.js$/],
   CSP: ["csp", /^Content Security Policy \(CSP\)$/],
   "cost in KB": ["sizes", /^Sizes in KB$/],
