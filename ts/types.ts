@@ -164,6 +164,22 @@ export interface GrepFields {
   matches: GrepMatch[];
   /** True if there are more matches than were returned. */
   truncated?: boolean;
+  /** What the search cost, if `stats` was asked for and a search index took part. */
+  stats?: GrepStats;
+}
+
+/** What a search with an index cost. Files that a policy hides are in none of the numbers. */
+export interface GrepStats {
+  /** Reads of the index. Under a policy that hides files, 0. */
+  requests: number;
+  /** Files that the index knows and did not exclude: they were searched. */
+  candidates: number;
+  /** Files that the index does not know: they were searched. */
+  unindexed: number;
+  /** Files that the index excluded. */
+  indexed: number;
+  /** Bytes of the index that were read, and of the files that were searched. */
+  bytes: number;
 }
 
 /** Result of `glob`. */
@@ -308,6 +324,8 @@ export interface GrepOptions extends CallOptions {
   after?: number;
   /** The most matches to return from one file. Default: no limit. */
   maxPerFile?: number;
+  /** Return `stats`, where a search index takes part (`indexed`). Default false. */
+  stats?: boolean;
 }
 
 /** Which concurrent writers a guarantee covers. */
@@ -339,6 +357,13 @@ export interface Capability {
   writable: boolean;
   /** The largest file that can be stored, in bytes. Absent if there is no fixed limit. */
   maxFileBytes?: number;
+  /**
+   * True if listings name a version of each file that no other state of it ever has. `indexed`
+   * needs it; without, every search reads all files.
+   */
+  listsVersions?: boolean;
+  /** True if a search index takes part in `grep`. */
+  indexed?: boolean;
   /** True if the caller decides which files a call works on, as inside a running graph. */
   perCaller?: boolean;
   /** Remarks for the owner of the backend: remaining risks and limits. */

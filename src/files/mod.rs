@@ -13,6 +13,7 @@ mod paging;
 mod shown;
 
 use std::future::poll_fn;
+use std::ops::Range;
 use std::rc::Rc;
 use std::task::Poll;
 
@@ -31,6 +32,7 @@ use crate::files::index_cache::IndexCache;
 use crate::files::paging::{Found, Pager};
 use crate::protocol::{
     EntryInfo, FileInfo, GlobQuery, GlobResult, GrepQuery, GrepResult, Page, RawFile, ReadResult,
+    clipped,
 };
 use crate::search::glob::{NameFilter, Pattern};
 use crate::search::grep::Matcher;
@@ -39,7 +41,7 @@ use crate::search::patience::Patience;
 use crate::storage::{Depth, File, Find, Flow, Meta, Scan, Scope, Storage};
 
 pub use shown::raw;
-use shown::{info, kind_of};
+use shown::{info, kind_of, state};
 
 /// What `write` does if the file exists.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -112,15 +114,30 @@ impl Operations {
         };
         let scope = Scope::all(&query.path);
         let names = |path: &VPath| filter.as_ref().is_none_or(|filter| filter.accepts(path));
-        let want = |path: &VPath, meta: &Meta| meta.texture != Some(Texture::Binary) && names(path);
+        let sieve = query.sieve.as_ref();
+        let splits = sieve.map(|sieve| sieve.splits()).unwrap_or_default();
+        let stamped = sieve.is_some() && self.storage.capability().lists_versions;
+        let want = |path: &VPath, meta: &Meta| {
+            meta.texture != Some(Texture::Binary)
+                && names(path)
+                && sieve.is_none_or(|sieve| sieve.admits(path, &state(meta, stamped)))
+        };
         let search = Grep::new(&matcher, query.max_count);
-        let mut visit = |path: &VPath, file: &File| search.visit(path, file);
+        let mut visit = |path: &VPath, file: &File| {
+            if let Some(sieve) = sieve {
+                let is_text = kind_of(path, file).1.is_text();
+                sieve.read(path, &state(&file.meta, stamped), &file.body, is_text);
+            }
+            search.visit(path, file)
+        };
         let scan = Scan {
             scope: &scope,
             names: &names,
             want: &want,
-            by_name: filter.is_some(),
+            // A sieve decides by metadata, which a storage knows only after its listing.
+            by_name: filter.is_some() && sieve.is_none(),
             literal: matcher.literal(),
+            splits: &splits,
         };
         let mut scan = self.storage.scan(scan, &mut visit);
         loop {
@@ -248,5 +265,20 @@ impl Operations {
             .await?
             .ok_or_else(|| Error::not_found(path))?;
         Ok(raw(path, file))
+    }
+
+    async fn file_part(&self, path: &VPath, range: Range<u64>) -> Result<Bytes> {
+        let missing = || Error::not_found(path);
+        match self.storage.ranged() {
+            Some(ranged) => {
+                let part = ranged.get_part(path, range.clone()).await?;
+                let part = part.ok_or_else(missing)?;
+                Ok(clipped(&part.file.body, part.start, range))
+            }
+            None => {
+                let file = self.storage.get(path).await?.ok_or_else(missing)?;
+                Ok(clipped(&file.body, 0, range))
+            }
+        }
     }
 }

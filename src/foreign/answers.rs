@@ -303,6 +303,7 @@ pub fn matches(answer: &JsValue) -> Result<GrepResult> {
     Ok(GrepResult {
         truncated: packed.cut || flag(answer, "truncated"),
         matches: packed,
+        stats: None,
     })
 }
 
@@ -385,6 +386,9 @@ pub fn capability(own: &JsValue, otherwise: Capability) -> Capability {
         keeps_format: says("keepsFormat", otherwise.keeps_format),
         keeps_binary: says("keepsBinary", otherwise.keeps_binary),
         writable: says("writable", otherwise.writable),
+        // An index works on listings, and the methods of an object show no versions.
+        lists_versions: false,
+        indexed: says("indexed", otherwise.indexed),
         max_file_bytes: number_property(own, "maxFileBytes")
             .map(|bytes| bytes as u64)
             .or(otherwise.max_file_bytes),

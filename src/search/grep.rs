@@ -23,6 +23,8 @@ use fold::Folded;
 use lines::LineRegex;
 use seek::{AnyCase, Seeker};
 
+pub use seek::rarity;
+
 /// Bytes that a literal search scans in the time of one step of the other engines.
 const FAST: usize = 8;
 

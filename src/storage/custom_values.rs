@@ -189,6 +189,9 @@ pub fn capability_of(promises: &JsValue, writable: bool) -> Capability {
         keeps_mime: says("keepsMime", false),
         keeps_format: says("keepsFormat", false),
         keeps_binary: says("keepsBinary", true),
+        // Versions may be chosen by the host's code, which promises no more than an edit needs.
+        lists_versions: false,
+        indexed: false,
         writable: writable && says("writable", true),
         max_file_bytes: host::number_property(promises, "maxFileBytes").and_then(whole),
         files: FileSet::Same,

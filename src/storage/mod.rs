@@ -232,6 +232,9 @@ pub struct Scan<'a> {
     pub by_name: bool,
     /// Bytes that a file must contain to match. A hint; ignoring it is correct too.
     pub literal: Option<&'a [u8]>,
+    /// Paths that divide the files into parts that are listed fast, in order. A hint: a storage may
+    /// list several parts at once.
+    pub splits: &'a [VPath],
 }
 
 /// Which files a search by name needs.

@@ -141,7 +141,7 @@ impl S3 {
             let mut token: Option<String> = None;
             loop {
                 let page = self
-                    .page("delete", &prefix, false, token.as_deref())
+                    .page("delete", &prefix, false, token.as_deref(), None)
                     .await?;
                 doomed.extend(page.objects.into_iter().map(|object| Doomed {
                     key: object.key,

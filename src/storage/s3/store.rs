@@ -184,12 +184,14 @@ impl S3 {
         prefix: &str,
         one_level: bool,
         token: Option<&str>,
+        after: Option<&str>,
     ) -> Result<Page> {
         let about = self.client.about(operation, None);
         let query = Query {
             prefix,
             one_level,
             token,
+            after,
         };
         let mut list = || self.objects.list(query);
         self.client
@@ -207,7 +209,7 @@ impl S3 {
             .map_err(|failure| failure.error)
     }
 
-    fn entries(&self, page: &Page) -> Vec<Entry> {
+    pub(super) fn entries(&self, page: &Page) -> Vec<Entry> {
         let bucket = &self.client.bucket;
         let objects = page.objects.iter();
         objects
@@ -243,7 +245,7 @@ impl S3 {
                     Next::Page(token) => Some(token),
                     Next::End => return None,
                 };
-                let page = self.page(operation, &prefix, false, token.as_deref());
+                let page = self.page(operation, &prefix, false, token.as_deref(), None);
                 let root = async {
                     if first && root_file {
                         self.stat(&scope.root).await
@@ -292,6 +294,7 @@ impl Storage for S3 {
             update: reach(known.update),
             max_file_bytes: Some(MAX_FILE),
             directories: Directories::Implied,
+            lists_versions: true,
             notes: note.into_iter().map(Rc::from).collect(),
             ..Capability::full()
         }
@@ -333,7 +336,7 @@ impl Storage for S3 {
             let prefix = self.client.bucket.key_prefix(dir, "");
             let token = from.as_ref().map(|cursor| &*cursor.0);
             let page = self
-                .page("list", &prefix, depth == Depth::One, token)
+                .page("list", &prefix, depth == Depth::One, token, None)
                 .await?;
             let bucket = &self.client.bucket;
             let dirs = page.prefixes.iter();

@@ -332,7 +332,8 @@ impl Server {
         query: &BTreeMap<String, String>,
     ) -> Response {
         let prefix = query.get("prefix").cloned().unwrap_or_default();
-        let token = query.get("continuation-token").cloned().unwrap_or_default();
+        let token = query.get("continuation-token").or(query.get("start-after"));
+        let token = token.cloned().unwrap_or_default();
         let mut out = String::from("<?xml version=\"1.0\"?><ListBucketResult>");
         let mut last_prefix = String::new();
         let (mut count, mut last, mut more) = (0, String::new(), false);

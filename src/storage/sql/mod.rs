@@ -260,6 +260,7 @@ impl<D: Database> Storage for Sql<D> {
             create: Reach::Storage,
             update: Reach::Storage,
             keeps_format: false,
+            lists_versions: true,
             max_file_bytes: self.options.max_file_bytes,
             ..Capability::full()
         }

@@ -233,6 +233,7 @@ impl Storage for IndexedDb {
             }
         };
         Capability {
+            lists_versions: true,
             notes: vec![risk.into()],
             ..Capability::full()
         }
