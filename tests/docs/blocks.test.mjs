@@ -38,7 +38,7 @@ async function ranInNode() {
   const list = inNode.map(({ id, code, needs, extension }) => {
     const file = join(project, `${id}.mjs`);
     writeFileSync(file, asJavaScript({ code, needs, extension }));
-    return { id, file, needs };
+    return { id, file, needs, signs: code.includes("presignS3") };
   });
   const listFile = join(project, "list.json");
   const resultFile = join(project, "results.json");
