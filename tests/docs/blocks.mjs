@@ -95,8 +95,14 @@ function free(code, names) {
 
 /** What each `console.log(…); // text` must print, in order; undefined where nothing is said. */
 export function expectations(code) {
-  const calls = code.split("\n").filter((line) => /(^|[ (])console\.log\(/.test(line));
-  return calls.map((line) => /\bconsole\.log\(.*\); \/\/ (.+)$/.exec(line)?.[1]);
+  const said = [];
+  const lines = code.split("\n");
+  for (const [at, line] of lines.entries()) {
+    if (!/(^|[ (])console\.log\(/.test(line)) continue;
+    const end = lines.slice(at).find((later) => /\);( \/\/ .+)?$/.test(later));
+    said.push(/\); \/\/ (.+)$/.exec(end ?? "")?.[1]);
+  }
+  return said;
 }
 
 /** Whether what was printed is what was said. */
