@@ -46,12 +46,11 @@ const GROUPS = [
       "nextjs",
       "jest",
       "csp",
-      "from-deepagents",
       "migrate",
       "real-files",
     ],
   ],
-  ["Rules and tools", ["policies", "tools", "mcp", "conformance"]],
+  ["Rules and tools", ["policies", "tools", "prompts", "mcp", "conformance"]],
   [
     "Reference",
     ["protocol", "stacks", "browser", "host", "durable", "performance", "limits", "security"],
