@@ -36,7 +36,7 @@ function tasks(it: Contender): Record<Task, (round: number) => string[]> {
     pages: () => Array.from({ length: PAGES }, (_, n) => it.page(LONG, n * 400, 100)),
     edit: (round) => {
       for (let n = 0; n < EDITS; n++) {
-        const line = `\n${n * 150} ${"!".repeat(round)}`;
+        const line = `\n${n * 150 + 1} ${"!".repeat(round)}`;
         it.edit(LONG, line, `${line}!`);
       }
       return [];

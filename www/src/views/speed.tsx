@@ -137,7 +137,7 @@ export default function SpeedView() {
             {doing.value}
           </p>
         )}
-        <div class="scroll tasks">
+        <div class="scroll tasks" role="group" aria-label="Figures" tabIndex={0}>
           {TASKS.map(([task, title, about]) => (
             <Bars key={task} task={task} title={title} about={about} />
           ))}
