@@ -1,0 +1,7 @@
+// The Worker of `www/worker/`, in workerd.
+
+export default {
+  about: "the Worker that serves files over MCP and HTTP",
+  needs: ["npm", "build", "npm:agents"],
+  run: (ctx) => ctx.nodeTests(["tests/playground/worker.test.mjs"]),
+};
