@@ -3,5 +3,6 @@
 export default {
   about: "the Worker that serves files over MCP and HTTP",
   needs: ["npm", "build", "npm:agents"],
+  uses: ["deps-agents"],
   run: (ctx) => ctx.nodeTests(["tests/playground/worker.test.mjs"]),
 };
