@@ -27,7 +27,15 @@ const SIZES = [
 async function shoot(tab, name) {
   // Pictures are taken when nothing moves and nothing is loaded.
   await tab.page.waitForLoadState("networkidle");
-  await tab.eval(() => Promise.all(document.getAnimations().map(({ finished }) => finished)));
+  await tab.eval(() =>
+    Promise.all(
+      document
+        .getAnimations()
+        // A cursor blinks for ever.
+        .filter(({ effect }) => effect.getComputedTiming().endTime < 10_000)
+        .map(({ finished }) => finished),
+    ),
+  );
   await tab.page.screenshot({ path: `${out}/${name}.png` });
 }
 

@@ -51,7 +51,7 @@ export interface ConformanceOptions {
   quickMs?: number;
   /** Called after each case; `failure` is undefined if it passed. */
   report?(name: string, failure: string | undefined): void;
-  /** Called with each backend after its case. */
+  /** Called with each backend after its last case. */
   dispose?(backend: BackendProtocolV2): unknown;
 }
 
@@ -84,13 +84,17 @@ export function conformanceCases(): Case[] {
   ];
 }
 
-/** Runs the cases, each on a new, empty backend from `makeBackend`. */
+/**
+ * Runs the cases, each on a new, empty backend from `makeBackend`; cases that only read the same
+ * files share one.
+ */
 export async function runConformance(
   makeBackend: (wanted: Wanted) => BackendProtocolV2 | Promise<BackendProtocolV2>,
   options: ConformanceOptions = {},
 ): Promise<ConformanceReport> {
   const report: ConformanceReport = { passed: 0, failed: 0, failures: [], leftOut: [] };
   const modes = options.writeModes ?? ["create", "overwrite"];
+  const subjects = new Subjects(makeBackend, options);
   for (const one of conformanceCases()) {
     if (options.only && !options.only.some((part) => one.name.includes(part))) continue;
     const writeMode = one.writeMode ?? "create";
@@ -98,7 +102,7 @@ export async function runConformance(
       report.leftOut.push(one.name);
       continue;
     }
-    const failure = await runCase(one, () => makeBackend({ writeMode }), options);
+    const failure = await runCase(one, subjects, options);
     if (failure === LEFT_OUT) report.leftOut.push(one.name);
     else if (failure === undefined) report.passed += 1;
     else {
@@ -107,6 +111,7 @@ export async function runConformance(
     }
     if (failure !== LEFT_OUT) options.report?.(one.name, failure);
   }
+  await subjects.dispose();
   return report;
 }
 
@@ -114,21 +119,61 @@ const LEFT_OUT = "left out";
 
 async function runCase(
   one: Case,
-  make: () => BackendProtocolV2 | Promise<BackendProtocolV2>,
+  subjects: Subjects,
   options: ConformanceOptions,
 ): Promise<string | undefined> {
-  let backend: BackendProtocolV2 | undefined;
+  let failure: string | undefined;
   try {
-    backend = await make();
-    const promised = promisedBy(backend, options);
-    if (one.needs && !one.needs(promised)) return LEFT_OUT;
-    const subject = new Subject(backend, promised);
-    await within(limitOf(one, options), () => one.run(subject));
-    return undefined;
+    const subject = await subjects.take(one);
+    if (one.needs && !one.needs(subject.promised)) return LEFT_OUT;
+    await within(limitOf(one, options), async () => {
+      await subjects.fill(one);
+      await one.run(subject);
+    });
   } catch (error) {
-    return error instanceof Error ? error.message : String(error);
+    failure = error instanceof Error ? error.message : String(error);
   } finally {
-    if (backend) await options.dispose?.(backend);
+    // After a failure a backend may be anything.
+    if (!one.files || failure !== undefined) await subjects.dispose();
+  }
+  return failure;
+}
+
+/** Makes the backends, and keeps the one whose files the next case may read as well. */
+class Subjects {
+  readonly #make: (wanted: Wanted) => BackendProtocolV2 | Promise<BackendProtocolV2>;
+  readonly #options: ConformanceOptions;
+  #current: { subject: Subject; files: Case["files"]; filled: boolean } | undefined;
+
+  constructor(
+    make: (wanted: Wanted) => BackendProtocolV2 | Promise<BackendProtocolV2>,
+    options: ConformanceOptions,
+  ) {
+    this.#make = make;
+    this.#options = options;
+  }
+
+  /** The subject for a case: the current one if it has the same files, or a new one. */
+  async take({ files, writeMode = "create" }: Case): Promise<Subject> {
+    if (this.#current && files && this.#current.files === files) return this.#current.subject;
+    await this.dispose();
+    const backend = await this.#make({ writeMode });
+    const subject = new Subject(backend, promisedBy(backend, this.#options));
+    this.#current = { subject, files, filled: false };
+    return subject;
+  }
+
+  /** Stores the files of a case, unless an earlier case did. */
+  async fill({ files }: Case): Promise<void> {
+    if (!this.#current || !files || this.#current.filled) return;
+    await this.#current.subject.fill(files);
+    this.#current.filled = true;
+  }
+
+  async dispose(): Promise<void> {
+    const last = this.#current;
+    this.#current = undefined;
+    if (last) await this.#options.dispose?.(last.subject.backend);
   }
 }
 

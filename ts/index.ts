@@ -22,6 +22,12 @@ export {
   type StoredMeta,
 } from "./backend/custom.js";
 export { FilesystemBackend, type FilesystemBackendOptions } from "./backend/filesystem.js";
+export {
+  IndexedBackend,
+  type IndexOptions,
+  type IndexUpdate,
+  indexed,
+} from "./backend/indexed.js";
 export { IndexedDbBackend, type IndexedDbBackendOptions } from "./backend/indexed-db.js";
 export {
   type CommandRequest,
@@ -29,7 +35,7 @@ export {
   LocalShellBackend,
   type LocalShellBackendOptions,
 } from "./backend/local-shell.js";
-export { OpfsBackend, type OpfsBackendOptions } from "./backend/opfs.js";
+export { type DirectoryHandle, OpfsBackend, type OpfsBackendOptions } from "./backend/opfs.js";
 export {
   type AuditRecord,
   type FilesystemPermission,
@@ -83,6 +89,7 @@ export {
   type StoreNamespace,
 } from "./backend/store.js";
 export type { CommandLimits, CommandOutput } from "./core/command.js";
+export { silenceDeprecations } from "./core/deprecated.js";
 export { KitbagPanic } from "./core/panic.js";
 export type { FsLike } from "./disk/host.js";
 export type { Ripgrep } from "./disk/search.js";
@@ -93,6 +100,7 @@ export {
 } from "./foreign/adapt.js";
 export { type GraphContext, type GraphRuntime, provideGraphContext } from "./graph/context.js";
 export { type Channel, type SharedState, shareState } from "./graph/mirror.js";
+export { guidedPrompts } from "./tool/guided.js";
 export {
   type BackendOrFactory,
   type ContentBlock,
@@ -106,6 +114,7 @@ export {
   resolveBackend,
   type ToolCall,
   type ToolOutput,
+  type ToolPrompts,
   type ToolResult,
 } from "./tool/tools.js";
 export type * from "./types.js";

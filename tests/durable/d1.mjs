@@ -53,6 +53,11 @@ async function suite(tally, miniflare) {
   tally.check("D1: cases were run", report.passed > 100, report.passed);
   console.log(`D1: ${report.passed} passed, left out: ${report.leftOut.join(", ")}`);
 
+  const searched = await ask("index");
+  tally.passed += searched.searches;
+  for (const failure of searched.failures) tally.check(`D1: ${failure}`, false);
+  tally.check("D1: the search index excludes files", searched.excluded > 12, searched.excluded);
+
   const writers = Array.from({ length: 8 }, (_, writer) => writer);
   const began = await ask("start");
   tally.check("D1: the file is made", began.error === undefined, began);

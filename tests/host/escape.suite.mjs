@@ -2,6 +2,6 @@
 
 export default {
   about: "FilesystemBackend: attempts to get out of its folder",
-  needs: ["npm", "build"],
+  needs: ["npm", "build", "ripgrep"],
   run: (ctx) => ctx.nodeTests(["tests/host/escape.test.mjs", "tests/host/links.test.mjs"]),
 };

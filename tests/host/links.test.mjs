@@ -283,3 +283,40 @@ test("SandboxBackend: no operation leaves rootDir through a link", () =>
       assert.equal((await backend.read("/public/file.txt")).content, SECRET);
     }
   }));
+
+for (const [name, make] of Object.entries({
+  ...BACKENDS,
+  "FilesystemBackend with ripgrep": (rootDir) => new FilesystemBackend({ rootDir, ripgrep: true }),
+})) {
+  test(`${name}: a linked file that ls shows is found by glob and grep, unless links are refused`, () =>
+    withFolder(async (root) => {
+      fs.mkdirSync(join(root, "d/inner"), { recursive: true });
+      fs.mkdirSync(join(root, "real"));
+      fs.writeFileSync(join(root, "real/key.txt"), SECRET);
+      fs.symlinkSync("../real/key.txt", join(root, "d/file.txt"));
+      fs.symlinkSync(join(root, "real/key.txt"), join(root, "d/inner/deep.txt"));
+      fs.symlinkSync("../real", join(root, "d/linked"));
+      fs.symlinkSync("..", join(root, "d/up"));
+      fs.symlinkSync("nothing", join(root, "d/broken.txt"));
+      fs.symlinkSync("/etc/passwd", join(root, "d/outside.txt"));
+      const backend = make(root);
+      const paths = (rows) => rows.map((row) => row.path).sort();
+      const listed = (await backend.ls("/d")).files.filter((row) => !row.is_dir);
+      assert.deepEqual(paths(listed), ["/d/file.txt"]);
+      const found = ["/d/file.txt", "/d/inner/deep.txt"];
+      const globbed = await backend.glob("**", "/d");
+      assert.deepEqual(paths(globbed.files), found);
+      assert.equal(globbed.files[0].size, SECRET.length);
+      for (const asked of ["5ECRET", "root:"]) {
+        const matches = (await backend.grep(asked, "/d")).matches;
+        assert.deepEqual(paths(matches), asked === "5ECRET" ? found : []);
+      }
+      assert.deepEqual(paths((await backend.grep("5ECRET", "/")).matches), [
+        ...found,
+        "/real/key.txt",
+      ]);
+      const guarded = withPolicy(backend, DENY);
+      assert.deepEqual((await guarded.glob("**", "/d")).files, []);
+      assert.deepEqual((await guarded.grep("5ECRET", "/d")).matches, []);
+    }));
+}

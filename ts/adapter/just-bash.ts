@@ -1,13 +1,20 @@
 // just-bash: a shell over the same files that the tools use. Directories that a command makes or
 // empties are kept here, because a backend may not have any, and so are modes and times that a
 // command sets: both last as long as the shell. Devices are not files of the backend, and links are
-// refused.
+// refused. A redirect that cannot be written fails its command (`redirects.ts`).
 //
 // While a script runs, just-bash hides timers, weak references and other globals from all code in
 // the script's asynchronous context. A backend is not part of the script and needs these to use a
 // network, so it is called in the context of the shell's caller.
 
-import { Bash, type BashOptions, type FileContent, type FsStat, type IFileSystem } from "just-bash";
+import {
+  Bash,
+  type BashOptions,
+  defineCommand,
+  type FileContent,
+  type FsStat,
+  type IFileSystem,
+} from "just-bash";
 import type { BackendProtocolV2, ExecuteResponse, FileInfo } from "kitbag";
 import { contextHere, contextStorage, type InContext } from "../core/context.js";
 import {
@@ -21,14 +28,29 @@ import {
   TRIES,
   Trouble,
 } from "./changes.js";
+import { REPORT, redirects } from "./shell/redirects.js";
 
-/** The context in which the current shell command was called. */
-const callers = contextStorage<InContext>();
+/** One call of a shell. */
+interface Caller {
+  /** The context in which it was called. */
+  within: InContext;
+  /** The signal that ends it. */
+  signal: AbortSignal | undefined;
+  /** Files that its redirects have opened. */
+  opened: Set<string>;
+  /** Why redirects could not be written, until that is reported. */
+  refused: string[];
+  /** Whether text of a redirect was lost, until that is reported. */
+  lost: boolean;
+}
+
+/** The current call. Where there is no AsyncLocalStorage, a shell has one for all its calls. */
+const callers = contextStorage<Caller>();
 
 /** Calls a backend's methods in the caller's context, or in the one where the shell was made. */
 function outside(files: BackendProtocolV2): BackendProtocolV2 {
   const made = contextHere();
-  const within = (): InContext => callers?.getStore() ?? made;
+  const within = (): InContext => callers?.getStore()?.within ?? made;
   // All arguments are passed on, as `changes.ts` uses options that kitbag adds to the protocol.
   const asked =
     (name: keyof BackendProtocolV2) =>
@@ -36,7 +58,11 @@ function outside(files: BackendProtocolV2): BackendProtocolV2 {
       within()(() => (files[name] as (...given: unknown[]) => unknown).apply(files, given));
   const names = ["ls", "glob", "write", "edit", "delete", "uploadFiles", "downloadFiles"] as const;
   const methods = Object.fromEntries(names.map((name) => [name, asked(name)]));
-  return ("capability" in files ? { ...methods, capability: true } : methods) as never;
+  return (
+    "capability" in files
+      ? { ...methods, capability: (files as { capability?: unknown }).capability }
+      : methods
+  ) as never;
 }
 
 class FsError extends Error {
@@ -52,6 +78,8 @@ class FsError extends Error {
 const gone = (path: string) => new FsError("ENOENT", path, "no such file or directory");
 
 function resolved(base: string, path: string): string {
+  // Most paths are in this form already.
+  if (/^(\/[^/.][^/]*)+$/.test(path)) return path;
   const out: string[] = [];
   for (const segment of (path.startsWith("/") ? path : `${base}/${path}`).split("/")) {
     if (segment === "..") out.pop();
@@ -87,6 +115,8 @@ function decode(bytes: Uint8Array, encoding: Encoding): string {
   }
 }
 
+const encoder = new TextEncoder();
+
 function encode(content: FileContent, encoding: Encoding): Uint8Array {
   if (typeof content !== "string") return content;
   const raw = (text: string) =>
@@ -101,7 +131,7 @@ function encode(content: FileContent, encoding: Encoding): Uint8Array {
     case "ascii":
       return raw(content);
     default:
-      return new TextEncoder().encode(content);
+      return encoder.encode(content);
   }
 }
 
@@ -112,24 +142,36 @@ const DEVICES = new Set(
 
 class BackendFs implements IFileSystem {
   readonly #files: BackendProtocolV2;
-  /** Directories that were made here, or that a command emptied. */
+  /** The capability, if the backend is kitbag's own. */
+  readonly #own: { directories?: string } | undefined;
+  /** The caller of the last command, for hosts that do not know which command is running. */
+  caller: Caller | undefined;
+  /** Directories that were made here, or that a command emptied, with those above them. */
   readonly #empty = new Set<string>();
   /** Modes and times that commands have set. */
   readonly #modes = new Map<string, number>();
   readonly #times = new Map<string, Date>();
-  /** Known paths, for pattern expansion. */
+  /** Shown as the time of directories that have none. */
+  readonly #made = new Date();
+  /** All paths, as of the last `refresh`. */
   #known: string[] = [];
 
   constructor(files: BackendProtocolV2) {
-    if (!files.uploadFiles || !files.downloadFiles || !files.delete) {
+    if (!files?.uploadFiles || !files.downloadFiles || !files.delete) {
       throw new TypeError(
         "bashFileSystem: the backend must have uploadFiles, downloadFiles and delete",
       );
     }
     this.#files = outside(files);
+    this.#own = (this.#files as { capability?: { directories?: string } }).capability;
   }
 
-  /** Loads all paths, because `getAllPaths` is synchronous. */
+  /** The call that is running now, if it came through `bashExecute`. */
+  #caller(): Caller | undefined {
+    return callers?.getStore() ?? this.caller;
+  }
+
+  /** Loads all paths for `getAllPaths`, which is synchronous. Only `ls` with a quoted pattern asks. */
   async refresh(): Promise<void> {
     const found = await this.#files.glob("**", "/");
     const paths = new Set<string>(this.#empty);
@@ -144,17 +186,37 @@ class BackendFs implements IFileSystem {
   async #find(path: string): Promise<FileInfo | undefined> {
     if (path === "/" || path === "/dev") return { path, is_dir: true };
     if (DEVICES.has(path)) return { path, size: 0 };
-    const parent = path.slice(0, path.lastIndexOf("/")) || "/";
+    const cut = path.lastIndexOf("/");
+    const parent = path.slice(0, cut) || "/";
+    // kitbag's own backends find one name without reading the directory.
+    if (this.#own) {
+      const name = path.slice(cut + 1).replace(/[\\*?[\]{}!]/g, "\\$&");
+      const found = await this.#files.glob(name, parent);
+      if (found.error !== undefined) throw new FsError("EACCES", path, found.error);
+      const file = found.files?.find((one) => one.path === path);
+      if (file) return file;
+      if (await this.#isDir(path)) return { path, is_dir: true };
+      if (this.#own.directories === "implied") return undefined;
+    }
     const { files, error } = await this.#files.ls(parent);
     if (error !== undefined) throw new FsError("EACCES", path, error);
     const rows = files ?? [];
     const found =
       rows.find((one) => one.path === path) ?? rows.find((one) => one.path === `${path}/`);
-    return found ?? (this.#isEmptyDir(path) ? { path, is_dir: true } : undefined);
+    return found ?? (this.#empty.has(path) ? { path, is_dir: true } : undefined);
   }
 
-  #isEmptyDir(path: string): boolean {
-    return [...this.#empty].some((dir) => dir === path || dir.startsWith(`${path}/`));
+  /** Whether a directory was made here, or contains files. */
+  async #isDir(path: string): Promise<boolean> {
+    return this.#empty.has(path) || ((await this.#files.ls(path)).files ?? []).length > 0;
+  }
+
+  /** Remembers a directory and those above it. */
+  #keep(dir: string): void {
+    for (let end = dir.length; end > 0; end = dir.lastIndexOf("/", end - 1)) {
+      if (this.#empty.has(dir.slice(0, end))) return;
+      this.#empty.add(dir.slice(0, end));
+    }
   }
 
   async #bytes(path: string): Promise<Uint8Array> {
@@ -168,13 +230,32 @@ class BackendFs implements IFileSystem {
     throw gone(path);
   }
 
+  /** The signal that ends the current command. */
+  get #signal(): AbortSignal | undefined {
+    return this.#caller()?.signal;
+  }
+
+  /** A command that was cancelled may still run on to its next statement, but changes nothing. */
+  #begin(path: string): void {
+    if (this.#signal?.aborted) throw new FsError("ECANCELED", path, "the command was cancelled");
+  }
+
   async #put(path: string, bytes: Uint8Array): Promise<void> {
     if (DEVICES.has(path)) return;
+    this.#begin(path);
     this.#times.delete(path);
-    if ((await this.#find(path))?.is_dir)
+    if (this.#own ? await this.#isDir(path) : (await this.#find(path))?.is_dir)
       throw new FsError("EISDIR", path, "illegal operation on a directory");
+    this.#begin(path);
     const [answer] = (await this.#files.uploadFiles?.([[path, bytes]])) ?? [];
     if (answer?.error) throw new FsError("EACCES", path, answer.message ?? answer.error);
+  }
+
+  /** Why redirects of the running call could not be written, once. */
+  refused(): string[] {
+    const caller = this.#caller();
+    if (caller) caller.lost = false;
+    return caller?.refused.splice(0) ?? [];
   }
 
   async readFile(path: string, encoding?: Encoding): Promise<string> {
@@ -186,20 +267,47 @@ class BackendFs implements IFileSystem {
   }
 
   async writeFile(path: string, content: FileContent, encoding?: Encoding): Promise<void> {
-    await this.#put(resolved("/", path), encode(content, encoding));
+    const at = resolved("/", path);
+    await this.#redirected(at, content, encoding, () => this.#put(at, encode(content, encoding)));
   }
 
   async appendFile(path: string, content: FileContent, encoding?: Encoding): Promise<void> {
     const at = resolved("/", path);
     if (DEVICES.has(at)) return;
     const added = encode(content, encoding);
+    await this.#redirected(at, content, encoding, () => this.#append(at, path, added));
+  }
+
+  /**
+   * Runs a write. If it fails and belongs to a redirect, the reason is kept for the report. To open
+   * a file, just-bash writes an empty text to it: this may fail, as just-bash expects it to. Later
+   * text for that file may not.
+   */
+  async #redirected(at: string, content: FileContent, how: Encoding, write: () => Promise<void>) {
+    const caller = this.#caller();
+    if (!caller) return write();
+    const opens = content === "" && how === "binary";
+    if (opens) caller.opened.add(at);
+    try {
+      await write();
+    } catch (error) {
+      if (!caller.opened.has(at)) throw error;
+      caller.refused.push(`bash: ${at}: ${error instanceof Error ? error.message : String(error)}`);
+      if (opens) throw error;
+      caller.lost = true;
+    }
+  }
+
+  async #append(at: string, path: string, added: Uint8Array): Promise<void> {
     this.#times.delete(at);
     await this.#told(path, async () => {
       for (let tried = 0; tried < TRIES; tried++) {
         const before = await readBody(this.#files, at);
+        this.#begin(path);
         if (before === undefined) {
           if ((await this.#find(at))?.is_dir)
             throw new FsError("EISDIR", path, "illegal operation on a directory");
+          this.#begin(path);
           if (await create(this.#files, at, bodyOf(added))) return;
           continue;
         }
@@ -219,7 +327,7 @@ class BackendFs implements IFileSystem {
     } catch (error) {
       if (!(error instanceof Trouble)) throw error;
       if (error.code === "not_found") throw gone(path);
-      const code = error.code === "conflict" ? "EBUSY" : "EACCES";
+      const code = { conflict: "EBUSY", timeout: "ECANCELED" }[error.code ?? ""] ?? "EACCES";
       throw new FsError(code, path, error.message);
     }
   }
@@ -227,7 +335,7 @@ class BackendFs implements IFileSystem {
   /** A file went away: the directory that it was in stays, as in every file system. */
   #left(path: string): void {
     const parent = path.slice(0, path.lastIndexOf("/"));
-    if (parent !== "") this.#empty.add(parent);
+    this.#keep(parent);
     for (const kept of [this.#modes, this.#times]) kept.delete(path);
   }
 
@@ -256,7 +364,7 @@ class BackendFs implements IFileSystem {
       isSymbolicLink: false,
       mode: this.#modes.get(at) ?? (isDirectory ? 0o755 : 0o644),
       size: info.size ?? 0,
-      mtime: this.#times.get(at) ?? new Date(info.modified_at || 0),
+      mtime: this.#times.get(at) ?? (info.modified_at ? new Date(info.modified_at) : this.#made),
       // Tells one file from another, so that `cp` and `mv` onto an existing file work.
       identity: at,
     };
@@ -267,6 +375,7 @@ class BackendFs implements IFileSystem {
   }
 
   async mkdir(path: string, options?: { recursive?: boolean }): Promise<void> {
+    this.#begin(path);
     const at = resolved("/", path);
     const there = await this.#find(at);
     if (there && !(options?.recursive && there.is_dir))
@@ -274,7 +383,7 @@ class BackendFs implements IFileSystem {
     if (there) return;
     const parent = at.slice(0, at.lastIndexOf("/")) || "/";
     if (!options?.recursive && !(await this.#find(parent))?.is_dir) throw gone(path);
-    this.#empty.add(at);
+    this.#keep(at);
   }
 
   async readdirWithFileTypes(path: string) {
@@ -317,6 +426,7 @@ class BackendFs implements IFileSystem {
     }
     const hollow = info.is_dir && ((await this.#files.ls(at)).files ?? []).length === 0;
     if (DEVICES.has(at)) throw new FsError("EACCES", path, "permission denied");
+    this.#begin(path);
     const answer = await this.#files.delete?.(at);
     if (answer?.error !== undefined && !hollow) throw new FsError("EACCES", path, answer.error);
     for (const dir of this.#empty)
@@ -345,7 +455,7 @@ class BackendFs implements IFileSystem {
     if (from === "/" || to.startsWith(`${from}/`))
       throw new FsError("EINVAL", dest, "cannot move into itself");
     const target = await this.#find(to);
-    const how = { replace: true, name: (path: string) => path };
+    const how = { replace: true, name: (path: string) => path, signal: this.#signal };
     if (!info.is_dir) {
       if (target?.is_dir) throw new FsError("EISDIR", dest, "is a directory");
       if (DEVICES.has(to)) return this.rm(from);
@@ -358,14 +468,16 @@ class BackendFs implements IFileSystem {
     const hollow = [...this.#empty].filter((dir) => dir === from || dir.startsWith(`${from}/`));
     await this.#told(src, async () => {
       const moved = await moveBelow(this.#files, from, to, how);
-      this.#empty.add(to);
+      this.#keep(to);
       if (moved > 0) return;
       // An empty directory that exists in the backend itself.
-      if ((await kindOf(this.#files, from)).dir) await this.#files.delete?.(from);
+      if (!(await kindOf(this.#files, from)).dir) return;
+      this.#begin(src);
+      await this.#files.delete?.(from);
     });
     for (const dir of hollow) {
       this.#empty.delete(dir);
-      this.#empty.add(to + dir.slice(from.length));
+      this.#keep(to + dir.slice(from.length));
     }
     this.#renamed(from, to);
   }
@@ -389,11 +501,11 @@ class BackendFs implements IFileSystem {
   }
 
   async symlink(_target: string, path: string): Promise<void> {
-    throw new FsError("EPERM", path, "these files have no links");
+    throw new FsError("ENOTSUP", path, "these files have no links");
   }
 
   async link(_existing: string, path: string): Promise<void> {
-    throw new FsError("EPERM", path, "these files have no links");
+    throw new FsError("ENOTSUP", path, "these files have no links");
   }
 
   async readlink(path: string): Promise<string> {
@@ -407,32 +519,83 @@ class BackendFs implements IFileSystem {
   }
 }
 
-/** A backend as a file system of just-bash. Call `refresh` before patterns are expanded. */
-export function bashFileSystem(backend: object): IFileSystem & { refresh(): Promise<void> } {
+/** A file system of just-bash over a backend. */
+export interface BashFileSystem extends IFileSystem {
+  /**
+   * Reads the paths of all files for `getAllPaths`, which is synchronous. just-bash asks for them
+   * only in `ls` with a quoted pattern.
+   */
+  refresh(): Promise<void>;
+}
+
+/**
+ * A backend as a file system of just-bash, for `new Bash({ fs })`. `bashExecute` does more: it
+ * reports refused redirects and limits the time.
+ *
+ * @param backend A backend with `uploadFiles`, `downloadFiles` and `delete`; otherwise this throws a
+ *   `TypeError`.
+ */
+export function bashFileSystem(backend: object): BashFileSystem {
   return new BackendFs(backend as BackendProtocolV2);
 }
 
 /** Options of just-bash, except its file system. */
 export interface BashExecuteOptions extends Omit<BashOptions, "fs"> {}
 
-/** Returns an `execute` over a backend: it runs a command in a shell over the backend's files. */
-export function bashExecute(backend: object, options?: BashExecuteOptions) {
-  const fs = bashFileSystem(backend);
-  const bash = new Bash({ cwd: "/", ...options, fs } as BashOptions);
-  return async (
-    command: string,
-    call?: { timeoutMs?: number; signal?: AbortSignal },
-  ): Promise<ExecuteResponse> => {
+/** Options of one command. */
+export interface BashCall {
+  /** Time limit in milliseconds; the exit code is then 124. 2^31 or more is no limit. */
+  timeoutMs?: number;
+  /** Ends the command when it aborts. */
+  signal?: AbortSignal;
+}
+
+/** Runs a command. Never rejects: what failed is in `output`, with an `exitCode` that is not 0. */
+export type BashExecute = (command: string, call?: BashCall) => Promise<ExecuteResponse>;
+
+/**
+ * Returns an `execute` over a backend: it runs a command in a shell of just-bash, whose files are
+ * those of the backend. The directory at the start is `/`. Error output follows standard output.
+ *
+ * @param options Options of just-bash, such as `env` and limits.
+ * @example
+ * const execute = bashExecute(new StateBackend({ files: { "/a.txt": "one\n" } }));
+ * const { output } = await execute("wc -l < /a.txt");
+ */
+export function bashExecute(backend: object, options?: BashExecuteOptions): BashExecute {
+  const fs = new BackendFs(backend as BackendProtocolV2);
+  const report = defineCommand(REPORT, async ([code]) => {
+    const refused = fs.refused();
+    const stderr = refused.map((line) => `${line}\n`).join("");
+    return { stdout: "", stderr, exitCode: Number(code) || (refused.length > 0 ? 1 : 0) };
+  });
+  const customCommands = [...(options?.customCommands ?? []), report];
+  const bash = new Bash({ cwd: "/", ...options, customCommands, fs } as BashOptions);
+  bash.registerTransformPlugin(redirects);
+  return async (command, call) => {
     const millis = call?.timeoutMs;
     // Hosts fire a longer timer at once.
     const limit = millis && millis < 2 ** 31 ? AbortSignal.timeout(millis) : undefined;
     const signals = [call?.signal, limit].filter((one) => one !== undefined);
     try {
-      await fs.refresh();
       const how = signals.length > 0 ? { signal: AbortSignal.any(signals) } : {};
       const exec = () => bash.exec(command, how);
-      const ran = await (callers ? callers.run(contextHere(), exec) : exec());
-      return { output: ran.stdout + ran.stderr, exitCode: ran.exitCode, truncated: false };
+      const caller: Caller = {
+        within: contextHere(),
+        signal: how.signal,
+        opened: new Set(),
+        refused: [],
+        lost: false,
+      };
+      if (!callers) fs.caller = caller;
+      const ran = await (callers ? callers.run(caller, exec) : exec());
+      // What no report has told, since a script ended in between.
+      const left = caller.refused.map((line) => `${line}\n`).join("");
+      return {
+        output: ran.stdout + ran.stderr + left,
+        exitCode: ran.exitCode || Number(caller.lost),
+        truncated: false,
+      };
     } catch (error) {
       const said = error instanceof Error ? error.message : String(error);
       return { output: said, exitCode: limit?.aborted ? 124 : 1, truncated: false };
@@ -440,11 +603,20 @@ export function bashExecute(backend: object, options?: BashExecuteOptions) {
   };
 }
 
-/** Adds `id` and `execute` to a backend, which run commands in such a shell. */
-export function withBash<B extends object>(
-  backend: B,
-  options?: BashExecuteOptions,
-): B & { id: string; execute: (command: string) => Promise<ExecuteResponse> } {
+/** What `withBash` adds to a backend. */
+export interface WithBash {
+  /** Identifies the shell: `just-bash`. */
+  id: string;
+  /** Runs a command; see `bashExecute`. */
+  execute: BashExecute;
+}
+
+/**
+ * A backend with `id` and `execute`, which runs commands in a shell over the backend's files; see
+ * `bashExecute`. The tools and deepagents then offer the tool `execute`. The backend itself is
+ * unchanged.
+ */
+export function withBash<B extends object>(backend: B, options?: BashExecuteOptions): B & WithBash {
   const execute = bashExecute(backend, options);
   const bound = new Map<PropertyKey, unknown>();
   return new Proxy(backend, {

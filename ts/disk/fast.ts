@@ -79,10 +79,10 @@ export class FastDisk extends SearchableDisk {
       for (let index = 0; index < all.length; index++) {
         const { dir, name } = this.#named(root, all[index] as string);
         const at = folder.reach(dir, this.place.flags.directory);
-        const stats =
-          at === undefined
-            ? undefined
-            : this.#fs.lstatSync(`${at}/${name}`, { throwIfNoEntry: false });
+        const entry = `${at}/${name}`;
+        let stats =
+          at === undefined ? undefined : this.#fs.lstatSync(entry, { throwIfNoEntry: false });
+        if (stats?.isSymbolicLink()) stats = folder.followed(entry);
         if (stats?.isFile()) {
           out[index * 2] = stats.size;
           out[index * 2 + 1] = stats.mtimeMs * 1000;
@@ -120,7 +120,7 @@ export class FastDisk extends SearchableDisk {
       return { dir, below, names };
     };
     const folder = new Folder(this.#fs, this.place);
-    return new Bodies(source, folder, this.place.flags.directory, this.#sieve(literal));
+    return new Bodies(source, folder, this.place.flags.directory, this.#sieve(literal, folder));
   }
 
   /**
@@ -139,11 +139,11 @@ export class FastDisk extends SearchableDisk {
       below: path === "/" ? "/" : `${path}/`,
       wants: (name) => !this.#isBinary(name),
     });
-    return new Bodies(() => walk.next(), folder, flags, this.#sieve(literal));
+    return new Bodies(() => walk.next(), folder, flags, this.#sieve(literal, folder));
   }
 
-  #sieve(literal: Uint8Array | undefined): Sieve {
+  #sieve(literal: Uint8Array | undefined, folder: Folder): Sieve {
     const wanted = literal && buffers ? new Literal(buffers.from(literal)) : undefined;
-    return new Sieve(this.#fs, this.place.flags.file, this.maxBytes, wanted);
+    return new Sieve(this.#fs, folder, this.place.flags.file, this.maxBytes, wanted);
   }
 }

@@ -47,6 +47,41 @@ export class Folder {
     return this.#at;
   }
 
+  /**
+   * Opens the file that the entry at `path` is a link to. Undefined if links are refused, or if it
+   * leads to no file inside the root.
+   */
+  follow(path: string): number | undefined {
+    if (!this.#place.links) return undefined;
+    const fs = this.#fs;
+    try {
+      // Checked first, as to open a device can have effects, and afterwards for what was opened.
+      if (!this.#place.shows(fs.realpathSync.native(path))) return undefined;
+      const fd = fs.openSync(path, this.#place.flags.linkedFile);
+      try {
+        const real = fs.readlinkSync(`${this.#open}/${fd}`);
+        if (this.#place.shows(real) && fs.fstatSync(fd).isFile()) return fd;
+      } catch {
+        // Closed below.
+      }
+      fs.closeSync(fd);
+    } catch {
+      // A link to nothing, or to what cannot be read.
+    }
+    return undefined;
+  }
+
+  /** Size and time of the file that the entry at `path` is a link to. */
+  followed(path: string): import("node:fs").Stats | undefined {
+    const fd = this.follow(path);
+    if (fd === undefined) return undefined;
+    try {
+      return this.#fs.fstatSync(fd);
+    } finally {
+      this.#fs.closeSync(fd);
+    }
+  }
+
   /** The real path of the open directory. */
   get real(): string | undefined {
     return this.#at && this.#real;

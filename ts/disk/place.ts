@@ -88,6 +88,11 @@ export class Place {
     return real.startsWith(root) && (next === "/" || next === "\\");
   }
 
+  /** Whether searches show a linked file with this real path. */
+  shows(real: string): boolean {
+    return this.inside(real) && !/^\/(proc|sys|dev)\//.test(real) && !real.includes(`/${RESERVED}`);
+  }
+
   /** The same place, in which links are refused. */
   withoutLinks(): Place {
     return new Place(this.fs, this.#rootDir, this.#contained, this.#native, this);

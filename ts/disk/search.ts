@@ -1,6 +1,7 @@
 // Searches a folder in bulk. Names are passed to the core in one text, because a call for each of
 // twenty thousand files would cost more than the search. This works on any host; `fast.ts` is
-// faster on hosts with synchronous calls. Links are not followed, so there are no cycles.
+// faster on hosts with synchronous calls. Links to files are shown, as in `ls`. Links to directories
+// are not followed, so there are no cycles.
 
 import { codeOf } from "./host.js";
 import type { Dir, Place } from "./place.js";
@@ -10,8 +11,16 @@ import { told, walked } from "./walk.js";
 /** Runs ripgrep with these arguments in the folder `cwd`. Exit code 1 means no match. */
 export type Ripgrep = (
   args: string[],
-  options: { cwd: string },
-) => Promise<{ stdout: string; exitCode: number | null }>;
+  options: {
+    /** The folder to run in. */
+    cwd: string;
+  },
+) => Promise<{
+  /** What it printed, complete. */
+  stdout: string;
+  /** Exit code: 0 with matches, 1 without; anything else is a failure. */
+  exitCode: number | null;
+}>;
 
 /** Names as one text, which the core splits. */
 export function rows(names: string[]): string {
@@ -40,11 +49,12 @@ export class SearchableDisk extends DiskStorage {
   async names(path: string): Promise<string> {
     const out: string[] = [];
     const dir = await this.place.dir(this.place.parts(path));
-    if (dir) await this.#walk(dir, "", out);
+    if (dir) await this.#walk(dir, path === "/" ? "/" : `${path}/`, "", out);
     return rows(out);
   }
 
-  async #walk(dir: Dir, below: string, out: string[]): Promise<void> {
+  /** @param from The path where the walk began. */
+  async #walk(dir: Dir, from: string, below: string, out: string[]): Promise<void> {
     try {
       const entries = await this.place.entries(dir).catch(unreadable);
       for (const entry of entries ?? []) {
@@ -52,12 +62,28 @@ export class SearchableDisk extends DiskStorage {
         if (entry.isFile()) out.push(below + entry.name);
         else if (entry.isDirectory() && walked(`${dir.real}/${entry.name}`.replace("//", "/"))) {
           const child = await this.place.child(dir, entry.name).catch(unreadable);
-          if (child) await this.#walk(child, `${below}${entry.name}/`, out);
+          if (child) await this.#walk(child, from, `${below}${entry.name}/`, out);
+        } else if (entry.isSymbolicLink() && this.place.links) {
+          const path = `${from}${below}${entry.name}`;
+          if (await this.stat(path).catch(() => null)) out.push(below + entry.name);
         }
       }
     } finally {
       await dir.close();
     }
+  }
+
+  /** The names whose directories are no links. */
+  async #below(real: string, names: string[]): Promise<string[]> {
+    const own = new Map<string, boolean>();
+    for (const name of names) {
+      const dir = name.slice(0, Math.max(0, name.lastIndexOf("/")));
+      if (own.has(dir)) continue;
+      const path = this.place.join(real, dir.split("/"));
+      const found = await this.place.fs.realpath(path).catch(() => undefined);
+      own.set(dir, found === path);
+    }
+    return names.filter((name) => own.get(name.slice(0, Math.max(0, name.lastIndexOf("/")))));
   }
 
   /** Size and modification time (in microseconds) of each path; NaN if there is no file. */
@@ -92,8 +118,9 @@ export class SearchableDisk extends DiskStorage {
     if (!dir) return "";
     const { real } = dir;
     await dir.close();
+    const follow = this.place.links ? ["--follow"] : [];
     const args = [
-      ...["--no-config", "--files-with-matches", "--null", "--text", "--encoding=none"],
+      ...["--no-config", "--files-with-matches", "--null", "--text", "--encoding=none", ...follow],
       ...["--hidden", "--no-ignore", "--no-messages", "--fixed-strings", "--case-sensitive"],
       ...["--no-crlf", "--regexp", text, "--", "./"],
     ];
@@ -103,9 +130,8 @@ export class SearchableDisk extends DiskStorage {
       // a ripgrep that does not know an option.
       if (exitCode !== 0 && exitCode !== 1) return undefined;
       const names = stdout.split("\0").filter((name) => name !== "" && name !== "\n");
-      return rows(
-        names.map((name) => name.replace(/^\.\//, "")).filter((n) => n.split("/").every(told)),
-      );
+      const found = names.map((name) => name.replace(/^\.\//, ""));
+      return rows(await this.#below(real, found.filter((name) => name.split("/").every(told))));
     } catch {
       return undefined;
     }

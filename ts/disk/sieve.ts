@@ -2,6 +2,7 @@
 // the literal. A call, a promise or a buffer for each of twenty thousand small files would cost
 // more than the search.
 
+import type { Folder } from "./folder.js";
 import { buffers, type Literal } from "./literal.js";
 
 type NodeFs = typeof import("node:fs");
@@ -30,6 +31,7 @@ export interface Block {
 
 export class Sieve {
   readonly #fs: NodeFs;
+  readonly #folder: Folder;
   readonly #flags: number;
   readonly #maxBytes: number;
   readonly #literal: Literal | undefined;
@@ -44,8 +46,15 @@ export class Sieve {
   readonly #ends: number[] = [];
   #used = 0;
 
-  constructor(fs: NodeFs, flags: number, maxBytes: number, literal: Literal | undefined) {
+  constructor(
+    fs: NodeFs,
+    folder: Folder,
+    flags: number,
+    maxBytes: number,
+    literal: Literal | undefined,
+  ) {
     this.#fs = fs;
+    this.#folder = folder;
     this.#flags = flags;
     this.#maxBytes = maxBytes;
     this.#literal = literal;
@@ -62,11 +71,13 @@ export class Sieve {
    * the first part of its path in the result. False if `take` must be called first.
    */
   read(at: string, below: string, name: string): boolean {
-    let fd: number;
+    let fd: number | undefined;
     try {
       fd = this.#fs.openSync(`${at}/${name}`, this.#flags);
     } catch {
-      return true;
+      // Perhaps it is a link.
+      fd = this.#folder.follow(`${at}/${name}`);
+      if (fd === undefined) return true;
     }
     try {
       for (;;) {

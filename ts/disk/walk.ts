@@ -1,5 +1,5 @@
-// Walks a folder with synchronous calls, in byte order of the paths. Links are not followed, so
-// there are no cycles.
+// Walks a folder with synchronous calls, in byte order of the paths. Links to files are shown, as in
+// `ls`. Links to directories are not followed, so there are no cycles.
 
 import type { Folder } from "./folder.js";
 import { RESERVED } from "./host.js";
@@ -110,6 +110,9 @@ export class Walk {
         if (told(name) && this.#course.wants?.(name) !== false) names.push(name);
         // With the slash it is sorted like the paths below it.
       } else if (entry.isDirectory() && told(name)) names.push(`${name}/`);
+      else if (entry.isSymbolicLink() && told(name) && this.#course.wants?.(name) !== false) {
+        if (folder.followed(`${at}/${name}`)) names.push(name);
+      }
     }
     this.#levels.push({ real, below, names: inOrder(names), next: 0 });
   }

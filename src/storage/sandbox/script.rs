@@ -249,21 +249,28 @@ if place "$p"; then rows | head -c {cap}; else echo L; fi"#
     script(&[("p", dir.as_bytes())], &body)
 }
 
-/// Every file beneath a directory: size, time and path, one row each. With a literal, only files
+/// Every file beneath a directory, linked ones too: size, time and path, one row each. With a literal, only files
 /// that contain it.
 pub fn files(dir: &str, literal: Option<&[u8]>, cap: usize) -> String {
-    let (narrow, then) = match literal {
+    let (narrow, then, has) = match literal {
         Some(_) => (
             "-exec grep -lF -e \"$l\" {} +",
             "| while IFS= read -r f; do printf '%s|%s\\n' \"$(stat -c '%s|%Y' \"$f\")\" \"$f\"; done",
+            "grep -qF -e \"$l\" \"$f\" && ",
         ),
-        None => ("-exec stat -c '%s|%Y|%n' {} +", ""),
+        None => ("-exec stat -c '%s|%Y|%n' {} +", "", ""),
     };
     let body = format!(
         r#"{ONE_LINE}
 place "$p" || {{ echo L; exit 0; }}
 [ -d "$p" ] || exit 0
-find "$p" {PRUNED} -type f ! -path "*$nl*" ! -name '{RESERVED}*' {narrow} {then} | head -c {cap}"#
+rows() {{
+  find "$p" {PRUNED} -type f ! -path "*$nl*" ! -name '{RESERVED}*' {narrow} {then}
+  [ -n "$h" ] || find "$p" {PRUNED} -type l ! -path "*$nl*" ! -name '{RESERVED}*' | while IFS= read -r f; do
+    place "$f" && [ -f "$f" ] && [ -r "$f" ] && {has}printf '%s|%s\n' "$(stat -L -c '%s|%Y' "$f")" "$f"
+  done
+}}
+rows | head -c {cap}"#
     );
     // A subshell, so that the closing marker is printed even after an early exit.
     format!(
