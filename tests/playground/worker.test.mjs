@@ -2,12 +2,14 @@
 // MCP SDK.
 
 import { strict as assert } from "node:assert";
+import { writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { after, before, test } from "node:test";
 import { pathToFileURL } from "node:url";
 import { build } from "esbuild";
 import { Miniflare } from "miniflare";
-import { at } from "../../scripts/lib/paths.mjs";
+import { must } from "../../scripts/lib/exec.mjs";
+import { at, cache } from "../../scripts/lib/paths.mjs";
 import { COMPATIBILITY_DATE } from "../lib/workerd.mjs";
 
 const packages = at("tests/deps/agents/node_modules");
@@ -59,6 +61,25 @@ before(async () => {
 after(() => worker?.dispose());
 
 const ask = (path, init = {}) => fetch(origin + path, { ...init, headers });
+
+test("its sources compile against the types of the package", async () => {
+  const sdkTypes = "@modelcontextprotocol/sdk";
+  const config = cache("worker-tsconfig.json");
+  const paths = {
+    kitbag: [at("pkg/types/index.d.ts")],
+    "kitbag/mcp": [at("pkg/types/adapter/mcp.d.ts")],
+    [`${sdkTypes}/*`]: [`${packages}/${sdkTypes}/dist/esm/*`],
+    zod: [`${packages}/zod`],
+    "zod/*": [`${packages}/zod/*`],
+  };
+  const settings = {
+    extends: at("www/worker/tsconfig.json"),
+    compilerOptions: { paths },
+    include: [at("www/worker/src")],
+  };
+  writeFileSync(config, JSON.stringify(settings));
+  await must(process.execPath, [at("node_modules/typescript/bin/tsc"), "-p", config]);
+});
 
 test("a request without the token is refused", async () => {
   for (const authorization of ["", "Bearer wrong", "Bearer "]) {
