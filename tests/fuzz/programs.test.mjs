@@ -116,7 +116,7 @@ function isResult(answer, what) {
 const run = (backend, step) =>
   "name" in step
     ? CALLS[step.name](backend, step.path, step.text)
-    : backend[step.method]?.(...step.given) ?? {};
+    : (backend[step.method]?.(...step.given) ?? {});
 
 async function program(make, program, hostFaults) {
   let at = 0;
@@ -129,7 +129,9 @@ async function program(make, program, hostFaults) {
     }
     healthy = true;
     for (const name of ["ls", "write", "read", "grep", "delete"]) {
-      const answer = await answered(name, () => CALLS[name](subject.backend, "/after.txt", "after"));
+      const answer = await answered(name, () =>
+        CALLS[name](subject.backend, "/after.txt", "after"),
+      );
       isResult(answer, name);
     }
     return subject;

@@ -7,5 +7,6 @@ export default {
   about: "memory tool and shell beside other writers; every tool over minimal backends",
   needs: ["npm:agents", "build"],
   uses: ["deps-agents"],
-  run: (ctx) => toolTests(ctx, named("memory", "shell-changes", "cancelled-changes", "conditions", "foreign")),
+  run: (ctx) =>
+    toolTests(ctx, named("memory", "shell-changes", "cancelled-changes", "conditions", "foreign")),
 };

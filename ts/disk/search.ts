@@ -131,7 +131,12 @@ export class SearchableDisk extends DiskStorage {
       if (exitCode !== 0 && exitCode !== 1) return undefined;
       const names = stdout.split("\0").filter((name) => name !== "" && name !== "\n");
       const found = names.map((name) => name.replace(/^\.\//, ""));
-      return rows(await this.#below(real, found.filter((name) => name.split("/").every(told))));
+      return rows(
+        await this.#below(
+          real,
+          found.filter((name) => name.split("/").every(told)),
+        ),
+      );
     } catch {
       return undefined;
     }
