@@ -55,7 +55,10 @@ const GROUPS = [
     "Reference",
     ["protocol", "stacks", "browser", "host", "durable", "performance", "limits", "security"],
   ],
-  ["How it works", ["architecture", "dependencies", "testing", "contributing", "changelog"]],
+  [
+    "How it works",
+    ["playground", "architecture", "dependencies", "testing", "contributing", "changelog"],
+  ],
 ];
 
 /** Names of all pages that exist. */
