@@ -191,6 +191,7 @@ async function bundle() {
         ...Object.fromEntries(
           apiModules().map((module) => [`${name}/${module}`, join(src, `${module}.ts`)]),
         ),
+        [`${name}/indexed`]: join(src, "entry/indexed.ts"),
         ...more,
       },
       chunkNames: `${name}/core-[hash]`,
@@ -205,7 +206,8 @@ async function bundle() {
   await whole("workerd", all.module, "index.ts", renamed(testing, "workerd"));
   await whole("edge", all.edge, "index.ts");
   await whole("slim", all.given, "entry/slim.ts");
-  const node = [join(src, "entry/node.ts"), ...Object.values(testing)];
+  const own = ["entry/node.ts", "entry/indexed.ts"].map((file) => join(src, file));
+  const node = [...own, ...Object.values(testing)];
   await esbuild({
     ...common(all.file),
     stdin: { contents: node.map((file) => `export * from "${file}";`).join(""), resolveDir: src },
@@ -213,10 +215,10 @@ async function bundle() {
     format: "cjs",
     platform: "node",
   });
-  const index = Object.entries(metafile.outputs).find(([file]) => file.endsWith("dist/browser.js"));
-  if (!index) throw new Error("esbuild made no browser.js");
-  const tested = Object.entries(metafile.outputs).find(([file]) => file.endsWith("/testing.js"));
-  forNode(index[1].exports, tested?.[1].exports ?? []);
+  const outputs = Object.entries(metafile.outputs);
+  const exported = (end) => outputs.find(([file]) => file.endsWith(end))?.[1].exports ?? [];
+  if (exported("dist/browser.js").length === 0) throw new Error("esbuild made no browser.js");
+  forNode(exported("dist/browser.js"), exported("browser/indexed.js"), exported("/testing.js"));
   await esbuild({
     ...common(all.inline),
     ...esm,
@@ -236,7 +238,7 @@ function renamed(entries, name) {
  * Node loads one file, `core.cjs`, for `import` and `require`, of `kitbag` and `kitbag/slim`. So
  * there is only one instance.
  */
-function forNode(names, testing) {
+function forNode(names, indexed, testing) {
   const slim = ["init", "initSync"];
   // Not an `import` of the file: Node would scan its 200 KB for export names, which takes 20 ms.
   const esm = (list) =>
@@ -249,6 +251,8 @@ function forNode(names, testing) {
   writeFileSync(join(dist, "bun.js"), both);
   writeFileSync(join(dist, "regex.js"), "// The chunk is loaded with the first expression.\n");
   writeFileSync(join(dist, "regex.cjs"), "// The chunk is loaded with the first expression.\n");
+  writeFileSync(join(dist, "indexed.js"), esm(indexed));
+  writeFileSync(join(dist, "indexed.cjs"), cjs(indexed));
   writeFileSync(join(dist, "node.cjs"), cjs(names));
   writeFileSync(join(dist, "slim-node.js"), esm([...names, ...slim]));
   writeFileSync(join(dist, "slim-node.cjs"), cjs([...names, ...slim]));

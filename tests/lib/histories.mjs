@@ -88,7 +88,9 @@ export async function histories(indexed, make, { seeds, steps = 10, first = 1 })
       seen.searches += 1;
       seen.excluded += found.stats?.indexed ?? 0;
       if (shown(found) !== shown(scan, true)) {
-        seen.failures.push(`seed ${seed}, step ${step}, ${pattern}: ${shown(found)} ${shown(scan)}`);
+        seen.failures.push(
+          `seed ${seed}, step ${step}, ${pattern}: ${shown(found)} ${shown(scan)}`,
+        );
       }
     }
   }

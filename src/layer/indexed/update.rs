@@ -14,6 +14,7 @@ use super::segment::{Entry, Shape, encode};
 use super::sift::{Collect, Found};
 use crate::core::error::{Error, Kind, Result};
 use crate::core::order;
+use crate::core::path::VPath;
 use crate::env::{clock, random};
 use crate::protocol::{Backend, Content, Edit, EntryInfo, GrepQuery, Sieve};
 
@@ -38,6 +39,16 @@ pub struct Updated {
     pub bytes: u64,
 }
 
+/// What a merge stored.
+struct Merged {
+    /// The new segment, if there is anything in it.
+    new: Option<Shape>,
+    /// The segments that it replaces.
+    gone: Vec<u64>,
+    /// The paths for listing.
+    splits: Vec<VPath>,
+}
+
 fn random_number() -> u64 {
     let half = || (random::unit() * 4_294_967_296.0) as u64;
     half() << 32 | half()
@@ -60,7 +71,7 @@ impl Indexed {
             }
             let found = self.collect(known.clone()).await?;
             let (count, is_full) = (found.entries.len() as u64, found.is_full);
-            let (new, gone, splits) = self.merged(&known, found).await?;
+            let Merged { new, gone, splits } = self.merged(&known, found).await?;
             let mut next = Manifest {
                 key: known.manifest.key,
                 segments: new.into_iter().collect(),
@@ -113,11 +124,7 @@ impl Indexed {
     /// Stores the new entries in one segment, together with those of segments that are not much
     /// larger, so that there are few of them, and those that are mostly out of date. Returns the
     /// segment and the numbers of those that it replaces.
-    async fn merged(
-        &self,
-        known: &Known,
-        found: Found,
-    ) -> Result<(Option<Shape>, Vec<u64>, Vec<crate::core::path::VPath>)> {
+    async fn merged(&self, known: &Known, found: Found) -> Result<Merged> {
         let Found {
             mut entries,
             live,
@@ -167,12 +174,20 @@ impl Indexed {
             }
         }
         if entries.is_empty() {
-            return Ok((None, gone, splits));
+            return Ok(Merged {
+                new: None,
+                gone,
+                splits,
+            });
         }
         let (shape, data) = encode(key, random_number(), entries);
         let path = self.segment(shape.id)?;
         self.keep.write(&path, Content::New(data.into())).await?;
-        Ok((Some(shape), gone, splits))
+        Ok(Merged {
+            new: Some(shape),
+            gone,
+            splits,
+        })
     }
 
     /// Stores the manifest: the one that is there, without the segments that are `gone` and with
