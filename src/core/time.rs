@@ -3,6 +3,7 @@
 //! arithmetic is two dozen lines, so no date library is needed.
 
 use std::fmt;
+use std::time::Duration;
 
 /// Microseconds since 1970-01-01T00:00:00Z.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -12,6 +13,11 @@ pub struct Time(i64);
 const LATEST: i64 = 253_402_300_799_999_999;
 /// The earliest one.
 const EARLIEST: i64 = -62_167_219_200_000_000;
+
+/// A duration in whole milliseconds. `Duration::as_millis` has 128 bits, whose formatting is large.
+pub fn whole_millis(duration: Duration) -> u64 {
+    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
+}
 
 impl Time {
     /// From microseconds since 1970; clamped to the years 0000 to 9999.

@@ -5,8 +5,8 @@
 use std::rc::Rc;
 
 use crate::core::bugs::{Bug, has};
+use crate::core::cell::RefCell;
 use crate::core::path::VPath;
-use crate::core::recent::Recent;
 use crate::search::lines::LineIndex;
 use crate::storage::Version;
 
@@ -15,11 +15,19 @@ const WORTH_KEEPING: usize = 32 * 1024;
 /// Maximum number of cached indexes.
 const ENTRIES: usize = 64;
 
-pub struct IndexCache(Recent<(Version, Rc<LineIndex>)>);
+/// The indexes, the last used ones first. There are few, so looking through all of them costs less
+/// than code for a table would.
+pub struct IndexCache(RefCell<Vec<Known>>);
+
+struct Known {
+    path: VPath,
+    version: Version,
+    index: Rc<LineIndex>,
+}
 
 impl Default for IndexCache {
     fn default() -> IndexCache {
-        IndexCache(Recent::new(ENTRIES))
+        IndexCache(RefCell::renewable(Vec::new))
     }
 }
 
@@ -29,21 +37,27 @@ impl IndexCache {
         let Some(version) = version.filter(|_| body.len() >= WORTH_KEEPING) else {
             return Rc::new(LineIndex::build(body));
         };
-        if let Some((known, index)) = self.0.get(path.as_str())
-            && (known == *version || has(Bug::StaleIndex))
-        {
-            return index;
-        }
-        let index = Rc::new(LineIndex::build(body));
-        self.0
-            .put(path.as_str(), 1, (version.clone(), index.clone()));
+        let mut known = self.0.borrow_mut();
+        let found = known.iter().position(|one| one.path == *path);
+        let same = |one: &Known| one.version == *version || has(Bug::StaleIndex);
+        let first = match found.map(|at| known.remove(at)).filter(same) {
+            Some(found) => found,
+            None => Known {
+                path: path.clone(),
+                version: version.clone(),
+                index: Rc::new(LineIndex::build(body)),
+            },
+        };
+        let index = first.index.clone();
+        known.insert(0, first);
+        known.truncate(ENTRIES);
         index
     }
 
     /// Removes the index of a changed file.
     pub fn forget(&self, path: &VPath) {
         if !has(Bug::StaleIndex) {
-            self.0.forget(path.as_str());
+            self.0.borrow_mut().retain(|one| one.path != *path);
         }
     }
 }

@@ -39,10 +39,9 @@ fn version_value_of(value: &JsValue) -> Option<Version> {
         return Some(Version::Tag(Rc::from(text)));
     }
     let number = value.as_f64()?;
-    Some(whole(number).map_or_else(
-        || Version::Tag(Rc::from(number.to_string())),
-        Version::Number,
-    ))
+    // The host writes a fraction; code for that would be a fiftieth of the module.
+    let text = || String::from(js_sys::Number::from(number).to_js_string());
+    Some(whole(number).map_or_else(|| Version::Tag(Rc::from(text())), Version::Number))
 }
 
 /// The `version` property of an object, if it has one.

@@ -52,10 +52,10 @@ pub fn cut_line(line: &str, count: usize) -> String {
 /// Ten times the quotient, rounded; a tie to the even number. Formatting a float would bring in as
 /// much code as a storage's smallest chunk.
 fn tenths(bytes: u64, step: u64) -> u64 {
-    let (bytes, step) = (u128::from(bytes) * 10, u128::from(step));
-    let (whole, rest) = (bytes / step, bytes % step);
+    let (whole, rest) = (bytes / step, (bytes % step) * 10);
+    let (whole, rest) = (whole.saturating_mul(10) + rest / step, rest % step);
     let up = 2 * rest > step || (2 * rest == step && whole % 2 == 1);
-    u64::try_from(whole).unwrap_or(u64::MAX) + u64::from(up)
+    whole + u64::from(up)
 }
 
 /// A readable size.

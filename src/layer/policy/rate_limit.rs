@@ -11,6 +11,7 @@ use crate::core::cell::RefCell;
 use crate::core::error::{Error, Kind, Result};
 use crate::core::future::Pending;
 use crate::core::path::VPath;
+use crate::core::time::whole_millis;
 use crate::protocol::{Answer, Effect, Operation, Request};
 
 /// Which operations a limit covers.
@@ -135,8 +136,8 @@ impl RateLimit {
                     "Too many operations: {} is limited to {} in {} ms. Try again in {} ms.",
                     operation.name(),
                     rate.operations,
-                    rate.per.as_millis(),
-                    wait.as_micros().div_ceil(1000)
+                    whole_millis(rate.per),
+                    whole_millis(wait + Duration::from_micros(999))
                 ),
             )
             .retry_after(wait)

@@ -8,7 +8,7 @@ use super::objects::{Refusal, Trouble};
 use super::xml;
 use crate::core::error::{Error, Kind};
 use crate::core::path::VPath;
-use crate::core::time::Time;
+use crate::core::time::{Time, whole_millis};
 use crate::env::http::{HttpError, Response};
 
 /// A failed attempt, before the decision whether to retry.
@@ -121,7 +121,7 @@ impl About<'_> {
             wait: None,
             error: self.error(
                 Kind::Timeout,
-                format!(": no answer within {} ms", limit.as_millis()),
+                format!(": no answer within {} ms", whole_millis(limit)),
             ),
         }
     }

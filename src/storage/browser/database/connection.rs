@@ -16,6 +16,7 @@ use web_sys::{IdbDatabase, IdbFactory, IdbOpenDbRequest, IdbTransaction, IdbVers
 use crate::core::cell::RefCell;
 use crate::core::error::{Error, Kind, Result};
 use crate::core::lock::Mutex;
+use crate::core::time::whole_millis;
 use crate::env::dom::{self, Slot};
 use crate::env::{host, timer};
 use crate::storage::browser::database::schema::Rest;
@@ -302,7 +303,7 @@ impl Opening {
             }
             Either::Left((event, _)) => event,
             Either::Right(_) => {
-                let waited = patience.as_millis();
+                let waited = whole_millis(patience);
                 let why = if self.blocked.get() {
                     "another tab holds an older version of it open; close that tab or reload it"
                 } else {
