@@ -610,6 +610,15 @@ fn many_updates_leave_few_segments_and_deleted_files_leave_the_index() {
 }
 
 #[test]
+fn a_manifest_that_was_cut_to_nothing_is_replaced() {
+    let storage = filled_storage(3);
+    ready(indexed(&storage).update()).expect("updated");
+    upload(&plain(&storage), "/.index/manifest.bin", b"");
+    assert_eq!(ready(indexed(&storage).update()).expect("updated").files, 3);
+    assert_eq!(stats(&indexed(&storage), "retry").unindexed, 0);
+}
+
+#[test]
 fn a_storage_without_versions_is_scanned_and_says_so() {
     let backend: SharedBackend = Rc::new(Files::new(Memory::default(), FilesOptions::default()));
     upload(&backend, "/a.ts", b"retry_budget");

@@ -195,6 +195,8 @@ impl Indexed {
     async fn publish(&self, mut stored: Bytes, next: &mut Manifest, gone: &[u64]) -> Result<bool> {
         let path = self.file("manifest.bin")?;
         let new = next.segments.clone();
+        // A manifest that was cut to nothing is there as well.
+        let mut exists = !stored.is_empty();
         for _ in 0..REPLAYS {
             let before = Manifest::decode(&stored);
             if let Some(before) = &before {
@@ -209,7 +211,7 @@ impl Indexed {
                 }
             }
             let bytes: Bytes = next.encode().into();
-            let answer = if stored.is_empty() {
+            let answer = if !exists {
                 self.keep.write(&path, Content::New(bytes)).await.err()
             } else {
                 let edit = Edit {
@@ -225,7 +227,9 @@ impl Indexed {
             };
             match error.kind() {
                 Kind::AlreadyExists | Kind::Conflict | Kind::NoMatch | Kind::NotFound => {
-                    stored = self.manifest().await?.unwrap_or_default();
+                    let now = self.manifest().await?;
+                    exists = now.is_some();
+                    stored = now.unwrap_or_default();
                     next.segments.clone_from(&new);
                 }
                 _ => return Err(error),
