@@ -74,7 +74,8 @@ impl Plan {
             }
         }
         if !ranges.is_empty() && shape.bytes() <= WHOLE {
-            ranges = vec![0..shape.bytes()];
+            ranges.clear();
+            ranges.push(0..shape.bytes());
         }
         Plan {
             names,
