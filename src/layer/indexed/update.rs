@@ -159,12 +159,8 @@ impl Indexed {
                 continue;
             }
             gone.push(shape.id);
-            let path = self.segment(shape.id)?;
-            let data = self
-                .keep
-                .part(&path, 0..shape.bytes())
-                .await
-                .unwrap_or_default();
+            let data = self.read_part(shape.id, 0..shape.bytes()).await;
+            let data = data.unwrap_or_default();
             let old = shape.decode(key, &data).unwrap_or_default();
             for (entry, live) in old.into_iter().zip(live) {
                 if is_full || *live {
