@@ -16,7 +16,7 @@ use wasm_bindgen::JsValue;
 use self::answers as read;
 use crate::core::error::{Error, Kind, Result};
 use crate::core::file;
-use crate::core::future::Pending;
+use crate::core::future::{Pending, done};
 use crate::core::links;
 use crate::core::order;
 use crate::core::path::VPath;
@@ -25,7 +25,7 @@ use crate::env::host;
 use crate::protocol::{
     Backend, Capability, Content, DeleteResult, Directories, Edit, EditResult, ExecuteOptions,
     ExecuteResult, FileInfo, FileSet, GlobQuery, GlobResult, GrepQuery, GrepResult, Page, RawFile,
-    Reach, ReadResult, Shell, WriteResult, part_of_whole, unsupported,
+    Reach, ReadResult, Shell, WriteResult, unsupported,
 };
 use crate::search::place::{self, First};
 
@@ -384,8 +384,8 @@ impl Backend for Foreign {
         })
     }
 
-    fn part<'a>(&'a self, path: &'a VPath, range: Range<u64>) -> Pending<'a, Bytes> {
-        Box::pin(part_of_whole(self, path, range))
+    fn part<'a>(&'a self, _: &'a VPath, _: Range<u64>) -> Pending<'a, Bytes> {
+        done(Err(unsupported("part")))
     }
 
     fn shell(&self) -> Option<&dyn Shell> {

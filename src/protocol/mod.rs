@@ -200,7 +200,8 @@ pub trait Backend {
     /// Fetches whole files; one result each, in order.
     fn download<'a>(&'a self, paths: &'a [VPath]) -> LocalBoxFuture<'a, Vec<Result<Bytes>>>;
 
-    /// A part of a file, clipped to its end. `not_found` if there is no file.
+    /// A part of a file, clipped to its end. `not_found` if there is no file; `unsupported` if the
+    /// backend only returns whole files.
     fn part<'a>(&'a self, path: &'a VPath, range: Range<u64>) -> Pending<'a, Bytes>;
 
     /// Access to commands, if the backend supports them.
@@ -209,20 +210,6 @@ pub trait Backend {
 
 /// A backend that several owners share.
 pub type SharedBackend = Rc<dyn Backend>;
-
-/// A part of a file, of a backend that only returns whole files.
-pub async fn part_of_whole(
-    backend: &dyn Backend,
-    path: &VPath,
-    range: Range<u64>,
-) -> Result<Bytes> {
-    let answers = backend.download(std::slice::from_ref(path)).await;
-    let body = answers
-        .into_iter()
-        .next()
-        .unwrap_or_else(|| Err(Error::not_found(path)))?;
-    Ok(clipped(&body, 0, range))
-}
 
 /// The bytes of a range, cut from a body that begins at `start` in its file.
 pub fn clipped(body: &Bytes, start: u64, range: Range<u64>) -> Bytes {

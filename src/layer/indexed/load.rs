@@ -74,7 +74,8 @@ impl Plan {
             }
         }
         if !ranges.is_empty() && shape.bytes() <= WHOLE {
-            ranges = vec![0..shape.bytes()];
+            ranges.clear();
+            ranges.push(0..shape.bytes());
         }
         Plan {
             names,
@@ -103,6 +104,21 @@ impl Indexed {
     /// The path of a segment.
     pub(super) fn segment(&self, id: u64) -> Result<VPath> {
         self.file(&format!("{id:016x}.bin"))
+    }
+
+    /// A part of a segment.
+    pub(super) fn read_part(&self, id: u64, range: Range<u64>) -> Pending<'_, Bytes> {
+        Box::pin(async move {
+            let path = [self.segment(id)?];
+            let [at] = &path;
+            match self.keep.part(at, range.clone()).await {
+                Err(error) if error.kind() == Kind::Unsupported => {
+                    let body = self.keep.download(&path).await.pop();
+                    Ok(clipped(&body.unwrap_or(Err(error))?, 0, range))
+                }
+                answer => answer,
+            }
+        })
     }
 
     /// The manifest as it is stored; `None` if it cannot be read.
@@ -139,9 +155,7 @@ impl Indexed {
             let plan = Plan::new(shape, before.names_of(shape), need);
             for range in &plan.ranges {
                 let (id, range) = (shape.id, range.clone());
-                reads.push(Box::pin(async move {
-                    self.keep.part(&self.segment(id)?, range).await
-                }));
+                reads.push(self.read_part(id, range));
             }
             plans.push(plan);
         }

@@ -1,6 +1,6 @@
 //! The answers of an index are those of a scan, whatever happens to it.
 
-use std::cell::{Cell, RefCell};
+use std::cell::Cell;
 use std::future::Future;
 use std::pin::pin;
 use std::task::{Context, Poll, Waker};
@@ -23,8 +23,6 @@ struct Inner {
     /// Calls until a put fails: before it stores, or after.
     fuse: Cell<Option<(u32, bool)>>,
     waits: Cell<bool>,
-    ranges: RefCell<Vec<(String, u64)>>,
-    reads: Cell<usize>,
 }
 
 /// Lets other futures run once.
@@ -66,7 +64,6 @@ impl Storage for Shared {
     fn get<'a>(&'a self, path: &'a VPath) -> Pending<'a, Option<File>> {
         Box::pin(async move {
             others(self.0.waits.get()).await;
-            self.0.reads.set(self.0.reads.get() + 1);
             self.0.memory.get(path).await
         })
     }
@@ -117,8 +114,6 @@ impl crate::storage::Ranged for Shared {
     ) -> Pending<'a, Option<crate::storage::Part>> {
         Box::pin(async move {
             others(self.0.waits.get()).await;
-            let length = range.end - range.start;
-            self.0.ranges.borrow_mut().push((path.to_string(), length));
             Ok(self.0.memory.get(path).await?.map(|file| {
                 let body = crate::protocol::clipped(&file.body, 0, range.clone());
                 crate::storage::Part {
@@ -607,6 +602,15 @@ fn many_updates_leave_few_segments_and_deleted_files_leave_the_index() {
         ready(backend.delete(&path(&format!("/{at}.ts")), None)).expect("deleted");
     }
     assert!(ready(files.update()).expect("updated").files <= 10);
+}
+
+#[test]
+fn a_manifest_that_was_cut_to_nothing_is_replaced() {
+    let storage = filled_storage(3);
+    ready(indexed(&storage).update()).expect("updated");
+    upload(&plain(&storage), "/.index/manifest.bin", b"");
+    assert_eq!(ready(indexed(&storage).update()).expect("updated").files, 3);
+    assert_eq!(stats(&indexed(&storage), "retry").unindexed, 0);
 }
 
 #[test]

@@ -159,12 +159,8 @@ impl Indexed {
                 continue;
             }
             gone.push(shape.id);
-            let path = self.segment(shape.id)?;
-            let data = self
-                .keep
-                .part(&path, 0..shape.bytes())
-                .await
-                .unwrap_or_default();
+            let data = self.read_part(shape.id, 0..shape.bytes()).await;
+            let data = data.unwrap_or_default();
             let old = shape.decode(key, &data).unwrap_or_default();
             for (entry, live) in old.into_iter().zip(live) {
                 if is_full || *live {
@@ -195,6 +191,8 @@ impl Indexed {
     async fn publish(&self, mut stored: Bytes, next: &mut Manifest, gone: &[u64]) -> Result<bool> {
         let path = self.file("manifest.bin")?;
         let new = next.segments.clone();
+        // A manifest that was cut to nothing is there as well.
+        let mut exists = !stored.is_empty();
         for _ in 0..REPLAYS {
             let before = Manifest::decode(&stored);
             if let Some(before) = &before {
@@ -209,7 +207,7 @@ impl Indexed {
                 }
             }
             let bytes: Bytes = next.encode().into();
-            let answer = if stored.is_empty() {
+            let answer = if !exists {
                 self.keep.write(&path, Content::New(bytes)).await.err()
             } else {
                 let edit = Edit {
@@ -225,7 +223,9 @@ impl Indexed {
             };
             match error.kind() {
                 Kind::AlreadyExists | Kind::Conflict | Kind::NoMatch | Kind::NotFound => {
-                    stored = self.manifest().await?.unwrap_or_default();
+                    let now = self.manifest().await?;
+                    exists = now.is_some();
+                    stored = now.unwrap_or_default();
                     next.segments.clone_from(&new);
                 }
                 _ => return Err(error),

@@ -9,12 +9,12 @@ use bytes::Bytes;
 use futures_util::future::LocalBoxFuture;
 
 use crate::core::error::{Error, Kind, Result};
-use crate::core::future::Pending;
+use crate::core::future::{Pending, done};
 use crate::core::path::VPath;
 use crate::protocol::{
     Answer, Backend, Capability, Content, DeleteResult, Edit, EditResult, ExecuteOptions,
     ExecuteResult, FileInfo, GlobQuery, GlobResult, GrepQuery, GrepResult, Page, RawFile,
-    ReadResult, Request, SharedBackend, Shell, WriteResult, part_of_whole, perform,
+    ReadResult, Request, SharedBackend, Shell, WriteResult, perform, unsupported,
 };
 
 /// The backend below a rule. Between two rules a request is passed on as it is, without the methods
@@ -162,8 +162,8 @@ impl Backend for Ruled {
         })
     }
 
-    fn part<'a>(&'a self, path: &'a VPath, range: Range<u64>) -> Pending<'a, Bytes> {
-        Box::pin(part_of_whole(self, path, range))
+    fn part<'a>(&'a self, _: &'a VPath, _: Range<u64>) -> Pending<'a, Bytes> {
+        done(Err(unsupported("part")))
     }
 
     fn shell(&self) -> Option<&dyn Shell> {
