@@ -149,7 +149,7 @@ function outcomeOf(resultFile, late, code, signal) {
   }
 }
 
-function report({ name, seconds, passed, failed, failures, notes }) {
+function report({ name, seconds, passed, failed, failures, notes = [] }) {
   totals.passed += passed;
   totals.failed += failed;
   const mark = failed > 0 ? "FAIL" : "ok  ";

@@ -1,16 +1,12 @@
 //! An in-memory S3 server for native tests that imitates real servers: conditions honoured or
 //! ignored, ETags with or without quotes, responses lost, cut or corrupted.
 
-#![cfg_attr(
-    not(test),
-    allow(
-        missing_docs,
-        clippy::expect_used,
-        clippy::indexing_slicing,
-        clippy::missing_panics_doc,
-        clippy::panic,
-        reason = "the server of tests and of the simulator"
-    )
+#![allow(
+    missing_docs,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    reason = "the server of tests and of the simulator"
 )]
 
 use std::cell::Cell;
