@@ -86,15 +86,24 @@ async function same(steps) {
 }
 
 const CORPUS = [
-  [{ op: "write", path: "/a.txt", text: "x\ny" }, { op: "read", path: "/a.txt" }],
+  [
+    { op: "write", path: "/a.txt", text: "x\ny" },
+    { op: "read", path: "/a.txt" },
+  ],
   [
     { op: "write", path: "/a.txt", text: "xababy" },
     { op: "edit", path: "/a.txt", old: "ab", fresh: "x\ny", all: false },
     { op: "edit", path: "/a.txt", old: "ab", fresh: "x\ny", all: true },
     { op: "grep", text: "x" },
   ],
-  [{ op: "edit", path: "/none.txt", old: "a", fresh: "xy", all: false }, { op: "ls", path: "/" }],
-  [{ op: "write", path: "/d/e/f.txt", text: "xy" }, { op: "ls", path: "/d" }],
+  [
+    { op: "edit", path: "/none.txt", old: "a", fresh: "xy", all: false },
+    { op: "ls", path: "/" },
+  ],
+  [
+    { op: "write", path: "/d/e/f.txt", text: "xy" },
+    { op: "ls", path: "/d" },
+  ],
   [
     { op: "write", path: "/a.txt", text: "xy" },
     { op: "write", path: "/a.txt", text: "xzy" },

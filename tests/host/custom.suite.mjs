@@ -5,6 +5,8 @@ export default {
   needs: ["build"],
   run: (ctx) =>
     ctx.nodeTests(
-      ["custom", "cancelled", "unsized", "search-aborts"].map((name) => `tests/host/${name}.test.mjs`),
+      ["custom", "cancelled", "unsized", "search-aborts"].map(
+        (name) => `tests/host/${name}.test.mjs`,
+      ),
     ),
 };

@@ -109,7 +109,10 @@ test("a tool's search ends with the signal of its call", async () => {
   const abort = new AbortController();
   setTimeout(() => abort.abort(), 20);
   const input = { pattern: SLOW, regex: true, output_mode: "content" };
-  assert.match(String(await grep.execute(input, { signal: abort.signal })), /cancelled by its signal/);
+  assert.match(
+    String(await grep.execute(input, { signal: abort.signal })),
+    /cancelled by its signal/,
+  );
   const early = await grep.execute(input, { signal: AbortSignal.abort() });
   assert.match(String(early), /before it began/);
 });

@@ -38,7 +38,10 @@ function foreign(size) {
     ...answer,
     files: answer.files?.map((file) => (file.is_dir ? file : size(file))),
   });
-  const pass = (name) => (...args) => state[name](...args);
+  const pass =
+    (name) =>
+    (...args) =>
+      state[name](...args);
   return {
     ls: (path) => changed(state.ls(path)),
     glob: (pattern, path) => changed(state.glob(pattern, path)),
@@ -70,7 +73,10 @@ const SUBJECTS = {
   "a backend with size: Infinity": () => foreign((file) => ({ ...file, size: 1 / 0 })),
   "a backend with a size in words": () => foreign((file) => ({ ...file, size: "60" })),
   "a router over two such storages": () =>
-    new CompositeBackend(custom((path) => path), { "/m/": foreign(without) }),
+    new CompositeBackend(
+      custom((path) => path),
+      { "/m/": foreign(without) },
+    ),
 };
 
 for (const [name, make] of Object.entries(SUBJECTS)) {
