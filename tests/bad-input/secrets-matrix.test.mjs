@@ -36,33 +36,35 @@ function echo({ input, init } = {}) {
 }
 
 const response = (status, body, headers) => new Response(body, { status, headers });
-const error = (message) =>
-  `<?xml version="1.0"?><Error><Code>AccessDenied</Code><Message>${message
-    .replaceAll("&", "&amp;")
-    .replaceAll("<", "&lt;")}</Message><Token-0>${SECRETS.sessionToken}</Token-0></Error>`;
+/** An error of S3, which repeats a token that it does not know. */
+function error(details) {
+  const escaped = echo(details).replaceAll("&", "&amp;").replaceAll("<", "&lt;");
+  const token = new Headers(details?.init?.headers).get("x-amz-security-token") ?? "";
+  return `<?xml version="1.0"?><Error><Code>AccessDenied</Code><Message>${escaped}</Message><Token-0>${token}</Token-0></Error>`;
+}
 const never = () => new Promise(() => undefined);
 
 /** What a host may do to a call; those of `fetch` also see the request. */
 const FAULTS = {
-  "nothing is wrong": (name, call) => call(),
+  "nothing is wrong": (_name, call) => call(),
   throws: () => {
     throw new Error("the host failed");
   },
   "rejects with a text": () => Promise.reject("the host failed"),
-  "the answer is lost": async (name, call) => {
+  "the answer is lost": async (_name, call) => {
     await call();
     throw new Error("socket hang up");
   },
   "answers nonsense": () => ({ odd: true }),
   "answers nothing": () => undefined,
   hangs: never,
-  "refuses and repeats the request": (name, call, details) =>
-    name === "fetch" ? response(403, error(echo(details))) : Promise.reject(new Error("403")),
-  "fails and repeats the request": (name, call, details) =>
-    name === "fetch" ? response(500, error(echo(details))) : Promise.reject(new Error("500")),
-  "repeats the request as plain text": (name, call, details) =>
+  "refuses and repeats the request": (name, _call, details) =>
+    name === "fetch" ? response(403, error(details)) : Promise.reject(new Error("403")),
+  "fails and repeats the request": (name, _call, details) =>
+    name === "fetch" ? response(500, error(details)) : Promise.reject(new Error("500")),
+  "repeats the request as plain text": (name, _call, details) =>
     name === "fetch" ? response(401, echo(details)) : Promise.reject(new Error("401")),
-  "repeats the request as JSON": (name, call, details) =>
+  "repeats the request as JSON": (name, _call, details) =>
     name === "fetch"
       ? response(400, JSON.stringify({ detail: echo(details) }))
       : Promise.reject(new Error("400")),
@@ -70,9 +72,9 @@ const FAULTS = {
     name === "fetch"
       ? response(307, "", { location: `https://x:${SECRETS.secretAccessKey}@other/` })
       : Promise.reject(new Error("307")),
-  "answers with broken XML": (name, call, details) =>
+  "answers with broken XML": (name, _call, details) =>
     name === "fetch" ? response(200, `<a>${echo(details)}`) : [],
-  "names the request in its exception": (name, call, details) =>
+  "names the request in its exception": (name, _call, details) =>
     name === "fetch"
       ? Promise.reject(new TypeError(`fetch failed: ${details.input}`))
       : Promise.reject(new Error("refused")),

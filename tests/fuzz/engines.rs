@@ -10,6 +10,7 @@
     reason = "a test may stop at what it does not understand"
 )]
 
+use std::cmp::Ordering;
 use std::collections::BTreeSet;
 use std::fs;
 use std::rc::Rc;
@@ -185,12 +186,15 @@ fn naive_search(body: &str, around: usize, hits: impl Fn(&str) -> bool) -> Found
         if !hits(line) {
             continue;
         }
-        for above in at.saturating_sub(around)..at {
-            rows.push((above + 1, lines[above].to_owned(), RowKind::Before));
-        }
-        rows.push((at + 1, (*line).to_owned(), RowKind::Match));
-        for below in at + 1..lines.len().min(at + 1 + around) {
-            rows.push((below + 1, lines[below].to_owned(), RowKind::After));
+        let first = at.saturating_sub(around);
+        let near = lines.iter().enumerate().skip(first);
+        for (number, near) in near.take(at - first + 1 + around) {
+            let kind = match number.cmp(&at) {
+                Ordering::Less => RowKind::Before,
+                Ordering::Equal => RowKind::Match,
+                Ordering::Greater => RowKind::After,
+            };
+            rows.push((number + 1, (*near).to_owned(), kind));
         }
     }
     Found(rows)
@@ -212,7 +216,7 @@ fn check_search(pattern: &str, body: &str, around: usize) {
             true => Found(Vec::new()),
             false => naive_search(body, around, hits),
         };
-        let found = search(&literal, body.as_bytes(), around % 2 == 0).expect("a literal");
+        let found = search(&literal, body.as_bytes(), around.is_multiple_of(2)).expect("a literal");
         assert_eq!(found.0, wanted.0, "{pattern:?} {ignore_case}");
 
         let twin = regex::RegexBuilder::new(pattern)

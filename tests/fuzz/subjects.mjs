@@ -48,7 +48,7 @@ function folder() {
   return [path, () => rmSync(path, { recursive: true, force: true })];
 }
 
-const plain = (name, call) => call();
+const plain = (_name, call) => call();
 const overwrite = { writeMode: "overwrite" };
 
 /**

@@ -74,8 +74,8 @@ export const ROWS = {
     refused(glob("{a,b,c,d,e,f,g,h,i,j}".repeat(4)), "invalid_pattern", /alternatives|1000/);
   },
   "nested braces of a glob pattern": (value) => {
-    assert.equal(glob("{a,".repeat(value - 1) + "b" + "}".repeat(value - 1)).error, undefined);
-    refused(glob("{a,".repeat(value + 1) + "b" + "}".repeat(value + 1)), "invalid_pattern", /./);
+    assert.equal(glob(`${"{a,".repeat(value - 1)}b${"}".repeat(value - 1)}`).error, undefined);
+    refused(glob(`${"{a,".repeat(value + 1)}b${"}".repeat(value + 1)}`), "invalid_pattern", /./);
   },
   "size of a glob pattern written out": () => {
     refused(glob(`{${"a,".repeat(90)}b}${"c".repeat(3_000)}`), "invalid_pattern", /./);
@@ -90,7 +90,7 @@ export const ROWS = {
     refused(regex(`[ab]{${value + 1}}`), "invalid_pattern", /at most 4000/);
   },
   "nested groups of an expression": (value) => {
-    const nested = (depth) => "(".repeat(depth) + "a" + ")".repeat(depth);
+    const nested = (depth) => `${"(".repeat(depth)}a${")".repeat(depth)}`;
     assert.equal(regex(nested(value - 10)).error, undefined);
     refused(regex(nested(value + 10)), "invalid_pattern", /./);
   },
@@ -217,8 +217,7 @@ export const ROWS = {
     refused(answer, "invalid_path", /./);
   },
   "namespace of a SQL table": (value) => {
-    const make = (namespace) =>
-      new SqlBackend({ query: () => [], dialect: "sqlite", namespace });
+    const make = (namespace) => new SqlBackend({ query: () => [], dialect: "sqlite", namespace });
     make("n".repeat(value - 16));
     assert.throws(() => make("n".repeat(value + 1)), /namespace/);
   },

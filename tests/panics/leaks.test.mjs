@@ -14,6 +14,7 @@ import {
   IndexedDbBackend,
   OpfsBackend,
   R2Backend,
+  SandboxBackend,
   StateBackend,
   StoreBackend,
   withPolicy,
@@ -186,6 +187,27 @@ describe(`${MANY} of them`, () => {
     assert.equal(getEventListeners(kept.signal, "abort").length, 0);
     assert.deepEqual(counts(), before);
     assert.ok(timers() <= running, `${timers()} timers`);
+  });
+
+  test("cancelled commands of a sandbox that ignores its signal keep no timer for long", async () => {
+    const timers = () =>
+      process.getActiveResourcesInfo().filter((name) => name === "Timeout").length;
+    const backend = new SandboxBackend({ id: "box", execute: () => new Promise(() => undefined) });
+    const before = timers();
+    for (const call of [
+      () => backend.read("/a.txt", 0, 1, { timeoutMs: 1 }),
+      () => backend.grep("a", "/", null, null, { timeoutMs: 1 }),
+      () => backend.write("/a.txt", "a", { timeoutMs: 1 }),
+      () => backend.execute("sleep", { signal: AbortSignal.timeout(1) }),
+    ]) {
+      await call();
+    }
+    // The host has one second to end a command.
+    const until = performance.now() + 10_000;
+    while (timers() > before && performance.now() < until) {
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    assert.ok(timers() <= before, `${timers() - before} timers`);
   });
 
   test("calls leave nothing on the heap of the host", async () => {

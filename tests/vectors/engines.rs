@@ -166,7 +166,8 @@ fn grep() {
         for (path, body, texture) in &files {
             let wanted = filter.as_ref().is_none_or(|filter| filter.accepts(path));
             if wanted && path.is_under(&query.path) {
-                matcher.search(path, body, *texture, usize::MAX, &mut out);
+                let mut progress = matcher.begin(usize::MAX);
+                assert!(matcher.search(path, body, *texture, &mut progress, &mut out));
             }
         }
         let found: Vec<_> = out

@@ -89,6 +89,7 @@ export function underLimits(
     return { result: Promise.resolve(answer), cancel() {} };
   }
   const controller = new AbortController();
+  let cancel = () => controller.abort();
   const result = new Promise<ExecuteResponse>((resolve) => {
     let late = false;
     let grace: ReturnType<typeof setTimeout> | undefined;
@@ -106,6 +107,12 @@ export function underLimits(
       grace = setTimeout(() => settle(failed("")), GRACE_MS);
     };
     const timer = timeoutMs > 0 ? setTimeout(end, Math.min(timeoutMs, 2 ** 31 - 1)) : undefined;
+    // A host that does not heed the signal would keep the timer, and with it the process, for long.
+    cancel = () => {
+      clearTimeout(timer);
+      controller.abort();
+      grace ??= setTimeout(() => settle(failed("")), GRACE_MS);
+    };
     const limits = { timeoutMs, maxOutputBytes, signal: controller.signal };
     // Inside a promise, so that a callback that throws is handled like one that rejects.
     Promise.resolve()
@@ -119,5 +126,5 @@ export function underLimits(
       .catch((error: unknown) => failed(late ? "" : `Error executing command: ${messageOf(error)}`))
       .then(settle);
   });
-  return { result, cancel: () => controller.abort() };
+  return { result, cancel: () => cancel() };
 }
