@@ -1,7 +1,7 @@
 // Every stack builds the packed package with nothing configured for it, and what it built gives the
 // right answers. Prints a table: what each built weighs, and when its first operation was done.
 
-import { deepStrictEqual, match, ok, strictEqual } from "node:assert/strict";
+import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
@@ -81,8 +81,8 @@ async function inPage(folder, path = "/index.html", headers = {}) {
   }
 }
 
-/** What webpack says of each script of a page over 244 KiB. */
-const LARGE = [/^asset size limit/, /^entrypoint size limit/, /^webpack performance recommend/];
+/** What webpack says of scripts of a page over 244 KiB, and Rspack of those over 300 KiB. */
+const LARGE = [/^\W*(asset|entrypoint) size limit/, /^\W*\w+ performance recommendations/];
 
 stack("import map, no bundler", IN_PAGE, async (name) => {
   const map = { imports: { kitbag: "/kitbag/dist/browser.js" } };
@@ -196,11 +196,10 @@ for (const bundler of ["webpack", "@rspack/core"]) {
       const { errors, warnings } = stats.toJson({ all: false, errors: true, warnings: true });
       await new Promise((resolve) => compiler.close(resolve));
       deepStrictEqual(errors, []);
-      const expectedWarnings = bundler === "webpack" && target === "web" ? LARGE : [];
-      strictEqual(warnings.length, expectedWarnings.length, JSON.stringify(warnings));
-      expectedWarnings.forEach((pattern, at) => {
-        match(warnings[at].message, pattern);
-      });
+      for (const { message } of warnings) {
+        const isSize = target === "web" && LARGE.some((pattern) => pattern.test(message));
+        ok(isSize, message);
+      }
       const said =
         target === "web" ? await inPage(folder) : await command(join(folder, "built", file));
       return { said, built: join(folder, "built", file) };
