@@ -28,7 +28,8 @@ async function shoot(tab, name) {
   // Pictures are taken when nothing moves and nothing is loaded.
   await tab.page.waitForLoadState("networkidle");
   await tab.eval(() =>
-    Promise.all(
+    // An element that is replaced ends its animation with an error.
+    Promise.allSettled(
       document
         .getAnimations()
         // A cursor blinks for ever.

@@ -5,6 +5,7 @@ import { must } from "../../scripts/lib/exec.mjs";
 import { at, cache } from "../../scripts/lib/paths.mjs";
 import { buildWww } from "../../scripts/lib/www.mjs";
 import { tally } from "../browser/lib/tally.mjs";
+import { mountsBucket } from "./bucket.mjs";
 import {
   agentFinishes,
   changedRuleRefuses,
@@ -68,6 +69,9 @@ export default {
         );
         await shared("chromium", profile, tab, check, log);
         await check("chromium: a folder is dropped into a mount", () => dropsFolder(tab));
+        await check("chromium: a bucket is mounted by its address", () =>
+          mountsBucket(tab, trouble),
+        );
         await check("chromium: a model streams tool calls", () => modelWorks(tab, trouble));
         await check("chromium: no serious violation of accessibility", () => accessible(tab));
         await check("chromium: nothing went wrong, and no other host was asked", () =>
