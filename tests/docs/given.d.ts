@@ -4,7 +4,14 @@
 import type { BaseChatModel } from "@langchain/core/language_models/chat_models";
 import type { BaseCheckpointSaver, BaseStore } from "@langchain/langgraph-checkpoint";
 import type { LanguageModel } from "ai";
-import type { Backend, BackendProtocolV2, D1Like, R2BucketLike, StateBackend } from "kitbag";
+import type {
+  Backend,
+  BackendProtocolV2,
+  D1Like,
+  R2BucketLike,
+  S3BackendOptions,
+  StateBackend,
+} from "kitbag";
 
 declare global {
   /** As much of React's types as the pages need. */
@@ -34,6 +41,8 @@ export const userId: string;
 export const prompt: string;
 /** Bindings of a Worker. */
 export const env: { BUCKET: R2BucketLike; DB: D1Like };
+/** Where a bucket is, with credentials. */
+export const bucket: S3BackendOptions;
 /** Credentials of a bucket. */
 export const accessKeyId: string;
 export const secretAccessKey: string;

@@ -61,6 +61,11 @@ const MAKERS = {
   userId: () => "ann",
   prompt: () => "Write a plan.",
   env: () => ({ BUCKET: new MapBucket(), DB: d1() }),
+  bucket: () => ({
+    region: "eu-west-1",
+    bucket: "agent-files",
+    credentials: { accessKeyId: "AKIDEXAMPLE", secretAccessKey: "secret" },
+  }),
   accessKeyId: () => "AKIDEXAMPLE",
   secretAccessKey: () => "secret",
   db: sqlite,

@@ -9,6 +9,9 @@ import { formatWithOptions } from "node:util";
 import { answerRequests, given } from "./given.mjs";
 
 const LIMIT = 20_000;
+/** What is posted to a server's module: a request to sign, or a file. */
+const TO_SIGN = { method: "GET", key: "agent/a.txt", query: {}, headers: {} };
+const FILE = { path: "/a.txt", text: "a" };
 const [listFile, resultFile] = process.argv.slice(2);
 const stop = await answerRequests();
 const results = {};
@@ -33,10 +36,6 @@ for (const { id, file, needs, signs } of JSON.parse(readFileSync(listFile, "utf8
 writeFileSync(resultFile, JSON.stringify(results));
 await stop();
 process.exit(0);
-
-/** What is posted to a server's module: a request to sign, or a file. */
-const TO_SIGN = { method: "GET", key: "agent/a.txt", query: {}, headers: {} };
-const FILE = { path: "/a.txt", text: "a" };
 
 /** A server's module is asked once. */
 async function run(module, signs) {

@@ -19,7 +19,6 @@ export const IMPORTS = [
   ["StateBackend", "FilesystemBackend"],
   ["StateBackend", "SandboxBackend"],
   ["StateBackend", "CompositeBackend"],
-  ["StateBackend", "indexed"],
   ["StateBackend", "withPolicy"],
   ["StateBackend", "createFileTools"],
   ["StateBackend", "withPolicy", "CompositeBackend", "createFileTools"],
