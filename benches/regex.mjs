@@ -35,11 +35,14 @@ export default {
       const cells = [node, light, full].map((all) => shown(all[row])).join(" | ");
       print(`| \`${pattern.replaceAll("|", "\\|")}\` | ${cells} |`);
     }
-    for (const name of ["kitbag", "regex"]) {
+    for (const [name, what] of [
+      ["kitbag", "with the light parser"],
+      ["regex", "what `kitbag/regex` adds"],
+    ]) {
       const wasm = readFileSync(at(`pkg/dist/wasm/${name}.wasm`));
       const sizes = [wasm.length, gzipSync(wasm, { level: 9 }).length];
       print(
-        `\n${name}.wasm: ${sizes.map(kib).join(", gzip ")}, brotli ${kib(brotliCompressSync(wasm).length)}`,
+        `\n${name}.wasm, ${what}: ${sizes.map(kib).join(", gzip ")}, brotli ${kib(brotliCompressSync(wasm).length)}`,
       );
     }
   },

@@ -89,7 +89,7 @@ async function overStorages(kitbag, print) {
     for (const { way, read, few, many } of layered) {
       const share = ({ added }, { time }) => `${signed((added / time) * 100, 1)} %`;
       print(
-        `| ${way} | ${micros(read)} | ${signed(read.added * 1000, 2)}, ${share(read, bare.read)} | ${few.time.toFixed(2)} | ${share(few, bare.few)} | ${many.time.toFixed(1)} | ${share(many, bare.many)} |`,
+        `| ${way} | ${micros(read)} | ${signed(read.added * 1000, 2)} ± ${(read.noise * 1000).toFixed(2)} | ${few.time.toFixed(2)} | ${share(few, bare.few)} | ${many.time.toFixed(1)} | ${share(many, bare.many)} |`,
       );
     }
   }

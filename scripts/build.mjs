@@ -15,10 +15,11 @@ import {
   symlinkSync,
   writeFileSync,
 } from "node:fs";
-import { dirname, join, resolve } from "node:path";
+import { basename, dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { brotliCompressSync, gzipSync } from "node:zlib";
+import { finishDeclarations } from "./lib/declarations.mjs";
 import { buildUnpacker, buildWasm } from "./lib/wasm.mjs";
 import { ensure, ensureBuildTools, wasmBindgen } from "./setup.mjs";
 
@@ -96,6 +97,7 @@ function provided({ source, of }) {
     if (kind === "#build") return `export default "${wasm.build}";`;
     if (kind === "#unpacker") return `export default "${unpacker}";`;
     if (kind === "#primary") return of("kitbag");
+    if (kind === "#guided") return guidedOf(source);
     if (kind === "#regex") return regexOf(source, wasm.needs.regex?.length > 0);
     if (kind === "#bytes") return of(name);
     if (kind === "#part") return partOf(name, []);
@@ -113,7 +115,7 @@ function provided({ source, of }) {
         path: join(src, `source/${source}.ts`),
       }));
       builder.onResolve(
-        { filter: /^#(build|unpacker|primary|regex|chunks$|chunk\/|bytes\/|part\/)/ },
+        { filter: /^#(build|unpacker|primary|regex|guided|chunks$|chunk\/|bytes\/|part\/)/ },
         (asked) => ({
           path: asked.path,
           namespace: "provided",
@@ -137,6 +139,13 @@ function regexOf(source, isChunk) {
       ? [`export { default as regexSource } from "#bytes/regex";`]
       : ["export const regexSource = undefined;"];
   return [...lines, `export const regexIs = ${JSON.stringify(is)};`].join("\n");
+}
+
+/** Pages get the long texts about the tools only if they import them. */
+function guidedOf(source) {
+  return source === "inline" || source === "given"
+    ? "export const guidedHere = undefined;"
+    : `export { guidedPrompts as guidedHere } from "./tool/guided.js";`;
 }
 
 /** Code of a chunk, or of a part that chunks share; without a name the part is in the primary. */
@@ -176,6 +185,7 @@ async function bundle() {
     logOverride: { "empty-import-meta": "silent" },
     treeShaking: true,
     inject: [join(src, "core/text.ts")],
+    define: { KITBAG_TESTING: String(options.testing) },
     // Optional peers, and the package itself, which the adapters import like any user.
     external: ["node:*", "kitbag", "kitbag/*", ...peers()],
     plugins: [provided(form)],
@@ -200,10 +210,15 @@ async function bundle() {
     : {};
   const { metafile } = await whole("browser", all.inline, "index.ts", {
     "browser/regex": join(src, "entry/regex.ts"),
+    "browser/guided": join(src, "entry/guided.ts"),
     ...testing,
   });
-  await whole("workerd", all.module, "index.ts", renamed(testing, "workerd"));
-  await whole("edge", all.edge, "index.ts");
+  const guided = (name) => ({ [`${name}/guided`]: join(src, "entry/guided.ts") });
+  await whole("workerd", all.module, "index.ts", {
+    ...guided("workerd"),
+    ...renamed(testing, "workerd"),
+  });
+  await whole("edge", all.edge, "index.ts", guided("edge"));
   await whole("slim", all.given, "entry/slim.ts");
   const node = [join(src, "entry/node.ts"), ...Object.values(testing)];
   await esbuild({
@@ -217,12 +232,26 @@ async function bundle() {
   if (!index) throw new Error("esbuild made no browser.js");
   const tested = Object.entries(metafile.outputs).find(([file]) => file.endsWith("/testing.js"));
   forNode(index[1].exports, tested?.[1].exports ?? []);
+  const required = exported(".cjs");
+  const adapters = subpaths().map((file) => join(src, file));
   await esbuild({
     ...common(all.inline),
     ...esm,
-    entryPoints: subpaths().map((file) => join(src, file)),
+    entryPoints: adapters,
     entryNames: "[name]",
     chunkNames: "shared-[hash]",
+  });
+  // For `require`, as far as the package exports them.
+  await esbuild({
+    ...common(all.inline),
+    entryPoints: adapters.filter((file) =>
+      required.includes(`./dist/${basename(file, ".ts")}.cjs`),
+    ),
+    entryNames: "[name]",
+    outdir: dist,
+    outExtension: { ".js": ".cjs" },
+    format: "cjs",
+    platform: "node",
   });
 }
 
@@ -244,11 +273,13 @@ function forNode(names, testing) {
   const cjs = (list) =>
     `const core = require("./core.cjs");\n${list.map((name) => `exports.${name} = core.${name};\n`).join("")}`;
   writeFileSync(join(dist, "node.js"), esm(names));
-  // Bun takes the inlined form, but always has the full regular expressions.
-  const both = `import "./browser/regex.js";\nexport * from "./browser.js";\n`;
-  writeFileSync(join(dist, "bun.js"), both);
+  // Bun takes the inlined form, but always has what pages import by name.
+  const both = ["regex", "guided"].map((name) => `import "./browser/${name}.js";\n`).join("");
+  writeFileSync(join(dist, "bun.js"), `${both}export * from "./browser.js";\n`);
   writeFileSync(join(dist, "regex.js"), "// The chunk is loaded with the first expression.\n");
   writeFileSync(join(dist, "regex.cjs"), "// The chunk is loaded with the first expression.\n");
+  writeFileSync(join(dist, "guided.js"), esm(["guidedPrompts"]));
+  writeFileSync(join(dist, "guided.cjs"), cjs(["guidedPrompts"]));
   writeFileSync(join(dist, "node.cjs"), cjs(names));
   writeFileSync(join(dist, "slim-node.js"), esm([...names, ...slim]));
   writeFileSync(join(dist, "slim-node.cjs"), cjs([...names, ...slim]));
@@ -293,13 +324,17 @@ function declarations() {
     "--outDir",
     join(out, "types"),
   ]);
-  // For `require` under node16 resolution, which does not accept the `.d.ts` of an ES module.
-  for (const [name, from] of [
-    ["index", "index"],
-    ["slim", "entry/slim"],
-  ]) {
-    writeFileSync(join(out, `types/${name}.d.cts`), `export * from "./${from}.js";\n`);
-  }
+  finishDeclarations(
+    join(out, "types"),
+    exported(".d.ts").map((file) => file.replace("./types/", "")),
+  );
+}
+
+/** The files with this ending that the exports of the package name. */
+function exported(ending) {
+  const named = (value) =>
+    typeof value === "string" ? [value] : Object.values(value).flatMap(named);
+  return [...new Set(named(template().exports).filter((file) => file.endsWith(ending)))];
 }
 
 function packageFiles() {

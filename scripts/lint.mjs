@@ -13,9 +13,9 @@ const biome = at("node_modules/@biomejs/biome/bin/biome");
 const clippy = ["clippy", "--all-targets", "--all-features", "--", "-D", "warnings"];
 const wasm = ["clippy", "--target", "wasm32-unknown-unknown", ...clippy.slice(1)];
 
-const tools = ["splitter", "unpack"].map((name) => [
+const tools = ["tools/splitter", "tools/unpack", "tests/simulation"].map((name) => [
   "--manifest-path",
-  at("tools", name, "Cargo.toml"),
+  at(name, "Cargo.toml"),
 ]);
 const tool = (which, command, ...more) => ["cargo", [command, ...tools[which], ...more]];
 
@@ -24,15 +24,18 @@ const steps = fix
       ["cargo", ["fmt"]],
       tool(0, "fmt"),
       tool(1, "fmt"),
+      tool(2, "fmt"),
       [process.execPath, [biome, "check", "--write"]],
     ]
   : [
       ["cargo", ["fmt", "--check"]],
       tool(0, "fmt", "--check"),
       tool(1, "fmt", "--check"),
+      tool(2, "fmt", "--check"),
       [process.execPath, [biome, "ci", "--error-on-warnings"]],
       ["cargo", clippy],
       ["cargo", wasm],
+      tool(2, "clippy", "--target-dir", at("target/simulation"), "--", "-D", "warnings"),
     ];
 
 await ensureAll(["npm", "wasm-target", "rust-components"]);

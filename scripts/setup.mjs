@@ -226,6 +226,7 @@ const steps = {
     await cargoTool("wasm-pack", "wasm-pack");
   },
   npm: () => npmPackages(at()),
+  www: () => npmPackages(at("www")),
   chromium,
   chromedriver: async () => {
     await ensure("chromium");

@@ -60,7 +60,7 @@ export interface ConformanceOptions {
   quickMs?: number;
   /** Called after each case; `failure` is undefined if it passed. */
   report?(name: string, failure: string | undefined): void;
-  /** Called with each backend after its case. */
+  /** Called with each backend after its last case. */
   dispose?(backend: BackendProtocolV2): unknown;
 }
 
@@ -95,7 +95,10 @@ export function conformanceCases(): Case[] {
   ];
 }
 
-/** Runs the cases, each on a new, empty backend from `makeBackend`. */
+/**
+ * Runs the cases, each on a new, empty backend from `makeBackend`; cases that only read the same
+ * files share one.
+ */
 export async function runConformance(
   makeBackend: (wanted: Wanted) => BackendProtocolV2 | Promise<BackendProtocolV2>,
   options: ConformanceOptions = {},
@@ -109,9 +112,10 @@ export async function runConformance(
   };
   const cases = conformanceCases();
   const declared = new Declared(cases, options.allow ?? []);
+  const subjects = new Subjects(makeBackend, options);
   for (const one of cases) {
     if (options.only && !options.only.some((part) => one.name.includes(part))) continue;
-    const failure = await verdict(one, makeBackend, options);
+    const failure = await verdict(one, subjects, options);
     if (failure === LEFT_OUT) {
       report.leftOut.push(one.name);
       continue;
@@ -130,6 +134,7 @@ export async function runConformance(
     report.failed += 1;
     report.failures.push(idle(name));
   }
+  await subjects.dispose();
   return report;
 }
 
@@ -159,7 +164,9 @@ export function conformanceTests(
     const { name } = one;
     if (only && !only.some((part) => name.includes(part))) continue;
     registered(test, name, options.timeoutMs ?? TIMEOUT_MS, async () => {
-      const failure = await verdict(one, makeBackend, options);
+      // Each on its own, since a framework may run tests side by side.
+      const subjects = new Subjects(makeBackend, options);
+      const failure = await verdict(one, subjects, options).finally(() => subjects.dispose());
       if (failure === LEFT_OUT) {
         const reason = options.except?.[name];
         told.push(`left out: ${name}${reason === undefined ? "" : ` (${reason})`}`);
@@ -184,32 +191,72 @@ const LEFT_OUT = "left out";
 /** Runs a case, unless it is not wanted or the backend does not promise enough for it. */
 async function verdict(
   one: Case,
-  makeBackend: (wanted: Wanted) => BackendProtocolV2 | Promise<BackendProtocolV2>,
+  subjects: Subjects,
   options: ConformanceOptions,
 ): Promise<string | undefined> {
   const writeMode = one.writeMode ?? "create";
   const modes = options.writeModes ?? ["create", "overwrite"];
   if (options.except?.[one.name] !== undefined || !modes.includes(writeMode)) return LEFT_OUT;
-  return runCase(one, () => makeBackend({ writeMode }), options);
+  return runCase(one, subjects, options);
 }
 
 async function runCase(
   one: Case,
-  make: () => BackendProtocolV2 | Promise<BackendProtocolV2>,
+  subjects: Subjects,
   options: ConformanceOptions,
 ): Promise<string | undefined> {
-  let backend: BackendProtocolV2 | undefined;
+  let failure: string | undefined;
   try {
-    backend = await make();
-    const promised = promisedBy(backend, options);
-    if (one.needs && !one.needs(promised)) return LEFT_OUT;
-    const subject = new Subject(backend, promised);
-    await within(limitOf(one, options), () => one.run(subject));
-    return undefined;
+    const subject = await subjects.take(one);
+    if (one.needs && !one.needs(subject.promised)) return LEFT_OUT;
+    await within(limitOf(one, options), async () => {
+      await subjects.fill(one);
+      await one.run(subject);
+    });
   } catch (error) {
-    return error instanceof Error ? error.message : String(error);
+    failure = error instanceof Error ? error.message : String(error);
   } finally {
-    if (backend) await options.dispose?.(backend);
+    // After a failure a backend may be anything.
+    if (!one.files || failure !== undefined) await subjects.dispose();
+  }
+  return failure;
+}
+
+/** Makes the backends, and keeps the one whose files the next case may read as well. */
+class Subjects {
+  readonly #make: (wanted: Wanted) => BackendProtocolV2 | Promise<BackendProtocolV2>;
+  readonly #options: ConformanceOptions;
+  #current: { subject: Subject; files: Case["files"]; filled: boolean } | undefined;
+
+  constructor(
+    make: (wanted: Wanted) => BackendProtocolV2 | Promise<BackendProtocolV2>,
+    options: ConformanceOptions,
+  ) {
+    this.#make = make;
+    this.#options = options;
+  }
+
+  /** The subject for a case: the current one if it has the same files, or a new one. */
+  async take({ files, writeMode = "create" }: Case): Promise<Subject> {
+    if (this.#current && files && this.#current.files === files) return this.#current.subject;
+    await this.dispose();
+    const backend = await this.#make({ writeMode });
+    const subject = new Subject(backend, promisedBy(backend, this.#options));
+    this.#current = { subject, files, filled: false };
+    return subject;
+  }
+
+  /** Stores the files of a case, unless an earlier case did. */
+  async fill({ files }: Case): Promise<void> {
+    if (!this.#current || !files || this.#current.filled) return;
+    await this.#current.subject.fill(files);
+    this.#current.filled = true;
+  }
+
+  async dispose(): Promise<void> {
+    const last = this.#current;
+    this.#current = undefined;
+    if (last) await this.#options.dispose?.(last.subject.backend);
   }
 }
 

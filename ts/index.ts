@@ -22,6 +22,12 @@ export {
   type StoredMeta,
 } from "./backend/custom.js";
 export { FilesystemBackend, type FilesystemBackendOptions } from "./backend/filesystem.js";
+export {
+  IndexedBackend,
+  type IndexOptions,
+  type IndexUpdate,
+  indexed,
+} from "./backend/indexed.js";
 export { IndexedDbBackend, type IndexedDbBackendOptions } from "./backend/indexed-db.js";
 export {
   type CommandRequest,
@@ -29,7 +35,7 @@ export {
   LocalShellBackend,
   type LocalShellBackendOptions,
 } from "./backend/local-shell.js";
-export { OpfsBackend, type OpfsBackendOptions } from "./backend/opfs.js";
+export { type DirectoryHandle, OpfsBackend, type OpfsBackendOptions } from "./backend/opfs.js";
 export {
   type AuditRecord,
   type FilesystemPermission,
@@ -84,6 +90,7 @@ export {
   type StoreNamespace,
 } from "./backend/store.js";
 export type { CommandLimits, CommandOutput } from "./core/command.js";
+export { silenceDeprecations } from "./core/deprecated.js";
 export { KitbagPanic } from "./core/panic.js";
 export type { FsLike } from "./disk/host.js";
 export type { Ripgrep } from "./disk/search.js";
@@ -107,6 +114,7 @@ export {
   resolveBackend,
   type ToolCall,
   type ToolOutput,
+  type ToolPrompts,
   type ToolResult,
 } from "./tool/tools.js";
 export type * from "./types.js";

@@ -4,8 +4,8 @@
 import { addressOf } from "#source";
 import { give } from "./core/modules.js";
 
-/** A compiled module, or its bytes. */
-export type ModuleInput = WebAssembly.Module | BufferSource;
+/** A compiled module (`WebAssembly.Module`), or its bytes. */
+export type ModuleInput = object | ArrayBuffer | ArrayBufferView;
 
 /**
  * Argument of `init`: a URL, a response of `fetch`, bytes, a compiled module, or the name of a file
@@ -19,12 +19,22 @@ export type InitInput =
   | ModuleInput
   | PromiseLike<Response | ModuleInput>;
 
-/** Uses modules, compiled or as bytes: `kitbag.wasm` and the chunks of the classes in use. */
+/**
+ * Uses modules, compiled or as bytes: `kitbag.wasm` and the chunks of the classes in use. Throws for
+ * a module that is not of this build of the package.
+ */
 export function initSync(...inputs: ModuleInput[]): void {
   for (const input of inputs) give(moduleFrom(input));
 }
 
-/** Fetches and compiles modules, and uses them. Without arguments: `kitbag.wasm`. */
+/**
+ * Fetches and compiles modules, and uses them. Without arguments: `kitbag.wasm`. Rejects if one
+ * cannot be fetched or is not of this build of the package.
+ *
+ * @example
+ * await init("kitbag", "s3");
+ * const backend = new S3Backend({ region, bucket, credentials });
+ */
 export async function init(...inputs: InitInput[]): Promise<void> {
   const wanted = inputs.length > 0 ? inputs : ["kitbag"];
   for (const module of await Promise.all(wanted.map(compiled))) if (module) give(module);

@@ -36,7 +36,8 @@ export interface Failure {
   cause?: unknown;
 }
 
-type Absent<Fields> = { [Name in keyof Fields]?: undefined };
+/** The names of some fields, none of which is there. */
+type Absent<Fields> = { [Name in keyof Fields]?: never };
 
 /**
  * What a call answers: the fields of a success, or a `Failure`. `if (result.error)` tells them
@@ -46,8 +47,11 @@ export type Result<Fields> = (Fields & Absent<Failure>) | (Failure & Absent<Fiel
 
 /** What a backend that somebody else wrote may answer: any of the fields, and an error. */
 export type Answer<Fields> = Partial<Fields> & {
+  /** What was wrong. Absent on success. */
   error?: string;
+  /** The kind of error; kitbag's own backends have an `ErrorCode`. Absent on success. */
   code?: string;
+  /** Milliseconds after which a retry can succeed, if known. */
   retryAfterMs?: number;
 };
 
@@ -128,7 +132,7 @@ export type ReadResult = Result<ReadFields>;
 
 /** The fields of `ReadResult` on success. */
 export interface ReadFields {
-  /** The requested lines as text; a binary file complete, as bytes. */
+  /** The requested lines as text, joined by line feeds; a binary file complete, as bytes. */
   content: string | Uint8Array;
   /** MIME type of the file. */
   mimeType?: string;
@@ -138,7 +142,7 @@ export interface ReadFields {
   startLine?: number;
   /** Number of the last returned line, counted from 1. */
   endLine?: number;
-  /** The `offset` that continues the read, if more lines follow. */
+  /** The `offset` that continues the read; absent if no line follows. It counts from 0. */
   nextOffset?: number;
 }
 
@@ -160,6 +164,22 @@ export interface GrepFields {
   matches: GrepMatch[];
   /** True if there are more matches than were returned. */
   truncated?: boolean;
+  /** What the search cost, if `stats` was asked for and a search index took part. */
+  stats?: GrepStats;
+}
+
+/** What a search with an index cost. Files that a policy hides are in none of the numbers. */
+export interface GrepStats {
+  /** Reads of the index. Under a policy that hides files, 0. */
+  requests: number;
+  /** Files that the index knows and did not exclude: they were searched. */
+  candidates: number;
+  /** Files that the index does not know: they were searched. */
+  unindexed: number;
+  /** Files that the index excluded. */
+  indexed: number;
+  /** Bytes of the index that were read, and of the files that were searched. */
+  bytes: number;
 }
 
 /** Result of `glob`. */
@@ -173,8 +193,16 @@ export interface GlobFields {
   truncated?: boolean;
 }
 
+/**
+ * Result of a change. kitbag's own backends always say why with a `code`; a subclass or a wrapper
+ * that refuses a change may leave it out.
+ */
+type Change<Fields> =
+  | (Fields & Absent<Failure>)
+  | (Omit<Failure, "code"> & { code?: ErrorCode } & Absent<Fields>);
+
 /** Result of `write`. */
-export type WriteResult = Result<WriteFields>;
+export type WriteResult = Change<WriteFields>;
 
 /** The fields of `WriteResult` on success. */
 export interface WriteFields {
@@ -185,11 +213,12 @@ export interface WriteFields {
    * changes instead of storing them, such as `new StateBackend(runtime)`.
    */
   filesUpdate?: Record<string, FileData> | null;
+  /** Further information; kitbag's own backends have none for a write. */
   metadata?: Record<string, unknown>;
 }
 
 /** Result of `edit`. */
-export type EditResult = Result<EditFields>;
+export type EditResult = Change<EditFields>;
 
 /** The fields of `EditResult` on success. */
 export interface EditFields {
@@ -212,6 +241,7 @@ export interface DeleteFields {
   path: string;
   /** Deletions (null) that the caller must apply to its state; see `WriteResult`. */
   filesUpdate?: Record<string, null> | null;
+  /** Further information; kitbag's own backends have none for a delete. */
   metadata?: Record<string, unknown>;
 }
 
@@ -294,6 +324,8 @@ export interface GrepOptions extends CallOptions {
   after?: number;
   /** The most matches to return from one file. Default: no limit. */
   maxPerFile?: number;
+  /** Return `stats`, where a search index takes part (`indexed`). Default false. */
+  stats?: boolean;
 }
 
 /** Which concurrent writers a guarantee covers. */
@@ -325,6 +357,13 @@ export interface Capability {
   writable: boolean;
   /** The largest file that can be stored, in bytes. Absent if there is no fixed limit. */
   maxFileBytes?: number;
+  /**
+   * True if listings name a version of each file that no other state of it ever has. `indexed`
+   * needs it; without, every search reads all files.
+   */
+  listsVersions?: boolean;
+  /** True if a search index takes part in `grep`. */
+  indexed?: boolean;
   /** True if the caller decides which files a call works on, as inside a running graph. */
   perCaller?: boolean;
   /** Remarks for the owner of the backend: remaining risks and limits. */
@@ -340,24 +379,36 @@ export type MaybePromise<T> = T | Promise<T>;
  * (`grep`: `GrepOptions`): their `signal` aborts when the call is given up.
  */
 export interface BackendProtocolV2 {
-  /** Lists one directory level. */
+  /** Lists one directory level. A missing directory gives an empty listing. */
   ls(path: string): MaybePromise<Answer<LsFields>>;
-  /** Reads lines; `offset` counts from 0, `limit` is a number of lines. */
+  /**
+   * Reads lines of a text file; a binary file is returned complete.
+   *
+   * @param offset Number of lines to skip: 0 (the default) begins at the first line.
+   * @param limit Most lines to return. Default 500.
+   */
   read(filePath: string, offset?: number, limit?: number): MaybePromise<Answer<ReadFields>>;
-  /** Returns a file as it is stored. */
+  /** Returns a file as it is stored, complete, with its times. */
   readRaw(filePath: string): MaybePromise<Answer<ReadRawFields>>;
-  /** Searches files for a literal text, line by line. */
+  /**
+   * Searches files for a literal text, line by line.
+   *
+   * @param path File or directory to search. Default `/`.
+   * @param glob Searches only matching files. Without `/` it is matched against file names, with
+   *   `/` against the path below `path`.
+   * @param maxCount Most matches to return; if there are more, `truncated` is set.
+   */
   grep(
     pattern: string,
     path?: string | null,
     glob?: string | null,
     maxCount?: number | null,
   ): MaybePromise<Answer<GrepFields>>;
-  /** Finds files whose path matches a pattern. */
+  /** Finds files whose path below `path` (default `/`) matches a pattern, newest first. */
   glob(pattern: string, path?: string): MaybePromise<Answer<GlobFields>>;
-  /** Writes a text file. */
+  /** Creates a text file; whether it replaces one that exists depends on the backend. */
   write(filePath: string, content: string): MaybePromise<Answer<WriteFields>>;
-  /** Replaces a literal text in a file. */
+  /** Replaces a literal text in a file: one that occurs once, or with `replaceAll` each. */
   edit(
     filePath: string,
     oldString: string,
@@ -384,7 +435,12 @@ export interface SandboxBackendProtocolV2 extends BackendProtocolV2 {
 export interface BackendProtocolV1 {
   /** Lists one directory level. */
   lsInfo(path: string): MaybePromise<FileInfo[]>;
-  /** Reads numbered lines; `offset` counts from 0, `limit` is a number of rows. */
+  /**
+   * Reads lines with their numbers, which count from 1; an error is a text that begins with `Error`.
+   *
+   * @param offset Number of lines to skip: 0 (the default) begins at the first line.
+   * @param limit Most rows to return; a very long line takes several. Default 500.
+   */
   read(filePath: string, offset?: number, limit?: number): MaybePromise<string>;
   /** Returns a file as it is stored. Throws on failure. */
   readRaw(filePath: string): MaybePromise<FileData>;

@@ -24,12 +24,16 @@ export async function fill(backend) {
   if (failed) throw new Error(failed.message);
 }
 
-/** The backend alone, with a rule, behind a mount, and with both: each with where its files are. */
+/**
+ * The backend alone, the same once more (what that adds is noise), with a rule, behind a mount, and
+ * with both: each with where its files are.
+ */
 function ways({ CompositeBackend, StateBackend, withPolicy }, bare) {
   const permissions = [{ operations: ["read", "write"], paths: ["/never/**"], mode: "deny" }];
   const mount = new CompositeBackend(new StateBackend(), { "/mount/": bare });
   return {
     bare: [bare, ""],
+    "the same again": [bare, ""],
     "one rule": [withPolicy(bare, { permissions }), ""],
     "a mount": [mount, "/mount"],
     both: [withPolicy(mount, { permissions }), "/mount"],
@@ -49,8 +53,9 @@ function quantile(numbers, part) {
 
 /**
  * Runs the calls in turn. Of each: its time, undisturbed as a rule (the lower quartile), and what it
- * took more than the first one in the same round (the median), which a machine that is slower for a
- * while does not change. Both are divided by `per`. With `clean` memory is cleared before each call,
+ * took more than the first one in the same round (the median, and `noise`, half of the interval in
+ * which the median lies with a confidence of 95 %), which a machine that is slower for a while does
+ * not change. All are divided by `per`. With `clean` memory is cleared before each call,
  * where the host has a way to that: what one left behind would be cleared in another's time.
  */
 export async function inTurn(calls, rounds, { per = 1, clean = false } = {}) {
@@ -65,13 +70,16 @@ export async function inTurn(calls, rounds, { per = 1, clean = false } = {}) {
       if (round >= 2) times[which].push(took);
     }
   }
-  return times.map((all) => ({
-    time: quantile(all, 1 / 4),
-    added: quantile(
-      all.map((took, round) => took - times[0][round]),
-      1 / 2,
-    ),
-  }));
+  // As many of the differences lie beside their median as coins that were thrown beside heads.
+  const spread = Math.min(0.98 / Math.sqrt(rounds), 0.49);
+  return times.map((all) => {
+    const differences = all.map((took, round) => took - times[0][round]);
+    return {
+      time: quantile(all, 1 / 4),
+      added: quantile(differences, 1 / 2),
+      noise: (quantile(differences, 1 / 2 + spread) - quantile(differences, 1 / 2 - spread)) / 2,
+    };
+  });
 }
 
 /** Times of a read, and of a grep with 20 and with 100,000 matches, in milliseconds, by way. */

@@ -14,6 +14,7 @@ const INPUTS = [
   "package-lock.json",
   "LICENSE",
   "scripts/build.mjs",
+  "scripts/lib/declarations.mjs",
   "scripts/lib/splitter.mjs",
   "scripts/lib/wasm.mjs",
   "tools",

@@ -31,7 +31,7 @@ export function suiteNames() {
  * - `alone`: no other suite runs at the same time, because this one measures;
  * - `onRequest`: runs only if it is named;
  * - `minutes`: time limit, after which it has failed (default 10);
- * - `run(ctx)`: returns `{ passed, failed, failures }`;
+ * - `run(ctx)`: returns `{ passed, failed, failures, notes? }`; notes are printed in any case;
  * - `soak(ctx)`: likewise, the long loops of `npm run soak`.
  */
 export async function loadSuite(name) {
@@ -45,10 +45,11 @@ export async function loadSuite(name) {
 /** Validates a result; an invalid one counts as one failure. */
 export function counted(result) {
   const whole = (n) => Number.isSafeInteger(n) && n >= 0;
-  const { passed, failed, failures = [] } = result ?? {};
+  const { passed, failed, failures = [], notes = [] } = result ?? {};
+  const none = (why) => ({ passed: 0, failed: 1, failures: [why], notes: [] });
   if (!whole(passed) || !whole(failed) || !Array.isArray(failures)) {
-    return { passed: 0, failed: 1, failures: ["the suite gave no result"] };
+    return none("the suite gave no result");
   }
-  if (passed + failed === 0) return { passed: 0, failed: 1, failures: ["the suite ran no test"] };
-  return { passed, failed, failures: failures.map(String) };
+  if (passed + failed === 0) return none("the suite ran no test");
+  return { passed, failed, failures: failures.map(String), notes: notes.map(String) };
 }

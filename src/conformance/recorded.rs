@@ -202,6 +202,8 @@ async fn grep(backend: &dyn Backend, args: &Value) -> Result<Value> {
         ignore_case: is("ignoreCase"),
         before: number(&options["before"]).unwrap_or(0),
         after: number(&options["after"]).unwrap_or(0),
+        stats: false,
+        sieve: None,
     };
     Ok(grepped(&backend.grep(&query).await?))
 }

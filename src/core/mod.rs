@@ -1,6 +1,7 @@
 //! What all layers share: paths, errors, times, file contents, sorting, and cells and locks that
 //! are released when a trap ends a call. Nothing here knows an operation.
 
+pub mod bugs;
 pub mod cell;
 pub mod error;
 pub mod file;
@@ -10,6 +11,7 @@ pub mod lock;
 pub mod order;
 pub mod path;
 pub(crate) mod queue;
+pub mod recent;
 pub mod running;
 pub mod scan;
 pub mod time;

@@ -6,6 +6,7 @@
 use std::collections::HashMap;
 use std::rc::{Rc, Weak};
 
+use crate::core::bugs::{Bug, has};
 use crate::core::cell::RefCell;
 use crate::core::error::{Error, Kind, Result};
 use crate::core::future::Pending;
@@ -140,7 +141,9 @@ impl Drop for Turn {
             return;
         };
         // Before the lock is released.
-        if let Some(work) = unsettled::of_this_call() {
+        if let Some(work) = unsettled::of_this_call()
+            && !has(Bug::EarlyTurn)
+        {
             let mut left = queue.left.borrow_mut();
             left.retain(|(_, work)| !work.is_settled());
             left.push((self.path.clone(), work));

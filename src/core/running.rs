@@ -28,6 +28,8 @@ pub struct Call {
     pub number: u32,
     /// When its caller stops waiting.
     pub deadline: Option<Time>,
+    /// Whether it may let the host do other work before it answers.
+    pub waits: bool,
 }
 
 /// A call on the stack, with an address in its frame.
@@ -43,6 +45,7 @@ impl Call {
     const NONE: Call = Call {
         number: 0,
         deadline: None,
+        waits: false,
     };
 
     /// A new call, without a deadline.
@@ -50,6 +53,7 @@ impl Call {
         Call {
             number: number(),
             deadline: None,
+            waits: false,
         }
     }
 }
@@ -131,6 +135,11 @@ pub fn current() -> u32 {
 /// The deadline of the current call.
 pub fn deadline() -> Option<Time> {
     top().deadline
+}
+
+/// Whether the current call may let the host do other work before it answers.
+pub fn may_wait() -> bool {
+    top().waits
 }
 
 /// How many traps have ended calls so far.

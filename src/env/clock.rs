@@ -5,12 +5,20 @@ use crate::core::time::Time;
 /// The current time by the host's clock.
 #[cfg(target_arch = "wasm32")]
 pub fn now() -> Time {
+    #[cfg(feature = "simulation")]
+    if let Some(host) = super::simulated::host() {
+        return host.now();
+    }
     Time::from_millis(js_sys::Date::now())
 }
 
 /// The current time by the host's clock.
 #[cfg(not(target_arch = "wasm32"))]
 pub fn now() -> Time {
+    #[cfg(feature = "simulation")]
+    if let Some(host) = super::simulated::host() {
+        return host.now();
+    }
     let since = std::time::SystemTime::now()
         .duration_since(std::time::UNIX_EPOCH)
         .unwrap_or_default();

@@ -12,4 +12,6 @@ pub mod http;
 #[cfg(target_arch = "wasm32")]
 pub mod locks;
 pub mod random;
+#[cfg(feature = "simulation")]
+pub mod simulated;
 pub mod timer;

@@ -8,6 +8,10 @@ use futures_util::future::LocalBoxFuture;
 /// Resolves after the given time.
 #[cfg(target_arch = "wasm32")]
 pub fn sleep(wait: Duration) -> LocalBoxFuture<'static, ()> {
+    #[cfg(feature = "simulation")]
+    if let Some(host) = super::simulated::host() {
+        return host.sleep(wait);
+    }
     use js_sys::{Function, Promise, Reflect};
     use wasm_bindgen::{JsCast, JsValue};
 
@@ -50,7 +54,13 @@ pub fn sleep(wait: Duration) -> LocalBoxFuture<'static, ()> {
 
 /// Resolves after the given time.
 #[cfg(not(target_arch = "wasm32"))]
-pub fn sleep(_wait: Duration) -> LocalBoxFuture<'static, ()> {
+pub fn sleep(wait: Duration) -> LocalBoxFuture<'static, ()> {
+    #[cfg(feature = "simulation")]
+    if let Some(host) = super::simulated::host() {
+        return host.sleep(wait);
+    }
+    #[cfg(not(feature = "simulation"))]
+    let _ = wait;
     Box::pin(async {
         let mut waited = false;
         std::future::poll_fn(|context| {

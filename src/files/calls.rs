@@ -1,5 +1,7 @@
 //! The operations as a [`Backend`]; tags errors with the operation.
 
+use std::ops::Range;
+
 use bytes::Bytes;
 use futures_util::future::LocalBoxFuture;
 
@@ -79,6 +81,10 @@ impl Backend for Operations {
         Box::pin(self.download_files(paths))
     }
 
+    fn part<'a>(&'a self, path: &'a VPath, range: Range<u64>) -> Pending<'a, Bytes> {
+        Box::pin(self.file_part(path, range))
+    }
+
     fn shell(&self) -> Option<&dyn Shell> {
         None
     }
@@ -133,6 +139,10 @@ impl<S: Storage + 'static> Backend for Files<S> {
 
     fn download<'a>(&'a self, paths: &'a [VPath]) -> LocalBoxFuture<'a, Vec<Result<Bytes>>> {
         self.operations.download(paths)
+    }
+
+    fn part<'a>(&'a self, path: &'a VPath, range: Range<u64>) -> Pending<'a, Bytes> {
+        self.operations.part(path, range)
     }
 
     fn shell(&self) -> Option<&dyn Shell> {

@@ -6,6 +6,7 @@
 #[cfg(test)]
 mod tests;
 
+use std::ops::Range;
 use std::rc::Rc;
 
 use bytes::Bytes;
@@ -178,6 +179,10 @@ impl<G: Graphs> Backend for GraphState<G> {
                 Err(error) => paths.iter().map(|_| Err(error.clone())).collect(),
             }
         })
+    }
+
+    fn part<'a>(&'a self, path: &'a VPath, range: Range<u64>) -> Pending<'a, Bytes> {
+        Box::pin(async move { self.files()?.0.part(path, range).await })
     }
 
     fn shell(&self) -> Option<&dyn Shell> {

@@ -2,11 +2,11 @@
 //! pass over all of it; the next page should not repeat that. An index belongs to one version of a
 //! file, so a stale one is never used. Small files are not cached.
 
-use std::collections::HashMap;
 use std::rc::Rc;
 
-use crate::core::cell::RefCell;
+use crate::core::bugs::{Bug, has};
 use crate::core::path::VPath;
+use crate::core::recent::Recent;
 use crate::search::lines::LineIndex;
 use crate::storage::Version;
 
@@ -15,24 +15,12 @@ const WORTH_KEEPING: usize = 32 * 1024;
 /// Maximum number of cached indexes.
 const ENTRIES: usize = 64;
 
-pub struct IndexCache(RefCell<Inner>);
+pub struct IndexCache(Recent<(Version, Rc<LineIndex>)>);
 
 impl Default for IndexCache {
     fn default() -> IndexCache {
-        IndexCache(RefCell::renewable(Inner::default))
+        IndexCache(Recent::new(ENTRIES))
     }
-}
-
-#[derive(Default)]
-struct Inner {
-    clock: u64,
-    known: HashMap<VPath, Known>,
-}
-
-struct Known {
-    version: Version,
-    index: Rc<LineIndex>,
-    used: u64,
 }
 
 impl IndexCache {
@@ -41,33 +29,21 @@ impl IndexCache {
         let Some(version) = version.filter(|_| body.len() >= WORTH_KEEPING) else {
             return Rc::new(LineIndex::build(body));
         };
-        let mut inner = self.0.borrow_mut();
-        inner.clock += 1;
-        let now = inner.clock;
-        if let Some(known) = inner.known.get_mut(path)
-            && known.version == *version
+        if let Some((known, index)) = self.0.get(path.as_str())
+            && (known == *version || has(Bug::StaleIndex))
         {
-            known.used = now;
-            return known.index.clone();
+            return index;
         }
         let index = Rc::new(LineIndex::build(body));
-        if inner.known.len() >= ENTRIES {
-            let oldest = inner.known.iter().min_by_key(|(_, known)| known.used);
-            if let Some(path) = oldest.map(|(path, _)| path.clone()) {
-                inner.known.remove(&path);
-            }
-        }
-        let known = Known {
-            version: version.clone(),
-            index: index.clone(),
-            used: now,
-        };
-        inner.known.insert(path.clone(), known);
+        self.0
+            .put(path.as_str(), 1, (version.clone(), index.clone()));
         index
     }
 
     /// Removes the index of a changed file.
     pub fn forget(&self, path: &VPath) {
-        self.0.borrow_mut().known.remove(path);
+        if !has(Bug::StaleIndex) {
+            self.0.forget(path.as_str());
+        }
     }
 }

@@ -7,11 +7,15 @@
 mod calls;
 mod changes;
 pub mod graph_state;
+mod grep;
 mod index_cache;
 mod paging;
 mod shown;
 
+use std::future::poll_fn;
+use std::ops::Range;
 use std::rc::Rc;
+use std::task::Poll;
 
 use bytes::Bytes;
 use futures_util::future::join_all;
@@ -23,10 +27,12 @@ use crate::core::path::VPath;
 use crate::core::queue::Queue;
 use crate::core::running;
 use crate::env::clock;
+use crate::files::grep::Grep;
 use crate::files::index_cache::IndexCache;
 use crate::files::paging::{Found, Pager};
 use crate::protocol::{
     EntryInfo, FileInfo, GlobQuery, GlobResult, GrepQuery, GrepResult, Page, RawFile, ReadResult,
+    clipped,
 };
 use crate::search::glob::{NameFilter, Pattern};
 use crate::search::grep::Matcher;
@@ -35,7 +41,7 @@ use crate::search::patience::Patience;
 use crate::storage::{Depth, File, Find, Flow, Meta, Scan, Scope, Storage};
 
 pub use shown::raw;
-use shown::{info, kind_of};
+use shown::{info, kind_of, state};
 
 /// What `write` does if the file exists.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -97,45 +103,63 @@ impl<S: Storage + 'static> Files<S> {
 
 impl Operations {
     async fn grep_files(&self, query: &GrepQuery) -> Result<GrepResult> {
-        let patience = Patience::until(running::deadline(), clock::now);
+        let mut patience = Patience::until(running::deadline(), clock::now);
+        if running::may_wait() {
+            patience = patience.pausing();
+        }
         let matcher = Matcher::new(query, patience)?;
         let filter = match &query.glob {
             Some(glob) => Some(NameFilter::parse(glob, &query.path)?),
             None => None,
         };
-        let mut found = GrepResult::default();
-        let mut count = 0usize;
-        let cap = query.max_count.unwrap_or(usize::MAX);
         let scope = Scope::all(&query.path);
         let names = |path: &VPath| filter.as_ref().is_none_or(|filter| filter.accepts(path));
-        let want = |path: &VPath, meta: &Meta| meta.texture != Some(Texture::Binary) && names(path);
+        let sieve = query.sieve.as_ref();
+        let splits = sieve.map(|sieve| sieve.splits()).unwrap_or_default();
+        let stamped = sieve.is_some() && self.storage.capability().lists_versions;
+        let want = |path: &VPath, meta: &Meta| {
+            meta.texture != Some(Texture::Binary)
+                && names(path)
+                && sieve.is_none_or(|sieve| sieve.admits(path, &state(meta, stamped)))
+        };
+        let search = Grep::new(&matcher, query.max_count);
         let mut visit = |path: &VPath, file: &File| {
-            let texture = kind_of(path, file).1;
-            if !texture.is_text() {
-                return Flow::Continue(());
+            if let Some(sieve) = sieve {
+                let is_text = kind_of(path, file).1.is_text();
+                sieve.read(path, &state(&file.meta, stamped), &file.body, is_text);
             }
-            // Search for one match more than allowed, to find out whether there are more.
-            let budget = cap.saturating_sub(count).saturating_add(1);
-            count += matcher.search(path, &file.body, texture, budget, &mut found.matches);
-            if count > cap || matcher.over().is_some() || found.matches.is_full() {
-                return Flow::Break(());
-            }
-            Flow::Continue(())
+            search.visit(path, file)
         };
         let scan = Scan {
             scope: &scope,
             names: &names,
             want: &want,
-            by_name: filter.is_some(),
+            // A sieve decides by metadata, which a storage knows only after its listing.
+            by_name: filter.is_some() && sieve.is_none(),
             literal: matcher.literal(),
+            splits: &splits,
         };
-        self.storage.scan(scan, &mut visit).await?;
-        if let Some(error) = matcher.over() {
-            return Err(error);
+        let mut scan = self.storage.scan(scan, &mut visit);
+        loop {
+            let (done, waiting) = poll_fn(|context| match scan.as_mut().poll(context) {
+                Poll::Ready(done) => Poll::Ready((Some(done), search.is_behind())),
+                Poll::Pending if search.is_behind() => Poll::Ready((None, true)),
+                Poll::Pending => Poll::Pending,
+            })
+            .await;
+            if waiting {
+                search.catch_up().await;
+            }
+            if let Some(done) = done {
+                done?;
+                break;
+            }
+            if search.is_over() {
+                break;
+            }
         }
-        found.truncated = count > cap || found.matches.is_full();
-        found.matches.keep_first(cap);
-        Ok(found)
+        drop(scan);
+        search.finish()
     }
 
     async fn glob_files(&self, query: &GlobQuery) -> Result<GlobResult> {
@@ -241,5 +265,20 @@ impl Operations {
             .await?
             .ok_or_else(|| Error::not_found(path))?;
         Ok(raw(path, file))
+    }
+
+    async fn file_part(&self, path: &VPath, range: Range<u64>) -> Result<Bytes> {
+        let missing = || Error::not_found(path);
+        match self.storage.ranged() {
+            Some(ranged) => {
+                let part = ranged.get_part(path, range.clone()).await?;
+                let part = part.ok_or_else(missing)?;
+                Ok(clipped(&part.file.body, part.start, range))
+            }
+            None => {
+                let file = self.storage.get(path).await?.ok_or_else(missing)?;
+                Ok(clipped(&file.body, 0, range))
+            }
+        }
     }
 }

@@ -13,6 +13,7 @@ use std::ops::Range;
 
 use bytes::Bytes;
 
+use crate::core::bugs::{Bug, has};
 use crate::core::cell::RefCell;
 use crate::core::error::{Error, Result};
 use crate::core::file::{self, Mime};
@@ -139,7 +140,12 @@ impl Pager {
                 Some(part) if part.is_whole() => {
                     return Ok(Attempt::Found(Found::Whole(part.file)));
                 }
-                Some(part) if part.file.meta.version.as_ref() == Some(&search.version) => part,
+                Some(part)
+                    if part.file.meta.version.as_ref() == Some(&search.version)
+                        || has(Bug::TornPage) =>
+                {
+                    part
+                }
                 _ => return Ok(Attempt::Changed),
             };
         }

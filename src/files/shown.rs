@@ -3,8 +3,8 @@
 use crate::core::error::Error;
 use crate::core::file::{self, Format, Mime, Texture};
 use crate::core::path::VPath;
-use crate::protocol::{EntryInfo, FileInfo, RawFile};
-use crate::storage::{File, Meta};
+use crate::protocol::{EntryInfo, FileInfo, RawFile, Stamp, State};
+use crate::storage::{File, Meta, Version};
 
 /// The type and texture of a stored file: from its metadata, or else detected from name and bytes.
 pub(super) fn kind_of(path: &VPath, file: &File) -> (Mime, Texture) {
@@ -37,11 +37,24 @@ pub fn raw(path: &VPath, file: File) -> RawFile {
     }
 }
 
+/// A listed file, as a sieve sees it; with its version only if that is unique.
+pub(super) fn state(meta: &Meta, stamped: bool) -> State<'_> {
+    let stamp = meta.version.as_ref().filter(|_| stamped);
+    State {
+        size: meta.size,
+        modified: meta.modified,
+        stamp: stamp.map(|version| match version {
+            Version::Number(number) => Stamp::Number(*number),
+            Version::Tag(tag) => Stamp::Tag(tag),
+        }),
+    }
+}
+
 pub(super) fn info(path: VPath, meta: &Meta) -> FileInfo {
     FileInfo {
         path,
         entry: EntryInfo::File {
-            size: Some(meta.size),
+            size: (meta.size != Meta::UNKNOWN_SIZE).then_some(meta.size),
             modified: Some(meta.modified),
         },
     }

@@ -135,7 +135,10 @@ pub fn infos(answer: &JsValue) -> Result<Vec<FileInfo>> {
             EntryInfo::Directory
         } else {
             EntryInfo::File {
-                size: number_property(&one, "size").map(|size| size as u64),
+                // A negative size, or one that is no number, tells nothing.
+                size: number_property(&one, "size")
+                    .filter(|size| size.is_finite() && *size >= 0.0)
+                    .map(|size| size as u64),
                 modified: time(&one, "modified_at"),
             }
         };
@@ -300,6 +303,7 @@ pub fn matches(answer: &JsValue) -> Result<GrepResult> {
     Ok(GrepResult {
         truncated: packed.cut || flag(answer, "truncated"),
         matches: packed,
+        stats: None,
     })
 }
 
@@ -327,7 +331,10 @@ pub fn batch<T>(
     let one = |(at, path): (usize, &&VPath)| {
         let one = answers.get(u32::try_from(at).unwrap_or(u32::MAX));
         if !one.is_object() {
-            return Err(Error::internal("A foreign backend answered too few files"));
+            return Err(Error::new(
+                Kind::Unavailable,
+                "The backend behind this one answered too few files",
+            ));
         }
         let Some(word) = text_property(&one, "error") else {
             return take(path, &one);
@@ -382,6 +389,9 @@ pub fn capability(own: &JsValue, otherwise: Capability) -> Capability {
         keeps_format: says("keepsFormat", otherwise.keeps_format),
         keeps_binary: says("keepsBinary", otherwise.keeps_binary),
         writable: says("writable", otherwise.writable),
+        // An index works on listings, and the methods of an object show no versions.
+        lists_versions: false,
+        indexed: says("indexed", otherwise.indexed),
         max_file_bytes: number_property(own, "maxFileBytes")
             .map(|bytes| bytes as u64)
             .or(otherwise.max_file_bytes),

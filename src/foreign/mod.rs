@@ -6,6 +6,7 @@
 
 mod answers;
 
+use std::ops::Range;
 use std::rc::Rc;
 
 use bytes::Bytes;
@@ -24,7 +25,7 @@ use crate::env::host;
 use crate::protocol::{
     Backend, Capability, Content, DeleteResult, Directories, Edit, EditResult, ExecuteOptions,
     ExecuteResult, FileInfo, FileSet, GlobQuery, GlobResult, GrepQuery, GrepResult, Page, RawFile,
-    Reach, ReadResult, Shell, WriteResult, unsupported,
+    Reach, ReadResult, Shell, WriteResult, part_of_whole, unsupported,
 };
 use crate::search::place::{self, First};
 
@@ -213,6 +214,8 @@ impl Backend for Foreign {
             keeps_binary: host::method(&self.object, "uploadFiles").is_some()
                 && host::method(&self.object, "downloadFiles").is_some(),
             writable: true,
+            lists_versions: false,
+            indexed: false,
             max_file_bytes: None,
             files: FileSet::Same,
             notes: vec![Rc::from(
@@ -379,6 +382,10 @@ impl Backend for Foreign {
                     .ok_or_else(|| Error::not_found(path))
             })
         })
+    }
+
+    fn part<'a>(&'a self, path: &'a VPath, range: Range<u64>) -> Pending<'a, Bytes> {
+        Box::pin(part_of_whole(self, path, range))
     }
 
     fn shell(&self) -> Option<&dyn Shell> {

@@ -2,6 +2,7 @@
 //! the host. `execute.ts` has wrapped the callback: it enforces the timeout, truncates the output
 //! and converts exceptions to results.
 
+use std::ops::Range;
 use std::rc::Rc;
 use std::time::Duration;
 
@@ -153,6 +154,10 @@ impl<B: Backend> Backend for WithShell<B> {
 
     fn download<'a>(&'a self, paths: &'a [VPath]) -> LocalBoxFuture<'a, Vec<Result<Bytes>>> {
         self.files.download(paths)
+    }
+
+    fn part<'a>(&'a self, path: &'a VPath, range: Range<u64>) -> Pending<'a, Bytes> {
+        self.files.part(path, range)
     }
 
     fn shell(&self) -> Option<&dyn Shell> {

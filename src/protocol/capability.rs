@@ -63,6 +63,11 @@ pub struct Capability {
     pub keeps_binary: bool,
     /// Whether anything can be changed.
     pub writable: bool,
+    /// Whether listings show a version of each file that no other state of it ever has, also after
+    /// a restart.
+    pub lists_versions: bool,
+    /// Whether an index takes part in searches.
+    pub indexed: bool,
     /// The largest file it accepts, if there is a limit.
     pub max_file_bytes: Option<u64>,
     /// The file set that a call made now works on.
@@ -83,6 +88,8 @@ impl Capability {
             keeps_format: true,
             keeps_binary: true,
             writable: true,
+            lists_versions: false,
+            indexed: false,
             max_file_bytes: None,
             files: FileSet::Same,
             notes: Vec::new(),

@@ -8,6 +8,7 @@ mod operation;
 mod request;
 mod searching;
 
+use std::ops::Range;
 use std::rc::Rc;
 use std::time::Duration;
 
@@ -25,11 +26,12 @@ pub use crate::search::matches::{
     MAX_ANSWER_BYTES, MatchLine, Matches, ROW_BYTES, Row, RowKind, index,
 };
 pub use crate::search::query::{GlobQuery, GrepQuery};
+pub use crate::search::sieve::{Sieve, Sift, Stamp, State};
 pub use capability::{Capability, Directories, FileSet, Reach};
 pub use listing::{EntryInfo, FileInfo};
 pub use operation::{Effect, Operation};
 pub use request::{Answer, Request, perform};
-pub use searching::{GlobResult, GrepResult};
+pub use searching::{GlobResult, GrepResult, GrepStats};
 
 /// The result of `read`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -198,12 +200,39 @@ pub trait Backend {
     /// Fetches whole files; one result each, in order.
     fn download<'a>(&'a self, paths: &'a [VPath]) -> LocalBoxFuture<'a, Vec<Result<Bytes>>>;
 
+    /// A part of a file, clipped to its end. `not_found` if there is no file.
+    fn part<'a>(&'a self, path: &'a VPath, range: Range<u64>) -> Pending<'a, Bytes>;
+
     /// Access to commands, if the backend supports them.
     fn shell(&self) -> Option<&dyn Shell>;
 }
 
 /// A backend that several owners share.
 pub type SharedBackend = Rc<dyn Backend>;
+
+/// A part of a file, of a backend that only returns whole files.
+pub async fn part_of_whole(
+    backend: &dyn Backend,
+    path: &VPath,
+    range: Range<u64>,
+) -> Result<Bytes> {
+    let answers = backend.download(std::slice::from_ref(path)).await;
+    let body = answers
+        .into_iter()
+        .next()
+        .unwrap_or_else(|| Err(Error::not_found(path)))?;
+    Ok(clipped(&body, 0, range))
+}
+
+/// The bytes of a range, cut from a body that begins at `start` in its file.
+pub fn clipped(body: &Bytes, start: u64, range: Range<u64>) -> Bytes {
+    let place = |at: u64| {
+        let inside = at.saturating_sub(start);
+        usize::try_from(inside).map_or(body.len(), |inside| inside.min(body.len()))
+    };
+    let (from, to) = (place(range.start), place(range.end));
+    body.slice(from..to.max(from))
+}
 
 /// The error for a method that a backend does not have.
 pub fn unsupported(what: &str) -> Error {

@@ -10,6 +10,51 @@ pub struct GrepResult {
     pub matches: Matches,
     /// Whether the search stopped early, so that there may be more matches.
     pub truncated: bool,
+    /// What the search cost, if the query asked for it and an index took part.
+    pub stats: Option<GrepStats>,
+}
+
+/// What a search with an index cost. Files that a rule hides are in none of the numbers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct GrepStats {
+    /// Reads of the index.
+    pub requests: u64,
+    /// Files that the index knows and did not exclude; they were searched.
+    pub candidates: u64,
+    /// Files that the index does not know; they were searched.
+    pub unindexed: u64,
+    /// Files that the index excluded.
+    pub indexed: u64,
+    /// Bytes of the index that were read, and of the files that were searched.
+    pub bytes: u64,
+}
+
+impl GrepStats {
+    /// The numbers, in the order of the fields.
+    pub fn numbers(self) -> [f64; 5] {
+        let GrepStats {
+            requests,
+            candidates,
+            unindexed,
+            indexed,
+            bytes,
+        } = self;
+        [requests, candidates, unindexed, indexed, bytes].map(|number| number as f64)
+    }
+
+    /// The sum of two searches; none if neither tells.
+    pub fn sum(a: Option<GrepStats>, b: Option<GrepStats>) -> Option<GrepStats> {
+        let (Some(a), Some(b)) = (a, b) else {
+            return a.or(b);
+        };
+        Some(GrepStats {
+            requests: a.requests.saturating_add(b.requests),
+            candidates: a.candidates.saturating_add(b.candidates),
+            unindexed: a.unindexed.saturating_add(b.unindexed),
+            indexed: a.indexed.saturating_add(b.indexed),
+            bytes: a.bytes.saturating_add(b.bytes),
+        })
+    }
 }
 
 /// The result of `glob`.

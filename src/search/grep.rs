@@ -23,8 +23,14 @@ use fold::Folded;
 use lines::LineRegex;
 use seek::{AnyCase, Seeker};
 
+pub use seek::rarity;
+
 /// Bytes that a literal search scans in the time of one step of the other engines.
 const FAST: usize = 8;
+
+/// Bytes that an engine searches before it asks whether to pause. A slow expression takes less than
+/// a tenth of a second for so many.
+const SEGMENT: usize = 128 << 10;
 
 /// A compiled query, which can search many bodies.
 pub struct Matcher {
@@ -100,12 +106,74 @@ impl Matcher {
         }
     }
 
-    /// Appends the matching lines of one body to `out`, at most `budget` of them, and returns how
-    /// many. Each match has its own context: a line within reach of two matches is returned for
-    /// both (and stored once), and a matching line may also be context of another one. When `out`
-    /// is full, context is cut and nothing more is added; the caller then stops and marks the
-    /// result as truncated.
+    /// Begins the search of one body.
+    pub fn begin(&self, budget: usize) -> Progress {
+        Progress {
+            from: 0,
+            left: budget.min(self.max_per_file),
+            file: None,
+            line: 1,
+            counted: 0,
+            stored: None,
+        }
+    }
+
+    /// Appends the matching lines of one body to `out`, as many as `progress` allows. Each match
+    /// has its own context: a line within reach of two matches is returned for both (and stored
+    /// once), and a matching line may also be context of another one. When `out` is full, context
+    /// is cut and nothing more is added; the caller then stops and marks the result as truncated.
+    ///
+    /// Returns whether the search of this body is finished. If it is not, a pause is due: after
+    /// [`Patience::resume`] the search goes on where it stopped. Meanwhile nothing else may be
+    /// appended to `out`.
     pub fn search(
+        &self,
+        path: &VPath,
+        body: &[u8],
+        texture: Texture,
+        progress: &mut Progress,
+        out: &mut Matches,
+    ) -> bool {
+        if progress.left == 0 || !texture.is_text() {
+            return true;
+        }
+        if progress.from == 0 && !self.patience.worked(body.len() / FAST) {
+            return true;
+        }
+        let mut sink = Sink {
+            matcher: self,
+            path,
+            body,
+            out,
+            at: progress,
+        };
+        match &self.engine {
+            Engine::Nothing => {}
+            Engine::Everything => {
+                sink.run(body.len(), Some);
+            }
+            Engine::Literal { ascii, .. } if !ascii && texture == Texture::Ascii => {}
+            Engine::Literal { seeker, .. } => {
+                sink.run(body.len(), |from| seeker.find(body, from));
+            }
+            Engine::Folded(text) if text.is_wide() && texture == Texture::Ascii => {}
+            Engine::Folded(text) => {
+                return sink.in_segments(|part, sink| {
+                    sink.run(part.len(), text.hits(part, &self.patience))
+                });
+            }
+            Engine::Regex(regex) => {
+                return sink.in_segments(|part, sink| {
+                    sink.run(part.len(), regex.hits(part, &self.patience))
+                });
+            }
+        }
+        true
+    }
+
+    /// The same for one body from its start to its end. Returns how many matches were added.
+    #[cfg(test)]
+    pub fn search_whole(
         &self,
         path: &VPath,
         body: &[u8],
@@ -113,39 +181,39 @@ impl Matcher {
         budget: usize,
         out: &mut Matches,
     ) -> usize {
-        let budget = budget.min(self.max_per_file);
-        if budget == 0 || !texture.is_text() || !self.patience.worked(body.len() / FAST) {
-            return 0;
+        let mut progress = self.begin(budget);
+        let before = progress.left();
+        while !self.search(path, body, texture, &mut progress, out) {
+            self.patience.resume();
         }
-        let mut sink = Sink {
-            matcher: self,
-            path,
-            body,
-            out,
-            file: None,
-            left: budget,
-            line: 1,
-            counted: 0,
-            stored: None,
-        };
-        match &self.engine {
-            Engine::Nothing => {}
-            Engine::Everything => sink.run(Some),
-            Engine::Literal { ascii, .. } if !ascii && texture == Texture::Ascii => {}
-            Engine::Literal { seeker, .. } => sink.run(|from| seeker.find(body, from)),
-            Engine::Folded(text) if text.is_wide() && texture == Texture::Ascii => {}
-            Engine::Folded(text) => {
-                self.patience.begin();
-                sink.run(text.hits(body, &self.patience));
-                self.patience.end();
-            }
-            Engine::Regex(regex) => {
-                self.patience.begin();
-                sink.run(regex.hits(body, &self.patience));
-                self.patience.end();
-            }
-        }
-        budget.saturating_sub(sink.left)
+        before - progress.left()
+    }
+
+    /// The time limit and the pauses of this search.
+    pub fn patience(&self) -> &Patience {
+        &self.patience
+    }
+}
+
+/// How far the search of one body has come.
+#[derive(Clone, Copy)]
+pub struct Progress {
+    /// The start of the line to go on with.
+    from: usize,
+    /// How many matches may still be added.
+    left: usize,
+    /// Index of the path in the result, once it has a row.
+    file: Option<u32>,
+    /// The line that starts at `counted`.
+    line: usize,
+    counted: usize,
+    stored: Option<Stored>,
+}
+
+impl Progress {
+    /// How many matches may still be added.
+    pub fn left(&self) -> usize {
+        self.left
     }
 }
 
@@ -155,13 +223,7 @@ struct Sink<'a> {
     path: &'a VPath,
     body: &'a [u8],
     out: &'a mut Matches,
-    /// Index of this path in `out`, once it has a row.
-    file: Option<u32>,
-    left: usize,
-    /// The line that starts at `counted`.
-    line: usize,
-    counted: usize,
-    stored: Option<Stored>,
+    at: &'a mut Progress,
 }
 
 /// The last line of this body whose text was stored. The lines above it were stored before it, as
@@ -174,27 +236,53 @@ struct Stored {
 }
 
 impl Sink<'_> {
+    /// Searches whole lines, so many at a time that a pause is not late. Returns whether the body
+    /// is finished.
+    fn in_segments(&mut self, mut search: impl FnMut(&[u8], &mut Self) -> bool) -> bool {
+        loop {
+            let patience = &self.matcher.patience;
+            let least = self.at.from.saturating_add(SEGMENT).min(self.body.len());
+            let until = self.line_end(least);
+            let part = self.body.get(..until).unwrap_or_default();
+            patience.begin();
+            let more = search(part, self);
+            patience.end();
+            if !more || until >= self.body.len() || self.matcher.over().is_some() {
+                return true;
+            }
+            self.at.from = until + 1;
+            if patience.is_pause_due() {
+                return false;
+            }
+        }
+    }
+
     /// Calls `next` for one hit after another, each time from the start of the line after the last
-    /// hit. A hit is any position within a matching line.
-    fn run(&mut self, mut next: impl FnMut(usize) -> Option<usize>) {
-        let mut from = 0usize;
-        while let Some(hit) = next(from) {
+    /// hit, up to the line that ends at `until`. A hit is any position within a matching line.
+    /// Returns whether to search on behind `until`.
+    fn run(&mut self, until: usize, mut next: impl FnMut(usize) -> Option<usize>) -> bool {
+        while let Some(hit) = next(self.at.from) {
+            let from = self.at.from;
             let gap = self.body.get(from..hit).unwrap_or_default();
             let start = match memrchr(b'\n', gap) {
                 Some(place) => from + place + 1,
                 None => from,
             };
             let end = self.line_end(hit);
-            let skipped = self.body.get(self.counted..start).unwrap_or_default();
-            self.line += scan::newlines(skipped);
-            self.counted = start;
+            let skipped = self.body.get(self.at.counted..start).unwrap_or_default();
+            self.at.line += scan::newlines(skipped);
+            self.at.counted = start;
             self.take(start, end);
-            self.left = self.left.saturating_sub(1);
-            if self.left == 0 || end >= self.body.len() || self.out.is_full() {
-                return;
+            self.at.left = self.at.left.saturating_sub(1);
+            if self.at.left == 0 || self.out.is_full() {
+                return false;
             }
-            from = end + 1;
+            if end >= until {
+                break;
+            }
+            self.at.from = end + 1;
         }
+        true
     }
 
     fn line_end(&self, from: usize) -> usize {
@@ -209,12 +297,16 @@ impl Sink<'_> {
     }
 
     fn take(&mut self, start: usize, end: usize) {
-        let before = self.matcher.before.min(self.line - 1).min(self.room());
+        if end.saturating_sub(start) > MAX_ANSWER_BYTES {
+            self.out.cut = true;
+            return;
+        }
+        let before = self.matcher.before.min(self.at.line - 1).min(self.room());
         if before > 0 {
             self.take_before(start, before);
         }
-        let text = self.text_of(self.line, start, end);
-        self.row(self.line, text, RowKind::Match);
+        let text = self.text_of(self.at.line, start, end);
+        self.row(self.at.line, text, RowKind::Match);
         if self.matcher.after > 0 {
             self.take_after(end);
         }
@@ -222,9 +314,9 @@ impl Sink<'_> {
 
     /// Appends the `wanted` lines above the one that begins at `start`.
     fn take_before(&mut self, start: usize, wanted: usize) {
-        let mut first = self.line - wanted;
-        if let Some(stored) = self.stored {
-            for line in first..self.line.min(stored.line.saturating_add(1)) {
+        let mut first = self.at.line - wanted;
+        if let Some(stored) = self.at.stored {
+            for line in first..self.at.line.min(stored.line.saturating_add(1)) {
                 let above = index(stored.line - line);
                 self.row(line, stored.text.saturating_sub(above), RowKind::Before);
             }
@@ -238,7 +330,7 @@ impl Sink<'_> {
         let room = MAX_ANSWER_BYTES.saturating_sub(self.out.cost());
         let mut from = above.len();
         let mut lines = 0usize;
-        while lines < self.line.saturating_sub(first) {
+        while lines < self.at.line.saturating_sub(first) {
             let rest = above.get(..from).unwrap_or_default();
             let begin = memrchr(b'\n', rest).map_or(0, |place| place + 1);
             if above.len() - begin > room {
@@ -254,10 +346,10 @@ impl Sink<'_> {
         }
         let mut begin = match lines {
             0 => return,
-            _ if self.line == lines + 1 => 0,
+            _ if self.at.line == lines + 1 => 0,
             _ => from + 1,
         };
-        for line in self.line - lines..self.line {
+        for line in self.at.line - lines..self.at.line {
             let end = self.line_end(begin).min(above.len());
             let text = self.text_of(line, begin, end);
             self.row(line, text, RowKind::Before);
@@ -266,11 +358,11 @@ impl Sink<'_> {
     }
 
     fn take_after(&mut self, end: usize) {
-        let mut line = self.line;
+        let mut line = self.at.line;
         let mut end = end;
-        while line - self.line < self.matcher.after && !self.out.is_full() {
+        while line - self.at.line < self.matcher.after && !self.out.is_full() {
             line += 1;
-            match self.stored {
+            match self.at.stored {
                 Some(stored) if stored.line >= line => {
                     let above = index(stored.line - line);
                     self.row(line, stored.text.saturating_sub(above), RowKind::After);
@@ -282,6 +374,10 @@ impl Sink<'_> {
                     }
                     let start = end + 1;
                     end = self.line_end(start);
+                    if end - start > MAX_ANSWER_BYTES {
+                        self.out.cut = true;
+                        return;
+                    }
                     let text = self.text_of(line, start, end);
                     self.row(line, text, RowKind::After);
                 }
@@ -291,25 +387,26 @@ impl Sink<'_> {
 
     /// The text of a line; stored unless it is already.
     fn text_of(&mut self, line: usize, start: usize, end: usize) -> u32 {
-        if let Some(stored) = self.stored
+        if let Some(stored) = self.at.stored
             && line <= stored.line
         {
             return stored.text.saturating_sub(index(stored.line - line));
         }
         let text = self.body.get(start..end).unwrap_or_default();
         let text = self.out.add_text(text);
-        self.stored = Some(Stored { line, end, text });
+        self.at.stored = Some(Stored { line, end, text });
         text
     }
 
     fn row(&mut self, line: usize, text: u32, kind: RowKind) {
-        let file = match self.file {
+        let file = match self.at.file {
             Some(file) => file,
             None => {
                 if self.out.paths.last() != Some(self.path) {
                     self.out.paths.push(self.path.clone());
                 }
                 *self
+                    .at
                     .file
                     .insert(index(self.out.paths.len().saturating_sub(1)))
             }

@@ -11,3 +11,4 @@ pub mod query;
 pub mod regex;
 pub mod replace;
 pub mod scope;
+pub mod sieve;

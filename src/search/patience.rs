@@ -1,6 +1,8 @@
 //! The time limit of a search. Engines take linear time, but a large expression on a long line can
 //! still run for long, and the host cannot fire a timer meanwhile. So engines report their work in
-//! steps, also within a line, and every few million steps the clock is checked.
+//! steps, also within a line, and every few million steps the clock is checked. A search that may
+//! wait lets the host do other work every tenth of a second, between two lines, so that a signal or
+//! a timer can end it.
 
 use std::cell::Cell;
 
@@ -13,6 +15,11 @@ pub const STEPS: usize = 4_000_000;
 /// Microseconds that the engines of one search may take if there is no deadline.
 const MOST: i64 = 10_000_000;
 
+/// Steps between two questions whether a pause is due.
+const PAUSE_STEPS: usize = STEPS / 16;
+/// Microseconds of work between two pauses.
+const SLICE: i64 = 100_000;
+
 /// The clock and the deadline of one search.
 pub struct Patience {
     now: fn() -> Time,
@@ -22,6 +29,12 @@ pub struct Patience {
     taken: Cell<i64>,
     steps: Cell<usize>,
     over: Cell<bool>,
+    /// Whether the search may wait.
+    pauses: Cell<bool>,
+    /// When the work began that the next pause ends, once the clock was asked.
+    slice: Cell<Option<Time>>,
+    /// Steps since the clock was last checked for a pause.
+    unchecked: Cell<usize>,
 }
 
 impl Patience {
@@ -34,7 +47,46 @@ impl Patience {
             taken: Cell::new(0),
             steps: Cell::new(0),
             over: Cell::new(false),
+            pauses: Cell::new(false),
+            slice: Cell::new(None),
+            unchecked: Cell::new(0),
         }
+    }
+
+    /// From now on the search pauses after each slice of work.
+    pub fn pausing(self) -> Patience {
+        self.pauses.set(true);
+        self
+    }
+
+    /// Another slice of work begins. The clock is asked for its start with the first check, so that
+    /// a small search does not ask at all.
+    pub fn resume(&self) {
+        self.slice.set(None);
+        self.unchecked.set(0);
+    }
+
+    /// Whether the host should get a chance to do other work. The engine asks between two lines.
+    pub fn is_pause_due(&self) -> bool {
+        if !self.pauses.get() || self.unchecked.get() < PAUSE_STEPS {
+            return false;
+        }
+        let now = (self.now)();
+        let Some(since) = self.slice.get() else {
+            self.slice.set(Some(now));
+            self.unchecked.set(0);
+            return false;
+        };
+        let worked = now.micros().saturating_sub(since.micros());
+        // A clock that was set back begins a slice.
+        if worked < 0 {
+            self.resume();
+            return false;
+        }
+        if worked < SLICE {
+            self.unchecked.set(0);
+        }
+        worked >= SLICE
     }
 
     /// The engine begins with a body.
@@ -50,6 +102,8 @@ impl Patience {
 
     /// Records `steps` of work. Returns whether to continue.
     pub fn worked(&self, steps: usize) -> bool {
+        self.unchecked
+            .set(self.unchecked.get().saturating_add(steps));
         let steps = self.steps.get().saturating_add(steps);
         self.steps.set(steps);
         if steps >= STEPS {
@@ -150,6 +204,36 @@ mod tests {
         let patience = Patience::until(Some(clock()), clock);
         assert!(patience.worked(STEPS - 1));
         assert!(!patience.worked(1));
+    }
+
+    #[test]
+    fn a_pause_is_due_after_a_slice_of_work_if_the_search_may_wait() {
+        let patience = Patience::until(None, clock);
+        later(1);
+        patience.worked(STEPS);
+        assert!(!patience.is_pause_due(), "it may not wait");
+        let patience = Patience::until(None, clock).pausing();
+        patience.worked(PAUSE_STEPS);
+        assert!(!patience.is_pause_due(), "no time has passed");
+        later(1);
+        patience.worked(PAUSE_STEPS - 1);
+        assert!(
+            !patience.is_pause_due(),
+            "the clock is not asked for so little"
+        );
+        patience.worked(1);
+        assert!(patience.is_pause_due());
+        patience.resume();
+        assert!(!patience.is_pause_due());
+        later(-100);
+        patience.worked(PAUSE_STEPS);
+        assert!(!patience.is_pause_due());
+        later(1);
+        patience.worked(PAUSE_STEPS);
+        assert!(
+            patience.is_pause_due(),
+            "a clock that was set back began a slice"
+        );
     }
 
     #[test]

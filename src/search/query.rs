@@ -2,6 +2,7 @@
 
 use std::rc::Rc;
 
+use super::sieve::Sieve;
 use crate::core::path::VPath;
 
 /// The arguments of `grep`.
@@ -25,6 +26,10 @@ pub struct GrepQuery {
     pub before: usize,
     /// Lines to show after each match.
     pub after: usize,
+    /// Whether the result tells how many files were searched, where an index knows that.
+    pub stats: bool,
+    /// Which files to leave out.
+    pub sieve: Option<Sieve>,
 }
 
 impl GrepQuery {
@@ -40,6 +45,8 @@ impl GrepQuery {
             ignore_case: false,
             before: 0,
             after: 0,
+            stats: false,
+            sieve: None,
         }
     }
 }

@@ -67,6 +67,7 @@ pub struct Regex {
     lazy: Cell<Option<Box<Lazy>>>,
     /// A matching line contains one of these. If empty, any line may match.
     literals: Vec<Literal>,
+    clauses: Vec<Vec<Literal>>,
 }
 
 impl Regex {
@@ -94,16 +95,23 @@ impl Regex {
                 "its classes have too many ranges together; use fewer of them",
             ));
         };
+        let clauses = required::clauses(&parsed.ast);
         Ok(Regex {
             nfa,
             lazy: Cell::new(None),
-            literals: required::literals(&parsed.ast),
+            literals: required::literals(&clauses),
+            clauses,
         })
     }
 
     /// Literals of which every matching line contains one; empty if they are not known.
     pub fn literals(&self) -> &[Literal] {
         &self.literals
+    }
+
+    /// Clauses that all hold for a matching line: it contains a literal of each.
+    pub fn clauses(&self) -> &[Vec<Literal>] {
+        &self.clauses
     }
 
     /// Finds the next matching line at or after `from`, the start of a line.

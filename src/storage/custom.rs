@@ -1,8 +1,7 @@
 //! A storage that a user implements in JavaScript: an object with `get`, `list` and, if it is
 //! writable, `put` and `delete`. Optional methods that are missing are replaced by the ones here,
-//! and the capability states what the object cannot guarantee. Without conditional puts, calls of
-//! one instance wait for each other, and changes by other writers are not detected. `custom_values`
-//! converts the values.
+//! and the capability states what the object cannot guarantee. `hosted` makes up for that;
+//! `custom_values` converts the values.
 
 use std::collections::HashSet;
 
@@ -14,45 +13,50 @@ use crate::core::future::Pending;
 use crate::core::order;
 use crate::core::path::VPath;
 use crate::env::host;
-use crate::protocol::{Capability, Reach};
+use crate::protocol::Capability;
 use crate::storage::custom_values::{
     condition, entry_of, file_of, file_value, meta_of, refusal, version_of,
 };
-use crate::storage::{
-    Cursor, Depth, Entry, File, Listing, Meta, NewFile, PutMode, Storage, Version,
-};
+use crate::storage::hosted::{Hosted, Methods, Stored};
+use crate::storage::{Entry, File, Meta, NewFile, PutMode};
 
 /// A listing with more pages than this is treated as endless.
 const MAX_PAGES: usize = 100_000;
 
 /// A JavaScript object used as a storage.
-pub struct Custom {
-    object: JsValue,
-    capability: Capability,
-}
+pub type Custom = Hosted<Object>;
+
+/// The object.
+pub struct Object(JsValue);
 
 impl Custom {
     /// Wraps `object`, with the guarantees it declares.
     pub fn new(object: JsValue, capability: Capability) -> Custom {
-        Custom { object, capability }
+        Hosted::of(Object(object), capability)
     }
 
     /// The object itself.
     pub fn object(&self) -> &JsValue {
-        &self.object
+        &self.methods.0
     }
 
     /// Calls a method with a path; an exception becomes an error of the matching kind.
     pub async fn ask(&self, method: &str, path: &VPath, more: &[JsValue]) -> Result<JsValue> {
+        self.methods.ask(method, path, more).await
+    }
+}
+
+impl Object {
+    async fn ask(&self, method: &str, path: &VPath, more: &[JsValue]) -> Result<JsValue> {
         let mut arguments = vec![JsValue::from_str(path.as_str())];
         arguments.extend_from_slice(more);
-        host::call_method(&self.object, method, &arguments)
+        host::call_method(&self.0, method, &arguments)
             .await
             .map_err(|error| refusal(error, Some(path)))
     }
 
     async fn look(&self, path: &VPath) -> Result<Option<Meta>> {
-        if host::method(&self.object, "stat").is_none() {
+        if host::method(&self.0, "stat").is_none() {
             return Ok(self.fetch(path).await?.map(|file| file.meta));
         }
         let answer = self.ask("stat", path, &[]).await?;
@@ -70,78 +74,15 @@ impl Custom {
         file_of(&answer).map(Some)
     }
 
-    /// If the object has no compare-and-swap, the check is made here. The per-path queue of this
-    /// instance keeps the result valid until the change.
-    async fn check(&self, path: &VPath, mode: &PutMode) -> Result<()> {
-        match mode {
-            PutMode::Create if self.capability.create != Reach::Storage => {
-                match self.look(path).await? {
-                    Some(_) => Err(Error::already_exists(path)),
-                    None => Ok(()),
-                }
-            }
-            PutMode::Update(version) if self.capability.update != Reach::Storage => {
-                match self.look(path).await? {
-                    Some(meta) if meta.version.is_none() => Ok(()),
-                    Some(meta) if meta.version.as_ref() == Some(version) => Ok(()),
-                    _ => Err(Error::conflict(path)),
-                }
-            }
-            _ => Ok(()),
-        }
-    }
-
-    async fn store(&self, path: &VPath, file: NewFile, mode: PutMode) -> Result<Meta> {
-        self.check(path, &mode).await?;
-        let arguments = [file_value(&file), condition(&mode)];
-        let answer = self.ask("put", path, &arguments).await?;
-        if answer.as_bool() == Some(false) {
-            return Err(match mode {
-                PutMode::Create => Error::already_exists(path),
-                PutMode::Update(_) => Error::conflict(path),
-                PutMode::Overwrite => Error::at(
-                    Kind::Unavailable,
-                    "The storage refused to put '",
-                    path,
-                    "' and did not say why",
-                ),
-            });
-        }
-        Ok(file.meta(version_of(&answer)))
-    }
-
-    async fn remove(&self, path: &VPath, version: Option<Version>) -> Result<bool> {
-        let had = if let Some(version) = &version
-            && self.capability.update != Reach::Storage
-        {
-            let now = self.look(path).await?;
-            if let Some(now) = now.as_ref().and_then(|meta| meta.version.as_ref())
-                && now != version
-            {
-                return Err(Error::conflict(path));
-            }
-            now.is_some()
-        } else {
-            true
-        };
-        let guard = match version {
-            Some(version) => condition(&PutMode::Update(version)),
-            None => condition(&PutMode::Overwrite),
-        };
-        let answer = self.ask("delete", path, &[guard]).await?;
-        // A delete that returns nothing counts as successful if the file was there before.
-        Ok(answer.as_bool().unwrap_or(had))
-    }
-
     /// All files whose path starts with `prefix`, in whatever order and pages they come.
-    async fn entries(&self, dir: &VPath) -> Result<Vec<Entry>> {
+    async fn listed(&self, dir: &VPath) -> Result<Vec<Entry>> {
         let prefix = dir.dir_prefix();
         let mut found = Vec::new();
         let mut cursor = JsValue::UNDEFINED;
         let mut seen = HashSet::new();
         for _ in 0..MAX_PAGES {
             let page = host::call_method(
-                &self.object,
+                &self.0,
                 "list",
                 &[JsValue::from_str(&prefix), cursor.clone()],
             )
@@ -192,11 +133,7 @@ fn wrong_list() -> Error {
     )
 }
 
-impl Storage for Custom {
-    fn capability(&self) -> Capability {
-        self.capability.clone()
-    }
-
+impl Methods for Object {
     fn stat<'a>(&'a self, path: &'a VPath) -> Pending<'a, Option<Meta>> {
         Box::pin(self.look(path))
     }
@@ -205,32 +142,30 @@ impl Storage for Custom {
         Box::pin(self.fetch(path))
     }
 
-    fn put<'a>(&'a self, path: &'a VPath, file: NewFile, mode: PutMode) -> Pending<'a, Meta> {
-        Box::pin(self.store(path, file, mode))
-    }
-
-    fn delete<'a>(&'a self, path: &'a VPath, version: Option<Version>) -> Pending<'a, bool> {
-        Box::pin(self.remove(path, version))
-    }
-
-    fn list<'a>(
+    fn put<'a>(
         &'a self,
-        dir: &'a VPath,
-        depth: Depth,
-        _from: Option<Cursor>,
-    ) -> Pending<'a, Listing> {
+        path: &'a VPath,
+        file: &'a NewFile,
+        mode: &'a PutMode,
+    ) -> Pending<'a, Stored> {
         Box::pin(async move {
-            let all = self.entries(dir).await?;
-            Ok(match depth {
-                Depth::One => {
-                    let files = all.into_iter().map(|entry| (entry.path, entry.meta));
-                    Listing::of_files(dir, depth, files)?
-                }
-                Depth::All => Listing {
-                    files: all,
-                    ..Listing::default()
-                },
+            let arguments = [file_value(file), condition(mode)];
+            let answer = self.ask("put", path, &arguments).await?;
+            Ok(match answer.as_bool() {
+                Some(false) => Stored::Refused,
+                _ => Stored::As(version_of(&answer)),
             })
         })
+    }
+
+    fn delete<'a>(&'a self, path: &'a VPath, mode: &'a PutMode) -> Pending<'a, Option<bool>> {
+        Box::pin(async move {
+            let answer = self.ask("delete", path, &[condition(mode)]).await?;
+            Ok(answer.as_bool())
+        })
+    }
+
+    fn entries<'a>(&'a self, dir: &'a VPath) -> Pending<'a, Vec<Entry>> {
+        Box::pin(self.listed(dir))
     }
 }

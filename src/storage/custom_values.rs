@@ -69,7 +69,7 @@ pub fn meta_of(object: &JsValue, size: Option<usize>) -> Result<Meta> {
     let told = host::number_property(object, "size").and_then(whole);
     let created = time_of(object, "created");
     Ok(Meta {
-        size: size.map_or(told.unwrap_or(0), |size| size as u64),
+        size: size.map_or(told.unwrap_or(Meta::UNKNOWN_SIZE), |size| size as u64),
         created,
         modified: time_of(object, "modified")
             .or(created)
@@ -189,6 +189,9 @@ pub fn capability_of(promises: &JsValue, writable: bool) -> Capability {
         keeps_mime: says("keepsMime", false),
         keeps_format: says("keepsFormat", false),
         keeps_binary: says("keepsBinary", true),
+        // Versions may be chosen by the host's code, which promises no more than an edit needs.
+        lists_versions: false,
+        indexed: false,
         writable: writable && says("writable", true),
         max_file_bytes: host::number_property(promises, "maxFileBytes").and_then(whole),
         files: FileSet::Same,
@@ -243,5 +246,5 @@ fn keep(error: Error, cause: Option<Rc<dyn std::error::Error>>) -> Error {
 
 /// A placeholder for metadata that is not known yet.
 pub fn unknown_meta() -> Meta {
-    Meta::of(0, Time::from_micros(0))
+    Meta::of(Meta::UNKNOWN_SIZE, Time::from_micros(0))
 }

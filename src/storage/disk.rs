@@ -12,7 +12,7 @@ use std::time::Duration;
 use js_sys::{Float64Array, Uint8Array, Uint32Array};
 use wasm_bindgen::{JsCast, JsValue};
 
-use crate::core::error::{Error, Result};
+use crate::core::error::{Error, Kind, Result};
 use crate::core::file;
 use crate::core::future::Pending;
 use crate::core::links;
@@ -58,7 +58,10 @@ fn parts_of(block: &JsValue) -> Option<(String, Vec<u32>, Bytes)> {
 }
 
 fn odd() -> Error {
-    Error::internal("The disk behind this backend answered something odd")
+    Error::new(
+        Kind::Unavailable,
+        "The disk behind this backend answered something odd",
+    )
 }
 
 fn joined(paths: &[VPath]) -> JsValue {

@@ -10,6 +10,7 @@ pub mod custom;
 pub mod custom_values;
 #[cfg(target_arch = "wasm32")]
 pub mod disk;
+pub mod hosted;
 pub mod memory;
 mod provided;
 pub mod s3;
@@ -45,7 +46,7 @@ pub enum Version {
 /// Metadata of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Meta {
-    /// Size of the body in bytes.
+    /// Size of the body in bytes; [`Meta::UNKNOWN_SIZE`] if a storage lists files without sizes.
     pub size: u64,
     /// When it was created, if the storage keeps that.
     pub created: Option<Time>,
@@ -62,6 +63,9 @@ pub struct Meta {
 }
 
 impl Meta {
+    /// Larger than any file.
+    pub const UNKNOWN_SIZE: u64 = u64::MAX;
+
     /// Metadata for a storage that reports only size and time.
     pub fn of(size: u64, modified: Time) -> Meta {
         Meta {
@@ -228,6 +232,9 @@ pub struct Scan<'a> {
     pub by_name: bool,
     /// Bytes that a file must contain to match. A hint; ignoring it is correct too.
     pub literal: Option<&'a [u8]>,
+    /// Paths that divide the files into parts that are listed fast, in order. A hint: a storage may
+    /// list several parts at once.
+    pub splits: &'a [VPath],
 }
 
 /// Which files a search by name needs.

@@ -72,6 +72,8 @@ pub async fn run(backend: &dyn Backend, input: &Input) -> Result<Answer> {
         ignore_case: input.flag(&IGNORE_CASE)?,
         before: if lines { context("before")? } else { 0 },
         after: if lines { context("after")? } else { 0 },
+        stats: false,
+        sieve: None,
     };
     let found = backend.grep(&query).await?;
     if found.matches.rows.is_empty() {

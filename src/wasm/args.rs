@@ -1,6 +1,6 @@
 //! Parses the arguments of a call: little-endian numbers, texts with a length prefix, and buffers
 //! by number. A truncated message is a bug of the JavaScript side and reported as an internal
-//! error.
+//! error. `messages.json` lists the fields of every message; a test compares both sides with it.
 
 use std::rc::Rc;
 
@@ -16,6 +16,7 @@ pub struct Args<'a>(&'a [u8]);
 impl<'a> Args<'a> {
     /// Starts at the beginning of a message.
     pub fn new(message: &'a [u8]) -> Args<'a> {
+        fields::begin();
         Args(message)
     }
 
@@ -35,23 +36,35 @@ impl<'a> Args<'a> {
         Ok(out)
     }
 
+    fn byte(&mut self) -> Result<u8> {
+        Ok(u8::from_le_bytes(self.array()?))
+    }
+
+    fn number(&mut self) -> Result<u32> {
+        Ok(u32::from_le_bytes(self.array()?))
+    }
+
     /// One byte.
     pub fn u8(&mut self) -> Result<u8> {
-        Ok(u8::from_le_bytes(self.array()?))
+        fields::note("u8");
+        self.byte()
     }
 
     /// A boolean.
     pub fn bool(&mut self) -> Result<bool> {
-        Ok(self.u8()? != 0)
+        fields::note("bool");
+        Ok(self.byte()? != 0)
     }
 
     /// An unsigned integer.
     pub fn u32(&mut self) -> Result<u32> {
-        Ok(u32::from_le_bytes(self.array()?))
+        fields::note("u32");
+        self.number()
     }
 
     /// A JavaScript number.
     pub fn f64(&mut self) -> Result<f64> {
+        fields::note("f64");
         Ok(f64::from_le_bytes(self.array()?))
     }
 
@@ -64,7 +77,8 @@ impl<'a> Args<'a> {
 
     /// A string.
     pub fn str(&mut self) -> Result<&'a str> {
-        let len = self.u32()? as usize;
+        fields::note("text");
+        let len = self.number()? as usize;
         std::str::from_utf8(self.bytes(len)?)
             .map_err(|_| Error::internal("A call's message holds text that is not UTF-8"))
     }
@@ -98,11 +112,12 @@ impl<'a> Args<'a> {
 
     /// File content: short content is inside the message, longer content in a buffer.
     pub fn blob(&mut self) -> Result<Bytes> {
-        if !self.bool()? {
-            let len = self.u32()? as usize;
+        fields::note("blob");
+        if self.byte()? == 0 {
+            let len = self.number()? as usize;
             return self.bytes(len).map(Bytes::copy_from_slice);
         }
-        let (id, len) = (self.u32()?, self.u32()? as usize);
+        let (id, len) = (self.number()?, self.number()? as usize);
         buffers::take(id, len)
             .map(Bytes::from)
             .ok_or_else(|| Error::internal("A call's buffer was taken before"))
@@ -115,4 +130,37 @@ impl<'a> Args<'a> {
             .map(Rc::from)
             .map_err(|_| Error::internal("A call's message holds text that is not UTF-8"))
     }
+}
+
+/// In a build for tests: the fields of the last message, in the order in which they were read.
+#[cfg(feature = "testing")]
+pub mod fields {
+    use crate::core::cell::{LocalCell, RefCell};
+
+    thread_local! {
+        static READ: RefCell<Vec<&'static str>> = RefCell::new(Vec::new());
+    }
+
+    /// A new message begins.
+    pub fn begin() {
+        READ.with_borrow_mut(Vec::clear);
+    }
+
+    /// A field was read.
+    pub fn note(kind: &'static str) {
+        READ.with_borrow_mut(|read| read.push(kind));
+    }
+
+    /// All that were read.
+    pub fn read() -> String {
+        READ.with_borrow(|read| read.join(" "))
+    }
+}
+
+#[cfg(not(feature = "testing"))]
+mod fields {
+    #[inline]
+    pub fn begin() {}
+    #[inline]
+    pub fn note(_kind: &'static str) {}
 }

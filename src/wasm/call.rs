@@ -160,12 +160,18 @@ fn grep(backend: SharedBackend, args: &mut Args<'_>) -> Asked {
         after: args.count()?.unwrap_or(0),
         regex: args.bool()?,
         ignore_case: args.bool()?,
+        stats: args.bool()?,
+        sieve: None,
     };
     Ok(Box::pin(async move {
         let context = query.before > 0 || query.after > 0;
         answered(backend.grep(&query).await, |reply, found| {
             reply.bool(found.truncated);
             put_matches(reply, &found.matches, context);
+            reply.bool(found.stats.is_some());
+            if let Some(stats) = found.stats {
+                reply.f64s(stats.numbers().into_iter());
+            }
         })
     }))
 }
@@ -433,6 +439,8 @@ fn put_capability(reply: &mut Reply, capability: Capability) {
         capability.keeps_format,
         capability.keeps_binary,
         capability.writable,
+        capability.lists_versions,
+        capability.indexed,
         capability.files != FileSet::Same,
     ] {
         reply.bool(promise);

@@ -28,9 +28,20 @@ pub struct Reply {
     bytes: Vec<u8>,
     bodies: Vec<Bytes>,
     cause: Option<JsValue>,
+    /// Its fields, as `messages.json` names them.
+    #[cfg(feature = "testing")]
+    fields: Vec<&'static str>,
 }
 
 impl Reply {
+    #[cfg(feature = "testing")]
+    fn note(&mut self, kind: &'static str) {
+        self.fields.push(kind);
+    }
+
+    #[cfg(not(feature = "testing"))]
+    fn note(&mut self, _kind: &'static str) {}
+
     /// A successful reply; the result follows.
     pub fn ok() -> Reply {
         let mut reply = Reply::default();
@@ -65,16 +76,23 @@ impl Reply {
 
     /// One byte.
     pub fn u8(&mut self, value: u8) {
+        self.note("u8");
         self.bytes.push(value);
     }
 
     /// A boolean.
     pub fn bool(&mut self, value: bool) {
-        self.u8(u8::from(value));
+        self.note("bool");
+        self.bytes.push(u8::from(value));
+    }
+
+    fn number(&mut self, value: usize) {
+        self.bytes.extend_from_slice(&index(value).to_le_bytes());
     }
 
     /// An unsigned integer.
     pub fn u32(&mut self, value: u32) {
+        self.note("u32");
         self.bytes.extend_from_slice(&value.to_le_bytes());
     }
 
@@ -85,20 +103,27 @@ impl Reply {
 
     /// A JavaScript number.
     pub fn f64(&mut self, value: f64) {
+        self.note("f64");
         self.bytes.extend_from_slice(&value.to_le_bytes());
     }
 
     /// A short string.
     pub fn str(&mut self, text: &str) {
-        self.len(text.len());
+        self.note("text");
+        self.text(text);
+    }
+
+    fn text(&mut self, text: &str) {
+        self.number(text.len());
         self.bytes.extend_from_slice(text.as_bytes());
     }
 
     /// The path from the arguments; a marker if it was given in canonical form.
     pub fn path(&mut self, path: &VPath, as_given: bool) {
+        self.note("path");
         match as_given {
-            true => self.u32(u32::MAX),
-            false => self.str(path.as_str()),
+            true => self.bytes.extend_from_slice(&u32::MAX.to_le_bytes()),
+            false => self.text(path.as_str()),
         }
     }
 
@@ -112,13 +137,19 @@ impl Reply {
 
     /// A body, by address.
     pub fn body(&mut self, body: Bytes) {
-        self.len(body.as_ptr() as usize);
-        self.len(body.len());
+        self.note("body");
+        self.reference(body);
+    }
+
+    fn reference(&mut self, body: Bytes) {
+        self.number(body.as_ptr() as usize);
+        self.number(body.len());
         self.bodies.push(body);
     }
 
     /// A column of strings.
     pub fn texts<'a>(&mut self, texts: impl ExactSizeIterator<Item = &'a [u8]>) {
+        self.note("texts");
         let rows = texts.len();
         let mut column = Column::default();
         column.ends.reserve_exact(rows);
@@ -126,23 +157,25 @@ impl Reply {
             column.push(text);
         }
         column.seal();
-        self.len(rows);
-        self.len(column.chunks.len());
+        self.number(rows);
+        self.number(column.chunks.len());
         for (end, row) in column.chunks {
-            self.len(end);
-            self.len(row);
+            self.number(end);
+            self.number(row);
         }
-        self.u32s(column.ends.into_iter());
-        self.body(Bytes::from(column.packed));
+        self.column(column.ends.into_iter().map(u32::to_le_bytes));
+        self.reference(Bytes::from(column.packed));
     }
 
     /// A column of unsigned integers.
     pub fn u32s(&mut self, values: impl ExactSizeIterator<Item = u32>) {
+        self.note("u32s");
         self.column(values.map(u32::to_le_bytes));
     }
 
     /// A column of JavaScript numbers.
     pub fn f64s(&mut self, values: impl ExactSizeIterator<Item = f64>) {
+        self.note("f64s");
         self.column(values.map(f64::to_le_bytes));
     }
 
@@ -243,4 +276,13 @@ pub fn reply_done() {
 pub fn reply_cause() -> JsValue {
     OUT.with_borrow_mut(|out| out.cause.take())
         .unwrap_or(JsValue::UNDEFINED)
+}
+
+/// The fields of the last message, as they were read, and of the last reply, as they were packed:
+/// one line each.
+#[cfg(feature = "testing")]
+#[wasm_bindgen]
+pub fn message_fields() -> String {
+    let packed = OUT.with_borrow(|out| out.fields.join(" "));
+    format!("{}\n{packed}", crate::wasm::args::fields::read())
 }

@@ -86,7 +86,8 @@ pub fn start(future: impl Future<Output = Reply> + 'static) -> Begun {
 /// The same for a call that must be answered within so many milliseconds; below zero there is no
 /// limit.
 pub fn start_within(limit: f64, future: impl Future<Output = Reply> + 'static) -> Begun {
-    let call = call_within(limit);
+    let mut call = call_within(limit);
+    call.waits = true;
     let id = call.number;
     let alarm = Arc::new(Alarm {
         task: id,

@@ -4,13 +4,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as deepagents from "../deps/latest/deepagents.mjs";
-import {
-  Annotation,
-  createDeepAgent,
-  InMemoryStore,
-  MemorySaver,
-  StateGraph,
-} from "../deps/latest/deepagents.mjs";
+import { Annotation, InMemoryStore, MemorySaver, StateGraph } from "../deps/latest/deepagents.mjs";
+import * as older from "../deps/older/deepagents.mjs";
 import {
   CompositeBackend,
   createFileTools,
@@ -20,8 +15,6 @@ import {
 } from "../lib/kitbag.mjs";
 import { answersOf, scriptedModels } from "../lib/model.mjs";
 import { contents } from "./work.mjs";
-
-const ScriptedModel = scriptedModels(deepagents);
 
 const merged = (current, update) => {
   const files = { ...current };
@@ -198,28 +191,39 @@ test("where `files` is something else, that is refused too, and stays as it is",
   assert.match(files[0], /`files` in its state is no record/);
 });
 
-test("two edits of one file in one step both land, or one is told of the conflict", async () => {
-  for (const backend of [
-    new StateBackend(),
-    new CompositeBackend(new StateBackend(), {}),
-    withPolicy(new StateBackend(), { inspect: () => Promise.resolve() }),
-    (runtime) => new StateBackend(runtime),
-  ]) {
-    const edit = (from, to) => ["edit_file", { file_path: "/a", old_string: from, new_string: to }];
-    const model = new ScriptedModel(() => [
-      [["write_file", { file_path: "/a", content: "one two three\n" }]],
-      [edit("one", "1"), edit("two", "2"), edit("three", "3")],
-    ]);
-    const agent = createDeepAgent({ model, backend });
-    const state = await agent.invoke({ messages: [{ role: "user", content: "go" }] });
-    const refused = answersOf(state).filter((text) =>
-      /another call.*has changed it/.test(text),
-    ).length;
-    const { "/a": text } = contents(state.files);
-    const landed = ["1", "2", "3"].filter((digit) => text.includes(digit)).length;
-    assert.equal(landed + refused, 3, text);
-  }
-});
+for (const [version, installed] of [
+  ["1.14.1", deepagents],
+  ["1.10.7", older],
+]) {
+  test(`two edits of one file in one step both land, or one is told of the conflict (deepagents ${version})`, async () => {
+    const Model = scriptedModels(installed);
+    for (const [backend, lands] of [
+      [new StateBackend(), 3],
+      [new CompositeBackend(new StateBackend(), {}), 3],
+      [withPolicy(new StateBackend(), { inspect: () => Promise.resolve() }), 3],
+      [(runtime) => new StateBackend(runtime), 1],
+      [(runtime) => new CompositeBackend(new StateBackend(runtime), {}), 1],
+    ]) {
+      const edit = (from, to) => [
+        "edit_file",
+        { file_path: "/a", old_string: from, new_string: to },
+      ];
+      const model = new Model(() => [
+        [["write_file", { file_path: "/a", content: "one two three\n" }]],
+        [edit("one", "1"), edit("two", "2"), edit("three", "3")],
+      ]);
+      const agent = installed.createDeepAgent({ model, backend });
+      const state = await agent.invoke({ messages: [{ role: "user", content: "go" }] });
+      const refused = answersOf(state).filter((text) =>
+        /another call.*has changed it/.test(text),
+      ).length;
+      const { "/a": text } = contents(state.files);
+      const landed = ["1", "2", "3"].filter((digit) => text.includes(digit)).length;
+      assert.equal(landed + refused, 3, text);
+      assert.ok(landed >= lands, `${landed} landed: ${text}`);
+    }
+  });
+}
 
 test("a tool called with a state but without its graph is refused, not given a shared memory", async () => {
   const { call } = createFileTools(new StateBackend());

@@ -32,6 +32,17 @@ const PLACES = {
     ),
 };
 
+const STORES = {
+  "of the graph's own store": (backend) => backend,
+  "as the default of a composite": (backend) =>
+    new CompositeBackend(backend, { "/o/": new StateBackend({ files: {} }) }),
+  "in a composite behind a policy": (backend) =>
+    withPolicy(new CompositeBackend(backend, { "/o/": new StateBackend({ files: {} }) }), {
+      inspect: slowly,
+      quota: { maxFiles: 2 },
+    }),
+};
+
 for (const [version, deepagents] of [
   ["1.14.1", latest],
   ["1.10.7", older],
@@ -63,29 +74,33 @@ for (const [version, deepagents] of [
         allAtOnce(agentOf(make(), delegated), answersOf, checkpointed));
     }
 
-    test("a StoreBackend by user, of the graph's own store", async () => {
-      const store = new deepagents.InMemoryStore();
-      const namespace = ({ serverInfo, executionInfo }) => [
-        "files",
-        serverInfo.user.identity,
-        executionInfo.threadId,
-      ];
-      const user = (thread) => `user-of-${thread}`;
-      const backend = withPolicy(
-        new CompositeBackend(new StoreBackend({ namespace }), {
-          "/o/": new StateBackend({ files: {} }),
-        }),
-        { quota: { maxFiles: 2 } },
-      );
-      const agent = agentOf(backend, alone, { store });
-      const held = async (_agent, _config, thread) => {
-        const items = await store.search(["files", user(thread)], { limit: 100 });
-        const own = items.filter((item) => item.namespace[1] === user(thread));
-        return Object.fromEntries(own.map(({ key, value }) => [key, value]));
-      };
-      await allAtOnce(agent, answersOf, held, (thread) => ({
-        configurable: { langgraph_auth_user: { identity: user(thread) } },
-      }));
+    const namespace = ({ serverInfo, executionInfo }) => [
+      "files",
+      serverInfo.user.identity,
+      executionInfo.threadId,
+    ];
+    const user = (thread) => `user-of-${thread}`;
+    const asUser = (thread) => ({
+      configurable: { langgraph_auth_user: { identity: user(thread) } },
     });
+    /** All that the store holds for a thread's user: in one namespace, for one thread. */
+    const heldBy = (store) => async (_agent, _config, thread) => {
+      const items = await store.search(["files", user(thread)], { limit: 100 });
+      const own = items.filter((item) => item.namespace[1] === user(thread));
+      assert.ok(own.every((item) => item.namespace[2] === thread));
+      return Object.fromEntries(own.map(({ key, value }) => [key, value]));
+    };
+
+    const ofUser = (turnsFor, around) => {
+      const store = new deepagents.InMemoryStore();
+      const agent = agentOf(around(new StoreBackend({ namespace })), turnsFor, { store });
+      return allAtOnce(agent, answersOf, heldBy(store), asUser);
+    };
+
+    for (const [place, around] of Object.entries(STORES)) {
+      test(`a StoreBackend by user, ${place}`, () => ofUser(alone, around));
+    }
+
+    test("a subagent's StoreBackend by user", () => ofUser(delegated, (backend) => backend));
   });
 }

@@ -2,6 +2,6 @@
 
 export default {
   about: "hostile arguments, by table",
-  needs: ["build"],
+  needs: ["npm", "build"],
   run: (ctx) => ctx.nodeTests(ctx.testFiles("bad-input")),
 };

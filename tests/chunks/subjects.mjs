@@ -70,6 +70,10 @@ export const CHUNKS = {
         ...{ durability: "relaxed", openTimeoutMs, writeMode },
       });
   },
+  index:
+    async ({ indexed, StateBackend }) =>
+    ({ writeMode }) =>
+      indexed(new StateBackend({ writeMode }), { keepIn: "/.index/" }),
   opfs: async (kitbag, host) => {
     const { OpfsBackend } = kitbag;
     if (!host.opfs) return refusedHere(kitbag, new OpfsBackend());

@@ -1,7 +1,8 @@
 // Runs inside workerd: the conformance suite and the races on a D1 binding.
 
 import { runConformance } from "../../pkg/dist/conformance.js";
-import { D1Backend, SqlBackend } from "../../pkg/dist/workerd.js";
+import { D1Backend, indexed, SqlBackend } from "../../pkg/dist/workerd.js";
+import { histories } from "../lib/histories.mjs";
 import { outline } from "./outline.mjs";
 
 const work = {
@@ -13,6 +14,11 @@ const work = {
       ({ writeMode }) =>
         new D1Backend({ database: env.DB, namespace: `case-${++last}`, writeMode }),
     );
+  },
+  async index(env) {
+    let last = 0;
+    const make = () => new D1Backend({ database: env.DB, namespace: `index-${++last}` });
+    return histories(indexed, make, { seeds: 12 });
   },
   async outline(env) {
     const seen = { passed: 0, failures: [] };

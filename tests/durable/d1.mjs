@@ -53,6 +53,10 @@ async function suite(tally, miniflare) {
   tally.check("D1: cases were run", report.passed > 100, report.passed);
   console.log(`D1: ${report.passed} passed, left out: ${report.leftOut.join(", ")}`);
 
+  const searched = await ask("index");
+  tally.passed += searched.searches;
+  for (const failure of searched.failures) tally.check(`D1: ${failure}`, false);
+  tally.check("D1: the search index excludes files", searched.excluded > 12, searched.excluded);
   const carried = await ask("outline");
   tally.passed += carried.passed;
   for (const failure of carried.failures) tally.check(failure, false);

@@ -4,6 +4,7 @@
 import { createRequire } from "node:module";
 import { pathToFileURL } from "node:url";
 import { at } from "../../scripts/lib/paths.mjs";
+import { histories } from "../lib/histories.mjs";
 
 const require = createRequire(at("tests/deps/durable/package.json"));
 
@@ -56,6 +57,17 @@ export class Tally {
       this.check(`${what}: ${error?.stack ?? error}`, false);
     }
     console.log(`${what}: ${((performance.now() - began) / 1000).toFixed(1)} s`);
+  }
+
+  /** Compares searches with an index with searches without. */
+  async index(what, make, seeds) {
+    await this.part(`search index on ${what}`, async () => {
+      const { indexed } = await kitbag();
+      const seen = await histories(indexed, make, { seeds });
+      this.passed += seen.searches;
+      for (const failure of seen.failures) this.check(`${what}: ${failure}`, false);
+      this.check(`${what}: the index excludes files`, seen.excluded > seeds, seen.excluded);
+    });
   }
 
   /** Runs the conformance suite. */

@@ -30,6 +30,7 @@ async function sqlite(tally) {
   const make = ({ writeMode }) =>
     new SqlBackend({ query, dialect: "sqlite", namespace: fresh(), migrate: true, writeMode });
   await tally.conform("SqlBackend on SQLite", make);
+  await tally.index("SQLite", () => make({ writeMode: "overwrite" }), 60);
 
   const { createClient } = await dependency("@libsql/client");
   const client = createClient({ url: ":memory:" });
@@ -82,6 +83,7 @@ async function pglite(tally) {
     "PostgresBackend on PGlite",
     ({ writeMode }) => new PostgresBackend({ client, namespace: fresh(), writeMode }),
   );
+  await tally.index("PGlite", () => new PostgresBackend({ client, namespace: fresh() }), 12);
   await outline(
     tally,
     "PGlite",
@@ -117,6 +119,7 @@ async function postgres(tally, server) {
     "PostgresBackend on PostgreSQL",
     ({ writeMode }) => new PostgresBackend({ client, namespace: fresh(), writeMode }),
   );
+  await tally.index("PostgreSQL", () => new PostgresBackend({ client, namespace: fresh() }), 25);
   const { default: sql } = await dependency("postgres");
   const porsager = sql(server.url, { max: 2 });
   await tally.conform(

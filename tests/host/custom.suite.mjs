@@ -3,5 +3,10 @@
 export default {
   about: "CustomBackend: a storage of one's own",
   needs: ["build"],
-  run: (ctx) => ctx.nodeTests(["tests/host/custom.test.mjs", "tests/host/cancelled.test.mjs"]),
+  run: (ctx) =>
+    ctx.nodeTests(
+      ["custom", "cancelled", "unsized", "search-aborts"].map(
+        (name) => `tests/host/${name}.test.mjs`,
+      ),
+    ),
 };

@@ -4,6 +4,7 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
+import ts from "typescript";
 
 export const root = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
 
@@ -32,9 +33,11 @@ export function run(shell, env = { PATH: process.env.PATH }) {
   return (command, limits) => execute({ command, cwd: "/", env, ...limits });
 }
 
-/** The class in `docs/host.md`, as a reader would copy it. */
+/** The class in `docs/custom.md`, as a reader would copy it. */
 export function documentedStorage() {
-  const text = readFileSync(join(root, "docs/host.md"), "utf8");
-  const code = /class MapStorage \{[\s\S]*?\n\}/.exec(text)[0];
-  return new Function(`${code}\nreturn MapStorage;`)();
+  const text = readFileSync(join(root, "docs/custom.md"), "utf8");
+  const code = /class MapStorage .*\{[\s\S]*?\n\}/.exec(text)[0];
+  const target = ts.ScriptTarget.ES2022;
+  const { outputText } = ts.transpileModule(code, { compilerOptions: { target } });
+  return new Function(`${outputText}\nreturn MapStorage;`)();
 }

@@ -5,4 +5,8 @@ export default {
   uses: ["cargo"],
   minutes: 20,
   run: (ctx) => ctx.cargoTests("cargo", ["test", "--no-fail-fast", "--color", "never"]),
+  soak: (ctx) =>
+    ctx.cargoTests("cargo", ["test", "--release", "--test", "fuzz_engines", "--color", "never"], {
+      env: { PROPTEST_CASES: "100000" },
+    }),
 };

@@ -4,6 +4,8 @@
 import chunks from "#chunks";
 import { settled } from "../../ts/core/call.js";
 import { enter, glue, instance } from "../../ts/core/instance.js";
+import { fields } from "../../ts/core/message.js";
+import { Reply } from "../../ts/core/reply.js";
 
 const testing = glue as unknown as {
   panic_now(): void;
@@ -11,6 +13,7 @@ const testing = glue as unknown as {
   held(): Uint32Array;
   fail_allocation(number: number): number;
   s3_signing_examples(): string;
+  message_fields(): string;
 };
 
 /** The names of all chunks. */
@@ -68,4 +71,43 @@ export function signingExamples(): Array<{ name: string; made: string; published
     const [name = "", made = "", published = ""] = line.split("\t");
     return { name, made, published };
   });
+}
+
+/** The methods of a reply that read one field, by the name that `src/wasm/messages.json` has for it. */
+const READERS = {
+  ...{ u8: "u8", bool: "bool", u32: "u32", f64: "f64", text: "text", path: "path" },
+  ...{ bodyText: "body", bodyBytes: "body", texts: "texts", u32s: "u32s", f64s: "f64s" },
+};
+
+/** The fields of a message and of its reply, as the one side packed and the other side read them. */
+export interface Messages {
+  packed: string[];
+  read: string[];
+  replied: string[];
+  unpacked: string[];
+}
+
+/** Makes a call and tells the fields of its two messages, on both sides. */
+export async function messagesOf(call: () => unknown): Promise<Messages> {
+  const unpacked: string[] = [];
+  const proto = Reply.prototype as unknown as Record<string, (...args: unknown[]) => unknown>;
+  const before = Object.entries(READERS).map(([name, kind]) => {
+    const reader = proto[name] as (...args: unknown[]) => unknown;
+    proto[name] = function (this: Reply, ...args) {
+      const length = unpacked.push(kind);
+      const value = reader.apply(this, args);
+      // A reader may use others.
+      unpacked.length = length;
+      return value;
+    };
+    return [name, reader] as const;
+  });
+  try {
+    await call();
+  } finally {
+    for (const [name, reader] of before) proto[name] = reader;
+  }
+  const words = (line = "") => line.split(" ").filter((word) => word !== "");
+  const [read, replied] = testing.message_fields().split("\n");
+  return { packed: [...fields], read: words(read), replied: words(replied), unpacked };
 }

@@ -151,6 +151,15 @@ for (const folder of ["latest", "older"]) {
   });
 }
 
+test("read of the first version gives 2,000 rows unless it is told otherwise", async () => {
+  const text = Array.from({ length: 2_500 }, (_, at) => `line ${at}`).join("\n");
+  const v1 = toV1(new StateBackend({ files: { "/a.txt": text } }));
+  const rows = (page) => page.split("\n").length;
+  assert.equal(rows(await v1.read("/a.txt")), 2_000);
+  assert.equal(rows(await v1.read("/a.txt", 2_000)), 500);
+  assert.equal(rows(await v1.read("/a.txt", 0, 2_400)), 2_400);
+});
+
 test("the first version sees numbered text, bare arrays and regular expressions", async () => {
   const state = new StateBackend({
     files: { "/a.txt": "one\ntwo\n", "/e.txt": "", "/l.txt": "x".repeat(12_000) },

@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { createServer } from "node:http";
 import test from "node:test";
+import { histories } from "../lib/histories.mjs";
 import { backend, good, kitbag, location, newBucket, runConformance, servers } from "./lib.mjs";
 import { startQuick } from "./quick.mjs";
 import { startRelay } from "./relay.mjs";
@@ -22,6 +23,15 @@ for (const [name, endpoint] of Object.entries(servers)) {
       held(assert, what, await work[what](await make(), { runConformance }));
     });
   }
+
+  test(`${name}: searches with an index find what a scan finds`, async () => {
+    const [bucket, seeds] = [await newBucket(endpoint), 12];
+    let last = 0;
+    const make = () => backend(endpoint, bucket, { prefix: `index ${++last}/` });
+    const seen = await histories(kitbag.indexed, make, { seeds });
+    assert.deepEqual(seen.failures, []);
+    assert.ok(seen.excluded > seeds, `${seen.excluded} files were excluded`);
+  });
 
   test(`${name}: pages of a large text move the parts that they need`, async (t) => {
     const relay = await startRelay(endpoint);

@@ -79,8 +79,8 @@ const steps = (saved) => [
   [
     "write_file",
     { file_path: "/protected/x", content: "no" },
-    /permission denied for write on \/protected\/x/,
-    /permission denied for write on \/protected\/x/,
+    /Writes are not allowed under \/protected\/x/,
+    /Writes are not allowed under \/protected\/x/,
   ],
   ["delete", { file_path: "/notes/a.txt" }, /^Deleted /, /\/notes\/a\.txt/],
   ["write_file", { file_path: "/notes/end.txt", content: "done" }, /^Wrote /, /^Successfully/],

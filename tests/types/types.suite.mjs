@@ -1,7 +1,9 @@
-// The hand-written types against deepagents' own, with `tsc --strict`.
+// The declarations: against deepagents' own, with strict programs, with checkers of packages, and
+// whether every public member is documented.
 
 export default {
-  about: "tsc --strict: assignable to deepagents 1.10.7 and 1.14.1",
-  needs: ["npm", "build", "npm:latest", "npm:older"],
+  about:
+    "tsc --strict: deepagents 1.10.7 and 1.14.1, every entry; attw, publint, JSDoc of each member",
+  needs: ["npm", "build", "npm:latest", "npm:older", "npm:agents", "npm:declarations"],
   run: (ctx) => ctx.nodeTests(ctx.testFiles("types")),
 };

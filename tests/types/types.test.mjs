@@ -36,7 +36,9 @@ const paths = (version) => ({
 for (const version of ["latest", "older"]) {
   test(`kitbag's types stand in for those of deepagents (${version})`, async () => {
     const files = [at("tests/types/assignable.ts")];
-    const { code, output } = await compiled(version, files, { paths: paths(version) });
+    // The stricter rule includes what the usual one demands of a result's absent fields.
+    const options = { paths: paths(version), exactOptionalPropertyTypes: true };
+    const { code, output } = await compiled(version, files, options);
     assert.equal(code, 0, output);
   });
 
@@ -87,16 +89,3 @@ for (const [kind, extension] of [
     assert.equal(code, 0, output);
   });
 }
-
-test("the declarations themselves are sound, beside Node's own", async () => {
-  const file = `${folder}/plain.ts`;
-  writeFileSync(file, 'export { StateBackend } from "kitbag";\n');
-  const { code, output } = await compiled("plain", [file], {
-    paths: paths("latest"),
-    lib: ["es2023", "dom", "dom.iterable"],
-    types: ["node"],
-    typeRoots: [at("node_modules/@types")],
-    skipLibCheck: false,
-  });
-  assert.equal(code, 0, output);
-});

@@ -5,6 +5,7 @@ import {
   type BackendOrFactory,
   type ContentBlock,
   createFileTools,
+  type FileTools,
   type FileToolsOptions,
   type ToolOutput,
 } from "kitbag";
@@ -26,8 +27,24 @@ function toModelOutput(given: unknown) {
   return { type: "content" as const, value: output.map(shown) };
 }
 
-/** The file tools for `generateText({ system: systemPrompt, tools })` of the Vercel AI SDK. */
-export function aiTools(backend: BackendOrFactory, options?: FileToolsOptions) {
+/** The result of `aiTools`: that of `createFileTools`, with the tools as the AI SDK takes them. */
+export interface AiTools extends Omit<FileTools, "tools"> {
+  /** The tools by name, for the option `tools` of `generateText`, `streamText` and agents. */
+  tools: ToolSet;
+}
+
+/**
+ * The file tools for the Vercel AI SDK (`ai` 5 or later). A tool never throws: what failed is a text
+ * for the model.
+ *
+ * @param backend The backend, or a function that is called at each tool call and returns one. The
+ *   function receives the SDK's options of the call.
+ * @param options Which tools, and rules; the same as of `createFileTools`.
+ * @example
+ * const { tools, systemPrompt } = aiTools(new StateBackend());
+ * const { text } = await generateText({ model, system: systemPrompt, tools, prompt });
+ */
+export function aiTools(backend: BackendOrFactory, options?: FileToolsOptions): AiTools {
   const files = createFileTools(backend, options);
   const entries = files.tools.map(({ name, description, inputSchema, execute }) => {
     const made = tool({

@@ -8,10 +8,13 @@ import {
   type BackendProtocolV2,
   type ContentBlock,
   createFileTools,
+  type FileTools,
   type FileToolsOptions,
+  type InputSchema,
   resolveBackend,
   type ToolCall,
 } from "kitbag";
+import { onlyKnown } from "../core/nearest.js";
 import {
   type Body,
   bodyOf,
@@ -22,6 +25,7 @@ import {
   moveBelow,
   moveFile,
   readBody,
+  stillWanted,
   swap,
   TRIES,
   Trouble,
@@ -29,31 +33,93 @@ import {
 
 /** A block of a tool result. */
 export type AnthropicBlock =
-  | { type: "text"; text: string }
   | {
+      /** A text. */
+      type: "text";
+      /** The text; never empty, because the API refuses that. */
+      text: string;
+    }
+  | {
+      /** An image. */
       type: "image";
+      /** The image itself. */
       source: {
+        /** How `data` is encoded. */
         type: "base64";
+        /** MIME type of the image. */
         media_type: "image/jpeg" | "image/png" | "image/gif" | "image/webp";
+        /** The image in base64. */
         data: string;
       };
     }
-  | { type: "document"; source: { type: "base64"; media_type: "application/pdf"; data: string } };
+  | {
+      /** A PDF. */
+      type: "document";
+      /** The PDF itself. */
+      source: {
+        /** How `data` is encoded. */
+        type: "base64";
+        /** MIME type of a PDF. */
+        media_type: "application/pdf";
+        /** The PDF in base64. */
+        data: string;
+      };
+    };
 
 /** The result of one tool use, for the next message to the model. */
 export interface AnthropicToolResult {
+  /** The kind of block. */
   type: "tool_result";
+  /** The `id` of the tool use. */
   tool_use_id: string;
+  /** The result. */
   content: AnthropicBlock[];
+  /** Whether the result reports a failure. */
   is_error: boolean;
 }
 
 /** A tool use in a message of the model. */
 export interface AnthropicToolUse {
+  /** The kind of block. */
   type: "tool_use";
+  /** Identifies the tool use; the result repeats it. */
   id: string;
+  /** Name of the tool. */
   name: string;
+  /** The arguments, as an object. */
   input: unknown;
+}
+
+/** Definition of a tool for the Messages API. */
+export interface AnthropicToolDefinition {
+  /** Name of the tool. */
+  name: string;
+  /** Description for the model. */
+  description: string;
+  /** JSON Schema of the arguments. */
+  input_schema: InputSchema;
+}
+
+/** The result of `anthropicTools`: that of `createFileTools`, and what the Messages API takes. */
+export interface AnthropicTools extends FileTools {
+  /** Definitions for `tools` of the Messages API. */
+  definitions: AnthropicToolDefinition[];
+  /** Whether this is the name of one of these tools. */
+  handles(name: string): boolean;
+  /** Runs one tool use and returns its result. Never rejects: a failure is a result. */
+  runTool(use: AnthropicToolUse, call?: ToolCall): Promise<AnthropicToolResult>;
+  /**
+   * Runs every tool use of a message, one after the other; returns the content of the next message
+   * of the user. A use of an unknown tool gets an error as its result; `handles` tells which are
+   * known.
+   */
+  run(
+    message: {
+      /** The blocks of the model's message, as the API returned them. */
+      content: readonly unknown[];
+    },
+    call?: ToolCall,
+  ): Promise<AnthropicToolResult[]>;
 }
 
 const PICTURES = ["image/jpeg", "image/png", "image/gif", "image/webp"];
@@ -73,8 +139,23 @@ export function toAnthropicBlocks(content: ContentBlock[]): AnthropicBlock[] {
   });
 }
 
-/** Definitions for `tools`, a prompt for `system`, and a runner for the model's tool uses. */
-export function anthropicTools(backend: BackendOrFactory, options?: FileToolsOptions) {
+/**
+ * The file tools for Anthropic's Messages API: definitions for `tools`, a prompt for `system`, and
+ * runners for the model's tool uses. It needs no package of Anthropic.
+ *
+ * @param backend The backend, or a function that is called at each tool call and returns one.
+ * @param options Which tools, and rules; the same as of `createFileTools`.
+ * @example
+ * const files = anthropicTools(new StateBackend());
+ * const message = await client.messages.create({
+ *   model, max_tokens: 1024, messages, system: files.systemPrompt, tools: files.definitions,
+ * });
+ * const content = await files.run(message);
+ */
+export function anthropicTools(
+  backend: BackendOrFactory,
+  options?: FileToolsOptions,
+): AnthropicTools {
   const files = createFileTools(backend, options);
   const names = new Set<string>(files.tools.map((tool) => tool.name));
   const one = async (use: AnthropicToolUse, call?: ToolCall): Promise<AnthropicToolResult> => {
@@ -93,12 +174,9 @@ export function anthropicTools(backend: BackendOrFactory, options?: FileToolsOpt
       description,
       input_schema: inputSchema,
     })),
-    /** Whether this is the name of one of these tools. */
     handles: (name: string) => names.has(name),
-    /** Runs one tool use and returns its result. */
     runTool: one,
-    /** Runs every tool use of a message, in order; returns the content of the next message. */
-    run: async (message: { content: readonly unknown[] }, call?: ToolCall) => {
+    run: async (message, call) => {
       const results: AnthropicToolResult[] = [];
       for (const block of message.content as Array<{ type?: unknown }>) {
         if (block?.type === "tool_use") results.push(await one(block as AnthropicToolUse, call));
@@ -124,10 +202,39 @@ interface EditorInput {
 /** An error whose message is for the model. */
 class Refusal extends Error {}
 
-/** Result of a handler: text for the model, and whether it reports a failure. */
+/** Result of a handler. */
 export interface HandlerResult {
+  /** What the model is told; on failure, what was wrong and what to do about it. */
   text: string;
+  /** Whether the result reports a failure, for `is_error` of the tool result. */
   isError: boolean;
+}
+
+/** A tool that is built into Claude, over a backend. */
+export interface BuiltInTool<Type extends string, Name extends string> {
+  /** The definition for `tools` of the Messages API. */
+  definition: {
+    /** The version of the tool. */
+    type: Type;
+    /** Name of the tool; a tool use with this name is for `run`. */
+    name: Name;
+  };
+  /**
+   * Runs one tool use. Never rejects: a failure is a result.
+   *
+   * @param input The `input` of the tool use.
+   * @param runtime Passed to the function, if the backend is one.
+   */
+  run(input: unknown, runtime?: unknown): Promise<HandlerResult>;
+}
+
+/** Options of `memoryTool`. */
+export interface MemoryToolOptions {
+  /**
+   * The directory of the backend that the model sees as `/memories`. Nothing outside of it can be
+   * read or changed. Default `/memories`.
+   */
+  directory?: string;
 }
 
 const text = (name: string, value: unknown): string => {
@@ -139,7 +246,11 @@ const text = (name: string, value: unknown): string => {
 interface Place {
   files: BackendProtocolV2;
   name(path: string): string;
+  /** Aborts when the caller gives up. */
+  signal: AbortSignal | undefined;
 }
+
+const UNCHANGED = "nothing was changed.";
 
 /** A failure of the backend as a `Refusal`. */
 function refused(said: string | undefined): Refusal {
@@ -265,6 +376,7 @@ async function replace(place: Place, path: string, input: EditorInput): Promise<
   await loaded(place, path);
   const old = text("old_str", input.old_str);
   const fresh = input.new_str === undefined ? "" : text("new_str", input.new_str);
+  stillWanted(place.signal, UNCHANGED);
   const answer = await place.files.edit(path, old, fresh, false);
   if (answer.error === undefined) return `The file ${shown} has been edited.`;
   const said = answer.code === undefined ? answer.error : "";
@@ -297,6 +409,7 @@ async function insert(place: Place, path: string, input: EditorInput): Promise<s
     const added = text("insert_text", input.insert_text ?? input.new_str);
     const fresh = inserted(body, input.insert_line, added);
     const old: Body = bodyOf(body);
+    stillWanted(place.signal, UNCHANGED);
     try {
       if (await swap(place.files, path, old, bodyOf(fresh))) {
         return `The file ${place.name(path)} has been edited.`;
@@ -319,8 +432,8 @@ async function remove(place: Place, path: string): Promise<string> {
 }
 
 async function rename(place: Place, from: string, to: string): Promise<string> {
-  const { files, name } = place;
-  const how: Moving = { name };
+  const { files, name, signal } = place;
+  const how: Moving = { name, signal };
   try {
     await checkMove(files, from, to, name);
     const target = await kindOf(files, to);
@@ -389,7 +502,12 @@ async function command(
     if (path === root) throw new Refusal(`Error: ${name(path)} itself can only be viewed.`);
     return path;
   };
-  const at = async (): Promise<Place> => ({ files: await filesOf(backend, bounds, runtime), name });
+  const signal = signalOf(runtime);
+  const at = async (): Promise<Place> => {
+    const files = await filesOf(backend, bounds, runtime);
+    if (signal?.aborted) throw new Refusal("Error: The call was cancelled before it began.");
+    return { files, name, signal };
+  };
   switch (asked) {
     case "rename": {
       const [from, to] = [changed("old_path"), changed("new_path")];
@@ -413,10 +531,23 @@ async function command(
   }
 }
 
+/** The signal of a run of LangGraph, or of options. */
+function signalOf(runtime: unknown): AbortSignal | undefined {
+  const signal = (runtime as { signal?: unknown } | null | undefined)?.signal;
+  return signal instanceof AbortSignal ? signal : undefined;
+}
+
 const as = (path: string) => path;
 
-/** The text editor tool (`str_replace_based_edit_tool`) over a backend. */
-export function textEditorTool(backend: BackendOrFactory) {
+/**
+ * The text editor tool that is built into Claude (`str_replace_based_edit_tool`, of 2025-07-28), over
+ * a backend. Limit the paths with `withPolicy`.
+ *
+ * @param backend The backend, or a function that is called at each tool use and returns one.
+ */
+export function textEditorTool(
+  backend: BackendOrFactory,
+): BuiltInTool<"text_editor_20250728", "str_replace_based_edit_tool"> {
   const known = ["view", "create", "str_replace", "insert"];
   return {
     definition: {
@@ -429,10 +560,18 @@ export function textEditorTool(backend: BackendOrFactory) {
 }
 
 /**
- * The memory tool over a backend. `directory` (default `/memories`) is the directory of the
- * backend that the model sees as `/memories`.
+ * The memory tool that is built into Claude (of 2025-08-18), over a backend.
+ *
+ * @param backend The backend, or a function that is called at each tool use and returns one.
  */
-export function memoryTool(backend: BackendOrFactory, options?: { directory?: string }) {
+export function memoryTool(
+  backend: BackendOrFactory,
+  options?: MemoryToolOptions,
+): BuiltInTool<"memory_20250818", "memory"> {
+  onlyKnown("memoryTool", options, ["directory"]);
+  if (options?.directory !== undefined && typeof options.directory !== "string") {
+    throw new TypeError('memoryTool: option "directory" must be a string, such as "/memories"');
+  }
   const names = (path: string): string[] =>
     path.split("/").filter((one) => one !== "" && one !== ".");
   const directory = names(options?.directory ?? "/memories")

@@ -215,14 +215,23 @@ export interface Moving {
   replace?: boolean;
   /** How to name a path in messages. */
   name(path: string): string;
+  /** Aborts when the caller gives up. No further change is begun then. */
+  signal?: AbortSignal | undefined;
+}
+
+/** Throws if the caller has given up. Called before each step that can be left out. */
+export function stillWanted(signal: AbortSignal | undefined, state: string): void {
+  if (signal?.aborted) throw new Trouble(`The call was cancelled: ${state}`, "timeout");
 }
 
 /** Stores a body at the target of a move; an existing file is replaced, or the move fails. */
 async function place(files: BackendProtocolV2, path: string, body: Body, how: Moving) {
   for (let tried = 0; tried < TRIES; tried++) {
+    stillWanted(how.signal, "nothing was moved.");
     if (await create(files, path, body)) return;
     if (!how.replace) throw new Trouble(`${how.name(path)} already exists.`, "already_exists");
     const there = await readBody(files, path);
+    stillWanted(how.signal, "nothing was moved.");
     if (there !== undefined && (await swap(files, path, there, body))) return;
   }
   throw new Trouble(`${how.name(path)} is being changed by other writers.`, "conflict");
@@ -255,6 +264,7 @@ export async function moveFile(
     if (copy === undefined || !same(copy.bytes, body.bytes)) {
       throw both(`${target} was changed by another writer, or was not stored as it was given.`);
     }
+    stillWanted(how.signal, `${source} was copied to ${target} and not deleted. Both stand.`);
     let gone: boolean;
     try {
       gone = await remove(files, from, body, mark);
@@ -367,7 +377,8 @@ export async function moveBelow(
   }
   // Where directories are real, the empty ones are left over.
   if (moved.length > 0 && (await kindOf(files, from)).dir) {
-    if ((await filesBelow(files, from)).length === 0) await files.delete?.(from);
+    const empty = (await filesBelow(files, from)).length === 0;
+    if (empty && !how.signal?.aborted) await files.delete?.(from);
   }
   return moved.length;
 }

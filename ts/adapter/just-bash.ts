@@ -34,6 +34,8 @@ import { REPORT, redirects } from "./shell/redirects.js";
 interface Caller {
   /** The context in which it was called. */
   within: InContext;
+  /** The signal that ends it. */
+  signal: AbortSignal | undefined;
   /** Files that its redirects have opened. */
   opened: Set<string>;
   /** Why redirects could not be written, until that is reported. */
@@ -142,8 +144,8 @@ class BackendFs implements IFileSystem {
   readonly #files: BackendProtocolV2;
   /** The capability, if the backend is kitbag's own. */
   readonly #own: { directories?: string } | undefined;
-  /** The caller without AsyncLocalStorage. */
-  guarded: Caller | undefined;
+  /** The caller of the last command, for hosts that do not know which command is running. */
+  caller: Caller | undefined;
   /** Directories that were made here, or that a command emptied, with those above them. */
   readonly #empty = new Set<string>();
   /** Modes and times that commands have set. */
@@ -155,7 +157,7 @@ class BackendFs implements IFileSystem {
   #known: string[] = [];
 
   constructor(files: BackendProtocolV2) {
-    if (!files.uploadFiles || !files.downloadFiles || !files.delete) {
+    if (!files?.uploadFiles || !files.downloadFiles || !files.delete) {
       throw new TypeError(
         "bashFileSystem: the backend must have uploadFiles, downloadFiles and delete",
       );
@@ -164,9 +166,9 @@ class BackendFs implements IFileSystem {
     this.#own = (this.#files as { capability?: { directories?: string } }).capability;
   }
 
-  /** The call that is running now, if its redirects are guarded. */
+  /** The call that is running now, if it came through `bashExecute`. */
   #caller(): Caller | undefined {
-    return callers?.getStore() ?? this.guarded;
+    return callers?.getStore() ?? this.caller;
   }
 
   /** Loads all paths for `getAllPaths`, which is synchronous. Only `ls` with a quoted pattern asks. */
@@ -228,11 +230,23 @@ class BackendFs implements IFileSystem {
     throw gone(path);
   }
 
+  /** The signal that ends the current command. */
+  get #signal(): AbortSignal | undefined {
+    return this.#caller()?.signal;
+  }
+
+  /** A command that was cancelled may still run on to its next statement, but changes nothing. */
+  #begin(path: string): void {
+    if (this.#signal?.aborted) throw new FsError("ECANCELED", path, "the command was cancelled");
+  }
+
   async #put(path: string, bytes: Uint8Array): Promise<void> {
     if (DEVICES.has(path)) return;
+    this.#begin(path);
     this.#times.delete(path);
     if (this.#own ? await this.#isDir(path) : (await this.#find(path))?.is_dir)
       throw new FsError("EISDIR", path, "illegal operation on a directory");
+    this.#begin(path);
     const [answer] = (await this.#files.uploadFiles?.([[path, bytes]])) ?? [];
     if (answer?.error) throw new FsError("EACCES", path, answer.message ?? answer.error);
   }
@@ -289,9 +303,11 @@ class BackendFs implements IFileSystem {
     await this.#told(path, async () => {
       for (let tried = 0; tried < TRIES; tried++) {
         const before = await readBody(this.#files, at);
+        this.#begin(path);
         if (before === undefined) {
           if ((await this.#find(at))?.is_dir)
             throw new FsError("EISDIR", path, "illegal operation on a directory");
+          this.#begin(path);
           if (await create(this.#files, at, bodyOf(added))) return;
           continue;
         }
@@ -311,7 +327,7 @@ class BackendFs implements IFileSystem {
     } catch (error) {
       if (!(error instanceof Trouble)) throw error;
       if (error.code === "not_found") throw gone(path);
-      const code = error.code === "conflict" ? "EBUSY" : "EACCES";
+      const code = { conflict: "EBUSY", timeout: "ECANCELED" }[error.code ?? ""] ?? "EACCES";
       throw new FsError(code, path, error.message);
     }
   }
@@ -359,6 +375,7 @@ class BackendFs implements IFileSystem {
   }
 
   async mkdir(path: string, options?: { recursive?: boolean }): Promise<void> {
+    this.#begin(path);
     const at = resolved("/", path);
     const there = await this.#find(at);
     if (there && !(options?.recursive && there.is_dir))
@@ -409,6 +426,7 @@ class BackendFs implements IFileSystem {
     }
     const hollow = info.is_dir && ((await this.#files.ls(at)).files ?? []).length === 0;
     if (DEVICES.has(at)) throw new FsError("EACCES", path, "permission denied");
+    this.#begin(path);
     const answer = await this.#files.delete?.(at);
     if (answer?.error !== undefined && !hollow) throw new FsError("EACCES", path, answer.error);
     for (const dir of this.#empty)
@@ -437,7 +455,7 @@ class BackendFs implements IFileSystem {
     if (from === "/" || to.startsWith(`${from}/`))
       throw new FsError("EINVAL", dest, "cannot move into itself");
     const target = await this.#find(to);
-    const how = { replace: true, name: (path: string) => path };
+    const how = { replace: true, name: (path: string) => path, signal: this.#signal };
     if (!info.is_dir) {
       if (target?.is_dir) throw new FsError("EISDIR", dest, "is a directory");
       if (DEVICES.has(to)) return this.rm(from);
@@ -453,7 +471,9 @@ class BackendFs implements IFileSystem {
       this.#keep(to);
       if (moved > 0) return;
       // An empty directory that exists in the backend itself.
-      if ((await kindOf(this.#files, from)).dir) await this.#files.delete?.(from);
+      if (!(await kindOf(this.#files, from)).dir) return;
+      this.#begin(src);
+      await this.#files.delete?.(from);
     });
     for (const dir of hollow) {
       this.#empty.delete(dir);
@@ -499,16 +519,50 @@ class BackendFs implements IFileSystem {
   }
 }
 
-/** A backend as a file system of just-bash. `refresh` loads all paths for `getAllPaths`. */
-export function bashFileSystem(backend: object): IFileSystem & { refresh(): Promise<void> } {
+/** A file system of just-bash over a backend. */
+export interface BashFileSystem extends IFileSystem {
+  /**
+   * Reads the paths of all files for `getAllPaths`, which is synchronous. just-bash asks for them
+   * only in `ls` with a quoted pattern.
+   */
+  refresh(): Promise<void>;
+}
+
+/**
+ * A backend as a file system of just-bash, for `new Bash({ fs })`. `bashExecute` does more: it
+ * reports refused redirects and limits the time.
+ *
+ * @param backend A backend with `uploadFiles`, `downloadFiles` and `delete`; otherwise this throws a
+ *   `TypeError`.
+ */
+export function bashFileSystem(backend: object): BashFileSystem {
   return new BackendFs(backend as BackendProtocolV2);
 }
 
 /** Options of just-bash, except its file system. */
 export interface BashExecuteOptions extends Omit<BashOptions, "fs"> {}
 
-/** Returns an `execute` over a backend: it runs a command in a shell over the backend's files. */
-export function bashExecute(backend: object, options?: BashExecuteOptions) {
+/** Options of one command. */
+export interface BashCall {
+  /** Time limit in milliseconds; the exit code is then 124. 2^31 or more is no limit. */
+  timeoutMs?: number;
+  /** Ends the command when it aborts. */
+  signal?: AbortSignal;
+}
+
+/** Runs a command. Never rejects: what failed is in `output`, with an `exitCode` that is not 0. */
+export type BashExecute = (command: string, call?: BashCall) => Promise<ExecuteResponse>;
+
+/**
+ * Returns an `execute` over a backend: it runs a command in a shell of just-bash, whose files are
+ * those of the backend. The directory at the start is `/`. Error output follows standard output.
+ *
+ * @param options Options of just-bash, such as `env` and limits.
+ * @example
+ * const execute = bashExecute(new StateBackend({ files: { "/a.txt": "one\n" } }));
+ * const { output } = await execute("wc -l < /a.txt");
+ */
+export function bashExecute(backend: object, options?: BashExecuteOptions): BashExecute {
   const fs = new BackendFs(backend as BackendProtocolV2);
   const report = defineCommand(REPORT, async ([code]) => {
     const refused = fs.refused();
@@ -518,10 +572,7 @@ export function bashExecute(backend: object, options?: BashExecuteOptions) {
   const customCommands = [...(options?.customCommands ?? []), report];
   const bash = new Bash({ cwd: "/", ...options, customCommands, fs } as BashOptions);
   bash.registerTransformPlugin(redirects);
-  return async (
-    command: string,
-    call?: { timeoutMs?: number; signal?: AbortSignal },
-  ): Promise<ExecuteResponse> => {
+  return async (command, call) => {
     const millis = call?.timeoutMs;
     // Hosts fire a longer timer at once.
     const limit = millis && millis < 2 ** 31 ? AbortSignal.timeout(millis) : undefined;
@@ -531,11 +582,12 @@ export function bashExecute(backend: object, options?: BashExecuteOptions) {
       const exec = () => bash.exec(command, how);
       const caller: Caller = {
         within: contextHere(),
+        signal: how.signal,
         opened: new Set(),
         refused: [],
         lost: false,
       };
-      if (!callers) fs.guarded = caller;
+      if (!callers) fs.caller = caller;
       const ran = await (callers ? callers.run(caller, exec) : exec());
       // What no report has told, since a script ended in between.
       const left = caller.refused.map((line) => `${line}\n`).join("");
@@ -551,11 +603,20 @@ export function bashExecute(backend: object, options?: BashExecuteOptions) {
   };
 }
 
-/** Adds `id` and `execute` to a backend, which run commands in such a shell. */
-export function withBash<B extends object>(
-  backend: B,
-  options?: BashExecuteOptions,
-): B & { id: string; execute: (command: string) => Promise<ExecuteResponse> } {
+/** What `withBash` adds to a backend. */
+export interface WithBash {
+  /** Identifies the shell: `just-bash`. */
+  id: string;
+  /** Runs a command; see `bashExecute`. */
+  execute: BashExecute;
+}
+
+/**
+ * A backend with `id` and `execute`, which runs commands in a shell over the backend's files; see
+ * `bashExecute`. The tools and deepagents then offer the tool `execute`. The backend itself is
+ * unchanged.
+ */
+export function withBash<B extends object>(backend: B, options?: BashExecuteOptions): B & WithBash {
   const execute = bashExecute(backend, options);
   const bound = new Map<PropertyKey, unknown>();
   return new Proxy(backend, {

@@ -12,7 +12,7 @@ import {
   type FileToolsOptions,
   type ToolResult,
 } from "kitbag";
-import { createMiddleware, SystemMessage } from "langchain";
+import { type AgentMiddleware, createMiddleware, SystemMessage } from "langchain";
 import { z } from "zod";
 import { lend, stateBackend } from "../graph/langchain.js";
 import { type RunConfig, withRuntime } from "../graph/running.js";
@@ -85,7 +85,12 @@ function langchainTools(files: FileTools): StructuredToolInterface[] {
   );
 }
 
-/** The file tools as LangChain tools. */
+/**
+ * The file tools as LangChain tools, for an agent with its own prompt. `kitbagMiddleware` adds the
+ * prompt as well. A tool never throws: what failed is a text for the model.
+ *
+ * @param backend The backend, or a function that is called at each tool call and returns one.
+ */
 export function fileTools(
   backend: BackendOrFactory,
   options?: FileToolsOptions,
@@ -114,12 +119,16 @@ async function shortened(
 
 /**
  * Middleware for `createAgent`: tools, prompt, offloading of every tool's large results, and the
- * state's `files`. Without a backend the files are in the state of the running graph.
+ * state's `files`. Without a backend the files are in the state of the running graph, where each
+ * thread has its own.
+ *
+ * @example
+ * const agent = createAgent({ model, middleware: [kitbagMiddleware()], checkpointer });
  */
 export function kitbagMiddleware(
   backend: BackendOrFactory = stateBackend(),
   options?: FileToolsOptions,
-) {
+): AgentMiddleware<typeof state, undefined, unknown> {
   const files = createFileTools(backend, options);
   const own = new Set<string>(files.tools.map((one) => one.name));
   /** The runtime for offloading: the graph's files, and where changes to them are sent. */
@@ -147,7 +156,7 @@ export function kitbagMiddleware(
       content,
     } as never);
   };
-  return createMiddleware({
+  const middleware: unknown = createMiddleware({
     name: "KitbagMiddleware",
     stateSchema: state as never,
     tools: langchainTools(files) as never,
@@ -181,4 +190,6 @@ export function kitbagMiddleware(
       return new Command({ ...(result as Command), update: { ...update, messages } } as never);
     },
   });
+  // LangChain infers the input of the agent from this type.
+  return middleware as AgentMiddleware<typeof state, undefined, unknown>;
 }

@@ -7,6 +7,7 @@ import {
   type BackendOrFactory,
   type ContentBlock,
   createFileTools,
+  type FileTools,
   type FileToolsOptions,
 } from "kitbag";
 
@@ -57,12 +58,22 @@ function base64(bytes: Uint8Array): string {
   return btoa(binary);
 }
 
-/** Registers the file tools, and the files as resources, on an MCP server. */
+/**
+ * Registers the file tools, and the files as resources (`kitbag:///path`), on an MCP server. A
+ * failed call is a result with `isError`.
+ *
+ * @param backend The backend, or a function that is called at each tool call and returns one.
+ * @param options Which tools, and rules; the rules also cover the resources.
+ * @example
+ * registerFileTools(server, new FilesystemBackend({ rootDir: "./docs" }), {
+ *   policy: { readOnly: true },
+ * });
+ */
 export function registerFileTools(
   server: McpServer,
   backend: BackendOrFactory,
   options?: FileToolsOptions,
-) {
+): FileTools {
   const files = createFileTools(backend, options);
   // The low-level handlers, because schemas are JSON Schema here and the high-level API takes zod.
   server.server.registerCapabilities({ tools: {} });

@@ -6,6 +6,7 @@ import {
   type BackendOrFactory,
   type ContentBlock,
   createFileTools,
+  type FileTools,
   type FileToolsOptions,
   type ToolCall,
   type ToolResult,
@@ -13,17 +14,166 @@ import {
 
 /** A tool call in a message of Chat Completions. */
 export interface ChatToolCall {
+  /** Identifies the call; the tool message of the result repeats it. */
   id: string;
+  /** The kind of tool. Other kinds are not run. */
   type: "function";
-  function: { name: string; arguments: string };
+  /** What is called. */
+  function: {
+    /** Name of the tool. */
+    name: string;
+    /** The arguments as JSON text. */
+    arguments: string;
+  };
 }
 
 /** A tool call in the output of Responses. */
 export interface ResponsesCall {
+  /** The kind of item. Other kinds are not run. */
   type: "function_call";
+  /** Identifies the call; the item of the result repeats it. */
   call_id: string;
+  /** Name of the tool. */
   name: string;
+  /** The arguments as JSON text. */
   arguments: string;
+}
+
+/** Definition of a tool for Chat Completions. */
+export interface ChatToolDefinition {
+  /** The kind of tool. */
+  type: "function";
+  /** The function that the model can call. */
+  function: {
+    /** Name of the tool. */
+    name: string;
+    /** Description for the model. */
+    description: string;
+    /** JSON Schema of the arguments. */
+    parameters: Record<string, unknown>;
+  };
+}
+
+/** Definition of a tool for Responses. */
+export interface ResponsesToolDefinition {
+  /** The kind of tool. */
+  type: "function";
+  /** Name of the tool. */
+  name: string;
+  /** Description for the model. */
+  description: string;
+  /** JSON Schema of the arguments. */
+  parameters: Record<string, unknown>;
+  /** The arguments need not follow the schema to the letter: the tools check them. */
+  strict: false;
+}
+
+/** A part of a user message of Chat Completions. */
+export type ChatContentPart =
+  | {
+      /** An image. */
+      type: "image_url";
+      /** Where the image is. */
+      image_url: {
+        /** A `data:` URL with the image. */
+        url: string;
+      };
+    }
+  | {
+      /** A file, such as a PDF. */
+      type: "file";
+      /** The file. */
+      file: {
+        /** A name for the model; the path of the file is in the tool message. */
+        filename: string;
+        /** A `data:` URL with the file. */
+        file_data: string;
+      };
+    }
+  | {
+      /** A text. */
+      type: "text";
+      /** The text, about content that the API cannot show. */
+      text: string;
+    };
+
+/** A message of Chat Completions with results of tools. */
+export type ChatToolMessage =
+  | {
+      /** The result of one call. */
+      role: "tool";
+      /** The `id` of the call. */
+      tool_call_id: string;
+      /** Text of the result; on failure, what was wrong. */
+      content: string;
+    }
+  | {
+      /** Images and files that tools returned, because a tool message can only have text. */
+      role: "user";
+      /** The images and files. */
+      content: ChatContentPart[];
+    };
+
+/** A part of a tool's result in Responses. */
+export type ResponsesOutputPart =
+  | {
+      /** A text. */
+      type: "input_text";
+      /** The text. */
+      text: string;
+    }
+  | {
+      /** An image. */
+      type: "input_image";
+      /** A `data:` URL with the image. */
+      image_url: string;
+      /** The resolution at which the model sees it. */
+      detail: "auto";
+    }
+  | {
+      /** A file, such as a PDF. */
+      type: "input_file";
+      /** A name for the model. */
+      filename: string;
+      /** A `data:` URL with the file. */
+      file_data: string;
+    };
+
+/** An input item of Responses with the result of one call. */
+export interface ResponsesToolOutput {
+  /** The kind of item. */
+  type: "function_call_output";
+  /** The `call_id` of the call. */
+  call_id: string;
+  /** The result: text, or parts if there is more than text. */
+  output: string | ResponsesOutputPart[];
+}
+
+/** The result of `openaiTools`: that of `createFileTools`, and what OpenAI's APIs take and give. */
+export interface OpenaiTools extends FileTools {
+  /** Whether this is the name of one of these tools. */
+  handles(name: string): boolean;
+  /** Definitions for `tools` of Chat Completions. */
+  chatTools: ChatToolDefinition[];
+  /** Definitions for `tools` of Responses. */
+  responsesTools: ResponsesToolDefinition[];
+  /**
+   * Runs the tool calls of an assistant's message, one after the other. Returns the messages to
+   * append. A call of an unknown tool gets an error as its result, so call this only for messages
+   * whose calls are all of these tools; `handles` tells.
+   */
+  runChat(
+    message: {
+      /** The tool calls of the message, as the API returned them. */
+      tool_calls?: readonly unknown[] | null;
+    },
+    call?: ToolCall,
+  ): Promise<ChatToolMessage[]>;
+  /**
+   * Runs the function calls of a response's `output`, one after the other. Returns the input items
+   * to append.
+   */
+  runResponses(output: readonly unknown[], call?: ToolCall): Promise<ResponsesToolOutput[]>;
 }
 
 type Media = Exclude<ContentBlock, { type: "text" }>;
@@ -33,15 +183,22 @@ const mediaOf = (result: ToolResult): Media[] =>
 
 const url = (block: Media) => `data:${block.mimeType};base64,${block.data}`;
 
-/** Definitions, prompt and runners for OpenAI's APIs. */
-export function openaiTools(backend: BackendOrFactory, options?: FileToolsOptions) {
+/**
+ * Definitions, prompt and runners for OpenAI's APIs. It needs no package of OpenAI.
+ *
+ * @param backend The backend, or a function that is called at each tool call and returns one.
+ * @param options Which tools, and rules; the same as of `createFileTools`.
+ * @example
+ * const { chatTools, runChat } = openaiTools(new StateBackend());
+ * const { choices } = await client.chat.completions.create({ model, messages, tools: chatTools });
+ * messages.push(choices[0].message, ...(await runChat(choices[0].message)));
+ */
+export function openaiTools(backend: BackendOrFactory, options?: FileToolsOptions): OpenaiTools {
   const files = createFileTools(backend, options);
   const names = new Set<string>(files.tools.map((tool) => tool.name));
   return {
     ...files,
-    /** Whether this is the name of one of these tools. */
     handles: (name: string) => names.has(name),
-    /** Definitions for `tools` of Chat Completions. */
     chatTools: files.tools.map(({ name, description, inputSchema }) => ({
       type: "function" as const,
       function: {
@@ -50,7 +207,6 @@ export function openaiTools(backend: BackendOrFactory, options?: FileToolsOption
         parameters: inputSchema as unknown as Record<string, unknown>,
       },
     })),
-    /** Definitions for `tools` of Responses. */
     responsesTools: files.tools.map(({ name, description, inputSchema }) => ({
       type: "function" as const,
       name,
@@ -58,9 +214,8 @@ export function openaiTools(backend: BackendOrFactory, options?: FileToolsOption
       parameters: inputSchema as unknown as Record<string, unknown>,
       strict: false as const,
     })),
-    /** Runs the tool calls of an assistant's message; returns the messages to append. */
-    runChat: async (message: { tool_calls?: readonly unknown[] | null }, call?: ToolCall) => {
-      const results: Array<{ role: "tool"; tool_call_id: string; content: string }> = [];
+    runChat: async (message, call) => {
+      const results: ChatToolMessage[] = [];
       const seen: Media[] = [];
       for (const asked of (message.tool_calls ?? []) as ChatToolCall[]) {
         if (asked.type !== "function") continue;
@@ -70,22 +225,18 @@ export function openaiTools(backend: BackendOrFactory, options?: FileToolsOption
         seen.push(...mediaOf(result));
       }
       if (seen.length === 0) return results;
-      const shown = seen.map((block) =>
-        block.type === "image"
-          ? { type: "image_url" as const, image_url: { url: url(block) } }
-          : block.type === "file"
-            ? { type: "file" as const, file: { filename: "file.pdf", file_data: url(block) } }
-            : { type: "text" as const, text: `[${block.mimeType}: this type cannot be shown]` },
+      const shown = seen.map(
+        (block): ChatContentPart =>
+          block.type === "image"
+            ? { type: "image_url", image_url: { url: url(block) } }
+            : block.type === "file"
+              ? { type: "file", file: { filename: "file.pdf", file_data: url(block) } }
+              : { type: "text", text: `[${block.mimeType}: this type cannot be shown]` },
       );
-      return [...results, { role: "user" as const, content: shown }];
+      return [...results, { role: "user", content: shown }];
     },
-    /** Runs the tool calls of an output; returns the input items to append. */
-    runResponses: async (output: readonly unknown[], call?: ToolCall) => {
-      const items: Array<{
-        type: "function_call_output";
-        call_id: string;
-        output: string | object[];
-      }> = [];
+    runResponses: async (output, call) => {
+      const items: ResponsesToolOutput[] = [];
       for (const asked of output as ResponsesCall[]) {
         if (asked.type !== "function_call") continue;
         const result = await files.call(asked.name, asked.arguments, {
@@ -93,12 +244,13 @@ export function openaiTools(backend: BackendOrFactory, options?: FileToolsOption
           callId: asked.call_id,
         });
         const media = mediaOf(result);
-        const shown = media.map((block) =>
-          block.type === "image"
-            ? { type: "input_image", image_url: url(block), detail: "auto" }
-            : block.type === "file"
-              ? { type: "input_file", filename: "file.pdf", file_data: url(block) }
-              : { type: "input_text", text: `[${block.mimeType}: this type cannot be shown]` },
+        const shown = media.map(
+          (block): ResponsesOutputPart =>
+            block.type === "image"
+              ? { type: "input_image", image_url: url(block), detail: "auto" }
+              : block.type === "file"
+                ? { type: "input_file", filename: "file.pdf", file_data: url(block) }
+                : { type: "input_text", text: `[${block.mimeType}: this type cannot be shown]` },
         );
         items.push({
           type: "function_call_output",

@@ -2,8 +2,8 @@
 // are implemented in WebAssembly.
 
 import { later, received, reportRefused } from "../core/call.js";
-import { callOptions, refused } from "../core/checks.js";
-import { defineMembers, handleOf, own } from "../core/handle.js";
+import { callOptions, optionNames, refused } from "../core/checks.js";
+import { defineMembers, disposable, handleOf, own, release } from "../core/handle.js";
 import { enter, glue } from "../core/instance.js";
 import { Op } from "../core/operations.js";
 import type { Reply } from "../core/reply.js";
@@ -47,6 +47,7 @@ export function asked<T extends object>(
   let read: CallOptions | undefined;
   const refusal =
     refused(() => {
+      optionNames(operation, options);
       read = callOptions(options);
     }) ?? ask();
   const handle = handleOf(self);
@@ -68,6 +69,7 @@ export function capabilityOf(handle: number): Capability {
  * their arguments or the storage: they return `{ error, code }`.
  */
 export abstract class Backend implements BackendProtocolV2 {
+  /** Called by kitbag's own classes only; write your own storage with `CustomBackend`. */
   constructor(handle: number) {
     own(this, handle);
   }
@@ -78,18 +80,23 @@ export abstract class Backend implements BackendProtocolV2 {
   }
 
   /**
-   * Lists one directory level, in byte order; paths of directories end with `/`. A missing
-   * directory gives an empty listing.
+   * Lists one directory level, in byte order of the paths; paths of directories end with `/`. A
+   * missing directory and the path of a file give an empty listing.
    */
   ls(path: string, options?: CallOptions): Promise<LsResult> {
     return asked(this, Op.ls, () => ask.askLs(path), unpack.unpackLs, options);
   }
 
   /**
-   * Reads lines of a text file. A binary file is returned complete, as a `Uint8Array`.
+   * Reads lines of a text file. A binary file is returned complete, as a `Uint8Array`. A missing file
+   * fails with `not_found`.
    *
-   * @param offset First line, counted from 0. Default 0.
+   * @param offset Number of lines to skip: 0 (the default) begins at the first line. Past the end,
+   *   the content is empty.
    * @param limit Most lines to return. Default 500. `nextOffset` of the result continues the read.
+   * @example
+   * // Lines 101 to 200; `startLine` and `endLine` of the result count from 1.
+   * const page = await files.read("/log.txt", 100, 100);
    */
   read(
     filePath: string,
@@ -106,15 +113,20 @@ export abstract class Backend implements BackendProtocolV2 {
     );
   }
 
-  /** Returns a file as it is stored, with its MIME type and times. */
+  /**
+   * Returns a file as it is stored, complete, with its MIME type and times. A missing file fails with
+   * `not_found`.
+   */
   readRaw(filePath: string, options?: CallOptions): Promise<ReadRawResult> {
     return asked(this, Op.readRaw, () => ask.askFile(filePath), unpack.unpackReadRaw, options);
   }
 
   /**
    * Searches files for a literal text, or with `options.regex` for a regular expression, line by
-   * line. Binary files are skipped. Matches are ordered by path and line.
+   * line. Letter case matters. Binary files are skipped. Matches are ordered by path, then line. A
+   * wrong expression fails with `invalid_pattern`; without matches the list is empty.
    *
+   * @param pattern The text. One with a line feed matches nothing, an empty one every line.
    * @param path File or directory to search. Default `/`.
    * @param glob Searches only matching files. Without `/` it is matched against file names, with
    *   `/` against the path below `path`.
@@ -135,7 +147,11 @@ export abstract class Backend implements BackendProtocolV2 {
   /**
    * Finds files whose path below `path` (default `/`) matches a pattern, newest first. `*` and `?`
    * match inside a segment, `**` also matches `/`, and `{a,b}`, `[abc]`, `[!a]` and `\` work as
-   * usual. A pattern without `/` matches only directly below `path`.
+   * usual. A pattern without `/` matches only directly below `path`; one that begins with `/` is
+   * matched against whole paths. A wrong pattern fails with `invalid_pattern`.
+   *
+   * @example
+   * const { files } = await backend.glob("*.{md,txt}", "/notes");
    */
   glob(pattern: string, path?: string, options?: CallOptions): Promise<GlobResult> {
     return asked(this, Op.glob, () => ask.askGlob(pattern, path), unpack.unpackGlob, options);
@@ -143,8 +159,9 @@ export abstract class Backend implements BackendProtocolV2 {
 
   /**
    * Creates a file. If it exists, the call fails with `already_exists`, or replaces it with
-   * `writeMode: "overwrite"`. Bytes are stored unchanged. For a path with a binary type, such as
-   * `.png`, a string must be base64 or a `data:` URL.
+   * `writeMode: "overwrite"`. A failed call leaves the file as it was. Bytes are stored unchanged.
+   * For a path with a binary type, such as `.png`, a string must be base64 or a `data:` URL;
+   * otherwise the call fails with `invalid_argument`.
    */
   write(
     filePath: string,
@@ -162,7 +179,12 @@ export abstract class Backend implements BackendProtocolV2 {
 
   /**
    * Replaces a literal text. `oldString` must occur exactly once, unless `replaceAll` (default
-   * false) is true. If it is not found, differences in line endings are ignored.
+   * false) is true. If it is not found, differences in line endings are ignored. `oldString` may be
+   * empty only if the file is.
+   *
+   * It fails with `no_match` if the text is not in the file, `ambiguous_edit` if it is there several
+   * times, `not_found` without the file, `conflict` if another writer was faster, and
+   * `invalid_argument` for a binary file. The file is then unchanged.
    *
    * With two `Uint8Array`s the whole file must equal `oldString` and becomes `newString`; otherwise
    * the result is `conflict`.
@@ -178,7 +200,10 @@ export abstract class Backend implements BackendProtocolV2 {
     return asked(this, Op.edit, request, unpack.unpackEdit(filePath), options);
   }
 
-  /** Deletes a file, or a directory with everything below it. The root cannot be deleted. */
+  /**
+   * Deletes a file, or a directory with everything below it. If there is nothing, the call fails with
+   * `not_found`. The root cannot be deleted.
+   */
   delete(filePath: string, options?: DeleteOptions): Promise<DeleteResult> {
     return asked(
       this,
@@ -189,7 +214,10 @@ export abstract class Backend implements BackendProtocolV2 {
     );
   }
 
-  /** Stores files as bytes, replacing existing ones. Returns a result for each, in order. */
+  /**
+   * Stores files as bytes, replacing existing ones. Returns a result for each, in order; one that
+   * fails does not stop the others. On success its `error` is null.
+   */
   async uploadFiles(
     files: Array<[string, Uint8Array]>,
     options?: CallOptions,
@@ -207,7 +235,10 @@ export abstract class Backend implements BackendProtocolV2 {
     return Array.isArray(answer) ? answer : unpack.refusedBatch(batch, answer);
   }
 
-  /** Returns the bytes of files. Returns a result for each path, in order. */
+  /**
+   * Fetches files as bytes. Returns a result for each path, in order; one that fails does not stop
+   * the others. On success its `error` is null.
+   */
   async downloadFiles(paths: string[], options?: CallOptions): Promise<FileDownloadResponse[]> {
     const batch = ask.lookAtDownloads(paths);
     const request = () => ask.askDownload(batch);
@@ -222,7 +253,18 @@ export abstract class Backend implements BackendProtocolV2 {
     if (Array.isArray(answer)) return answer;
     return unpack.refusedBatch(batch, answer).map((one) => ({ ...one, content: null }));
   }
+
+  /**
+   * Frees what this object holds, at once; otherwise garbage collection does. Later calls return
+   * `unavailable`. Routers, policies and tools that were made with it go on. Also called at the end
+   * of a block by `using backend = …`.
+   */
+  dispose(): void {
+    release(this);
+  }
 }
+
+disposable(Backend.prototype);
 
 /** Options of `execute`. Here `timeoutMs` (milliseconds) is the time limit of the command. */
 export interface ExecuteOptions extends CallOptions {}
@@ -233,7 +275,8 @@ export function executeBy(
   command: string,
   options?: ExecuteOptions,
 ): Promise<ExecuteResponse> {
-  const request = () => ask.askExecute(command, options?.timeoutMs);
+  const request = () =>
+    refused(() => optionNames(Op.execute, options)) ?? ask.askExecute(command, options?.timeoutMs);
   return asked<ExecuteResponse>(self, Op.execute, request, unpack.unpackExecute, {
     signal: options?.signal,
   }).then((answer) => (answer.error === undefined ? answer : unpack.executeFailure(answer)));

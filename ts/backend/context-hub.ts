@@ -9,17 +9,39 @@ import { enter, glue } from "../core/instance.js";
 import { Backend } from "./backend.js";
 
 /** An entry of a repository. In a push, `null` removes it. */
-export type HubEntry = { type: "file"; content: string } | { type: string; repo_handle?: string };
+export type HubEntry =
+  | {
+      /** A file. */
+      type: "file";
+      /** The text of the file. */
+      content: string;
+    }
+  | {
+      /** The kind of a link, such as `agent` or `skill`. */
+      type: string;
+      /** Name of the linked repository. */
+      repo_handle?: string;
+    };
 
 /** The methods of `langsmith`'s client that ContextHubBackend uses. */
 export interface HubClient {
   /** Returns the newest commit of a repository and all its entries. */
-  pullAgent(identifier: string): Promise<{ commit_hash: string; files: Record<string, HubEntry> }>;
-  /** Commits changes on top of `parentCommit`. */
+  pullAgent(identifier: string): Promise<{
+    /** The newest commit. */
+    commit_hash: string;
+    /** Its entries, by path without a leading `/`. */
+    files: Record<string, HubEntry>;
+  }>;
+  /** Commits changes and returns the URL of the commit. Rejects if another commit came first. */
   pushAgent(
     identifier: string,
-    // biome-ignore lint/suspicious/noExplicitAny: langsmith's own entries are of narrower types
-    options: { files: Record<string, any>; parentCommit?: string },
+    options: {
+      /** The changed entries by path; null removes one. */
+      // biome-ignore lint/suspicious/noExplicitAny: langsmith's own entries are of narrower types
+      files: Record<string, any>;
+      /** The commit that the changes were made on. */
+      parentCommit?: string;
+    },
   ): Promise<string>;
 }
 
@@ -40,7 +62,12 @@ const REPO =
 const HUB = "https://api.smith.langchain.com";
 const TIMEOUT_MS = 30_000;
 
-/** Files in a repository of the Context Hub, text only. Changes become commits. */
+/**
+ * Files in a repository of LangSmith's Context Hub, text only. Changes become commits.
+ *
+ * @example
+ * const backend = new ContextHubBackend("my-agent", { apiKey });
+ */
 export class ContextHubBackend extends Backend {
   readonly #hub: HubClient;
   readonly #repo: string;
@@ -65,6 +92,9 @@ export class ContextHubBackend extends Backend {
     }
     const apiKey = given.text("apiKey") ?? (client ? undefined : keyOfHost());
     const baseUrl = given.text("baseUrl");
+    if (client && baseUrl !== undefined) {
+      given.refuse("baseUrl", "left out where there is a client, which has its own", baseUrl);
+    }
     const writeMode = given.oneOf("writeMode", ["create", "overwrite"], "create");
     given.done();
     if ((client === undefined) === (apiKey === undefined)) {

@@ -35,7 +35,13 @@ export interface StorageLike {
     prefix: string,
     cursor?: unknown,
   ): MaybePromise<
-    Array<StoredEntry | string> | { entries: Array<StoredEntry | string>; cursor?: unknown }
+    | Array<StoredEntry | string>
+    | {
+        /** The files of this page, or their paths. */
+        entries: Array<StoredEntry | string>;
+        /** Passed to the call for the next page; absent on the last one. */
+        cursor?: unknown;
+      }
   >;
   /**
    * Stores a complete file. Return `{ version }` if your storage has versions, and `false` if the
@@ -45,7 +51,16 @@ export interface StorageLike {
     path: string,
     file: FileToStore,
     condition: Condition,
-  ): MaybePromise<{ version?: string | number } | false | undefined | null | void>;
+  ): MaybePromise<
+    | {
+        /** The version of the file that is stored now. */
+        version?: string | number;
+      }
+    | false
+    | undefined
+    | null
+    | void
+  >;
   /** Deletes a file. Return `false` if there was none. */
   delete?(path: string, condition: Condition): MaybePromise<boolean | undefined | void>;
   /** Returns the metadata of a file without its content. Default: calls `get`. */
@@ -68,8 +83,20 @@ export interface CustomBackendOptions {
   maxFileBytes?: number;
 }
 
-/** All operations over your own storage. Without `put` or `delete` it is read-only. */
+/**
+ * All operations over your own storage. Without `put` or `delete` it is read-only.
+ *
+ * @example
+ * const kept = new Map();
+ * const backend = new CustomBackend({
+ *   get: (path) => kept.get(path),
+ *   list: (prefix) => [...kept.keys()].filter((path) => path.startsWith(prefix)),
+ *   put: (path, file) => void kept.set(path, file),
+ *   delete: (path) => kept.delete(path),
+ * });
+ */
 export class CustomBackend extends Backend {
+  /** Throws a `TypeError` that names the method or option that is missing or wrong. */
   constructor(storage: StorageLike, options?: CustomBackendOptions) {
     if (typeof storage !== "object" || storage === null) {
       throw new TypeError(
@@ -104,6 +131,7 @@ export class CustomBackend extends Backend {
         `CustomBackend: storage.capability must be an object, not ${kindOf(capability)}`,
       );
     }
+    if (capability) checkCapability(capability);
     const given = new Options("CustomBackend", options);
     const overwrite = given.oneOf("writeMode", ["create", "overwrite"], "create") === "overwrite";
     const v1 = given.oneOf("fileFormat", ["v1", "v2"], "v2") === "v1";
@@ -119,3 +147,23 @@ export class CustomBackend extends Backend {
 }
 
 sealClass(CustomBackend);
+
+/** Checks what a storage says of itself; a wrong guarantee would be none. */
+function checkCapability(capability: object): void {
+  const given = new Options("CustomBackend: storage.capability", capability);
+  const reach = ["storage", "instance", "never"] as const;
+  given.oneOf("create", reach, "instance");
+  given.oneOf("update", reach, "instance");
+  given.oneOf("directories", ["implied", "real"], "implied");
+  for (const name of ["Created", "Mime", "Format", "Binary"]) given.boolean(`keeps${name}`, true);
+  given.boolean("writable", true);
+  given.boolean("perCaller", false);
+  given.amount("maxFileBytes");
+  given.checked(
+    "notes",
+    "an array of strings",
+    (notes): notes is string[] =>
+      Array.isArray(notes) && notes.every((note) => typeof note === "string"),
+  );
+  given.done();
+}

@@ -26,7 +26,7 @@ export interface FilesystemBackendOptions {
   virtualMode?: boolean;
   /** Accesses the disk. Default: `node:fs/promises` of Node, Deno and Bun. */
   fs?: FsLike;
-  /** Larger files are neither read nor written, in bytes. Default 10 MiB. */
+  /** Larger files are neither read nor written, in bytes (`too_large`). Default 10 MiB. */
   maxFileBytes?: number;
   /** Use ripgrep to narrow searches: `true` runs `rg`, a function runs it itself. Default false. */
   ripgrep?: boolean | Ripgrep;
@@ -180,8 +180,15 @@ function prepared(options: FilesystemBackendOptions | undefined): PreparedDisk {
   return new PreparedDisk(disk, undefined, undefined);
 }
 
-/** Files in a real folder. */
+/**
+ * Files in a real folder, in Node, Deno and Bun. With `virtualMode` (the default) no path and no
+ * link leads out of it.
+ *
+ * @example
+ * const backend = new FilesystemBackend({ rootDir: "./workspace" });
+ */
 export class FilesystemBackend extends Backend {
+  /** Throws a `TypeError` that names the wrong option. The folder is not touched yet. */
   constructor(options?: FilesystemBackendOptions) {
     const { disk: its, id, execute } = prepared(options);
     const { disk, overwrite, rootDir, contained } = its;

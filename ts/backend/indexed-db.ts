@@ -34,17 +34,25 @@ export interface IndexedDbBackendOptions {
   openTimeoutMs?: number;
   /**
    * Protects against a bug of Chromium: if the whole browser is killed while it writes, it can lose
-   * files of this origin at a later start. Costs five megabytes of writing at each start of the browser. Default false.
+   * files of this origin at a later start. Costs five megabytes of writing at each start of the
+   * browser. Default false.
    */
   crashProtection?: boolean;
 }
 
 const PATIENCE = 5_000;
 
-/** Files in IndexedDB. */
+/**
+ * Files in IndexedDB, in pages and workers of a browser. They survive closing the tab, and tabs
+ * share them.
+ *
+ * @example
+ * const backend = new IndexedDbBackend({ database: "agent" });
+ */
 export class IndexedDbBackend extends Backend {
   readonly #changes: Changes;
 
+  /** Throws a `TypeError` that names the wrong option. The database is opened at the first call. */
   constructor(options: IndexedDbBackendOptions) {
     const given = new Options("IndexedDbBackend", options);
     const database = given.requiredText("database");
@@ -91,6 +99,12 @@ export class IndexedDbBackend extends Backend {
    */
   watch(callback: (changes: FileChanges) => void): () => void {
     return this.#changes.watch(callback);
+  }
+
+  /** Frees what this object holds, and ends its watchers; see `Backend.dispose`. */
+  override dispose(): void {
+    this.#changes.close();
+    super.dispose();
   }
 }
 

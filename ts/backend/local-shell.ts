@@ -1,5 +1,5 @@
 // LocalShellBackend: a folder of the host, and commands through a callback of the host. Commands
-// are not confined: they can do whatever the host's user can. See the safety notes in docs/host.md.
+// are not confined: they can do whatever the host's user can. See the safety notes in docs/local-shell.md.
 
 import { kindOf, Options } from "../core/checks.js";
 import type { ExecuteCallback } from "../core/command.js";
@@ -73,11 +73,21 @@ export function secondsOf(given: Options, name: string, otherwise: number): numb
   return (seconds ?? otherwise) * 1000;
 }
 
-/** A folder of the host, and commands that run in it. */
+/**
+ * A folder of the host, and commands that run in it. Commands are not confined to the folder: they
+ * can do what the user of the process can.
+ *
+ * @example
+ * const backend = await LocalShellBackend.create({ rootDir: "./workspace" });
+ * const { output, exitCode } = await backend.execute("ls -l");
+ */
 export class LocalShellBackend extends FilesystemBackend {
   /** Identifies this backend: `local-` and eight hexadecimal digits. */
   declare readonly id: string;
-  /** Runs a command in the folder. */
+  /**
+   * Runs a command in the folder. Never rejects: a command that could not run has an `error`; one
+   * that ran into the time limit has the exit code 124.
+   */
   declare readonly execute: (command: string, options?: ExecuteOptions) => Promise<ExecuteResponse>;
   readonly #initialFiles: Array<[string, Uint8Array]>;
   #initialized = false;
@@ -85,12 +95,14 @@ export class LocalShellBackend extends FilesystemBackend {
 
   readonly #disk: Disk;
 
+  /** Throws a `TypeError` that names the wrong option. The folder is not touched yet. */
   constructor(options?: LocalShellBackendOptions) {
     const given = new Options("LocalShellBackend", options);
-    const rootName =
-      given.text("rootDir") === undefined && given.text("workingDirectory") !== undefined
-        ? "workingDirectory"
-        : "rootDir";
+    const other = given.text("workingDirectory");
+    const rootName = other === undefined ? "rootDir" : "workingDirectory";
+    if (other !== undefined && given.text("rootDir") !== undefined) {
+      given.refuse("workingDirectory", "left out where there is a rootDir", other);
+    }
     const disk = diskOf(given, rootName);
     const cwd = disk.rootDir;
     const execute = executeOf(given);
@@ -158,7 +170,7 @@ export class LocalShellBackend extends FilesystemBackend {
 sealClass(LocalShellBackend);
 
 function contents(given: Options): Array<[string, Uint8Array]> {
-  const files = given.object("initialFiles") ?? {};
+  const files = given.record("initialFiles", '{ "/a.txt": "text" }') ?? {};
   const encoder = new TextEncoder();
   return Object.entries(files).map(([path, file]) => {
     try {

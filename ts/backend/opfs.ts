@@ -14,6 +14,22 @@ import {
   storageHealth,
 } from "./browser/health.js";
 
+/** The part of a `FileSystemDirectoryHandle` that names it; every such handle is one. */
+export interface DirectoryHandle {
+  /** The kind of handle. */
+  readonly kind: "directory";
+  /** Name of the directory. */
+  readonly name: string;
+  /** Opens a directory in it. */
+  getDirectoryHandle(
+    name: string,
+    options?: {
+      /** Create it if it does not exist. */
+      create?: boolean;
+    },
+  ): Promise<unknown>;
+}
+
 /** Options of OpfsBackend. */
 export interface OpfsBackendOptions {
   /** A directory of the origin private file system, such as `"agents/one"`. Default: its root. */
@@ -21,7 +37,7 @@ export interface OpfsBackendOptions {
   /** A directory below that, which keeps these files apart from other namespaces. Default: none. */
   namespace?: string;
   /** A directory to use instead, such as one from `showDirectoryPicker()`. Not with `root`. */
-  directory?: FileSystemDirectoryHandle;
+  directory?: DirectoryHandle;
   /** What `write` does if the file exists: fail (`"create"`, the default) or replace it. */
   writeMode?: "create" | "overwrite";
   /**
@@ -32,16 +48,22 @@ export interface OpfsBackendOptions {
   exclusive?: boolean;
   /**
    * Protects against a bug of Chromium: if the whole browser is killed while it writes, it can lose
-   * files of this origin at a later start. Costs about 15 ms in each page, and with `exclusive` also five megabytes of writing at each
-   * start of the browser. Default false.
+   * files of this origin at a later start. Costs about 15 ms in each page, and with `exclusive` also
+   * five megabytes of writing at each start of the browser. Default false.
    */
   crashProtection?: boolean;
 }
 
-/** Files in OPFS, or in a directory that the user picked. */
+/**
+ * Files in the browser's origin private file system (OPFS), or in a directory that the user picked.
+ *
+ * @example
+ * const backend = new OpfsBackend({ root: "agent" });
+ */
 export class OpfsBackend extends Backend {
   readonly #changes: Changes;
 
+  /** Throws a `TypeError` that names the wrong option. No directory is opened yet. */
   constructor(options?: OpfsBackendOptions) {
     const given = new Options("OpfsBackend", options);
     const root = steps(given, "root");
@@ -103,6 +125,12 @@ export class OpfsBackend extends Backend {
    */
   watch(callback: (changes: FileChanges) => void): () => void {
     return this.#changes.watch(callback);
+  }
+
+  /** Frees what this object holds, and ends its watchers; see `Backend.dispose`. */
+  override dispose(): void {
+    this.#changes.close();
+    super.dispose();
   }
 }
 

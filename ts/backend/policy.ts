@@ -75,8 +75,14 @@ export type InspectVerdict =
   | void
   | undefined
   | null
-  | { deny: string }
-  | { content: string | Uint8Array };
+  | {
+      /** Why the content is refused; the caller is told. */
+      deny: string;
+    }
+  | {
+      /** What is stored instead. */
+      content: string | Uint8Array;
+    };
 
 /** Record of one operation. It never contains content, patterns, commands or messages. */
 export interface AuditRecord {
@@ -201,7 +207,8 @@ function permissions(of: string, given: Options): FilesystemPermission[] {
     const rule = new Options(name, one);
     const operations = texts(rule, "operations", rule.raw("operations"));
     if (operations.length === 0 || operations.some((it) => it !== "read" && it !== "write")) {
-      rule.refuse("operations", '"read", "write" or both, in an array', operations);
+      const given = rule.raw("operations");
+      rule.refuse("operations", '"read", "write" or both, in an array', given);
     }
     const paths = texts(rule, "paths", rule.raw("paths"));
     if (paths.length === 0) rule.refuse("paths", "an array of patterns", rule.raw("paths"));
@@ -216,6 +223,7 @@ function rateOf(of: string, value: unknown): Rate {
   const operations = rate.amount("operations");
   const perMs = rate.amount("perMs");
   rate.done();
+  if (perMs === 0) rate.refuse("perMs", "at least 1", perMs);
   if (operations === undefined || perMs === undefined) {
     throw new TypeError(`${of} must be { operations, perMs }`);
   }
@@ -236,6 +244,11 @@ function rates(of: string, limit: Record<string, unknown> | undefined): unknown[
     if (rate) out.push({ covers, ...rateOf(`${name}.${kind}`, rate) });
   }
   byKind.done();
+  if (out.length === 0) {
+    throw new TypeError(
+      `${name} must be { operations, perMs }, or such an object for an operation: { write: { operations: 10, perMs: 1_000 } }`,
+    );
+  }
   return out;
 }
 
@@ -254,7 +267,7 @@ function quotaOf(of: string, value: Record<string, unknown>): Quota {
 export class PolicyWrapper extends Backend {
   /** Identifies the machine of the backend, if it can run commands. */
   declare readonly id?: string;
-  /** Runs a command, if the backend can and the policy allows it. */
+  /** Runs a command. Only there if the backend can run commands; see `allowExecute`. */
   declare readonly execute?: (
     command: string,
     options?: ExecuteOptions,
@@ -312,7 +325,16 @@ export class KeptPolicy {
 
 sealClass(PolicyWrapper);
 
-/** Wraps a backend with rules; see `Policy`. */
+/**
+ * Wraps a backend with rules; see `Policy`. What a rule refuses fails with `permission_denied`,
+ * `rate_limited` or `quota_exceeded`. The backend itself is unchanged, and without the rules.
+ *
+ * @example
+ * const guarded = withPolicy(backend, {
+ *   permissions: [{ operations: ["write"], paths: ["/policies/**"], mode: "deny" }],
+ *   quota: { maxFiles: 1_000 },
+ * });
+ */
 export function withPolicy(inner: AnyBackend, policy: Policy): PolicyWrapper {
   return new PolicyWrapper(inner, policy);
 }
@@ -326,7 +348,15 @@ export interface RingAudit {
   clear(): void;
 }
 
-/** Keeps the newest `size` records: `withPolicy(backend, { audit: ringAudit(100) })`. */
+/**
+ * An `audit` callback that keeps the newest records.
+ *
+ * @param size How many records are kept, 1 or more.
+ * @example
+ * const audit = ringAudit(100);
+ * const guarded = withPolicy(backend, { audit });
+ * // … later: audit.records
+ */
 export function ringAudit(size: number): RingAudit {
   if (!Number.isSafeInteger(size) || size < 1) {
     throw new TypeError("ringAudit: its size must be a whole number above zero");

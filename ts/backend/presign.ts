@@ -4,6 +4,7 @@
 // requests contain, and refuses everything else with its name.
 
 import { shown as quoted } from "../core/checks.js";
+import { instead } from "../core/nearest.js";
 
 /** A request that a page asks to have signed; see `S3SignRequest`. */
 export interface PresignRequest {
@@ -64,6 +65,11 @@ const LONGEST = 604_800;
 /** Checks a request. Anything that no backend sends throws a TypeError with its name. */
 export function signable(request: PresignRequest): Signable {
   if (typeof request !== "object" || request === null) refuse("the request must be an object");
+  const names = ["method", "key", "query", "headers"];
+  for (const name of Object.keys(request)) {
+    if (names.includes(name)) continue;
+    refuse(`a request has no ${shown(name)}; ${instead(name, names, "fields")}`);
+  }
   const { method, key = "" } = request;
   if (typeof key !== "string") refuse("the request's key must be a string");
   const kinds = key === "" ? BUCKET : OBJECT;

@@ -6,6 +6,7 @@ import { Options } from "../core/checks.js";
 import { sealClass } from "../core/handle.js";
 import { send } from "../core/http.js";
 import { enter, glue } from "../core/instance.js";
+import { instead, nearest } from "../core/nearest.js";
 import { Backend } from "./backend.js";
 import { type PresignRequest, seconds, signable } from "./presign.js";
 
@@ -68,6 +69,7 @@ export interface S3Location {
   forcePathStyle?: boolean;
 }
 
+/** Options that S3Backend and R2Backend have in common. */
 interface S3CommonOptions {
   /** A directory of keys that the backend never leaves. Default: the whole bucket. */
   prefix?: string;
@@ -76,7 +78,12 @@ interface S3CommonOptions {
   /** Most requests at the same time. Default 16. */
   concurrency?: number;
   /** Cache of file bodies by ETag: `false` for none, or its size in bytes. Default 64 MiB. */
-  cache?: boolean | { maxBytes?: number };
+  cache?:
+    | boolean
+    | {
+        /** Size of the cache in bytes. Default 64 MiB. */
+        maxBytes?: number;
+      };
   /** How failed requests are repeated; `false` for never. See `S3Retry` for the defaults. */
   retry?: false | S3Retry;
 }
@@ -101,11 +108,16 @@ export interface S3BackendOptions extends S3Location, S3CommonOptions {
 
 /** The methods of a Worker's R2 binding that R2Backend uses. */
 export interface R2BucketLike {
+  /** Returns an object's metadata, or null. */
   head(key: string): Promise<unknown>;
+  /** Returns an object with its body, or null. */
   get(key: string, options?: unknown): Promise<unknown>;
+  /** Stores an object; null if a condition in `options` does not hold. */
   // biome-ignore lint/suspicious/noExplicitAny: the binding's own type takes many kinds of body
   put(key: string, value: any, options?: any): Promise<unknown>;
+  /** Deletes objects. */
   delete(keys: string | string[]): Promise<void>;
+  /** Lists objects. */
   list(options?: unknown): Promise<unknown>;
 }
 
@@ -115,15 +127,32 @@ export interface R2BackendOptions extends S3CommonOptions {
   bucket: R2BucketLike;
 }
 
-/** Files in S3-compatible object storage. */
+/**
+ * Files in S3-compatible object storage: AWS S3, R2, MinIO, Ceph and others.
+ *
+ * @example
+ * const backend = new S3Backend({
+ *   region: "eu-central-1",
+ *   bucket: "agent-files",
+ *   prefix: "user-17",
+ *   credentials: { accessKeyId, secretAccessKey },
+ * });
+ */
 export class S3Backend extends Backend {
+  /** Throws a `TypeError` that names the wrong option. No request is sent yet. */
   constructor(options: S3BackendOptions) {
     super(makeS3(new Options("S3Backend", options)));
   }
 }
 
-/** Files in an R2 bucket, through the binding of a Worker. */
+/**
+ * Files in an R2 bucket, through the binding of a Worker.
+ *
+ * @example
+ * const backend = new R2Backend({ bucket: env.BUCKET });
+ */
 export class R2Backend extends Backend {
+  /** Throws a `TypeError` that names the wrong option. */
   constructor(options: R2BackendOptions) {
     super(makeR2(new Options("R2Backend", options)));
   }
@@ -137,13 +166,20 @@ sealClass(R2Backend);
  * own requests contain: for any other method, header or query parameter it throws a `TypeError`
  * with the name. Your server must decide whether this user may access this key.
  *
+ * @param request What a page's `sign` callback was called with.
  * @param expiresInSeconds How long the URL is valid: 1 to 604,800 seconds. Default 300.
  */
 export function presignS3(
-  location: S3Location & { credentials: S3Credentials },
+  location: S3Location & {
+    /** Keys that may do what is asked. */
+    credentials: S3Credentials;
+  },
   request: PresignRequest,
   expiresInSeconds = 300,
-): { url: string } {
+): {
+  /** The URL with its signature. */
+  url: string;
+} {
   const read = new Options("presignS3", location);
   const where = place(read, "");
   const keys = credentialsOf(read, read.raw("credentials"));
@@ -196,7 +232,7 @@ function cacheBytes(options: Options): number | undefined {
   if (typeof cache !== "object" || cache === null) {
     return options.refuse("cache", "true, false or { maxBytes }", cache);
   }
-  const inside = new Options("S3Backend cache", cache);
+  const inside = new Options(`${options.of}: cache`, cache);
   const bytes = inside.amount("maxBytes");
   inside.done();
   return bytes;
@@ -209,7 +245,7 @@ function patience(options: Options): S3Retry {
   if (typeof retry !== "object" || retry === null) {
     return options.refuse("retry", "false or { attempts, baseMs, maxMs, timeoutMs }", retry);
   }
-  const inside = new Options("S3Backend retry", retry);
+  const inside = new Options(`${options.of}: retry`, retry);
   const read: S3Retry = {};
   for (const name of ["attempts", "baseMs", "maxMs", "timeoutMs"] as const) {
     const amount = inside.amount(name);
@@ -227,7 +263,18 @@ function credentialsOf(options: Options, value: unknown): object {
   if (typeof value !== "object" || value === null) {
     return options.refuse("credentials", wanted, value === undefined ? value : {});
   }
-  const { accessKeyId, secretAccessKey, sessionToken } = value as Partial<S3Credentials>;
+  const names = ["accessKeyId", "secretAccessKey", "sessionToken", "expiration"];
+  // Clients of AWS add fields of their own, so only a misspelled name is refused.
+  const wrongly = Object.keys(value).find(
+    (name) => !names.includes(name) && nearest(name, names) !== undefined,
+  );
+  if (wrongly !== undefined) {
+    throw new TypeError(
+      `${options.of}: credentials have no "${wrongly}"; ${instead(wrongly, names, "names")}`,
+    );
+  }
+  const { accessKeyId, secretAccessKey, sessionToken, expiration } =
+    value as Partial<S3Credentials>;
   for (const [name, text] of Object.entries({ accessKeyId, secretAccessKey })) {
     if (typeof text !== "string" || text === "") {
       return options.refuse(
@@ -240,8 +287,14 @@ function credentialsOf(options: Options, value: unknown): object {
   if (sessionToken !== undefined && typeof sessionToken !== "string") {
     return options.refuse("credentials.sessionToken", "a string", sessionToken);
   }
+  if (expiration !== undefined && !isTime(expiration)) {
+    return options.refuse("credentials.expiration", "a Date, a number or a text", expiration);
+  }
   return value;
 }
+
+const isTime = (value: unknown) =>
+  value instanceof Date || typeof value === "string" || typeof value === "number";
 
 function common(options: Options) {
   return {

@@ -18,14 +18,24 @@ export interface SandboxBackendOptions {
   /** Runs a command in the sandbox, with a POSIX shell. */
   execute(command: string, limits: CommandLimits): MaybePromise<CommandOutput>;
   /** Stores files, if the sandbox has its own way. Default: through the shell. */
-  uploadFiles?(
-    files: Array<[string, Uint8Array]>,
-  ): MaybePromise<Array<{ path?: string; error: string | null | undefined }>>;
+  uploadFiles?(files: Array<[string, Uint8Array]>): MaybePromise<
+    Array<{
+      /** The path as it was given. */
+      path?: string;
+      /** What was wrong; null or nothing on success. */
+      error: string | null | undefined;
+    }>
+  >;
   /** Fetches files, if the sandbox has its own way. Default: through the shell. */
-  downloadFiles?(
-    paths: string[],
-  ): MaybePromise<
-    Array<{ path?: string; content: Uint8Array | null; error: string | null | undefined }>
+  downloadFiles?(paths: string[]): MaybePromise<
+    Array<{
+      /** The path as it was given. */
+      path?: string;
+      /** The bytes of the file; null on failure. */
+      content: Uint8Array | null;
+      /** What was wrong; null or nothing on success. */
+      error: string | null | undefined;
+    }>
   >;
   /** The directory of the sandbox that is `/` for this backend. Default `/`. */
   rootDir?: string;
@@ -42,13 +52,26 @@ export interface SandboxBackendOptions {
 /** Limit of the output of commands that kitbag itself sends, in bytes. */
 const OWN_OUTPUT = 16 * 1024 * 1024;
 
-/** Files and commands of a sandbox. */
+/**
+ * Files and commands of a machine that is reached only by running commands on it, such as a
+ * container or a hosted sandbox.
+ *
+ * @example
+ * const backend = new SandboxBackend({
+ *   id: container.id,
+ *   execute: async (command) => container.exec(["sh", "-c", command]),
+ * });
+ */
 export class SandboxBackend extends Backend {
   /** Identifies the sandbox. */
   declare readonly id: string;
-  /** Runs a command in the sandbox. */
+  /**
+   * Runs a command in the sandbox. Never rejects: a command that could not run has an `error`; one
+   * that ran into the time limit has the exit code 124.
+   */
   declare readonly execute: (command: string, options?: ExecuteOptions) => Promise<ExecuteResponse>;
 
+  /** Throws a `TypeError` that names the wrong option. No command is run yet. */
   constructor(options: SandboxBackendOptions) {
     const given = new Options("SandboxBackend", options);
     const id = given.requiredText("id");

@@ -14,8 +14,14 @@ export type SqlValue = string | number | Uint8Array;
 /** Result of a query: rows, or an object that has them. */
 export type SqlAnswer =
   | ReadonlyArray<object>
-  | { readonly rows: ReadonlyArray<object> }
-  | { readonly results: ReadonlyArray<object> };
+  | {
+      /** The rows, as `pg` and PGlite return them. */
+      readonly rows: ReadonlyArray<object>;
+    }
+  | {
+      /** The rows, as D1 returns them. */
+      readonly results: ReadonlyArray<object>;
+    };
 
 /** Sends one statement with its values and returns its rows. It must commit by itself. */
 export type SqlQuery = (
@@ -49,6 +55,7 @@ export interface SqlBackendOptions extends SqlTableOptions {
 
 /** A client with a method `query(sql, params)`: a pool of `pg`, PGlite, Neon. */
 export interface PostgresClient {
+  /** Sends one statement with its values; the result has `rows`, or is the rows. */
   // biome-ignore lint/suspicious/noExplicitAny: clients have different overloads
   query(sql: string, params?: any[]): PromiseLike<any>;
 }
@@ -63,9 +70,17 @@ export interface PostgresBackendOptions extends SqlTableOptions {
 
 /** The methods of a D1 database that D1Backend uses. */
 export interface D1Like {
+  /** Prepares a statement. */
   prepare(sql: string): {
+    /** Binds its values. */
     // biome-ignore lint/suspicious/noExplicitAny: any value of SQLite's
-    bind(...values: any[]): { all(): PromiseLike<{ results: object[] }> };
+    bind(...values: any[]): {
+      /** Runs it. */
+      all(): PromiseLike<{
+        /** The rows. */
+        results: object[];
+      }>;
+    };
   };
 }
 
@@ -150,8 +165,19 @@ abstract class Table extends Backend {
   }
 }
 
-/** Files in a table of a database that is reached through a function. */
+/**
+ * Files in a table of a database that is reached through a function.
+ *
+ * @example
+ * const database = new DatabaseSync("files.db");
+ * const backend = new SqlBackend({
+ *   dialect: "sqlite",
+ *   query: (sql, params) => database.prepare(sql).all(...params),
+ *   migrate: true,
+ * });
+ */
 export class SqlBackend extends Table {
+  /** Throws a `TypeError` that names the wrong option. No statement is sent yet. */
   constructor(options: SqlBackendOptions) {
     const given = new Options("SqlBackend", options);
     const query = (given.callback("query") ??
@@ -162,8 +188,14 @@ export class SqlBackend extends Table {
   }
 }
 
-/** Files in a table of PostgreSQL. */
+/**
+ * Files in a table of PostgreSQL.
+ *
+ * @example
+ * const backend = new PostgresBackend({ client: new Pool(), namespace: "user-17", migrate: true });
+ */
 export class PostgresBackend extends Table {
+  /** Throws a `TypeError` that names the wrong option. No statement is sent yet. */
   constructor(options: PostgresBackendOptions) {
     const given = new Options("PostgresBackend", options);
     const client = given.object("client") as PostgresClient | undefined;
@@ -179,8 +211,14 @@ export class PostgresBackend extends Table {
   }
 }
 
-/** Files in a table of Cloudflare's D1. */
+/**
+ * Files in a table of Cloudflare's D1. A file has at most 1,991,808 bytes.
+ *
+ * @example
+ * const backend = new D1Backend({ database: env.DB, migrate: true });
+ */
 export class D1Backend extends Table {
+  /** Throws a `TypeError` that names the wrong option. No statement is sent yet. */
   constructor(options: D1BackendOptions) {
     const given = new Options("D1Backend", options);
     const database = given.object("database") as D1Like | undefined;

@@ -5,8 +5,18 @@
 // WebAssembly, below the handle: see `graph/files.ts`.
 
 import { limitOf, now, received } from "../core/call.js";
-import { callOptions, isRecord, kindOf, messageOf, Options, refused } from "../core/checks.js";
-import { handleOf, methodsOnly, own, sealClass } from "../core/handle.js";
+import {
+  callOptions,
+  isRecord,
+  kindOf,
+  messageOf,
+  olderForm,
+  optionNames,
+  refused,
+} from "../core/checks.js";
+import { findsGraphs } from "../core/context.js";
+import { deprecated } from "../core/deprecated.js";
+import { disposable, handleOf, methodsOnly, own, release, sealClass } from "../core/handle.js";
 import { enter, glue } from "../core/instance.js";
 import { rawFile, removeFile, setFile } from "../core/memory.js";
 import { Op } from "../core/operations.js";
@@ -69,6 +79,9 @@ export interface StateRuntime {
 
 const MAX_BYTES = 2 ** 31;
 
+/** Options that belong into the second argument where the first is a runtime. */
+const OPTIONS = ["files", "writeMode", "fileFormat", "maxBytes", "channel", "scope"];
+
 /** Options of the memory: whether `write` replaces, whether new text is `v1`, the size limit. */
 type Form = readonly [overwrite: boolean, v1: boolean, maxBytes: number];
 
@@ -77,17 +90,36 @@ function maker(form: Form): () => number {
   return () => glue.state_new(...form);
 }
 
-/** Files in memory. Every method returns its result and not a promise. */
+/**
+ * Files in memory. Every method returns its result and not a promise. Inside a running LangGraph
+ * graph, a backend without options works on the files of the graph's state; see `scope`.
+ *
+ * @example
+ * const files = new StateBackend({ files: { "/notes.txt": "milk\n" } });
+ * const { content } = files.read("/notes.txt");
+ */
 export class StateBackend implements BackendProtocolV2 {
   readonly #mirror: Mirror | undefined;
   readonly #graphs: GraphFiles | undefined;
 
-  /** deepagents' older form: results return the changes in `filesUpdate`. */
+  /**
+   * deepagents' older form: results return the changes in `filesUpdate`.
+   *
+   * @deprecated Inside a graph use `new StateBackend()`, which finds the graph by itself; for a
+   * state of your own use the option `channel`.
+   */
   constructor(runtime: StateRuntime, options?: StateBackendOptions);
+  /** Throws a `TypeError` that names the option, or the file, that is wrong. */
   constructor(options?: StateBackendOptions);
   constructor(first?: StateBackendOptions | StateRuntime, second?: StateBackendOptions) {
     const runtime = runtimeOf(first);
-    const options = new Options("StateBackend", runtime ? second : first);
+    // Without AsyncLocalStorage, as in a browser, there is no other way with deepagents' own tools.
+    if (runtime && findsGraphs()) {
+      deprecated(
+        "`new StateBackend(runtime)` is deprecated. Pass `new StateBackend()` itself as the backend: it finds the running graph; for a state of your own use its option `channel`.",
+      );
+    }
+    const options = olderForm("StateBackend", runtime, first, second, OPTIONS);
     const writeMode = options.oneOf("writeMode", ["create", "overwrite"], "create");
     const fileFormat = options.oneOf("fileFormat", ["v1", "v2"], "v2");
     const maxBytes = options.amount("maxBytes");
@@ -131,32 +163,42 @@ export class StateBackend implements BackendProtocolV2 {
   }
 
   /**
-   * Lists one directory level, in byte order; paths of directories end with `/`. A missing
-   * directory gives an empty listing.
+   * Lists one directory level, in byte order of the paths; paths of directories end with `/`. A
+   * missing directory and the path of a file give an empty listing.
    */
   ls(path: string): LsResult {
     return this.#asked(Op.ls, () => ask.askLs(path), unpack.unpackLs);
   }
 
   /**
-   * Reads lines of a text file. A binary file is returned complete, as a `Uint8Array`.
+   * Reads lines of a text file. A binary file is returned complete, as a `Uint8Array`. A missing file
+   * fails with `not_found`.
    *
-   * @param offset First line, counted from 0. Default 0.
+   * @param offset Number of lines to skip: 0 (the default) begins at the first line. Past the end,
+   *   the content is empty.
    * @param limit Most lines to return. Default 500. `nextOffset` of the result continues the read.
+   * @example
+   * // Lines 101 to 200; `startLine` and `endLine` of the result count from 1.
+   * const page = files.read("/log.txt", 100, 100);
    */
   read(filePath: string, offset?: number, limit?: number): ReadResult {
     return this.#asked(Op.read, () => ask.askRead(filePath, offset, limit), unpack.unpackRead);
   }
 
-  /** Returns a file as it is stored, with its MIME type and times. */
+  /**
+   * Returns a file as it is stored, complete, with its MIME type and times. A missing file fails with
+   * `not_found`.
+   */
   readRaw(filePath: string): ReadRawResult {
     return this.#asked(Op.readRaw, () => ask.askFile(filePath), unpack.unpackReadRaw);
   }
 
   /**
    * Searches files for a literal text, or with `options.regex` for a regular expression, line by
-   * line. Binary files are skipped. Matches are ordered by path and line.
+   * line. Letter case matters. Binary files are skipped. Matches are ordered by path, then line. A
+   * wrong expression fails with `invalid_pattern`; without matches the list is empty.
    *
+   * @param pattern The text. One with a line feed matches nothing, an empty one every line.
    * @param path File or directory to search. Default `/`.
    * @param glob Searches only matching files. Without `/` it is matched against file names, with
    *   `/` against the path below `path`.
@@ -174,6 +216,7 @@ export class StateBackend implements BackendProtocolV2 {
     const request = () => ask.askGrep(pattern, path, glob, maxCount, options);
     let limit: number | undefined;
     const refusal = refused(() => {
+      optionNames(Op.grep, options);
       limit = limitOf(callOptions(options));
     });
     return refusal ?? this.#asked(Op.grep, request, unpack.unpackGrep, limit);
@@ -182,7 +225,11 @@ export class StateBackend implements BackendProtocolV2 {
   /**
    * Finds files whose path below `path` (default `/`) matches a pattern, newest first. `*` and `?`
    * match inside a segment, `**` also matches `/`, and `{a,b}`, `[abc]`, `[!a]` and `\` work as
-   * usual. A pattern without `/` matches only directly below `path`.
+   * usual. A pattern without `/` matches only directly below `path`; one that begins with `/` is
+   * matched against whole paths. A wrong pattern fails with `invalid_pattern`.
+   *
+   * @example
+   * const { files } = backend.glob("*.{md,txt}", "/notes");
    */
   glob(pattern: string, path?: string): GlobResult {
     return this.#asked(Op.glob, () => ask.askGlob(pattern, path), unpack.unpackGlob);
@@ -190,17 +237,24 @@ export class StateBackend implements BackendProtocolV2 {
 
   /**
    * Creates a file. If it exists, the call fails with `already_exists`, or replaces it with
-   * `writeMode: "overwrite"`. Bytes are stored unchanged. For a path with a binary type, such as
-   * `.png`, a string must be base64 or a `data:` URL.
+   * `writeMode: "overwrite"`. A failed call leaves the file as it was. Bytes are stored unchanged.
+   * For a path with a binary type, such as `.png`, a string must be base64 or a `data:` URL;
+   * otherwise the call fails with `invalid_argument`.
    */
   write(filePath: string, content: string | Uint8Array, options?: WriteOptions): WriteResult {
-    const request = () => ask.askWrite(filePath, content, options);
+    const request = () =>
+      refused(() => optionNames(Op.write, options)) ?? ask.askWrite(filePath, content, options);
     return this.#changed(this.#asked(Op.write, request, unpack.unpackWrite(filePath)));
   }
 
   /**
    * Replaces a literal text. `oldString` must occur exactly once, unless `replaceAll` (default
-   * false) is true. If it is not found, differences in line endings are ignored.
+   * false) is true. If it is not found, differences in line endings are ignored. `oldString` may be
+   * empty only if the file is.
+   *
+   * It fails with `no_match` if the text is not in the file, `ambiguous_edit` if it is there several
+   * times, `not_found` without the file, `conflict` if another writer was faster, and
+   * `invalid_argument` for a binary file. The file is then unchanged.
    *
    * With two `Uint8Array`s the whole file must equal `oldString` and becomes `newString`; otherwise
    * the result is `conflict`.
@@ -215,15 +269,22 @@ export class StateBackend implements BackendProtocolV2 {
     return this.#changed(this.#asked(Op.edit, request, unpack.unpackEdit(filePath)));
   }
 
-  /** Deletes a file, or a directory with everything below it. The root cannot be deleted. */
+  /**
+   * Deletes a file, or a directory with everything below it. If there is nothing, the call fails with
+   * `not_found`. The root cannot be deleted.
+   */
   delete(filePath: string, options?: DeleteOptions): DeleteResult {
-    const request = () => ask.askDelete(filePath, options);
+    const request = () =>
+      refused(() => optionNames(Op.delete, options)) ?? ask.askDelete(filePath, options);
     const result = this.#asked(Op.delete, request, unpack.unpackDelete(filePath));
     if (!this.#mirror || result.path === undefined) return result;
     return this.#mirror.deleted(result, result.path);
   }
 
-  /** Stores files as bytes, replacing existing ones. Returns a result for each, in order. */
+  /**
+   * Stores files as bytes, replacing existing ones. Returns a result for each, in order; one that
+   * fails does not stop the others. On success its `error` is null.
+   */
   uploadFiles(files: Array<[string, Uint8Array]>): FileUploadResponse[] {
     const batch = ask.lookAtUploads(files);
     const answer = this.#asked<FileUploadResponse[]>(
@@ -235,7 +296,10 @@ export class StateBackend implements BackendProtocolV2 {
     return this.#mirror ? this.#mirror.uploaded(answer) : answer;
   }
 
-  /** Returns the bytes of files. Returns a result for each path, in order. */
+  /**
+   * Fetches files as bytes. Returns a result for each path, in order; one that fails does not stop
+   * the others. On success its `error` is null.
+   */
   downloadFiles(paths: string[]): FileDownloadResponse[] {
     const batch = ask.lookAtDownloads(paths);
     const answer = this.#asked<FileDownloadResponse[]>(
@@ -304,6 +368,14 @@ export class StateBackend implements BackendProtocolV2 {
     return (refusal ?? now(handle, operation, unpackIt, limit)) as T;
   }
 
+  /**
+   * Frees the files, at once; otherwise garbage collection does. Later calls return `unavailable`.
+   * Also called at the end of a block by `using backend = …`.
+   */
+  dispose(): void {
+    release(this);
+  }
+
   #changed<T extends WriteResult | EditResult>(result: T): T {
     if (!this.#mirror || result.path === undefined) return result;
     return this.#mirror.changed(result, result.path);
@@ -330,6 +402,7 @@ export class StateBackend implements BackendProtocolV2 {
 }
 
 sealClass(StateBackend);
+disposable(StateBackend.prototype);
 
 /** False also for an object whose getters throw. */
 function isChannel(channel: Channel): boolean {

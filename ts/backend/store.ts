@@ -3,7 +3,9 @@
 // backend then selects the backend for its store and namespace at the start of every call.
 
 import chunk from "#chunk/store";
-import { BadArgument, messageOf, Options } from "../core/checks.js";
+import { BadArgument, messageOf, type Options, olderForm } from "../core/checks.js";
+import { findsGraphs } from "../core/context.js";
+import { deprecated } from "../core/deprecated.js";
 import { handleOf, sealClass } from "../core/handle.js";
 import { enter, glue } from "../core/instance.js";
 import { FILE_METHODS } from "../core/operations.js";
@@ -13,10 +15,23 @@ import { Backend, capabilityOf } from "./backend.js";
 /** The methods of LangGraph's `BaseStore` that StoreBackend uses. */
 export interface StoreLike {
   // biome-ignore-start lint/suspicious/noExplicitAny: stores differ in their types
+  /** Returns an item, or null. */
   get(namespace: string[], key: string): any;
+  /** Stores an item. */
   put(namespace: string[], key: string, value: Record<string, any>): any;
+  /** Deletes an item. */
   delete(namespace: string[], key: string): any;
-  search(namespacePrefix: string[], options?: { limit?: number; offset?: number }): any;
+  /** Returns items of a namespace, page by page. */
+  search(
+    namespacePrefix: string[],
+    options?: {
+      /** Most items to return. */
+      limit?: number;
+      /** Items to skip, counted from 0. */
+      offset?: number;
+    },
+  ): any;
+  /** Runs several operations in one request. */
   batch?(operations: any): any;
   // biome-ignore-end lint/suspicious/noExplicitAny: stores differ in their types
 }
@@ -33,8 +48,11 @@ export interface NamespaceRuntime extends GraphRuntime {
   readonly runtime?: GraphRuntime;
 }
 
+/** The parts of a run's configuration that name its assistant. */
 interface GraphConfig {
+  /** Metadata of the run, such as `assistant_id`. */
   metadata?: Record<string, unknown>;
+  /** Configurable values of the run, such as `thread_id`. */
   configurable?: Record<string, unknown>;
 }
 
@@ -61,6 +79,9 @@ export interface StoreBackendOptions {
   binary?: "base64" | "raw";
 }
 
+/** Marks what `storeBackend()` of `kitbag/langchain` found out about the caller. */
+const CALLER = Symbol.for("kitbag.caller");
+
 /** Argument of deepagents' older constructor. */
 export interface StateAndStore {
   /** State of the graph. */
@@ -71,11 +92,16 @@ export interface StateAndStore {
   assistantId?: string;
   /** Configuration of the run; default: that of the running graph. */
   config?: unknown;
-  /** Fields of the runtime; default: those of the running graph. */
+  /** `context` of the runtime; default: that of the running graph. */
   context?: GraphRuntime["context"];
+  /** `serverInfo` of the runtime; default: that of the running graph. */
   serverInfo?: GraphRuntime["serverInfo"];
+  /** `executionInfo` of the runtime; default: that of the running graph. */
   executionInfo?: GraphRuntime["executionInfo"];
 }
+
+/** Options that belong into the second argument where the first is a state. */
+const OPTIONS = ["namespace", "fileFormat", "writeMode", "binary"];
 
 interface Form {
   overwrite: boolean;
@@ -113,20 +139,36 @@ function boundTo(store: StoreLike, namespace: readonly string[], form: Form): Bo
   return made;
 }
 
-/** Files in a LangGraph store. */
+/**
+ * Files in a LangGraph store, each an item of the namespace.
+ *
+ * @example
+ * const memories = new StoreBackend({ namespace: ({ context }) => [context.userId, "memories"] });
+ */
 export class StoreBackend extends Backend {
   /** Keeps the shared backend alive as long as this object. */
   protected readonly kept: unknown;
 
-  /** deepagents' older form. */
+  /**
+   * deepagents' older form.
+   *
+   * @deprecated Use `new StoreBackend({ namespace, store })`; without `store` it finds that of the
+   * running graph.
+   */
   constructor(given: StateAndStore, options?: StoreBackendOptions);
+  /** Throws a `TypeError` that names the wrong option. The store is not asked yet. */
   constructor(options?: StoreBackendOptions);
   constructor(first?: StoreBackendOptions | StateAndStore, second?: StoreBackendOptions) {
     const older =
       typeof first === "object" && first !== null && "state" in first
         ? (first as StateAndStore)
         : undefined;
-    const options = new Options("StoreBackend", older ? second : first);
+    if (older && !(CALLER in older) && findsGraphs()) {
+      deprecated(
+        "`new StoreBackend(runtime)` is deprecated. Pass `new StoreBackend({ namespace })` itself as the backend: it finds the store of the running graph.",
+      );
+    }
+    const options = olderForm("StoreBackend", older, first, second, OPTIONS);
     const store = storeOf(options, options.object("store") ?? older?.store);
     const namespace = namespaceOf(options);
     const form: Form = {
@@ -277,35 +319,29 @@ function runtimeFor(older: StateAndStore | undefined): NamespaceRuntime {
     executionInfo: older?.executionInfo ?? running?.executionInfo,
   };
   const source = { ...older, ...running, ...runtime };
-  const old = (name: string, read: () => unknown) => ({
+  const old = (read: () => unknown) => ({
     enumerable: false,
     get() {
-      warnOnce(
-        `StoreBackend: a namespace function read \`${name}\`, which is deprecated; read \`context\`, \`serverInfo\` or \`executionInfo\` of the runtime instead.`,
-        "older",
+      deprecated(
+        "A namespace function of a StoreBackend read a property that is deprecated (`runtime`, `state`, `config` or `assistantId`); read `context`, `serverInfo` or `executionInfo` instead.",
       );
       return read();
     },
   });
   return Object.defineProperties(runtime, {
-    state: old("state", () => (older ? older.state : context?.state)),
-    config: old("config", () => configOf(older)),
-    assistantId: old("assistantId", () => assistantOf(older)),
-    runtime: old("runtime", () => source),
+    state: old(() => (older ? older.state : context?.state)),
+    config: old(() => configOf(older)),
+    assistantId: old(() => assistantOf(older)),
+    runtime: old(() => source),
   }) as NamespaceRuntime;
 }
 
-const warned = new Set<string>();
-
-function warnOnce(message: string, key: string): void {
-  if (warned.has(key)) return;
-  warned.add(key);
-  console.warn(message);
-}
+let warned = false;
 
 function warnDefault(): void {
-  warnOnce(
+  if (warned) return;
+  warned = true;
+  console.warn(
     "StoreBackend: without `namespace` all users of an assistant share the same files. Pass a namespace, such as (runtime) => [runtime.context.userId].",
-    "default",
   );
 }

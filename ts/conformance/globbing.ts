@@ -18,6 +18,8 @@ const TREE = [
   "/odd/日.ts",
 ];
 
+const FILES = Object.fromEntries(TREE.map((path) => [path, "x"]));
+
 /** Pattern, directory, expected paths. */
 const TABLE: Array<[string, string, string[]]> = [
   ["*.ts", "/", ["/a.ts"]],
@@ -49,8 +51,8 @@ export const globbing: Case[] = [
     ([pattern, directory, wanted]): Case => ({
       name: `glob ${pattern} in ${directory}`,
       needs: writable,
+      files: FILES,
       async run(it) {
-        for (const path of TREE) await it.write(path, "x");
         same("paths", await it.glob(pattern, directory), sorted(wanted));
       },
     }),
@@ -58,8 +60,8 @@ export const globbing: Case[] = [
   {
     name: "glob looks from the root unless told",
     needs: writable,
+    files: FILES,
     async run(it) {
-      for (const path of TREE) await it.write(path, "x");
       same("paths", await it.glob("**/*.ts"), sorted(TREE.filter((path) => path.endsWith(".ts"))));
     },
   },

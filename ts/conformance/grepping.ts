@@ -21,8 +21,8 @@ export const grepping: Case[] = [
   {
     name: "grep finds lines by path, then by line",
     needs: writable,
+    files: FILES,
     async run(it) {
-      await it.fill(FILES);
       same("from the root", await it.grep("needle", "/"), ALL);
       same("without a path", await it.grep("needle"), ALL);
       same("null is the root", await it.grep("needle", null, null, null), ALL);
@@ -31,8 +31,8 @@ export const grepping: Case[] = [
   {
     name: "grep looks below a directory or into one file",
     needs: writable,
+    files: FILES,
     async run(it) {
-      await it.fill(FILES);
       same("directory", await it.grep("needle", "/a"), ALL.slice(0, 3));
       same("with a slash", await it.grep("needle", "/a/"), ALL.slice(0, 3));
       same("file", await it.grep("needle", "/b.txt"), ALL.slice(3));
@@ -42,8 +42,8 @@ export const grepping: Case[] = [
   {
     name: "a glob without a slash is matched against names",
     needs: writable,
+    files: FILES,
     async run(it) {
-      await it.fill(FILES);
       same("by extension", await it.grep("needle", "/", "*.md"), [ALL[2]]);
       same("alternatives", await it.grep("needle", "/", "*.{md,ts}"), ALL.slice(0, 3));
       same("none", await it.grep("needle", "/", "*.rs"), []);
@@ -52,8 +52,8 @@ export const grepping: Case[] = [
   {
     name: "a glob with a slash is matched against the path below",
     needs: extras,
+    files: FILES,
     async run(it) {
-      await it.fill(FILES);
       same("from the root", await it.grep("needle", "/", "a/*.md"), [ALL[2]]);
       same("from a directory", await it.grep("needle", "/a", "deep/*"), ALL.slice(0, 2));
       same("any depth", await it.grep("needle", "/", "**/*.ts"), ALL.slice(0, 2));

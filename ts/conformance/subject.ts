@@ -11,7 +11,6 @@ import type {
   FileInfo,
   GlobFields,
   GrepFields,
-  GrepMatch,
   GrepOptions,
   ReadFields,
   WriteFields,
@@ -50,6 +49,11 @@ export interface Case {
   writeMode?: "create" | "overwrite";
   /** Its time limit is `quickMs`: the input is small, and only a bad algorithm takes long. */
   quick?: boolean;
+  /**
+   * The files that the test reads. It changes nothing, so that tests which follow each other with the
+   * same object here share one backend.
+   */
+  files?: Readonly<Record<string, string>>;
   /** Runs the test; throws an error that says what was seen instead. */
   run(it: Subject): Promise<void>;
 }
@@ -109,8 +113,11 @@ export const utf8 = (text: string): Uint8Array => encoder.encode(text);
 
 /** A backend under test. */
 export class Subject {
+  /** Wraps a backend that guarantees this. */
   constructor(
+    /** The backend itself. */
     readonly backend: BackendProtocolV2,
+    /** What it guarantees. */
     readonly promised: Promised,
   ) {}
 
@@ -141,15 +148,17 @@ export class Subject {
     return result.error as string;
   }
 
+  /** Writes a file; throws if it is refused. */
   async write(path: string, content: string): Promise<Answer<WriteFields>> {
     return this.#granted(`write ${path}`, this.backend.write(path, content));
   }
 
   /** Writes several files, one after another. */
-  async fill(files: Record<string, string>): Promise<void> {
+  async fill(files: Readonly<Record<string, string>>): Promise<void> {
     for (const [path, content] of Object.entries(files)) await this.write(path, content);
   }
 
+  /** Replaces a text, or with `all` each occurrence; throws if it is refused. */
   async edit(
     path: string,
     before: string,
@@ -163,6 +172,7 @@ export class Subject {
     return this.#granted(`edit ${path}`, answer);
   }
 
+  /** Reads lines, `offset` counted from 0; throws if it is refused. */
   async read(path: string, offset?: number, limit?: number): Promise<Answer<ReadFields>> {
     return this.#granted(`read ${path}`, this.backend.read(path, offset, limit));
   }
@@ -174,12 +184,14 @@ export class Subject {
     return content;
   }
 
+  /** The file as it is stored. */
   async raw(path: string): Promise<FileData> {
     const { data } = await this.#granted(`readRaw ${path}`, this.backend.readRaw(path));
     if (typeof data !== "object" || data === null) throw new Error(`readRaw ${path} gave no data`);
     return data;
   }
 
+  /** The entries of one level. */
   async infos(path: string): Promise<FileInfo[]> {
     const { files } = await this.#granted(`ls ${path}`, this.backend.ls(path));
     if (!Array.isArray(files)) throw new Error(`ls ${path} gave no list of files`);
@@ -191,15 +203,13 @@ export class Subject {
     return (await this.infos(path)).map((info) => info.path);
   }
 
-  async globbed(
-    pattern: string,
-    path?: string,
-  ): Promise<Answer<GlobFields> & { files: FileInfo[] }> {
+  /** The result of a glob; throws if it is refused. */
+  async globbed(pattern: string, path?: string): Promise<GlobFields & Answer<GlobFields>> {
     const answer =
       path === undefined ? this.backend.glob(pattern) : this.backend.glob(pattern, path);
     const result = await this.#granted(`glob ${pattern}`, answer);
     if (!Array.isArray(result.files)) throw new Error(`glob ${pattern} gave no list of files`);
-    return result as Answer<GlobFields> & { files: FileInfo[] };
+    return result as GlobFields & Answer<GlobFields>;
   }
 
   /** The paths of a glob in byte order, because files written together may have equal times. */
@@ -207,20 +217,21 @@ export class Subject {
     return sorted((await this.globbed(pattern, path)).files.map((info) => info.path));
   }
 
+  /** The result of a search; throws if it is refused. */
   async grepped(
     pattern: string,
     path?: string | null,
     glob?: string | null,
     maxCount?: number | null,
     options?: GrepOptions,
-  ): Promise<Answer<GrepFields> & { matches: GrepMatch[] }> {
+  ): Promise<GrepFields & Answer<GrepFields>> {
     const grep = this.backend.grep as (
       ...args: unknown[]
     ) => Answer<GrepFields> | Promise<Answer<GrepFields>>;
     const args = [pattern, path, glob, maxCount, ...(options ? [options] : [])];
     const result = await this.#granted(`grep ${pattern}`, grep.apply(this.backend, args));
     if (!Array.isArray(result.matches)) throw new Error(`grep ${pattern} gave no list of matches`);
-    return result as Answer<GrepFields> & { matches: GrepMatch[] };
+    return result as GrepFields & Answer<GrepFields>;
   }
 
   /** Matches as `path:line:text`, in the order of the result. */
@@ -235,6 +246,7 @@ export class Subject {
     return matches.map((match) => `${match.path}:${match.line}:${match.text}`);
   }
 
+  /** Deletes a file or a directory; throws if it is refused. */
   async delete(path: string): Promise<void> {
     if (!this.backend.delete) throw new Error("there is no delete()");
     await this.#granted(`delete ${path}`, this.backend.delete(path));
@@ -245,6 +257,7 @@ export class Subject {
     return this.backend.delete?.(path);
   }
 
+  /** Uploads files; throws if one is refused. */
   async upload(files: Record<string, Uint8Array>): Promise<void> {
     const answers = await this.backend.uploadFiles?.(Object.entries(files));
     for (const answer of answers ?? []) same(`upload ${answer.path}`, answer.error, null);

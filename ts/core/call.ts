@@ -7,6 +7,7 @@ import { after } from "./after.js";
 import { contextHere, type InContext } from "./context.js";
 import { enter, glue, wakeBy } from "./instance.js";
 import { dropPending, finish, sent } from "./message.js";
+import { KitbagPanic, OutOfMemory } from "./panic.js";
 import { Reply } from "./reply.js";
 
 /** Converts a successful reply to a result. */
@@ -36,7 +37,26 @@ function hide(result: Failure, cause: unknown): void {
 /** Reads the last reply. */
 export function received<T>(unpack: Unpack<T>, at?: number): T | Failure {
   const reply = new Reply(at);
-  return reply.u8() === 0 ? unpack(reply) : failure(reply);
+  if (reply.u8() !== 0) return failure(reply);
+  try {
+    return unpack(reply);
+  } catch (error) {
+    if (error instanceof KitbagPanic) throw error;
+    // No engine has strings of a gigabyte, and each has its own error for that.
+    return {
+      error:
+        "The answer is larger than this host's strings and buffers can be, or than its memory; ask for fewer lines or files at a time",
+      code: "too_large",
+    };
+  }
+}
+
+/** The result of a call that the end of memory broke off; rethrows everything else. */
+function brokenOff(error: unknown): Failure {
+  if (!(error instanceof OutOfMemory)) throw error;
+  const result: Failure = { error: error.message as ErrorText, code: "too_large" };
+  hide(result, error);
+  return result;
 }
 
 /** Returns the handle of a reply and what follows it; throws a failure as a TypeError. */
@@ -65,10 +85,16 @@ export function now<T>(
   unpack: Unpack<T>,
   limit = NO_LIMIT,
 ): T | Failure {
-  const length = finish();
-  sent();
-  const at = enter(() => glue.call_now(handle, operation, length, limit));
-  return received(unpack, at);
+  try {
+    const length = finish();
+    sent();
+    return received(
+      unpack,
+      enter(() => glue.call_now(handle, operation, length, limit)),
+    );
+  } catch (error) {
+    return brokenOff(error);
+  }
 }
 
 interface Waiting {
@@ -122,7 +148,7 @@ export function settled<T>(
     task = enter(start);
     if (task < 0) return Promise.resolve(received(unpack, -task));
   } catch (error) {
-    return Promise.reject(error);
+    return new Promise((resolve) => resolve(brokenOff(error)));
   }
   return new Promise((resolve, reject) => {
     const signal = options?.signal;
@@ -140,6 +166,14 @@ export function settled<T>(
       if (timer !== undefined) clearTimeout(timer);
       signal?.removeEventListener("abort", aborted);
     };
+    const fail = (error: unknown) => {
+      done();
+      try {
+        resolve(brokenOff(error));
+      } catch (defect) {
+        reject(defect);
+      }
+    };
     waiting.set(task, {
       inContext: contextHere(),
       settle(at) {
@@ -147,13 +181,10 @@ export function settled<T>(
         try {
           resolve(received(unpack, at));
         } catch (error) {
-          reject(error);
+          fail(error);
         }
       },
-      fail(error) {
-        done();
-        reject(error);
-      },
+      fail,
     });
     signal?.addEventListener("abort", aborted);
     if (limit !== undefined) {
@@ -169,6 +200,12 @@ export function reportRefused(handle: number, operation: number, code = "invalid
   if (code !== "unavailable") enter(() => glue.call_refused(handle, operation, code));
 }
 
+/** The result of a call whose signal had aborted before. */
+export const NOT_BEGUN: Failure = {
+  error: "The call was cancelled by its signal before it began" as ErrorText,
+  code: "timeout",
+};
+
 /** Calls an operation and returns a promise. */
 export function later<T>(
   handle: number,
@@ -179,10 +216,7 @@ export function later<T>(
   if (options?.signal?.aborted) {
     dropPending();
     reportRefused(handle, operation, "timeout");
-    return Promise.resolve({
-      error: "The call was cancelled by its signal before it began",
-      code: "timeout",
-    });
+    return Promise.resolve({ ...NOT_BEGUN });
   }
   const length = finish();
   sent();

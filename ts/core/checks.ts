@@ -4,7 +4,9 @@
 import type { CallOptions, ErrorText, Failure } from "../types.js";
 import { FRAMES, needStack, noStack } from "./instance.js";
 import { begin, dropPending, NoRoom } from "./message.js";
-import { KitbagPanic } from "./panic.js";
+import { instead, nearest } from "./nearest.js";
+import { Op } from "./operations.js";
+import { KitbagPanic, OutOfMemory } from "./panic.js";
 
 /** A wrong argument of a method. */
 export class BadArgument extends Error {
@@ -71,6 +73,28 @@ export function bytesOf(name: string, value: unknown): Uint8Array {
   return wrong(name, "a Uint8Array", value);
 }
 
+const CALL = ["signal", "timeoutMs"];
+
+/** Options of single operations, beside those of every call. */
+const OWN: Record<number, readonly string[]> = {
+  [Op.grep]: ["regex", "ignoreCase", "before", "after", "maxPerFile"],
+  [Op.write]: ["ifAbsent"],
+  [Op.delete]: ["unchanged"],
+};
+
+/** Refuses options that the operation does not have, because a misspelled one would do nothing. */
+export function optionNames(operation: number, value: unknown): void {
+  if (value === undefined || value === null) return;
+  if (!isRecord(value)) throw new BadArgument(`options must be an object, not ${kindOf(value)}`);
+  const known = [...(OWN[operation] ?? []), ...CALL];
+  for (const name of Object.keys(value)) {
+    if (known.includes(name)) continue;
+    throw new BadArgument(
+      `There is no option ${shown(name)} here; ${instead(name, known, "options")}`,
+    );
+  }
+}
+
 /** Reads the options of a call; throws `BadArgument` if one is wrong. */
 export function callOptions(value: unknown): CallOptions | undefined {
   if (value === undefined || value === null) return undefined;
@@ -106,7 +130,7 @@ export function refused(check: () => void): Failure | undefined {
     if (error instanceof BadArgument) {
       return { error: error.message as ErrorText, code: "invalid_argument" };
     }
-    if (error instanceof NoRoom) {
+    if (error instanceof NoRoom || error instanceof OutOfMemory) {
       return {
         error: "There is not enough memory for this argument; pass less at a time",
         code: "too_large",
@@ -175,7 +199,7 @@ export class Options {
   readonly #known: Set<string> = new Set();
 
   constructor(of: string, given: unknown) {
-    if (given !== undefined && (given === null || typeof given !== "object")) {
+    if (given !== undefined && !isRecord(given)) {
       throw new TypeError(`${of}: options must be an object, not ${kindOf(given)}`);
     }
     this.#of = of;
@@ -201,6 +225,7 @@ export class Options {
 
   /** Throws a TypeError about an option. */
   refuse(name: string, expected: string, value: unknown): never {
+    if (value === undefined) this.#misspelled(name);
     throw new TypeError(`${this.#of}: option "${name}" must be ${expected}, not ${shown(value)}`);
   }
 
@@ -250,7 +275,8 @@ export class Options {
     return this.checked(
       name,
       "an object",
-      (value): value is Record<string, unknown> => typeof value === "object" && value !== null,
+      (value): value is Record<string, unknown> =>
+        typeof value === "object" && value !== null && kindOf(value) !== "an array",
     );
   }
 
@@ -261,18 +287,54 @@ export class Options {
 
   /** Refuses unknown options, because a misspelled name must not turn a rule off. */
   done(): void {
-    let names: string[];
+    for (const name of this.#unknown()) this.#none(name, [...this.#known]);
+  }
+
+  /** An option is missing: if one with a similar name is there, that is the mistake. */
+  #misspelled(name: string): void {
+    const wrong = this.#unknown().find((one) => nearest(one, [name]) !== undefined);
+    if (wrong !== undefined) this.#none(wrong, [name]);
+  }
+
+  #none(name: string, known: string[]): never {
+    throw new TypeError(
+      `${this.#of}: there is no option ${shown(name)}; ${instead(name, known, "options")}`,
+    );
+  }
+
+  #unknown(): string[] {
     try {
-      names = Object.keys(this.#given);
+      return Object.keys(this.#given).filter((name) => !this.#known.has(name));
     } catch {
-      return;
-    }
-    for (const name of names) {
-      if (!this.#known.has(name)) {
-        throw new TypeError(
-          `${this.#of}: there is no option "${name}"; known are ${[...this.#known].join(", ")}`,
-        );
-      }
+      return [];
     }
   }
+}
+
+/**
+ * Options of a constructor that takes them first, or behind deepagents' older argument `older`.
+ * Those that are in the other place would have no effect.
+ */
+export function olderForm(
+  of: string,
+  older: object | undefined,
+  first: unknown,
+  second: unknown,
+  names: readonly string[],
+): Options {
+  if (older === undefined) {
+    if (second !== undefined) {
+      throw new TypeError(
+        `${of}: the options are the first argument; a second one is only for the form ${of}({ state }, options)`,
+      );
+    }
+    return new Options(of, first);
+  }
+  const misplaced = names.find((name) => Object.hasOwn(older, name));
+  if (misplaced !== undefined) {
+    throw new TypeError(
+      `${of}: option "${misplaced}" belongs into the second argument, behind { state }`,
+    );
+  }
+  return new Options(of, second);
 }

@@ -114,6 +114,11 @@ export function langchainStorage(): ContextStorage<unknown> | undefined {
   return (globalThis as unknown as Record<symbol, ContextStorage<unknown> | undefined>)[LANGCHAIN];
 }
 
+/** Whether a bare backend can find the running graph by itself. */
+export function findsGraphs(): boolean {
+  return storageClass !== undefined || langchainStorage() !== undefined;
+}
+
 /** A new AsyncLocalStorage, if the runtime has the class. */
 export function contextStorage<V>(): ContextStorage<V> | undefined {
   return storageClass && (new storageClass() as ContextStorage<unknown> as ContextStorage<V>);

@@ -17,7 +17,25 @@ const collected = new FinalizationRegistry<number>((handle) => {
 /** Sets the handle of an object. The handle is dropped when the object is collected. */
 export function own(object: object, handle: number): void {
   handles.set(object, handle);
-  collected.register(object, handle);
+  collected.register(object, handle, object);
+}
+
+/** Drops the handle of an object now, and not when it is collected. Calls are refused afterwards. */
+export function release(object: object): void {
+  const handle = handleOf(object);
+  collected.unregister(object);
+  enter(() => glue.handle_drop(handle));
+}
+
+/** Lets a `using` declaration call `dispose`, on hosts that have such declarations. */
+export function disposable(prototype: { dispose(): void }): void {
+  const { dispose } = Symbol as { dispose?: symbol };
+  if (dispose === undefined) return;
+  Object.defineProperty(prototype, dispose, {
+    value(this: { dispose(): void }) {
+      this.dispose();
+    },
+  });
 }
 
 /** Returns the handle of a kitbag object. */

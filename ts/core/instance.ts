@@ -7,7 +7,7 @@ import primary from "#primary";
 import { regexIs, regexSource } from "#regex";
 import type { Source } from "#source";
 import { isGiven, moduleNamed } from "./modules.js";
-import { KitbagPanic } from "./panic.js";
+import { KitbagPanic, OutOfMemory } from "./panic.js";
 
 export { glue };
 
@@ -117,6 +117,9 @@ function giveBack(top: number): boolean {
   }
 }
 
+const OUT_OF_MEMORY =
+  "There was not enough memory for this call, which was broken off. Other calls and backends go on working; ask for less at a time, or let go of what is not needed.";
+
 /** Calls into WebAssembly. */
 export function enter<T>(call: () => T): T {
   const stack = instance().__stack_pointer;
@@ -139,7 +142,8 @@ export function enter<T>(call: () => T): T {
       error instanceof RangeError;
     if (!trapped) throw error;
     depth -= 1;
-    const exhausted = giveBack(top);
+    // A request for more than the half of all memory never reaches the allocator.
+    const exhausted = giveBack(top) || message?.includes("capacity overflow") === true;
     depth += 1;
     if (error instanceof RangeError && message === undefined) {
       throw new KitbagPanic(
@@ -147,10 +151,9 @@ export function enter<T>(call: () => T): T {
         { cause: error },
       );
     }
+    if (exhausted) throw new OutOfMemory(OUT_OF_MEMORY, { cause: error });
     throw new KitbagPanic(
-      exhausted
-        ? "There was not enough memory for this call, which was broken off. Other calls and backends go on working; ask for less at a time, or let go of what is not needed."
-        : `kitbag met a defect of its own: ${message ?? (error as Error).message}. Other calls and backends go on working; please report it.`,
+      `kitbag met a defect of its own: ${message ?? (error as Error).message}. Other calls and backends go on working; please report it.`,
       { cause: error },
     );
   } finally {

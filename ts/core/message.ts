@@ -9,6 +9,12 @@ const encoder = new TextEncoder();
 /** Longer than any valid path; a text of this length is refused in any case. */
 const SHORT = 8192;
 
+/** Whether this is the build for tests, which notes the fields of messages. */
+declare const KITBAG_TESTING: boolean;
+
+/** In a build for tests: the fields of the last message, as `src/wasm/messages.json` names them. */
+export let fields: string[] = [];
+
 let start = 0;
 let at = 0;
 let end = 0;
@@ -35,6 +41,7 @@ export function begin(): void {
   if (pending.length > 0) dropPending();
   // Scratch memory moves only when `room` asks for more of it.
   at = start;
+  if (KITBAG_TESTING) fields = [];
 }
 
 /** Ends a message and returns its length. */
@@ -56,23 +63,35 @@ export function sent(): void {
   if (pending.length > 0) pending = [];
 }
 
-export function putU8(value: number): void {
+function putByte(value: number): void {
   room(1);
   numbers().setUint8(at, value);
   at += 1;
 }
 
-export function putBool(value: boolean): void {
-  putU8(value ? 1 : 0);
+export function putU8(value: number): void {
+  if (KITBAG_TESTING) fields.push("u8");
+  putByte(value);
 }
 
-export function putU32(value: number): void {
+export function putBool(value: boolean): void {
+  if (KITBAG_TESTING) fields.push("bool");
+  putByte(value ? 1 : 0);
+}
+
+function putNumber(value: number): void {
   room(4);
   numbers().setUint32(at, value, true);
   at += 4;
 }
 
+export function putU32(value: number): void {
+  if (KITBAG_TESTING) fields.push("u32");
+  putNumber(value);
+}
+
 export function putF64(value: number): void {
+  if (KITBAG_TESTING) fields.push("f64");
   room(8);
   numbers().setFloat64(at, value, true);
   at += 8;
@@ -80,6 +99,7 @@ export function putF64(value: number): void {
 
 /** A short text, such as a path. One that is far too long is cut here and refused in Rust. */
 export function putText(text: string): void {
+  if (KITBAG_TESTING) fields.push("text");
   putWhole(text.length > SHORT ? text.slice(0, SHORT) : text);
 }
 
@@ -114,12 +134,14 @@ export function putOptionalText(text: string | undefined): void {
 }
 
 function putBuffer(id: number, length: number): void {
-  putU32(id);
-  putU32(length);
+  putByte(1);
+  putNumber(id);
+  putNumber(length);
 }
 
 function newBuffer(length: number): number {
-  const id = enter(() => glue.buffer_new(length));
+  // A larger number would wrap around on its way into WebAssembly.
+  const id = length > 0xffffffff ? 0 : enter(() => glue.buffer_new(length));
   if (id === 0) throw new NoRoom();
   pending.push(id);
   return id;
@@ -130,12 +152,12 @@ const INLINE = 4096;
 
 /** A text of any length. The buffer fits ASCII; other text gets room for the worst case. */
 export function putLongText(text: string): void {
+  if (KITBAG_TESTING) fields.push("blob");
   if (text.length <= INLINE) {
-    putBool(false);
+    putByte(0);
     putWhole(text);
     return;
   }
-  putBool(true);
   const id = newBuffer(text.length);
   let from = enter(() => glue.buffer_ptr(id));
   let { read, written } = encoder.encodeInto(text, memory().subarray(from, from + text.length));
@@ -152,15 +174,15 @@ export function putLongText(text: string): void {
 
 /** Bytes of any length. */
 export function putBytes(bytes: Uint8Array): void {
+  if (KITBAG_TESTING) fields.push("blob");
   if (bytes.length <= INLINE) {
-    putBool(false);
+    putByte(0);
     room(4 + bytes.length);
     numbers().setUint32(at, bytes.length, true);
     memory().set(bytes, at + 4);
     at += 4 + bytes.length;
     return;
   }
-  putBool(true);
   const id = newBuffer(bytes.length);
   const from = enter(() => glue.buffer_ptr(id));
   memory().set(bytes, from);

@@ -2,6 +2,7 @@
 // Modules of the host are loaded at run time, so that a bundler finds no import.
 
 import type { CommandOutput, ExecuteCallback } from "./command.js";
+import { onlyKnown } from "./nearest.js";
 
 /** Options of `nodeShell`. */
 export interface NodeShellOptions {
@@ -69,6 +70,10 @@ export function nodeShell(options: NodeShellOptions = {}): ExecuteCallback {
   const host = globalThis.process;
   const child = childProcess();
   if (!child) throw new TypeError("nodeShell: this host has no child_process");
+  onlyKnown("nodeShell", options, ["shell"]);
+  if (options.shell !== undefined && (typeof options.shell !== "string" || options.shell === "")) {
+    throw new TypeError('nodeShell: option "shell" must be the name or the path of a shell');
+  }
   const windows = host.platform === "win32";
   const { shell = windows ? "cmd.exe" : "/bin/sh" } = options;
   const args = (command: string) => (windows ? ["/d", "/s", "/c", command] : ["-c", command]);

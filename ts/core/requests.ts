@@ -88,6 +88,7 @@ export function askGrep(
         ],
         regex,
         ignoreCase: check.flag("options.ignoreCase", given.ignoreCase),
+        stats: check.flag("options.stats", given.stats),
       };
     },
     (seen) => {
@@ -97,6 +98,7 @@ export function askGrep(
       for (const count of seen.counts) putF64(count);
       putBool(seen.regex);
       putBool(seen.ignoreCase);
+      putBool(seen.stats);
     },
   );
 }

@@ -11,6 +11,7 @@ import type {
   FileInfo,
   FileUploadResponse,
   GlobResult,
+  GrepFields,
   GrepMatch,
   GrepResult,
   LsResult,
@@ -97,7 +98,18 @@ export function unpackGrep(reply: Reply): GrepResult {
       };
     }
   }
-  return truncated ? { matches, truncated } : { matches };
+  const found: GrepFields = truncated ? { matches, truncated } : { matches };
+  if (reply.bool()) {
+    const number = reply.f64s(5);
+    found.stats = {
+      requests: number(0),
+      candidates: number(1),
+      unindexed: number(2),
+      indexed: number(3),
+      bytes: number(4),
+    };
+  }
+  return found;
 }
 
 type Column = (row: number) => number;
@@ -263,6 +275,8 @@ export function unpackCapability(reply: Reply): Capability {
     writable: reply.bool(),
     notes: [],
   };
+  if (reply.bool()) out.listsVersions = true;
+  if (reply.bool()) out.indexed = true;
   if (reply.bool()) out.perCaller = true;
   const limit = reply.f64();
   if (limit >= 0) out.maxFileBytes = limit;

@@ -46,9 +46,17 @@ export interface StoredEntry extends StoredMeta {
 
 /** When a put or delete may happen. */
 export type Condition =
-  /** Only if the file does not exist. */
-  | { mode: "create" }
-  /** In any case. */
-  | { mode: "overwrite" }
-  /** Only if the file exists in this version. */
-  | { mode: "update"; version: string | number };
+  | {
+      /** Only if the file does not exist. */
+      mode: "create";
+    }
+  | {
+      /** In any case. */
+      mode: "overwrite";
+    }
+  | {
+      /** Only if the file exists in this version. */
+      mode: "update";
+      /** The version that `get` or `stat` returned. */
+      version: string | number;
+    };

@@ -3,53 +3,108 @@
 
 /** Metadata of a file, as `stat` returns it with `bigint: true`. */
 export interface BigStats {
+  /** The device. */
   dev: bigint;
+  /** Number of the file on its device. */
   ino: bigint;
+  /** Size in bytes. */
   size: bigint;
+  /** Kind and permissions. */
   mode: bigint;
+  /** Time of the last change, in nanoseconds since 1970. */
   mtimeNs: bigint;
+  /** Creation time, in nanoseconds since 1970. */
   birthtimeNs?: bigint;
+  /** Whether it is a regular file. */
   isFile(): boolean;
+  /** Whether it is a directory. */
   isDirectory(): boolean;
+  /** Whether it is a symbolic link. */
   isSymbolicLink(): boolean;
 }
 
 /** An entry of a directory. */
 export interface Dirent {
+  /** Its name, without the directory. */
   name: string;
+  /** Whether it is a regular file. */
   isFile(): boolean;
+  /** Whether it is a directory. */
   isDirectory(): boolean;
+  /** Whether it is a symbolic link. */
   isSymbolicLink(): boolean;
 }
 
 /** An open file or directory. */
 export interface Handle {
+  /** The file descriptor. */
   readonly fd?: number;
-  stat(options: { bigint: true }): Promise<BigStats>;
+  /** Returns the metadata. */
+  stat(options: {
+    /** Numbers as `bigint`. */
+    bigint: true;
+  }): Promise<BigStats>;
+  /** Reads up to `length` bytes into `buffer`, from byte `offset` of it on. */
   read(
     buffer: Uint8Array,
     offset: number,
     length: number,
     position: number | null,
-  ): Promise<{ bytesRead: number }>;
+  ): Promise<{
+    /** Number of bytes that were read; 0 at the end of the file. */
+    bytesRead: number;
+  }>;
+  /** Writes all of `data`. */
   writeFile(data: Uint8Array): Promise<void>;
+  /** Sets the permissions. */
   chmod?(mode: number): Promise<void>;
+  /** Sets the times, in seconds since 1970. */
   utimes?(atime: number, mtime: number): Promise<void>;
+  /** Closes it. */
   close(): Promise<void>;
 }
 
 /** The methods of `node:fs/promises` that FilesystemBackend uses. */
 export interface FsLike {
+  /** Opens a file or a directory. */
   open(path: string, flags: number | string, mode?: number): Promise<Handle>;
-  lstat(path: string, options: { bigint: true }): Promise<BigStats>;
-  readdir(path: string, options: { withFileTypes: true }): Promise<Dirent[]>;
+  /** Returns the metadata of a file, or of a link itself. */
+  lstat(
+    path: string,
+    options: {
+      /** Numbers as `bigint`. */
+      bigint: true;
+    },
+  ): Promise<BigStats>;
+  /** Lists a directory. */
+  readdir(
+    path: string,
+    options: {
+      /** Entries, not names. */
+      withFileTypes: true;
+    },
+  ): Promise<Dirent[]>;
+  /** Resolves all links of a path. */
   realpath(path: string): Promise<string>;
+  /** Returns where a link leads. */
   readlink?(path: string): Promise<string>;
-  mkdir(path: string, options?: { recursive?: boolean }): Promise<unknown>;
+  /** Creates a directory. */
+  mkdir(
+    path: string,
+    options?: {
+      /** Create the directories above it as well. */
+      recursive?: boolean;
+    },
+  ): Promise<unknown>;
+  /** Renames a file or a directory; replaces a file of the new name. */
   rename(from: string, to: string): Promise<void>;
+  /** Gives a file a second name; fails if that name exists. */
   link(from: string, to: string): Promise<void>;
+  /** Deletes a file or a link. */
   unlink(path: string): Promise<void>;
+  /** Deletes an empty directory. */
   rmdir(path: string): Promise<void>;
+  /** Flags of `open`, by name. */
   readonly constants?: Record<string, number>;
 }
 

@@ -11,8 +11,16 @@ import { told, walked } from "./walk.js";
 /** Runs ripgrep with these arguments in the folder `cwd`. Exit code 1 means no match. */
 export type Ripgrep = (
   args: string[],
-  options: { cwd: string },
-) => Promise<{ stdout: string; exitCode: number | null }>;
+  options: {
+    /** The folder to run in. */
+    cwd: string;
+  },
+) => Promise<{
+  /** What it printed, complete. */
+  stdout: string;
+  /** Exit code: 0 with matches, 1 without; anything else is a failure. */
+  exitCode: number | null;
+}>;
 
 /** Names as one text, which the core splits. */
 export function rows(names: string[]): string {

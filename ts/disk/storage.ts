@@ -189,7 +189,7 @@ export class DiskStorage {
 
   /** Writes content to a temporary file in the same directory. */
   async #aside(dir: Dir, content: Uint8Array, like?: BigStats): Promise<Aside> {
-    const random = Math.random().toString(36).slice(2, 10);
+    const random = crypto.getRandomValues(new Uint32Array(2)).join("");
     counter += 1;
     const pid = (globalThis as { process?: { pid?: number } }).process?.pid ?? 0;
     const path = `${dir.at}/${RESERVED}t-${pid}-${counter}-${random}`;

@@ -2,3 +2,4 @@
 
 export * from "../index.js";
 export { init, initSync } from "../slim.js";
+export { guidedPrompts } from "../tool/guided.js";

@@ -155,8 +155,13 @@ function ask(it: Loose, name: string, args: unknown[], options?: CallOptions) {
  * protocol's arguments; a `signal` is handed on to an object of the second version.
  */
 export function adaptBackendProtocol(backend: AnyBackend): BackendProtocolV2 {
+  return adaptedBy("adaptBackendProtocol", backend);
+}
+
+/** `of` is the function that was called. */
+function adaptedBy(of: string, backend: AnyBackend): BackendProtocolV2 {
   if (!hasSome(backend)) {
-    throw new TypeError("adaptBackendProtocol: the backend has no method of either protocol");
+    throw new TypeError(`${of}: the backend has no method of either protocol`);
   }
   const it = backend as Loose;
   // Asked of the object on every call, so that a method patched later is the one called.
@@ -331,8 +336,13 @@ function page(
 
 /** Adapts a backend of either version that can run commands to the second. */
 export function adaptSandboxProtocol(sandbox: AnyBackend): SandboxBackendProtocolV2 {
-  const adapted = adaptBackendProtocol(sandbox) as SandboxBackendProtocolV2 & Loose;
+  const adapted = adaptedBy("adaptSandboxProtocol", sandbox) as SandboxBackendProtocolV2 & Loose;
   const it = sandbox as Loose;
+  if (!has(it, "execute")) {
+    throw new TypeError(
+      "adaptSandboxProtocol: the backend has no execute(); adaptBackendProtocol adapts one without",
+    );
+  }
   adapted.execute = async (command: string, options?: CallOptions): Promise<ExecuteResponse> => {
     try {
       return await it.execute(command, ...fitting(it, "execute", options));
@@ -357,11 +367,11 @@ function refuse(failure: Answer<{ cause: unknown }>): never {
 
 /** Adapts a backend to the protocol's first version. */
 export function toV1(backend: AnyBackend): BackendProtocolV1 {
-  const v2 = adaptBackendProtocol(backend) as BackendProtocolV2 & Loose;
+  const v2 = adaptedBy("toV1", backend) as BackendProtocolV2 & Loose;
   const it = backend as Loose;
   const view: BackendProtocolV1 & Loose = {
     lsInfo: async (path) => (await v2.ls(path)).files ?? [],
-    async read(filePath, offset = 0, limit = 500) {
+    async read(filePath, offset = 0, limit = 2_000) {
       const answer = await v2.read(filePath, offset, limit);
       if (answer.error !== undefined) {
         return answer.error.startsWith("Error") ? answer.error : `Error: ${answer.error}`;

@@ -5,10 +5,13 @@ import { configs, currentInput, type RunConfig } from "./running.js";
 
 /** The fields of a graph's runtime that backends read. */
 export interface GraphRuntime {
+  /** What the caller of the graph passed as its context, such as a user. */
   // biome-ignore lint/suspicious/noExplicitAny: the author of a graph defines its context
   context?: any;
+  /** Information about the server that runs the graph. */
   // biome-ignore lint/suspicious/noExplicitAny: depends on the server
   serverInfo?: any;
+  /** Information about this run. */
   // biome-ignore lint/suspicious/noExplicitAny: differs from version to version
   executionInfo?: any;
 }
@@ -29,6 +32,9 @@ let provider: (() => GraphContext | undefined) | undefined;
 
 /** Sets the function that returns the context of the running graph; for adapters. */
 export function provideGraphContext(find: () => GraphContext | undefined): void {
+  if (typeof find !== "function") {
+    throw new TypeError("provideGraphContext: the argument must be a function");
+  }
   provider = find;
 }
 

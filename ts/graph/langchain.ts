@@ -21,6 +21,9 @@ import {
 } from "./running.js";
 import type { Step, Update } from "./step.js";
 
+/** Tells `StoreBackend` that no deprecated constructor of the user is called. */
+const CALLER = Symbol.for("kitbag.caller");
+
 /** The graph of a runtime; throws if there is none. */
 function graphOf(runtime: unknown): Graph {
   const graph = runningGraph(runtime);
@@ -36,13 +39,21 @@ function channelOf(runtime: unknown): Channel {
   };
 }
 
-/** Files in the state of the running graph, saved in the checkpoints of its thread. */
+/**
+ * Files in the state of the running graph, saved in the checkpoints of its thread. Returns a
+ * function, for wherever a backend is taken; it throws outside of a graph.
+ */
 export function stateBackend(options?: Omit<StateBackendOptions, "channel" | "files" | "scope">) {
   // A new mirror each time: one that outlives a call would compare states of different threads.
   return (runtime?: unknown) => new StateBackend({ ...options, channel: channelOf(runtime) });
 }
 
-/** Files in the store of the running graph. */
+/**
+ * Files in the store of the running graph. Returns a function, for wherever a backend is taken; it
+ * throws if there is no graph that was compiled with a store.
+ *
+ * @param options `namespace` says whose files they are.
+ */
 export function storeBackend(options?: Omit<StoreBackendOptions, "store">) {
   return (runtime?: unknown) => {
     const found = graphContext(runtime);
@@ -50,12 +61,14 @@ export function storeBackend(options?: Omit<StoreBackendOptions, "store">) {
     if (!store) throw new Error("storeBackend() needs a graph that was compiled with a store");
     // The caller is determined here, where the call begins.
     const { state, config } = found ?? {};
-    return new StoreBackend({ store, state, config, ...found?.runtime }, options);
+    const caller = { [CALLER]: true, store, state, config, ...found?.runtime };
+    return new StoreBackend(caller, options);
   };
 }
 
 /** A tool's runtime, prepared for a backend over its `state`. */
 export interface Lent {
+  /** The runtime to pass on. */
   runtime: unknown;
   /** Sends the changes that such a backend returned; absent if no graph accepts them. */
   send?(update: Update): void;

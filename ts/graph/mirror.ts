@@ -44,6 +44,12 @@ const shared = new WeakMap<object, SharedState>();
  * not only after they were applied. For adapters of frameworks that run several calls in one step.
  */
 export function shareState(state: object, how: SharedState): void {
+  if (typeof state !== "object" || state === null) {
+    throw new TypeError("shareState: the state must be an object");
+  }
+  if (typeof how?.files !== "function" || typeof how.note !== "function") {
+    throw new TypeError("shareState: the second argument must have files() and note(update)");
+  }
   shared.set(state, how);
 }
 

@@ -40,3 +40,10 @@ declare module "#regex" {
   export const regexSource: Source | undefined;
   export const regexIs: "always" | "given" | "imported";
 }
+
+/** The long texts about the tools, in forms that contain them. */
+declare module "#guided" {
+  import type { ToolPrompts } from "../tool/prompts.js";
+
+  export const guidedHere: ToolPrompts | undefined;
+}

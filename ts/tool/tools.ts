@@ -9,10 +9,12 @@ import {
   type Policy,
   withPolicy,
 } from "../backend/policy.js";
-import { received, settled } from "../core/call.js";
-import { kindOf, messageOf, Options, refused } from "../core/checks.js";
+import { NOT_BEGUN, received, settled } from "../core/call.js";
+import { kindOf, messageOf, Options, refused, shown as shownText } from "../core/checks.js";
+import { deprecated } from "../core/deprecated.js";
 import { enter, FRAMES, glue, needStack } from "../core/instance.js";
 import * as put from "../core/message.js";
+import { instead } from "../core/nearest.js";
 import type { Reply } from "../core/reply.js";
 import { update } from "../core/results.js";
 import type { AnyBackend } from "../foreign/adapt.js";
@@ -20,22 +22,26 @@ import { withHandle } from "../foreign/calls.js";
 import { withRuntime } from "../graph/running.js";
 import type { FileData, Failure as Refused } from "../types.js";
 import { argumentsOf, putArguments } from "./input.js";
+import { type FileToolName, promptsOf, type ToolPrompts } from "./prompts.js";
 
-/** The names of the tools. */
-export type FileToolName =
-  | "ls"
-  | "read_file"
-  | "write_file"
-  | "edit_file"
-  | "delete"
-  | "glob"
-  | "grep"
-  | "execute";
+export type { FileToolName, ToolPrompts };
 
 /** A part of a result: text, or base64 data that a model can see or hear. */
 export type ContentBlock =
-  | { type: "text"; text: string }
-  | { type: "image" | "audio" | "video" | "file"; mimeType: string; data: string };
+  | {
+      /** A text. */
+      type: "text";
+      /** The text. */
+      text: string;
+    }
+  | {
+      /** What kind of content it is. */
+      type: "image" | "audio" | "video" | "file";
+      /** MIME type, such as `image/png`. */
+      mimeType: string;
+      /** The content in base64. */
+      data: string;
+    };
 
 /** Result of a tool: text, or blocks if there is more than text. */
 export type ToolOutput = string | ContentBlock[];
@@ -70,9 +76,24 @@ export interface OffloadCall extends ToolCall {
 
 /** JSON Schema of a tool's input. */
 export interface InputSchema {
+  /** An input is an object. */
   type: "object";
-  properties: Record<string, { type: string; description?: string; enum?: string[] }>;
+  /** The arguments by name. */
+  properties: Record<
+    string,
+    {
+      /** Type of the argument, such as `string`. */
+      type: string;
+      /** Description for the model. */
+      description?: string;
+      /** The only values that are allowed. */
+      enum?: string[];
+    }
+  >;
+  /** Names of the arguments that must be given. */
   required?: string[];
+  /** Other keywords of JSON Schema; the types of the Messages API require that there may be some. */
+  [keyword: string]: unknown;
 }
 
 /** One tool. */
@@ -95,13 +116,19 @@ export type BackendOrFactory<R = unknown> =
 /** Options of `createFileTools`. */
 export interface FileToolsOptions {
   /**
-   * Offer only these tools. Default: all, but `execute` only if the backend can run commands. If
-   * the backend is a function, `execute` is offered only if it is named here.
+   * Offer only these tools. Default: all, `delete` among them, but `execute` only if the backend can
+   * run commands. If the backend is a function, `execute` is offered only if it is named here.
    */
   tools?: readonly FileToolName[];
-  /** Descriptions that replace kitbag's own, by tool. */
+  /**
+   * The texts about the tools that a model reads: `"short"` (the default), `"guided"` with advice and
+   * examples, at several times the tokens, or texts of your own. In a page `"guided"` needs
+   * `import "kitbag/guided"`, whose `guidedPrompts` can be passed as well.
+   */
+  prompts?: "short" | "guided" | ToolPrompts;
+  /** Descriptions that replace those of `prompts`, by tool. */
   customToolDescriptions?: Partial<Record<FileToolName, string>>;
-  /** Replaces kitbag's own system prompt. */
+  /** Replaces the system prompt of `prompts`. */
   systemPrompt?: string;
   /** Rules about reading and writing paths, as in `withPolicy`. Default: none. */
   permissions?: FilesystemPermission[];
@@ -128,9 +155,21 @@ export interface FileTools {
   /** Runs a tool by name. An unknown name gives an error result. */
   call(name: string, input: unknown, call?: ToolCall): Promise<ToolResult>;
   /** Saves the result of any tool in a file if it is too large; returns what to show instead. */
-  offload<T>(result: T, call: OffloadCall & { toolName?: string }): Promise<T | ToolOutput>;
+  offload<T>(
+    result: T,
+    call: OffloadCall & {
+      /** Name of the tool, for the text that replaces the result. */
+      toolName?: string;
+    },
+  ): Promise<T | ToolOutput>;
   /** The same for a user's message. */
-  offloadMessage(text: string, call?: OffloadCall & { messageId?: string }): Promise<string>;
+  offloadMessage(
+    text: string,
+    call?: OffloadCall & {
+      /** Id of the message; the file is named after it. */
+      messageId?: string;
+    },
+  ): Promise<string>;
 }
 
 const NAMES = ["ls", "read_file", "write_file", "edit_file", "delete", "glob", "grep", "execute"];
@@ -153,11 +192,23 @@ export function resolveBackend(
     : backend;
 }
 
-/** Creates the file tools over a backend, for any framework. */
+/**
+ * Creates the file tools over a backend, for any framework. `kitbag/langchain`, `kitbag/ai`,
+ * `kitbag/openai`, `kitbag/anthropic` and `kitbag/mcp` have them in the form of a framework.
+ *
+ * @param backend The backend, or a function that is called at each tool call and returns one.
+ * @example
+ * const { tools, systemPrompt, call } = createFileTools(new StateBackend());
+ * const { text, isError } = await call("read_file", { file_path: "/notes.txt" });
+ */
 export function createFileTools(backend: BackendOrFactory, options?: FileToolsOptions): FileTools {
   const of = new Options("createFileTools", options);
   const policy = of.object("policy") as Policy | undefined;
   const permissions = of.raw("permissions") as FilesystemPermission[] | undefined;
+  const prompts = promptsOf(of);
+  if (permissions !== undefined && policy?.permissions !== undefined) {
+    of.refuse("permissions", "left out where the policy has permissions", permissions);
+  }
   const set = makeSet(of, options);
   const rules = permissions === undefined ? policy : { ...policy, permissions };
   const isFactory = typeof backend === "function";
@@ -171,9 +222,16 @@ export function createFileTools(backend: BackendOrFactory, options?: FileToolsOp
         enter(() => glue.tools_shell(handle)),
       );
   const wrapped = new WeakMap<object, AnyBackend>();
+  let before: AnyBackend | undefined;
   const current = async (call?: ToolCall): Promise<AnyBackend> => {
     if (fixed !== undefined) return fixed;
     const found = (await resolveBackend(backend, call?.runtime)) as AnyBackend & object;
+    if (found === before && (backend as () => AnyBackend).length === 0) {
+      deprecated(
+        "A function without parameters that returns the same backend each time is deprecated as a backend. Pass the backend itself.",
+      );
+    }
+    before = found;
     if (kept === undefined) return found;
     let guard = wrapped.get(found);
     if (guard === undefined) {
@@ -245,6 +303,7 @@ export function createFileTools(backend: BackendOrFactory, options?: FileToolsOp
     }
   };
   const described = describe(set.id, shell);
+  if (prompts) retell(described, prompts, options);
   return {
     systemPrompt: described.systemPrompt,
     tools: described.tools.map((tool) => ({
@@ -271,14 +330,9 @@ export function createFileTools(backend: BackendOrFactory, options?: FileToolsOp
 /** Refuses a name that no tool has, and names the tool that is probably meant. */
 function knownTool(of: Options, option: string, name: unknown): void {
   if (NAMES.includes(name as string)) return;
-  const letters = (text: string) => text.toLowerCase().replace(/[^a-z]/g, "");
-  const meant = NAMES.find(
-    (known) => letters(known) === letters(typeof name === "string" ? name : ""),
-  );
+  const text = typeof name === "string" ? name : "";
   throw new TypeError(
-    `${of.of}: option "${option}" names ${typeof name === "string" ? JSON.stringify(name) : kindOf(name)}, which is no tool; ${
-      meant ? `is "${meant}" meant?` : `the tools are ${NAMES.join(", ")}`
-    }`,
+    `${of.of}: option "${option}" names ${typeof name === "string" ? shownText(name) : kindOf(name)}, which is no tool; ${instead(text, NAMES, "tools")}`,
   );
 }
 
@@ -349,6 +403,20 @@ function describe(set: number, shell: boolean) {
   return answer;
 }
 
+/** Replaces the short texts, except for those that the caller has set. */
+function retell(
+  described: ReturnType<typeof describe>,
+  prompts: ToolPrompts,
+  options: FileToolsOptions | undefined,
+): void {
+  const names = described.tools.map(({ name }) => name);
+  described.systemPrompt = options?.systemPrompt ?? prompts.system(names);
+  for (const tool of described.tools) {
+    tool.description =
+      options?.customToolDescriptions?.[tool.name] ?? prompts.describe(tool.name, names);
+  }
+}
+
 /** Starts an operation on a backend; throws if it is refused before it begins. */
 async function start<T extends object>(
   backend: AnyBackend,
@@ -358,6 +426,7 @@ async function start<T extends object>(
   call?: ToolCall,
 ): Promise<T> {
   const answer = await withHandle("backend", backend, (handle) => {
+    if (call?.signal?.aborted) throw new Error(NOT_BEGUN.error);
     const bad = refused(() => {
       needStack(FRAMES.deep);
       put.begin();

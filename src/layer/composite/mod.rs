@@ -9,6 +9,7 @@ mod search;
 #[cfg(test)]
 pub(crate) mod tests;
 
+use std::ops::Range;
 use std::rc::Rc;
 
 use bytes::Bytes;
@@ -186,6 +187,8 @@ impl Composite {
                 keeps_format,
                 keeps_binary,
                 writable,
+                lists_versions,
+                indexed,
                 max_file_bytes,
                 files,
                 notes,
@@ -200,6 +203,8 @@ impl Composite {
             common.keeps_format &= keeps_format;
             common.keeps_binary &= keeps_binary;
             common.writable |= writable;
+            common.lists_versions &= lists_versions;
+            common.indexed |= indexed;
             common.max_file_bytes = match (common.max_file_bytes, max_file_bytes) {
                 (Some(a), Some(b)) => Some(a.min(b)),
                 (a, b) => a.or(b),
@@ -313,6 +318,14 @@ impl Backend for Composite {
 
     fn download<'a>(&'a self, paths: &'a [VPath]) -> LocalBoxFuture<'a, Vec<Result<Bytes>>> {
         Box::pin(self.download_all(paths))
+    }
+
+    fn part<'a>(&'a self, path: &'a VPath, range: Range<u64>) -> Pending<'a, Bytes> {
+        Box::pin(async move {
+            let place = self.place(path)?;
+            let answer = place.mount.backend.part(&place.inner, range).await;
+            answer.map_err(|error| place.mount.error(error))
+        })
     }
 
     fn shell(&self) -> Option<&dyn Shell> {

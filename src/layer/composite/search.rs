@@ -5,6 +5,8 @@
 //! A mount whose root a rule closes shows nothing to a search from above. Any other failure of a
 //! mount fails the search, and the error names the mount.
 
+use std::rc::Rc;
+
 use futures_util::stream::{self, Stream, StreamExt};
 
 use super::{Composite, Mount};
@@ -14,8 +16,8 @@ use crate::core::path::VPath;
 use crate::env::clock;
 use crate::layer::winnow;
 use crate::protocol::{
-    EntryInfo, FileInfo, GlobQuery, GlobResult, GrepQuery, GrepResult, MAX_ANSWER_BYTES, Matches,
-    Row,
+    EntryInfo, FileInfo, GlobQuery, GlobResult, GrepQuery, GrepResult, GrepStats, MAX_ANSWER_BYTES,
+    Matches, Row, Sieve, Sift, State,
 };
 use crate::search::glob::{NameFilter, Pattern};
 use crate::search::grep::Matcher;
@@ -158,6 +160,7 @@ impl Composite {
         let mut answers = Box::pin(in_parallel(asked));
         let mut results = Vec::new();
         let mut truncated = false;
+        let mut stats = None;
         let mut cost = 0usize;
         while let Some((is_owner, mount, answer)) = answers.next().await {
             let found = match answer {
@@ -165,6 +168,7 @@ impl Composite {
                 answer => answer.map_err(|error| named(mount, error, "grep"))?,
             };
             truncated |= found.truncated;
+            stats = GrepStats::sum(stats, found.stats);
             if found.matches.rows.is_empty() {
                 continue;
             }
@@ -184,7 +188,11 @@ impl Composite {
             matches.keep_first(cap);
             truncated = true;
         }
-        Ok(GrepResult { matches, truncated })
+        Ok(GrepResult {
+            matches,
+            truncated,
+            stats,
+        })
     }
 
     async fn grep_part(
@@ -203,6 +211,17 @@ impl Composite {
         });
         let mut own = query.clone();
         own.path = part.inner;
+        let deeper = self
+            .beneath(&mount.prefix)
+            .map(|mount| mount.prefix.clone())
+            .collect::<Vec<_>>();
+        if query.sieve.is_some() || (query.stats && !deeper.is_empty()) {
+            own.sieve = Some(Sieve(Rc::new(Outer {
+                prefix: mount.prefix.clone(),
+                deeper,
+                sieve: query.sieve.clone(),
+            })));
+        }
         if !means_the_same {
             own.glob = None;
         }
@@ -236,6 +255,56 @@ impl Composite {
             }
         }
         Ok(found)
+    }
+}
+
+/// A sieve for paths of the composite, where a mount asks it about its own.
+struct Outer {
+    prefix: VPath,
+    /// Mounts that cover files of this one.
+    deeper: Vec<VPath>,
+    sieve: Option<Sieve>,
+}
+
+impl Outer {
+    fn path(&self, inner: &VPath) -> Option<VPath> {
+        let path = match self.prefix.is_root() {
+            true => inner.clone(),
+            false => inner.rebase(&VPath::root(), &self.prefix)?,
+        };
+        let covered = self.deeper.iter().any(|prefix| path.is_under(prefix));
+        (!covered).then_some(path)
+    }
+}
+
+impl Sift for Outer {
+    fn admits(&self, inner: &VPath, state: &State<'_>) -> bool {
+        match (self.path(inner), &self.sieve) {
+            (Some(path), Some(sieve)) => sieve.admits(&path, state),
+            (Some(_), None) => true,
+            // A path that is too long fails the search later, if it matches.
+            (None, _) => inner.rebase(&VPath::root(), &self.prefix).is_none(),
+        }
+    }
+
+    fn read(&self, inner: &VPath, state: &State<'_>, body: &[u8], is_text: bool) {
+        if let (Some(path), Some(sieve)) = (self.path(inner), &self.sieve) {
+            sieve.read(&path, state, body, is_text);
+        }
+    }
+
+    fn splits(&self) -> Vec<VPath> {
+        let outer = self.sieve.as_ref().map(|sieve| sieve.splits());
+        let inward = |path: VPath| match self.prefix.is_root() {
+            true => Some(path),
+            false => path.rebase(&self.prefix, &VPath::root()),
+        };
+        let outer = outer.unwrap_or_default();
+        outer.into_iter().filter_map(inward).collect()
+    }
+
+    fn hides(&self) -> bool {
+        self.sieve.as_ref().is_some_and(|sieve| sieve.hides())
     }
 }
 

@@ -1,10 +1,10 @@
 //! `readOnlyPrefixes`: no write, edit, delete or upload at or below certain directories. Prefixes match
 //! whole segments: `/ab` is not under `/a`.
 
+use super::denied_beneath;
 use super::rule::{Next, Rule, shell_refused, upload_checked};
 use super::skip_hidden::veiled;
-use super::{Touch, denied, denied_beneath};
-use crate::core::error::Result;
+use crate::core::error::{Error, Kind, Result};
 use crate::core::future::Pending;
 use crate::core::path::VPath;
 use crate::layer::winnow;
@@ -20,9 +20,10 @@ pub(super) struct Deny {
 }
 
 impl Deny {
-    fn check(&self, path: &VPath) -> Result<()> {
+    /// `refusal` is the beginning of the error, which the path follows.
+    fn check(&self, path: &VPath, refusal: &'static str) -> Result<()> {
         if self.prefixes.iter().any(|prefix| path.is_under(prefix)) {
-            return Err(denied(Touch::Write, path));
+            return Err(Error::at(Kind::PermissionDenied, refusal, path, "").by_rule());
         }
         Ok(())
     }
@@ -52,8 +53,8 @@ async fn exists(backend: &dyn Backend, path: &VPath) -> Result<bool> {
     };
     match backend.read(path, page).await {
         Ok(_) => Ok(true),
-        Err(error) if error.kind() == crate::core::error::Kind::NotFound => Ok(false),
-        Err(error) if error.kind() == crate::core::error::Kind::IsDirectory => Ok(false),
+        Err(error) if error.kind() == Kind::NotFound => Ok(false),
+        Err(error) if error.kind() == Kind::IsDirectory => Ok(false),
         Err(error) => Err(error),
     }
 }
@@ -66,9 +67,10 @@ impl Rule for Deny {
     fn call<'a>(&'a self, request: Request<'a>) -> Pending<'a, Answer> {
         Box::pin(async move {
             match &request {
-                Request::Write(path, _) | Request::Edit(path, _) => self.check(path)?,
+                Request::Write(path, _) => self.check(path, "Writes are not allowed under ")?,
+                Request::Edit(path, _) => self.check(path, "Edits are not allowed under ")?,
                 Request::Delete(path, _) => {
-                    self.check(path)?;
+                    self.check(path, "Deletes are not allowed under ")?;
                     let beneath = self.check_beneath(path).await;
                     beneath.map_err(|error| match self.hides && !error.is_by_rule() {
                         true => veiled(&error, path),
@@ -89,7 +91,8 @@ impl Rule for Deny {
             }
             match request {
                 Request::Upload(files) => {
-                    Ok(upload_checked(&*self.inner, files, |path| self.check(path)).await)
+                    let refusal = "Uploads are not allowed under ";
+                    Ok(upload_checked(&*self.inner, files, |path| self.check(path, refusal)).await)
                 }
                 request => self.inner.call(request).await,
             }

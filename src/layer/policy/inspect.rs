@@ -13,6 +13,7 @@ use futures_util::future::LocalBoxFuture;
 
 use super::edited::{Edited, work_out};
 use super::rule::{Next, Rule, fill, shell_refused};
+use crate::core::bugs::{Bug, has};
 use crate::core::error::{Error, Kind, Result};
 use crate::core::file;
 use crate::core::future::Pending;
@@ -123,6 +124,9 @@ impl Inspect {
                 crlf,
             } = work_out(&*self.raw, path, edit).await?;
             let new = self.judged("edit", path, after).await?;
+            if has(Bug::InspectBypassed) {
+                return self.inner.edit(path, edit).await;
+            }
             match self.replaced(path, before, new, edit.whole).await {
                 Ok(EditResult { files_update, .. }) => {
                     return Ok(EditResult {

@@ -7,6 +7,7 @@
 //! - A delete is refused while anything below is denied, visible or not.
 
 use std::collections::HashSet;
+use std::rc::Rc;
 
 use super::rule::{Next, Rule, download_checked, shell_refused, upload_checked};
 use super::rules::Beneath;
@@ -17,7 +18,8 @@ use crate::core::future::Pending;
 use crate::core::path::VPath;
 use crate::layer::winnow;
 use crate::protocol::{
-    Answer, FileInfo, GlobQuery, GlobResult, GrepQuery, GrepResult, Request, SharedBackend,
+    Answer, FileInfo, GlobQuery, GlobResult, GrepQuery, GrepResult, Request, SharedBackend, Sieve,
+    Sift, State,
 };
 
 pub(super) struct Permissions {
@@ -163,6 +165,37 @@ impl Below {
     }
 }
 
+/// Leaves out what may not be read, so that it is neither searched nor counted.
+struct Visible {
+    rules: Rules,
+    sieve: Option<Sieve>,
+}
+
+impl Sift for Visible {
+    fn admits(&self, path: &VPath, state: &State<'_>) -> bool {
+        !self.rules.denies(Touch::Read, path)
+            && self
+                .sieve
+                .as_ref()
+                .is_none_or(|sieve| sieve.admits(path, state))
+    }
+
+    fn read(&self, path: &VPath, state: &State<'_>, body: &[u8], is_text: bool) {
+        if let Some(sieve) = &self.sieve {
+            sieve.read(path, state, body, is_text);
+        }
+    }
+
+    fn splits(&self) -> Vec<VPath> {
+        let sieve = self.sieve.as_ref();
+        sieve.map(|sieve| sieve.splits()).unwrap_or_default()
+    }
+
+    fn hides(&self) -> bool {
+        true
+    }
+}
+
 impl Permissions {
     async fn grep(&self, query: &GrepQuery) -> Result<GrepResult> {
         self.check_search(&query.path)?;
@@ -170,8 +203,13 @@ impl Permissions {
         {
             return self.inner.grep(query).await;
         }
+        let mut query = query.clone();
+        query.sieve = Some(Sieve(Rc::new(Visible {
+            rules: self.rules.clone(),
+            sieve: query.sieve,
+        })));
         let judge = async |paths: &[VPath]| Ok(paths.iter().map(|path| self.shows(path)).collect());
-        winnow::grep(&*self.inner, query, judge).await
+        winnow::grep(&*self.inner, &query, judge).await
     }
 
     async fn glob(&self, query: &GlobQuery) -> Result<GlobResult> {

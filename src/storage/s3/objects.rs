@@ -69,6 +69,8 @@ pub struct Query<'a> {
     pub one_level: bool,
     /// The token of the page; the first page by default.
     pub token: Option<&'a str>,
+    /// On the first page, only keys after this one.
+    pub after: Option<&'a str>,
 }
 
 /// The answer to a get.

@@ -130,6 +130,8 @@ impl R2 {
         }
         if let Some(token) = query.token {
             options.push(("cursor", text(token)));
+        } else if let Some(after) = query.after {
+            options.push(("startAfter", text(after)));
         }
         let page = self.call("list", &[host::object(&options)]).await?;
         let more = host::property(&page, "truncated").is_some_and(|more| more.is_truthy());

@@ -30,7 +30,11 @@ struct Doomed {
 impl S3 {
     pub(super) async fn delete_file(&self, path: &VPath, version: Option<Version>) -> Result<bool> {
         let key = self.key(path)?;
-        let known = self.known_conditions();
+        // A condition is worth the probe, if nothing was written before.
+        let known = match version {
+            Some(_) => self.conditions().await?,
+            None => self.known_conditions(),
+        };
         let _turn = self.queue.turn(path).await;
         for _ in 0..TURNS {
             let base = match &version {
@@ -137,7 +141,7 @@ impl S3 {
             let mut token: Option<String> = None;
             loop {
                 let page = self
-                    .page("delete", &prefix, false, token.as_deref())
+                    .page("delete", &prefix, false, token.as_deref(), None)
                     .await?;
                 doomed.extend(page.objects.into_iter().map(|object| Doomed {
                     key: object.key,

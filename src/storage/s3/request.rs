@@ -89,6 +89,7 @@ impl Ask {
             prefix,
             one_level,
             token,
+            after,
         } = wanted;
         let mut query = vec![("list-type".to_owned(), "2".to_owned())];
         let mut add = |name: &str, value: &str| query.push((name.to_owned(), value.to_owned()));
@@ -100,6 +101,8 @@ impl Ask {
         }
         if let Some(token) = token {
             add("continuation-token", token);
+        } else if let Some(after) = after {
+            add("start-after", after);
         }
         Ask {
             method: "GET",

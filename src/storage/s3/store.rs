@@ -17,6 +17,7 @@ use super::objects::{Objects, Query};
 use super::probe::{self, Conditions};
 use super::state::Base;
 use super::xml::Broken;
+use crate::core::bugs::{Bug, has};
 use crate::core::cell::RefCell;
 use crate::core::error::Result;
 use crate::core::future::Pending;
@@ -183,12 +184,14 @@ impl S3 {
         prefix: &str,
         one_level: bool,
         token: Option<&str>,
+        after: Option<&str>,
     ) -> Result<Page> {
         let about = self.client.about(operation, None);
         let query = Query {
             prefix,
             one_level,
             token,
+            after,
         };
         let mut list = || self.objects.list(query);
         self.client
@@ -206,7 +209,7 @@ impl S3 {
             .map_err(|failure| failure.error)
     }
 
-    fn entries(&self, page: &Page) -> Vec<Entry> {
+    pub(super) fn entries(&self, page: &Page) -> Vec<Entry> {
         let bucket = &self.client.bucket;
         let objects = page.objects.iter();
         objects
@@ -242,7 +245,7 @@ impl S3 {
                     Next::Page(token) => Some(token),
                     Next::End => return None,
                 };
-                let page = self.page(operation, &prefix, false, token.as_deref());
+                let page = self.page(operation, &prefix, false, token.as_deref(), None);
                 let root = async {
                     if first && root_file {
                         self.stat(&scope.root).await
@@ -262,7 +265,10 @@ impl S3 {
                     meta,
                 }));
                 entries.extend(self.entries(&page));
-                let next = page.next.map_or(Next::End, Next::Page);
+                let next = match page.next {
+                    Some(next) if !has(Bug::PageSkipped) => Next::Page(next),
+                    _ => Next::End,
+                };
                 Some((Ok(entries), next))
             }
         })
@@ -288,6 +294,7 @@ impl Storage for S3 {
             update: reach(known.update),
             max_file_bytes: Some(MAX_FILE),
             directories: Directories::Implied,
+            lists_versions: true,
             notes: note.into_iter().map(Rc::from).collect(),
             ..Capability::full()
         }
@@ -329,7 +336,7 @@ impl Storage for S3 {
             let prefix = self.client.bucket.key_prefix(dir, "");
             let token = from.as_ref().map(|cursor| &*cursor.0);
             let page = self
-                .page("list", &prefix, depth == Depth::One, token)
+                .page("list", &prefix, depth == Depth::One, token, None)
                 .await?;
             let bucket = &self.client.bucket;
             let dirs = page.prefixes.iter();

@@ -1,6 +1,18 @@
 //! An in-memory S3 server for native tests that imitates real servers: conditions honoured or
 //! ignored, ETags with or without quotes, responses lost, cut or corrupted.
 
+#![cfg_attr(
+    not(test),
+    allow(
+        missing_docs,
+        clippy::expect_used,
+        clippy::indexing_slicing,
+        clippy::missing_panics_doc,
+        clippy::panic,
+        reason = "the server of tests and of the simulator"
+    )
+)]
+
 use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -164,7 +176,8 @@ impl Server {
         }
     }
 
-    fn answer(&self, request: &Request) -> Response {
+    /// Executes a request.
+    pub fn answer(&self, request: &Request) -> Response {
         let rest = request.url.strip_prefix("http://h/b").expect("our bucket");
         let (path, query) = rest.split_once('?').unwrap_or((rest, ""));
         let key = decode(path.strip_prefix('/').unwrap_or(path));
@@ -319,7 +332,8 @@ impl Server {
         query: &BTreeMap<String, String>,
     ) -> Response {
         let prefix = query.get("prefix").cloned().unwrap_or_default();
-        let token = query.get("continuation-token").cloned().unwrap_or_default();
+        let token = query.get("continuation-token").or(query.get("start-after"));
+        let token = token.cloned().unwrap_or_default();
         let mut out = String::from("<?xml version=\"1.0\"?><ListBucketResult>");
         let mut last_prefix = String::new();
         let (mut count, mut last, mut more) = (0, String::new(), false);
@@ -476,13 +490,13 @@ impl Http for Server {
 }
 
 /// A backend over the server, with keys that must not appear in any text.
-pub fn storage(server: &Rc<Server>, options: S3Options, prefix: &str) -> S3 {
-    storage_that_warns(server, options, prefix, Box::new(|_| {}))
+pub fn storage(http: &Rc<impl Http + 'static>, options: S3Options, prefix: &str) -> S3 {
+    storage_that_warns(http, options, prefix, Box::new(|_| {}))
 }
 
 /// The same, with a callback for warnings.
 pub fn storage_that_warns(
-    server: &Rc<Server>,
+    http: &Rc<impl Http + 'static>,
     options: S3Options,
     prefix: &str,
     warn: Box<dyn Fn(&str)>,
@@ -502,6 +516,6 @@ pub fn storage_that_warns(
         expires: None,
     };
     let access = Access::Keys(KeyRing::new(Box::new(keys)));
-    let objects = Signed::new(bucket.clone(), server.clone(), access);
+    let objects = Signed::new(bucket.clone(), http.clone(), access);
     S3::new(bucket, Rc::new(objects), options, warn)
 }

@@ -12,6 +12,7 @@ use super::objects::{Condition, NewObject};
 use super::probe::Conditions;
 use super::state::{Base, Since};
 use super::store::S3;
+use crate::core::bugs::{Bug, has};
 use crate::core::error::{Error, Kind, Result};
 use crate::core::path::VPath;
 use crate::env::random;
@@ -65,7 +66,8 @@ impl S3 {
     ) -> Result<Meta> {
         let key = self.key(path)?;
         let known = self.conditions().await?;
-        let _turn = match known.create && known.update {
+        // Without conditional deletes, a delete of this instance must not meet its puts.
+        let _turn = match known.create && known.update && known.delete {
             true => None,
             false => Some(self.queue.turn(path).await),
         };
@@ -142,7 +144,9 @@ impl S3 {
             true => Stop::Failed(maybe(about, failure.error)),
             false => Stop::Failed(failure.error),
         };
+        let blind = has(Bug::BlindRepeat) && *change.mode == PutMode::Overwrite;
         let condition = match &change.base {
+            _ if blind => Condition::Always,
             Base::Absent if known.create => Condition::Absent,
             Base::Present { tag, .. } if known.update => Condition::Matches(tag, known.form),
             _ => Condition::Always,
@@ -151,7 +155,7 @@ impl S3 {
         let mut lost = false;
         let mut attempt = 0u32;
         loop {
-            if condition == Condition::Always {
+            if condition == Condition::Always && !blind {
                 let seen = self.head("write", change.path, change.key).await;
                 let seen = seen.map_err(|failure| failed(lost, failure))?;
                 match change.fate(seen) {

@@ -11,7 +11,8 @@ use wasm_bindgen::{JsCast, JsValue};
 
 use crate::core::error::{Error, Kind, Result};
 use crate::core::future::Pending;
-use crate::env::host;
+use crate::env::host::{self, ForeignCause};
+use crate::storage::sql::rows::is_refusal;
 use crate::storage::sql::statement::{Statement, Value};
 use crate::storage::sql::{Column, Database, Rows};
 
@@ -29,6 +30,17 @@ impl Database for HostDatabase {
                 .map_err(explained)?;
             rows_of(&answer, columns)
         })
+    }
+
+    fn refused(&self, error: &Error) -> bool {
+        let Some(thrown) = error
+            .cause()
+            .and_then(|cause| cause.downcast_ref::<ForeignCause>())
+        else {
+            return false;
+        };
+        let code = host::text_property(&thrown.0, "code").unwrap_or_default();
+        is_refusal(&code, &host::message_of(&thrown.0))
     }
 }
 

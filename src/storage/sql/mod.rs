@@ -20,7 +20,8 @@ use std::time::Duration;
 
 use futures_util::future::LocalBoxFuture;
 
-use crate::core::error::{Error, Result};
+use crate::core::bugs::{Bug, has};
+use crate::core::error::{Error, Kind, Result};
 use crate::core::future::Pending;
 use crate::core::lock::Mutex;
 use crate::core::order;
@@ -46,6 +47,10 @@ const PAGE: usize = 5_000;
 pub trait Database {
     /// Executes a statement and returns its rows.
     fn query<'a>(&'a self, statement: Statement, columns: &'a [Column]) -> Pending<'a, Rows>;
+
+    /// Whether an error is the database's own answer, so that the statement was not executed. If
+    /// the connection broke, for example, it may have been.
+    fn refused(&self, error: &Error) -> bool;
 }
 
 /// A table used as a storage.
@@ -198,7 +203,7 @@ impl<D: Database> Sql<D> {
             PutMode::Overwrite => {
                 let files = [(path.clone(), file.clone())];
                 (self.place.overwrite(&files, fresh_version), |_| {
-                    Error::internal("The database stored a file and told no row of it")
+                    untold("The database stored a file and told no row of it")
                 })
             }
         };
@@ -209,23 +214,16 @@ impl<D: Database> Sql<D> {
         }
     }
 
-    /// Stores all files with one statement. If it fails, stores them one by one, so that one
-    /// invalid file does not affect the others.
+    /// Stores all files with one statement. If the database refuses it, stores them one by one, so
+    /// that one invalid file does not affect the others. If the answer is lost, nothing is
+    /// repeated: others may have changed since what the statement stored.
     async fn store_batch(&self, batch: Vec<(VPath, NewFile)>) -> Vec<Result<Meta>> {
         if batch.len() > 1 {
             let statement = self.place.overwrite(&batch, fresh_version);
-            if let Ok(rows) = self.ask(statement, &CHANGED).await {
-                let versions: HashMap<String, Option<i64>> = rows
-                    .iter()
-                    .filter_map(|row| Some((text(row, 0)?, number(row, 1))))
-                    .collect();
-                let answer = |(path, file): &(VPath, NewFile)| match versions.get(path.as_str()) {
-                    Some(version) => Ok(stored(file, *version)),
-                    None => Err(Error::internal(
-                        "The database stored a batch and told no row of a file in it",
-                    )),
-                };
-                return batch.iter().map(answer).collect();
+            match self.ask(statement, &CHANGED).await {
+                Ok(rows) => return told(&batch, &rows),
+                Err(error) if self.database.refused(&error) => {}
+                Err(error) => return batch.iter().map(|_| Err(error.clone())).collect(),
             }
         }
         let mut answers = Vec::with_capacity(batch.len());
@@ -236,11 +234,26 @@ impl<D: Database> Sql<D> {
     }
 }
 
+/// One answer for each file of a batch.
+fn told(batch: &[(VPath, NewFile)], rows: &Rows) -> Vec<Result<Meta>> {
+    let versions: HashMap<String, Option<i64>> = rows
+        .iter()
+        .filter_map(|row| Some((text(row, 0)?, number(row, 1))))
+        .collect();
+    let answer = |(path, file): &(VPath, NewFile)| match versions.get(path.as_str()) {
+        Some(version) => Ok(stored(file, *version)),
+        None => Err(untold(
+            "The database stored a batch and told no row of a file in it",
+        )),
+    };
+    batch.iter().map(answer).collect()
+}
+
 /// A random first version of a new file; later versions count up from it. So it is very unlikely
 /// that a file that was deleted and created again gets the version of an old edit.
 fn fresh_version() -> u64 {
-    // A float-to-integer cast saturates.
-    ((random::unit() * 4_503_599_627_370_496.0) as u64).max(1)
+    // JavaScript drivers know numbers up to 2^53; this leaves as many again to count up.
+    (random::bits() >> 12).max(1)
 }
 
 impl<D: Database> Storage for Sql<D> {
@@ -249,6 +262,7 @@ impl<D: Database> Storage for Sql<D> {
             create: Reach::Storage,
             update: Reach::Storage,
             keeps_format: false,
+            lists_versions: true,
             max_file_bytes: self.options.max_file_bytes,
             ..Capability::full()
         }
@@ -280,6 +294,7 @@ impl<D: Database> Storage for Sql<D> {
         Box::pin(async move {
             let version = match version {
                 None => None,
+                _ if has(Bug::DeleteRace) => None,
                 Some(Version::Number(version)) => Some(version),
                 Some(Version::Tag(_)) => return Err(Error::conflict(path)),
             };
@@ -444,3 +459,11 @@ pub fn jitter(attempt: u32) -> Duration {
     let most = 2.0 * f64::from(attempt.min(16)) + 2.0;
     Duration::from_secs_f64(random::unit() * most / 1000.0)
 }
+
+/// A driver or a proxy of the database that keeps rows back.
+fn untold(what: &'static str) -> Error {
+    Error::new(Kind::Unavailable, what)
+}
+
+#[cfg(test)]
+mod tests;

@@ -129,6 +129,23 @@ pub(super) fn batches(
     out
 }
 
+/// Whether a driver's error is an answer of the database: SQLite names its result code, in `code` or
+/// in the text, and PostgreSQL gives an SQLSTATE. Classes 08 and 57 and `40003` are about broken
+/// connections and unknown outcomes. All other errors may come from the network.
+#[cfg_attr(
+    not(target_arch = "wasm32"),
+    allow(dead_code, reason = "for JavaScript drivers")
+)]
+pub(super) fn is_refusal(code: &str, message: &str) -> bool {
+    let sqlstate = code.len() == 5
+        && code
+            .bytes()
+            .all(|b| b.is_ascii_digit() || b.is_ascii_uppercase())
+        && code.bytes().any(|b| b.is_ascii_digit());
+    let unclear = code.starts_with("08") || code.starts_with("57") || code == "40003";
+    (sqlstate && !unclear) || code.contains("SQLITE_") || message.contains("SQLITE_")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -161,6 +178,33 @@ mod tests {
         ];
         assert_eq!(sizes(big), [1, 1, 1]);
         assert!(sizes(Vec::new()).is_empty());
+    }
+
+    #[test]
+    fn only_an_answer_of_the_database_is_a_refusal() {
+        for (code, message) in [
+            ("SQLITE_TOOBIG", "string or blob too big"),
+            ("ERR_SQLITE_ERROR", "string or blob too big"),
+            ("", "D1_ERROR: string or blob too big: SQLITE_TOOBIG"),
+            ("54000", "index row size exceeds maximum"),
+            ("22P02", "invalid input"),
+        ] {
+            assert!(is_refusal(code, message), "{code} {message}");
+        }
+        for (code, message) in [
+            ("ECONNRESET", "read ECONNRESET"),
+            ("EPIPE", "write EPIPE"),
+            ("", "D1_ERROR: Network connection lost."),
+            ("", "Connection terminated unexpectedly"),
+            ("08006", "connection failure"),
+            (
+                "57P01",
+                "terminating connection due to administrator command",
+            ),
+            ("40003", "statement completion unknown"),
+        ] {
+            assert!(!is_refusal(code, message), "{code} {message}");
+        }
     }
 
     #[test]

@@ -102,6 +102,11 @@ async function firefox(folder) {
     extraPrefsFirefox: {
       "dom.storageManager.prompt.testing": true,
       "dom.storageManager.prompt.testing.allow": true,
+      // Tabs that are not in front must not be slowed down: they are the other writers.
+      "dom.min_background_timeout_value": 4,
+      "dom.min_background_timeout_value_without_budget_throttling": 4,
+      "dom.timeout.enable_budget_timer_throttling": false,
+      "dom.ipc.processPriorityManager.enabled": false,
     },
     protocolTimeout: 600_000,
   });

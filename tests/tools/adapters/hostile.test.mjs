@@ -139,7 +139,8 @@ test("five hundred hostile calls: five hundred texts, no throw, the policy intac
       met.done += 1;
       // A receipt may repeat a path that was given; what lists or searches must not know it.
       if (["ls", "glob", "grep"].includes(name)) assert.doesNotMatch(text, /^\/secret\/key/m);
-    } else if (/permission denied|not available under/.test(text)) met.denied += 1;
+    } else if (/permission denied|not allowed under|not available under/.test(text))
+      met.denied += 1;
     else if (/does not exist\. The tools are/.test(text)) met.stranger += 1;
     else if (/must be|is missing|not valid JSON|Invalid p/.test(text)) met.unfit += 1;
   }

@@ -75,8 +75,8 @@ export const WORDS = {
   delete: { ours: "Deleted /notes/a.txt.", theirs: "Deleted /notes/a.txt" },
   execute: { ours: "3\n[exit code 0]", theirs: "3\n\n[Command succeeded with exit code 0]" },
   refusedWrite: {
-    ours: refused("write", "/protected/new.txt"),
-    theirs: refused("write", "/protected/new.txt"),
+    ours: "Error: Writes are not allowed under /protected/new.txt",
+    theirs: "Writes are not allowed under /protected/new.txt",
   },
   refusedRead: {
     ours: refused("read", "/secret/key.txt"),

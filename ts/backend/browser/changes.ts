@@ -39,6 +39,13 @@ export class Changes {
     };
   }
 
+  /** Calls no watcher any more, and frees the channel. */
+  close(): void {
+    this.#watchers.clear();
+    this.#channel?.close();
+    this.#channel = undefined;
+  }
+
   #open(): BroadcastChannel | undefined {
     if (!this.#channel && typeof BroadcastChannel === "function") {
       this.#channel = new BroadcastChannel(this.#name);

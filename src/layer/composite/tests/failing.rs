@@ -44,6 +44,9 @@ impl Backend for Failing {
     fn download<'a>(&'a self, paths: &'a [VPath]) -> LocalBoxFuture<'a, Vec<Result<Bytes>>> {
         self.0.download(paths)
     }
+    fn part<'a>(&'a self, path: &'a VPath, range: std::ops::Range<u64>) -> Pending<'a, Bytes> {
+        self.0.part(path, range)
+    }
     fn shell(&self) -> Option<&dyn Shell> {
         None
     }

@@ -349,8 +349,7 @@ impl Ledger {
             self.resting.set(self.resting.get() - 1);
             return Ok(None);
         }
-        let half = || (random::unit() * 4_294_967_296.0) as u64;
-        let number = half() << 32 | half();
+        let number = random::bits();
         let transaction = self.begin_transaction(Mode::Write, &[SHEETS]).await?;
         set_state(&transaction, place, State::Begun(number)).await?;
         transaction.commit().await?;

@@ -208,9 +208,7 @@ fn behind(upper: &VPath, prefix: &str) -> String {
 
 /// The metadata of a file that is about to be stored.
 fn described(file: &NewFile) -> Meta {
-    // A random 64-bit version from two halves; collisions are very unlikely.
-    let half = || (random::unit() * 4_294_967_296.0) as u64;
-    file.meta(Some(Version::Number(half() << 32 | half())))
+    file.meta(Some(Version::Number(random::bits())))
 }
 
 /// How many of the next files fit into one transaction of an upload.
@@ -235,6 +233,7 @@ impl Storage for IndexedDb {
             }
         };
         Capability {
+            lists_versions: true,
             notes: vec![risk.into()],
             ..Capability::full()
         }

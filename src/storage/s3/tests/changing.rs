@@ -211,3 +211,45 @@ fn a_change_that_others_followed_is_found_done_and_its_body_not_believed_newest(
     assert_eq!(read(&files, "/a.txt").expect("read"), "ours and theirs");
     assert_eq!(server.body("a.txt").as_deref(), Some("ours and theirs"));
 }
+
+#[test]
+fn a_conditional_delete_is_conditional_before_the_first_write() {
+    let server = Server::new();
+    server.put("a.txt", "old");
+    let files = files(&server);
+    let writer = server.clone();
+    // Another client writes after the look at the file, just before the DELETE arrives.
+    server.script(move |request| {
+        if request.method == "DELETE" && request.url.ends_with("/a.txt") {
+            writer.put("a.txt", "new");
+        }
+        Fault::None
+    });
+    let old = Bytes::from_static(b"old");
+    let deleted = block_on(files.delete(&path("/a.txt"), Some(&old)));
+    let kind = deleted.err().map(|error| error.kind());
+    assert_eq!(kind, Some(Kind::Conflict));
+    assert_eq!(server.body("a.txt").as_deref(), Some("new"));
+}
+
+#[test]
+fn a_delete_without_condition_spares_what_its_own_instance_uploads() {
+    let server = Server::new();
+    server.put("a.txt", "old");
+    let trusting = S3Options {
+        trust: Trust::Standard,
+        ..S3Options::default()
+    };
+    let files = with(&server, trusting);
+    let target = path("/a.txt");
+    let old = Bytes::from_static(b"old");
+    for _ in 0..3 {
+        server.put("a.txt", "old");
+        let new = vec![(target.clone(), Bytes::from_static(b"new"))];
+        let together =
+            futures_util::future::join(files.delete(&target, Some(&old)), files.upload(new));
+        let (_, uploaded) = block_on(together);
+        assert!(uploaded.iter().all(Result::is_ok));
+        assert_eq!(server.body("a.txt").as_deref(), Some("new"));
+    }
+}

@@ -189,3 +189,52 @@ fn a_file_has_the_size_of_its_body_whatever_was_told() {
     let read = page(&files, 0, 5);
     assert_eq!((text(&read), total(&read)), ("two\n", Some(1)));
 }
+
+#[test]
+fn a_search_that_lists_several_parts_at_once_sees_each_file_once_in_order() {
+    use crate::storage::Scan;
+    let server = Server::new();
+    server.page.set(3);
+    let writer = files(&server);
+    let mut names: Vec<String> = (0..40)
+        .map(|at| format!("/d{}/f{:02}", at % 3, at))
+        .collect();
+    names.push("/d1".to_owned());
+    for name in &names {
+        write(&writer, name, "text").expect("written");
+    }
+    names.sort_unstable();
+    let s3 = storage(&server, S3Options::default(), "");
+    for splits in [
+        vec!["/d1"],
+        vec!["/d0/f03", "/d1/f10", "/d1/f11", "/d2/none", "/z"],
+        vec!["/d1/f22", "/a", "/d0/f00"],
+        names.iter().map(String::as_str).collect(),
+    ] {
+        for root in ["/", "/d1", "/d1/f22", "/none"] {
+            let scope = Scope::all(&path(root));
+            let mut splits: Vec<VPath> = splits.iter().map(|at| path(at)).collect();
+            splits.sort_unstable();
+            let scan = Scan {
+                scope: &scope,
+                names: &|_| true,
+                want: &|_, _| true,
+                by_name: false,
+                literal: None,
+                splits: &splits,
+            };
+            let mut seen = Vec::new();
+            let mut visit = |path: &VPath, _: &crate::storage::File| {
+                seen.push(path.to_string());
+                Flow::Continue(())
+            };
+            block_on(s3.scan(scan, &mut visit)).expect("searched");
+            let inside = names.iter().filter(|name| scope.admits(&path(name)));
+            assert_eq!(
+                seen,
+                inside.cloned().collect::<Vec<_>>(),
+                "{root} {splits:?}"
+            );
+        }
+    }
+}

@@ -1,0 +1,86 @@
+// The order of the documentation: groups of pages, each a file of `docs/` without its ending. A page
+// that is named nowhere is listed under "More", so that no page can be unreachable.
+
+import { readdirSync, readFileSync } from "node:fs";
+import { at } from "../lib/paths.mjs";
+
+/** Files of the root that are pages of the site as well. */
+export const ROOT_PAGES = {
+  security: "SECURITY.md",
+  changelog: "CHANGELOG.md",
+  contributing: "CONTRIBUTING.md",
+};
+
+const GROUPS = [
+  ["Start", ["start", "choose", "sizes"]],
+  [
+    "Backends",
+    [
+      "state",
+      "store",
+      "indexeddb",
+      "opfs",
+      "s3",
+      "filesystem",
+      "local-shell",
+      "sandbox",
+      "sql",
+      "context-hub",
+      "custom",
+      "composite",
+    ],
+  ],
+  [
+    "Tasks",
+    [
+      "persistence",
+      "tabs",
+      "folder",
+      "approvals",
+      "audit",
+      "undo",
+      "concurrency",
+      "testing-agents",
+      "langgraph",
+      "workers",
+      "nextjs",
+      "jest",
+      "csp",
+      "from-deepagents",
+      "migrate",
+      "real-files",
+    ],
+  ],
+  ["Rules and tools", ["policies", "tools", "mcp", "conformance"]],
+  [
+    "Reference",
+    ["protocol", "stacks", "browser", "host", "durable", "performance", "limits", "security"],
+  ],
+  ["How it works", ["architecture", "dependencies", "testing", "contributing", "changelog"]],
+];
+
+/** Names of all pages that exist. */
+export function pageNames() {
+  const docs = readdirSync(at("docs")).filter((file) => file.endsWith(".md"));
+  return [...docs.map((file) => file.slice(0, -3)), ...Object.keys(ROOT_PAGES)];
+}
+
+/** The file of a page. */
+export const fileOf = (name) => at(ROOT_PAGES[name] ?? `docs/${name}.md`);
+
+/** The first heading of a page. */
+export function titleOf(name) {
+  const heading = /^# (.+)$/m.exec(readFileSync(fileOf(name), "utf8"));
+  return heading?.[1].replaceAll("`", "") ?? name;
+}
+
+/** The groups with the pages that exist: `[{ text, names }]`. */
+export function groups() {
+  const exist = new Set(pageNames().filter((name) => name !== "index"));
+  const known = GROUPS.map(([text, names]) => ({
+    text,
+    names: names.filter((name) => exist.delete(name)),
+  }));
+  const more = exist.size > 0 ? [{ text: "More", names: [...exist].sort() }] : [];
+  return [...known, ...more];
+}

@@ -1,0 +1,187 @@
+//! Trigrams of a body as a set of bits, and the trigrams that a query requires.
+//!
+//! A trigram is three bytes of one line, with ASCII letters in lower case, so that one index serves
+//! searches in either case. Its hash has [`FULL`] bits; the first bits say where it is in a smaller
+//! set. So a set of any size is made from the full one by combining neighbours, and the place of a
+//! trigram in all of them is near the same fraction of the set.
+
+use crate::core::error::Result;
+use crate::core::order;
+use crate::protocol::GrepQuery;
+use crate::search::grep::rarity;
+use crate::search::regex::Regex;
+
+/// Bits of a hash, and the logarithm of the size of the largest set.
+pub const FULL: u32 = 18;
+/// The logarithm of the size of the smallest set.
+pub const LEAST: u32 = 10;
+/// Bits per trigram of the chosen set: at least this many, and less than twice as many.
+const BITS: usize = 3;
+/// A set with more trigrams than this has no use.
+const DENSE: usize = 1 << (FULL - 1);
+
+/// Trigrams to look up for one literal.
+const PER_LITERAL: usize = 6;
+/// Trigrams to look up for one literal of a choice.
+const PER_CHOICE: usize = 3;
+/// Trigrams to look up for a query.
+const PER_QUERY: usize = 12;
+
+/// The hash of a trigram.
+pub type Gram = u32;
+
+/// The set of the trigrams of one body.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Grams {
+    /// It is not text, so nothing matches in it.
+    Nothing,
+    /// Too many to be of use, so anything may match.
+    Anything,
+    /// A set of `1 << size` bits.
+    Set {
+        /// The logarithm of its size.
+        size: u32,
+        /// The bits, in words.
+        bits: Vec<u64>,
+    },
+}
+
+fn small(byte: u8) -> u32 {
+    u32::from(byte.to_ascii_lowercase())
+}
+
+/// The hash of three bytes, of which the last three bytes of `window` are in lower case.
+fn hash(window: u32) -> Gram {
+    let mut mixed = window & 0x00ff_ffff;
+    mixed = (mixed ^ (mixed >> 13)).wrapping_mul(0x9e37_79b1);
+    mixed = (mixed ^ (mixed >> 15)).wrapping_mul(0x85eb_ca6b);
+    (mixed ^ (mixed >> 16)) >> (32 - FULL)
+}
+
+/// Collects trigrams; keeps its memory from one body to the next.
+pub struct Collector(Vec<u64>);
+
+impl Default for Collector {
+    fn default() -> Collector {
+        Collector(vec![0; 1 << (FULL - 6)])
+    }
+}
+
+impl Collector {
+    /// The trigrams of a text.
+    pub fn collect(&mut self, body: &[u8]) -> Grams {
+        self.0.fill(0);
+        // Bytes of this line so far, counted up to three.
+        let (mut window, mut seen) = (0u32, 0u32);
+        for byte in body {
+            if *byte == b'\n' {
+                seen = 0;
+                continue;
+            }
+            window = window << 8 | small(*byte);
+            seen += 1;
+            if seen >= 3 {
+                let gram = hash(window);
+                if let Some(word) = self.0.get_mut((gram >> 6) as usize) {
+                    *word |= 1 << (gram & 63);
+                }
+            }
+        }
+        let count: usize = self.0.iter().map(|word| word.count_ones() as usize).sum();
+        if count > DENSE {
+            return Grams::Anything;
+        }
+        let wanted = count.saturating_mul(BITS).max(1).next_power_of_two();
+        let size = wanted.trailing_zeros().clamp(LEAST, FULL);
+        let mut bits = vec![0u64; 1 << (size - 6)];
+        for (at, word) in self.0.iter().enumerate() {
+            for_each_bit(*word, |bit| {
+                let place = (at << 6 | bit) >> (FULL - size);
+                if let Some(word) = bits.get_mut(place >> 6) {
+                    *word |= 1 << (place & 63);
+                }
+            });
+        }
+        Grams::Set { size, bits }
+    }
+}
+
+/// Calls a function for each bit of a word that is set.
+pub fn for_each_bit(mut word: u64, mut each: impl FnMut(usize)) {
+    while word != 0 {
+        each(word.trailing_zeros() as usize);
+        word &= word - 1;
+    }
+}
+
+/// What a file with a match contains: for each clause, all trigrams of one of its literals.
+pub type Need = Vec<Vec<Vec<Gram>>>;
+
+/// The trigrams that a query requires; empty if any file may match.
+pub fn need(query: &GrepQuery) -> Result<Need> {
+    let mut clauses: Vec<Vec<String>> = Vec::new();
+    let pattern = &*query.pattern;
+    if query.regex {
+        let regex = Regex::new(pattern, query.ignore_case)?;
+        for clause in regex.clauses() {
+            clauses.push(clause.iter().map(|one| one.text.clone()).collect());
+        }
+    } else if query.ignore_case && !pattern.is_ascii() {
+        // Case is folded beyond ASCII, where other characters become these letters as well.
+        let unsure = |c: char| !c.is_ascii() || matches!(c.to_ascii_lowercase(), 'i' | 'k' | 's');
+        clauses.extend(pattern.split(unsure).map(|part| vec![part.to_owned()]));
+    } else {
+        clauses.push(vec![pattern.to_owned()]);
+    }
+    // A literal that is too short tells nothing, and so does a choice with one.
+    clauses.retain(|clause| clause.iter().all(|literal| literal.len() >= 3));
+    order::sort_by_key(&mut clauses, |clause| {
+        let shortest = clause.iter().map(String::len).min().unwrap_or_default();
+        (clause.len(), std::cmp::Reverse(shortest))
+    });
+    let mut left = PER_QUERY;
+    let mut need = Need::new();
+    for clause in clauses {
+        let each = match clause.len() {
+            1 => PER_LITERAL,
+            _ => PER_CHOICE,
+        };
+        let literals = clause
+            .iter()
+            .map(|literal| rarest(literal.as_bytes(), each));
+        let literals: Vec<Vec<Gram>> = literals.collect();
+        let count: usize = literals.iter().map(Vec::len).sum();
+        // The first clause may need more: a choice cannot be shortened.
+        if !need.is_empty() && count > left {
+            break;
+        }
+        left = left.saturating_sub(count);
+        need.push(literals);
+    }
+    Ok(need)
+}
+
+/// The trigrams of a literal that are rarest in source code.
+fn rarest(literal: &[u8], most: usize) -> Vec<Gram> {
+    let mut ranked: Vec<(usize, Gram)> = Vec::new();
+    for three in literal.windows(3) {
+        if three.contains(&b'\n') {
+            continue;
+        }
+        let window = three.iter().fold(0u32, |all, byte| all << 8 | small(*byte));
+        let rank = three
+            .iter()
+            .map(|byte| rarity(byte.to_ascii_lowercase()))
+            .sum();
+        let one = (rank, hash(window));
+        if !ranked.contains(&one) {
+            ranked.push(one);
+        }
+    }
+    order::sort_by_key(&mut ranked, |(rank, _)| std::cmp::Reverse(*rank));
+    ranked
+        .into_iter()
+        .take(most)
+        .map(|(_, gram)| gram)
+        .collect()
+}

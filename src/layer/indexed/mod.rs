@@ -1,0 +1,256 @@
+//! An index beside the files: a search skips files that cannot match. The index only says which
+//! files those are. A file whose state it does not know is searched, so an index that is old,
+//! partial, damaged or missing costs time and never a match. `docs/search-index.md` has the format
+//! and the rules.
+//!
+//! The layer works over any backend. It passes a sieve down with the query, which the storage asks
+//! for each listed file, so the search itself is the one that the storage always does. A backend
+//! whose storage lists no versions is searched completely.
+
+mod grams;
+mod hash;
+mod load;
+mod manifest;
+mod segment;
+mod sift;
+#[cfg(test)]
+mod tests;
+mod update;
+
+use std::cell::Cell;
+use std::collections::BTreeSet;
+use std::ops::Range;
+use std::rc::Rc;
+
+use bytes::Bytes;
+use futures_util::future::LocalBoxFuture;
+
+use crate::core::cell::RefCell;
+use crate::core::error::{Error, Kind, Result};
+use crate::core::future::Pending;
+use crate::core::path::VPath;
+use crate::layer::winnow;
+use crate::protocol::{
+    Backend, Capability, Content, DeleteResult, Edit, EditResult, FileInfo, GlobQuery, GlobResult,
+    GrepQuery, GrepResult, Page, RawFile, ReadResult, SharedBackend, Shell, Sieve, WriteResult,
+};
+
+use load::Known;
+use sift::Search;
+
+pub use update::Updated;
+
+/// The note in `capability` if files cannot be told apart.
+const NO_VERSIONS: &str = "The storage lists no versions of its files, so the search index is not \
+    used: every search reads all files.";
+
+/// A backend with an index.
+pub struct Indexed {
+    inner: SharedBackend,
+    keep: SharedBackend,
+    dir: VPath,
+    /// Whether the index is in `inner`, where `dir` is hidden.
+    inside: bool,
+    known: RefCell<Option<Rc<Known>>>,
+    /// Whether the manifest is read again before the next search.
+    stale: Cell<bool>,
+    /// Segments that could not be read.
+    broken: RefCell<BTreeSet<u64>>,
+}
+
+impl Indexed {
+    /// An index of `inner`, kept in the directory `dir` of `keep`, or of `inner` itself.
+    pub fn new(inner: SharedBackend, keep: Option<SharedBackend>, dir: VPath) -> Result<Indexed> {
+        if dir.is_root() && keep.is_none() {
+            return Err(Error::new(
+                Kind::InvalidArgument,
+                "keepIn must be a directory of its own, such as \"/.index/\", and not the root",
+            ));
+        }
+        Ok(Indexed {
+            inside: keep.is_none(),
+            keep: keep.unwrap_or_else(|| inner.clone()),
+            inner,
+            dir,
+            known: RefCell::renewable(|| None),
+            stale: Cell::new(false),
+            broken: RefCell::renewable(BTreeSet::new),
+        })
+    }
+
+    fn hides(&self, path: &VPath) -> bool {
+        self.inside && path.is_under(&self.dir)
+    }
+
+    fn shows(&self, path: &VPath) -> Result<()> {
+        match self.hides(path) {
+            true => Err(Error::not_found(path)),
+            false => Ok(()),
+        }
+    }
+
+    fn may_change(&self, path: &VPath) -> Result<()> {
+        match self.hides(path) {
+            true => Err(Error::at(
+                Kind::PermissionDenied,
+                "Error: permission denied for '",
+                path,
+                "': the search index is kept there",
+            )),
+            false => Ok(()),
+        }
+    }
+
+    async fn search(&self, query: &GrepQuery) -> Result<GrepResult> {
+        if self.hides(&query.path) {
+            return Ok(GrepResult::default());
+        }
+        // An invalid pattern is refused by the backend, in its words.
+        let Ok(need) = grams::need(query) else {
+            return self.inner.grep(query).await;
+        };
+        let opened = match self.capability().indexed {
+            true => self.open(&need).await,
+            false => load::Opened::default(),
+        };
+        let mut own = query.clone();
+        own.stats = false;
+        let hidden = self.inside.then(|| self.dir.clone());
+        let search = Rc::new(Search::new(hidden, query.sieve.clone(), opened));
+        own.sieve = Some(Sieve(search.clone()));
+        let mut found = match self.inside {
+            // A backend of somebody else ignores the sieve.
+            true => {
+                let judge = async |paths: &[VPath]| {
+                    Ok(paths.iter().map(|path| !self.hides(path)).collect())
+                };
+                winnow::grep(&*self.inner, &own, judge).await?
+            }
+            false => self.inner.grep(&own).await?,
+        };
+        if search.met_unknown() {
+            self.reread();
+        }
+        found.stats = query.stats.then(|| search.stats());
+        Ok(found)
+    }
+}
+
+#[deny(clippy::missing_trait_methods)]
+impl Backend for Indexed {
+    fn capability(&self) -> Capability {
+        let mut capability = self.inner.capability();
+        capability.indexed = capability.lists_versions;
+        if !capability.indexed {
+            capability.notes.push(NO_VERSIONS.into());
+        }
+        capability
+    }
+
+    fn ls<'a>(&'a self, path: &'a VPath) -> Pending<'a, Vec<FileInfo>> {
+        Box::pin(async move {
+            let mut infos = match self.hides(path) {
+                true => Vec::new(),
+                false => self.inner.ls(path).await?,
+            };
+            infos.retain(|info| !self.hides(&info.path));
+            Ok(infos)
+        })
+    }
+
+    fn read<'a>(&'a self, path: &'a VPath, page: Page) -> Pending<'a, ReadResult> {
+        Box::pin(async move {
+            self.shows(path)?;
+            self.inner.read(path, page).await
+        })
+    }
+
+    fn read_raw<'a>(&'a self, path: &'a VPath) -> Pending<'a, RawFile> {
+        Box::pin(async move {
+            self.shows(path)?;
+            self.inner.read_raw(path).await
+        })
+    }
+
+    fn grep<'a>(&'a self, query: &'a GrepQuery) -> Pending<'a, GrepResult> {
+        Box::pin(self.search(query))
+    }
+
+    fn glob<'a>(&'a self, query: &'a GlobQuery) -> Pending<'a, GlobResult> {
+        Box::pin(async move {
+            let mut found = self.inner.glob(query).await?;
+            found.files.retain(|info| !self.hides(&info.path));
+            Ok(found)
+        })
+    }
+
+    fn write<'a>(&'a self, path: &'a VPath, content: Content) -> Pending<'a, WriteResult> {
+        Box::pin(async move {
+            self.may_change(path)?;
+            self.inner.write(path, content).await
+        })
+    }
+
+    fn edit<'a>(&'a self, path: &'a VPath, edit: &'a Edit) -> Pending<'a, EditResult> {
+        Box::pin(async move {
+            self.may_change(path)?;
+            self.inner.edit(path, edit).await
+        })
+    }
+
+    fn delete<'a>(
+        &'a self,
+        path: &'a VPath,
+        unchanged: Option<&'a Bytes>,
+    ) -> Pending<'a, DeleteResult> {
+        Box::pin(async move {
+            self.may_change(path)?;
+            self.inner.delete(path, unchanged).await
+        })
+    }
+
+    fn upload<'a>(&'a self, files: Vec<(VPath, Bytes)>) -> LocalBoxFuture<'a, Vec<Result<()>>> {
+        Box::pin(async move {
+            let refused: Vec<Option<Error>> = files
+                .iter()
+                .map(|(path, _)| self.may_change(path).err())
+                .collect();
+            let allowed = files.into_iter().filter(|(path, _)| !self.hides(path));
+            filled(refused, self.inner.upload(allowed.collect()).await)
+        })
+    }
+
+    fn download<'a>(&'a self, paths: &'a [VPath]) -> LocalBoxFuture<'a, Vec<Result<Bytes>>> {
+        Box::pin(async move {
+            let refused: Vec<Option<Error>> =
+                paths.iter().map(|path| self.shows(path).err()).collect();
+            let allowed = paths.iter().filter(|path| !self.hides(path)).cloned();
+            let allowed: Vec<VPath> = allowed.collect();
+            filled(refused, self.inner.download(&allowed).await)
+        })
+    }
+
+    fn part<'a>(&'a self, path: &'a VPath, range: Range<u64>) -> Pending<'a, Bytes> {
+        Box::pin(async move {
+            self.shows(path)?;
+            self.inner.part(path, range).await
+        })
+    }
+
+    fn shell(&self) -> Option<&dyn Shell> {
+        self.inner.shell()
+    }
+}
+
+/// Merges refusals with the answers for the other files of a batch, in order.
+fn filled<T>(refused: Vec<Option<Error>>, answers: Vec<Result<T>>) -> Vec<Result<T>> {
+    let mut answers = answers.into_iter();
+    let missing = || Err(Error::internal("A backend answered too few files"));
+    refused
+        .into_iter()
+        .map(|refusal| match refusal {
+            Some(error) => Err(error),
+            None => answers.next().unwrap_or_else(missing),
+        })
+        .collect()
+}

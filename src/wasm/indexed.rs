@@ -1,0 +1,66 @@
+//! `indexed`: a search index beside any backend.
+
+use std::rc::Rc;
+
+use wasm_bindgen::prelude::wasm_bindgen;
+
+use crate::core::error::Result;
+use crate::core::path::VPath;
+use crate::layer::indexed::Indexed;
+use crate::wasm::call::answered;
+use crate::wasm::chunk::chunk;
+use crate::wasm::handles;
+use crate::wasm::task::{self, Begun};
+
+struct Functions {
+    new: fn(u32, u32, &str),
+    update: fn(u32, f64) -> Begun,
+}
+
+chunk!("index", Functions = Functions { new, update });
+
+/// Creates an index of a backend, kept in a directory of the backend `keep`, or, if that is 0, of
+/// the backend itself; replies with its handle.
+#[wasm_bindgen]
+pub fn indexed_new(inner: u32, keep: u32, dir: &str) {
+    (chunk().new)(inner, keep, dir);
+}
+
+fn new(inner: u32, keep: u32, dir: &str) {
+    answered(made(inner, keep, dir), |reply, handle| reply.u32(handle)).send();
+}
+
+fn made(inner: u32, keep: u32, dir: &str) -> Result<u32> {
+    let keep = match keep {
+        0 => None,
+        keep => Some(handles::backend(keep)?),
+    };
+    let indexed = Indexed::new(handles::backend(inner)?, keep, VPath::parse(dir)?)?;
+    Ok(handles::hold(Rc::new(indexed)))
+}
+
+/// Starts an update of the index; `limit` is in milliseconds, a negative value means no limit.
+#[wasm_bindgen]
+pub fn indexed_update(handle: u32, limit: f64) -> Begun {
+    (chunk().update)(handle, limit)
+}
+
+fn update(handle: u32, limit: f64) -> Begun {
+    let indexed = handles::itself::<Indexed>(handle);
+    task::start_within(limit, async move {
+        let answer = match indexed {
+            Ok(indexed) => indexed.update().await,
+            Err(error) => Err(error),
+        };
+        answered(answer, |reply, updated| {
+            for number in [
+                updated.added,
+                updated.files,
+                updated.segments,
+                updated.bytes,
+            ] {
+                reply.f64(number as f64);
+            }
+        })
+    })
+}

@@ -1,0 +1,483 @@
+// Every option of every class and function, by table: a value of a wrong type and a misspelled name
+// are refused by a TypeError that names the option. What the declarations have and the table has
+// not is a failure, so a new option gets its row.
+
+import assert from "node:assert/strict";
+import { readdirSync } from "node:fs";
+import { describe, test } from "node:test";
+import { memoryTool } from "../../pkg/dist/anthropic.js";
+import { nodeShell } from "../../pkg/dist/node_shell.js";
+import { at } from "../../scripts/lib/paths.mjs";
+import * as kitbag from "../lib/kitbag.mjs";
+import { publicMembers } from "../types/members.mjs";
+
+/** Values that are wrong for an option of this kind. */
+const WRONG = {
+  text: [1, true, {}, ["a"]],
+  amount: ["5", -1, 1.5, Number.NaN, Number.POSITIVE_INFINITY, {}, true],
+  seconds: ["5", -1, Number.NaN, {}, true],
+  boolean: ["true", 1, 0, {}],
+  choice: ["other", 1, true, {}],
+  function: ["x", 1, {}, []],
+  object: ["x", 1, true, [], () => {}],
+  record: ["x", 1, true, ["/a.txt"], new Map()],
+  list: ["x", 1, true, {}, [1]],
+  switch: ["x", 1, []],
+  parts: [1, true, {}, [], [1]],
+  other: [Symbol("wrong")],
+};
+const MODES = { writeMode: "choice" };
+const TABLE = { ...MODES, table: "text", namespace: "parts", migrate: "boolean" };
+const DISK = {
+  ...MODES,
+  rootDir: "text",
+  virtualMode: "boolean",
+  fs: "object",
+  maxFileBytes: "amount",
+  ripgrep: "switch",
+};
+const S3 = {
+  ...MODES,
+  prefix: "text",
+  concurrency: "amount",
+  cache: "switch",
+  retry: "switch",
+};
+const PLACE = { endpoint: "text", region: "text", bucket: "text", forcePathStyle: "boolean" };
+
+const state = () => new kitbag.StateBackend();
+const storage = (capability) => ({ get() {}, list: () => [], capability });
+const keys = { accessKeyId: "a", secretAccessKey: "s" };
+const place = { region: "r", bucket: "b", credentials: keys };
+const r2 = { head() {}, get() {}, put() {}, delete() {}, list() {} };
+const rule = { operations: ["write"], paths: ["/a"] };
+const policy = (given) => kitbag.withPolicy(state(), given);
+
+/** Name in the declarations, what takes the options, options that are right, and their kinds. */
+const TABLES = [
+  [
+    "StateBackendOptions",
+    (given) => new kitbag.StateBackend(given),
+    {},
+    {
+      ...MODES,
+      files: "record",
+      fileFormat: "choice",
+      maxBytes: "amount",
+      channel: "object",
+      scope: "choice",
+    },
+  ],
+  ["FilesystemBackendOptions", (given) => new kitbag.FilesystemBackend(given), {}, DISK],
+  [
+    "LocalShellBackendOptions",
+    (given) => new kitbag.LocalShellBackend(given),
+    {},
+    {
+      workingDirectory: "text",
+      execute: "function",
+      timeout: "seconds",
+      maxOutputBytes: "amount",
+      env: "object",
+      inheritEnv: "boolean",
+      initialFiles: "record",
+    },
+  ],
+  [
+    "SandboxBackendOptions",
+    (given) => new kitbag.SandboxBackend(given),
+    { id: "s", execute: () => ({}) },
+    {
+      ...MODES,
+      id: "text",
+      execute: "function",
+      uploadFiles: "function",
+      downloadFiles: "function",
+      rootDir: "text",
+      timeout: "seconds",
+      maxOutputBytes: "amount",
+      maxFileBytes: "amount",
+    },
+  ],
+  [
+    "CustomBackendOptions",
+    (given) => new kitbag.CustomBackend(storage(), given),
+    {},
+    { ...MODES, fileFormat: "choice", maxFileBytes: "amount" },
+  ],
+  [
+    "Capability",
+    (given) => new kitbag.CustomBackend(storage(given)),
+    {},
+    {
+      create: "choice",
+      update: "choice",
+      directories: "choice",
+      keepsCreated: "boolean",
+      keepsMime: "boolean",
+      keepsFormat: "boolean",
+      keepsBinary: "boolean",
+      writable: "boolean",
+      maxFileBytes: "amount",
+      perCaller: "boolean",
+      notes: "list",
+    },
+  ],
+  [
+    "ContextHubBackendOptions",
+    (given) => new kitbag.ContextHubBackend("name", given),
+    { apiKey: "k" },
+    { ...MODES, client: "object", apiKey: "text", baseUrl: "text" },
+  ],
+  [
+    "IndexedDbBackendOptions",
+    (given) => new kitbag.IndexedDbBackend(given),
+    { database: "d" },
+    {
+      ...MODES,
+      database: "text",
+      namespace: "text",
+      durability: "choice",
+      openTimeoutMs: "amount",
+      crashProtection: "boolean",
+    },
+  ],
+  [
+    "OpfsBackendOptions",
+    (given) => new kitbag.OpfsBackend(given),
+    {},
+    {
+      ...MODES,
+      root: "text",
+      namespace: "text",
+      directory: "object",
+      exclusive: "boolean",
+      crashProtection: "boolean",
+    },
+  ],
+  [
+    "S3BackendOptions",
+    (given) => new kitbag.S3Backend(given),
+    place,
+    { credentials: "other", sign: "function", conditions: "choice", onWarning: "function" },
+  ],
+  ["S3CommonOptions", (given) => new kitbag.S3Backend(given), place, S3],
+  ["S3Location", (given) => new kitbag.S3Backend(given), place, PLACE],
+  [
+    "presignS3",
+    (given) => kitbag.presignS3(given, { method: "GET", key: "k" }),
+    place,
+    { ...PLACE, credentials: "object" },
+  ],
+  [
+    "PresignRequest",
+    (given) => kitbag.presignS3(place, given),
+    { method: "GET", key: "k" },
+    { method: "choice", key: "text", query: "object", headers: "object" },
+  ],
+  [
+    "S3Credentials",
+    (credentials) => new kitbag.S3Backend({ ...place, credentials }),
+    keys,
+    { accessKeyId: "text", secretAccessKey: "text", sessionToken: "text", expiration: "other" },
+  ],
+  [
+    "S3Retry",
+    (retry) => new kitbag.S3Backend({ ...place, retry }),
+    {},
+    { attempts: "amount", baseMs: "amount", maxMs: "amount", timeoutMs: "amount" },
+  ],
+  [
+    "S3CommonOptions.cache",
+    (cache) => new kitbag.S3Backend({ ...place, cache }),
+    {},
+    { maxBytes: "amount" },
+  ],
+  [
+    "R2BackendOptions",
+    (given) => new kitbag.R2Backend(given),
+    { bucket: r2 },
+    { ...S3, bucket: "object" },
+  ],
+  [
+    "SqlTableOptions",
+    (given) => new kitbag.D1Backend(given),
+    { database: { prepare() {} } },
+    TABLE,
+  ],
+  [
+    "SqlBackendOptions",
+    (given) => new kitbag.SqlBackend(given),
+    { query() {}, dialect: "sqlite" },
+    { ...TABLE, query: "function", dialect: "choice" },
+  ],
+  [
+    "PostgresBackendOptions",
+    (given) => new kitbag.PostgresBackend(given),
+    { client: { query() {} } },
+    { ...TABLE, client: "object", query: "function" },
+  ],
+  [
+    "D1BackendOptions",
+    (given) => new kitbag.D1Backend(given),
+    { database: { prepare() {} } },
+    { ...TABLE, database: "object" },
+  ],
+  [
+    "StoreBackendOptions",
+    (given) => new kitbag.StoreBackend(given),
+    { namespace: ["u"] },
+    { ...MODES, store: "object", namespace: "parts", fileFormat: "choice", binary: "choice" },
+  ],
+  [
+    "Policy",
+    policy,
+    {},
+    {
+      readOnly: "boolean",
+      denyPrefixes: "list",
+      permissions: "list",
+      defaultMode: "choice",
+      onAsk: "function",
+      askTimeoutMs: "amount",
+      rateLimit: "object",
+      quota: "object",
+      inspect: "function",
+      audit: "function",
+      hooks: "object",
+      allowExecute: "boolean",
+    },
+  ],
+  ["Policy.hooks", (hooks) => policy({ hooks }), {}, { before: "function", after: "function" }],
+  [
+    "FilesystemPermission",
+    (given) => policy({ permissions: [given] }),
+    rule,
+    { operations: "list", paths: "list", mode: "choice" },
+  ],
+  [
+    "Rate",
+    (rateLimit) => policy({ rateLimit }),
+    { operations: 1, perMs: 1 },
+    { operations: "amount", perMs: "amount" },
+  ],
+  [
+    "Quota",
+    (quota) => policy({ quota }),
+    {},
+    { maxBytes: "amount", maxFiles: "amount", maxFileBytes: "amount" },
+  ],
+  [
+    "FileToolsOptions",
+    (given) => kitbag.createFileTools(state(), given),
+    {},
+    {
+      tools: "list",
+      customToolDescriptions: "record",
+      systemPrompt: "text",
+      permissions: "list",
+      policy: "object",
+      requireReadBeforeEdit: "boolean",
+      toolTokenLimitBeforeEvict: "amount",
+      humanMessageTokenLimitBeforeEvict: "amount",
+      maxExecuteTimeout: "amount",
+    },
+  ],
+  ["NodeShellOptions", nodeShell, {}, { shell: "text" }],
+  ["MemoryToolOptions", (given) => memoryTool(state(), given), {}, { directory: "text" }],
+];
+
+/** Options whose wrong values are told by another name, that of what is wrong in them. */
+const NAMED = {
+  tools: /tools/,
+  permissions: /permission/,
+  namespace: /namespace/,
+  query: /client|query/,
+};
+
+const words = (value) => (typeof value === "symbol" ? String(value) : JSON.stringify(value));
+
+for (const [of, make, right, options] of TABLES) {
+  describe(of, () => {
+    test("takes what is right", () => {
+      make(right);
+    });
+
+    test("takes no array and no text", () => {
+      if (of === "Capability" || of === "MemoryToolOptions" || of === "NodeShellOptions") return;
+      // A list of directories is a policy.
+      for (const wrong of of === "Policy" ? ["x", 5] : [["/a"], "x", 5]) {
+        if (of === "S3Retry" || of === "S3CommonOptions.cache") continue;
+        assert.throws(() => make(wrong), TypeError, words(wrong));
+      }
+    });
+
+    for (const [name, kind] of Object.entries(options)) {
+      test(`${name} must be right`, () => {
+        for (const wrong of WRONG[kind]) {
+          const label = NAMED[name] ?? new RegExp(name);
+          assert.throws(
+            () => make({ ...right, [name]: wrong }),
+            (error) => error instanceof TypeError && label.test(error.message),
+            `${name}: ${words(wrong)}`,
+          );
+        }
+      });
+
+      test(`a misspelled ${name} is refused, and the name is suggested`, () => {
+        const misspelled = name.slice(0, -1) + name.at(-1).toUpperCase() + name.at(-1);
+        const given = { ...right, [misspelled]: right[name] ?? true };
+        delete given[name];
+        assert.throws(
+          () => make(given),
+          (error) =>
+            error instanceof TypeError &&
+            error.message.includes(`"${misspelled}"`) &&
+            error.message.includes(`is "${name}" meant?`),
+          misspelled,
+        );
+      });
+    }
+  });
+}
+
+test("the table has every option of the declarations", () => {
+  const types = at("pkg/types");
+  const entries = readdirSync(`${types}/adapter`).filter((file) => file.endsWith(".d.ts"));
+  const files = [`${types}/index.d.ts`, ...entries.map((file) => `${types}/adapter/${file}`)];
+  const known = new Map(TABLES.map(([of, , , options]) => [of, options]));
+  // What a call takes is below; what a framework takes is its own.
+  const others = ["CallOptions", "GrepOptions", "WriteOptions", "DeleteOptions", "BackendRuntime"];
+  const missing = publicMembers(types, files).filter(({ name }) => {
+    const [of, option, more] = name.split(".");
+    const has = known.has(of) || (/Options$/.test(of) && !others.includes(of));
+    return has && option && !more && option !== "constructor" && !(option in (known.get(of) ?? {}));
+  });
+  assert.deepEqual(
+    missing.filter(({ name }) => !/^presignS3\./.test(name)),
+    [],
+  );
+});
+
+describe("options of calls", () => {
+  const call = {
+    ls: (b, o) => b.ls("/", o),
+    read: (b, o) => b.read("/a.txt", 0, 1, o),
+    readRaw: (b, o) => b.readRaw("/a.txt", o),
+    grep: (b, o) => b.grep("a", "/", null, null, o),
+    glob: (b, o) => b.glob("*", "/", o),
+    write: (b, o) => b.write("/b.txt", "b", o),
+    edit: (b, o) => b.edit("/a.txt", "a", "b", false, o),
+    delete: (b, o) => b.delete("/a.txt", o),
+  };
+  const misspelled = {
+    grep: ["regexp", "ignorecase", "befor", "maxperfile"],
+    write: ["ifabsent", "if_absent"],
+    delete: ["unchange"],
+  };
+  const make = () => new kitbag.StateBackend({ files: { "/a.txt": "a" } });
+
+  for (const [name, run] of Object.entries(call)) {
+    test(`${name}: a misspelled option is refused, and nothing happens`, async () => {
+      for (const option of ["timeout", "timeoutms", "signals", ...(misspelled[name] ?? [])]) {
+        const files = make();
+        const answer = await run(kitbag.withPolicy(files, {}), { [option]: true });
+        assert.equal(answer.code, "invalid_argument", option);
+        assert.match(answer.error, new RegExp(`"${option}".* is "\\w+" meant\\?`), option);
+        assert.deepEqual(Object.keys(files.snapshot()), ["/a.txt"]);
+      }
+    });
+
+    test(`${name}: options are an object`, async () => {
+      for (const wrong of [["signal"], "signal", 5, true]) {
+        const answer = await run(kitbag.withPolicy(make(), {}), wrong);
+        assert.equal(answer.code, "invalid_argument", answer.error);
+        assert.match(answer.error, /options must be an object/);
+      }
+    });
+  }
+
+  for (const name of ["grep", "write", "delete"]) {
+    test(`StateBackend's ${name} refuses them too`, () => {
+      for (const option of misspelled[name]) {
+        const answer = call[name](make(), { [option]: true });
+        assert.equal(answer.code, "invalid_argument", option);
+      }
+    });
+  }
+
+  for (const name of ["uploadFiles", "downloadFiles"]) {
+    test(`${name}: each file has the refusal`, async () => {
+      const files = kitbag.withPolicy(make(), {});
+      const batch = name === "uploadFiles" ? [["/b.txt", new Uint8Array(1)]] : ["/a.txt"];
+      const [answer] = await files[name](batch, { timeout: 5 });
+      assert.equal(answer.code, "invalid_argument");
+      assert.match(answer.message, /is "timeoutMs" meant/);
+    });
+  }
+
+  test("execute refuses them too", async () => {
+    const sandbox = new kitbag.SandboxBackend({ id: "s", execute: () => ({ output: "ran" }) });
+    const { error, code } = await sandbox.execute("ls", { timeout: 5 });
+    assert.equal(code, "invalid_argument");
+    assert.match(error, /is "timeoutMs" meant/);
+  });
+});
+
+describe("options in the wrong place", () => {
+  for (const [name, make, message] of [
+    [
+      "a second argument without a runtime",
+      () => new kitbag.StateBackend({}, { writeMode: "overwrite" }),
+      /options are the first argument/,
+    ],
+    [
+      "an option beside the state",
+      () => new kitbag.StateBackend({ state: {}, writeMode: "overwrite" }),
+      /"writeMode" belongs into the second argument/,
+    ],
+    [
+      "a namespace beside the state",
+      () => new kitbag.StoreBackend({ state: {}, namespace: ["u"] }),
+      /"namespace" belongs into the second argument/,
+    ],
+    [
+      "two names of one folder",
+      () => new kitbag.LocalShellBackend({ rootDir: ".", workingDirectory: ".." }),
+      /"workingDirectory" must be left out/,
+    ],
+    [
+      "an address for a client that has its own",
+      () =>
+        new kitbag.ContextHubBackend("x", {
+          client: { pullAgent() {}, pushAgent() {} },
+          baseUrl: "https://hub.example",
+        }),
+      /"baseUrl" must be left out/,
+    ],
+    [
+      "permissions twice",
+      () => kitbag.createFileTools(state(), { permissions: [], policy: { permissions: [] } }),
+      /"permissions" must be left out/,
+    ],
+    ["no rate at all", () => policy({ rateLimit: {} }), /rateLimit must be/],
+    [
+      "a rate of an unknown operation",
+      () => policy({ rateLimit: { writes: { operations: 1, perMs: 1 } } }),
+      /"writes"; is "write" meant/,
+    ],
+    [
+      "a sandbox without execute",
+      () => kitbag.adaptSandboxProtocol(state()),
+      /adaptSandboxProtocol: the backend has no execute/,
+    ],
+    ["no backend for the older protocol", () => kitbag.toV1({}), /^toV1: /],
+    ["a state that is none", () => kitbag.shareState(1, {}), /shareState: the state/],
+    ["a provider that is none", () => kitbag.provideGraphContext({}), /must be a function/],
+    ["a size that is none", () => kitbag.ringAudit("5"), /ringAudit/],
+  ]) {
+    test(`${name} is refused`, () => {
+      assert.throws(make, (error) => error instanceof TypeError && message.test(error.message));
+    });
+  }
+});

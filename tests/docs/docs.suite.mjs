@@ -1,0 +1,7 @@
+// The documentation: its code, its headings, and the site that is made of it.
+
+export default {
+  about: "code of the documentation compiles and runs; the site loads, without other hosts",
+  needs: ["npm", "build", "chromium", "npm:docs", "npm:agents", "npm:durable"],
+  run: (ctx) => ctx.nodeTests(ctx.testFiles("docs")),
+};

@@ -1,0 +1,88 @@
+// A project of a user, in which the code of the documentation is compiled and run: the package as
+// it is packed, and links to the other packages that the code imports.
+
+import { existsSync, mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import ts from "typescript";
+import { must } from "../../scripts/lib/exec.mjs";
+import { at, cache } from "../../scripts/lib/paths.mjs";
+
+export const project = cache("docs-code");
+const modulesOf = join(project, "node_modules");
+
+/** Directories whose packages a block can import, the first one that has it. */
+const SETS = [at("tests/docs/doubles"), at("tests/deps/agents/node_modules")];
+
+function link(target, name) {
+  const place = join(modulesOf, name);
+  if (existsSync(place)) return;
+  mkdirSync(dirname(place), { recursive: true });
+  symlinkSync(target, place, "junction");
+}
+
+/** Packs the package and unpacks it here; links the rest. */
+export async function makeProject() {
+  rmSync(project, { recursive: true, force: true });
+  mkdirSync(join(modulesOf, "kitbag"), { recursive: true });
+  const packed = await must("npm", ["pack", "--json", "--pack-destination", project], {
+    cwd: at("pkg"),
+  });
+  const [{ filename }] = Object.values(JSON.parse(packed.slice(packed.search(/^[[{]/m))));
+  const archive = join(project, filename);
+  await must("tar", ["-xzf", archive, "-C", join(modulesOf, "kitbag"), "--strip-components=1"]);
+  for (const set of SETS) {
+    for (const name of readdirSync(set)) {
+      if (name.startsWith(".") || name === "kitbag") continue;
+      const scoped = name.startsWith("@") ? readdirSync(join(set, name)) : [""];
+      for (const part of scoped) link(join(set, name, part), join(name, part));
+    }
+  }
+  writeFileSync(join(project, "package.json"), '{ "type": "module", "private": true }\n');
+}
+
+const OPTIONS = {
+  strict: true,
+  noEmit: true,
+  skipLibCheck: true,
+  target: ts.ScriptTarget.ES2023,
+  module: ts.ModuleKind.ESNext,
+  moduleResolution: ts.ModuleResolutionKind.Bundler,
+  lib: ["lib.es2023.d.ts", "lib.dom.d.ts", "lib.dom.iterable.d.ts", "lib.dom.asynciterable.d.ts"],
+  jsx: ts.JsxEmit.Preserve,
+  types: ["node"],
+  typeRoots: [at("node_modules/@types")],
+};
+
+/** Compiles all blocks in one program; returns the errors of each by its id. */
+export function typeErrors(blocks) {
+  const declarations = ts.sys.readFile(at("tests/docs/given.d.ts"));
+  writeFileSync(join(project, "given.d.ts"), declarations);
+  for (const { id, extension, code, needs } of blocks) {
+    const names = needs.length > 0 ? `import { ${needs.join(", ")} } from "./given.js";` : "";
+    // On one line, so that the lines of an error are those of the block. A block without an import
+    // is a module as well.
+    writeFileSync(join(project, `${id}.${extension}`), `${names}export {}; ${code}\n`);
+  }
+  const files = blocks.map(({ id, extension }) => join(project, `${id}.${extension}`));
+  const program = ts.createProgram([join(project, "given.d.ts"), ...files], OPTIONS);
+  const errors = new Map(blocks.map(({ id }) => [id, []]));
+  for (const { file, start, messageText } of ts.getPreEmitDiagnostics(program)) {
+    const text = ts.flattenDiagnosticMessageText(messageText, "\n");
+    const id = file && errors.has(idOf(file.fileName)) ? idOf(file.fileName) : blocks[0].id;
+    const line = file ? file.getLineAndCharacterOfPosition(start).line + 1 : 0;
+    errors.get(id).push(`line ${line}: ${text}`);
+  }
+  return errors;
+}
+
+const idOf = (path) => path.slice(project.length + 1).replace(/\.tsx?$/, "");
+
+/** The block as JavaScript; names that it was given come from `globalThis.given`. */
+export function asJavaScript({ code, needs, extension }) {
+  const { outputText } = ts.transpileModule(code, {
+    fileName: `block.${extension}`,
+    compilerOptions: { target: ts.ScriptTarget.ES2022, module: ts.ModuleKind.ESNext },
+  });
+  const names = needs.join(", ");
+  return names === "" ? outputText : `const { ${names} } = globalThis.given;\n${outputText}`;
+}

@@ -1,0 +1,152 @@
+// The site as `npm run docs` builds it, below a directory: every page loads in Chromium, asks no
+// other host, and its links lead somewhere; the search finds things.
+
+import assert from "node:assert/strict";
+import { readdirSync, readFileSync } from "node:fs";
+import { extname, join } from "node:path";
+import { after, before, describe, test } from "node:test";
+import { buildSite } from "../../scripts/docs/build.mjs";
+import { pageNames } from "../../scripts/docs/pages.mjs";
+import { cache } from "../../scripts/lib/paths.mjs";
+import { launch, serve } from "../lib/browser.mjs";
+
+const BASE = "/kitbag/";
+const out = cache("docs-dist");
+const TYPES = {
+  ".html": "text/html",
+  ".js": "text/javascript",
+  ".css": "text/css",
+  ".json": "application/json",
+  ".png": "image/png",
+  ".svg": "image/svg+xml",
+};
+
+let server;
+let browser;
+let pages;
+
+before(async () => {
+  await buildSite({ base: BASE, out });
+  const files = {};
+  for (const name of readdirSync(out, { recursive: true })) {
+    const type = TYPES[extname(name)];
+    if (type) files[BASE + name] = [type, readFileSync(join(out, name))];
+  }
+  files[BASE] = files[`${BASE}index.html`];
+  pages = Object.keys(files).filter((path) => path.endsWith(".html") && !path.includes("404"));
+  server = await serve(files);
+  browser = await launch();
+});
+
+after(async () => {
+  await browser?.close();
+  await server?.stop();
+});
+
+/** Opens pages in one tab; what they ask of other hosts, and what they log as an error, is returned. */
+async function opened(paths, look = async () => {}) {
+  const page = await browser.newPage();
+  const strangers = [];
+  const errors = [];
+  page.on("request", (request) => {
+    const url = new URL(request.url());
+    if (url.origin !== server.origin && url.protocol !== "data:") strangers.push(url.href);
+  });
+  page.on("pageerror", (error) => errors.push(`${page.url()}: ${error}`));
+  page.on("console", (message) => {
+    if (message.type() === "error") errors.push(`${page.url()}: ${message.text()}`);
+  });
+  page.on("response", (answer) => {
+    if (answer.status() >= 400) errors.push(`${answer.status()}: ${answer.url()}`);
+  });
+  try {
+    for (const path of paths) await page.goto(server.origin + path, { waitUntil: "load" });
+    return { strangers, errors, found: await look(page) };
+  } finally {
+    await page.close();
+  }
+}
+
+const html = (path) => readFileSync(join(out, path.slice(BASE.length) || "index.html"), "utf8");
+const withoutCode = (text) => text.replace(/<(script|pre)\b[\s\S]*?<\/\1>/g, "");
+
+test("there is a page for each file of docs/ and for the API", () => {
+  for (const name of pageNames()) assert.ok(pages.includes(`${BASE}${name}.html`), name);
+  assert.ok(pages.filter((path) => path.includes("/api/")).length > 20);
+  console.log(`${pages.length} pages`);
+});
+
+test("every page loads, without an error and without a request to another host", async () => {
+  const { strangers, errors } = await opened(pages);
+  assert.deepEqual(strangers, []);
+  assert.deepEqual(errors, []);
+});
+
+test("a request to another host would be noticed", async () => {
+  const { strangers } = await opened([BASE], (tab) =>
+    tab.evaluate(() => fetch("http://127.0.0.2:9/").catch(() => {})),
+  );
+  assert.deepEqual(strangers, ["http://127.0.0.2:9/"]);
+});
+
+test("every link within the site leads to a page and to a heading of it", () => {
+  const ids = new Map(
+    pages.map((path) => [
+      path,
+      new Set([...html(path).matchAll(/ id="([^"]+)"/g)].map(([, id]) => id)),
+    ]),
+  );
+  const broken = [];
+  let anchors = 0;
+  for (const path of pages) {
+    for (const [, href] of withoutCode(html(path)).matchAll(/ href="([^"]+)"/g)) {
+      const url = new URL(href.replaceAll("&amp;", "&"), `http://site${path}`);
+      if (url.host !== "site" || /\.(css|js|png|svg|woff2)$/.test(url.pathname)) continue;
+      const target =
+        url.pathname === BASE ? `${BASE}index.html` : url.pathname.replace(/\/$/, "/index.html");
+      const id = decodeURIComponent(url.hash.slice(1));
+      anchors += id === "" ? 0 : 1;
+      if (!ids.has(target)) broken.push(`${path}: ${href}`);
+      else if (id !== "" && !ids.get(target).has(id)) broken.push(`${path}: ${href}`);
+    }
+  }
+  assert.deepEqual(broken, []);
+  assert.ok(anchors > 500, `${anchors} links to headings`);
+});
+
+test("nothing in the files names another host to load from", () => {
+  for (const path of pages) {
+    const loads = [
+      ...html(path).matchAll(/<(?:script|link|img)\b[^>]*(?:src|href)="(https?:[^"]+)"/g),
+    ];
+    assert.deepEqual(
+      loads.map(([, url]) => url),
+      [],
+      path,
+    );
+  }
+});
+
+describe("the search", () => {
+  for (const [words, page] of [
+    ["quota", "policies"],
+    ["share files tabs", "tabs"],
+    ["wasm-unsafe-eval", "csp"],
+    ["offset", "protocol"],
+    ["presignS3", "s3"],
+  ]) {
+    test(`finds "${words}" on the page ${page}`, async () => {
+      const { found, strangers } = await opened([BASE], async (tab) => {
+        await tab.click("#local-search button");
+        await tab.fill("#localsearch-input", words);
+        await tab.waitForSelector("#localsearch-list a");
+        return tab.$$eval("#localsearch-list a", (links) => links.map((link) => link.pathname));
+      });
+      assert.ok(
+        found.some((path) => path.endsWith(`/${page}.html`)),
+        found.join(" "),
+      );
+      assert.deepEqual(strangers, []);
+    });
+  }
+});

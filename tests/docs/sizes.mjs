@@ -1,0 +1,72 @@
+// The table of docs/sizes.md: what a page downloads for each class. `node tests/docs/sizes.mjs`
+// prints it for the package in `pkg/`.
+
+import { readFileSync } from "node:fs";
+import { brotliCompressSync, gzipSync } from "node:zlib";
+import { build } from "esbuild";
+import { at } from "../../scripts/lib/paths.mjs";
+
+/** What is imported, in the order of the table. */
+export const IMPORTS = [
+  ["StateBackend"],
+  ["StateBackend", "IndexedDbBackend"],
+  ["StateBackend", "OpfsBackend"],
+  ["StateBackend", "S3Backend"],
+  ["StateBackend", "SqlBackend"],
+  ["StateBackend", "StoreBackend"],
+  ["StateBackend", "ContextHubBackend"],
+  ["StateBackend", "CustomBackend"],
+  ["StateBackend", "FilesystemBackend"],
+  ["StateBackend", "SandboxBackend"],
+  ["StateBackend", "CompositeBackend"],
+  ["StateBackend", "withPolicy"],
+  ["StateBackend", "createFileTools"],
+  ["StateBackend", "withPolicy", "CompositeBackend", "createFileTools"],
+];
+
+async function bundle(contents) {
+  const { outputFiles } = await build({
+    stdin: { contents, resolveDir: at("tests/docs") },
+    alias: { kitbag: at("pkg/dist/browser.js") },
+    bundle: true,
+    minify: true,
+    write: false,
+    format: "esm",
+    logLevel: "error",
+  });
+  const { contents: code } = outputFiles[0];
+  return { code, raw: code.length, gzip: gzipSync(code).length };
+}
+
+const kib = (bytes) => (bytes / 1024).toFixed(1);
+
+/** The rows as they must stand in the table. */
+export async function rows() {
+  const named = IMPORTS.map((names) => ({
+    label: names.map((name) => `\`${name}\``).join(", "),
+    source: `import { ${names.join(", ")} } from "kitbag"; globalThis.used = [${names.join(", ")}];`,
+  }));
+  const all = [
+    ...named,
+    { label: "everything", source: `import * as all from "kitbag"; globalThis.used = all;` },
+  ];
+  const measured = [];
+  for (const { label, source } of all) measured.push({ label, ...(await bundle(source)) });
+  return measured;
+}
+
+/** The rows of the page: label to KiB after gzip. */
+export function documented() {
+  const text = readFileSync(at("docs/sizes.md"), "utf8");
+  const table = [...text.matchAll(/^\| (.+?) \| [\d.]+ \| ([\d.]+) \| [\d.]+ \|$/gm)];
+  return new Map(table.map(([, label, gzip]) => [label, Number(gzip)]));
+}
+
+if (process.argv[1] === import.meta.filename) {
+  console.log("| imported | KiB | KiB gzip | KiB brotli |\n|---|---:|---:|---:|");
+  for (const { label, code, raw, gzip } of await rows()) {
+    console.log(
+      `| ${label} | ${kib(raw)} | ${kib(gzip)} | ${kib(brotliCompressSync(code).length)} |`,
+    );
+  }
+}

@@ -1,0 +1,55 @@
+// A project beside the packed package: kitbag from its tarball, deepagents and LangChain as they are
+// installed for the tests.
+
+import { mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { must, run } from "../../scripts/lib/exec.mjs";
+import { at, cache } from "../../scripts/lib/paths.mjs";
+
+/** Makes a project with a version of deepagents ("latest" or "older"), and returns its folder. */
+export async function makeProject(version) {
+  const project = cache(`documents/${version}`);
+  rmSync(project, { recursive: true, force: true });
+  const modules = join(project, "node_modules");
+  mkdirSync(modules, { recursive: true });
+  const packed = await must("npm", ["pack", "--json", "--pack-destination", project], {
+    cwd: at("pkg"),
+  });
+  const [{ filename }] = Object.values(JSON.parse(packed.slice(packed.search(/^[[{]/m))));
+  await must("tar", ["-xzf", join(project, filename), "-C", project]);
+  symlinkSync(join(project, "package"), join(modules, "kitbag"), "junction");
+  const installed = at(`tests/deps/${version}/node_modules`);
+  for (const name of readdirSync(installed)) {
+    if (!name.startsWith(".")) symlinkSync(join(installed, name), join(modules, name), "junction");
+  }
+  writeFileSync(join(project, "package.json"), '{ "private": true, "type": "module" }\n');
+  return project;
+}
+
+/** Compiles files of this folder into a project, under `strict`; returns what the compiler said. */
+export async function compiled(project, ...files) {
+  const options = {
+    strict: true,
+    noImplicitOverride: true,
+    noUncheckedIndexedAccess: true,
+    skipLibCheck: true,
+    target: "es2022",
+    module: "esnext",
+    moduleResolution: "bundler",
+    preserveSymlinks: true,
+    lib: ["es2023", "dom", "dom.iterable"],
+    types: ["node"],
+    typeRoots: [at("node_modules/@types")],
+    rootDir: at("tests/documents"),
+    outDir: project,
+    baseUrl: project,
+    paths: {
+      "*": ["node_modules/*"],
+      kitbag: ["package"],
+      "kitbag/*": ["package/types/adapter/*"],
+    },
+  };
+  const config = join(project, "tsconfig.json");
+  writeFileSync(config, JSON.stringify({ compilerOptions: options, files }));
+  return run(process.execPath, [at("node_modules/typescript/bin/tsc"), "-p", config]);
+}

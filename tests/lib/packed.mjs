@@ -1,0 +1,72 @@
+// The packed package in an empty project, with the packages of a set of `tests/deps` beside it.
+
+import {
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { must } from "../../scripts/lib/exec.mjs";
+import { at } from "../../scripts/lib/paths.mjs";
+
+/** Packs `pkg/` into a folder; returns npm's report: `filename`, `files`, `size`, `unpackedSize`. */
+export async function pack(folder) {
+  const printed = await must("npm", ["pack", "--json", "--pack-destination", folder], {
+    cwd: at("pkg"),
+  });
+  const [report] = Object.values(JSON.parse(printed.slice(printed.search(/^[[{]/m))));
+  return report;
+}
+
+/** The packages of a set, with their scopes. */
+function packagesOf(set) {
+  const folder = at("tests/deps", set, "node_modules");
+  const names = readdirSync(folder).filter((name) => !name.startsWith("."));
+  return names.flatMap((name) =>
+    name.startsWith("@") ? readdirSync(join(folder, name)).map((one) => `${name}/${one}`) : [name],
+  );
+}
+
+/** Makes the project. `files` are written into it; `root`, `tarball` and `remove` are returned. */
+export async function packedProject({ set, files = {} } = {}) {
+  const root = mkdtempSync(join(tmpdir(), "kitbag-packed-"));
+  const { filename } = await pack(root);
+  const home = join(root, "node_modules/kitbag");
+  mkdirSync(home, { recursive: true });
+  const tarball = join(root, filename);
+  await must("tar", ["-xzf", tarball, "-C", home, "--strip-components=1"]);
+  for (const name of set ? packagesOf(set) : []) {
+    // A test may have linked the package there.
+    if (name === "kitbag") continue;
+    const link = join(root, "node_modules", name);
+    mkdirSync(dirname(link), { recursive: true });
+    symlinkSync(at("tests/deps", set, "node_modules", name), link, "junction");
+  }
+  writeFileSync(join(root, "package.json"), '{ "name": "stranger", "private": true }\n');
+  for (const [path, text] of Object.entries(files)) {
+    mkdirSync(dirname(join(root, path)), { recursive: true });
+    writeFileSync(join(root, path), text);
+  }
+  return {
+    root,
+    tarball,
+    home,
+    manifest: JSON.parse(readFileSync(join(home, "package.json"), "utf8")),
+    /** Copies a folder of the repository into the project. */
+    copy: (from, to) => cpSync(at(from), join(root, to), { recursive: true }),
+    remove: () => rmSync(root, { recursive: true, force: true, maxRetries: 5 }),
+  };
+}
+
+/** The entries that a program can import, such as `kitbag/slim`; none of single files. */
+export function entriesOf({ name, exports }) {
+  return Object.keys(exports)
+    .filter((key) => !key.includes("*") && !key.endsWith(".json"))
+    .map((key) => name + key.slice(1));
+}

@@ -1,0 +1,148 @@
+// What holds in every browser.
+
+import { strict as assert } from "node:assert";
+import { expected, paths } from "./expected.mjs";
+import { archive, finish, retype, states, view } from "./steps.mjs";
+
+/** The scripted agent, and what it leaves. */
+export async function agentFinishes(tab) {
+  await finish(tab);
+  const seen = await states(tab);
+  assert.deepEqual(
+    seen.filter(([, state]) => state !== "ok"),
+    [
+      ["execute", "failed"],
+      ["edit_file", "failed"],
+      ["write_file", "refused"],
+    ],
+  );
+  assert.equal(seen.length, 13);
+  const files = await archive(tab);
+  assert.deepEqual(Object.keys(files).sort(), paths);
+  for (const [path, text] of Object.entries(expected)) assert.equal(files[path], text, path);
+}
+
+export async function refusalIsSeen(tab) {
+  await view(tab, "#/agent");
+  await tab.until(() => document.querySelector('.call[data-state="refused"]'));
+  const text = await tab.eval(
+    () => document.querySelector('.call[data-state="refused"]').innerText,
+  );
+  assert.match(text, /permission denied for write on \/policies\/allow-all\.js/);
+  assert.match(text, /permissions\[1\]: deny write \/policies\/\*\*/);
+}
+
+export async function reloadKeeps(tab) {
+  await tab.reload();
+  await tab.until(() => document.querySelector(".notice"));
+  const notice = await tab.eval(() => document.querySelector(".notice").innerText);
+  assert.match(notice, /6 files in memory.*1 file in IndexedDB.*2 files in OPFS/);
+  assert.deepEqual(await states(tab), []);
+  const files = await archive(tab);
+  assert.deepEqual(Object.keys(files).sort(), paths);
+  for (const [path, text] of Object.entries(expected)) assert.equal(files[path], text, path);
+}
+
+/** Both tabs raise one counter a hundred times at the same moment. */
+export async function twoTabsCount(profile, tab) {
+  const other = await profile.tab("#/files");
+  await view(tab, "#/files");
+  for (const one of [tab, other]) {
+    await one.until(() => document.querySelector("[data-do=raise-100]"));
+  }
+  await Promise.all(
+    [tab, other].map((one) =>
+      one.eval(() => document.querySelector("[data-do=raise-100]").click()),
+    ),
+  );
+  for (const one of [tab, other]) {
+    await one.until(() => document.querySelector("[data-counter]").dataset.counter === "200");
+  }
+  const tallies = await tab.eval(() => document.querySelector(".tallies").innerText);
+  const raised = [...tallies.matchAll(/tab\w* ?\w* (\d+)/g)].map(([, count]) => Number(count));
+  assert.deepEqual(raised, [100, 100], tallies);
+  assert.match(tallies, /lost 0/);
+  await tab.until(() => /other tab/.test(document.querySelector(".health").textContent));
+  await other.close();
+}
+
+const STRICT = `export default {
+  permissions: [
+    { operations: ["write"], paths: ["/files/**"], mode: "deny" },
+  ],
+};
+`;
+
+export async function changedRuleRefuses(tab) {
+  await view(tab, "#/rules");
+  await tab.until(() => document.querySelector(".attempts li"));
+  await retype(tab, STRICT);
+  await tab.until(() =>
+    [...document.querySelectorAll(".attempts li")].some((li) =>
+      /\/files\/report\.md\s+done refused/.test(li.innerText),
+    ),
+  );
+  await tab.eval(() => {
+    const input = document.querySelector(".tester input");
+    input.value = "/files/x";
+    input.dispatchEvent(new Event("input", { bubbles: true }));
+  });
+  await tab.until(() => /deny write \/files/.test(document.querySelector(".verdict").textContent));
+  await view(tab, "#/agent");
+  await tab.click("[data-do=replay]");
+  await tab.until(() => document.querySelector(".progress")?.textContent === "Finished");
+  const refused = await tab.eval(() =>
+    [...document.querySelectorAll('.call[data-state="refused"]')].map((call) => call.innerText),
+  );
+  // The mount of the rules is read-only by itself.
+  assert.equal(refused.length, 3);
+  assert.match(refused[0], /the mount itself is read-only/);
+  assert.match(refused[1], /permissions\[0\]: deny write \/files/);
+  await view(tab, "#/rules");
+  await tab.click(".rules-bar button");
+  await tab.until(() => /ask/.test(document.querySelector(".cm-content").textContent));
+  await tab.until(() => document.querySelector(".rules-bar span").dataset.state === "force");
+}
+
+export async function pipelineRuns(tab) {
+  await view(tab, "#/shell");
+  await tab.until(() => document.querySelector("[data-ready]"));
+  await tab.click(".xterm-screen");
+  await tab.type("printf 'pear\\napple\\n' | sort | tr a-z A-Z > /memories/fruit.txt");
+  await tab.press("Enter");
+  await tab.type("cd /memories");
+  await tab.press("Enter");
+  await tab.type("cat fruit.txt | head -1");
+  await tab.press("Enter");
+  await tab.until(() => /^APPLE/m.test(document.querySelector(".xterm-accessibility").innerText));
+  const files = await archive(tab);
+  assert.equal(files["/memories/fruit.txt"], "APPLE\nPEAR\n");
+}
+
+/** Gives the figures of every task. */
+export async function speedIsAhead(tab) {
+  await view(tab, "#/speed");
+  await tab.until(() => document.querySelector("[data-do=measure]"));
+  await tab.eval(() => document.querySelector(".controls .segments button").click());
+  await tab.click("[data-do=measure]");
+  await tab.until(() => /done|failed/.test(document.querySelector(".progress").dataset.state));
+  const tasks = await tab.eval(() =>
+    [...document.querySelectorAll(".task")].map((task) => ({
+      task: task.dataset.task,
+      equal: task.dataset.equal,
+      ms: Object.fromEntries(
+        [...task.querySelectorAll("[data-engine]")].map((row) => [
+          row.dataset.engine,
+          Number(row.dataset.ms),
+        ]),
+      ),
+    })),
+  );
+  assert.equal(tasks.length, 4);
+  for (const { task, equal, ms } of tasks) {
+    assert.equal(equal, "true", `${task}: the answers differ`);
+    assert.ok(ms.kitbag < ms.deepagents, `${task}: ${JSON.stringify(ms)}`);
+    assert.ok(ms.kitbag < ms.zenfs, `${task}: ${JSON.stringify(ms)}`);
+  }
+  return tasks;
+}

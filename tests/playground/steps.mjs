@@ -1,0 +1,67 @@
+// Things that several cases do in the page.
+
+import { strict as assert } from "node:assert";
+import { createRequire } from "node:module";
+import { at } from "../../scripts/lib/paths.mjs";
+
+const { unzipSync } = createRequire(at("www/package.json"))("fflate");
+
+/** Opens another view of the same page. */
+export async function view(tab, hash) {
+  await tab.eval((next) => {
+    location.hash = next;
+  }, hash);
+}
+
+/** Lets the scripted agent finish, and allows what it asks. */
+export async function finish(tab, answer = ".question .primary") {
+  await tab.until(() => document.querySelector(".controls select"));
+  await tab.choose(".controls select", "fast");
+  await tab.click(answer);
+  await tab.until(() => document.querySelector(".progress")?.textContent === "Finished");
+}
+
+/** All files of the tree, from the archive that the page makes: text by path. */
+export async function archive(tab) {
+  await view(tab, "#/files");
+  await tab.until(() => document.querySelector("[data-do=zip]"));
+  await tab.eval(() => {
+    const made = URL.createObjectURL.bind(URL);
+    globalThis.archive = undefined;
+    URL.createObjectURL = (blob) => {
+      if (blob.type === "application/zip") globalThis.archive = blob;
+      return made(blob);
+    };
+  });
+  await tab.click("[data-do=zip]");
+  await tab.until(() => globalThis.archive);
+  const bytes = await tab.eval(async () => [
+    ...new Uint8Array(await globalThis.archive.arrayBuffer()),
+  ]);
+  const files = unzipSync(Uint8Array.from(bytes));
+  return Object.fromEntries(
+    Object.entries(files).map(([path, body]) => [`/${path}`, Buffer.from(body).toString("utf8")]),
+  );
+}
+
+/** The states of all calls in the stream. */
+export const states = (tab) =>
+  tab.eval(() =>
+    [...document.querySelectorAll(".call")].map((call) => [call.dataset.tool, call.dataset.state]),
+  );
+
+/** Replaces the text of the editor that is open. */
+export async function retype(tab, text) {
+  await tab.click(".cm-content");
+  await tab.press("Control+a");
+  await tab.insert(text);
+}
+
+/** Whether an element is in the window as a whole, sideways. */
+export async function fitsSideways(tab) {
+  const { wide, room } = await tab.eval(() => ({
+    wide: document.documentElement.scrollWidth,
+    room: innerWidth,
+  }));
+  assert.ok(wide <= room, `the page is ${wide} px wide in a window of ${room} px`);
+}

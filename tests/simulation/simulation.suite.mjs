@@ -1,0 +1,52 @@
+// The simulator: 20,000 seeds hold, each deliberate bug is caught, and its page draws what happened.
+
+import { buildSimulator } from "../../scripts/lib/simulation.mjs";
+
+const SEEDS = 20_000;
+
+/** Runs the program and gives the objects that it prints, one a line. */
+async function ran(ctx, program, options) {
+  const { output } = await ctx.run(program, [...options, "--json"]);
+  const lines = output.split("\n").filter((line) => line.startsWith("{"));
+  return lines.map((line) => JSON.parse(line));
+}
+
+/** Many seeds, as one test. */
+async function simulated(ctx, options) {
+  const [totals] = await ran(ctx, await buildSimulator(), options);
+  if (!totals)
+    return { passed: 0, failed: 1, failures: ["the simulator printed no totals"], notes: [] };
+  const { seeds, calls, faults, cancelled, crashed, unknown, failed } = totals;
+  const note = `${seeds} seeds, ${calls} operations, ${faults} faults; ${cancelled} operations cancelled, ${crashed} ended by a crash, ${unknown} of unknown outcome`;
+  const failures = failed.map((seed) => `replay: npm run simulate -- --seed ${seed}`);
+  return {
+    passed: failed.length === 0 ? 1 : 0,
+    failed: failed.length,
+    failures,
+    notes: [note],
+  };
+}
+
+/** Each bug is a test: a seed must catch it. */
+async function caught(ctx) {
+  const bugs = await ran(ctx, await buildSimulator(), ["--bugs", "--seeds", `${SEEDS}`]);
+  const failures = bugs.filter(({ seed }) => seed === null).map(({ bug }) => `${bug}: not caught`);
+  const notes = bugs.map(({ bug, seed }) => `bug ${bug}: caught by seed ${seed}`);
+  const missed = failures.length;
+  if (bugs.length < 10) failures.push(`only ${bugs.length} bugs were tried`);
+  return { passed: bugs.length - missed, failed: failures.length, failures, notes };
+}
+
+export default {
+  about: `${SEEDS} simulated worlds, ten deliberate bugs, and the page that draws a history`,
+  needs: ["npm", "wasm-bindgen", "chromium"],
+  minutes: 15,
+  soakMinutes: 150,
+  run: async (ctx) => {
+    const seeds = await simulated(ctx, ["--seeds", `${SEEDS}`]);
+    const bugs = await caught(ctx);
+    const page = await ctx.nodeTests(["tests/simulation/page.test.mjs"]);
+    return { ...ctx.sum([seeds, bugs, page]), notes: [...seeds.notes, ...bugs.notes] };
+  },
+  soak: (ctx) => simulated(ctx, ["--minutes", "120", "--from", `${Date.now()}`]),
+};

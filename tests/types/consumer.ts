@@ -1,0 +1,134 @@
+// Compiled, never run: a program that imports every entry of the package and uses it, as strict
+// projects do. It must compile as an ES module and as a CommonJS module.
+
+import { McpServer } from "@modelcontextprotocol/sdk/server/mcp.js";
+import type { ToolSet } from "ai";
+import {
+  CompositeBackend,
+  ContextHubBackend,
+  CustomBackend,
+  createFileTools,
+  D1Backend,
+  FilesystemBackend,
+  IndexedDbBackend,
+  KitbagPanic,
+  LocalShellBackend,
+  OpfsBackend,
+  PostgresBackend,
+  presignS3,
+  R2Backend,
+  ringAudit,
+  S3Backend,
+  SandboxBackend,
+  SqlBackend,
+  StateBackend,
+  type StorageLike,
+  StoreBackend,
+  toV1,
+  withPolicy,
+} from "kitbag";
+import { type AiTools, aiTools } from "kitbag/ai";
+import { anthropicTools, memoryTool, textEditorTool } from "kitbag/anthropic";
+import { conformanceCases, runConformance } from "kitbag/conformance";
+import { bashExecute, bashFileSystem, withBash } from "kitbag/just-bash";
+import { fileTools, kitbagMiddleware, stateBackend, storeBackend } from "kitbag/langchain";
+import { registerFileTools } from "kitbag/mcp";
+import { nodeShell } from "kitbag/node";
+import { openaiTools } from "kitbag/openai";
+import "kitbag/regex";
+import { init, initSync, StateBackend as Slim } from "kitbag/slim";
+
+const files = new StateBackend({ files: { "/a.txt": "text", "/b": new Uint8Array(1) } });
+
+export async function main(): Promise<string> {
+  const read = files.read("/a.txt", 0, 10);
+  if (read.error) return read.code;
+  const page: string | Uint8Array = read.content;
+  const { files: listed, error } = await new FilesystemBackend({ rootDir: "." }).ls("/");
+  if (error !== undefined) return error;
+  const first: string | undefined = listed[0]?.path;
+  const found = files.grep("x", "/", null, 3, { regex: true, timeoutMs: 10 });
+  const lines = found.error ? [] : found.matches.map((match) => match.line);
+  const written = files.write("/c.txt", "c");
+  if (!written.error) written.path.length;
+  return `${page.length} ${first} ${lines[0]}`;
+}
+
+const storage: StorageLike = { get: () => null, list: () => [], put: () => false };
+export const backends = [
+  new CustomBackend(storage, { maxFileBytes: 10 }),
+  new CompositeBackend(files, { "/memories/": new StoreBackend({ namespace: ["u"] }) }),
+  new ContextHubBackend("name", { apiKey: "k" }),
+  new D1Backend({
+    database: { prepare: () => ({ bind: () => ({ all: async () => ({ results: [] }) }) }) },
+  }),
+  new IndexedDbBackend({ database: "d", durability: "relaxed" }),
+  new LocalShellBackend({ rootDir: ".", execute: nodeShell({ shell: "/bin/sh" }), timeout: 1 }),
+  new OpfsBackend({ root: "r" }),
+  new PostgresBackend({ client: { query: async () => ({ rows: [] }) }, migrate: true }),
+  new R2Backend({
+    bucket: {
+      head: async () => null,
+      get: async () => null,
+      put: async () => null,
+      delete: async () => {},
+      list: async () => null,
+    },
+  }),
+  new S3Backend({
+    region: "r",
+    bucket: "b",
+    credentials: { accessKeyId: "a", secretAccessKey: "s" },
+  }),
+  new SandboxBackend({ id: "s", execute: async (command) => ({ output: command, exitCode: 0 }) }),
+  new SqlBackend({ dialect: "sqlite", query: () => [] }),
+  withPolicy(files, {
+    permissions: [{ operations: ["write"], paths: ["/policies/**"], mode: "ask" }],
+    onAsk: ({ preview }) => preview === "",
+    audit: ringAudit(10),
+    rateLimit: { write: { operations: 1, perMs: 1000 } },
+    quota: { maxFiles: 3 },
+    inspect: ({ content }) => (content.length > 3 ? { deny: "too long" } : undefined),
+  }),
+];
+
+export const url: string = presignS3(
+  { region: "r", bucket: "b", credentials: { accessKeyId: "a", secretAccessKey: "s" } },
+  { method: "GET", key: "k" },
+).url;
+export const old: Promise<string> = Promise.resolve(toV1(files).read("/a.txt"));
+export const panicked = (error: unknown): boolean =>
+  error instanceof KitbagPanic && error.code === "internal";
+
+export const plain = createFileTools(files, { tools: ["ls", "read_file"] });
+export const sdk: AiTools = aiTools(files);
+export const set: ToolSet = sdk.tools;
+export const chat: string | undefined = openaiTools(files).chatTools[0]?.function.name;
+export const definition: string | undefined = anthropicTools(files).definitions[0]?.name;
+export const editor: "str_replace_based_edit_tool" = textEditorTool(files).definition.name;
+export const memory: Promise<boolean> = memoryTool(files, { directory: "/m" })
+  .run({})
+  .then(({ isError }) => isError);
+export const graph = [fileTools(stateBackend()).length, kitbagMiddleware(storeBackend()).name];
+export const registered: string = registerFileTools(
+  new McpServer({ name: "n", version: "1" }),
+  files,
+).systemPrompt;
+export const shell: Promise<number | null> = bashExecute(files)("ls").then((ran) => ran.exitCode);
+export const bash: string = withBash(files).id;
+export const refreshed: Promise<void> = bashFileSystem(files).refresh();
+export const cases: number = conformanceCases().length;
+export const report: Promise<number> = runConformance(() => new StateBackend(), {
+  writeModes: ["create"],
+  report: (name, failure) => console.log(name, failure),
+}).then(({ failed }) => failed);
+export const ready: Promise<void> = init("kitbag", new Uint8Array());
+export const now: void = initSync(new Uint8Array());
+export const same: StateBackend = new Slim();
+
+// @ts-expect-error a listing is no number
+export const wrong: number = files.ls("/");
+// @ts-expect-error a misspelled tool
+createFileTools(files, { tools: ["readfile"] });
+// @ts-expect-error a misspelled option
+new FilesystemBackend({ rootdir: "." });

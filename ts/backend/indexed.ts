@@ -1,0 +1,91 @@
+// indexed: a search index beside any backend. The index itself is in Rust.
+
+import chunk from "#chunk/index";
+import { limitOf, madeHandle, settled } from "../core/call.js";
+import { callOptions, Options } from "../core/checks.js";
+import { handleOf, sealClass } from "../core/handle.js";
+import { enter, glue } from "../core/instance.js";
+import type { Reply } from "../core/reply.js";
+import type { AnyBackend } from "../foreign/adapt.js";
+import { withHandle } from "../foreign/calls.js";
+import type { CallOptions, ExecuteResponse, Result } from "../types.js";
+import { addShell, Backend, type ExecuteOptions } from "./backend.js";
+
+/** Options of `indexed`. */
+export interface IndexOptions {
+  /** The directory of the index, such as `"/.index/"`. It is hidden in the backend itself. */
+  keepIn: string;
+  /** Keeps the index in this backend instead. Its directory belongs to the index of one backend. */
+  backend?: AnyBackend;
+}
+
+/** What `updateIndex` did. */
+export interface IndexUpdate {
+  /** Files that were added. */
+  added: number;
+  /** Files in the index now. */
+  files: number;
+  /** Files of the index itself, besides its manifest. */
+  segments: number;
+  /** Size of the index in bytes. */
+  bytes: number;
+}
+
+function unpackUpdate(reply: Reply): IndexUpdate {
+  return { added: reply.f64(), files: reply.f64(), segments: reply.f64(), bytes: reply.f64() };
+}
+
+/** A backend with a search index; the result of `indexed`. */
+export class IndexedBackend extends Backend {
+  /** Identifies the machine of the backend, if it can run commands. */
+  declare readonly id?: string;
+  /** Runs a command, if the backend can. */
+  declare readonly execute?: (
+    command: string,
+    options?: ExecuteOptions,
+  ) => Promise<ExecuteResponse>;
+
+  constructor(inner: AnyBackend, options: IndexOptions) {
+    const given = new Options("indexed", options);
+    const keepIn = given.text("keepIn") ?? given.refuse("keepIn", "a directory", undefined);
+    const keep = given.raw("backend");
+    given.done();
+    chunk.load();
+    const make = (handle: number, kept: number) => {
+      enter(() => glue.indexed_new(handle, kept, keepIn));
+      return madeHandle("indexed");
+    };
+    super(
+      withHandle("indexed: the backend", inner, (handle) =>
+        keep === undefined
+          ? make(handle, 0)
+          : withHandle("indexed: options.backend", keep, (kept) => make(handle, kept)),
+      ),
+    );
+    addShell(this);
+  }
+
+  /**
+   * Adds what was written since the last update to the index, and removes what was deleted. Until
+   * then a search reads these files. Several processes may do so at once.
+   */
+  async updateIndex(options?: CallOptions): Promise<Result<IndexUpdate>> {
+    const read = callOptions(options);
+    return settled(() => glue.indexed_update(handleOf(this), limitOf(read)), unpackUpdate, read);
+  }
+}
+
+sealClass(IndexedBackend);
+
+/**
+ * Puts a search index beside the files of a backend: `grep` reads only files that may match, and
+ * finds exactly what it finds without the index.
+ *
+ * @example
+ * const files = indexed(new S3Backend(bucket), { keepIn: "/.index/" });
+ * await files.updateIndex();
+ * const { matches, stats } = await files.grep("retry_budget", "/", null, null, { stats: true });
+ */
+export function indexed(inner: AnyBackend, options: IndexOptions): IndexedBackend {
+  return new IndexedBackend(inner, options);
+}

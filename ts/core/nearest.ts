@@ -1,0 +1,57 @@
+// Misspelled names: which known one is probably meant. Without imports, because adapters use it too.
+
+/** The letters and digits of a name, in lower case. */
+const plain = (name: string) => name.toLowerCase().replace(/[^a-z0-9]/g, "");
+
+/** Number of letters to insert, remove or replace to make one text of the other. */
+function distance(one: string, other: string): number {
+  let row = Array.from({ length: other.length + 1 }, (_, at) => at);
+  for (let i = 0; i < one.length; i++) {
+    const next = [i + 1];
+    for (let j = 0; j < other.length; j++) {
+      const replaced = (row[j] as number) + (one[i] === other[j] ? 0 : 1);
+      next.push(Math.min(replaced, (row[j + 1] as number) + 1, (next[j] as number) + 1));
+    }
+    row = next;
+  }
+  return row[other.length] as number;
+}
+
+/** The known name that is most like a wrong one, if any is alike. */
+export function nearest(name: string, known: readonly string[]): string | undefined {
+  const wrong = plain(name).slice(0, 64);
+  let least = wrong.length < 5 ? 2 : 3;
+  let best: string | undefined;
+  for (const one of known) {
+    const right = plain(one);
+    // `timeout` for `timeoutMs`, `root` for `rootDir`.
+    const part = wrong.length > 2 && (right.startsWith(wrong) || wrong.startsWith(right));
+    const far = wrong === right ? 0 : part ? 1 : distance(wrong, right);
+    if (far < least) [least, best] = [far, one];
+  }
+  return best;
+}
+
+/** What to do about a name that is not known, as the end of a sentence. */
+export function instead(name: string, known: readonly string[], what: string): string {
+  const meant = nearest(name, known);
+  const all = known.length > 1 ? `the ${what} are ${known.join(", ")}` : "";
+  if (meant === undefined) return all;
+  return `is "${meant}" meant?${all && ` T${all.slice(1)}`}`;
+}
+
+/** Throws if an object has a name that is not known, and says which one is probably meant. */
+export function onlyKnown(of: string, given: unknown, known: readonly string[]): void {
+  if (given === undefined || given === null) return;
+  if (typeof given !== "object" || Array.isArray(given)) {
+    throw new TypeError(
+      `${of}: options must be an object, not ${Array.isArray(given) ? "an array" : `a ${typeof given}`}`,
+    );
+  }
+  for (const name of Object.keys(given)) {
+    if (known.includes(name)) continue;
+    throw new TypeError(
+      `${of}: there is no option ${JSON.stringify(name)}; ${instead(name, known, "options")}`,
+    );
+  }
+}

@@ -1,0 +1,200 @@
+// Tool calls as the page shows them: what was asked, what the model sees, which storage answered and
+// which rule decided. The answers of the storages come from audit records of their mounts.
+
+import { signal } from "@preact/signals";
+import {
+  type AuditRecord,
+  createFileTools,
+  type FileToolName,
+  type FileTools,
+  type Policy,
+  withPolicy,
+} from "kitbag";
+import { explain, type Verdict } from "../rules/explain";
+import { policy } from "../rules/policy";
+import { withShell } from "../shell/lazy";
+import { announceChange } from "../tree/changes";
+import { record } from "../tree/journal";
+import { type Kind, mountOf, mounts, observedTree, tree } from "../tree/mounts";
+
+type AskedOperation = Parameters<NonNullable<Policy["onAsk"]>>[0];
+
+/** What one mount did for a call. */
+export interface Answer {
+  path: string;
+  kind: Kind;
+  name: string;
+  operations: number;
+  bytes: number;
+}
+
+export interface Question extends AskedOperation {
+  answer(allowed: boolean): void;
+}
+
+export type State = "running" | "asking" | "ok" | "failed" | "refused";
+
+export interface Call {
+  id: number;
+  why?: string;
+  tool: string;
+  input: Record<string, unknown>;
+  state: State;
+  /** The text that the model sees. */
+  text?: string;
+  ms?: number;
+  bytes?: number;
+  answers: Answer[];
+  rule?: Verdict;
+  question?: Question;
+  /** A change of a file, for the view of differences. */
+  change?: { path: string; before: string; after: string };
+}
+
+const CHANGES = new Set(["write", "edit", "delete", "uploadFiles"]);
+const WRITES = new Set(["write_file", "edit_file", "delete"]);
+const ALL: FileToolName[] = [
+  "ls",
+  "read_file",
+  "write_file",
+  "edit_file",
+  "delete",
+  "glob",
+  "grep",
+  "execute",
+];
+
+/** The path that a call is about. */
+export function pathOf({ input }: Pick<Call, "input">): string | undefined {
+  const path = input.file_path ?? input.path;
+  return typeof path === "string" ? path : undefined;
+}
+
+async function textOf(path: string): Promise<string> {
+  const { data } = await tree.value.readRaw(path);
+  return typeof data?.content === "string" ? data.content : "";
+}
+
+let calls = 0;
+
+/** An agent's tools, and the list of its calls. One call runs at a time. */
+export class Agent {
+  readonly calls = signal<Call[]>([]);
+  readonly files: FileTools;
+  #records: AuditRecord[] = [];
+  #answers: Array<{ path: string; kind: Kind; name: string; record: AuditRecord }> = [];
+  #asked?: AskedOperation;
+  #current?: Call;
+  #built?: { backend: object; rules: Policy; list: unknown };
+
+  constructor() {
+    // A function, because rules and mounts may change between two calls.
+    this.files = createFileTools(() => this.#backend(), { tools: ALL });
+  }
+
+  #backend() {
+    const [rules, list] = [policy.value, mounts.value];
+    if (this.#built?.rules === rules && this.#built.list === list) return this.#built.backend;
+    const observed = observedTree(({ path, kind, name }, record) => {
+      this.#answers.push({ path, kind, name, record });
+    });
+    const guarded = withPolicy(observed, {
+      onAsk: (asked) => this.#ask(asked),
+      askTimeoutMs: 3_600_000,
+      ...rules,
+      audit: (record) => this.#records.push(record),
+    });
+    const backend = withShell(guarded);
+    this.#built = { backend, rules, list };
+    return backend;
+  }
+
+  #ask(asked: AskedOperation): Promise<boolean> {
+    return new Promise((resolve) => {
+      this.#asked = asked;
+      const answer = (allowed: boolean) => {
+        this.#set({ state: "running", question: undefined });
+        resolve(allowed);
+      };
+      this.#set({ state: "asking", question: { ...asked, answer } });
+    });
+  }
+
+  #set(part: Partial<Call>) {
+    if (!this.#current) return;
+    const next = { ...this.#current, ...part };
+    this.#current = next;
+    this.calls.value = this.calls.value.map((call) => (call.id === next.id ? next : call));
+  }
+
+  /** Which mounts answered; what quotas and patterns of the shell looked up elsewhere is left out. */
+  #summary(tool: string, about: string | undefined): Answer[] {
+    const out = new Map<string, Answer>();
+    const home = about === undefined ? undefined : mountOf(about)?.path;
+    for (const { path, kind, name, record: answer } of this.#answers) {
+      if (home !== undefined && path !== home) continue;
+      if (tool === "execute" && /^(glob|ls)$/.test(answer.operation)) continue;
+      const known = out.get(path) ?? { path, kind, name, operations: 0, bytes: 0 };
+      known.operations += 1;
+      known.bytes += answer.bytes;
+      out.set(path, known);
+    }
+    return [...out.values()];
+  }
+
+  /** Names the rule that decided, from the audit records of the policy. */
+  async #rule(tool: string, path: string | undefined): Promise<Verdict | undefined> {
+    const rules = policy.value;
+    const refused = this.#records.find(({ code }) => code === "permission_denied");
+    if (refused) {
+      const touch = CHANGES.has(refused.operation) ? "write" : "read";
+      const verdict = await explain(rules, touch, refused.path);
+      if (verdict.decision !== "allow") return verdict;
+      return { decision: "deny", rule: "mount", text: "the mount itself is read-only" };
+    }
+    if (this.#asked) return explain(rules, "write", this.#asked.path);
+    if (path === undefined) return undefined;
+    return explain(rules, WRITES.has(tool) ? "write" : "read", path);
+  }
+
+  /** Runs one tool call. */
+  async run(tool: string, input: Record<string, unknown>, why?: string): Promise<Call> {
+    this.#records = [];
+    this.#answers = [];
+    this.#asked = undefined;
+    const call: Call = { id: ++calls, tool, input, state: "running", answers: [] };
+    if (why) call.why = why;
+    this.#current = call;
+    this.calls.value = [...this.calls.value, call];
+    const path = pathOf(call);
+    const watched = tool === "edit_file" || tool === "write_file" ? path : undefined;
+    const before = watched ? await textOf(watched) : "";
+    const began = performance.now();
+    const result = await this.files.call(tool, input, { callId: `call_${call.id}` });
+    const ms = performance.now() - began;
+    const rule = await this.#rule(tool, path);
+    const refused = this.#records.some(({ code }) => code === "permission_denied");
+    const failed =
+      result.isError || (tool === "execute" && /^\[exit code [1-9]/m.test(result.text));
+    const part: Partial<Call> = {
+      state: refused ? "refused" : failed ? "failed" : "ok",
+      text: result.text,
+      ms,
+      bytes: new TextEncoder().encode(result.text).length,
+      answers: this.#summary(tool, path),
+    };
+    if (rule) part.rule = rule;
+    if (watched && !result.isError) {
+      const after = await textOf(watched);
+      part.change = { path: watched, before, after };
+      record(watched, before, after, "the agent");
+    }
+    this.#set(part);
+    if (!result.isError) announceChange();
+    return this.#current as Call;
+  }
+
+  clear() {
+    this.calls.value = [];
+  }
+}

@@ -1,0 +1,18 @@
+// The samples of all views. They are modules, so the compiler checks them.
+
+import type { Sample } from "../ui/code";
+import agent from "./samples/agent.ts?raw";
+import files from "./samples/files.ts?raw";
+import model from "./samples/model.ts?raw";
+import rules from "./samples/rules.ts?raw";
+import shell from "./samples/shell.ts?raw";
+import speed from "./samples/speed.ts?raw";
+
+export const samples = {
+  agent: { title: "One tree, many storages, rules", code: agent, docs: "policies.html" },
+  files: { title: "Files that stay", code: files, docs: "browser.html" },
+  rules: { title: "Rules around any backend", code: rules, docs: "policies.html" },
+  shell: { title: "A shell over the same files", code: shell, docs: "tools.html" },
+  speed: { title: "The same calls on each", code: speed, docs: "performance.html" },
+  model: { title: "Tools for a model", code: model, docs: "tools.html" },
+} satisfies Record<string, Sample>;

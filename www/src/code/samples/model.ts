@@ -1,0 +1,16 @@
+import { StateBackend } from "kitbag";
+import { anthropicTools } from "kitbag/anthropic";
+
+declare const client: {
+  create(body: object): Promise<{ content: object[] }>;
+};
+const files = anthropicTools(new StateBackend());
+const messages: object[] = [{ role: "user", content: "Tidy up /work" }];
+const { content } = await client.create({
+  system: files.systemPrompt,
+  tools: files.definitions,
+  messages,
+});
+messages.push({ role: "assistant", content });
+const results = await files.run({ content });
+messages.push({ role: "user", content: results });

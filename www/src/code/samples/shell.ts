@@ -1,0 +1,8 @@
+import { IndexedDbBackend } from "kitbag";
+import { bashExecute } from "kitbag/just-bash";
+
+const files = new IndexedDbBackend({ database: "a" });
+const execute = bashExecute(files);
+
+const { output, exitCode } = await execute("grep -rl TODO / | sort | head");
+console.log(output, exitCode);

@@ -1,0 +1,258 @@
+// One file: its text in an editor, its picture or sound, and every change that was made to it.
+
+import { useSignal } from "@preact/signals";
+import { useEffect, useRef } from "preact/hooks";
+import { type Editor, openEditor } from "../editor/editor";
+import { announceChange, changed } from "../tree/changes";
+import { journal, record } from "../tree/journal";
+import { mountOf, tree } from "../tree/mounts";
+import { bytes } from "../ui/format";
+import { Icon } from "../ui/icons";
+import { go } from "../ui/route";
+import { Diff } from "../ui/stream";
+import { MountMark } from "../ui/tree";
+
+interface Loaded {
+  text?: string;
+  data?: Uint8Array;
+  mime: string;
+  error?: string;
+  /** Only its first page is shown. */
+  part?: boolean;
+}
+
+const LARGEST = 2_000_000;
+const PAGE = 5_000;
+
+async function load(path: string): Promise<Loaded> {
+  const { files } = await tree.value.glob(path);
+  const size = files?.[0]?.size ?? 0;
+  const page = await tree.value.read(path, 0, size > LARGEST ? PAGE : 1_000_000_000);
+  const mime = page.mimeType ?? "text/plain";
+  if (page.error) return { mime, error: page.error };
+  if (page.content instanceof Uint8Array) return { mime, data: page.content };
+  if (size > LARGEST) return { mime, text: page.content ?? "", part: true };
+  // The text as it is stored, with the end of its last line.
+  const [raw] = await tree.value.downloadFiles([path]);
+  if (raw?.content && mime === "image/svg+xml") {
+    return { mime, text: new TextDecoder().decode(raw.content), data: raw.content };
+  }
+  return { mime, text: raw?.content ? new TextDecoder().decode(raw.content) : "" };
+}
+
+function Preview({ data, mime, path }: { data: Uint8Array; mime: string; path: string }) {
+  const url = useSignal("");
+  useEffect(() => {
+    const made = URL.createObjectURL(new Blob([data as BlobPart], { type: mime }));
+    url.value = made;
+    return () => URL.revokeObjectURL(made);
+  }, [data, mime]);
+  if (!url.value) return null;
+  if (mime.startsWith("image/")) return <img src={url.value} alt={`Contents of ${path}`} />;
+  if (mime.startsWith("audio/")) {
+    // biome-ignore lint/a11y/useMediaCaption: a file of the user's
+    return <audio controls src={url.value} />;
+  }
+  if (mime.startsWith("video/")) {
+    // biome-ignore lint/a11y/useMediaCaption: a file of the user's
+    return <video controls src={url.value} />;
+  }
+  if (mime === "application/pdf") return <iframe src={url.value} title={path} />;
+  return (
+    <p class="muted">
+      {mime}, {bytes(data.length)}: there is no preview of this type.
+    </p>
+  );
+}
+
+function Changes({ path }: { path: string }) {
+  const mine = journal.value.filter((change) => change.path === path);
+  if (mine.length === 0) return <p class="muted pad">No change of this file in this page yet.</p>;
+  return (
+    <ol class="changes scroll">
+      {mine.map((change) => (
+        <li key={change.at}>
+          <p>
+            <time>{new Date(change.at).toLocaleTimeString()}</time> by {change.by}
+          </p>
+          <Diff before={change.before} after={change.after} />
+        </li>
+      ))}
+    </ol>
+  );
+}
+
+type Tab = "edit" | "preview" | "changes";
+
+export function OpenFile({ path }: { path: string }) {
+  const loaded = useSignal<Loaded | undefined>(undefined);
+  const dirty = useSignal(false);
+  const comparing = useSignal(false);
+  const error = useSignal("");
+  const saved = useSignal(false);
+  const tab = useSignal<Tab>("edit");
+  const place = useRef<HTMLDivElement>(null);
+  const editor = useRef<Editor | null>(null);
+  const mount = mountOf(path);
+  const readOnly = mount?.kind === "rules" || loaded.value?.part === true;
+
+  const save = async () => {
+    const base = loaded.value?.text ?? "";
+    const text = editor.current?.text() ?? "";
+    if (text === base) return;
+    const answer = await tree.value.edit(path, base, text);
+    saved.value = !answer.error;
+    if (answer.error) {
+      const elsewhere = answer.code === "no_match" || answer.code === "conflict";
+      error.value = elsewhere
+        ? "Not saved: the file was changed elsewhere since it was opened. Nothing was overwritten."
+        : `Not saved: ${answer.error}`;
+      return;
+    }
+    error.value = "";
+    dirty.value = false;
+    loaded.value = { mime: "text/plain", ...loaded.value, text };
+    record(path, base, text, "you");
+    announceChange();
+  };
+  const saver = useRef(save);
+  saver.current = save;
+
+  const reload = async () => {
+    const next = await load(path);
+    loaded.value = next;
+    error.value = "";
+    dirty.value = false;
+    if (next.text !== undefined && editor.current && editor.current.text() !== next.text) {
+      editor.current.setText(next.text);
+      dirty.value = false;
+    }
+  };
+
+  // A change elsewhere is shown at once, unless it would take away what was typed.
+  const version = changed.value;
+  useEffect(() => {
+    if (!dirty.value) void reload();
+  }, [path, version]);
+
+  const text = loaded.value?.text;
+  const editable = text !== undefined;
+  useEffect(() => {
+    if (!editable || !place.current || tab.value !== "edit") return;
+    const made = openEditor(place.current, {
+      path,
+      text: loaded.value?.text ?? "",
+      label: `Text of ${path}`,
+      readOnly,
+      onChange: (now) => {
+        dirty.value = now !== loaded.value?.text;
+        saved.value = false;
+      },
+      onSave: () => void saver.current(),
+    });
+    editor.current = made;
+    return () => {
+      made.close();
+      editor.current = null;
+    };
+  }, [path, editable, readOnly, tab.value]);
+  useEffect(() => {
+    editor.current?.compare(comparing.value ? text : undefined);
+  }, [comparing.value, text]);
+
+  const remove = async () => {
+    const answer = await tree.value.delete(path);
+    if (answer.error) error.value = answer.error;
+    else go("files");
+    announceChange();
+  };
+  const { data, mime = "" } = loaded.value ?? {};
+  const tabs: Array<[Tab, string]> = [["edit", editable ? "Text" : "Preview"]];
+  if (editable && data) tabs.push(["preview", "Preview"]);
+  tabs.push(["changes", "Changes"]);
+  return (
+    <div class="open-file">
+      <header class="file-head">
+        <a class="icon-button back" href="#/files" aria-label="Close the file">
+          <Icon name="cross" size={16} />
+        </a>
+        <h1 class="path">{path}</h1>
+        {mount && <MountMark kind={mount.kind} name={mount.name} />}
+        <span class="muted" role="status">
+          {readOnly ? "read-only" : dirty.value ? "not saved" : saved.value ? "saved" : ""}
+        </span>
+      </header>
+      <div class="file-tools">
+        <div class="segments" role="group" aria-label="Show">
+          {tabs.map(([id, title]) => (
+            <button
+              key={id}
+              type="button"
+              aria-pressed={tab.value === id}
+              onClick={() => {
+                tab.value = id;
+              }}
+            >
+              {title}
+            </button>
+          ))}
+        </div>
+        {editable && tab.value === "edit" && !readOnly && (
+          <>
+            <button
+              type="button"
+              class="primary"
+              disabled={!dirty.value}
+              onClick={() => void save()}
+              data-do="save"
+            >
+              Save
+            </button>
+            <button
+              type="button"
+              aria-pressed={comparing.value}
+              disabled={!dirty.value && !comparing.value}
+              onClick={() => {
+                comparing.value = !comparing.value;
+              }}
+            >
+              {comparing.value ? "Hide difference" : "Difference"}
+            </button>
+          </>
+        )}
+        {!readOnly && (
+          <button
+            type="button"
+            class="icon-button"
+            aria-label={`Delete ${path}`}
+            onClick={() => void remove()}
+          >
+            <Icon name="trash" size={16} />
+          </button>
+        )}
+        {error.value && (
+          <div class="file-error" role="alert">
+            <p>{error.value}</p>
+            <button type="button" onClick={() => void reload()}>
+              Load the file again
+            </button>
+          </div>
+        )}
+      </div>
+      {loaded.value?.error && <p class="error pad">{loaded.value.error}</p>}
+      {loaded.value?.part && <p class="muted pad">A large file: its first {PAGE} lines.</p>}
+      {tab.value === "changes" && <Changes path={path} />}
+      {tab.value === "preview" && data && (
+        <div class="preview">
+          <Preview data={data} mime={mime} path={path} />
+        </div>
+      )}
+      {tab.value === "edit" && !editable && data && (
+        <div class="preview">
+          <Preview data={data} mime={mime} path={path} />
+        </div>
+      )}
+      <div class="editor" ref={place} hidden={tab.value !== "edit" || !editable} />
+    </div>
+  );
+}

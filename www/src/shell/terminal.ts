@@ -1,0 +1,204 @@
+// A terminal with a shell over the tree: a line editor with history and completion of paths in front
+// of just-bash, which runs one command at a time.
+
+import { FitAddon } from "@xterm/addon-fit";
+import { Terminal } from "@xterm/xterm";
+import { announceChange } from "../tree/changes";
+import { tree } from "../tree/mounts";
+import { theme } from "../ui/theme";
+import { loadShell } from "./lazy";
+import "@xterm/xterm/css/xterm.css";
+
+/** Begins the line with the directory in which a command ended. */
+const MARK = "\u0001";
+const quoted = (text: string) => `'${text.replaceAll("'", "'\\''")}'`;
+
+function colours(parent: HTMLElement) {
+  const probe = document.createElement("i");
+  parent.append(probe);
+  const of = (name: string) => {
+    probe.style.color = `var(--${name})`;
+    return getComputedStyle(probe).color;
+  };
+  const out = {
+    background: of("surface"),
+    foreground: of("text"),
+    cursor: of("accent"),
+    selectionBackground: of("line-strong"),
+    green: of("good"),
+    red: of("bad"),
+    blue: of("memory"),
+  };
+  probe.remove();
+  return out;
+}
+
+export interface Shell {
+  /** Types a command and runs it; resolves when it has ended. */
+  type(command: string): Promise<void>;
+  focus(): void;
+  close(): void;
+}
+
+export async function openShell(parent: HTMLElement): Promise<Shell> {
+  const { bashExecute } = await loadShell();
+  const terminal = new Terminal({
+    fontFamily: getComputedStyle(document.documentElement).getPropertyValue("--mono"),
+    fontSize: 13,
+    lineHeight: 1.35,
+    cursorBlink: true,
+    convertEol: true,
+    screenReaderMode: true,
+    theme: colours(parent),
+  });
+  const fit = new FitAddon();
+  terminal.loadAddon(fit);
+  terminal.open(parent);
+  fit.fit();
+  const observer = new ResizeObserver(() => fit.fit());
+  observer.observe(parent);
+  const unthemed = theme.subscribe(() => {
+    terminal.options.theme = colours(parent);
+  });
+
+  let execute = bashExecute(tree.value);
+  const untree = tree.subscribe((backend) => {
+    execute = bashExecute(backend);
+  });
+  let cwd = "/work";
+  let line = "";
+  let at = 0;
+  let busy: AbortController | undefined;
+  const past: string[] = [];
+  let shown = 0;
+
+  const prompt = () => terminal.write(`\u001b[34m${cwd}\u001b[0m $ `);
+  const redraw = () => {
+    terminal.write(`\r\u001b[K\u001b[34m${cwd}\u001b[0m $ ${line}`);
+    if (at < line.length) terminal.write(`\u001b[${line.length - at}D`);
+  };
+  const set = (text: string) => {
+    line = text;
+    at = text.length;
+    redraw();
+  };
+
+  async function run(command: string) {
+    terminal.write("\r\n");
+    if (command.trim() === "clear") {
+      terminal.clear();
+    } else if (command.trim() !== "") {
+      past.push(command);
+      busy = new AbortController();
+      const whole = `cd ${quoted(cwd)}\n${command}\ncode=$?\nprintf '${MARK}%s' "$PWD"\nexit $code`;
+      const { output, exitCode } = await execute(whole, { signal: busy.signal });
+      busy = undefined;
+      const mark = output.lastIndexOf(MARK);
+      const [text, rest] =
+        mark < 0 ? [output, ""] : [output.slice(0, mark), output.slice(mark + 1)];
+      // What went to standard error stands behind the directory.
+      const place = /^\/[^\n]*?(?=$|\n|bash: |[a-z]+: )/.exec(rest)?.[0] ?? "";
+      if (mark >= 0 && place) cwd = place;
+      const said = text + rest.slice(place.length);
+      if (said) terminal.write(said.endsWith("\n") ? said : `${said}\n`);
+      if (exitCode !== 0) terminal.write(`\u001b[31mexit ${exitCode}\u001b[0m\n`);
+      announceChange();
+    }
+    shown = past.length;
+    line = "";
+    at = 0;
+    prompt();
+  }
+
+  async function complete() {
+    const word = /[^\s'"]*$/.exec(line.slice(0, at))?.[0] ?? "";
+    const whole = word.startsWith("/") ? word : `${cwd === "/" ? "" : cwd}/${word}`;
+    const directory = whole.slice(0, whole.lastIndexOf("/")) || "/";
+    const { files = [] } = await tree.value.ls(directory);
+    const fits = files.map(({ path }) => path).filter((path) => path.startsWith(whole));
+    const [first = ""] = fits;
+    let end = first.length;
+    for (const path of fits) while (!path.startsWith(first.slice(0, end))) end -= 1;
+    const more = first.slice(whole.length, end);
+    if (!more && fits.length > 1) {
+      const names = fits.map((path) => path.slice(directory === "/" ? 1 : directory.length + 1));
+      terminal.write(`\r\n${names.join("  ")}\r\n`);
+    }
+    const tail = fits.length === 1 && !first.endsWith("/") ? `${more} ` : more;
+    line = line.slice(0, at) + tail + line.slice(at);
+    at += tail.length;
+    redraw();
+  }
+
+  function recall(step: number) {
+    shown = Math.max(0, Math.min(past.length, shown + step));
+    set(past[shown] ?? "");
+  }
+
+  const KEYS: Record<string, () => void> = {
+    "\u007f": () => {
+      if (at === 0) return;
+      line = line.slice(0, at - 1) + line.slice(at);
+      at -= 1;
+      redraw();
+    },
+    "\u001b[A": () => recall(-1),
+    "\u001b[B": () => recall(1),
+    "\u001b[C": () => {
+      at = Math.min(line.length, at + 1);
+      redraw();
+    },
+    "\u001b[D": () => {
+      at = Math.max(0, at - 1);
+      redraw();
+    },
+    "\u0001": () => {
+      at = 0;
+      redraw();
+    },
+    "\u0005": () => set(line),
+    "\u0003": () => {
+      terminal.write("^C\r\n");
+      line = "";
+      at = 0;
+      prompt();
+    },
+    "\u000c": () => {
+      terminal.clear();
+      redraw();
+    },
+    "\t": () => void complete(),
+  };
+
+  terminal.onData((data) => {
+    if (busy) {
+      if (data === "\u0003") busy.abort();
+      return;
+    }
+    const act = KEYS[data];
+    if (act) return act();
+    if (data.startsWith("\u001b")) return;
+    const [now = "", ...later] = data.split(/\r\n?|\n/);
+    line = line.slice(0, at) + now + line.slice(at);
+    at += now.length;
+    redraw();
+    if (later.length > 0) void run(line).then(() => set(later.join("\n")));
+  });
+
+  terminal.write("just-bash over the tree: pipes, awk, sed, jq. Tab completes paths.\n");
+  prompt();
+  return {
+    type: async (command) => {
+      if (busy) return;
+      set(command);
+      await run(command);
+    },
+    focus: () => terminal.focus(),
+    close: () => {
+      observer.disconnect();
+      unthemed();
+      untree();
+      terminal.dispose();
+    },
+  };
+}
