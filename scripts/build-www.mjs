@@ -3,14 +3,14 @@
 
 import { resolve } from "node:path";
 import { parseArgs } from "node:util";
-import { at, cache } from "./lib/paths.mjs";
+import { at } from "./lib/paths.mjs";
 import { buildWww } from "./lib/www.mjs";
 import { ensureAll } from "./setup.mjs";
 
 const { values } = parseArgs({
   options: { out: { type: "string" }, base: { type: "string", default: "./" } },
 });
-const out = values.out ? resolve(at(), values.out) : cache("www");
+const out = resolve(at(), values.out ?? "www-dist");
 try {
   await ensureAll(["npm", "build", "www"]);
   await buildWww(out, values.base);

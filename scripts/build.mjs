@@ -201,6 +201,7 @@ async function bundle() {
         ...Object.fromEntries(
           apiModules().map((module) => [`${name}/${module}`, join(src, `${module}.ts`)]),
         ),
+        [`${name}/indexed`]: join(src, "entry/indexed.ts"),
         ...more,
       },
       chunkNames: `${name}/core-[hash]`,
@@ -220,7 +221,8 @@ async function bundle() {
   });
   await whole("edge", all.edge, "index.ts", guided("edge"));
   await whole("slim", all.given, "entry/slim.ts");
-  const node = [join(src, "entry/node.ts"), ...Object.values(testing)];
+  const own = ["entry/node.ts", "entry/indexed.ts"].map((file) => join(src, file));
+  const node = [...own, ...Object.values(testing)];
   await esbuild({
     ...common(all.file),
     stdin: { contents: node.map((file) => `export * from "${file}";`).join(""), resolveDir: src },
@@ -228,10 +230,10 @@ async function bundle() {
     format: "cjs",
     platform: "node",
   });
-  const index = Object.entries(metafile.outputs).find(([file]) => file.endsWith("dist/browser.js"));
-  if (!index) throw new Error("esbuild made no browser.js");
-  const tested = Object.entries(metafile.outputs).find(([file]) => file.endsWith("/testing.js"));
-  forNode(index[1].exports, tested?.[1].exports ?? []);
+  const outputs = Object.entries(metafile.outputs);
+  const namesOf = (end) => outputs.find(([file]) => file.endsWith(end))?.[1].exports ?? [];
+  if (namesOf("dist/browser.js").length === 0) throw new Error("esbuild made no browser.js");
+  forNode(namesOf("dist/browser.js"), namesOf("browser/indexed.js"), namesOf("/testing.js"));
   const required = exported(".cjs");
   const adapters = subpaths().map((file) => join(src, file));
   await esbuild({
@@ -265,7 +267,7 @@ function renamed(entries, name) {
  * Node loads one file, `core.cjs`, for `import` and `require`, of `kitbag` and `kitbag/slim`. So
  * there is only one instance.
  */
-function forNode(names, testing) {
+function forNode(names, indexed, testing) {
   const slim = ["init", "initSync"];
   // Not an `import` of the file: Node would scan its 200 KB for export names, which takes 20 ms.
   const esm = (list) =>
@@ -280,6 +282,8 @@ function forNode(names, testing) {
   writeFileSync(join(dist, "regex.cjs"), "// The chunk is loaded with the first expression.\n");
   writeFileSync(join(dist, "guided.js"), esm(["guidedPrompts"]));
   writeFileSync(join(dist, "guided.cjs"), cjs(["guidedPrompts"]));
+  writeFileSync(join(dist, "indexed.js"), esm(indexed));
+  writeFileSync(join(dist, "indexed.cjs"), cjs(indexed));
   writeFileSync(join(dist, "node.cjs"), cjs(names));
   writeFileSync(join(dist, "slim-node.js"), esm([...names, ...slim]));
   writeFileSync(join(dist, "slim-node.cjs"), cjs([...names, ...slim]));

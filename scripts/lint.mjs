@@ -4,6 +4,7 @@
 // declarations of the WebAssembly.
 
 import { wrongArrows } from "./lib/arrows.mjs";
+import { passed } from "./lib/checked.mjs";
 import { run } from "./lib/exec.mjs";
 import { at } from "./lib/paths.mjs";
 import { ensureAll } from "./setup.mjs";
@@ -54,3 +55,4 @@ if (!fix) {
   }
 }
 process.exitCode = bad > 0 ? 1 : 0;
+if (!fix && bad === 0) passed("lint");

@@ -2,7 +2,7 @@
 // it, on this machine only. `--watch` serves the sources instead, for work on the playground.
 
 import { parseArgs } from "node:util";
-import { cache } from "./lib/paths.mjs";
+import { at } from "./lib/paths.mjs";
 import { buildWww, installPackage, viteOptions } from "./lib/www.mjs";
 import { ensureAll } from "./setup.mjs";
 
@@ -32,7 +32,7 @@ if (values.watch) {
   server = await createServer(await viteOptions({ server: place }));
   await server.listen();
 } else {
-  const outDir = cache("www");
+  const outDir = at("www-dist");
   await buildWww(outDir);
   server = await preview(await viteOptions({ base: "/", preview: place, build: { outDir } }));
 }

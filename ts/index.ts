@@ -22,12 +22,6 @@ export {
   type StoredMeta,
 } from "./backend/custom.js";
 export { FilesystemBackend, type FilesystemBackendOptions } from "./backend/filesystem.js";
-export {
-  IndexedBackend,
-  type IndexOptions,
-  type IndexUpdate,
-  indexed,
-} from "./backend/indexed.js";
 export { IndexedDbBackend, type IndexedDbBackendOptions } from "./backend/indexed-db.js";
 export {
   type CommandRequest,

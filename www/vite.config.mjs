@@ -27,8 +27,9 @@ export default defineConfig({
   define: { "process.platform": '"browser"', "process.version": '""' },
   worker: { format: "es" },
   build: {
-    outDir: here("../.cache/www"),
-    emptyOutDir: true,
+    outDir: here("../www-dist"),
+    // The documentation is beside it, in `docs/`.
+    emptyOutDir: false,
     target: "es2023",
     chunkSizeWarningLimit: 4000,
     modulePreload: { polyfill: false },

@@ -14,6 +14,7 @@ const TYPES = at("pkg/types");
 const SHARED = [
   [/^(backend\/browser|disk)\//, "storages"],
   [/^(core|foreign|graph)\//, "other"],
+  [/^tool\/(prompts|guided)/, "prompts"],
 ];
 
 const TITLES = {
@@ -22,19 +23,28 @@ const TITLES = {
   storages: "Parts of options",
   other: "Other names",
   policy: "withPolicy",
+  prompts: "Prompts",
 };
+
+/** The first declarations that an export names, under whatever conditions. */
+function declarations(target) {
+  if (typeof target !== "object" || target === null) return undefined;
+  const { types, ...others } = target;
+  if (typeof types === "string") return types;
+  return declarations(types) ?? Object.values(others).map(declarations).find(Boolean);
+}
 
 /** `kitbag/…` for each subpath with types. */
 function entries() {
   const { exports } = JSON.parse(readFileSync(at("pkg/package.json"), "utf8"));
-  return Object.entries(exports).flatMap(([path, { types }]) => {
-    const file = typeof types === "object" ? types.default : types;
-    return file ? [{ name: `kitbag${path.slice(1)}`, file: at("pkg", file) }] : [];
+  return Object.entries(exports).flatMap(([path, target]) => {
+    const types = declarations(target);
+    return types ? [{ name: `kitbag${path.slice(1)}`, file: at("pkg", types) }] : [];
   });
 }
 
 function pageOf(file, entry) {
-  const path = relative(TYPES, file).replace(/\.d\.ts$/, "");
+  const path = relative(TYPES, file).replace(/\.d\.[mc]?ts$/, "");
   if (entry !== "kitbag") return entry.slice("kitbag/".length);
   return SHARED.find(([pattern]) => pattern.test(path))?.[1] ?? path.split("/").at(-1);
 }
@@ -47,6 +57,20 @@ const prose = (text) =>
     .replace(/`[^`]*`|[<{]/g, (part) => (part === "<" ? "&lt;" : part === "{" ? "&#123;" : part))
     .trim();
 const code = (text) => `\`${cell(text)}\``;
+
+/** Breaks a long declaration at its alternatives, or at its parameters. */
+function wrapped(text) {
+  return text
+    .split("\n")
+    .map((line) => {
+      if (line.length <= 84) return line;
+      if (/^type \w+ = /.test(line) && !line.includes("(")) {
+        return line.replace(" = ", " =\n  | ").replaceAll(/(?<=\S) (?=\| ["\w])/g, "\n  ");
+      }
+      return line.replaceAll(/, (?=\w+\??: )/g, ",\n  ");
+    })
+    .join("\n");
+}
 
 class Reference {
   #checker;
@@ -129,7 +153,7 @@ class Reference {
             const [name, ...rest] = text.split(" ");
             return `- \`${name}\`: ${prose(oneLine(rest.join(" ")))}`;
           });
-        const text = lines.join("\n");
+        const text = wrapped(lines.join("\n"));
         const links = this.#links(text, page, self);
         const doc = prose(this.#doc(member));
         return `### ${self}.${member.name}\n\n\`\`\`ts\n${text}\n\`\`\`\n\n${doc}${links}\n\n${params.join("\n")}\n`;
@@ -176,7 +200,7 @@ class Reference {
     const text = nodes
       .map((one) => this.#source(one).replace(/^export (declare )?/, ""))
       .join("\n");
-    return `\`\`\`ts\n${text}\n\`\`\`\n\n${this.#links(text, page, name).trim()}\n`;
+    return `\`\`\`ts\n${wrapped(text)}\n\`\`\`\n\n${this.#links(text, page, name).trim()}\n`;
   }
 
   #isPublic(member) {

@@ -46,17 +46,19 @@ const GROUPS = [
       "nextjs",
       "jest",
       "csp",
-      "from-deepagents",
       "migrate",
       "real-files",
     ],
   ],
-  ["Rules and tools", ["policies", "tools", "mcp", "conformance"]],
+  ["Rules and tools", ["policies", "tools", "prompts", "mcp", "conformance"]],
   [
     "Reference",
     ["protocol", "stacks", "browser", "host", "durable", "performance", "limits", "security"],
   ],
-  ["How it works", ["architecture", "dependencies", "testing", "contributing", "changelog"]],
+  [
+    "How it works",
+    ["playground", "architecture", "dependencies", "testing", "contributing", "changelog"],
+  ],
 ];
 
 /** Names of all pages that exist. */

@@ -1,7 +1,7 @@
 // The playground: its packages, the built package among them as an installed user would have it,
 // and its static files.
 
-import { cpSync, rmSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { at } from "./paths.mjs";
 
 /** Puts what would be published into `www/node_modules/kitbag`: files, not a link to the sources. */
@@ -19,9 +19,30 @@ export async function viteOptions(extra = {}) {
   return { ...options, ...extra, build: { ...options.build, ...extra.build } };
 }
 
+const escaped = (text) => text.replace(/[&<>]/g, (letter) => `&#${letter.charCodeAt(0)};`);
+
+/** Where the documentation was not built, its pages that the views name, as plain text. */
+function plainPages(outDir) {
+  const samples = readFileSync(at("www/src/code/samples.ts"), "utf8");
+  for (const [, page] of samples.matchAll(/docs: "([\w-]+)\.html"/g)) {
+    const file = `${outDir}/docs/${page}.html`;
+    if (existsSync(file)) continue;
+    mkdirSync(`${outDir}/docs`, { recursive: true });
+    const text = escaped(readFileSync(at(`docs/${page}.md`), "utf8"));
+    const style = "max-width:100ch;margin:2rem auto;padding:0 1rem;white-space:pre-wrap";
+    writeFileSync(
+      file,
+      `<!doctype html><html lang="en"><meta charset="utf-8"><title>${page}</title><style>:root{color-scheme:light dark}</style><pre style="${style}">${text}</pre></html>\n`,
+    );
+  }
+}
+
 /** Builds the static files into a folder. */
 export async function buildWww(outDir, base = "./") {
   installPackage();
+  // Names carry hashes, so files of earlier builds would stay.
+  rmSync(`${outDir}/assets`, { recursive: true, force: true });
   const { build } = await import("vite");
   await build(await viteOptions({ base, build: { outDir } }));
+  plainPages(outDir);
 }

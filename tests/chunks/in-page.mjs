@@ -1,9 +1,12 @@
 // The chunks in a page. Each page is a new instance.
 
-import * as kitbag from "/pkg/dist/browser.js";
+import * as indexed from "/pkg/dist/browser/indexed.js";
+import * as main from "/pkg/dist/browser.js";
 import { runConformance } from "/pkg/dist/conformance.js";
 import { remote } from "./remote.mjs";
 import { alone, together } from "./run.mjs";
+
+const kitbag = { ...main, ...indexed };
 
 /** One chunk alone, or all of them; the reports. */
 export async function run({ name, origin }) {

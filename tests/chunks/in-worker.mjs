@@ -1,9 +1,12 @@
 // The chunks in workerd. Each Worker is a new instance; its bindings say what to run.
 
 import { runConformance } from "../../pkg/dist/conformance.js";
-import * as kitbag from "../../pkg/dist/workerd.js";
+import * as indexed from "../../pkg/dist/workerd/indexed.js";
+import * as main from "../../pkg/dist/workerd.js";
 import { remote } from "./remote.mjs";
 import { alone, together } from "./run.mjs";
+
+const kitbag = { ...main, ...indexed };
 
 export default {
   async fetch(_, { NAME, ORIGIN }) {

@@ -96,9 +96,11 @@ function free(code, names) {
 /** What each `console.log(…); // text` must print, in order; undefined where nothing is said. */
 export function expectations(code) {
   const said = [];
-  for (const line of code.split("\n")) {
-    if (!/\bconsole\.log\(/.test(line)) continue;
-    said.push(/\bconsole\.log\(.*\); \/\/ (.+)$/.exec(line)?.[1]);
+  const lines = code.split("\n");
+  for (const [at, line] of lines.entries()) {
+    if (!/(^|[ (])console\.log\(/.test(line)) continue;
+    const end = lines.slice(at).find((later) => /\);( \/\/ .+)?$/.test(later));
+    said.push(/\); \/\/ (.+)$/.exec(end ?? "")?.[1]);
   }
   return said;
 }

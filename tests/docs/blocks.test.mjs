@@ -2,13 +2,12 @@
 // it runs and prints what it says.
 
 import assert from "node:assert/strict";
-import { readFileSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { run } from "../../scripts/lib/exec.mjs";
 import { at } from "../../scripts/lib/paths.mjs";
-import { launch, pageOf, resultOf, serve } from "../lib/browser.mjs";
-import { pageScript } from "../lib/bundle.mjs";
+import { launch, resultOf, serve } from "../lib/browser.mjs";
 import { expectations, fits, modules } from "./blocks.mjs";
 import { asJavaScript, makeProject, project, typeErrors } from "./project.mjs";
 
@@ -39,7 +38,7 @@ async function ranInNode() {
   const list = inNode.map(({ id, code, needs, extension }) => {
     const file = join(project, `${id}.mjs`);
     writeFileSync(file, asJavaScript({ code, needs, extension }));
-    return { id, file, needs };
+    return { id, file, needs, signs: code.includes("presignS3") };
   });
   const listFile = join(project, "list.json");
   const resultFile = join(project, "results.json");
@@ -100,10 +99,12 @@ describe("in Node", () => {
 describe("in a page", () => {
   for (const block of inPage) {
     test(`${block.name} runs`, async () => {
-      writeFileSync(join(project, `${block.id}.block.js`), asJavaScript(block));
-      const script = await pageScript(inBrowser(block), project);
-      const files = { "/": ["text/html", pageOf()], "/page.js": ["text/javascript", script] };
-      const server = await serve(files);
+      const server = await serve({
+        ...kitbagFiles(),
+        "/": ["text/html", PAGE],
+        "/page.js": ["text/javascript", ANSWER],
+        "/block.js": ["text/javascript", asJavaScript(block)],
+      });
       try {
         printsWhatItSays(block.code, await resultOf(browser, server.origin));
       } finally {
@@ -113,13 +114,26 @@ describe("in a page", () => {
   }
 });
 
-/** The block as the script of a page that answers with what the block printed. */
-function inBrowser(block) {
-  return `
-    const printed = [];
-    const shown = (value) => typeof value === "string" ? value : JSON.stringify(value);
-    console.log = (...values) => printed.push(values.map(shown).join(" "));
-    globalThis.showDirectoryPicker = () => navigator.storage.getDirectory();
-    globalThis.done = import("./${block.id}.block.js").then(() => printed);
-  `;
+/** A page without a bundler: an import map names the packed package. */
+const PAGE = `<!doctype html><meta charset="utf-8"><title>block</title><link rel="icon" href="data:,">
+<script type="importmap">{ "imports": { "kitbag": "/kitbag/browser.js" } }</script>
+<script type="module" src="/page.js"></script>`;
+
+/** Answers with what the block printed. */
+const ANSWER = `
+  const printed = [];
+  const shown = (value) => typeof value === "string" ? value : JSON.stringify(value);
+  console.log = (...values) => printed.push(values.map(shown).join(" "));
+  globalThis.showDirectoryPicker = () => navigator.storage.getDirectory();
+  globalThis.done = import("/block.js").then(() => printed);
+`;
+
+/** The package's modules for pages, by their address. */
+function kitbagFiles() {
+  const dist = join(project, "node_modules/kitbag/dist");
+  const names = readdirSync(dist, { recursive: true }).filter((name) =>
+    /^browser(\.js$|\/.*\.js$)/.test(name),
+  );
+  const file = (name) => ["text/javascript", readFileSync(join(dist, name))];
+  return Object.fromEntries(names.map((name) => [`/kitbag/${name}`, file(name)]));
 }

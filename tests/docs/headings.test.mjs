@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { fileOf, groups, pageNames } from "../../scripts/docs/pages.mjs";
+import { at } from "../../scripts/lib/paths.mjs";
 
 const QUESTIONS = {
   "which backend": ["choose", /^Which backend should I use\?$/],
@@ -14,7 +15,7 @@ const QUESTIONS = {
   "see what the agent did": ["audit", /^See what the agent did$/],
   undo: ["undo", /^Undo$/],
   test: ["testing-agents", /^Test your agent$/],
-  migrate: ["from-deepagents", /^Move from deepagents' backends$/],
+  migrate: ["migrate", /^From deepagents' backends$/],
   "Next.js": ["nextjs", /^Next\.js$/],
   CSP: ["csp", /^Content Security Policy \(CSP\)$/],
   "cost in KB": ["sizes", /^Sizes in KB$/],
@@ -56,4 +57,20 @@ test("a backend's page says its options, promises, limits and cost", () => {
       assert.match(text, part, `${name}: ${part}`);
     }
   }
+});
+
+test("the npm page names every backend, and links to pages that exist", () => {
+  const text = readFileSync(at("pkg-template/README.md"), "utf8");
+  const index = readFileSync(at("ts/index.ts"), "utf8");
+  const all = [...index.matchAll(/\b([A-Z]\w+Backend)\b/g)].map(([, name]) => name);
+  // A type, and the class of what `indexed` returns.
+  const backends = all.filter((name) => name !== "AnyBackend" && name !== "IndexedBackend");
+  assert.ok(backends.length >= 15);
+  for (const name of backends) assert.ok(text.includes(`| \`${name}\` |`), name);
+  const links = [...text.matchAll(/\]\(docs\/([\w-]+)\.md\)/g)].map(([, name]) => name);
+  assert.ok(links.length > 25);
+  assert.deepEqual(
+    links.filter((name) => !pageNames().includes(name)),
+    [],
+  );
 });

@@ -12,7 +12,7 @@ const LIMIT = 20_000;
 const [listFile, resultFile] = process.argv.slice(2);
 const stop = await answerRequests();
 const results = {};
-for (const { id, file, needs } of JSON.parse(readFileSync(listFile, "utf8"))) {
+for (const { id, file, needs, signs } of JSON.parse(readFileSync(listFile, "utf8"))) {
   process.chdir(mkdtempSync(join(tmpdir(), "kitbag-docs-")));
   const printed = [];
   const said = console.log;
@@ -22,7 +22,7 @@ for (const { id, file, needs } of JSON.parse(readFileSync(listFile, "utf8"))) {
   const began = performance.now();
   try {
     globalThis.given = await given(needs);
-    await within(run(await import(pathToFileURL(file).href)));
+    await within(run(await import(pathToFileURL(file).href), signs));
   } catch (error) {
     errors.push(String(error?.stack ?? error));
   } finally {
@@ -34,27 +34,20 @@ writeFileSync(resultFile, JSON.stringify(results));
 await stop();
 process.exit(0);
 
+/** What is posted to a server's module: a request to sign, or a file. */
+const TO_SIGN = { method: "GET", key: "agent/a.txt", query: {}, headers: {} };
+const FILE = { path: "/a.txt", text: "a" };
+
 /** A server's module is asked once. */
-async function run(module) {
+async function run(module, signs) {
   const env = globalThis.given.env ?? (await given(["env"])).env;
   const address = "http://localhost/?path=%2Fnotes%2Ftodo.md";
   const handler = module.default?.fetch ?? module.GET ?? module.POST;
   if (typeof handler !== "function") return;
-  const method = module.POST && handler === module.POST ? "POST" : "GET";
-  const body =
-    method === "POST"
-      ? JSON.stringify({
-          path: "/a.txt",
-          text: "a",
-          key: "a",
-          query: {},
-          headers: {},
-          method: "GET",
-        })
-      : undefined;
-  const request = new Request(address, { method, body });
+  const posted = { method: "POST", body: JSON.stringify(signs ? TO_SIGN : FILE) };
+  const request = new Request(address, handler === module.POST ? posted : undefined);
   const answer = await handler.call(module.default, request, env, {});
-  if (!(answer instanceof Response) || answer.status >= 500) {
+  if (!(answer instanceof Response) || answer.status >= 400) {
     throw new Error(`the server answered ${answer?.status}: ${await answer?.text?.()}`);
   }
 }

@@ -1,7 +1,7 @@
 // The table of docs/sizes.md: what a page downloads for each class. `node tests/docs/sizes.mjs`
-// prints it for the package in `pkg/`.
+// prints it for the package in `pkg/`; `--write` puts it into the documents that state sizes.
 
-import { readFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { brotliCompressSync, gzipSync } from "node:zlib";
 import { build } from "esbuild";
 import { at } from "../../scripts/lib/paths.mjs";
@@ -19,6 +19,7 @@ export const IMPORTS = [
   ["StateBackend", "FilesystemBackend"],
   ["StateBackend", "SandboxBackend"],
   ["StateBackend", "CompositeBackend"],
+  ["StateBackend", "indexed"],
   ["StateBackend", "withPolicy"],
   ["StateBackend", "createFileTools"],
   ["StateBackend", "withPolicy", "CompositeBackend", "createFileTools"],
@@ -62,11 +63,31 @@ export function documented() {
   return new Map(table.map(([, label, gzip]) => [label, Number(gzip)]));
 }
 
+/** Files that state sizes after gzip, besides docs/sizes.md. */
+const OTHERS = ["README.md", "pkg-template/README.md", "docs/performance.md"];
+
 if (process.argv[1] === import.meta.filename) {
-  console.log("| imported | KiB | KiB gzip | KiB brotli |\n|---|---:|---:|---:|");
-  for (const { label, code, raw, gzip } of await rows()) {
-    console.log(
-      `| ${label} | ${kib(raw)} | ${kib(gzip)} | ${kib(brotliCompressSync(code).length)} |`,
-    );
+  const measured = await rows();
+  const write = process.argv.includes("--write");
+  const text = (file) => readFileSync(at(file), "utf8");
+  let page = text("docs/sizes.md");
+  const others = new Map(OTHERS.map((file) => [file, text(file)]));
+  for (const { label, code, raw, gzip } of measured) {
+    const start = `\n| ${label} | `;
+    const row = `${start}${kib(raw)} | ${kib(gzip)} | ${kib(brotliCompressSync(code).length)} |\n`;
+    console.log(row.trim());
+    page = replacedRow(page, start, row);
+    for (const [file, now] of others) {
+      others.set(file, replacedRow(now, start, `${start}${kib(gzip)} |\n`));
+    }
   }
+  if (write)
+    for (const [file, now] of [["docs/sizes.md", page], ...others]) writeFileSync(at(file), now);
+}
+
+/** The text with the row that begins so replaced, if it has one. */
+function replacedRow(text, start, row) {
+  const from = text.indexOf(start);
+  if (from < 0) return text;
+  return text.slice(0, from) + row + text.slice(text.indexOf("\n", from + 1) + 1);
 }

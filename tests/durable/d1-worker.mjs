@@ -1,7 +1,8 @@
 // Runs inside workerd: the conformance suite and the races on a D1 binding.
 
 import { runConformance } from "../../pkg/dist/conformance.js";
-import { D1Backend, indexed, SqlBackend } from "../../pkg/dist/workerd.js";
+import { indexed } from "../../pkg/dist/workerd/indexed.js";
+import { D1Backend, SqlBackend } from "../../pkg/dist/workerd.js";
 import { histories } from "../lib/histories.mjs";
 import { outline } from "./outline.mjs";
 

@@ -62,7 +62,7 @@ export class Tally {
   /** Compares searches with an index with searches without. */
   async index(what, make, seeds) {
     await this.part(`search index on ${what}`, async () => {
-      const { indexed } = await kitbag();
+      const { indexed } = await import(pathToFileURL(at("pkg/dist/indexed.js")).href);
       const seen = await histories(indexed, make, { seeds });
       this.passed += seen.searches;
       for (const failure of seen.failures) this.check(`${what}: ${failure}`, false);

@@ -58,6 +58,13 @@ export async function twoTabsCount(profile, tab) {
   for (const one of [tab, other]) {
     await one.until(() => document.querySelector("[data-counter]").dataset.counter === "200");
   }
+  // The second tab has found the files of the first, and has started no run over them.
+  const rows = await other.eval(() =>
+    [...document.querySelectorAll(".tree .row")].map((row) => row.dataset.path),
+  );
+  for (const path of ["/memories/orders.md", "/files/report.md", "/work/README.md"]) {
+    assert.ok(rows.includes(path), `${path} is not in the second tab: ${rows}`);
+  }
   const tallies = await tab.eval(() => document.querySelector(".tallies").innerText);
   const raised = [...tallies.matchAll(/tab\w* ?\w* (\d+)/g)].map(([, count]) => Number(count));
   assert.deepEqual(raised, [100, 100], tallies);
@@ -89,6 +96,8 @@ export async function changedRuleRefuses(tab) {
   });
   await tab.until(() => /deny write \/files/.test(document.querySelector(".verdict").textContent));
   await view(tab, "#/agent");
+  await tab.until(() => document.querySelector(".controls select"));
+  await tab.choose(".controls select", "fast");
   await tab.click("[data-do=replay]");
   await tab.until(() => document.querySelector(".progress")?.textContent === "Finished");
   const refused = await tab.eval(() =>

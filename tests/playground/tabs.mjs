@@ -82,7 +82,8 @@ export async function openFirefox(address, trouble) {
           for (const one of keys) await page.keyboard.down(one);
           for (const one of keys.reverse()) await page.keyboard.up(one);
         },
-        insert: (text) => page.keyboard.sendCharacter(text),
+        insert: (text) =>
+          page.evaluate((it) => document.execCommand("insertText", false, it), text),
         type: (text) => page.keyboard.type(text),
         reload: () => page.reload(),
         close: () => page.close(),

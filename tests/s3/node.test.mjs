@@ -5,7 +5,16 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import test from "node:test";
 import { histories } from "../lib/histories.mjs";
-import { backend, good, kitbag, location, newBucket, runConformance, servers } from "./lib.mjs";
+import {
+  backend,
+  good,
+  indexed,
+  kitbag,
+  location,
+  newBucket,
+  runConformance,
+  servers,
+} from "./lib.mjs";
 import { startQuick } from "./quick.mjs";
 import { startRelay } from "./relay.mjs";
 import { KEYS } from "./servers.mjs";
@@ -28,7 +37,7 @@ for (const [name, endpoint] of Object.entries(servers)) {
     const [bucket, seeds] = [await newBucket(endpoint), 12];
     let last = 0;
     const make = () => backend(endpoint, bucket, { prefix: `index ${++last}/` });
-    const seen = await histories(kitbag.indexed, make, { seeds });
+    const seen = await histories(indexed, make, { seeds });
     assert.deepEqual(seen.failures, []);
     assert.ok(seen.excluded > seeds, `${seen.excluded} files were excluded`);
   });

@@ -1,17 +1,21 @@
-// A small S3 server in memory that is as quick as Node allows: it knows neither signatures, nor
-// ranges, nor the conditions of a change. It stands in for a fast service where a test measures the
+// A small S3 server in memory that is as quick as Node allows: it knows neither signatures nor the
+// conditions of a change. It stands in for a fast service where a test measures the
 // client, since Ceph on the same two cores takes as long for a request as the client does; and for
 // a server that ignores conditions.
 
 import { createHash } from "node:crypto";
 import { createServer } from "node:http";
 import { thread } from "./relay.mjs";
+import { name, source } from "./sources.mjs";
 
 const PAGE = 1000;
 
-/** Starts the server: `{ endpoint, stop }`. */
-export async function startQuick() {
+/** Starts the server, with so many source files in it: `{ endpoint, stop }`. */
+export async function startQuick({ objects: count = 0, lines = 0 } = {}) {
   const objects = new Map();
+  for (let at = 0; at < count; at++) {
+    store(objects, name(at).slice(1), Buffer.from(source(at, lines)), "text/plain");
+  }
   const server = createServer({ keepAliveTimeout: 60_000, noDelay: true }, (incoming, outgoing) => {
     const [path, query = ""] = incoming.url.split("?");
     if (incoming.method === "PUT") return put(objects, path, incoming, outgoing);
@@ -33,15 +37,15 @@ export async function startQuick() {
 }
 
 /** The server in a thread of its own: `{ endpoint, stop }`. */
-export function startQuickThread() {
+export function startQuickThread(filled = {}) {
   return thread(
     `
-    import { parentPort } from "node:worker_threads";
+    import { parentPort, workerData } from "node:worker_threads";
     import { startQuick } from ${JSON.stringify(import.meta.url)};
     parentPort.on("message", () => {});
-    parentPort.postMessage((await startQuick()).endpoint);
+    parentPort.postMessage((await startQuick(workerData)).endpoint);
   `,
-    {},
+    filled,
   );
 }
 
@@ -55,20 +59,26 @@ function put(objects, path, incoming, outgoing) {
   incoming.on("data", (chunk) => chunks.push(chunk));
   incoming.on("end", () => {
     const body = Buffer.concat(chunks);
-    const etag = `"${createHash("md5").update(body).digest("hex")}"`;
-    const type = incoming.headers["content-type"];
-    const note = incoming.headers["x-amz-meta-kitbag"];
-    const time = new Date();
-    const headers = {
-      etag,
-      "content-type": type,
-      "content-length": body.length,
-      "last-modified": time.toUTCString(),
-      "x-amz-meta-kitbag": note,
-    };
-    objects.set(keyOf(path), { body, etag, time: time.toISOString(), headers });
+    const { headers } = incoming;
+    const type = headers["content-type"];
+    const etag = store(objects, keyOf(path), body, type, headers["x-amz-meta-kitbag"]);
     outgoing.writeHead(200, { etag, "content-length": 0 }).end();
   });
+}
+
+/** Stores an object; its ETag. */
+function store(objects, key, body, type, note) {
+  const etag = `"${createHash("md5").update(body).digest("hex")}"`;
+  const time = new Date();
+  const headers = {
+    etag,
+    "content-type": type,
+    "content-length": body.length,
+    "last-modified": time.toUTCString(),
+    ...(note === undefined ? {} : { "x-amz-meta-kitbag": note }),
+  };
+  objects.set(key, { body, etag, time: time.toISOString(), headers });
+  return etag;
 }
 
 function get(object, incoming, outgoing) {
@@ -76,14 +86,35 @@ function get(object, incoming, outgoing) {
   if (incoming.headers["if-none-match"] === object.etag) {
     return void outgoing.writeHead(304, { etag: object.etag }).end();
   }
-  outgoing.writeHead(200, object.headers).end(object.body);
+  const range = /^bytes=(\d+)-(\d+)$/.exec(incoming.headers.range ?? "");
+  if (!range) return void outgoing.writeHead(200, object.headers).end(object.body);
+  const [from, to] = [Number(range[1]), Number(range[2])];
+  const part = object.body.subarray(from, to + 1);
+  const headers = {
+    ...object.headers,
+    "content-length": part.length,
+    "content-range": `bytes ${from}-${from + part.length - 1}/${object.body.length}`,
+  };
+  outgoing.writeHead(206, headers).end(part);
+}
+
+/** Keys in order, until one is added or removed. */
+const sorted = new WeakMap();
+
+function inOrder(objects) {
+  let known = sorted.get(objects);
+  if (known?.size !== objects.size) {
+    known = { size: objects.size, keys: [...objects.keys()].sort() };
+    sorted.set(objects, known);
+  }
+  return known.keys;
 }
 
 /** The keys of the tests need no escaping. */
 function list(objects, query, outgoing) {
   const prefix = query.get("prefix") ?? "";
-  const after = query.get("continuation-token") ?? "";
-  const keys = [...objects.keys()].filter((key) => key.startsWith(prefix) && key > after).sort();
+  const after = query.get("continuation-token") ?? query.get("start-after") ?? "";
+  const keys = inOrder(objects).filter((key) => key > after && key.startsWith(prefix));
   const shown = keys.slice(0, PAGE).map((key) => {
     const { etag, body, time } = objects.get(key);
     return `<Contents><Key>${key}</Key><LastModified>${time}</LastModified><ETag>${etag}</ETag><Size>${body.length}</Size></Contents>`;

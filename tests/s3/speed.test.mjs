@@ -3,10 +3,11 @@
 
 import assert from "node:assert/strict";
 import test, { after, before } from "node:test";
-import { backend, good, kitbag, newBucket, servers } from "./lib.mjs";
+import { backend, good, indexed, kitbag, newBucket, servers } from "./lib.mjs";
 import { startQuickThread } from "./quick.mjs";
 import { startRelayThread } from "./relay.mjs";
 import { KEYS } from "./servers.mjs";
+import { name, source } from "./sources.mjs";
 
 const OBJECTS = 5000;
 const CONCURRENCY = 16;
@@ -24,9 +25,6 @@ before(async () => {
 });
 
 after(() => quick?.stop());
-
-const name = (at) =>
-  `/${at % 5 === 0 ? "src" : "docs"}/d${at % 10}/file${at}.${at % 2 ? "md" : "ts"}`;
 
 /** A bucket full of files. */
 async function filled(endpoint, bucket) {
@@ -126,3 +124,97 @@ test("a quick server behind 20 ms: 5,000 objects are searched nearly as fast as 
 
 test("Ceph behind 20 ms: 5,000 objects are searched nearly as fast as fetched", async (t) =>
   compared(t, servers.ceph, await newBucket(servers.ceph)));
+
+/** The most that a search with an index may take, in milliseconds, by the number of objects. */
+const RARE = { 5000: 300, 50000: 1000 };
+/** The most that a search for a common word may take, in times of the scan. */
+const COMMON = 1.1;
+/** The most that the index may be of the files, and the least that it is built, in bytes a second. */
+const SHARE = 0.3;
+const RATE = 20e6;
+
+for (const objects of [5000, 50_000]) {
+  test(`a search index behind 20 ms: ${objects} objects`, async (t) => {
+    // Lines of each file: fewer, where the number of objects is what counts.
+    const lines = objects > 5000 ? 12 : 80;
+    const server = await startQuickThread({ objects, lines });
+    t.after(() => server.stop());
+    let bytes = 0;
+    for (let at = 0; at < objects; at++) bytes += source(at, lines).length;
+    const relay = await startRelayThread(server.endpoint, LATENCY);
+    t.after(() => relay.stop());
+    const plain = (endpoint) => backend(endpoint, "code", { concurrency: CONCURRENCY });
+    const open = (endpoint) => indexed(plain(endpoint), { keepIn: "/.index/" });
+    const timed = async (run) => {
+      const began = performance.now();
+      const answer = good(await run());
+      return { took: performance.now() - began, answer };
+    };
+
+    const built = await timed(() => open(server.endpoint).updateIndex());
+    assert.equal(built.answer.files, objects);
+    const share = built.answer.bytes / bytes;
+    t.diagnostic(`index: ${(share * 100).toFixed(1)} % of ${bytes} bytes`);
+    assert.ok(share <= SHARE, `${share}`);
+
+    const cold = async (text, most) => {
+      let best;
+      for (let attempt = 0; attempt < ATTEMPTS && !(best?.took <= most); attempt++) {
+        const files = open(relay.endpoint);
+        const found = await timed(() => files.grep(text, "/", null, null, { stats: true }));
+        if (best === undefined || found.took < best.took) best = found;
+      }
+      return best;
+    };
+    await relay.log();
+    const rare = await cold("retry_budget", RARE[objects]);
+    assert.equal(rare.answer.matches.length, 1);
+    t.diagnostic(`rare: ${Math.round(rare.took)} ms, ${JSON.stringify(rare.answer.stats)}`);
+    t.diagnostic(`requests of all searches: ${(await relay.log()).length}`);
+    assert.ok(rare.took <= RARE[objects], `${rare.took} ms`);
+    if (objects > 5000) return;
+
+    const scan = await timed(() => plain(relay.endpoint).grep("await"));
+    const common = await cold("await", scan.took * COMMON);
+    assert.equal(common.answer.matches.length, scan.answer.matches.length);
+    const times = common.took / scan.took;
+    t.diagnostic(`common: ${Math.round(common.took)} ms, ${times.toFixed(2)} times the scan`);
+    assert.ok(times <= COMMON, `${times}`);
+
+    // What the index adds to a write: nothing. The next search reads the file.
+    const [files, bare] = [open(relay.endpoint), plain(relay.endpoint)];
+    good(await bare.write("/src/first.ts", "x"));
+    await relay.log();
+    good(await bare.write("/src/second.ts", "x"));
+    const without = (await relay.log()).length;
+    good(await files.write("/src/third.ts", "x"));
+    const first = (await relay.log()).length;
+    good(await files.write("/src/fourth.ts", "x"));
+    assert.ok((await relay.log()).length - without <= 2, `${first}`);
+  });
+}
+
+test("a search index is built at 20 MB a second", async (t) => {
+  const bodies = Array.from({ length: 2000 }, (_, at) => [`/f${at}.ts`, source(at)]);
+  const bytes = bodies.reduce((sum, [, body]) => sum + body.length, 0);
+  const server = await startQuickThread();
+  t.after(() => server.stop());
+  const s3 = backend(server.endpoint, "code", { concurrency: CONCURRENCY });
+  await s3.uploadFiles(bodies);
+  // The bodies are in the cache: what is measured is the index and not the server.
+  const measure = async (run) => {
+    const began = performance.now();
+    good(await run());
+    return performance.now() - began;
+  };
+  good(await s3.grep("no such text"));
+  const scan = await measure(() => s3.grep("no such text"));
+  let rate = 0;
+  for (let attempt = 0; attempt < ATTEMPTS && rate < RATE; attempt++) {
+    const files = indexed(s3, { keepIn: `/.index${attempt}/` });
+    const took = await measure(() => files.updateIndex());
+    rate = Math.max(rate, (bytes / Math.max(took - scan, 1)) * 1000);
+  }
+  t.diagnostic(`built at ${(rate / 1e6).toFixed(0)} MB a second`);
+  assert.ok(rate >= RATE, `${rate}`);
+});

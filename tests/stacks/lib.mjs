@@ -54,11 +54,21 @@ export async function workshop() {
     join(root, "node_modules/kitbag"),
     "--strip-components=1",
   ]);
+  const configurations = new Map();
   return {
     root,
-    /** Makes a project of these files; the programs are beside them. */
+    /** Every configuration of the projects, with the name of one that has it. */
+    configurations,
+    /** Makes a project of these files; the programs are beside them. None configures kitbag. */
     project(name, files = {}) {
       const folder = join(root, name);
+      for (const [path, text] of Object.entries(files)) {
+        if (!/config|\.toml$|package\.json$/.test(path)) continue;
+        if (/kitbag/.test(text)) throw new Error(`${name}/${path} has a line for kitbag`);
+        // Empty ones, names of projects and the path of a browser are nothing to show.
+        if (!/executablePath|"private"|default \{\};/.test(text))
+          configurations.set(text, `${name}/${path}`);
+      }
       cpSync(at("tests/stacks/programs"), folder, { recursive: true });
       for (const [path, text] of Object.entries(files)) {
         mkdirSync(dirname(join(folder, path)), { recursive: true });

@@ -2,12 +2,12 @@
 // programs that import every entry, for each way in which TypeScript resolves imports.
 
 import assert from "node:assert/strict";
-import { readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import ts from "typescript";
 import { run } from "../../scripts/lib/exec.mjs";
-import { at } from "../../scripts/lib/paths.mjs";
+import { at, cache } from "../../scripts/lib/paths.mjs";
 import { entriesOf, packedProject } from "../lib/packed.mjs";
 import { publicMembers } from "./members.mjs";
 
@@ -153,4 +153,57 @@ test("every public member has documentation", () => {
   console.log(`JSDoc: ${members.length - without.length} of ${members.length} public members`);
   assert.deepEqual(without, []);
   assert.ok(members.length > 500, `only ${members.length} members were found`);
+});
+
+test("a member without documentation is found wherever it is", () => {
+  const folder = cache("members");
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(
+    join(folder, "other.d.ts"),
+    "/** Reached. */ export interface Other { hidden: string }\nexport interface Unreached { no: string }\n",
+  );
+  writeFileSync(
+    join(folder, "index.d.ts"),
+    `import type { Other } from "./other.js";
+     export interface A {
+       /** Documented. */
+       a: string;
+       b: {
+         /** Documented. */
+         c: Other;
+         d: number;
+       };
+     }
+     /** Documented. */
+     export declare class B {
+       #secret;
+       private own;
+       protected below;
+       constructor(a: A);
+       /** Documented. */
+       get value(): string;
+       method(): void;
+     }
+     /** Documented. */
+     export declare class C extends B { method(): void }
+     export declare function f(options?: { g: string }): { h: string };
+     export type T = { kind: "a" } | Promise<{ i: string }>;`,
+  );
+  const members = publicMembers(folder, [join(folder, "index.d.ts")]);
+  const without = members.filter(({ documented }) => !documented).map(({ name }) => name);
+  assert.deepEqual(without.sort(), [
+    "A",
+    "A.b",
+    "A.b.d",
+    "B.constructor",
+    "B.method",
+    "C.method",
+    "Other.hidden",
+    "T",
+    "T.i",
+    "T.kind",
+    "f",
+    "f.g",
+    "f.h",
+  ]);
 });

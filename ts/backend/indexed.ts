@@ -82,6 +82,7 @@ sealClass(IndexedBackend);
  * finds exactly what it finds without the index.
  *
  * @example
+ * import { indexed } from "kitbag/indexed";
  * const files = indexed(new S3Backend(bucket), { keepIn: "/.index/" });
  * await files.updateIndex();
  * const { matches, stats } = await files.grep("retry_budget", "/", null, null, { stats: true });

@@ -1,7 +1,7 @@
 // The start: the frame is shown at once; storages, rules and the scripted agent follow.
 
 import { render } from "preact";
-import { hasRun, play } from "./agent/player";
+import { play } from "./agent/player";
 import { App } from "./app";
 import { loadRules } from "./rules/policy";
 import { loadShell } from "./shell/lazy";
@@ -11,7 +11,7 @@ import "./style/stream.css";
 import "./style/tree.css";
 import { announceChange } from "./tree/changes";
 import { files, memories, seedRules } from "./tree/mounts";
-import { keepSession, restoreSession } from "./tree/session";
+import { keepSession, restoreSession, returning } from "./tree/session";
 import { ready } from "./ui/ready";
 
 const root = document.getElementById("app");
@@ -26,7 +26,8 @@ async function begin() {
   await keepSession();
   ready.value = true;
   announceChange();
-  if (!(await hasRun())) void play();
+  // A run starts from a fresh project: never by itself where files would be replaced.
+  if (!returning.value) void play();
   // The shell is needed soon, and not for the first picture.
   void loadShell();
 }

@@ -1,20 +1,17 @@
 //! Reading the index: the manifest, the names of each segment once, and for a query the blocks that
-//! it needs. All segments are read in parallel. Nothing here fails: what cannot be read is not
-//! known.
+//! it needs. All of it is read in parallel. Nothing here fails: what cannot be read is not known.
 
-use std::collections::HashMap;
 use std::ops::Range;
 use std::rc::Rc;
 
 use bytes::Bytes;
-use futures_util::future::join_all;
 
 use super::Indexed;
 use super::grams::Need;
-use super::hash::Key;
 use super::manifest::Manifest;
 use super::segment::{Name, Shape};
-use crate::core::error::Kind;
+use crate::core::error::{Kind, Result};
+use crate::core::future::{Pending, together};
 use crate::core::path::VPath;
 use crate::protocol::clipped;
 
@@ -22,139 +19,55 @@ use crate::protocol::clipped;
 const WHOLE: u64 = 128 * 1024;
 
 /// What is known of the index.
+#[derive(Default)]
 pub struct Known {
     /// The manifest as it was read.
     pub stored: Bytes,
     pub manifest: Manifest,
-    /// The segments that could be read.
-    pub segments: Vec<Rc<Loaded>>,
-    /// Segment and place of each state.
-    pub places: HashMap<Name, (usize, usize)>,
-}
-
-/// A segment with its names.
-pub struct Loaded {
-    pub shape: Shape,
-    pub names: Vec<Name>,
+    /// The names in each segment; none if it could not be read.
+    pub names: Vec<Rc<[Name]>>,
+    /// For each hash the number of a name, from 1: the names of all segments are counted together.
+    table: Vec<u32>,
 }
 
 /// The index, opened for a query.
 #[derive(Default)]
 pub struct Opened {
-    pub known: Option<Rc<Known>>,
-    /// For each segment and file, whether it may match.
-    pub may: Vec<Vec<bool>>,
+    pub known: Rc<Known>,
+    /// For each name, whether the file may match.
+    pub may: Vec<bool>,
     /// Requests made.
     pub requests: u64,
     /// Bytes read.
     pub bytes: u64,
 }
 
-/// A segment as far as it could be read.
-struct Part {
-    names: Option<Rc<Loaded>>,
-    blocks: HashMap<usize, Bytes>,
-    requests: u64,
-    bytes: u64,
-    is_broken: bool,
+/// What is read of a segment.
+struct Plan {
+    /// The names, if they are known.
+    names: Option<Rc<[Name]>>,
+    blocks: Vec<usize>,
+    ranges: Vec<Range<u64>>,
 }
 
-impl Indexed {
-    /// The path of a file of the index.
-    pub(super) fn file(&self, name: &str) -> Option<VPath> {
-        self.dir.join(name).ok()
-    }
-
-    /// The path of a segment.
-    pub(super) fn segment(&self, id: u64) -> Option<VPath> {
-        self.file(&format!("{id:016x}.bin"))
-    }
-
-    /// The manifest as it is stored; `None` if it cannot be read.
-    pub(super) async fn manifest(&self) -> Option<Bytes> {
-        let path = [self.file("manifest.bin")?];
-        self.keep.download(&path).await.pop()?.ok()
-    }
-
-    /// The next search reads the manifest again.
-    pub(super) fn reread(&self) {
-        self.stale.set(true);
-    }
-
-    /// Opens the index for a query.
-    pub(super) async fn open(&self, need: &Need) -> Opened {
-        let mut opened = Opened::default();
-        let known = self.known.borrow().clone();
-        let mut stored = known.as_ref().map(|known| known.stored.clone());
-        if stored.is_none() || self.stale.replace(false) {
-            opened.requests = 1;
-            let now = self.manifest().await;
-            opened.bytes = now.as_ref().map_or(0, |now| now.len() as u64);
-            // An old manifest is as good as none, or better.
-            stored = now.or(stored);
-        }
-        match stored {
-            Some(stored) => self.open_stored(stored, need, opened).await,
-            None => opened,
-        }
-    }
-
-    /// Opens the index with this manifest.
-    async fn open_stored(&self, stored: Bytes, need: &Need, mut opened: Opened) -> Opened {
-        let before = self.known.borrow().clone();
-        let Some(manifest) = Manifest::decode(&stored) else {
-            return opened;
-        };
-        let parts = manifest.segments.iter().map(|shape| {
-            let loaded = before.as_ref().and_then(|known| {
-                let mut segments = known.segments.iter();
-                segments.find(|one| one.shape == *shape).cloned()
-            });
-            self.read_segment(manifest.key, shape, loaded, need)
-        });
-        let parts = join_all(parts).await;
-        let mut segments = Vec::new();
-        for (shape, part) in manifest.segments.iter().zip(parts) {
-            opened.requests += part.requests;
-            opened.bytes += part.bytes;
-            if part.is_broken {
-                self.broken.borrow_mut().insert(shape.id);
-            }
-            if let Some(loaded) = part.names {
-                let block = |block: usize| part.blocks.get(&block).map(|bytes| &**bytes);
-                opened.may.push(shape.candidates(need, &block));
-                segments.push(loaded);
-            }
-        }
-        opened.known = Some(match before {
-            Some(known) if known.stored == stored && known.segments.len() == segments.len() => {
-                known
-            }
-            _ => {
-                let known = Rc::new(Known::new(stored, manifest, segments));
-                self.known.replace(Some(known.clone()));
-                known
-            }
-        });
-        opened
-    }
-
-    async fn read_segment(
-        &self,
-        key: Key,
-        shape: &Shape,
-        loaded: Option<Rc<Loaded>>,
-        need: &Need,
-    ) -> Part {
+impl Plan {
+    fn new(shape: &Shape, names: Option<Rc<[Name]>>, need: &Need) -> Plan {
         let grams = need.iter().flatten().flatten();
-        let mut blocks: Vec<usize> = grams.map(|gram| shape.block_of(*gram)).collect();
-        blocks.sort_unstable();
-        blocks.dedup();
-        // The ranges to read; neighbours together.
+        let mut blocks: Vec<usize> = Vec::new();
+        for gram in grams {
+            let block = shape.block_of(*gram);
+            let place = blocks.partition_point(|one| *one < block);
+            if blocks.get(place) != Some(&block) {
+                blocks.insert(place, block);
+            }
+        }
+        // Neighbours are read together.
         let mut ranges: Vec<Range<u64>> = Vec::new();
-        let wanted = blocks.iter().map(|block| shape.block(*block));
-        let names = loaded.is_none().then(|| shape.names());
-        for range in names.into_iter().chain(wanted) {
+        if names.is_none() {
+            ranges.push(shape.names());
+        }
+        for block in &blocks {
+            let range = shape.block(*block);
             match ranges.last_mut() {
                 Some(last) if last.end == range.start => last.end = range.end,
                 _ => ranges.push(range),
@@ -163,76 +76,193 @@ impl Indexed {
         if !ranges.is_empty() && shape.bytes() <= WHOLE {
             ranges = vec![0..shape.bytes()];
         }
-        let path = self.segment(shape.id);
-        let read = join_all(ranges.iter().map(|range| async {
-            match &path {
-                Some(path) => self.keep.part(path, range.clone()).await,
-                None => Ok(Bytes::new()),
-            }
-        }));
-        let read = read.await;
-        // What failed for another reason may be there at the next try.
-        let failed = read.iter().any(|answer| {
-            let error = answer.as_ref().err();
-            error.is_some_and(|error| error.kind() != Kind::NotFound)
-        });
-        let part = |wanted: &Range<u64>| {
-            let mut all = ranges.iter().zip(&read);
-            let (range, bytes) =
-                all.find(|(range, _)| range.start <= wanted.start && wanted.end <= range.end)?;
-            Some(clipped(bytes.as_ref().ok()?, range.start, wanted.clone()))
-        };
-        let mut is_broken = false;
-        let names = loaded.or_else(|| {
-            let names = part(&shape.names()).and_then(|data| shape.read_names(key, &data));
-            is_broken |= names.is_none();
-            let shape = shape.clone();
-            names.map(|names| Rc::new(Loaded { shape, names }))
-        });
-        let mut intact = HashMap::new();
-        for block in blocks {
-            let data = part(&shape.block(block));
-            let body = data.as_ref().and_then(|data| {
-                let body = shape.read_block(key, block, data)?;
-                Some(data.slice_ref(body))
-            });
-            is_broken |= body.is_none();
-            intact.extend(body.map(|body| (block, body)));
-        }
-        Part {
+        Plan {
             names,
-            blocks: intact,
-            requests: ranges.len() as u64,
-            bytes: read.iter().flatten().map(|bytes| bytes.len() as u64).sum(),
-            is_broken: is_broken && !failed,
+            blocks,
+            ranges,
         }
     }
 
-    /// The manifest as it is stored now, which may be damaged, and the index with all names.
-    pub(super) async fn fresh(&self) -> (Option<Bytes>, Option<Rc<Known>>) {
-        let stored = self.manifest().await;
-        let (nothing, none) = (Need::new(), Opened::default());
-        let opened = match stored.clone() {
-            Some(stored) => self.open_stored(stored, &nothing, none).await,
-            None => none,
+    /// What was read of a range.
+    fn part(&self, read: &[Result<Bytes>], wanted: &Range<u64>) -> Option<Bytes> {
+        for (range, bytes) in self.ranges.iter().zip(read) {
+            if range.start <= wanted.start && wanted.end <= range.end {
+                return Some(clipped(bytes.as_ref().ok()?, range.start, wanted.clone()));
+            }
+        }
+        None
+    }
+}
+
+impl Indexed {
+    /// The path of a file of the index.
+    pub(super) fn file(&self, name: &str) -> Result<VPath> {
+        Ok(self.dir.join(name)?)
+    }
+
+    /// The path of a segment.
+    pub(super) fn segment(&self, id: u64) -> Result<VPath> {
+        self.file(&format!("{id:016x}.bin"))
+    }
+
+    /// The manifest as it is stored; `None` if it cannot be read.
+    pub(super) fn manifest(&self) -> Pending<'_, Option<Bytes>> {
+        Box::pin(async move {
+            let path = [self.file("manifest.bin")?];
+            Ok(self.keep.download(&path).await.pop().and_then(Result::ok))
+        })
+    }
+
+    /// Opens the index for a query, as it was last read or as it is `now`.
+    pub(super) async fn open(&self, need: &Need, now: bool) -> Opened {
+        let before = self.known.borrow().clone();
+        let mut opened = Opened::default();
+        let mut stored = before.stored.clone();
+        if self.stale.replace(false) || now || stored.is_empty() {
+            opened.requests = 1;
+            match self.manifest().await {
+                Ok(Some(read)) => {
+                    opened.bytes = read.len() as u64;
+                    stored = read;
+                }
+                // An old manifest is better than none.
+                _ if now => return opened,
+                _ => {}
+            }
+        }
+        let Some(manifest) = Manifest::decode(&stored) else {
+            return opened;
         };
-        (stored, opened.known)
+        let mut plans = Vec::new();
+        let mut reads: Vec<Pending<'_, Bytes>> = Vec::new();
+        for shape in &manifest.segments {
+            let plan = Plan::new(shape, before.names_of(shape), need);
+            for range in &plan.ranges {
+                let (id, range) = (shape.id, range.clone());
+                reads.push(Box::pin(async move {
+                    self.keep.part(&self.segment(id)?, range).await
+                }));
+            }
+            plans.push(plan);
+        }
+        let read = together(reads).await;
+        opened.requests += read.len() as u64;
+        for bytes in read.iter().flatten() {
+            opened.bytes += bytes.len() as u64;
+        }
+        let mut rest = read.as_slice();
+        let mut names = Vec::new();
+        for (shape, plan) in manifest.segments.iter().zip(&plans) {
+            let (own, others) = rest.split_at_checked(plan.ranges.len()).unwrap_or_default();
+            rest = others;
+            names.push(self.absorb(&manifest, shape, plan, own, need, &mut opened.may));
+        }
+        opened.known = match before.stored == stored && before.names.iter().eq(&names) {
+            true => before,
+            false => {
+                let known = Rc::new(Known::new(stored, manifest, names));
+                self.known.replace(known.clone());
+                known
+            }
+        };
+        opened
+    }
+
+    /// The names of a segment; for each of its files it adds whether it may match.
+    fn absorb(
+        &self,
+        manifest: &Manifest,
+        shape: &Shape,
+        plan: &Plan,
+        read: &[Result<Bytes>],
+        need: &Need,
+        may: &mut Vec<bool>,
+    ) -> Rc<[Name]> {
+        let key = manifest.key;
+        let names = plan.names.clone().or_else(|| {
+            let data = plan.part(read, &shape.names())?;
+            shape.read_names(key, &data)
+        });
+        let mut intact: Vec<(usize, Bytes)> = Vec::new();
+        for block in &plan.blocks {
+            let data = plan.part(read, &shape.block(*block));
+            if let Some(body) = data.and_then(|data| shape.read_block(key, *block, &data)) {
+                intact.push((*block, body));
+            }
+        }
+        // What failed for another reason may be there at the next try.
+        let lost = |answer: &Result<Bytes>| {
+            answer
+                .as_ref()
+                .err()
+                .is_none_or(|error| error.kind() == Kind::NotFound)
+        };
+        if (names.is_none() || intact.len() < plan.blocks.len()) && read.iter().all(lost) {
+            self.broken.set(Some(shape.id));
+        }
+        let Some(names) = names else {
+            return Rc::new([]);
+        };
+        may.extend(shape.candidates(need, &intact));
+        names
     }
 }
 
 impl Known {
-    pub fn new(stored: Bytes, manifest: Manifest, segments: Vec<Rc<Loaded>>) -> Known {
-        let mut places = HashMap::new();
-        for (at, segment) in segments.iter().enumerate() {
-            for (file, name) in segment.names.iter().enumerate() {
-                places.insert(*name, (at, file));
-            }
-        }
-        Known {
+    pub fn new(stored: Bytes, manifest: Manifest, names: Vec<Rc<[Name]>>) -> Known {
+        let count: usize = names.iter().map(|names| names.len()).sum();
+        let mut known = Known {
             stored,
             manifest,
-            segments,
-            places,
+            names,
+            table: vec![0; count.saturating_mul(2).max(1).next_power_of_two()],
+        };
+        let names = known.names.clone();
+        for (number, name) in names.iter().flat_map(|names| names.iter()).enumerate() {
+            let slot = known.slot(*name);
+            if let Some(slot) = known.table.get_mut(slot)
+                && *slot == 0
+            {
+                *slot = number as u32 + 1;
+            }
         }
+        known
+    }
+
+    /// The name with this number, counted from 0.
+    fn name(&self, mut number: usize) -> Option<Name> {
+        for names in &self.names {
+            match number.checked_sub(names.len()) {
+                Some(behind) => number = behind,
+                None => return names.get(number).copied(),
+            }
+        }
+        None
+    }
+
+    /// The slot of a name, or where it would be. Names are hashes, so their bits serve as such.
+    fn slot(&self, name: Name) -> usize {
+        let mask = self.table.len().saturating_sub(1);
+        let mut slot = name as usize & mask;
+        loop {
+            match self.table.get(slot) {
+                Some(number) if *number > 0 && self.name(*number as usize - 1) != Some(name) => {
+                    slot = (slot + 1) & mask;
+                }
+                _ => return slot,
+            }
+        }
+    }
+
+    /// The number of a name.
+    pub fn find(&self, name: Name) -> Option<usize> {
+        let number = *self.table.get(self.slot(name))?;
+        (number as usize).checked_sub(1)
+    }
+
+    fn names_of(&self, shape: &Shape) -> Option<Rc<[Name]>> {
+        let place = self.manifest.segments.iter().position(|one| one == shape)?;
+        let names = self.names.get(place)?;
+        (names.len() == shape.files()).then(|| names.clone())
     }
 }

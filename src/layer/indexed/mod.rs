@@ -18,7 +18,6 @@ mod tests;
 mod update;
 
 use std::cell::Cell;
-use std::collections::BTreeSet;
 use std::ops::Range;
 use std::rc::Rc;
 
@@ -27,15 +26,14 @@ use futures_util::future::LocalBoxFuture;
 
 use crate::core::cell::RefCell;
 use crate::core::error::{Error, Kind, Result};
-use crate::core::future::Pending;
+use crate::core::future::{Pending, done};
 use crate::core::path::VPath;
-use crate::layer::winnow;
 use crate::protocol::{
     Backend, Capability, Content, DeleteResult, Edit, EditResult, FileInfo, GlobQuery, GlobResult,
     GrepQuery, GrepResult, Page, RawFile, ReadResult, SharedBackend, Shell, Sieve, WriteResult,
 };
 
-use load::Known;
+use load::{Known, Opened};
 use sift::Search;
 
 pub use update::Updated;
@@ -51,11 +49,11 @@ pub struct Indexed {
     dir: VPath,
     /// Whether the index is in `inner`, where `dir` is hidden.
     inside: bool,
-    known: RefCell<Option<Rc<Known>>>,
+    known: RefCell<Rc<Known>>,
     /// Whether the manifest is read again before the next search.
     stale: Cell<bool>,
-    /// Segments that could not be read.
-    broken: RefCell<BTreeSet<u64>>,
+    /// A segment that could not be read.
+    broken: Cell<Option<u64>>,
 }
 
 impl Indexed {
@@ -72,14 +70,19 @@ impl Indexed {
             keep: keep.unwrap_or_else(|| inner.clone()),
             inner,
             dir,
-            known: RefCell::renewable(|| None),
+            known: RefCell::renewable(Rc::default),
             stale: Cell::new(false),
-            broken: RefCell::renewable(BTreeSet::new),
+            broken: Cell::new(None),
         })
     }
 
     fn hides(&self, path: &VPath) -> bool {
         self.inside && path.is_under(&self.dir)
+    }
+
+    /// Whether a listing of `path` would show the directory of the index.
+    fn hides_in(&self, path: &VPath) -> bool {
+        self.inside && self.dir.is_under(path)
     }
 
     fn shows(&self, path: &VPath) -> Result<()> {
@@ -102,36 +105,22 @@ impl Indexed {
     }
 
     async fn search(&self, query: &GrepQuery) -> Result<GrepResult> {
-        if self.hides(&query.path) {
-            return Ok(GrepResult::default());
-        }
         // An invalid pattern is refused by the backend, in its words.
-        let Ok(need) = grams::need(query) else {
-            return self.inner.grep(query).await;
+        let opened = match grams::need(query) {
+            Ok(need) if self.capability().indexed => self.open(&need, false).await,
+            _ => Opened::default(),
         };
-        let opened = match self.capability().indexed {
-            true => self.open(&need).await,
-            false => load::Opened::default(),
-        };
-        let mut own = query.clone();
-        own.stats = false;
         let hidden = self.inside.then(|| self.dir.clone());
         let search = Rc::new(Search::new(hidden, query.sieve.clone(), opened));
+        let mut own = query.clone();
+        own.stats = false;
         own.sieve = Some(Sieve(search.clone()));
-        let mut found = match self.inside {
-            // A backend of somebody else ignores the sieve.
-            true => {
-                let judge = async |paths: &[VPath]| {
-                    Ok(paths.iter().map(|path| !self.hides(path)).collect())
-                };
-                winnow::grep(&*self.inner, &own, judge).await?
-            }
-            false => self.inner.grep(&own).await?,
-        };
-        if search.met_unknown() {
-            self.reread();
+        let mut found = self.inner.grep(&own).await?;
+        let stats = search.stats();
+        if stats.unindexed > 0 {
+            self.stale.set(true);
         }
-        found.stats = query.stats.then(|| search.stats());
+        found.stats = query.stats.then_some(stats);
         Ok(found)
     }
 }
@@ -148,28 +137,31 @@ impl Backend for Indexed {
     }
 
     fn ls<'a>(&'a self, path: &'a VPath) -> Pending<'a, Vec<FileInfo>> {
+        if self.hides(path) {
+            return done(Ok(Vec::new()));
+        }
+        if !self.hides_in(path) {
+            return self.inner.ls(path);
+        }
         Box::pin(async move {
-            let mut infos = match self.hides(path) {
-                true => Vec::new(),
-                false => self.inner.ls(path).await?,
-            };
+            let mut infos = self.inner.ls(path).await?;
             infos.retain(|info| !self.hides(&info.path));
             Ok(infos)
         })
     }
 
     fn read<'a>(&'a self, path: &'a VPath, page: Page) -> Pending<'a, ReadResult> {
-        Box::pin(async move {
-            self.shows(path)?;
-            self.inner.read(path, page).await
-        })
+        match self.shows(path) {
+            Ok(()) => self.inner.read(path, page),
+            Err(error) => done(Err(error)),
+        }
     }
 
     fn read_raw<'a>(&'a self, path: &'a VPath) -> Pending<'a, RawFile> {
-        Box::pin(async move {
-            self.shows(path)?;
-            self.inner.read_raw(path).await
-        })
+        match self.shows(path) {
+            Ok(()) => self.inner.read_raw(path),
+            Err(error) => done(Err(error)),
+        }
     }
 
     fn grep<'a>(&'a self, query: &'a GrepQuery) -> Pending<'a, GrepResult> {
@@ -185,17 +177,17 @@ impl Backend for Indexed {
     }
 
     fn write<'a>(&'a self, path: &'a VPath, content: Content) -> Pending<'a, WriteResult> {
-        Box::pin(async move {
-            self.may_change(path)?;
-            self.inner.write(path, content).await
-        })
+        match self.may_change(path) {
+            Ok(()) => self.inner.write(path, content),
+            Err(error) => done(Err(error)),
+        }
     }
 
     fn edit<'a>(&'a self, path: &'a VPath, edit: &'a Edit) -> Pending<'a, EditResult> {
-        Box::pin(async move {
-            self.may_change(path)?;
-            self.inner.edit(path, edit).await
-        })
+        match self.may_change(path) {
+            Ok(()) => self.inner.edit(path, edit),
+            Err(error) => done(Err(error)),
+        }
     }
 
     fn delete<'a>(
@@ -203,38 +195,40 @@ impl Backend for Indexed {
         path: &'a VPath,
         unchanged: Option<&'a Bytes>,
     ) -> Pending<'a, DeleteResult> {
-        Box::pin(async move {
-            self.may_change(path)?;
-            self.inner.delete(path, unchanged).await
-        })
+        match self.may_change(path) {
+            Ok(()) => self.inner.delete(path, unchanged),
+            Err(error) => done(Err(error)),
+        }
     }
 
     fn upload<'a>(&'a self, files: Vec<(VPath, Bytes)>) -> LocalBoxFuture<'a, Vec<Result<()>>> {
-        Box::pin(async move {
-            let refused: Vec<Option<Error>> = files
-                .iter()
-                .map(|(path, _)| self.may_change(path).err())
-                .collect();
-            let allowed = files.into_iter().filter(|(path, _)| !self.hides(path));
-            filled(refused, self.inner.upload(allowed.collect()).await)
-        })
+        let refused: Vec<Option<Error>> = files
+            .iter()
+            .map(|(path, _)| self.may_change(path).err())
+            .collect();
+        let mut allowed = files;
+        allowed.retain(|(path, _)| !self.hides(path));
+        Box::pin(async move { filled(refused, self.inner.upload(allowed).await) })
     }
 
     fn download<'a>(&'a self, paths: &'a [VPath]) -> LocalBoxFuture<'a, Vec<Result<Bytes>>> {
+        if !paths.iter().any(|path| self.hides(path)) {
+            return self.inner.download(paths);
+        }
         Box::pin(async move {
             let refused: Vec<Option<Error>> =
                 paths.iter().map(|path| self.shows(path).err()).collect();
-            let allowed = paths.iter().filter(|path| !self.hides(path)).cloned();
-            let allowed: Vec<VPath> = allowed.collect();
+            let mut allowed = paths.to_vec();
+            allowed.retain(|path| !self.hides(path));
             filled(refused, self.inner.download(&allowed).await)
         })
     }
 
     fn part<'a>(&'a self, path: &'a VPath, range: Range<u64>) -> Pending<'a, Bytes> {
-        Box::pin(async move {
-            self.shows(path)?;
-            self.inner.part(path, range).await
-        })
+        match self.shows(path) {
+            Ok(()) => self.inner.part(path, range),
+            Err(error) => done(Err(error)),
+        }
     }
 
     fn shell(&self) -> Option<&dyn Shell> {

@@ -7,9 +7,14 @@
 //! were missing.
 
 use std::ops::Range;
+use std::rc::Rc;
+
+use bytes::Bytes;
 
 use super::grams::{FULL, Gram, Grams, LEAST, Need, for_each_bit};
 use super::hash::{Key, checksum};
+use crate::core::order;
+use crate::protocol::clipped;
 
 /// Kinds of files: those without text, those that any search must read, and those with a set of
 /// bits, by its size.
@@ -46,10 +51,10 @@ impl Entry {
     }
 
     /// How many bytes it adds to a segment.
-    pub fn bytes(&self) -> usize {
+    pub fn bytes(&self) -> u64 {
         match &self.grams {
-            Grams::Set { bits, .. } => NAME + bits.len() * 8,
-            _ => NAME,
+            Grams::Set { bits, .. } => (NAME + bits.len() * 8) as u64,
+            _ => NAME as u64,
         }
     }
 }
@@ -81,6 +86,12 @@ impl Kind {
 
     fn rows(&self) -> usize {
         1 << (self.size - LEAST)
+    }
+
+    /// The byte with the bit of a place in the set of a file.
+    fn byte(&self, slice_bytes: usize, place: usize, file: usize) -> usize {
+        let (slice, row) = (place / self.rows(), place % self.rows());
+        slice * slice_bytes + self.offset + row * self.row_bytes() + file / 8
     }
 }
 
@@ -156,155 +167,106 @@ impl Shape {
     }
 
     /// The names, if `data` has them intact.
-    pub fn read_names(&self, key: Key, data: &[u8]) -> Option<Vec<Name>> {
+    pub fn read_names(&self, key: Key, data: &Bytes) -> Option<Rc<[Name]>> {
         let body = checked(key, self.id, 0, data)?;
-        let (names, rest) = body.as_chunks::<NAME>();
-        if names.len() != self.files() || !rest.is_empty() {
-            return None;
-        }
-        Some(
-            names
-                .iter()
-                .map(|name| Name::from_le_bytes(*name))
-                .collect(),
-        )
+        let (names, _) = body.as_chunks::<NAME>();
+        let names = names.iter().map(|name| Name::from_le_bytes(*name));
+        Some(names.collect())
     }
 
     /// A block, if `data` has it intact.
-    pub fn read_block<'a>(&self, key: Key, block: usize, data: &'a [u8]) -> Option<&'a [u8]> {
-        let body = checked(key, self.id, block as u64 + 1, data)?;
-        (body.len() == self.per_block() * self.slice_bytes()).then_some(body)
+    pub fn read_block(&self, key: Key, block: usize, data: &Bytes) -> Option<Bytes> {
+        checked(key, self.id, block as u64 + 1, data)
     }
 
-    /// For each file whether it may match. `block` returns a block, if it is at hand; without it
-    /// nothing is excluded.
-    pub fn candidates<'a>(
-        &self,
-        need: &Need,
-        block: &dyn Fn(usize) -> Option<&'a [u8]>,
-    ) -> Vec<bool> {
+    /// For each file whether it may match. Where a block is not at hand, nothing is excluded.
+    pub fn candidates(&self, need: &Need, blocks: &[(usize, Bytes)]) -> Vec<bool> {
         let files = self.files();
         let empty = self.counts.first().map_or(0, |count| *count as usize);
         let mut may: Vec<bool> = (0..files).map(|file| file >= empty).collect();
-        let kinds = self.kinds();
         for clause in need {
             let mut some = vec![false; files];
             for literal in clause {
-                let mut all = vec![true; files];
+                let mut all = may.clone();
                 for gram in literal {
-                    self.keep(&kinds, *gram, block, &mut all);
+                    let block = self.block_of(*gram);
+                    if let Some((_, rows)) = blocks.iter().find(|(at, _)| *at == block) {
+                        self.keep(*gram, rows, &mut all);
+                    }
                 }
                 for (some, all) in some.iter_mut().zip(&all) {
                     *some |= all;
                 }
             }
-            for (may, some) in may.iter_mut().zip(&some) {
-                *may &= some;
-            }
+            may = some;
         }
         may
     }
 
     /// Keeps the files with this trigram.
-    fn keep<'a>(
-        &self,
-        kinds: &[Kind],
-        gram: Gram,
-        block: &dyn Fn(usize) -> Option<&'a [u8]>,
-        kept: &mut [bool],
-    ) {
-        let Some(rows) = block(self.block_of(gram)) else {
-            return;
-        };
+    fn keep(&self, gram: Gram, rows: &[u8], kept: &mut [bool]) {
         let slice = (gram >> (FULL - LEAST)) as usize % self.per_block();
-        let start = slice * self.slice_bytes();
-        for kind in kinds {
+        for kind in self.kinds() {
             let row = (gram >> (FULL - kind.size)) as usize % kind.rows();
-            let from = start + kind.offset + row * kind.row_bytes();
-            let Some(bits) = rows.get(from..from + kind.row_bytes()) else {
-                continue;
-            };
+            let from = slice * self.slice_bytes() + kind.offset + row * kind.row_bytes();
             let files = kept.iter_mut().skip(kind.first).take(kind.files);
             for (at, kept) in files.enumerate() {
-                *kept &= bits
-                    .get(at / 8)
-                    .is_some_and(|bits| bits >> (at % 8) & 1 == 1);
+                let bits = rows.get(from + at / 8);
+                *kept &= bits.is_some_and(|bits| bits >> (at % 8) & 1 == 1);
             }
         }
     }
 
     /// The files of a whole segment, if all of it is intact.
-    pub fn decode(&self, key: Key, data: &[u8]) -> Option<Vec<Entry>> {
-        let part = |range: Range<u64>| {
-            let from = usize::try_from(range.start).ok()?;
-            data.get(from..usize::try_from(range.end).ok()?)
-        };
-        let names = self.read_names(key, part(self.names())?)?;
-        let kinds = self.kinds();
-        let mut entries: Vec<Entry> = names
-            .into_iter()
-            .map(|name| Entry {
-                name,
-                grams: Grams::Anything,
-            })
-            .collect();
-        let empty = self.counts.first().map_or(0, |count| *count as usize);
-        for entry in entries.iter_mut().take(empty) {
-            entry.grams = Grams::Nothing;
+    pub fn decode(&self, key: Key, data: &Bytes) -> Option<Vec<Entry>> {
+        if data.len() as u64 != self.bytes() {
+            return None;
         }
-        for kind in &kinds {
-            for entry in entries.iter_mut().skip(kind.first).take(kind.files) {
-                entry.grams = Grams::Set {
-                    size: kind.size,
-                    bits: vec![0; 1 << (kind.size - 6)],
-                };
-            }
-        }
-        let slice_bytes = self.slice_bytes();
+        let names = self.read_names(key, &clipped(data, 0, self.names()))?;
+        let mut rows = Vec::new();
         for block in 0..SLICES / self.per_block() {
-            let rows = self.read_block(key, block, part(self.block(block))?)?;
-            for inside in 0..self.per_block() {
-                let slice = block * self.per_block() + inside;
-                for kind in &kinds {
-                    let start = inside * slice_bytes + kind.offset;
-                    for row in 0..kind.rows() {
-                        let from = start + row * kind.row_bytes();
-                        let bits = rows.get(from..from + kind.row_bytes())?;
-                        let place = slice * kind.rows() + row;
-                        for (at, byte) in bits.iter().enumerate() {
-                            for_each_bit(u64::from(*byte), |bit| {
-                                let file = kind.first + at * 8 + bit;
-                                set(entries.get_mut(file), place);
-                            });
-                        }
+            let block_data = clipped(data, 0, self.block(block));
+            rows.extend_from_slice(&self.read_block(key, block, &block_data)?);
+        }
+        let empty = self.counts.first().map_or(0, |count| *count as usize);
+        let entries = names.iter().enumerate().map(|(file, name)| Entry {
+            name: *name,
+            grams: match file < empty {
+                true => Grams::Nothing,
+                false => Grams::Anything,
+            },
+        });
+        let mut entries: Vec<Entry> = entries.collect();
+        let slice_bytes = self.slice_bytes();
+        for kind in self.kinds() {
+            let files = entries.iter_mut().skip(kind.first).take(kind.files);
+            for (file, entry) in files.enumerate() {
+                let mut bits = vec![0u64; 1 << (kind.size - 6)];
+                for place in 0..1usize << kind.size {
+                    let at = kind.byte(slice_bytes, place, file);
+                    let bit = rows.get(at).map_or(0, |byte| byte >> (file % 8) & 1);
+                    if let Some(word) = bits.get_mut(place >> 6) {
+                        *word |= u64::from(bit) << (place & 63);
                     }
                 }
+                let size = kind.size;
+                entry.grams = Grams::Set { size, bits };
             }
         }
         Some(entries)
     }
 }
 
-fn set(entry: Option<&mut Entry>, place: usize) {
-    if let Some(Entry {
-        grams: Grams::Set { bits, .. },
-        ..
-    }) = entry
-        && let Some(word) = bits.get_mut(place >> 6)
-    {
-        *word |= 1 << (place & 63);
-    }
-}
-
-/// The bytes before a checksum, if it is right.
-fn checked(key: Key, id: u64, part: u64, data: &[u8]) -> Option<&[u8]> {
+/// The bytes before a checksum, if it is right. Their length is right then, too: no other file has
+/// this number, and the part is that of the whole file.
+fn checked(key: Key, id: u64, part: u64, data: &Bytes) -> Option<Bytes> {
     let (body, sum) = data.split_last_chunk::<SUM>()?;
-    (*sum == checksum(key, id, part, body)).then_some(body)
+    (*sum == checksum(key, id, part, body)).then(|| data.slice_ref(body))
 }
 
 /// Builds a segment.
 pub fn encode(key: Key, id: u64, mut entries: Vec<Entry>) -> (Shape, Vec<u8>) {
-    crate::core::order::sort_by_key(&mut entries, Entry::kind);
+    order::sort_by_key(&mut entries, Entry::kind);
     let mut counts = [0u32; KINDS];
     for entry in &entries {
         if let Some(count) = counts.get_mut(entry.kind()) {
@@ -323,9 +285,7 @@ pub fn encode(key: Key, id: u64, mut entries: Vec<Entry>) -> (Shape, Vec<u8>) {
             for (at, word) in bits.iter().enumerate() {
                 for_each_bit(*word, |bit| {
                     let place = at << 6 | bit;
-                    let (slice, row) = (place / kind.rows(), place % kind.rows());
-                    let from = slice * slice_bytes + kind.offset + row * kind.row_bytes();
-                    if let Some(byte) = rows.get_mut(from + file / 8) {
+                    if let Some(byte) = rows.get_mut(kind.byte(slice_bytes, place, file)) {
                         *byte |= 1 << (file % 8);
                     }
                 });

@@ -2,7 +2,7 @@
 //! the index does not know yet, and collects the trigrams of the bodies.
 
 use std::cell::Cell;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::rc::Rc;
 
 use super::grams::{Collector, Grams};
@@ -40,40 +40,34 @@ pub fn name(key: Key, path: &VPath, state: &State<'_>) -> Option<Name> {
 pub struct Search {
     hidden: Option<VPath>,
     outer: Option<Sieve>,
-    known: Option<Rc<Known>>,
-    may: Vec<Vec<bool>>,
+    opened: Opened,
     stats: Cell<GrepStats>,
 }
 
 impl Search {
     pub fn new(hidden: Option<VPath>, outer: Option<Sieve>, opened: Opened) -> Search {
+        let mut stats = GrepStats::default();
         // What was read of the index tells something about all files.
-        let tells = outer.as_ref().is_none_or(|outer| !outer.hides());
+        if outer.as_ref().is_none_or(|outer| !outer.hides()) {
+            stats.requests = opened.requests;
+            stats.bytes = opened.bytes;
+        }
         Search {
             hidden,
-            known: opened.known,
-            may: opened.may,
-            stats: Cell::new(GrepStats {
-                requests: if tells { opened.requests } else { 0 },
-                bytes: if tells { opened.bytes } else { 0 },
-                ..GrepStats::default()
-            }),
             outer,
+            opened,
+            stats: Cell::new(stats),
         }
     }
 
     pub fn stats(&self) -> GrepStats {
         self.stats.get()
     }
-
-    pub fn met_unknown(&self) -> bool {
-        self.stats.get().unindexed > 0
-    }
 }
 
 impl Sift for Search {
     fn admits(&self, path: &VPath, state: &State<'_>) -> bool {
-        if self.hidden.as_ref().is_some_and(|dir| path.is_under(dir))
+        if is_under(&self.hidden, path)
             || self
                 .outer
                 .as_ref()
@@ -81,10 +75,10 @@ impl Sift for Search {
         {
             return false;
         }
-        let may = self.known.as_ref().and_then(|known| {
-            let (segment, file) = known.places.get(&name(known.manifest.key, path, state)?)?;
-            self.may.get(*segment)?.get(*file).copied()
-        });
+        let known = &self.opened.known;
+        let name = name(known.manifest.key, path, state);
+        let place = name.and_then(|name| known.find(name));
+        let may = place.and_then(|place| self.opened.may.get(place).copied());
         let mut stats = self.stats.get();
         match may {
             Some(false) => stats.indexed += 1,
@@ -105,10 +99,7 @@ impl Sift for Search {
     }
 
     fn splits(&self) -> Vec<VPath> {
-        let known = self.known.as_ref();
-        known
-            .map(|known| known.manifest.splits.clone())
-            .unwrap_or_default()
+        self.opened.known.manifest.splits.clone()
     }
 
     fn hides(&self) -> bool {
@@ -116,81 +107,65 @@ impl Sift for Search {
     }
 }
 
-/// A state as it was listed.
-struct Listed {
-    name: Name,
-    stamp: Version,
-}
-
-/// A [`Stamp`] that is kept.
-#[derive(PartialEq, Eq)]
-enum Version {
-    Number(u64),
-    Tag(Rc<str>),
-}
-
-impl Version {
-    fn of(stamp: Stamp<'_>) -> Version {
-        match stamp {
-            Stamp::Number(number) => Version::Number(number),
-            Stamp::Tag(tag) => Version::Tag(tag.into()),
-        }
-    }
+fn is_under(hidden: &Option<VPath>, path: &VPath) -> bool {
+    hidden.as_ref().is_some_and(|dir| path.is_under(dir))
 }
 
 /// Collects what the index does not know.
 pub struct Collect {
-    pub hidden: Option<VPath>,
-    pub key: Key,
-    pub known: Option<Rc<Known>>,
+    hidden: Option<VPath>,
+    key: Key,
+    known: Rc<Known>,
     /// Entries are collected up to this many bytes.
-    pub limit: usize,
+    limit: u64,
     found: RefCell<Found>,
 }
 
-#[derive(Default)]
-struct Found {
-    collector: Collector,
-    listed: HashMap<VPath, Listed>,
-    live: HashSet<Name>,
-    seen: usize,
-    splits: Vec<VPath>,
-    entries: Vec<Entry>,
-    bytes: usize,
-    is_full: bool,
-}
-
 /// What was collected.
-pub struct Collected {
+#[derive(Default)]
+pub struct Found {
     /// New entries.
     pub entries: Vec<Entry>,
-    /// The known states that still exist.
-    pub live: HashSet<Name>,
+    /// For each known name, whether its file still is in this state.
+    pub live: Vec<bool>,
     /// Whether more files are to be indexed.
     pub is_full: bool,
     /// Every so many files the path of one.
     pub splits: Vec<VPath>,
+    collector: Collector,
+    /// The files that were admitted, in the order of the listing.
+    listed: HashMap<VPath, (Name, Stamped)>,
+    seen: usize,
+    bytes: u64,
+}
+
+/// A [`Stamp`] that is kept: of a number its bytes.
+type Stamped = Box<[u8]>;
+
+fn stamped(state: &State<'_>) -> Option<Stamped> {
+    Some(match state.stamp? {
+        Stamp::Number(number) => Box::from(number.to_le_bytes().as_slice()),
+        Stamp::Tag(tag) => Box::from(tag.as_bytes()),
+    })
 }
 
 impl Collect {
-    pub fn new(hidden: Option<VPath>, key: Key, known: Option<Rc<Known>>, limit: usize) -> Collect {
+    pub fn new(hidden: Option<VPath>, key: Key, known: Rc<Known>, limit: u64) -> Collect {
+        let mut found = Found::default();
+        found
+            .live
+            .resize(known.names.iter().map(|names| names.len()).sum(), false);
         Collect {
             hidden,
             key,
             known,
             limit,
-            found: RefCell::new(Found::default()),
+            found: RefCell::new(found),
         }
     }
 
-    pub fn take(&self) -> Collected {
-        let found = self.found.take();
-        Collected {
-            entries: found.entries,
-            live: found.live,
-            is_full: found.is_full,
-            splits: found.splits,
-        }
+    pub fn take(&self) -> Found {
+        self.found.take()
     }
 }
 
@@ -201,41 +176,42 @@ impl Sift for Collect {
         if found.seen.is_multiple_of(PAGE) {
             found.splits.push(path.clone());
         }
-        if self.hidden.as_ref().is_some_and(|dir| path.is_under(dir)) || state.size > MAX_FILE {
+        if is_under(&self.hidden, path) || state.size > MAX_FILE {
             return false;
         }
-        let (Some(name), Some(stamp)) = (name(self.key, path, state), state.stamp) else {
+        let (Some(name), Some(stamp)) = (name(self.key, path, state), stamped(state)) else {
             return false;
         };
-        let is_known = self.known.as_ref().is_some_and(|known| {
-            known.manifest.key == self.key && known.places.contains_key(&name)
-        });
-        if is_known {
-            found.live.insert(name);
+        let place = match self.known.manifest.key == self.key {
+            true => self.known.find(name),
+            false => None,
+        };
+        if let Some(place) = place {
+            if let Some(live) = found.live.get_mut(place) {
+                *live = true;
+            }
             return false;
         }
-        let stamp = Version::of(stamp);
-        found.listed.insert(path.clone(), Listed { name, stamp });
+        if !found.is_full {
+            found.listed.insert(path.clone(), (name, stamp));
+        }
         !found.is_full
     }
 
     fn read(&self, path: &VPath, state: &State<'_>, body: &[u8], is_text: bool) {
         let mut found = self.found.borrow_mut();
-        let Some(listed) = found.listed.remove(path) else {
+        let Some((name, stamp)) = found.listed.remove(path) else {
             return;
         };
         // Another state than the one that was listed has no name that is known here.
-        if state.stamp.map(Version::of) != Some(listed.stamp) || found.is_full {
+        if stamped(state) != Some(stamp) || found.is_full {
             return;
         }
         let grams = match is_text {
             true => found.collector.collect(body),
             false => Grams::Nothing,
         };
-        let entry = Entry {
-            name: listed.name,
-            grams,
-        };
+        let entry = Entry { name, grams };
         found.bytes += entry.bytes();
         found.entries.push(entry);
         found.is_full = found.bytes >= self.limit;

@@ -518,7 +518,7 @@ fn a_rare_word_needs_only_the_file_that_has_it() {
 }
 
 #[test]
-fn an_index_of_source_files_is_smaller_than_a_third() {
+fn an_index_of_small_files_of_random_words_takes_at_most_four_tenths_of_them() {
     let storage = filled_storage(300);
     let files = indexed(&storage);
     let bytes: u64 = ready(files.glob(&GlobQuery {

@@ -7,12 +7,12 @@ use std::future::poll_fn;
 use std::task::Poll;
 
 use futures_util::StreamExt;
-use futures_util::stream::{self, FuturesOrdered, Stream};
+use futures_util::stream::FuturesOrdered;
 
 use super::store::S3;
 use crate::core::error::Result;
 use crate::core::path::VPath;
-use crate::storage::{Entry, File, Flow, Scan, Storage};
+use crate::storage::{Entry, File, Flow, Scan};
 
 /// The next page is requested when fewer entries than this are left; one page has that many.
 const LOW: usize = 1000;
@@ -35,10 +35,7 @@ impl S3 {
         // More bodies are queued than may be in progress, so that one slow body does not block the
         // others.
         let ahead = self.concurrency.saturating_mul(4);
-        let mut pages = match scan.splits.is_empty() {
-            true => self.pages("search", scan.scope).boxed_local().fuse(),
-            false => self.stretches(&scan).boxed_local().fuse(),
-        };
+        let mut pages = Box::pin(self.pages("search", scan.scope, scan.splits).fuse());
         let mut ready: VecDeque<Entry> = VecDeque::new();
         let mut bodies = FuturesOrdered::new();
         let mut listed = false;
@@ -86,53 +83,5 @@ impl S3 {
                 Event::End => return failed.map_or(Ok(()), Err),
             }
         }
-    }
-
-    /// The files in scope, listed at several places at once: from one split to the next.
-    fn stretches<'a>(
-        &'a self,
-        scan: &Scan<'a>,
-    ) -> impl Stream<Item = Result<Vec<Entry>>> + use<'a> {
-        let (scope, bucket) = (scan.scope, &self.client.bucket);
-        let prefix = bucket.key_prefix(&scope.root, &scope.prefix);
-        let keys = scan.splits.iter().filter_map(|path| bucket.key(path).ok());
-        let mut keys: Vec<String> = keys.filter(|key| key.starts_with(&prefix)).collect();
-        keys.sort_unstable();
-        let ends: Vec<Option<String>> = keys.into_iter().map(Some).chain([None]).collect();
-        let starts = std::iter::once(None).chain(ends.clone());
-        let stretches: Vec<_> = starts.zip(ends).collect();
-        let listed = move |(start, end): (Option<String>, Option<String>)| {
-            let prefix = prefix.clone();
-            async move {
-                let mut entries = Vec::new();
-                if start.is_none() && scope.prefix.is_empty() && !scope.root.is_root() {
-                    let path = scope.root.clone();
-                    let root = self.stat(&path).await?;
-                    entries.extend(root.map(|meta| Entry { path, meta }));
-                }
-                let mut token: Option<String> = None;
-                loop {
-                    let (token_now, after) = (token.as_deref(), start.as_deref());
-                    let page = self.page("search", &prefix, false, token_now, after);
-                    let mut page = page.await?;
-                    let is_last = |key: &str| end.as_deref().is_some_and(|end| key >= end);
-                    let ends = page.objects.last().is_some_and(|one| is_last(&one.key));
-                    page.objects.retain(|one| {
-                        start
-                            .as_deref()
-                            .is_none_or(|start| one.key.as_str() > start)
-                            && end.as_deref().is_none_or(|end| one.key.as_str() <= end)
-                    });
-                    entries.extend(self.entries(&page));
-                    token = page.next.filter(|_| !ends);
-                    if token.is_none() {
-                        return Ok(entries);
-                    }
-                }
-            }
-        };
-        stream::iter(stretches)
-            .map(listed)
-            .buffered(self.concurrency)
     }
 }

@@ -20,8 +20,9 @@ use super::xml::Broken;
 use crate::core::bugs::{Bug, has};
 use crate::core::cell::RefCell;
 use crate::core::error::Result;
-use crate::core::future::Pending;
+use crate::core::future::{Pending, together};
 use crate::core::lock::Mutex;
+use crate::core::order;
 use crate::core::path::VPath;
 use crate::core::queue::Queue;
 use crate::env::{random, timer};
@@ -222,57 +223,121 @@ impl S3 {
             .collect()
     }
 
-    /// Every file in scope, one page at a time. The first page and the file that may exist at the
-    /// root of the scope are requested in parallel.
+    /// Every file in scope, a page at a time. The first page and the file that may exist at the root
+    /// of the scope are requested in parallel; with `splits`, so are the first pages of the parts
+    /// between them.
     pub(super) fn pages<'a>(
         &'a self,
         operation: &'static str,
         scope: &'a Scope,
+        splits: &'a [VPath],
     ) -> impl Stream<Item = Result<Vec<Entry>>> + 'a {
-        enum Next {
-            First,
-            Page(String),
-            End,
-        }
         let prefix = self.client.bucket.key_prefix(&scope.root, &scope.prefix);
-        let root_file = scope.prefix.is_empty() && !scope.root.is_root();
-        stream::unfold(Next::First, move |next| {
+        let keys = splits.iter().filter_map(|path| self.key(path).ok());
+        let mut keys: Vec<String> = keys.filter(|key| key.starts_with(&prefix)).collect();
+        order::sort(&mut keys);
+        let listing = Walk {
+            waiting: Vec::new(),
+            ends: keys.into_iter().map(Some).chain([None]).collect(),
+            start: None,
+            root: scope.prefix.is_empty() && !scope.root.is_root(),
+        };
+        stream::unfold(listing, move |mut walk| {
             let prefix = prefix.clone();
             async move {
-                let first = matches!(next, Next::First);
-                let token = match next {
-                    Next::First => None,
-                    Next::Page(token) => Some(token),
-                    Next::End => return None,
-                };
-                let page = self.page(operation, &prefix, false, token.as_deref(), None);
                 let root = async {
-                    if first && root_file {
-                        self.stat(&scope.root).await
-                    } else {
-                        Ok(None)
+                    match std::mem::take(&mut walk.root) {
+                        true => self.stat(&scope.root).await,
+                        false => Ok(None),
                     }
                 };
-                let (page, root) = join(page, root).await;
-                let answer = root.and_then(|root| Ok((root, page?)));
-                let (root, page) = match answer {
-                    Ok(answer) => answer,
-                    Err(error) => return Some((Err(error), Next::End)),
+                let pages = async {
+                    if !walk.waiting.is_empty() {
+                        return;
+                    }
+                    let count = self.concurrency.min(walk.ends.len());
+                    let mut asked: Vec<LocalBoxFuture<'_, Stretch>> = Vec::new();
+                    for end in walk.ends.drain(..count) {
+                        let start = std::mem::replace(&mut walk.start, end.clone());
+                        let prefix = &prefix;
+                        asked.push(Box::pin(async move {
+                            let after = start.as_deref();
+                            let page = self.page(operation, prefix, false, None, after).await;
+                            Stretch {
+                                page: Some(page),
+                                token: None,
+                                start,
+                                end,
+                            }
+                        }));
+                    }
+                    walk.waiting = together(asked).await;
+                    // The next one is taken from the end.
+                    walk.waiting.reverse();
                 };
+                let (root, ()) = join(root, pages).await;
+                let mut here = walk.waiting.pop()?;
+                let page = match here.page.take() {
+                    Some(page) => page,
+                    None => {
+                        let token = here.token.as_deref();
+                        self.page(operation, &prefix, false, token, None).await
+                    }
+                };
+                let (root, mut page) = match root.and_then(|root| Ok((root, page?))) {
+                    Ok(answer) => answer,
+                    Err(error) => {
+                        walk.waiting.clear();
+                        walk.ends.clear();
+                        return Some((Err(error), walk));
+                    }
+                };
+                let last = page.objects.last();
+                let is_over = last.is_some_and(|one| here.end.as_ref() <= Some(&one.key));
+                let is_over = is_over && here.end.is_some();
+                page.objects.retain(|one| {
+                    let is_before = here.start.as_ref().is_some_and(|start| one.key <= *start);
+                    !is_before && here.end.as_ref().is_none_or(|end| one.key <= *end)
+                });
+                here.token = page
+                    .next
+                    .take()
+                    .filter(|_| !is_over && !has(Bug::PageSkipped));
+                if here.token.is_some() {
+                    walk.waiting.push(here);
+                }
                 let mut entries = Vec::with_capacity(page.objects.len().saturating_add(1));
                 entries.extend(root.map(|meta| Entry {
                     path: scope.root.clone(),
                     meta,
                 }));
                 entries.extend(self.entries(&page));
-                let next = match page.next {
-                    Some(next) if !has(Bug::PageSkipped) => Next::Page(next),
-                    _ => Next::End,
-                };
-                Some((Ok(entries), next))
+                Some((Ok(entries), walk))
             }
         })
     }
+}
+
+/// A listing in progress.
+struct Walk {
+    /// Parts whose first page was requested, the next one last.
+    waiting: Vec<Stretch>,
+    /// Where the other parts end; the last one has no end.
+    ends: Vec<Option<String>>,
+    /// Where the next part begins.
+    start: Option<String>,
+    /// Whether there may be a file at the root of the scope.
+    root: bool,
+}
+
+/// A part of a listing: after `start`, up to and with `end`.
+struct Stretch {
+    start: Option<String>,
+    end: Option<String>,
+    /// The next page, if it was requested.
+    page: Option<Result<Page>>,
+    /// Where the next page begins otherwise.
+    token: Option<String>,
 }
 
 impl Storage for S3 {
@@ -354,7 +419,7 @@ impl Storage for S3 {
         visit: &'a mut dyn FnMut(&VPath, &Meta) -> Flow,
     ) -> Pending<'a, ()> {
         Box::pin(async move {
-            let mut pages = Box::pin(self.pages("list", scope));
+            let mut pages = Box::pin(self.pages("list", scope, &[]));
             while let Some(entries) = pages.next().await {
                 for entry in entries? {
                     if visit(&entry.path, &entry.meta).is_break() {

@@ -85,9 +85,3 @@ export function step() {
   single = true;
   wake?.();
 }
-
-/** Whether files of an earlier run are there: then nothing starts by itself. */
-export async function hasRun(): Promise<boolean> {
-  const { files: found = [] } = memory.glob("**");
-  return found.length > 0;
-}

@@ -10,7 +10,7 @@ import speed from "./samples/speed.ts?raw";
 
 export const samples = {
   agent: { title: "One tree, many storages, rules", code: agent, docs: "policies.html" },
-  files: { title: "Files that stay", code: files, docs: "browser.html" },
+  files: { title: "Files that stay", code: files, docs: "tabs.html" },
   rules: { title: "Rules around any backend", code: rules, docs: "policies.html" },
   shell: { title: "A shell over the same files", code: shell, docs: "tools.html" },
   speed: { title: "The same calls on each", code: speed, docs: "performance.html" },

@@ -69,6 +69,8 @@ export async function openShell(parent: HTMLElement): Promise<Shell> {
   let line = "";
   let at = 0;
   let busy: AbortController | undefined;
+  /** What was typed while a command ran. */
+  let ahead = "";
   const past: string[] = [];
   let shown = 0;
 
@@ -84,15 +86,14 @@ export async function openShell(parent: HTMLElement): Promise<Shell> {
   };
 
   async function run(command: string) {
+    busy = new AbortController();
     terminal.write("\r\n");
     if (command.trim() === "clear") {
       terminal.clear();
     } else if (command.trim() !== "") {
       past.push(command);
-      busy = new AbortController();
       const whole = `cd ${quoted(cwd)}\n${command}\ncode=$?\nprintf '${MARK}%s' "$PWD"\nexit $code`;
       const { output, exitCode } = await execute(whole, { signal: busy.signal });
-      busy = undefined;
       const mark = output.lastIndexOf(MARK);
       const [text, rest] =
         mark < 0 ? [output, ""] : [output.slice(0, mark), output.slice(mark + 1)];
@@ -107,6 +108,7 @@ export async function openShell(parent: HTMLElement): Promise<Shell> {
     shown = past.length;
     line = "";
     at = 0;
+    busy = undefined;
     prompt();
   }
 
@@ -170,20 +172,31 @@ export async function openShell(parent: HTMLElement): Promise<Shell> {
     "\t": () => void complete(),
   };
 
-  terminal.onData((data) => {
+  function typed(data: string) {
     if (busy) {
       if (data === "\u0003") busy.abort();
+      else ahead += data;
       return;
     }
     const act = KEYS[data];
     if (act) return act();
     if (data.startsWith("\u001b")) return;
-    const [now = "", ...later] = data.split(/\r\n?|\n/);
+    const end = data.search(/[\r\n]/);
+    const now = end < 0 ? data : data.slice(0, end);
     line = line.slice(0, at) + now + line.slice(at);
     at += now.length;
     redraw();
-    if (later.length > 0) void run(line).then(() => set(later.join("\n")));
-  });
+    if (end < 0) return;
+    const later = data.slice(end + (data.startsWith("\r\n", end) ? 2 : 1));
+    const done = run(line);
+    ahead = later + ahead;
+    void done.then(() => {
+      const kept = ahead;
+      ahead = "";
+      if (kept) typed(kept);
+    });
+  }
+  terminal.onData(typed);
 
   terminal.write("just-bash over the tree: pipes, awk, sed, jq. Tab completes paths.\n");
   prompt();

@@ -14,7 +14,7 @@ export type Message =
   | { kind: "failed"; error: string };
 
 const post = (message: Message) => postMessage(message);
-const EDITS = 100;
+const EDITS = 20;
 const PAGES = 50;
 
 function digest(lines: string[]): string {
@@ -36,7 +36,7 @@ function tasks(it: Contender): Record<Task, (round: number) => string[]> {
     pages: () => Array.from({ length: PAGES }, (_, n) => it.page(LONG, n * 400, 100)),
     edit: (round) => {
       for (let n = 0; n < EDITS; n++) {
-        const line = `\n${n * 150} ${"!".repeat(round)}`;
+        const line = `\n${n * 750 + 1} ${"!".repeat(round)}`;
         it.edit(LONG, line, `${line}!`);
       }
       return [];
@@ -68,7 +68,7 @@ async function compare(size: number, rounds: number) {
 }
 
 addEventListener("message", ({ data }: MessageEvent<{ size: number }>) => {
-  compare(data.size, 5).then(
+  compare(data.size, 3).then(
     () => post({ kind: "done" }),
     (error) => post({ kind: "failed", error: String(error?.stack ?? error) }),
   );

@@ -8,7 +8,7 @@ import { files, memories, memory, session } from "./mounts";
 /** What was found at the start, in a sentence; empty on a first visit. */
 export const found = signal("");
 
-/** Whether the files of an earlier visit are there. */
+/** Whether files of an earlier visit, or of another tab, are there. */
 export const returning = signal(false);
 
 function tabName(): string {
@@ -55,9 +55,17 @@ async function count(backend: { glob(pattern: string): unknown } | undefined) {
   return all?.length ?? 0;
 }
 
+/** This tab's snapshot; for a tab that has none, the newest of the others, as a copy. */
+async function snapshotPlace(): Promise<string> {
+  // A glob gives the newest first.
+  const { files: all = [] } = await session.glob("*.json");
+  const own = all.find(({ path }) => path === place);
+  return (own ?? all[0])?.path ?? place;
+}
+
 /** Restores what was saved, and says what was found. */
 export async function restoreSession() {
-  const saved = await session.readRaw(place);
+  const saved = await session.readRaw(await snapshotPlace());
   const content = saved.data?.content;
   if (typeof content === "string" && content !== "{}") {
     memory.restore(JSON.parse(content, unpacked));
@@ -69,8 +77,8 @@ export async function restoreSession() {
     ["in OPFS", await count(files)],
   ] as const;
   const some = counts.filter(([, number]) => number > 0);
-  returning.value = counts[0][1] > 0;
   if (some.length === 0) return;
+  returning.value = true;
   found.value = `Found again: ${some
     .map(([where, number]) => `${number} ${number === 1 ? "file" : "files"} ${where}`)
     .join(", ")}.`;
@@ -82,7 +90,7 @@ export async function keepSession() {
   addEventListener("pagehide", () => void saveSession());
   const { files: old = [] } = await session.glob("*.json");
   const day = Date.now() - 86_400_000;
-  for (const { path, modified_at: at } of old) {
+  for (const { path, modified_at: at } of old.slice(1)) {
     if (path !== place && at && Date.parse(at) < day) await session.delete(path);
   }
 }

@@ -1,0 +1,133 @@
+// `npm run release -- --dry-run`: builds the package, checks everything that a release must fulfil,
+// and prints what would be published. Without `--dry-run` the work tree must also be clean and the
+// checks of `.ci/run` must have passed for the commit; with `--yes` the package is then published.
+//
+// `--repository URL`, `--homepage URL` and `--bugs URL` name the project's places. Without them they
+// follow from the git remote `origin`.
+
+import { execFileSync } from "node:child_process";
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { commitOf, state } from "./lib/checked.mjs";
+import { must, run } from "./lib/exec.mjs";
+import { at } from "./lib/paths.mjs";
+import * as rules from "./lib/release.mjs";
+import { ensureAll } from "./setup.mjs";
+
+const { values: given } = parseArgs({
+  options: {
+    "dry-run": { type: "boolean", default: false },
+    yes: { type: "boolean", default: false },
+    repository: { type: "string" },
+    homepage: { type: "string" },
+    bugs: { type: "string" },
+  },
+});
+
+const text = (file) => readFileSync(at(file), "utf8");
+
+function git(...args) {
+  try {
+    return execFileSync("git", args, {
+      cwd: at(),
+      encoding: "utf8",
+      stdio: ["ignore", "pipe", "ignore"],
+    });
+  } catch {
+    return "";
+  }
+}
+
+/** A copy of the built package with the fields that are known only now. */
+function staged(folder) {
+  cpSync(at("pkg"), folder, { recursive: true });
+  const manifest = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
+  const repository = given.repository ?? (git("remote", "get-url", "origin").trim() || undefined);
+  const { version, ...rest } = manifest;
+  const whole = { ...rules.places({ ...given, repository }), ...rest, version };
+  writeFileSync(join(folder, "package.json"), `${JSON.stringify(whole, undefined, 2)}\n`);
+  return whole;
+}
+
+/** Which files there are how many of, and how large they are. */
+function summary(files) {
+  const kinds = new Map();
+  for (const { path, size } of files) {
+    const kind = /\.d\.c?ts$/.test(path) ? "declarations" : (/\.(\w+)$/.exec(path)?.[1] ?? path);
+    const [count = 0, bytes = 0] = kinds.get(kind) ?? [];
+    kinds.set(kind, [count + 1, bytes + size]);
+  }
+  return [...kinds].map(([kind, [count, bytes]]) => `  ${kind}: ${count} files, ${kb(bytes)}`);
+}
+
+const kb = (bytes) => `${(bytes / 1000).toFixed(0)} KB`;
+
+async function checker(name, args) {
+  const { code, output } = await run(at("tests/deps/declarations/node_modules/.bin", name), args);
+  return code === 0 ? [] : [`${name}: ${output.trim()}`];
+}
+
+await ensureAll(["npm", "build", "npm:declarations"]);
+const home = mkdtempSync(join(tmpdir(), "kitbag-release-"));
+try {
+  const folder = join(home, "package");
+  const manifest = staged(folder);
+  const packed = await must("npm", ["pack", "--json", "--pack-destination", home], { cwd: folder });
+  const [report] = Object.values(JSON.parse(packed.slice(packed.search(/^[[{]/m))));
+  const tarball = join(home, report.filename);
+  const crate = /^version = "(.+)"/m.exec(text("Cargo.toml"))?.[1];
+  const results = {
+    contents: rules.contents(
+      report.files.map(({ path }) => path),
+      manifest,
+    ),
+    size: rules.size(report.size),
+    version: rules.version({
+      crate,
+      lock: /name = "kitbag"\nversion = "(.+)"/.exec(text("Cargo.lock"))?.[1],
+      manifest: manifest.version,
+      tags: git("tag").split("\n"),
+    }),
+    changelog: rules.changelog(text("CHANGELOG.md"), crate),
+    fields: rules.fields(manifest),
+    types: await checker("attw", [tarball, "--format", "ascii"]),
+    publint: await checker("publint", ["run", tarball, "--strict"]),
+    checks: given["dry-run"] ? [] : rules.checks(state(), commitOf),
+  };
+  console.log(`${manifest.name} ${manifest.version}`);
+  console.log(`  tarball: ${kb(report.size)}, unpacked ${kb(report.unpackedSize)}`);
+  for (const line of summary(report.files)) console.log(line);
+  for (const name of [
+    "homepage",
+    "repository",
+    "bugs",
+    "license",
+    "sideEffects",
+    "publishConfig",
+  ]) {
+    console.log(`  ${name}: ${JSON.stringify(manifest[name])}`);
+  }
+  console.log(`  exports: ${Object.keys(manifest.exports).join(", ")}`);
+  for (const [name, wrong] of Object.entries(results)) {
+    const skipped = name === "checks" && given["dry-run"];
+    console.log(`${wrong.length > 0 ? "FAIL" : skipped ? "skip" : "ok  "} ${name}`);
+    for (const line of wrong) console.log(`     ${line}`);
+  }
+  const failed = Object.values(results).flat().length;
+  if (failed > 0) {
+    console.error(
+      `release: ${failed} ${failed === 1 ? "thing is" : "things are"} missing; nothing was published`,
+    );
+    process.exitCode = 1;
+  } else if (given["dry-run"]) {
+    console.log("release: this would be published; nothing was");
+  } else if (given.yes) {
+    await must("npm", ["publish", tarball], { show: true });
+  } else {
+    console.log("release: everything holds; add --yes to publish");
+  }
+} finally {
+  rmSync(home, { recursive: true, force: true });
+}

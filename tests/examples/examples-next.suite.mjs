@@ -1,0 +1,8 @@
+// The example with Next.js. On request, like the suite `stacks`, whose packages it uses.
+
+export default {
+  about: "examples: a chat in Next.js with files in S3 (on request)",
+  needs: ["npm", "build", "moto", "npm:stacks"],
+  onRequest: true,
+  run: (ctx) => ctx.nodeTests(ctx.testFiles("examples").filter((file) => file.includes("next"))),
+};
