@@ -18,7 +18,13 @@ const rows = [...docs.matchAll(/^\| (.+) \|$/gm)]
   .filter((cells) => cells.length === 5 && /^[\d,]+ /.test(`${cells[1]} `))
   .map(([name, bound, source, , test]) => {
     const [file, constant] = source.replaceAll("`", "").split(" ");
-    return { name, value: Number(/^[\d,]+/.exec(bound)[0].replaceAll(",", "")), file, constant, test };
+    return {
+      name,
+      value: Number(/^[\d,]+/.exec(bound)[0].replaceAll(",", "")),
+      file,
+      constant,
+      test,
+    };
   });
 
 /** The constants of a file, with their values. */
@@ -35,7 +41,8 @@ function constants(file) {
     if (!/^[\d_\s*+\-/<().xa-fA-F]+$|^Infinity$/.test(plain)) return undefined;
     return Function(`return (${plain});`)();
   };
-  const RUST = /^\s*(?:pub(?:\(.*\))? )?const ([A-Z_]+): (?:usize|u\d+|i\d+|f64|Duration) =\s*([^;]+);/gm;
+  const RUST =
+    /^\s*(?:pub(?:\(.*\))? )?const ([A-Z_]+): (?:usize|u\d+|i\d+|f64|Duration) =\s*([^;]+);/gm;
   const TYPESCRIPT = /^(?:export )?const ([A-Z_]+) = ([\d(][^;]*);/gm;
   for (const [, name, expression] of text.matchAll(file.endsWith(".rs") ? RUST : TYPESCRIPT)) {
     found.set(name, known(expression));
@@ -46,7 +53,10 @@ function constants(file) {
 function sources(dir) {
   return readdirSync(at(dir), { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile() && /\.(rs|ts)$/.test(entry.name))
-    .map((entry) => `${(entry.parentPath ?? entry.path).split(/\/(?=(?:src|ts)(?:\/|$))/).at(-1)}/${entry.name}`)
+    .map(
+      (entry) =>
+        `${(entry.parentPath ?? entry.path).split(/\/(?=(?:src|ts)(?:\/|$))/).at(-1)}/${entry.name}`,
+    )
     .filter((file) => !/tests?\b|testing|conformance|examples/.test(file));
 }
 

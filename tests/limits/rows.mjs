@@ -217,8 +217,7 @@ export const ROWS = {
     refused(answer, "invalid_path", /./);
   },
   "namespace of a SQL table": (value) => {
-    const make = (namespace) =>
-      new SqlBackend({ query: () => [], dialect: "sqlite", namespace });
+    const make = (namespace) => new SqlBackend({ query: () => [], dialect: "sqlite", namespace });
     make("n".repeat(value - 16));
     assert.throws(() => make("n".repeat(value + 1)), /namespace/);
   },

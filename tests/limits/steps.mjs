@@ -156,5 +156,5 @@ export const STEPS = [
   "ts/disk/turns.ts TURN",
   "ts/foreign/adapt.ts MOST_ROWS",
   "ts/graph/files.ts KEPT",
-  "ts/graph/step.ts KEPT"
+  "ts/graph/step.ts KEPT",
 ];

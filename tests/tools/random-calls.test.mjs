@@ -49,7 +49,7 @@ const editorCalls = fc.array(
 
 const isText = (value) => typeof value === "string";
 const isBlocks = (value) => Array.isArray(value) && value.every((one) => isText(one?.type));
-const json = (value) => (isText(value) ? value : JSON.stringify(value) ?? "undefined");
+const json = (value) => (isText(value) ? value : (JSON.stringify(value) ?? "undefined"));
 
 /** For each adapter a function of a backend that makes one call and checks the form of its answer. */
 const ADAPTERS = {

@@ -8,7 +8,8 @@ const files = named(
 );
 
 export default {
-  about: "memory tool and shell beside other writers; every tool over minimal backends; random calls",
+  about:
+    "memory tool and shell beside other writers; every tool over minimal backends; random calls",
   needs: ["npm:agents", "npm:fuzz", "build"],
   uses: ["deps-agents"],
   run: (ctx) => toolTests(ctx, files),
