@@ -5,7 +5,9 @@
 
 import { batches } from "./conformance/batches.js";
 import { deleting } from "./conformance/deleting.js";
+import { Declared, deviationsOf } from "./conformance/deviations.js";
 import { editing } from "./conformance/editing.js";
+import { registered, type TestFunction } from "./conformance/frameworks.js";
 import { globbing } from "./conformance/globbing.js";
 import { grepping } from "./conformance/grepping.js";
 import { hostile } from "./conformance/hostile.js";
@@ -18,6 +20,7 @@ import { writing } from "./conformance/writing.js";
 import { after } from "./core/after.js";
 import type { BackendProtocolV2, Capability } from "./types.js";
 
+export type { TestFunction } from "./conformance/frameworks.js";
 export type { Case, Promised } from "./conformance/subject.js";
 
 /** Argument of the factory, which must return an empty backend. */
@@ -40,9 +43,15 @@ export interface ConformanceOptions {
   writeModes?: ReadonlyArray<Wanted["writeMode"]>;
   /** Run only cases whose name contains one of these. Default: all. */
   only?: readonly string[];
+  /**
+   * Names of deviations that the backend declares, such as `"create-only-write"`; see
+   * `conformanceDeviations`. Their cases run all the same: those that fail are reported in
+   * `deviations`, and a deviation that no case shows is a failure. Default: none.
+   */
+  allow?: readonly string[];
   /** Cases to skip: their name, and the reason. Default: none. */
   except?: Readonly<Record<string, string>>;
-  /** Time limit of a case, in milliseconds. Default 30,000. */
+  /** Time limit of a case, in milliseconds. Default 60,000. */
   timeoutMs?: number;
   /**
    * Time limit of a case with a pattern that takes exponential time in a bad engine, in
@@ -63,6 +72,8 @@ export interface ConformanceReport {
   failed: number;
   /** One message per failure, beginning with the name of the case. */
   failures: string[];
+  /** Failures that a declared deviation explains: its name, and the failure. */
+  deviations: string[];
   /** Skipped cases: the backend does not guarantee enough for them, or `except` named them. */
   leftOut: string[];
 }
@@ -92,30 +103,102 @@ export async function runConformance(
   makeBackend: (wanted: Wanted) => BackendProtocolV2 | Promise<BackendProtocolV2>,
   options: ConformanceOptions = {},
 ): Promise<ConformanceReport> {
-  const report: ConformanceReport = { passed: 0, failed: 0, failures: [], leftOut: [] };
-  const modes = options.writeModes ?? ["create", "overwrite"];
+  const report: ConformanceReport = {
+    passed: 0,
+    failed: 0,
+    failures: [],
+    deviations: [],
+    leftOut: [],
+  };
+  const cases = conformanceCases();
+  const declared = new Declared(cases, options.allow ?? []);
   const subjects = new Subjects(makeBackend, options);
-  for (const one of conformanceCases()) {
+  for (const one of cases) {
     if (options.only && !options.only.some((part) => one.name.includes(part))) continue;
-    const writeMode = one.writeMode ?? "create";
-    if (options.except?.[one.name] !== undefined || !modes.includes(writeMode)) {
+    const failure = await verdict(one, subjects, options);
+    if (failure === LEFT_OUT) {
       report.leftOut.push(one.name);
       continue;
     }
-    const failure = await runCase(one, subjects, options);
-    if (failure === LEFT_OUT) report.leftOut.push(one.name);
-    else if (failure === undefined) report.passed += 1;
-    else {
+    const deviation = declared.explain(one.name, failure !== undefined);
+    if (failure === undefined) report.passed += 1;
+    else if (deviation !== undefined) {
+      report.deviations.push(`${deviation}: ${one.name}: ${failure}`);
+    } else {
       report.failed += 1;
       report.failures.push(`${one.name}: ${failure}`);
     }
-    if (failure !== LEFT_OUT) options.report?.(one.name, failure);
+    options.report?.(one.name, deviation === undefined ? failure : undefined);
+  }
+  for (const name of declared.idle) {
+    report.failed += 1;
+    report.failures.push(idle(name));
   }
   await subjects.dispose();
   return report;
 }
 
+const idle = (name: string) =>
+  `${name} is declared in \`allow\`, and the backend does not deviate: take the name out`;
+
+/** The names for `allow`, each with the names of its cases. */
+export function conformanceDeviations(): Record<string, readonly string[]> {
+  return deviationsOf(conformanceCases());
+}
+
+/**
+ * Registers every case as a test of a framework: `test` is that of `node:test`, Vitest, Jest or Bun,
+ * or `Deno.test`. A last test fails if a declared deviation did not show, and prints which cases were
+ * left out and which deviations showed.
+ */
+export function conformanceTests(
+  test: TestFunction,
+  makeBackend: (wanted: Wanted) => BackendProtocolV2 | Promise<BackendProtocolV2>,
+  options: ConformanceOptions = {},
+): void {
+  const { only } = options;
+  const cases = conformanceCases();
+  const declared = new Declared(cases, options.allow ?? []);
+  const told: string[] = [];
+  for (const one of cases) {
+    const { name } = one;
+    if (only && !only.some((part) => name.includes(part))) continue;
+    registered(test, name, options.timeoutMs ?? TIMEOUT_MS, async () => {
+      // Each on its own, since a framework may run tests side by side.
+      const subjects = new Subjects(makeBackend, options);
+      const failure = await verdict(one, subjects, options).finally(() => subjects.dispose());
+      if (failure === LEFT_OUT) {
+        const reason = options.except?.[name];
+        told.push(`left out: ${name}${reason === undefined ? "" : ` (${reason})`}`);
+        return;
+      }
+      const deviation = declared.explain(name, failure !== undefined);
+      if (deviation !== undefined) told.push(`deviation: ${deviation}: ${failure}`);
+      else if (failure !== undefined) throw new Error(failure);
+    });
+  }
+  registered(test, "conformance: declared deviations", TIMEOUT_MS, async () => {
+    for (const line of told) console.info(line);
+    if (declared.idle.length > 0) throw new Error(declared.idle.map(idle).join("; "));
+  });
+}
+
+/** Generous, since machines that test are busy. */
+const TIMEOUT_MS = 60_000;
+
 const LEFT_OUT = "left out";
+
+/** Runs a case, unless it is not wanted or the backend does not promise enough for it. */
+async function verdict(
+  one: Case,
+  subjects: Subjects,
+  options: ConformanceOptions,
+): Promise<string | undefined> {
+  const writeMode = one.writeMode ?? "create";
+  const modes = options.writeModes ?? ["create", "overwrite"];
+  if (options.except?.[one.name] !== undefined || !modes.includes(writeMode)) return LEFT_OUT;
+  return runCase(one, subjects, options);
+}
 
 async function runCase(
   one: Case,
@@ -177,7 +260,10 @@ class Subjects {
   }
 }
 
-function limitOf({ quick }: Case, { timeoutMs = 30_000, quickMs = timeoutMs }: ConformanceOptions) {
+function limitOf(
+  { quick }: Case,
+  { timeoutMs = TIMEOUT_MS, quickMs = timeoutMs }: ConformanceOptions,
+) {
   return quick ? quickMs : timeoutMs;
 }
 

@@ -75,7 +75,7 @@ if (!statSync(directory, { throwIfNoEntry: false })?.isDirectory()) {
   stop(`${directory} is not a directory\n\n${USAGE}`);
 }
 if (values.shell && values["read-only"]) {
-  stop("--shell and --read-only exclude each other: commands can write\n\n" + USAGE);
+  stop(`--shell and --read-only exclude each other: commands can write\n\n${USAGE}`);
 }
 
 /** The SDK is an optional dependency of the package. */

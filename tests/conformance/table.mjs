@@ -1,0 +1,77 @@
+// `npm run conformance`: where other libraries' backends and file systems depart from the cases of
+// kitbag/conformance, as the tables of docs/conformance.md.
+
+import { readFileSync, writeFileSync } from "node:fs";
+import { conformanceCases, runConformance } from "../../pkg/dist/conformance.js";
+import { at } from "../../scripts/lib/paths.mjs";
+import { ensure } from "../../scripts/setup.mjs";
+
+const PAGE = at("docs/conformance.md");
+const [BEGIN, END] = ["<!-- tables: npm run conformance -->", "<!-- end of tables -->"];
+
+/** Left out: whether another library fails them depends on luck, or on programs of the machine. */
+const except = Object.fromEntries(
+  [
+    "one of many creators wins",
+    "no edit is lost",
+    "writes of different files do not disturb each other",
+    "a reader sees the whole old text or the whole new one",
+    "an edit keeps the time of creation",
+    "a large text is kept whole",
+    "grep finds lines by path, then by line",
+    "many entries are all listed",
+  ].map((name) => [name, "not the same in each run"]),
+);
+
+async function seen({ make, writeModes }, dispose) {
+  const departs = new Set();
+  const report = (name, failure) => failure !== undefined && departs.add(name);
+  const { leftOut } = await runConformance(make, { writeModes, report, dispose, except });
+  return { departs, ran: conformanceCases().length - leftOut.length };
+}
+
+/** The tables of a fresh run. */
+export async function tables() {
+  for (const set of ["latest", "older", "filesystems"]) await ensure(`npm:${set}`);
+  const { dispose, peers } = await import("./peers.mjs");
+  const results = [];
+  for (const [name, peer] of Object.entries(peers)) {
+    results.push({ name, ...(await seen(peer, dispose)) });
+  }
+  const lines = ["| backend | cases | departs in |", "|---|---:|---:|"];
+  for (const { name, ran, departs } of results) {
+    lines.push(`| ${name} | ${ran} | ${departs.size} |`);
+  }
+  lines.push("", "| behaviour | departs |", "|---|---|");
+  for (const { name } of conformanceCases()) {
+    const who = results.filter(({ departs }) => departs.has(name)).map((one) => one.name);
+    if (who.length > 0) lines.push(`| ${name} | ${shortened(who)} |`);
+  }
+  return lines.join("\n");
+}
+
+/** Names in short: a library once, with its backends after it. */
+function shortened(names) {
+  const groups = new Map();
+  for (const name of names) {
+    const [library, backend] = name.split(": ");
+    groups.set(library, [...(groups.get(library) ?? []), ...(backend ? [backend] : [])]);
+  }
+  return [...groups]
+    .map(([library, backends]) =>
+      backends.length > 0 ? `${library}: ${backends.join(", ")}` : library,
+    )
+    .join("; ");
+}
+
+/** The tables of the page. */
+export function written() {
+  const page = readFileSync(PAGE, "utf8");
+  return page.slice(page.indexOf(BEGIN) + BEGIN.length, page.indexOf(END)).trim();
+}
+
+if (process.argv.includes("--write")) {
+  const page = readFileSync(PAGE, "utf8");
+  const [before, after] = [page.slice(0, page.indexOf(BEGIN)), page.slice(page.indexOf(END))];
+  writeFileSync(PAGE, `${before}${BEGIN}\n\n${await tables()}\n\n${after}`);
+}
