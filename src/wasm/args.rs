@@ -138,7 +138,7 @@ pub mod fields {
     use crate::core::cell::{LocalCell, RefCell};
 
     thread_local! {
-        static READ: RefCell<Vec<&'static str>> = RefCell::new(Vec::new());
+        static READ: RefCell<Vec<&'static str>> = const { RefCell::new(Vec::new()) };
     }
 
     /// A new message begins.

@@ -170,6 +170,8 @@ fn query(pattern: &str, regex: bool, ignore_case: bool, around: usize) -> GrepQu
         after: around,
         regex,
         ignore_case,
+        stats: false,
+        sieve: None,
     }
 }
 
