@@ -1,0 +1,97 @@
+// The playground, as a person uses it: built as static files, under a path of its own.
+
+import { strict as assert } from "node:assert";
+import { must } from "../../scripts/lib/exec.mjs";
+import { at, cache } from "../../scripts/lib/paths.mjs";
+import { buildWww } from "../../scripts/lib/www.mjs";
+import { tally } from "../browser/lib/tally.mjs";
+import { mountsBucket } from "./bucket.mjs";
+import {
+  agentFinishes,
+  changedRuleRefuses,
+  pipelineRuns,
+  refusalIsSeen,
+  reloadKeeps,
+  speedIsAhead,
+  twoTabsCount,
+} from "./cases.mjs";
+import { accessible, dropsFolder, firstLoad, phone, worksOffline } from "./chromium.mjs";
+import { modelWorks } from "./model.mjs";
+import { serveFolder } from "./server.mjs";
+import { openChromium, openFirefox } from "./tabs.mjs";
+
+async function shared(name, profile, tab, check, log) {
+  await check(`${name}: a refused write is seen, with the rule that decided`, () =>
+    refusalIsSeen(tab),
+  );
+  await check(`${name}: a reload finds all files, and says so`, () => reloadKeeps(tab));
+  await check(`${name}: two tabs raise one counter 200 times, none is lost`, () =>
+    twoTabsCount(profile, tab),
+  );
+  await check(`${name}: a rule changed while the page is open refuses the next call`, () =>
+    changedRuleRefuses(tab),
+  );
+  await check(`${name}: the terminal runs a pipeline`, () => pipelineRuns(tab));
+  await check(`${name}: answers are equal, and kitbag is ahead`, async () => {
+    for (const { task, ms } of await speedIsAhead(tab)) log(`      ${task} ${JSON.stringify(ms)}`);
+  });
+}
+
+/** Runs all of it. */
+export async function run(ctx) {
+  const { log } = ctx;
+  const { check, result } = tally(log);
+  const folder = cache("www-test");
+  await buildWww(folder);
+  await check("the sources and the samples compile", () =>
+    must(process.execPath, [at("node_modules/typescript/bin/tsc"), "-p", at("www")]),
+  );
+  const server = await serveFolder(folder);
+  const trouble = [];
+  try {
+    const chromium = await openChromium(server.address, trouble);
+    try {
+      const profile = await chromium.profile({ viewport: { width: 1280, height: 860 } });
+      let tab;
+      await check("chromium: the first load is small, and soon usable", async () => {
+        tab = await firstLoad(profile, server, log);
+      });
+      await check("chromium: the scripted agent finishes, its files are as expected", async () => {
+        await tab.click("[data-do=replay]");
+        await agentFinishes(tab);
+      });
+      await shared("chromium", profile, tab, check, log);
+      await check("chromium: a folder is dropped into a mount", () => dropsFolder(tab));
+      await check("chromium: a bucket is mounted by its address", () => mountsBucket(tab, trouble));
+      await check("chromium: a model streams tool calls", () => modelWorks(tab, trouble));
+      await check("chromium: no serious violation of accessibility", () => accessible(tab));
+      await check("chromium: nothing went wrong, and no other host was asked", () =>
+        assert.deepEqual(trouble, []),
+      );
+      await check("chromium: every view opens without a network", () => worksOffline(profile, tab));
+      await check("chromium: each step is seen at 390 px, and a failed edit at its button", () =>
+        phone(chromium),
+      );
+    } finally {
+      await chromium.close();
+    }
+    trouble.length = 0;
+    const firefox = await openFirefox(server.address, trouble);
+    try {
+      const profile = await firefox.profile();
+      const tab = await profile.tab();
+      await check("firefox: the scripted agent finishes, its files are as expected", () =>
+        agentFinishes(tab),
+      );
+      await shared("firefox", profile, tab, check, log);
+      await check("firefox: nothing went wrong, and no other host was asked", () =>
+        assert.deepEqual(trouble, []),
+      );
+    } finally {
+      await firefox.close();
+    }
+  } finally {
+    await server.close();
+  }
+  return result;
+}
