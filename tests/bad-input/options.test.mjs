@@ -120,6 +120,8 @@ const TABLES = [
       writable: "boolean",
       maxFileBytes: "amount",
       perCaller: "boolean",
+      listsVersions: "boolean",
+      indexed: "boolean",
       notes: "list",
     },
   ],
@@ -235,6 +237,7 @@ const TABLES = [
     {},
     {
       readOnly: "boolean",
+      readOnlyPrefixes: "list",
       denyPrefixes: "list",
       permissions: "list",
       defaultMode: "choice",
@@ -275,6 +278,7 @@ const TABLES = [
       tools: "list",
       customToolDescriptions: "record",
       systemPrompt: "text",
+      prompts: "choice",
       permissions: "list",
       policy: "object",
       requireReadBeforeEdit: "boolean",
@@ -347,7 +351,10 @@ test("the table has every option of the declarations", () => {
   const files = [`${types}/index.d.ts`, ...entries.map((file) => `${types}/adapter/${file}`)];
   const known = new Map(TABLES.map(([of, , , options]) => [of, options]));
   // What a call takes is below; what a framework takes is its own.
-  const others = ["CallOptions", "GrepOptions", "WriteOptions", "DeleteOptions", "BackendRuntime"];
+  const others = [
+    ...["CallOptions", "GrepOptions", "WriteOptions", "DeleteOptions", "MigrateOptions"],
+    "BackendRuntime",
+  ];
   const missing = publicMembers(types, files).filter(({ name }) => {
     const [of, option, more] = name.split(".");
     const has = known.has(of) || (/Options$/.test(of) && !others.includes(of));
@@ -415,6 +422,13 @@ describe("options of calls", () => {
       assert.match(answer.message, /is "timeoutMs" meant/);
     });
   }
+
+  test("migrate refuses them too, and asks nothing", async () => {
+    const query = () => assert.fail("a statement was sent");
+    const table = new kitbag.SqlBackend({ query, dialect: "sqlite" });
+    await assert.rejects(table.migrate({ form: "outline" }), /"form".* is "from" meant/);
+    await assert.rejects(table.migrate({ from: "other" }), /from must be "outline"/);
+  });
 
   test("execute refuses them too", async () => {
     const sandbox = new kitbag.SandboxBackend({ id: "s", execute: () => ({ output: "ran" }) });

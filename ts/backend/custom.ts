@@ -157,7 +157,8 @@ function checkCapability(capability: object): void {
   given.oneOf("directories", ["implied", "real"], "implied");
   for (const name of ["Created", "Mime", "Format", "Binary"]) given.boolean(`keeps${name}`, true);
   given.boolean("writable", true);
-  given.boolean("perCaller", false);
+  // Part of a capability that was copied from a backend; neither can be declared.
+  for (const name of ["perCaller", "listsVersions", "indexed"]) given.boolean(name, false);
   given.amount("maxFileBytes");
   given.checked(
     "notes",
