@@ -199,7 +199,10 @@ export interface GlobFields {
  */
 type Change<Fields> =
   | (Fields & Absent<Failure>)
-  | (Omit<Failure, "code"> & { code?: ErrorCode } & Absent<Fields>);
+  | (Omit<Failure, "code"> & {
+      /** Why, as far as the backend says it. */
+      code?: ErrorCode;
+    } & Absent<Fields>);
 
 /** Result of `write`. */
 export type WriteResult = Change<WriteFields>;

@@ -112,6 +112,7 @@ test("the package has no dependencies and no scripts", () => {
 const INSTALLING = {
   "": ["esbuild", "sharp", "workerd"],
   agents: ["@mongodb-js/zstd", "node-liblzma"],
+  docs: ["esbuild"],
   runtimes: ["bun", "deno"],
 };
 

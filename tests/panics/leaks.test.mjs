@@ -169,7 +169,7 @@ describe(`${MANY} of them`, () => {
       put: hanging,
       delete: hanging,
     });
-    const guarded = withPolicy(backend, { rateLimit: [] });
+    const guarded = withPolicy(backend, { rateLimit: { operations: 1_000_000, perMs: 60_000 } });
     const kept = new AbortController();
     const [before, running] = [counts(), timers()];
     for (let n = 0; n < MANY / 100; n++) {

@@ -34,7 +34,8 @@ async function caught(ctx) {
   const notes = bugs.map(({ bug, seed }) => `bug ${bug}: caught by seed ${seed}`);
   const missed = failures.length;
   if (bugs.length < 10) failures.push(`only ${bugs.length} bugs were tried`);
-  return { passed: bugs.length - missed, failed: failures.length, failures, notes };
+  const first = String(bugs.find(({ bug }) => bug === "read-then-write")?.seed ?? "");
+  return { passed: bugs.length - missed, failed: failures.length, failures, notes, first };
 }
 
 export default {
@@ -45,7 +46,9 @@ export default {
   run: async (ctx) => {
     const seeds = await simulated(ctx, ["--seeds", `${SEEDS}`]);
     const bugs = await caught(ctx);
-    const page = await ctx.nodeTests(["tests/simulation/page.test.mjs"]);
+    // The page shows the seed that caught the first bug.
+    const env = { KITBAG_BUG_SEED: bugs.first };
+    const page = await ctx.nodeTests(["tests/simulation/page.test.mjs"], { env });
     return { ...ctx.sum([seeds, bugs, page]), notes: [...seeds.notes, ...bugs.notes] };
   },
   soak: (ctx) => simulated(ctx, ["--minutes", "120", "--from", `${Date.now()}`]),

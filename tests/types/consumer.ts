@@ -30,6 +30,8 @@ import {
 import { type AiTools, aiTools } from "kitbag/ai";
 import { anthropicTools, memoryTool, textEditorTool } from "kitbag/anthropic";
 import { conformanceCases, runConformance } from "kitbag/conformance";
+import { guidedPrompts } from "kitbag/guided";
+import { indexed } from "kitbag/indexed";
 import { bashExecute, bashFileSystem, withBash } from "kitbag/just-bash";
 import { fileTools, kitbagMiddleware, stateBackend, storeBackend } from "kitbag/langchain";
 import { registerFileTools } from "kitbag/mcp";
@@ -53,6 +55,9 @@ export async function main(): Promise<string> {
   if (!written.error) written.path.length;
   return `${page.length} ${first} ${lines[0]}`;
 }
+
+export const described: string = guidedPrompts.describe("grep", ["grep"]) ?? "";
+export const searched = indexed(files, { keepIn: "/.index/" }).updateIndex();
 
 const storage: StorageLike = { get: () => null, list: () => [], put: () => false };
 export const backends = [

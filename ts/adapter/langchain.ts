@@ -20,8 +20,14 @@ import type { Files, Update } from "../graph/step.js";
 
 export { stateBackend, storeBackend } from "../graph/langchain.js";
 
-/** The files of a graph's state; null in an update deletes a file. */
-const state = new StateSchema({
+/** What the middleware adds to a graph's state. */
+type FilesState = {
+  /** The files by path; null in an update deletes a file. */
+  files: ReducedValue<Record<string, unknown>, Record<string, unknown> | undefined>;
+};
+
+/** The files of a graph's state. */
+const state: StateSchema<FilesState> = new StateSchema({
   files: new ReducedValue(
     z.record(z.string(), z.any()).default(() => ({})),
     {

@@ -45,6 +45,7 @@ export class IndexedBackend extends Backend {
     options?: ExecuteOptions,
   ) => Promise<ExecuteResponse>;
 
+  /** Throws a `TypeError` if the backend is none, or an option is wrong. Reads nothing yet. */
   constructor(inner: AnyBackend, options: IndexOptions) {
     const given = new Options("indexed", options);
     const keepIn = given.text("keepIn") ?? given.refuse("keepIn", "a directory", undefined);

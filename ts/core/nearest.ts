@@ -26,7 +26,9 @@ export function nearest(name: string, known: readonly string[]): string | undefi
     const right = plain(one);
     // `timeout` for `timeoutMs`, `root` for `rootDir`.
     const part = wrong.length > 2 && (right.startsWith(wrong) || wrong.startsWith(right));
-    const far = wrong === right ? 0 : part ? 1 : distance(wrong, right);
+    // The longest part wins: `readOnlyPrefixess` is no `readOnly`.
+    const like = 1 - Math.min(right.length, wrong.length) / 1000;
+    const far = wrong === right ? 0 : part ? like : distance(wrong, right);
     if (far < least) [least, best] = [far, one];
   }
   return best;
@@ -35,6 +37,7 @@ export function nearest(name: string, known: readonly string[]): string | undefi
 /** What to do about a name that is not known, as the end of a sentence. */
 export function instead(name: string, known: readonly string[], what: string): string {
   const meant = nearest(name, known);
+  if (meant === undefined && known.length === 1) return `the only one is ${known[0]}`;
   const all = known.length > 1 ? `the ${what} are ${known.join(", ")}` : "";
   if (meant === undefined) return all;
   return `is "${meant}" meant?${all && ` T${all.slice(1)}`}`;

@@ -14,7 +14,7 @@ use crate::scenario::{Kind, Scenario};
 /// The most calls on one path that the search can hold.
 const MOST: usize = 128;
 /// The most states that a search looks at.
-const PATIENCE: usize = 400_000;
+const PATIENCE: usize = 4_000_000;
 
 /// One call on one path.
 struct Move {
