@@ -427,7 +427,7 @@ describe("options of calls", () => {
     const query = () => assert.fail("a statement was sent");
     const table = new kitbag.SqlBackend({ query, dialect: "sqlite" });
     await assert.rejects(table.migrate({ form: "outline" }), /"form"; the only one is from/);
-    await assert.rejects(table.migrate({ from: "other" }), /from must be "outline"/);
+    await assert.rejects(table.migrate({ from: "other" }), /"from" must be "outline"/);
   });
 
   test("execute refuses them too", async () => {
