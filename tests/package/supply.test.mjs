@@ -113,6 +113,7 @@ const INSTALLING = {
   "": ["esbuild", "sharp", "workerd"],
   agents: ["@mongodb-js/zstd", "node-liblzma"],
   docs: ["esbuild"],
+  filesystems: ["@mongodb-js/zstd", "node-liblzma"],
   runtimes: ["bun", "deno"],
 };
 
