@@ -203,12 +203,16 @@ impl Permissions {
         {
             return self.inner.grep(query).await;
         }
+        let judge = async |paths: &[VPath]| Ok(paths.iter().map(|path| self.shows(path)).collect());
+        // Judging the matches costs less than judging every file, where no file is counted.
+        if !query.stats && query.sieve.is_none() {
+            return winnow::grep(&*self.inner, query, judge).await;
+        }
         let mut query = query.clone();
         query.sieve = Some(Sieve(Rc::new(Visible {
             rules: self.rules.clone(),
             sieve: query.sieve,
         })));
-        let judge = async |paths: &[VPath]| Ok(paths.iter().map(|path| self.shows(path)).collect());
         winnow::grep(&*self.inner, &query, judge).await
     }
 
