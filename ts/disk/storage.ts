@@ -99,7 +99,10 @@ export class DiskStorage {
     if (parts.length === 0) return null;
     const found = await this.#within(parts, false, async (dir, name) => {
       const stats = await this.#lstat(dir, name);
-      if (!stats || stats.isDirectory()) return null;
+      if (!stats) return null;
+      if (stats.isDirectory()) {
+        throw new Refusal("is_directory", "This is a directory, not a file");
+      }
       if (stats.isSymbolicLink()) {
         const target = follow ? await this.place.target(dir, name) : undefined;
         return target ? this.#get(target, false) : null;

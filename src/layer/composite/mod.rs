@@ -233,12 +233,9 @@ impl Backend for Composite {
 
     fn read<'a>(&'a self, path: &'a VPath, page: Page) -> Pending<'a, ReadResult> {
         Box::pin(async move {
-            let place = self.place(path)?;
+            let place = self.file_place(path).map_err(|e| e.during("read"))?;
             if place.mount.is_default() {
                 return place.mount.backend.read(path, page).await;
-            }
-            if place.inner.is_root() {
-                return Err(Error::not_found(path).during("read"));
             }
             let answer = place.mount.backend.read(&place.inner, page).await;
             answer.map_err(|error| place.mount.error(error))
@@ -247,10 +244,7 @@ impl Backend for Composite {
 
     fn read_raw<'a>(&'a self, path: &'a VPath) -> Pending<'a, RawFile> {
         Box::pin(async move {
-            let place = self.place(path)?;
-            if place.inner.is_root() {
-                return Err(Error::not_found(path).during("readRaw"));
-            }
+            let place = self.file_place(path).map_err(|e| e.during("readRaw"))?;
             let answer = place.mount.backend.read_raw(&place.inner).await;
             answer.map_err(|error| place.mount.error(error))
         })
@@ -279,10 +273,7 @@ impl Backend for Composite {
 
     fn edit<'a>(&'a self, path: &'a VPath, edit: &'a Edit) -> Pending<'a, EditResult> {
         Box::pin(async move {
-            let place = self.place(path)?;
-            if place.inner.is_root() {
-                return Err(Error::nothing_there(path).during("edit"));
-            }
+            let place = self.file_place(path).map_err(|e| e.during("edit"))?;
             let answer = place.mount.backend.edit(&place.inner, edit).await;
             match answer {
                 Ok(EditResult {

@@ -73,7 +73,7 @@ impl Opfs {
         }
         let handle = match self.tree.find(path).await? {
             Found::File(handle) => handle,
-            Found::Directory => return Err(tree::is_directory(path)),
+            Found::Directory => return Err(Error::is_directory(path)),
             Found::Nothing => return Ok(None),
         };
         match tree::read(&handle).await {
@@ -113,7 +113,7 @@ impl Opfs {
             let base = self.tree.base().await?;
             let parent = self.tree.make_directory(&path.parent()).await?;
             let exists = match (find_in(&parent, path).await?, mode) {
-                (Found::Directory, _) => return Err(tree::is_directory(path)),
+                (Found::Directory, _) => return Err(Error::is_directory(path)),
                 (Found::File(_), PutMode::Create) => return Err(Error::already_exists(path)),
                 (Found::Nothing, PutMode::Update(_)) => return Err(Error::conflict(path)),
                 (Found::File(_), _) => true,
