@@ -42,6 +42,7 @@ fn replacing(old: &str, new: &str) -> Edit {
         new: Bytes::copy_from_slice(new.as_bytes()),
         replace_all: false,
         whole: false,
+        appends: false,
     }
 }
 
