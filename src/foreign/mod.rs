@@ -20,6 +20,7 @@ use crate::core::future::{Pending, done};
 use crate::core::links;
 use crate::core::order;
 use crate::core::path::VPath;
+use crate::core::queue::Queue;
 use crate::env::abort::AbortOnDrop;
 use crate::env::host;
 use crate::protocol::{
@@ -40,6 +41,7 @@ pub struct Foreign {
     id: Option<Rc<str>>,
     /// Whether it accepts kitbag's additional options, as a subclass of a kitbag backend does.
     knows_options: bool,
+    appends: Queue,
 }
 
 fn text(text: &str) -> JsValue {
@@ -71,6 +73,7 @@ impl Foreign {
             object,
             id,
             knows_options,
+            appends: Queue::default(),
         }
     }
 
@@ -178,15 +181,34 @@ impl Foreign {
                 ..EditResult::default()
             });
         }
+        // Other calls of this instance wait, for objects that cannot compare.
+        let _turn = self.appends.turn(path).await;
         for _ in 0..APPENDS {
-            let file = self.read_raw(path).await?;
+            let file = self
+                .read_raw(path)
+                .await
+                .map_err(|error| match error.kind() {
+                    Kind::NotFound => Error::nothing_there(path),
+                    _ => error,
+                })?;
+            let new = Bytes::from([&file.body[..], &added[..]].concat());
+            if !file.is_text && !self.knows_options {
+                let mut stored = self.upload(vec![(path.clone(), new)]).await;
+                return match stored.pop() {
+                    Some(stored) => stored.map(|()| EditResult::default()),
+                    None => Err(Error::internal("An upload was not answered")),
+                };
+            }
             let edit = Edit {
-                new: Bytes::from([&file.body[..], &added[..]].concat()),
+                new,
                 old: file.body,
                 replace_all: false,
                 whole: self.knows_options,
                 appends: false,
             };
+            if edit.old == edit.new {
+                return Ok(EditResult::default());
+            }
             match self.edit(path, &edit).await {
                 Err(error) if matches!(error.kind(), Kind::Conflict | Kind::NoMatch) => {}
                 answer => {

@@ -250,7 +250,7 @@ impl<D: Database> Within for Sql<D> {
             };
             let renames = !asked.keeps && !asked.overwrite;
             let statement = match renames {
-                true => self.place.rename(from, version, to, fresh_version()),
+                true => self.place.relocate(from, version, to, fresh_version()),
                 false => {
                     let (fresh, over) = (fresh_version(), asked.overwrite);
                     self.place.copy(from, version, to, fresh, over)

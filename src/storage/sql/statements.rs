@@ -309,7 +309,7 @@ impl Place {
     }
 
     /// Moves a row with that version to a path where none is; returns a row on success.
-    pub fn rename(&self, from: &VPath, version: u64, to: &VPath, fresh: u64) -> Statement {
+    pub fn relocate(&self, from: &VPath, version: u64, to: &VPath, fresh: u64) -> Statement {
         let mut statement = self.start("UPDATE ");
         statement
             .push(self.table.as_str())
