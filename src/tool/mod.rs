@@ -22,6 +22,7 @@ pub mod read_file;
 pub mod render;
 pub mod schema;
 pub mod seen;
+pub mod transfer;
 pub mod write_file;
 
 use std::cell::Cell;
@@ -44,7 +45,7 @@ use seen::Seen;
 /// Options of a tool set.
 #[derive(Clone, Debug)]
 pub struct ToolOptions {
-    /// The enabled tools; all if absent.
+    /// The enabled tools; if absent, all but those that must be named.
     pub tools: Option<Vec<Tool>>,
     /// Descriptions that replace the defaults, by tool name.
     pub descriptions: HashMap<String, String>,
@@ -162,7 +163,7 @@ impl ToolSet {
     pub fn tools(&self, shell: bool) -> Vec<Tool> {
         let allowed = |tool: &Tool| match &self.options.tools {
             Some(tools) => tools.contains(tool),
-            None => true,
+            None => !tool.must_be_named(),
         };
         schema::ALL
             .into_iter()
@@ -222,6 +223,9 @@ impl ToolSet {
             Tool::WriteFile => write_file::run(self, backend, input).await,
             Tool::EditFile => edit_file::run(self, backend, input).await,
             Tool::Delete => delete::run(backend, input).await,
+            Tool::MoveFile => transfer::run(self, backend, input, false).await,
+            Tool::CopyFile => transfer::run(self, backend, input, true).await,
+            Tool::AppendFile => transfer::append(self, backend, input).await,
             Tool::Glob => glob::run(backend, input).await,
             Tool::Grep => grep::run(backend, input).await,
             Tool::Execute => execute::run(self, backend, input).await,
