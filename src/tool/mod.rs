@@ -26,7 +26,6 @@ pub mod transfer;
 pub mod write_file;
 
 use std::cell::Cell;
-use std::collections::HashMap;
 
 use bytes::Bytes;
 
@@ -47,8 +46,8 @@ use seen::Seen;
 pub struct ToolOptions {
     /// The enabled tools; if absent, all but those that must be named.
     pub tools: Option<Vec<Tool>>,
-    /// Descriptions that replace the defaults, by tool name.
-    pub descriptions: HashMap<String, String>,
+    /// Descriptions that replace the defaults.
+    pub descriptions: Vec<(Tool, String)>,
     /// A system prompt that replaces the default.
     pub system_prompt: Option<String>,
     /// Results with more tokens than this are moved into a file; `None` disables that.
@@ -65,7 +64,7 @@ impl Default for ToolOptions {
     fn default() -> ToolOptions {
         ToolOptions {
             tools: None,
-            descriptions: HashMap::new(),
+            descriptions: Vec::new(),
             system_prompt: None,
             result_tokens: Some(20_000),
             message_tokens: Some(50_000),
@@ -173,7 +172,12 @@ impl ToolSet {
 
     /// The definitions of the available tools.
     pub fn definitions(&self, shell: bool) -> Vec<Definition> {
-        let own = |tool: Tool| self.options.descriptions.get(tool.name()).cloned();
+        let own = |tool: Tool| {
+            let all = self.options.descriptions.iter().rev();
+            all.clone()
+                .find(|(of, _)| *of == tool)
+                .map(|(_, text)| text.clone())
+        };
         let tools = self.tools(shell).into_iter();
         tools
             .map(|tool| Definition {

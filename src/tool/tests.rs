@@ -426,7 +426,7 @@ fn wrong_calls_are_answered_with_what_is_expected() {
 fn only_allowed_tools_are_offered_and_called() {
     let options = ToolOptions {
         tools: Some(vec![Tool::Ls, Tool::ReadFile]),
-        descriptions: HashMap::from([("ls".to_owned(), "Mine.".to_owned())]),
+        descriptions: vec![(Tool::Ls, "Mine.".to_owned())],
         ..ToolOptions::default()
     };
     let (set, backend) = (ToolSet::new(options), memory());

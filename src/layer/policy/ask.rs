@@ -4,7 +4,6 @@
 //! another rule, because its lines would be returned. `ls` and `glob` return only names and ask
 //! only for the directory. A recursive delete asks once and names the guarded files below.
 
-use std::collections::HashMap;
 use std::rc::Rc;
 use std::time::Duration;
 
@@ -18,6 +17,7 @@ use crate::core::error::{Error, Kind, Result};
 use crate::core::future::Pending;
 use crate::core::order;
 use crate::core::path::VPath;
+use crate::core::sorted::Sorted;
 use crate::layer::winnow;
 use crate::protocol::{Answer, Edit, GrepQuery, GrepResult, Request, SharedBackend, Transfer};
 
@@ -188,7 +188,7 @@ impl Ask {
     async fn searching(&self, query: &GrepQuery) -> Result<GrepResult> {
         self.reading("grep", &query.path).await?;
         let granted = self.asks(Touch::Read, &query.path);
-        let mut answers: HashMap<VPath, bool> = HashMap::new();
+        let mut answers: Sorted<VPath, bool> = Sorted::new();
         let judge = async |paths: &[VPath]| {
             let mut verdict = Vec::with_capacity(paths.len());
             for path in paths {

@@ -14,7 +14,6 @@ mod rows;
 pub mod statement;
 pub mod statements;
 
-use std::collections::HashMap;
 use std::rc::Rc;
 use std::time::Duration;
 
@@ -26,6 +25,7 @@ use crate::core::future::Pending;
 use crate::core::lock::Mutex;
 use crate::core::order;
 use crate::core::path::VPath;
+use crate::core::sorted::Sorted;
 use crate::env::{random, timer};
 use crate::protocol::{COPIED, Capability, Reach, Transfer, stands};
 use crate::storage::sql::rows::{
@@ -172,7 +172,7 @@ impl<D: Database> Sql<D> {
         Ok(())
     }
 
-    async fn bodies(&self, paths: &[&VPath]) -> Result<HashMap<VPath, File>> {
+    async fn bodies(&self, paths: &[&VPath]) -> Result<Sorted<VPath, File>> {
         let rows = self.ask(self.place.get_many(paths), &FILE).await?;
         let files = rows.into_iter().filter_map(|row| {
             let (entry, body) = entry(row)?;
@@ -282,7 +282,7 @@ impl<D: Database> Within for Sql<D> {
 
 /// One answer for each file of a batch.
 fn told(batch: &[(VPath, NewFile)], rows: &Rows) -> Vec<Result<Meta>> {
-    let versions: HashMap<String, Option<i64>> = rows
+    let versions: Sorted<String, Option<i64>> = rows
         .iter()
         .filter_map(|row| Some((text(row, 0)?, number(row, 1))))
         .collect();
