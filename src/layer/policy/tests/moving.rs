@@ -1,8 +1,7 @@
 //! `move`, `copy` and `append` under rules: both paths are judged, and what is hidden goes nowhere.
 
-use std::cell::RefCell;
-
 use super::*;
+use crate::core::cell::RefCell;
 
 fn asked(from: &str, to: &str, keeps: bool) -> Transfer {
     Transfer {
