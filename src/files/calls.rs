@@ -11,7 +11,7 @@ use crate::core::future::Pending;
 use crate::core::path::VPath;
 use crate::protocol::{
     Backend, Capability, Content, DeleteResult, Edit, EditResult, FileInfo, GlobQuery, GlobResult,
-    GrepQuery, GrepResult, Page, RawFile, ReadResult, Shell, WriteResult,
+    GrepQuery, GrepResult, Page, RawFile, ReadResult, Shell, Transfer, WriteResult,
 };
 use crate::storage::Storage;
 
@@ -73,6 +73,13 @@ impl Backend for Operations {
         })
     }
 
+    fn transfer<'a>(&'a self, asked: &'a Transfer) -> Pending<'a, WriteResult> {
+        Box::pin(async move {
+            let answer = self.transfer_files(asked).await;
+            answer.map_err(|e| e.during(asked.operation().name()))
+        })
+    }
+
     fn upload<'a>(&'a self, files: Vec<(VPath, Bytes)>) -> LocalBoxFuture<'a, Vec<Result<()>>> {
         Box::pin(self.upload_files(files))
     }
@@ -131,6 +138,10 @@ impl<S: Storage + 'static> Backend for Files<S> {
         unchanged: Option<&'a Bytes>,
     ) -> Pending<'a, DeleteResult> {
         self.operations.delete(path, unchanged)
+    }
+
+    fn transfer<'a>(&'a self, asked: &'a Transfer) -> Pending<'a, WriteResult> {
+        self.operations.transfer(asked)
     }
 
     fn upload<'a>(&'a self, files: Vec<(VPath, Bytes)>) -> LocalBoxFuture<'a, Vec<Result<()>>> {

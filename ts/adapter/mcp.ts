@@ -39,7 +39,7 @@ function hints(name: string) {
   const reads = ["ls", "read_file", "glob", "grep"].includes(name);
   return {
     readOnlyHint: reads,
-    destructiveHint: !reads && name !== "write_file",
+    destructiveHint: !reads && !["write_file", "append_file"].includes(name),
     idempotentHint: reads || name === "delete",
     openWorldHint: name === "execute",
   };

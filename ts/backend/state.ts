@@ -42,6 +42,7 @@ import type {
   LsResult,
   ReadRawResult,
   ReadResult,
+  TransferOptions,
   WriteOptions,
   WriteResult,
 } from "../types.js";
@@ -311,6 +312,33 @@ export class StateBackend implements BackendProtocolV2 {
     return unpack.refusedBatch(batch, answer).map((one) => ({ ...one, content: null }));
   }
 
+  /**
+   * Moves a file, or a directory with everything below it, file by file. If the new path exists, the
+   * call fails with `already_exists`; with `overwrite` a file replaces a file. A directory is never
+   * replaced, and nothing is moved into one: name the new path in full. If a move breaks off, the
+   * error says which files are where, and no file is gone from both paths.
+   *
+   * @example
+   * files.move("/draft.md", "/final.md", { overwrite: true });
+   */
+  move(from: string, to: string, options?: TransferOptions): WriteResult {
+    return this.#transferred(Op.move, from, to, options);
+  }
+
+  /** Copies a file, or a directory with everything below it. The rules are those of `move`. */
+  copy(from: string, to: string, options?: TransferOptions): WriteResult {
+    return this.#transferred(Op.copy, from, to, options);
+  }
+
+  /**
+   * Adds to the end of a file, text or binary. A missing file fails with `not_found`: `write` creates
+   * it. Concurrent appends are all kept, as edits are.
+   */
+  append(filePath: string, content: string | Uint8Array): WriteResult {
+    const request = () => ask.askAppend(filePath, content);
+    return this.#changed(this.#asked(Op.append, request, unpack.unpackWrite(filePath)));
+  }
+
   /** Returns every file as it is stored, with its times. Pass the record to `restore` to undo. */
   snapshot(): Record<string, FileData> {
     const stale = this.#mirror?.sync();
@@ -374,6 +402,17 @@ export class StateBackend implements BackendProtocolV2 {
    */
   dispose(): void {
     release(this);
+  }
+
+  #transferred(operation: number, from: string, to: string, options: unknown): WriteResult {
+    const request = () =>
+      refused(() => optionNames(operation, options)) ?? ask.askTransfer(from, to, options);
+    const result = this.#asked(operation, request, unpack.unpackWrite(to));
+    if (!this.#mirror || result.path === undefined) return result;
+    ask.askGlob("**", result.path);
+    const there = now(handleOf(this), Op.glob, unpack.unpackGlob) as GlobResult;
+    const paths = (there.files ?? []).map(({ path }) => path);
+    return this.#mirror.transferred(result, paths, operation === Op.move ? from : undefined);
   }
 
   #changed<T extends WriteResult | EditResult>(result: T): T {

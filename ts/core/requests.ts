@@ -61,6 +61,39 @@ export function askDelete(filePath: unknown, options: unknown): Failure | undefi
   );
 }
 
+/** `move` and `copy`. */
+export function askTransfer(from: unknown, to: unknown, options: unknown): Failure | undefined {
+  return encoded(
+    () => {
+      const { overwrite } = (options ?? {}) as { overwrite?: unknown };
+      return {
+        from: check.text("from", from),
+        to: check.text("to", to),
+        overwrite: check.flag("options.overwrite", overwrite),
+      };
+    },
+    (seen) => {
+      putBool(seen.overwrite);
+      putText(seen.from);
+      putText(seen.to);
+    },
+  );
+}
+
+export function askAppend(filePath: unknown, content: unknown): Failure | undefined {
+  return encoded(
+    () => ({
+      path: check.text("filePath", filePath),
+      content: typeof content === "string" ? content : check.bytesOf("content", content),
+    }),
+    (seen) => {
+      if (typeof seen.content === "string") putLongText(seen.content);
+      else putBytes(seen.content);
+      putText(seen.path);
+    },
+  );
+}
+
 export function askGrep(
   pattern: unknown,
   path: unknown,

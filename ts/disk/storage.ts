@@ -405,6 +405,24 @@ export class DiskStorage {
     return out;
   }
 
+  /** Removes the empty directories at and below a path; `rmdir` refuses the others. */
+  async prune(path: string): Promise<void> {
+    await this.#within(this.place.parts(path), false, (above, name) => this.#pruned(above, name));
+  }
+
+  async #pruned(above: Dir, name: string): Promise<void> {
+    const dir = await this.place.child(above, name);
+    if (!dir) return;
+    try {
+      for (const entry of await this.place.entries(dir)) {
+        if (entry.isDirectory()) await this.#pruned(dir, entry.name);
+      }
+    } finally {
+      await dir.close();
+    }
+    await this.place.fs.rmdir(`${above.at}/${name}`).catch(() => {});
+  }
+
   async #empty(
     dir: Dir,
     path: string,

@@ -8,6 +8,7 @@ mod remove;
 mod search;
 #[cfg(test)]
 pub(crate) mod tests;
+mod transfer;
 
 use std::ops::Range;
 use std::rc::Rc;
@@ -22,7 +23,7 @@ use crate::core::path::VPath;
 use crate::protocol::{
     Backend, Capability, Content, DeleteResult, Directories, Edit, EditResult, FileInfo,
     FilesUpdate, GlobQuery, GlobResult, GrepQuery, GrepResult, Page, RawFile, Reach, ReadResult,
-    SharedBackend, Shell, WriteResult,
+    SharedBackend, Shell, Transfer, WriteResult,
 };
 
 /// A backend and the prefix under which its files appear.
@@ -301,6 +302,10 @@ impl Backend for Composite {
                 None => self.delete_all(path).await,
             }
         })
+    }
+
+    fn transfer<'a>(&'a self, asked: &'a Transfer) -> Pending<'a, WriteResult> {
+        Box::pin(self.transfer_all(asked))
     }
 
     fn upload<'a>(&'a self, files: Vec<(VPath, Bytes)>) -> LocalBoxFuture<'a, Vec<Result<()>>> {

@@ -215,6 +215,7 @@ impl Indexed {
                     new: bytes,
                     replace_all: false,
                     whole: true,
+                    appends: false,
                 };
                 self.keep.edit(&path, &edit).await.err()
             };

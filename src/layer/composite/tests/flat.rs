@@ -100,6 +100,7 @@ fn answer(backend: &dyn Backend, step: &Step) -> String {
                 new: bytes(new),
                 replace_all: *all,
                 whole: false,
+                appends: false,
             };
             said(now(backend.edit(&path(at), &edit)), |r| format!("{r:?}"))
         }

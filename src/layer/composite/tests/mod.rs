@@ -3,6 +3,7 @@
 
 mod failing;
 mod flat;
+mod moving;
 mod no_empty;
 
 use std::rc::Rc;

@@ -195,6 +195,7 @@ fn history(seed: u64) -> u64 {
                     new: Bytes::from_static(b"abcabc"),
                     replace_all: true,
                     whole: false,
+                    appends: false,
                 };
                 let _ = ready(through.edit(&path(dice.pick(NAMES)), &edit));
             }
