@@ -61,6 +61,11 @@ export function askDelete(filePath: unknown, options: unknown): Failure | undefi
   );
 }
 
+/** The options of `grep`, which may be in the place of `maxCount`. */
+export function grepOptions<T, U>(maxCount: T, options: U): U | (T & object) | null {
+  return options ?? (typeof maxCount === "object" ? maxCount : null);
+}
+
 export function askGrep(
   pattern: unknown,
   path: unknown,
@@ -81,7 +86,7 @@ export function askGrep(
         path: check.optionalText("path", path) ?? "/",
         glob: check.optionalText("glob", glob),
         counts: [
-          check.count("maxCount", maxCount),
+          check.count("maxCount", (maxCount === given ? undefined : maxCount) ?? given.maxCount),
           check.count("options.maxPerFile", given.maxPerFile),
           check.count("options.before", given.before),
           check.count("options.after", given.after),
