@@ -21,7 +21,8 @@ const TYPES = {
  * the JSON that a page posts.
  */
 export async function serve({ pkg = join(root, "pkg"), mounts = {}, told } = {}) {
-  const folders = { "/pkg/": pkg, "/pages/": join(here, "pages"), ...mounts };
+  const own = { "/pkg/": pkg, "/pages/": join(here, "pages"), "/lib/": join(root, "tests/lib") };
+  const folders = { ...own, ...mounts };
   const server = createServer((request, response) => {
     const path = decodeURIComponent(new URL(request.url, "http://localhost").pathname);
     if (request.method === "POST" && told) {
