@@ -323,6 +323,8 @@ export interface DeleteOptions extends CallOptions {
 
 /** Options of `grep` that kitbag adds to the protocol. */
 export interface GrepOptions extends CallOptions {
+  /** The argument `maxCount`, for a call that has the options in its place. */
+  maxCount?: number;
   /** Treat the pattern as a regular expression, matched in linear time. Default: literal text. */
   regex?: boolean;
   /** Ignore letter case. Default false. For regular expressions this covers ASCII only. */

@@ -413,6 +413,51 @@ describe("options of calls", () => {
     });
   }
 
+  describe("grep takes its options in the place of maxCount", () => {
+    const files = () => new kitbag.StateBackend({ files: { "/a.txt": "A\na\n", "/b.md": "a" } });
+    const subjects = {
+      StateBackend: files,
+      withPolicy: () => kitbag.withPolicy(files(), {}),
+      CompositeBackend: () => new kitbag.CompositeBackend(files(), { "/m/": files() }),
+      "a subclass behind a policy": () =>
+        kitbag.withPolicy(
+          new (class extends kitbag.StateBackend {})({ files: { "/a.txt": "A\na" } }),
+          {},
+        ),
+    };
+    const lines = ({ matches }) => matches.map(({ path, line }) => `${path}:${line}`);
+    for (const [name, make] of Object.entries(subjects)) {
+      test(name, async () => {
+        const backend = make();
+        const all = await backend.grep("a", "/", "a.*", { ignoreCase: true });
+        assert.deepEqual(lines(all).slice(0, 2), ["/a.txt:1", "/a.txt:2"]);
+        const one = await backend.grep("a", "/", "a.*", { ignoreCase: true, maxCount: 1 });
+        assert.deepEqual([lines(one), one.truncated], [["/a.txt:1"], true]);
+        const last = await backend.grep("a", "/", "a.*", null, { maxCount: 1 });
+        assert.deepEqual(lines(last), ["/a.txt:2"]);
+        // The argument counts where both are given.
+        const two = await backend.grep("a", "/", "a.*", 2, { ignoreCase: true, maxCount: 1 });
+        assert.equal(two.matches.length, 2);
+      });
+
+      test(`${name}: wrong ones are refused`, async () => {
+        const backend = make();
+        for (const [wrong, words] of [
+          [{ stat: true }, /"stat".* is "stats" meant/],
+          [{ maxCount: "1" }, /maxCount must be a number, not a string/],
+          [{ timeoutMs: "1" }, /timeoutMs/],
+          [["stats"], /options must be an object, not an array/],
+        ]) {
+          const answer = await backend.grep("a", "/", null, wrong);
+          assert.equal(answer.code, "invalid_argument");
+          assert.match(answer.error, words);
+        }
+        const twice = await backend.grep("a", "/", null, { stats: true }, { stats: true });
+        assert.match(twice.error, /maxCount must be a number, not an object/);
+      });
+    }
+  });
+
   for (const name of ["uploadFiles", "downloadFiles"]) {
     test(`${name}: each file has the refusal`, async () => {
       const files = kitbag.withPolicy(make(), {});

@@ -51,9 +51,13 @@ export async function main(): Promise<string> {
   const first: string | undefined = listed[0]?.path;
   const found = files.grep("x", "/", null, 3, { regex: true, timeoutMs: 10 });
   const lines = found.error ? [] : found.matches.map((match) => match.line);
+  const counted = await indexed(files, { keepIn: "/.index/" }).grep("x", "/", "*.ts", {
+    stats: true,
+  });
+  const requests: number | undefined = counted.error ? 0 : counted.stats?.requests;
   const written = files.write("/c.txt", "c");
   if (!written.error) written.path.length;
-  return `${page.length} ${first} ${lines[0]}`;
+  return `${page.length} ${first} ${lines[0]} ${requests}`;
 }
 
 export const described: string = guidedPrompts.describe("grep", ["grep"]) ?? "";

@@ -143,17 +143,18 @@ export abstract class Backend implements BackendProtocolV2 {
    * @param glob Searches only matching files. Without `/` it is matched against file names, with
    *   `/` against the path below `path`.
    * @param maxCount Most matches to return; if there are more, `truncated` is set. Default: no
-   *   limit but 128 MiB of results.
+   *   limit but 128 MiB of results. The options may be in its place.
    */
   grep(
     pattern: string,
     path?: string | null,
     glob?: string | null,
-    maxCount?: number | null,
+    maxCount?: number | GrepOptions | null,
     options?: GrepOptions,
   ): Promise<GrepResult> {
-    const request = () => ask.askGrep(pattern, path, glob, maxCount, options);
-    return asked(this, Op.grep, request, unpack.unpackGrep, options);
+    const given = ask.grepOptions(maxCount, options);
+    const request = () => ask.askGrep(pattern, path, glob, maxCount, given);
+    return asked(this, Op.grep, request, unpack.unpackGrep, given);
   }
 
   /**

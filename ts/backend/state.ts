@@ -204,21 +204,22 @@ export class StateBackend implements BackendProtocolV2 {
    * @param glob Searches only matching files. Without `/` it is matched against file names, with
    *   `/` against the path below `path`.
    * @param maxCount Most matches to return; if there are more, `truncated` is set. Default: no
-   *   limit but 128 MiB of results.
+   *   limit but 128 MiB of results. The options may be in its place.
    * @param options `timeoutMs` limits the search; `signal` has no effect on a synchronous call.
    */
   grep(
     pattern: string,
     path?: string | null,
     glob?: string | null,
-    maxCount?: number | null,
+    maxCount?: number | GrepOptions | null,
     options?: GrepOptions,
   ): GrepResult {
-    const request = () => ask.askGrep(pattern, path, glob, maxCount, options);
+    const given = ask.grepOptions(maxCount, options);
+    const request = () => ask.askGrep(pattern, path, glob, maxCount, given);
     let limit: number | undefined;
     const refusal = refused(() => {
-      optionNames(Op.grep, options);
-      limit = limitOf(callOptions(options));
+      optionNames(Op.grep, given);
+      limit = limitOf(callOptions(given));
     });
     return refusal ?? this.#asked(Op.grep, request, unpack.unpackGrep, limit);
   }

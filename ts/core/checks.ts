@@ -77,7 +77,7 @@ const CALL = ["signal", "timeoutMs"];
 
 /** Options of single operations, beside those of every call. */
 const OWN: Record<number, readonly string[]> = {
-  [Op.grep]: ["regex", "ignoreCase", "before", "after", "maxPerFile", "stats"],
+  [Op.grep]: ["maxCount", "regex", "ignoreCase", "before", "after", "maxPerFile", "stats"],
   [Op.write]: ["ifAbsent"],
   [Op.delete]: ["unchanged"],
   [Op.move]: ["overwrite"],

@@ -94,6 +94,11 @@ export function askAppend(filePath: unknown, content: unknown): Failure | undefi
   );
 }
 
+/** The options of `grep`, which may be in the place of `maxCount`. */
+export function grepOptions<T, U>(maxCount: T, options: U): U | (T & object) | null {
+  return options ?? (typeof maxCount === "object" ? maxCount : null);
+}
+
 export function askGrep(
   pattern: unknown,
   path: unknown,
@@ -114,7 +119,7 @@ export function askGrep(
         path: check.optionalText("path", path) ?? "/",
         glob: check.optionalText("glob", glob),
         counts: [
-          check.count("maxCount", maxCount),
+          check.count("maxCount", (maxCount === given ? undefined : maxCount) ?? given.maxCount),
           check.count("options.maxPerFile", given.maxPerFile),
           check.count("options.before", given.before),
           check.count("options.after", given.after),

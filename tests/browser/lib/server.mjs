@@ -32,7 +32,8 @@ export async function serve({
   told,
   isolated = false,
 } = {}) {
-  const folders = { "/pkg/": pkg, "/pages/": join(here, "pages"), ...mounts };
+  const own = { "/pkg/": pkg, "/pages/": join(here, "pages"), "/lib/": join(root, "tests/lib") };
+  const folders = { ...own, ...mounts };
   const server = createServer((request, response) => {
     const path = decodeURIComponent(new URL(request.url, "http://localhost").pathname);
     if (request.method === "POST" && told) {
