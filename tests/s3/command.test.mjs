@@ -96,6 +96,8 @@ test("grep over the bucket prints ripgrep's lines", async () => {
   const shown = execFileSync(process.env.KITBAG_RG, [...args, "^needle \\d$"], {
     cwd: folder,
     encoding: "utf8",
+    // Not a pipe, which it would search.
+    stdio: ["ignore", "pipe", "inherit"],
   });
   assert.equal(out, shown);
   assert.equal(out.split("\n").length, 101);

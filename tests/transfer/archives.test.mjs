@@ -366,3 +366,39 @@ test("unpacking holds a batch and the file that is being read, not the whole arc
   });
   assert.equal(result.copied, 100);
 });
+
+test("the limit of the entries is 100,000 without an option", async () => {
+  // Each entry is refused, so that nothing is stored.
+  const entry = tarEntry({ name: "/x", type: "0" });
+  let left = 100_001;
+  const stream = new ReadableStream({
+    pull(controller) {
+      const count = Math.min(left, 2_000);
+      left -= count;
+      controller.enqueue(new Uint8Array(Buffer.concat(Array(count).fill(entry))));
+      if (left === 0) controller.close();
+    },
+  });
+  const result = await fromTar(stream, memory());
+  assert.match(result.error, /more than 100000 entries/);
+  assert.equal(result.failed, 100_000);
+});
+
+test("limits of bytes hold without an option", async () => {
+  const claims = (size) => tarOf({ name: "a", size });
+  const one = await fromTar(claims(268_435_457), memory());
+  assert.match(one.error, /more than 268435456 bytes \(maxFileBytes\)/);
+  const all = await fromTar(claims(1_073_741_825), memory(), { maxFileBytes: 2 ** 31 });
+  assert.match(all.error, /more than 1073741824 bytes \(maxBytes\)/);
+  const part = new Uint8Array(2 ** 24);
+  let pulled = 0;
+  const endless = new ReadableStream({
+    pull(controller) {
+      pulled += 1;
+      controller.enqueue(part);
+    },
+  });
+  const zip = await fromZip(endless, memory());
+  assert.match(zip.error, /more than 268435456 bytes \(maxArchiveBytes\)/);
+  assert.ok(pulled < 20, `${pulled} parts were read`);
+});

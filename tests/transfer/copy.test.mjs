@@ -242,3 +242,10 @@ test("a wrong option is refused by its name before anything is read", () => {
   assert.deepEqual(calls.written, []);
   assert.ok(bytes("x").length === 1);
 });
+
+test("the first 100 failures are named, and all are counted", async () => {
+  const target = withPolicy(memory(), { readOnly: true });
+  const result = await copyTree(many(150), target);
+  assert.deepEqual([result.failed, result.failures.length], [150, 100]);
+  assert.match(result.error, /149 more failed/);
+});
