@@ -68,8 +68,9 @@ test("10,000 files: killed half-way, the copy goes on, and the trees are equal",
   const address = `s3://${bucket}/copy`;
   const child = kitbag.begin(["cp", folder, address], { env, stdio: "ignore" });
   const gone = new Promise((resolve) => child.once("close", (_, signal) => resolve(signal)));
-  // Files are copied in the order of their names.
-  while ((await page("copy/d40/", 1)).length === 0) assert.equal(child.exitCode, null);
+  // Files are copied in the order of their names. Before the first one, a test object is written.
+  const begun = async () => (await page("copy/d40/", 3)).some(([name]) => name.startsWith("d"));
+  while (!(await begun())) assert.equal(child.exitCode, null);
   child.kill("SIGKILL");
   assert.equal(await gone, "SIGKILL");
   const half = await listed();

@@ -97,7 +97,7 @@ export async function program() {
   const ids = new Map(
     exporter.getFinishedSpans().map((span) => [span.spanContext().spanId, span.name]),
   );
-  return {
+  const told = {
     spans: exporter.getFinishedSpans().map((span) => ({
       name: span.name,
       parent: ids.get(span.parentSpanContext?.spanId) ?? null,
@@ -119,4 +119,6 @@ export async function program() {
         })),
       })),
   };
+  await Promise.all([reader.shutdown(), provider.shutdown()]);
+  return told;
 }

@@ -7,6 +7,7 @@ import { before, describe, test } from "node:test";
 import { pathToFileURL } from "node:url";
 import { workerModules } from "../lib/bundle.mjs";
 import { startWorker } from "../lib/workerd.mjs";
+import { workersBuiltins } from "../tools/hosts/builtins.mjs";
 
 const root = process.env.KITBAG_TEST_PROJECT;
 const WORKER = `
@@ -24,15 +25,7 @@ async function inNode() {
 }
 
 async function inWorkerd() {
-  const builtins = {
-    name: "builtins",
-    setup: (build) =>
-      build.onResolve({ filter: /^(node:)?(async_hooks|events|perf_hooks|util)$/ }, ({ path }) => ({
-        path: `node:${path.replace("node:", "")}`,
-        external: true,
-      })),
-  };
-  const modules = await workerModules(WORKER, root, { plugins: [builtins] });
+  const modules = await workerModules(WORKER, root, { plugins: [workersBuiltins] });
   const worker = await startWorker(modules, { compatibilityFlags: ["nodejs_compat"] });
   try {
     const { status, text } = await worker.fetch();

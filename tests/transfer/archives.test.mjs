@@ -77,6 +77,8 @@ for (const [form, [pack, unpack]] of Object.entries(FORMS)) {
         encoding: "utf8",
       });
       assert.equal(shown.replaceAll("/'", "'").trim(), "['a.txt', 'empty']");
+      const back = await unpack(await whole(pack(folder)), memory());
+      assert.deepEqual([back.copied, back.emptyDirectories], [1, 1]);
     });
   });
 
@@ -333,6 +335,16 @@ test("tar: a header that claims more than there is, is an error", async () => {
   assert.ok((await fromTar(cut, memory())).error);
 });
 
+test("directories of an archive that have files are not counted as empty", async () => {
+  const named = [
+    { name: "a/", type: "5" },
+    { name: "a/b/", type: "5" },
+    { name: "c/", type: "5" },
+  ];
+  const result = await fromTar(tarOf(...named, { name: "a/b/x", content: "x" }), memory());
+  assert.deepEqual([result.copied, result.emptyDirectories], [1, 1]);
+});
+
 test("a tar of gzip is read through the platform's stream", async () => {
   const packed = toTar(memory(FILES)).pipeThrough(new CompressionStream("gzip"));
   const target = memory();
@@ -368,9 +380,9 @@ test("unpacking holds a batch and the file that is being read, not the whole arc
 });
 
 test("the limit of the entries is 100,000 without an option", async () => {
-  // Each entry is refused, so that nothing is stored.
-  const entry = tarEntry({ name: "/x", type: "0" });
-  let left = 100_001;
+  // Directories count, too, and nothing is stored of them.
+  const entry = tarEntry({ name: "x/", type: "5" });
+  let left = 100_010;
   const stream = new ReadableStream({
     pull(controller) {
       const count = Math.min(left, 2_000);
@@ -381,7 +393,6 @@ test("the limit of the entries is 100,000 without an option", async () => {
   });
   const result = await fromTar(stream, memory());
   assert.match(result.error, /more than 100000 entries/);
-  assert.equal(result.failed, 100_000);
 });
 
 test("limits of bytes hold without an option", async () => {

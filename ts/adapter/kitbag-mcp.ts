@@ -18,6 +18,7 @@ const USAGE = `Usage: ${COMMAND} [options]
   --deny PATTERN    no reading and no writing of files that match; may be repeated
   --allow PATTERN   only files that match; may be repeated
   --secrets         do not deny the files that usually contain keys
+  --structured      results also as data, with versions of files for conditional changes
   --shell           also run commands, with your rights; they follow no rules about files
 
 A pattern is matched against the whole path in the directory, such as "/build/**" or "**/*.log".`;
@@ -35,6 +36,7 @@ function given() {
         "read-only": { type: "boolean", default: false },
         shell: { type: "boolean", default: false },
         secrets: { type: "boolean", default: false },
+        structured: { type: "boolean", default: false },
         help: { type: "boolean", short: "h", default: false },
         deny: { type: "string", multiple: true, default: [] },
         allow: { type: "string", multiple: true, default: [] },
@@ -70,6 +72,9 @@ const rules = {
   secrets: values.secrets,
   deny: values.deny,
   allow: values.allow,
+  structured: values.structured,
+  // Commands follow no rules about files.
+  ...(values.shell ? {} : { folder: rootDir }),
 };
 
 try {

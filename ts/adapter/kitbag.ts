@@ -91,6 +91,7 @@ ${COMPARE}`,
       host: word(),
       "read-only": bool(),
       secrets: bool(),
+      structured: bool(),
       deny: { type: "string", multiple: true },
       allow: { type: "string", multiple: true },
     },
@@ -100,7 +101,8 @@ ${COMPARE}`,
   --read-only              offer only the tools that read
   --deny PATTERN           no access to files that match; may be repeated
   --allow PATTERN          only files that match; may be repeated
-  --secrets                do not deny the files that usually contain keys`,
+  --secrets                do not deny the files that usually contain keys
+  --structured             results also as data, with versions of files for conditional changes`,
     run: serve,
   },
 };
@@ -122,16 +124,18 @@ async function serve({ flags, words, signal }: Line): Promise<number> {
     secrets: flags.secrets === true,
     deny: list("deny"),
     allow: list("allow"),
+    structured: flags.structured === true,
   };
-  const { backend, close } = await open(address, addressFlags(flags, !readOnly));
+  const { backend, close, folder } = await open(address, addressFlags(flags, !readOnly));
+  const all = { ...rules, ...(folder !== undefined && { folder }) };
   if (port === undefined) {
-    await serveStdio(backend, rules, SERVE);
+    await serveStdio(backend, all, SERVE);
     return -1;
   }
   const host = typeof flags.host === "string" ? flags.host : "127.0.0.1";
   const served = await serveHttp(
     backend,
-    rules,
+    all,
     { port, host, token: process.env.KITBAG_TOKEN },
     SERVE,
   );

@@ -80,7 +80,7 @@ export function fromTar(
         if (done) return;
         const { header, body } = entry;
         if (header.type === "directory") {
-          unpacking.directory();
+          unpacking.directory(header.name);
           await body.cancel();
           continue;
         }

@@ -147,7 +147,7 @@ export function fromZip(
     try {
       for await (const entry of zip.getEntriesGenerator()) {
         if (entry.directory) {
-          unpacking.directory();
+          unpacking.directory(entry.filename);
           continue;
         }
         const { filename: name, uncompressedSize: size } = entry;

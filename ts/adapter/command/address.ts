@@ -23,6 +23,8 @@ export interface Opened {
   directory: string;
   /** The address without secrets, for messages. */
   name: string;
+  /** The folder on disk, if it is one. */
+  folder?: string;
   close(): Promise<void>;
 }
 
@@ -98,8 +100,9 @@ async function folder(
     throw new CommandError(`${path} is a file; name its folder, and the file behind it`);
   }
   if (!found && !writes) throw new CommandError(`There is no folder ${path}`);
-  const backend = new FilesystemBackend({ rootDir: resolve(path), maxFileBytes: MAX_FILE_BYTES });
-  return { backend, directory: "/", name: path, close: async () => {} };
+  const rootDir = resolve(path);
+  const backend = new FilesystemBackend({ rootDir, maxFileBytes: MAX_FILE_BYTES });
+  return { backend, directory: "/", name: path, folder: rootDir, close: async () => {} };
 }
 
 function filePath(address: string): string {

@@ -4,6 +4,8 @@
 import { timingSafeEqual } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import { isAbsolute, relative, sep } from "node:path";
+import { fileURLToPath } from "node:url";
 import { type AnyBackend, createFileTools, type FileToolsOptions } from "kitbag";
 import { CommandError, keepSecret } from "./output.js";
 
@@ -29,6 +31,25 @@ export interface ServeRules {
   secrets: boolean;
   deny: readonly string[];
   allow: readonly string[];
+  /** Structured results, with versions and `ifMatch`. */
+  structured: boolean;
+  /** The folder on disk that the files are in, for the roots of clients. */
+  folder?: string;
+}
+
+/** The directory of the tree that a root of the client is: the folder itself, or one inside. */
+function directoryOf(folder: string, uri: string): string | undefined {
+  let path: string;
+  try {
+    path = relative(folder, fileURLToPath(uri));
+  } catch {
+    return undefined;
+  }
+  const parts = path.split(sep);
+  if (isAbsolute(path)) return undefined;
+  // The folder is inside the root.
+  if (parts.every((part) => part === "..")) return "/";
+  return parts[0] === ".." ? undefined : `/${parts.filter((part) => part !== "").join("/")}`;
 }
 
 /** The rules as options of the tools, and whether some files are hidden. */
@@ -86,9 +107,11 @@ async function servers(backend: AnyBackend, rules: ServeRules, command: string) 
     ? "Some files are hidden by rules of the user; do not try to get around them."
     : "";
   const instructions = [systemPrompt, hidden].filter((text) => text !== "").join("\n\n");
+  const { structured, folder } = rules;
+  const roots = folder === undefined ? undefined : (uri: string) => directoryOf(folder, uri);
   const make = () => {
     const server = new parts.McpServer({ name: "kitbag", version: version() }, { instructions });
-    parts.registerFileTools(server, backend, options);
+    parts.registerFileTools(server, backend, { ...options, structured, ...(roots && { roots }) });
     return server;
   };
   return { make, ...parts };

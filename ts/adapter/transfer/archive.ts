@@ -25,7 +25,7 @@ export interface UnpackOptions {
   to?: string;
   /** As of `copyTree`. Default `"error"`. */
   onConflict?: ConflictRule;
-  /** Most files in the archive. More end the unpacking (`too_large`). Default 100,000. */
+  /** Most files and directories in the archive. More end the unpacking (`too_large`). Default 100,000. */
   maxFiles?: number;
   /** Most bytes of all files together, unpacked. Default 1 GiB. */
   maxBytes?: number;
@@ -122,6 +122,7 @@ export class Unpacking {
   readonly #tally: Tally;
   readonly #place: Place;
   readonly #seen = new Set<string>();
+  readonly #directories = new Set<string>();
   readonly #maxFiles: number;
   readonly #maxBytes: number;
   readonly #maxFileBytes: number;
@@ -162,16 +163,13 @@ export class Unpacking {
     return this.#tally.run(async () => {
       await work();
       await this.#store();
+      this.#countEmpty();
     });
   }
 
   /** Whether an entry is to be read; one that is refused is counted as failed. */
   begin(entry: { name: string; size: number; refused?: string }): boolean {
-    this.#tally.check();
-    this.#entries += 1;
-    if (this.#entries > this.#maxFiles) {
-      throw new Stop(`The archive has more than ${this.#maxFiles} entries (maxFiles)`, "too_large");
-    }
+    this.#count();
     const found = nameOf(entry.name);
     const repeated = "path" in found && this.#seen.has(found.path);
     const error =
@@ -192,10 +190,29 @@ export class Unpacking {
   }
 
   /** A directory: it follows from its files, and an empty one is only counted. */
-  directory(): void {
+  directory(name: string): void {
+    this.#count();
+    const found = nameOf(name);
+    if ("path" in found) this.#directories.add(found.path);
+  }
+
+  #countEmpty(): void {
+    const full = new Set<string>();
+    for (const path of [...this.#seen, ...this.#directories]) {
+      for (let end = path.lastIndexOf("/"); end > 0; end = path.lastIndexOf("/", end - 1)) {
+        full.add(path.slice(0, end));
+      }
+    }
+    for (const path of this.#directories) {
+      if (!full.has(path)) this.#tally.result.emptyDirectories += 1;
+    }
+  }
+
+  #count(): void {
     this.#tally.check();
     this.#entries += 1;
-    this.#tally.result.emptyDirectories += 1;
+    if (this.#entries <= this.#maxFiles) return;
+    throw new Stop(`The archive has more than ${this.#maxFiles} entries (maxFiles)`, "too_large");
   }
 
   #room(size: number): void {
