@@ -147,6 +147,16 @@ test("a client of MCP reads, writes and edits over Streamable HTTP", async () =>
     await call("edit_file", { file_path: path, old_string: "second", new_string: "2nd" });
     assert.equal(await (await ask(`/mcp-one/files${path}`)).text(), "first\n2nd\n");
   }
+  for (const path of ["/plan.md", "/shared/plan.md"]) {
+    const ask = (name, more) => client.callTool({ name, arguments: { file_path: path, ...more } });
+    const { version } = (await ask("read_file", {})).structuredContent;
+    const write = (content, ifMatch) => ask("write_file", { content, ifMatch });
+    const [one, other] = [await write("first\n2nd\n3rd\n", version), await write("lost", version)];
+    assert.deepEqual([one.isError, other.isError], [false, true], one.content[0].text);
+    assert.match(other.content[0].text, /changed since it was read/);
+    const next = one.structuredContent.version;
+    assert.equal((await write("first\n2nd\n", next)).isError, false);
+  }
   const { contents } = await client.readResource({ uri: "kitbag:///plan.md" });
   assert.equal(contents[0].text, "first\n2nd\n");
   await client.close();
