@@ -141,7 +141,7 @@ impl Opfs {
     async fn rename(&self, from: &VPath, to: &VPath, asked: &Transfer) -> Result<()> {
         let handle = match self.tree.find(from).await? {
             Found::File(handle) if !is_reserved(from) && !is_reserved(to) => handle,
-            Found::Directory => return Err(tree::is_directory(from)),
+            Found::Directory => return Err(Error::is_directory(from)),
             _ => return Err(Error::not_found(from)),
         };
         if asked.keeps || host::method(&handle, "move").is_none() {
@@ -149,7 +149,7 @@ impl Opfs {
         }
         let parent = self.tree.make_directory(&to.parent()).await?;
         match find_in(&parent, to).await? {
-            Found::Directory => return Err(tree::is_directory(to)),
+            Found::Directory => return Err(Error::is_directory(to)),
             Found::File(_) if !asked.overwrite => return Err(Error::already_exists(to)),
             _ => {}
         }
