@@ -75,7 +75,9 @@ function inBrowser(kind) {
     let browser;
     let pages;
     before(async () => {
-      pages = await servePages({ pkg: at("pkg"), mounts: { "/chunks/": at("tests/chunks") } });
+      const sqlite = at("tests/deps/durable/node_modules/sql.js/dist");
+      const mounts = { "/chunks/": at("tests/chunks"), "/sql.js/": sqlite };
+      pages = await servePages({ pkg: at("pkg"), mounts });
       browser = await launch(kind);
     });
     after(async () => {

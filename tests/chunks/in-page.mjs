@@ -5,12 +5,15 @@ import * as main from "/pkg/dist/browser.js";
 import { runConformance } from "/pkg/dist/conformance.js";
 import { remote } from "./remote.mjs";
 import { alone, together } from "./run.mjs";
+import { openSqlite } from "./sqlite-page.mjs";
 
 const kitbag = { ...main, ...indexed };
 
 /** One chunk alone, or all of them; the reports. */
 export async function run({ name, origin }) {
   const importRegex = () => import("/pkg/dist/browser/regex.js");
-  const host = { ...remote(origin), indexedDb: true, opfs: true, importRegex, runConformance };
+  const query = await openSqlite();
+  const there = { indexedDb: true, opfs: true, importRegex, runConformance };
+  const host = { ...remote(origin), query, ...there };
   return name ? [await alone(name, kitbag, host)] : together(kitbag, host);
 }
