@@ -13,9 +13,9 @@ import { splitterPath } from "./splitter.mjs";
 const SHARED = ["idb+opfs"];
 
 const OPTIMISE = [
-  // More passes give fewer bytes, but more after compression: `-Oz` inlines, after which similar
-  // code is no longer similar.
-  "-O1",
+  // `-Oz` gives fewer bytes, but more after compression: it inlines, after which similar code is no
+  // longer similar.
+  "-O2",
   "--shrink-level=2",
   ...["simd", "bulk-memory", "reference-types", "mutable-globals", "sign-ext"].map(
     (name) => `--enable-${name}`,
@@ -59,7 +59,8 @@ export async function buildWasm(options) {
   const made = await make({ ...options, work });
   const texts = {};
   for (const [name, wasm] of Object.entries(made.modules)) {
-    texts[name] = await packed(wasm, work, name);
+    writeFileSync(join(work, `${name}.wasm`), wasm);
+    texts[name] = await packed(work, name, made.build);
   }
   const { needs, build } = made;
   writeFileSync(stamp, JSON.stringify({ print, needs, build, texts }));
@@ -205,11 +206,16 @@ export async function buildUnpacker() {
   return readFileSync(out);
 }
 
-/** Compresses a module and encodes it as base64. */
-async function packed(wasm, work, name) {
-  const from = join(work, `${name}.wasm`);
+/**
+ * Compresses a module and encodes it as base64: four bytes of the build, then what the packer wrote.
+ * The primary module is the dictionary of the chunks, and the first to be packed.
+ */
+async function packed(work, name, build) {
+  const file = (of) => join(work, `${of}.wasm`);
   const to = join(work, `${name}.packed`);
-  writeFileSync(from, wasm);
-  await must(splitterPath(), ["pack", from, to]);
-  return readFileSync(to).toString("base64");
+  const dictionary = name === "kitbag" ? [] : [file("kitbag")];
+  await must(splitterPath(), ["pack", file(name), to, ...dictionary]);
+  return Buffer.concat([Buffer.from(build.slice(0, 8), "hex"), readFileSync(to)]).toString(
+    "base64",
+  );
 }

@@ -1,32 +1,53 @@
 // Pages and bundlers: the compressed WebAssembly is a string in the module of each class, so that
 // no configuration is needed and a bundler drops it together with the class.
 
+import build from "#build";
 import unpacker from "#unpacker";
 
-/** Base64 of the unpacked size (four bytes) and LZMA data. */
+/** Base64 of the build (four bytes), the unpacked size (four bytes) and LZMA data. */
 export type Source = string;
 
 interface Unpacker {
   memory: WebAssembly.Memory;
   room(bytes: number): number;
-  unpack(from: number, bytes: number, to: number, size: number): number;
+  unpack(from: number, bytes: number, to: number, size: number, known: number): number;
 }
 
-/** Unpacks and compiles the WebAssembly in a string. */
-export function compile(_name: string, source: Source): WebAssembly.Module {
+/** Bytes in front of the LZMA data. */
+const HEAD = 8;
+
+/** The bytes of the primary module: chunks are compressed with them as their dictionary. */
+let primary = new Uint8Array();
+
+/** Unpacks and compiles the WebAssembly in a string; the primary module comes first. */
+export function compile(name: string, source: Source): WebAssembly.Module {
   const bytes = decode(source);
-  const size = new DataView(bytes.buffer).getUint32(0, true);
+  const head = new DataView(bytes.buffer);
+  const of = head.getUint32(0).toString(16).padStart(8, "0");
+  if (!build.startsWith(of)) {
+    throw new Error(
+      `kitbag: the WebAssembly "${name}" is of build ${of}, and the rest of ${build}; take all files from one version of the package`,
+    );
+  }
+  const dictionary = name === "kitbag" ? new Uint8Array() : primary;
+  const known = dictionary.length;
+  const size = known + head.getUint32(4, true);
   // A new instance each time, so that its memory is freed.
   const { exports } = new WebAssembly.Instance(new WebAssembly.Module(decode(unpacker)));
   const { memory, room, unpack } = exports as unknown as Unpacker;
-  const packed = bytes.length - 4;
+  const packed = bytes.length - HEAD;
   const from = room(packed);
   const to = room(size);
-  new Uint8Array(memory.buffer, from, packed).set(bytes.subarray(4));
-  if (!unpack(from, packed, to, size)) {
+  new Uint8Array(memory.buffer, from, packed).set(bytes.subarray(HEAD));
+  const out = new Uint8Array(memory.buffer, to, size);
+  out.set(dictionary);
+  if (!unpack(from, packed, to, size, known)) {
     throw new Error("kitbag: its WebAssembly cannot be unpacked; the file is damaged");
   }
-  return new WebAssembly.Module(new Uint8Array(memory.buffer, to, size));
+  const wasm = out.subarray(known);
+  const module = new WebAssembly.Module(wasm);
+  if (name === "kitbag") primary = wasm.slice();
+  return module;
 }
 
 function decode(text: string): Uint8Array<ArrayBuffer> {

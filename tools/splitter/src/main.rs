@@ -3,8 +3,9 @@
 //! - `kitbag-splitter split INPUT DIRECTORY` splits a module that was linked with `--emit-relocs`
 //!   into a primary module and chunks that share its memory and table. It prints one line for each
 //!   group: its name and the files it needs, in load order.
-//! - `kitbag-splitter pack INPUT OUTPUT` compresses a module for embedding in JavaScript text: four
-//!   bytes of length, then LZMA with the parameters that `tools/unpack` expects.
+//! - `kitbag-splitter pack INPUT OUTPUT [DICTIONARY]` compresses a module for embedding in JavaScript
+//!   text: four bytes of length, then LZMA with the parameters that `tools/unpack` expects. Code that
+//!   is like code of the dictionary costs less.
 
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -22,8 +23,11 @@ fn main() -> Outcome {
     let paths: Vec<PathBuf> = arguments.map(PathBuf::from).collect();
     match (command.to_str(), paths.as_slice()) {
         (Some("split"), [input, directory]) => split(input, directory),
-        (Some("pack"), [input, output]) => pack(input, output),
-        _ => Err("usage: kitbag-splitter split INPUT DIRECTORY | pack INPUT OUTPUT".into()),
+        (Some("pack"), [input, output]) => pack(input, output, None),
+        (Some("pack"), [input, output, dictionary]) => pack(input, output, Some(dictionary)),
+        _ => {
+            Err("usage: kitbag-splitter split INPUT DIRECTORY | pack INPUT OUTPUT [DICTIONARY]".into())
+        }
     }
 }
 
@@ -40,12 +44,16 @@ fn split(input: &Path, directory: &Path) -> Outcome {
     Ok(())
 }
 
-fn pack(input: &Path, output: &Path) -> Outcome {
+fn pack(input: &Path, output: &Path, dictionary: Option<&PathBuf>) -> Outcome {
     let bytes = std::fs::read(input)?;
     let mut options = LzmaOptions::with_preset(9);
     // WebAssembly is a byte stream without alignment.
     (options.lc, options.lp, options.pb) = (3, 0, 0);
     options.nice_len = 273;
+    options.preset_dict = match dictionary {
+        Some(path) => Some(std::fs::read(path)?.into()),
+        None => None,
+    };
     let mut packed = u32::try_from(bytes.len())?.to_le_bytes().to_vec();
     let mut writer = LzmaWriter::new_no_header(&mut packed, &options, false)?;
     writer.write_all(&bytes)?;

@@ -1,6 +1,6 @@
 //! Decompresses the output of `kitbag-splitter pack`: LZMA without a header, with three literal
-//! context bits and no literal position bits. It is a separate small module, because it runs before
-//! any other.
+//! context bits and no literal position bits. A chunk is compressed with the primary module as its
+//! dictionary. This is a separate small module, because it runs before any other.
 //!
 //! It is written here because size and startup time matter: every page loads it. It decodes
 //! directly from one slice into another: 2.1 KB after gzip and 17 ms for the primary module, while
@@ -228,7 +228,8 @@ impl Decoder<'_> {
     }
 }
 
-fn decode(packed: &[u8], out: &mut [u8]) -> Option<()> {
+/// Fills `out` from `at` on; what is before are known bytes, which matches may refer to.
+fn decode(packed: &[u8], out: &mut [u8], at: usize) -> Option<()> {
     let (head, rest) = packed.split_first_chunk::<5>()?;
     let mut decoder = Decoder {
         input: Range {
@@ -253,7 +254,7 @@ fn decode(packed: &[u8], out: &mut [u8]) -> Option<()> {
         last: [0; 4],
         state: 0,
         out,
-        at: 0,
+        at,
     };
     while decoder.at < decoder.out.len() {
         decoder.step()?;
@@ -282,13 +283,20 @@ pub extern "C" fn room(len: usize) -> usize {
     wasm32::memory_grow(0, len.div_ceil(PAGE)).wrapping_mul(PAGE)
 }
 
-/// Decompresses `len` bytes at `from` into `size` bytes at `to`; returns whether it succeeded.
+/// Decompresses `len` bytes at `from` into the range of `size` bytes at `to`, of which the first
+/// `known` are the dictionary that the compressor had; returns whether it succeeded.
 ///
 /// # Safety
 ///
 /// Both ranges must have come from [`room`].
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn unpack(from: *const u8, len: usize, to: *mut u8, size: usize) -> bool {
+pub unsafe extern "C" fn unpack(
+    from: *const u8,
+    len: usize,
+    to: *mut u8,
+    size: usize,
+    known: usize,
+) -> bool {
     // SAFETY: guaranteed by the caller.
     let (packed, out) = unsafe {
         (
@@ -296,7 +304,7 @@ pub unsafe extern "C" fn unpack(from: *const u8, len: usize, to: *mut u8, size: 
             core::slice::from_raw_parts_mut(to, size),
         )
     };
-    decode(packed, out).is_some()
+    decode(packed, out, known).is_some()
 }
 
 #[panic_handler]
