@@ -23,9 +23,9 @@ use crate::core::path::VPath;
 use crate::env::abort::AbortOnDrop;
 use crate::env::host;
 use crate::protocol::{
-    Backend, Capability, Content, DeleteResult, Directories, Edit, EditResult, ExecuteOptions,
-    ExecuteResult, FileInfo, FileSet, GlobQuery, GlobResult, GrepQuery, GrepResult, Page, RawFile,
-    Reach, ReadResult, Shell, WriteResult, unsupported,
+    Atomic, Backend, Capability, Content, DeleteResult, Directories, Edit, EditResult,
+    ExecuteOptions, ExecuteResult, FileInfo, FileSet, GlobQuery, GlobResult, GrepQuery, GrepResult,
+    Page, RawFile, Reach, ReadResult, Shell, WriteResult, unsupported,
 };
 use crate::search::place::{self, First};
 
@@ -390,6 +390,13 @@ impl Backend for Foreign {
 
     fn shell(&self) -> Option<&dyn Shell> {
         self.id.as_ref().map(|_| self as &dyn Shell)
+    }
+
+    fn atomic(&self) -> Atomic<'_> {
+        match self.knows_options {
+            true => Atomic::Conditional,
+            false => Atomic::Never,
+        }
     }
 }
 

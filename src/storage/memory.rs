@@ -239,6 +239,10 @@ fn behind(prefix: &str) -> Option<String> {
 }
 
 impl Storage for Memory {
+    fn is_immediate(&self) -> bool {
+        true
+    }
+
     fn capability(&self) -> Capability {
         Capability {
             // The limit applies to all files together, so exceeding it is a quota error.

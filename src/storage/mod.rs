@@ -359,6 +359,11 @@ pub trait Storage: AsStorage {
         Box::pin(ready(()))
     }
 
+    /// Whether each call is complete when it is made, so that no other call comes between two.
+    fn is_immediate(&self) -> bool {
+        false
+    }
+
     /// Removes the file at `root` and every file below it; returns which were removed and the
     /// error, if there was one.
     fn delete_tree<'a>(&'a self, root: &'a VPath) -> LocalBoxFuture<'a, Removed> {

@@ -29,10 +29,12 @@ mod rule;
 mod rules;
 mod skip_hidden;
 mod usage;
+mod whole;
 
 #[cfg(test)]
 mod tests;
 
+use std::cell::Cell;
 use std::rc::Rc;
 use std::time::Duration;
 
@@ -101,10 +103,20 @@ pub struct Policy {
     pub allow_execute: bool,
     /// Clock and timer, replaceable by tests.
     pub seams: Seams,
+    /// Incremented by changes below the rules, after which a quota counts again.
+    pub recount: Rc<Cell<u64>>,
 }
 
 /// Wraps a backend in a policy.
 pub fn stack(inner: SharedBackend, policy: Policy) -> Result<SharedBackend> {
+    let rules = stacked(inner.clone(), policy.clone())?;
+    if !rules.is_rule() {
+        return Ok(rules.shared());
+    }
+    Ok(Next::rule(whole::Whole::new(rules, inner, policy)).shared())
+}
+
+fn stacked(inner: SharedBackend, policy: Policy) -> Result<Next> {
     // Destructured, so that a new rule cannot be forgotten here.
     let Policy {
         read_only,
@@ -119,6 +131,7 @@ pub fn stack(inner: SharedBackend, policy: Policy) -> Result<SharedBackend> {
         hooks,
         allow_execute,
         seams,
+        recount,
     } = policy;
     let judges_paths = permissions.is_some()
         || !deny_prefixes.is_empty()
@@ -131,7 +144,7 @@ pub fn stack(inner: SharedBackend, policy: Policy) -> Result<SharedBackend> {
     let raw = top.shared();
     let hides = permissions.is_some();
     if let Some(limits) = quota {
-        let quota = quota::Quota::new(top, limits, hides, one_at_a_time, allow_execute);
+        let quota = quota::Quota::new(top, limits, hides, one_at_a_time, recount, allow_execute);
         top = Next::rule(quota);
     }
     if let Some(rules) = &permissions {
@@ -204,7 +217,7 @@ pub fn stack(inner: SharedBackend, policy: Policy) -> Result<SharedBackend> {
             seams,
         });
     }
-    Ok(top.shared())
+    Ok(top)
 }
 
 /// The error of a rule. It does not depend on whether the file exists.

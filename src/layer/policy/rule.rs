@@ -12,8 +12,8 @@ use crate::core::error::{Error, Kind, Result};
 use crate::core::future::{Pending, done};
 use crate::core::path::VPath;
 use crate::protocol::{
-    Answer, Backend, Capability, Content, DeleteResult, Edit, EditResult, ExecuteOptions,
-    ExecuteResult, FileInfo, GlobQuery, GlobResult, GrepQuery, GrepResult, Page, RawFile,
+    Answer, Atomic, Backend, Capability, Content, DeleteResult, Edit, EditResult, ExecuteOptions,
+    ExecuteResult, FileInfo, GlobQuery, GlobResult, GrepQuery, GrepResult, Guard, Page, RawFile,
     ReadResult, Request, SharedBackend, Shell, WriteResult, perform, unsupported,
 };
 
@@ -41,6 +41,11 @@ impl Next {
             backend: ruled.clone(),
             rule: Some(ruled),
         }
+    }
+
+    /// Whether there is any rule.
+    pub(super) fn is_rule(&self) -> bool {
+        self.rule.is_some()
     }
 
     /// The backend with all rules so far.
@@ -77,6 +82,11 @@ pub(super) trait Rule {
     /// What the backend guarantees under the rule.
     fn capability(&self) -> Capability {
         self.inner().capability()
+    }
+
+    /// All rules together, from the outermost.
+    fn guard(&self) -> Option<&dyn Guard> {
+        None
     }
 }
 
@@ -168,6 +178,13 @@ impl Backend for Ruled {
 
     fn shell(&self) -> Option<&dyn Shell> {
         self.0.inner().shell().map(|_| self as &dyn Shell)
+    }
+
+    fn atomic(&self) -> Atomic<'_> {
+        match &self.0.guard() {
+            Some(guard) => Atomic::Guarded(*guard),
+            None => Atomic::Never,
+        }
     }
 }
 

@@ -131,6 +131,7 @@ pub(crate) fn allow_all(inner: SharedBackend) -> SharedBackend {
         },
         allow_execute: false,
         seams: Seams::default(),
+        recount: Rc::default(),
     };
     stack(inner, policy).expect("a policy")
 }
