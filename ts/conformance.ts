@@ -15,13 +15,14 @@ import { listing } from "./conformance/listing.js";
 import { paths } from "./conformance/paths.js";
 import { racing } from "./conformance/racing.js";
 import { reading } from "./conformance/reading.js";
-import { type Case, PROMISES, type Promised, Subject } from "./conformance/subject.js";
+import { type Case, PROMISES, type Promised, Subject, type Turns } from "./conformance/subject.js";
+import { turns } from "./conformance/turns.js";
 import { writing } from "./conformance/writing.js";
 import { after } from "./core/after.js";
 import type { BackendProtocolV2, Capability } from "./types.js";
 
 export type { TestFunction } from "./conformance/frameworks.js";
-export type { Case, Promised } from "./conformance/subject.js";
+export type { Case, Promised, TurnLike, TurnOutcome, Turns } from "./conformance/subject.js";
 
 /** Argument of the factory, which must return an empty backend. */
 export interface Wanted {
@@ -58,6 +59,11 @@ export interface ConformanceOptions {
    * milliseconds. Default: the same as `timeoutMs`.
    */
   quickMs?: number;
+  /**
+   * kitbag's `{ begin, undo }`: turns over the backend are tested, too. The package has no other
+   * reason to load kitbag here.
+   */
+  turns?: Turns;
   /** Called after each case; `failure` is undefined if it passed. */
   report?(name: string, failure: string | undefined): void;
   /** Called with each backend after its last case. */
@@ -95,6 +101,10 @@ export function conformanceCases(): Case[] {
   ];
 }
 
+function casesOf(options: ConformanceOptions): Case[] {
+  return options.turns ? [...conformanceCases(), ...turns] : conformanceCases();
+}
+
 /**
  * Runs the cases, each on a new, empty backend from `makeBackend`; cases that only read the same
  * files share one.
@@ -110,7 +120,7 @@ export async function runConformance(
     deviations: [],
     leftOut: [],
   };
-  const cases = conformanceCases();
+  const cases = casesOf(options);
   const declared = new Declared(cases, options.allow ?? []);
   const subjects = new Subjects(makeBackend, options);
   for (const one of cases) {
@@ -157,7 +167,7 @@ export function conformanceTests(
   options: ConformanceOptions = {},
 ): void {
   const { only } = options;
-  const cases = conformanceCases();
+  const cases = casesOf(options);
   const declared = new Declared(cases, options.allow ?? []);
   const told: string[] = [];
   for (const one of cases) {
@@ -241,7 +251,7 @@ class Subjects {
     if (this.#current && files && this.#current.files === files) return this.#current.subject;
     await this.dispose();
     const backend = await this.#make({ writeMode });
-    const subject = new Subject(backend, promisedBy(backend, this.#options));
+    const subject = new Subject(backend, promisedBy(backend, this.#options), this.#options.turns);
     this.#current = { subject, files, filled: false };
     return subject;
   }

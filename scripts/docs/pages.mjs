@@ -50,7 +50,7 @@ const GROUPS = [
       "real-files",
     ],
   ],
-  ["Rules and tools", ["policies", "tools", "prompts", "mcp", "search-index", "conformance"]],
+  ["Rules and tools", ["policies", "turns", "tools", "prompts", "mcp", "search-index", "conformance"]],
   [
     "Reference",
     ["protocol", "stacks", "browser", "host", "durable", "performance", "limits", "security"],

@@ -3,9 +3,8 @@
 //! policy hides files that may not be read; both use this module.
 
 use crate::core::error::Result;
-use crate::core::order;
 use crate::core::path::VPath;
-use crate::protocol::{Backend, FileInfo, GlobQuery, GrepQuery, GrepResult, Matches, Row};
+use crate::protocol::{Backend, FileInfo, GlobQuery, GrepQuery, GrepResult, Matches};
 
 /// Growth factor of the limit when hidden matches used up the previous one.
 const WIDER: usize = 32;
@@ -81,32 +80,4 @@ pub async fn files_beneath(backend: &dyn Backend, dir: &VPath) -> Result<Vec<Fil
         ));
     }
     Ok(found.files)
-}
-
-/// Merges the matches of several searches in order of path. Each file is in only one of them.
-pub fn merged(mut results: Vec<Matches>) -> Matches {
-    match results.len() {
-        0 => return Matches::default(),
-        1 => return results.pop().unwrap_or_default(),
-        _ => {}
-    }
-    let mut groups: Vec<(&VPath, &Matches, &[Row])> = Vec::new();
-    for matches in &results {
-        for rows in matches.rows.chunk_by(|a, b| a.file == b.file) {
-            let file = rows.first().map_or(0, |row| row.file as usize);
-            if let Some(path) = matches.paths.get(file) {
-                groups.push((path, matches, rows));
-            }
-        }
-    }
-    order::sort_by(&mut groups, |a, b| a.0.cmp(b.0));
-    let mut out = Matches::default();
-    for (path, matches, rows) in groups {
-        if out.is_full() {
-            out.cut = true;
-            break;
-        }
-        out.append_file(path.clone(), matches, rows);
-    }
-    out
 }

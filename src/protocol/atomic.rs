@@ -2,9 +2,9 @@
 //! [`layer::turn`](crate::layer::turn); a backend only states what it has for it.
 
 use bytes::Bytes;
+use futures_util::future::LocalBoxFuture;
 
 use super::SharedBackend;
-use crate::core::error::Result;
 use crate::core::future::Pending;
 use crate::core::path::VPath;
 
@@ -31,8 +31,13 @@ pub trait Guard {
     /// The backend below all rules.
     fn inner(&self) -> SharedBackend;
 
-    /// The same rules around another backend, which has the files of [`Guard::inner`].
-    fn around(&self, files: SharedBackend) -> Result<SharedBackend>;
+    /// The same future; what it calls of the guarded backend goes through the rules to `files`
+    /// instead of [`Guard::inner`].
+    fn judging<'a>(
+        &'a self,
+        files: SharedBackend,
+        calls: LocalBoxFuture<'a, ()>,
+    ) -> LocalBoxFuture<'a, ()>;
 
     /// Called after files of [`Guard::inner`] were changed below the rules.
     fn changed(&self);

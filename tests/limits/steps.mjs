@@ -158,6 +158,7 @@ export const STEPS = [
   "ts/backend/context-hub.ts TIMEOUT_MS",
   "ts/backend/execute.ts GRACE_MS",
   "ts/backend/indexed-db.ts PATIENCE",
+  "ts/backend/patch.ts CONTEXT",
   "ts/core/instance.ts WHOLE_STACK",
   "ts/core/message.ts INLINE",
   "ts/core/message.ts SHORT",

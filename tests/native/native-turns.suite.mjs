@@ -1,14 +1,18 @@
-// Turns, natively and optimised: the overlay against one flat tree, and 20,000 random histories with
+// Turns, natively and optimised: the overlay against one flat tree, and random histories with
 // crashes.
 
+const histories = (ctx, seeds) =>
+  ctx.cargoTests(
+    "cargo",
+    ["test", "--lib", "--profile", "quick", "--color", "never", "layer::turn"],
+    { env: { KITBAG_SEEDS: `${seeds}` } },
+  );
+
 export default {
-  about: "turns: 20,000 random histories with crashes, natively",
+  about: "turns: 5,000 random histories with crashes, natively",
   uses: ["cargo"],
   minutes: 10,
-  run: (ctx) =>
-    ctx.cargoTests(
-      "cargo",
-      ["test", "--lib", "--profile", "quick", "--color", "never", "layer::turn"],
-      { env: { KITBAG_SEEDS: "20000" } },
-    ),
+  soakMinutes: 60,
+  run: (ctx) => histories(ctx, 5_000),
+  soak: (ctx) => histories(ctx, 200_000),
 };

@@ -17,7 +17,7 @@ use crate::env::clock;
 use crate::layer::winnow;
 use crate::protocol::{
     EntryInfo, FileInfo, GlobQuery, GlobResult, GrepQuery, GrepResult, GrepStats, MAX_ANSWER_BYTES,
-    Sieve, Sift, State,
+    Matches, Row, Sieve, Sift, State,
 };
 use crate::search::glob::{NameFilter, Pattern};
 use crate::search::grep::Matcher;
@@ -180,7 +180,7 @@ impl Composite {
                 break;
             }
         }
-        let mut matches = winnow::merged(results);
+        let mut matches = merged(results);
         truncated |= matches.cut;
         if let Some(cap) = query.max_count
             && matches.count() > cap
@@ -352,4 +352,32 @@ fn named(mount: &Mount, error: Error, operation: &'static str) -> Error {
         named = named.caused_by(cause.clone());
     }
     named.during(operation)
+}
+
+/// Merges the matches of several searches in order of path. Each file is in only one of them.
+fn merged(mut results: Vec<Matches>) -> Matches {
+    match results.len() {
+        0 => return Matches::default(),
+        1 => return results.pop().unwrap_or_default(),
+        _ => {}
+    }
+    let mut groups: Vec<(&VPath, &Matches, &[Row])> = Vec::new();
+    for matches in &results {
+        for rows in matches.rows.chunk_by(|a, b| a.file == b.file) {
+            let file = rows.first().map_or(0, |row| row.file as usize);
+            if let Some(path) = matches.paths.get(file) {
+                groups.push((path, matches, rows));
+            }
+        }
+    }
+    order::sort_by(&mut groups, |a, b| a.0.cmp(b.0));
+    let mut out = Matches::default();
+    for (path, matches, rows) in groups {
+        if out.is_full() {
+            out.cut = true;
+            break;
+        }
+        out.append_file(path.clone(), matches, rows);
+    }
+    out
 }

@@ -3,7 +3,7 @@
 //!
 //! ```text
 //! audit ─► hooks ─► readOnly ─► readOnlyPrefixes ─► permissions ─► ask ─► rateLimit ─► inspect
-//!       ─► skip hidden (part of permissions) ─► quota ─► inner
+//!       ─► skip hidden (part of permissions) ─► quota ─► detour ─► inner
 //! ```
 //!
 //! Paths are canonical before any of this: a [`VPath`] has one spelling. The audit record is
@@ -17,6 +17,7 @@
 mod ask;
 mod audit;
 mod deny;
+mod detour;
 mod edited;
 mod hooks;
 mod inspect;
@@ -29,7 +30,6 @@ mod rule;
 mod rules;
 mod skip_hidden;
 mod usage;
-mod whole;
 
 #[cfg(test)]
 mod tests;
@@ -103,20 +103,10 @@ pub struct Policy {
     pub allow_execute: bool,
     /// Clock and timer, replaceable by tests.
     pub seams: Seams,
-    /// Incremented by changes below the rules, after which a quota counts again.
-    pub recount: Rc<Cell<u64>>,
 }
 
 /// Wraps a backend in a policy.
 pub fn stack(inner: SharedBackend, policy: Policy) -> Result<SharedBackend> {
-    let rules = stacked(inner.clone(), policy.clone())?;
-    if !rules.is_rule() {
-        return Ok(rules.shared());
-    }
-    Ok(Next::rule(whole::Whole::new(rules, inner, policy)).shared())
-}
-
-fn stacked(inner: SharedBackend, policy: Policy) -> Result<Next> {
     // Destructured, so that a new rule cannot be forgotten here.
     let Policy {
         read_only,
@@ -131,13 +121,18 @@ fn stacked(inner: SharedBackend, policy: Policy) -> Result<Next> {
         hooks,
         allow_execute,
         seams,
-        recount,
     } = policy;
+    // Incremented by changes below the rules, after which a quota counts again.
+    let recount: Rc<Cell<u64>> = Rc::default();
     let judges_paths = permissions.is_some()
         || !deny_prefixes.is_empty()
         || inspect.is_some()
         || !hooks.is_empty();
-    let mut top = Next::backend(inner);
+    let bottom = Next::rule(detour::Detour::new(
+        Next::backend(inner.clone()),
+        recount.clone(),
+    ));
+    let mut top = bottom.clone();
     if judges_paths {
         top = Next::rule(links::NoLinks { inner: top });
     }
@@ -217,7 +212,11 @@ fn stacked(inner: SharedBackend, policy: Policy) -> Result<Next> {
             seams,
         });
     }
-    Ok(top)
+    // Without a rule nothing is wrapped.
+    Ok(match top.is(&bottom) {
+        true => inner,
+        false => top.shared(),
+    })
 }
 
 /// The error of a rule. It does not depend on whether the file exists.

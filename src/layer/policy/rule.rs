@@ -43,9 +43,13 @@ impl Next {
         }
     }
 
-    /// Whether there is any rule.
-    pub(super) fn is_rule(&self) -> bool {
-        self.rule.is_some()
+    /// Whether it is the same as another one.
+    pub(super) fn is(&self, other: &Next) -> bool {
+        Rc::ptr_eq(&self.backend, &other.backend)
+    }
+
+    fn guard(&self) -> Option<&dyn Guard> {
+        self.rule.as_ref().and_then(|ruled| ruled.0.guard())
     }
 
     /// The backend with all rules so far.
@@ -84,9 +88,9 @@ pub(super) trait Rule {
         self.inner().capability()
     }
 
-    /// All rules together, from the outermost.
+    /// What is below all rules.
     fn guard(&self) -> Option<&dyn Guard> {
-        None
+        self.inner().guard()
     }
 }
 

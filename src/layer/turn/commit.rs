@@ -84,7 +84,7 @@ pub(super) fn settle<'a>(
             Atomic::Transaction(transaction) => in_transaction(&*at, transaction, plan).await,
             Atomic::Immediate => one_by_one(&*at, plan, true).await,
             Atomic::Conditional => journal::settle(&*at, plan).await,
-            Atomic::Guarded(guard) => under_rules(guard, plan).await,
+            Atomic::Guarded(guard) => under_rules(&*at, guard, plan).await,
             Atomic::Inner(inner) => settle(inner, plan).await,
             Atomic::Never => one_by_one(&*at, plan, false).await,
         }
@@ -106,7 +106,7 @@ async fn in_transaction(
 
 /// Makes the changes under the rules on an overlay first; what the rules let through is committed
 /// below them.
-async fn under_rules(guard: &dyn Guard, plan: &Plan) -> Result<Vec<Conflict>> {
+async fn under_rules(at: &dyn Backend, guard: &dyn Guard, plan: &Plan) -> Result<Vec<Conflict>> {
     let inner = guard.inner();
     let options = TurnOptions { overwrite: true };
     let scratch = Rc::new(Turn::new(
@@ -115,14 +115,27 @@ async fn under_rules(guard: &dyn Guard, plan: &Plan) -> Result<Vec<Conflict>> {
         plan.by.clone(),
         options,
     ));
-    let judged = guard.around(scratch.clone())?;
     let mut differ = Vec::new();
-    for file in in_order(&plan.files) {
-        match replace(&*judged, file).await {
-            Ok(()) => {}
-            Err(error) if is_conflict(&error) => differ.push(file.path.clone()),
-            Err(error) => return Err(refused(error)),
+    let mut refusal = None;
+    let judgement = async {
+        for file in in_order(&plan.files) {
+            match replace(at, file).await {
+                Ok(()) => {}
+                Err(error) if is_conflict(&error) => differ.push(file.path.clone()),
+                Err(error) => {
+                    refusal = Some(refused(error));
+                    break;
+                }
+            }
         }
+    };
+    guard.judging(scratch.clone(), Box::pin(judgement)).await;
+    if !differ.is_empty() || refusal.is_some() {
+        // The rules have counted changes that are not made.
+        guard.changed();
+    }
+    if let Some(refusal) = refusal {
+        return Err(refusal);
     }
     if !differ.is_empty() {
         return plan.differing(&*plan.top, &differ).await;

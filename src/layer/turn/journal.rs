@@ -71,15 +71,19 @@ struct Journal {
 }
 
 impl Journal {
+    /// Text if the files are, since some storages keep only that: each part is behind its length.
     fn bytes(&self) -> Bytes {
         let mut out = MAGIC.to_vec();
         out.push(self.stage.byte());
-        out.extend(self.id.to_le_bytes());
         let mut blob = |bytes: Option<&[u8]>| {
-            let length = bytes.map_or(u64::MAX, |bytes| bytes.len() as u64);
-            out.extend(length.to_le_bytes());
+            match bytes {
+                Some(bytes) => out.extend(bytes.len().to_string().into_bytes()),
+                None => out.push(b'-'),
+            }
+            out.push(b'\n');
             out.extend(bytes.unwrap_or_default());
         };
+        blob(Some(self.id.to_string().as_bytes()));
         for file in &self.files {
             blob(Some(file.path.as_str().as_bytes()));
             blob(file.before.as_deref());
@@ -90,37 +94,24 @@ impl Journal {
 
     fn parse(bytes: &Bytes) -> Option<Journal> {
         let mut rest = bytes.clone();
-        let mut take = |count: usize| (count <= rest.len()).then(|| rest.split_to(count));
-        if take(MAGIC.len())? != MAGIC {
+        if !rest.starts_with(MAGIC) {
             return None;
         }
-        let stage = match take(1)?.first()? {
+        let _ = rest.split_to(MAGIC.len());
+        let stage = match rest.first()? {
             b'p' => Stage::Preparing,
             b'a' => Stage::Applying,
             b'u' => Stage::Undoing,
             _ => return None,
         };
-        let number = |take: &mut dyn FnMut(usize) -> Option<Bytes>| {
-            let bytes = take(8)?;
-            Some(u64::from_le_bytes(bytes.as_ref().try_into().ok()?))
-        };
-        let id = number(&mut take)?;
+        let _ = rest.split_to(1);
+        let id = text(&blob(&mut rest)??)?.parse().ok()?;
         let mut files = Vec::new();
-        let blob = |length: u64, take: &mut dyn FnMut(usize) -> Option<Bytes>| match length {
-            u64::MAX => Some(None),
-            length => take(usize::try_from(length).ok()?).map(Some),
-        };
-        while let Some(length) = number(&mut take) {
-            let path = blob(length, &mut take)??;
-            let path = VPath::parse(std::str::from_utf8(&path).ok()?).ok()?;
-            let length = number(&mut take)?;
-            let before = blob(length, &mut take)?;
-            let length = number(&mut take)?;
-            let after = blob(length, &mut take)?;
+        while !rest.is_empty() {
             files.push(Replacement {
-                path,
-                before,
-                after,
+                path: VPath::parse(text(&blob(&mut rest)??)?).ok()?,
+                before: blob(&mut rest)?,
+                after: blob(&mut rest)?,
             });
         }
         Some(Journal { stage, id, files })
@@ -133,6 +124,21 @@ impl Journal {
             files: self.files.clone(),
         }
     }
+}
+
+/// The next part of a journal; the outer `None` is for bytes that are no journal.
+fn blob(rest: &mut Bytes) -> Option<Option<Bytes>> {
+    let end = memchr::memchr(b'\n', rest)?;
+    let head = rest.split_to(end + 1);
+    let length = match head.as_ref() {
+        b"-\n" => return Some(None),
+        _ => text(&head)?.trim_end().parse().ok()?,
+    };
+    (length <= rest.len()).then(|| Some(rest.split_to(length)))
+}
+
+fn text(bytes: &Bytes) -> Option<&str> {
+    std::str::from_utf8(bytes).ok()
 }
 
 /// The journal of a backend.
@@ -392,5 +398,39 @@ async fn make(desk: &Desk<'_>, plan: &Plan, journal: &Journal) -> Result<Vec<Con
                 ),
             )),
         },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_journal_is_read_as_it_was_written_and_a_broken_one_is_refused() {
+        let body = |text: &'static [u8]| Some(Bytes::from_static(text));
+        let file = |path: &str, before, after| Replacement {
+            path: VPath::parse(path).expect("a path"),
+            before,
+            after,
+        };
+        let journal = Journal {
+            stage: Stage::Applying,
+            id: u64::MAX,
+            files: vec![
+                file("/a\u{e9}", None, body(b"")),
+                file("/b", body(b"-\n3\nx"), None),
+                file("/c", body(&[0, 255, 10]), body(b"text\n")),
+            ],
+        };
+        let bytes = journal.bytes();
+        let read = Journal::parse(&bytes).expect("a journal");
+        assert_eq!(read.bytes(), bytes);
+        assert_eq!(read.files, journal.files);
+        let parts: Vec<usize> = (0..bytes.len())
+            .filter(|end| Journal::parse(&bytes.slice(..*end)).is_some())
+            .collect();
+        // Behind the number of the journal it has no files, and behind a file fewer.
+        assert_eq!(parts.len(), 3);
+        assert!(Journal::parse(&Bytes::from_static(b"{}")).is_none());
     }
 }

@@ -7,8 +7,7 @@ use super::{Turn, is_reserved};
 use crate::core::error::Result;
 use crate::core::order;
 use crate::core::path::VPath;
-use crate::layer::winnow;
-use crate::protocol::{FileInfo, GlobQuery, GlobResult, GrepQuery, GrepResult};
+use crate::protocol::{FileInfo, GlobQuery, GlobResult, GrepQuery, GrepResult, Matches, Row};
 
 impl Turn {
     /// The covered files at and below a directory, in order.
@@ -89,9 +88,7 @@ impl Turn {
         let own = self.over.grep(query).await?;
         let mut truncated = below.truncated || own.truncated;
         let stats = below.stats;
-        let results = [below.matches, own.matches];
-        let results = results.into_iter().filter(|one| !one.rows.is_empty());
-        let mut matches = winnow::merged(results.collect());
+        let mut matches = both(&below.matches, &own.matches);
         truncated |= matches.cut;
         if let Some(cap) = query.max_count
             && matches.count() > cap
@@ -104,5 +101,37 @@ impl Turn {
             truncated,
             stats,
         })
+    }
+}
+
+/// The matches of two searches in order of path. Each file is in one of them.
+fn both(one: &Matches, other: &Matches) -> Matches {
+    let groups = |from: &Matches| -> Vec<Vec<Row>> {
+        let by_file = from.rows.chunk_by(|a, b| a.file == b.file);
+        by_file.map(<[Row]>::to_vec).collect()
+    };
+    let path = |from: &Matches, rows: &[Row]| {
+        let file = rows.first().map_or(0, |row| row.file as usize);
+        from.paths.get(file).cloned()
+    };
+    let mut out = Matches::default();
+    let (mut left, mut right) = (
+        groups(one).into_iter().peekable(),
+        groups(other).into_iter().peekable(),
+    );
+    loop {
+        let next_left = left.peek().and_then(|rows| path(one, rows));
+        let next_right = right.peek().and_then(|rows| path(other, rows));
+        let (from, rows, at) = match (next_left, next_right) {
+            (Some(a), Some(b)) if a < b => (one, left.next(), a),
+            (Some(a), None) => (one, left.next(), a),
+            (_, Some(b)) => (other, right.next(), b),
+            (None, None) => return out,
+        };
+        if out.is_full() {
+            out.cut = true;
+            return out;
+        }
+        out.append_file(at, from, &rows.unwrap_or_default());
     }
 }

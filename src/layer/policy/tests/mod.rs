@@ -131,7 +131,6 @@ pub(crate) fn allow_all(inner: SharedBackend) -> SharedBackend {
         },
         allow_execute: false,
         seams: Seams::default(),
-        recount: Rc::default(),
     };
     stack(inner, policy).expect("a policy")
 }
