@@ -254,6 +254,8 @@ async function bundle() {
     outExtension: { ".js": ".cjs" },
     format: "cjs",
     platform: "node",
+    // The smaller entry of this package has no form for `require`.
+    alias: { "@zip.js/zip.js/lib/zip-core-native.js": "@zip.js/zip.js" },
   });
 }
 
@@ -307,14 +309,16 @@ function template() {
 
 /** Links the peer packages, whose types the adapters use, from where they are installed. */
 async function linkPeers() {
-  const from = join(root, "tests/deps/agents");
-  await ensure("npm:agents");
+  const sets = ["agents", "optional"];
+  for (const set of sets) await ensure(`npm:${set}`);
   const to = join(root, "ts/node_modules");
   rmSync(to, { recursive: true, force: true });
   const { peerDependencies = {} } = template();
   for (const name of Object.keys(peerDependencies)) {
-    const target = join(from, "node_modules", name);
-    if (!existsSync(target)) continue;
+    const target = sets
+      .map((set) => join(root, "tests/deps", set, "node_modules", name))
+      .find((folder) => existsSync(folder));
+    if (!target) continue;
     mkdirSync(dirname(join(to, name)), { recursive: true });
     symlinkSync(target, join(to, name), "junction");
   }

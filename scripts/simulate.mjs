@@ -1,5 +1,6 @@
 // `npm run simulate`: builds the simulator and runs it with the given options (`-- --help` lists
-// them). `npm run simulate -- --page` serves the page that draws histories, on this machine only.
+// them). `npm run simulate -- --page` serves the page that draws histories, on this machine only;
+// `npm run simulate -- --index` runs the histories of a search index.
 
 import { spawn } from "node:child_process";
 import { createServer } from "node:http";
@@ -17,8 +18,10 @@ if (options.includes("--page")) {
     console.log("The simulator is at http://127.0.0.1:5174/. Ctrl-C ends it.");
   });
 } else {
-  const program = await buildSimulator();
-  const child = spawn(program, options, { stdio: "inherit" });
+  const index = options.includes("--index");
+  const program = await buildSimulator(index ? "index" : "simulate");
+  const own = options.filter((option) => option !== "--index");
+  const child = spawn(program, own, { stdio: "inherit" });
   child.once("close", (code) => {
     process.exitCode = code ?? 1;
   });

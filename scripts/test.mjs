@@ -149,12 +149,13 @@ function outcomeOf(resultFile, late, code, signal) {
   }
 }
 
-function report({ name, seconds, passed, failed, failures, notes = [] }) {
+function report({ name, seconds, cpu, passed, failed, failures, notes = [] }) {
   totals.passed += passed;
   totals.failed += failed;
   const mark = failed > 0 ? "FAIL" : "ok  ";
   const count = failed > 0 ? `${failed} of ${passed + failed} failed` : `${passed} tests`;
-  console.log(`${mark} ${name.padEnd(16)} ${count.padEnd(22)} ${seconds.toFixed(1)} s`);
+  const worked = cpu === undefined ? "" : `, ${cpu.toFixed(0)} s of processors`;
+  console.log(`${mark} ${name.padEnd(16)} ${count.padEnd(22)} ${seconds.toFixed(1)} s${worked}`);
   for (const note of notes) console.log(indented(note));
   if (failed === 0) return;
   for (const failure of failures) console.log(indented(failure));

@@ -12,6 +12,7 @@ import { globbing } from "./conformance/globbing.js";
 import { grepping } from "./conformance/grepping.js";
 import { hostile } from "./conformance/hostile.js";
 import { listing } from "./conformance/listing.js";
+import { moving } from "./conformance/moving.js";
 import { paths } from "./conformance/paths.js";
 import { racing } from "./conformance/racing.js";
 import { reading } from "./conformance/reading.js";
@@ -93,6 +94,7 @@ export function conformanceCases(): Case[] {
     ...writing,
     ...editing,
     ...deleting,
+    ...moving,
     ...globbing,
     ...grepping,
     ...batches,
@@ -285,6 +287,9 @@ function promisedBy(backend: BackendProtocolV2, options: ConformanceOptions): Pr
     ...options.capability,
     extras: options.extras ?? own !== undefined,
     deletes: typeof backend.delete === "function",
+    moves: (["move", "copy", "append"] as const).every(
+      (name) => typeof backend[name] === "function",
+    ),
     batches:
       typeof backend.uploadFiles === "function" && typeof backend.downloadFiles === "function",
   };

@@ -309,6 +309,12 @@ export interface WriteOptions extends CallOptions {
   ifAbsent?: boolean;
 }
 
+/** Options of `move` and `copy`. */
+export interface TransferOptions extends CallOptions {
+  /** Replace a file that exists at the new path. A directory is never replaced. Default false. */
+  overwrite?: boolean;
+}
+
 /** Options of `delete` that kitbag adds to the protocol. */
 export interface DeleteOptions extends CallOptions {
   /** Delete only a file that has exactly these bytes; otherwise the result is `conflict`. */
@@ -317,6 +323,8 @@ export interface DeleteOptions extends CallOptions {
 
 /** Options of `grep` that kitbag adds to the protocol. */
 export interface GrepOptions extends CallOptions {
+  /** The argument `maxCount`, for a call that has the options in its place. */
+  maxCount?: number;
   /** Treat the pattern as a regular expression, matched in linear time. Default: literal text. */
   regex?: boolean;
   /** Ignore letter case. Default false. For regular expressions this covers ASCII only. */
@@ -424,6 +432,12 @@ export interface BackendProtocolV2 {
   uploadFiles?(files: Array<[string, Uint8Array]>): MaybePromise<FileUploadResponse[]>;
   /** Returns files as bytes; returns a result for each, in order. */
   downloadFiles?(paths: string[]): MaybePromise<FileDownloadResponse[]>;
+  /** Moves a file, or a directory with everything below it. kitbag's addition to the protocol. */
+  move?(from: string, to: string, options?: TransferOptions): MaybePromise<Answer<WriteFields>>;
+  /** Copies a file, or a directory with everything below it. kitbag's addition to the protocol. */
+  copy?(from: string, to: string, options?: TransferOptions): MaybePromise<Answer<WriteFields>>;
+  /** Adds to the end of a file that exists. kitbag's addition to the protocol. */
+  append?(filePath: string, content: string | Uint8Array): MaybePromise<Answer<WriteFields>>;
 }
 
 /** A backend that can run commands as well. */

@@ -51,6 +51,16 @@ function quantile(numbers, part) {
   return numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length * part)];
 }
 
+/** The numbers below `count` in random order. */
+function shuffled(count) {
+  const numbers = [...Array(count).keys()];
+  for (let end = count - 1; end > 0; end--) {
+    const other = Math.floor(Math.random() * (end + 1));
+    [numbers[end], numbers[other]] = [numbers[other], numbers[end]];
+  }
+  return numbers;
+}
+
 /**
  * Runs the calls in turn. Of each: its time, undisturbed as a rule (the lower quartile), and what it
  * took more than the first one in the same round (the median, and `noise`, half of the interval in
@@ -61,9 +71,8 @@ function quantile(numbers, part) {
 export async function inTurn(calls, rounds, { per = 1, clean = false } = {}) {
   const times = calls.map(() => []);
   for (let round = 0; round < rounds + 2; round++) {
-    // Each is behind each of the others as often.
-    for (let step = 0; step < calls.length; step++) {
-      const which = (round + step) % calls.length;
+    // In a new order each time, so that each is behind each of the others as often.
+    for (const which of shuffled(calls.length)) {
       if (clean) globalThis.gc?.();
       const took = (await timed(calls[which])) / per;
       // The first rounds warm the compilers up.
@@ -83,18 +92,16 @@ export async function inTurn(calls, rounds, { per = 1, clean = false } = {}) {
 }
 
 /** Times of a read, and of a grep with 20 and with 100,000 matches, in milliseconds, by way. */
-export async function measure(kitbag, bare, { reads, rounds }) {
+export async function measure(kitbag, bare, { rounds }) {
   const all = ways(kitbag, bare);
   const backends = Object.values(all);
-  const reading = backends.map(([backend, at]) => async () => {
-    for (let n = 0; n < reads; n++) await backend.read(`${at}/d7/f7.txt`);
-  });
+  const reading = backends.map(([backend, at]) => () => backend.read(`${at}/d7/f7.txt`));
   const grepping = (pattern, count) =>
     backends.map(([backend, at]) => async () => {
       const { error, matches } = await backend.grep(pattern, at || "/");
       if (error || matches.length !== count) throw new Error(error ?? `${matches.length} matches`);
     });
-  const read = await inTurn(reading, rounds.read, { per: reads });
+  const read = await inTurn(reading, rounds.read);
   const clean = true;
   const few = await inTurn(grepping("rareword", FILES / 50), rounds.few, { clean });
   const many = await inTurn(grepping("common", FILES * LINES), rounds.many, { clean });

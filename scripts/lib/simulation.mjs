@@ -9,10 +9,10 @@ import { at, cache } from "./paths.mjs";
 const target = () => at("target/simulation");
 const manifest = () => ["--manifest-path", at("tests/simulation/Cargo.toml"), "--locked"];
 
-/** Builds the program and gives its path. */
-export async function buildSimulator() {
+/** Builds the programs and gives the path of one: `simulate`, or `index` for the search index. */
+export async function buildSimulator(program = "simulate") {
   await must("cargo", ["build", "--release", ...manifest(), "--target-dir", target()]);
-  return join(target(), "release/simulate");
+  return join(target(), "release", program);
 }
 
 /** Builds the page and gives its files, as `{ path: [type, body] }`. */

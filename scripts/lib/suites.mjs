@@ -45,11 +45,11 @@ export async function loadSuite(name) {
 /** Validates a result; an invalid one counts as one failure. */
 export function counted(result) {
   const whole = (n) => Number.isSafeInteger(n) && n >= 0;
-  const { passed, failed, failures = [], notes = [] } = result ?? {};
+  const { passed, failed, failures = [], notes = [], cpu } = result ?? {};
   const none = (why) => ({ passed: 0, failed: 1, failures: [why], notes: [] });
   if (!whole(passed) || !whole(failed) || !Array.isArray(failures)) {
     return none("the suite gave no result");
   }
   if (passed + failed === 0) return none("the suite ran no test");
-  return { passed, failed, failures: failures.map(String), notes: notes.map(String) };
+  return { passed, failed, failures: failures.map(String), notes: notes.map(String), cpu };
 }

@@ -12,6 +12,12 @@ pub(super) fn changing() -> Vec<Case> {
                 it.write("/dir/a.txt", "a").await?;
                 let answer = it.try_write("/dir", "x").await?;
                 refused("write over a directory", answer, Kind::IsDirectory)?;
+                let page = Page {
+                    offset: 0,
+                    limit: 1,
+                };
+                let answer = it.0.read(&path("/dir")?, page).await.map(drop);
+                refused("read of a directory", answer, Kind::IsDirectory)?;
                 same("kept", it.text("/dir/a.txt").await?, String::from("a"))?;
                 same(
                     "under a file",

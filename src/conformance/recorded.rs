@@ -9,7 +9,7 @@ use kitbag::core::error::{Error, Result};
 use kitbag::core::path::VPath;
 use kitbag::protocol::{
     Backend, Capability, Content, Edit, EntryInfo, GlobQuery, GrepQuery, GrepResult, Page,
-    ReadResult, RowKind, SharedBackend,
+    ReadResult, RowKind, SharedBackend, Transfer,
 };
 use serde_json::{Value, json};
 
@@ -19,7 +19,15 @@ const RECORDED: &str = include_str!("../../tests/conformance/recorded.json");
 const SENTENCES: [&str; 4] = ["not_found", "already_exists", "no_match", "ambiguous_edit"];
 
 /// Calls that change files.
-const CHANGES: [&str; 4] = ["write", "edit", "delete", "uploadFiles"];
+const CHANGES: [&str; 7] = [
+    "write",
+    "edit",
+    "delete",
+    "uploadFiles",
+    "move",
+    "copy",
+    "append",
+];
 
 /// A backend after the changes of a case that only reads from then on.
 struct Filled<'a> {
@@ -136,6 +144,9 @@ async fn answer(backend: &dyn Backend, method: &str, args: &Value) -> Value {
         "write" => write(backend, args).await,
         "edit" => edit(backend, args).await,
         "delete" => delete(backend, args).await,
+        "move" => transfer(backend, args, false).await,
+        "copy" => transfer(backend, args, true).await,
+        "append" => append(backend, args).await,
         other => panic!("there is no method {other}"),
     };
     answered.unwrap_or_else(|error| json!({ "error": error.to_string(), "code": error.code() }))
@@ -276,6 +287,7 @@ async fn edit(backend: &dyn Backend, args: &Value) -> Result<Value> {
         new: text(&args[2]).to_owned().into(),
         replace_all: args[3].as_bool().unwrap_or(false),
         whole: false,
+        appends: false,
     };
     let at = file(&args[0])?;
     let edited = backend.edit(&at, &edit).await?;
@@ -289,6 +301,30 @@ async fn edit(backend: &dyn Backend, args: &Value) -> Result<Value> {
 async fn delete(backend: &dyn Backend, args: &Value) -> Result<Value> {
     let at = file(&args[0])?;
     backend.delete(&at, None).await?;
+    Ok(json!({ "path": at.as_str() }))
+}
+
+async fn transfer(backend: &dyn Backend, args: &Value, keeps: bool) -> Result<Value> {
+    let asked = Transfer {
+        from: file(&args[0])?,
+        to: file(&args[1])?,
+        keeps,
+        overwrite: args[2]["overwrite"].as_bool().unwrap_or(false),
+    };
+    backend.transfer(&asked).await?;
+    Ok(json!({ "path": asked.to.as_str() }))
+}
+
+async fn append(backend: &dyn Backend, args: &Value) -> Result<Value> {
+    let at = file(&args[0])?;
+    let edit = Edit {
+        old: Bytes::new(),
+        new: Bytes::from(text(&args[1]).to_owned()),
+        replace_all: false,
+        whole: false,
+        appends: true,
+    };
+    backend.edit(&at, &edit).await?;
     Ok(json!({ "path": at.as_str() }))
 }
 

@@ -62,6 +62,7 @@ impl Subject<'_> {
             new: Bytes::copy_from_slice(new.as_bytes()),
             replace_all,
             whole: false,
+            appends: false,
         };
         let answer = self.0.edit(&path(at)?, &edit).await;
         Ok(answer.map(|edited| edited.occurrences))

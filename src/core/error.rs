@@ -163,6 +163,11 @@ impl Error {
         Error::at(Kind::NotFound, "Error: File '", path, "' not found")
     }
 
+    /// The error for a directory where a file is expected.
+    pub fn is_directory(path: &VPath) -> Error {
+        Error::at(Kind::IsDirectory, "'", path, "' is a directory, not a file")
+    }
+
     /// The error of a create if the file exists.
     pub fn already_exists(path: &VPath) -> Error {
         Error::at(

@@ -3,7 +3,7 @@
 //! of calls that a trap ended count as free for the next caller.
 
 use std::cell::UnsafeCell;
-use std::collections::{HashMap, VecDeque};
+use std::collections::VecDeque;
 use std::future::poll_fn;
 use std::ops::{Deref, DerefMut};
 use std::rc::Rc;
@@ -11,6 +11,7 @@ use std::task::{Poll, Waker};
 
 use crate::core::cell::{LocalCell, RefCell};
 use crate::core::running;
+use crate::core::sorted::Sorted;
 
 thread_local! {
     static WAITING: RefCell<Waiting> = RefCell::new(Waiting::default());
@@ -19,7 +20,7 @@ thread_local! {
 #[derive(Default)]
 struct Waiting {
     last: u64,
-    wakers: HashMap<u64, Waker>,
+    wakers: Sorted<u64, Waker>,
 }
 
 /// Wakes all waiters after a trap: the permits of the lost calls are free, and nothing else reports

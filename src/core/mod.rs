@@ -14,5 +14,6 @@ pub(crate) mod queue;
 pub mod recent;
 pub mod running;
 pub mod scan;
+pub mod sorted;
 pub mod time;
 pub mod unsettled;

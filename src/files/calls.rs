@@ -11,7 +11,8 @@ use crate::core::future::Pending;
 use crate::core::path::VPath;
 use crate::protocol::{
     Atomic, Backend, Capability, Content, DeleteResult, Edit, EditResult, FileInfo, GlobQuery,
-    GlobResult, GrepQuery, GrepResult, Page, RawFile, Reach, ReadResult, Shell, WriteResult,
+    GlobResult, GrepQuery, GrepResult, Page, RawFile, Reach, ReadResult, Shell, Transfer,
+    WriteResult,
 };
 use crate::storage::Storage;
 
@@ -70,6 +71,13 @@ impl Backend for Operations {
                 None => self.delete_path(path).await,
             };
             answer.map_err(|e| e.during("delete"))
+        })
+    }
+
+    fn transfer<'a>(&'a self, asked: &'a Transfer) -> Pending<'a, WriteResult> {
+        Box::pin(async move {
+            let answer = self.transfer_files(asked).await;
+            answer.map_err(|e| e.during(asked.operation().name()))
         })
     }
 
@@ -141,6 +149,10 @@ impl<S: Storage + 'static> Backend for Files<S> {
         unchanged: Option<&'a Bytes>,
     ) -> Pending<'a, DeleteResult> {
         self.operations.delete(path, unchanged)
+    }
+
+    fn transfer<'a>(&'a self, asked: &'a Transfer) -> Pending<'a, WriteResult> {
+        self.operations.transfer(asked)
     }
 
     fn upload<'a>(&'a self, files: Vec<(VPath, Bytes)>) -> LocalBoxFuture<'a, Vec<Result<()>>> {

@@ -8,13 +8,17 @@ use bytes::Bytes;
 use crate::core::bugs::{Bug, has};
 use crate::core::error::{Error, Kind, Result};
 use crate::core::file::{self, Format, Texture};
+use crate::core::future::Pending;
 use crate::core::path::VPath;
 use crate::core::queue::Turn;
 use crate::core::scan;
 use crate::env::{clock, timer};
 use crate::files::shown::{half_deleted, kind_of};
 use crate::files::{Operations, WriteMode};
-use crate::protocol::{Capability, Content, DeleteResult, Edit, EditResult, Reach, WriteResult};
+use crate::protocol::{
+    Capability, Content, DeleteResult, Directories, Edit, EditResult, FilesUpdate, Reach, Step,
+    Transfer, WriteResult, by_bytes, carry,
+};
 use crate::search::replace::{self, Plan};
 use crate::storage::{File, Flow, Meta, NewFile, PutMode, Removed, Scope};
 
@@ -99,6 +103,13 @@ impl Operations {
     ) -> Result<(NewFile, EditResult)> {
         if edit.whole && file.body != edit.old {
             return Err(Error::conflict(path));
+        }
+        if edit.appends {
+            let size = file.body.len().saturating_add(edit.new.len());
+            self.sized(path, size, capability)?;
+            let body = Bytes::from([&file.body[..], &edit.new[..]].concat());
+            let new = self.edited_file(path, body, &file.meta, &edit.new);
+            return Ok((new, EditResult::default()));
         }
         if !edit.whole && !kind_of(path, file).1.is_text() {
             return Err(Error::at(
@@ -198,6 +209,34 @@ impl Operations {
         self.storage.put(path, new, mode).await?;
         self.indexes.forget(path);
         Ok(WriteResult::default())
+    }
+
+    /// Moves or copies in the storage, where it has a way for that.
+    pub(super) async fn transfer_files(&self, asked: &Transfer) -> Result<WriteResult> {
+        let capability = self.writable()?;
+        let carrier = |step: Step| -> Pending<'_, Option<FilesUpdate>> {
+            Box::pin(async move {
+                // A stored type may come from the name, so a file of another type is stored anew.
+                let alike = file::mime_of_name(&step.from) == file::mime_of_name(&step.to);
+                if let Some(within) = self.storage.within().filter(|_| alike) {
+                    let paths = [&step.from, &step.to];
+                    let _turns = self.queue.settled_turns(paths, timer::sleep).await?;
+                    let answer = within.transfer(&step.from, &step.to, asked).await;
+                    self.indexes.forget(&step.from);
+                    self.indexes.forget(&step.to);
+                    match answer {
+                        Err(error) if error.kind() == Kind::Unsupported => {}
+                        answer => return answer.map(|()| None),
+                    }
+                }
+                by_bytes(self, asked, step, None).await
+            })
+        };
+        let done = carry(self, asked, &carrier).await?;
+        if capability.directories == Directories::Real && !asked.keeps {
+            self.storage.prune(&asked.from).await;
+        }
+        Ok(done)
     }
 
     async fn watches(&self, paths: impl Iterator<Item = &VPath>) -> Result<Vec<Turn>> {

@@ -18,7 +18,8 @@ use crate::core::path::VPath;
 use crate::files::Files;
 use crate::protocol::{
     Atomic, Backend, Capability, Content, DeleteResult, Edit, EditResult, FileInfo, FileSet,
-    GlobQuery, GlobResult, GrepQuery, GrepResult, Page, RawFile, ReadResult, Shell, WriteResult,
+    GlobQuery, GlobResult, GrepQuery, GrepResult, Page, RawFile, ReadResult, Shell, Transfer,
+    WriteResult,
 };
 use crate::storage::memory::Memory;
 
@@ -165,6 +166,25 @@ impl<G: Graphs> Backend for GraphState<G> {
             let answer = files.delete(path, unchanged).await?;
             self.hand_on(copy, Change::Deleted, std::slice::from_ref(path))?;
             Ok(answer)
+        })
+    }
+
+    fn transfer<'a>(&'a self, asked: &'a Transfer) -> Pending<'a, WriteResult> {
+        Box::pin(async move {
+            let (files, copy) = self.files()?;
+            let answer = files.transfer(asked).await;
+            // What was transferred before an error is passed on too.
+            let to = GlobQuery {
+                pattern: "**".into(),
+                path: asked.to.clone(),
+            };
+            let there = files.glob(&to).await?.files;
+            let stored: Vec<VPath> = there.into_iter().map(|info| info.path).collect();
+            self.hand_on(copy, Change::Stored, &stored)?;
+            if answer.is_ok() && !asked.keeps {
+                self.hand_on(copy, Change::Deleted, std::slice::from_ref(&asked.from))?;
+            }
+            answer
         })
     }
 

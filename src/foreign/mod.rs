@@ -20,14 +20,19 @@ use crate::core::future::{Pending, done};
 use crate::core::links;
 use crate::core::order;
 use crate::core::path::VPath;
+use crate::core::queue::Queue;
 use crate::env::abort::AbortOnDrop;
 use crate::env::host;
 use crate::protocol::{
     Atomic, Backend, Capability, Content, DeleteResult, Directories, Edit, EditResult,
-    ExecuteOptions, ExecuteResult, FileInfo, FileSet, GlobQuery, GlobResult, GrepQuery, GrepResult,
-    Page, RawFile, Reach, ReadResult, Shell, WriteResult, unsupported,
+    ExecuteOptions, ExecuteResult, FileInfo, FileSet, FilesUpdate, GlobQuery, GlobResult,
+    GrepQuery, GrepResult, Page, RawFile, Reach, ReadResult, Shell, Step, Transfer, WriteResult,
+    by_bytes, carry, unsupported,
 };
 use crate::search::place::{self, First};
+
+/// How often an append is tried on the new content, if the object has none of its own.
+const APPENDS: usize = 16;
 
 /// A backend implemented in JavaScript.
 pub struct Foreign {
@@ -36,6 +41,7 @@ pub struct Foreign {
     id: Option<Rc<str>>,
     /// Whether it accepts kitbag's additional options, as a subclass of a kitbag backend does.
     knows_options: bool,
+    appends: Queue,
 }
 
 fn text(text: &str) -> JsValue {
@@ -67,6 +73,7 @@ impl Foreign {
             object,
             id,
             knows_options,
+            appends: Queue::default(),
         }
     }
 
@@ -161,6 +168,58 @@ impl Foreign {
             found.truncated = true;
         }
         Ok(found)
+    }
+
+    /// With the object's own method, or as an edit of the whole file. Without kitbag's options that
+    /// is an edit of its text, which the object refuses if the file has changed.
+    async fn appended(&self, path: &VPath, added: &Bytes) -> Result<EditResult> {
+        if host::method(&self.object, "append").is_some() {
+            let arguments = [path_text(path), host::array_of(added).into()];
+            let answer = self.result("append", path, &arguments).await?;
+            return Ok(EditResult {
+                files_update: read::update(&answer),
+                ..EditResult::default()
+            });
+        }
+        // Other calls of this instance wait, for objects that cannot compare.
+        let _turn = self.appends.turn(path).await;
+        for _ in 0..APPENDS {
+            let file = self
+                .read_raw(path)
+                .await
+                .map_err(|error| match error.kind() {
+                    Kind::NotFound => Error::nothing_there(path),
+                    _ => error,
+                })?;
+            let new = Bytes::from([&file.body[..], &added[..]].concat());
+            if !file.is_text && !self.knows_options {
+                let mut stored = self.upload(vec![(path.clone(), new)]).await;
+                return match stored.pop() {
+                    Some(stored) => stored.map(|()| EditResult::default()),
+                    None => Err(Error::internal("An upload was not answered")),
+                };
+            }
+            let edit = Edit {
+                new,
+                old: file.body,
+                replace_all: false,
+                whole: self.knows_options,
+                appends: false,
+            };
+            if edit.old == edit.new {
+                return Ok(EditResult::default());
+            }
+            match self.edit(path, &edit).await {
+                Err(error) if matches!(error.kind(), Kind::Conflict | Kind::NoMatch) => {}
+                answer => {
+                    return answer.map(|edited| EditResult {
+                        occurrences: 0,
+                        ..edited
+                    });
+                }
+            }
+        }
+        Err(Error::conflict(path))
     }
 
     async fn written(&self, path: &VPath, content: Content) -> Result<WriteResult> {
@@ -301,6 +360,9 @@ impl Backend for Foreign {
 
     fn edit<'a>(&'a self, path: &'a VPath, edit: &'a Edit) -> Pending<'a, EditResult> {
         Box::pin(async move {
+            if edit.appends {
+                return self.appended(path, &edit.new).await;
+            }
             if edit.whole && !self.knows_options {
                 return Err(unsupported("edit of a whole file by its bytes"));
             }
@@ -343,6 +405,26 @@ impl Backend for Foreign {
                 .result_with("delete", path, &arguments, &options)
                 .await?;
             Ok(DeleteResult {
+                files_update: read::update(&answer),
+            })
+        })
+    }
+
+    fn transfer<'a>(&'a self, asked: &'a Transfer) -> Pending<'a, WriteResult> {
+        Box::pin(async move {
+            let name = asked.operation().name();
+            if host::method(&self.object, name).is_none() {
+                let carrier = |step: Step| -> Pending<'_, Option<FilesUpdate>> {
+                    Box::pin(by_bytes(self, asked, step, None))
+                };
+                return carry(self, asked, &carrier).await;
+            }
+            let arguments = [path_text(&asked.from), path_text(&asked.to)];
+            let options = [("overwrite", asked.overwrite.into())];
+            let answer = self
+                .result_with(name, &asked.to, &arguments, &options)
+                .await?;
+            Ok(WriteResult {
                 files_update: read::update(&answer),
             })
         })

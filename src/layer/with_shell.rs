@@ -18,7 +18,7 @@ use crate::env::host;
 use crate::protocol::{
     Atomic, Backend, Capability, Content, DeleteResult, Edit, EditResult, ExecuteOptions,
     ExecuteResult, FileInfo, GlobQuery, GlobResult, GrepQuery, GrepResult, Page, RawFile,
-    ReadResult, Shell, WriteResult,
+    ReadResult, Shell, Transfer, WriteResult,
 };
 
 /// Cancels a command when its caller is dropped; this has no effect on a finished command.
@@ -146,6 +146,10 @@ impl<B: Backend> Backend for WithShell<B> {
         unchanged: Option<&'a Bytes>,
     ) -> Pending<'a, DeleteResult> {
         self.files.delete(path, unchanged)
+    }
+
+    fn transfer<'a>(&'a self, asked: &'a Transfer) -> Pending<'a, WriteResult> {
+        self.files.transfer(asked)
     }
 
     fn upload<'a>(&'a self, files: Vec<(VPath, Bytes)>) -> LocalBoxFuture<'a, Vec<Result<()>>> {

@@ -8,6 +8,7 @@ mod listing;
 mod operation;
 mod request;
 mod searching;
+mod transfer;
 
 use std::ops::Range;
 use std::rc::Rc;
@@ -34,6 +35,7 @@ pub use listing::{EntryInfo, FileInfo};
 pub use operation::{Effect, Operation};
 pub use request::{Answer, Request, perform};
 pub use searching::{GlobResult, GrepResult, GrepStats};
+pub use transfer::{COPIED, Carrier, Revise, Step, Transfer, by_bytes, carry, exists, stands};
 
 /// The result of `read`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -107,6 +109,8 @@ pub struct Edit {
     /// Whether `old` is the whole content of the file: a compare-and-swap that works for any file,
     /// also for binary ones. `conflict` if the content differs.
     pub whole: bool,
+    /// Whether `new` is added to the end of the file, whatever its content; `old` is empty then.
+    pub appends: bool,
 }
 
 /// The result of `edit`.
@@ -196,6 +200,11 @@ pub trait Backend {
         unchanged: Option<&'a Bytes>,
     ) -> Pending<'a, DeleteResult>;
 
+    /// Moves or copies a file, or a directory with everything below it. `already_exists` if the new
+    /// path exists; a directory is never replaced and nothing is merged into it. If it fails, the
+    /// error says which files are where; a file is never gone from both paths.
+    fn transfer<'a>(&'a self, asked: &'a Transfer) -> Pending<'a, WriteResult>;
+
     /// Stores files unconditionally; one result each, in order.
     fn upload<'a>(&'a self, files: Vec<(VPath, Bytes)>) -> LocalBoxFuture<'a, Vec<Result<()>>>;
 
@@ -210,7 +219,9 @@ pub trait Backend {
     fn shell(&self) -> Option<&dyn Shell>;
 
     /// What it has for changes of several files at once.
-    fn atomic(&self) -> Atomic<'_>;
+    fn atomic(&self) -> Atomic<'_> {
+        Atomic::Never
+    }
 }
 
 /// A backend that several owners share.

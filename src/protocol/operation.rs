@@ -52,6 +52,9 @@ operations! {
     UploadFiles "uploadFiles" Writes
     DownloadFiles "downloadFiles" Reads
     Execute "execute" Runs
+    Move "move" Writes
+    Copy "copy" Writes
+    Append "append" Writes
 }
 
 impl Operation {

@@ -5,7 +5,7 @@ use bytes::Bytes;
 
 use super::{
     Backend, Content, DeleteResult, Edit, EditResult, ExecuteOptions, ExecuteResult, FileInfo,
-    GlobQuery, GlobResult, GrepQuery, GrepResult, Operation, Page, RawFile, ReadResult,
+    GlobQuery, GlobResult, GrepQuery, GrepResult, Operation, Page, RawFile, ReadResult, Transfer,
     WriteResult, unsupported,
 };
 use crate::core::error::{Error, Result};
@@ -26,10 +26,12 @@ pub enum Request<'a> {
     Glob(&'a GlobQuery),
     /// `write`
     Write(&'a VPath, Content),
-    /// `edit`
+    /// `edit` and `append`
     Edit(&'a VPath, &'a Edit),
     /// `delete`
     Delete(&'a VPath, Option<&'a Bytes>),
+    /// `move` and `copy`
+    Transfer(&'a Transfer),
     /// `uploadFiles`
     Upload(Vec<(VPath, Bytes)>),
     /// `downloadFiles`
@@ -52,10 +54,12 @@ pub enum Answer {
     Glob(GlobResult),
     /// `write`
     Write(WriteResult),
-    /// `edit`
+    /// `edit` and `append`
     Edit(EditResult),
     /// `delete`
     Delete(DeleteResult),
+    /// `move` and `copy`
+    Transfer(WriteResult),
     /// `uploadFiles`
     Upload(Vec<Result<()>>),
     /// `downloadFiles`
@@ -74,8 +78,10 @@ impl Request<'_> {
             Request::Grep(_) => Operation::Grep,
             Request::Glob(_) => Operation::Glob,
             Request::Write(..) => Operation::Write,
+            Request::Edit(_, edit) if edit.appends => Operation::Append,
             Request::Edit(..) => Operation::Edit,
             Request::Delete(..) => Operation::Delete,
+            Request::Transfer(asked) => asked.operation(),
             Request::Upload(_) => Operation::UploadFiles,
             Request::Download(_) => Operation::DownloadFiles,
             Request::Execute(..) => Operation::Execute,
@@ -93,6 +99,7 @@ impl Request<'_> {
             | Request::Delete(path, _) => *path,
             Request::Grep(query) => &query.path,
             Request::Glob(query) => &query.path,
+            Request::Transfer(asked) => return vec![asked.from.clone(), asked.to.clone()],
             Request::Upload(files) => return files.iter().map(|(path, _)| path.clone()).collect(),
             Request::Download(paths) => return paths.to_vec(),
             Request::Execute(..) => return Vec::new(),
@@ -128,7 +135,7 @@ impl Answer {
             Answer::Download(answers) => answers.iter().flatten().map(Bytes::len).sum(),
             Answer::Execute(ran) => ran.output.len(),
             Answer::Write(_) | Answer::Edit(_) => sizes.iter().sum(),
-            Answer::Ls(_) | Answer::Glob(_) | Answer::Delete(_) => 0,
+            Answer::Ls(_) | Answer::Glob(_) | Answer::Delete(_) | Answer::Transfer(_) => 0,
         }
     }
 
@@ -156,6 +163,7 @@ pub fn perform<'a>(backend: &'a dyn Backend, request: Request<'a>) -> Pending<'a
             Request::Delete(path, unchanged) => {
                 Answer::Delete(backend.delete(path, unchanged).await?)
             }
+            Request::Transfer(asked) => Answer::Transfer(backend.transfer(asked).await?),
             Request::Upload(files) => Answer::Upload(backend.upload(files).await),
             Request::Download(paths) => Answer::Download(backend.download(paths).await),
             Request::Execute(command, options) => {

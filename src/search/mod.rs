@@ -3,6 +3,7 @@
 
 pub mod glob;
 pub mod grep;
+pub mod ignore;
 pub mod lines;
 pub mod matches;
 pub mod patience;

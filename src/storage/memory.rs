@@ -12,10 +12,10 @@ use crate::core::cell::RefCell;
 use crate::core::error::{Error, Kind, Result};
 use crate::core::future::Pending;
 use crate::core::path::VPath;
-use crate::protocol::Capability;
+use crate::protocol::{Capability, Transfer};
 use crate::storage::{
     Change, Cursor, Depth, Entry, File, Flow, Listing, Meta, NewFile, PutMode, Removed, Scan,
-    Scope, Storage, Version, done,
+    Scope, Storage, Version, Within, done,
 };
 
 /// The default limit of the total size of all bodies: what wasm memory can hold in addition to one
@@ -101,16 +101,7 @@ impl Memory {
         let size = file.body.len() as u64;
         let used = self.used.get().saturating_sub(before).saturating_add(size);
         if used > self.max_bytes {
-            return Err(Error::at(
-                Kind::QuotaExceeded,
-                "Cannot store '",
-                path,
-                format!(
-                    "': all files together would be {used} bytes, over the limit of {} (maxBytes). \
-                     Delete files, or make the limit larger.",
-                    self.max_bytes
-                ),
-            ));
+            return Err(self.over(path, used));
         }
         let version = self.last_version.get().wrapping_add(1);
         self.last_version.set(version);
@@ -156,6 +147,45 @@ impl Memory {
         let left = self.used.get().saturating_sub(gone.meta.size);
         self.used.set(left);
         Some(*gone)
+    }
+
+    fn transfer_now(&self, from: &VPath, to: &VPath, asked: &Transfer) -> Result<()> {
+        let mut files = self.files.borrow_mut();
+        let Some(file) = files.get(from) else {
+            return Err(Error::not_found(from));
+        };
+        if !asked.overwrite && files.contains_key(to) {
+            return Err(Error::already_exists(to));
+        }
+        let mut file = file.clone();
+        let used = self.used.get();
+        if asked.keeps && used.saturating_add(file.meta.size) > self.max_bytes {
+            return Err(self.over(to, used.saturating_add(file.meta.size)));
+        }
+        let version = self.last_version.get().wrapping_add(1);
+        self.last_version.set(version);
+        file.meta.version = Some(Version::Number(version));
+        if !asked.keeps {
+            self.take_out(&mut files, from);
+        }
+        self.take_out(&mut files, to);
+        self.used
+            .set(self.used.get().saturating_add(file.meta.size));
+        files.insert(to.clone(), file);
+        Ok(())
+    }
+
+    fn over(&self, path: &VPath, used: u64) -> Error {
+        Error::at(
+            Kind::QuotaExceeded,
+            "Cannot store '",
+            path,
+            format!(
+                "': all files together would be {used} bytes, over the limit of {} (maxBytes). \
+                 Delete files, or make the limit larger.",
+                self.max_bytes
+            ),
+        )
     }
 
     /// Removes everything.
@@ -238,9 +268,27 @@ fn behind(prefix: &str) -> Option<String> {
     Some(format!("{}{}", prefix.get(..at)?, char::from(next)))
 }
 
+impl Within for Memory {
+    fn transfer<'a>(
+        &'a self,
+        from: &'a VPath,
+        to: &'a VPath,
+        asked: &'a Transfer,
+    ) -> Pending<'a, ()> {
+        done(
+            self.whole()
+                .and_then(|()| self.transfer_now(from, to, asked)),
+        )
+    }
+}
+
 impl Storage for Memory {
     fn is_immediate(&self) -> bool {
         true
+    }
+
+    fn within(&self) -> Option<&dyn Within> {
+        Some(self)
     }
 
     fn capability(&self) -> Capability {

@@ -30,7 +30,7 @@ use crate::core::file::{Format, Mime, Texture};
 use crate::core::future::Pending;
 use crate::core::path::VPath;
 use crate::core::time::Time;
-use crate::protocol::Capability;
+use crate::protocol::{Capability, Transfer};
 
 pub use crate::search::scope::Scope;
 
@@ -319,6 +319,11 @@ pub trait Storage: AsStorage {
         None
     }
 
+    /// Moving and copying without reading, if the storage can; otherwise files are read and put.
+    fn within(&self) -> Option<&dyn Within> {
+        None
+    }
+
     /// Fetches many files, in the order of `paths`.
     fn get_many<'a>(&'a self, paths: &'a [VPath]) -> Pending<'a, Vec<Option<File>>> {
         provided::get_many(self.as_storage(), paths)
@@ -364,6 +369,12 @@ pub trait Storage: AsStorage {
         false
     }
 
+    /// Removes the empty directories at and below `root`, where directories are real. Others stay,
+    /// and so does what cannot be removed.
+    fn prune<'a>(&'a self, _root: &'a VPath) -> LocalBoxFuture<'a, ()> {
+        Box::pin(ready(()))
+    }
+
     /// Removes the file at `root` and every file below it; returns which were removed and the
     /// error, if there was one.
     fn delete_tree<'a>(&'a self, root: &'a VPath) -> LocalBoxFuture<'a, Removed> {
@@ -379,6 +390,19 @@ pub trait Ranged {
     /// A part of a file, clipped to its end: the requested range, or the whole file if it is at
     /// hand. Each part includes the version that it belongs to.
     fn get_part<'a>(&'a self, path: &'a VPath, range: Range<u64>) -> Pending<'a, Option<Part>>;
+}
+
+/// Moving and copying inside of a storage, for storages where that is atomic or saves reading.
+pub trait Within {
+    /// Moves or copies one file. Where a file exists at `to`, it is replaced if `asked` overwrites;
+    /// else `already_exists`. `not_found` without a file. If it fails, the file is still at `from`.
+    /// `unsupported` if this one must be read and put.
+    fn transfer<'a>(
+        &'a self,
+        from: &'a VPath,
+        to: &'a VPath,
+        asked: &'a Transfer,
+    ) -> Pending<'a, ()>;
 }
 
 /// A storage as a trait object. The provided methods are compiled once for `dyn Storage` and not

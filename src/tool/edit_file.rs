@@ -39,6 +39,7 @@ pub async fn run(set: &ToolSet, backend: &dyn Backend, input: &Input) -> Result<
         new: Bytes::from(input.text(&NEW)?.to_owned()),
         replace_all: input.flag(&ALL)?,
         whole: false,
+        appends: false,
     };
     if edit.old == edit.new && !edit.old.is_empty() {
         return Ok(Answer::failure(

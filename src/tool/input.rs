@@ -108,7 +108,12 @@ impl Input {
 
     /// A required file path.
     pub fn file_path(&self) -> Result<VPath> {
-        Ok(VPath::parse_file(self.text(&FILE_PATH)?)?)
+        self.path_of(&FILE_PATH)
+    }
+
+    /// A required path.
+    pub fn path_of(&self, name: &Name) -> Result<VPath> {
+        Ok(VPath::parse_file(self.text(name)?)?)
     }
 
     /// The path of a directory or file; the root if there is none.

@@ -22,10 +22,10 @@ pub mod read_file;
 pub mod render;
 pub mod schema;
 pub mod seen;
+pub mod transfer;
 pub mod write_file;
 
 use std::cell::Cell;
-use std::collections::HashMap;
 
 use bytes::Bytes;
 
@@ -44,10 +44,10 @@ use seen::Seen;
 /// Options of a tool set.
 #[derive(Clone, Debug)]
 pub struct ToolOptions {
-    /// The enabled tools; all if absent.
+    /// The enabled tools; if absent, all but those that must be named.
     pub tools: Option<Vec<Tool>>,
-    /// Descriptions that replace the defaults, by tool name.
-    pub descriptions: HashMap<String, String>,
+    /// Descriptions that replace the defaults.
+    pub descriptions: Vec<(Tool, String)>,
     /// A system prompt that replaces the default.
     pub system_prompt: Option<String>,
     /// Results with more tokens than this are moved into a file; `None` disables that.
@@ -64,7 +64,7 @@ impl Default for ToolOptions {
     fn default() -> ToolOptions {
         ToolOptions {
             tools: None,
-            descriptions: HashMap::new(),
+            descriptions: Vec::new(),
             system_prompt: None,
             result_tokens: Some(20_000),
             message_tokens: Some(50_000),
@@ -162,7 +162,7 @@ impl ToolSet {
     pub fn tools(&self, shell: bool) -> Vec<Tool> {
         let allowed = |tool: &Tool| match &self.options.tools {
             Some(tools) => tools.contains(tool),
-            None => true,
+            None => !tool.must_be_named(),
         };
         schema::ALL
             .into_iter()
@@ -172,7 +172,12 @@ impl ToolSet {
 
     /// The definitions of the available tools.
     pub fn definitions(&self, shell: bool) -> Vec<Definition> {
-        let own = |tool: Tool| self.options.descriptions.get(tool.name()).cloned();
+        let own = |tool: Tool| {
+            let all = self.options.descriptions.iter().rev();
+            all.clone()
+                .find(|(of, _)| *of == tool)
+                .map(|(_, text)| text.clone())
+        };
         let tools = self.tools(shell).into_iter();
         tools
             .map(|tool| Definition {
@@ -222,6 +227,9 @@ impl ToolSet {
             Tool::WriteFile => write_file::run(self, backend, input).await,
             Tool::EditFile => edit_file::run(self, backend, input).await,
             Tool::Delete => delete::run(backend, input).await,
+            Tool::MoveFile => transfer::run(self, backend, input, false).await,
+            Tool::CopyFile => transfer::run(self, backend, input, true).await,
+            Tool::AppendFile => transfer::append(self, backend, input).await,
             Tool::Glob => glob::run(backend, input).await,
             Tool::Grep => grep::run(backend, input).await,
             Tool::Execute => execute::run(self, backend, input).await,

@@ -11,6 +11,7 @@ use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hasher};
 
 use crate::core::path::VPath;
+use crate::protocol::Transfer;
 
 /// Maximum number of recorded contents. Beyond it the least recently used one is dropped, and its
 /// file must be read again.
@@ -45,13 +46,35 @@ fn hash(body: &[u8]) -> u64 {
 impl Seen {
     /// Records that a model knows this content of the file.
     pub fn note(&mut self, path: &VPath, body: &[u8]) {
+        self.note_hash(path, hash(body));
+    }
+
+    fn note_hash(&mut self, path: &VPath, hash: u64) {
         self.clock = self.clock.wrapping_add(1);
         let states = self.files.entry(path.clone()).or_default();
-        if states.insert(hash(body), self.clock).is_none() {
+        if states.insert(hash, self.clock).is_none() {
             self.states = self.states.saturating_add(1);
         }
         if self.states > MAX_STATES {
             self.forget_oldest();
+        }
+    }
+
+    /// Records that what is known of a file, or of files below a directory, is known at the new path
+    /// too.
+    pub fn transfer(&mut self, asked: &Transfer) {
+        let known: Vec<_> = self
+            .files
+            .iter()
+            .filter_map(|(path, states)| {
+                let to = path.rebase(&asked.from, &asked.to)?;
+                Some((to, states.keys().copied().collect::<Vec<_>>()))
+            })
+            .collect();
+        for (to, hashes) in known {
+            for hash in hashes {
+                self.note_hash(&to, hash);
+            }
         }
     }
 

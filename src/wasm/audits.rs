@@ -1,18 +1,18 @@
 //! The audit callbacks of policies by handle, for calls that are refused before any rule runs: in
 //! TypeScript because of an argument, or here because of a path.
 
-use std::collections::HashMap;
 use std::time::Duration;
 
 use wasm_bindgen::prelude::wasm_bindgen;
 
 use crate::core::cell::{LocalCell, RefCell};
+use crate::core::sorted::Sorted;
 use crate::env::clock;
 use crate::layer::policy::{OnAudit, Record};
 use crate::protocol::Operation;
 
 thread_local! {
-    static AUDITS: RefCell<HashMap<u32, OnAudit>> = RefCell::new(HashMap::new());
+    static AUDITS: RefCell<Sorted<u32, OnAudit>> = RefCell::new(Sorted::new());
 }
 
 /// Stores the audit callback of a policy.

@@ -2,11 +2,10 @@
 //! and passes its number; the call that takes it then owns the bytes, without a copy. If memory
 //! cannot be allocated, that is an error and not a trap.
 
-use std::collections::HashMap;
-
 use wasm_bindgen::prelude::wasm_bindgen;
 
 use crate::core::cell::{LocalCell, RefCell};
+use crate::core::sorted::Sorted;
 
 thread_local! {
     static BUFFERS: RefCell<Buffers> = RefCell::new(Buffers::default());
@@ -16,7 +15,7 @@ thread_local! {
 #[derive(Default)]
 struct Buffers {
     last: u32,
-    held: HashMap<u32, Vec<u8>>,
+    held: Sorted<u32, Vec<u8>>,
 }
 
 /// A new buffer of `len` zero bytes; 0 if memory cannot be allocated.

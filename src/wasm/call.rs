@@ -17,7 +17,7 @@ use crate::core::time::Time;
 use crate::protocol::{
     Capability, Content, Directories, Edit, EntryInfo, ExecuteOptions, FileInfo, FileSet,
     FilesUpdate, GlobQuery, GrepQuery, Matches, Operation, Page, RawFile, Reach, RowKind,
-    SharedBackend, unsupported,
+    SharedBackend, Transfer, unsupported,
 };
 use crate::wasm::args::Args;
 use crate::wasm::reply::{Reply, reply_done, reply_ptr};
@@ -98,6 +98,9 @@ fn asked(
         Operation::UploadFiles => upload(handle, backend, args),
         Operation::DownloadFiles => download(handle, backend, args),
         Operation::Execute => execute(backend, args),
+        Operation::Move => transfer(backend, args, false),
+        Operation::Copy => transfer(backend, args, true),
+        Operation::Append => append(backend, args),
     }
 }
 
@@ -212,6 +215,7 @@ fn edit(backend: SharedBackend, args: &mut Args<'_>) -> Asked {
         old: args.blob()?,
         new: args.blob()?,
         replace_all: args.bool()?,
+        appends: false,
     };
     let (path, as_given) = args.named_file()?;
     Ok(Box::pin(async move {
@@ -219,6 +223,41 @@ fn edit(backend: SharedBackend, args: &mut Args<'_>) -> Asked {
             reply.path(&path, as_given);
             reply.len(edited.occurrences);
             reply.bool(edited.crlf);
+            put_update(reply, edited.files_update);
+        })
+    }))
+}
+
+fn transfer(backend: SharedBackend, args: &mut Args<'_>, keeps: bool) -> Asked {
+    let overwrite = args.bool()?;
+    let from = args.file_path()?;
+    let (to, as_given) = args.named_file()?;
+    let asked = Transfer {
+        from,
+        to,
+        keeps,
+        overwrite,
+    };
+    Ok(Box::pin(async move {
+        answered(backend.transfer(&asked).await, |reply, done| {
+            reply.path(&asked.to, as_given);
+            put_update(reply, done.files_update);
+        })
+    }))
+}
+
+fn append(backend: SharedBackend, args: &mut Args<'_>) -> Asked {
+    let edit = Edit {
+        old: Bytes::new(),
+        new: args.blob()?,
+        replace_all: false,
+        whole: false,
+        appends: true,
+    };
+    let (path, as_given) = args.named_file()?;
+    Ok(Box::pin(async move {
+        answered(backend.edit(&path, &edit).await, |reply, edited| {
+            reply.path(&path, as_given);
             put_update(reply, edited.files_update);
         })
     }))

@@ -2,13 +2,13 @@
 //! handle, or from a composite, policy or tool set that uses it.
 
 use std::any::Any;
-use std::collections::HashMap;
 use std::rc::Rc;
 
 use wasm_bindgen::prelude::wasm_bindgen;
 
 use crate::core::cell::{LocalCell, RefCell};
 use crate::core::error::{Error, Kind, Result};
+use crate::core::sorted::Sorted;
 use crate::protocol::SharedBackend;
 use crate::wasm::audits;
 
@@ -19,7 +19,7 @@ thread_local! {
 #[derive(Default)]
 struct Handles {
     last: u32,
-    held: HashMap<u32, Held>,
+    held: Sorted<u32, Held>,
 }
 
 struct Held {

@@ -1,7 +1,6 @@
 //! `withPolicy`: converts rules that TypeScript has validated, and connects them to the host's
 //! callbacks. An unexpected result of a callback refuses the operation.
 
-use std::collections::HashMap;
 use std::rc::Rc;
 use std::time::Duration;
 
@@ -13,6 +12,7 @@ use wasm_bindgen::{JsCast, JsValue};
 use crate::core::cell::{LocalCell, RefCell};
 use crate::core::error::{Error, Kind, Result};
 use crate::core::path::VPath;
+use crate::core::sorted::Sorted;
 use crate::env::host;
 use crate::layer::policy::{
     After, Asking, Before, Call, Covers, Hooks, Inspected, Limits, Mode, OneAtATime, Policy,
@@ -48,7 +48,7 @@ thread_local! {
 #[derive(Default)]
 struct Kept {
     last: u32,
-    held: HashMap<u32, Policy>,
+    held: Sorted<u32, Policy>,
 }
 
 /// Wraps a handle in a policy; replies with the new handle.

@@ -3,7 +3,6 @@
 //! forever. A waker requests a poll from JavaScript in a microtask. Cancelling a task drops its
 //! future.
 
-use std::collections::HashMap;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -16,6 +15,7 @@ use wasm_bindgen::prelude::wasm_bindgen;
 
 use crate::core::cell::{LocalCell, RefCell};
 use crate::core::running::{self, Call};
+use crate::core::sorted::Sorted;
 use crate::core::time::Time;
 use crate::env::clock;
 use crate::wasm::reply::{Reply, reply_ptr};
@@ -31,7 +31,7 @@ thread_local! {
 
 #[derive(Default)]
 struct Tasks {
-    running: HashMap<u32, Task>,
+    running: Sorted<u32, Task>,
 }
 
 struct Task {

@@ -1,7 +1,6 @@
 //! Tool sets: each has a number, and each tool call names the backend to use. Results are blocks
 //! for the model; media are encoded as base64, the format that models accept.
 
-use std::collections::HashMap;
 use std::rc::Rc;
 
 use base64::Engine;
@@ -11,6 +10,7 @@ use wasm_bindgen::prelude::wasm_bindgen;
 
 use crate::core::cell::{LocalCell, RefCell};
 use crate::core::error::{Error, Kind, Result};
+use crate::core::sorted::Sorted;
 use crate::protocol::FilesUpdate;
 use crate::tool::input::{Input, Value};
 use crate::tool::offload::What;
@@ -49,7 +49,7 @@ thread_local! {
 #[derive(Default)]
 struct Sets {
     last: u32,
-    held: HashMap<u32, Rc<ToolSet>>,
+    held: Sorted<u32, Rc<ToolSet>>,
 }
 
 fn tool_set(id: u32) -> Result<Rc<ToolSet>> {
@@ -97,9 +97,7 @@ fn options(args: &mut Args<'_>) -> Result<ToolOptions> {
     for _ in 0..args.u32()? {
         let tool = known(args.str()?)?;
         let description = args.text_blob()?.as_ref().to_owned();
-        options
-            .descriptions
-            .insert(tool.name().to_owned(), description);
+        options.descriptions.push((tool, description));
     }
     Ok(options)
 }

@@ -69,9 +69,12 @@ for (const [version, deepagents] of [
         );
         assert.equal((await backend.read("/own.txt")).code, "not_found");
       });
+    }
 
+    // A subagent is the same call from one graph deeper: the plainest place and the one that has all.
+    for (const place of ["alone", "in a composite behind a policy"]) {
       test(`a subagent's, ${place}`, () =>
-        allAtOnce(agentOf(make(), delegated), answersOf, checkpointed));
+        allAtOnce(agentOf(PLACES[place](), delegated), answersOf, checkpointed));
     }
 
     const namespace = ({ serverInfo, executionInfo }) => [

@@ -2,6 +2,6 @@
 
 export default {
   about: "hostile arguments, by table",
-  needs: ["npm", "build"],
+  needs: ["npm", "npm:optional", "build"],
   run: (ctx) => ctx.nodeTests(ctx.testFiles("bad-input")),
 };

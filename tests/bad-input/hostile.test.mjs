@@ -241,12 +241,16 @@ describe("arguments that call back", () => {
 });
 
 describe("grep options", () => {
-  const names = ["regex", "ignoreCase", "before", "after", "maxPerFile", "signal", "timeoutMs"];
+  const names = [
+    ...["maxCount", "regex", "ignoreCase", "before", "after", "maxPerFile", "stats"],
+    ...["signal", "timeoutMs"],
+  ];
   for (const name of names) {
     test(`option ${name}: every hostile value`, () => {
       const backend = fresh();
       for (const [, value] of VALUES) {
         isAnswer("grep", backend.grep("kept", "/", null, null, { [name]: value }));
+        isAnswer("grep", backend.grep("kept", "/", null, { [name]: value }));
       }
       works(backend);
     });

@@ -4,17 +4,30 @@
 
 import assert from "node:assert/strict";
 import { readdirSync } from "node:fs";
-import { describe, test } from "node:test";
+import { after, describe, test } from "node:test";
+import { pathToFileURL } from "node:url";
 import { memoryTool } from "../../pkg/dist/anthropic.js";
 import { nodeShell } from "../../pkg/dist/node_shell.js";
+import { compareTrees, copyTree } from "../../pkg/dist/transfer.js";
 import { at } from "../../scripts/lib/paths.mjs";
 import * as kitbag from "../lib/kitbag.mjs";
+import { packedProject } from "../lib/packed.mjs";
 import { publicMembers } from "../types/members.mjs";
+
+/** The entries that import packages of others, from a project that has these. */
+const project = await packedProject({ set: "optional" });
+after(() => project.remove());
+const entry = (name) => import(pathToFileURL(`${project.home}/dist/${name}.js`).href);
+const outside = Object.assign(
+  {},
+  ...(await Promise.all(["tar", "zip", "opentelemetry"].map(entry))),
+);
 
 /** Values that are wrong for an option of this kind. */
 const WRONG = {
   text: [1, true, {}, ["a"]],
   amount: ["5", -1, 1.5, Number.NaN, Number.POSITIVE_INFINITY, {}, true],
+  count: ["5", 0, -1, 1.5, Number.NaN, {}, true],
   seconds: ["5", -1, Number.NaN, {}, true],
   boolean: ["true", 1, 0, {}],
   choice: ["other", 1, true, {}],
@@ -44,6 +57,26 @@ const S3 = {
   retry: "switch",
 };
 const PLACE = { endpoint: "text", region: "text", bucket: "text", forcePathStyle: "boolean" };
+
+const TREE = {
+  from: "text",
+  to: "text",
+  batchBytes: "count",
+  onProgress: "function",
+  signal: "other",
+};
+const COPY = { ...TREE, compare: "choice", onConflict: "choice" };
+const PACK = { from: "text", batchBytes: "count", onProgress: "function", signal: "other" };
+const UNPACK = {
+  to: "text",
+  onConflict: "choice",
+  maxFiles: "amount",
+  maxBytes: "amount",
+  maxFileBytes: "amount",
+  batchBytes: "count",
+  onProgress: "function",
+  signal: "other",
+};
 
 const state = () => new kitbag.StateBackend();
 const storage = (capability) => ({ get() {}, list: () => [], capability });
@@ -293,6 +326,27 @@ const TABLES = [
       maxExecuteTimeout: "amount",
     },
   ],
+  ["CopyTreeOptions", (given) => copyTree(state(), state(), given), {}, COPY],
+  [
+    "CompareTreesOptions",
+    (given) => compareTrees(state(), state(), given),
+    {},
+    { ...TREE, compare: "choice" },
+  ],
+  ["PackOptions", (given) => outside.toTar(state(), given), {}, PACK],
+  ["UnpackOptions", (given) => outside.fromTar(new Uint8Array(1024), state(), given), {}, UNPACK],
+  [
+    "FromZipOptions",
+    (given) => outside.fromZip(new Uint8Array(1024), state(), given),
+    {},
+    { ...UNPACK, maxArchiveBytes: "amount" },
+  ],
+  [
+    "OpenTelemetryOptions",
+    (given) => outside.openTelemetry(given),
+    {},
+    { backend: "text", paths: "choice", tracer: "other", meter: "other" },
+  ],
   ["NodeShellOptions", nodeShell, {}, { shell: "text" }],
   ["MemoryToolOptions", (given) => memoryTool(state(), given), {}, { directory: "text" }],
 ];
@@ -419,6 +473,51 @@ describe("options of calls", () => {
       }
     });
   }
+
+  describe("grep takes its options in the place of maxCount", () => {
+    const files = () => new kitbag.StateBackend({ files: { "/a.txt": "A\na\n", "/b.md": "a" } });
+    const subjects = {
+      StateBackend: files,
+      withPolicy: () => kitbag.withPolicy(files(), {}),
+      CompositeBackend: () => new kitbag.CompositeBackend(files(), { "/m/": files() }),
+      "a subclass behind a policy": () =>
+        kitbag.withPolicy(
+          new (class extends kitbag.StateBackend {})({ files: { "/a.txt": "A\na" } }),
+          {},
+        ),
+    };
+    const lines = ({ matches }) => matches.map(({ path, line }) => `${path}:${line}`);
+    for (const [name, make] of Object.entries(subjects)) {
+      test(name, async () => {
+        const backend = make();
+        const all = await backend.grep("a", "/", "a.*", { ignoreCase: true });
+        assert.deepEqual(lines(all).slice(0, 2), ["/a.txt:1", "/a.txt:2"]);
+        const one = await backend.grep("a", "/", "a.*", { ignoreCase: true, maxCount: 1 });
+        assert.deepEqual([lines(one), one.truncated], [["/a.txt:1"], true]);
+        const last = await backend.grep("a", "/", "a.*", null, { maxCount: 1 });
+        assert.deepEqual(lines(last), ["/a.txt:2"]);
+        // The argument counts where both are given.
+        const two = await backend.grep("a", "/", "a.*", 2, { ignoreCase: true, maxCount: 1 });
+        assert.equal(two.matches.length, 2);
+      });
+
+      test(`${name}: wrong ones are refused`, async () => {
+        const backend = make();
+        for (const [wrong, words] of [
+          [{ stat: true }, /"stat".* is "stats" meant/],
+          [{ maxCount: "1" }, /maxCount must be a number, not a string/],
+          [{ timeoutMs: "1" }, /timeoutMs/],
+          [["stats"], /options must be an object, not an array/],
+        ]) {
+          const answer = await backend.grep("a", "/", null, wrong);
+          assert.equal(answer.code, "invalid_argument");
+          assert.match(answer.error, words);
+        }
+        const twice = await backend.grep("a", "/", null, { stats: true }, { stats: true });
+        assert.match(twice.error, /maxCount must be a number, not an object/);
+      });
+    }
+  });
 
   for (const name of ["uploadFiles", "downloadFiles"]) {
     test(`${name}: each file has the refusal`, async () => {

@@ -18,7 +18,7 @@ const MOST_BYTES = 50_000;
 
 const METHODS = [
   ...["ls", "read", "readRaw", "grep", "glob", "write", "edit", "delete"],
-  ...["uploadFiles", "downloadFiles"],
+  ...["uploadFiles", "downloadFiles", "move", "copy", "append"],
 ];
 
 /** What a capability may be, the usual value first. */
@@ -35,7 +35,7 @@ const PROMISES = {
 
 /** What a case needs: the values of each property with which it runs, where some are excluded. */
 function needsOf({ needs }) {
-  const usual = { extras: true, deletes: true, batches: true };
+  const usual = { extras: true, deletes: true, moves: true, batches: true };
   for (const [name, values] of Object.entries(PROMISES)) usual[name] = values[0];
   const runs = (changed) => needs?.({ ...usual, ...changed }) ?? true;
   if (!runs({})) return undefined;
@@ -77,6 +77,7 @@ function expressible(method, args) {
   if (method === "grep") return limit == null || (Number.isInteger(limit) && limit > 0);
   if (method === "write") return text(second);
   if (method === "edit") return text(second) && text(third);
+  if (method === "move" || method === "copy" || method === "append") return text(second);
   return true;
 }
 

@@ -2,6 +2,6 @@
 
 export default {
   about: "code of the documentation compiles and runs; the site loads, without other hosts",
-  needs: ["npm", "build", "chromium", "npm:docs", "npm:agents", "npm:durable"],
+  needs: ["npm", "build", "chromium", "npm:docs", "npm:agents", "npm:durable", "npm:optional"],
   run: (ctx) => ctx.nodeTests(ctx.testFiles("docs")),
 };

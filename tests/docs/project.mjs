@@ -11,7 +11,11 @@ export const project = cache("docs-code");
 const modulesOf = join(project, "node_modules");
 
 /** Directories whose packages a block can import, the first one that has it. */
-const SETS = [at("tests/docs/doubles"), at("tests/deps/agents/node_modules")];
+const SETS = [
+  at("tests/docs/doubles"),
+  at("tests/deps/agents/node_modules"),
+  at("tests/deps/optional/node_modules"),
+];
 
 function link(target, name) {
   const place = join(modulesOf, name);

@@ -117,6 +117,18 @@ test("something left in the background does not keep the answer waiting", () =>
     process.kill(Number(fs.readFileSync(join(rootDir, "pid"), "utf8")));
   }));
 
+test("a missing folder and a missing shell are named", () =>
+  withFolder(async (parent) => {
+    const rootDir = join(parent, "none");
+    const missing = await new LocalShellBackend({ rootDir }).execute("pwd");
+    assert.match(missing.output, /the directory '.*none' does not exist: create it, or use/);
+    const made = await LocalShellBackend.create({
+      rootDir,
+      execute: nodeShell({ shell: "/no/shell" }),
+    });
+    assert.match((await made.execute("pwd")).output, /the shell '\/no\/shell' was not found/);
+  }));
+
 test("an empty command is refused", () =>
   withShell({}, async (it) => {
     for (const command of ["", " ", "\n\t"]) {

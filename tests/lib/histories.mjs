@@ -83,7 +83,7 @@ export async function histories(indexed, make, { seeds, steps = 10, first = 1 })
       const [pattern, options] = QUERIES[roll(QUERIES.length)];
       const reader = [open(), ...writers][roll(3)];
       const glob = roll(3) === 0 ? "*.ts" : null;
-      const found = await reader.grep(pattern, "/", glob, null, { ...options, stats: true });
+      const found = await reader.grep(pattern, "/", glob, { ...options, stats: true });
       const scan = await plain.grep(pattern, "/", glob, null, options);
       seen.searches += 1;
       seen.excluded += found.stats?.indexed ?? 0;

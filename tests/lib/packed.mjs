@@ -1,7 +1,8 @@
-// The packed package in an empty project, with the packages of a set of `tests/deps` beside it.
+// The packed package in an empty project, with the packages of sets of `tests/deps` beside it.
 
 import {
   cpSync,
+  existsSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
@@ -41,12 +42,16 @@ export async function packedProject({ set, files = {} } = {}) {
   mkdirSync(home, { recursive: true });
   const tarball = join(root, filename);
   await must("tar", ["-xzf", tarball, "-C", home, "--strip-components=1"]);
-  for (const name of set ? packagesOf(set) : []) {
-    // A test may have linked the package there.
-    if (name === "kitbag") continue;
-    const link = join(root, "node_modules", name);
-    mkdirSync(dirname(link), { recursive: true });
-    symlinkSync(at("tests/deps", set, "node_modules", name), link, "junction");
+  for (const one of [set ?? []].flat()) {
+    for (const name of packagesOf(one)) {
+      // A test may have linked the package there.
+      if (name === "kitbag") continue;
+      const link = join(root, "node_modules", name);
+      // Two sets may have the same package; the first one counts.
+      if (existsSync(link)) continue;
+      mkdirSync(dirname(link), { recursive: true });
+      symlinkSync(at("tests/deps", one, "node_modules", name), link, "junction");
+    }
   }
   writeFileSync(join(root, "package.json"), '{ "name": "stranger", "private": true }\n');
   for (const [path, text] of Object.entries(files)) {

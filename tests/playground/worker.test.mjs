@@ -6,10 +6,10 @@ import { writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { after, before, test } from "node:test";
 import { pathToFileURL } from "node:url";
-import { build } from "esbuild";
 import { Miniflare } from "miniflare";
 import { must } from "../../scripts/lib/exec.mjs";
 import { at, cache } from "../../scripts/lib/paths.mjs";
+import { workerModules } from "../lib/bundle.mjs";
 import { COMPATIBILITY_DATE } from "../lib/workerd.mjs";
 
 const packages = at("tests/deps/agents/node_modules");
@@ -23,27 +23,11 @@ let worker;
 let origin;
 const headers = { authorization: "Bearer right" };
 
-async function modules() {
-  const { outputFiles } = await build({
-    entryPoints: [at("www/worker/src/index.ts")],
-    bundle: true,
-    write: false,
-    format: "esm",
-    conditions: ["workerd", "worker"],
-    target: "es2022",
-    loader: { ".wasm": "copy" },
-    outdir: "/worker",
+const modules = () =>
+  workerModules('export { default, Workspace } from "./index.ts";', at("www/worker/src"), {
     nodePaths: [packages],
     alias: { "kitbag/mcp": at("pkg/dist/mcp.js"), kitbag: at("pkg/dist/workerd.js") },
-    logLevel: "error",
   });
-  const all = outputFiles.map(({ path, contents, text }) =>
-    path.endsWith(".wasm")
-      ? { type: "CompiledWasm", path, contents }
-      : { type: "ESModule", path, contents: text },
-  );
-  return all.sort((a) => (a.type === "ESModule" ? -1 : 1));
-}
 
 before(async () => {
   worker = new Miniflare({
@@ -146,6 +130,16 @@ test("a client of MCP reads, writes and edits over Streamable HTTP", async () =>
     await call("read_file", { file_path: path });
     await call("edit_file", { file_path: path, old_string: "second", new_string: "2nd" });
     assert.equal(await (await ask(`/mcp-one/files${path}`)).text(), "first\n2nd\n");
+  }
+  for (const path of ["/plan.md", "/shared/plan.md"]) {
+    const ask = (name, more) => client.callTool({ name, arguments: { file_path: path, ...more } });
+    const { version } = (await ask("read_file", {})).structuredContent;
+    const write = (content, ifMatch) => ask("write_file", { content, ifMatch });
+    const [one, other] = [await write("first\n2nd\n3rd\n", version), await write("lost", version)];
+    assert.deepEqual([one.isError, other.isError], [false, true], one.content[0].text);
+    assert.match(other.content[0].text, /changed since it was read/);
+    const next = one.structuredContent.version;
+    assert.equal((await write("first\n2nd\n", next)).isError, false);
   }
   const { contents } = await client.readResource({ uri: "kitbag:///plan.md" });
   assert.equal(contents[0].text, "first\n2nd\n");

@@ -4,11 +4,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { InMemoryStore, MemorySaver } from "@langchain/langgraph";
+import { createSubAgentMiddleware } from "deepagents";
 import { CompositeBackend, StateBackend, StoreBackend, withPolicy } from "kitbag";
 import { kitbagMiddleware } from "kitbag/langchain";
 import { createAgent, tool } from "langchain";
 import { z } from "zod";
-import { allAtOnce, alone, checkpointed, contents } from "../agents/work.mjs";
+import { allAtOnce, alone, checkpointed, contents, delegated } from "../agents/work.mjs";
 import { answersOf } from "../lib/model.mjs";
 import { ScriptedModel } from "./model.mjs";
 
@@ -18,6 +19,20 @@ const agentOf = (backend, options) =>
     tools: [],
     middleware: [kitbagMiddleware(backend)],
     checkpointer: new MemorySaver(),
+    ...options,
+  });
+
+/** An agent that gives its work to a subagent with the same backend, as deepagents' `task` tool does. */
+const delegating = (backend, options) =>
+  agentOf(backend, {
+    model: new ScriptedModel(delegated),
+    middleware: [
+      kitbagMiddleware(backend),
+      createSubAgentMiddleware({
+        defaultModel: new ScriptedModel(delegated),
+        defaultMiddleware: [kitbagMiddleware(backend)],
+      }),
+    ],
     ...options,
   });
 
@@ -57,6 +72,18 @@ for (const [place, make] of Object.entries({
       return Object.fromEntries(own.map(({ key, value }) => [key, value]));
     };
     await allAtOnce(agent, answersOf, held, (thread) => ({ context: { user: user(thread) } }));
+  });
+}
+
+for (const [place, make] of Object.entries({
+  "": (backend) => backend,
+  ", in a composite behind a policy": (backend) =>
+    withPolicy(routed(backend), { inspect: slowly, quota: { maxFiles: 2 } }),
+})) {
+  test(`a subagent's bare StateBackend${place}`, async () => {
+    const backend = make(new StateBackend());
+    await allAtOnce(delegating(backend), answersOf, checkpointed);
+    assert.equal((await backend.read("/own.txt")).code, "not_found", "its own memory is empty");
   });
 }
 

@@ -38,8 +38,12 @@ import { fileTools, kitbagMiddleware, stateBackend, storeBackend } from "kitbag/
 import { registerFileTools } from "kitbag/mcp";
 import { nodeShell } from "kitbag/node";
 import { openaiTools } from "kitbag/openai";
+import { openTelemetry, traceTools } from "kitbag/opentelemetry";
 import "kitbag/regex";
 import { init, initSync, StateBackend as Slim } from "kitbag/slim";
+import { fromTar, toTar } from "kitbag/tar";
+import { compareTrees, copyTree, type TransferResult } from "kitbag/transfer";
+import { fromZip, toZip } from "kitbag/zip";
 
 const files = new StateBackend({ files: { "/a.txt": "text", "/b": new Uint8Array(1) } });
 
@@ -52,9 +56,13 @@ export async function main(): Promise<string> {
   const first: string | undefined = listed[0]?.path;
   const found = files.grep("x", "/", null, 3, { regex: true, timeoutMs: 10 });
   const lines = found.error ? [] : found.matches.map((match) => match.line);
+  const counted = await indexed(files, { keepIn: "/.index/" }).grep("x", "/", "*.ts", {
+    stats: true,
+  });
+  const requests: number | undefined = counted.error ? 0 : counted.stats?.requests;
   const written = files.write("/c.txt", "c");
   if (!written.error) written.path.length;
-  return `${page.length} ${first} ${lines[0]}`;
+  return `${page.length} ${first} ${lines[0]} ${requests}`;
 }
 
 export const described: string = guidedPrompts.describe("grep", ["grep"]) ?? "";
@@ -129,6 +137,21 @@ export const report: Promise<number> = runConformance(() => new StateBackend(), 
   writeModes: ["create"],
   report: (name, failure) => console.log(name, failure),
 }).then(({ failed }) => failed);
+export const copied: Promise<TransferResult> = copyTree(files, new Slim(), {
+  to: "/backup",
+  onConflict: ({ path }) => (path.endsWith(".md") ? "skip" : "overwrite"),
+  onProgress: ({ copied, totalFiles }) => console.log(copied, totalFiles),
+});
+export const compared: Promise<string[]> = compareTrees(files, files).then((one) => one.different);
+export const packed: ReadableStream<Uint8Array> = toTar(files).pipeThrough(
+  new CompressionStream("gzip"),
+);
+export const unpacked: Array<Promise<TransferResult>> = [
+  fromTar(new Uint8Array(), files, { maxBytes: 10 }),
+  fromZip(toZip(files, { from: "/a" }), files, { maxArchiveBytes: 10 }),
+];
+export const traced = withPolicy(files, { readOnly: true, ...openTelemetry({ paths: "hash" }) });
+export const tracedTools: string = traceTools(createFileTools(traced)).systemPrompt;
 export const ready: Promise<void> = init("kitbag", new Uint8Array());
 export const now: void = initSync(new Uint8Array());
 export const same: StateBackend = new Slim();

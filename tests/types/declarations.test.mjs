@@ -17,7 +17,7 @@ const loaded = [];
 let project;
 
 before(async () => {
-  project = await packedProject({ set: "agents" });
+  project = await packedProject({ set: ["agents", "optional"] });
 });
 
 after(() => project?.remove());

@@ -4,6 +4,14 @@
 export default {
   about:
     "tsc --strict: deepagents 1.10.7 and 1.14.1, every entry; attw, publint, JSDoc of each member",
-  needs: ["npm", "build", "npm:latest", "npm:older", "npm:agents", "npm:declarations"],
+  needs: [
+    "npm",
+    "build",
+    "npm:latest",
+    "npm:older",
+    "npm:agents",
+    "npm:optional",
+    "npm:declarations",
+  ],
   run: (ctx) => ctx.nodeTests(ctx.testFiles("types")),
 };

@@ -159,6 +159,7 @@ fn step(backend: &Files<Memory>, operation: &str, args: &[Value]) -> Value {
                 new: Bytes::copy_from_slice(text(arg(2)).as_bytes()),
                 replace_all: arg(3).as_bool().unwrap_or(false),
                 whole: false,
+                appends: false,
             };
             match now(backend.edit(&path(arg(0)), &edit)) {
                 Ok(edited) => json!({

@@ -143,7 +143,7 @@ const DEVICES = new Set(
 class BackendFs implements IFileSystem {
   readonly #files: BackendProtocolV2;
   /** The capability, if the backend is kitbag's own. */
-  readonly #own: { directories?: string } | undefined;
+  readonly #own: object | undefined;
   /** The caller of the last command, for hosts that do not know which command is running. */
   caller: Caller | undefined;
   /** Directories that were made here, or that a command emptied, with those above them. */
@@ -163,7 +163,7 @@ class BackendFs implements IFileSystem {
       );
     }
     this.#files = outside(files);
-    this.#own = (this.#files as { capability?: { directories?: string } }).capability;
+    this.#own = (this.#files as { capability?: object }).capability;
   }
 
   /** The call that is running now, if it came through `bashExecute`. */
@@ -195,8 +195,9 @@ class BackendFs implements IFileSystem {
       if (found.error !== undefined) throw new FsError("EACCES", path, found.error);
       const file = found.files?.find((one) => one.path === path);
       if (file) return file;
-      if (await this.#isDir(path)) return { path, is_dir: true };
-      if (this.#own.directories === "implied") return undefined;
+      if ((await this.#isDir(path)) || (await this.#isEmptyDir(path)))
+        return { path, is_dir: true };
+      return undefined;
     }
     const { files, error } = await this.#files.ls(parent);
     if (error !== undefined) throw new FsError("EACCES", path, error);
@@ -209,6 +210,12 @@ class BackendFs implements IFileSystem {
   /** Whether a directory was made here, or contains files. */
   async #isDir(path: string): Promise<boolean> {
     return this.#empty.has(path) || ((await this.#files.ls(path)).files ?? []).length > 0;
+  }
+
+  /** Whether a directory without files exists in the backend itself, such as an empty mount. */
+  async #isEmptyDir(path: string): Promise<boolean> {
+    const [answer] = (await this.#files.downloadFiles?.([path])) ?? [];
+    return (answer as { code?: string } | undefined)?.code === "is_directory";
   }
 
   /** Remembers a directory and those above it. */

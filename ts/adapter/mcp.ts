@@ -1,6 +1,6 @@
 // The Model Context Protocol: registers the file tools on a server, and the files as resources.
 
-import { type McpServer, ResourceTemplate } from "@modelcontextprotocol/sdk/server/mcp.js";
+import type { McpServer } from "@modelcontextprotocol/sdk/server/mcp.js";
 import { CallToolRequestSchema, ListToolsRequestSchema } from "@modelcontextprotocol/sdk/types.js";
 import {
   adaptBackendProtocol,
@@ -9,7 +9,11 @@ import {
   createFileTools,
   type FileTools,
   type FileToolsOptions,
+  type ToolResult,
 } from "kitbag";
+import { type Current, canWatch, registerResources, watchResources } from "./mcp/resources.js";
+import { withinRoots } from "./mcp/roots.js";
+import { conditional, contentBefore, inputOf, outputOf, structuredOf } from "./mcp/structured.js";
 
 type McpBlock =
   | { type: "text"; text: string }
@@ -39,24 +43,29 @@ function hints(name: string) {
   const reads = ["ls", "read_file", "glob", "grep"].includes(name);
   return {
     readOnlyHint: reads,
-    destructiveHint: !reads && name !== "write_file",
+    destructiveHint: !reads && !["write_file", "append_file"].includes(name),
     idempotentHint: reads || name === "delete",
     openWorldHint: name === "execute",
   };
 }
 
-/** Most resources in the result of `resources/list`. */
-const LISTED = 1_000;
-
-const uriOf = (path: string) => `kitbag://${path.split("/").map(encodeURIComponent).join("/")}`;
-
-function base64(bytes: Uint8Array): string {
-  let binary = "";
-  for (let at = 0; at < bytes.length; at += 8192) {
-    binary += String.fromCharCode(...bytes.subarray(at, at + 8192));
-  }
-  return btoa(binary);
+/** Options of `registerFileTools`. */
+export interface McpToolsOptions extends FileToolsOptions {
+  /**
+   * Give results a structured part with a schema: paths, listings, and the version of a file, which
+   * `ifMatch` of the tools that change files takes. It repeats the text, so it costs tokens where a
+   * client shows a model both. Default false.
+   */
+  structured?: boolean;
+  /**
+   * Honour the client's roots: a function from the URI of a root to the directory of the tree that it
+   * is, or undefined if it is none. As soon as the client has named one that is, its tools and
+   * resources see only what is below those. Default: roots have no effect.
+   */
+  roots?: (uri: string) => string | undefined;
 }
+
+const shownAs = ({ content, isError }: ToolResult) => ({ content: content.map(shown), isError });
 
 /**
  * Registers the file tools, and the files as resources (`kitbag:///path`), on an MCP server. A
@@ -72,53 +81,66 @@ function base64(bytes: Uint8Array): string {
 export function registerFileTools(
   server: McpServer,
   backend: BackendOrFactory,
-  options?: FileToolsOptions,
+  options?: McpToolsOptions,
 ): FileTools {
-  const files = createFileTools(backend, options);
+  const { structured = false, roots, ...own } = options ?? {};
+  if (typeof structured !== "boolean") {
+    throw new TypeError('registerFileTools: option "structured" must be true or false');
+  }
+  if (roots !== undefined && typeof roots !== "function") {
+    throw new TypeError('registerFileTools: option "roots" must be a function');
+  }
+  const source = roots === undefined ? backend : withinRoots(server, backend, roots);
+  const files = createFileTools(source, options === undefined ? undefined : own);
   // The low-level handlers, because schemas are JSON Schema here and the high-level API takes zod.
   server.server.registerCapabilities({ tools: {} });
   server.server.setRequestHandler(ListToolsRequestSchema, () => ({
     tools: files.tools.map(({ name, description, inputSchema }) => ({
       name,
       description,
-      inputSchema: inputSchema as never,
+      inputSchema: (structured ? inputOf(name, inputSchema) : inputSchema) as never,
+      ...(structured && { outputSchema: outputOf(name) as never }),
       annotations: { title: titles[name] ?? name, ...hints(name) },
     })),
   }));
-  server.server.setRequestHandler(CallToolRequestSchema, async ({ params }, extra) => {
-    const result = await files.call(params.name, params.arguments ?? {}, {
-      callId: `mcp_${String(extra.requestId)}_${crypto.randomUUID()}`,
-      runtime: extra,
-      signal: extra.signal,
-    });
-    return { content: result.content.map(shown), isError: result.isError };
-  });
   // The same backend as that of the tools, so that one policy covers both.
-  const current = async (extra: unknown) =>
+  const current: Current = async (extra) =>
     adaptBackendProtocol(await files.backend({ runtime: extra }));
-  const template = new ResourceTemplate("kitbag:///{+path}", {
-    list: async (extra) => {
-      const found = await (await current(extra)).glob("**", "/");
-      return {
-        resources: (found.files ?? [])
-          .slice(0, LISTED)
-          .map(({ path }) => ({ uri: uriOf(path), name: path })),
-      };
-    },
+  const run = async (
+    name: string,
+    input: Record<string, unknown>,
+    extra: { signal: AbortSignal; requestId: unknown },
+  ) => {
+    const call = () =>
+      files.call(name, input, {
+        callId: `mcp_${String(extra.requestId)}_${crypto.randomUUID()}`,
+        runtime: extra,
+        signal: extra.signal,
+      });
+    if (!structured) return shownAs(await call());
+    const target = await current(extra);
+    const { ifMatch, ...rest } = input;
+    const offered = files.tools.some((tool) => tool.name === name);
+    const before = ifMatch === undefined ? await contentBefore(target, name, rest) : undefined;
+    const result =
+      ifMatch === undefined || !offered ? await call() : await conditional(target, name, input);
+    const more = await structuredOf(target, name, rest, result, before);
+    return { ...shownAs(result), structuredContent: more };
+  };
+  registerResources(server, current);
+  const changed =
+    typeof backend !== "function" && canWatch(backend)
+      ? watchResources(server, backend, current)
+      : undefined;
+  server.server.setRequestHandler(CallToolRequestSchema, async ({ params }, extra) => {
+    const input = params.arguments ?? {};
+    const result = await run(params.name, input, extra);
+    // A backend does not notify of changes that were made through itself.
+    if (changed && !result.isError && !hints(params.name).readOnlyHint) {
+      const path = input.file_path ?? input.path;
+      changed(typeof path === "string" ? [path] : []);
+    }
+    return result;
   });
-  server.registerResource(
-    "files",
-    template,
-    { description: "The files" },
-    async (uri, _, extra) => {
-      const path = decodeURIComponent(uri.pathname);
-      const { data, error } = await (await current(extra)).readRaw(path);
-      if (data === undefined) throw new Error(error);
-      const mimeType = "mimeType" in data ? data.mimeType : "text/plain";
-      const content = Array.isArray(data.content) ? data.content.join("\n") : data.content;
-      const body = typeof content === "string" ? { text: content } : { blob: base64(content) };
-      return { contents: [{ uri: uri.href, mimeType, ...body }] };
-    },
-  );
   return files;
 }

@@ -26,6 +26,7 @@ import type {
   LsResult,
   ReadRawResult,
   ReadResult,
+  TransferOptions,
   WriteOptions,
   WriteResult,
 } from "../types.js";
@@ -56,6 +57,17 @@ export function asked<T extends object>(
     return Promise.resolve(refusal as T);
   }
   return later(handle, operation, unpackIt, read) as Promise<T>;
+}
+
+function transfer(
+  self: object,
+  operation: number,
+  from: string,
+  to: string,
+  options?: TransferOptions,
+): Promise<WriteResult> {
+  const request = () => ask.askTransfer(from, to, options);
+  return asked(self, operation, request, unpack.unpackWrite(to), options);
 }
 
 /** Returns the capability of the backend with this handle. */
@@ -131,17 +143,18 @@ export abstract class Backend implements BackendProtocolV2 {
    * @param glob Searches only matching files. Without `/` it is matched against file names, with
    *   `/` against the path below `path`.
    * @param maxCount Most matches to return; if there are more, `truncated` is set. Default: no
-   *   limit but 128 MiB of results.
+   *   limit but 128 MiB of results. The options may be in its place.
    */
   grep(
     pattern: string,
     path?: string | null,
     glob?: string | null,
-    maxCount?: number | null,
+    maxCount?: number | GrepOptions | null,
     options?: GrepOptions,
   ): Promise<GrepResult> {
-    const request = () => ask.askGrep(pattern, path, glob, maxCount, options);
-    return asked(this, Op.grep, request, unpack.unpackGrep, options);
+    const given = ask.grepOptions(maxCount, options);
+    const request = () => ask.askGrep(pattern, path, glob, maxCount, given);
+    return asked(this, Op.grep, request, unpack.unpackGrep, given);
   }
 
   /**
@@ -252,6 +265,37 @@ export abstract class Backend implements BackendProtocolV2 {
     );
     if (Array.isArray(answer)) return answer;
     return unpack.refusedBatch(batch, answer).map((one) => ({ ...one, content: null }));
+  }
+
+  /**
+   * Moves a file, or a directory with everything below it, file by file. If the new path exists, the
+   * call fails with `already_exists`; with `overwrite` a file replaces a file. A directory is never
+   * replaced, and nothing is moved into one: name the new path in full. If a move breaks off, the
+   * error says which files are where, and no file is gone from both paths.
+   *
+   * @example
+   * await files.move("/draft.md", "/final.md", { overwrite: true });
+   */
+  move(from: string, to: string, options?: TransferOptions): Promise<WriteResult> {
+    return transfer(this, Op.move, from, to, options);
+  }
+
+  /** Copies a file, or a directory with everything below it. The rules are those of `move`. */
+  copy(from: string, to: string, options?: TransferOptions): Promise<WriteResult> {
+    return transfer(this, Op.copy, from, to, options);
+  }
+
+  /**
+   * Adds to the end of a file, text or binary. A missing file fails with `not_found`: `write` creates
+   * it. Concurrent appends are all kept, as edits are.
+   */
+  append(
+    filePath: string,
+    content: string | Uint8Array,
+    options?: CallOptions,
+  ): Promise<WriteResult> {
+    const request = () => ask.askAppend(filePath, content);
+    return asked(this, Op.append, request, unpack.unpackWrite(filePath), options);
   }
 
   /**

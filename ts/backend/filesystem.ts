@@ -222,6 +222,7 @@ function belowRoot(backend: FilesystemBackend, rootDir: string): void {
         args[0] = args[0].map(absolute);
       } else {
         args[at] = absolute(at > 0 ? (args[at] ?? "") : args[at]);
+        if (name === "move" || name === "copy") args[1] = absolute(args[1]);
       }
       return own.apply(backend, args);
     };

@@ -86,7 +86,7 @@ sealClass(IndexedBackend);
  * import { indexed } from "kitbag/indexed";
  * const files = indexed(new S3Backend(bucket), { keepIn: "/.index/" });
  * await files.updateIndex();
- * const { matches, stats } = await files.grep("retry_budget", "/", null, null, { stats: true });
+ * const { matches, stats } = await files.grep("retry_budget", "/", null, { stats: true });
  */
 export function indexed(inner: AnyBackend, options: IndexOptions): IndexedBackend {
   return new IndexedBackend(inner, options);

@@ -26,9 +26,12 @@ export interface FilesystemPermission {
 export interface AskedOperation {
   /** Name of the operation, such as `write`. */
   operation: Operation;
-  /** Canonical path of the file or directory. */
+  /** Canonical path of the file or directory; of a move or copy, the old path. */
   path: string;
-  /** What would be written, replaced or deleted, shortened; empty for a read. */
+  /**
+   * What would be written, replaced or deleted, shortened; empty for a read. Of a move or copy, both
+   * paths of each file.
+   */
   preview: string;
 }
 
@@ -43,7 +46,7 @@ export interface Rate {
 /**
  * What can have a rate: one operation, by its name; or `read`, every operation that only reads, also
  * `ls`, `grep` and `downloadFiles`; or `write`, every operation that changes files, also `edit`,
- * `delete` and `uploadFiles`.
+ * `delete`, `move` and `uploadFiles`.
  */
 export type RateKind = Operation;
 
@@ -60,10 +63,10 @@ export interface Quota {
   maxFileBytes?: number;
 }
 
-/** Content that is about to be stored; for an edit, the complete new file. */
+/** Content that is about to be stored; for an edit or append, the complete new file. */
 export interface InspectedOperation {
   /** The operation that stores it. */
-  operation: "write" | "edit" | "uploadFiles";
+  operation: "write" | "edit" | "append" | "uploadFiles" | "move" | "copy";
   /** Canonical path of the file. */
   path: string;
   /** The text, or the bytes of a binary file. */
@@ -92,7 +95,7 @@ export interface AuditRecord {
   operation: Operation;
   /** The file or directory; the first of a batch; empty for a command or an invalid path. */
   path: string;
-  /** All files of a batch. */
+  /** All files of a batch; the old and the new path of a move or copy. */
   paths?: string[];
   /** Bytes of content that were read or written, of matches, or of a command's output. */
   bytes: number;
@@ -108,7 +111,7 @@ export interface PolicyCall {
   operation: Operation;
   /** The file or directory, if the operation names one. */
   path?: string;
-  /** All files of a batch. */
+  /** All files of a batch; the old and the new path of a move or copy. */
   paths?: string[];
 }
 

@@ -42,6 +42,7 @@ import type {
   LsResult,
   ReadRawResult,
   ReadResult,
+  TransferOptions,
   WriteOptions,
   WriteResult,
 } from "../types.js";
@@ -203,21 +204,22 @@ export class StateBackend implements BackendProtocolV2 {
    * @param glob Searches only matching files. Without `/` it is matched against file names, with
    *   `/` against the path below `path`.
    * @param maxCount Most matches to return; if there are more, `truncated` is set. Default: no
-   *   limit but 128 MiB of results.
+   *   limit but 128 MiB of results. The options may be in its place.
    * @param options `timeoutMs` limits the search; `signal` has no effect on a synchronous call.
    */
   grep(
     pattern: string,
     path?: string | null,
     glob?: string | null,
-    maxCount?: number | null,
+    maxCount?: number | GrepOptions | null,
     options?: GrepOptions,
   ): GrepResult {
-    const request = () => ask.askGrep(pattern, path, glob, maxCount, options);
+    const given = ask.grepOptions(maxCount, options);
+    const request = () => ask.askGrep(pattern, path, glob, maxCount, given);
     let limit: number | undefined;
     const refusal = refused(() => {
-      optionNames(Op.grep, options);
-      limit = limitOf(callOptions(options));
+      optionNames(Op.grep, given);
+      limit = limitOf(callOptions(given));
     });
     return refusal ?? this.#asked(Op.grep, request, unpack.unpackGrep, limit);
   }
@@ -311,6 +313,33 @@ export class StateBackend implements BackendProtocolV2 {
     return unpack.refusedBatch(batch, answer).map((one) => ({ ...one, content: null }));
   }
 
+  /**
+   * Moves a file, or a directory with everything below it, file by file. If the new path exists, the
+   * call fails with `already_exists`; with `overwrite` a file replaces a file. A directory is never
+   * replaced, and nothing is moved into one: name the new path in full. If a move breaks off, the
+   * error says which files are where, and no file is gone from both paths.
+   *
+   * @example
+   * files.move("/draft.md", "/final.md", { overwrite: true });
+   */
+  move(from: string, to: string, options?: TransferOptions): WriteResult {
+    return this.#transferred(Op.move, from, to, options);
+  }
+
+  /** Copies a file, or a directory with everything below it. The rules are those of `move`. */
+  copy(from: string, to: string, options?: TransferOptions): WriteResult {
+    return this.#transferred(Op.copy, from, to, options);
+  }
+
+  /**
+   * Adds to the end of a file, text or binary. A missing file fails with `not_found`: `write` creates
+   * it. Concurrent appends are all kept, as edits are.
+   */
+  append(filePath: string, content: string | Uint8Array): WriteResult {
+    const request = () => ask.askAppend(filePath, content);
+    return this.#changed(this.#asked(Op.append, request, unpack.unpackWrite(filePath)));
+  }
+
   /** Returns every file as it is stored, with its times. Pass the record to `restore` to undo. */
   snapshot(): Record<string, FileData> {
     const stale = this.#mirror?.sync();
@@ -374,6 +403,17 @@ export class StateBackend implements BackendProtocolV2 {
    */
   dispose(): void {
     release(this);
+  }
+
+  #transferred(operation: number, from: string, to: string, options: unknown): WriteResult {
+    const request = () =>
+      refused(() => optionNames(operation, options)) ?? ask.askTransfer(from, to, options);
+    const result = this.#asked(operation, request, unpack.unpackWrite(to));
+    if (!this.#mirror || result.path === undefined) return result;
+    ask.askGlob("**", result.path);
+    const there = now(handleOf(this), Op.glob, unpack.unpackGlob) as GlobResult;
+    const paths = (there.files ?? []).map(({ path }) => path);
+    return this.#mirror.transferred(result, paths, operation === Op.move ? from : undefined);
   }
 
   #changed<T extends WriteResult | EditResult>(result: T): T {

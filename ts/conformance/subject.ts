@@ -13,6 +13,7 @@ import type {
   GrepFields,
   GrepOptions,
   ReadFields,
+  TransferOptions,
   WriteFields,
 } from "../types.js";
 
@@ -22,6 +23,8 @@ export interface Promised extends Capability {
   extras: boolean;
   /** Whether it has `delete`. */
   deletes: boolean;
+  /** Whether it has `move`, `copy` and `append`. */
+  moves: boolean;
   /** Whether it has `uploadFiles` and `downloadFiles`. */
   batches: boolean;
 }
@@ -61,6 +64,7 @@ export interface Case {
 export const writable = (promised: Promised) => promised.writable;
 export const extras = (promised: Promised) => promised.writable && promised.extras;
 export const deletes = (promised: Promised) => promised.writable && promised.deletes;
+export const moves = (promised: Promised) => promised.moves && extras(promised);
 export const uploads = (promised: Promised) => promised.writable && promised.batches;
 export const keepsBytes = (promised: Promised) => uploads(promised) && promised.keepsBinary;
 
@@ -297,6 +301,38 @@ export class Subject {
   /** A delete whose result may be a refusal. */
   tryDelete(path: string): unknown {
     return this.backend.delete?.(path);
+  }
+
+  /** Moves a file or directory; throws if it is refused. */
+  async move(from: string, to: string, options?: TransferOptions): Promise<Answer<WriteFields>> {
+    return this.#granted(`move ${from}`, this.tryMove(from, to, options) as Answer<WriteFields>);
+  }
+
+  /** Copies a file or directory; throws if it is refused. */
+  async copy(from: string, to: string, options?: TransferOptions): Promise<Answer<WriteFields>> {
+    return this.#granted(`copy ${from}`, this.tryCopy(from, to, options) as Answer<WriteFields>);
+  }
+
+  /** Adds to a file; throws if it is refused. */
+  async append(path: string, content: string | Uint8Array): Promise<Answer<WriteFields>> {
+    return this.#granted(`append ${path}`, this.tryAppend(path, content) as Answer<WriteFields>);
+  }
+
+  /** A move whose result may be a refusal. */
+  tryMove(from: string, to: string, options?: TransferOptions): unknown {
+    const { backend } = this;
+    return options ? backend.move?.(from, to, options) : backend.move?.(from, to);
+  }
+
+  /** A copy whose result may be a refusal. */
+  tryCopy(from: string, to: string, options?: TransferOptions): unknown {
+    const { backend } = this;
+    return options ? backend.copy?.(from, to, options) : backend.copy?.(from, to);
+  }
+
+  /** An append whose result may be a refusal. */
+  tryAppend(path: string, content: string | Uint8Array): unknown {
+    return this.backend.append?.(path, content);
   }
 
   /** Uploads files; throws if one is refused. */

@@ -77,9 +77,11 @@ const CALL = ["signal", "timeoutMs"];
 
 /** Options of single operations, beside those of every call. */
 const OWN: Record<number, readonly string[]> = {
-  [Op.grep]: ["regex", "ignoreCase", "before", "after", "maxPerFile", "stats"],
+  [Op.grep]: ["maxCount", "regex", "ignoreCase", "before", "after", "maxPerFile", "stats"],
   [Op.write]: ["ifAbsent"],
   [Op.delete]: ["unchanged"],
+  [Op.move]: ["overwrite"],
+  [Op.copy]: ["overwrite"],
 };
 
 /** Refuses options that the operation does not have, because a misspelled one would do nothing. */

@@ -62,6 +62,16 @@ function childProcess(): ChildProcess | undefined {
   }
 }
 
+/** Says what is missing: hosts report an absent directory as if the shell were not there. */
+function unstarted(error: Error, shell: string, cwd: string): Error {
+  if ((error as { code?: string }).code !== "ENOENT") return error;
+  const fs = globalThis.process.getBuiltinModule("node:fs");
+  if (fs.existsSync(cwd)) return new Error(`the shell '${shell}' was not found`);
+  return new Error(
+    `the directory '${cwd}' does not exist: create it, or use LocalShellBackend.create()`,
+  );
+}
+
 /**
  * Runs each command in a new process group, which is killed as a whole at the time limit. A command
  * gets only the environment that LocalShellBackend passes, nothing else of the host's.
@@ -126,7 +136,7 @@ export function nodeShell(options: NodeShellOptions = {}): ExecuteCallback {
       running.once("error", (error) => {
         clearTimeout(left);
         signal.removeEventListener("abort", end);
-        reject(error);
+        reject(unstarted(error, shell, cwd));
       });
       running.once("close", done);
       running.once("exit", (code, killedBy) => {

@@ -13,6 +13,9 @@ export const OPERATIONS = [
   "uploadFiles",
   "downloadFiles",
   "execute",
+  "move",
+  "copy",
+  "append",
 ] as const;
 
 /** Name of an operation: the name of its method. */

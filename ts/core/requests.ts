@@ -61,6 +61,44 @@ export function askDelete(filePath: unknown, options: unknown): Failure | undefi
   );
 }
 
+/** `move` and `copy`. */
+export function askTransfer(from: unknown, to: unknown, options: unknown): Failure | undefined {
+  return encoded(
+    () => {
+      const { overwrite } = (options ?? {}) as { overwrite?: unknown };
+      return {
+        from: check.text("from", from),
+        to: check.text("to", to),
+        overwrite: check.flag("options.overwrite", overwrite),
+      };
+    },
+    (seen) => {
+      putBool(seen.overwrite);
+      putText(seen.from);
+      putText(seen.to);
+    },
+  );
+}
+
+export function askAppend(filePath: unknown, content: unknown): Failure | undefined {
+  return encoded(
+    () => ({
+      path: check.text("filePath", filePath),
+      content: typeof content === "string" ? content : check.bytesOf("content", content),
+    }),
+    (seen) => {
+      if (typeof seen.content === "string") putLongText(seen.content);
+      else putBytes(seen.content);
+      putText(seen.path);
+    },
+  );
+}
+
+/** The options of `grep`, which may be in the place of `maxCount`. */
+export function grepOptions<T, U>(maxCount: T, options: U): U | (T & object) | null {
+  return options ?? (typeof maxCount === "object" ? maxCount : null);
+}
+
 export function askGrep(
   pattern: unknown,
   path: unknown,
@@ -81,7 +119,7 @@ export function askGrep(
         path: check.optionalText("path", path) ?? "/",
         glob: check.optionalText("glob", glob),
         counts: [
-          check.count("maxCount", maxCount),
+          check.count("maxCount", (maxCount === given ? undefined : maxCount) ?? given.maxCount),
           check.count("options.maxPerFile", given.maxPerFile),
           check.count("options.before", given.before),
           check.count("options.after", given.after),

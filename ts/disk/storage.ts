@@ -99,7 +99,10 @@ export class DiskStorage {
     if (parts.length === 0) return null;
     const found = await this.#within(parts, false, async (dir, name) => {
       const stats = await this.#lstat(dir, name);
-      if (!stats || stats.isDirectory()) return null;
+      if (!stats) return null;
+      if (stats.isDirectory()) {
+        throw new Refusal("is_directory", "This is a directory, not a file");
+      }
       if (stats.isSymbolicLink()) {
         const target = follow ? await this.place.target(dir, name) : undefined;
         return target ? this.#get(target, false) : null;
@@ -400,6 +403,24 @@ export class DiskStorage {
       out.error ??= error;
     }
     return out;
+  }
+
+  /** Removes the empty directories at and below a path; `rmdir` refuses the others. */
+  async prune(path: string): Promise<void> {
+    await this.#within(this.place.parts(path), false, (above, name) => this.#pruned(above, name));
+  }
+
+  async #pruned(above: Dir, name: string): Promise<void> {
+    const dir = await this.place.child(above, name);
+    if (!dir) return;
+    try {
+      for (const entry of await this.place.entries(dir)) {
+        if (entry.isDirectory()) await this.#pruned(dir, entry.name);
+      }
+    } finally {
+      await dir.close();
+    }
+    await this.place.fs.rmdir(`${above.at}/${name}`).catch(() => {});
   }
 
   async #empty(

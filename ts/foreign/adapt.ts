@@ -243,6 +243,14 @@ function adaptedBy(of: string, backend: AnyBackend): BackendProtocolV2 {
     adapted.delete = (filePath: string, options?: CallOptions) =>
       safely<Answer<DeleteFields>>(() => ask(it, "delete", [filePath], options));
   }
+  for (const name of ["move", "copy", "append"] as const) {
+    // A method of that name may mean something else in an object that knows nothing of kitbag.
+    if (!has(it, name) || (it.capability === undefined && it[name].length < 2)) continue;
+    adapted[name] = (first: string, second: never, options?: CallOptions) =>
+      safely(async () =>
+        changed<Answer<WriteFields>>(await ask(it, name, [first, second], options)),
+      );
+  }
   for (const [name, other] of [
     ["uploadFiles", "upload_files"],
     ["downloadFiles", "download_files"],

@@ -198,6 +198,14 @@ export class Mirror {
     return this.#handed(result, update);
   }
 
+  /** Sends files at their new paths on to the state, and, of a move, that the old ones are gone. */
+  transferred(result: WriteResult, paths: readonly string[], from?: string): WriteResult {
+    const update: Update = {};
+    for (const path of paths) this.#add(update, path);
+    if (from !== undefined) this.#gone(update, canonical(from));
+    return this.#handed(result, update);
+  }
+
   /** Sends uploaded files on to the state. */
   uploaded(answers: FileUploadResponse[]): FileUploadResponse[] {
     const update: Update = {};

@@ -77,6 +77,28 @@ const TOOLS: Record<FileToolName, (has: Has) => string> = {
       "- Delete only what the task asks for or what you created yourself.",
       has("ls") && "- List a directory before you delete it.",
     ),
+  move_file: (has) =>
+    text(
+      "Move a file to another path, or rename it; a directory goes with everything below it. Its contents do not pass through you.",
+      "",
+      "- to is the new path in full, with the name: move_file(from='/draft.md', to='/done/report.md'). Missing directories are created.",
+      "- If a file exists there, nothing is moved, unless overwrite is true. A directory is never replaced, and nothing is merged into one.",
+      (has("read_file") || has("edit_file")) && "- To replace a file you must have read it.",
+    ),
+  copy_file: () =>
+    text(
+      "Copy a file, or a directory with everything below it. Its contents do not pass through you, so this is better than reading and writing.",
+      "",
+      "- to is the new path in full, with the name. Missing directories are created.",
+      "- If a file exists there, nothing is copied, unless overwrite is true.",
+    ),
+  append_file: (has) =>
+    text(
+      "Add text to the end of a file that exists, without reading it: for logs, notes and lists.",
+      "",
+      "- The text is added as it is. Begin or end it with a line break where one is needed.",
+      has("write_file") && "- A file that does not exist is created with write_file.",
+    ),
   glob: (has) =>
     text(
       "Find files by their names, at any depth. The answer has absolute paths, the most recently changed first.",

@@ -14,7 +14,10 @@ export type FileToolName =
   | "delete"
   | "glob"
   | "grep"
-  | "execute";
+  | "execute"
+  | "move_file"
+  | "copy_file"
+  | "append_file";
 
 /** Texts for a model about a set of tools, such as `guidedPrompts`. */
 export interface ToolPrompts {

@@ -116,10 +116,11 @@ export type BackendOrFactory<R = unknown> =
 /** Options of `createFileTools`. */
 export interface FileToolsOptions {
   /**
-   * Offer only these tools. Default: all, `delete` among them, but `execute` only if the backend can
-   * run commands. If the backend is a function, `execute` is offered only if it is named here.
+   * Offer only these tools, or `"all"`. Default: all, `delete` among them, but not `move_file`,
+   * `copy_file` and `append_file`, and `execute` only if the backend can run commands. If the backend
+   * is a function, `execute` is offered only if it is named here.
    */
-  tools?: readonly FileToolName[];
+  tools?: readonly FileToolName[] | "all";
   /**
    * The texts about the tools that a model reads: `"short"` (the default), `"guided"` with advice and
    * examples, at several times the tokens, or texts of your own. In a page `"guided"` needs
@@ -172,7 +173,10 @@ export interface FileTools {
   ): Promise<string>;
 }
 
-const NAMES = ["ls", "read_file", "write_file", "edit_file", "delete", "glob", "grep", "execute"];
+const NAMES = [
+  ...["ls", "read_file", "write_file", "edit_file", "delete", "glob", "grep", "execute"],
+  ...["move_file", "copy_file", "append_file"],
+];
 
 const collected = new FinalizationRegistry<number>((set) => {
   try {
@@ -217,7 +221,7 @@ export function createFileTools(backend: BackendOrFactory, options?: FileToolsOp
   const whole = (given: AnyBackend) => (rules === undefined ? given : withPolicy(given, rules));
   const fixed = isFactory ? undefined : whole(backend as AnyBackend);
   const shell = isFactory
-    ? (options?.tools?.includes("execute") ?? false)
+    ? (options?.tools !== "all" && options?.tools?.includes("execute")) || false
     : withHandle("createFileTools: backend", fixed, (handle) =>
         enter(() => glue.tools_shell(handle)),
       );
@@ -337,9 +341,14 @@ function knownTool(of: Options, option: string, name: unknown): void {
 }
 
 function makeSet(of: Options, options: FileToolsOptions | undefined): { id: number } {
-  const names = of.checked("tools", `an array of ${NAMES.join(", ")}`, (value): value is string[] =>
-    Array.isArray(value),
-  );
+  const names =
+    of.raw("tools") === "all"
+      ? NAMES
+      : of.checked(
+          "tools",
+          `"all" or an array of ${NAMES.join(", ")}`,
+          (value): value is string[] => Array.isArray(value),
+        );
   for (const name of names ?? []) knownTool(of, "tools", name);
   const example = '{ read_file: "Reads a page of a file." }';
   const descriptions = Object.entries(of.record("customToolDescriptions", example) ?? {});

@@ -111,6 +111,7 @@ fn every_change_in_a_graph_is_handed_to_it_and_none_that_failed() {
         old: Bytes::from_static(old.as_bytes()),
         new: Bytes::from_static(b"two"),
         replace_all: false,
+        appends: false,
     };
     now(backend.edit(&path("/a"), &edit("one"))).expect("edited");
     now(backend.edit(&path("/a"), &edit("none"))).expect_err("it is not in there");

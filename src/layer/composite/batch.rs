@@ -72,11 +72,7 @@ impl Composite {
 
     pub(super) async fn download_all(&self, paths: &[VPath]) -> Vec<Result<Bytes>> {
         let items = paths.iter().map(|path| {
-            let place = match self.place(path) {
-                // As with any directory: there is no such file.
-                Ok(place) if place.inner.is_root() => Err(Error::not_found(path)),
-                _ => self.numbered(path),
-            };
+            let place = self.numbered(path);
             (place.map_err(|e| e.during("download")), ())
         });
         let (refused, batches) = self.batches(items, |path, ()| path);

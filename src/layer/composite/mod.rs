@@ -8,6 +8,7 @@ mod remove;
 mod search;
 #[cfg(test)]
 pub(crate) mod tests;
+mod transfer;
 
 use std::ops::Range;
 use std::rc::Rc;
@@ -22,7 +23,7 @@ use crate::core::path::VPath;
 use crate::protocol::{
     Atomic, Backend, Capability, Content, DeleteResult, Directories, Edit, EditResult, FileInfo,
     FilesUpdate, GlobQuery, GlobResult, GrepQuery, GrepResult, Page, RawFile, Reach, ReadResult,
-    SharedBackend, Shell, WriteResult,
+    SharedBackend, Shell, Transfer, WriteResult,
 };
 
 /// A backend and the prefix under which its files appear.
@@ -233,12 +234,9 @@ impl Backend for Composite {
 
     fn read<'a>(&'a self, path: &'a VPath, page: Page) -> Pending<'a, ReadResult> {
         Box::pin(async move {
-            let place = self.place(path)?;
+            let place = self.file_place(path).map_err(|e| e.during("read"))?;
             if place.mount.is_default() {
                 return place.mount.backend.read(path, page).await;
-            }
-            if place.inner.is_root() {
-                return Err(Error::not_found(path).during("read"));
             }
             let answer = place.mount.backend.read(&place.inner, page).await;
             answer.map_err(|error| place.mount.error(error))
@@ -247,10 +245,7 @@ impl Backend for Composite {
 
     fn read_raw<'a>(&'a self, path: &'a VPath) -> Pending<'a, RawFile> {
         Box::pin(async move {
-            let place = self.place(path)?;
-            if place.inner.is_root() {
-                return Err(Error::not_found(path).during("readRaw"));
-            }
+            let place = self.file_place(path).map_err(|e| e.during("readRaw"))?;
             let answer = place.mount.backend.read_raw(&place.inner).await;
             answer.map_err(|error| place.mount.error(error))
         })
@@ -279,10 +274,7 @@ impl Backend for Composite {
 
     fn edit<'a>(&'a self, path: &'a VPath, edit: &'a Edit) -> Pending<'a, EditResult> {
         Box::pin(async move {
-            let place = self.place(path)?;
-            if place.inner.is_root() {
-                return Err(Error::nothing_there(path).during("edit"));
-            }
+            let place = self.file_place(path).map_err(|e| e.during("edit"))?;
             let answer = place.mount.backend.edit(&place.inner, edit).await;
             match answer {
                 Ok(EditResult {
@@ -310,6 +302,10 @@ impl Backend for Composite {
                 None => self.delete_all(path).await,
             }
         })
+    }
+
+    fn transfer<'a>(&'a self, asked: &'a Transfer) -> Pending<'a, WriteResult> {
+        Box::pin(self.transfer_all(asked))
     }
 
     fn upload<'a>(&'a self, files: Vec<(VPath, Bytes)>) -> LocalBoxFuture<'a, Vec<Result<()>>> {

@@ -31,7 +31,7 @@ use crate::core::path::VPath;
 use crate::protocol::{
     Atomic, Backend, Capability, Content, DeleteResult, Edit, EditResult, FileInfo, GlobQuery,
     GlobResult, GrepQuery, GrepResult, Page, RawFile, ReadResult, SharedBackend, Shell, Sieve,
-    WriteResult,
+    Transfer, WriteResult,
 };
 
 use load::{Known, Opened};
@@ -198,6 +198,19 @@ impl Backend for Indexed {
     ) -> Pending<'a, DeleteResult> {
         match self.may_change(path) {
             Ok(()) => self.inner.delete(path, unchanged),
+            Err(error) => done(Err(error)),
+        }
+    }
+
+    fn transfer<'a>(&'a self, asked: &'a Transfer) -> Pending<'a, WriteResult> {
+        if self.hides_in(&asked.from) || self.hides_in(&asked.to) {
+            return done(self.may_change(&self.dir).map(|()| WriteResult::default()));
+        }
+        match self
+            .shows(&asked.from)
+            .and_then(|()| self.may_change(&asked.to))
+        {
+            Ok(()) => self.inner.transfer(asked),
             Err(error) => done(Err(error)),
         }
     }

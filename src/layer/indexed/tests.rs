@@ -1,6 +1,5 @@
 //! The answers of an index are those of a scan, whatever happens to it.
 
-mod histories;
 mod storage;
 
 use super::*;
@@ -8,7 +7,6 @@ use crate::files::{Files, FilesOptions};
 use crate::layer::composite::Composite;
 use crate::protocol::{EntryInfo, GrepStats};
 use crate::storage::memory::Memory;
-use histories::Dice;
 use storage::{Shared, ready};
 
 fn path(text: &str) -> VPath {
@@ -63,14 +61,15 @@ fn stats(backend: &dyn Backend, pattern: &str) -> GrepStats {
 
 /// Some text with many words.
 fn prose(seed: u64, bytes: usize) -> String {
-    let mut dice = Dice(seed);
+    let mut state = seed;
+    let mut roll = |sides: u64| {
+        state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mixed = (state ^ (state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        (mixed ^ (mixed >> 31)) % sides
+    };
     let mut text = String::new();
     while text.len() < bytes {
-        text.push_str(&format!(
-            "w{:x} = f({});\n",
-            dice.roll(4000),
-            dice.roll(300)
-        ));
+        text.push_str(&format!("w{:x} = f({});\n", roll(4000), roll(300)));
     }
     text
 }

@@ -49,11 +49,6 @@ struct Merged {
     splits: Vec<VPath>,
 }
 
-fn random_number() -> u64 {
-    let half = || (random::unit() * 4_294_967_296.0) as u64;
-    half() << 32 | half()
-}
-
 impl Indexed {
     /// Adds the files that the index does not know, and removes what no longer exists.
     pub async fn update(&self) -> Result<Updated> {
@@ -66,7 +61,7 @@ impl Indexed {
             let mut known = self.open(&Vec::new(), true).await.known;
             if known.stored.is_empty() {
                 let mut new = Known::default();
-                new.manifest.key = [random_number(), random_number()];
+                new.manifest.key = [random::bits(), random::bits()];
                 known = Rc::new(new);
             }
             let found = self.collect(known.clone()).await?;
@@ -176,7 +171,7 @@ impl Indexed {
                 splits,
             });
         }
-        let (shape, data) = encode(key, random_number(), entries);
+        let (shape, data) = encode(key, random::bits(), entries);
         let path = self.segment(shape.id)?;
         self.keep.write(&path, Content::New(data.into())).await?;
         Ok(Merged {
@@ -215,6 +210,7 @@ impl Indexed {
                     new: bytes,
                     replace_all: false,
                     whole: true,
+                    appends: false,
                 };
                 self.keep.edit(&path, &edit).await.err()
             };

@@ -4,7 +4,6 @@
 //! another rule, because its lines would be returned. `ls` and `glob` return only names and ask
 //! only for the directory. A recursive delete asks once and names the guarded files below.
 
-use std::collections::HashMap;
 use std::rc::Rc;
 use std::time::Duration;
 
@@ -18,8 +17,9 @@ use crate::core::error::{Error, Kind, Result};
 use crate::core::future::Pending;
 use crate::core::order;
 use crate::core::path::VPath;
+use crate::core::sorted::Sorted;
 use crate::layer::winnow;
-use crate::protocol::{Answer, Edit, GrepQuery, GrepResult, Request, SharedBackend};
+use crate::protocol::{Answer, Edit, GrepQuery, GrepResult, Request, SharedBackend, Transfer};
 
 /// Maximum number of characters of a preview.
 const SHOWN: usize = 2000;
@@ -116,7 +116,7 @@ impl Ask {
         .await
     }
 
-    async fn editing(&self, path: &VPath, edit: &Edit) -> Result<()> {
+    async fn editing(&self, operation: &'static str, path: &VPath, edit: &Edit) -> Result<()> {
         let asks = [Touch::Write, Touch::Read]
             .into_iter()
             .any(|touch| self.asks(touch, path).is_some());
@@ -124,9 +124,12 @@ impl Ask {
             return Ok(());
         }
         self.put(Question {
-            operation: "edit",
+            operation,
             path: path.clone(),
-            preview: format!("- {}\n+ {}", shortened(&edit.old), shortened(&edit.new)),
+            preview: match edit.appends {
+                true => shortened(&edit.new),
+                false => format!("- {}\n+ {}", shortened(&edit.old), shortened(&edit.new)),
+            },
         })
         .await
     }
@@ -149,19 +152,35 @@ impl Ask {
             return Ok(());
         }
         order::sort(&mut guarded);
-        let mut preview = String::new();
-        for (at, gone) in guarded.iter().enumerate() {
-            if preview.len() > SHOWN {
-                preview.push_str(&format!("and {} more", guarded.len() - at));
-                break;
-            }
-            preview.push_str(gone.as_str());
-            preview.push('\n');
-        }
         self.put(Question {
             operation: "delete",
             path: path.clone(),
-            preview,
+            preview: listed(guarded.iter().map(VPath::as_str)),
+        })
+        .await
+    }
+
+    /// One question for all files; it names those that a rule guards, at either path.
+    async fn transferring(&self, asked: &Transfer) -> Result<()> {
+        let guards = |touch, path: &VPath| self.asks(touch, path).is_some();
+        let mut guarded = Vec::new();
+        let files = asked.files(&*self.raw).await;
+        for info in files.map_err(|error| veiled(&error, &asked.from))? {
+            let to = asked.target(&info.path)?;
+            if guards(Touch::Read, &info.path)
+                || (!asked.keeps && guards(Touch::Write, &info.path))
+                || guards(Touch::Write, &to)
+            {
+                guarded.push(format!("{} -> {}", info.path.as_str(), to.as_str()));
+            }
+        }
+        if guarded.is_empty() {
+            return Ok(());
+        }
+        self.put(Question {
+            operation: asked.operation().name(),
+            path: asked.from.clone(),
+            preview: listed(guarded.iter().map(String::as_str)),
         })
         .await
     }
@@ -169,7 +188,7 @@ impl Ask {
     async fn searching(&self, query: &GrepQuery) -> Result<GrepResult> {
         self.reading("grep", &query.path).await?;
         let granted = self.asks(Touch::Read, &query.path);
-        let mut answers: HashMap<VPath, bool> = HashMap::new();
+        let mut answers: Sorted<VPath, bool> = Sorted::new();
         let judge = async |paths: &[VPath]| {
             let mut verdict = Vec::with_capacity(paths.len());
             for path in paths {
@@ -190,6 +209,21 @@ impl Ask {
         };
         winnow::grep(&*self.inner, query, judge).await
     }
+}
+
+/// A list, a line each, shortened.
+fn listed<'a>(all: impl ExactSizeIterator<Item = &'a str>) -> String {
+    let mut preview = String::new();
+    let count = all.len();
+    for (at, one) in all.enumerate() {
+        if preview.len() > SHOWN {
+            preview.push_str(&format!("and {} more", count - at));
+            break;
+        }
+        preview.push_str(one);
+        preview.push('\n');
+    }
+    preview
 }
 
 fn shortened(text: &[u8]) -> String {
@@ -217,8 +251,9 @@ impl Rule for Ask {
                     let preview = || shortened(content.bytes());
                     self.writing(operation, path, preview).await?;
                 }
-                Request::Edit(path, edit) => self.editing(path, edit).await?,
+                Request::Edit(path, edit) => self.editing(operation, path, edit).await?,
                 Request::Delete(path, _) => self.deleting(path).await?,
+                Request::Transfer(asked) => self.transferring(asked).await?,
                 // Path rules refuse a shell already.
                 Request::Execute(..) => {}
                 Request::Grep(_) | Request::Upload(_) | Request::Download(_) => {}

@@ -21,7 +21,8 @@ pub struct Record {
     pub operation: &'static str,
     /// The file or directory; the first path of a batch; `None` for a command.
     pub path: Option<VPath>,
-    /// All files of a batch; empty for any other operation.
+    /// All files of a batch, the old and the new path of a move or copy; empty for any other
+    /// operation.
     pub paths: Vec<VPath>,
     /// Size of the content read or written, of matches, or of a command's output.
     pub bytes: u64,
@@ -64,7 +65,10 @@ impl Begun {
             path: self.paths.first().cloned(),
             bytes: answer.as_ref().map_or(0, |one| one.bytes(&self.sizes)) as u64,
             paths: match self.operation {
-                Operation::UploadFiles | Operation::DownloadFiles => self.paths,
+                Operation::UploadFiles
+                | Operation::DownloadFiles
+                | Operation::Move
+                | Operation::Copy => self.paths,
                 _ => Vec::new(),
             },
             code: error.map_or("ok", Error::code),

@@ -8,7 +8,7 @@ use crate::core::error::{Error, Kind, Result};
 use crate::core::future::Pending;
 use crate::core::path::VPath;
 use crate::layer::winnow;
-use crate::protocol::{Answer, Backend, Page, Request, SharedBackend};
+use crate::protocol::{Answer, Request, SharedBackend, Transfer, exists};
 
 pub(super) struct Deny {
     pub(super) inner: Next,
@@ -28,6 +28,34 @@ impl Deny {
         Ok(())
     }
 
+    /// The error of a check, which must not name a hidden file.
+    fn shown(&self, error: Error, path: &VPath) -> Error {
+        match self.hides && !error.is_by_rule() {
+            true => veiled(&error, path),
+            false => error,
+        }
+    }
+
+    /// Every file that would be written, and for a move the source as for a delete.
+    async fn check_transfer(&self, asked: &Transfer) -> Result<()> {
+        if !asked.keeps {
+            self.check(&asked.from, "Moves are not allowed under ")?;
+            self.check_beneath(&asked.from).await?;
+        }
+        let refusal = "Writes are not allowed under ";
+        self.check(&asked.to, refusal)?;
+        if self
+            .prefixes
+            .iter()
+            .any(|prefix| prefix.is_under(&asked.to))
+        {
+            for info in asked.files(&*self.raw).await? {
+                self.check(&asked.target(&info.path)?, refusal)?;
+            }
+        }
+        Ok(())
+    }
+
     /// A directory above a protected one may be deleted only if the protected one is empty.
     async fn check_beneath(&self, path: &VPath) -> Result<()> {
         for prefix in &self.prefixes {
@@ -38,24 +66,10 @@ impl Deny {
                 || !self.raw.ls(prefix).await?.is_empty()
                 || exists(&*self.raw, prefix).await?;
             if holds {
-                return Err(denied_beneath(path));
+                return Err(denied_beneath("delete", path));
             }
         }
         Ok(())
-    }
-}
-
-/// Whether there is a file at exactly that path.
-async fn exists(backend: &dyn Backend, path: &VPath) -> Result<bool> {
-    let page = Page {
-        offset: 0,
-        limit: 0,
-    };
-    match backend.read(path, page).await {
-        Ok(_) => Ok(true),
-        Err(error) if error.kind() == Kind::NotFound => Ok(false),
-        Err(error) if error.kind() == Kind::IsDirectory => Ok(false),
-        Err(error) => Err(error),
     }
 }
 
@@ -72,13 +86,14 @@ impl Rule for Deny {
                 Request::Delete(path, _) => {
                     self.check(path, "Deletes are not allowed under ")?;
                     let beneath = self.check_beneath(path).await;
-                    beneath.map_err(|error| match self.hides && !error.is_by_rule() {
-                        true => veiled(&error, path),
-                        false => error,
-                    })?;
+                    beneath.map_err(|error| self.shown(error, path))?;
                 }
                 Request::Execute(..) if !self.allow_execute => {
                     return Err(shell_refused("path rules (readOnlyPrefixes)"));
+                }
+                Request::Transfer(asked) => {
+                    let judged = self.check_transfer(asked).await;
+                    judged.map_err(|error| self.shown(error, &asked.from))?;
                 }
                 Request::Upload(_) => {}
                 Request::Ls(_)

@@ -23,6 +23,14 @@ pub(super) async fn work_out(raw: &dyn Backend, path: &VPath, edit: &Edit) -> Re
         }
         error
     })?;
+    if edit.appends {
+        return Ok(Edited {
+            after: Bytes::from([&file.body[..], &edit.new[..]].concat()),
+            before: file.body,
+            occurrences: 0,
+            crlf: false,
+        });
+    }
     if edit.whole {
         if file.body != edit.old {
             return Err(Error::conflict(path));

@@ -19,7 +19,10 @@ use crate::core::file;
 use crate::core::future::Pending;
 use crate::core::path::VPath;
 use crate::core::queue::Queue;
-use crate::protocol::{Answer, Content, Edit, EditResult, Request, SharedBackend, WriteResult};
+use crate::protocol::{
+    Answer, Content, Edit, EditResult, FilesUpdate, Request, SharedBackend, Step, Transfer,
+    WriteResult, by_bytes, carry,
+};
 
 /// How often an edit is computed again because another writer changed the file.
 const REPLAYS: usize = 16;
@@ -27,7 +30,7 @@ const REPLAYS: usize = 16;
 /// Content that is about to be written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Inspected {
-    /// `write`, `edit` or `uploadFiles`.
+    /// `write`, `edit`, `append`, `uploadFiles`, `move` or `copy`.
     pub operation: &'static str,
     /// Its path.
     pub path: VPath,
@@ -123,7 +126,11 @@ impl Inspect {
                 occurrences,
                 crlf,
             } = work_out(&*self.raw, path, edit).await?;
-            let new = self.judged("edit", path, after).await?;
+            let operation = match edit.appends {
+                true => "append",
+                false => "edit",
+            };
+            let new = self.judged(operation, path, after).await?;
             if has(Bug::InspectBypassed) {
                 return self.inner.edit(path, edit).await;
             }
@@ -158,6 +165,7 @@ impl Inspect {
             new,
             replace_all: false,
             whole: true,
+            appends: false,
         };
         match self.inner.edit(path, &edit).await {
             Err(error) if error.kind() == Kind::Unsupported && !only_whole => {}
@@ -185,6 +193,19 @@ impl Inspect {
         };
         let _turn = self.changes.turn(path).await;
         self.inner.write(path, judged).await
+    }
+
+    /// Each file is read, inspected under its new path and written: exactly the inspected content.
+    async fn transferred(&self, asked: &Transfer) -> Result<WriteResult> {
+        let operation = asked.operation().name();
+        let revise = |path: VPath, body: Bytes| -> Pending<'_, Bytes> {
+            Box::pin(async move { self.judged(operation, &path, body).await })
+        };
+        let carrier = |step: Step| -> Pending<'_, Option<FilesUpdate>> {
+            let revise = &revise;
+            Box::pin(by_bytes(&*self.inner, asked, step, Some(revise)))
+        };
+        carry(&*self.inner, asked, &carrier).await
     }
 
     async fn uploaded(&self, files: Vec<(VPath, Bytes)>) -> Vec<Result<()>> {
@@ -219,6 +240,7 @@ impl Rule for Inspect {
                     self.written(path, content).await.map(Answer::Write)
                 }
                 Request::Edit(path, edit) => self.edited(path, edit).await.map(Answer::Edit),
+                Request::Transfer(asked) => self.transferred(asked).await.map(Answer::Transfer),
                 Request::Upload(files) => Ok(Answer::Upload(self.uploaded(files).await)),
                 Request::Execute(..) if !self.allow_execute => Err(shell_refused("inspect")),
                 Request::Ls(_)

@@ -27,6 +27,7 @@ impl Rule for NoLinks {
             | Request::Write(..)
             | Request::Edit(..)
             | Request::Delete(..)
+            | Request::Transfer(_)
             | Request::Upload(_)
             | Request::Download(_) => refusing(self.inner.call(request)),
         }

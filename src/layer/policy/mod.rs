@@ -233,13 +233,17 @@ fn denied(touch: Touch, path: &VPath) -> Error {
     .by_rule()
 }
 
-/// The error of a delete because of something below, which is not named: it may be hidden.
-fn denied_beneath(path: &VPath) -> Error {
+/// The error of a delete, move or copy because of something below, which is not named: it may be
+/// hidden.
+fn denied_beneath(operation: &str, path: &VPath) -> Error {
     Error::at(
         Kind::PermissionDenied,
-        "Error: permission denied for delete on ",
+        format!("Error: permission denied for {operation} on "),
         path,
-        ": a rule protects something beneath it. Delete the files that may be deleted one by one.",
+        format!(
+            ": a rule protects something beneath it. Use {operation} for the files that are not \
+             protected, one by one."
+        ),
     )
     .by_rule()
 }

@@ -19,7 +19,7 @@ use crate::core::path::VPath;
 use crate::layer::winnow;
 use crate::protocol::{
     Answer, FileInfo, GlobQuery, GlobResult, GrepQuery, GrepResult, Request, SharedBackend, Sieve,
-    Sift, State,
+    Sift, State, Transfer,
 };
 
 pub(super) struct Permissions {
@@ -114,10 +114,45 @@ impl Permissions {
         let files = winnow::files_beneath(&*self.raw, path).await;
         for info in files.map_err(|error| veiled(&error, path))? {
             if self.check_both(&info.path).is_err() {
-                return Err(denied_beneath(path));
+                return Err(denied_beneath("delete", path));
             }
         }
         Ok(())
+    }
+}
+
+impl Permissions {
+    /// A copy reads the source; a move deletes it as well. What is hidden goes nowhere, and a
+    /// directory is refused while anything below is denied at its old or at its new path.
+    async fn check_transfer(&self, asked: &Transfer) -> Result<()> {
+        let judge = |from: &VPath, to: &VPath| {
+            match asked.keeps {
+                true => self.check(Touch::Read, from),
+                false => self.check_both(from),
+            }
+            .and_then(|()| self.check_both(to))
+        };
+        judge(&asked.from, &asked.to)?;
+        let open = |path| {
+            let open = |touch| self.rules.beneath(touch, path) == Beneath::Open;
+            open(Touch::Read) && open(Touch::Write)
+        };
+        if open(&asked.from) && open(&asked.to) {
+            return Ok(());
+        }
+        let files = asked.files(&*self.raw).await;
+        for info in files.map_err(|error| veiled(&error, &asked.from))? {
+            if judge(&info.path, &asked.target(&info.path)?).is_err() {
+                return Err(denied_beneath(asked.operation().name(), &asked.from));
+            }
+        }
+        // A hidden file would show itself: the new path is then taken for a directory.
+        let there = winnow::files_beneath(&*self.raw, &asked.to).await;
+        let there = there.map_err(|error| veiled(&error, &asked.to))?;
+        match there.iter().all(|info| self.shows(&info.path)) {
+            true => Ok(()),
+            false => Err(denied(Touch::Write, &asked.to)),
+        }
     }
 }
 
@@ -257,6 +292,14 @@ impl Rule for Permissions {
                         update.retain(|(path, _)| self.shows(path));
                     }
                     return Ok(Answer::Delete(deleted));
+                }
+                Request::Transfer(asked) => {
+                    self.check_transfer(asked).await?;
+                    let mut done = self.inner.transfer(asked).await?;
+                    if let Some(update) = &mut done.files_update {
+                        update.retain(|(path, _)| self.shows(path));
+                    }
+                    return Ok(Answer::Transfer(done));
                 }
                 Request::Execute(..) => {}
             }

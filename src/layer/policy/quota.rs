@@ -19,7 +19,8 @@ use crate::core::path::VPath;
 use crate::core::queue::{Queue, Turn};
 use crate::env::timer;
 use crate::protocol::{
-    Answer, Capability, Content, DeleteResult, Edit, EditResult, FileSet, Request, WriteResult,
+    Answer, Capability, Content, DeleteResult, Edit, EditResult, FileSet, FilesUpdate, Request,
+    Step, Transfer, WriteResult, carry,
 };
 
 /// Serializes changes across all quotas that share a clone of it.
@@ -143,6 +144,39 @@ impl Quota {
         answer
     }
 
+    /// A move takes no room. A copy takes it file by file.
+    async fn transferred(&self, asked: &Transfer) -> Result<WriteResult> {
+        let _alone = self.turn().await?;
+        if !asked.keeps {
+            let _turns = self
+                .queue
+                .settled_turns([&asked.from, &asked.to], timer::sleep);
+            let _turns = _turns.await?;
+            let _unsure = Unsure(Some(&self.ledger));
+            return self.inner.transfer(asked).await;
+        }
+        let carrier = |step: Step| -> Pending<'_, Option<FilesUpdate>> {
+            Box::pin(async move {
+                let Step { from, to, size } = step;
+                let _turns = self.queue.settled_turns([&from, &to], timer::sleep).await?;
+                let size = match size {
+                    Some(size) => usize::try_from(size).unwrap_or(usize::MAX),
+                    None => self.inner.read_raw(&from).await?.body.len(),
+                };
+                let room = self.room(&to, size).await?;
+                let one = Transfer {
+                    from,
+                    to,
+                    ..asked.clone()
+                };
+                let answer = self.inner.transfer(&one).await;
+                room.settle(&one.to, &answer);
+                answer.map(|done| done.files_update)
+            })
+        };
+        carry(&*self.inner, asked, &carrier).await
+    }
+
     /// Uploads in rounds without duplicate paths, so that each upload has its own reservation.
     async fn uploaded(&self, files: Vec<(VPath, Bytes)>) -> Vec<Result<()>> {
         let all = |error: Error| files.iter().map(|_| Err(error.clone())).collect();
@@ -245,6 +279,7 @@ impl Rule for Quota {
                 Request::Delete(path, unchanged) => {
                     self.deleted(path, unchanged).await.map(Answer::Delete)
                 }
+                Request::Transfer(asked) => self.transferred(asked).await.map(Answer::Transfer),
                 Request::Upload(files) => Ok(Answer::Upload(self.uploaded(files).await)),
                 Request::Execute(..) if !self.allow_execute => Err(shell_refused("a quota")),
                 Request::Execute(..) => {

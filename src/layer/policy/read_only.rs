@@ -41,6 +41,9 @@ impl Rule for ReadOnly {
             Request::Write(path, _) | Request::Edit(path, _) | Request::Delete(path, _) => {
                 refused(path)
             }
+            // A copy reads its source; what it would change is its target.
+            Request::Transfer(asked) if asked.keeps => refused(&asked.to),
+            Request::Transfer(asked) => refused(&asked.from),
             Request::Upload(files) => {
                 let refused = files.iter().map(|(path, _)| Err(refusal(operation, path)));
                 done(Ok(Answer::Upload(refused.collect())))

@@ -14,7 +14,7 @@ use crate::core::path::VPath;
 use crate::protocol::{
     Answer, Atomic, Backend, Capability, Content, DeleteResult, Edit, EditResult, ExecuteOptions,
     ExecuteResult, FileInfo, GlobQuery, GlobResult, GrepQuery, GrepResult, Guard, Page, RawFile,
-    ReadResult, Request, SharedBackend, Shell, WriteResult, perform, unsupported,
+    ReadResult, Request, SharedBackend, Shell, Transfer, WriteResult, perform, unsupported,
 };
 
 /// The backend below a rule. Between two rules a request is passed on as it is, without the methods
@@ -153,6 +153,10 @@ impl Backend for Ruled {
         unchanged: Option<&'a Bytes>,
     ) -> Pending<'a, DeleteResult> {
         answered!(self, Delete(path, unchanged))
+    }
+
+    fn transfer<'a>(&'a self, asked: &'a Transfer) -> Pending<'a, WriteResult> {
+        answered!(self, Transfer(asked))
     }
 
     fn upload<'a>(&'a self, files: Vec<(VPath, Bytes)>) -> LocalBoxFuture<'a, Vec<Result<()>>> {

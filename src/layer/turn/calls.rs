@@ -12,8 +12,9 @@ use crate::core::future::{Pending, done};
 use crate::core::path::VPath;
 use crate::protocol::{
     Atomic, Backend, Capability, Content, DeleteResult, Edit, EditResult, ExecuteOptions,
-    ExecuteResult, FileInfo, GlobQuery, GlobResult, GrepQuery, GrepResult, Page, RawFile, Reach,
-    ReadResult, Replacement, Shell, Transaction, WriteResult, unsupported,
+    ExecuteResult, FileInfo, FilesUpdate, GlobQuery, GlobResult, GrepQuery, GrepResult, Page,
+    RawFile, Reach, ReadResult, Replacement, Shell, Transaction, Transfer, WriteResult, by_bytes,
+    carry, unsupported,
 };
 
 /// The note in `capability`.
@@ -74,6 +75,16 @@ impl Backend for Turn {
         Box::pin(async move {
             let answer = self.delete_path(path, unchanged).await;
             answer.map_err(|error| error.during("delete"))
+        })
+    }
+
+    fn transfer<'a>(&'a self, asked: &'a Transfer) -> Pending<'a, WriteResult> {
+        Box::pin(async move {
+            let carrier = |step| -> Pending<'_, Option<FilesUpdate>> {
+                Box::pin(by_bytes(self, asked, step, None))
+            };
+            let answer = carry(self, asked, &carrier).await;
+            answer.map_err(|error| error.during(asked.operation().name()))
         })
     }
 

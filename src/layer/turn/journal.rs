@@ -185,6 +185,7 @@ impl Desk<'_> {
             new: to.bytes(),
             replace_all: false,
             whole: true,
+            appends: false,
         };
         match self.at.edit(&self.path, &edit).await {
             Ok(_) => Ok(true),

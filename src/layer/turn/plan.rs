@@ -110,6 +110,7 @@ pub(super) async fn replace(at: &dyn Backend, file: &Replacement) -> Result<()> 
                 new: after.clone(),
                 replace_all: false,
                 whole: true,
+                appends: false,
             };
             at.edit(&file.path, &edit).await.map(|_| ())
         }

@@ -129,6 +129,7 @@ fn writers_that_meet_lose_nothing() {
                 new: Bytes::from(format!("start\n{who}-{edit}\n")),
                 replace_all: false,
                 whole: false,
+                appends: false,
             };
             files.edit(at, &edit).await.expect("edited");
         }

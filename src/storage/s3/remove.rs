@@ -3,8 +3,6 @@
 //! was lost is repeated only for objects that are still in the state that was to be deleted: a file
 //! that another client has created since stays.
 
-use std::collections::{HashMap, HashSet};
-
 use futures_util::future::join;
 use futures_util::{StreamExt, stream};
 
@@ -15,6 +13,7 @@ use super::store::S3;
 use super::write::{Stop, maybe, unknown};
 use crate::core::error::{Error, Kind, Result};
 use crate::core::path::VPath;
+use crate::core::sorted::Sorted;
 use crate::storage::{Removed, Storage, Version};
 
 /// How often a deletion is retried because another writer changed the file meanwhile.
@@ -237,7 +236,7 @@ impl S3 {
     /// batches.
     async fn delete_batch(&self, root: &VPath, batch: &[Doomed]) -> Option<Vec<Result<()>>> {
         let about = self.client.about("delete", None);
-        let mut answers: HashMap<&str, Result<()>> = HashMap::new();
+        let mut answers: Sorted<&str, Result<()>> = Sorted::new();
         let mut left: Vec<&Doomed> = batch.iter().collect();
         let mut lost = false;
         let mut attempt = 0;
@@ -263,7 +262,7 @@ impl S3 {
             if lost {
                 match self.doomed(root).await {
                     Ok(now) => {
-                        let now: HashMap<&str, &str> = now
+                        let now: Sorted<&str, &str> = now
                             .iter()
                             .map(|one| (one.key.as_str(), one.tag.as_str()))
                             .collect();
@@ -298,10 +297,10 @@ impl S3 {
     fn results(&self, batch: &[&Doomed], deleted: &Deleted) -> Vec<Result<()>> {
         let Deleted { gone, kept } = deleted;
         let about = self.client.about("delete", None);
-        let gone: HashSet<&str> = gone.iter().map(String::as_str).collect();
+        let gone: Sorted<&str, ()> = gone.iter().map(|key| (key.as_str(), ())).collect();
         let answers = batch.iter().map(|one| {
             let key = &one.key;
-            if gone.contains(key.as_str()) {
+            if gone.get(key.as_str()).is_some() {
                 return Ok(());
             }
             let code = kept

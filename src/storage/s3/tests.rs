@@ -1,6 +1,7 @@
 //! The behaviour of the whole backend over the in-memory server.
 
 mod changing;
+mod moving;
 mod reading;
 mod repeating;
 
@@ -42,6 +43,7 @@ fn replacing(old: &str, new: &str) -> Edit {
         new: Bytes::copy_from_slice(new.as_bytes()),
         replace_all: false,
         whole: false,
+        appends: false,
     }
 }
 

@@ -22,6 +22,9 @@ impl<M: Machine> Sandbox<M> {
         for _ in 0..TRIES {
             let (answer, asked) = self.run_sized(|count| script::head(&real, count)).await?;
             let (line, encoded) = answer.split_once('\n').unwrap_or((&answer, ""));
+            if line.trim() == "D" {
+                return Err(Error::is_directory(path));
+            }
             let found = told(line).map_err(|letter| refusal(path, letter, &answer))?;
             let Some(known) = found else { return Ok(None) };
             if known.size > self.max_file_bytes {
@@ -102,9 +105,7 @@ impl<M: Machine> Sandbox<M> {
                     continue;
                 }
                 Some('L') => refusal(path, 'L', &answer),
-                Some('D') => {
-                    Error::at(Kind::IsDirectory, "'", path, "' is a directory, not a file")
-                }
+                Some('D') => Error::is_directory(path),
                 Some('O') => denied(path, "' is a device, a pipe or a socket, not a file"),
                 Some('P') => Error::at(
                     Kind::InvalidPath,

@@ -259,6 +259,15 @@ impl<M: Machine> Storage for Sandbox<M> {
         timer::sleep(Duration::from_secs_f64(random::unit() * limit / 1000.0))
     }
 
+    fn prune<'a>(&'a self, root: &'a VPath) -> LocalBoxFuture<'a, ()> {
+        Box::pin(async move {
+            // Directories that stay behind are empty.
+            if let Ok(real) = self.looked(root) {
+                let _ = self.run(&script::prune(&real)).await;
+            }
+        })
+    }
+
     fn delete_tree<'a>(&'a self, root: &'a VPath) -> LocalBoxFuture<'a, Removed> {
         Box::pin(async move {
             let answer = match self.looked(root) {

@@ -230,6 +230,14 @@ pub fn remove_tree(path: &str) -> String {
     )
 }
 
+/// Removes the empty directories at and beneath a path; `rmdir` refuses the others.
+pub fn prune(path: &str) -> String {
+    script(
+        &[("p", path.as_bytes())],
+        "if place \"$p\" && [ ! -L \"$p\" ] && [ -d \"$p\" ]; then find \"$p\" -depth -type d -exec rmdir {} \\;; fi 2> /dev/null\necho K",
+    )
+}
+
 /// Names with a line break are not valid paths, and their parts must not be parsed as rows.
 const ONE_LINE: &str = r#"nl=$(printf '\nx'); nl=${nl%x}"#;
 

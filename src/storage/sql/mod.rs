@@ -14,7 +14,6 @@ mod rows;
 pub mod statement;
 pub mod statements;
 
-use std::collections::HashMap;
 use std::rc::Rc;
 use std::time::Duration;
 
@@ -26,8 +25,9 @@ use crate::core::future::Pending;
 use crate::core::lock::Mutex;
 use crate::core::order;
 use crate::core::path::VPath;
+use crate::core::sorted::Sorted;
 use crate::env::{random, timer};
-use crate::protocol::{Capability, Reach};
+use crate::protocol::{COPIED, Capability, Reach, Transfer, stands};
 use crate::storage::sql::rows::{
     BATCH_BYTES, BATCH_ROWS, CHANGED, FILE, META, batches, entry, number, stored, text,
 };
@@ -35,7 +35,7 @@ use crate::storage::sql::statement::Statement;
 use crate::storage::sql::statements::{Keys, Place, ROW_VALUES};
 use crate::storage::{
     Cursor, Depth, Entry, File, Flow, Listing, Meta, NewFile, PutMode, Removed, Scan, Scope,
-    Storage, Version,
+    Storage, Version, Within,
 };
 
 pub use rows::{Column, Rows};
@@ -172,7 +172,7 @@ impl<D: Database> Sql<D> {
         Ok(())
     }
 
-    async fn bodies(&self, paths: &[&VPath]) -> Result<HashMap<VPath, File>> {
+    async fn bodies(&self, paths: &[&VPath]) -> Result<Sorted<VPath, File>> {
         let rows = self.ask(self.place.get_many(paths), &FILE).await?;
         let files = rows.into_iter().filter_map(|row| {
             let (entry, body) = entry(row)?;
@@ -234,9 +234,55 @@ impl<D: Database> Sql<D> {
     }
 }
 
+impl<D: Database> Within for Sql<D> {
+    fn transfer<'a>(
+        &'a self,
+        from: &'a VPath,
+        to: &'a VPath,
+        asked: &'a Transfer,
+    ) -> Pending<'a, ()> {
+        Box::pin(async move {
+            let Some(meta) = self.stat(from).await? else {
+                return Err(Error::not_found(from));
+            };
+            let Some(Version::Number(version)) = meta.version else {
+                return Err(Error::conflict(from));
+            };
+            let renames = !asked.keeps && !asked.overwrite;
+            let statement = match renames {
+                true => self.place.relocate(from, version, to, fresh_version()),
+                false => {
+                    let (fresh, over) = (fresh_version(), asked.overwrite);
+                    self.place.copy(from, version, to, fresh, over)
+                }
+            };
+            let changed = self.ask(statement, &CHANGED).await;
+            if !matches!(&changed, Ok(rows) if !rows.is_empty()) {
+                // Refused also by the primary key, if another writer was faster.
+                if !asked.overwrite && self.stat(to).await?.is_some() {
+                    return Err(Error::already_exists(to));
+                }
+                return Err(changed.err().unwrap_or_else(|| Error::conflict(from)));
+            }
+            if asked.keeps || renames {
+                return Ok(());
+            }
+            match self.delete(from, Some(Version::Number(version))).await {
+                Ok(true) => Ok(()),
+                Ok(false) => Err(stands(
+                    from,
+                    "it was copied, and then deleted elsewhere",
+                    None,
+                )),
+                Err(error) => Err(stands(from, COPIED, Some(error))),
+            }
+        })
+    }
+}
+
 /// One answer for each file of a batch.
 fn told(batch: &[(VPath, NewFile)], rows: &Rows) -> Vec<Result<Meta>> {
-    let versions: HashMap<String, Option<i64>> = rows
+    let versions: Sorted<String, Option<i64>> = rows
         .iter()
         .filter_map(|row| Some((text(row, 0)?, number(row, 1))))
         .collect();
@@ -257,6 +303,10 @@ fn fresh_version() -> u64 {
 }
 
 impl<D: Database> Storage for Sql<D> {
+    fn within(&self) -> Option<&dyn Within> {
+        Some(self)
+    }
+
     fn capability(&self) -> Capability {
         Capability {
             create: Reach::Storage,

@@ -298,6 +298,72 @@ impl Place {
         statement
     }
 
+    fn one(&self, statement: &mut Statement, path: &VPath, version: u64) {
+        statement
+            .push(" WHERE namespace = ")
+            .text(&self.namespace)
+            .push(" AND path = ")
+            .text(path.as_str())
+            .push(" AND version = ")
+            .number(version);
+    }
+
+    /// Moves a row with that version to a path where none is; returns a row on success.
+    pub fn relocate(&self, from: &VPath, version: u64, to: &VPath, fresh: u64) -> Statement {
+        let mut statement = self.start("UPDATE ");
+        statement
+            .push(self.table.as_str())
+            .push(" SET path = ")
+            .text(to.as_str())
+            .push(", version = ")
+            .number(fresh);
+        self.one(&mut statement, from, version);
+        statement
+            .push(" AND NOT EXISTS (SELECT 1 FROM ")
+            .push(self.table.as_str())
+            .push(" AS f WHERE f.namespace = ")
+            .text(&self.namespace)
+            .push(" AND f.path = ")
+            .text(to.as_str())
+            .push(") RETURNING path, version");
+        statement
+    }
+
+    /// Copies a row with that version; returns a row on success.
+    pub fn copy(
+        &self,
+        from: &VPath,
+        version: u64,
+        to: &VPath,
+        fresh: u64,
+        overwrite: bool,
+    ) -> Statement {
+        let mut statement = self.start("INSERT INTO ");
+        statement
+            .push(self.table.as_str())
+            .push(
+                " AS f (namespace, path, mime_type, version, created_at, modified_at, content) \
+                 SELECT namespace, ",
+            )
+            .text(to.as_str())
+            .push(", mime_type, ")
+            .number(fresh)
+            .push(", created_at, modified_at, content FROM ")
+            .push(self.table.as_str());
+        self.one(&mut statement, from, version);
+        statement
+            .push(" ON CONFLICT (namespace, path) DO ")
+            .push(match overwrite {
+                true => {
+                    "UPDATE SET mime_type = excluded.mime_type, version = f.version + 1, \
+                 created_at = excluded.created_at, modified_at = excluded.modified_at, \
+                 content = excluded.content RETURNING path, version"
+                }
+                false => "NOTHING RETURNING path, version",
+            });
+        statement
+    }
+
     fn delete_from(&self) -> Statement {
         let mut statement = self.start("DELETE FROM ");
         statement

@@ -32,11 +32,21 @@ export async function conforms({ browser: name, kinds, server, add, log }) {
       await page.close();
     };
     // A browser may end with its last page, so one stays.
-    await browser.page(`${server.origin}/pages/blank.html`);
+    const stays = await browser.page(`${server.origin}/pages/blank.html`);
     await together(
       2,
       runs.map((run) => () => conform(run)),
     );
+    const seeds = 8;
+    const seen = await stays.call(MODULE, "index", { seeds });
+    const failures = [...seen.failures];
+    if (seen.excluded < seeds) failures.push(`the index excluded only ${seen.excluded} files`);
+    const failed = failures.length;
+    add(`${name}, search index`, {
+      passed: seen.searches - seen.failures.length,
+      failed,
+      failures,
+    });
   } finally {
     await browser.close();
   }

@@ -16,12 +16,24 @@ const TYPES = {
   ".wasm": "application/wasm",
 };
 
+/** With these a page is isolated from other origins, and its clock is finer: 5 µs instead of 100. */
+const ISOLATED = {
+  "cross-origin-opener-policy": "same-origin",
+  "cross-origin-embedder-policy": "require-corp",
+};
+
 /**
  * `mounts` adds folders: `{ "/name/": "/absolute/folder" }`; `told(path, data)` is called with
- * the JSON that a page posts.
+ * the JSON that a page posts; `isolated` pages have a fine clock.
  */
-export async function serve({ pkg = join(root, "pkg"), mounts = {}, told } = {}) {
-  const folders = { "/pkg/": pkg, "/pages/": join(here, "pages"), ...mounts };
+export async function serve({
+  pkg = join(root, "pkg"),
+  mounts = {},
+  told,
+  isolated = false,
+} = {}) {
+  const own = { "/pkg/": pkg, "/pages/": join(here, "pages"), "/lib/": join(root, "tests/lib") };
+  const folders = { ...own, ...mounts };
   const server = createServer((request, response) => {
     const path = decodeURIComponent(new URL(request.url, "http://localhost").pathname);
     if (request.method === "POST" && told) {
@@ -48,6 +60,7 @@ export async function serve({ pkg = join(root, "pkg"), mounts = {}, told } = {})
       "content-type": type,
       "cache-control": "no-store",
       "access-control-allow-origin": "*",
+      ...(isolated && ISOLATED),
     });
     createReadStream(file).pipe(response);
   });

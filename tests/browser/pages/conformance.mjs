@@ -1,5 +1,8 @@
-// The conformance suite on a browser storage, in a page or in a worker of it.
+// The conformance suite on a browser storage, in a page or in a worker of it, and the histories of a
+// search index on IndexedDB.
 
+import { histories } from "/lib/histories.mjs";
+import { indexed } from "/pkg/dist/browser/indexed.js";
 import { IndexedDbBackend, OpfsBackend } from "/pkg/dist/browser.js";
 import { runConformance } from "/pkg/dist/conformance.js";
 
@@ -28,7 +31,14 @@ export async function conformance({ kind, only, withoutMove }) {
   return runConformance(make, { only, timeoutMs: 120_000 });
 }
 
-/** The same inside a dedicated worker. */
+/** Searches with an index, compared with searches without. */
+export function index({ seeds }) {
+  let count = 0;
+  const make = () => FACTORIES.indexeddb(`index-${++count}`, "overwrite");
+  return histories(indexed, make, { seeds });
+}
+
+/** The conformance suite inside a dedicated worker. */
 export async function inWorker(asked) {
   const worker = new Worker("/pages/worker.mjs", { type: "module" });
   try {

@@ -2,9 +2,12 @@
 // over just-bash's own files in memory.
 
 import assert from "node:assert/strict";
+import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { test } from "node:test";
 import { Bash, InMemoryFs } from "just-bash";
-import { StateBackend } from "kitbag";
+import { CompositeBackend, FilesystemBackend, StateBackend, withPolicy } from "kitbag";
 import { bashExecute } from "kitbag/just-bash";
 
 const SCRIPTS = {
@@ -46,4 +49,40 @@ test("a device is no file of the backend", async () => {
     backend.glob("**").files.map((file) => file.path),
     ["/a"],
   );
+});
+
+test("an empty mount and an empty directory of a disk are directories, behind a policy too", async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), "kitbag-shell-"));
+  t.after(() => rmSync(folder, { recursive: true }));
+  mkdirSync(join(folder, "empty"));
+  const tree = new CompositeBackend(new StateBackend(), {
+    "/mount/": new StateBackend({ files: {} }),
+    "/disk/": new FilesystemBackend({ rootDir: folder }),
+  });
+  for (const backend of [tree, withPolicy(tree, { readOnly: true })]) {
+    const run = bashExecute(backend);
+    for (const path of ["/mount", "/disk", "/disk/empty"]) {
+      const { output, exitCode } = await run(`cd ${path} && pwd; test -f ${path}; echo $?`);
+      assert.deepEqual([output, exitCode], [`${path}\n1\n`, 0]);
+    }
+    assert.equal((await run("test -e /disk/none; echo $?; cat /disk/empty")).exitCode, 1);
+  }
+});
+
+test("a name is looked up in a folder without listing it", async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), "kitbag-shell-"));
+  t.after(() => rmSync(folder, { recursive: true }));
+  const listed = [];
+  class Listed extends FilesystemBackend {
+    ls(path, options) {
+      listed.push(path);
+      return super.ls(path, options);
+    }
+  }
+  const run = bashExecute(new Listed({ rootDir: folder }));
+  const { output } = await run(
+    "echo a > /a; test -e /none || echo none; mkdir /d; echo b >> /d/b; cat /a /d/b; stat -c %s /a",
+  );
+  assert.equal(output, "none\na\nb\n2\n");
+  assert.ok(!listed.includes("/"), `listed ${listed}`);
 });

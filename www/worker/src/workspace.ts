@@ -87,7 +87,7 @@ export class Workspace {
       onsessionclosed: (id) => void this.#sessions.delete(id),
     });
     const server = new McpServer({ name: "kitbag-files", version: "1.0.0" });
-    registerFileTools(server, tree as never);
+    registerFileTools(server, tree as never, { structured: true });
     await server.connect(transport);
     return transport.handleRequest(request);
   }

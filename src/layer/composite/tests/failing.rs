@@ -38,6 +38,9 @@ impl Backend for Failing {
     fn delete<'a>(&'a self, _: &'a VPath, _: Option<&'a Bytes>) -> Pending<'a, DeleteResult> {
         broken()
     }
+    fn transfer<'a>(&'a self, asked: &'a Transfer) -> Pending<'a, WriteResult> {
+        self.0.transfer(asked)
+    }
     fn upload<'a>(&'a self, files: Vec<(VPath, Bytes)>) -> LocalBoxFuture<'a, Vec<Result<()>>> {
         self.0.upload(files)
     }

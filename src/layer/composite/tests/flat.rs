@@ -102,6 +102,7 @@ pub(crate) fn answer(backend: &dyn Backend, step: &Step) -> String {
                 new: bytes(new),
                 replace_all: *all,
                 whole: false,
+                appends: false,
             };
             said(now(backend.edit(&path(at), &edit)), |r| format!("{r:?}"))
         }
@@ -189,8 +190,12 @@ proptest! {
             // A mounted prefix is a directory and cannot be a file as well; in a flat tree it can.
             let names = |at: &String| prefixes.contains(&path(at));
             let skipped = match step {
-                Step::Write(at, _) => names(at),
+                Step::Write(at, _) | Step::Edit(at, ..) | Step::Read(at, ..) | Step::Raw(at) if names(at) => {
+                    prop_assert!(answer(&composite, step).contains("is_directory"), "{:?}", step);
+                    true
+                }
                 Step::Upload(files) => files.iter().any(|(at, _)| names(at)),
+                Step::Download(paths) => paths.iter().any(names),
                 // A delete above a mount also deletes the hidden files of the default backend.
                 Step::Delete(at) => prefixes.iter().any(|prefix| prefix.is_under(&path(at))) && !hidden.is_empty(),
                 _ => false,

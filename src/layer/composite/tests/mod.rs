@@ -3,6 +3,7 @@
 
 mod failing;
 pub(crate) mod flat;
+mod moving;
 mod no_empty;
 
 use std::rc::Rc;
@@ -221,7 +222,7 @@ fn batches_answer_in_the_order_asked() {
             "needle 4",
             "not_found",
             "needle 1",
-            "not_found",
+            "is_directory",
             "invalid_path",
             "needle 5",
             "needle 2+needle 3"

@@ -52,6 +52,9 @@ impl Backend for NoEmptyDirectories {
     ) -> Pending<'a, DeleteResult> {
         self.0.delete(path, unchanged)
     }
+    fn transfer<'a>(&'a self, asked: &'a Transfer) -> Pending<'a, WriteResult> {
+        self.0.transfer(asked)
+    }
     fn upload<'a>(&'a self, files: Vec<(VPath, Bytes)>) -> LocalBoxFuture<'a, Vec<Result<()>>> {
         self.0.upload(files)
     }

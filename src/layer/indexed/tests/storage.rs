@@ -1,93 +1,41 @@
-//! A storage in memory that fails and waits as a test wants.
+//! Memory whose versions are unique, so that an index takes part.
 
-use std::cell::Cell;
 use std::future::Future;
-use std::ops::Range;
 use std::pin::pin;
 use std::rc::Rc;
 use std::task::{Context, Poll, Waker};
 
-use crate::core::error::{Error, Kind};
 use crate::core::future::Pending;
 use crate::core::path::VPath;
 use crate::protocol::Capability;
 use crate::storage::memory::Memory;
 use crate::storage::{Cursor, Depth, File, Listing, Meta, NewFile, PutMode, Storage, Version};
 
-/// Memory whose versions are unique, that lets other calls run before each of its own, and that
-/// fails when it is told to.
 #[derive(Clone, Default)]
-pub(super) struct Shared(pub(super) Rc<Inner>);
-
-#[derive(Default)]
-pub(super) struct Inner {
-    pub(super) memory: Memory,
-    /// Calls until a put fails: before it stores, or after.
-    pub(super) fuse: Cell<Option<(u32, bool)>>,
-    pub(super) waits: Cell<bool>,
-}
-
-/// Lets other futures run once.
-async fn others(wait: bool) {
-    let mut waited = !wait;
-    std::future::poll_fn(|context| {
-        if std::mem::replace(&mut waited, true) {
-            return Poll::Ready(());
-        }
-        context.waker().wake_by_ref();
-        Poll::Pending
-    })
-    .await;
-}
-
-impl Shared {
-    fn broken(&self) -> Option<bool> {
-        let (left, after) = self.0.fuse.get()?;
-        self.0.fuse.set(match left {
-            0 => None,
-            _ => Some((left - 1, after)),
-        });
-        (left == 0).then_some(after)
-    }
-}
+pub(super) struct Shared(Rc<Memory>);
 
 impl Storage for Shared {
     fn capability(&self) -> Capability {
         Capability {
             lists_versions: true,
-            ..self.0.memory.capability()
+            ..self.0.capability()
         }
     }
 
     fn stat<'a>(&'a self, path: &'a VPath) -> Pending<'a, Option<Meta>> {
-        self.0.memory.stat(path)
+        self.0.stat(path)
     }
 
     fn get<'a>(&'a self, path: &'a VPath) -> Pending<'a, Option<File>> {
-        Box::pin(async move {
-            others(self.0.waits.get()).await;
-            self.0.memory.get(path).await
-        })
+        self.0.get(path)
     }
 
     fn put<'a>(&'a self, path: &'a VPath, file: NewFile, mode: PutMode) -> Pending<'a, Meta> {
-        Box::pin(async move {
-            others(self.0.waits.get()).await;
-            let lost = || Error::new(Kind::Unavailable, "the connection is gone");
-            match self.broken() {
-                Some(false) => return Err(lost()),
-                Some(true) => {
-                    self.0.memory.put(path, file, mode).await?;
-                    return Err(lost());
-                }
-                None => {}
-            }
-            self.0.memory.put(path, file, mode).await
-        })
+        self.0.put(path, file, mode)
     }
 
     fn delete<'a>(&'a self, path: &'a VPath, version: Option<Version>) -> Pending<'a, bool> {
-        self.0.memory.delete(path, version)
+        self.0.delete(path, version)
     }
 
     fn list<'a>(
@@ -96,35 +44,7 @@ impl Storage for Shared {
         depth: Depth,
         from: Option<Cursor>,
     ) -> Pending<'a, Listing> {
-        self.0.memory.list(dir, depth, from)
-    }
-
-    fn ranged(&self) -> Option<&dyn crate::storage::Ranged> {
-        Some(self)
-    }
-}
-
-impl crate::storage::Ranged for Shared {
-    fn part_bytes(&self) -> u64 {
-        1024
-    }
-
-    fn get_part<'a>(
-        &'a self,
-        path: &'a VPath,
-        range: Range<u64>,
-    ) -> Pending<'a, Option<crate::storage::Part>> {
-        Box::pin(async move {
-            others(self.0.waits.get()).await;
-            Ok(self.0.memory.get(path).await?.map(|file| {
-                let body = crate::protocol::clipped(&file.body, 0, range.clone());
-                crate::storage::Part {
-                    file: File { body, ..file },
-                    start: range.start,
-                    lines: None,
-                }
-            }))
-        })
+        self.0.list(dir, depth, from)
     }
 }
 

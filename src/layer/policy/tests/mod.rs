@@ -3,6 +3,7 @@
 
 mod asking;
 mod limits;
+mod moving;
 mod permissions;
 mod slow;
 mod watching;
@@ -55,6 +56,7 @@ fn edit(backend: &SharedBackend, at: &str, old: &str, new: &str) -> Result<usize
         new: bytes(new),
         replace_all: false,
         whole: false,
+        appends: false,
     };
     now(backend.edit(&path(at), &edit)).map(|edited| edited.occurrences)
 }

@@ -54,6 +54,12 @@ impl Backend for Slow {
     ) -> Pending<'a, DeleteResult> {
         self.0.delete(path, unchanged)
     }
+    fn transfer<'a>(&'a self, asked: &'a Transfer) -> Pending<'a, WriteResult> {
+        Box::pin(async move {
+            later().await;
+            self.0.transfer(asked).await
+        })
+    }
     fn upload<'a>(&'a self, files: Vec<(VPath, Bytes)>) -> LocalBoxFuture<'a, Vec<Result<()>>> {
         self.0.upload(files)
     }

@@ -72,5 +72,6 @@ fn edit(old: &str, new: &str) -> Edit {
         new: bytes(new),
         replace_all: false,
         whole: false,
+        appends: false,
     }
 }

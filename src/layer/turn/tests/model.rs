@@ -173,6 +173,7 @@ async fn turn(base: &SharedBackend, history: &History) {
                     new: bytes(&with_line(&seen, first, &line)),
                     replace_all: false,
                     whole: true,
+                    appends: false,
                 };
                 if turn.edit(&path(file), &change).await.is_ok() {
                     writes.insert(file, Write::Line(first, line));

@@ -22,7 +22,7 @@ use crate::storage::browser::cached::ledger::Ledger;
 use crate::storage::browser::cached::row::to_copy;
 use crate::storage::{
     Change, Cursor, Depth, File, Find, Flow, Listing, Meta, NewFile, PutMode, Ranged, Removed,
-    Scan, Scope, Storage, Version,
+    Scan, Scope, Storage, Version, Within,
 };
 
 /// A storage that can be cached: one whose metadata of a file is its size and its time.
@@ -142,6 +142,11 @@ impl<S: Slow> Storage for Cached<S> {
         self.storage.ranged()
     }
 
+    /// A recorded change must have its bytes, so files are read and put.
+    fn within(&self) -> Option<&dyn Within> {
+        None
+    }
+
     fn get_many<'a>(&'a self, paths: &'a [VPath]) -> Pending<'a, Vec<Option<File>>> {
         self.storage.get_many(paths)
     }
@@ -188,6 +193,10 @@ impl<S: Slow> Storage for Cached<S> {
 
     fn pause(&self, attempt: u32) -> LocalBoxFuture<'_, ()> {
         self.storage.pause(attempt)
+    }
+
+    fn prune<'a>(&'a self, root: &'a VPath) -> LocalBoxFuture<'a, ()> {
+        self.storage.prune(root)
     }
 
     fn delete_tree<'a>(&'a self, root: &'a VPath) -> LocalBoxFuture<'a, Removed> {

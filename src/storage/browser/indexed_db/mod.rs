@@ -17,7 +17,7 @@ use crate::core::order;
 use crate::core::path::VPath;
 use crate::env::dom::Herald;
 use crate::env::{host, random};
-use crate::protocol::Capability;
+use crate::protocol::{Capability, Transfer};
 use crate::storage::browser::CrashProtection;
 use crate::storage::browser::database::connection::{Connection, Durability, Mode};
 use crate::storage::browser::database::schema::{BODIES, Keys, SHEETS};
@@ -27,7 +27,7 @@ use crate::storage::browser::database::transaction::{Store, Transaction, body_of
 use crate::storage::browser::sheet::Sheet;
 use crate::storage::{
     Change, Cursor, Depth, File, Flow, Listing, Meta, NewFile, PutMode, Removed, Scan, Scope,
-    Storage, Version,
+    Storage, Version, Within,
 };
 
 /// Maximum number of parallel requests for single files.
@@ -144,6 +144,36 @@ impl IndexedDb {
         Ok(Some(meta))
     }
 
+    /// Moves or copies a file in one transaction.
+    async fn transfer_file(&self, from: &VPath, to: &VPath, asked: &Transfer) -> Result<()> {
+        let (transaction, sheets, bodies) = self.writing().await?;
+        let (source, target) = (self.keys.of(from), self.keys.of(to));
+        let (found, there) = (sheets.covering(from)?, sheets.covering(to)?);
+        let body = bodies.get(&source)?;
+        let (mut sheet, there) = (found.await?, there.await?);
+        let Some(meta) = sheet.get(from).cloned() else {
+            return Err(Error::not_found(from));
+        };
+        if !asked.overwrite && there.get(to).is_some() {
+            return Err(Error::already_exists(to));
+        }
+        let body = body.await?;
+        if !asked.keeps {
+            sheet.remove(from);
+            sheets.keep(&sheet)?;
+            bodies.delete(&source)?;
+        }
+        // Read again, since one sheet may have both paths.
+        let mut sheet = sheets.covering(to)?.await?;
+        let version = Some(Version::Number(random::bits()));
+        sheet.set(to, Meta { version, ..meta });
+        sheets.keep(&sheet)?;
+        bodies.put(&target, &body)?;
+        self.commit(transaction, &sheets).await?;
+        self.herald.changed([from, to]);
+        Ok(())
+    }
+
     /// Stores several files in one transaction, sorted by path, so that each sheet is stored only
     /// once.
     async fn put_batch(&self, batch: &[(VPath, NewFile)]) -> Result<Vec<Meta>> {
@@ -222,7 +252,22 @@ fn next_batch(files: &[(VPath, NewFile)]) -> usize {
     count.max(1)
 }
 
+impl Within for IndexedDb {
+    fn transfer<'a>(
+        &'a self,
+        from: &'a VPath,
+        to: &'a VPath,
+        asked: &'a Transfer,
+    ) -> Pending<'a, ()> {
+        Box::pin(self.transfer_file(from, to, asked))
+    }
+}
+
 impl Storage for IndexedDb {
+    fn within(&self) -> Option<&dyn Within> {
+        Some(self)
+    }
+
     fn capability(&self) -> Capability {
         let risk = match self.protection {
             CrashProtection::Off => {

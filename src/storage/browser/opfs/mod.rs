@@ -24,8 +24,9 @@ use crate::core::future::Pending;
 use crate::core::path::VPath;
 use crate::env::clock;
 use crate::env::dom::Herald;
+use crate::env::host;
 use crate::env::locks::{self, Held, Wish};
-use crate::protocol::{Capability, Directories, Reach};
+use crate::protocol::{Capability, Directories, Reach, Transfer, unsupported};
 use crate::storage::browser::CrashProtection;
 use crate::storage::browser::cached::{Names, Slow};
 use crate::storage::browser::opfs::handle::{call, is};
@@ -34,7 +35,7 @@ use crate::storage::browser::opfs::tree::{ASIDE, Found, Snapshot, Tree, failed, 
 use crate::storage::browser::parallel::in_parallel;
 use crate::storage::{
     Change, Cursor, Depth, Entry, File, Find, Flow, Listing, Meta, NewFile, PutMode, Removed, Scan,
-    Scope, Storage, Version,
+    Scope, Storage, Version, Within,
 };
 
 pub use tree::Root;
@@ -73,7 +74,7 @@ impl Opfs {
         }
         let handle = match self.tree.find(path).await? {
             Found::File(handle) => handle,
-            Found::Directory => return Err(tree::is_directory(path)),
+            Found::Directory => return Err(Error::is_directory(path)),
             Found::Nothing => return Ok(None),
         };
         match tree::read(&handle).await {
@@ -113,7 +114,7 @@ impl Opfs {
             let base = self.tree.base().await?;
             let parent = self.tree.make_directory(&path.parent()).await?;
             let exists = match (find_in(&parent, path).await?, mode) {
-                (Found::Directory, _) => return Err(tree::is_directory(path)),
+                (Found::Directory, _) => return Err(Error::is_directory(path)),
                 (Found::File(_), PutMode::Create) => return Err(Error::already_exists(path)),
                 (Found::Nothing, PutMode::Update(_)) => return Err(Error::conflict(path)),
                 (Found::File(_), _) => true,
@@ -134,6 +135,30 @@ impl Opfs {
         let meta = Meta::of(body.len() as u64, clock::now());
         self.herald.changed([path]);
         Ok(meta)
+    }
+
+    /// Moves a file where the host has a way for that; the caller holds the locks of both paths.
+    async fn rename(&self, from: &VPath, to: &VPath, asked: &Transfer) -> Result<()> {
+        let handle = match self.tree.find(from).await? {
+            Found::File(handle) if !is_reserved(from) && !is_reserved(to) => handle,
+            Found::Directory => return Err(Error::is_directory(from)),
+            _ => return Err(Error::not_found(from)),
+        };
+        if asked.keeps || host::method(&handle, "move").is_none() {
+            return Err(unsupported("move"));
+        }
+        let parent = self.tree.make_directory(&to.parent()).await?;
+        match find_in(&parent, to).await? {
+            Found::Directory => return Err(Error::is_directory(to)),
+            Found::File(_) if !asked.overwrite => return Err(Error::already_exists(to)),
+            _ => {}
+        }
+        let arguments = [parent, JsValue::from_str(to.name())];
+        let moved = call(&handle, "move", &arguments).await;
+        // Some hosts have it for some files only; nothing was moved then.
+        moved.map_err(|_| unsupported("move"))?;
+        self.herald.changed([from, to]);
+        Ok(())
     }
 
     /// Removes a file; the caller holds the lock.
@@ -196,7 +221,27 @@ fn known(seen: &Snapshot) -> Meta {
     Meta::of(seen.size, seen.modified)
 }
 
+impl Within for Opfs {
+    fn transfer<'a>(
+        &'a self,
+        from: &'a VPath,
+        to: &'a VPath,
+        asked: &'a Transfer,
+    ) -> Pending<'a, ()> {
+        Box::pin(async move {
+            // In one order everywhere, which prevents deadlocks.
+            let _first = self.alone_with(from.min(to)).await?;
+            let _second = self.alone_with(from.max(to)).await?;
+            self.rename(from, to, asked).await
+        })
+    }
+}
+
 impl Storage for Opfs {
+    fn within(&self) -> Option<&dyn Within> {
+        Some(self)
+    }
+
     fn capability(&self) -> Capability {
         let reach = if locks::available() {
             Reach::Storage
@@ -341,6 +386,13 @@ impl Storage for Opfs {
             let puts = files.iter();
             let puts = puts.map(|(path, file)| self.put(path, file.clone(), PutMode::Overwrite));
             in_parallel(puts).await
+        })
+    }
+
+    fn prune<'a>(&'a self, root: &'a VPath) -> LocalBoxFuture<'a, ()> {
+        Box::pin(async move {
+            // Directories that stay behind are empty.
+            let _ = self.remove_empty(root).await;
         })
     }
 

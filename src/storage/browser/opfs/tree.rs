@@ -34,11 +34,6 @@ pub fn failed(path: &VPath, thrown: Thrown) -> Error {
     dom::failure(&what, instead, thrown)
 }
 
-/// The error for a directory where a file is expected.
-pub fn is_directory(path: &VPath) -> Error {
-    Error::at(Kind::IsDirectory, "'", path, "' is a directory, not a file")
-}
-
 /// The root of the tree.
 pub enum Root {
     /// In the origin-private file system, beneath these directories.

@@ -1,0 +1,201 @@
+// `kitbag serve` over standard input and output and over Streamable HTTP: the SDK's own client, the
+// command line of MCP Inspector, and requests that a page of somebody else would send.
+
+import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { request } from "node:http";
+import { createRequire } from "node:module";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import { pathToFileURL } from "node:url";
+import { promisify } from "node:util";
+import { at } from "../../scripts/lib/paths.mjs";
+import { installed, plant } from "./lib.mjs";
+
+const deps = createRequire(at("tests/deps/agents/package.json"));
+const sdk = (path) =>
+  import(
+    pathToFileURL(deps.resolve(`@modelcontextprotocol/sdk/${path}`)).href.replace("/cjs/", "/esm/")
+  );
+const { Client } = await sdk("client/index.js");
+const { StdioClientTransport } = await sdk("client/stdio.js");
+const { StreamableHTTPClientTransport } = await sdk("client/streamableHttp.js");
+const { ListRootsRequestSchema } = await sdk("types.js");
+
+let kitbag;
+let folder;
+const begun = [];
+
+before(async () => {
+  kitbag = await installed();
+  kitbag.link("@modelcontextprotocol", "agents");
+  folder = mkdtempSync(join(tmpdir(), "kitbag-serve-"));
+  plant(folder, { "a.txt": "alpha\n", "sub/b.txt": "beta\n", ".env": "PASSW0RD" });
+});
+after(async () => {
+  for (const child of begun) {
+    const gone = new Promise((resolve) => child.once("close", resolve));
+    child.kill("SIGKILL");
+    if (child.exitCode === null && child.signalCode === null) await gone;
+  }
+  kitbag?.remove();
+  rmSync(folder, { recursive: true });
+});
+
+/** Starts a server over HTTP; its URL, and the process. */
+async function served(args = [], env = {}) {
+  const child = kitbag.begin(["serve", folder, "--http", "0", ...args], { env });
+  begun.push(child);
+  let said = "";
+  const url = await new Promise((resolve, reject) => {
+    child.stderr.on("data", (data) => {
+      said += data;
+      const found = /serving at (\S+)/.exec(said);
+      if (found) resolve(found[1]);
+    });
+    child.once("close", () => reject(new Error(said)));
+  });
+  return { url, child };
+}
+
+async function client(transport, capabilities = {}) {
+  const made = new Client({ name: "test", version: "1" }, { capabilities });
+  if (capabilities.roots) {
+    made.setRequestHandler(ListRootsRequestSchema, () => ({
+      roots: [{ uri: pathToFileURL(join(folder, "sub")).href }],
+    }));
+  }
+  await made.connect(transport);
+  return made;
+}
+
+const http = (url, headers = {}) =>
+  new StreamableHTTPClientTransport(new URL(url), { requestInit: { headers } });
+
+const textOf = async (one, name, input) =>
+  (await one.callTool({ name, arguments: input })).content[0].text;
+
+test("over standard input and output: the tools, the rules, structured results", async () => {
+  const one = await client(
+    new StdioClientTransport({
+      command: kitbag.bin,
+      args: ["serve", `file:${folder}`, "--structured", "--deny", "/sub/**"],
+    }),
+  );
+  assert.equal((await one.listTools()).tools.length, 7);
+  const { structuredContent } = await one.callTool({
+    name: "read_file",
+    arguments: { file_path: "/a.txt" },
+  });
+  assert.match(structuredContent.version, /^sha256-/);
+  for (const path of ["/.env", "/sub/b.txt"]) {
+    const { isError } = await one.callTool({ name: "read_file", arguments: { file_path: path } });
+    assert.equal(isError, true, path);
+  }
+  assert.match(one.getInstructions(), /hidden by rules/);
+  await one.close();
+});
+
+test("roots of the client inside the folder narrow it, others have no effect", async () => {
+  const args = ["serve", folder];
+  const narrowed = await client(new StdioClientTransport({ command: kitbag.bin, args }), {
+    roots: {},
+  });
+  assert.equal(await textOf(narrowed, "glob", { pattern: "**" }), "/sub/b.txt");
+  await narrowed.close();
+  const outside = join(folder, "sub");
+  const whole = await client(
+    new StdioClientTransport({ command: kitbag.bin, args: ["serve", outside] }),
+    { roots: {} },
+  );
+  assert.equal(await textOf(whole, "glob", { pattern: "**" }), "/b.txt");
+  await whole.close();
+});
+
+test("over HTTP: several clients at the same time, and SIGTERM ends it", async () => {
+  const { url, child } = await served(["--structured"]);
+  const clients = await Promise.all([1, 2, 3].map(() => client(http(url))));
+  const wrote = await Promise.all(
+    clients.map((one, number) =>
+      textOf(one, "write_file", { file_path: `/by/${number}.txt`, content: `${number}` }),
+    ),
+  );
+  assert.match(wrote.join(), /Wrote \/by\/0\.txt.*Wrote \/by\/2\.txt/);
+  assert.equal(readFileSync(join(folder, "by/1.txt"), "utf8"), "1");
+  for (const one of clients) await one.close();
+  const gone = new Promise((resolve) => child.once("close", resolve));
+  child.kill("SIGTERM");
+  assert.equal(await gone, 0);
+});
+
+/** A request as any program could send it; the status and the body. */
+const send = (url, headers) =>
+  new Promise((resolve, reject) => {
+    const asked = request(url, { method: "POST", headers }, (response) => {
+      let body = "";
+      response.on("data", (data) => (body += data));
+      response.on("end", () => resolve({ status: response.statusCode, body }));
+    });
+    asked.on("error", reject);
+    asked.end("{}");
+  });
+
+test("requests under another name or of another origin are refused", async () => {
+  const { url } = await served();
+  for (const [headers, status] of [
+    [{ host: "evil.example" }, 403],
+    [{ host: "127.0.0.1.evil.example:80" }, 403],
+    [{ host: "" }, 403],
+    [{ origin: "https://evil.example" }, 403],
+    [{ origin: "null" }, 403],
+    [{ origin: "http://localhost:8080" }, 406],
+  ]) {
+    const answer = await send(url, headers);
+    assert.equal(answer.status, status, `${JSON.stringify(headers)}: ${answer.body}`);
+  }
+  assert.equal((await send(url.replace("/mcp", "/other"), {})).status, 404);
+});
+
+test("with KITBAG_TOKEN a client must send it, and it is not printed", async () => {
+  const { url, child } = await served(["--host", "127.0.0.1"], { KITBAG_TOKEN: "t0ken-of-mine" });
+  let said = "";
+  child.stderr.on("data", (data) => (said += data));
+  assert.equal((await send(url, {})).status, 401);
+  assert.equal((await send(url, { authorization: "Bearer t0ken-of-other" })).status, 401);
+  const one = await client(http(url, { authorization: "Bearer t0ken-of-mine" }));
+  assert.match(await textOf(one, "read_file", { file_path: "/a.txt" }), /alpha/);
+  await one.close();
+  assert.doesNotMatch(said, /t0ken/);
+});
+
+test("the oldest of more than 100 sessions ends", async () => {
+  const { url } = await served(["--read-only"]);
+  const first = await client(http(url));
+  const others = [];
+  for (let number = 0; number < 100; number++) others.push(await client(http(url)));
+  await assert.rejects(textOf(first, "ls", { path: "/" }));
+  assert.match(await textOf(others[0], "ls", { path: "/" }), /a\.txt/);
+  for (const one of others) await one.close();
+});
+
+test("MCP Inspector's command line lists and calls tools over HTTP", async () => {
+  mkdirSync(join(folder, "inspected"), { recursive: true });
+  const { url } = await served(["--structured"]);
+  const cli = deps.resolve("@modelcontextprotocol/inspector-cli/build/cli.js");
+  const inspect = async (...args) => {
+    const all = [cli, "--cli", url, "--transport", "http", ...args];
+    const { stdout } = await promisify(execFile)(process.execPath, all);
+    return JSON.parse(stdout);
+  };
+  const { tools } = await inspect("--method", "tools/list");
+  assert.ok(tools.every((tool) => tool.outputSchema.type === "object"));
+  const call = ["--method", "tools/call", "--tool-name", "write_file"];
+  const input = ["--tool-arg", "file_path=/inspected/x.txt", "--tool-arg", "content=hello"];
+  const wrote = await inspect(...call, ...input);
+  assert.match(wrote.structuredContent.version, /^sha256-/);
+  assert.equal(readFileSync(join(folder, "inspected/x.txt"), "utf8"), "hello");
+  const { resources } = await inspect("--method", "resources/list");
+  assert.ok(resources.some(({ uri }) => uri === "kitbag:///inspected/x.txt"));
+});

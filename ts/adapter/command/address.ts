@@ -1,0 +1,280 @@
+// Addresses of the command line: which backend a text names, and what is needed to open it. Drivers
+// of databases are the user's and are imported only when an address asks for one.
+
+import { statSync } from "node:fs";
+import { resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+import {
+  type AnyBackend,
+  FilesystemBackend,
+  PostgresBackend,
+  S3Backend,
+  type S3BackendOptions,
+  SqlBackend,
+  type SqlQuery,
+} from "kitbag";
+import { instead } from "../../core/nearest.js";
+import { CommandError, keepSecret, tell } from "./output.js";
+
+/** A backend that is open. */
+export interface Opened {
+  backend: AnyBackend;
+  /** The directory that the address names, with a slash at its end. */
+  directory: string;
+  /** The address without secrets, for messages. */
+  name: string;
+  /** The folder on disk, if it is one. */
+  folder?: string;
+  close(): Promise<void>;
+}
+
+/** What the flags of the command line say about addresses. */
+export interface AddressFlags {
+  endpoint?: string;
+  region?: string;
+  /** Whether the command may change the tree, so that a folder or table may be made. */
+  writes?: boolean;
+}
+
+const SCHEMES = ["file", "postgres", "postgresql", "s3", "sqlite"];
+
+/** What every `--help` says about addresses. */
+export const ADDRESSES = `An address is one of
+
+  ./folder, file:folder        a folder
+  s3://bucket/prefix           a bucket; keys from AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and
+                               AWS_SESSION_TOKEN, the region from AWS_REGION or --region, another
+                               server by --endpoint URL or AWS_ENDPOINT_URL
+  postgres://user@host/db      a table of PostgreSQL (needs the package pg); ?table= and ?namespace=
+  sqlite:file.db               a table of SQLite (Node 22.5, or better-sqlite3 or
+                               node-sqlite3-wasm); ?table= and ?namespace=
+
+A directory in a database follows behind #, as in sqlite:file.db#/notes.`;
+
+/** Files of a folder may be this large here; the limit of the class is meant for agents. */
+const MAX_FILE_BYTES = 2 * 1024 * 1024 * 1024 - 1;
+
+/** Opens what an address names. */
+export async function open(address: string, flags: AddressFlags): Promise<Opened> {
+  const scheme = /^([A-Za-z][A-Za-z0-9+.-]+):/.exec(address)?.[1]?.toLowerCase();
+  if (scheme === undefined || scheme === "file") return folder(address, scheme, flags);
+  if (scheme === "s3") return bucket(urlOf(address), flags);
+  if (scheme === "postgres" || scheme === "postgresql") return postgres(urlOf(address), flags);
+  if (scheme === "sqlite") return sqlite(address, flags);
+  throw new CommandError(
+    `There is no kind of address "${scheme}:"; ${instead(scheme, SCHEMES, "kinds")}. A folder whose name has a colon is written ./${scheme}:…`,
+  );
+}
+
+function urlOf(address: string): URL {
+  let url: URL;
+  try {
+    url = new URL(address);
+  } catch {
+    // The text may have a password in it.
+    throw new CommandError(
+      "An address is not a valid URL; characters such as @ / : # in a user name or password must be written as %40 %2F %3A %23",
+    );
+  }
+  keepSecret(decoded(url.password));
+  return url;
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+async function folder(
+  address: string,
+  scheme: string | undefined,
+  { writes = false }: AddressFlags,
+): Promise<Opened> {
+  const path = scheme === undefined ? address : filePath(address);
+  if (path === "") throw new CommandError("An address is empty; name a folder, such as .");
+  const found = statSync(path, { throwIfNoEntry: false });
+  if (found && !found.isDirectory()) {
+    throw new CommandError(`${path} is a file; name its folder, and the file behind it`);
+  }
+  if (!found && !writes) throw new CommandError(`There is no folder ${path}`);
+  const rootDir = resolve(path);
+  const backend = new FilesystemBackend({ rootDir, maxFileBytes: MAX_FILE_BYTES });
+  return { backend, directory: "/", name: path, folder: rootDir, close: async () => {} };
+}
+
+function filePath(address: string): string {
+  if (!address.startsWith("file://")) return address.slice("file:".length);
+  try {
+    return fileURLToPath(address);
+  } catch (error) {
+    throw new CommandError(`${address}: ${(error as Error).message}`);
+  }
+}
+
+async function bucket(url: URL, flags: AddressFlags): Promise<Opened> {
+  const { env } = process;
+  keepSecret(env.AWS_SECRET_ACCESS_KEY);
+  keepSecret(env.AWS_SESSION_TOKEN);
+  const name = `s3://${url.hostname}${url.pathname}`;
+  if (url.hostname === "") {
+    throw new CommandError("An address of a bucket is s3://BUCKET or s3://BUCKET/PREFIX");
+  }
+  if (url.username !== "" || url.password !== "") {
+    throw new CommandError(
+      "Keys do not belong into an address; set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY",
+    );
+  }
+  const missing = ["AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"].filter((key) => !env[key]);
+  if (missing.length > 0) throw new CommandError(`${name} needs ${missing.join(" and ")}`);
+  const options: S3BackendOptions = {
+    bucket: url.hostname,
+    prefix: decoded(url.pathname).replace(/^\/+|\/+$/g, ""),
+    region:
+      parameter(url, "region") ??
+      flags.region ??
+      env.AWS_REGION ??
+      env.AWS_DEFAULT_REGION ??
+      "us-east-1",
+    credentials: {
+      accessKeyId: env.AWS_ACCESS_KEY_ID as string,
+      secretAccessKey: env.AWS_SECRET_ACCESS_KEY as string,
+      ...(env.AWS_SESSION_TOKEN && { sessionToken: env.AWS_SESSION_TOKEN }),
+    },
+    onWarning: (message) => tell(`kitbag: ${message}`),
+  };
+  const endpoint =
+    parameter(url, "endpoint") ?? flags.endpoint ?? env.AWS_ENDPOINT_URL_S3 ?? env.AWS_ENDPOINT_URL;
+  if (endpoint) options.endpoint = endpoint;
+  onlyParameters(url, ["endpoint", "region"]);
+  const backend = new S3Backend(options);
+  return { backend, directory: "/", name, close: async () => backend.dispose() };
+}
+
+const parameter = (url: URL, name: string) => url.searchParams.get(name) || undefined;
+
+function onlyParameters(url: URL, known: readonly string[]): void {
+  for (const name of url.searchParams.keys()) {
+    if (known.includes(name)) continue;
+    throw new CommandError(
+      `An address has no parameter "${name}"; ${instead(name, known, "parameters")}`,
+    );
+  }
+}
+
+/** Imports a driver that the user has installed. */
+async function driver(name: string): Promise<Record<string, unknown> | undefined> {
+  try {
+    return await import(name);
+  } catch (error) {
+    const { code, message } = error as { code?: string; message?: string };
+    const absent = code === "ERR_MODULE_NOT_FOUND" || code === "ERR_UNKNOWN_BUILTIN_MODULE";
+    if (absent && message?.includes(name)) return undefined;
+    throw error;
+  }
+}
+
+/** Where files are in a database: table, tenant, and a directory. */
+function placeIn(url: URL, flags: AddressFlags) {
+  const table = parameter(url, "table");
+  const namespace = parameter(url, "namespace");
+  const parts = decoded(url.hash.slice(1))
+    .split("/")
+    .filter((part) => part !== "");
+  return {
+    directory: parts.length === 0 ? "/" : `/${parts.join("/")}/`,
+    options: {
+      migrate: flags.writes ?? false,
+      ...(table && { table }),
+      ...(namespace && { namespace }),
+    },
+  };
+}
+
+async function postgres(url: URL, flags: AddressFlags): Promise<Opened> {
+  const pg = (await driver("pg")) as
+    | { default?: { Pool?: PoolClass }; Pool?: PoolClass }
+    | undefined;
+  const Pool = pg?.default?.Pool ?? pg?.Pool;
+  if (!Pool) {
+    throw new CommandError(
+      "An address of PostgreSQL needs the package pg, which is not installed. Run\n\n  npx -p kitbag -p pg kitbag …",
+    );
+  }
+  const { directory, options } = placeIn(url, flags);
+  const plain = new URL(url);
+  plain.hash = "";
+  for (const name of ["table", "namespace"]) plain.searchParams.delete(name);
+  const pool = new Pool({ connectionString: plain.href });
+  const name = `postgres://${url.host}${url.pathname}${url.hash}`;
+  const backend = new PostgresBackend({ client: pool, ...options });
+  return { backend, directory, name, close: () => pool.end() };
+}
+
+type PoolClass = new (options: {
+  connectionString: string;
+}) => { query(sql: string, params?: unknown[]): Promise<object>; end(): Promise<void> };
+
+async function sqlite(address: string, flags: AddressFlags): Promise<Opened> {
+  // The name of the file is no URL: it may be relative.
+  const [, file = "", search = "", hash = ""] =
+    /^sqlite:(?:\/\/(?=\/))?([^?#]*)(\?[^#]*)?(#.*)?$/i.exec(address) ?? [];
+  if (file === "") throw new CommandError("An address of SQLite is sqlite:FILE");
+  if (!flags.writes && file !== ":memory:" && !statSync(file, { throwIfNoEntry: false })) {
+    throw new CommandError(`There is no file ${file}`);
+  }
+  const url = new URL(`sqlite:x${search}${hash}`);
+  onlyParameters(url, ["table", "namespace"]);
+  const { directory, options } = placeIn(url, flags);
+  const { query, close } = await database(file);
+  const backend = new SqlBackend({ dialect: "sqlite", query, ...options });
+  return { backend, directory, name: `sqlite:${file}${hash}`, close: async () => close() };
+}
+
+interface Database {
+  query: SqlQuery;
+  close: () => void;
+}
+
+/** Opens a file of SQLite with the first driver that there is. */
+async function database(file: string): Promise<Database> {
+  const own = (await driver("node:sqlite")) as { DatabaseSync: Sqlite } | undefined;
+  if (own) return prepared(new own.DatabaseSync(file));
+  const better = (await driver("better-sqlite3")) as { default: Sqlite } | undefined;
+  if (better) return prepared(new better.default(file));
+  const wasm = (await driver("node-sqlite3-wasm")) as { default: { Database: Wasm } } | undefined;
+  if (wasm) {
+    const opened = new wasm.default.Database(file);
+    return { query: (sql, params) => opened.all(sql, params), close: () => opened.close() };
+  }
+  throw new CommandError(
+    "An address of SQLite needs Node 22.5 or a driver, and there is none. Run\n\n  npx -p kitbag -p better-sqlite3 kitbag …",
+  );
+}
+
+type Sqlite = new (
+  file: string,
+) => {
+  prepare(sql: string): {
+    reader?: boolean;
+    all(...values: unknown[]): object[];
+    run(...values: unknown[]): unknown;
+  };
+  close(): void;
+};
+
+type Wasm = new (file: string) => { all(sql: string, params: unknown[]): object[]; close(): void };
+
+function prepared(opened: InstanceType<Sqlite>): Database {
+  return {
+    query: (sql, params) => {
+      const statement = opened.prepare(sql);
+      if (statement.reader !== false) return statement.all(...params);
+      statement.run(...params);
+      return [];
+    },
+    close: () => opened.close(),
+  };
+}

@@ -1,0 +1,103 @@
+// What every command prints, and how it ends: text or JSON on standard output, messages and the
+// progress bar on standard error. Secrets that the process was given never appear in either.
+
+import type { TransferProgress } from "../transfer.js";
+
+/** Ends the command with a message. Code 1: it was tried and failed. 2: it was asked wrongly. */
+export class CommandError extends Error {
+  readonly exitCode: number;
+  constructor(message: string, exitCode = 2) {
+    super(message);
+    this.exitCode = exitCode;
+  }
+}
+
+const secrets = new Set<string>();
+
+/** Keeps a text out of everything that is printed on standard error. */
+export function keepSecret(text: string | undefined): void {
+  if (text !== undefined && text.length >= 3) secrets.add(text);
+}
+
+/** Prints a message on standard error. */
+export function tell(message: string): void {
+  let shown = message;
+  for (const secret of secrets) {
+    shown = shown.replaceAll(secret, "***").replaceAll(encodeURIComponent(secret), "***");
+  }
+  process.stderr.write(`${shown}\n`);
+}
+
+/** Writes to standard output and waits while the reader is slower. */
+export async function print(data: string | Uint8Array): Promise<void> {
+  if (process.stdout.write(data)) return;
+  await new Promise<void>((resolve) => process.stdout.once("drain", resolve));
+}
+
+/** Writes lines, in parts that are not too large for one text. */
+export async function printLines(lines: Iterable<string>): Promise<void> {
+  let part: string[] = [];
+  let size = 0;
+  for (const line of lines) {
+    part.push(line);
+    size += line.length;
+    if (size < PART) continue;
+    await print(`${part.join("\n")}\n`);
+    part = [];
+    size = 0;
+  }
+  if (part.length > 0) await print(`${part.join("\n")}\n`);
+}
+
+/** Characters that are written at a time. */
+const PART = 64 * 1024;
+
+export async function printJson(value: unknown): Promise<void> {
+  await print(`${JSON.stringify(value)}\n`);
+}
+
+const UNITS = ["B", "KB", "MB", "GB", "TB"];
+
+/** A size for people. */
+export function sizeText(bytes: number): string {
+  let value = bytes;
+  let unit = 0;
+  while (value >= 1000 && unit < UNITS.length - 1) {
+    value /= 1000;
+    unit += 1;
+  }
+  return `${unit === 0 ? value : value.toFixed(1)} ${UNITS[unit]}`;
+}
+
+export const count = (files: number) =>
+  `${files.toLocaleString("en-US")} ${files === 1 ? "file" : "files"}`;
+
+/** A bar of a share between 0 and 1. */
+export function bar(share: number, width: number): string {
+  const full = Math.round(Math.max(0, Math.min(1, share)) * width);
+  return "█".repeat(full) + "░".repeat(width - full);
+}
+
+/** Milliseconds between two pictures of the bar. */
+const REDRAW = 100;
+
+/** A progress bar on standard error, if that is a terminal; otherwise nothing. */
+export function progressBar(): {
+  onProgress?: (progress: TransferProgress) => void;
+  end: () => void;
+} {
+  if (!process.stderr.isTTY) return { end: () => {} };
+  let drawn = 0;
+  return {
+    onProgress: ({ copied, equal, skipped, failed, bytes, totalFiles = 0 }) => {
+      const now = Date.now();
+      if (now - drawn < REDRAW) return;
+      drawn = now;
+      const done = copied + equal + skipped + failed;
+      const share = totalFiles === 0 ? 0 : done / totalFiles;
+      const text = `${bar(share, 24)} ${Math.floor(share * 100)} %  ${done}/${count(totalFiles)}  ${sizeText(bytes)}`;
+      process.stderr.write(`\r\u001b[K${text}`);
+    },
+    end: () => void process.stderr.write("\r\u001b[K"),
+  };
+}

@@ -1,0 +1,239 @@
+// An MCP server over a backend, for the commands `kitbag serve` and `kitbag-mcp`: over standard input
+// and output, or over HTTP for this machine.
+
+import { timingSafeEqual } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import { isAbsolute, relative, sep } from "node:path";
+import { fileURLToPath } from "node:url";
+import { type AnyBackend, createFileTools, type FileToolsOptions } from "kitbag";
+import { CommandError, keepSecret } from "./output.js";
+
+/** Files that usually contain passwords or keys. */
+const SECRETS = [
+  "**/.env",
+  "**/.env.*",
+  "**/.envrc",
+  "**/*.{pem,key,p12,pfx,jks,keystore,kdbx,ppk}",
+  "**/id_{rsa,dsa,ecdsa,ed25519}",
+  "**/{.ssh,.aws,.gnupg,.kube,.azure}/**",
+  "**/.config/gcloud/**",
+  "**/.docker/config.json",
+  "**/{.npmrc,.pypirc,.netrc,.pgpass,.git-credentials,.htpasswd}",
+  "**/{credentials,service-account*,secrets}.json",
+  "**/secrets.{yaml,yml,toml}",
+];
+
+/** What the flags say about the rules. */
+export interface ServeRules {
+  readOnly: boolean;
+  shell: boolean;
+  secrets: boolean;
+  deny: readonly string[];
+  allow: readonly string[];
+  /** Structured results, with versions and `ifMatch`. */
+  structured: boolean;
+  /** The folder on disk that the files are in, for the roots of clients. */
+  folder?: string;
+}
+
+/** The directory of the tree that a root of the client is: the folder itself, or one inside. */
+function directoryOf(folder: string, uri: string): string | undefined {
+  let path: string;
+  try {
+    path = relative(folder, fileURLToPath(uri));
+  } catch {
+    return undefined;
+  }
+  const parts = path.split(sep);
+  if (isAbsolute(path)) return undefined;
+  // The folder is inside the root.
+  if (parts.every((part) => part === "..")) return "/";
+  return parts[0] === ".." ? undefined : `/${parts.filter((part) => part !== "").join("/")}`;
+}
+
+/** The rules as options of the tools, and whether some files are hidden. */
+function rulesOf(rules: ServeRules): { options: FileToolsOptions; hides: boolean } {
+  const both: ["read", "write"] = ["read", "write"];
+  const denied = [...rules.deny, ...(rules.secrets ? [] : SECRETS)];
+  const permissions: NonNullable<FileToolsOptions["permissions"]> = [];
+  if (denied.length > 0) permissions.push({ operations: both, paths: denied, mode: "deny" });
+  if (rules.allow.length > 0) {
+    permissions.push({ operations: both, paths: [...rules.allow], mode: "allow" });
+    // Not the root itself: searches begin there.
+    permissions.push({ operations: both, paths: ["/*", "/*/**"], mode: "deny" });
+  }
+  return {
+    options: {
+      policy: { readOnly: rules.readOnly, permissions, allowExecute: rules.shell },
+      ...(rules.readOnly ? { tools: ["ls", "read_file", "glob", "grep"] } : {}),
+    },
+    hides: permissions.length > 0,
+  };
+}
+
+/** The SDK is an optional dependency of the package. `command` is what installs it. */
+async function sdk(command: string) {
+  try {
+    const [{ McpServer }, { StdioServerTransport }, { StreamableHTTPServerTransport }, mcp] =
+      await Promise.all([
+        import("@modelcontextprotocol/sdk/server/mcp.js"),
+        import("@modelcontextprotocol/sdk/server/stdio.js"),
+        import("@modelcontextprotocol/sdk/server/streamableHttp.js"),
+        import("kitbag/mcp"),
+      ]);
+    const { registerFileTools } = mcp;
+    return { McpServer, StdioServerTransport, StreamableHTTPServerTransport, registerFileTools };
+  } catch (error) {
+    if ((error as { code?: unknown }).code !== "ERR_MODULE_NOT_FOUND") throw error;
+    throw new CommandError(
+      `the package @modelcontextprotocol/sdk is not installed. Run\n\n  ${command}`,
+    );
+  }
+}
+
+/** The version of the package. */
+export function version(): string {
+  const manifest = readFileSync(new URL("../package.json", import.meta.url), "utf8");
+  return (JSON.parse(manifest) as { version: string }).version;
+}
+
+/** Makes servers over one backend, one for each client. */
+async function servers(backend: AnyBackend, rules: ServeRules, command: string) {
+  const { options, hides } = rulesOf(rules);
+  const { systemPrompt } = createFileTools(backend, options);
+  const parts = await sdk(command);
+  const hidden = hides
+    ? "Some files are hidden by rules of the user; do not try to get around them."
+    : "";
+  const instructions = [systemPrompt, hidden].filter((text) => text !== "").join("\n\n");
+  const { structured, folder } = rules;
+  const roots = folder === undefined ? undefined : (uri: string) => directoryOf(folder, uri);
+  const make = () => {
+    const server = new parts.McpServer({ name: "kitbag", version: version() }, { instructions });
+    parts.registerFileTools(server, backend, { ...options, structured, ...(roots && { roots }) });
+    return server;
+  };
+  return { make, ...parts };
+}
+
+/** Serves one client over standard input and output. */
+export async function serveStdio(
+  backend: AnyBackend,
+  rules: ServeRules,
+  command: string,
+): Promise<void> {
+  const { make, StdioServerTransport } = await servers(backend, rules, command);
+  await make().connect(new StdioServerTransport());
+}
+
+/** Most clients of one server over HTTP; the oldest session ends for a new one. */
+const MOST_SESSIONS = 100;
+
+/** Where the server listens, and the token that clients must send. */
+export interface HttpPlace {
+  port: number;
+  host: string;
+  token: string | undefined;
+}
+
+const LOCAL = ["127.0.0.1", "localhost", "[::1]", "::1"];
+
+/** Serves clients over Streamable HTTP, at `/mcp`. Returns its URL. */
+export async function serveHttp(
+  backend: AnyBackend,
+  rules: ServeRules,
+  { port, host, token }: HttpPlace,
+  command: string,
+): Promise<{ url: string; close: () => Promise<void> }> {
+  if (!LOCAL.includes(host) && !token) {
+    throw new CommandError(
+      `--host ${host} lets other machines in; set KITBAG_TOKEN to a secret that they must send`,
+    );
+  }
+  keepSecret(token);
+  const { make, StreamableHTTPServerTransport } = await servers(backend, rules, command);
+  type Transport = InstanceType<typeof StreamableHTTPServerTransport>;
+  const sessions = new Map<string, Transport>();
+  const transportOf = async (request: IncomingMessage): Promise<Transport> => {
+    const known = sessions.get(String(request.headers["mcp-session-id"] ?? ""));
+    if (known) return known;
+    const transport: Transport = new StreamableHTTPServerTransport({
+      sessionIdGenerator: () => crypto.randomUUID(),
+      onsessioninitialized: (id) => {
+        const [oldest] = sessions;
+        if (sessions.size >= MOST_SESSIONS && oldest) {
+          sessions.delete(oldest[0]);
+          void oldest[1].close();
+        }
+        sessions.set(id, transport);
+      },
+      onsessionclosed: (id) => void sessions.delete(id),
+    });
+    await make().connect(transport as never);
+    return transport;
+  };
+  const server = createServer(async (request, response) => {
+    const refused = refusalOf(request, host, token);
+    if (refused) return void answer(response, ...refused);
+    try {
+      await (await transportOf(request)).handleRequest(request, response);
+    } catch {
+      if (!response.headersSent) answer(response, 500, "The request failed");
+    }
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", reject);
+    server.listen(port, host, resolve);
+  });
+  const { port: actual } = server.address() as { port: number };
+  const close = async () => {
+    for (const transport of sessions.values()) await transport.close();
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+  };
+  return {
+    url: `http://${host.includes(":") && !host.startsWith("[") ? `[${host}]` : host}:${actual}/mcp`,
+    close,
+  };
+}
+
+function answer(response: ServerResponse, status: number, error: string): void {
+  response.writeHead(status, { "content-type": "application/json" });
+  response.end(JSON.stringify({ error }));
+}
+
+/**
+ * Why a request is refused. A page of another origin can send requests to this machine, under a name
+ * that it made point here, so the names in `Host` and `Origin` must be this machine's.
+ */
+function refusalOf(
+  { headers, url }: IncomingMessage,
+  host: string,
+  token: string | undefined,
+): [number, string] | undefined {
+  const names = [...LOCAL, host];
+  if (!names.includes(hostname(`http://${headers.host ?? ""}`)))
+    return [403, "The host is not allowed"];
+  if (headers.origin !== undefined && !names.includes(hostname(headers.origin))) {
+    return [403, "The origin is not allowed"];
+  }
+  if (token && !same(headers.authorization ?? "", `Bearer ${token}`)) {
+    return [401, "A valid token is needed"];
+  }
+  return (url ?? "").split("?")[0] === "/mcp" ? undefined : [404, "Use /mcp"];
+}
+
+function hostname(url: string): string {
+  try {
+    return new URL(url).hostname;
+  } catch {
+    return "";
+  }
+}
+
+/** Compares without telling by time how much was right. */
+function same(one: string, other: string): boolean {
+  const [a, b] = [Buffer.from(one), Buffer.from(other)];
+  return a.length === b.length && timingSafeEqual(a, b);
+}

@@ -1,0 +1,128 @@
+// Files as resources: listed in pages, read by their path, and watched where the backend can.
+
+import type { McpServer } from "@modelcontextprotocol/sdk/server/mcp.js";
+import { ResourceTemplate } from "@modelcontextprotocol/sdk/server/mcp.js";
+import {
+  ListResourcesRequestSchema,
+  SubscribeRequestSchema,
+  UnsubscribeRequestSchema,
+} from "@modelcontextprotocol/sdk/types.js";
+import type { BackendProtocolV2, FileChanges } from "kitbag";
+
+/** Resources in one page of `resources/list`. */
+const LISTED = 1_000;
+
+/** The backend of a request, with the rules of the tools. */
+export type Current = (extra: unknown) => Promise<BackendProtocolV2>;
+
+export const uriOf = (path: string) =>
+  `kitbag://${path.split("/").map(encodeURIComponent).join("/")}`;
+
+/** The path of a resource, or undefined for a URI of somebody else. */
+export function pathOf(uri: string): string | undefined {
+  try {
+    const { protocol, host, pathname } = new URL(uri);
+    return protocol === "kitbag:" && host === "" ? decodeURIComponent(pathname) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+export function base64(bytes: Uint8Array): string {
+  let binary = "";
+  for (let at = 0; at < bytes.length; at += 8192) {
+    binary += String.fromCharCode(...bytes.subarray(at, at + 8192));
+  }
+  return btoa(binary);
+}
+
+/** What watches files: kitbag's browser backends, for example. */
+interface Watching {
+  watch(callback: (changes: FileChanges) => void): () => void;
+}
+
+export function canWatch(backend: unknown): backend is Watching {
+  return typeof (backend as Partial<Watching> | null)?.watch === "function";
+}
+
+/** Registers the template that reads files, and the pages of the list. */
+export function registerResources(server: McpServer, current: Current): void {
+  server.registerResource(
+    "files",
+    new ResourceTemplate("kitbag:///{+path}", { list: undefined }),
+    { description: "The files" },
+    async (uri, _, extra) => {
+      const path = decodeURIComponent(uri.pathname);
+      const { data, error } = await (await current(extra)).readRaw(path);
+      if (data === undefined) throw new Error(error);
+      const mimeType = "mimeType" in data ? data.mimeType : "text/plain";
+      const content = Array.isArray(data.content) ? data.content.join("\n") : data.content;
+      const body = typeof content === "string" ? { text: content } : { blob: base64(content) };
+      return { contents: [{ uri: uri.href, mimeType, ...body }] };
+    },
+  );
+  // The server's own list has no pages. What else the program has registered is on the first one.
+  type Listing = (request: unknown, extra: unknown) => Promise<{ resources?: object[] }>;
+  const handlers = Reflect.get(server.server, "_requestHandlers") as
+    | Map<string, Listing>
+    | undefined;
+  const others = handlers?.get?.("resources/list");
+  server.server.setRequestHandler(ListResourcesRequestSchema, async (request, extra) => {
+    const after = request.params?.cursor;
+    const found = await (await current(extra)).glob("**", "/");
+    if (found.error !== undefined) throw new Error(found.error);
+    const paths = (found.files ?? []).map(({ path, size }) => ({ path, size }));
+    // By name, so that a page begins where the last one ended although files come and go.
+    paths.sort((a, b) => (a.path < b.path ? -1 : a.path > b.path ? 1 : 0));
+    const from = after === undefined ? 0 : paths.findIndex(({ path }) => path > after);
+    const page = from < 0 ? [] : paths.slice(from, from + LISTED);
+    const more = from >= 0 && from + LISTED < paths.length;
+    const own = page.map(({ path, size }) => ({
+      uri: uriOf(path),
+      name: path,
+      ...(size !== undefined && { size }),
+    }));
+    const rest = after === undefined ? ((await others?.(request, extra))?.resources ?? []) : [];
+    return {
+      resources: [...(rest as typeof own), ...own],
+      ...(more && { nextCursor: page.at(-1)?.path }),
+    };
+  });
+}
+
+/**
+ * Tells clients what changes: the files that they have subscribed to, and the list. The list is told
+ * of any change, because a notification of another writer does not say what it was. A file that a
+ * client may not read cannot be subscribed to.
+ */
+export function watchResources(server: McpServer, backend: Watching, current: Current) {
+  const subscribed = new Set<string>();
+  server.server.registerCapabilities({ resources: { subscribe: true, listChanged: true } });
+  server.server.setRequestHandler(SubscribeRequestSchema, async ({ params }, extra) => {
+    const path = pathOf(params.uri);
+    if (path === undefined) throw new Error(`There is no resource ${params.uri}`);
+    const { error } = await (await current(extra)).read(path, 0, 1);
+    if (error !== undefined) throw new Error(error);
+    subscribed.add(path);
+    return {};
+  });
+  server.server.setRequestHandler(UnsubscribeRequestSchema, ({ params }) => {
+    subscribed.delete(pathOf(params.uri) ?? "");
+    return {};
+  });
+  const changed = (paths: readonly string[]) => {
+    if (!server.isConnected()) return;
+    for (const path of paths) {
+      if (!subscribed.has(path)) continue;
+      server.server.sendResourceUpdated({ uri: uriOf(path) }).catch(() => {});
+    }
+    server.server.sendResourceListChanged().catch(() => {});
+  };
+  const stop = backend.watch(({ paths }) => changed(paths));
+  const before = server.server.onclose;
+  server.server.onclose = () => {
+    stop();
+    before?.();
+  };
+  return changed;
+}

@@ -1,0 +1,207 @@
+// Structured results of the tools: their schemas, versions of files, and changes under the condition
+// that a file still has the version that a client saw (`ifMatch`).
+
+import { type BackendProtocolV2, type InputSchema, StateBackend, type ToolResult } from "kitbag";
+import { same } from "../transfer/tree.js";
+
+/** A version that a tool call may depend on. */
+const IF_MATCH = {
+  type: "string",
+  description: "Only if the file still has this version, from an earlier result",
+};
+
+const CHANGES = ["write_file", "edit_file", "delete"];
+const LISTS = ["ls", "glob"];
+
+/** The input of a tool, with `ifMatch` where the tool changes a file. */
+export function inputOf(name: string, schema: InputSchema): InputSchema {
+  if (!CHANGES.includes(name)) return schema;
+  return { ...schema, properties: { ...schema.properties, ifMatch: IF_MATCH } };
+}
+
+const FILE = {
+  type: "object",
+  properties: {
+    path: { type: "string" },
+    size: { type: "number" },
+    directory: { type: "boolean" },
+    modified: { type: "string" },
+  },
+  required: ["path"],
+};
+
+/** The schema of a tool's structured result. Every result has the text that a model reads. */
+export function outputOf(name: string): Record<string, unknown> {
+  const text = { type: "string", description: "What a model reads" };
+  const path = { type: "string", description: "Canonical path" };
+  const version = { type: "string", description: "Version of the whole file, for ifMatch" };
+  const properties: Record<string, unknown> = { text };
+  if (LISTS.includes(name)) properties.files = { type: "array", items: FILE };
+  if (name === "read_file" || CHANGES.includes(name)) properties.path = path;
+  if (name === "read_file" || name === "write_file" || name === "edit_file") {
+    properties.version = version;
+  }
+  return { type: "object", properties, required: ["text"] };
+}
+
+/** The version of some bytes: it is the same for the same content, on every backend. */
+async function versionOf(bytes: Uint8Array): Promise<string> {
+  const digest = await crypto.subtle.digest("SHA-256", bytes as BufferSource);
+  const hex = Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, "0"));
+  return `sha256-${hex.join("").slice(0, 32)}`;
+}
+
+type Input = Record<string, unknown>;
+
+/** The file that an input names, under the names that the tools accept. */
+function pathIn(input: Input): string | undefined {
+  const found = input.file_path ?? input.path;
+  return typeof found === "string" ? canonical(found) : undefined;
+}
+
+const canonical = (path: string) =>
+  `/${path
+    .split("/")
+    .filter((part) => part !== "" && part !== ".")
+    .join("/")}`;
+
+/** The methods of kitbag's own backends that change a file only if it has exactly these bytes. */
+interface Conditional {
+  edit(
+    path: string,
+    before: Uint8Array,
+    after: Uint8Array,
+  ): Promise<{ error?: string; code?: string }>;
+  delete(
+    path: string,
+    options: { unchanged: Uint8Array },
+  ): Promise<{ error?: string; code?: string }>;
+}
+
+async function bytesOf(backend: BackendProtocolV2, path: string): Promise<Uint8Array | undefined> {
+  const [answer] = (await backend.downloadFiles?.([path])) ?? [];
+  return answer?.content ?? undefined;
+}
+
+const told = (text: string, isError: boolean): ToolResult => ({
+  content: [{ type: "text", text }],
+  text,
+  isError,
+});
+
+/**
+ * Runs a change if the file has the version that the client names. The check and the change are one
+ * step for the storage: it replaces or deletes exactly the bytes that were checked.
+ */
+export async function conditional(
+  backend: BackendProtocolV2,
+  name: string,
+  input: Input,
+): Promise<ToolResult & { version?: string }> {
+  const { ifMatch } = input;
+  const path = pathIn(input);
+  if (typeof ifMatch !== "string" || !CHANGES.includes(name)) {
+    return told("Error: ifMatch must be a version, and belongs to a change of a file", true);
+  }
+  if (path === undefined) return told("Error: file_path is missing", true);
+  const before = await bytesOf(backend, path);
+  if (before === undefined) {
+    const { error } = await backend.readRaw(path);
+    return told(`Error: ${error ?? `${path} could not be read`}`, true);
+  }
+  const conflict = `Error: ${path} was changed since it was read; nothing was done. Read it again.`;
+  if ((await versionOf(before)) !== ifMatch) return told(conflict, true);
+  const target = backend as unknown as Conditional;
+  if (name === "delete") {
+    const answer = await target.delete(path, { unchanged: before });
+    if (answer.code === "conflict") return told(conflict, true);
+    return answer.error === undefined
+      ? told(`Deleted ${path}.`, false)
+      : told(`Error: ${answer.error}`, true);
+  }
+  const after = changed(name, path, input, before);
+  if (typeof after === "string") return told(`Error: ${after}`, true);
+  const answer = await target.edit(path, before, after);
+  if (answer.code === "conflict") return told(conflict, true);
+  if (answer.error !== undefined) return told(`Error: ${answer.error}`, true);
+  const done = told(`${name === "write_file" ? "Wrote" : "Edited"} ${path}.`, false);
+  return { ...done, version: await versionOf(after) };
+}
+
+/** The bytes that a tool makes of a file, or why it cannot. The change is made in memory. */
+function changed(
+  name: string,
+  path: string,
+  input: Input,
+  before: Uint8Array,
+): Uint8Array | string {
+  const files = new StateBackend({
+    scope: "instance",
+    writeMode: "overwrite",
+    files: { [path]: before },
+  });
+  const { content, old_string, new_string, replace_all } = input;
+  const all = replace_all === true || replace_all === "true";
+  const made =
+    name === "write_file"
+      ? files.write(path, String(content ?? ""))
+      : files.edit(path, String(old_string ?? ""), String(new_string ?? ""), all);
+  if (made.error !== undefined) return made.error;
+  const [after] = files.downloadFiles([path]);
+  return after?.content ?? after?.message ?? "The change failed";
+}
+
+/** The content of a file before a tool runs, where the version of the result depends on it. */
+export async function contentBefore(
+  backend: BackendProtocolV2,
+  name: string,
+  input: Input,
+): Promise<Uint8Array | undefined> {
+  const path = pathIn(input);
+  if (path === undefined || (name !== "read_file" && name !== "edit_file")) return undefined;
+  return bytesOf(backend, path);
+}
+
+/** The structured part of a result. */
+export async function structuredOf(
+  backend: BackendProtocolV2,
+  name: string,
+  input: Input,
+  result: ToolResult & { version?: string },
+  before: Uint8Array | undefined,
+): Promise<Record<string, unknown>> {
+  const out: Record<string, unknown> = { text: result.text };
+  const path = pathIn(input);
+  if (LISTS.includes(name)) {
+    const where = typeof input.path === "string" ? input.path : "/";
+    const { files = [] } =
+      name === "ls"
+        ? await backend.ls(where)
+        : await backend.glob(String(input.pattern ?? ""), where);
+    out.files = files.slice(0, STRUCTURED_FILES).map((file) => ({
+      path: file.path,
+      ...(file.size !== undefined && !file.is_dir && { size: file.size }),
+      ...(file.is_dir && { directory: true }),
+      ...(file.modified_at && { modified: file.modified_at }),
+    }));
+    return out;
+  }
+  if (path === undefined || !(name === "read_file" || CHANGES.includes(name))) return out;
+  out.path = path;
+  if (result.isError || name === "delete") return out;
+  if (result.version !== undefined) out.version = result.version;
+  // The content before the call: if it was changed since, the version is out of date, and `ifMatch`
+  // refuses it.
+  else if (name === "read_file") out.version = before && (await versionOf(before));
+  else {
+    // Only of a file that is as this call left it: another writer's was not seen.
+    const expected = changed(name, path, input, before ?? new Uint8Array());
+    const bytes = typeof expected === "string" ? undefined : await bytesOf(backend, path);
+    if (bytes && same(bytes, expected as Uint8Array)) out.version = await versionOf(bytes);
+  }
+  if (out.version === undefined) delete out.version;
+  return out;
+}
+
+/** Most files of a structured listing. */
+const STRUCTURED_FILES = 1_000;

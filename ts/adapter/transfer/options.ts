@@ -1,0 +1,50 @@
+// Validation of the options of transfers and archives. A wrong option throws a `TypeError` that names
+// it, before anything is read or written.
+
+import { onlyKnown } from "../../core/nearest.js";
+
+/** The kinds of values that an option can have. */
+type Kind = "amount" | "positive" | "text" | "callback" | "signal" | readonly string[];
+
+function isRight(kind: Kind, value: unknown): boolean {
+  if (kind === "text") return typeof value === "string";
+  if (kind === "callback") return typeof value === "function";
+  if (kind === "amount") return Number.isSafeInteger(value) && (value as number) >= 0;
+  if (kind === "positive") return Number.isSafeInteger(value) && (value as number) >= 1;
+  if (kind === "signal") return typeof (value as AbortSignal)?.addEventListener === "function";
+  return kind.includes(value as string) || (kind.includes("()") && typeof value === "function");
+}
+
+function expected(kind: Kind): string {
+  if (kind === "text") return "a directory, such as /notes";
+  if (kind === "callback") return "a function";
+  if (kind === "amount") return "a whole number, zero or more";
+  if (kind === "positive") return "a whole number, one or more";
+  if (kind === "signal") return "an AbortSignal";
+  return kind.map((one) => (one === "()" ? "a function" : JSON.stringify(one))).join(" or ");
+}
+
+/** Refuses unknown options and wrong values. */
+export function checkOptions(of: string, given: unknown, kinds: Record<string, Kind>): void {
+  onlyKnown(of, given, Object.keys(kinds));
+  for (const [name, kind] of Object.entries(kinds)) {
+    const value = (given as Record<string, unknown> | undefined)?.[name];
+    if (value === undefined || value === null || isRight(kind, value)) continue;
+    throw new TypeError(`${of}: option "${name}" must be ${expected(kind)}, not ${kindOf(value)}`);
+  }
+}
+
+function kindOf(value: unknown): string {
+  if (typeof value === "string" || typeof value === "number") return JSON.stringify(value);
+  if (Array.isArray(value)) return "an array";
+  return typeof value === "object" ? "an object" : `a ${typeof value}`;
+}
+
+/** A directory as the beginning of the paths below it: `/` or `/notes/`. */
+export function directoryOf(of: string, name: string, value: string | undefined): string {
+  const parts = (value ?? "/").split("/").filter((part) => part !== "" && part !== ".");
+  if (parts.includes("..")) {
+    throw new TypeError(`${of}: option "${name}" must be a directory without "..", not "${value}"`);
+  }
+  return parts.length === 0 ? "/" : `/${parts.join("/")}/`;
+}
