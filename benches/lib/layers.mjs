@@ -95,7 +95,11 @@ export async function inTurn(calls, rounds, { per = 1, clean = false } = {}) {
 export async function measure(kitbag, bare, { rounds }) {
   const all = ways(kitbag, bare);
   const backends = Object.values(all);
-  const reading = backends.map(([backend, at]) => () => backend.read(`${at}/d7/f7.txt`));
+  const reading = backends.map(
+    ([backend, at]) =>
+      () =>
+        backend.read(`${at}/d7/f7.txt`),
+  );
   const grepping = (pattern, count) =>
     backends.map(([backend, at]) => async () => {
       const { error, matches } = await backend.grep(pattern, at || "/");
