@@ -16,13 +16,14 @@ import { moving } from "./conformance/moving.js";
 import { paths } from "./conformance/paths.js";
 import { racing } from "./conformance/racing.js";
 import { reading } from "./conformance/reading.js";
-import { type Case, PROMISES, type Promised, Subject } from "./conformance/subject.js";
+import { type Case, PROMISES, type Promised, Subject, type Turns } from "./conformance/subject.js";
+import { turns } from "./conformance/turns.js";
 import { writing } from "./conformance/writing.js";
 import { after } from "./core/after.js";
 import type { BackendProtocolV2, Capability } from "./types.js";
 
 export type { TestFunction } from "./conformance/frameworks.js";
-export type { Case, Promised } from "./conformance/subject.js";
+export type { Case, Promised, TurnLike, TurnOutcome, Turns } from "./conformance/subject.js";
 
 /** Argument of the factory, which must return an empty backend. */
 export interface Wanted {
@@ -59,6 +60,11 @@ export interface ConformanceOptions {
    * milliseconds. Default: the same as `timeoutMs`.
    */
   quickMs?: number;
+  /**
+   * kitbag's `{ begin, undo }`: turns over the backend are tested, too. The package has no other
+   * reason to load kitbag here.
+   */
+  turns?: Turns;
   /** Called after each case; `failure` is undefined if it passed. */
   report?(name: string, failure: string | undefined): void;
   /** Called with each backend after its last case. */
@@ -97,6 +103,10 @@ export function conformanceCases(): Case[] {
   ];
 }
 
+function casesOf(options: ConformanceOptions): Case[] {
+  return options.turns ? [...conformanceCases(), ...turns] : conformanceCases();
+}
+
 /**
  * Runs the cases, each on a new, empty backend from `makeBackend`; cases that only read the same
  * files share one.
@@ -112,7 +122,7 @@ export async function runConformance(
     deviations: [],
     leftOut: [],
   };
-  const cases = conformanceCases();
+  const cases = casesOf(options);
   const declared = new Declared(cases, options.allow ?? []);
   const subjects = new Subjects(makeBackend, options);
   for (const one of cases) {
@@ -159,7 +169,7 @@ export function conformanceTests(
   options: ConformanceOptions = {},
 ): void {
   const { only } = options;
-  const cases = conformanceCases();
+  const cases = casesOf(options);
   const declared = new Declared(cases, options.allow ?? []);
   const told: string[] = [];
   for (const one of cases) {
@@ -243,7 +253,7 @@ class Subjects {
     if (this.#current && files && this.#current.files === files) return this.#current.subject;
     await this.dispose();
     const backend = await this.#make({ writeMode });
-    const subject = new Subject(backend, promisedBy(backend, this.#options));
+    const subject = new Subject(backend, promisedBy(backend, this.#options), this.#options.turns);
     this.#current = { subject, files, filled: false };
     return subject;
   }

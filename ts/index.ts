@@ -30,6 +30,7 @@ export {
   type LocalShellBackendOptions,
 } from "./backend/local-shell.js";
 export { type DirectoryHandle, OpfsBackend, type OpfsBackendOptions } from "./backend/opfs.js";
+export { apply, type PatchFields, type PatchResult, toPatch } from "./backend/patch.js";
 export {
   type AuditRecord,
   type FilesystemPermission,
@@ -83,6 +84,30 @@ export {
   type StoreLike,
   type StoreNamespace,
 } from "./backend/store.js";
+export {
+  begin,
+  type CommitFailure,
+  type CommitFields,
+  type CommitResult,
+  type RebaseFields,
+  type RebaseOptions,
+  type RebaseResult,
+  type Receipt,
+  type ReceiptFile,
+  Turn,
+  type TurnCapability,
+  type TurnChange,
+  type TurnConflict,
+  type TurnDiff,
+  type TurnDiffFields,
+  type TurnHunk,
+  type TurnOptions,
+  type TurnPaths,
+  type TurnPathsFields,
+  type UndoOptions,
+  type UnmergedFile,
+  undo,
+} from "./backend/turn.js";
 export type { CommandLimits, CommandOutput } from "./core/command.js";
 export { silenceDeprecations } from "./core/deprecated.js";
 export { KitbagPanic } from "./core/panic.js";

@@ -53,7 +53,10 @@ const GROUPS = [
       "opentelemetry",
     ],
   ],
-  ["Rules and tools", ["policies", "tools", "prompts", "mcp", "search-index", "conformance"]],
+  [
+    "Rules and tools",
+    ["policies", "turns", "tools", "prompts", "mcp", "search-index", "conformance"],
+  ],
   [
     "Reference",
     ["protocol", "stacks", "browser", "host", "durable", "performance", "limits", "security"],

@@ -10,8 +10,9 @@ use crate::core::error::Result;
 use crate::core::future::Pending;
 use crate::core::path::VPath;
 use crate::protocol::{
-    Backend, Capability, Content, DeleteResult, Edit, EditResult, FileInfo, GlobQuery, GlobResult,
-    GrepQuery, GrepResult, Page, RawFile, ReadResult, Shell, Transfer, WriteResult,
+    Atomic, Backend, Capability, Content, DeleteResult, Edit, EditResult, FileInfo, GlobQuery,
+    GlobResult, GrepQuery, GrepResult, Page, RawFile, Reach, ReadResult, Shell, Transfer,
+    WriteResult,
 };
 use crate::storage::Storage;
 
@@ -95,6 +96,16 @@ impl Backend for Operations {
     fn shell(&self) -> Option<&dyn Shell> {
         None
     }
+
+    fn atomic(&self) -> Atomic<'_> {
+        let capability = self.storage.capability();
+        let changes = capability.create != Reach::Never && capability.update != Reach::Never;
+        match capability.writable && changes {
+            true if self.storage.is_immediate() => Atomic::Immediate,
+            true => Atomic::Conditional,
+            false => Atomic::Never,
+        }
+    }
 }
 
 /// Every method is forwarded by hand; the lint reports a new operation that is missing here.
@@ -158,5 +169,9 @@ impl<S: Storage + 'static> Backend for Files<S> {
 
     fn shell(&self) -> Option<&dyn Shell> {
         self.operations.shell()
+    }
+
+    fn atomic(&self) -> Atomic<'_> {
+        self.operations.atomic()
     }
 }

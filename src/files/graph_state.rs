@@ -17,8 +17,9 @@ use crate::core::future::Pending;
 use crate::core::path::VPath;
 use crate::files::Files;
 use crate::protocol::{
-    Backend, Capability, Content, DeleteResult, Edit, EditResult, FileInfo, FileSet, GlobQuery,
-    GlobResult, GrepQuery, GrepResult, Page, RawFile, ReadResult, Shell, Transfer, WriteResult,
+    Atomic, Backend, Capability, Content, DeleteResult, Edit, EditResult, FileInfo, FileSet,
+    GlobQuery, GlobResult, GrepQuery, GrepResult, Page, RawFile, ReadResult, Shell, Transfer,
+    WriteResult,
 };
 use crate::storage::memory::Memory;
 
@@ -206,5 +207,9 @@ impl<G: Graphs> Backend for GraphState<G> {
 
     fn shell(&self) -> Option<&dyn Shell> {
         None
+    }
+
+    fn atomic(&self) -> Atomic<'_> {
+        Atomic::Immediate
     }
 }

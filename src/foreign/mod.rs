@@ -24,10 +24,10 @@ use crate::core::queue::Queue;
 use crate::env::abort::AbortOnDrop;
 use crate::env::host;
 use crate::protocol::{
-    Backend, Capability, Content, DeleteResult, Directories, Edit, EditResult, ExecuteOptions,
-    ExecuteResult, FileInfo, FileSet, FilesUpdate, GlobQuery, GlobResult, GrepQuery, GrepResult,
-    Page, RawFile, Reach, ReadResult, Shell, Step, Transfer, WriteResult, by_bytes, carry,
-    unsupported,
+    Atomic, Backend, Capability, Content, DeleteResult, Directories, Edit, EditResult,
+    ExecuteOptions, ExecuteResult, FileInfo, FileSet, FilesUpdate, GlobQuery, GlobResult,
+    GrepQuery, GrepResult, Page, RawFile, Reach, ReadResult, Shell, Step, Transfer, WriteResult,
+    by_bytes, carry, unsupported,
 };
 use crate::search::place::{self, First};
 
@@ -472,6 +472,13 @@ impl Backend for Foreign {
 
     fn shell(&self) -> Option<&dyn Shell> {
         self.id.as_ref().map(|_| self as &dyn Shell)
+    }
+
+    fn atomic(&self) -> Atomic<'_> {
+        match self.knows_options {
+            true => Atomic::Conditional,
+            false => Atomic::Never,
+        }
     }
 }
 

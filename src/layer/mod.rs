@@ -4,6 +4,7 @@
 pub mod composite;
 pub mod indexed;
 pub mod policy;
+pub mod turn;
 mod winnow;
 #[cfg(target_arch = "wasm32")]
 pub mod with_shell;

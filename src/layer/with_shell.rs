@@ -16,9 +16,9 @@ use crate::core::future::Pending;
 use crate::core::path::VPath;
 use crate::env::host;
 use crate::protocol::{
-    Backend, Capability, Content, DeleteResult, Edit, EditResult, ExecuteOptions, ExecuteResult,
-    FileInfo, GlobQuery, GlobResult, GrepQuery, GrepResult, Page, RawFile, ReadResult, Shell,
-    Transfer, WriteResult,
+    Atomic, Backend, Capability, Content, DeleteResult, Edit, EditResult, ExecuteOptions,
+    ExecuteResult, FileInfo, GlobQuery, GlobResult, GrepQuery, GrepResult, Page, RawFile,
+    ReadResult, Shell, Transfer, WriteResult,
 };
 
 /// Cancels a command when its caller is dropped; this has no effect on a finished command.
@@ -166,5 +166,9 @@ impl<B: Backend> Backend for WithShell<B> {
 
     fn shell(&self) -> Option<&dyn Shell> {
         Some(&self.shell)
+    }
+
+    fn atomic(&self) -> Atomic<'_> {
+        self.files.atomic()
     }
 }

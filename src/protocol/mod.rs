@@ -2,6 +2,7 @@
 //! Everything above a storage (composite, policies, tools, the JavaScript boundary) uses only this.
 //! Results are plain data; the boundary decides how they look in JavaScript.
 
+mod atomic;
 mod capability;
 mod listing;
 mod operation;
@@ -28,6 +29,7 @@ pub use crate::search::matches::{
 };
 pub use crate::search::query::{GlobQuery, GrepQuery};
 pub use crate::search::sieve::{Sieve, Sift, Stamp, State};
+pub use atomic::{Atomic, Guard, Replacement, Transaction};
 pub use capability::{Capability, Directories, FileSet, Reach};
 pub use listing::{EntryInfo, FileInfo};
 pub use operation::{Effect, Operation};
@@ -215,6 +217,11 @@ pub trait Backend {
 
     /// Access to commands, if the backend supports them.
     fn shell(&self) -> Option<&dyn Shell>;
+
+    /// What it has for changes of several files at once.
+    fn atomic(&self) -> Atomic<'_> {
+        Atomic::Never
+    }
 }
 
 /// A backend that several owners share.

@@ -283,6 +283,10 @@ impl Within for Memory {
 }
 
 impl Storage for Memory {
+    fn is_immediate(&self) -> bool {
+        true
+    }
+
     fn within(&self) -> Option<&dyn Within> {
         Some(self)
     }

@@ -364,6 +364,11 @@ pub trait Storage: AsStorage {
         Box::pin(ready(()))
     }
 
+    /// Whether each call is complete when it is made, so that no other call comes between two.
+    fn is_immediate(&self) -> bool {
+        false
+    }
+
     /// Removes the empty directories at and below `root`, where directories are real. Others stay,
     /// and so does what cannot be removed.
     fn prune<'a>(&'a self, _root: &'a VPath) -> LocalBoxFuture<'a, ()> {

@@ -34,6 +34,7 @@ pub mod state;
 pub mod store;
 pub mod task;
 pub mod tools;
+pub mod turn;
 
 use wasm_bindgen::prelude::wasm_bindgen;
 

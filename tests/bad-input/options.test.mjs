@@ -133,6 +133,12 @@ const TABLES = [
     },
   ],
   [
+    "TurnOptions",
+    (given) => kitbag.begin(new kitbag.StateBackend(), given),
+    {},
+    { ...MODES, by: "text" },
+  ],
+  [
     "CustomBackendOptions",
     (given) => new kitbag.CustomBackend(storage(), given),
     {},
@@ -407,6 +413,7 @@ test("the table has every option of the declarations", () => {
   // What a call takes is below; what a framework takes is its own.
   const others = [
     ...["CallOptions", "GrepOptions", "WriteOptions", "DeleteOptions", "MigrateOptions"],
+    ...["RebaseOptions", "UndoOptions"],
     "BackendRuntime",
   ];
   const missing = publicMembers(types, files).filter(({ name }) => {

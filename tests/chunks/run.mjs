@@ -16,6 +16,12 @@ export const SHORT = [
   "no edit is lost",
 ];
 
+/** Of turns over a backend, for the short form. */
+const TURNS = [
+  "a commit makes all changes, and undo takes them back",
+  "undo is refused over newer",
+];
+
 /** The same for two chunks, one of which starts several processes for each call. */
 const SHORTER = SHORT.slice(0, 4);
 
@@ -41,7 +47,11 @@ async function conforms({ runConformance }, name, make, options) {
 
 /** One chunk in a new instance; `{ name, passed, failures }`. */
 export async function alone(name, kitbag, host, options) {
-  return conforms(host, name, await CHUNKS[name](kitbag, host), options);
+  const { begin, undo } = kitbag;
+  const only = options?.only ?? LIMITS[name]?.only;
+  // The cases of turns come last: before them, the chunk is alone.
+  const turns = { turns: { begin, undo }, ...(only && { only: [...only, ...TURNS] }) };
+  return conforms(host, name, await CHUNKS[name](kitbag, host), { ...options, ...turns });
 }
 
 /** Two chunks in a new instance, the first one also before the second was loaded. */

@@ -70,6 +70,10 @@ export const CHUNKS = {
         ...{ durability: "relaxed", openTimeoutMs, writeMode },
       });
   },
+  turns:
+    async ({ begin, StateBackend }) =>
+    ({ writeMode }) =>
+      begin(new StateBackend({ writeMode }), { writeMode }),
   index:
     async ({ indexed, StateBackend }) =>
     ({ writeMode }) =>

@@ -22,10 +22,32 @@ const USE = {
     said.push(tools.length > 5);`,
   IndexedDbBackend: `const kept = new IndexedDbBackend({ database: "sizes" });
     said.push(typeof kept.read);`,
+  begin: `const turn = begin(files);
+    await turn.edit("/a.txt", "one", "three");
+    const done = await turn.commit();
+    said.push(files.grep("three").matches[0].text.length);`,
+  undo: `await undo(files, done.receipt);
+    said.push(files.grep("o").matches.length);`,
   S3Backend: `const bucket = new S3Backend({ region: "us-east-1", bucket: "b",
       credentials: { accessKeyId: "k", secretAccessKey: "s" } });
     said.push(typeof bucket.read);`,
 };
+
+/** What a page has that uses all of these at once. */
+const ALL = [
+  ...["Backend", "CompositeBackend", "ContextHubBackend", "CustomBackend", "D1Backend"],
+  ...["FilesystemBackend", "IndexedDbBackend", "KitbagPanic", "LocalShellBackend", "OpfsBackend"],
+  ...["PolicyWrapper", "PostgresBackend", "R2Backend", "S3Backend", "SandboxBackend"],
+  ...["SqlBackend", "StateBackend", "StoreBackend", "adaptBackendProtocol"],
+  ...["adaptSandboxProtocol", "createFileTools", "presignS3", "provideGraphContext"],
+  ...["resolveBackend", "ringAudit", "shareState", "silenceDeprecations", "toV1", "withPolicy"],
+];
+
+function everything() {
+  return `import { ${ALL.join(", ")} } from "kitbag";
+    const all = { ${ALL.join(", ")} };
+    globalThis.done = Promise.resolve(typeof new StateBackend().read + Object.keys(all).length);`;
+}
 
 function program(...names) {
   const body = names.map((name) => USE[name]).join("\n");
@@ -68,9 +90,14 @@ export const PROGRAMS = [
     says: "2 function",
   },
   {
-    name: "everything",
-    source: `import * as kitbag from "kitbag"; globalThis.done = Promise.resolve(
-      typeof new kitbag.StateBackend().read + Object.keys(kitbag).length);`,
+    name: "StateBackend + turns",
+    source: program("StateBackend", "begin", "undo"),
+    limit: 245,
+    says: "2 5 2",
+  },
+  {
+    name: "all backends, policy, composite, tools",
+    source: everything(),
     limit: 560,
     says: /^function\d\d$/,
   },

@@ -4,6 +4,7 @@
 import { McpServer } from "@modelcontextprotocol/sdk/server/mcp.js";
 import type { ToolSet } from "ai";
 import {
+  begin,
   CompositeBackend,
   ContextHubBackend,
   CustomBackend,
@@ -65,6 +66,7 @@ export async function main(): Promise<string> {
 }
 
 export const described: string = guidedPrompts.describe("grep", ["grep"]) ?? "";
+export const turned = begin(files, { by: "a" }).commit();
 export const searched = indexed(files, { keepIn: "/.index/" }).updateIndex();
 
 const storage: StorageLike = { get: () => null, list: () => [], put: () => false };

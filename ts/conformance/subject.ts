@@ -68,6 +68,46 @@ export const moves = (promised: Promised) => promised.moves && extras(promised);
 export const uploads = (promised: Promised) => promised.writable && promised.batches;
 export const keepsBytes = (promised: Promised) => uploads(promised) && promised.keepsBinary;
 
+/** What a commit and an undo return. */
+export interface TurnOutcome {
+  error?: string;
+  code?: string;
+  receipt?: unknown;
+  conflicts?: readonly { path: string; operation: string }[];
+}
+
+interface TurnChanged {
+  path: string;
+  kind: string;
+  hunks: readonly { id: string }[];
+}
+
+/** A turn, as far as the cases use it. */
+export interface TurnLike extends BackendProtocolV2 {
+  /** Returns what would change. */
+  diff(): Promise<{ error?: string; changes?: readonly TurnChanged[] }>;
+  /** Keeps only some hunks. */
+  accept(hunks: never): Promise<{ error?: string }>;
+  /** Drops changes. */
+  discard(patterns: readonly string[]): Promise<{ error?: string }>;
+  /** Makes the changes. */
+  commit(): Promise<TurnOutcome>;
+  /** Merges what others changed. */
+  rebase(): Promise<{
+    error?: string;
+    merged?: readonly string[];
+    conflicts?: readonly { path: string }[];
+  }>;
+}
+
+/** kitbag's `begin` and `undo`, for the cases about turns. */
+export interface Turns {
+  /** Begins a turn. */
+  begin(backend: never, options?: { by?: string }): TurnLike;
+  /** Takes a commit back. */
+  undo(backend: never, receipt: never): Promise<TurnOutcome>;
+}
+
 /** A value as text; equal values give equal texts. */
 export function shown(value: unknown): string {
   if (value instanceof Uint8Array) {
@@ -123,6 +163,8 @@ export class Subject {
     readonly backend: BackendProtocolV2,
     /** What it guarantees. */
     readonly promised: Promised,
+    /** kitbag's `begin` and `undo`, if turns are to be tested. */
+    readonly turns?: Turns,
   ) {}
 
   /** Returns a result; throws if it is a refusal. */

@@ -21,7 +21,7 @@ use crate::core::future::Pending;
 use crate::core::order;
 use crate::core::path::VPath;
 use crate::protocol::{
-    Backend, Capability, Content, DeleteResult, Directories, Edit, EditResult, FileInfo,
+    Atomic, Backend, Capability, Content, DeleteResult, Directories, Edit, EditResult, FileInfo,
     FilesUpdate, GlobQuery, GlobResult, GrepQuery, GrepResult, Page, RawFile, Reach, ReadResult,
     SharedBackend, Shell, Transfer, WriteResult,
 };
@@ -326,5 +326,16 @@ impl Backend for Composite {
 
     fn shell(&self) -> Option<&dyn Shell> {
         self.default.backend.shell()
+    }
+
+    fn atomic(&self) -> Atomic<'_> {
+        let is_never = |mount: &Mount| {
+            let backend = &mount.backend;
+            backend.capability().writable && matches!(backend.atomic(), Atomic::Never)
+        };
+        match self.all().any(is_never) {
+            true => Atomic::Never,
+            false => Atomic::Conditional,
+        }
     }
 }

@@ -29,9 +29,9 @@ use crate::core::error::{Error, Kind, Result};
 use crate::core::future::{Pending, done};
 use crate::core::path::VPath;
 use crate::protocol::{
-    Backend, Capability, Content, DeleteResult, Edit, EditResult, FileInfo, GlobQuery, GlobResult,
-    GrepQuery, GrepResult, Page, RawFile, ReadResult, SharedBackend, Shell, Sieve, Transfer,
-    WriteResult,
+    Atomic, Backend, Capability, Content, DeleteResult, Edit, EditResult, FileInfo, GlobQuery,
+    GlobResult, GrepQuery, GrepResult, Page, RawFile, ReadResult, SharedBackend, Shell, Sieve,
+    Transfer, WriteResult,
 };
 
 use load::{Known, Opened};
@@ -247,6 +247,14 @@ impl Backend for Indexed {
 
     fn shell(&self) -> Option<&dyn Shell> {
         self.inner.shell()
+    }
+
+    fn atomic(&self) -> Atomic<'_> {
+        match self.inside {
+            // The directory of the index is closed to changes.
+            true => Atomic::Conditional,
+            false => Atomic::Inner(self.inner.clone()),
+        }
     }
 }
 

@@ -3,7 +3,7 @@
 //!
 //! ```text
 //! audit ─► hooks ─► readOnly ─► readOnlyPrefixes ─► permissions ─► ask ─► rateLimit ─► inspect
-//!       ─► skip hidden (part of permissions) ─► quota ─► inner
+//!       ─► skip hidden (part of permissions) ─► quota ─► detour ─► inner
 //! ```
 //!
 //! Paths are canonical before any of this: a [`VPath`] has one spelling. The audit record is
@@ -17,6 +17,7 @@
 mod ask;
 mod audit;
 mod deny;
+mod detour;
 mod edited;
 mod hooks;
 mod inspect;
@@ -33,6 +34,7 @@ mod usage;
 #[cfg(test)]
 mod tests;
 
+use std::cell::Cell;
 use std::rc::Rc;
 use std::time::Duration;
 
@@ -120,18 +122,24 @@ pub fn stack(inner: SharedBackend, policy: Policy) -> Result<SharedBackend> {
         allow_execute,
         seams,
     } = policy;
+    // Incremented by changes below the rules, after which a quota counts again.
+    let recount: Rc<Cell<u64>> = Rc::default();
     let judges_paths = permissions.is_some()
         || !deny_prefixes.is_empty()
         || inspect.is_some()
         || !hooks.is_empty();
-    let mut top = Next::backend(inner);
+    let bottom = Next::rule(detour::Detour::new(
+        Next::backend(inner.clone()),
+        recount.clone(),
+    ));
+    let mut top = bottom.clone();
     if judges_paths {
         top = Next::rule(links::NoLinks { inner: top });
     }
     let raw = top.shared();
     let hides = permissions.is_some();
     if let Some(limits) = quota {
-        let quota = quota::Quota::new(top, limits, hides, one_at_a_time, allow_execute);
+        let quota = quota::Quota::new(top, limits, hides, one_at_a_time, recount, allow_execute);
         top = Next::rule(quota);
     }
     if let Some(rules) = &permissions {
@@ -204,7 +212,11 @@ pub fn stack(inner: SharedBackend, policy: Policy) -> Result<SharedBackend> {
             seams,
         });
     }
-    Ok(top.shared())
+    // Without a rule nothing is wrapped.
+    Ok(match top.is(&bottom) {
+        true => inner,
+        false => top.shared(),
+    })
 }
 
 /// The error of a rule. It does not depend on whether the file exists.

@@ -44,6 +44,9 @@ pub(super) struct Quota {
     ledger: Ledger,
     queue: Queue,
     one_at_a_time: Option<OneAtATime>,
+    /// Differs from `seen` after changes that bypassed this wrapper.
+    recount: Rc<Cell<u64>>,
+    seen: Cell<u64>,
     /// For files that differ from caller to caller: the ledger holds the usage of one caller.
     by_caller: OneAtATime,
     /// The file set that the ledger holds.
@@ -57,6 +60,7 @@ impl Quota {
         limits: Limits,
         hides: bool,
         one_at_a_time: Option<OneAtATime>,
+        recount: Rc<Cell<u64>>,
         allow_execute: bool,
     ) -> Quota {
         Quota {
@@ -66,6 +70,8 @@ impl Quota {
             ledger: Ledger::default(),
             queue: Queue::default(),
             one_at_a_time,
+            seen: Cell::new(recount.get()),
+            recount,
             by_caller: OneAtATime::default(),
             counted: Cell::new(FileSet::Same),
             allow_execute,
@@ -78,6 +84,9 @@ impl Quota {
         let differ = self.inner.capability().files != FileSet::Same;
         let by_caller = differ.then_some(&self.by_caller);
         let turn = OneAtATime::turn(self.one_at_a_time.as_ref().or(by_caller)).await?;
+        if self.seen.replace(self.recount.get()) != self.recount.get() {
+            self.ledger.forget();
+        }
         if differ {
             let now = self.inner.capability().files;
             if self.counted.replace(now) != now || now == FileSet::Unknown {

@@ -12,8 +12,8 @@ use crate::core::error::{Error, Kind, Result};
 use crate::core::future::{Pending, done};
 use crate::core::path::VPath;
 use crate::protocol::{
-    Answer, Backend, Capability, Content, DeleteResult, Edit, EditResult, ExecuteOptions,
-    ExecuteResult, FileInfo, GlobQuery, GlobResult, GrepQuery, GrepResult, Page, RawFile,
+    Answer, Atomic, Backend, Capability, Content, DeleteResult, Edit, EditResult, ExecuteOptions,
+    ExecuteResult, FileInfo, GlobQuery, GlobResult, GrepQuery, GrepResult, Guard, Page, RawFile,
     ReadResult, Request, SharedBackend, Shell, Transfer, WriteResult, perform, unsupported,
 };
 
@@ -41,6 +41,15 @@ impl Next {
             backend: ruled.clone(),
             rule: Some(ruled),
         }
+    }
+
+    /// Whether it is the same as another one.
+    pub(super) fn is(&self, other: &Next) -> bool {
+        Rc::ptr_eq(&self.backend, &other.backend)
+    }
+
+    fn guard(&self) -> Option<&dyn Guard> {
+        self.rule.as_ref().and_then(|ruled| ruled.0.guard())
     }
 
     /// The backend with all rules so far.
@@ -77,6 +86,11 @@ pub(super) trait Rule {
     /// What the backend guarantees under the rule.
     fn capability(&self) -> Capability {
         self.inner().capability()
+    }
+
+    /// What is below all rules.
+    fn guard(&self) -> Option<&dyn Guard> {
+        self.inner().guard()
     }
 }
 
@@ -172,6 +186,13 @@ impl Backend for Ruled {
 
     fn shell(&self) -> Option<&dyn Shell> {
         self.0.inner().shell().map(|_| self as &dyn Shell)
+    }
+
+    fn atomic(&self) -> Atomic<'_> {
+        match &self.0.guard() {
+            Some(guard) => Atomic::Guarded(*guard),
+            None => Atomic::Never,
+        }
     }
 }
 

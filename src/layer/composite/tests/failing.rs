@@ -53,6 +53,9 @@ impl Backend for Failing {
     fn shell(&self) -> Option<&dyn Shell> {
         None
     }
+    fn atomic(&self) -> Atomic<'_> {
+        Atomic::Never
+    }
 }
 
 #[test]

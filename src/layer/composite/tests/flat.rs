@@ -5,8 +5,9 @@ use proptest::prelude::*;
 use super::no_empty::NoEmptyDirectories;
 use super::*;
 
+/// A call with its arguments.
 #[derive(Clone, Debug)]
-enum Step {
+pub(crate) enum Step {
     Write(String, String),
     Upload(Vec<(String, String)>),
     Edit(String, String, String, bool),
@@ -30,7 +31,7 @@ fn segment() -> impl Strategy<Value = String> {
     prop::sample::select(vec!["a", "b", "m", "ab", "c.ts", "d.md", ".x"]).prop_map(String::from)
 }
 
-fn any_path() -> impl Strategy<Value = String> {
+pub(crate) fn any_path() -> impl Strategy<Value = String> {
     prop::collection::vec(segment(), 1..4).prop_map(|parts| format!("/{}", parts.join("/")))
 }
 
@@ -38,7 +39,7 @@ fn dir() -> impl Strategy<Value = String> {
     prop_oneof![Just(String::from("/")), any_path()]
 }
 
-fn text() -> impl Strategy<Value = String> {
+pub(crate) fn text() -> impl Strategy<Value = String> {
     prop::collection::vec(
         prop::sample::select(vec!["one", "two", "one two", ""]),
         0..4,
@@ -55,7 +56,8 @@ fn pattern() -> impl Strategy<Value = String> {
         .prop_map(|(anchored, body)| if anchored { format!("/{body}") } else { body })
 }
 
-fn step() -> impl Strategy<Value = Step> {
+/// Any call.
+pub(crate) fn step() -> impl Strategy<Value = Step> {
     let count = || prop::option::of(0usize..5);
     prop_oneof![
         3 => (any_path(), text()).prop_map(|(p, t)| Step::Write(p, t)),
@@ -74,7 +76,7 @@ fn step() -> impl Strategy<Value = Step> {
 
 /// The result of one step as a text. Times are left out: the two backends are called at different
 /// times.
-fn answer(backend: &dyn Backend, step: &Step) -> String {
+pub(crate) fn answer(backend: &dyn Backend, step: &Step) -> String {
     fn said<T>(answer: Result<T>, show: impl FnOnce(T) -> String) -> String {
         match answer {
             Ok(value) => show(value),

@@ -2,7 +2,7 @@
 //! that fail, and random trees and operations compared with one flat backend.
 
 mod failing;
-mod flat;
+pub(crate) mod flat;
 mod moving;
 mod no_empty;
 

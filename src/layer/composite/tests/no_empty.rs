@@ -67,6 +67,9 @@ impl Backend for NoEmptyDirectories {
     fn shell(&self) -> Option<&dyn Shell> {
         self.0.shell()
     }
+    fn atomic(&self) -> Atomic<'_> {
+        self.0.atomic()
+    }
 }
 
 /// A composite with mounts where the suite writes its files.

@@ -72,6 +72,9 @@ impl Backend for Slow {
     fn shell(&self) -> Option<&dyn Shell> {
         Some(self)
     }
+    fn atomic(&self) -> Atomic<'_> {
+        Atomic::Never
+    }
 }
 
 impl Shell for Slow {

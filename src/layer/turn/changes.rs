@@ -1,0 +1,208 @@
+//! What a turn would change, file by file and piece by piece, and how to take only some of it.
+
+use std::hash::{DefaultHasher, Hasher};
+use std::rc::Rc;
+
+use bytes::Bytes;
+
+use super::Turn;
+use super::lines::{self, Piece};
+use crate::core::error::{Error, Kind as ErrorKind, Result};
+use crate::core::path::VPath;
+use crate::protocol::{GlobQuery, Replacement};
+use crate::search::glob::Pattern;
+
+/// What happens to a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// It is new.
+    Created,
+    /// It gets other content.
+    Changed,
+    /// It is deleted.
+    Deleted,
+    /// It is new, and another file with the same content is deleted.
+    Moved(VPath),
+}
+
+/// A part of a text that changes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Hunk {
+    /// Its name, for [`Turn::accept`].
+    pub id: Rc<str>,
+    /// Where it is.
+    pub piece: Piece,
+}
+
+/// One file that a turn changes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FileChange {
+    /// The file.
+    pub path: VPath,
+    /// What happens to it.
+    pub kind: Kind,
+    /// Its content before, if there is a file.
+    pub before: Option<Bytes>,
+    /// Its content after, if it is not deleted.
+    pub after: Option<Bytes>,
+    /// Where the text differs; none for a binary file and for one that was only moved.
+    pub hunks: Vec<Hunk>,
+}
+
+impl FileChange {
+    fn of(file: Replacement) -> FileChange {
+        let Replacement {
+            path,
+            before,
+            after,
+        } = file;
+        let text = |body: &Option<Bytes>| body.as_ref().is_none_or(|body| lines::is_text(body));
+        let hunks = match text(&before) && text(&after) {
+            true => hunks(&path, before.as_ref(), after.as_ref()),
+            false => Vec::new(),
+        };
+        FileChange {
+            kind: match (&before, &after) {
+                (None, _) => Kind::Created,
+                (_, None) => Kind::Deleted,
+                _ => Kind::Changed,
+            },
+            path,
+            before,
+            after,
+            hunks,
+        }
+    }
+}
+
+fn hunks(path: &VPath, before: Option<&Bytes>, after: Option<&Bytes>) -> Vec<Hunk> {
+    let (before, after) = (
+        before.map_or(&[][..], |body| body),
+        after.map_or(&[][..], |body| body),
+    );
+    let mut hasher = DefaultHasher::new();
+    for bytes in [path.as_str().as_bytes(), before, after] {
+        hasher.write_usize(bytes.len());
+        hasher.write(bytes);
+    }
+    let name = hasher.finish();
+    lines::pieces(before, after)
+        .into_iter()
+        .enumerate()
+        .map(|(at, piece)| Hunk {
+            id: format!("{name:016x}.{at}").into(),
+            piece,
+        })
+        .collect()
+}
+
+impl Turn {
+    /// All that the turn changes, in order of the paths. It grows with the changes, not with the
+    /// files below.
+    pub async fn diff(&self) -> Result<Vec<FileChange>> {
+        let _changing = self.changing.lock().await;
+        self.changes().await
+    }
+
+    async fn changes(&self) -> Result<Vec<FileChange>> {
+        let (files, _) = self.replacements().await?;
+        let mut changes: Vec<FileChange> = files.into_iter().map(FileChange::of).collect();
+        // A file with content that another one lost was moved.
+        let mut moved: Vec<VPath> = Vec::new();
+        let deleted: Vec<(VPath, Bytes)> = changes
+            .iter()
+            .filter(|change| change.kind == Kind::Deleted)
+            .filter_map(|change| Some((change.path.clone(), change.before.clone()?)))
+            .filter(|(_, body)| !body.is_empty())
+            .collect();
+        for change in &mut changes {
+            if change.kind != Kind::Created {
+                continue;
+            }
+            let from = deleted
+                .iter()
+                .find(|(path, body)| change.after.as_ref() == Some(body) && !moved.contains(path));
+            if let Some((from, _)) = from {
+                moved.push(from.clone());
+                change.kind = Kind::Moved(from.clone());
+                change.before = change.after.clone();
+                change.hunks.clear();
+            }
+        }
+        changes.retain(|change| change.kind != Kind::Deleted || !moved.contains(&change.path));
+        Ok(changes)
+    }
+
+    /// Keeps of each file that one of the hunks is in only these hunks. Hunks are those of the last
+    /// diff: a file that was changed since has others. Returns these files.
+    pub async fn accept(&self, ids: &[Rc<str>]) -> Result<Vec<VPath>> {
+        let _changing = self.changing.lock().await;
+        let mut left: Vec<&Rc<str>> = ids.iter().collect();
+        let mut kept: Vec<(FileChange, Vec<Piece>)> = Vec::new();
+        let mut paths = Vec::new();
+        for change in self.changes().await? {
+            let of_file = change.hunks.iter().filter(|hunk| ids.contains(&hunk.id));
+            let pieces: Vec<Piece> = of_file.map(|hunk| hunk.piece.clone()).collect();
+            left.retain(|id| !change.hunks.iter().any(|hunk| hunk.id == **id));
+            if !pieces.is_empty() {
+                paths.push(change.path.clone());
+            }
+            if !pieces.is_empty() && pieces.len() < change.hunks.len() {
+                kept.push((change, pieces));
+            }
+        }
+        if let Some(id) = left.first() {
+            return Err(Error::new(
+                ErrorKind::NoMatch,
+                format!(
+                    "The turn has no hunk '{id}', or its file was changed since the diff; nothing \
+                     was changed. Call diff() again, and take all hunks of a file in one call."
+                ),
+            )
+            .during("accept"));
+        }
+        for (change, pieces) in kept {
+            let before = change.before.unwrap_or_default();
+            let after = change.after.unwrap_or_default();
+            let body = lines::with_pieces(&before, &after, &pieces);
+            self.put(&change.path, Bytes::from(body)).await?;
+            self.cover(&change.path, None, true);
+        }
+        Ok(paths)
+    }
+
+    /// Drops the changes of files that match one of the patterns, and returns these files.
+    pub async fn discard(&self, patterns: &[Rc<str>]) -> Result<Vec<VPath>> {
+        let _changing = self.changing.lock().await;
+        let mut parsed = Vec::with_capacity(patterns.len());
+        for pattern in patterns {
+            let query = GlobQuery {
+                pattern: pattern.clone(),
+                path: VPath::root(),
+            };
+            parsed.push(Pattern::parse(&query).map_err(|error| error.during("discard"))?);
+        }
+        let mut gone = Vec::new();
+        let covered: Vec<(VPath, bool)> = {
+            let covered = self.covered.borrow();
+            let all = covered.iter();
+            all.map(|(path, one)| (path.clone(), one.exists)).collect()
+        };
+        for (path, exists) in covered {
+            if parsed.iter().any(|pattern| pattern.accepts(&path)) {
+                self.uncover(&path, exists).await?;
+                gone.push(path);
+            }
+        }
+        Ok(gone)
+    }
+
+    /// Shows what is below at a path again.
+    pub(super) async fn uncover(&self, path: &VPath, exists: bool) -> Result<()> {
+        if exists {
+            self.drop_own(path).await?;
+        }
+        self.covered.borrow_mut().remove(path);
+        Ok(())
+    }
+}

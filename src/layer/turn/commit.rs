@@ -1,0 +1,330 @@
+//! A commit: all changes of a turn, if what it read and what it replaces is still there. How that is
+//! made one step depends on what is below: a transaction, a journal, or, under rules, a judgement of
+//! each change first.
+
+use std::rc::Rc;
+
+use bytes::Bytes;
+use futures_util::future::LocalBoxFuture;
+
+use super::bugs::{Bug, has};
+use super::notes::{Digests, Question};
+use super::plan::{Conflict, Plan, body, in_order, is_conflict, replace, reversed};
+use super::{Covered, Notes, Overlays, Turn, TurnOptions, journal};
+use crate::core::error::{Error, Result};
+use crate::core::links;
+use crate::core::path::VPath;
+use crate::core::time::Time;
+use crate::env::{clock, random};
+use crate::protocol::{Atomic, Backend, Guard, Replacement, SharedBackend, Transaction};
+
+/// A change that was made, and can be undone.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Receipt {
+    /// A name of its own.
+    pub id: Rc<str>,
+    /// Who made it.
+    pub by: Rc<str>,
+    /// When.
+    pub at: Time,
+    /// What it replaced.
+    pub files: Vec<Replacement>,
+}
+
+/// The outcome of a commit or of an undo.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// All was changed.
+    Done(Receipt),
+    /// Nothing was changed.
+    Conflict(Vec<Conflict>),
+}
+
+/// How a commit is made one step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Commits {
+    /// Everybody sees all of it or nothing, at any time.
+    Transaction,
+    /// A commit that is broken off is finished or taken back later. Meanwhile, calls past turns can
+    /// see a part of it.
+    Journal,
+    /// Files are compared and written one after the other.
+    OneByOne,
+}
+
+fn commits(at: SharedBackend) -> Commits {
+    match at.atomic() {
+        Atomic::Transaction(_) | Atomic::Immediate => Commits::Transaction,
+        Atomic::Conditional => Commits::Journal,
+        Atomic::Guarded(guard) => commits(guard.inner()),
+        Atomic::Inner(inner) => commits(inner),
+        Atomic::Never => Commits::OneByOne,
+    }
+}
+
+/// Finishes or takes back a commit that was broken off.
+pub(super) fn recover<'a>(at: SharedBackend) -> LocalBoxFuture<'a, Result<()>> {
+    Box::pin(async move {
+        match at.atomic() {
+            Atomic::Conditional => journal::recover(&*at).await,
+            Atomic::Guarded(guard) => recover(guard.inner()).await,
+            Atomic::Inner(inner) => recover(inner).await,
+            Atomic::Transaction(_) | Atomic::Immediate | Atomic::Never => Ok(()),
+        }
+    })
+}
+
+/// Makes a plan on a backend. Empty if it was made, else the conflicts.
+pub(super) fn settle<'a>(
+    at: SharedBackend,
+    plan: &'a Plan,
+) -> LocalBoxFuture<'a, Result<Vec<Conflict>>> {
+    Box::pin(async move {
+        match at.atomic() {
+            Atomic::Transaction(transaction) => in_transaction(&*at, transaction, plan).await,
+            Atomic::Immediate => one_by_one(&*at, plan, true).await,
+            Atomic::Conditional => journal::settle(&*at, plan).await,
+            Atomic::Guarded(guard) => under_rules(&*at, guard, plan).await,
+            Atomic::Inner(inner) => settle(inner, plan).await,
+            Atomic::Never => one_by_one(&*at, plan, false).await,
+        }
+    })
+}
+
+async fn in_transaction(
+    at: &dyn Backend,
+    transaction: &dyn Transaction,
+    plan: &Plan,
+) -> Result<Vec<Conflict>> {
+    let conflicts = plan.changed_reads().await?;
+    if !conflicts.is_empty() || plan.files.is_empty() {
+        return Ok(conflicts);
+    }
+    let differ = transaction.replace(&plan.files).await?;
+    plan.differing(at, &differ).await
+}
+
+/// Makes the changes under the rules on an overlay first; what the rules let through is committed
+/// below them.
+async fn under_rules(at: &dyn Backend, guard: &dyn Guard, plan: &Plan) -> Result<Vec<Conflict>> {
+    let inner = guard.inner();
+    let options = TurnOptions { overwrite: true };
+    let scratch = Rc::new(Turn::new(
+        inner.clone(),
+        plan.overlays.clone(),
+        plan.by.clone(),
+        options,
+    ));
+    let mut differ = Vec::new();
+    let mut refusal = None;
+    let judgement = async {
+        for file in in_order(&plan.files) {
+            match replace(at, file).await {
+                Ok(()) => {}
+                Err(error) if is_conflict(&error) => differ.push(file.path.clone()),
+                Err(error) => {
+                    refusal = Some(refused(error));
+                    break;
+                }
+            }
+        }
+    };
+    guard.judging(scratch.clone(), Box::pin(judgement)).await;
+    if !differ.is_empty() || refusal.is_some() {
+        // The rules have counted changes that are not made.
+        guard.changed();
+    }
+    if let Some(refusal) = refusal {
+        return Err(refusal);
+    }
+    if !differ.is_empty() {
+        return plan.differing(&*plan.top, &differ).await;
+    }
+    let (files, _) = scratch.replacements().await?;
+    let below = Plan {
+        by: plan.by.clone(),
+        digests: plan.digests,
+        top: plan.top.clone(),
+        reads: plan.reads.clone(),
+        files,
+        overlays: plan.overlays.clone(),
+    };
+    // A rule judges the place where the bytes are.
+    let conflicts = links::refusing(settle(inner, &below)).await;
+    guard.changed();
+    conflicts
+}
+
+fn refused(error: Error) -> Error {
+    let mut refusal = Error::new(
+        error.kind(),
+        format!("The commit was refused, and nothing was changed: {error}"),
+    );
+    if let Some(wait) = error.wait() {
+        refusal = refusal.retry_after(wait);
+    }
+    if let Some(cause) = error.cause() {
+        refusal = refusal.caused_by(cause.clone());
+    }
+    refusal.during("commit")
+}
+
+/// Looks, then writes. What was written is taken back if a later change fails. On a backend whose
+/// calls are immediate this is one step; one without conditional changes writes whatever is there.
+async fn one_by_one(at: &dyn Backend, plan: &Plan, immediate: bool) -> Result<Vec<Conflict>> {
+    let conflicts = plan.changed_reads().await?;
+    if !conflicts.is_empty() {
+        return Ok(conflicts);
+    }
+    let mut differ = Vec::new();
+    for file in &plan.files {
+        if body(at, &file.path).await? != file.before {
+            differ.push(file.path.clone());
+        }
+    }
+    if !differ.is_empty() {
+        return plan.differing(at, &differ).await;
+    }
+    let mut made: Vec<Replacement> = Vec::new();
+    for file in in_order(&plan.files) {
+        if let Err(error) = step(at, file, immediate).await {
+            for file in made.iter().rev() {
+                step(at, &reversed(file), immediate).await?;
+            }
+            return Err(refused(error));
+        }
+        made.push(file.clone());
+    }
+    Ok(Vec::new())
+}
+
+async fn step(at: &dyn Backend, file: &Replacement, conditional: bool) -> Result<()> {
+    match conditional {
+        true => replace(at, file).await,
+        false => put(at, &file.path, file.after.as_ref()).await,
+    }
+}
+
+async fn put(at: &dyn Backend, path: &VPath, body: Option<&Bytes>) -> Result<()> {
+    match body {
+        Some(body) => {
+            let answers = at.upload(vec![(path.clone(), body.clone())]).await;
+            answers.into_iter().collect()
+        }
+        None => at.delete(path, None).await.map(|_| ()),
+    }
+}
+
+fn receipt(by: &Rc<str>, files: Vec<Replacement>) -> Receipt {
+    Receipt {
+        id: random::id().into(),
+        by: by.clone(),
+        at: clock::now(),
+        files,
+    }
+}
+
+impl Turn {
+    /// How this turn commits.
+    pub fn commits(&self) -> Commits {
+        commits(self.base.clone())
+    }
+
+    /// The files that the turn changes, and reads of those that it covers and leaves as they are.
+    pub(super) async fn replacements(&self) -> Result<(Vec<Replacement>, Vec<(Question, u128)>)> {
+        let covered: Vec<(VPath, Covered)> = {
+            let covered = self.covered.borrow();
+            let all = covered.iter();
+            all.map(|(path, one)| (path.clone(), one.clone())).collect()
+        };
+        let (mut files, mut reads) = (Vec::new(), Vec::new());
+        for (path, one) in covered {
+            let before = one.before.map(|before| before.body);
+            let after = match one.exists {
+                true => Some(self.over_body(&path).await?),
+                false => None,
+            };
+            if before == after {
+                let digest = self.digests.of_body(before.as_ref());
+                reads.push((Question::Whole(path), digest));
+            } else {
+                files.push(Replacement {
+                    path,
+                    before,
+                    after,
+                });
+            }
+        }
+        Ok((files, reads))
+    }
+
+    /// Makes all changes below, if nothing that the turn read or replaces was changed by others.
+    /// The turn is empty then, and can go on.
+    pub async fn commit(&self) -> Result<Outcome> {
+        let _changing = self.changing.lock().await;
+        let (files, mut reads) = self.replacements().await?;
+        reads.extend(self.notes.borrow().all());
+        let plan = Plan {
+            by: self.by.clone(),
+            digests: self.digests,
+            top: self.base.clone(),
+            reads,
+            files,
+            overlays: self.overlays.clone(),
+        };
+        let conflicts = settle(self.base.clone(), &plan).await;
+        let conflicts = conflicts.map_err(|error| error.during("commit"))?;
+        if !conflicts.is_empty() {
+            return Ok(Outcome::Conflict(conflicts));
+        }
+        self.forget_all().await?;
+        Ok(Outcome::Done(receipt(&self.by, plan.files)))
+    }
+
+    /// Empties the turn.
+    async fn forget_all(&self) -> Result<()> {
+        let gone = self.covered.replace(Default::default());
+        self.notes.replace(Notes::default());
+        for (path, one) in gone {
+            if one.exists {
+                self.drop_own(&path).await?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Takes back what a receipt says, if the files still hold what that change left.
+pub async fn undo(
+    base: SharedBackend,
+    receipt_of: &Receipt,
+    by: Rc<str>,
+    overlays: Overlays,
+) -> Result<Outcome> {
+    let mut files = Vec::new();
+    for file in &receipt_of.files {
+        let now = match has(Bug::UndoBlind) {
+            true => body(&*base, &file.path).await?,
+            false => file.after.clone(),
+        };
+        files.push(Replacement {
+            path: file.path.clone(),
+            before: now,
+            after: file.before.clone(),
+        });
+    }
+    let plan = Plan {
+        by,
+        digests: Digests::new([random::bits(), random::bits()]),
+        top: base.clone(),
+        reads: Vec::new(),
+        files,
+        overlays,
+    };
+    let conflicts = settle(base, &plan).await;
+    let conflicts = conflicts.map_err(|error| error.during("undo"))?;
+    Ok(match conflicts.is_empty() {
+        true => Outcome::Done(receipt(&plan.by, plan.files)),
+        false => Outcome::Conflict(conflicts),
+    })
+}

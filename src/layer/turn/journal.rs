@@ -1,0 +1,437 @@
+//! Commits on backends that change one file at a time, under a condition. The journal is one file: it
+//! holds what each changed file was and will be, and only one commit can have it. A commit that was
+//! broken off is finished from it, or taken back, by the next one.
+//!
+//! ```text
+//! preparing ──► applying ──► (deleted)      the change is made
+//!     │             └──────► undoing ──► (deleted)
+//!     └─► (deleted)                         nothing was changed
+//! ```
+//!
+//! The journal goes from one state to the next by compare-and-swap, so two processes never take it
+//! in different directions.
+
+use std::time::Duration;
+
+use bytes::Bytes;
+
+use super::bugs::{Bug, has};
+use super::plan::{Conflict, Plan, body, in_order, is_conflict, replace, reversed};
+use crate::core::error::{Error, Kind, Result};
+use crate::core::path::VPath;
+use crate::env::{clock, random, timer};
+use crate::protocol::{Backend, Content, Edit, Replacement};
+
+/// The journal's file.
+const JOURNAL: &str = "/.kitbag/turns/journal";
+
+/// The first bytes of a journal: what it is, and the version of its format.
+const MAGIC: &[u8] = b"kitbag turn 1\n";
+
+/// How often a journal of another process is looked at before its process counts as gone.
+const LOOKS: u32 = 100;
+
+/// The time between two looks.
+const PAUSE: Duration = Duration::from_millis(100);
+
+/// After this time without a look at its own journal, a commit looks before its next step: another
+/// process may have taken it for gone.
+const STALE_MICROS: i64 = 5_000_000;
+
+/// How often a commit begins anew because another one had the journal.
+const ATTEMPTS: u32 = 1_000;
+
+/// What is to be done with the files of a journal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stage {
+    /// Nothing yet: reads and files are being compared.
+    Preparing,
+    /// Every file gets its content after.
+    Applying,
+    /// Every file gets its content before.
+    Undoing,
+}
+
+impl Stage {
+    fn byte(self) -> u8 {
+        match self {
+            Stage::Preparing => b'p',
+            Stage::Applying => b'a',
+            Stage::Undoing => b'u',
+        }
+    }
+}
+
+/// A journal.
+struct Journal {
+    stage: Stage,
+    /// Different for each commit, so that no two journals are equal.
+    id: u64,
+    files: Vec<Replacement>,
+}
+
+impl Journal {
+    /// Text if the files are, since some storages keep only that: each part is behind its length.
+    fn bytes(&self) -> Bytes {
+        let mut out = MAGIC.to_vec();
+        out.push(self.stage.byte());
+        let mut blob = |bytes: Option<&[u8]>| {
+            match bytes {
+                Some(bytes) => out.extend(bytes.len().to_string().into_bytes()),
+                None => out.push(b'-'),
+            }
+            out.push(b'\n');
+            out.extend(bytes.unwrap_or_default());
+        };
+        blob(Some(self.id.to_string().as_bytes()));
+        for file in &self.files {
+            blob(Some(file.path.as_str().as_bytes()));
+            blob(file.before.as_deref());
+            blob(file.after.as_deref());
+        }
+        Bytes::from(out)
+    }
+
+    fn parse(bytes: &Bytes) -> Option<Journal> {
+        let mut rest = bytes.clone();
+        if !rest.starts_with(MAGIC) {
+            return None;
+        }
+        let _ = rest.split_to(MAGIC.len());
+        let stage = match rest.first()? {
+            b'p' => Stage::Preparing,
+            b'a' => Stage::Applying,
+            b'u' => Stage::Undoing,
+            _ => return None,
+        };
+        let _ = rest.split_to(1);
+        let id = text(&blob(&mut rest)??)?.parse().ok()?;
+        let mut files = Vec::new();
+        while !rest.is_empty() {
+            files.push(Replacement {
+                path: VPath::parse(text(&blob(&mut rest)??)?).ok()?,
+                before: blob(&mut rest)?,
+                after: blob(&mut rest)?,
+            });
+        }
+        Some(Journal { stage, id, files })
+    }
+
+    fn at(&self, stage: Stage) -> Journal {
+        Journal {
+            stage,
+            id: self.id,
+            files: self.files.clone(),
+        }
+    }
+}
+
+/// The next part of a journal; the outer `None` is for bytes that are no journal.
+fn blob(rest: &mut Bytes) -> Option<Option<Bytes>> {
+    let end = memchr::memchr(b'\n', rest)?;
+    let head = rest.split_to(end + 1);
+    let length = match head.as_ref() {
+        b"-\n" => return Some(None),
+        _ => text(&head)?.trim_end().parse().ok()?,
+    };
+    (length <= rest.len()).then(|| Some(rest.split_to(length)))
+}
+
+fn text(bytes: &Bytes) -> Option<&str> {
+    std::str::from_utf8(bytes).ok()
+}
+
+/// The journal of a backend.
+struct Desk<'a> {
+    at: &'a dyn Backend,
+    path: VPath,
+    seen: std::cell::Cell<i64>,
+}
+
+/// What came of files that were to be changed.
+enum Made {
+    All,
+    /// These hold something else.
+    Differ(Vec<VPath>),
+}
+
+impl Desk<'_> {
+    fn new(at: &dyn Backend) -> Result<Desk<'_>> {
+        Ok(Desk {
+            at,
+            path: VPath::parse(JOURNAL)?,
+            seen: std::cell::Cell::new(clock::now().micros()),
+        })
+    }
+
+    async fn read(&self) -> Result<Option<Bytes>> {
+        body(self.at, &self.path).await
+    }
+
+    /// Whether there was no journal, and this is it now.
+    async fn create(&self, journal: &Journal) -> Result<bool> {
+        let content = Content::New(journal.bytes());
+        match self.at.write(&self.path, content).await {
+            Ok(_) => Ok(true),
+            Err(error) if error.kind() == Kind::AlreadyExists => Ok(false),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Whether the journal was `from`, and is `to` now.
+    async fn swap(&self, from: &Journal, to: &Journal) -> Result<bool> {
+        let edit = Edit {
+            old: from.bytes(),
+            new: to.bytes(),
+            replace_all: false,
+            whole: true,
+            appends: false,
+        };
+        match self.at.edit(&self.path, &edit).await {
+            Ok(_) => Ok(true),
+            Err(error) if is_conflict(&error) => Ok(false),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Whether the journal was this, and is deleted now.
+    async fn delete(&self, journal: &Journal) -> Result<bool> {
+        match self.at.delete(&self.path, Some(&journal.bytes())).await {
+            Ok(_) => Ok(true),
+            Err(error) if is_conflict(&error) => Ok(false),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Waits until there is no journal. One that stays the same for long is finished here.
+    async fn clear(&self) -> Result<()> {
+        let Some(mut last) = self.read().await? else {
+            return Ok(());
+        };
+        let mut looks = 0;
+        loop {
+            timer::sleep(PAUSE).await;
+            let Some(now) = self.read().await? else {
+                return Ok(());
+            };
+            looks = if now == last { looks + 1 } else { 0 };
+            last = now;
+            if looks >= LOOKS {
+                self.finish(&last).await?;
+                looks = 0;
+            }
+        }
+    }
+
+    /// Finishes a commit that was broken off.
+    async fn finish(&self, found: &Bytes) -> Result<()> {
+        let Some(journal) = Journal::parse(found) else {
+            return Err(Error::at(
+                Kind::Unavailable,
+                "'",
+                &self.path,
+                "' is not a journal that this version of kitbag can read, so nothing can be \
+                 committed. Delete it if no other version is at work.",
+            ));
+        };
+        match journal.stage {
+            Stage::Preparing => {
+                self.delete(&journal).await?;
+            }
+            Stage::Applying => match self.apply(&journal).await? {
+                Made::All => {
+                    self.delete(&journal).await?;
+                }
+                Made::Differ(_) => {
+                    self.take_back(&journal).await?;
+                }
+            },
+            Stage::Undoing => self.restore(&journal).await?,
+        }
+        Ok(())
+    }
+
+    /// Whether the journal is still this one; looks only after some time.
+    async fn is_ours(&self, journal: &Journal) -> Result<bool> {
+        let now = clock::now().micros();
+        if now.saturating_sub(self.seen.get()) < STALE_MICROS {
+            return Ok(true);
+        }
+        self.seen.set(now);
+        Ok(self.read().await?.as_ref() == Some(&journal.bytes()))
+    }
+
+    /// Gives every file its content after.
+    async fn apply(&self, journal: &Journal) -> Result<Made> {
+        for file in in_order(&journal.files) {
+            if !self.is_ours(journal).await? {
+                return Err(lost());
+            }
+            match replace(self.at, file).await {
+                Ok(()) => {}
+                Err(error) if is_conflict(&error) => {
+                    // Another process may have done this step.
+                    if body(self.at, &file.path).await? != file.after {
+                        return Ok(Made::Differ(vec![file.path.clone()]));
+                    }
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(Made::All)
+    }
+
+    /// Takes an applied journal back; `false` if another process decided otherwise.
+    async fn take_back(&self, journal: &Journal) -> Result<bool> {
+        let undoing = journal.at(Stage::Undoing);
+        if !self.swap(journal, &undoing).await? {
+            return Ok(false);
+        }
+        self.restore(&undoing).await?;
+        Ok(true)
+    }
+
+    /// Gives every file its content before, except those that others have changed since.
+    async fn restore(&self, journal: &Journal) -> Result<()> {
+        for file in &journal.files {
+            if !self.is_ours(journal).await? {
+                return Err(lost());
+            }
+            let back = reversed(file);
+            match replace(self.at, &back).await {
+                Err(error) if !is_conflict(&error) => return Err(error),
+                _ => {}
+            }
+        }
+        self.delete(journal).await?;
+        Ok(())
+    }
+}
+
+fn lost() -> Error {
+    Error::new(
+        Kind::Unavailable,
+        "This commit paused for so long that another process finished it or took it back. Read the \
+         files to see which.",
+    )
+}
+
+/// Finishes or takes back a commit that was broken off.
+pub(super) async fn recover(at: &dyn Backend) -> Result<()> {
+    Desk::new(at)?.clear().await
+}
+
+/// Makes a plan. Empty if it was made, else the conflicts.
+pub(super) async fn settle(at: &dyn Backend, plan: &Plan) -> Result<Vec<Conflict>> {
+    let desk = Desk::new(at)?;
+    let mut preparing = Journal {
+        stage: Stage::Preparing,
+        id: random::bits(),
+        files: plan.files.clone(),
+    };
+    for _ in 0..ATTEMPTS {
+        desk.clear().await?;
+        if !desk.create(&preparing).await? {
+            continue;
+        }
+        desk.seen.set(clock::now().micros());
+        let conflicts = compared(&desk, plan).await;
+        if !matches!(&conflicts, Ok(none) if none.is_empty()) || plan.files.is_empty() {
+            desk.delete(&preparing).await?;
+            return conflicts;
+        }
+        let applying = preparing.at(Stage::Applying);
+        if !desk.swap(&preparing, &applying).await? {
+            // Another process took this one for gone. Nothing was changed.
+            preparing.id = random::bits();
+            continue;
+        }
+        return make(&desk, plan, &applying).await;
+    }
+    Err(Error::new(
+        Kind::Unavailable,
+        "Other commits had the journal all the time; nothing was changed. Try again.",
+    ))
+}
+
+/// What differs from what the plan expects.
+async fn compared(desk: &Desk<'_>, plan: &Plan) -> Result<Vec<Conflict>> {
+    let mut conflicts = plan.changed_reads().await?;
+    let paths: Vec<VPath> = plan.files.iter().map(|file| file.path.clone()).collect();
+    let mut differ = Vec::new();
+    for (file, answer) in plan.files.iter().zip(desk.at.download(&paths).await) {
+        if super::missing(answer)? != file.before {
+            differ.push(file.path.clone());
+        }
+    }
+    conflicts.extend(plan.differing(desk.at, &differ).await?);
+    Ok(conflicts)
+}
+
+async fn make(desk: &Desk<'_>, plan: &Plan, journal: &Journal) -> Result<Vec<Conflict>> {
+    if has(Bug::JournalEarly) {
+        desk.delete(journal).await?;
+    }
+    match desk.apply(journal).await {
+        Ok(Made::All) => {
+            if desk.delete(journal).await? || has(Bug::JournalEarly) {
+                return Ok(Vec::new());
+            }
+            for file in &plan.files {
+                if body(desk.at, &file.path).await? != file.after {
+                    return Err(lost());
+                }
+            }
+            Ok(Vec::new())
+        }
+        Ok(Made::Differ(paths)) => match desk.take_back(journal).await? {
+            true => plan.differing(desk.at, &paths).await,
+            false => Err(lost()),
+        },
+        Err(error) => match desk.take_back(journal).await {
+            Ok(true) => Err(error),
+            Ok(false) => Err(lost()),
+            Err(later) => Err(Error::new(
+                Kind::Unavailable,
+                format!(
+                    "The commit failed ({error}) and could not be taken back ({later}). Its \
+                     journal is kept: the next commit finishes it or takes it back."
+                ),
+            )),
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_journal_is_read_as_it_was_written_and_a_broken_one_is_refused() {
+        let body = |text: &'static [u8]| Some(Bytes::from_static(text));
+        let file = |path: &str, before, after| Replacement {
+            path: VPath::parse(path).expect("a path"),
+            before,
+            after,
+        };
+        let journal = Journal {
+            stage: Stage::Applying,
+            id: u64::MAX,
+            files: vec![
+                file("/a\u{e9}", None, body(b"")),
+                file("/b", body(b"-\n3\nx"), None),
+                file("/c", body(&[0, 255, 10]), body(b"text\n")),
+            ],
+        };
+        let bytes = journal.bytes();
+        let read = Journal::parse(&bytes).expect("a journal");
+        assert_eq!(read.bytes(), bytes);
+        assert_eq!(read.files, journal.files);
+        let parts: Vec<usize> = (0..bytes.len())
+            .filter(|end| Journal::parse(&bytes.slice(..*end)).is_some())
+            .collect();
+        // Behind the number of the journal it has no files, and behind a file fewer.
+        assert_eq!(parts.len(), 3);
+        assert!(Journal::parse(&Bytes::from_static(b"{}")).is_none());
+    }
+}

@@ -1,0 +1,137 @@
+//! Listings and searches of a turn: what is below without the covered files, and the files of the
+//! overlay, merged as if all were in one tree.
+
+use super::below::{self, has_journal};
+use super::notes::Question;
+use super::{Turn, is_reserved};
+use crate::core::error::Result;
+use crate::core::order;
+use crate::core::path::VPath;
+use crate::protocol::{FileInfo, GlobQuery, GlobResult, GrepQuery, GrepResult, Matches, Row};
+
+impl Turn {
+    /// The covered files at and below a directory, in order.
+    fn hidden(&self, dir: &VPath) -> Vec<VPath> {
+        let covered = self.covered.borrow();
+        let beneath = covered.keys().filter(|path| path.is_under(dir));
+        beneath.cloned().collect()
+    }
+
+    pub(super) async fn list_merged(&self, path: &VPath) -> Result<Vec<FileInfo>> {
+        if is_reserved(path) {
+            return Ok(Vec::new());
+        }
+        let hidden = self.hidden(path);
+        let infos = below::ls(&**self.base().await?, path, &hidden).await?;
+        let digest = self.digests.of_names(&infos);
+        self.note(Question::Names(path.clone(), hidden.clone()), digest);
+        let mut merged = self.over.ls(path).await?;
+        for info in infos {
+            let is_emptied = info.is_dir()
+                && !merged
+                    .iter()
+                    .any(|own| own.is_dir() && own.path == info.path)
+                && self.is_emptied(&info, &hidden).await?;
+            if !is_emptied {
+                merged.push(info);
+            }
+        }
+        order::sort_by(&mut merged, FileInfo::listing_order);
+        merged.dedup_by(|a, b| a.path == b.path && a.is_dir() == b.is_dir());
+        Ok(merged)
+    }
+
+    /// Whether the turn hides all that is in a directory below.
+    async fn is_emptied(&self, info: &FileInfo, hidden: &[VPath]) -> Result<bool> {
+        let dir = &info.path;
+        let inside = |path: &VPath| path != dir && path.is_under(dir);
+        if !has_journal(info) && !hidden.iter().any(inside) {
+            return Ok(false);
+        }
+        let all = GlobQuery {
+            pattern: "**".into(),
+            path: dir.clone(),
+        };
+        let found = self.glob_below(&all).await?;
+        Ok(found.files.is_empty())
+    }
+
+    async fn glob_below(&self, query: &GlobQuery) -> Result<GlobResult> {
+        // An anchored pattern may name files outside of the query's directory.
+        let hidden = self.hidden(&VPath::root());
+        let found = below::glob(&**self.base().await?, query, &hidden).await?;
+        let digest = self.digests.of_names(&found.files);
+        self.note(Question::Glob(query.clone(), hidden), digest);
+        Ok(found)
+    }
+
+    pub(super) async fn glob_merged(&self, query: &GlobQuery) -> Result<GlobResult> {
+        let mut merged = self.glob_below(query).await?;
+        if !self.covered.borrow().is_empty() {
+            let own = self.over.glob(query).await?;
+            merged.truncated |= own.truncated;
+            merged.files.extend(own.files);
+            order::sort_by(&mut merged.files, FileInfo::newest_first);
+        }
+        Ok(merged)
+    }
+
+    pub(super) async fn grep_merged(&self, query: &GrepQuery) -> Result<GrepResult> {
+        let hidden = self.hidden(&VPath::root());
+        let below = below::grep(&**self.base().await?, query, &hidden).await?;
+        let digest = self.digests.of_matches(&below);
+        let question = Question::Grep(Box::new(query.clone()), hidden);
+        self.note(question, digest);
+        if self.covered.borrow().is_empty() {
+            return Ok(below);
+        }
+        let own = self.over.grep(query).await?;
+        let mut truncated = below.truncated || own.truncated;
+        let stats = below.stats;
+        let mut matches = both(&below.matches, &own.matches);
+        truncated |= matches.cut;
+        if let Some(cap) = query.max_count
+            && matches.count() > cap
+        {
+            matches.keep_first(cap);
+            truncated = true;
+        }
+        Ok(GrepResult {
+            matches,
+            truncated,
+            stats,
+        })
+    }
+}
+
+/// The matches of two searches in order of path. Each file is in one of them.
+fn both(one: &Matches, other: &Matches) -> Matches {
+    let groups = |from: &Matches| -> Vec<Vec<Row>> {
+        let by_file = from.rows.chunk_by(|a, b| a.file == b.file);
+        by_file.map(<[Row]>::to_vec).collect()
+    };
+    let path = |from: &Matches, rows: &[Row]| {
+        let file = rows.first().map_or(0, |row| row.file as usize);
+        from.paths.get(file).cloned()
+    };
+    let mut out = Matches::default();
+    let (mut left, mut right) = (
+        groups(one).into_iter().peekable(),
+        groups(other).into_iter().peekable(),
+    );
+    loop {
+        let next_left = left.peek().and_then(|rows| path(one, rows));
+        let next_right = right.peek().and_then(|rows| path(other, rows));
+        let (from, rows, at) = match (next_left, next_right) {
+            (Some(a), Some(b)) if a < b => (one, left.next(), a),
+            (Some(a), None) => (one, left.next(), a),
+            (_, Some(b)) => (other, right.next(), b),
+            (None, None) => return out,
+        };
+        if out.is_full() {
+            out.cut = true;
+            return out;
+        }
+        out.append_file(at, from, &rows.unwrap_or_default());
+    }
+}

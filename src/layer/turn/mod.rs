@@ -1,0 +1,502 @@
+//! A turn: changes of several files that are made together or not at all. It is an overlay over any
+//! backend, and a backend itself. Changes stay in the overlay until [`Turn::commit`]; what was read
+//! from below is noted and checked then. `docs/turns.md` describes what that guarantees.
+//!
+//! This file has the overlay: which files it covers, and the operations on single files. Listings
+//! and searches are in `merge`, notes in `notes`.
+
+mod below;
+mod bugs;
+mod calls;
+mod changes;
+mod commit;
+mod journal;
+mod lines;
+mod merge;
+mod notes;
+mod plan;
+mod rebase;
+#[cfg(test)]
+mod tests;
+
+use std::cell::Cell;
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+use bytes::Bytes;
+
+use crate::core::cell::RefCell;
+use crate::core::error::{Error, Kind, Result};
+use crate::core::file::{self, Format};
+use crate::core::lock::{Mutex, MutexGuard};
+use crate::core::path::VPath;
+use crate::core::time::Time;
+use crate::env::random;
+use crate::protocol::{
+    Content, DeleteResult, Edit, EditResult, GlobQuery, Page, RawFile, ReadResult, Replacement,
+    SharedBackend, WriteResult,
+};
+
+use notes::{Digests, Notes, Question};
+
+pub use changes::{FileChange, Hunk, Kind as ChangeKind};
+pub use commit::{Commits, Outcome, Receipt, undo};
+pub use plan::Conflict;
+pub use rebase::{Rebased, Unmerged};
+
+/// Where a commit keeps its journal, on backends without transactions. A turn does not show it.
+const RESERVED: &str = "/.kitbag/turns";
+
+/// A file below the turn, as it was when the turn first changed it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Before {
+    body: Bytes,
+    created: Option<Time>,
+    format: Format,
+}
+
+impl From<RawFile> for Before {
+    fn from(file: RawFile) -> Before {
+        Before {
+            body: file.body,
+            created: file.created,
+            format: file.format,
+        }
+    }
+}
+
+/// A file that the turn covers: what is below is not shown any more.
+#[derive(Clone, Debug)]
+struct Covered {
+    before: Option<Before>,
+    /// Whether the turn has a file there; it is in `over` then.
+    exists: bool,
+}
+
+/// Makes an empty backend for the files of a turn.
+pub type Overlays = Rc<dyn Fn() -> SharedBackend>;
+
+/// Options of a turn.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct TurnOptions {
+    /// Whether `write` replaces a file that exists.
+    pub overwrite: bool,
+}
+
+/// An overlay over a backend. Invariants:
+///
+/// - `over` has exactly the covered files that exist;
+/// - a path is covered from its first change on, and `before` is what was below at that time.
+pub struct Turn {
+    base: SharedBackend,
+    /// For what is written.
+    over: SharedBackend,
+    overlays: Overlays,
+    by: Rc<str>,
+    options: TurnOptions,
+    covered: RefCell<BTreeMap<VPath, Covered>>,
+    digests: Digests,
+    notes: RefCell<Notes>,
+    /// Whether `base` has no unfinished commit from before this turn.
+    recovered: Cell<bool>,
+    /// Changes run one at a time.
+    changing: Mutex<()>,
+}
+
+impl Turn {
+    /// A turn over `base`. Nothing is read.
+    pub fn new(base: SharedBackend, overlays: Overlays, by: Rc<str>, options: TurnOptions) -> Turn {
+        Turn {
+            base,
+            over: overlays(),
+            overlays,
+            by,
+            options,
+            covered: RefCell::new(BTreeMap::new()),
+            digests: Digests::new([random::bits(), random::bits()]),
+            notes: RefCell::new(Notes::default()),
+            recovered: Cell::new(false),
+            changing: Mutex::default(),
+        }
+    }
+
+    /// Who makes the changes.
+    pub fn by(&self) -> &Rc<str> {
+        &self.by
+    }
+
+    /// Whether the turn itself has a file at `path` (or none any more); `None` if it covers nothing
+    /// there.
+    fn own(&self, path: &VPath) -> Option<bool> {
+        let covered = self.covered.borrow();
+        covered.get(path).map(|one| one.exists)
+    }
+
+    fn cover(&self, path: &VPath, before: Option<Before>, exists: bool) {
+        let mut covered = self.covered.borrow_mut();
+        match covered.get_mut(path) {
+            Some(one) => one.exists = exists,
+            None => {
+                covered.insert(path.clone(), Covered { before, exists });
+            }
+        }
+    }
+
+    fn note(&self, question: Question, digest: u128) {
+        self.notes.borrow_mut().add(question, digest);
+    }
+
+    fn may_change(&self, path: &VPath) -> Result<()> {
+        match is_reserved(path) {
+            true => Err(Error::at(
+                Kind::PermissionDenied,
+                "Error: permission denied for '",
+                path,
+                "': the journal of turns is kept there",
+            )),
+            false => Ok(()),
+        }
+    }
+
+    /// The backend below. Before the first use, a commit that was broken off there is finished.
+    async fn base(&self) -> Result<&SharedBackend> {
+        if !self.recovered.get() {
+            commit::recover(self.base.clone()).await?;
+            self.recovered.set(true);
+        }
+        Ok(&self.base)
+    }
+
+    /// A file below, whole.
+    async fn below(&self, path: &VPath) -> Result<Option<Before>> {
+        found(self.base().await?.read_raw(path).await)
+    }
+
+    /// Files below, whole.
+    async fn fetch(&self, paths: &[VPath]) -> Vec<Result<Bytes>> {
+        if paths.is_empty() {
+            return Vec::new();
+        }
+        match self.base().await {
+            Ok(base) => base.download(paths).await,
+            Err(error) => paths.iter().map(|_| Err(error.clone())).collect(),
+        }
+    }
+
+    async fn write_file(&self, path: &VPath, content: Content) -> Result<WriteResult> {
+        self.may_change(path)?;
+        let overwrite = self.options.overwrite && !matches!(content, Content::New(_));
+        let body = match content {
+            Content::Text(text) => file::decode_content(path, text)?,
+            Content::Raw(bytes) | Content::New(bytes) => bytes,
+        };
+        let _changing = self.changing.lock().await;
+        let (exists, before) = match self.own(path) {
+            Some(exists) => (exists, None),
+            None => {
+                let before = self.below(path).await?;
+                (before.is_some(), before)
+            }
+        };
+        if exists && !overwrite {
+            if self.own(path).is_none() {
+                let digest = self.digests.of_existence(true);
+                self.note(Question::Exists(path.clone()), digest);
+            }
+            return Err(Error::already_exists(path));
+        }
+        self.put(path, body).await?;
+        self.cover(path, before, true);
+        Ok(WriteResult::default())
+    }
+
+    /// Stores a file in the overlay.
+    async fn put(&self, path: &VPath, body: Bytes) -> Result<()> {
+        let answers = self.over.upload(vec![(path.clone(), body)]).await;
+        answers.into_iter().collect()
+    }
+
+    async fn edit_file(&self, path: &VPath, edit: &Edit) -> Result<EditResult> {
+        self.may_change(path)?;
+        let _changing = self.changing.lock().await;
+        if self.own(path).is_some() {
+            return self.over.edit(path, edit).await;
+        }
+        let Some(before) = self.below(path).await? else {
+            let digest = self.digests.of_existence(false);
+            self.note(Question::Exists(path.clone()), digest);
+            return Err(Error::nothing_there(path));
+        };
+        self.put(path, before.body.clone()).await?;
+        let edited = self.over.edit(path, edit).await;
+        match edited {
+            Ok(edited) => {
+                self.cover(path, Some(before), true);
+                Ok(edited)
+            }
+            Err(error) => {
+                let digest = self.digests.of_body(Some(&before.body));
+                self.note(Question::Whole(path.clone()), digest);
+                self.over.delete(path, Some(&before.body)).await?;
+                Err(error)
+            }
+        }
+    }
+
+    async fn delete_path(&self, path: &VPath, unchanged: Option<&Bytes>) -> Result<DeleteResult> {
+        self.may_change(path)?;
+        let changing = self.changing.lock().await;
+        match unchanged {
+            Some(body) => self.delete_unchanged(path, body, &changing).await?,
+            None => self.delete_tree(path, &changing).await?,
+        }
+        Ok(DeleteResult::default())
+    }
+
+    async fn delete_unchanged(
+        &self,
+        path: &VPath,
+        body: &Bytes,
+        _changing: &MutexGuard<'_, ()>,
+    ) -> Result<()> {
+        if self.own(path).is_some() {
+            self.over.delete(path, Some(body)).await?;
+            self.cover(path, None, false);
+            return Ok(());
+        }
+        let Some(before) = self.below(path).await? else {
+            let digest = self.digests.of_existence(false);
+            self.note(Question::Exists(path.clone()), digest);
+            return Err(Error::nothing_there(path));
+        };
+        if before.body != *body {
+            let digest = self.digests.of_body(Some(&before.body));
+            self.note(Question::Whole(path.clone()), digest);
+            return Err(Error::conflict(path));
+        }
+        self.cover(path, Some(before), false);
+        Ok(())
+    }
+
+    async fn delete_tree(&self, root: &VPath, _changing: &MutexGuard<'_, ()>) -> Result<()> {
+        let beneath = GlobQuery {
+            pattern: "**".into(),
+            path: root.clone(),
+        };
+        let found = self.glob_merged(&beneath).await?;
+        if found.truncated {
+            return Err(Error::at(
+                Kind::Unavailable,
+                "The backend does not show every file under '",
+                root,
+                "', so they cannot be deleted together; delete a smaller directory",
+            ));
+        }
+        let mut paths: Vec<VPath> = found.files.into_iter().map(|info| info.path).collect();
+        if !root.is_root() {
+            paths.push(root.clone());
+        }
+        let below: Vec<VPath> = paths
+            .iter()
+            .filter(|path| self.own(path).is_none())
+            .cloned()
+            .collect();
+        let mut befores = BTreeMap::new();
+        for (path, answer) in below.iter().zip(self.fetch(&below).await) {
+            if let Some(body) = missing(answer)? {
+                befores.insert(path.clone(), body);
+            } else if path == root {
+                let digest = self.digests.of_existence(false);
+                self.note(Question::Exists(path.clone()), digest);
+            }
+        }
+        let mut any = false;
+        for path in &paths {
+            if self.own(path) == Some(true) {
+                self.drop_own(path).await?;
+                self.cover(path, None, false);
+                any = true;
+            } else if let Some(body) = befores.remove(path) {
+                let before = Before {
+                    body,
+                    created: None,
+                    format: Format::default(),
+                };
+                self.cover(path, Some(before), false);
+                any = true;
+            }
+        }
+        match any {
+            true => Ok(()),
+            false => Err(Error::nothing_there(root)),
+        }
+    }
+
+    /// The bytes of a file of the overlay.
+    async fn over_body(&self, path: &VPath) -> Result<Bytes> {
+        let answers = self.over.download(std::slice::from_ref(path)).await;
+        let missing = || Err(Error::internal("A file of a turn is not there"));
+        answers.into_iter().next().unwrap_or_else(missing)
+    }
+
+    /// Removes a file of the overlay.
+    async fn drop_own(&self, path: &VPath) -> Result<()> {
+        let body = self.over_body(path).await?;
+        self.over.delete(path, Some(&body)).await.map(|_| ())
+    }
+
+    async fn upload_files(&self, files: Vec<(VPath, Bytes)>) -> Vec<Result<()>> {
+        let _changing = self.changing.lock().await;
+        let mut asked: Vec<VPath> = Vec::new();
+        for (path, _) in &files {
+            if self.own(path).is_none() && !asked.contains(path) {
+                asked.push(path.clone());
+            }
+        }
+        let mut befores: BTreeMap<VPath, Result<Option<Bytes>>> = BTreeMap::new();
+        for (path, answer) in asked.iter().zip(self.fetch(&asked).await) {
+            befores.insert(path.clone(), missing(answer));
+        }
+        let mut answers = Vec::with_capacity(files.len());
+        for (path, body) in files {
+            answers.push(self.upload_file(&path, body, befores.get(&path)).await);
+        }
+        answers
+    }
+
+    async fn upload_file(
+        &self,
+        path: &VPath,
+        body: Bytes,
+        before: Option<&Result<Option<Bytes>>>,
+    ) -> Result<()> {
+        self.may_change(path)?;
+        let before = match before {
+            Some(before) => before.clone().map_err(|error| error.during("upload"))?,
+            None => None,
+        };
+        self.put(path, body).await?;
+        let before = before.map(|body| Before {
+            body,
+            created: None,
+            format: Format::default(),
+        });
+        self.cover(path, before, true);
+        Ok(())
+    }
+
+    /// Replaces several files, for a turn in this turn.
+    async fn replace_files(&self, files: &[Replacement]) -> Result<Vec<VPath>> {
+        let _changing = self.changing.lock().await;
+        let mut differ = Vec::new();
+        let mut befores = BTreeMap::new();
+        for file in files {
+            self.may_change(&file.path)?;
+            let now = match self.own(&file.path) {
+                Some(true) => Some(self.over_body(&file.path).await?),
+                Some(false) => None,
+                None => {
+                    let before = self.below(&file.path).await?;
+                    let now = before.as_ref().map(|before| before.body.clone());
+                    befores.insert(file.path.clone(), before);
+                    now
+                }
+            };
+            if now != file.before {
+                differ.push(file.path.clone());
+            }
+        }
+        if !differ.is_empty() {
+            return Ok(differ);
+        }
+        for file in files {
+            match &file.after {
+                Some(after) => self.put(&file.path, after.clone()).await?,
+                None if self.own(&file.path) == Some(true) => self.drop_own(&file.path).await?,
+                None => {}
+            }
+            let before = befores.remove(&file.path).flatten();
+            self.cover(&file.path, before, file.after.is_some());
+        }
+        Ok(Vec::new())
+    }
+
+    async fn read_page(&self, path: &VPath, page: Page) -> Result<ReadResult> {
+        if self.own(path).is_some() || is_reserved(path) {
+            return self.over.read(path, page).await;
+        }
+        let answer = self.base().await?.read(path, page).await;
+        let digest = self.digests.of_page(&answer);
+        if let Some(digest) = digest {
+            self.note(Question::Page(path.clone(), page), digest);
+        }
+        answer
+    }
+
+    async fn raw_file(&self, path: &VPath) -> Result<RawFile> {
+        if self.own(path).is_some() || is_reserved(path) {
+            let mut file = self.over.read_raw(path).await?;
+            let covered = self.covered.borrow();
+            if let Some(before) = covered.get(path).and_then(|one| one.before.as_ref()) {
+                file.created = before.created.or(file.created);
+                if file.is_text {
+                    file.format = before.format;
+                }
+            }
+            return Ok(file);
+        }
+        let answer = self.base().await?.read_raw(path).await;
+        self.note_whole(path, answer.as_ref().map(|file| &file.body));
+        answer
+    }
+
+    fn note_whole(&self, path: &VPath, answer: std::result::Result<&Bytes, &Error>) {
+        let body = match answer {
+            Ok(body) => Some(body),
+            Err(error) if error.kind() == Kind::NotFound => None,
+            Err(_) => return,
+        };
+        let digest = self.digests.of_body(body);
+        self.note(Question::Whole(path.clone()), digest);
+    }
+
+    async fn download_files(&self, paths: &[VPath]) -> Vec<Result<Bytes>> {
+        let is_own = |path: &VPath| self.own(path).is_some() || is_reserved(path);
+        let (own, below): (Vec<VPath>, Vec<VPath>) =
+            paths.iter().cloned().partition(|path| is_own(path));
+        let own_paths: Vec<bool> = paths.iter().map(is_own).collect();
+        let mut from_over = self.over.download(&own).await.into_iter();
+        let answers = self.fetch(&below).await;
+        for (path, answer) in below.iter().zip(&answers) {
+            self.note_whole(path, answer.as_ref());
+        }
+        let mut from_below = answers.into_iter();
+        let missing = || Err(Error::internal("A backend answered too few files"));
+        own_paths
+            .into_iter()
+            .map(|is_own| match is_own {
+                true => from_over.next().unwrap_or_else(missing),
+                false => from_below.next().unwrap_or_else(missing),
+            })
+            .collect()
+    }
+}
+
+/// Whether a path is for the journal.
+fn is_reserved(path: &VPath) -> bool {
+    let rest = path.as_str().strip_prefix(RESERVED);
+    rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+}
+
+/// A file, or none; other failures stay.
+fn found(answer: Result<RawFile>) -> Result<Option<Before>> {
+    missing(answer).map(|file| file.map(Before::from))
+}
+
+fn missing<T>(answer: Result<T>) -> Result<Option<T>> {
+    match answer {
+        Ok(value) => Ok(Some(value)),
+        Err(error) if error.kind() == Kind::NotFound => Ok(None),
+        Err(error) => Err(error),
+    }
+}

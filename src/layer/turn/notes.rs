@@ -1,0 +1,226 @@
+//! What a turn has read from below: each question with a digest of its answer. A commit asks the
+//! same questions again and compares. So a check means the same on every backend, also on one
+//! without versions, and a file that changed elsewhere than where it was read is no conflict.
+
+use std::collections::BTreeMap;
+use std::hash::{DefaultHasher, Hasher};
+
+use bytes::Bytes;
+
+use super::below::{self, has_journal};
+use crate::core::error::{Error, Kind, Result};
+use crate::core::path::VPath;
+use crate::protocol::{
+    Backend, FileInfo, GlobQuery, GrepQuery, GrepResult, Page, ReadResult, RowKind,
+};
+
+/// A read of the files below. The paths of `hidden` were covered by the turn and are left out.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Question {
+    /// Whether a file exists.
+    Exists(VPath),
+    /// A whole file.
+    Whole(VPath),
+    /// A page of a file.
+    Page(VPath, Page),
+    /// The names in a directory.
+    Names(VPath, Vec<VPath>),
+    /// The names that match a pattern.
+    Glob(GlobQuery, Vec<VPath>),
+    /// The lines that match.
+    Grep(Box<GrepQuery>, Vec<VPath>),
+}
+
+impl Question {
+    /// The file or directory that it is about.
+    pub(super) fn path(&self) -> &VPath {
+        match self {
+            Question::Exists(path)
+            | Question::Whole(path)
+            | Question::Page(path, _)
+            | Question::Names(path, _) => path,
+            Question::Glob(query, _) => &query.path,
+            Question::Grep(query, _) => &query.path,
+        }
+    }
+
+    /// The operation that asked it.
+    pub(super) fn operation(&self) -> &'static str {
+        match self {
+            Question::Exists(_) | Question::Whole(_) | Question::Page(..) => "read",
+            Question::Names(..) => "ls",
+            Question::Glob(..) => "glob",
+            Question::Grep(..) => "grep",
+        }
+    }
+}
+
+/// All notes of a turn.
+#[derive(Default)]
+pub(super) struct Notes {
+    by_path: BTreeMap<VPath, Vec<(Question, u128)>>,
+}
+
+/// Makes digests of answers. The salt is random, so that nobody can prepare two answers with one
+/// digest.
+#[derive(Clone, Copy)]
+pub(super) struct Digests {
+    salt: [u64; 2],
+}
+
+/// A digest of 128 bits, made of two hashes.
+struct Digest([DefaultHasher; 2]);
+
+impl Digest {
+    fn bytes(&mut self, bytes: &[u8]) {
+        for hasher in &mut self.0 {
+            hasher.write_usize(bytes.len());
+            hasher.write(bytes);
+        }
+    }
+
+    fn number(&mut self, number: u64) {
+        for hasher in &mut self.0 {
+            hasher.write_u64(number);
+        }
+    }
+
+    fn finish(&self) -> u128 {
+        self.0
+            .iter()
+            .fold(0, |all, hasher| all << 64 | u128::from(hasher.finish()))
+    }
+}
+
+impl Notes {
+    /// Adds an answer. The first answer to a question stays: if a later one differs, the commit
+    /// will find that.
+    pub(super) fn add(&mut self, question: Question, digest: u128) {
+        let at = self.by_path.entry(question.path().clone()).or_default();
+        if !at.iter().any(|(known, _)| *known == question) {
+            at.push((question, digest));
+        }
+    }
+
+    /// Every question with its digest.
+    pub(super) fn all(&self) -> Vec<(Question, u128)> {
+        self.by_path.values().flatten().cloned().collect()
+    }
+
+    /// Replaces the digest of a question.
+    pub(super) fn renew(&mut self, question: &Question, digest: u128) {
+        let at = self.by_path.get_mut(question.path());
+        let known = at.and_then(|at| at.iter_mut().find(|(known, _)| known == question));
+        if let Some((_, old)) = known {
+            *old = digest;
+        }
+    }
+}
+
+impl Digests {
+    pub(super) fn new(salt: [u64; 2]) -> Digests {
+        Digests { salt }
+    }
+
+    fn digest(&self) -> Digest {
+        let (mut a, mut b) = (DefaultHasher::new(), DefaultHasher::new());
+        let [first, second] = self.salt;
+        a.write_u64(first);
+        b.write_u64(second);
+        b.write_u64(first);
+        Digest([a, b])
+    }
+
+    pub(super) fn of_existence(&self, exists: bool) -> u128 {
+        let mut digest = self.digest();
+        digest.number(u64::from(exists));
+        digest.finish()
+    }
+
+    pub(super) fn of_body(&self, body: Option<&Bytes>) -> u128 {
+        let mut digest = self.digest();
+        if let Some(body) = body {
+            digest.bytes(body);
+        }
+        digest.finish()
+    }
+
+    /// `None` if nothing was read: the backend failed.
+    pub(super) fn of_page(&self, answer: &Result<ReadResult>) -> Option<u128> {
+        let mut digest = self.digest();
+        match answer {
+            Ok(read) => {
+                digest.bytes(&read.content);
+                if let Some(at) = read.position {
+                    digest.number(at.start_line as u64);
+                    digest.number(at.next_offset.map_or(0, |next| next as u64));
+                }
+            }
+            Err(error) if error.kind() == Kind::NotFound => {}
+            Err(_) => return None,
+        }
+        Some(digest.finish())
+    }
+
+    /// Names only: two writers in one directory must not hinder each other.
+    pub(super) fn of_names(&self, files: &[FileInfo]) -> u128 {
+        let counted = files.iter().filter(|info| !has_journal(info));
+        let mut names: Vec<String> = counted.map(FileInfo::shown_path).collect();
+        crate::core::order::sort(&mut names);
+        let mut digest = self.digest();
+        for name in names {
+            digest.bytes(name.as_bytes());
+        }
+        digest.finish()
+    }
+
+    pub(super) fn of_matches(&self, found: &GrepResult) -> u128 {
+        let mut digest = self.digest();
+        for row in found.matches.iter() {
+            digest.bytes(row.path.as_str().as_bytes());
+            digest.number(u64::from(row.line));
+            digest.number(u64::from(row.kind == RowKind::Match));
+            digest.bytes(row.text);
+        }
+        digest.number(u64::from(found.truncated));
+        digest.finish()
+    }
+
+    /// Asks a question again. Fails if the backend does.
+    pub(super) async fn ask(&self, base: &dyn Backend, question: &Question) -> Result<u128> {
+        let failed = |error: Option<Error>| {
+            error.unwrap_or_else(|| Error::internal("A read of a turn had no answer"))
+        };
+        match question {
+            Question::Exists(path) => match base.read_raw(path).await {
+                Ok(_) => Ok(self.of_existence(true)),
+                Err(error) if error.kind() == Kind::NotFound => Ok(self.of_existence(false)),
+                Err(error) => Err(error),
+            },
+            Question::Whole(path) => {
+                let answer = base.download(std::slice::from_ref(path)).await;
+                match answer.into_iter().next() {
+                    Some(Ok(body)) => Ok(self.of_body(Some(&body))),
+                    Some(Err(error)) if error.kind() == Kind::NotFound => Ok(self.of_body(None)),
+                    other => Err(failed(other.and_then(Result::err))),
+                }
+            }
+            Question::Page(path, page) => {
+                let answer = base.read(path, *page).await;
+                self.of_page(&answer).ok_or_else(|| failed(answer.err()))
+            }
+            Question::Names(path, hidden) => {
+                let infos = below::ls(base, path, hidden).await?;
+                Ok(self.of_names(&infos))
+            }
+            Question::Glob(query, hidden) => {
+                let found = below::glob(base, query, hidden).await?;
+                Ok(self.of_names(&found.files))
+            }
+            Question::Grep(query, hidden) => {
+                let found = below::grep(base, query, hidden).await?;
+                Ok(self.of_matches(&found))
+            }
+        }
+    }
+}

@@ -1,0 +1,136 @@
+//! What a commit checks and changes, and the single steps of it.
+
+use std::rc::Rc;
+
+use bytes::Bytes;
+
+use super::bugs::{Bug, has};
+use super::notes::{Digests, Question};
+use super::{Overlays, missing};
+use crate::core::error::{Error, Kind, Result};
+use crate::core::path::VPath;
+use crate::protocol::{Backend, Content, Edit, Replacement, SharedBackend};
+
+/// Something that is not as the turn found it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Conflict {
+    /// The file, or the directory of a listing or search.
+    pub path: VPath,
+    /// The operation that found something else: `write` for a file that the turn changes.
+    pub operation: &'static str,
+    /// For a file that the turn changes, its content before, if there was a file.
+    pub before: Option<Bytes>,
+    /// What the file holds now, if there is one.
+    pub now: Option<Bytes>,
+}
+
+/// What a commit checks and does.
+pub(super) struct Plan {
+    pub(super) by: Rc<str>,
+    pub(super) digests: Digests,
+    /// Where `reads` are asked again.
+    pub(super) top: SharedBackend,
+    pub(super) reads: Vec<(Question, u128)>,
+    pub(super) files: Vec<Replacement>,
+    pub(super) overlays: Overlays,
+}
+
+impl Plan {
+    /// What was read and differs now.
+    pub(super) async fn changed_reads(&self) -> Result<Vec<Conflict>> {
+        let mut conflicts: Vec<Conflict> = Vec::new();
+        if has(Bug::ReadsUnchecked) {
+            return Ok(conflicts);
+        }
+        for (question, digest) in &self.reads {
+            if self.digests.ask(&*self.top, question).await? != *digest {
+                let path = question.path().clone();
+                let operation = question.operation();
+                let known = |one: &Conflict| one.path == path && one.operation == operation;
+                if !conflicts.iter().any(known) {
+                    conflicts.push(Conflict {
+                        path,
+                        operation,
+                        before: None,
+                        now: None,
+                    });
+                }
+            }
+        }
+        for conflict in conflicts.iter_mut().filter(|one| one.operation == "read") {
+            conflict.now = body(&*self.top, &conflict.path).await?;
+        }
+        Ok(conflicts)
+    }
+
+    /// The conflicts of files that differ from what is to be replaced.
+    pub(super) async fn differing(
+        &self,
+        at: &dyn Backend,
+        paths: &[VPath],
+    ) -> Result<Vec<Conflict>> {
+        let mut conflicts = Vec::new();
+        for path in paths {
+            let file = self.files.iter().find(|one| one.path == *path);
+            conflicts.push(Conflict {
+                path: path.clone(),
+                operation: "write",
+                before: file.and_then(|file| file.before.clone()),
+                now: body(at, path).await?,
+            });
+        }
+        Ok(conflicts)
+    }
+}
+
+/// A file, if there is one.
+pub(super) async fn body(at: &dyn Backend, path: &VPath) -> Result<Option<Bytes>> {
+    let answer = at.download(std::slice::from_ref(path)).await;
+    let none = || Err(Error::internal("A backend answered too few files"));
+    missing(answer.into_iter().next().unwrap_or_else(none))
+}
+
+/// Deletions first: they make room.
+pub(super) fn in_order(files: &[Replacement]) -> impl Iterator<Item = &Replacement> {
+    let deletions = files.iter().filter(|file| file.after.is_none());
+    deletions.chain(files.iter().filter(|file| file.after.is_some()))
+}
+
+/// Replaces one file, if it holds what is expected.
+pub(super) async fn replace(at: &dyn Backend, file: &Replacement) -> Result<()> {
+    match (&file.before, &file.after) {
+        (None, None) => Ok(()),
+        (None, Some(after)) => {
+            let content = Content::New(after.clone());
+            at.write(&file.path, content).await.map(|_| ())
+        }
+        (Some(before), Some(after)) => {
+            let edit = Edit {
+                old: before.clone(),
+                new: after.clone(),
+                replace_all: false,
+                whole: true,
+                appends: false,
+            };
+            at.edit(&file.path, &edit).await.map(|_| ())
+        }
+        (Some(before), None) => at.delete(&file.path, Some(before)).await.map(|_| ()),
+    }
+}
+
+/// Whether a conditional change found something else.
+pub(super) fn is_conflict(error: &Error) -> bool {
+    matches!(
+        error.kind(),
+        Kind::Conflict | Kind::AlreadyExists | Kind::NotFound
+    )
+}
+
+/// The change back.
+pub(super) fn reversed(file: &Replacement) -> Replacement {
+    Replacement {
+        path: file.path.clone(),
+        before: file.after.clone(),
+        after: file.before.clone(),
+    }
+}

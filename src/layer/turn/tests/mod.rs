@@ -1,0 +1,77 @@
+//! Tests of turns: the overlay against one flat tree, and what reads are noted.
+
+mod committing;
+mod model;
+mod overlay;
+mod store;
+
+use std::rc::Rc;
+
+use bytes::Bytes;
+use futures_util::FutureExt;
+use futures_util::future::LocalBoxFuture;
+
+use super::*;
+use crate::core::future::Pending;
+use crate::files::{Files, FilesOptions, WriteMode};
+use crate::protocol::{Backend, Capability, FileInfo, GrepQuery};
+use crate::storage::memory::Memory;
+
+fn memory() -> SharedBackend {
+    Rc::new(Files::new(Memory::default(), FilesOptions::default()))
+}
+
+/// What keeps the files of turns.
+fn overlays() -> Overlays {
+    let options = FilesOptions {
+        write_mode: WriteMode::Overwrite,
+        ..FilesOptions::default()
+    };
+    Rc::new(move || Rc::new(Files::new(Memory::default(), options)))
+}
+
+fn begin(base: &SharedBackend) -> Turn {
+    let options = TurnOptions::default();
+    Turn::new(base.clone(), overlays(), "tests".into(), options)
+}
+
+fn path(text: &str) -> VPath {
+    VPath::parse(text).expect("a path")
+}
+
+fn bytes(text: &str) -> Bytes {
+    Bytes::copy_from_slice(text.as_bytes())
+}
+
+fn now<T>(future: LocalBoxFuture<'_, T>) -> T {
+    future.now_or_never().expect("memory answers at once")
+}
+
+fn put(backend: &dyn Backend, at: &str, text: &str) {
+    for answer in now(backend.upload(vec![(path(at), bytes(text))])) {
+        answer.expect("uploaded");
+    }
+}
+
+/// The content of a file, if there is one.
+fn body(backend: &dyn Backend, at: &str) -> Option<String> {
+    let answer = now(backend.download(&[path(at)])).remove(0);
+    answer
+        .ok()
+        .map(|body| String::from_utf8_lossy(&body).into_owned())
+}
+
+fn names(backend: &dyn Backend, dir: &str) -> Vec<String> {
+    let infos = now(backend.ls(&path(dir))).expect("listed");
+    infos.iter().map(FileInfo::shown_path).collect()
+}
+
+fn edit(old: &str, new: &str) -> Edit {
+    Edit {
+        old: bytes(old),
+        new: bytes(new),
+        replace_all: false,
+        whole: false,
+        appends: false,
+    }
+}

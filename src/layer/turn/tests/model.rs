@@ -1,0 +1,509 @@
+//! Random histories of several clients with turns, plain writes past them, crashes at every step, and
+//! recovery; a checker looks for an order of the changes that explains all that was read and what
+//! is there in the end. `KITBAG_SEEDS` sets the number of histories.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::task::{Context, Poll, Waker};
+
+use futures_util::future::LocalBoxFuture;
+
+use super::store::{pause, stepping};
+use super::*;
+use crate::layer::turn::bugs::{self, Bug};
+
+/// Numbers from a seed.
+struct Dice(u64);
+
+impl Dice {
+    fn roll(&mut self, sides: usize) -> usize {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        ((z ^ (z >> 31)) % sides as u64) as usize
+    }
+}
+
+const FILES: &[&str] = &["/a", "/b", "/c"];
+
+type Tree = BTreeMap<&'static str, String>;
+
+/// What a change does to a file, as its author means it.
+#[derive(Clone, Debug)]
+enum Write {
+    Put(String),
+    Delete,
+    /// Replaces the first line, or the last.
+    Line(bool, String),
+}
+
+/// What a change must find.
+#[derive(Clone, Debug)]
+enum Read {
+    File(&'static str, Option<String>),
+    Names(BTreeSet<&'static str>),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum End {
+    Done,
+    /// It was broken off; it happened, or it did not.
+    Unknown,
+}
+
+/// A change that may have happened.
+#[derive(Clone, Debug)]
+struct Change {
+    began: usize,
+    ended: usize,
+    end: End,
+    reads: Vec<Read>,
+    writes: Vec<(&'static str, Write)>,
+    /// It takes back the change with this index.
+    undoes: Option<usize>,
+}
+
+struct History {
+    changes: RefCell<Vec<Change>>,
+    clock: Cell<usize>,
+    unique: Cell<usize>,
+    dice: RefCell<Dice>,
+}
+
+impl History {
+    fn roll(&self, sides: usize) -> usize {
+        self.dice.borrow_mut().roll(sides)
+    }
+
+    fn unique(&self) -> String {
+        self.unique.set(self.unique.get() + 1);
+        format!("{}\n", self.unique.get())
+    }
+
+    fn text(&self) -> String {
+        format!("{}m1\nm2\nm3\n{}", self.unique(), self.unique())
+    }
+
+    fn begin(
+        &self,
+        reads: Vec<Read>,
+        writes: Vec<(&'static str, Write)>,
+        undoes: Option<usize>,
+    ) -> usize {
+        let mut changes = self.changes.borrow_mut();
+        changes.push(Change {
+            began: self.clock.get(),
+            ended: usize::MAX,
+            end: End::Unknown,
+            reads,
+            writes,
+            undoes,
+        });
+        changes.len() - 1
+    }
+
+    fn end(&self, at: usize) {
+        let mut changes = self.changes.borrow_mut();
+        changes[at].ended = self.clock.get();
+        changes[at].end = End::Done;
+    }
+
+    /// It certainly did not happen.
+    fn never(&self, at: usize) {
+        let mut changes = self.changes.borrow_mut();
+        changes[at].reads.clear();
+        changes[at].writes.clear();
+        changes[at].undoes = None;
+        changes[at].end = End::Unknown;
+    }
+}
+
+fn string(bytes: &Bytes) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+async fn fetch(backend: &dyn Backend, at: &str) -> Option<String> {
+    let answer = backend.download(&[path(at)]).await.remove(0);
+    answer.ok().map(|body| string(&body))
+}
+
+/// One turn of a client, from its first read to its commit, and sometimes to its undo.
+async fn turn(base: &SharedBackend, history: &History) {
+    let turn = begin(base);
+    let mut reads: Vec<Read> = Vec::new();
+    let mut writes: BTreeMap<&'static str, Write> = BTreeMap::new();
+    if history.roll(6) == 0 {
+        let infos = turn.ls(&VPath::root()).await.expect("listed");
+        let names = FILES
+            .iter()
+            .copied()
+            .filter(|file| infos.iter().any(|info| info.path.as_str() == *file));
+        reads.push(Read::Names(names.collect()));
+    }
+    for _ in 0..1 + history.roll(4) {
+        pause().await;
+        let file = FILES[history.roll(FILES.len())];
+        if writes.contains_key(file) {
+            continue;
+        }
+        match history.roll(8) {
+            0..=2 => {
+                let seen = fetch(&turn, file).await;
+                reads.push(Read::File(file, seen));
+            }
+            3 => {
+                let text = history.text();
+                put_later(&turn, file, &text).await;
+                writes.insert(file, Write::Put(text));
+            }
+            4 => {
+                if turn.delete(&path(file), None).await.is_ok() {
+                    writes.insert(file, Write::Delete);
+                }
+            }
+            _ => {
+                let Some(seen) = fetch(&turn, file).await else {
+                    reads.push(Read::File(file, None));
+                    continue;
+                };
+                let first = history.roll(2) == 0;
+                let line = history.unique();
+                let change = Edit {
+                    old: bytes(&seen),
+                    new: bytes(&with_line(&seen, first, &line)),
+                    replace_all: false,
+                    whole: true,
+                    appends: false,
+                };
+                if turn.edit(&path(file), &change).await.is_ok() {
+                    writes.insert(file, Write::Line(first, line));
+                }
+                reads.push(Read::File(file, Some(seen)));
+            }
+        }
+    }
+    let mut list: Vec<_> = writes.clone().into_iter().collect();
+    let mut at = history.begin(reads, list.clone(), None);
+    let mut outcome = turn.commit().await;
+    if matches!(outcome, Ok(Outcome::Conflict(_))) {
+        history.never(at);
+        pause().await;
+        let rebased = turn.rebase(&[]).await.expect("rebased");
+        for conflict in &rebased.conflicts {
+            turn.discard(&[conflict.path.as_str().into()])
+                .await
+                .expect("discarded");
+            list.retain(|(file, _)| *file != conflict.path.as_str());
+        }
+        // What the turn would change no longer is the same as below.
+        let diff = turn.diff().await.expect("a diff");
+        list.retain(|(file, _)| {
+            diff.iter().any(|change| {
+                let from = match &change.kind {
+                    ChangeKind::Moved(from) => Some(from.as_str()),
+                    _ => None,
+                };
+                change.path.as_str() == *file || from == Some(*file)
+            })
+        });
+        pause().await;
+        at = history.begin(Vec::new(), list, None);
+        outcome = turn.commit().await;
+    }
+    let receipt = match outcome {
+        Ok(Outcome::Done(receipt)) => receipt,
+        Ok(Outcome::Conflict(_)) => return history.never(at),
+        // A commit that paused for too long does not know.
+        Err(_) => return,
+    };
+    history.end(at);
+    if history.roll(3) > 0 {
+        return;
+    }
+    for _ in 0..history.roll(6) {
+        pause().await;
+    }
+    let back = history.begin(Vec::new(), Vec::new(), Some(at));
+    match undo(base.clone(), &receipt, "tests".into(), overlays()).await {
+        Ok(Outcome::Done(_)) => history.end(back),
+        Ok(Outcome::Conflict(_)) => history.never(back),
+        Err(_) => {}
+    }
+}
+
+async fn put_later(backend: &dyn Backend, at: &str, text: &str) {
+    let answers = backend.upload(vec![(path(at), bytes(text))]).await;
+    for answer in answers {
+        answer.expect("uploaded");
+    }
+}
+
+/// A plain change past all turns.
+async fn plain(base: &SharedBackend, history: &History) {
+    let file = FILES[history.roll(FILES.len())];
+    if history.roll(3) == 0 {
+        let at = history.begin(Vec::new(), vec![(file, Write::Delete)], None);
+        match base.delete(&path(file), None).await {
+            Ok(_) => history.end(at),
+            Err(_) => history.never(at),
+        }
+        return;
+    }
+    let text = history.text();
+    let at = history.begin(Vec::new(), vec![(file, Write::Put(text.clone()))], None);
+    put_later(&**base, file, &text).await;
+    history.end(at);
+}
+
+async fn client(base: &SharedBackend, history: &History, turns: bool) {
+    for _ in 0..1 + history.roll(2) {
+        match turns {
+            true => turn(base, history).await,
+            false => plain(base, history).await,
+        }
+        pause().await;
+    }
+}
+
+fn with_line(text: &str, first: bool, line: &str) -> String {
+    let mut lines: Vec<&str> = text.split_inclusive('\n').collect();
+    let at = if first { 0 } else { lines.len() - 1 };
+    lines[at] = line;
+    lines.concat()
+}
+
+/// The state of a tree after a change, and what its files were before; `None` if the change could
+/// not have happened there.
+type Step = (Tree, Vec<(&'static str, Option<String>, Option<String>)>);
+
+fn applied(tree: &Tree, change: &Change, made: &BTreeMap<usize, Step>) -> Option<Step> {
+    for read in &change.reads {
+        let holds = match read {
+            Read::File(file, seen) => tree.get(file) == seen.as_ref(),
+            Read::Names(names) => tree.keys().copied().collect::<BTreeSet<_>>() == *names,
+        };
+        if !holds {
+            return None;
+        }
+    }
+    let mut next = tree.clone();
+    let mut steps = Vec::new();
+    if let Some(undone) = change.undoes {
+        for (file, before, after) in &made.get(&undone)?.1 {
+            if tree.get(file) != after.as_ref() {
+                return None;
+            }
+            steps.push((*file, after.clone(), before.clone()));
+        }
+    }
+    for (file, write) in &change.writes {
+        let now = tree.get(file).cloned();
+        let after = match write {
+            Write::Put(text) => Some(text.clone()),
+            Write::Delete => {
+                now.as_ref()?;
+                None
+            }
+            Write::Line(first, line) => Some(with_line(now.as_ref()?, *first, line)),
+        };
+        steps.push((*file, now, after));
+    }
+    for (file, _, after) in &steps {
+        match after {
+            Some(text) => next.insert(file, text.clone()),
+            None => next.remove(file),
+        };
+    }
+    Some((next, steps))
+}
+
+/// Whether some order of the changes explains the last tree.
+fn explained(
+    tree: &Tree,
+    changes: &[Change],
+    left: &BTreeSet<usize>,
+    made: &mut BTreeMap<usize, Step>,
+    last: &Tree,
+    failed: &mut BTreeSet<String>,
+) -> bool {
+    if left.iter().all(|at| changes[*at].end == End::Unknown) && tree == last {
+        return true;
+    }
+    // What is left and what was made decide how it goes on.
+    let undone = |at: &usize| changes.iter().any(|change| change.undoes == Some(*at));
+    let kept = made.iter().filter(|(at, _)| undone(at));
+    let key = format!(
+        "{left:?} {tree:?} {:?}",
+        kept.map(|(at, step)| (at, &step.1)).collect::<Vec<_>>()
+    );
+    if failed.contains(&key) {
+        return false;
+    }
+    for at in left {
+        let change = &changes[*at];
+        // What had ended before this one began comes first.
+        let earlier = |other: &usize| {
+            changes[*other].end == End::Done && changes[*other].ended < change.began
+        };
+        if left.iter().any(earlier) {
+            continue;
+        }
+        let Some(step) = applied(tree, change, made) else {
+            continue;
+        };
+        let mut rest = left.clone();
+        rest.remove(at);
+        let next = step.0.clone();
+        made.insert(*at, step);
+        if explained(&next, changes, &rest, made, last, failed) {
+            return true;
+        }
+        made.remove(at);
+    }
+    failed.insert(key);
+    false
+}
+
+fn run(seed: u64) -> std::result::Result<(), String> {
+    let mut dice = Dice(seed.wrapping_mul(0x9e37_79b9));
+    let journal = dice.roll(3) > 0;
+    let base: SharedBackend = match journal {
+        true => stepping(),
+        false => memory(),
+    };
+    let history = History {
+        changes: RefCell::new(Vec::new()),
+        clock: Cell::new(0),
+        unique: Cell::new(0),
+        dice: RefCell::new(Dice(seed)),
+    };
+    let mut tree = Tree::new();
+    for file in FILES {
+        if dice.roll(4) > 0 {
+            let text = history.text();
+            drive(put_later(&*base, file, &text));
+            tree.insert(file, text);
+        }
+    }
+    let clients = 2 + dice.roll(2);
+    let mut running: Vec<Option<LocalBoxFuture<'_, ()>>> = (0..clients)
+        .map(|_| Some(Box::pin(client(&base, &history, true)) as LocalBoxFuture<'_, ()>))
+        .collect();
+    running.push(Some(Box::pin(client(&base, &history, false))));
+    let mut crash = (journal && dice.roll(2) == 0).then(|| dice.roll(250));
+    while running.iter().any(Option::is_some) {
+        history.clock.set(history.clock.get() + 1);
+        let at = dice.roll(running.len());
+        let Some(future) = &mut running[at] else {
+            continue;
+        };
+        let polled = future
+            .as_mut()
+            .poll(&mut Context::from_waker(Waker::noop()));
+        if polled.is_ready() {
+            running[at] = None;
+        }
+        // The client is gone, wherever it was.
+        if crash.is_some_and(|crash| history.clock.get() >= crash) {
+            running[at] = None;
+            crash = None;
+        }
+        if history.clock.get() > 200_000 {
+            return Err("it does not end".into());
+        }
+    }
+    drop(running);
+    drive(async {
+        // Whoever comes next finishes what was broken off.
+        begin(&base).commit().await.expect("recovered");
+    });
+    let mut last = Tree::new();
+    for file in FILES {
+        if let Some(text) = drive(fetch(&*base, file)) {
+            last.insert(file, text);
+        }
+    }
+    if drive(fetch(&*base, "/.kitbag/turns/journal")).is_some() {
+        return Err("a journal is left".into());
+    }
+    let changes = history.changes.take();
+    let left = (0..changes.len())
+        .filter(|at| {
+            let change = &changes[*at];
+            let has_effect = !change.reads.is_empty() || !change.writes.is_empty();
+            has_effect || change.undoes.is_some() || change.end == End::Done
+        })
+        .collect();
+    match explained(
+        &tree,
+        &changes,
+        &left,
+        &mut BTreeMap::new(),
+        &last,
+        &mut BTreeSet::new(),
+    ) {
+        true => Ok(()),
+        false => Err(format!(
+            "no order explains it (journal: {journal})\nfirst {tree:#?}\n{changes:#?}\nlast {last:#?}"
+        )),
+    }
+}
+
+fn drive<T>(future: impl Future<Output = T>) -> T {
+    let mut future = Box::pin(future);
+    loop {
+        let polled = future
+            .as_mut()
+            .poll(&mut Context::from_waker(Waker::noop()));
+        if let Poll::Ready(value) = polled {
+            return value;
+        }
+    }
+}
+
+fn seeds(default: u64) -> u64 {
+    let given = std::env::var("KITBAG_SEEDS").ok();
+    given
+        .and_then(|seeds| seeds.parse().ok())
+        .unwrap_or(default)
+}
+
+#[test]
+fn every_history_of_turns_is_serialisable_and_no_commit_is_left_half_made() {
+    for seed in 0..seeds(500) {
+        if let Err(wrong) = run(seed) {
+            panic!("seed {seed}: {wrong}");
+        }
+    }
+}
+
+/// The first seed that shows a bug.
+fn caught(bug: Bug) -> u64 {
+    let found = (0..seeds(20_000)).find(|seed| {
+        bugs::choose(Some(bug));
+        let wrong = run(*seed).is_err();
+        bugs::choose(None);
+        wrong && run(*seed).is_ok()
+    });
+    found.unwrap_or_else(|| panic!("{bug:?} was not caught"))
+}
+
+#[test]
+fn reads_that_are_not_checked_are_caught() {
+    caught(Bug::ReadsUnchecked);
+}
+
+#[test]
+fn a_journal_that_is_deleted_early_is_caught() {
+    caught(Bug::JournalEarly);
+}
+
+#[test]
+fn an_undo_without_compare_and_swap_is_caught() {
+    caught(Bug::UndoBlind);
+}
+
+#[test]
+fn a_rebase_that_drops_a_deletion_is_caught() {
+    caught(Bug::RebaseDropsDeletion);
+}

@@ -1,0 +1,62 @@
+//! How several files of a backend can be changed as one. The code that does it is in
+//! [`layer::turn`](crate::layer::turn); a backend only states what it has for it.
+
+use bytes::Bytes;
+use futures_util::future::LocalBoxFuture;
+
+use super::SharedBackend;
+use crate::core::future::Pending;
+use crate::core::path::VPath;
+
+/// One file of a change of several: what it must hold before, and what it holds after.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Replacement {
+    /// The file.
+    pub path: VPath,
+    /// Its content before; `None` if there must be no file.
+    pub before: Option<Bytes>,
+    /// Its content after; `None` deletes it.
+    pub after: Option<Bytes>,
+}
+
+/// A backend that changes several files in one step.
+pub trait Transaction {
+    /// Applies all replacements if every file holds what its replacement expects, else none.
+    /// Returns the files that hold something else; empty if all were applied.
+    fn replace<'a>(&'a self, files: &'a [Replacement]) -> Pending<'a, Vec<VPath>>;
+}
+
+/// A backend with rules around another one.
+pub trait Guard {
+    /// The backend below all rules.
+    fn inner(&self) -> SharedBackend;
+
+    /// The same future; what it calls of the guarded backend goes through the rules to `files`
+    /// instead of [`Guard::inner`].
+    fn judging<'a>(
+        &'a self,
+        files: SharedBackend,
+        calls: LocalBoxFuture<'a, ()>,
+    ) -> LocalBoxFuture<'a, ()>;
+
+    /// Called after files of [`Guard::inner`] were changed below the rules.
+    fn changed(&self);
+}
+
+/// What a backend has for changes of several files.
+pub enum Atomic<'a> {
+    /// Transactions.
+    Transaction(&'a dyn Transaction),
+    /// Single conditional changes, each of which is complete when it is made: no other call comes
+    /// between two of them.
+    Immediate,
+    /// Only single conditional changes: `write` of new content, `edit` of a whole file, `delete` of
+    /// an unchanged file.
+    Conditional,
+    /// Rules, which must judge each change first.
+    Guarded(&'a dyn Guard),
+    /// Another backend as it is.
+    Inner(SharedBackend),
+    /// Nothing.
+    Never,
+}

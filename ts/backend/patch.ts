@@ -1,0 +1,342 @@
+// toPatch and apply: the changes of a turn as a unified patch, in the form of git.
+
+import type { AnyBackend } from "../foreign/adapt.js";
+import type { ErrorText, Failure, Result } from "../types.js";
+import {
+  begin,
+  type CommitResult,
+  type TurnChange,
+  type TurnHunk,
+  type TurnOptions,
+} from "./turn.js";
+
+/** What `toPatch` returns. */
+export interface PatchFields {
+  /** The patch; empty if there are no changes. */
+  patch: string;
+}
+
+/** The result of `toPatch`. */
+export type PatchResult = Result<PatchFields>;
+
+/** Lines around a hunk that are shown, as git does. */
+const CONTEXT = 3;
+
+const NO_END = "\\ No newline at end of file";
+
+function failed(error: string, code: Failure["code"]): Failure {
+  return { error: error as ErrorText, code };
+}
+
+/** A path in a patch. */
+function named(prefix: string, path: string): string {
+  const name = `${prefix}${path}`;
+  return name.includes('"') ? `"${name.replaceAll('"', '\\"')}"` : name;
+}
+
+/** The path behind `---` and `+++`, where a tab ends one with spaces. */
+function header(prefix: string, path: string | undefined): string {
+  if (path === undefined) return "/dev/null";
+  const name = named(prefix, path);
+  return name.includes(" ") ? `${name}\t` : name;
+}
+
+/** The text of a file; `undefined` if it is not UTF-8. */
+function textOf(bytes: Uint8Array | null): string | undefined {
+  try {
+    const text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(
+      bytes ?? new Uint8Array(),
+    );
+    return text.includes("\0") ? undefined : text;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The lines of a text with their line feeds. */
+function split(text: string): string[] {
+  const lines = text.split("\n").map((line) => `${line}\n`);
+  const last = lines.pop() ?? "\n";
+  if (last !== "\n") lines.push(last.slice(0, -1));
+  return lines;
+}
+
+function marked(mark: string, lines: readonly string[]): string {
+  return lines
+    .map((line) => (line.endsWith("\n") ? `${mark}${line}` : `${mark}${line}\n${NO_END}\n`))
+    .join("");
+}
+
+/** Where a hunk begins, from 0. */
+const from = (start: number, count: number) => (count > 0 ? start - 1 : start);
+
+/** Hunks that are so close that their context meets. */
+function grouped(hunks: readonly TurnHunk[]): TurnHunk[][] {
+  const groups: TurnHunk[][] = [];
+  let end = Number.NEGATIVE_INFINITY;
+  for (const hunk of hunks) {
+    const start = from(hunk.oldStart, hunk.oldLines);
+    if (start - end <= 2 * CONTEXT) groups.at(-1)?.push(hunk);
+    else groups.push([hunk]);
+    end = start + hunk.oldLines;
+  }
+  return groups;
+}
+
+function range(start: number, count: number): string {
+  return `${count > 0 ? start + 1 : start},${count}`;
+}
+
+function body(change: TurnChange, old: readonly string[], fresh: readonly string[]): string {
+  let out = "";
+  for (const group of grouped(change.hunks)) {
+    const [first] = group as [TurnHunk];
+    const last = group.at(-1) as TurnHunk;
+    const begins = from(first.oldStart, first.oldLines);
+    const ends = from(last.oldStart, last.oldLines) + last.oldLines;
+    const above = Math.min(CONTEXT, begins);
+    const below = Math.min(CONTEXT, old.length - ends);
+    const freshBegins = from(first.newStart, first.newLines) - above;
+    const freshEnds = from(last.newStart, last.newLines) + last.newLines + below;
+    const count = ends + below - begins + above;
+    out += `@@ -${range(begins - above, count)} +${range(freshBegins, freshEnds - freshBegins)} @@\n`;
+    let at = begins - above;
+    for (const hunk of group) {
+      const start = from(hunk.oldStart, hunk.oldLines);
+      const freshStart = from(hunk.newStart, hunk.newLines);
+      out += marked(" ", old.slice(at, start));
+      out += marked("-", old.slice(start, start + hunk.oldLines));
+      out += marked("+", fresh.slice(freshStart, freshStart + hunk.newLines));
+      at = start + hunk.oldLines;
+    }
+    out += marked(" ", old.slice(at, ends + below));
+  }
+  return out;
+}
+
+/**
+ * Returns the changes of a turn as a patch that `git apply` takes, with the tree's root as the
+ * folder. Binary files fail with `unsupported`, unless they were only moved.
+ */
+export function toPatch(changes: readonly TurnChange[]): PatchResult {
+  let patch = "";
+  for (const change of changes) {
+    const { path, kind } = change;
+    const source = change.from ?? path;
+    patch += `diff --git ${named("a", source)} ${named("b", path)}\n`;
+    if (kind === "moved") {
+      const bare = (full: string) => named("", full.slice(1));
+      patch += `similarity index 100%\nrename from ${bare(source)}\nrename to ${bare(path)}\n`;
+      continue;
+    }
+    const old = textOf(change.before);
+    const fresh = textOf(change.after);
+    if (old === undefined || fresh === undefined) {
+      return failed(
+        `'${path}' is binary, and a patch has text only. Leave it out of the changes, and copy its bytes.`,
+        "unsupported",
+      );
+    }
+    if (kind === "created") patch += "new file mode 100644\n";
+    if (kind === "deleted") patch += "deleted file mode 100644\n";
+    if (change.hunks.length === 0) continue;
+    patch += `--- ${header("a", kind === "created" ? undefined : path)}\n`;
+    patch += `+++ ${header("b", kind === "deleted" ? undefined : path)}\n`;
+    patch += body(change, split(old), split(fresh));
+  }
+  return { patch };
+}
+
+/** A hunk of a patch: its lines with their marks, and line feeds. */
+interface PatchHunk {
+  at: number;
+  lines: { mark: string; text: string }[];
+}
+
+/** One file of a patch. */
+interface PatchFile {
+  from?: string;
+  to?: string;
+  hunks: PatchHunk[];
+}
+
+class BadPatch extends Error {}
+
+/** A path of a patch: without its prefix, its quotes and what is behind a tab. */
+function pathOf(text: string, prefix: string): string | undefined {
+  let name = text.replace(/\t.*$/, "").replace(/\r$/, "");
+  if (name === "/dev/null") return undefined;
+  if (name.startsWith('"')) {
+    const bytes: number[] = [];
+    for (const [, octal, escaped, plain] of name
+      .slice(1, -1)
+      .matchAll(/\\([0-7]{3})|\\(.)|([^\\]+)/gsu)) {
+      if (octal) bytes.push(Number.parseInt(octal, 8));
+      else bytes.push(...new TextEncoder().encode(escaped ?? plain));
+    }
+    name = new TextDecoder().decode(Uint8Array.from(bytes));
+  }
+  return `/${name.startsWith(prefix) ? name.slice(prefix.length) : name}`;
+}
+
+/** The same name twice: `a/x b/x`. */
+function gitPath(line: string): string | undefined {
+  const names = line.slice("diff --git ".length);
+  if (names.startsWith('"')) return pathOf(names.slice(0, names.indexOf('" ') + 1), "a/");
+  const half = (names.length - 1) / 2;
+  return names.slice(2, half) === names.slice(half + 3) ? `/${names.slice(2, half)}` : undefined;
+}
+
+function parsed(patch: string): PatchFile[] {
+  const lines = patch.split("\n");
+  const files: PatchFile[] = [];
+  let file: PatchFile | undefined;
+  for (let at = 0; at < lines.length; at++) {
+    const line = lines[at] as string;
+    const rest = (words: string) => (line.startsWith(words) ? line.slice(words.length) : undefined);
+    const next = lines[at + 1];
+    if (line.startsWith("diff --git ")) {
+      const path = gitPath(line);
+      file = path === undefined ? { hunks: [] } : { from: path, to: path, hunks: [] };
+      files.push(file);
+    } else if (line.startsWith("--- ") && next?.startsWith("+++ ")) {
+      if (!file || file.hunks.length > 0) {
+        file = { hunks: [] };
+        files.push(file);
+      }
+      file.from = pathOf(line.slice(4), "a/");
+      file.to = pathOf(next.slice(4), "b/");
+      at += 1;
+    } else if (line.startsWith("@@ ")) {
+      const [, start, count, fresh] = /^@@ -(\d+)(?:,(\d+))? \+\d+(?:,(\d+))? @@/.exec(line) ?? [];
+      if (!file || start === undefined) throw new BadPatch(`line ${at + 1} is no hunk: ${line}`);
+      let [left, right] = [Number(count ?? 1), Number(fresh ?? 1)];
+      const hunk: PatchHunk = { at: left > 0 ? Number(start) - 1 : Number(start), lines: [] };
+      while (left > 0 || right > 0) {
+        at += 1;
+        const one = lines[at];
+        const mark = one === "" ? " " : one?.[0];
+        if (one === undefined || !mark || !" +-\\".includes(mark)) {
+          throw new BadPatch(`line ${at + 1} is not part of the hunk that it is in`);
+        }
+        if (mark === "\\") continue;
+        if (mark !== "+") left -= 1;
+        if (mark !== "-") right -= 1;
+        const ends = lines[at + 1]?.startsWith("\\") ? "" : "\n";
+        hunk.lines.push({ mark, text: `${one.slice(1)}${ends}` });
+      }
+      file.hunks.push(hunk);
+    } else if (file) {
+      if (line.startsWith("new file mode")) file.from = undefined;
+      if (line.startsWith("deleted file mode")) file.to = undefined;
+      const source = rest("rename from ");
+      if (source !== undefined) file.from = pathOf(source, "/");
+      const target = rest("rename to ");
+      if (target !== undefined) file.to = pathOf(target, "/");
+      if (/^(GIT binary patch|Binary files )/.test(line)) {
+        throw new BadPatch(`line ${at + 1} is a binary patch, which apply does not read`);
+      }
+      if (line.startsWith("copy from ")) {
+        throw new BadPatch(`line ${at + 1} is a copy, which apply does not read`);
+      }
+    }
+  }
+  return files;
+}
+
+/** Where a hunk fits, nearest to its line; -1 if nowhere. */
+function place(lines: readonly string[], hunk: PatchHunk, shift: number): number {
+  const old = hunk.lines.filter(({ mark }) => mark !== "+").map(({ text }) => text);
+  const fits = (at: number) =>
+    at >= 0 && at + old.length <= lines.length && old.every((line, n) => lines[at + n] === line);
+  const wanted = hunk.at + shift;
+  for (let off = 0; off <= lines.length; off++) {
+    if (fits(wanted + off)) return wanted + off;
+    if (fits(wanted - off)) return wanted - off;
+  }
+  return -1;
+}
+
+function patched(path: string, text: string, hunks: readonly PatchHunk[]): string {
+  const lines = split(text);
+  let shift = 0;
+  for (const hunk of hunks) {
+    const at = place(lines, hunk, shift);
+    if (at < 0) {
+      throw new BadPatch(`the lines of the hunk at line ${hunk.at + 1} are not in '${path}'`);
+    }
+    const kept = hunk.lines.filter(({ mark }) => mark !== "-").map(({ text }) => text);
+    const old = hunk.lines.filter(({ mark }) => mark !== "+").length;
+    lines.splice(at, old, ...kept);
+    shift = at - hunk.at + kept.length - old;
+  }
+  return lines.join("");
+}
+
+/**
+ * Applies a patch, as `git diff` or `toPatch` write it: all of it, or nothing. Fails with `no_match`
+ * if the files do not have the lines of the patch.
+ *
+ * @example
+ * const { patch } = toPatch(changes);
+ * const done = await apply(otherBackend, patch);
+ */
+export async function apply(
+  backend: AnyBackend,
+  patch: string,
+  options?: Pick<TurnOptions, "by">,
+): Promise<CommitResult> {
+  if (typeof patch !== "string") return failed("patch must be a string", "invalid_argument");
+  let files: PatchFile[];
+  try {
+    files = parsed(patch);
+  } catch (error) {
+    if (!(error instanceof BadPatch)) throw error;
+    return failed(`The patch cannot be read: ${error.message}`, "invalid_argument");
+  }
+  const turn = begin(backend, options);
+  for (const file of files) {
+    const refusal = await made(turn, file);
+    if (refusal) return refusal;
+  }
+  return turn.commit();
+}
+
+const NOTHING = "; nothing was changed";
+
+/** Makes the changes of one file in a turn. */
+async function made(turn: ReturnType<typeof begin>, file: PatchFile): Promise<Failure | undefined> {
+  const { from: source, to: target, hunks } = file;
+  let text = "";
+  let bytes: Uint8Array | undefined;
+  if (source !== undefined) {
+    const [read] = await turn.downloadFiles([source]);
+    if (!read?.content) {
+      const code = read?.error === "file_not_found" ? "not_found" : "unavailable";
+      return failed(`The patch does not fit: '${source}' cannot be read${NOTHING}`, code);
+    }
+    bytes = read.content;
+    text = textOf(bytes) ?? "";
+  }
+  try {
+    if (hunks.length > 0 || source === undefined) {
+      bytes = new TextEncoder().encode(patched(source ?? target ?? "", text, hunks));
+    }
+  } catch (error) {
+    if (!(error instanceof BadPatch)) throw error;
+    return failed(`The patch does not fit: ${error.message}${NOTHING}`, "no_match");
+  }
+  if (source !== undefined && source !== target) {
+    const gone = await turn.delete(source);
+    if (gone.error !== undefined) return failed(gone.error, gone.code ?? "unavailable");
+  }
+  if (target === undefined) return undefined;
+  if (source !== target) {
+    const there = await turn.write(target, bytes ?? new Uint8Array(), { ifAbsent: true });
+    return there.error === undefined ? undefined : failed(there.error, there.code ?? "unavailable");
+  }
+  const [stored] = await turn.uploadFiles([[target, bytes ?? new Uint8Array()]]);
+  return stored?.error == null
+    ? undefined
+    : failed(`'${target}' cannot be changed: ${stored.error}${NOTHING}`, "permission_denied");
+}

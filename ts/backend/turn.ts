@@ -1,0 +1,496 @@
+// begin, undo: changes of several files that are made together. The turn itself is in Rust.
+
+import chunk from "#chunk/turns";
+import { limitOf, madeHandle, NOT_BEGUN, received, settled } from "../core/call.js";
+import {
+  BadArgument,
+  bytesOf,
+  callOptions,
+  kindOf,
+  Options,
+  refused,
+  text,
+} from "../core/checks.js";
+import { handleOf, sealClass } from "../core/handle.js";
+import { enter, glue } from "../core/instance.js";
+import {
+  begin as beginMessage,
+  finish,
+  putBool,
+  putBytes,
+  putText,
+  putU32,
+  sent,
+} from "../core/message.js";
+import type { Reply } from "../core/reply.js";
+import type { AnyBackend } from "../foreign/adapt.js";
+import { withHandle } from "../foreign/calls.js";
+import type {
+  CallOptions,
+  Capability,
+  ErrorText,
+  ExecuteResponse,
+  Failure,
+  Result,
+} from "../types.js";
+import { addShell, Backend, capabilityOf, type ExecuteOptions } from "./backend.js";
+
+/** Options of `begin`. */
+export interface TurnOptions {
+  /** Who makes the changes; it is in the receipt. */
+  by?: string;
+  /** Whether `write` refuses a file that exists (`"create"`, the default) or replaces it. */
+  writeMode?: "create" | "overwrite";
+}
+
+/** A part of a text that a turn changes, by lines. */
+export interface TurnHunk {
+  /** Its name, for `accept`. */
+  id: string;
+  /** The file. */
+  path: string;
+  /** The first line before, from 1; the line above if there are none. */
+  oldStart: number;
+  /** Number of lines before. */
+  oldLines: number;
+  /** The first line after, from 1; the line above if there are none. */
+  newStart: number;
+  /** Number of lines after. */
+  newLines: number;
+  /** The lines before with `-`, then the lines after with `+` in front, without line feeds. */
+  lines: string[];
+}
+
+/** A file that a turn changes. */
+export interface TurnChange {
+  /** The file. */
+  path: string;
+  /** What happens to it. A moved file is a new one with the content of a deleted one. */
+  kind: "created" | "changed" | "deleted" | "moved";
+  /** For a moved file, its path before. */
+  from?: string;
+  /** Its content before; `null` if there is no file. */
+  before: Uint8Array | null;
+  /** Its content after; `null` if it is deleted. */
+  after: Uint8Array | null;
+  /** Where its text differs; none for binary files and for files that were only moved. */
+  hunks: TurnHunk[];
+}
+
+/** What `diff` returns. */
+export interface TurnDiffFields {
+  /** The changed files, in byte order of their paths. */
+  changes: TurnChange[];
+}
+
+/** The result of `diff`. */
+export type TurnDiff = Result<TurnDiffFields>;
+
+/** What `accept` and `discard` return. */
+export interface TurnPathsFields {
+  /** The files with hunks that were kept, or whose changes were dropped. */
+  paths: string[];
+}
+
+/** The result of `accept` and `discard`. */
+export type TurnPaths = Result<TurnPathsFields>;
+
+/** One file of a receipt. */
+export interface ReceiptFile {
+  /** The file. */
+  path: string;
+  /** Its content before; `null` if there was no file. */
+  before: Uint8Array | null;
+  /** Its content after; `null` if it was deleted. */
+  after: Uint8Array | null;
+}
+
+/** What a commit changed; `undo` takes it back. It is plain data, and can be stored. */
+export interface Receipt {
+  /** A name of its own. */
+  id: string;
+  /** Who made the changes. */
+  by: string;
+  /** When, in ISO 8601. */
+  at: string;
+  /** The changed files. */
+  files: ReceiptFile[];
+}
+
+/** Something that others changed since the turn read it. */
+export interface TurnConflict {
+  /** The file, or the directory of a listing or search. */
+  path: string;
+  /** What found something else: `"write"` for a file that the turn changes. */
+  operation: "write" | "read" | "ls" | "glob" | "grep";
+  /** For `"write"`: the content that the turn replaces; `null` if it found no file. */
+  before: Uint8Array | null;
+  /** For `"write"` and `"read"`: what the file holds now; `null` if there is none. */
+  now: Uint8Array | null;
+}
+
+/** What `commit` and `undo` return. */
+export interface CommitFields {
+  /** What was changed. */
+  receipt: Receipt;
+}
+
+/** A commit that changed nothing. */
+export interface CommitFailure extends Failure {
+  /** With `code: "conflict"`: what others changed. */
+  conflicts?: TurnConflict[];
+}
+
+/** The result of `commit` and `undo`. */
+export type CommitResult =
+  | (CommitFields & { error?: never; code?: never; conflicts?: never })
+  | (CommitFailure & { receipt?: never });
+
+/** A file that could not be merged. */
+export interface UnmergedFile {
+  /** The file. */
+  path: string;
+  /** Its content when the turn first changed it; `null` if there was no file. */
+  before: Uint8Array | null;
+  /** Its content in the backend now; `null` if there is no file. */
+  now: Uint8Array | null;
+  /** Its content in the turn; `null` if the turn deletes it. */
+  ours: Uint8Array | null;
+}
+
+/** What `rebase` returns. */
+export interface RebaseFields {
+  /** Files in which changes of others were merged with those of the turn. */
+  merged: string[];
+  /** Files and directories that the turn had read, and that are different now. */
+  read: string[];
+  /** Files that could not be merged; they stay as they are in the turn, and a commit refuses them. */
+  conflicts: UnmergedFile[];
+}
+
+/** The result of `rebase`. */
+export type RebaseResult = Result<RebaseFields>;
+
+/** Options of `rebase`. */
+export interface RebaseOptions extends CallOptions {
+  /** Patterns of files for which the turn's content wins where it cannot be merged. */
+  keep?: readonly string[];
+}
+
+/** What a turn guarantees. */
+export interface TurnCapability extends Capability {
+  /**
+   * How a commit is made one step. `"transaction"`: everybody sees all of it or nothing.
+   * `"journal"`: a commit that is broken off is finished or taken back by the next turn; meanwhile,
+   * calls past turns can see a part of it. `"none"`: files are compared and written one by one, as
+   * the backend has no conditional writes.
+   */
+  commit: "transaction" | "journal" | "none";
+  /**
+   * Whether a commit checks what the turn has read: `"checked"` against all changes, `"turns"`
+   * against those of other turns and those that end before the commit begins, `"compared"` without
+   * protection against changes at the same moment.
+   */
+  reads: "checked" | "turns" | "compared";
+}
+
+const body = (reply: Reply): Uint8Array | null => (reply.bool() ? reply.bodyBytes() : null);
+
+function list<T>(reply: Reply, one: () => T): T[] {
+  return Array.from({ length: reply.u32() }, one);
+}
+
+const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
+
+/** The lines of a text, each without its line feed. */
+function linesOf(bytes: Uint8Array | null): string[] {
+  const lines = decoder.decode(bytes ?? new Uint8Array()).split("\n");
+  if (lines.at(-1) === "") lines.pop();
+  return lines;
+}
+
+const KINDS = ["created", "changed", "deleted", "moved"] as const;
+
+function unpackChange(reply: Reply): TurnChange {
+  const path = reply.text();
+  const kind = KINDS[reply.u8()] ?? "changed";
+  const from = reply.optionalText();
+  const before = body(reply);
+  const after = body(reply);
+  const ranges = list(reply, () => ({
+    id: reply.text(),
+    old: [reply.u32(), reply.u32()] as const,
+    fresh: [reply.u32(), reply.u32()] as const,
+  }));
+  const [old, fresh] = ranges.length > 0 ? [linesOf(before), linesOf(after)] : [[], []];
+  const hunks = ranges.map(({ id, old: [a, m], fresh: [b, n] }) => ({
+    id,
+    path,
+    oldStart: m > 0 ? a + 1 : a,
+    oldLines: m,
+    newStart: n > 0 ? b + 1 : b,
+    newLines: n,
+    lines: [
+      ...old.slice(a, a + m).map((line) => `-${line}`),
+      ...fresh.slice(b, b + n).map((line) => `+${line}`),
+    ],
+  }));
+  return { path, kind, ...(from === undefined ? {} : { from }), before, after, hunks };
+}
+
+const CHANGED =
+  "Others have changed what this turn read or changes, so nothing was changed; see conflicts. Call rebase() and look at the diff again.";
+const NEWER =
+  "The files have been changed since, so nothing was taken back; see conflicts. Take back the newer change first.";
+
+function unpackOutcome(reply: Reply, conflict: string): CommitResult {
+  if (reply.bool()) {
+    const receipt = {
+      id: reply.text(),
+      by: reply.text(),
+      at: new Date(reply.f64()).toISOString(),
+      files: list(reply, () => ({ path: reply.text(), before: body(reply), after: body(reply) })),
+    };
+    return { receipt };
+  }
+  const conflicts = list(reply, () => ({
+    path: reply.text(),
+    operation: reply.text() as TurnConflict["operation"],
+    before: body(reply),
+    now: body(reply),
+  }));
+  return { error: conflict as ErrorText, code: "conflict", conflicts };
+}
+
+/** Validates a list of texts and joins them, one a line. */
+function lines(name: string, values: unknown): string {
+  if (!Array.isArray(values))
+    throw new BadArgument(`${name} must be an array, not ${kindOf(values)}`);
+  // No path has a line feed, so a pattern with one matches nothing.
+  return values
+    .map((one) => text(`${name}[]`, one))
+    .filter((one) => !one.includes("\n"))
+    .join("\n");
+}
+
+/** A call of the turn: reads the options, then starts it. */
+function called<T>(
+  options: CallOptions | undefined,
+  start: (limit: number) => number,
+  unpack: (reply: Reply) => T,
+): Promise<T | Failure> {
+  let read: CallOptions | undefined;
+  const refusal = refused(() => {
+    read = callOptions(options);
+  });
+  if (refusal) return Promise.resolve(refusal);
+  if (read?.signal?.aborted) return Promise.resolve({ ...NOT_BEGUN });
+  return settled(() => start(limitOf(read)), unpack, read);
+}
+
+/**
+ * Changes of several files over a backend, which is not changed before `commit`. A turn is a backend
+ * itself: its methods see the files as if the changes were made. `execute` is refused. The result of
+ * `begin`.
+ */
+export class Turn extends Backend {
+  /** Who makes the changes. */
+  readonly by: string;
+  /** Identifies the machine of the backend, if it can run commands. */
+  declare readonly id?: string;
+  /** Refuses a command: it would not see the files of the turn. Only if the backend has it. */
+  declare readonly execute?: (
+    command: string,
+    options?: ExecuteOptions,
+  ) => Promise<ExecuteResponse>;
+
+  /** Throws a `TypeError` if the backend is none, or an option is wrong. Reads nothing. */
+  constructor(backend: AnyBackend, options?: TurnOptions) {
+    const given = new Options("begin", options);
+    const by = given.text("by") ?? "";
+    const overwrite = given.oneOf("writeMode", ["create", "overwrite"], "create") === "overwrite";
+    given.done();
+    chunk.load();
+    super(
+      withHandle("begin: the backend", backend, (handle) => {
+        enter(() => glue.turn_new(handle, by, overwrite));
+        return madeHandle("begin");
+      }),
+    );
+    this.by = by;
+    addShell(this);
+  }
+
+  /** What the turn guarantees, and how it commits. */
+  override get capability(): TurnCapability {
+    const handle = handleOf(this);
+    const common = capabilityOf(handle);
+    enter(() => glue.turn_commits(handle));
+    const commits = received((reply) => reply.u8()) as number;
+    return {
+      ...common,
+      commit: (["transaction", "journal", "none"] as const)[commits] ?? "none",
+      reads: (["checked", "turns", "compared"] as const)[commits] ?? "compared",
+    };
+  }
+
+  /** Returns what the turn would change. It grows with the changes, not with the files below. */
+  diff(options?: CallOptions): Promise<TurnDiff> {
+    return called(
+      options,
+      (limit) => glue.turn_diff(handleOf(this), limit),
+      (reply) => ({ changes: list(reply, () => unpackChange(reply)) }),
+    ) as Promise<TurnDiff>;
+  }
+
+  /**
+   * Keeps only these hunks of the files that they are in; the other hunks of these files are
+   * dropped, other files stay as they are. Hunks are those of the last diff: pass all hunks of a
+   * file in one call.
+   */
+  accept(hunks: TurnHunk | readonly TurnHunk[], options?: CallOptions): Promise<TurnPaths> {
+    return this.#choose(
+      0,
+      () => {
+        const all: readonly unknown[] = Array.isArray(hunks) ? hunks : [hunks];
+        return lines(
+          "hunks",
+          all.map((hunk) => (hunk as TurnHunk | undefined)?.id),
+        );
+      },
+      options,
+      (reply) => ({ paths: list(reply, () => reply.text()) }),
+    ) as Promise<TurnPaths>;
+  }
+
+  /** Drops the changes of all files that match one of the patterns, such as `/drafts/**`. */
+  discard(patterns: readonly string[], options?: CallOptions): Promise<TurnPaths> {
+    return this.#choose(
+      1,
+      () => lines("patterns", patterns),
+      options,
+      (reply) => ({ paths: list(reply, () => reply.text()) }),
+    ) as Promise<TurnPaths>;
+  }
+
+  /**
+   * Makes all changes, or none. With `code: "conflict"` somebody else has changed a file that the
+   * turn changes, or something that it has read, and nothing was changed. After a commit the turn is
+   * empty and can go on.
+   */
+  commit(options?: CallOptions): Promise<CommitResult> {
+    return called(
+      options,
+      (limit) => glue.turn_commit(handleOf(this), limit),
+      (reply) => unpackOutcome(reply, CHANGED),
+    ) as Promise<CommitResult>;
+  }
+
+  /**
+   * Brings the turn up to date: changes of others are merged with its own by lines. What cannot be
+   * merged is listed, and stays as it is in the turn; `discard` it, or name it in `keep`.
+   */
+  rebase(options?: RebaseOptions): Promise<RebaseResult> {
+    return this.#choose(
+      2,
+      () => lines("options.keep", options?.keep ?? []),
+      options,
+      (reply) => ({
+        merged: list(reply, () => reply.text()),
+        read: list(reply, () => reply.text()),
+        conflicts: list(reply, () => ({
+          path: reply.text(),
+          before: body(reply),
+          now: body(reply),
+          ours: body(reply),
+        })),
+      }),
+    ) as Promise<RebaseResult>;
+  }
+
+  #choose<T>(
+    what: number,
+    given: () => string,
+    options: CallOptions | undefined,
+    unpack: (reply: Reply) => T,
+  ): Promise<T | Failure> {
+    let wanted = "";
+    const refusal = refused(() => {
+      wanted = given();
+    });
+    if (refusal) return Promise.resolve(refusal);
+    const start = (limit: number) => glue.turn_choose(handleOf(this), what, wanted, limit);
+    return called(options, start, unpack);
+  }
+}
+
+sealClass(Turn);
+
+/**
+ * Begins a turn: changes of several files that are reviewed, and made together or not at all.
+ *
+ * @example
+ * const turn = begin(backend, { by: "agent-7" });
+ * await turn.write("/plan.md", "1. Measure");
+ * const { changes } = await turn.diff();
+ * const done = await turn.commit();
+ * if (done.receipt) await undo(backend, done.receipt);
+ */
+export function begin(backend: AnyBackend, options?: TurnOptions): Turn {
+  return new Turn(backend, options);
+}
+
+/** Options of `undo`. */
+export interface UndoOptions extends CallOptions {
+  /** Who takes the change back. Default: who made it. */
+  by?: string;
+}
+
+/**
+ * Takes back a commit: every file gets its content before. With `code: "conflict"` one of the files
+ * was changed since, and nothing was changed. The receipt of the result undoes the undo.
+ */
+export function undo(
+  backend: AnyBackend,
+  receipt: Receipt,
+  options?: UndoOptions,
+): Promise<CommitResult> {
+  chunk.load();
+  return withHandle("undo: the backend", backend, (handle) => {
+    let by = "";
+    const refusal = refused(() => {
+      by = text("options.by", options?.by ?? receipt?.by ?? "");
+      putReceipt(receipt);
+    });
+    if (refusal) return Promise.resolve(refusal as CommitResult);
+    const length = finish();
+    return called(
+      options,
+      (limit) => {
+        sent();
+        return glue.turn_undo(handle, by, length, limit);
+      },
+      (reply) => unpackOutcome(reply, NEWER),
+    ) as Promise<CommitResult>;
+  });
+}
+
+function putReceipt(receipt: unknown): void {
+  const files = (receipt as Receipt | undefined)?.files;
+  if (!Array.isArray(files)) throw new BadArgument("receipt must be what a commit returned");
+  const content = (value: unknown) =>
+    value === null ? undefined : bytesOf("receipt.files[].before or .after", value);
+  const checked = files.map((file: Partial<ReceiptFile> | undefined) => ({
+    path: text("receipt.files[].path", file?.path),
+    bodies: [content(file?.before), content(file?.after)],
+  }));
+  beginMessage();
+  putU32(checked.length);
+  for (const { path, bodies } of checked) {
+    putText(path);
+    for (const bytes of bodies) {
+      putBool(bytes !== undefined);
+      if (bytes) putBytes(bytes);
+    }
+  }
+}
