@@ -31,8 +31,8 @@ pub enum Standing {
 /// The recorded contents of one tool set.
 #[derive(Default)]
 pub struct Seen {
-    /// By path, then by hash: the time of the last use.
-    files: HashMap<VPath, HashMap<u64, u64>>,
+    /// By path: the hash of each content, and the time of its last use.
+    files: HashMap<VPath, Vec<(u64, u64)>>,
     states: usize,
     clock: u64,
 }
@@ -52,8 +52,12 @@ impl Seen {
     fn note_hash(&mut self, path: &VPath, hash: u64) {
         self.clock = self.clock.wrapping_add(1);
         let states = self.files.entry(path.clone()).or_default();
-        if states.insert(hash, self.clock).is_none() {
-            self.states = self.states.saturating_add(1);
+        match states.iter_mut().find(|(known, _)| *known == hash) {
+            Some((_, met)) => *met = self.clock,
+            None => {
+                states.push((hash, self.clock));
+                self.states = self.states.saturating_add(1);
+            }
         }
         if self.states > MAX_STATES {
             self.forget_oldest();
@@ -68,7 +72,7 @@ impl Seen {
             .iter()
             .filter_map(|(path, states)| {
                 let to = path.rebase(&asked.from, &asked.to)?;
-                Some((to, states.keys().copied().collect::<Vec<_>>()))
+                Some((to, states.iter().map(|(hash, _)| *hash).collect::<Vec<_>>()))
             })
             .collect();
         for (to, hashes) in known {
@@ -82,8 +86,13 @@ impl Seen {
     pub fn standing(&self, path: &VPath, body: &[u8]) -> Standing {
         match self.files.get(path) {
             None => Standing::Unread,
-            Some(states) if states.contains_key(&hash(body)) => Standing::Current,
-            Some(_) => Standing::Changed,
+            Some(states) => {
+                let hash = hash(body);
+                match states.iter().any(|(known, _)| *known == hash) {
+                    true => Standing::Current,
+                    false => Standing::Changed,
+                }
+            }
         }
     }
 
@@ -95,7 +104,7 @@ impl Seen {
             .map(|(_, path, hash)| (path.clone(), *hash));
         let Some((path, hash)) = oldest else { return };
         if let Some(states) = self.files.get_mut(&path) {
-            states.remove(&hash);
+            states.retain(|(known, _)| *known != hash);
             self.states = self.states.saturating_sub(1);
             if states.is_empty() {
                 self.files.remove(&path);

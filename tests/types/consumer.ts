@@ -53,6 +53,11 @@ export async function main(): Promise<string> {
   const lines = found.error ? [] : found.matches.map((match) => match.line);
   const written = files.write("/c.txt", "c");
   if (!written.error) written.path.length;
+  const moved = files.move("/c.txt", "/d.txt", { overwrite: true });
+  if (!moved.error) files.append(moved.path, new Uint8Array(1)).path?.length;
+  const copied = await new FilesystemBackend().copy("/a", "/b", { timeoutMs: 10 });
+  if (copied.error) return copied.code;
+  createFileTools(files, { tools: "all" });
   return `${page.length} ${first} ${lines[0]}`;
 }
 
