@@ -182,6 +182,7 @@ impl Operations {
         Ok(GlobResult {
             files,
             truncated: false,
+            ignored: 0,
         })
     }
 

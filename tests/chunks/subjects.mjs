@@ -70,6 +70,10 @@ export const CHUNKS = {
         ...{ durability: "relaxed", openTimeoutMs, writeMode },
       });
   },
+  ignore:
+    async ({ ignoring, StateBackend }) =>
+    ({ writeMode }) =>
+      ignoring(new StateBackend({ writeMode }), { patterns: ["/never/"] }),
   index:
     async ({ indexed, StateBackend }) =>
     ({ writeMode }) =>

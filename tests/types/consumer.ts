@@ -31,6 +31,7 @@ import { type AiTools, aiTools } from "kitbag/ai";
 import { anthropicTools, memoryTool, textEditorTool } from "kitbag/anthropic";
 import { conformanceCases, runConformance } from "kitbag/conformance";
 import { guidedPrompts } from "kitbag/guided";
+import { ignoring } from "kitbag/ignore";
 import { indexed } from "kitbag/indexed";
 import { bashExecute, bashFileSystem, withBash } from "kitbag/just-bash";
 import { fileTools, kitbagMiddleware, stateBackend, storeBackend } from "kitbag/langchain";
@@ -62,6 +63,7 @@ export async function main(): Promise<string> {
 }
 
 export const described: string = guidedPrompts.describe("grep", ["grep"]) ?? "";
+export const ignored = ignoring(files, { patterns: ["*.log"] }).glob("**");
 export const searched = indexed(files, { keepIn: "/.index/" }).updateIndex();
 
 const storage: StorageLike = { get: () => null, list: () => [], put: () => false };
