@@ -202,6 +202,7 @@ async function bundle() {
           apiModules().map((module) => [`${name}/${module}`, join(src, `${module}.ts`)]),
         ),
         [`${name}/indexed`]: join(src, "entry/indexed.ts"),
+        [`${name}/ignore`]: join(src, "entry/ignore.ts"),
         ...more,
       },
       chunkNames: `${name}/core-[hash]`,
@@ -221,7 +222,9 @@ async function bundle() {
   });
   await whole("edge", all.edge, "index.ts", guided("edge"));
   await whole("slim", all.given, "entry/slim.ts");
-  const own = ["entry/node.ts", "entry/indexed.ts"].map((file) => join(src, file));
+  const own = ["entry/node.ts", "entry/indexed.ts", "entry/ignore.ts"].map((file) =>
+    join(src, file),
+  );
   const node = [...own, ...Object.values(testing)];
   await esbuild({
     ...common(all.file),
@@ -233,7 +236,8 @@ async function bundle() {
   const outputs = Object.entries(metafile.outputs);
   const namesOf = (end) => outputs.find(([file]) => file.endsWith(end))?.[1].exports ?? [];
   if (namesOf("dist/browser.js").length === 0) throw new Error("esbuild made no browser.js");
-  forNode(namesOf("dist/browser.js"), namesOf("browser/indexed.js"), namesOf("/testing.js"));
+  const apart = { indexed: namesOf("browser/indexed.js"), ignore: namesOf("browser/ignore.js") };
+  forNode(namesOf("dist/browser.js"), apart, namesOf("/testing.js"));
   const required = exported(".cjs");
   const adapters = subpaths().map((file) => join(src, file));
   await esbuild({
@@ -269,7 +273,7 @@ function renamed(entries, name) {
  * Node loads one file, `core.cjs`, for `import` and `require`, of `kitbag` and `kitbag/slim`. So
  * there is only one instance.
  */
-function forNode(names, indexed, testing) {
+function forNode(names, apart, testing) {
   const slim = ["init", "initSync"];
   // Not an `import` of the file: Node would scan its 200 KB for export names, which takes 20 ms.
   const esm = (list) =>
@@ -284,8 +288,10 @@ function forNode(names, indexed, testing) {
   writeFileSync(join(dist, "regex.cjs"), "// The chunk is loaded with the first expression.\n");
   writeFileSync(join(dist, "guided.js"), esm(["guidedPrompts"]));
   writeFileSync(join(dist, "guided.cjs"), cjs(["guidedPrompts"]));
-  writeFileSync(join(dist, "indexed.js"), esm(indexed));
-  writeFileSync(join(dist, "indexed.cjs"), cjs(indexed));
+  for (const [name, list] of Object.entries(apart)) {
+    writeFileSync(join(dist, `${name}.js`), esm(list));
+    writeFileSync(join(dist, `${name}.cjs`), cjs(list));
+  }
   writeFileSync(join(dist, "node.cjs"), cjs(names));
   writeFileSync(join(dist, "slim-node.js"), esm([...names, ...slim]));
   writeFileSync(join(dist, "slim-node.cjs"), cjs([...names, ...slim]));

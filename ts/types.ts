@@ -164,6 +164,8 @@ export interface GrepFields {
   matches: GrepMatch[];
   /** True if there are more matches than were returned. */
   truncated?: boolean;
+  /** How many files ignore files left out (`ignoring`). Absent if none. */
+  ignored?: number;
   /** What the search cost, if `stats` was asked for and a search index took part. */
   stats?: GrepStats;
 }
@@ -191,6 +193,8 @@ export interface GlobFields {
   files: FileInfo[];
   /** True if there are more files than were returned. */
   truncated?: boolean;
+  /** How many files ignore files left out (`ignoring`). Absent if none. */
+  ignored?: number;
 }
 
 /**

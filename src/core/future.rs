@@ -6,6 +6,7 @@ use std::task::Poll;
 use futures_util::FutureExt;
 use futures_util::future::LocalBoxFuture;
 
+use crate::core::cell::RefCell;
 use crate::core::error::Result;
 
 /// A future on the single thread; not `Send`.
@@ -14,6 +15,53 @@ pub type Pending<'a, T> = LocalBoxFuture<'a, Result<T>>;
 /// A future that is ready.
 pub fn done<'a, T: 'a>(answer: Result<T>) -> Pending<'a, T> {
     Box::pin(std::future::ready(answer))
+}
+
+/// Runs all of them, at most `limit` at a time (a few dozen: each wake polls those that run), and
+/// returns the results in order. The streams of `futures_util` are compiled for every type of future;
+/// here the part that polls is compiled once.
+pub async fn bounded<'a, T: 'a>(
+    limit: usize,
+    calls: impl Iterator<Item = LocalBoxFuture<'a, T>>,
+) -> Vec<T> {
+    let results = RefCell::new(Vec::new());
+    let calls: Vec<LocalBoxFuture<'_, ()>> = calls
+        .enumerate()
+        .map(|(at, call)| {
+            results.borrow_mut().push(None);
+            let results = &results;
+            let keep = async move {
+                let result = call.await;
+                if let Some(place) = results.borrow_mut().get_mut(at) {
+                    *place = Some(result);
+                }
+            };
+            Box::pin(keep) as LocalBoxFuture<'_, ()>
+        })
+        .collect();
+    all(limit.max(1), calls).await;
+    results.replace(Vec::new()).into_iter().flatten().collect()
+}
+
+async fn all(limit: usize, calls: Vec<LocalBoxFuture<'_, ()>>) {
+    let mut waiting = calls.into_iter();
+    let mut running: Vec<LocalBoxFuture<'_, ()>> = Vec::new();
+    poll_fn(|context| {
+        loop {
+            let free = limit.saturating_sub(running.len());
+            running.extend(waiting.by_ref().take(free));
+            if running.is_empty() {
+                return Poll::Ready(());
+            }
+            let before = running.len();
+            running.retain_mut(|call| call.poll_unpin(context).is_pending());
+            // Where some have ended, others begin.
+            if running.len() == before || (waiting.len() == 0 && !running.is_empty()) {
+                return Poll::Pending;
+            }
+        }
+    })
+    .await;
 }
 
 /// Waits for some futures, a few dozen at most: each wake polls all that are not ready yet. Other
@@ -37,4 +85,56 @@ pub async fn together<T>(mut waiting: Vec<LocalBoxFuture<'_, T>>) -> Vec<T> {
     })
     .await;
     answers.into_iter().flatten().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+
+    use super::*;
+
+    /// Ready after some polls; counts how many run.
+    async fn later(polls: usize, running: &Cell<usize>, most: &Cell<usize>) -> usize {
+        running.set(running.get() + 1);
+        most.set(most.get().max(running.get()));
+        let mut left = polls;
+        poll_fn(|context| {
+            if left == 0 {
+                return Poll::Ready(());
+            }
+            left -= 1;
+            context.waker().wake_by_ref();
+            Poll::Pending
+        })
+        .await;
+        running.set(running.get() - 1);
+        polls
+    }
+
+    #[test]
+    fn all_run_a_few_at_a_time_and_answer_in_order() {
+        for (limit, expected) in [(0, 1), (1, 1), (3, 3), (100, 20)] {
+            let (running, most) = (Cell::new(0), Cell::new(0));
+            let polls = (0..20).map(|at| (at * 7) % 5);
+            let calls = polls
+                .clone()
+                .map(|polls| Box::pin(later(polls, &running, &most)) as LocalBoxFuture<'_, usize>);
+            let answers = futures_util::FutureExt::now_or_never(bounded(limit, calls));
+            let answers = answers.unwrap_or_else(|| {
+                let calls = polls.clone().map(|polls| {
+                    Box::pin(later(polls, &running, &most)) as LocalBoxFuture<'_, usize>
+                });
+                running.set(0);
+                crate::storage::s3::testing::block_on(bounded(limit, calls))
+            });
+            assert_eq!(answers, polls.collect::<Vec<_>>());
+            assert_eq!(most.get(), expected);
+        }
+    }
+
+    #[test]
+    fn none_are_ready_at_once() {
+        let none = std::iter::empty::<LocalBoxFuture<'_, u8>>();
+        assert_eq!(bounded(4, none).now_or_never(), Some(Vec::new()));
+    }
 }

@@ -3,7 +3,6 @@
 //! lost updates. A change that was given up keeps its path closed until the host has finished it
 //! ([`unsettled`](crate::core::unsettled)).
 
-use std::collections::HashMap;
 use std::rc::{Rc, Weak};
 
 use crate::core::bugs::{Bug, has};
@@ -13,6 +12,7 @@ use crate::core::future::Pending;
 use crate::core::lock::{Mutex, OwnedMutexGuard};
 use crate::core::order;
 use crate::core::path::VPath;
+use crate::core::sorted::Sorted;
 use crate::core::unsettled::{self, Sleep, Unsettled};
 
 /// The locks of one instance.
@@ -21,7 +21,7 @@ pub struct Queue(Rc<Inner>);
 
 #[derive(Default)]
 struct Inner {
-    locks: RefCell<HashMap<VPath, Rc<Mutex<()>>>>,
+    locks: RefCell<Sorted<VPath, Rc<Mutex<()>>>>,
     /// What calls that were given up have left behind, at the paths that they had locked.
     left: RefCell<Vec<(VPath, Unsettled)>>,
 }
@@ -37,13 +37,15 @@ pub struct Turn {
 impl Queue {
     /// Waits for the lock of `path`.
     pub async fn turn(&self, path: &VPath) -> Turn {
-        let mutex = self
-            .0
-            .locks
-            .borrow_mut()
-            .entry(path.clone())
-            .or_default()
-            .clone();
+        let mutex = {
+            let mut locks = self.0.locks.borrow_mut();
+            let known = locks.get(path).cloned();
+            known.unwrap_or_else(|| {
+                let new = Rc::<Mutex<()>>::default();
+                locks.insert(path.clone(), new.clone());
+                new
+            })
+        };
         Turn {
             guard: Some(mutex.lock_owned().await),
             path: path.clone(),

@@ -30,6 +30,11 @@ impl<K, V> Sorted<K, V> {
         self.0.is_empty()
     }
 
+    /// The entries, by their keys.
+    pub fn iter(&self) -> impl Iterator<Item = (&K, &V)> {
+        self.0.iter().map(|(key, value)| (key, value))
+    }
+
     /// The values, by their keys.
     pub fn values(&self) -> impl Iterator<Item = &V> {
         self.0.iter().map(|(_, value)| value)
@@ -85,6 +90,15 @@ impl<K, V> Sorted<K, V> {
     {
         let at = self.place(key).ok()?;
         Some(self.0.remove(at).1)
+    }
+}
+
+impl<K, V> IntoIterator for Sorted<K, V> {
+    type Item = (K, V);
+    type IntoIter = std::vec::IntoIter<(K, V)>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.0.into_iter()
     }
 }
 

@@ -1,8 +1,6 @@
 //! Changes of files: the storage's conditions, the locks of paths, and what a new version of a file
 //! keeps of the old one.
 
-use std::collections::BTreeMap;
-
 use bytes::Bytes;
 
 use crate::core::bugs::{Bug, has};
@@ -12,6 +10,7 @@ use crate::core::future::Pending;
 use crate::core::path::VPath;
 use crate::core::queue::Turn;
 use crate::core::scan;
+use crate::core::sorted::Sorted;
 use crate::env::{clock, timer};
 use crate::files::shown::{half_deleted, kind_of};
 use crate::files::{Operations, WriteMode};
@@ -263,7 +262,7 @@ impl Operations {
         };
         let mut slots: Vec<Result<usize>> = Vec::with_capacity(files.len());
         let mut accepted: Vec<(VPath, NewFile)> = Vec::with_capacity(files.len());
-        let mut places: BTreeMap<VPath, usize> = BTreeMap::new();
+        let mut places: Sorted<VPath, usize> = Sorted::new();
         for (path, body) in files {
             if let Err(error) = self.sized(&path, body.len(), &capability) {
                 slots.push(Err(error.during("upload")));
@@ -273,7 +272,8 @@ impl Operations {
             let new = self.new_file(&path, body, None);
             // Storages may put in any order, so for entries with the same path only the last one is
             // put.
-            let place = *places.entry(path.clone()).or_insert(accepted.len());
+            let place = places.get(&path).copied().unwrap_or(accepted.len());
+            places.insert(path.clone(), place);
             match accepted.get_mut(place) {
                 Some(earlier) => earlier.1 = new,
                 None => accepted.push((path, new)),

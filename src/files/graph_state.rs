@@ -173,6 +173,9 @@ impl<G: Graphs> Backend for GraphState<G> {
         Box::pin(async move {
             let (files, copy) = self.files()?;
             let answer = files.transfer(asked).await;
+            if copy.is_none() {
+                return answer;
+            }
             // What was transferred before an error is passed on too.
             let to = GlobQuery {
                 pattern: "**".into(),

@@ -18,10 +18,10 @@ use std::rc::Rc;
 use std::task::Poll;
 
 use bytes::Bytes;
-use futures_util::future::join_all;
 
 use crate::core::error::{Error, Result};
 use crate::core::file::{Format, Texture};
+use crate::core::future::bounded;
 use crate::core::order;
 use crate::core::path::VPath;
 use crate::core::queue::Queue;
@@ -38,7 +38,7 @@ use crate::search::glob::{NameFilter, Pattern};
 use crate::search::grep::Matcher;
 use crate::search::lines;
 use crate::search::patience::Patience;
-use crate::storage::{Depth, File, Find, Flow, Meta, Scan, Scope, Storage};
+use crate::storage::{Depth, File, Find, Flow, Meta, PARALLEL, Scan, Scope, Storage};
 
 pub use shown::raw;
 use shown::{info, kind_of, state};
@@ -182,6 +182,7 @@ impl Operations {
         Ok(GlobResult {
             files,
             truncated: false,
+            ignored: 0,
         })
     }
 
@@ -249,11 +250,12 @@ impl Operations {
             // If the batch fails, read the files one by one, so that one failure does not affect
             // the others.
             Err(_) => {
-                join_all(paths.iter().map(|path| async move {
-                    let file = self.storage.get(path).await;
+                let gets = paths.iter().map(|path| self.storage.get(path));
+                let files = bounded(PARALLEL, gets).await;
+                let answers = paths.iter().zip(files).map(|(path, file)| {
                     answer(path, file.map_err(|error| error.during("download"))?)
-                }))
-                .await
+                });
+                answers.collect()
             }
         }
     }

@@ -303,6 +303,7 @@ pub fn matches(answer: &JsValue) -> Result<GrepResult> {
     Ok(GrepResult {
         truncated: packed.cut || flag(answer, "truncated"),
         matches: packed,
+        ignored: count(answer, "ignored"),
         stats: None,
     })
 }

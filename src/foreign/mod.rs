@@ -350,6 +350,7 @@ impl Backend for Foreign {
             Ok(GlobResult {
                 files,
                 truncated: read::flag(&answer, "truncated"),
+                ignored: read::count(&answer, "ignored"),
             })
         })
     }

@@ -10,6 +10,8 @@ pub struct GrepResult {
     pub matches: Matches,
     /// Whether the search stopped early, so that there may be more matches.
     pub truncated: bool,
+    /// Number of files that ignore files left out.
+    pub ignored: usize,
     /// What the search cost, if the query asked for it and an index took part.
     pub stats: Option<GrepStats>,
 }
@@ -64,4 +66,6 @@ pub struct GlobResult {
     pub files: Vec<FileInfo>,
     /// Whether the search stopped early, so that there may be more files.
     pub truncated: bool,
+    /// Number of files that ignore files left out.
+    pub ignored: usize,
 }

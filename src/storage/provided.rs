@@ -1,14 +1,13 @@
 //! The provided methods of the storage trait, implemented in terms of the required ones.
 
-use futures_util::StreamExt;
 use futures_util::future::LocalBoxFuture;
-use futures_util::stream;
 
 use super::{
     Change, Depth, File, Flow, Meta, NewFile, PARALLEL, Pending, PutMode, REPLAYS, Removed, Scan,
     Scope, Storage,
 };
 use crate::core::error::{Kind, Result};
+use crate::core::future::bounded;
 use crate::core::path::VPath;
 
 pub(super) fn walk<'a>(
@@ -47,12 +46,8 @@ pub(super) fn get_many<'a>(
     paths: &'a [VPath],
 ) -> Pending<'a, Vec<Option<File>>> {
     Box::pin(async move {
-        let answers: Vec<Result<Option<File>>> = stream::iter(paths)
-            .map(|path| storage.get(path))
-            .buffered(PARALLEL)
-            .collect()
-            .await;
-        answers.into_iter().collect()
+        let gets = paths.iter().map(|path| storage.get(path));
+        bounded(PARALLEL, gets).await.into_iter().collect()
     })
 }
 
@@ -88,14 +83,12 @@ pub(super) fn put_many<'a>(
     storage: &'a dyn Storage,
     files: Vec<(VPath, NewFile)>,
 ) -> LocalBoxFuture<'a, Vec<Result<Meta>>> {
-    Box::pin(
-        stream::iter(files)
-            .map(move |(path, file)| async move {
-                storage.put(&path, file, PutMode::Overwrite).await
-            })
-            .buffered(PARALLEL)
-            .collect(),
-    )
+    Box::pin(async move {
+        let puts = files
+            .iter()
+            .map(|(path, file)| storage.put(path, file.clone(), PutMode::Overwrite));
+        bounded(PARALLEL, puts).await
+    })
 }
 
 pub(super) fn update<'a>(
@@ -141,16 +134,10 @@ pub(super) fn delete_tree<'a>(
                 ..Removed::default()
             };
         }
-        let answers: Vec<(VPath, Result<bool>)> = stream::iter(paths)
-            .map(|path| async move {
-                let answer = storage.delete(&path, None).await;
-                (path, answer)
-            })
-            .buffered(PARALLEL)
-            .collect()
-            .await;
+        let deletes = paths.iter().map(|path| storage.delete(path, None));
+        let answers = bounded(PARALLEL, deletes).await;
         let mut removed = Removed::default();
-        for (path, answer) in answers {
+        for (path, answer) in paths.into_iter().zip(answers) {
             match answer {
                 Ok(true) => removed.paths.push(path),
                 Ok(false) => {}

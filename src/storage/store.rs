@@ -11,12 +11,11 @@ mod codec;
 use std::collections::{BTreeMap, HashSet};
 
 use futures_util::future::LocalBoxFuture;
-use futures_util::stream::{self, StreamExt};
 use js_sys::Array;
 use wasm_bindgen::{JsCast, JsValue};
 
 use crate::core::error::{Error, Kind, Result};
-use crate::core::future::Pending;
+use crate::core::future::{Pending, bounded};
 use crate::core::path::VPath;
 use crate::env::host;
 use crate::protocol::{Capability, Reach};
@@ -111,11 +110,10 @@ impl Items {
                 return answers.iter().map(|item| Ok(self.judged(item))).collect();
             }
         }
-        stream::iter(paths)
-            .map(|path| self.found(path))
-            .buffered(PARALLEL)
-            .collect()
-            .await
+        let found = paths
+            .iter()
+            .map(|path| Box::pin(self.found(path)) as Pending<'_, Found>);
+        bounded(PARALLEL, found).await
     }
 
     /// Every file of the namespace, in order.

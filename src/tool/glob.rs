@@ -6,7 +6,7 @@ use crate::core::error::Result;
 use crate::protocol::{Backend, GlobQuery};
 use crate::tool::Answer;
 use crate::tool::input::{Input, PATH, plain};
-use crate::tool::ls::{capped, paths};
+use crate::tool::ls::{capped, note_ignored, paths};
 
 /// Finds files by `pattern`.
 pub async fn run(backend: &dyn Backend, input: &Input) -> Result<Answer> {
@@ -24,15 +24,18 @@ pub async fn run(backend: &dyn Backend, input: &Input) -> Result<Answer> {
         } else {
             " A pattern without '/' looks only directly in that directory; begin it with '**/' to search deeper."
         };
-        return Ok(Answer::text(format!(
+        let mut text = format!(
             "No file matches '{}' in {}.{hint}",
             query.pattern, query.path
-        )));
+        );
+        note_ignored(&mut text, found.ignored);
+        return Ok(Answer::text(text));
     }
     let how = "use a narrower pattern or path";
     let mut text = capped(paths(&found.files), found.files.len(), how);
     if found.truncated {
         text.push_str(&format!("\n[The search stopped early: {how}]"));
     }
+    note_ignored(&mut text, found.ignored);
     Ok(Answer::text(text))
 }

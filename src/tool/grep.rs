@@ -5,7 +5,7 @@ use std::rc::Rc;
 use crate::core::error::{Error, Kind, Result};
 use crate::protocol::{Backend, GrepQuery, GrepResult, Matches, RowKind};
 use crate::tool::input::{Input, Name, plain};
-use crate::tool::ls::capped;
+use crate::tool::ls::{capped, note_ignored};
 use crate::tool::render::{counted, cut_line};
 use crate::tool::{Answer, OWN_CAP};
 
@@ -77,7 +77,9 @@ pub async fn run(backend: &dyn Backend, input: &Input) -> Result<Answer> {
     };
     let found = backend.grep(&query).await?;
     if found.matches.rows.is_empty() {
-        return Ok(Answer::text(none(&query)));
+        let mut text = none(&query);
+        note_ignored(&mut text, found.ignored);
+        return Ok(Answer::text(text));
     }
     let how = "narrow the pattern, path or glob";
     let mut text = match mode {
@@ -92,6 +94,7 @@ pub async fn run(backend: &dyn Backend, input: &Input) -> Result<Answer> {
     if found.truncated {
         text.push_str(&stopped(&found, how));
     }
+    note_ignored(&mut text, found.ignored);
     Ok(Answer::text(text))
 }
 

@@ -37,6 +37,16 @@ pub fn paths(files: &[FileInfo]) -> impl Iterator<Item = String> {
     files.iter().map(FileInfo::shown_path)
 }
 
+/// Adds how many files ignore files left out of a search.
+pub fn note_ignored(text: &mut String, ignored: usize) {
+    if ignored > 0 {
+        let count = counted(ignored, "file is", "files are");
+        text.push_str(&format!(
+            "\n[{count} ignored; name the path to search there]"
+        ));
+    }
+}
+
 /// The rows up to the limit, and a note about the omitted ones.
 pub fn capped(rows: impl Iterator<Item = String>, total: usize, how: &str) -> String {
     let mut out = String::new();

@@ -7,10 +7,8 @@
 //! every content that was read is kept for a path, not only the last one: reads, changes and
 //! deletes in one conversation must not force another one to read again.
 
-use std::collections::HashMap;
-use std::hash::{DefaultHasher, Hasher};
-
 use crate::core::path::VPath;
+use crate::core::sorted::Sorted;
 use crate::protocol::Transfer;
 
 /// Maximum number of recorded contents. Beyond it the least recently used one is dropped, and its
@@ -31,16 +29,17 @@ pub enum Standing {
 /// The recorded contents of one tool set.
 #[derive(Default)]
 pub struct Seen {
-    /// By path, then by hash: the time of the last use.
-    files: HashMap<VPath, HashMap<u64, u64>>,
+    /// By path: the hash of each content, and the time of its last use.
+    files: Sorted<VPath, Vec<(u64, u64)>>,
     states: usize,
     clock: u64,
 }
 
 fn hash(body: &[u8]) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    hasher.write(body);
-    hasher.finish()
+    // FNV-1a: small, and two contents of one file have the same hash once in 2^64.
+    body.iter().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
+        (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3)
+    })
 }
 
 impl Seen {
@@ -51,9 +50,18 @@ impl Seen {
 
     fn note_hash(&mut self, path: &VPath, hash: u64) {
         self.clock = self.clock.wrapping_add(1);
-        let states = self.files.entry(path.clone()).or_default();
-        if states.insert(hash, self.clock).is_none() {
-            self.states = self.states.saturating_add(1);
+        if self.files.get(path).is_none() {
+            self.files.insert(path.clone(), Vec::new());
+        }
+        let Some(states) = self.files.get_mut(path) else {
+            return;
+        };
+        match states.iter_mut().find(|(known, _)| *known == hash) {
+            Some((_, met)) => *met = self.clock,
+            None => {
+                states.push((hash, self.clock));
+                self.states = self.states.saturating_add(1);
+            }
         }
         if self.states > MAX_STATES {
             self.forget_oldest();
@@ -68,7 +76,7 @@ impl Seen {
             .iter()
             .filter_map(|(path, states)| {
                 let to = path.rebase(&asked.from, &asked.to)?;
-                Some((to, states.keys().copied().collect::<Vec<_>>()))
+                Some((to, states.iter().map(|(hash, _)| *hash).collect::<Vec<_>>()))
             })
             .collect();
         for (to, hashes) in known {
@@ -82,8 +90,13 @@ impl Seen {
     pub fn standing(&self, path: &VPath, body: &[u8]) -> Standing {
         match self.files.get(path) {
             None => Standing::Unread,
-            Some(states) if states.contains_key(&hash(body)) => Standing::Current,
-            Some(_) => Standing::Changed,
+            Some(states) => {
+                let hash = hash(body);
+                match states.iter().any(|(known, _)| *known == hash) {
+                    true => Standing::Current,
+                    false => Standing::Changed,
+                }
+            }
         }
     }
 
@@ -95,7 +108,7 @@ impl Seen {
             .map(|(_, path, hash)| (path.clone(), *hash));
         let Some((path, hash)) = oldest else { return };
         if let Some(states) = self.files.get_mut(&path) {
-            states.remove(&hash);
+            states.retain(|(known, _)| *known != hash);
             self.states = self.states.saturating_sub(1);
             if states.is_empty() {
                 self.files.remove(&path);

@@ -170,6 +170,7 @@ fn grep(backend: SharedBackend, args: &mut Args<'_>) -> Asked {
         let context = query.before > 0 || query.after > 0;
         answered(backend.grep(&query).await, |reply, found| {
             reply.bool(found.truncated);
+            reply.len(found.ignored);
             put_matches(reply, &found.matches, context);
             reply.bool(found.stats.is_some());
             if let Some(stats) = found.stats {
@@ -187,6 +188,7 @@ fn glob(backend: SharedBackend, args: &mut Args<'_>) -> Asked {
     Ok(Box::pin(async move {
         answered(backend.glob(&query).await, |reply, found| {
             reply.bool(found.truncated);
+            reply.len(found.ignored);
             put_infos(reply, &found.files);
         })
     }))

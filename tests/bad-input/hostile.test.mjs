@@ -107,6 +107,9 @@ const METHODS = [
   ["write", ["/new.txt", "new"], [0, 1]],
   ["edit", ["/kept.txt", "kept", "kept", false], [0, 1, 2]],
   ["delete", ["/none.txt"], [0]],
+  ["move", ["/none.txt", "/to.txt", { overwrite: false }], [0, 1]],
+  ["copy", ["/kept.txt", "/copy.txt"], [0, 1]],
+  ["append", ["/none.txt", "more"], [0, 1]],
   ["uploadFiles", [[["/up.txt", Uint8Array.of(65)]]], []],
   ["downloadFiles", [["/kept.txt"]], []],
 ];

@@ -414,6 +414,7 @@ test("the table has every option of the declarations", () => {
   const others = [
     ...["CallOptions", "GrepOptions", "WriteOptions", "DeleteOptions", "MigrateOptions"],
     ...["RebaseOptions", "UndoOptions"],
+    ...["TransferOptions"],
     "BackendRuntime",
   ];
   const missing = publicMembers(types, files).filter(({ name }) => {
@@ -437,11 +438,16 @@ describe("options of calls", () => {
     write: (b, o) => b.write("/b.txt", "b", o),
     edit: (b, o) => b.edit("/a.txt", "a", "b", false, o),
     delete: (b, o) => b.delete("/a.txt", o),
+    move: (b, o) => b.move("/a.txt", "/b.txt", o),
+    copy: (b, o) => b.copy("/a.txt", "/b.txt", o),
+    append: (b, o) => b.append("/a.txt", "a", o),
   };
   const misspelled = {
     grep: ["regexp", "ignorecase", "befor", "maxperfile"],
     write: ["ifabsent", "if_absent"],
     delete: ["unchange"],
+    move: ["overwrit", "over_write"],
+    copy: ["overWrite"],
   };
   const make = () => new kitbag.StateBackend({ files: { "/a.txt": "a" } });
 
@@ -465,7 +471,7 @@ describe("options of calls", () => {
     });
   }
 
-  for (const name of ["grep", "write", "delete"]) {
+  for (const name of ["grep", "write", "delete", "move", "copy"]) {
     test(`StateBackend's ${name} refuses them too`, () => {
       for (const option of misspelled[name]) {
         const answer = call[name](make(), { [option]: true });

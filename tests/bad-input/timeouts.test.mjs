@@ -38,6 +38,8 @@ const CALLS = [
   ["delete", (b, o) => b.delete("/a.txt", o)],
   ["uploadFiles", (b, o) => b.uploadFiles([["/b.txt", Uint8Array.of(65)]], o)],
   ["downloadFiles", (b, o) => b.downloadFiles(["/a.txt"], o)],
+  ["copy", (b, o) => b.copy("/a.txt", "/c.txt", { ...o, overwrite: true })],
+  ["append", (b, o) => b.append("/a.txt", "x", o)],
 ];
 
 const isAnswered = (answer) => {

@@ -1,5 +1,6 @@
 // The chunks in a page. Each page is a new instance.
 
+import * as ignore from "/pkg/dist/browser/ignore.js";
 import * as indexed from "/pkg/dist/browser/indexed.js";
 import * as main from "/pkg/dist/browser.js";
 import { runConformance } from "/pkg/dist/conformance.js";
@@ -7,7 +8,7 @@ import { remote } from "./remote.mjs";
 import { alone, together } from "./run.mjs";
 import { openSqlite } from "./sqlite-page.mjs";
 
-const kitbag = { ...main, ...indexed };
+const kitbag = { ...main, ...indexed, ...ignore };
 
 /** One chunk alone, or all of them; the reports. */
 export async function run({ name, origin }) {

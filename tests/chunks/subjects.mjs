@@ -74,6 +74,10 @@ export const CHUNKS = {
     async ({ begin, StateBackend }) =>
     ({ writeMode }) =>
       begin(new StateBackend({ writeMode }), { writeMode }),
+  ignore:
+    async ({ ignoring, StateBackend }) =>
+    ({ writeMode }) =>
+      ignoring(new StateBackend({ writeMode }), { patterns: ["/never/"] }),
   index:
     async ({ indexed, StateBackend }) =>
     ({ writeMode }) =>

@@ -51,6 +51,10 @@ const OPERATIONS = {
   "grep in the directory": (it, path) => it.grep("5ECRET", path.slice(0, path.lastIndexOf("/"))),
   glob: (it, path) => it.glob("**", path.slice(0, path.lastIndexOf("/"))),
   ls: (it, path) => it.ls(path.slice(0, path.lastIndexOf("/"))),
+  move: (it, path) => it.move(path, "/public/moved.txt"),
+  copy: (it, path) => it.copy(path, "/public/copied.txt"),
+  "copy onto it": (it, path) => it.copy("/public/plain.txt", path, { overwrite: true }),
+  append: (it, path) => it.append(path, "PWNED"),
   delete: (it, path) => it.delete(path),
 };
 

@@ -32,6 +32,8 @@ export const STEPS = [
   "src/layer/indexed/segment.rs SUM",
   "src/layer/indexed/sift.rs PAGE",
   "src/layer/indexed/update.rs ORPHAN",
+  "src/foreign/mod.rs APPENDS",
+  "src/protocol/transfer.rs SHOWN",
   "src/layer/indexed/update.rs REPLAYS",
   "src/layer/indexed/update.rs SEGMENT",
   "src/layer/turn/journal.rs ATTEMPTS",

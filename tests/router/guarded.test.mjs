@@ -96,6 +96,9 @@ const CALLS = {
   delete: (backend) => backend.delete("/a.txt"),
   uploadFiles: (backend) => backend.uploadFiles([["/new.txt", new Uint8Array(1)]]),
   downloadFiles: (backend) => backend.downloadFiles(["/a.txt"]),
+  move: (backend) => backend.move("/a.txt", "/b.txt"),
+  copy: (backend) => backend.copy("/a.txt", "/b.txt"),
+  append: (backend) => backend.append("/a.txt", "x"),
 };
 
 const USERS = {

@@ -19,6 +19,9 @@ const CALLS = {
   delete: (backend) => backend.delete("/a.txt"),
   uploadFiles: (backend) => backend.uploadFiles([["/c.txt", bytes("x")]]),
   downloadFiles: (backend) => backend.downloadFiles(["/a.txt"]),
+  move: (backend) => backend.move("/a.txt", "/b.txt"),
+  copy: (backend) => backend.copy("/a.txt", "/b.txt"),
+  append: (backend) => backend.append("/a.txt", "x"),
 };
 
 for (const [name, call] of Object.entries(CALLS)) {
@@ -58,7 +61,8 @@ for (const [name, call] of Object.entries(CALLS)) {
       quota: { maxBytes: 1000 },
     });
     await call(backend);
-    const stores = ["write", "edit", "uploadFiles"].includes(name) ? ["inspect"] : [];
+    const writes = ["write", "edit", "uploadFiles", "move", "copy", "append"];
+    const stores = writes.includes(name) ? ["inspect"] : [];
     assert.deepEqual([...new Set(order)], ["before", "ask", ...stores, "after", "audit"]);
   });
 
@@ -173,6 +177,9 @@ test("a call with an aborted signal leaves a record", async () => {
     delete: (b) => b.delete("/a.txt", aborted),
     uploadFiles: (b) => b.uploadFiles([["/b.txt", bytes("x")]], aborted),
     downloadFiles: (b) => b.downloadFiles(["/a.txt"], aborted),
+    move: (b) => b.move("/a.txt", "/b.txt", aborted),
+    copy: (b) => b.copy("/a.txt", "/b.txt", aborted),
+    append: (b) => b.append("/a.txt", "x", aborted),
   };
   for (const [operation, call] of Object.entries(calls)) {
     const { backend, records } = audited();
@@ -191,6 +198,9 @@ test("a path that is refused leaves one record", async () => {
     grep: (b) => b.grep("x", "~"),
     uploadFiles: (b) => b.uploadFiles([["/../x", bytes("x")]]),
     downloadFiles: (b) => b.downloadFiles(["/../x", "C:/x"]),
+    move: (b) => b.move("/a.txt", "/../x"),
+    copy: (b) => b.copy("/../x", "/b.txt"),
+    append: (b) => b.append("/../x", "x"),
   })) {
     const { backend, records } = audited();
     await call(backend);

@@ -32,6 +32,7 @@ import { type AiTools, aiTools } from "kitbag/ai";
 import { anthropicTools, memoryTool, textEditorTool } from "kitbag/anthropic";
 import { conformanceCases, runConformance } from "kitbag/conformance";
 import { guidedPrompts } from "kitbag/guided";
+import { ignoring } from "kitbag/ignore";
 import { indexed } from "kitbag/indexed";
 import { bashExecute, bashFileSystem, withBash } from "kitbag/just-bash";
 import { fileTools, kitbagMiddleware, stateBackend, storeBackend } from "kitbag/langchain";
@@ -62,11 +63,17 @@ export async function main(): Promise<string> {
   const requests: number | undefined = counted.error ? 0 : counted.stats?.requests;
   const written = files.write("/c.txt", "c");
   if (!written.error) written.path.length;
+  const moved = files.move("/c.txt", "/d.txt", { overwrite: true });
+  if (!moved.error) files.append(moved.path, new Uint8Array(1)).path?.length;
+  const copied = await new FilesystemBackend().copy("/a", "/b", { timeoutMs: 10 });
+  if (copied.error) return copied.code;
+  createFileTools(files, { tools: "all" });
   return `${page.length} ${first} ${lines[0]} ${requests}`;
 }
 
 export const described: string = guidedPrompts.describe("grep", ["grep"]) ?? "";
 export const turned = begin(files, { by: "a" }).commit();
+export const ignored = ignoring(files, { patterns: ["*.log"] }).glob("**");
 export const searched = indexed(files, { keepIn: "/.index/" }).updateIndex();
 
 const storage: StorageLike = { get: () => null, list: () => [], put: () => false };

@@ -86,6 +86,9 @@ const CALLS = {
       ]),
   ],
   downloadFiles: [() => state().downloadFiles(["/a.txt", "/missing", "/dir/b.md"])],
+  move: [() => state().move("/a.txt", "/b.txt", { overwrite: true })],
+  copy: [() => state().copy("dir", "copy//of/it")],
+  append: [() => state().append("/a.txt", LONG), () => state().append("/a.txt", bytes("raw"))],
   execute: [() => shell().execute("true"), () => shell().execute(LONG, { timeoutMs: 5_000 })],
 };
 
@@ -99,6 +102,9 @@ const REFUSED = {
   write: () => state().write("/a.txt", "again"),
   edit: () => state().edit("/missing", "a", "b"),
   delete: () => state().delete("/missing"),
+  move: () => state().move("/missing", "/b.txt"),
+  copy: () => state().copy("/missing", "/b.txt"),
+  append: () => state().append("/missing", "x"),
 };
 
 test("every operation is described, and called here", () => {

@@ -10,6 +10,7 @@ import type {
   FileDownloadResponse,
   FileInfo,
   FileUploadResponse,
+  GlobFields,
   GlobResult,
   GrepFields,
   GrepMatch,
@@ -80,6 +81,7 @@ export function unpackReadRaw(reply: Reply): ReadRawResult {
 
 export function unpackGrep(reply: Reply): GrepResult {
   const truncated = reply.bool();
+  const ignored = reply.u32();
   const paths = reply.texts();
   const texts = reply.texts();
   const rows = reply.u32();
@@ -99,6 +101,7 @@ export function unpackGrep(reply: Reply): GrepResult {
     }
   }
   const found: GrepFields = truncated ? { matches, truncated } : { matches };
+  if (ignored > 0) found.ignored = ignored;
   if (reply.bool()) {
     const number = reply.f64s(5);
     found.stats = {
@@ -147,8 +150,11 @@ function withContext(
 
 export function unpackGlob(reply: Reply): GlobResult {
   const truncated = reply.bool();
-  const files = infos(reply);
-  return truncated ? { files, truncated } : { files };
+  const ignored = reply.u32();
+  const found: GlobFields = { files: infos(reply) };
+  if (truncated) found.truncated = truncated;
+  if (ignored > 0) found.ignored = ignored;
+  return found;
 }
 
 /** Reads changes for a caller's state into a result. */

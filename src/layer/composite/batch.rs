@@ -2,10 +2,10 @@
 //! results in the order of the arguments.
 
 use bytes::Bytes;
-use futures_util::future::join_all;
 
 use super::{Composite, Mount};
 use crate::core::error::{Error, Result};
+use crate::core::future::together;
 use crate::core::path::VPath;
 
 /// The items for one backend, and the indices of their results.
@@ -63,11 +63,14 @@ impl Composite {
             (place, body)
         });
         let (refused, batches) = self.batches(items, |path, body| (path, body));
-        let answers = join_all(batches.into_iter().map(|batch| async move {
-            let answers = batch.mount.backend.upload(batch.items).await;
-            (batch.mount, batch.places, answers)
-        }));
-        in_order(refused, answers.await)
+        let (mounts, calls): (Vec<_>, Vec<_>) = batches
+            .into_iter()
+            .map(|batch| {
+                let upload = batch.mount.backend.upload(batch.items);
+                ((batch.mount, batch.places), upload)
+            })
+            .unzip();
+        in_order(refused, mounts, together(calls).await)
     }
 
     pub(super) async fn download_all(&self, paths: &[VPath]) -> Vec<Result<Bytes>> {
@@ -76,25 +79,30 @@ impl Composite {
             (place.map_err(|e| e.during("download")), ())
         });
         let (refused, batches) = self.batches(items, |path, ()| path);
-        let answers = join_all(batches.into_iter().map(|batch| async move {
-            let answers = batch.mount.backend.download(&batch.items).await;
-            (batch.mount, batch.places, answers)
-        }));
-        in_order(refused, answers.await)
+        let calls = batches
+            .iter()
+            .map(|batch| batch.mount.backend.download(&batch.items));
+        let answers = together(calls.collect()).await;
+        let mounts = batches
+            .iter()
+            .map(|batch| (batch.mount, batch.places.clone()));
+        in_order(refused, mounts.collect(), answers)
     }
 }
 
-/// The results of one backend, and their indices in the whole batch.
-type Answered<'a, T> = (&'a Mount, Vec<usize>, Vec<Result<T>>);
-
-fn in_order<T>(refused: Vec<Option<Error>>, answers: Vec<Answered<'_, T>>) -> Vec<Result<T>> {
+/// The results of the whole batch, from those of each backend and their indices in it.
+fn in_order<T>(
+    refused: Vec<Option<Error>>,
+    mounts: Vec<(&Mount, Vec<usize>)>,
+    answers: Vec<Vec<Result<T>>>,
+) -> Vec<Result<T>> {
     let mut out: Vec<Result<T>> = refused
         .into_iter()
         .map(|refused| {
             Err(refused.unwrap_or_else(|| Error::internal("A backend answered too few files")))
         })
         .collect();
-    for (mount, places, answers) in answers {
+    for ((mount, places), answers) in mounts.into_iter().zip(answers) {
         for (at, answer) in places.into_iter().zip(answers) {
             if let Some(slot) = out.get_mut(at) {
                 *slot = answer.map_err(|error| mount.error(error));

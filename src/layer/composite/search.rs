@@ -126,6 +126,7 @@ impl Composite {
                 answer => answer.map_err(|error| named(mount, error, "glob"))?,
             };
             merged.truncated |= found.truncated;
+            merged.ignored = merged.ignored.saturating_add(found.ignored);
             merged
                 .files
                 .extend(found.files.into_iter().filter_map(|info| {
@@ -161,6 +162,7 @@ impl Composite {
         let mut results = Vec::new();
         let mut truncated = false;
         let mut stats = None;
+        let mut ignored = 0usize;
         let mut cost = 0usize;
         while let Some((is_owner, mount, answer)) = answers.next().await {
             let found = match answer {
@@ -168,6 +170,7 @@ impl Composite {
                 answer => answer.map_err(|error| named(mount, error, "grep"))?,
             };
             truncated |= found.truncated;
+            ignored = ignored.saturating_add(found.ignored);
             stats = GrepStats::sum(stats, found.stats);
             if found.matches.rows.is_empty() {
                 continue;
@@ -191,6 +194,7 @@ impl Composite {
         Ok(GrepResult {
             matches,
             truncated,
+            ignored,
             stats,
         })
     }

@@ -6,7 +6,6 @@
 //!   write permission.
 //! - A delete is refused while anything below is denied, visible or not.
 
-use std::collections::HashSet;
 use std::rc::Rc;
 
 use super::rule::{Next, Rule, download_checked, shell_refused, upload_checked};
@@ -16,6 +15,7 @@ use super::{Mode, Rules, Touch, denied, denied_beneath};
 use crate::core::error::Result;
 use crate::core::future::Pending;
 use crate::core::path::VPath;
+use crate::core::sorted::Sorted;
 use crate::layer::winnow;
 use crate::protocol::{
     Answer, FileInfo, GlobQuery, GlobResult, GrepQuery, GrepResult, Request, SharedBackend, Sieve,
@@ -158,8 +158,8 @@ impl Permissions {
 
 /// Which subdirectories of a directory contain files, and which contain a visible one.
 struct Below {
-    filled: HashSet<VPath>,
-    shown: HashSet<VPath>,
+    filled: Sorted<VPath, ()>,
+    shown: Sorted<VPath, ()>,
     /// Whether `filled` is known; if not, a directory without a visible file is not shown.
     is_complete: bool,
 }
@@ -175,8 +175,8 @@ impl Below {
             Err(_) => (permissions.visible.glob(&query).await?, false),
         };
         let mut below = Below {
-            filled: HashSet::new(),
-            shown: HashSet::new(),
+            filled: Sorted::new(),
+            shown: Sorted::new(),
             is_complete,
         };
         for info in &found.files {
@@ -187,16 +187,16 @@ impl Below {
                 .and_then(|(first, _)| dir.join(first).ok());
             let Some(child) = first else { continue };
             if permissions.shows(&info.path) {
-                below.shown.insert(child.clone());
+                below.shown.insert(child.clone(), ());
             }
-            below.filled.insert(child);
+            below.filled.insert(child, ());
         }
         Ok(below)
     }
 
     fn shows(&self, permissions: &Permissions, dir: &VPath) -> bool {
-        self.shown.contains(dir)
-            || (self.is_complete && !self.filled.contains(dir) && permissions.shows(dir))
+        self.shown.get(dir).is_some()
+            || (self.is_complete && self.filled.get(dir).is_none() && permissions.shows(dir))
     }
 }
 

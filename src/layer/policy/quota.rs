@@ -3,7 +3,6 @@
 //! noticed until the usage is counted again.
 
 use std::cell::Cell;
-use std::collections::HashSet;
 use std::rc::Rc;
 
 use bytes::Bytes;
@@ -17,6 +16,7 @@ use crate::core::file;
 use crate::core::future::Pending;
 use crate::core::path::VPath;
 use crate::core::queue::{Queue, Turn};
+use crate::core::sorted::Sorted;
 use crate::env::timer;
 use crate::protocol::{
     Answer, Capability, Content, DeleteResult, Edit, EditResult, FileSet, FilesUpdate, Request,
@@ -187,10 +187,10 @@ impl Quota {
         let mut answers: Vec<Result<()>> = all(Error::internal("A backend answered too few files"));
         let mut waiting: Vec<(usize, (VPath, Bytes))> = files.into_iter().enumerate().collect();
         while !waiting.is_empty() {
-            let mut seen = HashSet::new();
+            let mut seen = Sorted::new();
             let (round, later): (Vec<_>, Vec<_>) = waiting
                 .into_iter()
-                .partition(|(_, (path, _))| seen.insert(path.clone()));
+                .partition(|(_, (path, _))| seen.insert(path.clone(), ()).is_none());
             waiting = later;
             let paths = round.iter().map(|(_, (path, _))| path);
             let _turns = match self.queue.settled_turns(paths, timer::sleep).await {

@@ -70,11 +70,15 @@ impl Default for Ledger {
     }
 }
 
+/// Sizes by path. They are boxed, so that the tree has the form of that in memory, and its code is there
+/// already.
+type Sizes = BTreeMap<VPath, Box<u64>>;
+
 #[derive(Default)]
 struct Books {
     counted: Option<Counted>,
     /// What the calls in progress will store, by path.
-    in_progress: BTreeMap<VPath, u64>,
+    in_progress: Sizes,
     /// The sum of what these reserve, beyond what is counted.
     reserved: Reserved,
     /// What calls that were given up may still store.
@@ -85,7 +89,7 @@ struct Books {
 
 #[derive(Default)]
 struct Counted {
-    sizes: BTreeMap<VPath, u64>,
+    sizes: Sizes,
     bytes: u64,
 }
 
@@ -117,7 +121,7 @@ impl Books {
         if let Some(size) = self.in_progress.remove(path)
             && let Some(counted) = &self.counted
         {
-            let reserved = Reserved::of(size, counted.sizes.get(path).copied());
+            let reserved = Reserved::of(*size, counted.size(path));
             self.reserved.bytes = self.reserved.bytes.saturating_sub(reserved.bytes);
             self.reserved.files = self.reserved.files.saturating_sub(reserved.files);
         }
@@ -126,7 +130,7 @@ impl Books {
     fn count(&mut self, counted: Counted) {
         self.reserved = Reserved::default();
         for (path, size) in &self.in_progress {
-            let reserved = Reserved::of(*size, counted.sizes.get(path).copied());
+            let reserved = Reserved::of(**size, counted.size(path));
             self.reserved.add(reserved);
         }
         self.counted = Some(counted);
@@ -134,8 +138,13 @@ impl Books {
 }
 
 impl Counted {
+    fn size(&self, path: &VPath) -> Option<u64> {
+        self.sizes.get(path).map(|size| **size)
+    }
+
     fn set(&mut self, path: &VPath, size: u64) {
-        let before = self.sizes.insert(path.clone(), size).unwrap_or(0);
+        let before = self.sizes.insert(path.clone(), Box::new(size));
+        let before = before.map_or(0, |size| *size);
         self.bytes = self.bytes.saturating_sub(before).saturating_add(size);
     }
 }
@@ -239,7 +248,7 @@ impl Ledger {
         let Some(counted) = &books.counted else {
             return Err(Error::internal("A quota was used before it was counted"));
         };
-        let reserved = Reserved::of(size, counted.sizes.get(path).copied());
+        let reserved = Reserved::of(size, counted.size(path));
         let Reserved { bytes, files } = reserved;
         let all_bytes = counted
             .bytes
@@ -265,7 +274,7 @@ impl Ledger {
             )));
         }
         books.reserved.add(reserved);
-        books.in_progress.insert(path.clone(), size);
+        books.in_progress.insert(path.clone(), Box::new(size));
         Ok(Reservation {
             ledger: self,
             path: path.clone(),
@@ -288,7 +297,7 @@ impl Ledger {
             // Others may have written there at the same time.
             books.counted = None;
         } else if let Some(size) = counted.sizes.remove(path) {
-            counted.bytes = counted.bytes.saturating_sub(size);
+            counted.bytes = counted.bytes.saturating_sub(*size);
         }
     }
 

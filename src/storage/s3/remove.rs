@@ -4,7 +4,6 @@
 //! that another client has created since stays.
 
 use futures_util::future::join;
-use futures_util::{StreamExt, stream};
 
 use super::answer::Deleted;
 use super::objects::{Condition, MAX_DELETES};
@@ -12,9 +11,10 @@ use super::state::{Base, Since};
 use super::store::S3;
 use super::write::{Stop, maybe, unknown};
 use crate::core::error::{Error, Kind, Result};
+use crate::core::future::{Pending, bounded};
 use crate::core::path::VPath;
 use crate::core::sorted::Sorted;
-use crate::storage::{Removed, Storage, Version};
+use crate::storage::{PARALLEL, Removed, Storage, Version};
 
 /// How often a deletion is retried because another writer changed the file meanwhile.
 const TURNS: u32 = 16;
@@ -195,11 +195,10 @@ impl S3 {
                 // Some servers do not support batches.
                 None => {
                     batches = false;
-                    stream::iter(batch)
-                        .map(|one| self.remove_one(root, one))
-                        .buffered(MAX_DELETES)
-                        .collect()
-                        .await
+                    let removals = batch
+                        .iter()
+                        .map(|one| Box::pin(self.remove_one(root, one)) as Pending<'_, ()>);
+                    bounded(PARALLEL, removals).await
                 }
             };
             for (one, answer) in batch.iter().zip(answers) {

@@ -20,7 +20,7 @@ use super::xml::Broken;
 use crate::core::bugs::{Bug, has};
 use crate::core::cell::RefCell;
 use crate::core::error::Result;
-use crate::core::future::{Pending, together};
+use crate::core::future::{Pending, bounded, together};
 use crate::core::lock::Mutex;
 use crate::core::order;
 use crate::core::path::VPath;
@@ -433,12 +433,10 @@ impl Storage for S3 {
 
     fn get_many<'a>(&'a self, paths: &'a [VPath]) -> Pending<'a, Vec<Option<File>>> {
         Box::pin(async move {
-            let answers: Vec<_> = stream::iter(paths)
-                .map(|path| self.file(path))
-                .buffered(self.concurrency)
-                .collect()
-                .await;
-            answers.into_iter().collect()
+            let gets = paths
+                .iter()
+                .map(|path| Box::pin(self.file(path)) as Pending<'_, _>);
+            bounded(self.concurrency, gets).await.into_iter().collect()
         })
     }
 
@@ -454,14 +452,13 @@ impl Storage for S3 {
         &'a self,
         files: Vec<(VPath, NewFile)>,
     ) -> LocalBoxFuture<'a, Vec<Result<Meta>>> {
-        Box::pin(
-            stream::iter(files)
-                .map(move |(path, file)| async move {
-                    self.put_file(&path, file, PutMode::Overwrite).await
-                })
-                .buffered(self.concurrency)
-                .collect(),
-        )
+        Box::pin(async move {
+            let puts = files.iter().map(|(path, file)| {
+                let put = self.put_file(path, file.clone(), PutMode::Overwrite);
+                Box::pin(put) as Pending<'_, Meta>
+            });
+            bounded(self.concurrency, puts).await
+        })
     }
 
     fn delete_tree<'a>(&'a self, root: &'a VPath) -> LocalBoxFuture<'a, Removed> {

@@ -1,12 +1,11 @@
 //! Rows and files: the columns to request, the conversion of rows to files, and the division of
 //! files into statements.
 
-use std::collections::HashSet;
-
 use bytes::Bytes;
 
 use crate::core::file::{Format, Mime, Texture};
 use crate::core::path::VPath;
+use crate::core::sorted::Sorted;
 use crate::core::time::Time;
 use crate::storage::sql::statement::Value;
 use crate::storage::{Entry, Meta, NewFile, Version};
@@ -108,20 +107,20 @@ pub(super) fn batches(
     most_rows: usize,
 ) -> Vec<Vec<(VPath, NewFile)>> {
     let mut out: Vec<Vec<(VPath, NewFile)>> = Vec::new();
-    let mut seen: HashSet<VPath> = HashSet::new();
+    let mut seen: Sorted<VPath, ()> = Sorted::new();
     let mut bytes = 0u64;
     for (path, file) in files {
         let size = file.body.len() as u64;
         let fits = out.last().is_some_and(|batch| batch.len() < most_rows)
             && bytes.saturating_add(size) <= BATCH_BYTES
-            && !seen.contains(&path);
+            && seen.get(&path).is_none();
         if !fits {
-            seen.clear();
+            seen = Sorted::new();
             bytes = 0;
             out.push(Vec::new());
         }
         bytes = bytes.saturating_add(size);
-        seen.insert(path.clone());
+        seen.insert(path.clone(), ());
         if let Some(batch) = out.last_mut() {
             batch.push((path, file));
         }

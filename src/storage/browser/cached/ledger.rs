@@ -12,7 +12,6 @@
 //! One database holds several ledgers, each under the name of its place.
 
 use std::cell::Cell;
-use std::collections::BTreeMap;
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -22,6 +21,7 @@ use wasm_bindgen::JsCast;
 use crate::core::error::Result;
 use crate::core::order;
 use crate::core::path::VPath;
+use crate::core::sorted::Sorted;
 use crate::core::time::Time;
 use crate::env::{host, random};
 use crate::storage::browser::CrashProtection;
@@ -366,13 +366,13 @@ impl Ledger {
         }
         let keys = Keys::new(place);
         let sheets = Sheets::of(&transaction, &keys)?;
-        let mut rows: BTreeMap<VPath, Meta> = files
+        let mut rows: Sorted<VPath, Box<Meta>> = files
             .into_iter()
-            .map(|Entry { path, meta }| (path, settled(meta.size, meta.modified, false)))
+            .map(|Entry { path, meta }| (path, Box::new(settled(meta.size, meta.modified, false))))
             .collect();
         let mut keep_open = |path: &VPath, meta: &Meta| {
             if opened(meta).is_some() {
-                rows.insert(path.clone(), meta.clone());
+                rows.insert(path.clone(), Box::new(meta.clone()));
             }
             Flow::Continue(())
         };
@@ -381,7 +381,9 @@ impl Ledger {
         sheets.clear()?;
         let copies = keys.from("/")?;
         transaction.store(BODIES)?.delete(&copies.into())?;
-        let rows = rows.into_iter().map(|(path, meta)| Entry { path, meta });
+        let rows = rows
+            .into_iter()
+            .map(|(path, meta)| Entry { path, meta: *meta });
         sheets.keep(&Sheet::last(rows.collect()))?;
         set_state(&transaction, place, State::Whole).await?;
         transaction.commit().await?;

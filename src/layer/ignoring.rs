@@ -1,0 +1,312 @@
+//! Ignore files: `glob` and `grep` leave out what the rules of `.gitignore` and its like name, and count
+//! it. Everything else passes: a file that is ignored can be read and changed by its path. The rules
+//! are read before each search, since they are files that anybody may change.
+
+use std::cell::Cell;
+use std::ops::Range;
+use std::rc::Rc;
+
+use bytes::Bytes;
+use futures_util::future::LocalBoxFuture;
+
+use crate::core::error::{Error, Kind, Result};
+use crate::core::future::Pending;
+use crate::core::order;
+use crate::core::path::VPath;
+use crate::layer::winnow;
+use crate::protocol::{
+    Backend, Capability, Content, DeleteResult, Edit, EditResult, FileInfo, GlobQuery, GlobResult,
+    GrepQuery, GrepResult, Page, RawFile, ReadResult, SharedBackend, Shell, Sieve, Sift, State,
+    Transfer, WriteResult,
+};
+use crate::search::ignore::Ignore;
+
+/// A backend whose searches leave out ignored files.
+pub struct Ignoring {
+    inner: SharedBackend,
+    /// Names of ignore files; of two in one directory the later one decides first.
+    names: Vec<String>,
+    /// Lines that apply to the whole tree, before those of any file.
+    patterns: String,
+}
+
+impl Ignoring {
+    /// Leaves out what these files and patterns name. A name is one segment.
+    pub fn new(inner: SharedBackend, names: Vec<String>, patterns: String) -> Result<Ignoring> {
+        let plain = |name: &&String| {
+            !name.is_empty() && !name.contains(['/', '\\', '*', '?', '[', '{', ',', '}'])
+        };
+        match names.iter().find(|name| !plain(name)) {
+            None => Ok(Ignoring {
+                inner,
+                names,
+                patterns,
+            }),
+            Some(name) => Err(Error::new(
+                Kind::InvalidArgument,
+                format!("An ignore file is a name such as \".gitignore\", and not \"{name}\""),
+            )),
+        }
+    }
+
+    /// The rules for a search below `root`: those of files above, at and below it.
+    async fn rules(&self, root: &VPath) -> Result<Ignore> {
+        let mut rules = Ignore::default();
+        rules.add(&VPath::root(), self.patterns.as_bytes());
+        let pattern = match self.names.as_slice() {
+            [] => return Ok(rules),
+            [one] => format!("**/{one}"),
+            all => format!("**/{{{}}}", all.join(",")),
+        };
+        let query = GlobQuery {
+            pattern: pattern.into(),
+            path: root.clone(),
+        };
+        let found = self.inner.glob(&query).await?.files;
+        let mut paths: Vec<VPath> = found.into_iter().map(|info| info.path).collect();
+        let mut above = root.clone();
+        while !above.is_root() {
+            above = above.parent();
+            for name in &self.names {
+                paths.push(above.join(name)?);
+            }
+        }
+        let place = |path: &VPath| self.names.iter().position(|name| name == path.name());
+        order::sort_by_key(&mut paths, |path| (path.segments().count(), place(path)));
+        for (path, body) in paths.iter().zip(self.inner.download(&paths).await) {
+            match body {
+                Ok(body) => rules.add(&path.parent(), &body),
+                Err(error) if error.kind() == Kind::NotFound => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(rules)
+    }
+
+    async fn found(&self, query: &GlobQuery) -> Result<GlobResult> {
+        let rules = self.rules(&query.path).await?;
+        let mut found = self.inner.glob(query).await?;
+        let all = found.files.len();
+        let shows = |info: &FileInfo| !rules.ignores(&info.path, &query.path);
+        found.files.retain(shows);
+        found.ignored = found.ignored.saturating_add(all - found.files.len());
+        Ok(found)
+    }
+
+    async fn searched(&self, query: &GrepQuery) -> Result<GrepResult> {
+        let skip = Rc::new(Skip {
+            rules: self.rules(&query.path).await?,
+            root: query.path.clone(),
+            sieve: query.sieve.clone(),
+            count: Cell::new(0),
+        });
+        let mut own = query.clone();
+        own.sieve = Some(Sieve(skip.clone()));
+        let judge = async |paths: &[VPath]| {
+            let shows = |path: &VPath| !skip.rules.ignores(path, &skip.root);
+            let verdict: Vec<bool> = paths.iter().map(shows).collect();
+            // Where the backend did not ask the sieve.
+            let hidden = verdict.iter().filter(|shown| !**shown).count();
+            skip.count.set(skip.count.get().max(hidden));
+            Ok(verdict)
+        };
+        let mut found = winnow::grep(&*self.inner, &own, judge).await?;
+        found.ignored = found.ignored.saturating_add(skip.count.get());
+        Ok(found)
+    }
+}
+
+/// Leaves out ignored files before they are read, and counts them.
+struct Skip {
+    rules: Ignore,
+    root: VPath,
+    sieve: Option<Sieve>,
+    count: Cell<usize>,
+}
+
+impl Sift for Skip {
+    fn admits(&self, path: &VPath, state: &State<'_>) -> bool {
+        if self.rules.ignores(path, &self.root) {
+            self.count.set(self.count.get().saturating_add(1));
+            return false;
+        }
+        let sieve = self.sieve.as_ref();
+        sieve.is_none_or(|sieve| sieve.admits(path, state))
+    }
+
+    fn read(&self, path: &VPath, state: &State<'_>, body: &[u8], is_text: bool) {
+        if let Some(sieve) = &self.sieve {
+            sieve.read(path, state, body, is_text);
+        }
+    }
+
+    fn splits(&self) -> Vec<VPath> {
+        let sieve = self.sieve.as_ref();
+        sieve.map(|sieve| sieve.splits()).unwrap_or_default()
+    }
+
+    fn hides(&self) -> bool {
+        self.sieve.as_ref().is_some_and(|sieve| sieve.hides())
+    }
+}
+
+#[deny(clippy::missing_trait_methods)]
+impl Backend for Ignoring {
+    fn capability(&self) -> Capability {
+        self.inner.capability()
+    }
+
+    fn ls<'a>(&'a self, path: &'a VPath) -> Pending<'a, Vec<FileInfo>> {
+        self.inner.ls(path)
+    }
+
+    fn read<'a>(&'a self, path: &'a VPath, page: Page) -> Pending<'a, ReadResult> {
+        self.inner.read(path, page)
+    }
+
+    fn read_raw<'a>(&'a self, path: &'a VPath) -> Pending<'a, RawFile> {
+        self.inner.read_raw(path)
+    }
+
+    fn write<'a>(&'a self, path: &'a VPath, content: Content) -> Pending<'a, WriteResult> {
+        self.inner.write(path, content)
+    }
+
+    fn edit<'a>(&'a self, path: &'a VPath, edit: &'a Edit) -> Pending<'a, EditResult> {
+        self.inner.edit(path, edit)
+    }
+
+    fn delete<'a>(
+        &'a self,
+        path: &'a VPath,
+        unchanged: Option<&'a Bytes>,
+    ) -> Pending<'a, DeleteResult> {
+        self.inner.delete(path, unchanged)
+    }
+
+    fn transfer<'a>(&'a self, asked: &'a Transfer) -> Pending<'a, WriteResult> {
+        self.inner.transfer(asked)
+    }
+
+    fn upload<'a>(&'a self, files: Vec<(VPath, Bytes)>) -> LocalBoxFuture<'a, Vec<Result<()>>> {
+        self.inner.upload(files)
+    }
+
+    fn download<'a>(&'a self, paths: &'a [VPath]) -> LocalBoxFuture<'a, Vec<Result<Bytes>>> {
+        self.inner.download(paths)
+    }
+
+    fn part<'a>(&'a self, path: &'a VPath, range: Range<u64>) -> Pending<'a, Bytes> {
+        self.inner.part(path, range)
+    }
+
+    fn shell(&self) -> Option<&dyn Shell> {
+        self.inner.shell()
+    }
+
+    fn grep<'a>(&'a self, query: &'a GrepQuery) -> Pending<'a, GrepResult> {
+        Box::pin(self.searched(query))
+    }
+
+    fn glob<'a>(&'a self, query: &'a GlobQuery) -> Pending<'a, GlobResult> {
+        Box::pin(self.found(query))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use futures_util::FutureExt;
+
+    use super::*;
+    use crate::files::{Files, FilesOptions};
+    use crate::storage::memory::Memory;
+
+    fn path(text: &str) -> VPath {
+        VPath::parse(text).expect("a path")
+    }
+
+    fn backend() -> Ignoring {
+        let inner = Rc::new(Files::new(Memory::default(), FilesOptions::default()));
+        let files = [
+            ("/.gitignore", "node_modules/\n*.log\n"),
+            ("/.kitbagignore", "!kept.log\n"),
+            ("/a.txt", "needle"),
+            ("/b.log", "needle"),
+            ("/kept.log", "needle"),
+            ("/node_modules/c.txt", "needle"),
+            ("/src/.gitignore", "gen\n"),
+            ("/src/d.txt", "needle"),
+            ("/src/gen/e.txt", "needle"),
+            ("/tmp/f.txt", "needle"),
+        ];
+        let files = files.map(|(at, text)| (path(at), Bytes::from_static(text.as_bytes())));
+        let stored = inner
+            .upload(files.to_vec())
+            .now_or_never()
+            .expect("at once");
+        assert!(stored.iter().all(Result::is_ok));
+        let names = [".gitignore", ".kitbagignore"].map(String::from);
+        Ignoring::new(inner, names.to_vec(), "/tmp/\n".into()).expect("names of files")
+    }
+
+    fn grepped(at: &str, max_count: Option<usize>) -> (Vec<String>, usize) {
+        let query = GrepQuery {
+            pattern: "needle".into(),
+            path: path(at),
+            glob: None,
+            max_count,
+            max_per_file: None,
+            regex: false,
+            ignore_case: false,
+            before: 0,
+            after: 0,
+            stats: false,
+            sieve: None,
+        };
+        let found = backend().grep(&query).now_or_never().expect("at once");
+        let found = found.expect("searched");
+        let paths = found.matches.paths.iter().map(VPath::to_string);
+        (paths.collect(), found.ignored)
+    }
+
+    #[test]
+    fn searches_leave_out_and_count_what_is_ignored() {
+        let (paths, ignored) = grepped("/", None);
+        assert_eq!(paths, ["/a.txt", "/kept.log", "/src/d.txt"]);
+        assert_eq!(ignored, 4);
+        assert_eq!(grepped("/", Some(2)).0.len(), 2);
+        let query = GlobQuery {
+            pattern: "**/*.txt".into(),
+            path: VPath::root(),
+        };
+        let found = backend().glob(&query).now_or_never().expect("at once");
+        let found = found.expect("found");
+        assert_eq!(found.ignored, 3);
+        assert_eq!(found.files.len(), 2);
+    }
+
+    #[test]
+    fn rules_above_a_directory_apply_in_it_and_an_ignored_directory_can_be_named() {
+        assert_eq!(grepped("/src", None), (vec!["/src/d.txt".into()], 1));
+        let (paths, ignored) = grepped("/node_modules", None);
+        assert_eq!((paths.len(), ignored), (1, 0));
+        assert_eq!(grepped("/b.log", None), (vec!["/b.log".into()], 0));
+    }
+
+    #[test]
+    fn an_ignored_file_can_be_read() {
+        let read = backend()
+            .read_raw(&path("/b.log"))
+            .now_or_never()
+            .map(|read| read.is_ok());
+        assert_eq!(read, Some(true));
+    }
+
+    #[test]
+    fn a_pattern_is_no_name_of_a_file() {
+        let inner = || Rc::new(Files::new(Memory::default(), FilesOptions::default()));
+        for name in ["", "a/b", "*.ignore", "{a,b}"] {
+            assert!(Ignoring::new(inner(), vec![name.into()], String::new()).is_err());
+        }
+    }
+}

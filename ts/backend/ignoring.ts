@@ -1,0 +1,74 @@
+// ignoring: searches that leave out what ignore files name. The rules are in Rust.
+
+import chunk from "#chunk/ignore";
+import { madeHandle } from "../core/call.js";
+import { Options } from "../core/checks.js";
+import { sealClass } from "../core/handle.js";
+import { enter, glue } from "../core/instance.js";
+import type { AnyBackend } from "../foreign/adapt.js";
+import { withHandle } from "../foreign/calls.js";
+import type { ExecuteResponse } from "../types.js";
+import { addShell, Backend, type ExecuteOptions } from "./backend.js";
+
+/** Options of `ignoring`. */
+export interface IgnoreOptions {
+  /**
+   * Names of ignore files, such as `[".gitignore", ".kitbagignore"]`. In one directory the later name
+   * decides first. Default `[".gitignore"]`.
+   */
+  files?: readonly string[];
+  /** Lines for the whole tree, such as `["node_modules/", "*.log"]`. Default: none. */
+  patterns?: readonly string[];
+}
+
+/** A backend whose searches leave out ignored files; the result of `ignoring`. */
+export class IgnoringBackend extends Backend {
+  /** Identifies the machine of the backend, if it can run commands. */
+  declare readonly id?: string;
+  /** Runs a command, if the backend can. */
+  declare readonly execute?: (
+    command: string,
+    options?: ExecuteOptions,
+  ) => Promise<ExecuteResponse>;
+
+  /** Throws a `TypeError` if the backend is none, or an option is wrong. Reads nothing yet. */
+  constructor(inner: AnyBackend, options?: IgnoreOptions) {
+    const given = new Options("ignoring", options);
+    const texts = (name: "files" | "patterns", usual: string[]): string =>
+      (
+        given.checked(
+          name,
+          "an array of strings without line breaks",
+          (value): value is string[] =>
+            Array.isArray(value) &&
+            value.every((one) => typeof one === "string" && !/[\r\n]/.test(one)),
+        ) ?? usual
+      ).join("\n");
+    const files = texts("files", [".gitignore"]);
+    const patterns = texts("patterns", []);
+    given.done();
+    chunk.load();
+    super(
+      withHandle("ignoring: the backend", inner, (handle) => {
+        enter(() => glue.ignoring_new(handle, files, patterns));
+        return madeHandle("ignoring");
+      }),
+    );
+    addShell(this);
+  }
+}
+
+sealClass(IgnoringBackend);
+
+/**
+ * Leaves out of `glob` and `grep` what ignore files name, by git's rules, and counts it as `ignored`.
+ * An ignored file can still be read, and an ignored directory searched, by its path.
+ *
+ * @example
+ * import { ignoring } from "kitbag/ignore";
+ * const files = ignoring(new FilesystemBackend(), { files: [".gitignore", ".kitbagignore"] });
+ * const { matches, ignored } = await files.grep("TODO");
+ */
+export function ignoring(inner: AnyBackend, options?: IgnoreOptions): IgnoringBackend {
+  return new IgnoringBackend(inner, options);
+}
