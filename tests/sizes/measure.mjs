@@ -25,11 +25,17 @@ const USE = {
   S3Backend: `const bucket = new S3Backend({ region: "us-east-1", bucket: "b",
       credentials: { accessKeyId: "k", secretAccessKey: "s" } });
     said.push(typeof bucket.read);`,
+  indexed: `const searched = indexed(files, { keepIn: "/.index/" });
+    said.push((await searched.grep("two", "/", null, { stats: true })).stats.unindexed);`,
 };
+
+/** Where a name is imported from, if not from `kitbag`. */
+const FROM = { indexed: "kitbag/indexed" };
 
 function program(...names) {
   const body = names.map((name) => USE[name]).join("\n");
-  return `import { ${names.join(", ")} } from "kitbag";
+  const imports = names.map((name) => `import { ${name} } from "${FROM[name] ?? "kitbag"}";`);
+  return `${imports.join("\n")}
     const run = async () => { const said = []; ${body} return said.join(" "); };
     globalThis.done = run();`;
 }
@@ -66,6 +72,12 @@ export const PROGRAMS = [
     source: program("StateBackend", "S3Backend"),
     limit: 255,
     says: "2 function",
+  },
+  {
+    name: "StateBackend + indexed",
+    source: program("StateBackend", "indexed"),
+    limit: 215,
+    says: "2 1",
   },
   {
     name: "everything",
