@@ -53,7 +53,17 @@ const GROUPS = [
   ["Rules and tools", ["policies", "tools", "prompts", "mcp", "search-index", "conformance"]],
   [
     "Reference",
-    ["protocol", "stacks", "browser", "host", "durable", "performance", "limits", "security"],
+    [
+      "protocol",
+      "stacks",
+      "browser",
+      "host",
+      "durable",
+      "performance",
+      "scale",
+      "limits",
+      "security",
+    ],
   ],
   [
     "How it works",

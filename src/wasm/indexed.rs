@@ -17,14 +17,7 @@ struct Functions {
     update: fn(u32, f64) -> Begun,
 }
 
-chunk!(
-    "index",
-    Functions = Functions {
-        new,
-        ranked,
-        update
-    }
-);
+chunk!("index", Functions = Functions { new, update });
 
 /// Creates an index of a backend, kept in a directory of the backend `keep`, or, if that is 0, of
 /// the backend itself; replies with its handle, and one with which a search puts the best matches

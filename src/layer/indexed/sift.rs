@@ -236,7 +236,7 @@ impl Sift for Collect {
     }
 
     fn splits(&self) -> Vec<VPath> {
-        Vec::new()
+        self.known.manifest.splits.clone()
     }
 
     fn hides(&self) -> bool {
