@@ -47,12 +47,8 @@ fn measured(count: usize) -> Vec<(&'static str, Cost, Expected)> {
         common,
         model::search(count, shape, common.found),
     ));
-    let (write, grown) = bench.write_and_update();
-    rows.push((
-        "update after one write",
-        write,
-        model::update(count, shape, grown),
-    ));
+    let write = bench.write_and_update();
+    rows.push(("update after one write", write, model::update(count, shape)));
     assert_eq!(rare.found, cold.found, "the index changed what is found");
     rows
 }

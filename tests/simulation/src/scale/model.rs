@@ -46,14 +46,17 @@ pub fn scan(count: usize) -> Expected {
     )
 }
 
-/// A first update: as a scan, and the segments and manifests are written one after the other.
+/// A first update: as a scan, which is continued with a new listing after each full segment; a segment
+/// and the manifest are written one after the other.
 pub fn build(count: usize, shape: Updated) -> Expected {
     let scan = scan(count);
     let segments = shape.segments as f64;
+    let again = segments - 1.0;
+    let pages = (count as f64 / PAGE).ceil();
     expected(
-        scan.requests + 1.0 + 2.0 * segments,
-        scan.bytes + shape.bytes as f64,
-        scan.millis * 1e3 / LATENCY as f64 + 2.0 + 2.0 * segments,
+        scan.requests + again * pages + 2.0 + 3.0 * segments,
+        scan.bytes + again * count as f64 * NAME + shape.bytes as f64,
+        scan.millis * 1e3 / LATENCY as f64 + again * turns(pages) + 2.0 + 2.0 * segments,
     )
 }
 
@@ -71,7 +74,7 @@ pub fn search(count: usize, shape: Updated, matching: u64) -> Expected {
 }
 
 /// An update of an index that knows all files but one.
-pub fn update(count: usize, shape: Updated, _after: Updated) -> Expected {
+pub fn update(count: usize, shape: Updated) -> Expected {
     let count = count as f64;
     let pages = (count / 900.0).ceil();
     let segments = shape.segments as f64;
