@@ -6,6 +6,7 @@ import { pathToFileURL } from "node:url";
 import { at } from "../scripts/lib/paths.mjs";
 import { compare, median, Table } from "./lib/compare.mjs";
 import { corpus } from "./lib/corpus.mjs";
+import { native } from "./lib/native.mjs";
 
 const require = createRequire(at("tests/deps/latest/package.json"));
 const NOW = "2026-01-01T00:00:00.000Z";
@@ -29,8 +30,14 @@ async function run({ print }) {
   const table = new Table("deepagents");
   const { files, count, bytes } = corpus(10_000, 92_000_000);
   print(`Corpus: ${count} files, ${(bytes / 1e6).toFixed(1)} MB.\n`);
+  const patterns = { none: "zqxjkv wyvern", rare: "createDeepAgent", two: "return undefined" };
+  const machine = await native(Object.values(files), Object.values(patterns));
+  const speed = (ms) => `${ms.toFixed(1)} ms, ${(bytes / 1e6 / ms).toFixed(1)} GB/s`;
+  print(`The machine, natively, over these bytes end to end: summing them ${speed(machine.sum)}.`);
+  for (const [text, ms] of machine.found) print(`memmem "${text}": ${speed(ms)}.`);
+  print("");
   const [peer, ours] = contenders(files);
-  const both = async (name, call, goal, rounds) => {
+  const both = async (name, call, goal, rounds, limit) => {
     const [a, b] = [call(peer), call(ours)].map((answer) => answer.matches ?? answer.files);
     const found = a.length === b.length ? `${a.length}` : `${a.length} / ${b.length}`;
     table.add(
@@ -41,8 +48,11 @@ async function run({ print }) {
         rounds,
       ),
       goal,
+      limit,
     );
   };
+  const whole = (name, pattern, goal) =>
+    both(name, (b) => b.grep(pattern), goal, 15, machine.found.get(pattern));
   // Short operations are timed twenty at a time, for both contenders.
   const score = async (name, call, goal) => {
     const twenty = (backend) => () => {
@@ -52,9 +62,9 @@ async function run({ print }) {
     table.add(name, { peer: a / 20, ours: b / 20 }, goal);
   };
 
-  await both("grep, no match", (b) => b.grep("zqxjkv wyvern"), 25);
-  await both("grep, rare", (b) => b.grep("createDeepAgent"), 25);
-  await both("grep, two words", (b) => b.grep("return undefined"), 27);
+  await whole("grep, no match", patterns.none, 25);
+  await whole("grep, rare", patterns.rare, 25);
+  await whole("grep, two words", patterns.two, 27);
   const words = ["await", "string", "function", "return", "import", "const"];
   const counted = words.map((word) => [word, ours.grep(word).matches.length]);
   const nearest = (wanted) =>
@@ -76,6 +86,7 @@ async function run({ print }) {
   await writing(table, Peer, StateBackend);
   startUp(table);
   table.print(print);
+  return table.figures();
 }
 
 async function paging(table, contenders, megabytes, [first, again]) {
@@ -109,20 +120,25 @@ async function paging(table, contenders, megabytes, [first, again]) {
 
 async function editing(table, contenders) {
   const text = `${"a line of the file that is edited\n".repeat(30_000)}the only one\n`;
-  const times = { peer: [], ours: [] };
-  for (let round = 0; round < 15; round++) {
-    const [peer, ours] = contenders({ "/f.txt": text });
-    for (const [name, backend] of [
-      ["peer", peer],
-      ["ours", ours],
-    ]) {
-      const start = performance.now();
-      backend.edit("/f.txt", "the only one", "another one");
-      times[name].push(performance.now() - start);
+  for (const [what, to] of [
+    ["", "another one"],
+    [", longer", "the only one, and some words more"],
+  ]) {
+    const times = { peer: [], ours: [] };
+    for (let round = 0; round < 15; round++) {
+      const [peer, ours] = contenders({ "/f.txt": text });
+      for (const [name, backend] of [
+        ["peer", peer],
+        ["ours", ours],
+      ]) {
+        const start = performance.now();
+        backend.edit("/f.txt", "the only one", to);
+        times[name].push(performance.now() - start);
+      }
     }
+    const medians = { peer: median(times.peer), ours: median(times.ours) };
+    table.add(`edit a unique string in 1 MB${what}`, medians, 7);
   }
-  const medians = { peer: median(times.peer), ours: median(times.ours) };
-  table.add("edit a unique string in 1 MB", medians, 7);
 }
 
 async function writing(table, Peer, StateBackend) {
@@ -138,7 +154,7 @@ async function writing(table, Peer, StateBackend) {
       fresh(() => new StateBackend()),
       15,
     ),
-    1,
+    1.2,
   );
 }
 

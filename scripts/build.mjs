@@ -274,7 +274,7 @@ function renamed(entries, name) {
  * there is only one instance.
  */
 function forNode(names, apart, testing) {
-  const slim = ["init", "initSync"];
+  const slim = [...apart.indexed, "init", "initSync"];
   // Not an `import` of the file: Node would scan its 200 KB for export names, which takes 20 ms.
   const esm = (list) =>
     `import { createRequire } from "node:module";\nexport const { ${list.join(", ")} } = createRequire(import.meta.url)("./core.cjs");\n`;

@@ -14,10 +14,8 @@ const biome = at("node_modules/@biomejs/biome/bin/biome");
 const clippy = ["clippy", "--all-targets", "--all-features", "--", "-D", "warnings"];
 const wasm = ["clippy", "--target", "wasm32-unknown-unknown", ...clippy.slice(1)];
 
-const tools = ["tools/splitter", "tools/unpack", "tests/simulation"].map((name) => [
-  "--manifest-path",
-  at(name, "Cargo.toml"),
-]);
+const crates = ["tools/splitter", "tools/unpack", "tests/simulation", "benches/native"];
+const tools = crates.map((name) => ["--manifest-path", at(name, "Cargo.toml")]);
 const tool = (which, command, ...more) => ["cargo", [command, ...tools[which], ...more]];
 
 const steps = fix
@@ -26,6 +24,7 @@ const steps = fix
       tool(0, "fmt"),
       tool(1, "fmt"),
       tool(2, "fmt"),
+      tool(3, "fmt"),
       [process.execPath, [biome, "check", "--write"]],
     ]
   : [
@@ -33,6 +32,7 @@ const steps = fix
       tool(0, "fmt", "--check"),
       tool(1, "fmt", "--check"),
       tool(2, "fmt", "--check"),
+      tool(3, "fmt", "--check"),
       [process.execPath, [biome, "ci", "--error-on-warnings"]],
       ["cargo", clippy],
       ["cargo", wasm],

@@ -1,6 +1,7 @@
 // `npm run simulate`: builds the simulator and runs it with the given options (`-- --help` lists
 // them). `npm run simulate -- --page` serves the page that draws histories, on this machine only;
-// `npm run simulate -- --index` runs the histories of a search index.
+// `npm run simulate -- --index` runs the histories of a search index, and `--scale` prints what searches
+// of large buckets cost by the simulated clock.
 
 import { spawn } from "node:child_process";
 import { createServer } from "node:http";
@@ -18,9 +19,9 @@ if (options.includes("--page")) {
     console.log("The simulator is at http://127.0.0.1:5174/. Ctrl-C ends it.");
   });
 } else {
-  const index = options.includes("--index");
-  const program = await buildSimulator(index ? "index" : "simulate");
-  const own = options.filter((option) => option !== "--index");
+  const named = options.find((option) => option === "--index" || option === "--scale");
+  const program = await buildSimulator(named?.slice(2));
+  const own = options.filter((option) => option !== named);
   const child = spawn(program, own, { stdio: "inherit" });
   child.once("close", (code) => {
     process.exitCode = code ?? 1;

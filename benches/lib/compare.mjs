@@ -28,7 +28,10 @@ export async function compare(peer, ours, rounds = 9) {
 const digits = (value) => (value >= 100 ? 0 : value >= 10 ? 1 : value >= 1 ? 2 : 4);
 const shown = (value) => value.toFixed(digits(value));
 
-/** A table with a ratio and a goal in each row. */
+/**
+ * A table with a ratio and a goal in each row. Where the machine's own time for the same bytes is known
+ * (`native`), the share of it is there as well.
+ */
 export class Table {
   #rows = [];
   #peer;
@@ -37,16 +40,27 @@ export class Table {
     this.#peer = peer;
   }
 
-  add(name, { peer, ours }, goal) {
-    this.#rows.push({ name, peer, ours, ratio: peer / ours, goal });
+  add(name, { peer, ours }, goal, native) {
+    this.#rows.push({ name, peer, ours, ratio: peer / ours, goal, share: native && native / ours });
+  }
+
+  /** The figures that `--check` compares: ratios, and shares, by the name without what is in brackets. */
+  figures() {
+    const of = ({ name }) => name.replace(/(: \w+)? \(.*\)$/, "");
+    const shares = this.#rows.filter(({ share }) => share !== undefined);
+    return Object.fromEntries([
+      ...this.#rows.map((row) => [of(row), row.ratio]),
+      ...shares.map((row) => [`${of(row)}, share of memmem`, row.share]),
+    ]);
   }
 
   print(print) {
-    print(`| operation | ${this.#peer} ms | kitbag ms | ratio | goal |`);
-    print("|---|---:|---:|---:|---:|");
-    for (const { name, peer, ours, ratio, goal } of this.#rows) {
+    print(`| operation | ${this.#peer} ms | kitbag ms | ratio | goal | share of memmem |`);
+    print("|---|---:|---:|---:|---:|---:|");
+    for (const { name, peer, ours, ratio, goal, share } of this.#rows) {
       const mark = goal === undefined ? "" : ratio >= goal ? `≥ ${goal}` : `≥ ${goal} (under)`;
-      print(`| ${name} | ${shown(peer)} | ${shown(ours)} | ${shown(ratio)} | ${mark} |`);
+      const part = share === undefined ? "" : share.toFixed(2);
+      print(`| ${name} | ${shown(peer)} | ${shown(ours)} | ${shown(ratio)} | ${mark} | ${part} |`);
     }
   }
 }

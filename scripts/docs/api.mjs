@@ -225,18 +225,18 @@ export function apiPages() {
   );
   const reference = new Reference(program);
   const pages = new Map();
-  const inMain = new Set();
   for (const { name: entry, file } of modules) {
     for (const found of reference.names(file, program)) {
       const node = found.symbol.valueDeclaration ?? found.symbol.declarations?.[0];
       if (!node || found.name === "default") continue;
-      if (entry === "kitbag/slim" && inMain.has(found.name)) continue;
+      // The rest is on the pages of other entries.
+      if (entry === "kitbag/slim" && !/\/slim\.d\.ts$/.test(node.getSourceFile().fileName))
+        continue;
       const page = pageOf(node.getSourceFile().fileName, entry);
       if (!pages.has(page)) pages.set(page, { name: page, entry, found: [] });
       pages.get(page).found.push(found);
       if (entry !== "kitbag") continue;
       reference.place(found.name, page);
-      inMain.add(found.name);
     }
   }
   const made = [...pages.values()].map(({ name, entry, found }) => {

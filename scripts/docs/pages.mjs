@@ -59,7 +59,17 @@ const GROUPS = [
   ],
   [
     "Reference",
-    ["protocol", "stacks", "browser", "host", "durable", "performance", "limits", "security"],
+    [
+      "protocol",
+      "stacks",
+      "browser",
+      "host",
+      "durable",
+      "performance",
+      "scale",
+      "limits",
+      "security",
+    ],
   ],
   [
     "How it works",

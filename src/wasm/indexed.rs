@@ -20,23 +20,28 @@ struct Functions {
 chunk!("index", Functions = Functions { new, update });
 
 /// Creates an index of a backend, kept in a directory of the backend `keep`, or, if that is 0, of
-/// the backend itself; replies with its handle.
+/// the backend itself; replies with its handle, and one with which a search puts the best matches
+/// first.
 #[wasm_bindgen]
 pub fn indexed_new(inner: u32, keep: u32, dir: &str) {
     (chunk().new)(inner, keep, dir);
 }
 
 fn new(inner: u32, keep: u32, dir: &str) {
-    answered(made(inner, keep, dir), |reply, handle| reply.u32(handle)).send();
+    answered(made(inner, keep, dir), |reply, indexed| {
+        let ranked = Rc::new(indexed.ranked());
+        reply.u32(handles::hold(Rc::new(indexed)));
+        reply.u32(handles::hold(ranked));
+    })
+    .send();
 }
 
-fn made(inner: u32, keep: u32, dir: &str) -> Result<u32> {
+fn made(inner: u32, keep: u32, dir: &str) -> Result<Indexed> {
     let keep = match keep {
         0 => None,
         keep => Some(handles::backend(keep)?),
     };
-    let indexed = Indexed::new(handles::backend(inner)?, keep, VPath::parse(dir)?)?;
-    Ok(handles::hold(Rc::new(indexed)))
+    Indexed::new(handles::backend(inner)?, keep, VPath::parse(dir)?)
 }
 
 /// Starts an update of the index; `limit` is in milliseconds, a negative value means no limit.

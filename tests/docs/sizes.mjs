@@ -20,6 +20,7 @@ export const IMPORTS = [
   ["StateBackend", "SandboxBackend"],
   ["StateBackend", "CompositeBackend"],
   ["StateBackend", "withPolicy"],
+  ["StateBackend", "indexed"],
   ["StateBackend", "createFileTools"],
   ["StateBackend", "withPolicy", "CompositeBackend", "createFileTools"],
 ];
@@ -27,7 +28,10 @@ export const IMPORTS = [
 async function bundle(contents) {
   const { outputFiles } = await build({
     stdin: { contents, resolveDir: at("tests/docs") },
-    alias: { kitbag: at("pkg/dist/browser.js") },
+    alias: {
+      kitbag: at("pkg/dist/browser.js"),
+      "kitbag/indexed": at("pkg/dist/browser/indexed.js"),
+    },
     bundle: true,
     minify: true,
     write: false,
@@ -38,13 +42,16 @@ async function bundle(contents) {
   return { code, raw: code.length, gzip: gzipSync(code).length };
 }
 
+const imported = (name) =>
+  `import { ${name} } from "kitbag${name === "indexed" ? "/indexed" : ""}";`;
+
 const kib = (bytes) => (bytes / 1024).toFixed(1);
 
 /** The rows as they must stand in the table. */
 export async function rows() {
   const named = IMPORTS.map((names) => ({
     label: names.map((name) => `\`${name}\``).join(", "),
-    source: `import { ${names.join(", ")} } from "kitbag"; globalThis.used = [${names.join(", ")}];`,
+    source: `${names.map(imported).join(" ")} globalThis.used = [${names.join(", ")}];`,
   }));
   const all = [
     ...named,

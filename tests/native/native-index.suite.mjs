@@ -1,4 +1,5 @@
-// The search index against a scan: 20,000 random histories with faults, in the simulator's build.
+// The search index against a scan: 20,000 random histories with faults, in the simulator's build; and
+// what searches of large buckets cost, against the model of docs/scale.md.
 
 import { buildSimulator } from "../../scripts/lib/simulation.mjs";
 
@@ -17,11 +18,35 @@ async function histories(ctx, options) {
   return { passed: failures.length === 0 ? 1 : 0, failed: failures.length, failures, notes };
 }
 
+/** Requests and time by the simulated clock, against the model of docs/scale.md. */
+async function scale(ctx) {
+  const { output } = await ctx.run(await buildSimulator("scale"), ["--json", "5000", "50000"]);
+  const lines = output.split("\n").filter((line) => line.startsWith("{"));
+  const rows = lines.map((line) => JSON.parse(line));
+  const failures = [];
+  for (const { objects, operation, requests, mb, seconds, model } of rows) {
+    const pairs = Object.entries({ requests, mb, seconds });
+    for (const [at, [unit, seen]] of pairs.entries()) {
+      const told = model[at];
+      // A turn of requests more or less is no difference.
+      const slack = { requests: 4, mb: 0.1, seconds: 0.05 }[unit];
+      if (Math.abs(seen - told) <= Math.max(told / 10, slack)) continue;
+      failures.push(`${objects} objects, ${operation}: ${seen} ${unit}, the model says ${told}`);
+    }
+  }
+  if (rows.length !== 10) failures.push(`${rows.length} rows instead of 10`);
+  const failed = failures.length;
+  return { passed: failed === 0 ? 1 : 0, failed, failures };
+}
+
 export default {
-  about: `search index: ${SEEDS} random histories, natively`,
+  about: `search index: ${SEEDS} random histories, natively; its costs by the simulated clock`,
   uses: ["cargo"],
   minutes: 10,
   soakMinutes: 60,
-  run: (ctx) => histories(ctx, ["--seeds", `${SEEDS}`]),
+  run: async (ctx) => {
+    const seen = await histories(ctx, ["--seeds", `${SEEDS}`]);
+    return { ...ctx.sum([seen, await scale(ctx)]), notes: seen.notes };
+  },
   soak: (ctx) => histories(ctx, ["--seeds", "1000000", "--from", `${Date.now()}`]),
 };

@@ -1,14 +1,14 @@
 // indexed: a search index beside any backend. The index itself is in Rust.
 
 import chunk from "#chunk/index";
-import { limitOf, madeHandle, settled } from "../core/call.js";
-import { callOptions, Options } from "../core/checks.js";
+import { limitOf, made, settled } from "../core/call.js";
+import { callOptions, flag, isRecord, Options, refused } from "../core/checks.js";
 import { handleOf, sealClass } from "../core/handle.js";
 import { enter, glue } from "../core/instance.js";
 import type { Reply } from "../core/reply.js";
 import type { AnyBackend } from "../foreign/adapt.js";
 import { withHandle } from "../foreign/calls.js";
-import type { CallOptions, ExecuteResponse, Result } from "../types.js";
+import type { CallOptions, ExecuteResponse, GrepOptions, GrepResult, Result } from "../types.js";
 import { addShell, Backend, type ExecuteOptions } from "./backend.js";
 
 /** Options of `indexed`. */
@@ -35,6 +35,18 @@ function unpackUpdate(reply: Reply): IndexUpdate {
   return { added: reply.f64(), files: reply.f64(), segments: reply.f64(), bytes: reply.f64() };
 }
 
+/** Options of `grep` on a backend with a search index. */
+export interface RankedGrepOptions extends GrepOptions {
+  /**
+   * Puts the best matches first: likely definitions, then newer files. `maxCount` then keeps the best,
+   * and every file that may match is searched. Default false.
+   */
+  rank?: boolean;
+}
+
+/** The same files and index as an `IndexedBackend`; `grep` puts the best matches first. */
+class Ranked extends Backend {}
+
 /** A backend with a search index; the result of `indexed`. */
 export class IndexedBackend extends Backend {
   /** Identifies the machine of the backend, if it can run commands. */
@@ -45,6 +57,8 @@ export class IndexedBackend extends Backend {
     options?: ExecuteOptions,
   ) => Promise<ExecuteResponse>;
 
+  readonly #ranked: Ranked;
+
   /** Throws a `TypeError` if the backend is none, or an option is wrong. Reads nothing yet. */
   constructor(inner: AnyBackend, options: IndexOptions) {
     const given = new Options("indexed", options);
@@ -52,9 +66,12 @@ export class IndexedBackend extends Backend {
     const keep = given.raw("backend");
     given.done();
     chunk.load();
+    let ranked = 0;
     const make = (handle: number, kept: number) => {
       enter(() => glue.indexed_new(handle, kept, keepIn));
-      return madeHandle("indexed");
+      const both = made("indexed", (reply) => reply.u32());
+      ranked = both.rest;
+      return both.handle;
     };
     super(
       withHandle("indexed: the backend", inner, (handle) =>
@@ -63,7 +80,44 @@ export class IndexedBackend extends Backend {
           : withHandle("indexed: options.backend", keep, (kept) => make(handle, kept)),
       ),
     );
+    this.#ranked = new Ranked(ranked);
     addShell(this);
+  }
+
+  /**
+   * Searches as every backend does, and reads only files that may match. The option `rank` puts the
+   * best matches first; otherwise they are ordered by path, then line.
+   *
+   * @param pattern The text. One with a line feed matches nothing, an empty one every line.
+   * @param path File or directory to search. Default `/`.
+   * @param glob Searches only matching files. Without `/` it is matched against file names, with
+   *   `/` against the path below `path`.
+   * @param maxCount Most matches to return; if there are more, `truncated` is set. Default: no
+   *   limit but 128 MiB of results. The options may be in its place.
+   */
+  override grep(
+    pattern: string,
+    path?: string | null,
+    glob?: string | null,
+    maxCount?: number | RankedGrepOptions | null,
+    options?: RankedGrepOptions,
+  ): Promise<GrepResult> {
+    const given = options ?? maxCount;
+    if (typeof given !== "object" || given === null) {
+      return super.grep(pattern, path, glob, maxCount, options);
+    }
+    let ranks = false;
+    let own: GrepOptions = given;
+    const refusal = refused(() => {
+      if (!isRecord(given) || !("rank" in given)) return;
+      const { rank, ...others } = given as RankedGrepOptions;
+      ranks = flag("options.rank", rank);
+      own = others;
+    });
+    if (refusal) return Promise.resolve(refusal);
+    const most = given === maxCount ? undefined : maxCount;
+    if (!ranks) return super.grep(pattern, path, glob, most, own);
+    return this.#ranked.grep(pattern, path, glob, most, own);
   }
 
   /**

@@ -108,9 +108,6 @@ export function askGrep(
 ): Failure | undefined {
   return encoded(
     () => {
-      if (options !== undefined && options !== null && typeof options !== "object") {
-        throw new check.BadArgument(`options must be an object, not ${check.kindOf(options)}`);
-      }
       const given = (options ?? {}) as Record<string, unknown>;
       const regex = check.flag("options.regex", given.regex);
       if (regex) needStack(FRAMES.deep);

@@ -131,10 +131,10 @@ impl Indexed {
 
     /// Opens the index for a query, as it was last read or as it is `now`.
     pub(super) async fn open(&self, need: &Need, now: bool) -> Opened {
-        let before = self.known.borrow().clone();
+        let before = self.state.known.borrow().clone();
         let mut opened = Opened::default();
         let mut stored = before.stored.clone();
-        if self.stale.replace(false) || now || stored.is_empty() {
+        if self.state.stale.replace(false) || now || stored.is_empty() {
             opened.requests = 1;
             match self.manifest().await {
                 Ok(Some(read)) => {
@@ -175,7 +175,7 @@ impl Indexed {
             true => before,
             false => {
                 let known = Rc::new(Known::new(stored, manifest, names));
-                self.known.replace(known.clone());
+                self.state.known.replace(known.clone());
                 known
             }
         };
@@ -212,7 +212,7 @@ impl Indexed {
                 .is_none_or(|error| error.kind() == Kind::NotFound)
         };
         if (names.is_none() || intact.len() < plan.blocks.len()) && read.iter().all(lost) {
-            self.broken.set(Some(shape.id));
+            self.state.broken.set(Some(shape.id));
         }
         let Some(names) = names else {
             return Rc::new([]);

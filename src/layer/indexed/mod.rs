@@ -11,6 +11,7 @@ mod grams;
 mod hash;
 mod load;
 mod manifest;
+mod rank;
 mod segment;
 mod sift;
 #[cfg(test)]
@@ -50,6 +51,13 @@ pub struct Indexed {
     dir: VPath,
     /// Whether the index is in `inner`, where `dir` is hidden.
     inside: bool,
+    state: Rc<State>,
+    /// Whether the best matches come first.
+    ranks: bool,
+}
+
+/// What is known of the index.
+struct State {
     known: RefCell<Rc<Known>>,
     /// Whether the manifest is read again before the next search.
     stale: Cell<bool>,
@@ -71,10 +79,25 @@ impl Indexed {
             keep: keep.unwrap_or_else(|| inner.clone()),
             inner,
             dir,
-            known: RefCell::renewable(Rc::default),
-            stale: Cell::new(false),
-            broken: Cell::new(None),
+            state: Rc::new(State {
+                known: RefCell::renewable(Rc::default),
+                stale: Cell::new(false),
+                broken: Cell::new(None),
+            }),
+            ranks: false,
         })
+    }
+
+    /// The same files and index, in which a search puts the best matches first.
+    pub fn ranked(&self) -> Indexed {
+        Indexed {
+            inner: self.inner.clone(),
+            keep: self.keep.clone(),
+            dir: self.dir.clone(),
+            inside: self.inside,
+            state: self.state.clone(),
+            ranks: true,
+        }
     }
 
     fn hides(&self, path: &VPath) -> bool {
@@ -112,14 +135,20 @@ impl Indexed {
             _ => Opened::default(),
         };
         let hidden = self.inside.then(|| self.dir.clone());
-        let search = Rc::new(Search::new(hidden, query.sieve.clone(), opened));
+        let search = Rc::new(Search::new(hidden, query.sieve.clone(), opened, self.ranks));
         let mut own = query.clone();
         own.stats = false;
+        if self.ranks {
+            own.max_count = None;
+        }
         own.sieve = Some(Sieve(search.clone()));
         let mut found = self.inner.grep(&own).await?;
         let stats = search.stats();
         if stats.unindexed > 0 {
-            self.stale.set(true);
+            self.state.stale.set(true);
+        }
+        if self.ranks {
+            rank::best_first(&mut found, query, &search.times());
         }
         found.stats = query.stats.then_some(stats);
         Ok(found)

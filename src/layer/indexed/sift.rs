@@ -11,6 +11,7 @@ use super::load::{Known, Opened};
 use super::segment::{Entry, Name};
 use crate::core::cell::RefCell;
 use crate::core::path::VPath;
+use crate::core::time::Time;
 use crate::protocol::{GrepStats, Sieve, Sift, Stamp, State};
 
 /// Files above this size are not indexed: every search reads them.
@@ -42,10 +43,17 @@ pub struct Search {
     outer: Option<Sieve>,
     opened: Opened,
     stats: Cell<GrepStats>,
+    /// When the files that are searched were written, if that is wanted.
+    times: Option<RefCell<HashMap<VPath, Time>>>,
 }
 
 impl Search {
-    pub fn new(hidden: Option<VPath>, outer: Option<Sieve>, opened: Opened) -> Search {
+    pub fn new(
+        hidden: Option<VPath>,
+        outer: Option<Sieve>,
+        opened: Opened,
+        keeps_times: bool,
+    ) -> Search {
         let mut stats = GrepStats::default();
         // What was read of the index tells something about all files.
         if outer.as_ref().is_none_or(|outer| !outer.hides()) {
@@ -57,7 +65,14 @@ impl Search {
             outer,
             opened,
             stats: Cell::new(stats),
+            times: keeps_times.then(RefCell::default),
         }
+    }
+
+    /// When the files that were searched were written.
+    pub fn times(&self) -> HashMap<VPath, Time> {
+        let times = self.times.as_ref().map(RefCell::take);
+        times.unwrap_or_default()
     }
 
     pub fn stats(&self) -> GrepStats {
@@ -87,6 +102,9 @@ impl Sift for Search {
         }
         if may != Some(false) {
             stats.bytes = stats.bytes.saturating_add(state.size);
+            if let Some(times) = &self.times {
+                times.borrow_mut().insert(path.clone(), state.modified);
+            }
         }
         self.stats.set(stats);
         may != Some(false)
@@ -218,7 +236,7 @@ impl Sift for Collect {
     }
 
     fn splits(&self) -> Vec<VPath> {
-        Vec::new()
+        self.known.manifest.splits.clone()
     }
 
     fn hides(&self) -> bool {

@@ -5,7 +5,7 @@ mod storage;
 use super::*;
 use crate::files::{Files, FilesOptions};
 use crate::layer::composite::Composite;
-use crate::protocol::{EntryInfo, GrepStats};
+use crate::protocol::{EntryInfo, GrepStats, RowKind};
 use crate::storage::memory::Memory;
 use storage::{Shared, ready};
 
@@ -291,4 +291,44 @@ fn what_a_policy_hides_is_neither_found_nor_counted() {
     let files = Indexed::new(ruled(plain(&storage)), None, path("/.index")).expect("an index");
     let below = stats(&files, "retry_budget");
     assert_eq!((below.unindexed + below.candidates, below.indexed), (1, 29));
+}
+
+#[test]
+fn a_ranked_search_keeps_the_definition_with_its_context_within_the_cap() {
+    let storage = Shared::default();
+    let backend = plain(&storage);
+    upload(&backend, "/a.ts", b"retry(1);\nretry(2);\n");
+    upload(
+        &backend,
+        "/b.ts",
+        b"// before\nfunction retry(times) {\n  go();\n",
+    );
+    let files = indexed(&storage);
+    ready(files.update()).expect("updated");
+    let query = GrepQuery {
+        max_count: Some(1),
+        before: 1,
+        after: 1,
+        stats: true,
+        ..GrepQuery::literal("retry")
+    };
+    let found = ready(files.ranked().grep(&query)).expect("found");
+    let rows: Vec<(&str, u32, RowKind)> = found
+        .matches
+        .iter()
+        .map(|line| (line.path.as_str(), line.line, line.kind))
+        .collect();
+    assert_eq!(
+        rows,
+        [
+            ("/b.ts", 1, RowKind::Before),
+            ("/b.ts", 2, RowKind::Match),
+            ("/b.ts", 3, RowKind::After)
+        ]
+    );
+    assert!(found.truncated);
+    assert_eq!(found.stats.expect("stats").candidates, 2);
+    // Without ranking the first one is kept.
+    let found = ready(files.grep(&query)).expect("found");
+    assert_eq!(found.matches.paths, [path("/a.ts")]);
 }

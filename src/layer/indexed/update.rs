@@ -80,7 +80,7 @@ impl Indexed {
             if is_full && count > 0 {
                 continue;
             }
-            self.stale.set(true);
+            self.state.stale.set(true);
             self.sweep(&next).await;
             for shape in &next.segments {
                 updated.files += shape.files() as u64;
@@ -132,7 +132,7 @@ impl Indexed {
         let mut first = 0usize;
         let mut segments: Vec<(&Shape, &[bool])> = Vec::new();
         let mut gone = Vec::new();
-        let broken = self.broken.take();
+        let broken = self.state.broken.take();
         for (shape, names) in known.manifest.segments.iter().zip(&known.names) {
             let live = live.get(first..first + names.len()).unwrap_or_default();
             first += names.len();

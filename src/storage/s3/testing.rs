@@ -333,7 +333,9 @@ impl Server {
         let mut out = String::from("<?xml version=\"1.0\"?><ListBucketResult>");
         let mut last_prefix = String::new();
         let (mut count, mut last, mut more) = (0, String::new(), false);
-        for (key, object) in objects.iter().filter(|(key, _)| key.starts_with(&prefix)) {
+        let first = prefix.clone().max(token.clone());
+        let listed = objects.range(first..);
+        for (key, object) in listed.take_while(|(key, _)| key.starts_with(&prefix)) {
             let below = key.get(prefix.len()..).unwrap_or_default();
             let common = match (query.get("delimiter"), below.find('/')) {
                 (Some(_), Some(at)) => Some(format!("{prefix}{}", &below[..=at])),
