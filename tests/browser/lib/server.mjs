@@ -26,12 +26,7 @@ const ISOLATED = {
  * `mounts` adds folders: `{ "/name/": "/absolute/folder" }`; `told(path, data)` is called with
  * the JSON that a page posts; `isolated` pages have a fine clock.
  */
-export async function serve({
-  pkg = join(root, "pkg"),
-  mounts = {},
-  told,
-  isolated = false,
-} = {}) {
+export async function serve({ pkg = join(root, "pkg"), mounts = {}, told, isolated = false } = {}) {
   const own = { "/pkg/": pkg, "/pages/": join(here, "pages"), "/lib/": join(root, "tests/lib") };
   const folders = { ...own, ...mounts };
   const server = createServer((request, response) => {
