@@ -2,6 +2,7 @@
 
 import {
   cpSync,
+  existsSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
@@ -46,6 +47,8 @@ export async function packedProject({ set, files = {} } = {}) {
       // A test may have linked the package there.
       if (name === "kitbag") continue;
       const link = join(root, "node_modules", name);
+      // Two sets may have the same package; the first one counts.
+      if (existsSync(link)) continue;
       mkdirSync(dirname(link), { recursive: true });
       symlinkSync(at("tests/deps", one, "node_modules", name), link, "junction");
     }

@@ -11,6 +11,17 @@ import { archive, finish, fitsSideways, retype, view } from "./steps.mjs";
 const MOST_BYTES = 1_000_000;
 const MOST_MS = 1_000;
 
+/** Every view, with an element that shows that it is there. */
+const VIEWS = [
+  ["#/agent", ".stream"],
+  ["#/files", ".overview"],
+  ["#/files/memories/orders.md", ".open-file .cm-content"],
+  ["#/rules", ".rules-code .cm-content"],
+  ["#/shell", "[data-ready]"],
+  ["#/speed", "[data-do=measure]"],
+  ["#/model", ".ask"],
+];
+
 /** The first load, until the agent has finished: bytes, and when the first button can be used. */
 export async function firstLoad(profile, server, log) {
   server.sent.length = 0;
@@ -43,13 +54,7 @@ export async function worksOffline(profile, tab) {
   await profile.context.setOffline(true);
   try {
     await tab.reload();
-    for (const [hash, sign] of [
-      ["#/files", ".overview"],
-      ["#/rules", ".cm-content"],
-      ["#/shell", "[data-ready]"],
-      ["#/speed", "[data-do=measure]"],
-      ["#/model", ".ask"],
-    ]) {
+    for (const [hash, sign] of VIEWS) {
       await view(tab, hash);
       await tab.until((wanted) => document.querySelector(wanted), sign);
     }
@@ -86,7 +91,7 @@ export async function dropsFolder(tab) {
 
 /** At 390 px each step of the agent is seen, and a failed edit where the finger is. */
 export async function phone(browser) {
-  const profile = await browser.profile({ viewport: { width: 390, height: 844 } });
+  const profile = await browser.profile({ viewport: { width: 390, height: 844 }, hasTouch: true });
   const tab = await profile.tab();
   await tab.until(() => document.querySelectorAll(".call").length > 2);
   await tab.click("[data-do=pause]");
@@ -107,7 +112,7 @@ export async function phone(browser) {
     await tab.until(
       (before) =>
         document.querySelectorAll(".call").length > before &&
-        document.querySelector(".call:last-child").dataset.state !== "running",
+        [...document.querySelectorAll(".call")].at(-1).dataset.state !== "running",
       count,
     );
   }
@@ -124,14 +129,11 @@ async function failedEdit(profile, tab) {
   await other.until(() => document.querySelector(".cm-content")?.textContent.includes("orders"));
   await retype(other, "theirs\n");
   await other.click("[data-do=save]");
-  await other.until(() =>
-    /saved/.test(document.querySelector(".file-head [role=status]").textContent),
+  await other.until(
+    () => document.querySelector(".file-head [role=status]").textContent === "saved",
   );
   await other.close();
-  await tab.page
-    .locator("[data-do=save]")
-    .tap?.()
-    .catch(() => tab.click("[data-do=save]"));
+  await tab.page.locator("[data-do=save]").tap();
   await tab.until(() => document.querySelector(".file-error"));
   await fitsSideways(tab);
   const save = await tab.page.locator("[data-do=save]").boundingBox();
@@ -143,37 +145,95 @@ async function failedEdit(profile, tab) {
   assert.match(await tab.page.locator(".file-error").innerText(), /Nothing was overwritten/);
 }
 
+/** No view is wider than its window, from a phone to a large screen. */
+export async function fitsAllWidths(tab) {
+  for (const width of [390, 768, 1280, 3840]) {
+    await tab.page.setViewportSize({ width, height: Math.min(2160, width * 2) });
+    for (const [hash, sign] of VIEWS) {
+      await view(tab, hash);
+      await tab.until((wanted) => document.querySelector(wanted), sign);
+      await fitsSideways(tab);
+    }
+  }
+  const size = await tab.eval(() => getComputedStyle(document.querySelector("button")).fontSize);
+  assert.equal(size, "22px", "text does not grow with a large screen");
+  await tab.page.setViewportSize({ width: 1280, height: 860 });
+}
+
+/** From the first screen to its end without a pointer: what has the focus is seen. */
+export async function keyboardAlone(browser) {
+  const profile = await browser.profile({ viewport: { width: 1280, height: 860 } });
+  const tab = await profile.tab();
+  await tab.until(() => document.querySelector("[data-do=pause]"));
+  const reach = async (selector, key = "Tab") => {
+    for (let presses = 0; presses < 60; presses++) {
+      await tab.press(key);
+      const now = await tab.eval((wanted) => {
+        const own = document.activeElement;
+        const { outlineStyle, outlineWidth } = getComputedStyle(own);
+        const { top, bottom } = own.getBoundingClientRect();
+        return {
+          what: own.outerHTML.slice(0, 100),
+          there: own.matches(wanted),
+          marked: outlineStyle !== "none" && outlineWidth !== "0px",
+          seen: bottom > 0 && top < innerHeight,
+        };
+      }, selector);
+      assert.ok(now.marked && now.seen, `the focus is not seen: ${JSON.stringify(now)}`);
+      if (now.there) return;
+    }
+    assert.fail(`${selector} is not reached`);
+  };
+  await reach(".skip");
+  await reach("[data-view=files]");
+  await reach("[data-do=pause]");
+  await tab.press("Enter");
+  await tab.until(() => document.querySelector("[data-do=pause][aria-pressed=true]"));
+  await reach("[data-do=step]");
+  const last = () => tab.eval(() => [...document.querySelectorAll(".call")].at(-1).dataset.state);
+  for (let steps = 0; (await last()) !== "asking"; steps++) {
+    assert.ok(steps < 13, "no question came");
+    const before = await tab.eval(() => document.querySelectorAll(".call").length);
+    await tab.press("Enter");
+    await tab.until(
+      (count) =>
+        document.querySelectorAll(".call").length > count &&
+        [...document.querySelectorAll(".call")].at(-1).dataset.state !== "running",
+      before,
+    );
+  }
+  await tab.until(() => document.activeElement.matches(".question"));
+  await reach(".question .primary");
+  await tab.press("Enter");
+  await tab.until(() => document.activeElement.matches("[data-do=step]"));
+  await reach("[data-do=pause]", "Shift+Tab");
+  await tab.press("Enter");
+  await reach(".controls select");
+  await tab.press("f");
+  await tab.until(() => document.querySelector(".progress").textContent === "Finished");
+  assert.equal(await tab.eval(() => document.querySelector(".controls select").value), "fast");
+  await profile.context.close();
+}
+
 /** Serious violations of accessibility, in every view and both themes. */
 export async function accessible(tab) {
   const axe = readFileSync(at("www/node_modules/axe-core/axe.min.js"), "utf8");
   const found = [];
+  await tab.eval(axe);
   for (const theme of ["light", "dark"]) {
     await tab.eval((name) => {
       document.documentElement.dataset.theme = name;
     }, theme);
-    for (const name of [
-      "agent",
-      "files",
-      "files/memories/orders.md",
-      "rules",
-      "shell",
-      "speed",
-      "model",
-    ]) {
-      await view(tab, `#/${name}`);
-      await tab.until(
-        (shown) => document.querySelector(`[data-shows="${shown}"] h1`),
-        name.split("/")[0],
-      );
-      await tab.page.waitForLoadState("networkidle");
-      await tab.eval(axe);
+    for (const [hash, sign] of VIEWS) {
+      await view(tab, hash);
+      await tab.until((wanted) => document.querySelector(wanted), sign);
       const { violations } = await tab.eval(() =>
         globalThis.axe.run(document, { resultTypes: ["violations"] }),
       );
       for (const { id, impact, nodes } of violations) {
         if (impact !== "serious" && impact !== "critical") continue;
         found.push(
-          `${theme} ${name}: ${id}: ${nodes
+          `${theme} ${hash}: ${id}: ${nodes
             .map(
               ({ html, failureSummary }) =>
                 `${html.slice(0, 120)} ${failureSummary?.slice(0, 200)}`,

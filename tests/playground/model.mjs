@@ -1,5 +1,5 @@
-// Doubles of two providers on loopback, which stream a tool call and then a sentence; and the page
-// that talks to them.
+// Doubles of two providers on loopback, which stream a tool call and then a sentence, or refuse; and
+// the page that talks to them.
 
 import { strict as assert } from "node:assert";
 import { createServer } from "node:http";
@@ -7,7 +7,8 @@ import { archive, view } from "./steps.mjs";
 
 const HEADERS = {
   "access-control-allow-origin": "*",
-  "access-control-allow-headers": "*",
+  "access-control-allow-headers": "*, authorization",
+  "access-control-expose-headers": "retry-after",
   "content-type": "text/event-stream",
 };
 
@@ -56,59 +57,182 @@ const SCRIPTS = {
   },
 };
 
-async function double() {
+/** What the doubles answer to keys that are no good. */
+const REFUSALS = {
+  "wrong-key": [401, {}, { error: { message: "invalid x-api-key: wrong-key" } }],
+  "busy-key": [429, { "retry-after": "7" }, { error: { message: "too many tokens" } }],
+  "broken-key": [529, {}, "overloaded"],
+};
+
+const keyOf = ({ headers }) =>
+  headers["x-api-key"] ?? headers.authorization?.replace(/^Bearer /, "");
+
+/** `hold` keeps the last event of each answer back, until it resolves. */
+async function double({ hold, headers = HEADERS } = {}) {
   const asked = [];
   const server = createServer((request, response) => {
-    if (request.method === "OPTIONS") return void response.writeHead(204, HEADERS).end();
+    if (request.method === "OPTIONS") return void response.writeHead(204, headers).end();
     const parts = [];
     request.on("data", (part) => parts.push(part));
-    request.on("end", () => {
+    request.on("end", async () => {
       const body = JSON.parse(Buffer.concat(parts).toString());
       asked.push({ path: request.url, headers: request.headers, body });
-      response.writeHead(200, HEADERS);
-      for (const event of SCRIPTS[request.url](body)) {
-        response.write(`data: ${JSON.stringify(event)}\n\n`);
+      const [status, more, said] = REFUSALS[keyOf(request)] ?? [];
+      if (status) {
+        response.writeHead(status, { ...headers, ...more });
+        return void response.end(typeof said === "string" ? said : JSON.stringify(said));
       }
-      response.end("data: [DONE]\n\n");
+      response.writeHead(200, headers);
+      const events = SCRIPTS[request.url](body).map((one) => `data: ${JSON.stringify(one)}\n\n`);
+      response.write(events.slice(0, -1).join(""));
+      await hold?.(asked.length);
+      response.end(`${events.at(-1)}data: [DONE]\n\n`);
     });
   });
   await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
   return {
     asked,
     address: `http://localhost:${server.address().port}`,
-    close: () => new Promise((resolve) => server.close(resolve)),
+    close: () => {
+      server.closeAllConnections();
+      return new Promise((resolve) => server.close(resolve));
+    },
   };
 }
 
+async function send(tab, provider, key, address, message = "Write a note.") {
+  await view(tab, "#/model");
+  await tab.page.selectOption(".settings select", provider);
+  await tab.page.fill("input[name=key]", key);
+  await tab.page.fill("input[name=base]", address);
+  await tab.page.fill(".ask textarea", message);
+  await tab.click(".ask button[type=submit]");
+}
+
+/** Forgets what the browser reports about the doubles: they were asked on purpose. */
+function forget(trouble, address) {
+  const own = (line) => line.includes(address) || /status of (401|429|529)|net::ERR/.test(line);
+  for (const line of trouble.filter(own)) trouble.splice(trouble.indexOf(line), 1);
+}
+
+/** Everything that the page keeps anywhere, and its address, as one text. */
+const kept = (tab) =>
+  tab.eval(async () => {
+    const out = [location.href, { ...localStorage }, { ...sessionStorage }, document.cookie];
+    const done = (request) =>
+      new Promise((resolve, reject) => {
+        request.onsuccess = () => resolve(request.result);
+        request.onerror = () => reject(request.error);
+      });
+    for (const { name } of await indexedDB.databases()) {
+      const database = await done(indexedDB.open(name));
+      for (const store of database.objectStoreNames) {
+        const rows = await done(database.transaction(store).objectStore(store).getAll());
+        for (const row of rows) {
+          out.push(
+            JSON.stringify(row, (_, value) =>
+              ArrayBuffer.isView(value) ? new TextDecoder().decode(value) : value,
+            ),
+          );
+        }
+      }
+      database.close();
+    }
+    const walk = async (directory) => {
+      for await (const [name, handle] of directory.entries()) {
+        if (handle.kind === "directory") await walk(handle);
+        else out.push(name, await (await handle.getFile()).text());
+      }
+    };
+    await walk(await navigator.storage.getDirectory());
+    for (const name of await caches.keys()) {
+      for (const { url } of await (await caches.open(name)).keys()) out.push(url);
+    }
+    return JSON.stringify(out);
+  });
+
+/** Both providers: text and calls are shown while they arrive, and the key stays in memory. */
 export async function modelWorks(tab, trouble) {
-  const server = await double();
+  const said = [];
+  const hear = (message) => said.push(message.text());
+  tab.page.on("console", hear);
+  // What must be seen while the last event of an answer is held back.
+  const sights = [
+    () => /write_file is being written: 9 characters/.test(document.body.innerText),
+    () => [...document.querySelectorAll(".said.model")].at(-1)?.textContent === "All ",
+  ];
+  const hold = (answer) => tab.until(sights[(answer + 1) % 2]);
+  const server = await double({ hold });
   try {
-    for (const provider of ["anthropic", "openai"]) {
-      await view(tab, "#/model");
-      await tab.page.selectOption(".settings select", provider);
-      await tab.page.fill("input[name=key]", "secret-key");
-      await tab.page.fill("input[name=base]", server.address);
-      await tab.page.fill(".ask textarea", "Write a note.");
-      await tab.click(".ask button[type=submit]");
-      await tab.until(
-        (count) => document.querySelectorAll(".said.model").length === count,
-        provider === "anthropic" ? 1 : 2,
-      );
+    for (const [at, provider] of ["anthropic", "openai"].entries()) {
+      await send(tab, provider, "secret-key", server.address);
       await tab.until(() => document.querySelector(".ask button[type=submit]"));
+      assert.equal(await tab.page.locator(".said.model").count(), at + 1);
       assert.equal(await tab.page.locator(".said.model").last().innerText(), "All done.");
       const files = await archive(tab);
       assert.equal(files[`/memories/${provider}.md`], `by ${provider}\n`);
     }
     const [first] = server.asked;
     assert.equal(first.headers["x-api-key"], "secret-key");
+    assert.equal(server.asked.at(-1).headers.authorization, "Bearer secret-key");
     assert.ok(first.body.tools.some(({ name }) => name === "edit_file"));
     assert.equal(server.asked.length, 4);
-    // The providers are the only other hosts, because their address was typed in.
-    const elsewhere = trouble.filter((line) => line.startsWith(`asked for ${server.address}`));
-    for (const line of elsewhere) trouble.splice(trouble.indexOf(line), 1);
-    const kept = await tab.eval(() => JSON.stringify({ ...localStorage, ...sessionStorage }));
-    assert.ok(!kept.includes("secret-key"));
+    forget(trouble, server.address);
+    const all = (await kept(tab)) + said.join("\n") + server.asked.map(({ path }) => path).join();
+    assert.ok(all.includes("by openai"), "the files of the page are not among what is searched");
+    assert.ok(!all.includes("secret-key"));
+    await tab.reload();
+    await view(tab, "#/model");
+    await tab.until(() => document.querySelector("input[name=key]"));
+    assert.equal(await tab.page.inputValue("input[name=key]"), "");
+  } finally {
+    tab.page.off("console", hear);
+    await server.close();
+  }
+}
+
+/** What goes wrong is said in words, without the key, and the next message works. */
+export async function modelFailsInWords(tab, trouble) {
+  const server = await double();
+  const closed = await double();
+  const strict = await double({ headers: { "content-type": "text/event-stream" } });
+  await closed.close();
+  const fails = async (provider, key, address, words) => {
+    await send(tab, provider, key, address);
+    await tab.until(() => document.querySelector(".said.error"));
+    const text = await tab.page.locator(".said.error").innerText();
+    assert.match(text, words);
+    assert.ok(!text.includes(key), text);
+  };
+  try {
+    for (const provider of ["anthropic", "openai"]) {
+      const to = (key, words) => fails(provider, key, server.address, words);
+      await to("wrong-key", /does not accept this key \(401\)\. invalid x-api-key: …$/);
+      await to("busy-key", /limits .* \(429\)\. too many tokens/);
+      await to("broken-key", /has a problem \(529\)\. overloaded/);
+      await fails(
+        provider,
+        "some-key",
+        closed.address,
+        /No answer from http.*wrong.*no network.*CORS/,
+      );
+      await fails(provider, "some-key", strict.address, /No answer from http.*CORS/);
+    }
+    await send(tab, "anthropic", "some-key", server.address);
+    await tab.until(() =>
+      [...document.querySelectorAll(".said.model")].some(({ textContent }) =>
+        /done/.test(textContent),
+      ),
+    );
+    assert.equal(await tab.page.locator(".said.error").count(), 0);
+    const asked = server.asked.length;
+    await send(tab, "openai", "", server.address);
+    await tab.until(() => document.querySelector(".ask button[type=submit]"));
+    assert.equal(server.asked.length, asked + 2);
+    assert.equal(server.asked.at(-1).headers.authorization, undefined);
+    for (const { address } of [server, closed, strict]) forget(trouble, address);
   } finally {
     await server.close();
+    await strict.close();
   }
 }

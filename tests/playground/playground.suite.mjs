@@ -7,4 +7,5 @@ export default {
   alone: true,
   // Its packages are not installed yet when suites are loaded.
   run: async (ctx) => (await import("./run.mjs")).run(ctx),
+  soak: async (ctx) => (await import("./run.mjs")).soak(ctx),
 };

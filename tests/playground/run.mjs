@@ -5,20 +5,29 @@ import { must } from "../../scripts/lib/exec.mjs";
 import { at, cache } from "../../scripts/lib/paths.mjs";
 import { buildWww } from "../../scripts/lib/www.mjs";
 import { tally } from "../browser/lib/tally.mjs";
-import { mountsBucket } from "./bucket.mjs";
 import {
   agentFinishes,
   changedRuleRefuses,
   pipelineRuns,
   refusalIsSeen,
   reloadKeeps,
+  rulesAreCompleted,
   speedIsAhead,
   twoTabsCount,
 } from "./cases.mjs";
-import { accessible, dropsFolder, firstLoad, phone, worksOffline } from "./chromium.mjs";
-import { modelWorks } from "./model.mjs";
+import {
+  accessible,
+  dropsFolder,
+  firstLoad,
+  fitsAllWidths,
+  keyboardAlone,
+  phone,
+  worksOffline,
+} from "./chromium.mjs";
+import { modelFailsInWords, modelWorks } from "./model.mjs";
 import { serveFolder } from "./server.mjs";
 import { openChromium, openFirefox } from "./tabs.mjs";
+import { archiveIsUnpacked, dropsEntries, mountsFolder, previewsAreShown } from "./workspace.mjs";
 
 async function shared(name, profile, tab, check, log) {
   await check(`${name}: a refused write is seen, with the rule that decided`, () =>
@@ -32,6 +41,8 @@ async function shared(name, profile, tab, check, log) {
     changedRuleRefuses(tab),
   );
   await check(`${name}: the terminal runs a pipeline`, () => pipelineRuns(tab));
+  await check(`${name}: sound, pictures and PDF files are shown`, () => previewsAreShown(tab));
+  await check(`${name}: an archive is added and unpacked`, () => archiveIsUnpacked(tab));
   await check(`${name}: answers are equal, and kitbag is ahead`, async () => {
     for (const { task, ms } of await speedIsAhead(tab)) log(`      ${task} ${JSON.stringify(ms)}`);
   });
@@ -42,10 +53,11 @@ export async function run(ctx) {
   const { log } = ctx;
   const { check, result } = tally(log);
   const folder = cache("www-test");
-  await buildWww(folder);
+  const built = buildWww(folder);
   await check("the sources and the samples compile", () =>
     must(process.execPath, [at("node_modules/typescript/bin/tsc"), "-p", at("www")]),
   );
+  await built;
   const server = await serveFolder(folder);
   const trouble = [];
   try {
@@ -62,8 +74,19 @@ export async function run(ctx) {
       });
       await shared("chromium", profile, tab, check, log);
       await check("chromium: a folder is dropped into a mount", () => dropsFolder(tab));
-      await check("chromium: a bucket is mounted by its address", () => mountsBucket(tab, trouble));
-      await check("chromium: a model streams tool calls", () => modelWorks(tab, trouble));
+      await check("chromium: a folder that is picked is mounted", () => mountsFolder(tab));
+      await check("chromium: names and values are completed while rules are typed", () =>
+        rulesAreCompleted(tab),
+      );
+      await check("chromium: a model's text and calls are shown as they arrive", () =>
+        modelWorks(tab, trouble),
+      );
+      await check("chromium: what a provider refuses is said in words, without the key", () =>
+        modelFailsInWords(tab, trouble),
+      );
+      await check("chromium: every view fits every width, and text grows with the screen", () =>
+        fitsAllWidths(tab),
+      );
       await check("chromium: no serious violation of accessibility", () => accessible(tab));
       await check("chromium: nothing went wrong, and no other host was asked", () =>
         assert.deepEqual(trouble, []),
@@ -71,6 +94,9 @@ export async function run(ctx) {
       await check("chromium: every view opens without a network", () => worksOffline(profile, tab));
       await check("chromium: each step is seen at 390 px, and a failed edit at its button", () =>
         phone(chromium),
+      );
+      await check("chromium: the first screen is used by keyboard alone", () =>
+        keyboardAlone(chromium),
       );
     } finally {
       await chromium.close();
@@ -84,11 +110,41 @@ export async function run(ctx) {
         agentFinishes(tab),
       );
       await shared("firefox", profile, tab, check, log);
+      await check("firefox: a folder is dropped into a mount", () => dropsEntries(tab));
       await check("firefox: nothing went wrong, and no other host was asked", () =>
         assert.deepEqual(trouble, []),
       );
     } finally {
       await firefox.close();
+    }
+  } finally {
+    await server.close();
+  }
+  return result;
+}
+
+/** The largest comparison of the page, in both browsers. */
+export async function soak(ctx) {
+  const { log } = ctx;
+  const { check, result } = tally(log);
+  const folder = cache("www-test");
+  await buildWww(folder);
+  const server = await serveFolder(folder);
+  try {
+    for (const open of [openChromium, openFirefox]) {
+      const browser = await open(server.address, []);
+      try {
+        const tab = await (await browser.profile()).tab("#/speed");
+        await check(
+          `${browser.name}: answers about 50,000 files are equal, kitbag is ahead`,
+          async () => {
+            const tasks = await speedIsAhead(tab, "50,000");
+            for (const { task, ms } of tasks) log(`      ${task} ${JSON.stringify(ms)}`);
+          },
+        );
+      } finally {
+        await browser.close();
+      }
     }
   } finally {
     await server.close();

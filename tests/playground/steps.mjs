@@ -4,7 +4,8 @@ import { strict as assert } from "node:assert";
 import { createRequire } from "node:module";
 import { at } from "../../scripts/lib/paths.mjs";
 
-const { unzipSync } = createRequire(at("www/package.json"))("fflate");
+/** Packs and unpacks archives; the package is there once the playground was built. */
+export const fflate = () => createRequire(at("www/package.json"))("fflate");
 
 /** Opens another view of the same page. */
 export async function view(tab, hash) {
@@ -38,7 +39,7 @@ export async function archive(tab) {
   const bytes = await tab.eval(async () => [
     ...new Uint8Array(await globalThis.archive.arrayBuffer()),
   ]);
-  const files = unzipSync(Uint8Array.from(bytes));
+  const files = fflate().unzipSync(Uint8Array.from(bytes));
   return Object.fromEntries(
     Object.entries(files).map(([path, body]) => [`/${path}`, Buffer.from(body).toString("utf8")]),
   );

@@ -35,11 +35,13 @@ export async function openChromium(address, trouble) {
       return {
         page,
         eval: (fn, argument) => page.evaluate(fn, argument),
-        until: (fn, argument) => page.waitForFunction(fn, argument, { timeout: PATIENCE }),
+        until: (fn, argument, timeout = PATIENCE) =>
+          page.waitForFunction(fn, argument, { timeout }),
         click: (selector) => page.click(selector),
         choose: (selector, value) => page.selectOption(selector, value),
         press: (key) => page.keyboard.press(key),
         insert: (text) => page.keyboard.insertText(text),
+        upload: (selector, ...paths) => page.setInputFiles(selector, paths),
         type: (text) => page.keyboard.type(text),
         reload: () => page.reload(),
         close: () => page.close(),
@@ -72,8 +74,8 @@ export async function openFirefox(address, trouble) {
       return {
         page,
         eval: (fn, argument) => page.evaluate(fn, argument),
-        until: (fn, argument) =>
-          page.waitForFunction(fn, { timeout: PATIENCE, polling: 50 }, argument),
+        until: (fn, argument, timeout = PATIENCE) =>
+          page.waitForFunction(fn, { timeout, polling: 50 }, argument),
         click: async (selector) =>
           (await page.waitForSelector(selector, { visible: true })).click(),
         choose: (selector, value) => page.select(selector, value),
@@ -84,6 +86,7 @@ export async function openFirefox(address, trouble) {
         },
         insert: (text) =>
           page.evaluate((it) => document.execCommand("insertText", false, it), text),
+        upload: async (selector, ...paths) => (await page.$(selector)).uploadFile(...paths),
         type: (text) => page.keyboard.type(text),
         reload: () => page.reload(),
         close: () => page.close(),

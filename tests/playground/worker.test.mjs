@@ -6,10 +6,10 @@ import { writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { after, before, test } from "node:test";
 import { pathToFileURL } from "node:url";
-import { build } from "esbuild";
 import { Miniflare } from "miniflare";
 import { must } from "../../scripts/lib/exec.mjs";
 import { at, cache } from "../../scripts/lib/paths.mjs";
+import { workerModules } from "../lib/bundle.mjs";
 import { COMPATIBILITY_DATE } from "../lib/workerd.mjs";
 
 const packages = at("tests/deps/agents/node_modules");
@@ -23,27 +23,11 @@ let worker;
 let origin;
 const headers = { authorization: "Bearer right" };
 
-async function modules() {
-  const { outputFiles } = await build({
-    entryPoints: [at("www/worker/src/index.ts")],
-    bundle: true,
-    write: false,
-    format: "esm",
-    conditions: ["workerd", "worker"],
-    target: "es2022",
-    loader: { ".wasm": "copy" },
-    outdir: "/worker",
+const modules = () =>
+  workerModules('export { default, Workspace } from "./index.ts";', at("www/worker/src"), {
     nodePaths: [packages],
     alias: { "kitbag/mcp": at("pkg/dist/mcp.js"), kitbag: at("pkg/dist/workerd.js") },
-    logLevel: "error",
   });
-  const all = outputFiles.map(({ path, contents, text }) =>
-    path.endsWith(".wasm")
-      ? { type: "CompiledWasm", path, contents }
-      : { type: "ESModule", path, contents: text },
-  );
-  return all.sort((a) => (a.type === "ESModule" ? -1 : 1));
-}
 
 before(async () => {
   worker = new Miniflare({

@@ -10,9 +10,9 @@ import {
   type Policy,
   withPolicy,
 } from "kitbag";
-import { explain, type Verdict } from "../rules/explain";
+import { explain, explainRefusal, isRefusal, touchOf, type Verdict } from "../rules/explain";
 import { policy } from "../rules/policy";
-import { withShell } from "../shell/lazy";
+import { addShell } from "../shell/lazy";
 import { announceChange } from "../tree/changes";
 import { record } from "../tree/journal";
 import { type Kind, mountOf, mounts, observedTree, tree } from "../tree/mounts";
@@ -51,7 +51,6 @@ export interface Call {
   change?: { path: string; before: string; after: string };
 }
 
-const CHANGES = new Set(["write", "edit", "delete", "uploadFiles"]);
 const WRITES = new Set(["write_file", "edit_file", "delete"]);
 const ALL: FileToolName[] = [
   "ls",
@@ -88,8 +87,9 @@ export class Agent {
   #built?: { backend: object; rules: Policy; list: unknown };
 
   constructor() {
-    // A function, because rules and mounts may change between two calls.
-    this.files = createFileTools(() => this.#backend(), { tools: ALL });
+    // A function, because rules and mounts may change between two calls; with a parameter, because
+    // one without is taken for the older way to pass a backend.
+    this.files = createFileTools((_call: unknown) => this.#backend(), { tools: ALL });
   }
 
   #backend() {
@@ -104,12 +104,16 @@ export class Agent {
       ...rules,
       audit: (record) => this.#records.push(record),
     });
-    const backend = withShell(guarded);
+    const backend = addShell(guarded);
     this.#built = { backend, rules, list };
     return backend;
   }
 
   #ask(asked: AskedOperation): Promise<boolean> {
+    const id = this.#current?.id;
+    void explain(policy.value, touchOf(asked.operation), asked.path).then((rule) => {
+      if (this.#current?.id === id) this.#set({ rule });
+    });
     return new Promise((resolve) => {
       this.#asked = asked;
       const answer = (allowed: boolean) => {
@@ -145,14 +149,9 @@ export class Agent {
   /** Names the rule that decided, from the audit records of the policy. */
   async #rule(tool: string, path: string | undefined): Promise<Verdict | undefined> {
     const rules = policy.value;
-    const refused = this.#records.find(({ code }) => code === "permission_denied");
-    if (refused) {
-      const touch = CHANGES.has(refused.operation) ? "write" : "read";
-      const verdict = await explain(rules, touch, refused.path);
-      if (verdict.decision !== "allow") return verdict;
-      return { decision: "deny", rule: "mount", text: "the mount itself is read-only" };
-    }
-    if (this.#asked) return explain(rules, "write", this.#asked.path);
+    const refused = this.#records.find(isRefusal);
+    if (refused) return explainRefusal(rules, refused);
+    if (this.#asked) return explain(rules, touchOf(this.#asked.operation), this.#asked.path);
     if (path === undefined) return undefined;
     return explain(rules, WRITES.has(tool) ? "write" : "read", path);
   }
@@ -173,7 +172,7 @@ export class Agent {
     const result = await this.files.call(tool, input, { callId: `call_${call.id}` });
     const ms = performance.now() - began;
     const rule = await this.#rule(tool, path);
-    const refused = this.#records.some(({ code }) => code === "permission_denied");
+    const refused = this.#records.some(isRefusal);
     const failed =
       result.isError || (tool === "execute" && /^\[exit code [1-9]/m.test(result.text));
     const part: Partial<Call> = {

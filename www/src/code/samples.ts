@@ -10,9 +10,9 @@ import speed from "./samples/speed.ts?raw";
 
 export const samples = {
   agent: { title: "One tree, many storages, rules", code: agent, docs: "policies.html" },
-  files: { title: "Files that stay", code: files, docs: "tabs.html" },
+  files: { title: "Edits from two tabs", code: files, docs: "tabs.html" },
   rules: { title: "Rules around any backend", code: rules, docs: "policies.html" },
-  shell: { title: "A shell over the same files", code: shell, docs: "tools.html" },
-  speed: { title: "The same calls on each", code: speed, docs: "performance.html" },
+  shell: { title: "Commands from your code", code: shell, docs: "tools.html" },
+  speed: { title: "A search over 10,000 files", code: speed, docs: "performance.html" },
   model: { title: "Tools for a model", code: model, docs: "tools.html" },
 } satisfies Record<string, Sample>;

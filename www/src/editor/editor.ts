@@ -47,7 +47,7 @@ function language(path: string): Extension {
 }
 
 const look = EditorView.theme({
-  "&": { height: "100%", fontSize: "13px", backgroundColor: "transparent" },
+  "&": { height: "100%", fontSize: "0.93rem", backgroundColor: "transparent" },
   ".cm-scroller": { fontFamily: "var(--mono)", lineHeight: "1.6" },
   ".cm-gutters": { backgroundColor: "transparent", color: "var(--muted)", border: "none" },
   ".cm-lineNumbers .cm-gutterElement": { paddingLeft: "14px" },
@@ -92,7 +92,6 @@ export interface Editor {
   setText(text: string): void;
   /** Marks what differs from this text; undefined ends it. */
   compare(original: string | undefined): void;
-  focus(): void;
   close(): void;
 }
 
@@ -121,7 +120,7 @@ export function openEditor(parent: HTMLElement, options: EditorOptions): Editor 
         highlightSelectionMatches(),
         syntaxHighlighting(classHighlighter),
         autocompletion(options.complete ? { override: [source] } : {}),
-        EditorView.contentAttributes.of({ "aria-label": options.label }),
+        EditorView.contentAttributes.of({ "aria-label": options.label, tabindex: "0" }),
         EditorState.readOnly.of(options.readOnly ?? false),
         EditorView.updateListener.of((update) => {
           if (update.docChanged) options.onChange?.(update.state.doc.toString());
@@ -161,7 +160,6 @@ export function openEditor(parent: HTMLElement, options: EditorOptions): Editor 
             : unifiedMergeView({ original, mergeControls: false, gutter: true }),
         ),
       }),
-    focus: () => view.focus(),
     close: () => view.destroy(),
   };
 }

@@ -11,6 +11,7 @@ import { Icon } from "../ui/icons";
 import { go } from "../ui/route";
 import { Diff } from "../ui/stream";
 import { MountMark } from "../ui/tree";
+import { Archive } from "./archive";
 
 interface Loaded {
   text?: string;
@@ -48,7 +49,10 @@ function Preview({ data, mime, path }: { data: Uint8Array; mime: string; path: s
     return () => URL.revokeObjectURL(made);
   }, [data, mime]);
   if (!url.value) return null;
-  if (mime.startsWith("image/")) return <img src={url.value} alt={`Contents of ${path}`} />;
+  if (mime.startsWith("image/")) {
+    const kind = mime === "image/svg+xml" ? "drawing" : "photo";
+    return <img class={kind} src={url.value} alt={`Contents of ${path}`} />;
+  }
   if (mime.startsWith("audio/")) {
     // biome-ignore lint/a11y/useMediaCaption: a file of the user's
     return <audio controls src={url.value} />;
@@ -57,6 +61,7 @@ function Preview({ data, mime, path }: { data: Uint8Array; mime: string; path: s
     // biome-ignore lint/a11y/useMediaCaption: a file of the user's
     return <video controls src={url.value} />;
   }
+  if (mime === "application/zip") return <Archive data={data} path={path} />;
   if (mime === "application/pdf") return <iframe src={url.value} title={path} />;
   return (
     <p class="muted">
@@ -242,12 +247,7 @@ export function OpenFile({ path }: { path: string }) {
       {loaded.value?.error && <p class="error pad">{loaded.value.error}</p>}
       {loaded.value?.part && <p class="muted pad">A large file: its first {PAGE} lines.</p>}
       {tab.value === "changes" && <Changes path={path} />}
-      {tab.value === "preview" && data && (
-        <div class="preview">
-          <Preview data={data} mime={mime} path={path} />
-        </div>
-      )}
-      {tab.value === "edit" && !editable && data && (
+      {data && tab.value === (editable ? "preview" : "edit") && (
         <div class="preview">
           <Preview data={data} mime={mime} path={path} />
         </div>

@@ -4,7 +4,7 @@ import { useSignal } from "@preact/signals";
 import { OpfsBackend, S3Backend } from "kitbag";
 import { useEffect } from "preact/hooks";
 import { changed } from "../tree/changes";
-import { addMount, mounts, removeMount } from "../tree/mounts";
+import { addMount, freePath, mounts, removeMount } from "../tree/mounts";
 import { tab } from "../tree/session";
 import { bytes, counted } from "../ui/format";
 import { health, heard, others, persist } from "../ui/health";
@@ -148,7 +148,7 @@ function S3Form({ close }: { close(): void }) {
         return;
       }
       const about = `S3Backend: ${of("bucket")} at ${of("endpoint")}`;
-      addMount({ path: "/s3", kind: "s3", name: "S3", about, backend, removable: true });
+      addMount({ path: freePath("s3"), kind: "s3", name: "S3", about, backend, removable: true });
       close();
     } catch (thrown) {
       error.value = thrown instanceof Error ? thrown.message : String(thrown);
@@ -187,7 +187,7 @@ function S3Form({ close }: { close(): void }) {
       )}
       <div class="buttons wide">
         <button type="submit" class="primary" disabled={busy.value}>
-          Mount at /s3
+          Mount at {freePath("s3")}
         </button>
         <button type="button" onClick={close}>
           Cancel
@@ -198,23 +198,31 @@ function S3Form({ close }: { close(): void }) {
 }
 
 type Picker = (options: { mode: "readwrite" }) => Promise<FileSystemDirectoryHandle>;
-const picker = (globalThis as { showDirectoryPicker?: Picker }).showDirectoryPicker;
+const picker = () => (globalThis as { showDirectoryPicker?: Picker }).showDirectoryPicker;
 
-async function mountFolder() {
+/** Mounts a folder that the user picks; gives a sentence if that was not possible. */
+async function mountFolder(): Promise<string> {
   try {
-    const directory = await picker?.({ mode: "readwrite" });
-    if (!directory) return;
-    const path = `/${directory.name.replaceAll(/[^\w.-]/g, "-")}`;
+    const directory = await picker()?.({ mode: "readwrite" });
+    if (!directory) return "";
+    const path = freePath(directory.name.replaceAll(/[^\w.-]/g, "-"));
     const about = `OpfsBackend over the folder ${directory.name} on this machine, until a reload`;
     const backend = new OpfsBackend({ directory });
     addMount({ path, kind: "folder", name: "Folder", about, backend, removable: true });
+    return "";
   } catch (error) {
-    if ((error as Error).name !== "AbortError") throw error;
+    const { name, message } = error as Error;
+    // The dialogue was closed.
+    return name === "AbortError" ? "" : `The folder was not mounted: ${message}`;
   }
 }
 
 function Mounts() {
   const form = useSignal(false);
+  const error = useSignal("");
+  const pick = async () => {
+    error.value = await mountFolder();
+  };
   return (
     <section class="card" aria-labelledby="mounts-title">
       <h2 id="mounts-title">Mounted storages</h2>
@@ -248,12 +256,17 @@ function Mounts() {
           >
             <Icon name="plus" size={16} /> S3 bucket
           </button>
-          {picker && (
-            <button type="button" onClick={() => void mountFolder()}>
+          {picker() && (
+            <button type="button" onClick={() => void pick()}>
               <Icon name="plus" size={16} /> Folder on this machine
             </button>
           )}
         </div>
+      )}
+      {error.value && (
+        <p class="error" role="alert">
+          {error.value}
+        </p>
       )}
     </section>
   );
@@ -264,7 +277,8 @@ export function Overview() {
     <div class="scroll">
       <h1>Files that stay</h1>
       <p class="muted">
-        Open a file in the tree, or look at where files are. A reload finds them again.
+        Open a file in the tree to edit it. After a reload, or in another tab, all of them are
+        there.
       </p>
       <div class="overview">
         <Counter />

@@ -15,18 +15,19 @@ function entriesOf(reader: FileSystemDirectoryReader): Promise<FileSystemEntry[]
   return new Promise((resolve, reject) => reader.readEntries(resolve, reject));
 }
 
-async function walk(entry: FileSystemEntry, out: Incoming[]) {
+async function walk(entry: FileSystemEntry, above: string, out: Incoming[]) {
+  const path = above + entry.name;
   if (entry.isFile) {
     const file = await new Promise<File>((resolve, reject) =>
       (entry as FileSystemFileEntry).file(resolve, reject),
     );
-    out.push({ path: entry.fullPath.replace(/^\//, ""), file });
+    out.push({ path, file });
     return;
   }
   const reader = (entry as FileSystemDirectoryEntry).createReader();
   // A reader gives at most a hundred at a time.
   for (let some = await entriesOf(reader); some.length > 0; some = await entriesOf(reader)) {
-    for (const one of some) await walk(one, out);
+    for (const one of some) await walk(one, `${path}/`, out);
   }
 }
 
@@ -39,7 +40,7 @@ export async function dropped(data: DataTransfer): Promise<Incoming[]> {
   const out: Incoming[] = [];
   for (const [at, entry] of entries.entries()) {
     const file = plain[at];
-    if (entry) await walk(entry, out);
+    if (entry) await walk(entry, "", out);
     else if (file) out.push({ path: file.name, file });
   }
   return out;

@@ -1,9 +1,9 @@
-// A directory as a zip archive, downloaded.
+// Archives: a directory as a zip archive, downloaded; and the files of one.
 
-import { type Zippable, zip } from "fflate";
+import { unzip, type Zippable, zip } from "fflate";
 import { tree } from "../tree/mounts";
 
-export async function zipOf(directory: string): Promise<{ bytes: Uint8Array; count: number }> {
+async function zipOf(directory: string): Promise<{ bytes: Uint8Array; count: number }> {
   const { files = [], error } = await tree.value.glob("**", directory);
   if (error) throw new Error(error);
   const answers = await tree.value.downloadFiles(files.map(({ path }) => path));
@@ -15,6 +15,14 @@ export async function zipOf(directory: string): Promise<{ bytes: Uint8Array; cou
     zip(entries, { level: 6 }, (failure, data) => (failure ? reject(failure) : resolve(data))),
   );
   return { bytes, count: Object.keys(entries).length };
+}
+
+/** The files of an archive, by their paths in it. */
+export async function filesOf(archive: Uint8Array): Promise<Array<[string, Uint8Array]>> {
+  const all = await new Promise<Record<string, Uint8Array>>((resolve, reject) =>
+    unzip(archive, (failure, files) => (failure ? reject(failure) : resolve(files))),
+  );
+  return Object.entries(all).filter(([path]) => !path.endsWith("/"));
 }
 
 export async function downloadZip(directory: string) {

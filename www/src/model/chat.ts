@@ -11,6 +11,8 @@ export const agent = new Agent();
 export const lines = signal<Line[]>([]);
 export const busy = signal(false);
 export const trouble = signal("");
+/** The call whose arguments are arriving now. */
+export const forming = signal<{ name: string; characters: number } | undefined>(undefined);
 
 const MOST_TURNS = 40;
 let messages: object[] = [];
@@ -54,7 +56,8 @@ export async function say(text: string, id: ProviderId, setting: Setting) {
   const kept = messages.length;
   messages.push(provider.user(text));
   try {
-    for (let turn = 0; turn < MOST_TURNS; turn++) {
+    for (let turn = 0; ; turn++) {
+      if (turn === MOST_TURNS) throw new Error(`Stopped after ${MOST_TURNS} answers of the model.`);
       const uses = await provider.turn({
         setting,
         system,
@@ -62,7 +65,11 @@ export async function say(text: string, id: ProviderId, setting: Setting) {
         messages,
         signal: cancelled,
         onText: hear,
+        onCall: (name, characters) => {
+          forming.value = { name, characters };
+        },
       });
+      forming.value = undefined;
       if (uses.length === 0) break;
       const results = [];
       for (const { id: use, name, input } of uses) {
@@ -77,6 +84,7 @@ export async function say(text: string, id: ProviderId, setting: Setting) {
     messages.length = kept;
     if (!cancelled.aborted) trouble.value = error instanceof Error ? error.message : String(error);
   } finally {
+    forming.value = undefined;
     busy.value = false;
   }
 }

@@ -2,7 +2,7 @@
 // form; what is common is the text as it arrives and the tool calls at the end.
 
 import type { FileTool } from "kitbag";
-import { events } from "./stream";
+import { ask, events } from "./stream";
 
 export interface Setting {
   key: string;
@@ -29,6 +29,8 @@ export interface Turn {
   messages: object[];
   signal: AbortSignal;
   onText(part: string): void;
+  /** A call whose arguments are still arriving: so many characters until now. */
+  onCall(name: string, characters: number): void;
 }
 
 export interface Provider {
@@ -62,8 +64,8 @@ const anthropic: Provider = {
   base: "https://api.anthropic.com",
   model: "claude-sonnet-4-5",
   user: (text) => ({ role: "user", content: text }),
-  async turn({ setting, system, tools, messages, signal, onText }) {
-    const response = await fetch(`${setting.base}/v1/messages`, {
+  async turn({ setting, system, tools, messages, signal, onText, onCall }) {
+    const response = await ask(`${setting.base}/v1/messages`, setting.key, {
       method: "POST",
       signal,
       headers: {
@@ -92,10 +94,14 @@ const anthropic: Provider = {
       if (event.type === "content_block_start" && event.content_block) {
         const { type, id = "", name = "" } = event.content_block;
         blocks[event.index ?? 0] = { type, id, name, text: "", json: "" };
+        if (type === "tool_use") onCall(name, 0);
       }
       const block = blocks[event.index ?? 0];
       if (event.type !== "content_block_delta" || !block) continue;
-      block.json += event.delta?.partial_json ?? "";
+      if (event.delta?.partial_json !== undefined) {
+        block.json += event.delta.partial_json;
+        onCall(block.name, block.json.length);
+      }
       if (event.delta?.text) {
         block.text += event.delta.text;
         onText(event.delta.text);
@@ -105,13 +111,12 @@ const anthropic: Provider = {
       .filter(({ type }) => type === "tool_use")
       .map(({ id, name, json }) => ({ id, name, input: parsed(json) }));
     const texts = blocks.filter(({ type, text }) => type === "text" && text !== "");
-    messages.push({
-      role: "assistant",
-      content: [
-        ...texts.map(({ text }) => ({ type: "text", text })),
-        ...uses.map((use) => ({ type: "tool_use", ...use })),
-      ],
-    });
+    const content = [
+      ...texts.map(({ text }) => ({ type: "text", text })),
+      ...uses.map((use) => ({ type: "tool_use", ...use })),
+    ];
+    // A message without content is refused in the next turn.
+    if (content.length > 0) messages.push({ role: "assistant", content });
     return uses;
   },
   answers: (results) => [
@@ -128,6 +133,7 @@ const anthropic: Provider = {
 };
 
 interface OpenAiEvent {
+  error?: { message?: string };
   choices?: Array<{
     delta?: {
       content?: string;
@@ -145,11 +151,14 @@ const openai: Provider = {
   base: "https://api.openai.com",
   model: "gpt-5-mini",
   user: (text) => ({ role: "user", content: text }),
-  async turn({ setting, system, tools, messages, signal, onText }) {
-    const response = await fetch(`${setting.base}/v1/chat/completions`, {
+  async turn({ setting, system, tools, messages, signal, onText, onCall }) {
+    const response = await ask(`${setting.base}/v1/chat/completions`, setting.key, {
       method: "POST",
       signal,
-      headers: { "content-type": "application/json", authorization: `Bearer ${setting.key}` },
+      headers: {
+        "content-type": "application/json",
+        ...(setting.key && { authorization: `Bearer ${setting.key}` }),
+      },
       body: JSON.stringify({
         model: setting.model,
         stream: true,
@@ -162,7 +171,8 @@ const openai: Provider = {
     });
     let text = "";
     const calls: Array<{ id: string; name: string; json: string }> = [];
-    for await (const { choices } of events(response) as AsyncGenerator<OpenAiEvent>) {
+    for await (const { choices, error } of events(response) as AsyncGenerator<OpenAiEvent>) {
+      if (error) throw new Error(error.message ?? "the provider failed");
       const delta = choices?.[0]?.delta;
       if (delta?.content) {
         text += delta.content;
@@ -174,6 +184,7 @@ const openai: Provider = {
         call.id ||= id ?? "";
         call.name += part?.name ?? "";
         call.json += part?.arguments ?? "";
+        onCall(call.name, call.json.length);
       }
     }
     messages.push({

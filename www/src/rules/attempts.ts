@@ -2,6 +2,7 @@
 // is touched, and a question counts as asked and is answered with yes.
 
 import {
+  type AuditRecord,
   CompositeBackend,
   createFileTools,
   type FileToolName,
@@ -11,13 +12,17 @@ import {
 } from "kitbag";
 import { project } from "../agent/project";
 import { type Step, script, temptations } from "../agent/script";
-import { withShell } from "../shell/lazy";
+import { addShell } from "../shell/lazy";
+import { explain, explainRefusal, isRefusal, touchOf } from "./explain";
 
+/** `hidden`: a search that finds nothing, because a rule hides the file. */
 export type Outcome = "done" | "failed" | "asks" | "refused" | "hidden";
 
 export interface Attempt {
   step: Step;
   outcome: Outcome;
+  /** The rule that refused or asked, such as `permissions[1]`. */
+  rule?: string;
 }
 
 const memory = () => new StateBackend({ scope: "instance" });
@@ -30,29 +35,36 @@ export async function attempts(policy: Policy): Promise<Attempt[]> {
     "/files/": memory(),
     "/policies/": withPolicy(memory(), { readOnly: true }),
   });
-  let [asked, denied] = [false, false];
+  let asked: { operation: string; path: string } | undefined;
+  let denied: AuditRecord | undefined;
   const guarded = withPolicy(tree, {
     ...policy,
-    onAsk: () => {
-      asked = true;
+    onAsk: (operation) => {
+      asked ??= operation;
       return true;
     },
-    audit: ({ code }) => {
-      denied ||= /^(permission_denied|rate_limited|quota_exceeded)$/.test(code);
+    audit: (record) => {
+      if (isRefusal(record)) denied ??= record;
     },
   });
   const tools = [...new Set([...script, ...temptations].map(({ tool }) => tool))] as FileToolName[];
-  const files = createFileTools(withShell(guarded), { tools });
+  const files = createFileTools(addShell(guarded), { tools });
   const out: Attempt[] = [];
   for (const step of [...script, ...temptations]) {
-    [asked, denied] = [false, false];
+    asked = undefined;
+    denied = undefined;
     const { isError, text } = await files.call(step.tool, step.input);
     const empty = step.tool === "grep" && /^no /i.test(text);
-    let outcome: Outcome = isError ? "failed" : "done";
-    if (denied) outcome = "refused";
-    else if (asked) outcome = "asks";
-    else if (empty) outcome = "hidden";
-    out.push({ step, outcome });
+    const attempt: Attempt = { step, outcome: isError ? "failed" : "done" };
+    if (denied) {
+      attempt.outcome = "refused";
+      attempt.rule = (await explainRefusal(policy, denied)).rule;
+    } else if (asked) {
+      const { operation, path } = asked;
+      attempt.outcome = "asks";
+      attempt.rule = (await explain(policy, touchOf(operation), path)).rule;
+    } else if (empty) attempt.outcome = "hidden";
+    out.push(attempt);
   }
   return out;
 }

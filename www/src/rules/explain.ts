@@ -1,7 +1,14 @@
 // Which rule decides about an operation on a path. kitbag itself is asked, one rule at a time, over
 // an empty backend: so the answer follows the same patterns as the rules in force.
 
-import { type FilesystemPermission, type Policy, StateBackend, withPolicy } from "kitbag";
+import {
+  type AuditRecord,
+  type FilesystemPermission,
+  type Policy,
+  StateBackend,
+  withPolicy,
+} from "kitbag";
+import { mountOf } from "../tree/mounts";
 
 export type Touch = "read" | "write";
 
@@ -68,4 +75,24 @@ export async function explain(policy: Policy, touch: Touch, path: string): Promi
   if (touch === "read") return own;
   const read = await oneTouch(policy, "read", path);
   return STRICT[read.decision] > STRICT[own.decision] ? read : own;
+}
+
+const REFUSALS = /^(permission_denied|rate_limited|quota_exceeded)$/;
+const CHANGES = /^(write|edit|delete|uploadFiles)$/;
+
+export const isRefusal = ({ code }: Pick<AuditRecord, "code">) => REFUSALS.test(code);
+export const touchOf = (operation: string): Touch => (CHANGES.test(operation) ? "write" : "read");
+
+/** Which rule refused an operation, from its audit record. */
+export async function explainRefusal(
+  policy: Policy,
+  { code, operation, path }: Pick<AuditRecord, "code" | "operation" | "path">,
+): Promise<Verdict> {
+  if (code === "rate_limited") return { decision: "deny", rule: "rateLimit", text: "too many" };
+  if (code === "quota_exceeded") return { decision: "deny", rule: "quota", text: "too large" };
+  const verdict = await explain(policy, touchOf(operation), path);
+  if (verdict.decision !== "allow") return verdict;
+  return mountOf(path)?.kind === "rules"
+    ? { decision: "deny", rule: "mount", text: "the mount itself is read-only" }
+    : { decision: "deny", rule: "inspect", text: "a function of the rules said no" };
 }

@@ -11,7 +11,7 @@ export const policy = signal<Policy>({});
 export const rulesError = signal("");
 
 /** The policy that a module exports. Throws if it is none, and says why. */
-export async function evaluate(code: string): Promise<Policy> {
+async function evaluate(code: string): Promise<Policy> {
   const address = URL.createObjectURL(new Blob([code], { type: "text/javascript" }));
   try {
     const { default: made } = (await import(/* @vite-ignore */ address)) as { default?: Policy };

@@ -44,7 +44,7 @@ export async function openShell(parent: HTMLElement): Promise<Shell> {
   const { bashExecute } = await loadShell();
   const terminal = new Terminal({
     fontFamily: getComputedStyle(document.documentElement).getPropertyValue("--mono"),
-    fontSize: 13,
+    fontSize: 0.93 * Number.parseFloat(getComputedStyle(document.documentElement).fontSize),
     lineHeight: 1.35,
     cursorBlink: true,
     convertEol: true,

@@ -5,7 +5,7 @@ import { corpus, LONG, NEEDLE } from "./corpus";
 
 export const ENGINES = { kitbag, deepagents, zenfs };
 export type Engine = keyof typeof ENGINES;
-export type Task = "grep" | "glob" | "pages" | "edit";
+export type Task = "grep" | "glob" | "pages" | "longer" | "shorter";
 
 export type Message =
   | { kind: "measured"; engine: Engine; task: Task; ms: number; answer: string }
@@ -14,7 +14,10 @@ export type Message =
   | { kind: "failed"; error: string };
 
 const post = (message: Message) => postMessage(message);
-const EDITS = 20;
+const ROUNDS = 3;
+const EDITS = 10;
+/** A task that takes longer than this is measured once. */
+const LONG_MS = 300;
 const PAGES = 50;
 
 function digest(lines: string[]): string {
@@ -28,23 +31,28 @@ function digest(lines: string[]): string {
   return `${lines.length}:${(hash >>> 0).toString(16)}`;
 }
 
-/** Tasks as functions of the round, because an edit needs other text each time. */
+const isEdit = (task: string) => task === "longer" || task === "shorter";
+
+/**
+ * Tasks as functions of the round, because an edit needs other text each time. What the edits of
+ * `longer` add, those of `shorter` take away again.
+ */
 function tasks(it: Contender): Record<Task, (round: number) => string[]> {
+  const edits = (change: (line: number) => [string, string]) => {
+    for (let n = 0; n < EDITS; n++) it.edit(LONG, ...change(n * 750 + 1));
+    return [];
+  };
+  const added = (line: number, round: number) => `\nadded before ${line} in round ${round}`;
   return {
     grep: () => it.grep(NEEDLE).sort(),
     glob: () => it.glob("ts").sort(),
     pages: () => Array.from({ length: PAGES }, (_, n) => it.page(LONG, n * 400, 100)),
-    edit: (round) => {
-      for (let n = 0; n < EDITS; n++) {
-        const line = `\n${n * 750 + 1} ${"!".repeat(round)}`;
-        it.edit(LONG, line, `${line}!`);
-      }
-      return [];
-    },
+    longer: (round) => edits((line) => [`\n${line} `, `${added(line, round)}\n${line} `]),
+    shorter: (round) => edits((line) => [added(line, round), ""]),
   };
 }
 
-async function compare(size: number, rounds: number) {
+async function compare(size: number) {
   const files = corpus(size);
   for (const [engine, open] of Object.entries(ENGINES)) {
     post({ kind: "busy", engine: engine as Engine });
@@ -53,13 +61,13 @@ async function compare(size: number, rounds: number) {
     for (const [task, run] of Object.entries(all)) {
       const times: number[] = [];
       let answer = "";
-      for (let round = 0; round < rounds; round++) {
+      for (let round = 0; round < ROUNDS; round++) {
         const began = performance.now();
         const lines = run(round);
         times.push(performance.now() - began);
         // What the edits made is compared by the whole file, outside of the measurement.
-        answer = digest(task === "edit" ? [it.text(LONG)] : lines);
-        if (task !== "edit" && times[0] !== undefined && times[0] > 1_000) break;
+        answer = digest(isEdit(task) ? [it.text(LONG)] : lines);
+        if (!isEdit(task) && times[0] !== undefined && times[0] > LONG_MS) break;
       }
       const ms = times.sort((a, b) => a - b)[times.length >> 1] ?? 0;
       post({ kind: "measured", engine: engine as Engine, task: task as Task, ms, answer });
@@ -68,7 +76,7 @@ async function compare(size: number, rounds: number) {
 }
 
 addEventListener("message", ({ data }: MessageEvent<{ size: number }>) => {
-  compare(data.size, 3).then(
+  compare(data.size).then(
     () => post({ kind: "done" }),
     (error) => post({ kind: "failed", error: String(error?.stack ?? error) }),
   );

@@ -109,11 +109,19 @@ function remount(list: Mount[]) {
 }
 
 export function addMount(mount: Mount) {
-  remount([...mounts.value.filter(({ path }) => path !== mount.path), mount]);
+  remount([...mounts.value, mount]);
 }
 
 export function removeMount(path: string) {
   remount(mounts.value.filter((mount) => mount.path !== path));
+}
+
+/** A path for one more mount: with a number, where the name is taken. */
+export function freePath(name: string): string {
+  const taken = (path: string) => mounts.value.some((mount) => mount.path === path);
+  let path = `/${name}`;
+  for (let n = 2; taken(path); n++) path = `/${name}-${n}`;
+  return path;
 }
 
 /** The mount that a path belongs to. */

@@ -39,7 +39,7 @@ let saving: Promise<unknown> = Promise.resolve();
 let last = "";
 
 /** Saves the snapshot, if it has changed. */
-export function saveSession() {
+function saveSession() {
   saving = saving.then(async () => {
     const text = JSON.stringify(memory.snapshot(), packed);
     if (text === last) return;

@@ -8,7 +8,7 @@ export type Sample = { title: string; code: string; docs: string };
 /** Where the page of the docs is, beside the playground. */
 export const docs = (page: string) => new URL(`docs/${page}`, document.baseURI).href;
 
-export function CopyButton({ text }: { text: string }) {
+function CopyButton({ text }: { text: string }) {
   const [done, setDone] = useState(false);
   const copy = async () => {
     await navigator.clipboard.writeText(text);

@@ -57,7 +57,7 @@ export function HealthChip() {
   return (
     <span class="health" title={about}>
       <i class={persisted ? "dot good" : "dot"} />
-      {bytes(usage)}
+      {bytes(usage)} stored
       {tabs > 0 && <span> · {counted(tabs, "other tab")}</span>}
     </span>
   );

@@ -32,8 +32,7 @@ export function Icon({ name, size = 18 }: { name: string; size?: number }) {
   return (
     <svg
       class="icon"
-      width={size}
-      height={size}
+      style={{ "--icon": size }}
       viewBox="0 0 20 20"
       fill="none"
       stroke="currentColor"

@@ -2,6 +2,7 @@
 // decided. Every call is an article that keeps its place when its answer arrives.
 
 import type { Signal } from "@preact/signals";
+import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { type Call, pathOf } from "../agent/calls";
 import { lineDiff } from "./diff";
@@ -50,7 +51,7 @@ function Output({ text }: { text: string }) {
   const shown = long && !open ? lines.slice(0, 8).join("\n") : text;
   return (
     <div class="output">
-      <pre tabIndex={0} role="group" aria-label="What the model sees">
+      <pre tabIndex={0} role="group" aria-label="The text that the model sees">
         {shown}
       </pre>
       {long && (
@@ -63,19 +64,41 @@ function Output({ text }: { text: string }) {
 }
 
 function Question({ call }: { call: Call }) {
-  const first = useRef<HTMLDivElement>(null);
-  useEffect(() => {
-    first.current?.scrollIntoView({ block: "nearest" });
-  }, []);
+  const place = useRef<HTMLDivElement>(null);
   const { question } = call;
+  useEffect(() => {
+    const before = document.activeElement as HTMLElement | null;
+    const own = place.current;
+    if (!own) return;
+    own.scrollIntoView({ block: "nearest" });
+    // From the controls a keyboard comes to the question, and back; elsewhere somebody may be typing.
+    if (!before?.closest(".controls")) return;
+    own.focus();
+    return () => before.focus();
+  }, [Boolean(question)]);
   if (!question) return null;
   return (
-    <div class="question" ref={first} role="alertdialog" aria-label="The agent asks for permission">
+    <div
+      class="question"
+      ref={place}
+      tabIndex={-1}
+      role="alertdialog"
+      aria-label="The agent asks for permission"
+    >
       <p>
         <strong>
           The agent wants to {question.operation} <code>{question.path}</code>
         </strong>
-        <span>A rule says that you decide.</span>
+        <span>
+          {call.rule ? (
+            <>
+              <a href={address("rules")}>{call.rule.rule}</a> leaves it to you:{" "}
+              <code>{call.rule.text}</code>
+            </>
+          ) : (
+            "A rule leaves it to you."
+          )}
+        </span>
       </p>
       <div class="buttons">
         <button type="button" class="primary" onClick={() => question.answer(true)}>
@@ -162,8 +185,15 @@ const KEEPS: Record<Filter, (call: Call) => boolean> = {
   refused: ({ state }) => state === "refused" || state === "failed" || state === "asking",
 };
 
+interface StreamProps {
+  calls: Signal<Call[]>;
+  filter: Filter;
+  /** What stands below the last call. */
+  after?: ComponentChildren;
+}
+
 /** Calls, the newest last; follows the newest while the reader is at the end. */
-export function Stream({ calls, filter }: { calls: Signal<Call[]>; filter: Filter }) {
+export function Stream({ calls, filter, after }: StreamProps) {
   const list = useRef<HTMLDivElement>(null);
   const atEnd = useRef(true);
   const before = useRef(0);
@@ -172,7 +202,7 @@ export function Stream({ calls, filter }: { calls: Signal<Call[]>; filter: Filte
   useEffect(() => {
     const element = list.current;
     if (element && atEnd.current) element.scrollTop = element.scrollHeight;
-  }, [all.length, last?.state, last?.text]);
+  }, [all.length, last?.state, last?.text, Boolean(after)]);
   return (
     <div
       class="stream"
@@ -190,6 +220,7 @@ export function Stream({ calls, filter }: { calls: Signal<Call[]>; filter: Filte
       {all.filter(KEEPS[filter]).map((call) => (
         <CallCard key={call.id} call={call} />
       ))}
+      {after}
     </div>
   );
 }

@@ -1,6 +1,6 @@
 // The first view: the tree, and beside it what the scripted agent does to it.
 
-import { signal } from "@preact/signals";
+import { computed, signal } from "@preact/signals";
 import { pathOf } from "../agent/calls";
 import {
   agent,
@@ -18,8 +18,9 @@ import {
 import { script } from "../agent/script";
 import { samples } from "../code/samples";
 import { CodeAside } from "../ui/code";
+import { counted } from "../ui/format";
 import { Icon } from "../ui/icons";
-import { go } from "../ui/route";
+import { address, go } from "../ui/route";
 import { type Filter, Stream } from "../ui/stream";
 import { Tree } from "../ui/tree";
 
@@ -29,6 +30,13 @@ const FILTERS: Array<[Filter, string]> = [
   ["changes", "Changes"],
   ["refused", "Refused"],
 ];
+
+/** What is happening now, in a few words. */
+const now = computed(() => {
+  if (finished.value) return "Finished";
+  if (agent.calls.value.at(-1)?.state === "asking") return "Waiting for you";
+  return `Step ${Math.min(position.value + 1, script.length)} of ${script.length}`;
+});
 
 function Controls() {
   const ended = finished.value || !running.value;
@@ -88,9 +96,40 @@ function Controls() {
         ))}
       </div>
       <span class="progress" aria-live="polite">
-        {finished.value ? "Finished" : `${position.value} of ${script.length}`}
+        {now}
       </span>
     </div>
+  );
+}
+
+/** What the run came to, and what to try next. */
+function Outcome() {
+  const calls = agent.calls.value;
+  const count = (wanted: string) => calls.filter(({ state }) => state === wanted).length;
+  const asked = calls.filter(({ rule }) => rule?.decision === "ask").length;
+  return (
+    <section class="outcome" aria-labelledby="outcome-title">
+      <h2 id="outcome-title">The project is repaired</h2>
+      <p>
+        {counted(calls.length, "call")}: {count("ok")} done, {count("failed")} failed and reported
+        to the agent, {count("refused")} refused by a rule, {asked} decided by you. Reload the page:
+        all files are found again.
+      </p>
+      <p class="buttons">
+        <a class="button" href={address("files", "/work/src/total.sh")}>
+          See the repaired file
+        </a>
+        <a class="button" href={address("rules")}>
+          Change a rule
+        </a>
+        <a class="button" href={address("files")}>
+          Edit from two tabs
+        </a>
+        <a class="button" href={address("speed")}>
+          Compare the speed
+        </a>
+      </p>
+    </section>
   );
 }
 
@@ -110,14 +149,18 @@ export function AgentView() {
       </details>
       <section class="centre" aria-label="Agent">
         <div class="heading">
-          <h1>An agent at work, in this page</h1>
+          <h1>One file system for AI agents</h1>
           <p>
-            One tree over memory, IndexedDB and OPFS. A scripted agent repairs a small project in
-            it, under rules.
+            kitbag joins memory, IndexedDB, OPFS, S3 and more into one tree, and rules decide what
+            an agent may do there.{" "}
+            <span class="wide-only">
+              Here a scripted agent repairs a small project: each card is one tool call, with the
+              text a model sees, the storage that answered and the rule that decided.
+            </span>
           </p>
         </div>
         <Controls />
-        <Stream calls={agent.calls} filter={filter.value} />
+        <Stream calls={agent.calls} filter={filter.value} after={finished.value && <Outcome />} />
       </section>
       <CodeAside sample={samples.agent} />
     </div>

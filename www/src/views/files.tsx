@@ -69,7 +69,7 @@ function Pick({ folder }: { folder?: boolean }) {
   return (
     <label class="button pick">
       <Icon name={folder ? "folder" : "upload"} size={16} />
-      {folder ? "Folder" : "Files"}
+      {folder ? "Add a folder" : "Add files"}
       <input
         type="file"
         multiple
@@ -113,12 +113,12 @@ export default function FilesView() {
               naming.value = !naming.value;
             }}
           >
-            <Icon name="plus" size={16} /> New
+            <Icon name="plus" size={16} /> New file
           </button>
           <Pick />
           <Pick folder />
           <button type="button" onClick={() => void zip()} data-do="zip">
-            <Icon name="download" size={16} /> Zip
+            <Icon name="download" size={16} /> Zip of all
           </button>
         </div>
         {naming.value && (
@@ -152,7 +152,7 @@ export default function FilesView() {
         <p class="drop-hint">
           {over.value
             ? `Drop into ${over.value}`
-            : `Drop files or folders here: they go to ${mountOf(target.value) ? target.value : "/files"}`}
+            : `Drop files or folders on a directory, or here for ${mountOf(target.value) ? target.value : "/files"}`}
         </p>
       </aside>
       <section class="centre" aria-label="Workspace">

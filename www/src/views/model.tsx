@@ -1,10 +1,12 @@
 // A real model with the user's key, over the same tools, tree and rules.
 
-import { signal } from "@preact/signals";
+import { computed, signal } from "@preact/signals";
 import { samples } from "../code/samples";
-import { agent, busy, lines, say, stop, trouble } from "../model/chat";
+import { agent, busy, forming, lines, say, stop, trouble } from "../model/chat";
 import { PROVIDERS, type ProviderId } from "../model/providers";
 import { CodeAside } from "../ui/code";
+import { counted } from "../ui/format";
+import { address } from "../ui/route";
 import { CallCard } from "../ui/stream";
 import "../style/model.css";
 
@@ -13,11 +15,13 @@ const provider = signal<ProviderId>("anthropic");
 const key = signal("");
 const model = signal("");
 const base = signal("");
+/** A server of the user's own may need no key. */
+const ready = computed(() => key.value !== "" || base.value !== "");
 const text = signal("Look at /work, and tell me what it is for.");
 
 function send(event: SubmitEvent) {
   event.preventDefault();
-  if (busy.value || !text.value.trim() || !key.value) return;
+  if (busy.value || !text.value.trim() || !ready.value) return;
   const chosen = PROVIDERS[provider.value];
   const setting = {
     key: key.value,
@@ -34,7 +38,8 @@ function Settings() {
   return (
     <fieldset class="settings">
       <legend class="muted">
-        The key stays in the memory of this page and is sent to the provider only.
+        The key stays in the memory of this page, until it is closed, and is sent to this address
+        only.
       </legend>
       <label>
         Provider
@@ -90,14 +95,32 @@ function Settings() {
   );
 }
 
+function Start() {
+  return (
+    <div class="start">
+      <p>
+        Paste a key above and send a message. Each call of the model appears here, with the storage
+        that answered and the rule that decided; the text arrives as the model writes it.
+      </p>
+      <p class="muted">
+        A server on this machine that speaks OpenAI’s form (llama.cpp, Ollama) needs its address and
+        no key. With neither, <a href={address("agent")}>the scripted agent</a> makes the same kinds
+        of calls.
+      </p>
+    </div>
+  );
+}
+
 export default function ModelView() {
   const calls = agent.calls.value;
   return (
     <div class="split no-side with-aside">
       <section class="centre" aria-label="Model">
         <div class="heading">
-          <h1>A model of yours, the same tools</h1>
-          <p>It works in this tree, under the rules of the view “Rules”.</p>
+          <h1>Your own model with the same tools</h1>
+          <p>
+            It works in this tree under <a href={address("rules")}>the same rules</a>.
+          </p>
         </div>
         <Settings />
         <div class="stream" role="log" aria-label="Conversation" tabIndex={0}>
@@ -112,6 +135,13 @@ export default function ModelView() {
               </p>
             );
           })}
+          {forming.value && (
+            <p class="said forming">
+              <b>{forming.value.name}</b> is being written:{" "}
+              {counted(forming.value.characters, "character")}
+            </p>
+          )}
+          {lines.value.length === 0 && !trouble.value && <Start />}
           {trouble.value && (
             <p class="said error" role="alert">
               {trouble.value}
@@ -132,7 +162,7 @@ export default function ModelView() {
               Stop
             </button>
           ) : (
-            <button type="submit" class="primary" disabled={!key.value}>
+            <button type="submit" class="primary" disabled={!ready.value}>
               Send
             </button>
           )}

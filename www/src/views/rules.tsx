@@ -21,6 +21,13 @@ const tried = signal<Attempt[]>([]);
 /** The outcomes under the rules before the last change. */
 const earlier = signal<Record<number, Outcome>>({});
 
+const OUTCOMES: Record<Outcome, string> = {
+  done: "done",
+  failed: "failed",
+  asks: "asks you",
+  refused: "refused",
+  hidden: "finds nothing",
+};
 const SAYS = { allow: "Yes.", ask: "Only if you allow it.", deny: "No." };
 
 function Tester() {
@@ -94,15 +101,17 @@ function Attempts() {
       <h2 id="attempts-title">The agent’s attempts under these rules</h2>
       <p class="muted">Run on a copy of the project whenever the rules change.</p>
       <ul class="attempts">
-        {tried.value.map(({ step, outcome }, at) => {
+        {tried.value.map(({ step, outcome, rule }, at) => {
           const was = earlier.value[at];
           return (
             <li key={`${step.tool}-${step.why}`} data-outcome={outcome}>
               <span>
-                <b>{step.tool}</b> <code>{pathOf(step) ?? String(step.input.command ?? "")}</code>
+                <b>{step.tool}</b> <code>{pathOf(step) ?? String(step.input.command ?? "")}</code>{" "}
+                {step.tool === "grep" && <code>{String(step.input.pattern)}</code>}
               </span>
+              {rule && <small>{rule}</small>}
               <em>
-                {was !== undefined && was !== outcome && <s>{was}</s>} {outcome}
+                {was !== undefined && was !== outcome && <s>{OUTCOMES[was]}</s>} {OUTCOMES[outcome]}
               </em>
             </li>
           );
@@ -142,9 +151,10 @@ export default function RulesView() {
     <div class="split no-side with-aside rules-view">
       <section class="centre" aria-label="Rules">
         <div class="heading">
-          <h1>Rules, while you type</h1>
+          <h1>Rules that apply while you type</h1>
           <p>
-            This is <code>/policies/agent.js</code>. The agent’s next call follows what stands here.
+            This is <code>/policies/agent.js</code>. Change it: the agent’s next call follows it,
+            and its attempts on the right are run again.
           </p>
         </div>
         <div class="rules-grid">

@@ -5,7 +5,8 @@ declare const client: {
   create(body: object): Promise<{ content: object[] }>;
 };
 const files = anthropicTools(new StateBackend());
-const messages: object[] = [{ role: "user", content: "Tidy up /work" }];
+const task = { role: "user", content: "Tidy up /work" };
+const messages: object[] = [task];
 const { content } = await client.create({
   system: files.systemPrompt,
   tools: files.definitions,

@@ -4,5 +4,5 @@ import { bashExecute } from "kitbag/just-bash";
 const files = new IndexedDbBackend({ database: "a" });
 const execute = bashExecute(files);
 
-const { output, exitCode } = await execute("grep -rl TODO / | sort | head");
-console.log(output, exitCode);
+const run = await execute("grep -rl TODO / | sort | head");
+console.log(run.output, run.exitCode);
