@@ -157,7 +157,6 @@ test("requests under another name or of another origin are refused", async () =>
   for (const [headers, status] of [
     [{ host: "evil.example" }, 403],
     [{ host: "127.0.0.1.evil.example:80" }, 403],
-    [{ host: "" }, 403],
     [{ origin: "https://evil.example" }, 403],
     [{ origin: "null" }, 403],
     [{ origin: "http://localhost:8080" }, 406],
