@@ -114,6 +114,7 @@ struct Inner {
     source: Option<Rc<dyn std::error::Error>>,
     retry_after: Option<Duration>,
     by_rule: bool,
+    rule: Option<&'static str>,
 }
 
 /// The result of anything that can fail here.
@@ -131,6 +132,7 @@ impl Error {
             source: None,
             retry_after: None,
             by_rule: false,
+            rule: None,
         }))
     }
 
@@ -150,6 +152,7 @@ impl Error {
             source: None,
             retry_after: None,
             by_rule: false,
+            rule: None,
         }))
     }
 
@@ -221,6 +224,13 @@ impl Error {
         self
     }
 
+    /// The same error, with the option of the policy that decided it; the first one named stays.
+    #[must_use]
+    pub fn decided_by(mut self, rule: &'static str) -> Error {
+        self.0.rule.get_or_insert(rule);
+        self
+    }
+
     /// The same error, with its path replaced by what `rewrite` returns for it.
     #[must_use]
     pub fn map_path(mut self, rewrite: impl FnOnce(&VPath) -> VPath) -> Error {
@@ -238,6 +248,11 @@ impl Error {
     /// The code that callers see in `code`.
     pub fn code(&self) -> &'static str {
         self.0.kind.code()
+    }
+
+    /// The option of a policy that decided it, if one did.
+    pub fn rule(&self) -> Option<&'static str> {
+        self.0.rule
     }
 
     /// Whether a rule decided it.

@@ -37,6 +37,7 @@ pub fn refused(handle: u32, operation: Operation, code: &'static str) {
             paths: Vec::new(),
             bytes: 0,
             code,
+            rule: None,
             duration: Duration::ZERO,
         });
     }

@@ -364,6 +364,9 @@ fn record(entry: &Record) -> JsValue {
         ("code", entry.code.into()),
         ("durationMs", (entry.duration.as_secs_f64() * 1000.0).into()),
     ];
+    if let Some(rule) = entry.rule {
+        shown.push(("rule", rule.into()));
+    }
     if !entry.paths.is_empty() {
         let paths: Array = entry
             .paths

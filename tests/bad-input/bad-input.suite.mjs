@@ -2,6 +2,6 @@
 
 export default {
   about: "hostile arguments, by table",
-  needs: ["npm", "npm:optional", "build"],
+  needs: ["npm", "npm:optional", "npm:agents", "build"],
   run: (ctx) => ctx.nodeTests(ctx.testFiles("bad-input")),
 };

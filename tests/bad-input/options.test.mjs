@@ -4,6 +4,7 @@
 
 import assert from "node:assert/strict";
 import { readdirSync } from "node:fs";
+import { createRequire } from "node:module";
 import { after, describe, test } from "node:test";
 import { pathToFileURL } from "node:url";
 import { memoryTool } from "../../pkg/dist/anthropic.js";
@@ -16,13 +17,16 @@ import { packedProject } from "../lib/packed.mjs";
 import { publicMembers } from "../types/members.mjs";
 
 /** The entries that import packages of others, from a project that has these. */
-const project = await packedProject({ set: "optional" });
+const project = await packedProject({ set: ["optional", "agents"] });
 after(() => project.remove());
 const entry = (name) => import(pathToFileURL(`${project.home}/dist/${name}.js`).href);
 const outside = Object.assign(
   {},
-  ...(await Promise.all(["tar", "zip", "opentelemetry"].map(entry))),
+  ...(await Promise.all(["tar", "zip", "opentelemetry", "mcp"].map(entry))),
 );
+
+const require = createRequire(`${project.root}/any.js`);
+const { McpServer } = require("@modelcontextprotocol/sdk/server/mcp.js");
 
 /** Values that are wrong for an option of this kind. */
 const WRONG = {
@@ -347,6 +351,13 @@ const TABLES = [
     (given) => outside.openTelemetry(given),
     {},
     { backend: "text", paths: "choice", tracer: "other", meter: "other" },
+  ],
+  [
+    "McpToolsOptions",
+    (given) =>
+      outside.registerFileTools(new McpServer({ name: "n", version: "1" }), state(), given),
+    {},
+    { structured: "boolean", roots: "function" },
   ],
   ["NodeShellOptions", nodeShell, {}, { shell: "text" }],
   ["MemoryToolOptions", (given) => memoryTool(state(), given), {}, { directory: "text" }],

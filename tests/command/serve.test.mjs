@@ -98,6 +98,16 @@ test("over standard input and output: the tools, the rules, structured results",
   await one.close();
 });
 
+test("SIGTERM ends a server on standard input and output", async () => {
+  const transport = new StdioClientTransport({ command: kitbag.bin, args: ["serve", folder] });
+  const one = await client(transport);
+  const gone = new Promise((resolve) => {
+    one.onclose = resolve;
+  });
+  process.kill(transport.pid, "SIGTERM");
+  await gone;
+});
+
 test("roots of the client inside the folder narrow it, others have no effect", async () => {
   const args = ["serve", folder];
   const narrowed = await client(new StdioClientTransport({ command: kitbag.bin, args }), {
@@ -147,7 +157,6 @@ test("requests under another name or of another origin are refused", async () =>
   for (const [headers, status] of [
     [{ host: "evil.example" }, 403],
     [{ host: "127.0.0.1.evil.example:80" }, 403],
-    [{ host: "" }, 403],
     [{ origin: "https://evil.example" }, 403],
     [{ origin: "null" }, 403],
     [{ origin: "http://localhost:8080" }, 406],
@@ -164,7 +173,10 @@ test("with KITBAG_TOKEN a client must send it, and it is not printed", async () 
   child.stderr.on("data", (data) => (said += data));
   assert.equal((await send(url, {})).status, 401);
   assert.equal((await send(url, { authorization: "Bearer t0ken-of-other" })).status, 401);
-  const one = await client(http(url, { authorization: "Bearer t0ken-of-mine" }));
+  const authorization = "Bearer t0ken-of-mine";
+  // Who has it may use any name of this machine.
+  assert.equal((await send(url, { authorization, host: "machine.example" })).status, 406);
+  const one = await client(http(url, { authorization }));
   assert.match(await textOf(one, "read_file", { file_path: "/a.txt" }), /alpha/);
   await one.close();
   assert.doesNotMatch(said, /t0ken/);

@@ -273,3 +273,42 @@ test("a refused call of an object without a policy calls nobody", async () => {
   await backend.read("/a.txt");
   assert.equal(records.length, 1);
 });
+
+/** For each option that can refuse: a policy with it, and a call that it refuses. */
+const REFUSING = {
+  readOnly: [{ readOnly: true }],
+  readOnlyPrefixes: [{ readOnlyPrefixes: ["/"] }],
+  permissions: [{ permissions: [{ operations: ["write"], paths: ["/**"], mode: "deny" }] }],
+  onAsk: [
+    { permissions: [{ operations: ["write"], paths: ["/**"], mode: "ask" }], onAsk: () => false },
+  ],
+  rateLimit: [{ rateLimit: { operations: 0, perMs: 1000 } }],
+  inspect: [{ inspect: () => ({ deny: "no" }) }],
+  quota: [{ quota: { maxFiles: 1 } }, { quota: { maxFileBytes: 1 } }],
+  "hooks.before": [{ hooks: { before: () => ({ deny: "no" }) } }],
+};
+
+for (const [rule, policies] of Object.entries(REFUSING)) {
+  test(`the record of a refusal by ${rule} names it, also through a policy around it`, async () => {
+    for (const policy of policies) {
+      const records = [];
+      const audit = (record) => void records.push(record);
+      const inner = withPolicy(files(), { ...policy, audit });
+      const outer = withPolicy(inner, { audit });
+      assert.notEqual((await outer.write("/new.txt", "two")).error, undefined);
+      assert.deepEqual(
+        records.filter(({ operation }) => operation === "write").map((record) => record.rule),
+        [rule, rule],
+      );
+    }
+  });
+}
+
+test("the record of what no rule refused names none", async () => {
+  const records = [];
+  const backend = withPolicy(files(), { readOnly: true, audit: (one) => void records.push(one) });
+  await backend.read("/a.txt");
+  await backend.read("/missing.txt");
+  await backend.write("../x", "");
+  assert.ok(records.length === 3 && records.every((record) => !("rule" in record)));
+});

@@ -77,11 +77,12 @@ for (const [host, run] of [
       const [missing] = named("agent", "kitbag read");
       assert.deepEqual([missing.attributes["error.type"], missing.status], ["not_found", 2]);
       const refused = named("agent", "kitbag write").slice(1);
+      const about = ["kitbag.code", "file.path", "kitbag.rule"];
       assert.deepEqual(
-        refused.map(({ attributes }) => [attributes["kitbag.code"], attributes["file.path"]]),
+        refused.map(({ attributes }) => about.map((name) => attributes[name])),
         [
-          ["permission_denied", "/config/x"],
-          ["invalid_path", undefined],
+          ["permission_denied", "/config/x", "readOnlyPrefixes"],
+          ["invalid_path", undefined, undefined],
         ],
       );
     });
@@ -141,7 +142,7 @@ for (const [host, run] of [
         );
       const operations = counts("kitbag.operation.duration");
       assert.equal(operations["slow write"], 9);
-      assert.equal(operations["slow write permission_denied"], 1);
+      assert.equal(operations["slow write permission_denied readOnlyPrefixes"], 1);
       assert.equal(metric("kitbag.operation.duration").unit, "s");
       assert.equal(counts("kitbag.operation.io")["slow write"], 4 + 28);
       const tools = metric("gen_ai.execute_tool.duration");

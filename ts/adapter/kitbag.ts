@@ -130,6 +130,7 @@ async function serve({ flags, words, signal }: Line): Promise<number> {
   const all = { ...rules, ...(folder !== undefined && { folder }) };
   if (port === undefined) {
     await serveStdio(backend, all, SERVE);
+    signal.addEventListener("abort", () => process.exit(0));
     return -1;
   }
   const host = typeof flags.host === "string" ? flags.host : "127.0.0.1";
@@ -175,6 +176,9 @@ function help({ form, about, help: flags }: Command): string {
   return `Usage: kitbag ${form}\n\n${about}\n\n${own}${COMMON_HELP}\n\n${ADDRESSES}`;
 }
 
+/** Commands that end in an orderly way when they are interrupted. */
+const INTERRUPTED = ["cp", "diff", "grep", "serve"];
+
 async function main(args: string[]): Promise<number> {
   const [name = "", ...rest] = args;
   if (name === "" || name === "--help" || name === "-h" || name === "help") {
@@ -208,7 +212,9 @@ async function main(args: string[]): Promise<number> {
   }
   const stop = new AbortController();
   let signals = 0;
-  for (const signal of ["SIGINT", "SIGTERM"] as const) {
+  // The others have nothing to finish.
+  const ends = INTERRUPTED.includes(name) ? (["SIGINT", "SIGTERM"] as const) : [];
+  for (const signal of ends) {
     process.on(signal, () => {
       signals += 1;
       // The second one does not wait.

@@ -11,6 +11,7 @@ import {
   type FileToolsOptions,
   type ToolResult,
 } from "kitbag";
+import { onlyKnown } from "../core/nearest.js";
 import { type Current, canWatch, registerResources, watchResources } from "./mcp/resources.js";
 import { withinRoots } from "./mcp/roots.js";
 import { conditional, contentBefore, inputOf, outputOf, structuredOf } from "./mcp/structured.js";
@@ -65,6 +66,22 @@ export interface McpToolsOptions extends FileToolsOptions {
   roots?: (uri: string) => string | undefined;
 }
 
+/** The names of all options, so that a misspelled one is refused with the one that is meant. */
+const OPTIONS = {
+  tools: true,
+  prompts: true,
+  customToolDescriptions: true,
+  systemPrompt: true,
+  permissions: true,
+  policy: true,
+  requireReadBeforeEdit: true,
+  toolTokenLimitBeforeEvict: true,
+  humanMessageTokenLimitBeforeEvict: true,
+  maxExecuteTimeout: true,
+  structured: true,
+  roots: true,
+} satisfies Record<keyof McpToolsOptions, true>;
+
 const shownAs = ({ content, isError }: ToolResult) => ({ content: content.map(shown), isError });
 
 /**
@@ -83,6 +100,7 @@ export function registerFileTools(
   backend: BackendOrFactory,
   options?: McpToolsOptions,
 ): FileTools {
+  onlyKnown("registerFileTools", options, Object.keys(OPTIONS));
   const { structured = false, roots, ...own } = options ?? {};
   if (typeof structured !== "boolean") {
     throw new TypeError('registerFileTools: option "structured" must be true or false');

@@ -133,6 +133,7 @@ export function openTelemetry(options?: OpenTelemetryOptions): OpenTelemetryPoli
     audit: (record) => {
       const attributes: Attributes = { ...backend, "kitbag.operation": record.operation };
       if (record.code !== "ok") attributes["error.type"] = record.code;
+      if (record.rule !== undefined) attributes["kitbag.rule"] = record.rule;
       const parent = context.active();
       duration.record(record.durationMs / 1000, attributes, parent);
       bytes.add(record.bytes, attributes, parent);

@@ -101,6 +101,8 @@ export interface AuditRecord {
   bytes: number;
   /** `"ok"`, or the error code; for a batch, the first one. */
   code: "ok" | ErrorCode;
+  /** The option of the policy that refused the operation, such as `readOnly`, if one did. */
+  rule?: string;
   /** Duration in milliseconds. */
   durationMs: number;
 }

@@ -66,7 +66,7 @@ impl Ask {
                 why,
             )
             .by_rule()
-            .during(operation)
+            .decided_by("onAsk")
         };
         let asked = (self.asking.on_ask)(question);
         match select(asked, (self.seams.sleep)(self.asking.timeout)).await {

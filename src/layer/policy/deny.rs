@@ -23,7 +23,9 @@ impl Deny {
     /// `refusal` is the beginning of the error, which the path follows.
     fn check(&self, path: &VPath, refusal: &'static str) -> Result<()> {
         if self.prefixes.iter().any(|prefix| path.is_under(prefix)) {
-            return Err(Error::at(Kind::PermissionDenied, refusal, path, "").by_rule());
+            return Err(Error::at(Kind::PermissionDenied, refusal, path, "")
+                .by_rule()
+                .decided_by("readOnlyPrefixes"));
         }
         Ok(())
     }

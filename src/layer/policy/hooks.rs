@@ -57,7 +57,7 @@ impl Hooked {
                 paths: request.paths(),
             })
             .await
-            .map_err(|error| error.during(operation)),
+            .map_err(|error| error.decided_by("hooks.before")),
             None => Ok(()),
         }
     }

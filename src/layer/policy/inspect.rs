@@ -101,14 +101,16 @@ impl Inspect {
                 format!("Error: permission denied for {operation} on "),
                 path,
                 format!(": {why}"),
-            )),
+            )
+            .decided_by("inspect")),
             Err(error) => {
                 let refusal = Error::at(
                     Kind::PermissionDenied,
                     format!("Error: permission denied for {operation} on "),
                     path,
                     ": its content had to be inspected, and that failed",
-                );
+                )
+                .decided_by("inspect");
                 Err(match error.cause() {
                     Some(cause) => refusal.caused_by(cause.clone()),
                     None => refusal,

@@ -231,6 +231,7 @@ fn denied(touch: Touch, path: &VPath) -> Error {
         "",
     )
     .by_rule()
+    .decided_by("permissions")
 }
 
 /// The error of a delete, move or copy because of something below, which is not named: it may be
@@ -246,4 +247,5 @@ fn denied_beneath(operation: &str, path: &VPath) -> Error {
         ),
     )
     .by_rule()
+    .decided_by("permissions")
 }

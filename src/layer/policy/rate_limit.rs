@@ -141,7 +141,7 @@ impl RateLimit {
                 ),
             )
             .retry_after(wait)
-            .during(operation.name()));
+            .decided_by("rateLimit"));
         }
         for window in windows.iter_mut() {
             if window.rate.covers.counts(operation) {

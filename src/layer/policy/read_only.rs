@@ -19,7 +19,7 @@ fn refusal(operation: Operation, path: &VPath) -> Error {
         path,
         ": this backend is read-only",
     )
-    .during(operation)
+    .decided_by("readOnly")
 }
 
 impl Rule for ReadOnly {

@@ -222,7 +222,7 @@ pub(super) fn shell_refused(rule: &'static str) -> Error {
              An operator who accepts that sets allowExecute: true."
         ),
     )
-    .during("execute")
+    .decided_by("allowExecute")
 }
 
 /// Merges the errors of refused files of a batch with the answers for the others, in order.

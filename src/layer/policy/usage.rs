@@ -233,6 +233,7 @@ impl Ledger {
                 path,
                 format!("': {what}. Delete files, or ask the operator for more."),
             )
+            .decided_by("quota")
         };
         if let Some(max) = limits.max_file_bytes
             && size > max
@@ -242,7 +243,8 @@ impl Ledger {
                 "Cannot store '",
                 path,
                 format!("': it would be {size} bytes, over the limit of {max} for one file"),
-            ));
+            )
+            .decided_by("quota"));
         }
         let mut books = self.books.borrow_mut();
         let Some(counted) = &books.counted else {

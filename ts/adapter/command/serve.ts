@@ -205,7 +205,8 @@ function answer(response: ServerResponse, status: number, error: string): void {
 
 /**
  * Why a request is refused. A page of another origin can send requests to this machine, under a name
- * that it made point here, so the names in `Host` and `Origin` must be this machine's.
+ * that it made point here, so the names in `Host` and `Origin` must be this machine's. A client that
+ * has the token is no such page.
  */
 function refusalOf(
   { headers, url }: IncomingMessage,
@@ -213,13 +214,14 @@ function refusalOf(
   token: string | undefined,
 ): [number, string] | undefined {
   const names = [...LOCAL, host];
-  if (!names.includes(hostname(`http://${headers.host ?? ""}`)))
-    return [403, "The host is not allowed"];
-  if (headers.origin !== undefined && !names.includes(hostname(headers.origin))) {
+  const known = (name: string) => names.includes(hostname(name));
+  if (token) {
+    if (!same(headers.authorization ?? "", `Bearer ${token}`)) {
+      return [401, "A valid token is needed"];
+    }
+  } else if (!known(`http://${headers.host ?? ""}`)) return [403, "The host is not allowed"];
+  else if (headers.origin !== undefined && !known(headers.origin)) {
     return [403, "The origin is not allowed"];
-  }
-  if (token && !same(headers.authorization ?? "", `Bearer ${token}`)) {
-    return [401, "A valid token is needed"];
   }
   return (url ?? "").split("?")[0] === "/mcp" ? undefined : [404, "Use /mcp"];
 }

@@ -80,13 +80,18 @@ export class Tree {
     return this.#backend.capability !== undefined && this.#backend.capability.create !== "never";
   }
 
+  /** A directory without the slash at its end, which other libraries may not take. */
+  #directory(name = ""): string {
+    return (this.#root + name).replace(/(?<=.)\/+$/, "");
+  }
+
   path(name: string): string {
     return this.#root + name;
   }
 
   /** All files, sorted by name. */
   async list(): Promise<Listed[] | Refusal> {
-    const answer = await this.#backend.glob("**", this.#root, this.#options);
+    const answer = await this.#backend.glob("**", this.#directory(), this.#options);
     if (answer.error !== undefined || answer.files === undefined) return refusal(answer);
     if ((answer as { truncated?: boolean }).truncated) {
       return { error: "The backend listed only a part of its files", code: "too_large" };
@@ -130,7 +135,7 @@ export class Tree {
   }
 
   async #directories(directory: string): Promise<string[]> {
-    const { files = [] } = await this.#backend.ls(this.#root + directory, this.#options);
+    const { files = [] } = await this.#backend.ls(this.#directory(directory), this.#options);
     const found = (files as FileInfo[]).filter(({ is_dir, path }) => is_dir && path !== this.#root);
     return found.map(({ path }) => path.slice(this.#root.length));
   }
