@@ -112,17 +112,22 @@ impl Queue {
     async fn settle(&self, path: &VPath, sleep: Sleep) -> Result<()> {
         while let Some(work) = self.0.left_at(path) {
             if !work.wait(sleep).await {
-                return Err(Error::at(
-                    Kind::Unavailable,
-                    "An earlier change of '",
-                    path,
-                    "' was given up, but the storage has not finished it and may still make it; \
-                     nothing was changed. Try again when the storage answers.",
-                ));
+                return Err(closed(path));
             }
         }
         Ok(())
     }
+}
+
+/// The error of a change that would come before an earlier one that was given up.
+pub fn closed(path: &VPath) -> Error {
+    Error::at(
+        Kind::Unavailable,
+        "An earlier change of '",
+        path,
+        "' was given up, but the storage has not finished it and may still make it; \
+         nothing was changed. Try again when the storage answers.",
+    )
 }
 
 impl Inner {

@@ -298,7 +298,9 @@ impl Ledger {
         books.changes = books.changes.wrapping_add(1);
         books.counted = None;
         books.left.retain(|work| !work.is_settled());
-        books.left.extend(unsettled::of_this_call());
+        books
+            .left
+            .extend(unsettled::all_of_this_call().map(|(_, work)| work));
     }
 }
 
