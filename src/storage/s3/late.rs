@@ -11,15 +11,19 @@ use std::task::{Context, Poll};
 use md5::{Digest, Md5};
 
 use super::objects::{Condition, Sent};
-use super::store::S3;
+use crate::core::cell::RefCell;
 use crate::core::error::Result;
 use crate::core::path::VPath;
 use crate::core::queue::closed;
 use crate::core::unsettled::{Unsettled, give_up_conditional};
 use crate::env::timer;
 
+/// The puts of one storage that were given up.
+#[derive(Default)]
+pub(super) struct LatePuts(RefCell<Vec<Late>>);
+
 /// A put that was given up.
-pub(super) struct Late {
+struct Late {
     path: VPath,
     /// The ETag that it replaces; `None` if it creates the object.
     tag: Option<String>,
@@ -28,7 +32,7 @@ pub(super) struct Late {
 
 /// A put in progress, with the condition that the server checks.
 struct Conditional<'a> {
-    storage: &'a S3,
+    late: &'a LatePuts,
     path: &'a VPath,
     tag: Option<&'a str>,
     sent: Option<Sent<'a, Option<String>>>,
@@ -55,7 +59,7 @@ impl Drop for Conditional<'_> {
             return;
         };
         if let Some(work) = give_up_conditional(|| drop(sent)) {
-            self.storage.late.borrow_mut().push(Late {
+            self.late.0.borrow_mut().push(Late {
                 path: self.path.clone(),
                 tag: self.tag.map(str::to_owned),
                 work,
@@ -64,7 +68,7 @@ impl Drop for Conditional<'_> {
     }
 }
 
-impl S3 {
+impl LatePuts {
     /// A put whose condition the server checks.
     pub(super) fn conditional<'a>(
         &'a self,
@@ -78,7 +82,7 @@ impl S3 {
             Condition::Matches(tag, _) => Some(tag),
         };
         Box::pin(Conditional {
-            storage: self,
+            late: self,
             path,
             tag,
             sent: Some(sent),
@@ -87,7 +91,7 @@ impl S3 {
 
     /// Waits before a put for earlier ones over the same content.
     pub(super) async fn before_put(&self, path: &VPath, body: &[u8]) -> Result<()> {
-        if self.late.borrow().is_empty() {
+        if self.0.borrow().is_empty() {
             return Ok(());
         }
         let digest = format!("{:x}", Md5::digest(body));
@@ -104,7 +108,7 @@ impl S3 {
     async fn outwait(&self, concerns: impl Fn(&Late) -> bool) -> Result<()> {
         loop {
             let found = {
-                let mut late = self.late.borrow_mut();
+                let mut late = self.0.borrow_mut();
                 late.retain(|one| !one.work.is_settled());
                 let found = late.iter().find(|one| concerns(one));
                 found.map(|one| (one.path.clone(), one.work.clone()))

@@ -36,7 +36,7 @@ impl S3 {
             None => self.known_conditions(),
         };
         let _turn = self.queue.turn(path).await;
-        self.before_delete(path).await?;
+        self.late.before_delete(path).await?;
         for _ in 0..TURNS {
             let base = match &version {
                 Some(Version::Tag(tag)) if known.delete => Base::Present {
@@ -120,7 +120,7 @@ impl S3 {
 
     pub(super) async fn remove_tree(&self, root: &VPath) -> Removed {
         let doomed = async {
-            self.before_delete(root).await?;
+            self.late.before_delete(root).await?;
             self.doomed(root).await
         };
         match doomed.await {
