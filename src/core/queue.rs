@@ -217,6 +217,30 @@ mod tests {
     }
 
     #[test]
+    fn work_with_a_condition_closes_no_path_but_is_known_of_its_call() {
+        let never: Sleep = |_| Box::pin(std::future::pending());
+        let queue = Queue::default();
+        let path = VPath::parse("/a").expect("a path");
+        let call = Call::new();
+        let turn = within(call, || queue.settled_turn(&path, never).now_or_never());
+        let mut piece = None;
+        let mut known = 0;
+        let work = within(call, || {
+            let work = unsettled::give_up_conditional(|| piece = Some(unsettled::leave()));
+            drop(turn);
+            unsettled::each_of_this_call(&mut |conditional, _| known += i32::from(conditional));
+            work
+        });
+        assert_eq!(known, 1);
+        let open = within(Call::new(), || queue.watch(&path, never).now_or_never());
+        assert!(open.is_some());
+        let work = work.expect("left behind");
+        assert!(!work.is_settled());
+        piece.into_iter().for_each(unsettled::Piece::settle);
+        assert!(work.is_settled());
+    }
+
+    #[test]
     fn work_that_never_settles_is_an_error_when_the_time_is_up() {
         let at_once: Sleep = |_| Box::pin(std::future::ready(()));
         let queue = Queue::default();

@@ -70,20 +70,26 @@ pub fn leave() -> Piece {
 
 /// What the current call has left behind, if it may happen over a newer change.
 pub fn of_this_call() -> Option<Unsettled> {
-    all_of_this_call().find_map(|(conditional, work)| (!conditional).then_some(work))
+    let mut found = None;
+    each_of_this_call(&mut |conditional, work| {
+        if !conditional {
+            found = Some(work.clone());
+        }
+    });
+    found
 }
 
 /// All that the current call has left behind, each with whether it has a condition that the storage
 /// checks.
-pub fn all_of_this_call() -> impl Iterator<Item = (bool, Unsettled)> {
+pub fn each_of_this_call(visit: &mut dyn FnMut(bool, &Unsettled)) {
     let call = running::current();
-    let found: Vec<_> = LEFT.with_borrow(|left| {
-        let open = left.iter().filter(|one| one.call == call);
-        let open = open.filter(|one| !one.work.is_settled());
-        open.map(|one| (one.conditional, one.work.clone()))
-            .collect()
+    LEFT.with_borrow(|left| {
+        for one in left {
+            if one.call == call && !one.work.is_settled() {
+                visit(one.conditional, &one.work);
+            }
+        }
     });
-    found.into_iter()
 }
 
 /// Gives up work with a condition that the storage checks, and returns what of it is left behind.

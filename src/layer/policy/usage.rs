@@ -298,9 +298,7 @@ impl Ledger {
         books.changes = books.changes.wrapping_add(1);
         books.counted = None;
         books.left.retain(|work| !work.is_settled());
-        books
-            .left
-            .extend(unsettled::all_of_this_call().map(|(_, work)| work));
+        unsettled::each_of_this_call(&mut |_, work| books.left.push(work.clone()));
     }
 }
 

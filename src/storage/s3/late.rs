@@ -11,6 +11,7 @@ use std::task::{Context, Poll};
 use md5::{Digest, Md5};
 
 use super::objects::{Condition, Sent};
+use super::sign::hex;
 use crate::core::cell::RefCell;
 use crate::core::error::Result;
 use crate::core::path::VPath;
@@ -94,7 +95,7 @@ impl LatePuts {
         if self.0.borrow().is_empty() {
             return Ok(());
         }
-        let digest = format!("{:x}", Md5::digest(body));
+        let digest = hex(&Md5::digest(body));
         self.outwait(|late| late.path == *path && late.tag.as_ref() == Some(&digest))
             .await
     }
