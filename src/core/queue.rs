@@ -114,17 +114,22 @@ impl Queue {
     async fn settle(&self, path: &VPath, sleep: Sleep) -> Result<()> {
         while let Some(work) = self.0.left_at(path) {
             if !work.wait(sleep).await {
-                return Err(Error::at(
-                    Kind::Unavailable,
-                    "An earlier change of '",
-                    path,
-                    "' was given up, but the storage has not finished it and may still make it; \
-                     nothing was changed. Try again when the storage answers.",
-                ));
+                return Err(closed(path));
             }
         }
         Ok(())
     }
+}
+
+/// The error of a change that would come before an earlier one that was given up.
+pub fn closed(path: &VPath) -> Error {
+    Error::at(
+        Kind::Unavailable,
+        "An earlier change of '",
+        path,
+        "' was given up, but the storage has not finished it and may still make it; \
+         nothing was changed. Try again when the storage answers.",
+    )
 }
 
 impl Inner {
@@ -211,6 +216,30 @@ mod tests {
         piece.settle();
         assert!(!closed("/d/a"));
         assert!(queue.0.left.borrow().is_empty());
+    }
+
+    #[test]
+    fn work_with_a_condition_closes_no_path_but_is_known_of_its_call() {
+        let never: Sleep = |_| Box::pin(std::future::pending());
+        let queue = Queue::default();
+        let path = VPath::parse("/a").expect("a path");
+        let call = Call::new();
+        let turn = within(call, || queue.settled_turn(&path, never).now_or_never());
+        let mut piece = None;
+        let mut known = 0;
+        let work = within(call, || {
+            let work = unsettled::give_up_conditional(|| piece = Some(unsettled::leave()));
+            drop(turn);
+            unsettled::each_of_this_call(&mut |conditional, _| known += i32::from(conditional));
+            work
+        });
+        assert_eq!(known, 1);
+        let open = within(Call::new(), || queue.watch(&path, never).now_or_never());
+        assert!(open.is_some());
+        let work = work.expect("left behind");
+        assert!(!work.is_settled());
+        piece.into_iter().for_each(unsettled::Piece::settle);
+        assert!(work.is_settled());
     }
 
     #[test]

@@ -12,7 +12,7 @@ use std::time::Duration;
 use futures_util::future::{LocalBoxFuture, select};
 
 use crate::core::cell::{LocalCell, RefCell};
-use crate::core::running;
+use crate::core::running::{self, Call, within};
 
 /// How long a change waits for earlier work that was given up, if its caller sets no limit.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -21,7 +21,15 @@ const PATIENCE: Duration = Duration::from_secs(30);
 pub type Sleep = fn(Duration) -> LocalBoxFuture<'static, ()>;
 
 thread_local! {
-    static LEFT: RefCell<Vec<(u32, Unsettled)>> = const { RefCell::new(Vec::new()) };
+    static LEFT: RefCell<Vec<Left>> = const { RefCell::new(Vec::new()) };
+}
+
+/// What a call has left behind.
+struct Left {
+    call: u32,
+    /// Whether the storage refuses it once something newer is there.
+    conditional: bool,
+    work: Unsettled,
 }
 
 /// The unsettled work of one call.
@@ -41,12 +49,17 @@ pub struct Piece(Unsettled);
 pub fn leave() -> Piece {
     let call = running::current();
     LEFT.with_borrow_mut(|left| {
-        left.retain(|(_, work)| !work.is_settled());
-        let work = match left.iter().find(|(of, _)| *of == call) {
-            Some((_, work)) => work.clone(),
+        left.retain(|one| !one.work.is_settled());
+        let same = |one: &&Left| one.call == call && !one.conditional;
+        let work = match left.iter().find(same) {
+            Some(one) => one.work.clone(),
             None => {
                 let work = Unsettled::default();
-                left.push((call, work.clone()));
+                left.push(Left {
+                    call,
+                    conditional: false,
+                    work: work.clone(),
+                });
                 work
             }
         };
@@ -55,12 +68,39 @@ pub fn leave() -> Piece {
     })
 }
 
-/// What the current call has left behind.
+/// What the current call has left behind, if it may happen over a newer change.
 pub fn of_this_call() -> Option<Unsettled> {
+    let mut found = None;
+    each_of_this_call(&mut |conditional, work| {
+        if !conditional {
+            found = Some(work.clone());
+        }
+    });
+    found
+}
+
+/// All that the current call has left behind, each with whether it has a condition that the storage
+/// checks.
+pub fn each_of_this_call(visit: &mut dyn FnMut(bool, &Unsettled)) {
     let call = running::current();
     LEFT.with_borrow(|left| {
-        let (_, work) = left.iter().find(|(of, _)| *of == call)?;
-        (!work.is_settled()).then(|| work.clone())
+        for one in left {
+            if one.call == call && !one.work.is_settled() {
+                visit(one.conditional, &one.work);
+            }
+        }
+    });
+}
+
+/// Gives up work with a condition that the storage checks, and returns what of it is left behind.
+pub fn give_up_conditional(give_up: impl FnOnce()) -> Option<Unsettled> {
+    let (call, own) = (running::current(), Call::new());
+    within(own, give_up);
+    LEFT.with_borrow_mut(|left| {
+        let one = left.iter_mut().find(|one| one.call == own.number)?;
+        one.call = call;
+        one.conditional = true;
+        Some(one.work.clone())
     })
 }
 

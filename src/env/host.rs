@@ -132,12 +132,13 @@ pub async fn settled(what: &str, answer: JsValue) -> Result<JsValue> {
     outcome.map_err(|exception| thrown(what, exception))
 }
 
-/// A promise that a call waits for. If the call is given up before, its work is recorded as
-/// unsettled until the promise settles.
-struct Awaited(Option<Promise>);
+/// A promise that a call waits for, if its work must be recorded. If the call is given up before,
+/// the work is unsettled until the promise settles.
+pub struct Awaited(pub Option<Promise>);
 
 impl Awaited {
-    fn settled(mut self) {
+    /// The promise has settled.
+    pub fn settled(mut self) {
         self.0 = None;
     }
 }

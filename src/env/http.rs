@@ -1,6 +1,7 @@
 //! An HTTP request and its response as plain data, and the trait that sends them. The meaning of
 //! requests, retries and the interpretation of responses are the caller's. Dropping the future
-//! aborts the request.
+//! aborts a request that reads. One that changes something may have arrived, so it goes on as
+//! [unsettled](crate::core::unsettled) work, since nobody could say what became of it otherwise.
 
 use bytes::Bytes;
 use futures_util::future::LocalBoxFuture;
@@ -16,6 +17,13 @@ pub struct Request {
     pub headers: Vec<(String, String)>,
     /// The body, if there is one.
     pub body: Option<Bytes>,
+}
+
+impl Request {
+    /// Whether it may change something.
+    pub fn changes(&self) -> bool {
+        !matches!(self.method, "GET" | "HEAD")
+    }
 }
 
 /// A complete HTTP response.
@@ -64,7 +72,7 @@ pub use fetch::Fetch;
 mod fetch {
     use super::*;
     use crate::env::abort::AbortOnDrop;
-    use crate::env::host;
+    use crate::env::host::{self, Awaited};
     use js_sys::{Array, Function, Promise, Uint8Array};
     use wasm_bindgen::{JsCast, JsValue};
     use wasm_bindgen_futures::JsFuture;
@@ -129,9 +137,11 @@ mod fetch {
                     Ok(sent) => sent.unchecked_into(),
                     Err(thrown) => return Err(failure(&thrown)),
                 };
-                let abort = AbortOnDrop::of(sent.get(1).unchecked_into());
                 let promise: Promise = sent.get(0).unchecked_into();
+                let abort = AbortOnDrop::of(sent.get(1).unchecked_into());
+                let awaited = Awaited(request.changes().then(|| promise.clone()));
                 let answer = JsFuture::from(promise).await;
+                awaited.settled();
                 abort.finished();
                 match answer.map(JsCast::dyn_into::<Array>) {
                     Ok(Ok(answer)) => Ok(response(&answer)),

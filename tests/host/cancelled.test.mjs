@@ -3,35 +3,10 @@
 
 import assert from "node:assert/strict";
 import test from "node:test";
+import { CHANGES, codeOf, Gate, textOf, turns } from "./gate.mjs";
 import { kitbag } from "./lib.mjs";
 
 const { CustomBackend, StoreBackend, withPolicy } = kitbag;
-const bytes = (text) => new TextEncoder().encode(text);
-
-/** Changes that wait for the test: `begun` counts them, `end(n)` makes the nth or rejects it. */
-class Gate {
-  open = false;
-  waiting = [];
-  #watchers = [];
-
-  pass(make) {
-    if (this.open) return make();
-    return new Promise((resolve, reject) => {
-      this.waiting.push({
-        make: () => resolve(make()),
-        fail: (error) => reject(error),
-      });
-      for (const watcher of this.#watchers.splice(0)) watcher();
-    });
-  }
-
-  /** Resolves when so many changes have begun. */
-  async begun(count) {
-    while (this.waiting.length < count) {
-      await new Promise((resolve) => this.#watchers.push(resolve));
-    }
-  }
-}
 
 const STORAGES = {
   "CustomBackend without compare-and-swap": (gate, files) => custom(gate, files, {}),
@@ -74,36 +49,6 @@ function custom(gate, files, capability) {
   };
   return new CustomBackend(storage, { writeMode: "overwrite" });
 }
-
-async function textOf(backend, path) {
-  return (await backend.read(path)).content;
-}
-
-const turns = async () => {
-  for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve));
-};
-
-/** Changes that can be cancelled, and ones that come after; each with the text it leaves. */
-const CHANGES = {
-  write: [(b, text, o) => b.write("/d/a.txt", text, o), "whole"],
-  edit: [(b, text, o) => b.edit("/d/a.txt", "old", text, false, o), "edit"],
-  upload: [(b, text, o) => b.uploadFiles([["/d/a.txt", bytes(text)]], o), "whole"],
-  "upload of several": [
-    (b, text, o) =>
-      b.uploadFiles(
-        [
-          ["/d/z.txt", bytes("z")],
-          ["/d/a.txt", bytes(text)],
-        ],
-        o,
-      ),
-    "whole",
-  ],
-  delete: [(b, _, o) => b.delete("/d/a.txt", o), "gone"],
-  "delete of the directory": [(b, _, o) => b.delete("/d", o), "gone"],
-};
-
-const codeOf = (answer) => [answer].flat()[0].code ?? [answer].flat()[0].error ?? null;
 
 for (const [name, make] of Object.entries(STORAGES)) {
   async function begin() {

@@ -5,7 +5,7 @@ export default {
   needs: ["build"],
   run: (ctx) =>
     ctx.nodeTests(
-      ["custom", "cancelled", "unsized", "search-aborts"].map(
+      ["custom", "cancelled", "cancelled-buckets", "unsized", "search-aborts"].map(
         (name) => `tests/host/${name}.test.mjs`,
       ),
     ),

@@ -3,5 +3,6 @@
 export default {
   about: "LocalShellBackend and nodeShell(): limits, odd callbacks, its life",
   needs: ["npm", "build"],
-  run: (ctx) => ctx.nodeTests(["tests/host/shell.test.mjs", "tests/host/defaults.test.mjs"]),
+  run: (ctx) =>
+    ctx.nodeTests(["shell", "defaults", "leftovers"].map((name) => `tests/host/${name}.test.mjs`)),
 };

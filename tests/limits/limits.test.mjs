@@ -68,6 +68,7 @@ for (const { name, value, file, constant, test: shown } of rows) {
     if (shown === "`tests/limits`") return assert.ok(ROWS[name], "it has a test here");
     const [path, title] = shown.replaceAll("`", "").split(" › ");
     assert.ok(existsSync(at(path)), path);
+    assert.match(path, /\btests?\b/, "it names a test");
     assert.ok(readFileSync(at(path), "utf8").includes(title), `${path} has no "${title}"`);
   });
 }

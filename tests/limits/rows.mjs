@@ -2,7 +2,8 @@
 // it throws is the failure.
 
 import assert from "node:assert/strict";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { spawnSync } from "node:child_process";
+import { mkdtempSync, rmSync, truncateSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import {
@@ -215,6 +216,68 @@ export const ROWS = {
     const backend = new S3Backend({ ...place, prefix: `${"p".repeat(value - 2)}/` });
     const answer = await backend.read("/longer.txt");
     refused(answer, "invalid_path", /./);
+  },
+  "size of a file in S3": (value) => {
+    assert.equal(new S3Backend(place).capability.maxFileBytes, value);
+  },
+  "nested elements of an answer of S3": async (value) => {
+    const listing = (depth) =>
+      `<ListBucketResult><IsTruncated>false</IsTruncated>${"<a>".repeat(depth)}${"</a>".repeat(depth)}</ListBucketResult>`;
+    const { fetch } = globalThis;
+    try {
+      const ls = (depth) => {
+        globalThis.fetch = async () => new Response(listing(depth));
+        return new S3Backend({ ...place, retry: false }).ls("/");
+      };
+      assert.deepEqual((await ls(value - 1)).files, []);
+      for (const depth of [value, value * 1_000]) refused(await ls(depth), "unavailable", /answer/);
+    } finally {
+      globalThis.fetch = fetch;
+    }
+  },
+  "bytes that a search in a sandbox fetches": async (value) => {
+    const rootDir = mkdtempSync(join(tmpdir(), "kitbag-"));
+    try {
+      const run = (command, { maxOutputBytes }) => {
+        const { stdout, status } = spawnSync("sh", ["-c", command], { maxBuffer: 2 ** 30 });
+        const truncated = stdout.length > maxOutputBytes;
+        return { output: `${stdout.subarray(0, maxOutputBytes)}`, exitCode: status, truncated };
+      };
+      const backend = new SandboxBackend({ id: "box", execute: run, rootDir });
+      // Files with holes take no room.
+      const size = 9 * MIB;
+      for (let at = 0; at * size <= value; at++) {
+        writeFileSync(join(rootDir, `${at}.txt`), "");
+        truncateSync(join(rootDir, `${at}.txt`), size);
+      }
+      refused(await regex("[a-z]+", backend), "too_large", /256 MiB/);
+      assert.deepEqual((await backend.grep("no such text")).matches, []);
+    } finally {
+      rmSync(rootDir, { recursive: true });
+    }
+  },
+  "counts of a quota beside other writers": async (value) => {
+    let counts = 0;
+    let inside = false;
+    const guarded = withPolicy(
+      new CustomBackend({
+        get: () => ({ content: "a" }),
+        list: async () => {
+          if (inside) return ["/a.txt"];
+          // Each count meets a change of another call.
+          counts += 1;
+          inside = true;
+          assert.equal((await guarded.delete("/a.txt")).error, undefined);
+          inside = false;
+          return ["/a.txt"];
+        },
+        put: () => undefined,
+        delete: () => true,
+      }),
+      { quota: { maxBytes: 1_000 } },
+    );
+    refused(await guarded.write("/b.txt", "b"), "unavailable", /faster than they can be counted/);
+    assert.equal(counts, value);
   },
   "namespace of a SQL table": (value) => {
     const make = (namespace) => new SqlBackend({ query: () => [], dialect: "sqlite", namespace });

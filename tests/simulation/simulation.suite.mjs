@@ -1,6 +1,6 @@
 // The simulator: 20,000 seeds hold, each deliberate bug is caught, and its page draws what happened.
 
-import { buildSimulator } from "../../scripts/lib/simulation.mjs";
+import { buildSimulator, buildSimulatorPage } from "../../scripts/lib/simulation.mjs";
 
 const SEEDS = 20_000;
 
@@ -45,7 +45,8 @@ export default {
   soakMinutes: 150,
   run: async (ctx) => {
     const seeds = await simulated(ctx, ["--seeds", `${SEEDS}`]);
-    const bugs = await caught(ctx);
+    // The page is compiled while the bugs are looked for.
+    const [bugs] = await Promise.all([caught(ctx), buildSimulatorPage()]);
     // The page shows the seed that caught the first bug.
     const env = { KITBAG_BUG_SEED: bugs.first };
     const page = await ctx.nodeTests(["tests/simulation/page.test.mjs"], { env });

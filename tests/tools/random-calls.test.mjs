@@ -5,10 +5,15 @@ import assert from "node:assert/strict";
 import { createRequire } from "node:module";
 import { test } from "node:test";
 import { inspect } from "node:util";
+import { Client } from "@modelcontextprotocol/sdk/client/index.js";
+import { InMemoryTransport } from "@modelcontextprotocol/sdk/inMemory.js";
+import { McpServer } from "@modelcontextprotocol/sdk/server/mcp.js";
 import { createFileTools, StateBackend } from "kitbag";
 import { aiTools } from "kitbag/ai";
 import { anthropicTools, memoryTool, textEditorTool } from "kitbag/anthropic";
 import { bashExecute } from "kitbag/just-bash";
+import { fileTools } from "kitbag/langchain";
+import { registerFileTools } from "kitbag/mcp";
 import { openaiTools } from "kitbag/openai";
 
 const require = createRequire(new URL("../deps/fuzz/package.json", import.meta.url));
@@ -96,6 +101,46 @@ const ADAPTERS = {
       if (tools[name]) assert.ok(isText(output) || isBlocks(output), inspect(output));
     };
   },
+  "fileTools of LangChain": (backend) => {
+    const tools = fileTools(backend);
+    return async ({ name, input }) => {
+      const tool = tools.find((one) => one.name === name);
+      if (!tool) return;
+      // LangChain itself gives tools nothing but objects.
+      const args = Object.prototype.toString.call(input) === "[object Object]" ? input : {};
+      const call = { type: "tool_call", id: "1", name, args };
+      const message = await tool.invoke(call).catch((error) => {
+        // LangChain compares the input with the tool's schema, before kitbag sees it.
+        assert.match(String(error?.message), /did not match expected schema/, inspect(input));
+      });
+      if (message === undefined) return;
+      assert.equal(message.tool_call_id, "1");
+      assert.ok(isText(message.content) || isBlocks(message.content), inspect(message));
+    };
+  },
+  registerFileTools: async (backend) => {
+    const server = new McpServer({ name: "kitbag", version: "1" });
+    registerFileTools(server, backend);
+    const client = new Client({ name: "test", version: "1" });
+    const [near, far] = InMemoryTransport.createLinkedPair();
+    await Promise.all([server.connect(far), client.connect(near)]);
+    /** An answer, or an error of the protocol: a failure inside kitbag would be neither. */
+    const asked = async (request) => {
+      try {
+        return await request();
+      } catch (error) {
+        assert.ok(Number.isInteger(error?.code), inspect(error));
+        return undefined;
+      }
+    };
+    return async ({ name, input }) => {
+      const answer = await asked(() => client.callTool({ name, arguments: input }));
+      if (answer) assert.ok(isBlocks(answer.content), inspect(answer));
+      const uri = `kitbag://${isText(input?.path) ? encodeURI(input.path) : "/a.txt"}`;
+      const read = await asked(() => client.readResource({ uri }));
+      if (read) assert.ok(read.contents.every(({ text, blob }) => isText(text ?? blob)));
+    };
+  },
 };
 
 const EDITORS = { memoryTool, textEditorTool };
@@ -125,7 +170,7 @@ for (const [kind, make] of Object.entries(BACKENDS)) {
   for (const [name, adapt] of Object.entries(ADAPTERS)) {
     test(`${name} over ${kind} answers whatever a model sends`, async () => {
       const property = fc.asyncProperty(calls, async (all) => {
-        const call = adapt(make());
+        const call = await adapt(make());
         for (const one of all) await call(one);
         await call({ name: "ls", input: { path: "/" } });
       });

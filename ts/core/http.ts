@@ -27,6 +27,9 @@ const WANTED = [
   "x-amz-meta-kitbag",
 ];
 
+/** How long the server may take to answer a change that was given up. */
+const LATE_MS = 60_000;
+
 /** Cannot occur in a header's name or value. */
 const SEPARATOR = "\0";
 
@@ -36,14 +39,14 @@ const inBrowser =
 
 /**
  * Sends one request. `flatHeaders` has names and values alternately. The promise never rejects;
- * the controller aborts the request.
+ * `abort` gives the request up.
  */
 export function send(
   method: string,
   url: string,
   flatHeaders: string,
   body: Uint8Array<ArrayBuffer> | undefined,
-): [answer: Promise<Answer | NoAnswer>, controller: AbortController] {
+): [answer: Promise<Answer | NoAnswer>, giveUp: { abort(): void }] {
   const headers: Record<string, string> = {};
   const parts = flatHeaders.split(SEPARATOR);
   for (let at = 0; at + 1 < parts.length; at += 2) headers[parts[at] ?? ""] = parts[at + 1] ?? "";
@@ -54,7 +57,15 @@ export function send(
     init.cache = "no-store";
     init.credentials = "omit";
   }
-  return [answered(url, init), controller];
+  const answer = answered(url, init);
+  if (method === "GET" || method === "HEAD") return [answer, controller];
+  return [answer, { abort: () => closeLate(answer, controller) }];
+}
+
+/** A change that is given up may have arrived: only its answer tells when later ones are safe. */
+function closeLate(answer: Promise<unknown>, controller: AbortController): void {
+  const timer = setTimeout(() => controller.abort(), LATE_MS);
+  void answer.then(() => clearTimeout(timer));
 }
 
 async function answered(url: string, init: RequestInit): Promise<Answer | NoAnswer> {

@@ -220,6 +220,25 @@ fn a_manifest_that_was_cut_to_nothing_is_replaced() {
 }
 
 #[test]
+fn a_file_over_the_limit_is_not_indexed_and_is_found_by_reading_it() {
+    let storage = Shared::default();
+    let backend = plain(&storage);
+    let limit = usize::try_from(sift::MAX_FILE).expect("a size");
+    for (at, size) in [("/fits.txt", limit), ("/larger.txt", limit + 1)] {
+        let mut body = vec![b'\n'; size];
+        body[..12].copy_from_slice(b"retry_budget");
+        upload(&backend, at, &body);
+    }
+    let updated = ready(indexed(&storage).update()).expect("updated");
+    assert_eq!(updated.files, 1);
+    let reader = indexed(&storage);
+    let absent = stats(&reader, "not_a_word_of_these_files");
+    assert_eq!((absent.indexed, absent.unindexed), (1, 1));
+    let found = ready(reader.grep(&GrepQuery::literal("retry_budget")));
+    assert_eq!(shown(found).expect("found").len(), 2);
+}
+
+#[test]
 fn a_storage_without_versions_is_scanned_and_says_so() {
     let backend: SharedBackend = Rc::new(Files::new(Memory::default(), FilesOptions::default()));
     upload(&backend, "/a.ts", b"retry_budget");

@@ -309,7 +309,7 @@ impl Ledger {
         books.changes = books.changes.wrapping_add(1);
         books.counted = None;
         books.left.retain(|work| !work.is_settled());
-        books.left.extend(unsettled::of_this_call());
+        unsettled::each_of_this_call(&mut |_, work| books.left.push(work.clone()));
     }
 }
 

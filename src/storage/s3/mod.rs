@@ -12,6 +12,7 @@
 //! - `search`: many objects, for grep.
 //! - `write`: changing one object, and finding out whether a change happened if its response was
 //!   lost.
+//! - `late`: conditional puts that were given up and may still arrive.
 //! - `remove`: deleting one object or a whole tree.
 //! - `state`: the state of an object that a change replaces.
 
@@ -23,6 +24,7 @@ pub mod client;
 pub mod date;
 pub mod errors;
 pub mod http;
+mod late;
 pub mod objects;
 pub mod probe;
 #[cfg(target_arch = "wasm32")]

@@ -118,8 +118,12 @@ async fn once(client: &Client, objects: &dyn Objects) -> Result<Conditions, Fail
         put(Condition::Matches(NOBODY, TagForm::Quoted)),
     )
     .await;
-    let create = known && matches!(again?, Verdict::Refused);
+    let mut create = known && matches!(again?, Verdict::Refused);
     let refuses = matches!(wrong?, Verdict::Refused);
+    if known && refuses && !create {
+        // Another client may have removed the object, together with everything in the bucket.
+        create = matches!(put(Condition::Absent).await?, Verdict::Refused);
+    }
     let mut form = TagForm::Quoted;
     let mut update = refuses
         && matches!(
@@ -135,6 +139,13 @@ async fn once(client: &Client, objects: &dyn Objects) -> Result<Conditions, Fail
             put(Condition::Matches(&tag, TagForm::Bare)).await?,
             Verdict::Done(_)
         );
+    }
+    if refuses && !update {
+        let about = client.about("probe conditional writes", None);
+        let seen = client.attempt(about, objects.head(&key)).await;
+        if seen.is_err() {
+            return Err(about.nonsense("the test object was removed"));
+        }
     }
     let delete = remove(client, objects, &key, Condition::Matches(NOBODY, form)).await;
     if delete {

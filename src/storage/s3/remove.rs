@@ -35,6 +35,7 @@ impl S3 {
             None => self.known_conditions(),
         };
         let _turn = self.queue.turn(path).await;
+        self.late.before_delete(path).await?;
         for _ in 0..TURNS {
             let base = match &version {
                 Some(Version::Tag(tag)) if known.delete => Base::Present {
@@ -117,7 +118,11 @@ impl S3 {
     }
 
     pub(super) async fn remove_tree(&self, root: &VPath) -> Removed {
-        match self.doomed(root).await {
+        let doomed = async {
+            self.late.before_delete(root).await?;
+            self.doomed(root).await
+        };
+        match doomed.await {
             Ok(doomed) => self.remove_all(root, doomed).await,
             Err(error) => Removed {
                 error: Some(error),

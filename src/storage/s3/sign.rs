@@ -140,7 +140,7 @@ pub fn sha256_hex(bytes: &[u8]) -> String {
 /// The digest of an empty body, which most requests have.
 const NOTHING: &str = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
 
-fn hex(bytes: &[u8]) -> String {
+pub(super) fn hex(bytes: &[u8]) -> String {
     let digit = |value: u8| char::from_digit(u32::from(value), 16).unwrap_or('0');
     bytes
         .iter()

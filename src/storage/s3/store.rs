@@ -13,6 +13,7 @@ use super::answer::{Note, PART, Page, Told};
 use super::bucket::Bucket;
 use super::cache::Cache;
 use super::client::{Client, Retry};
+use super::late::LatePuts;
 use super::objects::{Objects, Query};
 use super::probe::{self, Conditions};
 use super::state::Base;
@@ -89,6 +90,7 @@ pub struct S3 {
     /// part it is, for example in a page whose bucket does not expose `Content-Range`.
     pub(super) parts: Cell<bool>,
     states: RefCell<VecDeque<(String, Base)>>,
+    pub(super) late: LatePuts,
     warn: Box<dyn Fn(&str)>,
 }
 
@@ -115,6 +117,7 @@ impl S3 {
             probing: Mutex::new(()),
             parts: Cell::new(true),
             states: RefCell::renewable(VecDeque::new),
+            late: LatePuts::default(),
             warn,
         }
     }

@@ -57,6 +57,32 @@ fn read(files: &Files<S3>, at: &str) -> Result<String, Error> {
 }
 
 #[test]
+fn a_probe_whose_object_another_client_removes_still_finds_the_conditions() {
+    for at in 1..=8 {
+        let server = Server::new();
+        let files = files(&server);
+        let objects = Rc::downgrade(&server);
+        let mut requests = 0;
+        server.script(move |_| {
+            requests += 1;
+            if requests == at
+                && let Some(server) = objects.upgrade()
+            {
+                server.objects.borrow_mut().clear();
+            }
+            Fault::None
+        });
+        write(&files, "/a.txt", "one").expect("written");
+        let found = files.capability();
+        assert_eq!(
+            (found.create, found.update),
+            (Reach::Storage, Reach::Storage),
+            "removed before request {at}"
+        );
+    }
+}
+
+#[test]
 fn the_probe_runs_once_and_leaves_nothing_behind() {
     for (conditions, bare) in [(true, false), (true, true), (false, false)] {
         let server = Server::new();

@@ -152,6 +152,8 @@ impl S3 {
             _ => Condition::Always,
         };
         let object = change.object();
+        let clear = self.late.before_put(change.path, &object.body).await;
+        clear.map_err(Stop::Failed)?;
         let mut lost = false;
         let mut attempt = 0u32;
         loop {
@@ -166,6 +168,7 @@ impl S3 {
                 }
             }
             let sent = self.objects.put(change.key, &object, condition);
+            let sent = self.late.conditional(change.path, condition, sent);
             let mut failure = match self.client.attempt(about, sent).await {
                 Ok(tag) => {
                     let stored = self.stored(change, tag).await;

@@ -27,7 +27,7 @@ use crate::stores::bucket::{Bucket, Network};
 use crate::stores::database::{Connection, Table};
 use crate::stores::shelf::{Hand, Shelf};
 use crate::watch::{Durable, Watch};
-use crate::wire::{Leave, Wire};
+use crate::wire::Wire;
 use crate::world::World;
 
 /// A durable store of some kind.
@@ -89,7 +89,7 @@ impl Stores {
                     server.conditions.set(kind != Kind::PlainBucket);
                     (Store::Bucket(server.clone()), Rc::new(Bucket(server)))
                 }
-                Kind::Database => {
+                Kind::Sqlite | Kind::Postgres => {
                     let table = Rc::new(Table::default());
                     (Store::Database(table.clone()), table)
                 }
@@ -171,13 +171,7 @@ impl Maker {
         client: usize,
         wires: &mut Vec<Rc<Wire>>,
     ) -> Option<SharedBackend> {
-        let leave = match kind {
-            Kind::Bucket(_) => Leave::Abort,
-            // Without conditions, nothing protects a file from a request that arrives late.
-            Kind::PlainBucket => Leave::AbortNow,
-            _ => Leave::Settle,
-        };
-        let wire = Wire::new(&self.world, leave);
+        let wire = Wire::new(&self.world);
         wires.push(wire.clone());
         let line = Line {
             world: self.world.clone(),
@@ -210,12 +204,17 @@ impl Maker {
                 Rc::new(Files::new(testing::storage(&network, s3, ""), options))
             }
             Store::Database(table) => {
+                let dialect = match kind {
+                    Kind::Postgres => Dialect::Postgres,
+                    _ => Dialect::Sqlite,
+                };
                 let connection = Connection {
                     table: table.clone(),
                     line,
+                    dialect,
                 };
                 let place = Place {
-                    dialect: Dialect::Sqlite,
+                    dialect,
                     table: Named::parse("files").ok()?,
                     namespace: Rc::from("n"),
                 };

@@ -168,8 +168,15 @@ fn catch(bug: Bug, seeds: u64) -> Option<(u64, String)> {
 fn bugs(options: &Options) -> bool {
     let seeds = options.seeds.unwrap_or(20_000);
     let mut missed = false;
-    for bug in Bug::ALL {
-        let caught = catch(*bug, seeds);
+    let caught: Vec<_> = thread::scope(|scope| {
+        let searches = Bug::ALL
+            .iter()
+            .map(|bug| scope.spawn(|| catch(*bug, seeds)));
+        let searches: Vec<_> = searches.collect();
+        let ended = searches.into_iter().map(|search| search.join());
+        ended.map(|caught| caught.ok().flatten()).collect()
+    });
+    for (bug, caught) in Bug::ALL.iter().zip(caught) {
         missed |= caught.is_none();
         let name = bug.name();
         match (&caught, options.json) {

@@ -9,8 +9,10 @@ pub enum Kind {
     Bucket(bool),
     /// S3 that ignores conditions.
     PlainBucket,
-    /// SQL.
-    Database,
+    /// SQLite.
+    Sqlite,
+    /// PostgreSQL.
+    Postgres,
     /// A host's storage with conditional puts.
     Shelf,
     /// A host's storage without.
@@ -22,7 +24,10 @@ pub enum Kind {
 impl Kind {
     /// Whether several clients may change the same files.
     pub fn shared(self) -> bool {
-        matches!(self, Kind::Bucket(_) | Kind::Database | Kind::Shelf)
+        matches!(
+            self,
+            Kind::Bucket(_) | Kind::Sqlite | Kind::Postgres | Kind::Shelf
+        )
     }
 
     /// Whether it is S3.
@@ -108,8 +113,8 @@ impl Scenario {
             Kind::Bucket(false),
             Kind::Bucket(false),
             Kind::PlainBucket,
-            Kind::Database,
-            Kind::Database,
+            Kind::Sqlite,
+            Kind::Postgres,
             Kind::Shelf,
             Kind::PlainShelf,
             Kind::PlainShelf,
@@ -130,7 +135,7 @@ impl Scenario {
             _ => Sizes::Huge,
         };
         let heavy = matches!(sizes, Sizes::Large | Sizes::Huge);
-        let with_quota = rng.chance(200) && !root.is_bucket() && mount.is_none() && !heavy;
+        let with_quota = rng.chance(200) && mount.is_none() && !heavy;
         if with_quota {
             guards.quota = Some(rng.range(600, 3000));
         }

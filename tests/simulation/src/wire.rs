@@ -1,7 +1,7 @@
 //! The way to a store and back: a request arrives after a while and is executed, its answer arrives
-//! after another while. What a request does when its caller is gone depends on the kind of wire: an
-//! HTTP request is aborted, which may come too late; a host's call goes on and is recorded as
-//! unsettled, as `env/host.rs` does in JavaScript.
+//! after another while. When its caller is gone, an HTTP request that reads is aborted; a change and
+//! a host's call go on and are recorded as unsettled, as `env/http.rs` and `env/host.rs` do in
+//! JavaScript.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -17,18 +17,19 @@ use crate::world::{EventKey, World};
 /// What becomes of a request when its caller is gone.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Leave {
-    /// It is aborted; it may be executed all the same, and late.
+    /// It is aborted; it may be executed all the same.
     Abort,
-    /// It is aborted, and is executed at once or never.
-    AbortNow,
-    /// It goes on.
+    /// It goes on until it is answered, or until its connection is closed.
     Settle,
 }
+
+/// When the connection of a change without an answer is closed, in microseconds after its caller
+/// has gone: see `LATE_MS` in `ts/core/http.ts`.
+const CLOSED: u64 = 60_000_000;
 
 /// The requests of one client that have not been executed yet.
 pub struct Wire {
     world: Rc<World>,
-    leave: Leave,
     under_way: RefCell<BTreeMap<u64, EventKey>>,
 }
 
@@ -36,12 +37,14 @@ struct Slot<T> {
     answer: Option<T>,
     waker: Option<Waker>,
     piece: Option<Piece>,
+    leave: Leave,
+    answers: bool,
     executed: bool,
     over: bool,
 }
 
 /// An answer that is awaited.
-pub struct Answer<T> {
+pub struct Answer<T: 'static> {
     wire: Rc<Wire>,
     number: u64,
     slot: Rc<RefCell<Slot<T>>>,
@@ -57,10 +60,9 @@ pub struct Delays {
 
 impl Wire {
     /// The wire of one client.
-    pub fn new(world: &Rc<World>, leave: Leave) -> Rc<Wire> {
+    pub fn new(world: &Rc<World>) -> Rc<Wire> {
         Rc::new(Wire {
             world: world.clone(),
-            leave,
             under_way: RefCell::default(),
         })
     }
@@ -69,6 +71,7 @@ impl Wire {
     pub fn send<T: 'static>(
         self: &Rc<Wire>,
         delays: Delays,
+        leave: Leave,
         execute: impl FnOnce() -> T + 'static,
     ) -> Answer<T> {
         let number = self.world.tick();
@@ -76,6 +79,8 @@ impl Wire {
             answer: None,
             waker: None,
             piece: None,
+            leave,
+            answers: delays.back.is_some(),
             executed: false,
             over: false,
         }));
@@ -128,7 +133,7 @@ impl Wire {
     }
 }
 
-impl<T> Future for Answer<T> {
+impl<T: 'static> Future for Answer<T> {
     type Output = T;
 
     fn poll(self: Pin<&mut Answer<T>>, context: &mut Context<'_>) -> Poll<T> {
@@ -143,15 +148,24 @@ impl<T> Future for Answer<T> {
     }
 }
 
-impl<T> Drop for Answer<T> {
+impl<T: 'static> Drop for Answer<T> {
     fn drop(&mut self) {
         let mut slot = self.slot.borrow_mut();
         if slot.over {
             return;
         }
         slot.waker = None;
-        match self.wire.leave {
-            Leave::Settle => slot.piece = Some(unsettled::leave()),
+        match slot.leave {
+            Leave::Settle => {
+                slot.piece = Some(unsettled::leave());
+                if !slot.answers {
+                    let left = self.slot.clone();
+                    self.wire.world.after(CLOSED, move || {
+                        let piece = left.borrow_mut().piece.take();
+                        piece.into_iter().for_each(Piece::settle);
+                    });
+                }
+            }
             Leave::Abort if !slot.executed => {
                 let event = self.wire.under_way.borrow().get(&self.number).copied();
                 if let Some(event) = event
@@ -162,16 +176,6 @@ impl<T> Drop for Answer<T> {
                 }
             }
             Leave::Abort => {}
-            Leave::AbortNow => {
-                let event = self.wire.under_way.borrow_mut().remove(&self.number);
-                let execute = event.and_then(|event| self.wire.world.take_back(event));
-                drop(slot);
-                if let Some(execute) = execute
-                    && self.wire.world.draw(|rng| rng.chance(500))
-                {
-                    execute();
-                }
-            }
         }
     }
 }

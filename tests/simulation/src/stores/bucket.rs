@@ -9,6 +9,7 @@ use kitbag::storage::s3::testing::Server;
 
 use super::{Line, Luck};
 use crate::watch::Durable;
+use crate::wire::Leave;
 
 const LUCK: &[Luck] = &[
     Luck::Lost,
@@ -57,11 +58,15 @@ impl Http for Network {
         let place = place.split('&').next().unwrap_or_default();
         let luck = self.line.luck(&format!("{} {place}", request.method), LUCK);
         let (server, line) = (self.server.clone(), self.line.clone());
+        let leave = match request.changes() {
+            true => Leave::Settle,
+            false => Leave::Abort,
+        };
         let execute = move || {
             let answer = || {
                 let answer = server.answer(&request);
                 server.log.borrow_mut().clear();
-                if !matches!(request.method, "GET" | "HEAD") {
+                if request.changes() {
                     line.watch.changed(&line.world);
                 }
                 answer
@@ -96,6 +101,6 @@ impl Http for Network {
                 }
             }
         };
-        Box::pin(self.line.wire.send(self.line.delays(luck), execute))
+        Box::pin(self.line.send(luck, leave, execute))
     }
 }

@@ -1,5 +1,6 @@
-//! A database: a table, and an interpreter of exactly the statements that kitbag sends (in SQLite's
-//! dialect). Each statement is atomic, as a database executes it.
+//! A database: a table, and an interpreter of exactly the statements that kitbag sends. Each
+//! statement is atomic, as a database executes it. One that is not in the connection's dialect, or
+//! has too many parameters, is refused.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -9,11 +10,13 @@ use std::rc::Rc;
 use bytes::Bytes;
 use kitbag::core::error::{Error, Kind};
 use kitbag::core::future::Pending;
+use kitbag::storage::sql::dialect::Dialect;
 use kitbag::storage::sql::statement::{Statement, Value};
 use kitbag::storage::sql::{Column, Database, Rows};
 
 use super::{Line, Luck};
 use crate::watch::Durable;
+use crate::wire::Leave;
 
 /// The answer of a busy database.
 const LOCKED: &str = "database is locked";
@@ -39,6 +42,40 @@ pub struct Connection {
     pub table: Rc<Table>,
     /// The way to it.
     pub line: Line,
+    /// Its dialect.
+    pub dialect: Dialect,
+}
+
+impl Connection {
+    /// What is wrong with a statement, as its database would say.
+    fn fault(&self, statement: &Statement) -> Option<String> {
+        let Statement { sql, values, .. } = statement;
+        if values.len() > self.dialect.most_parameters() {
+            return Some(format!("too many parameters: {}", values.len()));
+        }
+        let kind = |value: &Value| match value {
+            Value::Text(_) => "text",
+            Value::Bytes(_) => "bytea",
+            Value::Number(_) => "bigint",
+        };
+        let other = match self.dialect {
+            Dialect::Sqlite => {
+                let marks = sql.matches('?').count() == values.len();
+                !marks
+                    || ["::", "$1", "LATERAL", "octet_length", "strpos"]
+                        .iter()
+                        .any(|word| sql.contains(word))
+            }
+            Dialect::Postgres => {
+                let typed = |(at, value): (usize, &Value)| {
+                    sql.contains(&format!("${}::{}", at + 1, kind(value)))
+                };
+                !values.iter().enumerate().all(typed)
+                    || ["?", "instr(", "x''"].iter().any(|word| sql.contains(word))
+            }
+        };
+        other.then(|| format!("syntax error in {:?}: {sql}", self.dialect))
+    }
 }
 
 impl Durable for Table {
@@ -62,6 +99,9 @@ impl Database for Connection {
             .unwrap_or_default()
             .to_owned();
         let luck = self.line.luck(&word, LUCK);
+        if let Some(fault) = self.fault(&statement) {
+            self.line.watch.violation(fault);
+        }
         let (table, line) = (self.table.clone(), self.line.clone());
         let execute = move || {
             let execute = || {
@@ -83,7 +123,7 @@ impl Database for Connection {
                 _ => Ok(execute()),
             }
         };
-        Box::pin(self.line.wire.send(self.line.delays(luck), execute))
+        Box::pin(self.line.send(luck, Leave::Settle, execute))
     }
 }
 

@@ -10,7 +10,7 @@ use std::cell::Cell;
 use std::rc::Rc;
 
 use crate::watch::Watch;
-use crate::wire::{Delays, Wire};
+use crate::wire::{Answer, Delays, Leave, Wire};
 use crate::world::World;
 
 /// What happens to a request.
@@ -61,8 +61,18 @@ impl Line {
         luck
     }
 
+    /// Sends a request.
+    pub fn send<T: 'static>(
+        &self,
+        luck: Luck,
+        leave: Leave,
+        execute: impl FnOnce() -> T + 'static,
+    ) -> Answer<T> {
+        self.wire.send(self.delays(luck), leave, execute)
+    }
+
     /// Draws how long a request takes.
-    pub fn delays(&self, luck: Luck) -> Delays {
+    fn delays(&self, luck: Luck) -> Delays {
         let slow = self.slow;
         let one = || {
             self.world.draw(|rng| match rng.chance(100) {

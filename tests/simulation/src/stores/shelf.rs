@@ -14,6 +14,7 @@ use kitbag::storage::{Entry, File, Meta, NewFile, PutMode, Version};
 
 use super::{Line, Luck};
 use crate::watch::Durable;
+use crate::wire::Leave;
 
 const LUCK: &[Luck] = &[Luck::Lost, Luck::Unanswered];
 
@@ -64,7 +65,7 @@ impl Hand {
     ) -> Pending<'_, T> {
         let luck = self.line.luck(what, LUCK);
         let (shelf, line) = (self.shelf.clone(), self.line.clone());
-        let answer = self.line.wire.send(self.line.delays(luck), move || {
+        let answer = self.line.send(luck, Leave::Settle, move || {
             let error = || Error::new(Kind::Unavailable, format!("{what}() failed: no answer"));
             if luck == Luck::Lost {
                 return Err(error());

@@ -1,0 +1,125 @@
+//! Conditional puts that were given up and may still arrive. The server refuses them once the object
+//! has changed, so that later puts need not wait. Two changes would make the condition hold again:
+//! a deletion, for a put that creates the object, and the same content as before, since ETags are
+//! digests. These wait until the earlier put has ended. Work without a condition is not here: it
+//! closes its path to all later changes ([`queue`](crate::core::queue)).
+
+use std::future::Future;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use md5::{Digest, Md5};
+
+use super::objects::{Condition, Sent};
+use super::sign::hex;
+use crate::core::cell::RefCell;
+use crate::core::error::Result;
+use crate::core::path::VPath;
+use crate::core::queue::closed;
+use crate::core::unsettled::{Unsettled, give_up_conditional};
+use crate::env::timer;
+
+/// The puts of one storage that were given up.
+#[derive(Default)]
+pub(super) struct LatePuts(RefCell<Vec<Late>>);
+
+/// A put that was given up.
+struct Late {
+    path: VPath,
+    /// The ETag that it replaces; `None` if it creates the object.
+    tag: Option<String>,
+    work: Unsettled,
+}
+
+/// A put in progress, with the condition that the server checks.
+struct Conditional<'a> {
+    late: &'a LatePuts,
+    path: &'a VPath,
+    tag: Option<&'a str>,
+    sent: Option<Sent<'a, Option<String>>>,
+}
+
+impl Future for Conditional<'_> {
+    type Output = <Sent<'static, Option<String>> as Future>::Output;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        let Some(sent) = &mut self.sent else {
+            return Poll::Pending;
+        };
+        let polled = sent.as_mut().poll(context);
+        if polled.is_ready() {
+            self.sent = None;
+        }
+        polled
+    }
+}
+
+impl Drop for Conditional<'_> {
+    fn drop(&mut self) {
+        let Some(sent) = self.sent.take() else {
+            return;
+        };
+        if let Some(work) = give_up_conditional(|| drop(sent)) {
+            self.late.0.borrow_mut().push(Late {
+                path: self.path.clone(),
+                tag: self.tag.map(str::to_owned),
+                work,
+            });
+        }
+    }
+}
+
+impl LatePuts {
+    /// A put whose condition the server checks.
+    pub(super) fn conditional<'a>(
+        &'a self,
+        path: &'a VPath,
+        condition: Condition<'a>,
+        sent: Sent<'a, Option<String>>,
+    ) -> Sent<'a, Option<String>> {
+        let tag = match condition {
+            Condition::Always => return sent,
+            Condition::Absent => None,
+            Condition::Matches(tag, _) => Some(tag),
+        };
+        Box::pin(Conditional {
+            late: self,
+            path,
+            tag,
+            sent: Some(sent),
+        })
+    }
+
+    /// Waits before a put for earlier ones over the same content.
+    pub(super) async fn before_put(&self, path: &VPath, body: &[u8]) -> Result<()> {
+        if self.0.borrow().is_empty() {
+            return Ok(());
+        }
+        let digest = hex(&Md5::digest(body));
+        self.outwait(|late| late.path == *path && late.tag.as_ref() == Some(&digest))
+            .await
+    }
+
+    /// Waits before a deletion for earlier puts that would create objects again.
+    pub(super) async fn before_delete(&self, root: &VPath) -> Result<()> {
+        self.outwait(|late| late.path.is_under(root) && late.tag.is_none())
+            .await
+    }
+
+    async fn outwait(&self, concerns: impl Fn(&Late) -> bool) -> Result<()> {
+        loop {
+            let found = {
+                let mut late = self.0.borrow_mut();
+                late.retain(|one| !one.work.is_settled());
+                let found = late.iter().find(|one| concerns(one));
+                found.map(|one| (one.path.clone(), one.work.clone()))
+            };
+            let Some((path, work)) = found else {
+                return Ok(());
+            };
+            if !work.wait(timer::sleep).await {
+                return Err(closed(&path));
+            }
+        }
+    }
+}
