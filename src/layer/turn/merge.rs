@@ -100,6 +100,7 @@ impl Turn {
             matches,
             truncated,
             stats,
+            ignored: below.ignored.saturating_add(own.ignored),
         })
     }
 }

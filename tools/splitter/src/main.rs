@@ -25,9 +25,9 @@ fn main() -> Outcome {
         (Some("split"), [input, directory]) => split(input, directory),
         (Some("pack"), [input, output]) => pack(input, output, None),
         (Some("pack"), [input, output, dictionary]) => pack(input, output, Some(dictionary)),
-        _ => {
-            Err("usage: kitbag-splitter split INPUT DIRECTORY | pack INPUT OUTPUT [DICTIONARY]".into())
-        }
+        _ => Err(
+            "usage: kitbag-splitter split INPUT DIRECTORY | pack INPUT OUTPUT [DICTIONARY]".into(),
+        ),
     }
 }
 
