@@ -93,12 +93,13 @@ impl Digest {
 }
 
 impl Notes {
-    /// Adds an answer. The first answer to a question stays: if a later one differs, the commit
-    /// will find that.
+    /// Adds an answer. Different answers to one question all stay: then no state of the files is
+    /// what the turn has read, and its commit is a conflict, also if the first answer is right again.
     pub(super) fn add(&mut self, question: Question, digest: u128) {
         let at = self.by_path.entry(question.path().clone()).or_default();
-        if !at.iter().any(|(known, _)| *known == question) {
-            at.push((question, digest));
+        let answer = (question, digest);
+        if !at.contains(&answer) {
+            at.push(answer);
         }
     }
 
@@ -107,13 +108,13 @@ impl Notes {
         self.by_path.values().flatten().cloned().collect()
     }
 
-    /// Replaces the digest of a question.
+    /// Replaces all answers to a question.
     pub(super) fn renew(&mut self, question: &Question, digest: u128) {
-        let at = self.by_path.get_mut(question.path());
-        let known = at.and_then(|at| at.iter_mut().find(|(known, _)| known == question));
-        if let Some((_, old)) = known {
-            *old = digest;
-        }
+        let Some(at) = self.by_path.get_mut(question.path()) else {
+            return;
+        };
+        at.retain(|(known, _)| known != question);
+        at.push((question.clone(), digest));
     }
 }
 

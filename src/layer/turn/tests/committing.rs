@@ -130,6 +130,23 @@ fn undo_is_refused_over_newer_work() {
 }
 
 #[test]
+fn a_read_that_was_different_in_between_is_a_conflict() {
+    let base = memory();
+    let turn = begin(&base);
+    assert_eq!(body(&turn, "/a"), None);
+    put(&turn, "/b", "new\n");
+    let other = begin(&base);
+    put(&other, "/a", "one\n");
+    let receipt = done(committed(&other));
+    assert_eq!(body(&turn, "/a").as_deref(), Some("one\n"));
+    done(taken_back(&base, &receipt));
+    assert_eq!(body(&turn, "/a"), None);
+    assert_eq!(conflicts(committed(&turn)), [("/a".into(), "read")]);
+    now(Box::pin(turn.rebase(&[]))).expect("rebased");
+    done(committed(&turn));
+}
+
+#[test]
 fn the_same_pages_and_matches_elsewhere_are_no_conflict() {
     let base = memory();
     put(&*base, "/long", "a\nb\nc\nd\n");
