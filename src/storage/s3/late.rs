@@ -13,7 +13,7 @@ use md5::{Digest, Md5};
 use super::objects::{Condition, Sent};
 use super::sign::hex;
 use crate::core::cell::RefCell;
-use crate::core::error::Result;
+use crate::core::future::Pending;
 use crate::core::path::VPath;
 use crate::core::queue::closed;
 use crate::core::unsettled::{Unsettled, give_up_conditional};
@@ -90,36 +90,41 @@ impl LatePuts {
         })
     }
 
-    /// Waits before a put for earlier ones over the same content.
-    pub(super) async fn before_put(&self, path: &VPath, body: &[u8]) -> Result<()> {
+    /// Waits before a put for earlier ones over the same content; `None` if there is none.
+    pub(super) fn before_put<'a>(
+        &'a self,
+        path: &'a VPath,
+        body: &[u8],
+    ) -> Option<Pending<'a, ()>> {
         if self.0.borrow().is_empty() {
-            return Ok(());
+            return None;
         }
-        let digest = hex(&Md5::digest(body));
-        self.outwait(|late| late.path == *path && late.tag.as_ref() == Some(&digest))
-            .await
+        self.before(path, Some(hex(&Md5::digest(body))))
     }
 
     /// Waits before a deletion for earlier puts that would create objects again.
-    pub(super) async fn before_delete(&self, root: &VPath) -> Result<()> {
-        self.outwait(|late| late.path.is_under(root) && late.tag.is_none())
-            .await
+    pub(super) fn before_delete<'a>(&'a self, root: &'a VPath) -> Option<Pending<'a, ()>> {
+        self.before(root, None)
     }
 
-    async fn outwait(&self, concerns: impl Fn(&Late) -> bool) -> Result<()> {
-        loop {
-            let found = {
-                let mut late = self.0.borrow_mut();
-                late.retain(|one| !one.work.is_settled());
-                let found = late.iter().find(|one| concerns(one));
-                found.map(|one| (one.path.clone(), one.work.clone()))
-            };
-            let Some((path, work)) = found else {
-                return Ok(());
-            };
-            if !work.wait(timer::sleep).await {
-                return Err(closed(&path));
+    #[inline(never)]
+    fn before<'a>(&'a self, path: &'a VPath, tag: Option<String>) -> Option<Pending<'a, ()>> {
+        self.next(path, tag.as_ref())?;
+        Some(Box::pin(async move {
+            while let Some(work) = self.next(path, tag.as_ref()) {
+                if !work.wait(timer::sleep).await {
+                    return Err(closed(path));
+                }
             }
-        }
+            Ok(())
+        }))
+    }
+
+    /// A put over the content with that ETag, or one that creates an object at or below the path.
+    fn next(&self, path: &VPath, tag: Option<&String>) -> Option<Unsettled> {
+        let mut late = self.0.borrow_mut();
+        late.retain(|one| !one.work.is_settled());
+        let concerns = |one: &&Late| one.tag.as_ref() == tag && one.path.is_under(path);
+        late.iter().find(concerns).map(|one| one.work.clone())
     }
 }

@@ -120,10 +120,6 @@ async fn once(client: &Client, objects: &dyn Objects) -> Result<Conditions, Fail
     .await;
     let mut create = known && matches!(again?, Verdict::Refused);
     let refuses = matches!(wrong?, Verdict::Refused);
-    if known && refuses && !create {
-        // Another client may have removed the object, together with everything in the bucket.
-        create = matches!(put(Condition::Absent).await?, Verdict::Refused);
-    }
     let mut form = TagForm::Quoted;
     let mut update = refuses
         && matches!(
@@ -140,12 +136,14 @@ async fn once(client: &Client, objects: &dyn Objects) -> Result<Conditions, Fail
             Verdict::Done(_)
         );
     }
-    if refuses && !update {
-        let about = client.about("probe conditional writes", None);
-        let seen = client.attempt(about, objects.head(&key)).await;
-        if seen.is_err() {
+    if known && refuses && !(create && update) {
+        // Another client may have removed the object, together with everything in the bucket.
+        let is_there = matches!(put(Condition::Absent).await?, Verdict::Refused);
+        if create && !is_there {
+            let about = client.about("probe conditional writes", None);
             return Err(about.nonsense("the test object was removed"));
         }
+        create = is_there;
     }
     let delete = remove(client, objects, &key, Condition::Matches(NOBODY, form)).await;
     if delete {

@@ -35,7 +35,9 @@ impl S3 {
             None => self.known_conditions(),
         };
         let _turn = self.queue.turn(path).await;
-        self.late.before_delete(path).await?;
+        if let Some(waiting) = self.late.before_delete(path) {
+            waiting.await?;
+        }
         for _ in 0..TURNS {
             let base = match &version {
                 Some(Version::Tag(tag)) if known.delete => Base::Present {
@@ -118,11 +120,7 @@ impl S3 {
     }
 
     pub(super) async fn remove_tree(&self, root: &VPath) -> Removed {
-        let doomed = async {
-            self.late.before_delete(root).await?;
-            self.doomed(root).await
-        };
-        match doomed.await {
+        match self.doomed(root).await {
             Ok(doomed) => self.remove_all(root, doomed).await,
             Err(error) => Removed {
                 error: Some(error),
@@ -133,6 +131,9 @@ impl S3 {
 
     /// The file at `root` and everything beneath it, including keys that are not valid paths.
     async fn doomed(&self, root: &VPath) -> Result<Vec<Doomed>> {
+        if let Some(waiting) = self.late.before_delete(root) {
+            waiting.await?;
+        }
         let prefix = self.client.bucket.key_prefix(root, "");
         let root_file = async {
             match root.is_root() {

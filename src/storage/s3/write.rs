@@ -152,8 +152,9 @@ impl S3 {
             _ => Condition::Always,
         };
         let object = change.object();
-        let clear = self.late.before_put(change.path, &object.body).await;
-        clear.map_err(Stop::Failed)?;
+        if let Some(waiting) = self.late.before_put(change.path, &object.body) {
+            waiting.await.map_err(Stop::Failed)?;
+        }
         let mut lost = false;
         let mut attempt = 0u32;
         loop {
