@@ -1,13 +1,16 @@
 // S3Backend in workerd, Chromium, Deno and Bun on Ceph's object gateway and moto; R2Backend in
-// workerd. With the package as it is published.
+// workerd; a bucket of Ceph in the playground. With the package as it is published.
 
 import { withServers } from "./run.mjs";
 
-const FILES = ["workerd", "chromium", "runtimes"].map((host) => `tests/s3/${host}.test.mjs`);
+const FILES = [
+  ...["workerd", "chromium", "runtimes"].map((host) => `tests/s3/${host}.test.mjs`),
+  "tests/playground/gateway.test.mjs",
+];
 
 export default {
   about: "S3 in workerd, Chromium (CORS), Deno and Bun, R2 in workerd",
-  needs: ["npm", "npm:runtimes", "build", "ceph", "moto", "chromium"],
+  needs: ["npm", "npm:runtimes", "build", "ceph", "moto", "chromium", "www"],
   minutes: 20,
   run: (ctx) => withServers(ctx, ["ceph", "moto"], FILES),
 };
