@@ -50,6 +50,7 @@ for (const colorScheme of ["light", "dark"]) {
     await tab.until(() => document.querySelector(".question"));
     await shoot(tab, name("agent"));
     await finish(tab);
+    await shoot(tab, name("finished"));
     for (const [which, hash, sign] of [
       ["files", "#/files", ".overview"],
       ["editor", "#/files/work/src/total.sh", ".cm-line"],

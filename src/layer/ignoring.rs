@@ -15,9 +15,9 @@ use crate::core::order;
 use crate::core::path::VPath;
 use crate::layer::winnow;
 use crate::protocol::{
-    Backend, Capability, Content, DeleteResult, Edit, EditResult, FileInfo, GlobQuery, GlobResult,
-    GrepQuery, GrepResult, Page, RawFile, ReadResult, SharedBackend, Shell, Sieve, Sift, State,
-    Transfer, WriteResult,
+    Atomic, Backend, Capability, Content, DeleteResult, Edit, EditResult, FileInfo, GlobQuery,
+    GlobResult, GrepQuery, GrepResult, Page, RawFile, ReadResult, SharedBackend, Shell, Sieve,
+    Sift, State, Transfer, WriteResult,
 };
 use crate::search::ignore::Ignore;
 
@@ -202,6 +202,10 @@ impl Backend for Ignoring {
 
     fn shell(&self) -> Option<&dyn Shell> {
         self.inner.shell()
+    }
+
+    fn atomic(&self) -> Atomic<'_> {
+        self.inner.atomic()
     }
 
     fn grep<'a>(&'a self, query: &'a GrepQuery) -> Pending<'a, GrepResult> {

@@ -110,11 +110,11 @@ fn by_git(root: &std::path::Path, files: &[String]) -> BTreeSet<String> {
         .stdout(Stdio::piped())
         .spawn()
         .expect("git");
-    let mut input = git.stdin.take().expect("a pipe");
+    let input = git.stdin.as_mut().expect("a pipe");
     input
         .write_all(files.join("\0").as_bytes())
         .expect("written");
-    drop(input);
+    // This closes the pipe first.
     let said = git.wait_with_output().expect("an answer").stdout;
     let said = String::from_utf8(said).expect("text");
     said.split('\0')

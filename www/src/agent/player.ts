@@ -26,6 +26,8 @@ let busy: Promise<unknown> = Promise.resolve();
 
 /** Resolves when the next step may begin. */
 function turn(delay: number): Promise<void> {
+  // A step that was asked for while the last call ran.
+  if (single) return Promise.resolve();
   return new Promise((resolve) => {
     const timer = paused.value ? undefined : setTimeout(done, delay);
     function done() {

@@ -202,7 +202,7 @@ export function Stream({ calls, filter, after }: StreamProps) {
   useEffect(() => {
     const element = list.current;
     if (element && atEnd.current) element.scrollTop = element.scrollHeight;
-  }, [all.length, last?.state, last?.text, Boolean(after)]);
+  }, [all.length, last?.state, last?.text, last?.rule, Boolean(after)]);
   return (
     <div
       class="stream"

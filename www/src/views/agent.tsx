@@ -34,8 +34,8 @@ const FILTERS: Array<[Filter, string]> = [
 /** What is happening now, in a few words. */
 const now = computed(() => {
   if (finished.value) return "Finished";
-  if (agent.calls.value.at(-1)?.state === "asking") return "Waiting for you";
-  return `Step ${Math.min(position.value + 1, script.length)} of ${script.length}`;
+  if (agent.calls.value.at(-1)?.state === "asking") return "Your turn";
+  return `${Math.min(position.value + 1, script.length)} of ${script.length}`;
 });
 
 function Controls() {
@@ -71,6 +71,7 @@ function Controls() {
       <label class="select">
         <span>Speed</span>
         <select
+          aria-label="Speed"
           value={speed.value}
           onChange={({ currentTarget }) => {
             speed.value = currentTarget.value as Speed;
@@ -112,8 +113,8 @@ function Outcome() {
       <h2 id="outcome-title">The project is repaired</h2>
       <p>
         {counted(calls.length, "call")}: {count("ok")} done, {count("failed")} failed and reported
-        to the agent, {count("refused")} refused by a rule, {asked} decided by you. Reload the page:
-        all files are found again.
+        to the agent, {count("refused")} refused by a rule. You decided about {asked}. Reload the
+        page: all files are found again.
       </p>
       <p class="buttons">
         <a class="button" href={address("files", "/work/src/total.sh")}>

@@ -118,7 +118,7 @@ export default function FilesView() {
           <Pick />
           <Pick folder />
           <button type="button" onClick={() => void zip()} data-do="zip">
-            <Icon name="download" size={16} /> Zip of all
+            <Icon name="download" size={16} /> Download zip
           </button>
         </div>
         {naming.value && (

@@ -154,7 +154,7 @@ export default function RulesView() {
           <h1>Rules that apply while you type</h1>
           <p>
             This is <code>/policies/agent.js</code>. Change it: the agent’s next call follows it,
-            and its attempts on the right are run again.
+            and its attempts are run again.
           </p>
         </div>
         <div class="rules-grid">

@@ -76,6 +76,10 @@ impl<S: Slow> Storage for Cached<S> {
         capability
     }
 
+    fn is_immediate(&self) -> bool {
+        false
+    }
+
     fn stat<'a>(&'a self, path: &'a VPath) -> Pending<'a, Option<Meta>> {
         self.storage.stat(path)
     }

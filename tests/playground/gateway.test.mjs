@@ -1,0 +1,79 @@
+// A bucket of a real S3 server, mounted in the playground by typing its address: Chromium asks it
+// across origins.
+
+import { strict as assert } from "node:assert";
+import { after, before, test } from "node:test";
+import { cache } from "../../scripts/lib/paths.mjs";
+import { buildWww } from "../../scripts/lib/www.mjs";
+import { backend, newBucket, servers } from "../s3/lib.mjs";
+import { allowPages, KEYS } from "../s3/servers.mjs";
+import { serveFolder } from "./server.mjs";
+import { view } from "./steps.mjs";
+import { openChromium } from "./tabs.mjs";
+
+let site;
+let browser;
+
+before(async () => {
+  const folder = cache("www-gateway");
+  await buildWww(folder);
+  site = await serveFolder(folder);
+  browser = await openChromium(site.address, []);
+});
+after(async () => {
+  await browser?.close();
+  await site?.close();
+});
+
+async function mount(tab, fields) {
+  await view(tab, "#/files");
+  await tab.page.getByRole("button", { name: "S3 bucket" }).click();
+  for (const [name, value] of Object.entries(fields)) {
+    await tab.page.fill(`input[name=${name}]`, value);
+  }
+  await tab.page.getByRole("button", { name: "Mount at /s3" }).click();
+}
+
+test("a bucket of Ceph is mounted, and a file is written, read and deleted in it", async () => {
+  const endpoint = servers.ceph;
+  const bucket = await newBucket(endpoint);
+  await allowPages(endpoint, bucket, new URL(site.address).origin);
+  const files = backend(endpoint, bucket);
+  assert.equal((await files.write("/src/main.ts", "const a = 1;\n")).error, undefined);
+  const profile = await browser.profile();
+  const tab = await profile.tab("#/files");
+  const { accessKeyId: key, secretAccessKey: secret } = KEYS;
+  const wrong = { endpoint, bucket, key, secret: "no-such-secret" };
+  await mount(tab, wrong);
+  await tab.until(() => document.querySelector(".s3 [role=alert]"));
+  assert.ok(!(await tab.page.locator(".s3 [role=alert]").innerText()).includes("no-such-secret"));
+  await tab.page.fill("input[name=secret]", secret);
+  await tab.page.getByRole("button", { name: "Mount at /s3" }).click();
+  await tab.click('[data-path="/s3/src"]');
+  await tab.click('[data-path="/s3/src/main.ts"]');
+  await tab.until(() => document.querySelector(".cm-content")?.textContent === "const a = 1;");
+  await tab.click(".cm-content");
+  await tab.press("Control+a");
+  await tab.insert("const a = 2;\n");
+  await tab.click("[data-do=save]");
+  await tab.until(() => document.querySelector(".file-head [role=status]").textContent === "saved");
+  assert.equal((await files.read("/src/main.ts")).content, "const a = 2;\n");
+  await tab.click("[aria-label='Delete /s3/src/main.ts']");
+  await tab.until(() => document.querySelector(".overview"));
+  assert.equal((await files.read("/src/main.ts")).code, "not_found");
+  await tab.page.getByRole("button", { name: "Unmount" }).click();
+  await tab.until(() => !document.querySelector('[data-path="/s3"]'));
+  await profile.context.close();
+});
+
+test("a bucket that does not allow the page is refused in words that name CORS", async () => {
+  const endpoint = servers.ceph;
+  const bucket = await newBucket(endpoint);
+  const profile = await browser.profile();
+  const tab = await profile.tab("#/files");
+  const { accessKeyId: key, secretAccessKey: secret } = KEYS;
+  await mount(tab, { endpoint, bucket, key, secret });
+  await tab.until(() => document.querySelector(".s3 [role=alert]"));
+  assert.match(await tab.page.locator(".s3 [role=alert]").innerText(), /CORS/);
+  await profile.context.close();
+});
