@@ -3,7 +3,8 @@
 //! line behind it says. Patterns are bytes, as they are in git, and matching takes linear time.
 
 mod pattern;
-#[cfg(test)]
+// git runs on the host only.
+#[cfg(all(test, not(target_arch = "wasm32")))]
 mod tests;
 
 use pattern::Pattern;
