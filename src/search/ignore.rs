@@ -4,7 +4,8 @@
 
 mod pattern;
 // git runs on the host only.
-#[cfg(all(test, not(target_arch = "wasm32")))]
+#[cfg(test)]
+#[cfg(not(target_arch = "wasm32"))]
 mod tests;
 
 use pattern::Pattern;
