@@ -3,7 +3,9 @@
 //! line behind it says. Patterns are bytes, as they are in git, and matching takes linear time.
 
 mod pattern;
+// git runs on the host only.
 #[cfg(test)]
+#[cfg(not(target_arch = "wasm32"))]
 mod tests;
 
 use pattern::Pattern;
