@@ -295,8 +295,8 @@ pub async fn perform(
                 new: Bytes::from(Bodies::mark(mark)),
                 replace_all: false,
                 whole: false,
-        appends: false,
-    };
+                appends: false,
+            };
             match backend.edit(&path(&at), &edit).await {
                 Ok(_) => done(intent),
                 Err(error) if error.kind() == ErrorKind::NoMatch => {
@@ -311,8 +311,8 @@ pub async fn perform(
                 new,
                 replace_all: false,
                 whole: true,
-        appends: false,
-    };
+                appends: false,
+            };
             match backend.edit(&path(&at), &edit).await {
                 Ok(_) => done(intent),
                 Err(error) if error.kind() == ErrorKind::Conflict => {
@@ -479,8 +479,8 @@ async fn trespass(what: u8, backend: &dyn Backend) -> Told {
                 new: bytes,
                 replace_all: true,
                 whole: false,
-        appends: false,
-    };
+                appends: false,
+            };
             refused(backend.edit(&at, &edit).await.map(drop))
         }
         4 | 5 => refused(backend.delete(&at.parent(), None).await.map(drop)),
