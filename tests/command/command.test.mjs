@@ -3,7 +3,15 @@
 
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
@@ -246,4 +254,15 @@ test("a pipe that is closed early is no failure", async () => {
   } finally {
     rmSync(many, { recursive: true });
   }
+});
+
+test("a file of a folder that is larger than 2 GiB is named as too large", async (t) => {
+  const large = scratch();
+  t.after(() => rmSync(large, { recursive: true }));
+  writeFileSync(join(large, "large.bin"), "");
+  truncateSync(join(large, "large.bin"), 2 ** 31);
+  const { code, out, err } = await kitbag.run(["cat", large, "large.bin"]);
+  assert.equal(out, "");
+  assert.notEqual(code, 0);
+  assert.match(err, /large\.bin.*2147483647/);
 });

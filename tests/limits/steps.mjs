@@ -194,4 +194,5 @@ export const STEPS = [
   "ts/foreign/adapt.ts MOST_ROWS",
   "ts/graph/files.ts KEPT",
   "ts/graph/step.ts KEPT",
+  "ts/source/inline.ts HEAD",
 ];

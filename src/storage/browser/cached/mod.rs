@@ -67,10 +67,6 @@ impl<S: Slow> Cached<S> {
 
 #[deny(clippy::missing_trait_methods)]
 impl<S: Slow> Storage for Cached<S> {
-    fn is_immediate(&self) -> bool {
-        false
-    }
-
     fn capability(&self) -> Capability {
         let mut capability = self.storage.capability();
         capability.notes.push(
