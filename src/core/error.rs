@@ -166,6 +166,11 @@ impl Error {
         Error::at(Kind::NotFound, "Error: File '", path, "' not found")
     }
 
+    /// Whether a read failed because there is no file at the path: nothing, or a directory.
+    pub fn is_no_file(&self) -> bool {
+        matches!(self.kind(), Kind::NotFound | Kind::IsDirectory)
+    }
+
     /// The error for a directory where a file is expected.
     pub fn is_directory(path: &VPath) -> Error {
         Error::at(Kind::IsDirectory, "'", path, "' is a directory, not a file")

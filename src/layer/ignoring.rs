@@ -76,7 +76,7 @@ impl Ignoring {
         for (path, body) in paths.iter().zip(self.inner.download(&paths).await) {
             match body {
                 Ok(body) => rules.add(&path.parent(), &body),
-                Err(error) if error.kind() == Kind::NotFound => {}
+                Err(error) if error.is_no_file() => {}
                 Err(error) => return Err(error),
             }
         }

@@ -159,7 +159,7 @@ pub async fn exists(backend: &dyn Backend, path: &VPath) -> Result<bool> {
     };
     match backend.read(path, page).await {
         Ok(_) => Ok(true),
-        Err(error) if matches!(error.kind(), Kind::NotFound | Kind::IsDirectory) => Ok(false),
+        Err(error) if error.is_no_file() => Ok(false),
         Err(error) => Err(error),
     }
 }

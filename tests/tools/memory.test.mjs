@@ -2,8 +2,11 @@
 // loses nothing, and what is shown of a file is what the file holds.
 
 import assert from "node:assert/strict";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { test } from "node:test";
-import { StateBackend } from "kitbag";
+import { FilesystemBackend, StateBackend } from "kitbag";
 import { memoryTool, textEditorTool } from "kitbag/anthropic";
 import { BACKENDS, contentsOf } from "./meddling.mjs";
 
@@ -406,4 +409,24 @@ test("a rename ends when other writers keep changing the file, and loses nothing
     assert.equal(files["/memories/a.md"], `${changes}\n`, name);
     assert.ok(files["/memories/b.md"] !== undefined, name);
   }
+});
+
+test("a directory of a disk is viewed as a directory, and is no file to change", async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), "kitbag-memory-"));
+  t.after(() => rmSync(folder, { recursive: true }));
+  mkdirSync(join(folder, "memories/d/empty"), { recursive: true });
+  writeFileSync(join(folder, "memories/d/a.md"), "a\n");
+  const { run } = memoryTool(new FilesystemBackend({ rootDir: folder }));
+  const viewed = await run({ command: "view", path: "/memories/d" });
+  assert.match(viewed.text, /a\.md/);
+  assert.equal(viewed.isError, false);
+  const path = "/memories/d";
+  for (const call of [
+    { command: "str_replace", path, old_str: "a", new_str: "b" },
+    { command: "insert", path, insert_line: 0, insert_text: "b" },
+    { command: "create", path, file_text: "b" },
+  ]) {
+    assert.equal((await run(call)).isError, true, call.command);
+  }
+  assert.equal(readFileSync(join(folder, "memories/d/a.md"), "utf8"), "a\n");
 });

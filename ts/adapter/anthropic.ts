@@ -295,7 +295,9 @@ async function load(place: Place, path: string): Promise<string | undefined> {
   }
   if (raw.data === undefined) {
     const missing =
-      raw.code === "not_found" || (raw.code === undefined && /not found/.test(raw.error ?? ""));
+      raw.code === "not_found" ||
+      raw.code === "is_directory" ||
+      (raw.code === undefined && /not found/.test(raw.error ?? ""));
     if (missing) return undefined;
     throw refused(raw.error);
   }

@@ -37,7 +37,7 @@ async fn measure(raw: &dyn Backend, paths: &[VPath], counted: &mut Counted) -> R
             match answer {
                 Ok(body) => counted.set(path, body.len() as u64),
                 // Deleted meanwhile.
-                Err(error) if error.kind() == Kind::NotFound => {}
+                Err(error) if error.is_no_file() => {}
                 Err(error) => {
                     return Err(Error::at(
                         error.kind(),

@@ -453,7 +453,7 @@ impl Turn {
     fn note_whole(&self, path: &VPath, answer: std::result::Result<&Bytes, &Error>) {
         let body = match answer {
             Ok(body) => Some(body),
-            Err(error) if error.kind() == Kind::NotFound => None,
+            Err(error) if error.is_no_file() => None,
             Err(_) => return,
         };
         let digest = self.digests.of_body(body);
@@ -496,7 +496,7 @@ fn found(answer: Result<RawFile>) -> Result<Option<Before>> {
 fn missing<T>(answer: Result<T>) -> Result<Option<T>> {
     match answer {
         Ok(value) => Ok(Some(value)),
-        Err(error) if error.kind() == Kind::NotFound => Ok(None),
+        Err(error) if error.is_no_file() => Ok(None),
         Err(error) => Err(error),
     }
 }

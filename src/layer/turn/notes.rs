@@ -8,7 +8,7 @@ use std::hash::{DefaultHasher, Hasher};
 use bytes::Bytes;
 
 use super::below::{self, has_journal};
-use crate::core::error::{Error, Kind, Result};
+use crate::core::error::{Error, Result};
 use crate::core::path::VPath;
 use crate::protocol::{
     Backend, FileInfo, GlobQuery, GrepQuery, GrepResult, Page, ReadResult, RowKind,
@@ -157,7 +157,7 @@ impl Digests {
                     digest.number(at.next_offset.map_or(0, |next| next as u64));
                 }
             }
-            Err(error) if error.kind() == Kind::NotFound => {}
+            Err(error) if error.is_no_file() => {}
             Err(_) => return None,
         }
         Some(digest.finish())
@@ -195,14 +195,14 @@ impl Digests {
         match question {
             Question::Exists(path) => match base.read_raw(path).await {
                 Ok(_) => Ok(self.of_existence(true)),
-                Err(error) if error.kind() == Kind::NotFound => Ok(self.of_existence(false)),
+                Err(error) if error.is_no_file() => Ok(self.of_existence(false)),
                 Err(error) => Err(error),
             },
             Question::Whole(path) => {
                 let answer = base.download(std::slice::from_ref(path)).await;
                 match answer.into_iter().next() {
                     Some(Ok(body)) => Ok(self.of_body(Some(&body))),
-                    Some(Err(error)) if error.kind() == Kind::NotFound => Ok(self.of_body(None)),
+                    Some(Err(error)) if error.is_no_file() => Ok(self.of_body(None)),
                     other => Err(failed(other.and_then(Result::err))),
                 }
             }
