@@ -159,6 +159,7 @@ for (const [method, args, texts] of METHODS) {
         // `this` and what follows must not matter either.
         isAnswer(method, backend[method](...args, value, value));
         backend.uploadFiles([["/kept.txt", new TextEncoder().encode("kept\n")]]);
+        backend.delete("/copy.txt");
         works(backend);
       });
     }

@@ -44,7 +44,11 @@ const MISTAKES = [
     /"fetch".*the tools are ls/,
   ],
   ["a tool that is a number", () => createFileTools(state(), { tools: [1] }), /a number/],
-  ["tools as a text", () => createFileTools(state(), { tools: "ls" }), /must be an array/],
+  [
+    "tools as a text",
+    () => createFileTools(state(), { tools: "ls" }),
+    /must be "all" or an array of ls, read_file.*not "ls"/,
+  ],
   [
     "a description of an unknown tool",
     () => createFileTools(state(), { customToolDescriptions: { Read_File: "x" } }),
