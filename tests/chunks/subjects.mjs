@@ -70,10 +70,6 @@ export const CHUNKS = {
         ...{ durability: "relaxed", openTimeoutMs, writeMode },
       });
   },
-  turns:
-    async ({ begin, StateBackend }) =>
-    ({ writeMode }) =>
-      begin(new StateBackend({ writeMode }), { writeMode }),
   ignore:
     async ({ ignoring, StateBackend }) =>
     ({ writeMode }) =>
@@ -139,6 +135,10 @@ export const CHUNKS = {
     if (!JSON.stringify(content).includes("two")) throw new Error(`read_file: ${content}`);
     return ({ writeMode }) => new StateBackend({ writeMode });
   },
+  turns:
+    async ({ begin, StateBackend }) =>
+    ({ writeMode }) =>
+      begin(new StateBackend({ writeMode }), { writeMode }),
 };
 
 export const names = Object.keys(CHUNKS);

@@ -205,7 +205,13 @@ impl Turn {
             }
             return Err(Error::already_exists(path));
         }
-        self.put(path, body).await?;
+        match self.own(path) {
+            // A write keeps the time of creation.
+            Some(true) => {
+                self.over.write(path, Content::Raw(body)).await?;
+            }
+            _ => self.put(path, body).await?,
+        }
         self.cover(path, before, true);
         Ok(WriteResult::default())
     }
