@@ -9,10 +9,10 @@ const histories = (ctx, seeds) =>
   );
 
 export default {
-  about: "turns: 5,000 random histories with crashes, natively",
+  about: "turns: 20,000 random histories with crashes, natively",
   uses: ["cargo"],
   minutes: 10,
   soakMinutes: 60,
-  run: (ctx) => histories(ctx, 5_000),
+  run: (ctx) => histories(ctx, 20_000),
   soak: (ctx) => histories(ctx, 200_000),
 };

@@ -276,7 +276,27 @@ fn with_line(text: &str, first: bool, line: &str) -> String {
 /// not have happened there.
 type Step = (Tree, Vec<(&'static str, Option<String>, Option<String>)>);
 
-fn applied(tree: &Tree, change: &Change, made: &BTreeMap<usize, Step>) -> Option<Step> {
+/// Whether a plain call and a commit deleted this file at the same moment. A commit with a journal
+/// takes a file that is as it should be for its own step, so both succeed.
+fn is_deleted_twice(change: &Change, changes: &[Change], file: &str) -> bool {
+    let deletes = |other: &Change| {
+        let mut writes = other.writes.iter();
+        writes.any(|(at, write)| *at == file && matches!(write, Write::Delete))
+    };
+    changes.iter().any(|other| {
+        !std::ptr::eq(other, change)
+            && deletes(other)
+            && other.began <= change.ended
+            && change.began <= other.ended
+    })
+}
+
+fn applied(
+    tree: &Tree,
+    change: &Change,
+    changes: &[Change],
+    made: &BTreeMap<usize, Step>,
+) -> Option<Step> {
     for read in &change.reads {
         let holds = match read {
             Read::File(file, seen) => tree.get(file) == seen.as_ref(),
@@ -301,7 +321,9 @@ fn applied(tree: &Tree, change: &Change, made: &BTreeMap<usize, Step>) -> Option
         let after = match write {
             Write::Put(text) => Some(text.clone()),
             Write::Delete => {
-                now.as_ref()?;
+                if now.is_none() && !is_deleted_twice(change, changes, file) {
+                    return None;
+                }
                 None
             }
             Write::Line(first, line) => Some(with_line(now.as_ref()?, *first, line)),
@@ -348,7 +370,7 @@ fn explained(
         if left.iter().any(earlier) {
             continue;
         }
-        let Some(step) = applied(tree, change, made) else {
+        let Some(step) = applied(tree, change, changes, made) else {
             continue;
         };
         let mut rest = left.clone();
