@@ -1,5 +1,5 @@
-// The command `kitbag` of the packed package against a real object gateway: a copy of 10,000 files
-// that is killed half-way and goes on, compared by the checksums that the server lists; and a search.
+// The command `kitbag` of the packed package against a real object gateway: a copy of many files that
+// is killed half-way and goes on, compared by the checksums that the server lists; and a search.
 
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
@@ -13,7 +13,8 @@ import { newBucket, servers } from "./lib.mjs";
 import { KEYS } from "./servers.mjs";
 import { signed } from "./sign.mjs";
 
-const FILES = 10_000;
+/** In a hundred directories; `npm run soak -- s3-hosts` copies 10,000. */
+const FILES = Number(process.env.KITBAG_COPIED ?? 2_000);
 const endpoint = servers.ceph;
 const env = {
   AWS_ACCESS_KEY_ID: KEYS.accessKeyId,
@@ -64,7 +65,7 @@ async function listed() {
   }
 }
 
-test("10,000 files: killed half-way, the copy goes on, and the trees are equal", async () => {
+test(`${FILES} files: killed half-way, the copy goes on, and the trees are equal`, async () => {
   const address = `s3://${bucket}/copy`;
   const child = kitbag.begin(["cp", folder, address], { env, stdio: "ignore" });
   const gone = new Promise((resolve) => child.once("close", (_, signal) => resolve(signal)));
@@ -74,7 +75,7 @@ test("10,000 files: killed half-way, the copy goes on, and the trees are equal",
   child.kill("SIGKILL");
   assert.equal(await gone, "SIGKILL");
   const half = await listed();
-  assert.ok(half.size > 3_900 && half.size < FILES, `${half.size} when it was killed`);
+  assert.ok(half.size > 0.39 * FILES && half.size < FILES, `${half.size} when it was killed`);
   for (const [name, sum] of half) assert.equal(sum, sums.get(name), `${name} is whole`);
   const { code, out, err } = await kitbag.run(["cp", "--json", folder, address], { env });
   assert.equal(code, 0, err);
@@ -101,7 +102,7 @@ test("grep over the bucket prints ripgrep's lines", async () => {
     stdio: ["ignore", "pipe", "inherit"],
   });
   assert.equal(out, shown);
-  assert.equal(out.split("\n").length, 101);
+  assert.equal(out.split("\n").length, FILES / 100 + 1);
 });
 
 test("a refused key is an error without the key in it", async () => {

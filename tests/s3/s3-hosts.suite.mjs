@@ -14,4 +14,6 @@ export default {
   needs: ["npm", "npm:runtimes", "build", "ceph", "moto", "chromium", "ripgrep", "www"],
   minutes: 20,
   run: (ctx) => withServers(ctx, ["ceph", "moto"], FILES),
+  soak: (ctx) =>
+    withServers(ctx, ["ceph"], ["tests/s3/command.test.mjs"], { KITBAG_COPIED: "10000" }),
 };
