@@ -66,7 +66,7 @@ export async function main(): Promise<string> {
   const moved = files.move("/c.txt", "/d.txt", { overwrite: true });
   if (!moved.error) files.append(moved.path, new Uint8Array(1)).path?.length;
   const copied = await new FilesystemBackend().copy("/a", "/b", { timeoutMs: 10 });
-  if (copied.error) return copied.code;
+  if (copied.error) return copied.error;
   createFileTools(files, { tools: "all" });
   return `${page.length} ${first} ${lines[0]} ${requests}`;
 }

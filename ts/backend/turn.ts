@@ -143,8 +143,8 @@ export interface CommitFailure extends Failure {
 
 /** The result of `commit` and `undo`. */
 export type CommitResult =
-  | (CommitFields & { error?: never; code?: never; conflicts?: never })
-  | (CommitFailure & { receipt?: never });
+  | (CommitFields & { [Name in keyof CommitFailure]?: never })
+  | (CommitFailure & { [Name in keyof CommitFields]?: never });
 
 /** A file that could not be merged. */
 export interface UnmergedFile {

@@ -68,42 +68,96 @@ export const moves = (promised: Promised) => promised.moves && extras(promised);
 export const uploads = (promised: Promised) => promised.writable && promised.batches;
 export const keepsBytes = (promised: Promised) => uploads(promised) && promised.keepsBinary;
 
-/** What a commit and an undo return. */
-export interface TurnOutcome {
-  error?: string;
-  code?: string;
-  receipt?: unknown;
-  conflicts?: readonly { path: string; operation: string }[];
+/** Something that others changed. */
+export interface TurnConflictLike {
+  /** The file. */
+  path: string;
+  /** What found something else. */
+  operation: string;
 }
 
-interface TurnChanged {
+/** What a commit and an undo return. */
+export interface TurnOutcome {
+  /** What was wrong. */
+  error?: string;
+  /** The kind of error. */
+  code?: string;
+  /** What `undo` takes. */
+  receipt?: unknown;
+  /** What others changed, if that is the error. */
+  conflicts?: readonly TurnConflictLike[];
+}
+
+/** A part of a text that a turn changes. */
+export interface TurnHunkLike {
+  /** Its name. */
+  id: string;
+}
+
+/** A file that a turn changes. */
+export interface TurnChangeLike {
+  /** The file. */
   path: string;
+  /** What happens to it. */
   kind: string;
-  hunks: readonly { id: string }[];
+  /** Where its text differs. */
+  hunks: readonly TurnHunkLike[];
+}
+
+/** What `diff` returns. */
+export interface TurnDiffLike {
+  /** What was wrong. */
+  error?: string;
+  /** The changed files. */
+  changes?: readonly TurnChangeLike[];
+}
+
+/** What `accept` and `discard` return. */
+export interface TurnDoneLike {
+  /** What was wrong. */
+  error?: string;
+}
+
+/** A file that could not be merged. */
+export interface UnmergedLike {
+  /** The file. */
+  path: string;
+}
+
+/** What `rebase` returns. */
+export interface TurnRebasedLike {
+  /** What was wrong. */
+  error?: string;
+  /** Files that were merged. */
+  merged?: readonly string[];
+  /** Files that could not be merged. */
+  conflicts?: readonly UnmergedLike[];
 }
 
 /** A turn, as far as the cases use it. */
 export interface TurnLike extends BackendProtocolV2 {
   /** Returns what would change. */
-  diff(): Promise<{ error?: string; changes?: readonly TurnChanged[] }>;
+  diff(): Promise<TurnDiffLike>;
   /** Keeps only some hunks. */
-  accept(hunks: never): Promise<{ error?: string }>;
+  accept(hunks: never): Promise<TurnDoneLike>;
   /** Drops changes. */
-  discard(patterns: readonly string[]): Promise<{ error?: string }>;
+  discard(patterns: readonly string[]): Promise<TurnDoneLike>;
   /** Makes the changes. */
   commit(): Promise<TurnOutcome>;
   /** Merges what others changed. */
-  rebase(): Promise<{
-    error?: string;
-    merged?: readonly string[];
-    conflicts?: readonly { path: string }[];
-  }>;
+  rebase(): Promise<TurnRebasedLike>;
+}
+
+/** Options of `begin`, as far as the cases use them. */
+export interface TurnOptionsLike {
+  /** Who makes the changes. */
+  by?: string;
 }
 
 /** kitbag's `begin` and `undo`, for the cases about turns. */
 export interface Turns {
   /** Begins a turn. */
-  begin(backend: never, options?: { by?: string }): TurnLike;
+  begin(backend: never, options?: TurnOptionsLike): TurnLike;
   /** Takes a commit back. */
   undo(backend: never, receipt: never): Promise<TurnOutcome>;
 }
