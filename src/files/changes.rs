@@ -19,7 +19,7 @@ use crate::protocol::{
     Transfer, WriteResult, by_bytes, carry,
 };
 use crate::search::replace::{self, Plan};
-use crate::storage::{File, Flow, Meta, NewFile, PutMode, Removed, Scope};
+use crate::storage::{File, Flow, Meta, NewFile, PutMode, Removed, Scope, delete_each};
 
 impl Operations {
     pub(super) fn writable(&self) -> Result<Capability> {
@@ -316,8 +316,11 @@ impl Operations {
 
     pub(super) async fn delete_path(&self, path: &VPath) -> Result<DeleteResult> {
         let capability = self.writable()?;
-        let _turns = match capability.update {
-            Reach::Storage => vec![self.queue.watch(path, timer::sleep).await?],
+        let removed = match capability.update {
+            Reach::Storage => {
+                let _turn = self.queue.watch(path, timer::sleep).await?;
+                self.storage.delete_tree(path).await
+            }
             _ => {
                 let mut paths = vec![path.clone()];
                 let mut collect = |path: &VPath, _: &Meta| {
@@ -325,14 +328,21 @@ impl Operations {
                     Flow::Continue(())
                 };
                 self.storage.walk(&Scope::all(path), &mut collect).await?;
-                self.queue.settled_turns(&paths, timer::sleep).await?
+                // A file at the path itself was found, too.
+                paths.dedup();
+                let _turns = self.queue.settled_turns(&paths, timer::sleep).await?;
+                match capability.directories {
+                    Directories::Real => self.storage.delete_tree(path).await,
+                    // A file that was made meanwhile stays: nothing keeps edits of it away.
+                    _ => delete_each(&*self.storage, paths).await,
+                }
             }
         };
         let Removed {
             paths,
             directories,
             error,
-        } = self.storage.delete_tree(path).await;
+        } = removed;
         for gone in &paths {
             self.indexes.forget(gone);
         }

@@ -33,6 +33,7 @@ use crate::core::time::Time;
 use crate::protocol::{Capability, Transfer};
 
 pub use crate::search::scope::Scope;
+pub use provided::delete_each;
 
 /// Identifies one state of one file. Two states of a file never have the same version.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]

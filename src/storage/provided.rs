@@ -134,18 +134,23 @@ pub(super) fn delete_tree<'a>(
                 ..Removed::default()
             };
         }
-        let deletes = paths.iter().map(|path| storage.delete(path, None));
-        let answers = bounded(PARALLEL, deletes).await;
-        let mut removed = Removed::default();
-        for (path, answer) in paths.into_iter().zip(answers) {
-            match answer {
-                Ok(true) => removed.paths.push(path),
-                Ok(false) => {}
-                Err(error) => {
-                    removed.error.get_or_insert(error);
-                }
+        delete_each(storage, paths).await
+    })
+}
+
+/// Deletes these files, and none that were made meanwhile.
+pub async fn delete_each(storage: &dyn Storage, paths: Vec<VPath>) -> Removed {
+    let deletes = paths.iter().map(|path| storage.delete(path, None));
+    let answers = bounded(PARALLEL, deletes).await;
+    let mut removed = Removed::default();
+    for (path, answer) in paths.into_iter().zip(answers) {
+        match answer {
+            Ok(true) => removed.paths.push(path),
+            Ok(false) => {}
+            Err(error) => {
+                removed.error.get_or_insert(error);
             }
         }
-        removed
-    })
+    }
+    removed
 }
