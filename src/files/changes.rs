@@ -19,7 +19,7 @@ use crate::protocol::{
     Transfer, WriteResult, by_bytes, carry,
 };
 use crate::search::replace::{self, Plan};
-use crate::storage::{File, Flow, Meta, NewFile, PutMode, Removed, Scope, delete_each};
+use crate::storage::{File, Flow, Meta, NewFile, PutMode, Removed, Scope};
 
 impl Operations {
     pub(super) fn writable(&self) -> Result<Capability> {
@@ -334,7 +334,7 @@ impl Operations {
                 match capability.directories {
                     Directories::Real => self.storage.delete_tree(path).await,
                     // A file that was made meanwhile stays: nothing keeps edits of it away.
-                    _ => delete_each(&*self.storage, paths).await,
+                    _ => self.storage.delete_found(path, paths).await,
                 }
             }
         };

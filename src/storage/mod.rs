@@ -33,7 +33,6 @@ use crate::core::time::Time;
 use crate::protocol::{Capability, Transfer};
 
 pub use crate::search::scope::Scope;
-pub use provided::delete_each;
 
 /// Identifies one state of one file. Two states of a file never have the same version.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -380,6 +379,17 @@ pub trait Storage: AsStorage {
     /// error, if there was one.
     fn delete_tree<'a>(&'a self, root: &'a VPath) -> LocalBoxFuture<'a, Removed> {
         provided::delete_tree(self.as_storage(), root)
+    }
+
+    /// Deletes the files at and below `root` that were found before, for callers that keep changes of
+    /// these away meanwhile. A file that was made since stays, unless the storage has a way of its
+    /// own to spare it.
+    fn delete_found<'a>(
+        &'a self,
+        _root: &'a VPath,
+        found: Vec<VPath>,
+    ) -> LocalBoxFuture<'a, Removed> {
+        provided::delete_found(self.as_storage(), found)
     }
 }
 

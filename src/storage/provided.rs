@@ -138,8 +138,14 @@ pub(super) fn delete_tree<'a>(
     })
 }
 
-/// Deletes these files, and none that were made meanwhile.
-pub async fn delete_each(storage: &dyn Storage, paths: Vec<VPath>) -> Removed {
+pub(super) fn delete_found(
+    storage: &dyn Storage,
+    found: Vec<VPath>,
+) -> LocalBoxFuture<'_, Removed> {
+    Box::pin(delete_each(storage, found))
+}
+
+async fn delete_each(storage: &dyn Storage, paths: Vec<VPath>) -> Removed {
     let deletes = paths.iter().map(|path| storage.delete(path, None));
     let answers = bounded(PARALLEL, deletes).await;
     let mut removed = Removed::default();

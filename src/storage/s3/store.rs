@@ -468,6 +468,15 @@ impl Storage for S3 {
         Box::pin(self.remove_tree(root))
     }
 
+    /// In batches, after a listing that has keys which are not valid paths, too.
+    fn delete_found<'a>(
+        &'a self,
+        root: &'a VPath,
+        _found: Vec<VPath>,
+    ) -> LocalBoxFuture<'a, Removed> {
+        Box::pin(self.remove_tree(root))
+    }
+
     fn pause(&self, attempt: u32) -> LocalBoxFuture<'_, ()> {
         let most = 10.0 * f64::from(1u32 << attempt.min(6));
         let millis = most * random::unit();

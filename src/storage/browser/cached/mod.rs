@@ -206,4 +206,12 @@ impl<S: Slow> Storage for Cached<S> {
     fn delete_tree<'a>(&'a self, root: &'a VPath) -> LocalBoxFuture<'a, Removed> {
         Box::pin(self.delete_recorded(root))
     }
+
+    fn delete_found<'a>(
+        &'a self,
+        root: &'a VPath,
+        _found: Vec<VPath>,
+    ) -> LocalBoxFuture<'a, Removed> {
+        Box::pin(self.delete_recorded(root))
+    }
 }
