@@ -6,6 +6,8 @@
 
 mod calls;
 mod changes;
+#[cfg(test)]
+mod deletion_tests;
 pub mod graph_state;
 mod grep;
 mod index_cache;

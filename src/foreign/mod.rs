@@ -161,12 +161,7 @@ impl Foreign {
             .result_with("grep", &query.path, &arguments, &options)
             .await?;
         let mut found = read::matches(&answer)?;
-        if let Some(cap) = query.max_count
-            && found.matches.count() > cap
-        {
-            found.matches.keep_first(cap);
-            found.truncated = true;
-        }
+        found.truncated |= found.matches.cap(query.max_count);
         Ok(found)
     }
 

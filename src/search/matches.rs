@@ -130,6 +130,17 @@ impl Matches {
             .count()
     }
 
+    /// Keeps at most `most`, the first ones, if there is a limit; whether any was left out.
+    pub fn cap(&mut self, most: Option<usize>) -> bool {
+        match most {
+            Some(most) if self.count() > most => {
+                self.keep_first(most);
+                true
+            }
+            _ => false,
+        }
+    }
+
     /// Keeps the first `count` matches with their context, and drops the rest.
     pub fn keep_first(&mut self, count: usize) {
         let mut matches = self.rows.iter().enumerate();

@@ -185,12 +185,7 @@ impl Composite {
         }
         let mut matches = merged(results);
         truncated |= matches.cut;
-        if let Some(cap) = query.max_count
-            && matches.count() > cap
-        {
-            matches.keep_first(cap);
-            truncated = true;
-        }
+        truncated |= matches.cap(query.max_count);
         Ok(GrepResult {
             matches,
             truncated,

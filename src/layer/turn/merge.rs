@@ -90,12 +90,7 @@ impl Turn {
         let stats = below.stats;
         let mut matches = both(&below.matches, &own.matches);
         truncated |= matches.cut;
-        if let Some(cap) = query.max_count
-            && matches.count() > cap
-        {
-            matches.keep_first(cap);
-            truncated = true;
-        }
+        truncated |= matches.cap(query.max_count);
         Ok(GrepResult {
             matches,
             truncated,

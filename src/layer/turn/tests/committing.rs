@@ -4,6 +4,7 @@ use super::store::single;
 use super::*;
 use crate::layer::composite::Composite;
 use crate::layer::policy::{Limits, Mode, Policy, Rule, Rules, Touch, stack};
+use crate::protocol::Page;
 
 fn done(outcome: Result<Outcome>) -> Receipt {
     match outcome.expect("an outcome") {
