@@ -6,7 +6,7 @@
 use super::ast::Range;
 
 /// Word characters.
-pub(super) const WORDS: [Range; 27] = [
+pub(super) const WORDS: [Range; 28] = [
     (0x30, 0x39),
     (0x41, 0x5a),
     (0x5f, 0x5f),
@@ -26,6 +26,8 @@ pub(super) const WORDS: [Range; 27] = [
     (0x483, 0x52f),
     (0x1e00, 0x1f15),
     (0x200c, 0x200d),
+    // The sign for kelvin: `k` matches it if case is ignored.
+    (0x212a, 0x212a),
     (0x3005, 0x3007),
     (0x3041, 0x3096),
     (0x30a1, 0x30fa),

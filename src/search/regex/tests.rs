@@ -158,6 +158,8 @@ fn without_the_full_parser_only_what_it_would_change_is_refused() {
         (r"^x\w", "สวัสดี", Ok(vec![])),
         ("ส", "สวัสดี", Ok(vec![1])),
         (r"x\b", "xส", Err(Found::Unsure)),
+        (r"(?i)k\w", "\u{212a}k", Ok(vec![1])),
+        (r"(?i)s\w", "\u{17f}k", Ok(vec![1])),
     ];
     for (pattern, body, expected) in cases {
         let regex = compiled(light::parse, pattern, false).expect(pattern);
