@@ -322,19 +322,25 @@ impl Operations {
                 self.storage.delete_tree(path).await
             }
             _ => {
-                let mut paths = vec![path.clone()];
+                let mut found = Vec::new();
                 let mut collect = |path: &VPath, _: &Meta| {
-                    paths.push(path.clone());
+                    found.push(path.clone());
                     Flow::Continue(())
                 };
                 self.storage.walk(&Scope::all(path), &mut collect).await?;
-                // A file at the path itself was found, too.
-                paths.dedup();
+                let mut paths = found.clone();
+                if !found.contains(path) {
+                    paths.push(path.clone());
+                }
                 let _turns = self.queue.settled_turns(&paths, timer::sleep).await?;
+                // A write of the path itself can have ended while this call waited for it.
+                if found.is_empty() && self.storage.stat(path).await?.is_some() {
+                    found.push(path.clone());
+                }
                 match capability.directories {
                     Directories::Real => self.storage.delete_tree(path).await,
                     // A file that was made meanwhile stays: nothing keeps edits of it away.
-                    _ => self.storage.delete_found(path, paths).await,
+                    _ => self.storage.delete_found(path, found).await,
                 }
             }
         };

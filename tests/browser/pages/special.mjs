@@ -176,7 +176,13 @@ export async function blocked() {
   const ms = performance.now() - began;
   holder.close();
   await deletion;
-  return { held, ms, free: await files.write("/a.txt", "a") };
+  // A busy machine can need longer than 300 ms: as the error says, one tries again.
+  let free;
+  for (let tries = 0; tries < 20; tries++) {
+    free = await files.write("/a.txt", "a");
+    if (free.code !== "unavailable") break;
+  }
+  return { held, ms, free };
 }
 
 /** Another tab brings the database to a newer version, then takes it away. */
