@@ -29,7 +29,13 @@ const timeoutMs = 120_000;
 async function seen({ make, writeModes }, dispose) {
   const departs = new Set();
   const report = (name, failure) => failure !== undefined && departs.add(name);
-  const { leftOut } = await runConformance(make, { writeModes, report, dispose, except, timeoutMs });
+  const { leftOut } = await runConformance(make, {
+    writeModes,
+    report,
+    dispose,
+    except,
+    timeoutMs,
+  });
   return { departs, ran: conformanceCases().length - leftOut.length };
 }
 
