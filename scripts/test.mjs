@@ -8,8 +8,8 @@ import { parseArgs } from "node:util";
 import { passed } from "./lib/checked.mjs";
 import { end, start } from "./lib/exec.mjs";
 import { at, cache, results } from "./lib/paths.mjs";
+import { prepare } from "./lib/prepare.mjs";
 import { counted, loadSuite, suiteNames } from "./lib/suites.mjs";
-import { ensureAll } from "./setup.mjs";
 
 const { values: flags, positionals } = parseArgs({
   allowPositionals: true,
@@ -61,55 +61,54 @@ process.exitCode = totals.failed > 0 ? 1 : 0;
 if (mode === "run" && positionals.length === 0 && !flags.dev && totals.failed === 0) passed("test");
 console.log(`${totals.passed} passed, ${totals.failed} failed`);
 
-/** Starts suites when slots and resources are free, the longest first. */
+/** Starts suites when what they need is there and slots and resources are free, the longest first. */
 async function runAll() {
   const places = Number(flags.jobs) || Math.min(4, availableParallelism());
   const waiting = [...suites].sort((a, b) => lengthOf(b) - lengthOf(a));
+  const preparation = prepare(waiting);
   const running = new Map();
   while (waiting.length > 0 || running.size > 0) {
     for (const suite of [...waiting]) {
-      if (running.size >= places || !fits(suite, running)) continue;
+      const taken = running.size + (preparation.compiling ? 1 : 0);
+      if (taken >= places || !fits(suite, running, waiting)) continue;
+      if (!preparation.over(suite)) continue;
       waiting.splice(waiting.indexOf(suite), 1);
       running.set(
         suite,
-        runOne(suite).then((outcome) => {
+        runOne(suite, preparation.missing(suite)).then((outcome) => {
           running.delete(suite);
           report(outcome);
         }),
       );
     }
-    await Promise.race(running.values());
+    await Promise.race([...running.values(), preparation.step]);
   }
 }
 
 function lengthOf(suite) {
-  // A suite without a recorded time counts as a long one; those that run alone come last.
-  return suite.alone ? -1 : (durations[suite.name] ?? 60);
+  // A suite without a recorded time counts as one of its kind; those that run alone come last.
+  return suite.alone ? -1 : (durations[suite.name] ?? suite.seconds);
 }
 
-function fits(suite, running) {
-  if (running.size === 0) return true;
-  if (suite.alone) return false;
+function fits(suite, running, waiting) {
+  if (suite.alone) return running.size === 0 && waiting.every((other) => other.alone);
   return [...running.keys()].every(
     (other) => !other.alone && !other.uses.some((used) => suite.uses.includes(used)),
   );
 }
 
-async function runOne(suite) {
-  const began = performance.now();
-  const seconds = () => (performance.now() - began) / 1000;
+async function runOne(suite, missing) {
   // The log of an earlier run must not be mistaken for one of this run.
   rmSync(results(`${suite.name}.log`), { force: true });
-  try {
-    await ensureAll(suite.needs);
-  } catch (error) {
-    const failures = [`what it needs is not there: ${error.message}`];
-    return { name: suite.name, seconds: seconds(), passed: 0, failed: 1, failures };
+  if (missing) {
+    const failures = [`what it needs is not there: ${missing.message}`];
+    return { name: suite.name, seconds: 0, passed: 0, failed: 1, failures };
   }
   const started = performance.now();
   const result = await inChild(suite);
-  durations[suite.name] = (performance.now() - started) / 1000;
-  return { name: suite.name, seconds: seconds(), ...result };
+  const seconds = (performance.now() - started) / 1000;
+  durations[suite.name] = seconds;
+  return { name: suite.name, seconds, ...result };
 }
 
 /** Runs a suite in a child process and writes its output to its log. */

@@ -30,6 +30,8 @@ export function suiteNames() {
  * - `uses`: resources that no other suite may use at the same time, such as "cargo";
  * - `alone`: no other suite runs at the same time, because this one measures;
  * - `onRequest`: runs only if it is named;
+ * - `seconds`: about how long it takes, as the longest suites start first (default 30); a recorded time goes
+ *   before it;
  * - `minutes`: time limit, after which it has failed (default 10);
  * - `run(ctx)`: returns `{ passed, failed, failures, notes? }`; notes are printed in any case;
  * - `soak(ctx)`: likewise, the long loops of `npm run soak`.
@@ -39,7 +41,7 @@ export async function loadSuite(name) {
   if (typeof suite?.run !== "function" && typeof suite?.soak !== "function") {
     throw new Error(`${files.get(name)} exports neither run() nor soak()`);
   }
-  return { needs: [], uses: [], alone: false, minutes: 10, about: "", ...suite, name };
+  return { needs: [], uses: [], alone: false, seconds: 30, minutes: 10, about: "", ...suite, name };
 }
 
 /** Validates a result; an invalid one counts as one failure. */

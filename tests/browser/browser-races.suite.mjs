@@ -8,6 +8,7 @@ import { together } from "./lib/together.mjs";
 export default {
   about: "4 tabs × 100 edits, 8 tabs that create one file",
   needs: ["npm", "build", "chromium", "firefox", "webkit"],
+  seconds: 90,
   minutes: 15,
   run: async (ctx) => {
     const server = await serve({ pkg: ctx.at("pkg") });

@@ -38,6 +38,7 @@ async function run(ctx, kills, tornKills) {
 export default {
   about: "50 kills of a browser that writes: whole versions only",
   needs: ["npm", "build", "chromium"],
+  seconds: 180,
   minutes: 10,
   soakMinutes: 75,
   run: (ctx) => run(ctx, 50, 10),

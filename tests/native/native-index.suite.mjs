@@ -42,6 +42,7 @@ async function scale(ctx) {
 export default {
   about: `search index: ${SEEDS} random histories, natively; its costs by the simulated clock`,
   uses: ["cargo"],
+  seconds: 80,
   minutes: 10,
   soakMinutes: 60,
   run: async (ctx) => {

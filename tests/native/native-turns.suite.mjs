@@ -11,6 +11,7 @@ const histories = (ctx, seeds) =>
 export default {
   about: "turns: 20,000 random histories with crashes, natively",
   uses: ["cargo"],
+  seconds: 130,
   minutes: 10,
   soakMinutes: 60,
   run: (ctx) => histories(ctx, 20_000),

@@ -3,6 +3,7 @@
 export default {
   about: "cargo test, natively",
   uses: ["cargo"],
+  seconds: 150,
   minutes: 20,
   run: (ctx) => ctx.cargoTests("cargo", ["test", "--no-fail-fast", "--color", "never"]),
   soak: (ctx) =>

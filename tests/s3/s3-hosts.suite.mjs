@@ -12,6 +12,7 @@ const FILES = [
 export default {
   about: "S3 in workerd, Chromium (CORS), Deno and Bun, R2 in workerd, npx kitbag",
   needs: ["npm", "npm:runtimes", "build", "ceph", "moto", "chromium", "ripgrep", "www"],
+  seconds: 300,
   minutes: 20,
   run: (ctx) => withServers(ctx, ["ceph", "moto"], FILES),
   soak: (ctx) =>

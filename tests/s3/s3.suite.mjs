@@ -5,6 +5,7 @@ import { withServers } from "./run.mjs";
 export default {
   about: "S3 in Node, on Ceph's object gateway and moto",
   needs: ["npm", "build", "build:testing", "ceph", "moto"],
+  seconds: 90,
   minutes: 10,
   run: (ctx) =>
     withServers(

@@ -41,6 +41,7 @@ async function caught(ctx) {
 export default {
   about: `${SEEDS} simulated worlds, ten deliberate bugs, and the page that draws a history`,
   needs: ["npm", "wasm-bindgen", "chromium"],
+  seconds: 240,
   minutes: 15,
   soakMinutes: 150,
   run: async (ctx) => {

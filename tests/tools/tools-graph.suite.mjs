@@ -6,6 +6,7 @@ export default {
   about: "LangGraph: state and store of the running graph, tenants, parallel calls, policies",
   needs: ["npm:agents", "npm:durable", "build"],
   uses: ["deps-agents"],
+  seconds: 100,
   minutes: 15,
   run: (ctx) =>
     toolTests(

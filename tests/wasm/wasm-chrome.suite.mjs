@@ -6,6 +6,7 @@ export default {
   about: "wasm-pack test --headless --chrome",
   needs: ["wasm-bindgen", "wasm-pack", "chromedriver"],
   uses: ["cargo"],
+  seconds: 200,
   minutes: 15,
   run: (ctx) => {
     const args = ["test", "--headless", "--chrome", "--mode", "no-install"];
