@@ -28,10 +28,6 @@ pub use seek::rarity;
 /// Bytes that a literal search scans in the time of one step of the other engines.
 const FAST: usize = 8;
 
-/// Bytes that an engine searches before it asks whether to pause. A slow expression takes less than
-/// a tenth of a second for so many.
-const SEGMENT: usize = 128 << 10;
-
 /// A compiled query, which can search many bodies.
 pub struct Matcher {
     engine: Engine,
@@ -241,12 +237,15 @@ impl Sink<'_> {
     fn in_segments(&mut self, mut search: impl FnMut(&[u8], &mut Self) -> bool) -> bool {
         loop {
             let patience = &self.matcher.patience;
-            let least = self.at.from.saturating_add(SEGMENT).min(self.body.len());
+            let start = self.at.from;
+            let least = start
+                .saturating_add(patience.segment())
+                .min(self.body.len());
             let until = self.line_end(least);
             let part = self.body.get(..until).unwrap_or_default();
             patience.begin();
             let more = search(part, self);
-            patience.end();
+            patience.end(until.saturating_sub(start));
             if !more || until >= self.body.len() || self.matcher.over().is_some() {
                 return true;
             }

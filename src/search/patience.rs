@@ -20,6 +20,14 @@ const PAUSE_STEPS: usize = STEPS / 16;
 /// Microseconds of work between two pauses.
 const SLICE: i64 = 100_000;
 
+/// The fewest and the most bytes that an engine searches before the clock is asked.
+const SHORTEST: usize = 4 << 10;
+const LONGEST: usize = 128 << 10;
+/// Microseconds: a segment that took less is followed by a longer one.
+const QUICK: i64 = 4_000;
+/// Microseconds: a segment that took more is followed by a shorter one.
+const SLOW: i64 = 16_000;
+
 /// The clock and the deadline of one search.
 pub struct Patience {
     now: fn() -> Time,
@@ -35,6 +43,8 @@ pub struct Patience {
     slice: Cell<Option<Time>>,
     /// Steps since the clock was last checked for a pause.
     unchecked: Cell<usize>,
+    /// Bytes to search before the clock is asked again.
+    segment: Cell<usize>,
 }
 
 impl Patience {
@@ -50,6 +60,7 @@ impl Patience {
             pauses: Cell::new(false),
             slice: Cell::new(None),
             unchecked: Cell::new(0),
+            segment: Cell::new(SHORTEST),
         }
     }
 
@@ -89,15 +100,37 @@ impl Patience {
         worked >= SLICE
     }
 
-    /// The engine begins with a body.
-    pub fn begin(&self) {
-        self.since.set(Some((self.now)()));
+    /// How many bytes an engine should search before it asks whether a pause is due: as many as it
+    /// does in a few milliseconds, by the segments so far.
+    pub fn segment(&self) -> usize {
+        self.segment.get()
     }
 
-    /// The engine has finished a body.
-    pub fn end(&self) {
-        self.look();
+    /// The engine begins with a segment of a body.
+    pub fn begin(&self) {
+        let now = (self.now)();
+        self.since.set(Some(now));
+        if self.slice.get().is_none() {
+            self.slice.set(Some(now));
+        }
+    }
+
+    /// The engine has finished a segment of so many bytes.
+    pub fn end(&self, bytes: usize) {
+        let before = self.taken.get();
+        let (after, _) = self.look();
         self.since.set(None);
+        let segment = self.segment.get();
+        if bytes < segment {
+            return;
+        }
+        self.unchecked.set(PAUSE_STEPS);
+        let took = after.saturating_sub(before);
+        self.segment.set(match took {
+            _ if took < QUICK => segment.saturating_mul(2).min(LONGEST),
+            _ if took > SLOW => (segment / 2).max(SHORTEST),
+            _ => segment,
+        });
     }
 
     /// Records `steps` of work. Returns whether to continue.
@@ -172,7 +205,7 @@ mod tests {
         for _ in 0..9 {
             patience.begin();
             later(1);
-            patience.end();
+            patience.end(1);
             later(100);
             assert!(patience.worked(STEPS), "waiting for a storage is no work");
         }
@@ -193,7 +226,7 @@ mod tests {
         let patience = Patience::until(Some(deadline), clock);
         patience.begin();
         later(59);
-        patience.end();
+        patience.end(1);
         assert!(patience.worked(STEPS) && patience.over().is_none());
         later(1);
         assert!(!patience.worked(STEPS));
@@ -233,6 +266,32 @@ mod tests {
         assert!(
             patience.is_pause_due(),
             "a clock that was set back began a slice"
+        );
+    }
+
+    #[test]
+    fn segments_grow_while_they_are_quick_and_shrink_when_they_are_slow() {
+        let patience = Patience::until(None, clock).pausing();
+        let least = patience.segment();
+        for _ in 0..3 {
+            patience.begin();
+            patience.end(patience.segment());
+        }
+        assert_eq!(patience.segment(), least * 8);
+        patience.begin();
+        patience.end(1);
+        assert_eq!(
+            patience.segment(),
+            least * 8,
+            "the rest of a body says nothing"
+        );
+        patience.begin();
+        later(1);
+        patience.end(patience.segment());
+        assert_eq!(patience.segment(), least * 4);
+        assert!(
+            patience.is_pause_due(),
+            "the segment took longer than a slice"
         );
     }
 
