@@ -6,13 +6,10 @@ export default {
   uses: ["cargo"],
   minutes: 15,
   run: (ctx) =>
-    ctx.cargoTests("wasm-pack", [
-      "test",
-      "--node",
-      "--mode",
-      "no-install",
-      ".",
-      "--test",
-      "wasm_node",
-    ]),
+    ctx.cargoTests(
+      "wasm-pack",
+      ["test", "--node", "--mode", "no-install", ".", "--test", "wasm_node"],
+      // As in wasm-chrome, whose build it shares.
+      { env: { CARGO_PROFILE_DEV_DEBUG: "0" } },
+    ),
 };
