@@ -23,6 +23,8 @@ export default {
     const env = {
       WASM_BINDGEN_TEST_WEBDRIVER_JSON: capabilities(ctx),
       CARGO_PROFILE_DEV_DEBUG: "0",
+      // Seconds; the runner's own 20 are too few on a busy machine.
+      WASM_BINDGEN_TEST_TIMEOUT: "120",
     };
     return ctx.cargoTests("wasm-pack", args, { env });
   },
