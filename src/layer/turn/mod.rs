@@ -6,6 +6,9 @@
 //! `reads`, listings and searches in `merge`, notes in `notes`.
 
 mod below;
+#[cfg(feature = "simulation")]
+pub mod bugs;
+#[cfg(not(feature = "simulation"))]
 mod bugs;
 mod calls;
 mod changes;

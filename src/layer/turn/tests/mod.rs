@@ -1,8 +1,6 @@
 //! Tests of turns: the overlay against one flat tree, and what reads are noted.
 
-mod checker;
 mod committing;
-mod model;
 mod overlay;
 mod store;
 
