@@ -4,6 +4,7 @@
 pub mod composite;
 pub mod ignoring;
 pub mod indexed;
+mod parts;
 pub mod policy;
 pub mod turn;
 mod winnow;

@@ -1,6 +1,7 @@
 //! Tests of turns: the overlay against one flat tree, and what reads are noted.
 
 mod committing;
+mod keeping;
 mod overlay;
 mod store;
 
