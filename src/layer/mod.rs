@@ -2,6 +2,7 @@
 //! nothing of what lies below it.
 
 pub mod composite;
+pub mod history;
 pub mod ignoring;
 pub mod indexed;
 mod parts;
