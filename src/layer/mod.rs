@@ -2,8 +2,10 @@
 //! nothing of what lies below it.
 
 pub mod composite;
+pub mod history;
 pub mod ignoring;
 pub mod indexed;
+mod parts;
 pub mod policy;
 pub mod turn;
 mod winnow;

@@ -140,8 +140,8 @@ const TABLES = [
   [
     "TurnOptions",
     (given) => kitbag.begin(new kitbag.StateBackend(), given),
-    {},
-    { ...MODES, by: "text" },
+    { keepIn: state() },
+    { ...MODES, by: "text", keepIn: "other", folder: "text", name: "text" },
   ],
   [
     "CustomBackendOptions",
@@ -425,7 +425,7 @@ test("the table has every option of the declarations", () => {
   // What a call takes is below; what a framework takes is its own.
   const others = [
     ...["CallOptions", "GrepOptions", "RankedGrepOptions", "WriteOptions", "DeleteOptions"],
-    ...["MigrateOptions", "RebaseOptions", "UndoOptions", "TransferOptions"],
+    ...["MigrateOptions", "RebaseOptions", "UndoOptions", "KeptTurnsOptions", "TransferOptions"],
     "BackendRuntime",
   ];
   const missing = publicMembers(types, files).filter(({ name }) => {

@@ -13,6 +13,7 @@ import {
   FilesystemBackend,
   IndexedDbBackend,
   KitbagPanic,
+  keptTurns,
   LocalShellBackend,
   OpfsBackend,
   PostgresBackend,
@@ -73,6 +74,8 @@ export async function main(): Promise<string> {
 
 export const described: string = guidedPrompts.describe("grep", ["grep"]) ?? "";
 export const turned = begin(files, { by: "a" }).commit();
+export const keptOn: string = begin(files, { keepIn: files, folder: "/turns", name: "t" }).name;
+export const keptNames = keptTurns(files, { folder: "/turns" }).then(({ names }) => names?.[0]);
 export const ignored = ignoring(files, { patterns: ["*.log"] }).glob("**");
 export const searched = indexed(files, { keepIn: "/.index/" }).updateIndex();
 

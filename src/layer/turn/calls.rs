@@ -34,35 +34,35 @@ impl Backend for Turn {
     }
 
     fn ls<'a>(&'a self, path: &'a VPath) -> Pending<'a, Vec<FileInfo>> {
-        Box::pin(self.list_merged(path))
+        Box::pin(self.reading(self.list_merged(path)))
     }
 
     fn read<'a>(&'a self, path: &'a VPath, page: Page) -> Pending<'a, ReadResult> {
-        Box::pin(self.read_page(path, page))
+        Box::pin(self.reading(self.read_page(path, page)))
     }
 
     fn read_raw<'a>(&'a self, path: &'a VPath) -> Pending<'a, RawFile> {
-        Box::pin(self.raw_file(path))
+        Box::pin(self.reading(self.raw_file(path)))
     }
 
     fn grep<'a>(&'a self, query: &'a GrepQuery) -> Pending<'a, GrepResult> {
-        Box::pin(self.grep_merged(query))
+        Box::pin(self.reading(self.grep_merged(query)))
     }
 
     fn glob<'a>(&'a self, query: &'a GlobQuery) -> Pending<'a, GlobResult> {
-        Box::pin(self.glob_merged(query))
+        Box::pin(self.reading(self.glob_merged(query)))
     }
 
     fn write<'a>(&'a self, path: &'a VPath, content: Content) -> Pending<'a, WriteResult> {
         Box::pin(async move {
-            let answer = self.write_file(path, content).await;
+            let answer = self.change(self.write_file(path, content)).await;
             answer.map_err(|error| error.during("write"))
         })
     }
 
     fn edit<'a>(&'a self, path: &'a VPath, edit: &'a Edit) -> Pending<'a, EditResult> {
         Box::pin(async move {
-            let answer = self.edit_file(path, edit).await;
+            let answer = self.change(self.edit_file(path, edit)).await;
             answer.map_err(|error| error.during("edit"))
         })
     }
@@ -73,7 +73,7 @@ impl Backend for Turn {
         unchanged: Option<&'a Bytes>,
     ) -> Pending<'a, DeleteResult> {
         Box::pin(async move {
-            let answer = self.delete_path(path, unchanged).await;
+            let answer = self.change(self.delete_path(path, unchanged)).await;
             answer.map_err(|error| error.during("delete"))
         })
     }
@@ -89,11 +89,18 @@ impl Backend for Turn {
     }
 
     fn upload<'a>(&'a self, files: Vec<(VPath, Bytes)>) -> LocalBoxFuture<'a, Vec<Result<()>>> {
-        Box::pin(self.upload_files(files))
+        Box::pin(async move {
+            let count = files.len();
+            let work = async { Ok(self.upload_files(files).await) };
+            all_or(count, self.change(work).await)
+        })
     }
 
     fn download<'a>(&'a self, paths: &'a [VPath]) -> LocalBoxFuture<'a, Vec<Result<Bytes>>> {
-        Box::pin(self.download_files(paths))
+        Box::pin(async move {
+            let work = async { Ok(self.download_files(paths).await) };
+            all_or(paths.len(), self.reading(work).await)
+        })
     }
 
     fn part<'a>(&'a self, _: &'a VPath, _: Range<u64>) -> Pending<'a, Bytes> {
@@ -109,9 +116,14 @@ impl Backend for Turn {
     }
 }
 
+/// The answers for a number of files, or one failure for all of them.
+fn all_or<T>(count: usize, answers: Result<Vec<Result<T>>>) -> Vec<Result<T>> {
+    answers.unwrap_or_else(|error| (0..count).map(|_| Err(error.clone())).collect())
+}
+
 impl Transaction for Turn {
     fn replace<'a>(&'a self, files: &'a [Replacement]) -> Pending<'a, Vec<VPath>> {
-        Box::pin(self.replace_files(files))
+        Box::pin(self.change(self.replace_files(files)))
     }
 }
 

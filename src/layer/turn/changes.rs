@@ -100,6 +100,7 @@ impl Turn {
     /// All that the turn changes, in order of the paths. It grows with the changes, not with the
     /// files below.
     pub async fn diff(&self) -> Result<Vec<FileChange>> {
+        self.opened().await?;
         let _changing = self.changing.lock().await;
         self.changes().await
     }
@@ -136,7 +137,10 @@ impl Turn {
     /// Keeps of each file that one of the hunks is in only these hunks. Hunks are those of the last
     /// diff: a file that was changed since has others. Returns these files.
     pub async fn accept(&self, ids: &[Rc<str>]) -> Result<Vec<VPath>> {
-        let _changing = self.changing.lock().await;
+        self.change(self.accepted(ids)).await
+    }
+
+    async fn accepted(&self, ids: &[Rc<str>]) -> Result<Vec<VPath>> {
         let mut left: Vec<&Rc<str>> = ids.iter().collect();
         let mut kept: Vec<(FileChange, Vec<Piece>)> = Vec::new();
         let mut paths = Vec::new();
@@ -171,9 +175,20 @@ impl Turn {
         Ok(paths)
     }
 
-    /// Drops the changes of files that match one of the patterns, and returns these files.
+    /// Drops the changes of files that match one of the patterns, and returns these files. If nothing
+    /// is left of a turn that is kept, it is over, and forgets what it has read, too.
     pub async fn discard(&self, patterns: &[Rc<str>]) -> Result<Vec<VPath>> {
-        let _changing = self.changing.lock().await;
+        let gone = self.change(self.discarded(patterns)).await?;
+        if self.kept.is_some() {
+            let _changing = self.changing.lock().await;
+            if self.covered.borrow().is_empty() {
+                self.forget_all().await?;
+            }
+        }
+        Ok(gone)
+    }
+
+    async fn discarded(&self, patterns: &[Rc<str>]) -> Result<Vec<VPath>> {
         let mut parsed = Vec::with_capacity(patterns.len());
         for pattern in patterns {
             let query = GlobQuery {
@@ -202,6 +217,7 @@ impl Turn {
         if exists {
             self.drop_own(path).await?;
         }
+        self.touch_cover(path);
         self.covered.borrow_mut().remove(path);
         Ok(())
     }

@@ -245,7 +245,7 @@ impl Turn {
                 false => None,
             };
             if before == after {
-                let digest = self.digests.of_body(before.as_ref());
+                let digest = self.digests().of_body(before.as_ref());
                 reads.push((Question::Whole(path), digest));
             } else {
                 files.push(Replacement {
@@ -261,12 +261,14 @@ impl Turn {
     /// Makes all changes below, if nothing that the turn read or replaces was changed by others.
     /// The turn is empty then, and can go on.
     pub async fn commit(&self) -> Result<Outcome> {
+        self.opened().await?;
         let _changing = self.changing.lock().await;
+        self.keep_commit().await?;
         let (files, mut reads) = self.replacements().await?;
         reads.extend(self.notes.borrow().all());
         let plan = Plan {
             by: self.by.clone(),
-            digests: self.digests,
+            digests: self.digests(),
             top: self.base.clone(),
             reads,
             files,
@@ -282,7 +284,7 @@ impl Turn {
     }
 
     /// Empties the turn.
-    async fn forget_all(&self) -> Result<()> {
+    pub(super) async fn forget_all(&self) -> Result<()> {
         let gone = self.covered.replace(Default::default());
         self.notes.replace(Notes::default());
         for (path, one) in gone {
@@ -290,6 +292,7 @@ impl Turn {
                 self.drop_own(&path).await?;
             }
         }
+        self.keep_nothing().await;
         Ok(())
     }
 }

@@ -20,6 +20,7 @@ use super::plan::{Conflict, Plan, body, in_order, is_conflict, replace, reversed
 use crate::core::error::{Error, Kind, Result};
 use crate::core::path::VPath;
 use crate::env::{clock, random, timer};
+use crate::layer::parts::{Reader, Writer};
 use crate::protocol::{Backend, Content, Edit, Replacement};
 
 /// The journal's file.
@@ -71,47 +72,36 @@ struct Journal {
 }
 
 impl Journal {
-    /// Text if the files are, since some storages keep only that: each part is behind its length.
     fn bytes(&self) -> Bytes {
-        let mut out = MAGIC.to_vec();
-        out.push(self.stage.byte());
-        let mut blob = |bytes: Option<&[u8]>| {
-            match bytes {
-                Some(bytes) => out.extend(bytes.len().to_string().into_bytes()),
-                None => out.push(b'-'),
-            }
-            out.push(b'\n');
-            out.extend(bytes.unwrap_or_default());
-        };
-        blob(Some(self.id.to_string().as_bytes()));
+        let mut magic = MAGIC.to_vec();
+        magic.push(self.stage.byte());
+        let mut out = Writer::new(&magic);
+        out.number(self.id);
         for file in &self.files {
-            blob(Some(file.path.as_str().as_bytes()));
-            blob(file.before.as_deref());
-            blob(file.after.as_deref());
+            out.text(file.path.as_str());
+            out.part(file.before.as_deref());
+            out.part(file.after.as_deref());
         }
-        Bytes::from(out)
+        out.finish()
     }
 
     fn parse(bytes: &Bytes) -> Option<Journal> {
-        let mut rest = bytes.clone();
-        if !rest.starts_with(MAGIC) {
-            return None;
-        }
-        let _ = rest.split_to(MAGIC.len());
-        let stage = match rest.first()? {
+        let stage = match bytes.get(MAGIC.len())? {
             b'p' => Stage::Preparing,
             b'a' => Stage::Applying,
             b'u' => Stage::Undoing,
             _ => return None,
         };
-        let _ = rest.split_to(1);
-        let id = text(&blob(&mut rest)??)?.parse().ok()?;
+        let mut magic = MAGIC.to_vec();
+        magic.push(stage.byte());
+        let mut from = Reader::new(bytes, &magic)?;
+        let id = from.number()?;
         let mut files = Vec::new();
-        while !rest.is_empty() {
+        while !from.is_empty() {
             files.push(Replacement {
-                path: VPath::parse(text(&blob(&mut rest)??)?).ok()?,
-                before: blob(&mut rest)?,
-                after: blob(&mut rest)?,
+                path: VPath::parse(&from.text()?).ok()?,
+                before: from.part()?,
+                after: from.part()?,
             });
         }
         Some(Journal { stage, id, files })
@@ -124,21 +114,6 @@ impl Journal {
             files: self.files.clone(),
         }
     }
-}
-
-/// The next part of a journal; the outer `None` is for bytes that are no journal.
-fn blob(rest: &mut Bytes) -> Option<Option<Bytes>> {
-    let end = memchr::memchr(b'\n', rest)?;
-    let head = rest.split_to(end + 1);
-    let length = match head.as_ref() {
-        b"-\n" => return Some(None),
-        _ => text(&head)?.trim_end().parse().ok()?,
-    };
-    (length <= rest.len()).then(|| Some(rest.split_to(length)))
-}
-
-fn text(bytes: &Bytes) -> Option<&str> {
-    std::str::from_utf8(bytes).ok()
 }
 
 /// The journal of a backend.

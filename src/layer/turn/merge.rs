@@ -23,7 +23,7 @@ impl Turn {
         }
         let hidden = self.hidden(path);
         let infos = below::ls(&**self.base().await?, path, &hidden).await?;
-        let digest = self.digests.of_names(&infos);
+        let digest = self.digests().of_names(&infos);
         self.note(Question::Names(path.clone(), hidden.clone()), digest);
         let mut merged = self.over.ls(path).await?;
         for info in infos {
@@ -60,7 +60,7 @@ impl Turn {
         // An anchored pattern may name files outside of the query's directory.
         let hidden = self.hidden(&VPath::root());
         let found = below::glob(&**self.base().await?, query, &hidden).await?;
-        let digest = self.digests.of_names(&found.files);
+        let digest = self.digests().of_names(&found.files);
         self.note(Question::Glob(query.clone(), hidden), digest);
         Ok(found)
     }
@@ -78,10 +78,22 @@ impl Turn {
 
     pub(super) async fn grep_merged(&self, query: &GrepQuery) -> Result<GrepResult> {
         let hidden = self.hidden(&VPath::root());
-        let below = below::grep(&**self.base().await?, query, &hidden).await?;
-        let digest = self.digests.of_matches(&below);
-        let question = Question::Grep(Box::new(query.clone()), hidden);
-        self.note(question, digest);
+        let base = self.base().await?;
+        if self.kept.is_some() && query.sieve.is_some() {
+            // A sieve cannot be kept, so the same is asked without; and before, so that what others
+            // change in between is found by the commit.
+            let mut all = query.clone();
+            all.sieve = None;
+            let found = below::grep(&**base, &all, &hidden).await?;
+            let digest = self.digests().of_matches(&found);
+            self.note(Question::Grep(Box::new(all), hidden.clone()), digest);
+        }
+        let below = below::grep(&**base, query, &hidden).await?;
+        if self.kept.is_none() || query.sieve.is_none() {
+            let digest = self.digests().of_matches(&below);
+            let question = Question::Grep(Box::new(query.clone()), hidden);
+            self.note(question, digest);
+        }
         if self.covered.borrow().is_empty() {
             return Ok(below);
         }

@@ -6,17 +6,22 @@
 //! `reads`, listings and searches in `merge`, notes in `notes`.
 
 mod below;
+#[cfg(feature = "simulation")]
+pub mod bugs;
+#[cfg(not(feature = "simulation"))]
 mod bugs;
 mod calls;
 mod changes;
 mod commit;
 mod journal;
+mod keep;
 mod lines;
 mod merge;
 mod notes;
 mod plan;
 mod reads;
 mod rebase;
+mod record;
 #[cfg(test)]
 mod tests;
 
@@ -29,7 +34,7 @@ use bytes::Bytes;
 use crate::core::cell::RefCell;
 use crate::core::error::{Error, Kind, Result};
 use crate::core::file::{self, Format};
-use crate::core::lock::{Mutex, MutexGuard};
+use crate::core::lock::Mutex;
 use crate::core::path::VPath;
 use crate::core::time::Time;
 use crate::env::random;
@@ -38,10 +43,13 @@ use crate::protocol::{
     WriteResult,
 };
 
+use keep::Kept;
 use notes::{Digests, Notes, Question};
+use record::Record;
 
 pub use changes::{FileChange, Hunk, Kind as ChangeKind};
 pub use commit::{Commits, Outcome, Receipt, undo};
+pub use keep::kept;
 pub use plan::Conflict;
 pub use rebase::{Rebased, Unmerged};
 
@@ -67,7 +75,7 @@ impl From<RawFile> for Before {
 }
 
 /// A file that the turn covers: what is below is not shown any more.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 struct Covered {
     before: Option<Before>,
     /// Whether the turn has a file there; it is in `over` then.
@@ -96,12 +104,14 @@ pub struct Turn {
     by: Rc<str>,
     options: TurnOptions,
     covered: RefCell<BTreeMap<VPath, Covered>>,
-    digests: Digests,
+    digests: Cell<Digests>,
     notes: RefCell<Notes>,
     /// Whether `base` has no unfinished commit from before this turn.
     recovered: Cell<bool>,
     /// Changes run one at a time.
     changing: Mutex<()>,
+    /// Where the turn is kept beyond this process.
+    kept: Option<Kept>,
 }
 
 impl Turn {
@@ -114,16 +124,21 @@ impl Turn {
             by,
             options,
             covered: RefCell::new(BTreeMap::new()),
-            digests: Digests::new([random::bits(), random::bits()]),
+            digests: Cell::new(Digests::new([random::bits(), random::bits()])),
             notes: RefCell::new(Notes::default()),
             recovered: Cell::new(false),
             changing: Mutex::default(),
+            kept: None,
         }
     }
 
     /// Who makes the changes.
     pub fn by(&self) -> &Rc<str> {
         &self.by
+    }
+
+    fn digests(&self) -> Digests {
+        self.digests.get()
     }
 
     /// Whether the turn itself has a file at `path` (or none any more); `None` if it covers nothing
@@ -134,6 +149,7 @@ impl Turn {
     }
 
     fn cover(&self, path: &VPath, before: Option<Before>, exists: bool) {
+        self.touch_cover(path);
         let mut covered = self.covered.borrow_mut();
         match covered.get_mut(path) {
             Some(one) => one.exists = exists,
@@ -144,7 +160,9 @@ impl Turn {
     }
 
     fn note(&self, question: Question, digest: u128) {
-        self.notes.borrow_mut().add(question, digest);
+        if self.notes.borrow_mut().add(question.clone(), digest) {
+            self.noted(Record::Note(question, digest));
+        }
     }
 
     fn may_change(&self, path: &VPath) -> Result<()> {
@@ -191,7 +209,6 @@ impl Turn {
             Content::Text(text) => file::decode_content(path, text)?,
             Content::Raw(bytes) | Content::New(bytes) => bytes,
         };
-        let _changing = self.changing.lock().await;
         let (exists, before) = match self.own(path) {
             Some(exists) => (exists, None),
             None => {
@@ -201,7 +218,7 @@ impl Turn {
         };
         if exists && !overwrite {
             if self.own(path).is_none() {
-                let digest = self.digests.of_existence(true);
+                let digest = self.digests().of_existence(true);
                 self.note(Question::Exists(path.clone()), digest);
             }
             return Err(Error::already_exists(path));
@@ -209,6 +226,7 @@ impl Turn {
         match self.own(path) {
             // A write keeps the time of creation.
             Some(true) => {
+                self.touch(path).await?;
                 self.over.write(path, Content::Raw(body)).await?;
             }
             _ => self.put(path, body).await?,
@@ -219,18 +237,19 @@ impl Turn {
 
     /// Stores a file in the overlay.
     async fn put(&self, path: &VPath, body: Bytes) -> Result<()> {
+        self.touch(path).await?;
         let answers = self.over.upload(vec![(path.clone(), body)]).await;
         answers.into_iter().collect()
     }
 
     async fn edit_file(&self, path: &VPath, edit: &Edit) -> Result<EditResult> {
         self.may_change(path)?;
-        let _changing = self.changing.lock().await;
         if self.own(path).is_some() {
+            self.touch(path).await?;
             return self.over.edit(path, edit).await;
         }
         let Some(before) = self.below(path).await? else {
-            let digest = self.digests.of_existence(false);
+            let digest = self.digests().of_existence(false);
             self.note(Question::Exists(path.clone()), digest);
             return Err(Error::nothing_there(path));
         };
@@ -242,7 +261,7 @@ impl Turn {
                 Ok(edited)
             }
             Err(error) => {
-                let digest = self.digests.of_body(Some(&before.body));
+                let digest = self.digests().of_body(Some(&before.body));
                 self.note(Question::Whole(path.clone()), digest);
                 self.over.delete(path, Some(&before.body)).await?;
                 Err(error)
@@ -252,32 +271,27 @@ impl Turn {
 
     async fn delete_path(&self, path: &VPath, unchanged: Option<&Bytes>) -> Result<DeleteResult> {
         self.may_change(path)?;
-        let changing = self.changing.lock().await;
         match unchanged {
-            Some(body) => self.delete_unchanged(path, body, &changing).await?,
-            None => self.delete_tree(path, &changing).await?,
+            Some(body) => self.delete_unchanged(path, body).await?,
+            None => self.delete_tree(path).await?,
         }
         Ok(DeleteResult::default())
     }
 
-    async fn delete_unchanged(
-        &self,
-        path: &VPath,
-        body: &Bytes,
-        _changing: &MutexGuard<'_, ()>,
-    ) -> Result<()> {
+    async fn delete_unchanged(&self, path: &VPath, body: &Bytes) -> Result<()> {
         if self.own(path).is_some() {
+            self.touch(path).await?;
             self.over.delete(path, Some(body)).await?;
             self.cover(path, None, false);
             return Ok(());
         }
         let Some(before) = self.below(path).await? else {
-            let digest = self.digests.of_existence(false);
+            let digest = self.digests().of_existence(false);
             self.note(Question::Exists(path.clone()), digest);
             return Err(Error::nothing_there(path));
         };
         if before.body != *body {
-            let digest = self.digests.of_body(Some(&before.body));
+            let digest = self.digests().of_body(Some(&before.body));
             self.note(Question::Whole(path.clone()), digest);
             return Err(Error::conflict(path));
         }
@@ -285,7 +299,7 @@ impl Turn {
         Ok(())
     }
 
-    async fn delete_tree(&self, root: &VPath, _changing: &MutexGuard<'_, ()>) -> Result<()> {
+    async fn delete_tree(&self, root: &VPath) -> Result<()> {
         let beneath = GlobQuery {
             pattern: "**".into(),
             path: root.clone(),
@@ -313,7 +327,7 @@ impl Turn {
             if let Some(body) = missing(answer)? {
                 befores.insert(path.clone(), body);
             } else if path == root {
-                let digest = self.digests.of_existence(false);
+                let digest = self.digests().of_existence(false);
                 self.note(Question::Exists(path.clone()), digest);
             }
         }
@@ -348,12 +362,12 @@ impl Turn {
 
     /// Removes a file of the overlay.
     async fn drop_own(&self, path: &VPath) -> Result<()> {
+        self.touch(path).await?;
         let body = self.over_body(path).await?;
         self.over.delete(path, Some(&body)).await.map(|_| ())
     }
 
     async fn upload_files(&self, files: Vec<(VPath, Bytes)>) -> Vec<Result<()>> {
-        let _changing = self.changing.lock().await;
         let mut asked: Vec<VPath> = Vec::new();
         for (path, _) in &files {
             if self.own(path).is_none() && !asked.contains(path) {
@@ -394,7 +408,6 @@ impl Turn {
 
     /// Replaces several files, for a turn in this turn.
     async fn replace_files(&self, files: &[Replacement]) -> Result<Vec<VPath>> {
-        let _changing = self.changing.lock().await;
         let mut differ = Vec::new();
         let mut befores = BTreeMap::new();
         for file in files {

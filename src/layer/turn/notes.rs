@@ -74,7 +74,7 @@ struct Digest([DefaultHasher; 2]);
 impl Digest {
     fn bytes(&mut self, bytes: &[u8]) {
         for hasher in &mut self.0 {
-            hasher.write_usize(bytes.len());
+            hasher.write_u64(bytes.len() as u64);
             hasher.write(bytes);
         }
     }
@@ -95,12 +95,16 @@ impl Digest {
 impl Notes {
     /// Adds an answer. Different answers to one question all stay: then no state of the files is
     /// what the turn has read, and its commit is a conflict, also if the first answer is right again.
-    pub(super) fn add(&mut self, question: Question, digest: u128) {
+    ///
+    /// Returns whether the answer is new.
+    pub(super) fn add(&mut self, question: Question, digest: u128) -> bool {
         let at = self.by_path.entry(question.path().clone()).or_default();
         let answer = (question, digest);
-        if !at.contains(&answer) {
+        let is_new = !at.contains(&answer);
+        if is_new {
             at.push(answer);
         }
+        is_new
     }
 
     /// Every question with its digest.
@@ -121,6 +125,11 @@ impl Notes {
 impl Digests {
     pub(super) fn new(salt: [u64; 2]) -> Digests {
         Digests { salt }
+    }
+
+    /// What [`Digests::new`] was given.
+    pub(super) fn salt(&self) -> [u64; 2] {
+        self.salt
     }
 
     fn digest(&self) -> Digest {

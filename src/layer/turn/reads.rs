@@ -14,7 +14,7 @@ impl Turn {
             return self.over.read(path, page).await;
         }
         let answer = self.base().await?.read(path, page).await;
-        let digest = self.digests.of_page(&answer);
+        let digest = self.digests().of_page(&answer);
         if let Some(digest) = digest {
             self.note(Question::Page(path.clone(), page), digest);
         }
@@ -44,7 +44,7 @@ impl Turn {
             Err(error) if error.is_no_file() => None,
             Err(_) => return,
         };
-        let digest = self.digests.of_body(body);
+        let digest = self.digests().of_body(body);
         self.note(Question::Whole(path.clone()), digest);
     }
 

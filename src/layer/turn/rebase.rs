@@ -72,7 +72,10 @@ impl Turn {
     /// Merges what others have changed below. For files that match one of the patterns `keep` the
     /// turn's content wins where that is not possible. What was read counts as read now.
     pub async fn rebase(&self, keep: &[Rc<str>]) -> Result<Rebased> {
-        let _changing = self.changing.lock().await;
+        self.change(self.rebased(keep)).await
+    }
+
+    async fn rebased(&self, keep: &[Rc<str>]) -> Result<Rebased> {
         let mut kept = Vec::with_capacity(keep.len());
         for pattern in keep {
             let query = GlobQuery {
@@ -100,14 +103,14 @@ impl Turn {
             };
             match next(before, now.as_ref(), ours.as_ref()) {
                 Next::Theirs => self.uncover(&path, one.exists).await?,
-                Next::Ours => self.moved_on(&path, below),
+                Next::Ours => self.moved_on(&path, below).await?,
                 Next::Merged(body) => {
                     self.put(&path, body).await?;
-                    self.moved_on(&path, below);
+                    self.moved_on(&path, below).await?;
                     rebased.merged.push(path);
                 }
                 Next::Unmerged if kept.iter().any(|pattern| pattern.accepts(&path)) => {
-                    self.moved_on(&path, below);
+                    self.moved_on(&path, below).await?;
                 }
                 Next::Unmerged => rebased.conflicts.push(super::Unmerged {
                     path,
@@ -119,9 +122,10 @@ impl Turn {
         }
         let noted = self.notes.borrow().all();
         for (question, digest) in noted {
-            let now = self.digests.ask(&*self.base, &question).await?;
+            let now = self.digests().ask(&*self.base, &question).await?;
             if now != digest {
                 self.notes.borrow_mut().renew(&question, now);
+                self.noted(super::Record::Renew(question.clone(), now));
                 let path = question.path();
                 if !rebased.read.contains(path) {
                     rebased.read.push(path.clone());
@@ -132,9 +136,11 @@ impl Turn {
     }
 
     /// From now on, the turn's content of a file is a change of this one.
-    fn moved_on(&self, path: &VPath, below: Option<super::Before>) {
+    async fn moved_on(&self, path: &VPath, below: Option<super::Before>) -> Result<()> {
+        self.touch(path).await?;
         if let Some(one) = self.covered.borrow_mut().get_mut(path) {
             one.before = below;
         }
+        Ok(())
     }
 }

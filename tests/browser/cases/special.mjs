@@ -42,6 +42,21 @@ export async function special({ browser: name, kinds, server, check }) {
         }
       });
     }
+    for (const kind of kinds) {
+      await test(`${kind}: a page goes on with a turn that a closed page kept`, async () => {
+        const where = { kind, place: `special-kept-${kind}` };
+        const names = ["task"];
+        deepStrictEqual(await call("keptTurn", { ...where, from: "one", to: "1" }), {
+          names,
+          shown: [["/a.txt", "-one", "+1"]],
+        });
+        const second = { ...where, from: "1", to: "2", commits: true };
+        deepStrictEqual(await call("keptTurn", second), {
+          ...{ names, shown: [["/a.txt", "-one", "+2"]] },
+          ...{ left: [], now: "2\n" },
+        });
+      });
+    }
     await test("indexeddb: crashProtection renews the log, in one page at a time", async () => {
       const where = { kind: "indexeddb", place: "special-protected", crashProtection: true };
       const renewed = { databases: ["kitbag-log"], longNames: 0, left: 0 };

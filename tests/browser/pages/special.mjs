@@ -2,7 +2,13 @@
 // database away, room that ends. Each function tells what a caller saw.
 
 import { backend } from "/pages/races.mjs";
-import { IndexedDbBackend, OpfsBackend } from "/pkg/dist/browser.js";
+import {
+  begin,
+  IndexedDbBackend,
+  keptTurns,
+  OpfsBackend,
+  StateBackend,
+} from "/pkg/dist/browser.js";
 
 const ORIGIN = location.origin;
 
@@ -451,4 +457,24 @@ export async function options() {
     }
   }
   return seen;
+}
+
+/**
+ * A turn that is kept: it goes on with what is there, edits, and tells what it would change, and with
+ * `commits` what its commit left in the storage.
+ */
+export async function keptTurn({ from, to, commits, ...where }) {
+  const keepIn = backend(where);
+  const files = new StateBackend({ files: { "/a.txt": "one\n" } });
+  const turn = begin(files, { keepIn, name: "task" });
+  const { error } = await turn.edit("/a.txt", from, to);
+  if (error) throw new Error(error);
+  const { names } = await keptTurns(keepIn);
+  const { changes } = await turn.diff();
+  const shown = changes.map(({ path, hunks }) => [path, ...hunks.flatMap(({ lines }) => lines)]);
+  if (!commits) return { names, shown };
+  const done = await turn.commit();
+  if (done.error) throw new Error(done.error);
+  const left = (await keepIn.glob("**")).files.map(({ path }) => path);
+  return { names, shown, left, now: files.read("/a.txt").content };
 }

@@ -1,8 +1,7 @@
 //! Tests of turns: the overlay against one flat tree, and what reads are noted.
 
-mod checker;
 mod committing;
-mod model;
+mod keeping;
 mod overlay;
 mod store;
 

@@ -3,11 +3,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-pub(super) type Tree = BTreeMap<&'static str, String>;
+pub type Tree = BTreeMap<&'static str, String>;
 
 /// What a change does to a file, as its author means it.
 #[derive(Clone, Debug)]
-pub(super) enum Write {
+pub enum Write {
     Put(String),
     Delete,
     /// Replaces the first line, or the last.
@@ -16,13 +16,13 @@ pub(super) enum Write {
 
 /// What a change must find.
 #[derive(Clone, Debug)]
-pub(super) enum Read {
+pub enum Read {
     File(&'static str, Option<String>),
     Names(BTreeSet<&'static str>),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum End {
+pub enum End {
     Done,
     /// It was broken off; it happened, or it did not.
     Unknown,
@@ -30,17 +30,17 @@ pub(super) enum End {
 
 /// A change that may have happened.
 #[derive(Clone, Debug)]
-pub(super) struct Change {
-    pub(super) began: usize,
-    pub(super) ended: usize,
-    pub(super) end: End,
-    pub(super) reads: Vec<Read>,
-    pub(super) writes: Vec<(&'static str, Write)>,
+pub struct Change {
+    pub began: usize,
+    pub ended: usize,
+    pub end: End,
+    pub reads: Vec<Read>,
+    pub writes: Vec<(&'static str, Write)>,
     /// It takes back the change with this index.
-    pub(super) undoes: Option<usize>,
+    pub undoes: Option<usize>,
 }
 
-pub(super) fn with_line(text: &str, first: bool, line: &str) -> String {
+pub fn with_line(text: &str, first: bool, line: &str) -> String {
     let mut lines: Vec<&str> = text.split_inclusive('\n').collect();
     let at = if first { 0 } else { lines.len() - 1 };
     lines[at] = line;
@@ -115,7 +115,7 @@ fn applied(
 }
 
 /// Whether some order of the changes explains the last tree.
-pub(super) fn explained(
+pub fn explained(
     tree: &Tree,
     changes: &[Change],
     left: &BTreeSet<usize>,

@@ -1,16 +1,44 @@
 //! Random histories of several clients with turns, plain writes past them, crashes at every step, and
 //! recovery; a checker looks for an order of the changes that explains all that was read and what
-//! is there in the end. `KITBAG_SEEDS` sets the number of histories.
+//! is there in the end.
 
+use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
 use std::task::{Context, Poll, Waker};
 
+use bytes::Bytes;
 use futures_util::future::LocalBoxFuture;
+use kitbag::core::path::VPath;
+use kitbag::files::{Files, FilesOptions, WriteMode};
+use kitbag::layer::turn::{ChangeKind, Outcome, Overlays, Turn, TurnOptions, undo};
+use kitbag::protocol::{Backend, Edit, SharedBackend};
+use kitbag::storage::memory::Memory;
 
-use super::checker::{Change, End, Read, Tree, Write, explained, with_line};
-use super::store::{pause, stepping};
-use super::*;
-use crate::layer::turn::bugs::{self, Bug};
+use crate::checker::{Change, End, Read, Tree, Write, explained, with_line};
+use crate::store::{pause, stepping};
+
+/// What keeps the files of turns.
+fn overlays() -> Overlays {
+    let options = FilesOptions {
+        write_mode: WriteMode::Overwrite,
+        ..FilesOptions::default()
+    };
+    Rc::new(move || Rc::new(Files::new(Memory::default(), options)))
+}
+
+fn begin(base: &SharedBackend) -> Turn {
+    let options = TurnOptions::default();
+    Turn::new(base.clone(), overlays(), "tests".into(), options)
+}
+
+fn path(text: &str) -> VPath {
+    VPath::parse(text).expect("a path")
+}
+
+fn bytes(text: &str) -> Bytes {
+    Bytes::copy_from_slice(text.as_bytes())
+}
 
 /// Numbers from a seed.
 struct Dice(u64);
@@ -229,12 +257,13 @@ async fn client(base: &SharedBackend, history: &History, turns: bool) {
     }
 }
 
-fn run(seed: u64) -> std::result::Result<(), String> {
+/// One history; fails with what contradicts it.
+pub fn run(seed: u64) -> std::result::Result<(), String> {
     let mut dice = Dice(seed.wrapping_mul(0x9e37_79b9));
     let journal = dice.roll(3) > 0;
     let base: SharedBackend = match journal {
         true => stepping(),
-        false => memory(),
+        false => Rc::new(Files::new(Memory::default(), FilesOptions::default())),
     };
     let history = History {
         changes: RefCell::new(Vec::new()),
@@ -324,51 +353,4 @@ fn drive<T>(future: impl Future<Output = T>) -> T {
             return value;
         }
     }
-}
-
-fn seeds(default: u64) -> u64 {
-    let given = std::env::var("KITBAG_SEEDS").ok();
-    given
-        .and_then(|seeds| seeds.parse().ok())
-        .unwrap_or(default)
-}
-
-#[test]
-fn every_history_of_turns_is_serialisable_and_no_commit_is_left_half_made() {
-    for seed in 0..seeds(500) {
-        if let Err(wrong) = run(seed) {
-            panic!("seed {seed}: {wrong}");
-        }
-    }
-}
-
-/// The first seed that shows a bug.
-fn caught(bug: Bug) -> u64 {
-    let found = (0..seeds(20_000)).find(|seed| {
-        bugs::choose(Some(bug));
-        let wrong = run(*seed).is_err();
-        bugs::choose(None);
-        wrong && run(*seed).is_ok()
-    });
-    found.unwrap_or_else(|| panic!("{bug:?} was not caught"))
-}
-
-#[test]
-fn reads_that_are_not_checked_are_caught() {
-    caught(Bug::ReadsUnchecked);
-}
-
-#[test]
-fn a_journal_that_is_deleted_early_is_caught() {
-    caught(Bug::JournalEarly);
-}
-
-#[test]
-fn an_undo_without_compare_and_swap_is_caught() {
-    caught(Bug::UndoBlind);
-}
-
-#[test]
-fn a_rebase_that_drops_a_deletion_is_caught() {
-    caught(Bug::RebaseDropsDeletion);
 }

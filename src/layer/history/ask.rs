@@ -1,0 +1,210 @@
+//! Questions to the history, and the way back.
+
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+use bytes::Bytes;
+
+use super::History;
+use super::note::{Change, Note, digest, may_be_of, millis, tag};
+use super::store::body;
+use crate::core::error::{Error, Kind, Result};
+use crate::core::path::VPath;
+use crate::core::time::Time;
+use crate::protocol::Replacement;
+
+/// A moment: right after a note, or a time.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Moment {
+    /// After the note with this name.
+    After(Rc<str>),
+    /// At this time, in milliseconds.
+    At(i64),
+    /// Now: after all notes.
+    Now,
+}
+
+impl Moment {
+    /// A moment as a caller names it.
+    pub fn parse(text: &str) -> Result<Moment> {
+        if millis(text).is_some() {
+            return Ok(Moment::After(text.into()));
+        }
+        let time = Time::parse(text).map(|time| Moment::At(time.micros().div_euclid(1000)));
+        time.ok_or_else(|| {
+            Error::new(
+                Kind::InvalidArgument,
+                format!(
+                    "'{text}' is no moment: give the id of an entry of log(), or a time in ISO 8601"
+                ),
+            )
+        })
+    }
+
+    fn includes(&self, id: &str) -> bool {
+        match self {
+            Moment::After(last) => id <= &**last,
+            Moment::At(last) => millis(id).is_some_and(|millis| millis <= *last),
+            Moment::Now => true,
+        }
+    }
+}
+
+/// A file at two moments.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Compared {
+    /// The file.
+    pub path: VPath,
+    /// Its content at the first one, if there was a file.
+    pub before: Option<Bytes>,
+    /// Its content at the second one, if there was a file.
+    pub after: Option<Bytes>,
+}
+
+/// The calls that made a file what it is.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Why {
+    /// The notes, the newest first, back to the one that created the file.
+    pub notes: Vec<Note>,
+    /// Whether the newest note left what the file holds now. Otherwise something else changed it.
+    pub is_known: bool,
+}
+
+/// The first and the last content of each file that notes changed.
+fn ends(notes: &[Note]) -> BTreeMap<VPath, (Option<Rc<str>>, Option<Rc<str>>)> {
+    let mut ends: BTreeMap<VPath, (Option<Rc<str>>, Option<Rc<str>>)> = BTreeMap::new();
+    for Change {
+        path,
+        before,
+        after,
+    } in notes.iter().flat_map(|note| &note.files)
+    {
+        let file = ends.entry(path.clone());
+        let both = file.or_insert_with(|| (before.clone(), None));
+        both.1 = after.clone();
+    }
+    ends
+}
+
+impl History {
+    /// The names of notes that can be about a path, the newest first.
+    async fn about(&self, path: &VPath, whole: bool) -> Result<Vec<Rc<str>>> {
+        let mut ids = self.store.ids().await?;
+        ids.reverse();
+        if whole {
+            let wanted = tag(path);
+            ids.retain(|id| may_be_of(id, path, &wanted));
+        }
+        Ok(ids)
+    }
+
+    /// The newest notes about a file or a directory, the newest first.
+    pub async fn log(&self, path: &VPath, limit: usize) -> Result<Vec<Note>> {
+        const AT_ONCE: usize = 256;
+        let ids = self.about(path, false).await?;
+        let mut notes = Vec::new();
+        for ids in ids.chunks(AT_ONCE.min(limit.max(1))) {
+            let found = self.store.notes(ids).await?;
+            let inside = |change: &Change| change.path.is_under(path);
+            notes.extend(
+                found
+                    .into_iter()
+                    .filter(|note| note.files.iter().any(inside)),
+            );
+            if notes.len() >= limit {
+                break;
+            }
+        }
+        notes.truncate(limit);
+        Ok(notes)
+    }
+
+    /// The notes after one moment up to another, the oldest first.
+    async fn between(&self, from: &Moment, to: &Moment) -> Result<Vec<Note>> {
+        let mut ids = self.store.ids().await?;
+        ids.retain(|id| !from.includes(id) && to.includes(id));
+        self.store.notes(&ids).await
+    }
+
+    /// What differs between two moments, in order of the paths.
+    pub async fn diff(&self, from: &Moment, to: &Moment) -> Result<Vec<Compared>> {
+        let notes = self.between(from, to).await?;
+        let mut compared = Vec::new();
+        for (path, (before, after)) in ends(&notes) {
+            if before == after {
+                continue;
+            }
+            compared.push(Compared {
+                path,
+                before: self.store.content(before.as_ref()).await?,
+                after: self.store.content(after.as_ref()).await?,
+            });
+        }
+        Ok(compared)
+    }
+
+    /// Gives a file, or all files in a directory, what they held at a moment. Returns those that are
+    /// changed. If somebody else changes one meanwhile, that is a conflict; what they hold now is
+    /// noted, too, so this can be taken back.
+    pub async fn restore(&self, path: &VPath, moment: &Moment) -> Result<Vec<VPath>> {
+        let notes = self.between(moment, &Moment::Now).await?;
+        let mut files = Vec::new();
+        for (file, (then, _)) in ends(&notes) {
+            if !file.is_under(path) {
+                continue;
+            }
+            let before = body(&self.inner, &file).await?;
+            if before.as_deref().map(digest) == then {
+                continue;
+            }
+            files.push(Replacement {
+                path: file,
+                before,
+                after: self.store.content(then.as_ref()).await?,
+            });
+        }
+        if files.is_empty() {
+            return Ok(Vec::new());
+        }
+        // Deletions first: they make room.
+        files.sort_by_key(|file| file.after.is_some());
+        let made = self.noted("restore", &files).await?;
+        let mut changed: Vec<VPath> = Vec::new();
+        for (file, made) in files.into_iter().zip(made) {
+            match made {
+                Ok(_) => changed.push(file.path),
+                Err(error) => {
+                    let rest = match changed.len() {
+                        0 => String::from("nothing was restored"),
+                        some => format!("{some} other files were restored before"),
+                    };
+                    let message = format!("'{}' was not restored: {error}; {rest}", file.path);
+                    return Err(Error::new(error.kind(), message).during("restore"));
+                }
+            }
+        }
+        changed.sort_unstable();
+        Ok(changed)
+    }
+
+    /// The calls that made a file what it is.
+    pub async fn why(&self, path: &VPath) -> Result<Why> {
+        let ids = self.about(path, true).await?;
+        let now = body(&self.inner, path).await?.as_deref().map(digest);
+        let mut why = Why::default();
+        for note in self.store.notes(&ids).await? {
+            let Some(change) = note.files.iter().find(|change| change.path == *path) else {
+                continue;
+            };
+            if why.notes.is_empty() {
+                why.is_known = change.after == now;
+            }
+            let is_first = change.before.is_none();
+            why.notes.push(note);
+            if is_first {
+                break;
+            }
+        }
+        Ok(why)
+    }
+}
