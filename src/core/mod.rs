@@ -3,6 +3,7 @@
 
 pub mod bugs;
 pub mod cell;
+pub mod effort;
 pub mod error;
 pub mod file;
 pub mod future;

@@ -273,6 +273,10 @@ impl Operations {
 
     async fn file_part(&self, path: &VPath, range: Range<u64>) -> Result<Bytes> {
         let missing = || Error::not_found(path);
+        if range.is_empty() {
+            let meta = self.storage.stat(path).await?;
+            return meta.map(|_| Bytes::new()).ok_or_else(missing);
+        }
         match self.storage.ranged() {
             Some(ranged) => {
                 let part = ranged.get_part(path, range.clone()).await?;

@@ -35,7 +35,9 @@ pub use listing::{EntryInfo, FileInfo};
 pub use operation::{Effect, Operation};
 pub use request::{Answer, Request, perform};
 pub use searching::{GlobResult, GrepResult, GrepStats};
-pub use transfer::{COPIED, Carrier, Revise, Step, Transfer, by_bytes, carry, exists, stands};
+pub use transfer::{
+    COPIED, Carrier, Revise, Step, Transfer, by_bytes, carry, carry_each, exists, gone, stands,
+};
 
 /// The result of `read`.
 #[derive(Clone, Debug, PartialEq, Eq)]

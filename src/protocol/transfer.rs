@@ -103,6 +103,13 @@ impl Transfer {
         Ok(files)
     }
 
+    /// The files that it reaches, if it may be made.
+    pub async fn checked(&self, backend: &dyn Backend) -> Result<Vec<FileInfo>> {
+        let files = self.files(backend).await?;
+        self.check(backend, &files).await?;
+        Ok(files)
+    }
+
     /// Refuses a transfer that cannot be, or would merge or replace directories.
     async fn check(&self, backend: &dyn Backend, files: &[FileInfo]) -> Result<()> {
         if self.to.is_under(&self.from) {
@@ -153,12 +160,19 @@ impl Transfer {
 
 /// Whether there is a file at exactly that path.
 pub async fn exists(backend: &dyn Backend, path: &VPath) -> Result<bool> {
-    let page = Page {
-        offset: 0,
-        limit: 0,
+    // No byte is asked for; not all backends know parts.
+    let answer = match backend.part(path, 0..0).await {
+        Err(error) if error.kind() == Kind::Unsupported => {
+            let page = Page {
+                offset: 0,
+                limit: 0,
+            };
+            backend.read(path, page).await.map(drop)
+        }
+        answer => answer.map(drop),
     };
-    match backend.read(path, page).await {
-        Ok(_) => Ok(true),
+    match answer {
+        Ok(()) => Ok(true),
         Err(error) if error.is_no_file() => Ok(false),
         Err(error) => Err(error),
     }
@@ -191,8 +205,16 @@ pub async fn carry(
     asked: &Transfer,
     carrier: &Carrier<'_>,
 ) -> Result<WriteResult> {
-    let files = asked.files(backend).await?;
-    asked.check(backend, &files).await?;
+    let files = asked.checked(backend).await?;
+    carry_each(asked, &files, carrier).await
+}
+
+/// The same for files that were checked.
+pub async fn carry_each(
+    asked: &Transfer,
+    files: &[FileInfo],
+    carrier: &Carrier<'_>,
+) -> Result<WriteResult> {
     let mut update: Option<FilesUpdate> = None;
     for (done, info) in files.iter().enumerate() {
         let to = asked.target(&info.path)?;
@@ -211,7 +233,7 @@ pub async fn carry(
                     update.get_or_insert_default().extend(more);
                 }
             }
-            Err(error) if done > 0 => return Err(asked.in_part(&files, done, &error)),
+            Err(error) if done > 0 => return Err(asked.in_part(files, done, &error)),
             // Another writer was faster than the check.
             Err(error)
                 if error.kind() == Kind::AlreadyExists && error.path() == Some(&asked.to) =>
@@ -259,8 +281,19 @@ pub async fn by_bytes(
             }
             Ok(update)
         }
+        Err(error) if error.is_no_file() => Err(gone(from)),
         Err(error) => Err(stands(from, COPIED, Some(error))),
     }
+}
+
+/// The error of a move whose source others deleted after it was copied.
+pub fn gone(from: &VPath) -> Error {
+    Error::at(
+        Kind::Conflict,
+        "'",
+        from,
+        "' was copied to the new path, where it stands, but meanwhile it was moved or deleted elsewhere",
+    )
 }
 
 /// The error of a move after its copy.

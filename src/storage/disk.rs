@@ -20,12 +20,12 @@ use crate::core::order;
 use crate::core::path::VPath;
 use crate::core::time::Time;
 use crate::env::{host, random, timer};
-use crate::protocol::Capability;
+use crate::protocol::{COPIED, Capability, Transfer, stands};
 use crate::storage::custom::Custom;
 use crate::storage::custom_values::{entry_of, refusal, unknown_meta};
 use crate::storage::{
     Cursor, Depth, Entry, File, Find, Flow, Listing, Meta, NewFile, PARALLEL, PutMode, Removed,
-    Scan, Scope, Storage, Version,
+    Scan, Scope, Storage, Version, Within,
 };
 
 /// Number of files whose size and time are requested in one call.
@@ -243,7 +243,49 @@ impl HostDisk {
     }
 }
 
+impl Within for HostDisk {
+    fn transfer<'a>(
+        &'a self,
+        from: &'a VPath,
+        to: &'a VPath,
+        asked: &'a Transfer,
+    ) -> Pending<'a, ()> {
+        Box::pin(async move {
+            let arguments = [
+                JsValue::from_str(to.as_str()),
+                asked.keeps.into(),
+                asked.overwrite.into(),
+            ];
+            let answer = self.inner().ask("transfer", from, &arguments).await?;
+            match answer.as_string().as_deref() {
+                Some("done") => Ok(()),
+                Some("missing") => Err(Error::not_found(from)),
+                Some("exists") => Err(Error::already_exists(to)),
+                Some("both") => Err(stands(from, COPIED, None)),
+                // Links, devices, and folders on other disks.
+                Some("apart") => Err(Error::new(Kind::Unsupported, "It is read and put")),
+                _ => Err(odd()),
+            }
+        })
+    }
+
+    fn retypes(&self) -> bool {
+        true
+    }
+
+    fn move_tree<'a>(&'a self, from: &'a VPath, to: &'a VPath) -> Pending<'a, bool> {
+        Box::pin(async move {
+            let to = JsValue::from_str(to.as_str());
+            Ok(self.inner().ask("moveTree", from, &[to]).await?.is_truthy())
+        })
+    }
+}
+
 impl Storage for HostDisk {
+    fn within(&self) -> Option<&dyn Within> {
+        Some(self)
+    }
+
     fn capability(&self) -> Capability {
         self.inner().capability()
     }

@@ -414,6 +414,17 @@ pub trait Within {
         to: &'a VPath,
         asked: &'a Transfer,
     ) -> Pending<'a, ()>;
+
+    /// Whether it gives a file whose new name has another type that type.
+    fn retypes(&self) -> bool {
+        false
+    }
+
+    /// Moves a directory as a whole, if nothing is at its new path; `false` if its files must be
+    /// moved one by one.
+    fn move_tree<'a>(&'a self, _from: &'a VPath, _to: &'a VPath) -> Pending<'a, bool> {
+        done(Ok(false))
+    }
 }
 
 /// A storage as a trait object. The provided methods are compiled once for `dyn Storage` and not

@@ -6,6 +6,7 @@ use std::time::Duration;
 use wasm_bindgen::prelude::wasm_bindgen;
 
 use crate::core::cell::{LocalCell, RefCell};
+use crate::core::effort::Effort;
 use crate::core::sorted::Sorted;
 use crate::env::clock;
 use crate::layer::policy::{OnAudit, Record};
@@ -39,6 +40,7 @@ pub fn refused(handle: u32, operation: Operation, code: &'static str) {
             code,
             rule: None,
             duration: Duration::ZERO,
+            effort: Effort::default(),
         });
     }
 }

@@ -367,6 +367,14 @@ fn record(entry: &Record) -> JsValue {
     if let Some(rule) = entry.rule {
         shown.push(("rule", rule.into()));
     }
+    for (name, count) in [
+        ("requests", entry.effort.requests),
+        ("retries", entry.effort.retries),
+    ] {
+        if count > 0 {
+            shown.push((name, count.into()));
+        }
+    }
     if !entry.paths.is_empty() {
         let paths: Array = entry
             .paths

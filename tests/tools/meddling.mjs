@@ -25,7 +25,11 @@ function meddler(inner) {
   };
 }
 
-/** kitbag's own backend, met. */
+/** Operations that kitbag's own backends make at once, so that nobody can come between. */
+const WHOLE = new Set(["move", "copy", "append"]);
+const unsupported = { error: "This one must be read and written", code: "unsupported" };
+
+/** kitbag's own backend, met. It has its conditions, and no operation that moves or appends by itself. */
 function ownBackend(files) {
   const inner = new StateBackend({ files });
   const { before, met } = meddler(inner);
@@ -33,6 +37,7 @@ function ownBackend(files) {
     get(target, key) {
       const value = Reflect.get(target, key, target);
       if (typeof value !== "function") return value;
+      if (WHOLE.has(key)) return async () => unsupported;
       return async (...given) => {
         await met(key, given);
         return value.apply(target, given);

@@ -4,7 +4,15 @@
 import { named, toolTests } from "./install.mjs";
 
 const files = named(
-  ...["memory", "shell-changes", "cancelled-changes", "conditions", "foreign", "random-calls"],
+  ...[
+    "memory",
+    "shell-changes",
+    "cancelled-changes",
+    "conditions",
+    "foreign",
+    "random-calls",
+    "own-moves",
+  ],
 );
 
 export default {

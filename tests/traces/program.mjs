@@ -14,7 +14,14 @@ import {
   InMemorySpanExporter,
   SimpleSpanProcessor,
 } from "@opentelemetry/sdk-trace-base";
-import { CustomBackend, createFileTools, withPolicy } from "kitbag";
+import {
+  CompositeBackend,
+  CustomBackend,
+  createFileTools,
+  S3Backend,
+  SqlBackend,
+  withPolicy,
+} from "kitbag";
 import { openTelemetry, traceTools } from "kitbag/opentelemetry";
 
 /** A storage that answers later, in an order that is not that of the questions. */
@@ -31,6 +38,27 @@ function slow() {
     list: (prefix) => later([...files.keys()].filter((path) => path.startsWith(prefix))),
     put: (path, file) => later(void files.set(path, file)),
     delete: (path) => later(files.delete(path)),
+  });
+}
+
+/** A bucket whose server is busy at the first request for each object. */
+function busyBucket() {
+  const refused = new Set();
+  globalThis.fetch = async (url) => {
+    const { pathname } = new URL(url);
+    if (!refused.has(pathname)) {
+      refused.add(pathname);
+      return new Response("<Error><Code>SlowDown</Code></Error>", { status: 503 });
+    }
+    if (pathname.includes("none")) return new Response("", { status: 404 });
+    return new Response("text", { headers: { etag: '"e"', "content-type": "text/plain" } });
+  };
+  return new S3Backend({
+    endpoint: "http://bucket.test",
+    region: "us-east-1",
+    bucket: "files",
+    credentials: { accessKeyId: "id", secretAccessKey: "secret" },
+    retry: { baseMs: 1 },
   });
 }
 
@@ -88,6 +116,25 @@ export async function program() {
     await tools.call("read_file", { file_path: "/none.txt" });
     await tools.tools.find(({ name }) => name === "grep").execute({ pattern: "four" });
   });
+  const { fetch } = globalThis;
+  try {
+    const asked = withPolicy(
+      new CompositeBackend(busyBucket(), {
+        "/db/": new SqlBackend({ dialect: "sqlite", query: async () => [] }),
+      }),
+      openTelemetry(),
+    );
+    await within("requests", () =>
+      Promise.all([
+        asked.readRaw("/a.txt"),
+        asked.readRaw("/none.txt"),
+        asked.downloadFiles(["/b.txt", "/c.txt"]),
+        asked.readRaw("/db/a.txt"),
+      ]),
+    );
+  } finally {
+    globalThis.fetch = fetch;
+  }
   await provider.forceFlush();
   // A hash is computed after the call.
   while (exporter.getFinishedSpans().filter((span) => span.name === "kitbag write").length < 13) {

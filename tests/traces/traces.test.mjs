@@ -131,6 +131,19 @@ for (const [host, run] of [
       assert.equal(named("execute_tool grep", "kitbag grep").length, 1);
     });
 
+    test("a span tells the requests to the store and how many were repeated, of parallel calls too", () => {
+      const about = ["file.path", "kitbag.requests", "kitbag.retries"];
+      const rows = told.spans
+        .filter(({ parent }) => parent === "requests")
+        .map(({ attributes }) => about.map((name) => attributes[name]));
+      assert.deepEqual(rows.sort(), [
+        ["/a.txt", 2, 1],
+        ["/b.txt", 4, 2],
+        ["/db/a.txt", 1, undefined],
+        ["/none.txt", 2, 1],
+      ]);
+    });
+
     test("durations and bytes are counted by operation and outcome", () => {
       const metric = (name) => told.metrics.find((one) => one.name === name);
       const counts = (name) =>

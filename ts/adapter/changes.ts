@@ -37,6 +37,17 @@ interface Own {
   write(path: string, content: Uint8Array, options: WriteOptions): Promise<WriteResult>;
   edit(path: string, old: Uint8Array, fresh: Uint8Array): Promise<EditResult>;
   delete(path: string, options: DeleteOptions): Promise<DeleteResult>;
+  move?(from: string, to: string, options: Transferring): Promise<WriteResult>;
+  copy?(from: string, to: string, options: Transferring): Promise<WriteResult>;
+  append?(path: string, content: Uint8Array, options: Cancelling): Promise<WriteResult>;
+}
+
+interface Cancelling {
+  signal?: AbortSignal;
+}
+
+interface Transferring extends Cancelling {
+  overwrite: boolean;
 }
 
 interface Said {
@@ -209,6 +220,53 @@ async function remove(
   throw trouble(deleted, path);
 }
 
+const cancelling = (signal: AbortSignal | undefined): Cancelling => (signal ? { signal } : {});
+
+/**
+ * Moves or copies in the backend, where the content can stay. False: the backend has no way of its
+ * own, and nothing was changed.
+ */
+export async function transferred(
+  files: BackendProtocolV2,
+  operation: "move" | "copy",
+  from: string,
+  to: string,
+  how: Moving,
+  isFile = true,
+): Promise<boolean> {
+  const kitbag = own(files);
+  if (!kitbag?.[operation]) return false;
+  stillWanted(how.signal, `nothing was ${operation === "move" ? "moved" : "copied"}.`);
+  const options = { overwrite: how.replace === true, ...cancelling(how.signal) };
+  const answer = await kitbag[operation](from, to, options);
+  if (answer.error === undefined) return true;
+  if (answer.code === "unsupported") return false;
+  const [source, target] = [how.name(from), how.name(to)];
+  if (isFile && answer.code === "already_exists") {
+    throw new Trouble(`${target} already exists.`, answer.code);
+  }
+  if (isFile && answer.code === "not_found") {
+    throw new Trouble(`The path ${source} does not exist.`, answer.code);
+  }
+  // The backend's paths, as the caller knows them.
+  const said = answer.error.replaceAll(`'${from}'`, source).replaceAll(`'${to}'`, target);
+  throw new Trouble(said, answer.code);
+}
+
+/** Appends in the backend. False: there is no file, or the backend has no way of its own. */
+export async function appended(
+  files: BackendProtocolV2,
+  path: string,
+  bytes: Uint8Array,
+  signal: AbortSignal | undefined,
+): Promise<boolean> {
+  const answer = await own(files)?.append?.(path, bytes, cancelling(signal));
+  if (answer === undefined) return false;
+  if (answer.error === undefined) return true;
+  if (answer.code === "unsupported" || isMissing(answer)) return false;
+  throw trouble(answer, path);
+}
+
 /** Options of a move. */
 export interface Moving {
   /** Whether to replace an existing target. Default: the move fails. */
@@ -238,7 +296,7 @@ async function place(files: BackendProtocolV2, path: string, body: Body, how: Mo
 }
 
 /**
- * Moves one file: copies it, checks the copy, and deletes the source if it still has the copied
+ * Moves one file, in the backend if it can. Otherwise copies it, checks the copy, and deletes the source if it still has the copied
  * content. Newer content of the source is copied again. After a failure both files exist.
  */
 export async function moveFile(
@@ -247,6 +305,7 @@ export async function moveFile(
   to: string,
   how: Moving,
 ): Promise<void> {
+  if (await transferred(files, "move", from, to, how)) return;
   const [source, target] = [how.name(from), how.name(to)];
   const both = (why: string) =>
     new Trouble(
@@ -344,7 +403,10 @@ export async function checkMove(
   }
 }
 
-/** Moves the files below a directory one by one; on failure the error lists those moved. */
+/**
+ * Moves the files below a directory: at once in the backend if it can and nothing is at the new path,
+ * else one by one; on failure the error lists those moved.
+ */
 export async function moveBelow(
   files: BackendProtocolV2,
   from: string,
@@ -352,6 +414,13 @@ export async function moveBelow(
   how: Moving,
 ): Promise<number> {
   const moved: string[] = [];
+  const inside = (await filesBelow(files, from)).length;
+  if (inside === 0) return 0;
+  const kind = await kindOf(files, from);
+  const there = await kindOf(files, to);
+  const whole = !kind.file && !there.file && !there.dir;
+  const asked = { ...how, replace: false };
+  if (whole && (await transferred(files, "move", from, to, asked, false))) return inside;
   // Files that are created meanwhile are moved in the next round.
   for (let round = 0; ; round++) {
     const below = await filesBelow(files, from);

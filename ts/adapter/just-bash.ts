@@ -18,6 +18,7 @@ import {
 import type { BackendProtocolV2, ExecuteResponse, FileInfo } from "kitbag";
 import { contextHere, contextStorage, type InContext } from "../core/context.js";
 import {
+  appended,
   bodyOf,
   create,
   kindOf,
@@ -27,6 +28,7 @@ import {
   swap,
   TRIES,
   Trouble,
+  transferred,
 } from "./changes.js";
 import { REPORT, redirects } from "./shell/redirects.js";
 
@@ -47,6 +49,12 @@ interface Caller {
 /** The current call. Where there is no AsyncLocalStorage, a shell has one for all its calls. */
 const callers = contextStorage<Caller>();
 
+/** The methods that a shell uses; the last three are kitbag's own. */
+const METHODS = [
+  ...["ls", "glob", "write", "edit", "delete", "uploadFiles", "downloadFiles"],
+  ...["move", "copy", "append"],
+];
+
 /** Calls a backend's methods in the caller's context, or in the one where the shell was made. */
 function outside(files: BackendProtocolV2): BackendProtocolV2 {
   const made = contextHere();
@@ -56,8 +64,9 @@ function outside(files: BackendProtocolV2): BackendProtocolV2 {
     (name: keyof BackendProtocolV2) =>
     (...given: unknown[]) =>
       within()(() => (files[name] as (...given: unknown[]) => unknown).apply(files, given));
-  const names = ["ls", "glob", "write", "edit", "delete", "uploadFiles", "downloadFiles"] as const;
-  const methods = Object.fromEntries(names.map((name) => [name, asked(name)]));
+  const methods = Object.fromEntries(
+    METHODS.filter((name) => name in files).map((name) => [name, asked(name as never)]),
+  );
   return (
     "capability" in files
       ? { ...methods, capability: (files as { capability?: unknown }).capability }
@@ -308,6 +317,8 @@ class BackendFs implements IFileSystem {
   async #append(at: string, path: string, added: Uint8Array): Promise<void> {
     this.#times.delete(at);
     await this.#told(path, async () => {
+      this.#begin(path);
+      if (added.length > 0 && (await appended(this.#files, at, added, this.#signal))) return;
       for (let tried = 0; tried < TRIES; tried++) {
         const before = await readBody(this.#files, at);
         this.#begin(path);
@@ -445,13 +456,30 @@ class BackendFs implements IFileSystem {
     const [from, to] = [resolved("/", src), resolved("/", dest)];
     const info = await this.#find(from);
     if (!info) throw gone(src);
-    if (!info.is_dir) return this.#put(to, await this.#bytes(from));
+    if (!info.is_dir) {
+      if (await this.#copied(from, to, dest)) return;
+      return this.#put(to, await this.#bytes(from));
+    }
     if (!options?.recursive) throw new FsError("EISDIR", src, "is a directory");
     if (to === from || to.startsWith(`${from}/`))
       throw new FsError("EINVAL", dest, "cannot copy into itself");
     await this.mkdir(to, { recursive: true });
     for (const name of await this.readdir(from))
       await this.cp(`${from}/${name}`, `${to}/${name}`, options);
+  }
+
+  /** Copies a file in the backend, if both are files there. */
+  async #copied(from: string, to: string, dest: string): Promise<boolean> {
+    if (from === to || !this.#own || DEVICES.has(from) || DEVICES.has(to)) return false;
+    if ((await this.#find(to))?.is_dir)
+      throw new FsError("EISDIR", dest, "illegal operation on a directory");
+    const how = { replace: true, name: (path: string) => path, signal: this.#signal };
+    let copied = false;
+    await this.#told(dest, async () => {
+      copied = await transferred(this.#files, "copy", from, to, how);
+    });
+    if (copied) this.#times.delete(to);
+    return copied;
   }
 
   async mv(src: string, dest: string): Promise<void> {

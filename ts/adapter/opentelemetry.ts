@@ -117,6 +117,10 @@ export function openTelemetry(options?: OpenTelemetryOptions): OpenTelemetryPoli
   const span = async (record: AuditRecord, attributes: Attributes, parent: Context) => {
     const start = Date.parse(record.time);
     const about = await pathsOf(record, paths);
+    for (const name of ["requests", "retries"] as const) {
+      const count = record[name];
+      if (count !== undefined) about[`kitbag.${name}`] = count;
+    }
     const made = tracer.startSpan(
       `kitbag ${record.operation}`,
       {

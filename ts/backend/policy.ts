@@ -105,6 +105,13 @@ export interface AuditRecord {
   rule?: string;
   /** Duration in milliseconds. */
   durationMs: number;
+  /** Requests to a server of S3 or R2, or statements to a database; absent if there were none. */
+  requests?: number;
+  /**
+   * Requests that were sent again after a failure, and edits that were repeated because another writer
+   * was faster; absent if there were none.
+   */
+  retries?: number;
 }
 
 /** An operation that is about to begin. */

@@ -22,6 +22,7 @@ const WANTED = [
   "content-length",
   "content-encoding",
   "content-range",
+  "date",
   "last-modified",
   "retry-after",
   "x-amz-meta-kitbag",

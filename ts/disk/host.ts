@@ -100,6 +100,8 @@ export interface FsLike {
   rename(from: string, to: string): Promise<void>;
   /** Gives a file a second name; fails if that name exists. */
   link(from: string, to: string): Promise<void>;
+  /** Copies a file; fails with the flag 1 if the new name exists. */
+  copyFile?(from: string, to: string, flags?: number): Promise<void>;
   /** Deletes a file or a link. */
   unlink(path: string): Promise<void>;
   /** Deletes an empty directory. */

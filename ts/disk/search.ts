@@ -4,8 +4,9 @@
 // are not followed, so there are no cycles.
 
 import { codeOf } from "./host.js";
+import { MovingDisk } from "./moves.js";
 import type { Dir, Place } from "./place.js";
-import { DiskStorage, each } from "./storage.js";
+import { each } from "./storage.js";
 import { told, walked } from "./walk.js";
 
 /** Runs ripgrep with these arguments in the folder `cwd`. Exit code 1 means no match. */
@@ -27,7 +28,7 @@ export function rows(names: string[]): string {
   return names.join("\n");
 }
 
-export class SearchableDisk extends DiskStorage {
+export class SearchableDisk extends MovingDisk {
   readonly #ripgrep: Ripgrep | undefined;
 
   /** Whether ripgrep selects the files. */

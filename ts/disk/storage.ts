@@ -14,7 +14,7 @@ import { type BigStats, codeOf, type Handle, RESERVED, Refusal } from "./host.js
 import type { Dir, Place } from "./place.js";
 
 /** Attempts of an unconditional write to replace a file that others are replacing too. */
-const TRIES = 400;
+export const TRIES = 400;
 /** Directories to remember as looked through for leftovers. */
 const SWEPT = 10_000;
 
@@ -32,6 +32,14 @@ function notAFile(): Refusal {
 
 let counter = 0;
 
+/** The path of a new temporary file in a directory. */
+export function asideIn(dir: Dir): string {
+  const random = crypto.getRandomValues(new Uint32Array(2)).join("");
+  counter += 1;
+  const pid = (globalThis as { process?: { pid?: number } }).process?.pid ?? 0;
+  return `${dir.at}/${RESERVED}t-${pid}-${counter}-${random}`;
+}
+
 export class DiskStorage {
   readonly place: Place;
   readonly maxBytes: number;
@@ -44,7 +52,7 @@ export class DiskStorage {
   }
 
   /** Calls `use` with the directory that contains `path`; `undefined` if there is none. */
-  async #within<T>(
+  protected async within<T>(
     parts: string[],
     make: boolean,
     use: (dir: Dir, name: string) => Promise<T>,
@@ -63,7 +71,7 @@ export class DiskStorage {
     }
   }
 
-  async #lstat(dir: Dir, name: string): Promise<BigStats | undefined> {
+  protected async lstat(dir: Dir, name: string): Promise<BigStats | undefined> {
     try {
       return await this.place.fs.lstat(`${dir.at}/${name}`, { bigint: true });
     } catch (error) {
@@ -78,8 +86,8 @@ export class DiskStorage {
 
   async #stat(parts: string[], follow: boolean): Promise<StoredMeta | null> {
     if (parts.length === 0) return null;
-    const found = await this.#within(parts, false, async (dir, name) => {
-      const stats = await this.#lstat(dir, name);
+    const found = await this.within(parts, false, async (dir, name) => {
+      const stats = await this.lstat(dir, name);
       await dir.verify();
       if (!stats) return null;
       if (stats.isSymbolicLink()) {
@@ -97,8 +105,8 @@ export class DiskStorage {
 
   async #get(parts: string[], follow: boolean): Promise<StoredFile | null> {
     if (parts.length === 0) return null;
-    const found = await this.#within(parts, false, async (dir, name) => {
-      const stats = await this.#lstat(dir, name);
+    const found = await this.within(parts, false, async (dir, name) => {
+      const stats = await this.lstat(dir, name);
       if (!stats) return null;
       if (stats.isDirectory()) {
         throw new Refusal("is_directory", "This is a directory, not a file");
@@ -130,7 +138,7 @@ export class DiskStorage {
       if (!stats.isFile()) throw notAFile();
       if (!this.place.pinned) {
         // The open file must be the one at this path, and the directory still inside the root.
-        const now = await this.#lstat(dir, name);
+        const now = await this.lstat(dir, name);
         await dir.verify();
         if (!now || now.ino !== stats.ino || now.dev !== stats.dev) throw this.place.outside();
       }
@@ -163,9 +171,9 @@ export class DiskStorage {
     condition: Condition,
     follow: boolean,
   ): Promise<{ version: string } | false> {
-    const stored = await this.#within(parts, true, async (dir, name) => {
-      await this.#sweep(dir);
-      const stats = await this.#lstat(dir, name);
+    const stored = await this.within(parts, true, async (dir, name) => {
+      await this.tidied(dir);
+      const stats = await this.lstat(dir, name);
       if (stats?.isDirectory()) {
         throw new Refusal("is_directory", "A directory stands there, not a file");
       }
@@ -182,7 +190,7 @@ export class DiskStorage {
   }
 
   /** Once for each directory that is written to. */
-  async #sweep(dir: Dir): Promise<void> {
+  protected async tidied(dir: Dir): Promise<void> {
     if (this.#swept.has(dir.real)) return;
     if (this.#swept.size >= SWEPT) this.#swept.clear();
     this.#swept.add(dir.real);
@@ -192,10 +200,7 @@ export class DiskStorage {
 
   /** Writes content to a temporary file in the same directory. */
   async #aside(dir: Dir, content: Uint8Array, like?: BigStats): Promise<Aside> {
-    const random = crypto.getRandomValues(new Uint32Array(2)).join("");
-    counter += 1;
-    const pid = (globalThis as { process?: { pid?: number } }).process?.pid ?? 0;
-    const path = `${dir.at}/${RESERVED}t-${pid}-${counter}-${random}`;
+    const path = asideIn(dir);
     const fs = this.place.fs;
     const handle = await fs.open(path, "wx", 0o666);
     try {
@@ -264,7 +269,7 @@ export class DiskStorage {
   ): Promise<{ version: string } | false> {
     const update = condition.mode === "update";
     for (let attempt = 0; attempt < TRIES; attempt++) {
-      const now = await this.#lstat(dir, name);
+      const now = await this.lstat(dir, name);
       if (!now) {
         if (update) return false;
         const made = await this.#create(dir, name, content);
@@ -274,7 +279,7 @@ export class DiskStorage {
       if (!now.isFile()) throw notAFile();
       const version = versionOf(now);
       if (update && version !== condition.version) return false;
-      const done = await this.#exchange(dir, name, version, async (check) => {
+      const done = await this.exchange(dir, name, version, async (check) => {
         const aside = await this.#aside(dir, content, now);
         let moved = false;
         try {
@@ -294,7 +299,7 @@ export class DiskStorage {
   }
 
   /** Holds the claim on a version of a file while `act` replaces or removes it. */
-  async #exchange<T>(
+  protected async exchange<T>(
     dir: Dir,
     name: string,
     version: string,
@@ -304,7 +309,7 @@ export class DiskStorage {
     if (!mine) return undefined;
     try {
       return await act(async () => {
-        const now = await this.#lstat(dir, name);
+        const now = await this.lstat(dir, name);
         await dir.verify();
         return now !== undefined && versionOf(now) === version && (await mine.holds());
       });
@@ -314,9 +319,9 @@ export class DiskStorage {
   }
 
   async delete(path: string, condition: Condition): Promise<boolean> {
-    const gone = await this.#within(this.place.parts(path), false, async (dir, name) => {
+    const gone = await this.within(this.place.parts(path), false, async (dir, name) => {
       for (let attempt = 0; attempt < TRIES; attempt++) {
-        const now = await this.#lstat(dir, name);
+        const now = await this.lstat(dir, name);
         if (!now || now.isDirectory()) return false;
         if (!now.isFile()) {
           await dir.verify();
@@ -328,7 +333,7 @@ export class DiskStorage {
         if (condition.mode === "update" && version !== condition.version) {
           throw new Refusal("conflict", "The file was changed");
         }
-        const done = await this.#exchange(dir, name, version, async (check) => {
+        const done = await this.exchange(dir, name, version, async (check) => {
           if (!(await check())) return undefined;
           await this.place.fs.unlink(`${dir.at}/${name}`);
           return true;
@@ -352,7 +357,7 @@ export class DiskStorage {
         const at = `${below}/${entry.name}`;
         if (entry.isDirectory()) out.dirs.push(at);
         else if (entry.isFile()) {
-          const stats = await this.#lstat(dir, entry.name);
+          const stats = await this.lstat(dir, entry.name);
           if (stats?.isFile()) out.files.push({ path: at, ...metaOf(stats) });
         } else if (entry.isSymbolicLink()) {
           const shown = await this.#linked(dir, entry.name).catch(() => undefined);
@@ -386,8 +391,8 @@ export class DiskStorage {
       directories: false,
     };
     try {
-      await this.#within(parts, false, async (above, name) => {
-        const stats = await this.#lstat(above, name);
+      await this.within(parts, false, async (above, name) => {
+        const stats = await this.lstat(above, name);
         if (!stats) return;
         if (!stats.isDirectory()) {
           if (await this.delete(path, { mode: "overwrite" })) out.paths.push(path);
@@ -407,7 +412,7 @@ export class DiskStorage {
 
   /** Removes the empty directories at and below a path; `rmdir` refuses the others. */
   async prune(path: string): Promise<void> {
-    await this.#within(this.place.parts(path), false, (above, name) => this.#pruned(above, name));
+    await this.within(this.place.parts(path), false, (above, name) => this.#pruned(above, name));
   }
 
   async #pruned(above: Dir, name: string): Promise<void> {
@@ -460,7 +465,7 @@ interface Aside {
 }
 
 /** Sets a modification time later than the old version's, so that no version comes back. */
-async function advance(handle: Handle, before: BigStats): Promise<void> {
+export async function advance(handle: Handle, before: BigStats): Promise<void> {
   if (!handle.utimes) return;
   const micros = before.mtimeNs / 1000n + 2n;
   const now = BigInt(Math.floor(Date.now() * 1000 + Math.random() * 999));
@@ -480,7 +485,7 @@ async function readAll(handle: Handle, size: number): Promise<Uint8Array> {
 }
 
 /** Waits a random time, longer with each attempt. */
-function moment(attempt: number): Promise<void> {
+export function moment(attempt: number): Promise<void> {
   const limit = Math.min(50, 1 + attempt);
   return new Promise((resolve) => setTimeout(resolve, Math.random() * limit));
 }

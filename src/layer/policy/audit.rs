@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use super::Seams;
 use super::rule::{Next, Rule};
+use crate::core::effort::{Effort, Meter};
 use crate::core::error::{Error, Kind, Result};
 use crate::core::future::Pending;
 use crate::core::path::VPath;
@@ -32,6 +33,8 @@ pub struct Record {
     pub rule: Option<&'static str>,
     /// How long the operation took.
     pub duration: Duration,
+    /// What storages were asked for it.
+    pub effort: Effort,
 }
 
 /// Receives each record. It cannot change the result for the caller.
@@ -43,6 +46,7 @@ pub(super) struct Begun {
     operation: Operation,
     paths: Vec<VPath>,
     sizes: Vec<usize>,
+    meter: Meter,
 }
 
 impl Begun {
@@ -52,6 +56,7 @@ impl Begun {
             operation: request.operation(),
             paths: request.paths(),
             sizes: request.sizes(),
+            meter: Meter::begin(),
         }
     }
 
@@ -76,6 +81,7 @@ impl Begun {
             code: error.map_or("ok", Error::code),
             rule: error.and_then(Error::rule),
             duration: Duration::from_micros(u64::try_from(micros).unwrap_or(0)),
+            effort: self.meter.effort(),
         }
     }
 }

@@ -65,11 +65,6 @@ impl Note {
     /// The note for new content of a file that replaces the object with the note `before`.
     pub fn of(file: &NewFile, write: &str, before: Option<&Note>) -> Note {
         let size = file.body.len() as u64;
-        let mut trail = Vec::new();
-        if let Some(before) = before {
-            trail.push(before.write.clone());
-            trail.extend(before.trail.iter().take(TRAIL - 1).cloned());
-        }
         Note {
             created: Some(file.created),
             modified: Some(file.modified),
@@ -77,8 +72,35 @@ impl Note {
             texture: Some(file.texture),
             digest: digest(&file.body),
             lines: (file.texture.is_text() && size > PART).then(|| (line_count(&file.body), size)),
+            ..Note::after(write, before)
+        }
+    }
+
+    /// The note for a copy of `source` that replaces the object with the note `before`.
+    pub fn of_copy(source: &Told, meta: &Meta, write: &str, before: Option<&Note>) -> Note {
+        let known = source.note.as_ref();
+        Note {
+            created: meta.created,
+            modified: Some(meta.modified),
+            format: meta.format,
+            texture: meta.texture,
+            digest: known.map(|note| note.digest.clone()).unwrap_or_default(),
+            lines: known.and_then(|note| note.lines),
+            ..Note::after(write, before)
+        }
+    }
+
+    /// The history of a write that replaces the object with the note `before`.
+    fn after(write: &str, before: Option<&Note>) -> Note {
+        let mut trail = Vec::new();
+        if let Some(before) = before {
+            trail.push(before.write.clone());
+            trail.extend(before.trail.iter().take(TRAIL - 1).cloned());
+        }
+        Note {
             write: write.to_owned(),
             trail,
+            ..Note::default()
         }
     }
 
@@ -166,6 +188,8 @@ pub struct Told {
     pub note: Option<Note>,
     /// The ETag.
     pub tag: String,
+    /// Whether the stored bytes are known to be those of the file, and not a compressed form.
+    pub plain: bool,
 }
 
 impl Told {
@@ -179,6 +203,7 @@ impl Told {
     ) -> Told {
         let modified = note.as_ref().and_then(|note| note.modified);
         Told {
+            plain: note.is_some(),
             meta: Meta {
                 size,
                 created: note.as_ref().and_then(|note| note.created),
@@ -223,13 +248,13 @@ pub fn told(response: &Response, size: u64) -> Result<Told, Broken> {
     let note = response.header(META).map(Note::read);
     let written = response.header("last-modified").and_then(http_date);
     let mime = response.header("content-type").map(Mime::given);
-    Ok(Told::new(
-        tag,
-        size,
-        written.unwrap_or_default(),
-        note,
-        mime,
-    ))
+    let mut told = Told::new(tag, size, written.unwrap_or_default(), note, mime);
+    told.plain = match response.header("content-encoding") {
+        Some(_) => false,
+        // A page does not see that header, nor the date, which every server sends.
+        None => told.plain || response.header("date").is_some(),
+    };
+    Ok(told)
 }
 
 /// Generic types that tools give to unknown content.
@@ -325,6 +350,20 @@ pub fn page(body: &[u8]) -> Result<Page, Broken> {
         _ => return Err(Broken("the listing does not say whether it goes on")),
     }
     Ok(page)
+}
+
+/// Parses the response to a copy: the ETag of the new object, empty if it is not named; `None`
+/// for an error.
+pub fn copied(body: &[u8]) -> Result<Option<String>, Broken> {
+    let root = xml::parse(body)?;
+    match root.name.as_str() {
+        "CopyObjectResult" => {
+            let tag = root.text_of("ETag").map(bare_tag).unwrap_or_default();
+            Ok(Some(tag.to_owned()))
+        }
+        "Error" => Ok(None),
+        _ => Err(Broken("it does not say what became of the copy")),
+    }
 }
 
 /// The result of a batch deletion.

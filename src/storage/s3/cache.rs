@@ -77,6 +77,7 @@ mod tests {
     fn entry(tag: &str, size: usize) -> Cached {
         Cached {
             told: Rc::new(Told {
+                plain: true,
                 meta: Meta::of(size as u64, Time::default()),
                 note: None,
                 tag: tag.to_owned(),

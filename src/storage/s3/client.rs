@@ -9,6 +9,7 @@ use super::bucket::Bucket;
 use super::errors::{About, Failure};
 use super::objects::Sent;
 use super::xml::Broken;
+use crate::core::effort;
 use crate::core::lock::Permits;
 use crate::core::path::VPath;
 use crate::env::{random, timer};
@@ -87,6 +88,7 @@ impl Client {
     /// Makes one attempt.
     pub async fn attempt<T>(&self, about: About<'_>, sent: Sent<'_, T>) -> Result<T, Failure> {
         let _permit = self.permits.take().await;
+        effort::requested();
         let limit = self.retry.limit;
         match select(sent, timer::sleep(limit)).await {
             Either::Left((answer, _)) => answer.map_err(|trouble| about.trouble(trouble)),
@@ -103,6 +105,7 @@ impl Client {
         match self.retry.pause(attempt, failure.wait) {
             Some(pause) => {
                 timer::sleep(pause).await;
+                effort::repeated();
                 Ok(())
             }
             None => Err(failure),

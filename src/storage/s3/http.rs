@@ -127,6 +127,11 @@ impl Objects for Signed {
         })
     }
 
+    /// A host that signs is not asked for copies: it would have to judge both keys.
+    fn copies(&self) -> bool {
+        matches!(self.access, Access::Keys(_))
+    }
+
     fn put<'a>(
         &'a self,
         key: &'a str,
@@ -138,8 +143,22 @@ impl Objects for Signed {
                 Condition::Matches(..) if has(Bug::ConditionDropped) => Condition::Always,
                 condition => condition,
             };
-            let response = self.send(Ask::put(key, object, &condition)).await?;
-            Ok(tag_of(&response))
+            let ask = Ask::put(key, object, &condition);
+            let Some(source) = object.source else {
+                return Ok(tag_of(&self.send(ask).await?));
+            };
+            let response = self.send(ask.copying(&self.bucket.name, source)).await?;
+            // A copy that fails after its status was sent is an error in a successful response.
+            match answer::copied(&response.body)? {
+                Some(tag) => Ok(Some(tag).filter(|tag| !tag.is_empty())),
+                None => Err(Trouble::Refused(refusal(
+                    &Response {
+                        status: 500,
+                        ..response
+                    },
+                    self.now(),
+                ))),
+            }
         })
     }
 

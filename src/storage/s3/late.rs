@@ -13,6 +13,7 @@ use md5::{Digest, Md5};
 use super::objects::{Condition, Sent};
 use super::sign::hex;
 use crate::core::cell::RefCell;
+use crate::core::error::Result;
 use crate::core::future::Pending;
 use crate::core::path::VPath;
 use crate::core::queue::closed;
@@ -100,6 +101,22 @@ impl LatePuts {
             return None;
         }
         self.before(path, Some(hex(&Md5::digest(body))))
+    }
+
+    /// Waits before a copy, whose content is not known, for all earlier puts.
+    pub(super) async fn before_copy(&self, path: &VPath) -> Result<()> {
+        let next = || {
+            let mut late = self.0.borrow_mut();
+            late.retain(|one| !one.work.is_settled());
+            let found = late.iter().find(|one| one.path == *path);
+            found.map(|one| one.work.clone())
+        };
+        while let Some(work) = next() {
+            if !work.wait(timer::sleep).await {
+                return Err(closed(path));
+            }
+        }
+        Ok(())
     }
 
     /// Waits before a deletion for earlier puts that would create objects again.

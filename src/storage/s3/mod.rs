@@ -12,6 +12,7 @@
 //! - `search`: many objects, for grep.
 //! - `write`: changing one object, and finding out whether a change happened if its response was
 //!   lost.
+//! - `copy`: moving and copying by the server.
 //! - `late`: conditional puts that were given up and may still arrive.
 //! - `remove`: deleting one object or a whole tree.
 //! - `state`: the state of an object that a change replaces.
@@ -21,6 +22,7 @@ pub mod answer;
 pub mod bucket;
 pub mod cache;
 pub mod client;
+mod copy;
 pub mod date;
 pub mod errors;
 pub mod http;

@@ -49,11 +49,24 @@ pub enum Condition<'a> {
     Matches(&'a str, TagForm),
 }
 
+/// An object of the same bucket whose bytes are copied.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Source<'a> {
+    /// Its key.
+    pub key: &'a str,
+    /// The ETag that it must have.
+    pub tag: &'a str,
+    /// The form of that ETag.
+    pub form: TagForm,
+}
+
 /// An object to store.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NewObject<'a> {
-    /// Its bytes.
+    /// Its bytes; empty if they are copied.
     pub body: Bytes,
+    /// The object to copy the bytes from.
+    pub source: Option<Source<'a>>,
     /// Its type.
     pub mime: &'a str,
     /// The encoded note.
@@ -140,8 +153,13 @@ pub trait Objects {
         known: Option<&'a str>,
     ) -> Sent<'a, Got>;
 
-    /// Stores an object and returns its ETag, if it is visible. If the condition is not met, it is
-    /// a refusal with status 412 (or 409, or 404).
+    /// Whether `put` takes a source.
+    fn copies(&self) -> bool {
+        false
+    }
+
+    /// Stores an object and returns its ETag, if it is visible. If the condition is not met, or the
+    /// source has another ETag, it is a refusal with status 412 (or 409, or 404).
     fn put<'a>(
         &'a self,
         key: &'a str,

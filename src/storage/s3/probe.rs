@@ -3,11 +3,11 @@
 //! object is removed afterwards.
 
 use bytes::Bytes;
-use futures_util::future::join;
+use futures_util::future::{join, join3};
 
 use super::client::Client;
 use super::errors::Failure;
-use super::objects::{Condition, NewObject, Objects, TagForm};
+use super::objects::{Condition, NewObject, Objects, Source, TagForm};
 use crate::env::random;
 
 /// The conditions that a server honours.
@@ -88,8 +88,7 @@ async fn once(client: &Client, objects: &dyn Objects) -> Result<Conditions, Fail
     let key = format!("{}~/kitbag-probe-{}", client.bucket.prefix, random::id());
     let object = NewObject {
         body: Bytes::from_static(b"kitbag asks whether this server honours conditions"),
-        mime: "text/plain",
-        meta: "probe=1".into(),
+        ..blank()
     };
     let put = async |condition: Condition<'_>| {
         let about = client.about("probe conditional writes", None);
@@ -155,6 +154,60 @@ async fn once(client: &Client, objects: &dyn Objects) -> Result<Conditions, Fail
         delete: delete && update,
         form,
     })
+}
+
+fn blank() -> NewObject<'static> {
+    NewObject {
+        body: Bytes::new(),
+        source: None,
+        mime: "text/plain",
+        meta: "probe=1".into(),
+    }
+}
+
+/// Finds out whether copies within the bucket honour the conditions of both objects, with the test
+/// object as source and target.
+pub async fn copies(
+    client: &Client,
+    objects: &dyn Objects,
+    form: TagForm,
+) -> Result<bool, Failure> {
+    let key = format!("{}~/kitbag-probe-{}", client.bucket.prefix, random::id());
+    let about = client.about("probe conditional copies", None);
+    let object = blank();
+    let sent = client.attempt(about, objects.put(&key, &object, Condition::Absent));
+    let Some(tag) = sent.await? else {
+        remove(client, objects, &key, Condition::Always).await;
+        return Ok(false);
+    };
+    let copy = async |source: &str, condition: Condition<'_>| {
+        let object = NewObject {
+            source: Some(Source {
+                key: &key,
+                tag: source,
+                form,
+            }),
+            ..blank()
+        };
+        verdict(
+            client
+                .attempt(about, objects.put(&key, &object, condition))
+                .await,
+        )
+    };
+    let refused = join3(
+        copy(&tag, Condition::Absent),
+        copy(&tag, Condition::Matches(NOBODY, form)),
+        copy(NOBODY, Condition::Matches(&tag, form)),
+    )
+    .await;
+    let done = copy(&tag, Condition::Matches(&tag, form)).await;
+    remove(client, objects, &key, Condition::Always).await;
+    let refuses = |answer| matches!(answer, Verdict::Refused);
+    Ok(refuses(refused.0?)
+        && refuses(refused.1?)
+        && refuses(refused.2?)
+        && matches!(done?, Verdict::Done(_)))
 }
 
 /// Removes the test object; returns whether the condition was refused.

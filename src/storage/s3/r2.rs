@@ -96,6 +96,9 @@ impl R2 {
         object: &NewObject<'_>,
         condition: Condition<'_>,
     ) -> Result<Option<String>, Trouble> {
+        if object.source.is_some() {
+            return Err(refused(501));
+        }
         let mut options = vec![
             (
                 "httpMetadata",

@@ -7,7 +7,8 @@ use bytes::Bytes;
 use md5::{Digest, Md5};
 
 use super::answer::META;
-use super::objects::{Condition, NewObject, Query, TagForm};
+use super::objects::{Condition, NewObject, Query, Source, TagForm};
+use super::sign::encode_path;
 use super::xml;
 
 /// One request to a bucket, before signing.
@@ -76,6 +77,16 @@ impl Ask {
             .under(condition);
         ask.body = Some(object.body.clone());
         ask
+    }
+
+    /// The same with the bytes of another object of that bucket.
+    pub fn copying(mut self, bucket: &str, source: Source<'_>) -> Ask {
+        self.body = None;
+        let tag = source.form.write(source.tag);
+        let from = format!("/{}/{}", encode_path(bucket), encode_path(source.key));
+        self.with("x-amz-copy-source", from)
+            .with("x-amz-copy-source-if-match", tag)
+            .with("x-amz-metadata-directive", "REPLACE".into())
     }
 
     /// Removes an object.
@@ -148,6 +159,7 @@ mod tests {
         };
         let object = NewObject {
             body: Bytes::from_static(b"x"),
+            source: None,
             mime: "text/plain",
             meta: "m".into(),
         };
@@ -160,6 +172,21 @@ mod tests {
         assert_eq!(header(&quoted, "if-match").as_deref(), Some("\"e\""));
         let bare = put(Condition::Matches("e", TagForm::Bare));
         assert_eq!(header(&bare, "if-match").as_deref(), Some("e"));
+        let source = Source {
+            key: "a b/ü.txt",
+            tag: "s",
+            form: TagForm::Quoted,
+        };
+        let copy = put(Condition::Absent).copying("b", source);
+        assert_eq!(copy.body, None);
+        for (name, value) in [
+            ("x-amz-copy-source", "/b/a%20b/%C3%BC.txt"),
+            ("x-amz-copy-source-if-match", "\"s\""),
+            ("x-amz-metadata-directive", "REPLACE"),
+            ("if-none-match", "*"),
+        ] {
+            assert_eq!(header(&copy, name).as_deref(), Some(value));
+        }
         let range = Ask::get_range("k", 5, 10, Some("e"));
         assert_eq!(header(&range, "range").as_deref(), Some("bytes=5-9"));
         assert_eq!(header(&range, "if-none-match").as_deref(), Some("\"e\""));

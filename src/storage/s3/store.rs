@@ -30,7 +30,7 @@ use crate::env::{random, timer};
 use crate::protocol::{Capability, Directories, Reach};
 use crate::storage::{
     Cursor, Depth, Entry, File, Flow, Listing, Meta, NewFile, Part, PutMode, Ranged, Removed, Scan,
-    Scope, Storage, Version,
+    Scope, Storage, Version, Within,
 };
 
 /// How to determine which conditional requests the server honours.
@@ -85,7 +85,11 @@ pub struct S3 {
     pub(super) queue: Queue,
     pub(super) concurrency: usize,
     conditions: Cell<Option<Conditions>>,
-    probing: Mutex<()>,
+    pub(super) probing: Mutex<()>,
+    /// Whether the server copies objects under conditions, once it is known.
+    pub(super) copying: Cell<Option<bool>>,
+    /// How often that could not be found out.
+    pub(super) unanswered: Cell<u32>,
     /// Whether parts of objects can be fetched. Set to `false` if a response does not say which
     /// part it is, for example in a page whose bucket does not expose `Content-Range`.
     pub(super) parts: Cell<bool>,
@@ -115,6 +119,8 @@ impl S3 {
                 Trust::Nothing => Some(Conditions::NONE),
             }),
             probing: Mutex::new(()),
+            copying: Cell::new(None),
+            unanswered: Cell::new(0),
             parts: Cell::new(true),
             states: RefCell::renewable(VecDeque::new),
             late: LatePuts::default(),
@@ -384,6 +390,10 @@ impl Storage for S3 {
 
     fn ranged(&self) -> Option<&dyn Ranged> {
         self.parts.get().then_some(self)
+    }
+
+    fn within(&self) -> Option<&dyn Within> {
+        self.objects.copies().then_some(self)
     }
 
     fn put<'a>(&'a self, path: &'a VPath, file: NewFile, mode: PutMode) -> Pending<'a, Meta> {

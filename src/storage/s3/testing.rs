@@ -79,12 +79,27 @@ pub enum Ranges {
     Packed,
 }
 
+/// How the server handles copies within the bucket.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Copies {
+    /// Under the conditions of both objects.
+    Honoured,
+    /// The object at the new key is replaced whatever it is.
+    TargetIgnored,
+    /// The object is copied whatever it has become.
+    SourceIgnored,
+    /// Without any condition, as most servers do.
+    Ignored,
+    Unsupported,
+}
+
 #[derive(Clone)]
 pub struct Object {
     pub body: Bytes,
     pub mime: String,
     pub meta: Option<String>,
     pub tag: String,
+    pub encoding: Option<String>,
 }
 
 /// The server.
@@ -102,6 +117,7 @@ pub struct Server {
     /// Total bytes of response bodies.
     pub moved: Cell<usize>,
     pub ranges: Cell<Ranges>,
+    pub copies: Cell<Copies>,
     busy: Cell<usize>,
 }
 
@@ -119,6 +135,7 @@ impl Server {
             most: Cell::new(0),
             moved: Cell::new(0),
             ranges: Cell::new(Ranges::Honoured),
+            copies: Cell::new(Copies::Honoured),
             busy: Cell::new(0),
         })
     }
@@ -142,6 +159,7 @@ impl Server {
             mime: "binary/octet-stream".into(),
             meta: None,
             tag: tag(body.as_bytes()),
+            encoding: None,
         };
         self.objects.borrow_mut().insert(key.to_owned(), object);
     }
@@ -192,6 +210,7 @@ impl Server {
         self.log.borrow_mut().push(match key.is_empty() {
             true if query.contains_key("delete") => "DELETES".to_owned(),
             true => format!("LIST {}", query.get("prefix").cloned().unwrap_or_default()),
+            false if header("x-amz-copy-source").is_some() => format!("COPY {key}"),
             false => format!("{} {key}", request.method),
         });
         let mut objects = self.objects.borrow_mut();
@@ -231,6 +250,7 @@ impl Server {
                     headers: vec![
                         ("etag".into(), format!("\"{}\"", object.tag)),
                         ("content-type".into(), object.mime.clone()),
+                        ("date".into(), "Sat, 21 Nov 2026 07:00:00 GMT".into()),
                         (
                             "last-modified".into(),
                             "Sat, 21 Nov 2026 07:00:00 GMT".into(),
@@ -239,6 +259,10 @@ impl Server {
                     ],
                     body: object.body.clone(),
                 };
+                if let Some(encoding) = &object.encoding {
+                    let encoding = ("content-encoding".to_owned(), encoding.clone());
+                    response.headers.push(encoding);
+                }
                 if let Some(meta) = &object.meta {
                     let meta = ("x-amz-meta-kitbag".to_owned(), meta.clone());
                     response.headers.push(meta);
@@ -282,6 +306,13 @@ impl Server {
                 response
             }
             "PUT" => {
+                let source = header("x-amz-copy-source");
+                let copies = self.copies.get();
+                let (mut conditions, mut checks_source) = (conditions, conditions);
+                if source.is_some() {
+                    conditions &= matches!(copies, Copies::Honoured | Copies::SourceIgnored);
+                    checks_source &= matches!(copies, Copies::Honoured | Copies::TargetIgnored);
+                }
                 if conditions {
                     if header("if-none-match").is_some() && present.is_some() {
                         return status(412, "PreconditionFailed");
@@ -292,7 +323,23 @@ impl Server {
                         return status(412, "PreconditionFailed");
                     }
                 }
-                let body = request.body.clone().unwrap_or_default();
+                let body = match &source {
+                    None => request.body.clone().unwrap_or_default(),
+                    Some(_) if copies == Copies::Unsupported => {
+                        return status(501, "NotImplemented");
+                    }
+                    Some(source) => {
+                        let key = decode(source.strip_prefix("/b/").expect("our bucket"));
+                        let Some(from) = objects.get(&key) else {
+                            return status(404, "NoSuchKey");
+                        };
+                        let wanted = header("x-amz-copy-source-if-match").expect("a condition");
+                        if checks_source && !self.holds(&wanted, Some(from)) {
+                            return status(412, "PreconditionFailed");
+                        }
+                        from.body.clone()
+                    }
+                };
                 let tag = tag(&body);
                 objects.insert(
                     key,
@@ -301,8 +348,14 @@ impl Server {
                         mime: header("content-type").unwrap_or_default(),
                         meta: header("x-amz-meta-kitbag"),
                         tag: tag.clone(),
+                        encoding: None,
                     },
                 );
+                if source.is_some() {
+                    return document(format!(
+                        "<CopyObjectResult><ETag>&quot;{tag}&quot;</ETag></CopyObjectResult>"
+                    ));
+                }
                 Response {
                     status: 200,
                     headers: vec![("etag".into(), format!("\"{tag}\""))],

@@ -1,6 +1,7 @@
 //! The behaviour of the whole backend over the in-memory server.
 
 mod changing;
+mod copying;
 mod moving;
 mod reading;
 mod repeating;

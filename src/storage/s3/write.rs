@@ -5,15 +5,18 @@
 
 use std::rc::Rc;
 
+use bytes::Bytes;
+
 use super::answer::{Note, Told};
 use super::cache::Cached;
 use super::errors::{About, Failure};
-use super::objects::{Condition, NewObject};
+use super::objects::{Condition, NewObject, Source};
 use super::probe::Conditions;
 use super::state::{Base, Since};
 use super::store::S3;
 use crate::core::bugs::{Bug, has};
 use crate::core::error::{Error, Kind, Result};
+use crate::core::file::Mime;
 use crate::core::path::VPath;
 use crate::env::random;
 use crate::storage::{Meta, NewFile, PutMode, REPLAYS, Storage, Version};
@@ -39,19 +42,27 @@ pub(super) enum Stop {
 }
 
 /// A change in progress.
-struct Change<'a> {
-    path: &'a VPath,
-    key: &'a str,
-    mode: &'a PutMode,
-    file: &'a NewFile,
+pub(super) struct Change<'a> {
+    pub(super) path: &'a VPath,
+    pub(super) key: &'a str,
+    pub(super) mode: &'a PutMode,
+    pub(super) what: What<'a>,
     /// The state to be replaced.
-    base: Base,
+    pub(super) base: Base,
     /// The note of the new version.
-    note: Note,
+    pub(super) note: Note,
+}
+
+/// What a change stores.
+pub(super) enum What<'a> {
+    /// New bytes.
+    File(&'a NewFile),
+    /// The bytes of another object, and the metadata of the copy.
+    Copy(Source<'a>, &'a Meta),
 }
 
 /// An id for a write. It must be unique only among the writes of one file.
-fn name() -> String {
+pub(super) fn name() -> String {
     let mut id = random::id();
     id.truncate(12);
     id
@@ -92,7 +103,7 @@ impl S3 {
                 path,
                 key: &key,
                 mode: &mode,
-                file: &file,
+                what: What::File(&file),
                 note: Note::of(&file, &id, base.note()),
                 base,
             };
@@ -115,30 +126,36 @@ impl S3 {
         }
     }
 
-    async fn base(&self, path: &VPath, key: &str) -> Result<Base> {
+    pub(super) async fn base(&self, path: &VPath, key: &str) -> Result<Base> {
         let seen = self.head("write", path, key).await;
         let seen = seen.map_err(|failure| failure.error)?;
         Ok(Base::of(seen.as_ref()))
     }
 
     /// Records a change that was made.
-    fn settle(&self, change: Change<'_>, told: Told) -> Meta {
+    pub(super) fn settle(&self, change: Change<'_>, told: Told) -> Meta {
         self.remember(change.key, Some(&told));
         let meta = told.meta.clone();
-        if told.note.as_ref().map(|note| &note.write) == Some(&change.note.write) {
-            let told = Rc::new(told);
-            let body = change.file.body.clone();
-            self.cache.put(change.key, Cached { told, body });
-        } else {
-            // Others wrote afterwards; their content is unknown.
-            self.cache.forget(change.key);
+        match change.what {
+            What::File(file)
+                if told.note.as_ref().map(|note| &note.write) == Some(&change.note.write) =>
+            {
+                let (told, body) = (Rc::new(told), file.body.clone());
+                self.cache.put(change.key, Cached { told, body });
+            }
+            // Others wrote afterwards, or the bytes never came here.
+            _ => self.cache.forget(change.key),
         }
         meta
     }
 
     /// Puts a file over the state `change.base`. A server that ignores conditions is asked for the
     /// state before each attempt, while calls of this instance on the path wait for each other.
-    async fn put_over(&self, change: &Change<'_>, known: Conditions) -> Result<Told, Stop> {
+    pub(super) async fn put_over(
+        &self,
+        change: &Change<'_>,
+        known: Conditions,
+    ) -> Result<Told, Stop> {
         let about = self.client.about("write", Some(change.path));
         let failed = |lost, failure: Failure| match lost {
             true => Stop::Failed(maybe(about, failure.error)),
@@ -152,7 +169,11 @@ impl S3 {
             _ => Condition::Always,
         };
         let object = change.object();
-        if let Some(waiting) = self.late.before_put(change.path, &object.body) {
+        let copies = object.source.is_some();
+        if copies {
+            let waiting = self.late.before_copy(change.path);
+            waiting.await.map_err(Stop::Failed)?;
+        } else if let Some(waiting) = self.late.before_put(change.path, &object.body) {
             waiting.await.map_err(Stop::Failed)?;
         }
         let mut lost = false;
@@ -179,7 +200,7 @@ impl S3 {
             };
             let refused = match condition {
                 Condition::Always => false,
-                Condition::Absent => failure.is_condition(),
+                Condition::Absent => failure.is_condition() || (copies && failure.is_missing()),
                 Condition::Matches(..) => failure.is_condition() || failure.is_missing(),
             };
             // Two creates collided; S3 requires the loser to retry, and the retry shows the winner.
@@ -212,7 +233,6 @@ impl S3 {
 
     /// The metadata of a file that was just stored.
     async fn stored(&self, change: &Change<'_>, tag: Option<String>) -> Result<Told> {
-        let file = change.file;
         let Some(tag) = tag else {
             // In a page whose bucket does not expose ETags, the error of this request says what is
             // missing.
@@ -223,16 +243,9 @@ impl S3 {
             };
         };
         Ok(Told {
-            meta: Meta {
-                size: file.body.len() as u64,
-                created: Some(file.created),
-                modified: file.modified,
-                mime: Some(file.mime.clone()),
-                format: file.format,
-                texture: Some(file.texture),
-                version: Some(Version::Tag(tag.as_str().into())),
-            },
+            meta: change.meta(Some(Version::Tag(tag.as_str().into()))),
             note: Some(change.note.clone()),
+            plain: true,
             tag,
         })
     }
@@ -254,10 +267,25 @@ pub(super) fn maybe(about: About<'_>, error: Error) -> Error {
 
 impl Change<'_> {
     fn object(&self) -> NewObject<'_> {
+        let (body, source, mime) = match &self.what {
+            What::File(file) => (file.body.clone(), None, Some(&file.mime)),
+            What::Copy(source, meta) => (Bytes::new(), Some(*source), meta.mime.as_ref()),
+        };
         NewObject {
-            body: self.file.body.clone(),
-            mime: self.file.mime.as_str(),
+            body,
+            source,
+            mime: mime.map(Mime::as_str).unwrap_or_default(),
             meta: self.note.write(),
+        }
+    }
+
+    fn meta(&self, version: Option<Version>) -> Meta {
+        match &self.what {
+            What::File(file) => file.meta(version),
+            What::Copy(_, meta) => Meta {
+                version,
+                ..(*meta).clone()
+            },
         }
     }
 

@@ -7,6 +7,7 @@
 mod answers;
 mod bodies;
 mod listing;
+mod moves;
 mod script;
 #[cfg(test)]
 #[cfg(unix)]
@@ -32,7 +33,7 @@ use crate::storage::sandbox::listing::batch_end;
 use crate::storage::sandbox::script::RESERVED;
 use crate::storage::{
     Cursor, Depth, File, Flow, Listing, Meta, NewFile, PutMode, Removed, Scan, Scope, Storage,
-    Version,
+    Version, Within,
 };
 
 /// Initial bytes of bodies in one result; reduced if results are truncated.
@@ -154,6 +155,10 @@ impl<M: Machine> Sandbox<M> {
 }
 
 impl<M: Machine> Storage for Sandbox<M> {
+    fn within(&self) -> Option<&dyn Within> {
+        Some(self)
+    }
+
     fn capability(&self) -> Capability {
         Capability {
             create: Reach::Storage,

@@ -6,6 +6,7 @@
 //! version to be replaced, which only one process can create. Its target is the id of its process,
 //! so that the lock of a dead process is skipped by trying the next number.
 
+use crate::protocol::Transfer;
 use crate::storage::sandbox::wire::word;
 
 /// The common part of all scripts.
@@ -219,6 +220,90 @@ del"#
     );
     let version = version.unwrap_or_default();
     script(&[("p", path.as_bytes()), ("w", version.as_bytes())], &body)
+}
+
+/// Moves or copies one file. A move gives the file a second name and then removes the first, while the
+/// version is locked. Prints `K` for success, `N` if there is no file, `A` if the new path has one,
+/// `D` if that is a directory, `B` if another process is changing one of them, `L` for a link that may
+/// not be followed, `S` if the old name could not be removed, `U` if the file must be read and
+/// written, or `E` for another error.
+pub fn transfer(from: &str, to: &str, aside: &str, asked: &Transfer) -> String {
+    let flag = |set: bool| if set { "1" } else { "" };
+    let (keeps, over) = (flag(asked.keeps), flag(asked.overwrite));
+    let body = format!(
+        r#"keeps={keeps}
+over={over}
+lock() {{ c="${{1%/*}}/{RESERVED}c-$(printf %s "${{1##*/}}" | sum | head -c 16)-$2"; }}
+onto() {{
+  if [ ! -e "$q" ] && [ ! -L "$q" ]; then
+    if ln "$t" "$q"; then o=K; elif [ -e "$q" ]; then o=B; else o=U; fi
+    return
+  fi
+  k=$(v "$q")
+  lock "$q" "$k"
+  if ! claim "$c"; then o=B; return; fi
+  if [ "$(v "$q")" != "$k" ]; then o=B
+  else
+    if [ -n "$keeps" ]; then set -- $(s "$q"); chmod "$3" "$t"; fi
+    if mv -f "$t" "$q"; then o=K; else o=E; fi
+  fi
+  release "$c"
+}}
+go() {{
+  if ! place "${{p%/*}}" || ! place "${{q%/*}}"; then o=L; return; fi
+  if [ -L "$p" ] || [ -d "$p" ]; then o=U; return; fi
+  if [ ! -e "$p" ]; then o=N; return; fi
+  if [ ! -f "$p" ] || [ ! -r "$p" ]; then o=U; return; fi
+  if [ -d "$q" ]; then o=D; return; fi
+  if [ -e "$q" ] || [ -L "$q" ]; then
+    if [ -z "$over" ]; then o=A; return; fi
+    if [ -L "$q" ] || [ ! -f "$q" ]; then o=U; return; fi
+  fi
+  if ! mkdir -p "${{q%/*}}/"; then o=U; return; fi
+  n=$(v "$p")
+  if [ -n "$keeps" ]; then
+    if ! cp "$p" "$t"; then o=U; return; fi
+    if [ "$(v "$t")" = "$n" ]; then onto; else o=B; fi
+    return
+  fi
+  lock "$p" "$n"
+  if ! claim "$c"; then o=B; return; fi
+  x=$c; y=$g
+  if [ "$(v "$p")" != "$n" ]; then o=B
+  elif ! ln "$p" "$t"; then o=U
+  else
+    onto
+    if [ $o = K ] && ! rm -f "$p"; then o=S; fi
+  fi
+  g=$y; release "$x"
+}}
+go
+rm -f "$t"
+echo $o"#
+    );
+    script(
+        &[
+            ("p", from.as_bytes()),
+            ("q", to.as_bytes()),
+            ("t", aside.as_bytes()),
+        ],
+        &body,
+    )
+}
+
+/// Moves a directory by one rename, if nothing is at the new path. Prints `K` if it was moved.
+pub fn move_tree(from: &str, to: &str) -> String {
+    let body = r#"on() { stat -c %d "$1" || stat -f %d "$1"; }
+go() {
+  place "${p%/*}" && place "${q%/*}" || return
+  [ -d "$p" ] && [ ! -L "$p" ] && [ ! -e "$q" ] && [ ! -L "$q" ] || return
+  mkdir -p "${q%/*}/" || return
+  [ "$(on "$p")" = "$(on "${q%/*}/")" ] || return
+  mv -T "$p" "$q" && echo K
+}
+go
+echo N"#;
+    script(&[("p", from.as_bytes()), ("q", to.as_bytes())], body)
 }
 
 /// Removes a directory with everything beneath it. Prints `K` for success, `N` if there is no such

@@ -1,5 +1,7 @@
 //! The sandbox with real shells of the local machine, which behave like those in a container.
 
+mod moving;
+
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 

@@ -9,6 +9,7 @@ use bytes::Bytes;
 use js_sys::{Array, Function, Reflect};
 use wasm_bindgen::{JsCast, JsValue};
 
+use crate::core::effort;
 use crate::core::error::{Error, Kind, Result};
 use crate::core::future::Pending;
 use crate::env::host::{self, ForeignCause};
@@ -24,6 +25,7 @@ impl Database for HostDatabase {
         Box::pin(async move {
             let values: Array = statement.values.iter().map(parameter).collect();
             let arguments = [JsValue::from_str(&statement.sql), values.into()];
+            effort::requested();
             let what = "The database refused or failed";
             let answer = host::call(what, &self.0, &JsValue::UNDEFINED, &arguments)
                 .await

@@ -27,7 +27,7 @@ use crate::core::order;
 use crate::core::path::VPath;
 use crate::core::sorted::Sorted;
 use crate::env::{random, timer};
-use crate::protocol::{COPIED, Capability, Reach, Transfer, stands};
+use crate::protocol::{COPIED, Capability, Reach, Transfer, gone, stands};
 use crate::storage::sql::rows::{
     BATCH_BYTES, BATCH_ROWS, CHANGED, FILE, META, batches, entry, number, stored, text,
 };
@@ -269,11 +269,7 @@ impl<D: Database> Within for Sql<D> {
             }
             match self.delete(from, Some(Version::Number(version))).await {
                 Ok(true) => Ok(()),
-                Ok(false) => Err(stands(
-                    from,
-                    "it was copied, and then deleted elsewhere",
-                    None,
-                )),
+                Ok(false) => Err(gone(from)),
                 Err(error) => Err(stands(from, COPIED, Some(error))),
             }
         })

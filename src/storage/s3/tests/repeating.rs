@@ -60,6 +60,7 @@ impl Other {
             mime: "text/plain".into(),
             meta,
             tag: "0123456789abcdef0123456789abcdef".into(),
+            encoding: None,
         };
         objects.insert(key.to_owned(), object);
     }
