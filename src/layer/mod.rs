@@ -5,6 +5,7 @@ pub mod composite;
 pub mod ignoring;
 pub mod indexed;
 pub mod policy;
+pub mod provenance;
 pub mod turn;
 mod winnow;
 #[cfg(target_arch = "wasm32")]

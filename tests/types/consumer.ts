@@ -34,6 +34,7 @@ import { conformanceCases, runConformance } from "kitbag/conformance";
 import { guidedPrompts } from "kitbag/guided";
 import { ignoring } from "kitbag/ignore";
 import { indexed } from "kitbag/indexed";
+import { type ProvenanceBackend, withProvenance } from "kitbag/provenance";
 import { bashExecute, bashFileSystem, withBash } from "kitbag/just-bash";
 import { fileTools, kitbagMiddleware, stateBackend, storeBackend } from "kitbag/langchain";
 import { registerFileTools } from "kitbag/mcp";
@@ -73,6 +74,12 @@ export async function main(): Promise<string> {
 
 export const described: string = guidedPrompts.describe("grep", ["grep"]) ?? "";
 export const turned = begin(files, { by: "a" }).commit();
+export const labelled: ProvenanceBackend = withProvenance(files, {
+  labels: [{ paths: ["/web/**"], as: "untrusted" }],
+  flows: [{ from: "untrusted", to: ["/memories/**"], then: "ask" }],
+  onAsk: ({ reads }) => reads.every(({ operation }) => operation === "read"),
+  keepIn: { backend: new StateBackend() },
+}).conversation();
 export const ignored = ignoring(files, { patterns: ["*.log"] }).glob("**");
 export const searched = indexed(files, { keepIn: "/.index/" }).updateIndex();
 
