@@ -108,7 +108,8 @@ function patterns(of: Options, name: string): string[] {
   }
   for (const pattern of list) {
     const why = UNSOUND.find(([form]) => form.test(pattern))?.[1];
-    if (why) throw new TypeError(`${of.of}: ${name}: the pattern ${JSON.stringify(pattern)}: ${why}`);
+    if (why)
+      throw new TypeError(`${of.of}: ${name}: the pattern ${JSON.stringify(pattern)}: ${why}`);
   }
   return list;
 }
@@ -142,7 +143,7 @@ function checked(given: Options) {
     as: label(rule, "as"),
   }));
   if (labels.length === 0) {
-    given.refuse("labels", 'at least one { paths, as } in an array', given.raw("labels"));
+    given.refuse("labels", "at least one { paths, as } in an array", given.raw("labels"));
   }
   const flows = rules(given, "flows", (rule) => ({
     from: label(rule, "from"),
