@@ -151,6 +151,13 @@ function checked(given: Options) {
     then: rule.oneOf<"refuse" | "ask" | "">("then", ["refuse", "ask"], ""),
   }));
   const onAsk = given.callback("onAsk");
+  const askTimeoutMs = given.amount("askTimeoutMs");
+  const keep = given.object("keepIn");
+  const place = new Options(`${given.of}: keepIn`, keep);
+  const backend = place.raw("backend");
+  const keepAt = place.text("path") ?? "/labels.tsv";
+  place.done();
+  given.done();
   for (const [at, { from, then }] of flows.entries()) {
     const of = `${given.of}: flows[${at}]`;
     if (then === "") throw new TypeError(`${of}: option "then" must be "refuse" or "ask"`);
@@ -163,13 +170,6 @@ function checked(given: Options) {
       );
     }
   }
-  const askTimeoutMs = given.amount("askTimeoutMs");
-  const keep = given.object("keepIn");
-  const place = new Options(`${given.of}: keepIn`, keep);
-  const backend = place.raw("backend");
-  const keepAt = place.text("path") ?? "/labels.tsv";
-  place.done();
-  given.done();
   return { backend: keep && { backend }, rules: { labels, flows, onAsk, askTimeoutMs, keepAt } };
 }
 
