@@ -37,6 +37,8 @@ const { values: options } = parseArgs({
 const variant = `${options.testing ? "testing" : "release"}${options.dev ? "-dev" : ""}`;
 const out = resolve(root, options.out ?? (options.testing ? ".cache/pkg-testing" : "pkg"));
 const dist = join(out, "dist");
+/** Modules of `ts/entry` with a class and a subpath of their own. */
+const APART = ["indexed", "ignore", "provenance"];
 
 await ensureBuildTools();
 const { build: esbuild } = await import("esbuild");
@@ -201,8 +203,9 @@ async function bundle() {
         ...Object.fromEntries(
           apiModules().map((module) => [`${name}/${module}`, join(src, `${module}.ts`)]),
         ),
-        [`${name}/indexed`]: join(src, "entry/indexed.ts"),
-        [`${name}/ignore`]: join(src, "entry/ignore.ts"),
+        ...Object.fromEntries(
+          APART.map((module) => [`${name}/${module}`, join(src, `entry/${module}.ts`)]),
+        ),
         ...more,
       },
       chunkNames: `${name}/core-[hash]`,
@@ -222,9 +225,7 @@ async function bundle() {
   });
   await whole("edge", all.edge, "index.ts", guided("edge"));
   await whole("slim", all.given, "entry/slim.ts");
-  const own = ["entry/node.ts", "entry/indexed.ts", "entry/ignore.ts"].map((file) =>
-    join(src, file),
-  );
+  const own = ["node", ...APART].map((module) => join(src, `entry/${module}.ts`));
   const node = [...own, ...Object.values(testing)];
   await esbuild({
     ...common(all.file),
@@ -236,7 +237,7 @@ async function bundle() {
   const outputs = Object.entries(metafile.outputs);
   const namesOf = (end) => outputs.find(([file]) => file.endsWith(end))?.[1].exports ?? [];
   if (namesOf("dist/browser.js").length === 0) throw new Error("esbuild made no browser.js");
-  const apart = { indexed: namesOf("browser/indexed.js"), ignore: namesOf("browser/ignore.js") };
+  const apart = Object.fromEntries(APART.map((name) => [name, namesOf(`browser/${name}.js`)]));
   forNode(namesOf("dist/browser.js"), apart, namesOf("/testing.js"));
   const required = exported(".cjs");
   const adapters = subpaths().map((file) => join(src, file));

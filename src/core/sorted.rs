@@ -5,7 +5,7 @@
 use std::borrow::Borrow;
 
 /// A map of few entries.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sorted<K, V>(Vec<(K, V)>);
 
 impl<K, V> Default for Sorted<K, V> {
@@ -90,6 +90,11 @@ impl<K, V> Sorted<K, V> {
     {
         let at = self.place(key).ok()?;
         Some(self.0.remove(at).1)
+    }
+
+    /// Keeps the entries whose key is accepted.
+    pub fn retain(&mut self, mut keeps: impl FnMut(&K) -> bool) {
+        self.0.retain(|(key, _)| keeps(key));
     }
 }
 

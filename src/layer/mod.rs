@@ -7,6 +7,7 @@ pub mod ignoring;
 pub mod indexed;
 mod parts;
 pub mod policy;
+pub mod provenance;
 pub mod turn;
 mod winnow;
 #[cfg(target_arch = "wasm32")]

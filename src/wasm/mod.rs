@@ -26,6 +26,7 @@ pub mod opfs;
 mod options;
 pub mod panic;
 pub mod policy;
+pub mod provenance;
 pub mod regex;
 pub mod reply;
 pub mod s3;

@@ -10,6 +10,7 @@ import { pathToFileURL } from "node:url";
 import { memoryTool } from "../../pkg/dist/anthropic.js";
 import { indexed } from "../../pkg/dist/indexed.js";
 import { nodeShell } from "../../pkg/dist/node_shell.js";
+import { withProvenance } from "../../pkg/dist/provenance.js";
 import { compareTrees, copyTree } from "../../pkg/dist/transfer.js";
 import { at } from "../../scripts/lib/paths.mjs";
 import * as kitbag from "../lib/kitbag.mjs";
@@ -90,6 +91,10 @@ const place = { region: "r", bucket: "b", credentials: keys };
 const r2 = { head() {}, get() {}, put() {}, delete() {}, list() {} };
 const rule = { operations: ["write"], paths: ["/a"] };
 const policy = (given) => kitbag.withPolicy(state(), given);
+const web = { paths: ["/web/**"], as: "web" };
+const refused = { from: "web", to: ["/a"], then: "refuse" };
+const provenance = (given) => withProvenance(state(), given);
+const labelled = (given) => provenance({ labels: [web], ...given });
 
 /** Name in the declarations, what takes the options, options that are right, and their kinds. */
 const TABLES = [
@@ -313,6 +318,37 @@ const TABLES = [
     (quota) => policy({ quota }),
     {},
     { maxBytes: "amount", maxFiles: "amount", maxFileBytes: "amount" },
+  ],
+  [
+    "ProvenanceOptions",
+    provenance,
+    { labels: [web] },
+    {
+      labels: "list",
+      flows: "list",
+      onAsk: "function",
+      askTimeoutMs: "amount",
+      keepIn: "object",
+    },
+  ],
+  ["PathLabel", (given) => provenance({ labels: [given] }), web, { paths: "list", as: "text" }],
+  [
+    "FlowRule",
+    (given) => labelled({ flows: [given] }),
+    refused,
+    { from: "text", to: "list", then: "choice" },
+  ],
+  [
+    "LabelPlace",
+    (keepIn) => labelled({ keepIn }),
+    { backend: state() },
+    { backend: "object", path: "text" },
+  ],
+  [
+    "LabelledRead",
+    (given) => labelled({}).conversation([given]),
+    { label: "web", path: "/web/a", operation: "read" },
+    { label: "text", path: "text", operation: "choice" },
   ],
   [
     "FileToolsOptions",
@@ -641,6 +677,33 @@ describe("options in the wrong place", () => {
       () => kitbag.createFileTools(state(), { permissions: [], policy: { permissions: [] } }),
       /"permissions" must be left out/,
     ],
+    ["no label at all", () => provenance({ labels: [] }), /"labels" must be at least one/],
+    [
+      "a flow of a label that nothing has",
+      () => labelled({ flows: [{ ...refused, from: "wbe" }] }),
+      /flows\[0\]: no rule of labels gives the label "wbe"/,
+    ],
+    [
+      "a flow that asks nobody",
+      () => labelled({ flows: [{ ...refused, then: "ask" }] }),
+      /flows\[0\] has then: "ask", but there is no onAsk/,
+    ],
+    [
+      "labels that the agent could change",
+      () => {
+        const backend = state();
+        withProvenance(backend, { labels: [web], keepIn: { backend } });
+      },
+      /keepIn.backend must be another backend/,
+    ],
+    ...["web/**", "/web/", "/a/../b", "/~/a", "/a//b", "/+(a|b)", "/[[:alpha:]]", "/{1..3}"].map(
+      (pattern) => [
+        `the pattern ${pattern}`,
+        () => provenance({ labels: [{ ...web, paths: ["/ok", pattern] }] }),
+        /labels\[0\]: paths: the pattern/,
+      ],
+    ),
+    ["a label with a comma", () => provenance({ labels: [{ ...web, as: "a,b" }] }), /"as" must be/],
     ["no rate at all", () => policy({ rateLimit: {} }), /rateLimit must be/],
     [
       "a rate of an unknown operation",

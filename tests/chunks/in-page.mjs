@@ -2,13 +2,14 @@
 
 import * as ignore from "/pkg/dist/browser/ignore.js";
 import * as indexed from "/pkg/dist/browser/indexed.js";
+import * as provenance from "/pkg/dist/browser/provenance.js";
 import * as main from "/pkg/dist/browser.js";
 import { runConformance } from "/pkg/dist/conformance.js";
 import { remote } from "./remote.mjs";
 import { alone, together } from "./run.mjs";
 import { openSqlite } from "./sqlite-page.mjs";
 
-const kitbag = { ...main, ...indexed, ...ignore };
+const kitbag = { ...main, ...indexed, ...ignore, ...provenance };
 
 /** One chunk alone, or all of them; the reports. */
 export async function run({ name, origin }) {

@@ -3,11 +3,12 @@
 import { runConformance } from "../../pkg/dist/conformance.js";
 import * as ignore from "../../pkg/dist/workerd/ignore.js";
 import * as indexed from "../../pkg/dist/workerd/indexed.js";
+import * as provenance from "../../pkg/dist/workerd/provenance.js";
 import * as main from "../../pkg/dist/workerd.js";
 import { remote } from "./remote.mjs";
 import { alone, together } from "./run.mjs";
 
-const kitbag = { ...main, ...indexed, ...ignore };
+const kitbag = { ...main, ...indexed, ...ignore, ...provenance };
 
 export default {
   async fetch(_, { NAME, ORIGIN }) {

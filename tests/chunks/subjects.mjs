@@ -89,6 +89,12 @@ export const CHUNKS = {
     async ({ StateBackend, withPolicy }) =>
     ({ writeMode }) =>
       withPolicy(new StateBackend({ writeMode }), { denyPrefixes: ["/never/"] }),
+  provenance:
+    async ({ StateBackend, withProvenance }) =>
+    ({ writeMode }) =>
+      withProvenance(new StateBackend({ writeMode }), {
+        labels: [{ paths: ["/never/**"], as: "never" }],
+      }),
   regex: async ({ StateBackend }, { importRegex }) => {
     await importRegex?.();
     const files = new StateBackend({ files: { "/a.txt": "one\nσοφία\n" } });

@@ -1,11 +1,19 @@
-// Bare names in this folder are looked up from `tests/deps/agents`, where the frameworks and the
-// built package are installed.
+// Bare names in this folder and in that of `provenance` are looked up from `tests/deps/agents`, where
+// the frameworks and the built package are installed, and then from `tests/deps/optional`.
 
-const here = new URL("./", import.meta.url).href;
-const place = new URL("../deps/agents/package.json", import.meta.url).href;
+const folders = ["./", "../provenance/"].map((name) => new URL(name, import.meta.url).href);
+const agents = new URL("../deps/agents/package.json", import.meta.url).href;
+const optional = new URL("../deps/optional/package.json", import.meta.url).href;
+const inAgents = new URL("../deps/agents/node_modules/", import.meta.url).href;
 
-export function resolve(specifier, context, next) {
+export async function resolve(specifier, context, next) {
   const bare = !/^(\.{0,2}\/|[a-z]+:)/.test(specifier);
-  const ours = bare && context.parentURL?.startsWith(here);
-  return next(specifier, ours ? { ...context, parentURL: place } : context);
+  const from = context.parentURL ?? "";
+  const ours = bare && folders.some((folder) => from.startsWith(folder));
+  try {
+    return await next(specifier, ours ? { ...context, parentURL: agents } : context);
+  } catch (error) {
+    if (!bare || !(ours || from.startsWith(inAgents))) throw error;
+    return next(specifier, { ...context, parentURL: optional });
+  }
 }

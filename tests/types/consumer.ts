@@ -41,6 +41,7 @@ import { registerFileTools } from "kitbag/mcp";
 import { nodeShell } from "kitbag/node";
 import { openaiTools } from "kitbag/openai";
 import { openTelemetry, traceTools } from "kitbag/opentelemetry";
+import { type ProvenanceBackend, withProvenance } from "kitbag/provenance";
 import "kitbag/regex";
 import { init, initSync, StateBackend as Slim } from "kitbag/slim";
 import { fromTar, toTar } from "kitbag/tar";
@@ -76,6 +77,12 @@ export const described: string = guidedPrompts.describe("grep", ["grep"]) ?? "";
 export const turned = begin(files, { by: "a" }).commit();
 export const keptOn: string = begin(files, { keepIn: files, folder: "/turns", name: "t" }).name;
 export const keptNames = keptTurns(files, { folder: "/turns" }).then(({ names }) => names?.[0]);
+export const labelled: ProvenanceBackend = withProvenance(files, {
+  labels: [{ paths: ["/web/**"], as: "untrusted" }],
+  flows: [{ from: "untrusted", to: ["/memories/**"], then: "ask" }],
+  onAsk: ({ reads }) => reads.every(({ operation }) => operation === "read"),
+  keepIn: { backend: new StateBackend() },
+}).conversation();
 export const ignored = ignoring(files, { patterns: ["*.log"] }).glob("**");
 export const searched = indexed(files, { keepIn: "/.index/" }).updateIndex();
 

@@ -1,0 +1,320 @@
+//! Which files got labels by being written, as one plain value with a text form.
+//!
+//! A record has labels and the versions of the file that are known to lack them. So it fails closed:
+//! a version that the book does not know, such as one that was changed past this layer, has the
+//! labels. Who writes labelled content records it before the content lands, which forgets the clean
+//! versions; a version becomes clean only if no such record was made in between, which `serial`
+//! shows. A number is never used twice, also after the record was removed.
+
+use std::rc::Rc;
+
+use crate::core::error::{Error, Kind, Result};
+use crate::core::path::VPath;
+use crate::core::sorted::Sorted;
+use crate::layer::provenance::labels::Labels;
+
+/// First line of the text form.
+const HEADER: &str = "kitbag labels 1 ";
+
+/// Most clean versions of a file that are remembered.
+const CLEAN: usize = 8;
+
+/// The version of a content: its hash.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Version(u64);
+
+impl Version {
+    /// The version of these bytes.
+    pub fn of(body: &[u8]) -> Version {
+        // FNV-1a. That two contents of one file have the same hash matters only if one of them is
+        // clean, and labelled content makes all earlier versions unknown.
+        Version(body.iter().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
+            (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3)
+        }))
+    }
+}
+
+/// What is known of one file.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Record {
+    /// Labels of every version that is not known to be clean.
+    pub labels: Labels,
+    /// The number of its last labelled change.
+    pub serial: u32,
+    clean: Vec<Version>,
+}
+
+impl Record {
+    /// Whether a version is known to be without labels.
+    pub fn is_clean(&self, version: Version) -> bool {
+        self.clean.contains(&version)
+    }
+}
+
+/// The records of all files. That of the root is about every file.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Book {
+    records: Sorted<VPath, Record>,
+    /// The last number of a labelled change.
+    last: u32,
+}
+
+impl Book {
+    /// The record of a file.
+    pub fn record(&self, path: &VPath) -> Option<&Record> {
+        self.records.get(path)
+    }
+
+    /// Whether the labels of a file depend on its version.
+    pub fn knows(&self, path: &VPath) -> bool {
+        self.records.get(path).is_some() || self.records.get(&VPath::root()).is_some()
+    }
+
+    /// The labels of a version of a file; without a version, those of one that is not known.
+    pub fn labels(&self, path: &VPath, version: Option<Version>) -> Labels {
+        let mut labels = Labels::default();
+        let own = self.records.get(path);
+        let is_clean = own.zip(version).is_some_and(|(own, at)| own.is_clean(at));
+        if !is_clean {
+            for record in [own, self.records.get(&VPath::root())]
+                .into_iter()
+                .flatten()
+            {
+                labels.merge(&record.labels);
+            }
+        }
+        labels
+    }
+
+    /// Records that labelled content is about to be stored.
+    pub fn taint(&mut self, path: &VPath, labels: &Labels) {
+        self.last = self.last.wrapping_add(1);
+        let serial = self.last;
+        let mut record = self.records.remove(path).unwrap_or_default();
+        record.labels.merge(labels);
+        record.clean.clear();
+        self.records
+            .insert(path.clone(), Record { serial, ..record });
+    }
+
+    /// Records that labelled content was stored, if somebody has forgotten it meanwhile.
+    pub fn ensure(&mut self, path: &VPath, labels: &Labels) {
+        let known = self.records.get(path).map(|record| &record.labels);
+        if known.is_none_or(|known| !labels.without(known).is_empty()) {
+            self.taint(path, labels);
+        }
+    }
+
+    /// Takes back [`Book::taint`], unless somebody else has recorded something since.
+    pub fn restore(&mut self, path: &VPath, serial: u32, before: Option<Record>) {
+        if self.records.get(path).map(|record| record.serial) != Some(serial) {
+            return;
+        }
+        match before {
+            Some(before) => {
+                self.records.insert(path.clone(), before);
+            }
+            None => {
+                self.records.remove(path);
+            }
+        }
+    }
+
+    /// Records a version as clean, unless labelled content was recorded since `serial`.
+    pub fn clean(&mut self, path: &VPath, serial: Option<u32>, version: Version) {
+        if self.records.get(path).map(|record| record.serial) != serial {
+            return;
+        }
+        let mut record = self.records.remove(path).unwrap_or_default();
+        if !record.is_clean(version) {
+            record.clean.push(version);
+        }
+        if record.clean.len() > CLEAN {
+            record.clean.remove(0);
+        }
+        self.records.insert(path.clone(), record);
+    }
+
+    /// Forgets the files at and below a path. The record of the root is one of no file.
+    pub fn forget(&mut self, path: &VPath) {
+        self.records
+            .retain(|known| known.is_root() || !known.is_under(path));
+    }
+
+    /// Whether there are records of files at or below a path.
+    pub fn knows_below(&self, path: &VPath) -> bool {
+        self.records
+            .iter()
+            .any(|(known, _)| !known.is_root() && known.is_under(path))
+    }
+
+    /// Forgets the record about every file.
+    pub fn forget_root(&mut self) {
+        self.records.remove(&VPath::root());
+    }
+
+    /// Its text form, a file a line.
+    pub fn to_text(&self) -> String {
+        let mut text = format!("{HEADER}{}\n", self.last);
+        for (path, record) in self.records.iter() {
+            let labels: Vec<&str> = record.labels.iter().map(|label| &**label).collect();
+            let clean: Vec<String> = record
+                .clean
+                .iter()
+                .map(|at| format!("{:x}", at.0))
+                .collect();
+            text.push_str(&format!(
+                "{}\t{}\t{}\t{}\n",
+                path.as_str(),
+                labels.join(","),
+                record.serial,
+                clean.join(",")
+            ));
+        }
+        text
+    }
+
+    /// Parses the text form.
+    pub fn parse(text: &[u8]) -> Result<Book> {
+        std::str::from_utf8(text)
+            .ok()
+            .and_then(parse)
+            .ok_or_else(|| {
+                Error::new(
+                    Kind::Unavailable,
+                    "The file of labels cannot be read as one, so no file is known to be without \
+                     labels; restore it, or name another place for labels",
+                )
+            })
+    }
+}
+
+fn parse(text: &str) -> Option<Book> {
+    let (last, lines) = text.strip_prefix(HEADER)?.split_once('\n')?;
+    let mut book = Book {
+        last: last.parse().ok()?,
+        ..Book::default()
+    };
+    for line in lines.lines() {
+        let (path, record) = parse_line(line)?;
+        book.records.insert(path, record);
+    }
+    Some(book)
+}
+
+fn parse_line(line: &str) -> Option<(VPath, Record)> {
+    let mut fields = line.split('\t');
+    let mut next = || fields.next();
+    let path = VPath::parse(next()?).ok()?;
+    let mut record = Record::default();
+    for label in next()?.split(',').filter(|label| !label.is_empty()) {
+        record.labels.add(&Rc::from(label));
+    }
+    record.serial = next()?.parse().ok()?;
+    for version in next()?.split(',').filter(|version| !version.is_empty()) {
+        let version = u64::from_str_radix(version, 16).ok()?;
+        record.clean.push(Version(version));
+    }
+    next().is_none().then_some((path, record))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn path(text: &str) -> VPath {
+        VPath::parse(text).expect("a path")
+    }
+
+    fn labels(names: &[&str]) -> Labels {
+        let mut labels = Labels::default();
+        for name in names {
+            labels.add(&Rc::from(*name));
+        }
+        labels
+    }
+
+    #[test]
+    fn an_unknown_version_has_the_labels_and_a_clean_one_has_none() {
+        let (mut book, at) = (Book::default(), path("/a"));
+        let version = Version::of(b"clean");
+        assert!(book.labels(&at, None).is_empty());
+        book.taint(&at, &labels(&["web"]));
+        assert_eq!(book.labels(&at, Some(version)), labels(&["web"]));
+        book.clean(&at, Some(1), version);
+        assert!(book.labels(&at, Some(version)).is_empty());
+        assert_eq!(
+            book.labels(&at, Some(Version::of(b"other"))),
+            labels(&["web"])
+        );
+        assert_eq!(book.labels(&at, None), labels(&["web"]));
+        // Labelled content may be the same, so what was clean is not any longer.
+        book.taint(&at, &labels(&["mail"]));
+        assert_eq!(book.labels(&at, Some(version)), labels(&["mail", "web"]));
+    }
+
+    #[test]
+    fn a_version_is_not_clean_if_labelled_content_was_recorded_since() {
+        let (mut book, at) = (Book::default(), path("/a"));
+        let version = Version::of(b"x");
+        book.taint(&at, &labels(&["web"]));
+        book.taint(&at, &labels(&["web"]));
+        book.clean(&at, Some(1), version);
+        assert_eq!(book.labels(&at, Some(version)), labels(&["web"]));
+    }
+
+    #[test]
+    fn a_failed_change_is_taken_back_unless_another_one_was_recorded() {
+        let at = path("/a");
+        let mut book = Book::default();
+        book.taint(&at, &labels(&["web"]));
+        book.restore(&at, 1, None);
+        assert_eq!(book.record(&at), None);
+        book.taint(&at, &labels(&["web"]));
+        book.taint(&at, &labels(&["web"]));
+        book.restore(&at, 1, None);
+        book.restore(&at, 2, None);
+        assert_eq!(book.labels(&at, None), labels(&["web"]));
+    }
+
+    #[test]
+    fn the_record_of_the_root_is_about_every_file_but_clean_ones() {
+        let (mut book, version) = (Book::default(), Version::of(b"x"));
+        book.taint(&VPath::root(), &labels(&["web"]));
+        assert_eq!(book.labels(&path("/a"), Some(version)), labels(&["web"]));
+        book.clean(&path("/a"), None, version);
+        assert!(book.labels(&path("/a"), Some(version)).is_empty());
+        book.forget(&VPath::root());
+        assert_eq!(book.labels(&path("/b"), None), labels(&["web"]));
+        book.forget_root();
+        assert!(book.labels(&path("/b"), None).is_empty());
+    }
+
+    #[test]
+    fn its_text_is_read_back_and_anything_else_is_refused() {
+        let mut book = Book::default();
+        book.taint(&path("/a b,c"), &labels(&["mail", "web"]));
+        book.taint(&path("/d"), &labels(&["web"]));
+        book.clean(&path("/d"), Some(2), Version::of(b""));
+        assert_eq!(
+            Book::parse(book.to_text().as_bytes()).ok(),
+            Some(book.clone())
+        );
+        assert_eq!(
+            Book::parse(b"kitbag labels 1 0\n").ok(),
+            Some(Book::default())
+        );
+        let good = book.to_text();
+        for bad in [
+            "",
+            "kitbag labels 1",
+            "kitbag labels 2 0\n",
+            &good.replace("\t2\t", "\ttwo\t"),
+            &good.replace("/d", "/../d"),
+            &format!("{good}/e\n"),
+            &format!("{good}/e\tweb\t1\t\t\n"),
+        ] {
+            assert!(Book::parse(bad.as_bytes()).is_err(), "{bad}");
+        }
+    }
+}

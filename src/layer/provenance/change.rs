@@ -1,0 +1,348 @@
+//! Changes of files: what a tainted conversation writes is judged, recorded, and only then stored.
+
+use bytes::Bytes;
+
+use crate::core::error::{Error, Kind, Result};
+use crate::core::links::refusing;
+use crate::core::lock::MutexGuard;
+use crate::core::path::VPath;
+use crate::layer::provenance::Provenance;
+use crate::layer::provenance::book::{Book, Record};
+use crate::layer::provenance::gate::{Judgement, shortened};
+use crate::layer::provenance::labels::Labels;
+use crate::layer::provenance::taint::Seen;
+use crate::protocol::{Content, DeleteResult, Edit, EditResult, Operation, Transfer, WriteResult};
+
+/// A file that is about to be changed.
+pub(super) struct Change {
+    path: VPath,
+    /// Labels of what is put into it, apart from those of its path.
+    adds: Labels,
+    /// Whether all of its content is replaced.
+    is_whole: bool,
+}
+
+/// A change whose labels are recorded.
+struct Recorded<'a> {
+    /// Absent if nothing depends on the order of changes.
+    _held: Option<MutexGuard<'a, ()>>,
+    changes: Vec<Noted>,
+}
+
+struct Noted {
+    path: VPath,
+    adds: Labels,
+    /// The record before, and the number of the one that was made.
+    before: Option<Record>,
+    serial: Option<u32>,
+    /// Whether the file is clean afterwards if nobody else writes to it.
+    ends_clean: bool,
+}
+
+/// What is known of a file after a change.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Fate {
+    Stored,
+    AsBefore,
+    Unknown,
+}
+
+impl Fate {
+    /// A refused change has left the file as it was, unless the answer was lost.
+    fn of<T>(answer: &Result<T>) -> Fate {
+        match answer.as_ref().map_err(Error::kind) {
+            Ok(_) => Fate::Stored,
+            Err(Kind::Timeout | Kind::Unavailable | Kind::Internal) => Fate::Unknown,
+            Err(_) => Fate::AsBefore,
+        }
+    }
+}
+
+impl Provenance {
+    fn change(&self, path: &VPath, labels: &Labels, is_whole: bool) -> Change {
+        Change {
+            path: path.clone(),
+            adds: labels.without(&self.shared.fixed(path)),
+            is_whole,
+        }
+    }
+
+    /// Records the labels of files that are about to change.
+    async fn record(&self, changes: Vec<Change>) -> Result<Recorded<'_>> {
+        let is_plain = |book: &Book| {
+            let mut changes = changes.iter();
+            changes.all(|change| change.adds.is_empty() && !book.knows(&change.path))
+        };
+        if is_plain(&*self.load().await?) {
+            return Ok(Recorded {
+                _held: None,
+                changes: Vec::new(),
+            });
+        }
+        let held = self.shared.changes.lock().await;
+        self.record_held(changes, Some(held)).await
+    }
+
+    async fn record_held<'a>(
+        &self,
+        changes: Vec<Change>,
+        held: Option<MutexGuard<'a, ()>>,
+    ) -> Result<Recorded<'a>> {
+        let taint = |book: &mut Book| {
+            for change in changes.iter().filter(|change| !change.adds.is_empty()) {
+                book.taint(&change.path, &change.adds);
+            }
+        };
+        let tainted: Vec<VPath> = changes
+            .iter()
+            .filter(|change| !change.adds.is_empty())
+            .map(|change| change.path.clone())
+            .collect();
+        let (before, after) = match tainted.is_empty() {
+            true => {
+                let book = self.load().await?;
+                (book.clone(), book)
+            }
+            false => self.shared.ledger.update(taint).await?,
+        };
+        let mut noted = Vec::with_capacity(changes.len());
+        for change in changes {
+            let Change {
+                path,
+                adds,
+                is_whole,
+            } = change;
+            let ends_clean = adds.is_empty()
+                && before.knows(&path)
+                && (is_whole || self.recorded(&before, &path).await.is_empty());
+            noted.push(Noted {
+                before: before.record(&path).cloned(),
+                serial: after.record(&path).map(|record| record.serial),
+                path,
+                adds,
+                ends_clean,
+            });
+        }
+        Ok(Recorded {
+            _held: held,
+            changes: noted,
+        })
+    }
+
+    /// Completes the records. If that fails, files keep labels that they need not have.
+    async fn settle(&self, recorded: Recorded<'_>, fates: &[Fate]) {
+        for (noted, fate) in recorded.changes.iter().zip(fates) {
+            let Noted {
+                path,
+                adds,
+                before,
+                serial,
+                ends_clean,
+            } = noted;
+            let ledger = &self.shared.ledger;
+            let _ = match (adds.is_empty(), fate) {
+                (false, Fate::AsBefore) => {
+                    let Some(serial) = *serial else { continue };
+                    let restore = |book: &mut Book| book.restore(path, serial, before.clone());
+                    ledger.update(restore).await
+                }
+                // Another process may have deleted the file, and its record, just before.
+                (false, _) if ledger.is_shared() => {
+                    ledger.update(|book| book.ensure(path, adds)).await
+                }
+                (true, Fate::Stored) if *ends_clean => {
+                    let Some(version) = self.version(path).await else {
+                        continue;
+                    };
+                    ledger
+                        .update(|book| book.clean(path, *serial, version))
+                        .await
+                }
+                _ => continue,
+            };
+        }
+    }
+
+    /// Judges what the conversation would put into one file.
+    async fn admit(
+        &self,
+        operation: Operation,
+        path: &VPath,
+        labels: &Labels,
+        preview: impl FnOnce() -> String,
+    ) -> Result<()> {
+        let mut judged = Judgement::default();
+        self.shared.gate.judge(labels, Some(path), &mut judged);
+        let reads = self.taint.seen();
+        self.shared
+            .gate
+            .pass(&judged, operation, path, reads, preview)
+            .await
+    }
+
+    pub(super) async fn written(&self, path: &VPath, content: Content) -> Result<WriteResult> {
+        let labels = self.taint.labels();
+        let preview = || shortened(content.bytes());
+        self.admit(Operation::Write, path, &labels, preview).await?;
+        let recorded = self.record(vec![self.change(path, &labels, true)]).await?;
+        let answer = refusing(self.inner.write(path, content)).await;
+        self.settle(recorded, &[Fate::of(&answer)]).await;
+        answer
+    }
+
+    pub(super) async fn edited(&self, path: &VPath, edit: &Edit) -> Result<EditResult> {
+        let labels = self.taint.labels();
+        let (operation, preview): (_, &dyn Fn() -> String) = match edit.appends {
+            true => (Operation::Append, &|| shortened(&edit.new)),
+            false => (Operation::Edit, &|| {
+                format!("- {}\n+ {}", shortened(&edit.old), shortened(&edit.new))
+            }),
+        };
+        self.admit(operation, path, &labels, preview).await?;
+        let change = self.change(path, &labels, edit.whole);
+        let recorded = self.record(vec![change]).await?;
+        let answer = refusing(self.inner.edit(path, edit)).await;
+        self.settle(recorded, &[Fate::of(&answer)]).await;
+        answer
+    }
+
+    pub(super) async fn deleted(
+        &self,
+        path: &VPath,
+        unchanged: Option<&Bytes>,
+    ) -> Result<DeleteResult> {
+        if !self.load().await?.knows_below(path) {
+            return refusing(self.inner.delete(path, unchanged)).await;
+        }
+        let _held = self.shared.changes.lock().await;
+        let answer = refusing(self.inner.delete(path, unchanged)).await?;
+        self.forget(path).await;
+        Ok(answer)
+    }
+
+    /// Forgets files that are gone. If that fails, a new file there begins with their labels.
+    async fn forget(&self, path: &VPath) {
+        let _ = self.shared.ledger.update(|book| book.forget(path)).await;
+    }
+
+    pub(super) async fn uploaded(&self, files: Vec<(VPath, Bytes)>) -> Vec<Result<()>> {
+        let labels = self.taint.labels();
+        let (mut answers, mut changes, mut allowed) = (Vec::new(), Vec::new(), Vec::new());
+        for (path, body) in files {
+            let operation = Operation::UploadFiles;
+            let preview = || shortened(&body);
+            let admitted = self.admit(operation, &path, &labels, preview).await;
+            if admitted.is_ok() {
+                changes.push(self.change(&path, &labels, true));
+                allowed.push((path, body));
+            }
+            answers.push(admitted);
+        }
+        let count = allowed.len();
+        let stored = match self.record(changes).await {
+            Err(error) => vec![Err(error); count],
+            Ok(recorded) => {
+                let stored = refusing(self.inner.upload(allowed)).await;
+                let fates: Vec<Fate> = stored.iter().map(Fate::of).collect();
+                self.settle(recorded, &fates).await;
+                stored
+            }
+        };
+        let mut stored = stored.into_iter();
+        let missing = || Err(Error::internal("A backend answered too few files"));
+        for answer in answers.iter_mut().filter(|answer| answer.is_ok()) {
+            *answer = stored.next().unwrap_or_else(missing);
+        }
+        answers
+    }
+
+    /// Each file of a move or copy takes its labels along, and those of the conversation.
+    pub(super) async fn transferred(&self, asked: &Transfer) -> Result<WriteResult> {
+        let plan = self.plan(asked).await?;
+        let operation = asked.operation();
+        let mut reads = plan.carried.clone();
+        reads.extend(self.taint.seen());
+        let preview = || {
+            let mut lines = String::new();
+            for (from, to, _) in &plan.files {
+                lines.push_str(&format!("{} -> {}\n", from.as_str(), to.as_str()));
+            }
+            shortened(lines.as_bytes())
+        };
+        self.shared
+            .gate
+            .pass(&plan.judged, operation, &asked.to, reads, preview)
+            .await?;
+        let held = self.shared.changes.lock().await;
+        // What was judged is what is moved: while a person was asked, files may have changed.
+        let now = self.plan(asked).await?;
+        if now.files != plan.files {
+            return Err(Error::conflict(&asked.from));
+        }
+        let changes = now
+            .files
+            .iter()
+            .map(|(_, to, labels)| self.change(to, labels, true))
+            .collect();
+        let mut stood = Vec::with_capacity(now.files.len());
+        for (_, to, labels) in &now.files {
+            stood.push(match labels.is_empty() {
+                true => None,
+                false => self.version(to).await,
+            });
+        }
+        let recorded = self.record_held(changes, Some(held)).await?;
+        let answer = refusing(self.inner.transfer(asked)).await;
+        let mut fates = vec![Fate::of(&answer); now.files.len()];
+        for ((fate, stood), (_, to, _)) in fates.iter_mut().zip(stood).zip(&now.files) {
+            // A part of the files may have been copied.
+            if *fate == Fate::AsBefore && self.version(to).await != stood {
+                *fate = Fate::Unknown;
+            }
+        }
+        if answer.is_ok() && !asked.keeps {
+            self.forget(&asked.from).await;
+        }
+        self.settle(recorded, &fates).await;
+        answer
+    }
+
+    /// Which files a move or copy reaches, with their labels, and what the rules say of that.
+    async fn plan(&self, asked: &Transfer) -> Result<Plan> {
+        let book = self.load().await?;
+        let taint = self.taint.labels();
+        let (mut files, mut carried) = (Vec::new(), Vec::new());
+        let mut judged = Judgement::default();
+        let found = refusing(Box::pin(asked.files(&*self.inner))).await?;
+        for info in found {
+            let from = info.path;
+            let to = asked.target(&from)?;
+            let mut labels = self.shared.fixed(&from);
+            labels.merge(&self.recorded(&book, &from).await);
+            for label in labels.iter() {
+                carried.push(Seen {
+                    label: label.clone(),
+                    path: from.clone(),
+                    operation: asked.operation(),
+                });
+            }
+            labels.merge(&taint);
+            self.shared.gate.judge(&labels, Some(&to), &mut judged);
+            files.push((from, to, labels));
+        }
+        Ok(Plan {
+            files,
+            carried,
+            judged,
+        })
+    }
+}
+
+/// What a move or copy would do.
+struct Plan {
+    /// The path of each file, its new path, and the labels that it has there.
+    files: Vec<(VPath, VPath, Labels)>,
+    /// The labels of the files themselves.
+    carried: Vec<Seen>,
+    judged: Judgement,
+}

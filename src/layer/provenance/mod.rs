@@ -1,0 +1,308 @@
+//! Provenance: labels for files, such as `untrusted`, and rules about where labelled content may go.
+//! Reading labelled bytes taints the conversation, and what a tainted conversation writes carries the
+//! labels. It is a record and a gate; it does not judge content.
+//!
+//! One [`Provenance`] is one conversation. All conversations over the same files share the rules and
+//! the book of labels. What a call reads is looked up in the book as it was before the call and as
+//! it is after it, so that no change of another conversation in between can hide a label. What a
+//! call writes is recorded before it is written; if it is broken off, the labels stay.
+
+mod book;
+mod change;
+mod gate;
+mod labels;
+mod ledger;
+mod shell;
+mod taint;
+#[cfg(test)]
+mod tests;
+
+use std::ops::Range;
+use std::rc::Rc;
+
+use bytes::Bytes;
+use futures_util::future::LocalBoxFuture;
+
+use crate::core::error::Result;
+use crate::core::future::Pending;
+use crate::core::links::refusing;
+use crate::core::lock::Mutex;
+use crate::core::path::VPath;
+use crate::protocol::{
+    Atomic, Backend, Capability, Content, DeleteResult, Edit, EditResult, FileInfo, GlobQuery,
+    GlobResult, GrepQuery, GrepResult, Operation, Page, RawFile, ReadResult, SharedBackend, Shell,
+    Transfer, WriteResult,
+};
+
+use book::{Book, Version};
+use gate::Gate;
+use ledger::Ledger;
+
+pub use gate::{AskFlow, FlowQuestion, OnFlow, Sleep};
+pub use labels::{Flow, LabelRule, Labels, Patterns, Then};
+pub use ledger::LabelFile;
+pub use taint::{Seen, Taint};
+
+/// Rules, and where labels are kept.
+pub struct Options {
+    /// Which paths have labels.
+    pub labels: Vec<LabelRule>,
+    /// Where labelled content may not go by itself.
+    pub flows: Vec<Flow>,
+    /// Who decides where a flow asks.
+    pub ask: Option<AskFlow>,
+    /// Where labels of written files are kept; in memory if absent.
+    pub file: Option<LabelFile>,
+}
+
+/// What the conversations over the same files share.
+struct Shared {
+    rules: Vec<LabelRule>,
+    gate: Gate,
+    ledger: Ledger,
+    /// Held by a change that records labels, from its record until its content is stored. Never held
+    /// while a person is asked or a command runs.
+    changes: Mutex<()>,
+    /// Held while a command runs that may write labelled content.
+    commands: Mutex<()>,
+}
+
+/// A backend as one conversation sees it.
+pub struct Provenance {
+    inner: SharedBackend,
+    shared: Rc<Shared>,
+    taint: Taint,
+}
+
+impl Provenance {
+    /// The first conversation over a backend.
+    pub fn new(inner: SharedBackend, options: Options) -> Provenance {
+        let Options {
+            labels,
+            flows,
+            ask,
+            file,
+        } = options;
+        Provenance {
+            inner,
+            shared: Rc::new(Shared {
+                rules: labels,
+                gate: Gate { flows, ask },
+                ledger: Ledger::new(file),
+                changes: Mutex::default(),
+                commands: Mutex::default(),
+            }),
+            taint: Taint::new(Vec::new()),
+        }
+    }
+
+    /// Another conversation over the same files, which has read this.
+    pub fn conversation(&self, seen: Vec<Seen>) -> Provenance {
+        Provenance {
+            inner: self.inner.clone(),
+            shared: self.shared.clone(),
+            taint: Taint::new(seen),
+        }
+    }
+
+    /// What the conversation has read.
+    pub fn taint(&self) -> &Taint {
+        &self.taint
+    }
+
+    /// The labels of a file as it is now.
+    pub async fn labels(&self, path: &VPath) -> Result<Labels> {
+        let book = self.shared.ledger.load().await?;
+        let mut labels = self.shared.fixed(path);
+        labels.merge(&self.recorded(&book, path).await);
+        Ok(labels)
+    }
+
+    /// A person has decided that the files at and below a path are what they should be: they lose
+    /// the labels that they got by being written.
+    pub async fn trust(&self, path: &VPath) -> Result<()> {
+        let _held = self.shared.changes.lock().await;
+        let forget = |book: &mut Book| {
+            book.forget(path);
+            if path.is_root() {
+                book.forget_root();
+            }
+        };
+        self.shared.ledger.update(forget).await.map(|_| ())
+    }
+
+    /// The version of a file; `None` if it cannot be read.
+    async fn version(&self, path: &VPath) -> Option<Version> {
+        let bodies = refusing(self.inner.download(std::slice::from_ref(path))).await;
+        let body = bodies.into_iter().next()?.ok()?;
+        Some(Version::of(&body))
+    }
+
+    /// The labels that a file got by being written.
+    async fn recorded(&self, book: &Book, path: &VPath) -> Labels {
+        match book.knows(path) {
+            true => book.labels(path, self.version(path).await),
+            false => Labels::default(),
+        }
+    }
+
+    /// Taints the conversation with the labels of a file, of which these bytes or some bytes were
+    /// read after `before` was loaded.
+    async fn observe(
+        &self,
+        operation: Operation,
+        before: &Book,
+        after: &Book,
+        path: &VPath,
+        body: Option<&Bytes>,
+    ) {
+        if body.is_some_and(Bytes::is_empty) {
+            return;
+        }
+        let mut labels = self.shared.fixed(path);
+        if before.knows(path) || after.knows(path) {
+            let version = match body {
+                Some(body) => Some(Version::of(body)),
+                None => self.version(path).await,
+            };
+            labels.merge(&before.labels(path, version));
+            labels.merge(&after.labels(path, version));
+        }
+        self.taint.add(operation, path, &labels);
+    }
+
+    async fn load(&self) -> Result<Rc<Book>> {
+        self.shared.ledger.load().await
+    }
+}
+
+impl Shared {
+    /// The labels that a path has by the rules.
+    fn fixed(&self, path: &VPath) -> Labels {
+        let mut labels = Labels::default();
+        for rule in &self.rules {
+            if rule.paths.accept(path) {
+                labels.add(&rule.label);
+            }
+        }
+        labels
+    }
+}
+
+/// Nothing is read below a symbolic link: rules judge a path, so it must be where the bytes are.
+#[deny(clippy::missing_trait_methods)]
+impl Backend for Provenance {
+    fn capability(&self) -> Capability {
+        self.inner.capability()
+    }
+
+    fn ls<'a>(&'a self, path: &'a VPath) -> Pending<'a, Vec<FileInfo>> {
+        refusing(self.inner.ls(path))
+    }
+
+    fn read<'a>(&'a self, path: &'a VPath, page: Page) -> Pending<'a, ReadResult> {
+        Box::pin(async move {
+            let before = self.load().await?;
+            let read = refusing(self.inner.read(path, page)).await?;
+            if !read.content.is_empty() {
+                let after = self.load().await?;
+                self.observe(Operation::Read, &before, &after, path, None)
+                    .await;
+            }
+            Ok(read)
+        })
+    }
+
+    fn read_raw<'a>(&'a self, path: &'a VPath) -> Pending<'a, RawFile> {
+        Box::pin(async move {
+            let before = self.load().await?;
+            let file = refusing(self.inner.read_raw(path)).await?;
+            let after = self.load().await?;
+            let body = Some(&file.body);
+            self.observe(Operation::ReadRaw, &before, &after, path, body)
+                .await;
+            Ok(file)
+        })
+    }
+
+    fn grep<'a>(&'a self, query: &'a GrepQuery) -> Pending<'a, GrepResult> {
+        Box::pin(async move {
+            let before = self.load().await?;
+            let found = refusing(self.inner.grep(query)).await?;
+            let after = self.load().await?;
+            for path in &found.matches.paths {
+                self.observe(Operation::Grep, &before, &after, path, None)
+                    .await;
+            }
+            Ok(found)
+        })
+    }
+
+    fn glob<'a>(&'a self, query: &'a GlobQuery) -> Pending<'a, GlobResult> {
+        refusing(self.inner.glob(query))
+    }
+
+    fn write<'a>(&'a self, path: &'a VPath, content: Content) -> Pending<'a, WriteResult> {
+        Box::pin(self.written(path, content))
+    }
+
+    fn edit<'a>(&'a self, path: &'a VPath, edit: &'a Edit) -> Pending<'a, EditResult> {
+        Box::pin(self.edited(path, edit))
+    }
+
+    fn delete<'a>(
+        &'a self,
+        path: &'a VPath,
+        unchanged: Option<&'a Bytes>,
+    ) -> Pending<'a, DeleteResult> {
+        Box::pin(self.deleted(path, unchanged))
+    }
+
+    fn transfer<'a>(&'a self, asked: &'a Transfer) -> Pending<'a, WriteResult> {
+        Box::pin(self.transferred(asked))
+    }
+
+    fn upload<'a>(&'a self, files: Vec<(VPath, Bytes)>) -> LocalBoxFuture<'a, Vec<Result<()>>> {
+        Box::pin(self.uploaded(files))
+    }
+
+    fn download<'a>(&'a self, paths: &'a [VPath]) -> LocalBoxFuture<'a, Vec<Result<Bytes>>> {
+        Box::pin(async move {
+            let all = async {
+                let before = self.load().await?;
+                let bodies = refusing(self.inner.download(paths)).await;
+                let after = self.load().await?;
+                for (path, body) in paths.iter().zip(&bodies) {
+                    if let Ok(body) = body {
+                        let operation = Operation::DownloadFiles;
+                        self.observe(operation, &before, &after, path, Some(body))
+                            .await;
+                    }
+                }
+                Ok(bodies)
+            };
+            all.await
+                .unwrap_or_else(|error| vec![Err(error); paths.len()])
+        })
+    }
+
+    fn part<'a>(&'a self, path: &'a VPath, range: Range<u64>) -> Pending<'a, Bytes> {
+        Box::pin(async move {
+            let before = self.load().await?;
+            let part = refusing(self.inner.part(path, range)).await?;
+            let after = self.load().await?;
+            self.observe(Operation::Read, &before, &after, path, None)
+                .await;
+            Ok(part)
+        })
+    }
+
+    fn shell(&self) -> Option<&dyn Shell> {
+        self.inner.shell().map(|_| self as &dyn Shell)
+    }
+
+    /// Several files are changed one by one, so that each change is judged and recorded.
+    fn atomic(&self) -> Atomic<'_> {
+        Atomic::Never
+    }
+}
