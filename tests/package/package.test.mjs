@@ -164,8 +164,8 @@ describe("in Node", () => {
       initSync(file("kitbag"));
       const custom = () => new CustomBackend({ get: () => null, list: () => [] });
       const chunk = refused(custom);
-      if (chunk && !/init\\("custom"\\)/.test(chunk)) throw new Error("not refused: " + chunk);
-      if (chunk) await init(file("custom"));
+      if (chunk && !/init\\("custom(-disk)?"\\)/.test(chunk)) throw new Error("not refused: " + chunk);
+      if (chunk) await init(file("custom"), file("custom-disk"));
       if ((await custom().ls("/")).files.length !== 0) throw new Error("not empty");
       if (chunk) await init(file("index"));
       const searched = indexed(new StateBackend({ files: { "/a": "1" } }), { keepIn: "/.index/" });
