@@ -139,6 +139,7 @@ impl Operations {
             // A sieve decides by metadata, which a storage knows only after its listing.
             by_name: filter.is_some() && sieve.is_none(),
             literal: matcher.literal(),
+            query: Some(query),
             splits: &splits,
         };
         let mut scan = self.storage.scan(scan, &mut visit);

@@ -11,5 +11,6 @@ pub mod place;
 pub mod query;
 pub mod regex;
 pub mod replace;
+pub mod required;
 pub mod scope;
 pub mod sieve;

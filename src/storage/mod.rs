@@ -32,6 +32,7 @@ use crate::core::path::VPath;
 use crate::core::time::Time;
 use crate::protocol::{Capability, Transfer};
 
+pub use crate::search::query::GrepQuery;
 pub use crate::search::scope::Scope;
 
 /// Identifies one state of one file. Two states of a file never have the same version.
@@ -232,6 +233,8 @@ pub struct Scan<'a> {
     pub by_name: bool,
     /// Bytes that a file must contain to match. A hint; ignoring it is correct too.
     pub literal: Option<&'a [u8]>,
+    /// What is searched for, for a storage with an index of its own. A hint as well.
+    pub query: Option<&'a GrepQuery>,
     /// Paths that divide the files into parts that are listed fast, in order. A hint: a storage may
     /// list several parts at once.
     pub splits: &'a [VPath],

@@ -6,7 +6,7 @@ use js_sys::Function;
 use wasm_bindgen::JsValue;
 use wasm_bindgen::prelude::wasm_bindgen;
 
-use crate::core::error::Error;
+use crate::core::error::{Error, Result};
 use crate::files::Files;
 use crate::storage::sql::dialect::{Dialect, Table, namespace_key};
 use crate::storage::sql::host::HostDatabase;
@@ -22,9 +22,16 @@ type SqlFiles = Files<Sql<HostDatabase>>;
 type Made = std::result::Result<u32, JsValue>;
 
 struct Functions {
-    new: fn(Function, &str, &str, Vec<String>, bool, bool, f64) -> Made,
-    migrate: fn(u32, bool) -> Begun,
+    new: fn(Function, &str, &str, Vec<String>, u8, f64) -> Made,
+    migrate: fn(u32, bool, u8) -> Begun,
 }
+
+/// Bits of the options that are on or off: create the table first.
+const MIGRATE: u8 = 1;
+/// `write` replaces files.
+const OVERWRITE: u8 = 2;
+/// Use a search index of the database.
+const SEARCH_INDEX: u8 = 4;
 
 chunk!(
     "sql",
@@ -42,19 +49,10 @@ pub fn sql_new(
     dialect: &str,
     table: &str,
     namespace: Vec<String>,
-    migrate: bool,
-    overwrite: bool,
+    flags: u8,
     max_file_bytes: f64,
 ) -> Made {
-    (chunk().new)(
-        query,
-        dialect,
-        table,
-        namespace,
-        migrate,
-        overwrite,
-        max_file_bytes,
-    )
+    (chunk().new)(query, dialect, table, namespace, flags, max_file_bytes)
 }
 
 fn new(
@@ -62,8 +60,7 @@ fn new(
     dialect: &str,
     table: &str,
     namespace: Vec<String>,
-    migrate: bool,
-    overwrite: bool,
+    flags: u8,
     max_file_bytes: f64,
 ) -> Made {
     let refused = |error: Error| JsValue::from_str(&error.to_string());
@@ -74,29 +71,47 @@ fn new(
         namespace: namespace_key(&parts).map_err(refused)?,
     };
     let options = SqlOptions {
-        migrate,
+        migrate: flags & MIGRATE != 0,
+        search_index: flags & SEARCH_INDEX != 0,
         // A float-to-integer cast saturates.
         max_file_bytes: (max_file_bytes >= 0.0).then_some(max_file_bytes as u64),
     };
-    let files = files_options(overwrite, false, -1.0);
+    let files = files_options(flags & OVERWRITE != 0, false, -1.0);
     let storage = Sql::new(HostDatabase(query), place, options);
     Ok(handles::hold(Rc::new(Files::new(storage, files))))
 }
 
-/// Creates or upgrades the table, or carries the rows of an outline over; returns a task.
+/// The search index stays as it is, or as the options say.
+const AS_IT_IS: u8 = 0;
+/// The search index is made.
+const MAKE: u8 = 1;
+
+/// Creates or upgrades the table, or carries the rows of an outline over; then leaves the search index
+/// as it is (0), makes it (1), or removes it (2). Returns a task.
 #[wasm_bindgen]
-pub fn sql_migrate(handle: u32, outline: bool) -> Begun {
-    (chunk().migrate)(handle, outline)
+pub fn sql_migrate(handle: u32, outline: bool, index: u8) -> Begun {
+    (chunk().migrate)(handle, outline, index)
 }
 
-fn migrated(handle: u32, outline: bool) -> Begun {
+fn migrated(handle: u32, outline: bool, index: u8) -> Begun {
     let files = handles::itself::<SqlFiles>(handle);
     task::start(async move {
         let answer = match files {
-            Ok(files) if outline => files.storage().migrate_outline().await,
-            Ok(files) => files.storage().migrate().await,
+            Ok(files) => changed(files.storage(), outline, index).await,
             Err(error) => Err(error),
         };
         answered(answer, |_, ()| {})
     })
+}
+
+async fn changed(storage: &Sql<HostDatabase>, outline: bool, index: u8) -> Result<()> {
+    match outline {
+        true => storage.migrate_outline().await?,
+        false => storage.migrate().await?,
+    }
+    match index {
+        AS_IT_IS => Ok(()),
+        MAKE => storage.make_index().await,
+        _ => storage.drop_index().await,
+    }
 }

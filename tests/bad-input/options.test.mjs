@@ -46,7 +46,13 @@ const WRONG = {
   other: [Symbol("wrong")],
 };
 const MODES = { writeMode: "choice" };
-const TABLE = { ...MODES, table: "text", namespace: "parts", migrate: "boolean" };
+const TABLE = {
+  ...MODES,
+  table: "text",
+  namespace: "parts",
+  migrate: "boolean",
+  searchIndex: "boolean",
+};
 const DISK = {
   ...MODES,
   rootDir: "text",
@@ -629,8 +635,9 @@ describe("options of calls", () => {
   test("migrate refuses them too, and asks nothing", async () => {
     const query = () => assert.fail("a statement was sent");
     const table = new kitbag.SqlBackend({ query, dialect: "sqlite" });
-    await assert.rejects(table.migrate({ form: "outline" }), /"form"; the only one is from/);
+    await assert.rejects(table.migrate({ form: "outline" }), /"form"/);
     await assert.rejects(table.migrate({ from: "other" }), /"from" must be "outline"/);
+    await assert.rejects(table.migrate({ searchIndex: "yes" }), /"searchIndex" must be/);
   });
 
   test("execute refuses them too", async () => {

@@ -5,6 +5,23 @@ import { indexed } from "../../pkg/dist/workerd/indexed.js";
 import { D1Backend, SqlBackend } from "../../pkg/dist/workerd.js";
 import { histories } from "../lib/histories.mjs";
 import { outline } from "./outline.mjs";
+import { plans, searchHistories } from "./search-index.mjs";
+
+const sendTo = (database) => (sql, params) =>
+  database
+    .prepare(sql)
+    .bind(...params)
+    .all();
+
+/** A `check` that counts, as `Tally` has it. */
+function counting() {
+  const seen = { passed: 0, failures: [] };
+  const check = (what, holds, found) => {
+    if (holds) seen.passed += 1;
+    else seen.failures.push(`${what}: ${JSON.stringify(found)?.slice(0, 400)}`);
+  };
+  return { seen, check };
+}
 
 const work = {
   async conformance(env) {
@@ -21,16 +38,21 @@ const work = {
     const make = () => new D1Backend({ database: env.DB, namespace: `index-${++last}` });
     return histories(indexed, make, { seeds: 12 });
   },
-  async outline(env) {
-    const seen = { passed: 0, failures: [] };
-    const check = (what, holds, found) => {
-      if (holds) seen.passed += 1;
-      else seen.failures.push(`${what}: ${JSON.stringify(found)?.slice(0, 400)}`);
+  async search(env) {
+    const given = {
+      dialect: "sqlite",
+      query: sendTo(env.OWN),
+      make: (options) => new SqlBackend({ dialect: "sqlite", migrate: true, ...options }),
+      seeds: 6,
     };
-    const query = (sql, params) =>
-      env.OLD.prepare(sql)
-        .bind(...params)
-        .all();
+    const seen = await searchHistories(given);
+    const counted = counting();
+    await plans(counted, "D1", given);
+    return { ...seen, plans: counted.seen };
+  },
+  async outline(env) {
+    const { seen, check } = counting();
+    const query = sendTo(env.OLD);
     const make = (query) => new SqlBackend({ query, dialect: "sqlite", namespace: "user-7" });
     await outline({ check }, "D1", "sqlite", query, make);
     return seen;

@@ -29,7 +29,7 @@ export async function run() {
       { type: "ESModule", include: ["**/*.mjs"] },
     ],
     compatibilityDate: "2026-04-01",
-    d1Databases: ["DB", "OLD"],
+    d1Databases: ["DB", "OLD", "OWN"],
   });
   try {
     await tally.part("D1", () => suite(tally, miniflare));
@@ -57,6 +57,12 @@ async function suite(tally, miniflare) {
   tally.passed += searched.searches;
   for (const failure of searched.failures) tally.check(`D1: ${failure}`, false);
   tally.check("D1: the search index excludes files", searched.excluded > 12, searched.excluded);
+  const own = await ask("search");
+  tally.passed += own.searches + own.plans.passed;
+  for (const failure of [...own.failures, ...own.plans.failures])
+    tally.check(`D1: ${failure}`, false);
+  tally.check("D1: its own search index is used", own.used > own.searches / 4, own);
+  tally.check("D1: and is missing at times", own.scanned > 6, own);
   const carried = await ask("outline");
   tally.passed += carried.passed;
   for (const failure of carried.failures) tally.check(failure, false);

@@ -3,6 +3,7 @@
 import { dependency, kitbag, pooled, raceCreates, raceEdits, Tally } from "./lib.mjs";
 import { outline } from "./outline.mjs";
 import { Postgres } from "./postgres.mjs";
+import { plans, searchHistories } from "./search-index.mjs";
 
 export async function run() {
   const tally = new Tally();
@@ -22,6 +23,18 @@ export async function run() {
 let last = 0;
 const fresh = () => `case-${++last}`;
 
+/** Searches with the index of the database's own engine, compared with searches without. */
+async function searched(tally, what, given) {
+  await tally.part(`${what}'s own search index`, async () => {
+    const seen = await searchHistories(given);
+    tally.passed += seen.searches;
+    for (const failure of seen.failures) tally.check(`${what}: ${failure}`, false);
+    tally.check(`${what}: the index is used`, seen.used > seen.searches / 4, seen);
+    tally.check(`${what}: and is missing at times`, seen.scanned > given.seeds, seen);
+    await plans(tally, what, given);
+  });
+}
+
 async function sqlite(tally) {
   const { SqlBackend } = await kitbag();
   const { default: wasm } = await dependency("node-sqlite3-wasm");
@@ -31,6 +44,15 @@ async function sqlite(tally) {
     new SqlBackend({ query, dialect: "sqlite", namespace: fresh(), migrate: true, writeMode });
   await tally.conform("SqlBackend on SQLite", make);
   await tally.index("SQLite", () => make({ writeMode: "overwrite" }), 60);
+
+  const own = new wasm.Database(":memory:");
+  await searched(tally, "SQLite", {
+    dialect: "sqlite",
+    query: (sql, params) => own.all(sql, params),
+    make: (options) => new SqlBackend({ dialect: "sqlite", migrate: true, ...options }),
+    seeds: 25,
+    vacuum: true,
+  });
 
   const { createClient } = await dependency("@libsql/client");
   const client = createClient({ url: ":memory:" });
@@ -62,6 +84,12 @@ async function sqlite(tally) {
   tally.check("an older table is upgraded", (await upgraded.read("/old.txt")).content === "old");
   const edited = await upgraded.edit("/old.txt", "old", "new");
   tally.check("and can be edited", edited.occurrences === 1, edited);
+  await searched(tally, "libsql", {
+    dialect: "sqlite",
+    query: send,
+    make: (options) => new SqlBackend({ dialect: "sqlite", migrate: true, ...options }),
+    seeds: 6,
+  });
   client.close();
 
   const hand = new wasm.Database(":memory:");
@@ -77,7 +105,8 @@ async function sqlite(tally) {
 async function pglite(tally) {
   const { PostgresBackend } = await kitbag();
   const { PGlite } = await dependency("@electric-sql/pglite");
-  const client = await PGlite.create();
+  const { pg_trgm } = await dependency("@electric-sql/pglite/contrib/pg_trgm");
+  const client = await PGlite.create({ extensions: { pg_trgm } });
   await new PostgresBackend({ client }).migrate();
   await tally.conform(
     "PostgresBackend on PGlite",
@@ -91,6 +120,12 @@ async function pglite(tally) {
     (sql, params) => client.query(sql, params),
     (query) => new PostgresBackend({ query, namespace: "user-7" }),
   );
+  await searched(tally, "PGlite", {
+    dialect: "postgres",
+    query: (sql, params) => client.query(sql, params),
+    make: (options) => new PostgresBackend(options),
+    seeds: 4,
+  });
   await client.close();
 }
 
@@ -120,6 +155,12 @@ async function postgres(tally, server) {
     ({ writeMode }) => new PostgresBackend({ client, namespace: fresh(), writeMode }),
   );
   await tally.index("PostgreSQL", () => new PostgresBackend({ client, namespace: fresh() }), 25);
+  await searched(tally, "PostgreSQL", {
+    dialect: "postgres",
+    query: (sql, params) => client.query(sql, params),
+    make: (options) => new PostgresBackend(options),
+    seeds: 10,
+  });
   const { default: sql } = await dependency("postgres");
   const porsager = sql(server.url, { max: 2 });
   await tally.conform(

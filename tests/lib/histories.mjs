@@ -8,7 +8,7 @@ const WORDS = [
 ];
 const NAMES = ["/a.ts", "/b.md", "/src/c.ts", "/src/deep/d.rs", "/src/e.txt"];
 /** Pattern and options. */
-const QUERIES = [
+export const QUERIES = [
   ...["retry", "Retry_Budget", "日本", "ab", "", "nowhere at all"].map((text) => [text, {}]),
   ...["kelvin", "σοφία", "retry_budget", "istanbul"].map((text) => [text, { ignoreCase: true }]),
   ["retry|budget", { regex: true }],
@@ -18,7 +18,7 @@ const QUERIES = [
 ];
 
 /** A small generator of whole numbers below a limit, the same for the same seed. */
-function dice(seed) {
+export function dice(seed) {
   let state = seed >>> 0;
   return (sides) => {
     state = (state + 0x6d2b79f5) >>> 0;
@@ -30,7 +30,7 @@ function dice(seed) {
 }
 
 /** One change of the files, or of the index. */
-async function change(roll, plain, writers) {
+export async function change(roll, plain, writers) {
   const pick = (from) => from[roll(from.length)];
   const through = pick([plain, ...writers]);
   const bytes = (text) => new TextEncoder().encode(text);

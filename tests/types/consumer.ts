@@ -113,7 +113,7 @@ export const backends = [
     credentials: { accessKeyId: "a", secretAccessKey: "s" },
   }),
   new SandboxBackend({ id: "s", execute: async (command) => ({ output: command, exitCode: 0 }) }),
-  new SqlBackend({ dialect: "sqlite", query: () => [] }),
+  new SqlBackend({ dialect: "sqlite", query: () => [], searchIndex: true }),
   withPolicy(files, {
     permissions: [{ operations: ["write"], paths: ["/policies/**"], mode: "ask" }],
     onAsk: ({ preview }) => preview === "",

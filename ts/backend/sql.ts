@@ -41,6 +41,11 @@ export interface SqlTableOptions {
   namespace?: string | readonly string[];
   /** Create or upgrade the table before the first operation. Default false; see `migrate()`. */
   migrate?: boolean;
+  /**
+   * Searches use an index of the database's own engine (FTS5 in SQLite, `pg_trgm` in PostgreSQL), and
+   * `migrate` creates it. Without an index all rows are searched. Default false.
+   */
+  searchIndex?: boolean;
   /** What `write` does if the file exists: fail (`"create"`, the default) or replace it. */
   writeMode?: "create" | "overwrite";
 }
@@ -103,6 +108,7 @@ function made(given: Options, kind: Kind): number {
   const table = given.text("table") ?? "files";
   const namespace = parts(given);
   const migrate = given.boolean("migrate", false);
+  const searchIndex = given.boolean("searchIndex", false);
   const writeMode = given.oneOf("writeMode", ["create", "overwrite"], "create");
   given.done();
   chunk.load();
@@ -113,8 +119,7 @@ function made(given: Options, kind: Kind): number {
         kind.dialect,
         table,
         namespace,
-        migrate,
-        writeMode === "overwrite",
+        (migrate ? 1 : 0) | (writeMode === "overwrite" ? 2 : 0) | (searchIndex ? 4 : 0),
         kind.maxFileBytes ?? -1,
       ),
     );
@@ -143,7 +148,15 @@ export interface MigrateOptions {
    * a table is refused and not changed.
    */
   from?: "outline";
+  /**
+   * `true` creates the search index and adds all files to it; `false` removes it. Default: it is
+   * created if the backend has the option `searchIndex`, and otherwise left as it is.
+   */
+  searchIndex?: boolean;
 }
+
+/** What happens to the search index, as a number for the boundary. */
+const INDEX = { keep: 0, make: 1, remove: 2 } as const;
 
 /** Files in a table of any SQL database. Subclasses differ only in how they send statements. */
 abstract class Table extends Backend {
@@ -156,9 +169,12 @@ abstract class Table extends Backend {
     const given = new Options("migrate", options ?? {});
     const outline = given.raw("from") !== undefined;
     given.oneOf("from", ["outline"], "outline");
+    const wanted = given.raw("searchIndex");
+    const made = given.boolean("searchIndex", false) ? INDEX.make : INDEX.remove;
     given.done();
+    const index = wanted === undefined ? INDEX.keep : made;
     const answer = await settled(
-      () => glue.sql_migrate(handleOf(this), outline),
+      () => glue.sql_migrate(handleOf(this), outline, index),
       () => ({}) as { error?: string; cause?: unknown },
     );
     if (answer.error !== undefined) throw new Error(answer.error, { cause: answer.cause });

@@ -9,7 +9,7 @@ use crate::core::error::Result;
 use crate::core::order;
 use crate::protocol::GrepQuery;
 use crate::search::grep::rarity;
-use crate::search::regex::Regex;
+use crate::search::required::required;
 
 /// Bits of a hash, and the logarithm of the size of the largest set.
 pub const FULL: u32 = 18;
@@ -119,26 +119,7 @@ pub type Need = Vec<Vec<Vec<Gram>>>;
 
 /// The trigrams that a query requires; empty if any file may match.
 pub fn need(query: &GrepQuery) -> Result<Need> {
-    let mut clauses: Vec<Vec<String>> = Vec::new();
-    let pattern = &*query.pattern;
-    if query.regex {
-        let regex = Regex::new(pattern, query.ignore_case)?;
-        for clause in regex.clauses() {
-            clauses.push(clause.iter().map(|one| one.text.clone()).collect());
-        }
-    } else if query.ignore_case && !pattern.is_ascii() {
-        // Case is folded beyond ASCII, where other characters become these letters as well.
-        let unsure = |c: char| !c.is_ascii() || matches!(c.to_ascii_lowercase(), 'i' | 'k' | 's');
-        clauses.extend(pattern.split(unsure).map(|part| vec![part.to_owned()]));
-    } else {
-        clauses.push(vec![pattern.to_owned()]);
-    }
-    // A literal that is too short tells nothing, and so does a choice with one.
-    clauses.retain(|clause| clause.iter().all(|literal| literal.len() >= 3));
-    order::sort_by_key(&mut clauses, |clause| {
-        let shortest = clause.iter().map(String::len).min().unwrap_or_default();
-        (clause.len(), std::cmp::Reverse(shortest))
-    });
+    let clauses = required(query)?;
     let mut left = PER_QUERY;
     let mut need = Need::new();
     for clause in clauses {

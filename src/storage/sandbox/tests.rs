@@ -172,6 +172,7 @@ fn read_meanwhile(happens: &'static str, many: bool) -> Vec<(String, String)> {
             want: &|_, _| true,
             by_name: false,
             literal: None,
+            query: None,
             splits: &[],
         };
         let mut visit = |path: &VPath, file: &File| {

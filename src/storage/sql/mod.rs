@@ -9,11 +9,13 @@
 pub mod dialect;
 #[cfg(target_arch = "wasm32")]
 pub mod host;
+mod index;
 mod outline;
 mod rows;
 pub mod statement;
 pub mod statements;
 
+use std::cell::Cell;
 use std::rc::Rc;
 use std::time::Duration;
 
@@ -28,6 +30,7 @@ use crate::core::path::VPath;
 use crate::core::sorted::Sorted;
 use crate::env::{random, timer};
 use crate::protocol::{COPIED, Capability, Reach, Transfer, gone, stands};
+use crate::storage::sql::index::terms::{Found, Narrow};
 use crate::storage::sql::rows::{
     BATCH_BYTES, BATCH_ROWS, CHANGED, FILE, META, batches, entry, number, stored, text,
 };
@@ -60,6 +63,8 @@ pub struct Sql<D> {
     options: SqlOptions,
     /// Whether the table was created; locked while it is being created.
     migrated: Mutex<bool>,
+    /// The search index that was found.
+    found: Cell<Found>,
 }
 
 /// Options for using a table.
@@ -67,6 +72,8 @@ pub struct Sql<D> {
 pub struct SqlOptions {
     /// Whether to create the table before the first statement.
     pub migrate: bool,
+    /// Whether searches use the database's own index, and `migrate` makes it.
+    pub search_index: bool,
     /// The maximum size of a file in a row, if there is a limit.
     pub max_file_bytes: Option<u64>,
 }
@@ -79,10 +86,12 @@ impl<D: Database> Sql<D> {
             place,
             options,
             migrated: Mutex::new(false),
+            found: Cell::new(Found::Unknown),
         }
     }
 
-    async fn ask(&self, statement: Statement, columns: &[Column]) -> Result<Rows> {
+    /// Creates the table before the first statement, if that is wanted.
+    async fn prepare(&self) -> Result<()> {
         if self.options.migrate {
             let mut migrated = self.migrated.lock().await;
             if !*migrated {
@@ -90,12 +99,26 @@ impl<D: Database> Sql<D> {
                 *migrated = true;
             }
         }
+        Ok(())
+    }
+
+    async fn ask(&self, statement: Statement, columns: &[Column]) -> Result<Rows> {
+        self.prepare().await?;
         self.database.query(statement, columns).await
     }
 
     /// Creates the table, and adds missing columns to an older table. It is safe to repeat, and to
-    /// run in parallel. A table that was made by somebody else is refused and not changed.
+    /// run in parallel. A table that was made by somebody else is refused and not changed. With the
+    /// option, the search index is made as well.
     pub async fn migrate(&self) -> Result<()> {
+        self.make_table().await?;
+        match self.options.search_index {
+            true => self.make_index().await,
+            false => Ok(()),
+        }
+    }
+
+    async fn make_table(&self) -> Result<()> {
         self.refuse_foreign().await?;
         let made = self.database.query(self.place.create_table(), &[]).await;
         for (column, definition) in self.place.added_columns() {
@@ -135,9 +158,22 @@ impl<D: Database> Sql<D> {
         &self,
         keys: &Keys,
         literal: Option<&[u8]>,
+        narrow: &mut Option<Narrow>,
     ) -> Result<(Vec<Entry>, Option<Keys>)> {
-        let statement = self.place.page(keys, literal, PAGE);
-        let rows = self.ask(statement, &META).await?;
+        let mut found = None;
+        if let Some(index) = narrow {
+            found = self.page_of_index(keys, literal, index).await;
+            if found.is_none() {
+                *narrow = None;
+            }
+        }
+        let rows = match found {
+            Some(rows) => rows,
+            None => {
+                let statement = self.place.page(keys, literal, PAGE);
+                self.ask(statement, &META).await?
+            }
+        };
         let full = rows.len() >= PAGE;
         let last = rows.last().and_then(|row| text(row, 0));
         let next = last.filter(|_| full).map(|last| keys.behind(&last));
@@ -148,11 +184,12 @@ impl<D: Database> Sql<D> {
     }
 
     /// Passes every file in scope to `show`, page by page; with a literal, only files whose bytes
-    /// contain it.
+    /// contain it, and with an index, only files that it does not exclude.
     async fn pages(
         &self,
         scope: &Scope,
         literal: Option<&[u8]>,
+        mut narrow: Option<Narrow>,
         mut show: impl AsyncFnMut(Vec<Entry>) -> Result<Flow>,
     ) -> Result<()> {
         if scope.prefix.is_empty() && !scope.root.is_root() {
@@ -163,7 +200,7 @@ impl<D: Database> Sql<D> {
         }
         let mut keys = Some(Keys::of_scope(scope));
         while let Some(range) = keys {
-            let (entries, next) = self.page(&range, literal).await?;
+            let (entries, next) = self.page(&range, literal, &mut narrow).await?;
             if show(entries).await?.is_break() {
                 return Ok(());
             }
@@ -309,6 +346,8 @@ impl<D: Database> Storage for Sql<D> {
             update: Reach::Storage,
             keeps_format: false,
             lists_versions: true,
+            indexed: self.options.search_index && self.found.get() != Found::Missing,
+            notes: self.notes(),
             max_file_bytes: self.options.max_file_bytes,
             ..Capability::full()
         }
@@ -367,7 +406,7 @@ impl<D: Database> Storage for Sql<D> {
                     Some(cursor) => whole.behind(&cursor.0),
                     None => whole,
                 };
-                let (files, next) = self.page(&keys, None).await?;
+                let (files, next) = self.page(&keys, None, &mut None).await?;
                 let last = files
                     .last()
                     .map(|last| Cursor(Rc::from(last.path.as_str())));
@@ -398,7 +437,7 @@ impl<D: Database> Storage for Sql<D> {
         scope: &'a Scope,
         visit: &'a mut dyn FnMut(&VPath, &Meta) -> Flow,
     ) -> Pending<'a, ()> {
-        Box::pin(self.pages(scope, None, async |entries| {
+        Box::pin(self.pages(scope, None, None, async |entries| {
             for entry in entries {
                 if visit(&entry.path, &entry.meta).is_break() {
                     return Ok(Flow::Break(()));
@@ -454,7 +493,8 @@ impl<D: Database> Storage for Sql<D> {
                 }
                 Ok(Flow::Continue(()))
             };
-            self.pages(scan.scope, scan.literal, show).await
+            let narrow = self.narrow(scan.query).await;
+            self.pages(scan.scope, scan.literal, narrow, show).await
         })
     }
 

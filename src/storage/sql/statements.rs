@@ -68,7 +68,7 @@ impl Place {
         Statement::new(self.dialect, sql)
     }
 
-    fn meta(&self) -> String {
+    pub(super) fn meta(&self) -> String {
         let length = match self.dialect {
             Dialect::Postgres => "octet_length(content)",
             Dialect::Sqlite => "length(content)",
@@ -77,7 +77,7 @@ impl Place {
     }
 
     /// `SELECT … FROM table WHERE namespace = …`; more conditions can be appended.
-    fn select(&self, columns: &str) -> Statement {
+    pub(super) fn select(&self, columns: &str) -> Statement {
         let mut statement = self.start("SELECT ");
         statement
             .push(columns)
@@ -88,14 +88,14 @@ impl Place {
         statement
     }
 
-    fn within(statement: &mut Statement, keys: &Keys) {
+    pub(super) fn within(statement: &mut Statement, keys: &Keys) {
         statement.push(" AND path >= ").text(&keys.from);
         if let Some(until) = &keys.until {
             statement.push(" AND path < ").text(until);
         }
     }
 
-    fn holding(&self, statement: &mut Statement, literal: Option<&[u8]>) {
+    pub(super) fn holding(&self, statement: &mut Statement, literal: Option<&[u8]>) {
         let Some(literal) = literal.filter(|literal| !literal.is_empty()) else {
             return;
         };
