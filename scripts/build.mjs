@@ -203,6 +203,7 @@ async function bundle() {
         ),
         [`${name}/indexed`]: join(src, "entry/indexed.ts"),
         [`${name}/ignore`]: join(src, "entry/ignore.ts"),
+        [`${name}/history`]: join(src, "entry/history.ts"),
         ...more,
       },
       chunkNames: `${name}/core-[hash]`,
@@ -222,9 +223,7 @@ async function bundle() {
   });
   await whole("edge", all.edge, "index.ts", guided("edge"));
   await whole("slim", all.given, "entry/slim.ts");
-  const own = ["entry/node.ts", "entry/indexed.ts", "entry/ignore.ts"].map((file) =>
-    join(src, file),
-  );
+  const own = ["node", "indexed", "ignore", "history"].map((name) => join(src, `entry/${name}.ts`));
   const node = [...own, ...Object.values(testing)];
   await esbuild({
     ...common(all.file),
@@ -236,7 +235,8 @@ async function bundle() {
   const outputs = Object.entries(metafile.outputs);
   const namesOf = (end) => outputs.find(([file]) => file.endsWith(end))?.[1].exports ?? [];
   if (namesOf("dist/browser.js").length === 0) throw new Error("esbuild made no browser.js");
-  const apart = { indexed: namesOf("browser/indexed.js"), ignore: namesOf("browser/ignore.js") };
+  const parts = ["indexed", "ignore", "history"];
+  const apart = Object.fromEntries(parts.map((name) => [name, namesOf(`browser/${name}.js`)]));
   forNode(namesOf("dist/browser.js"), apart, namesOf("/testing.js"));
   const required = exported(".cjs");
   const adapters = subpaths().map((file) => join(src, file));
