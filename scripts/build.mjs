@@ -38,7 +38,7 @@ const variant = `${options.testing ? "testing" : "release"}${options.dev ? "-dev
 const out = resolve(root, options.out ?? (options.testing ? ".cache/pkg-testing" : "pkg"));
 const dist = join(out, "dist");
 /** Modules of `ts/entry` with a class and a subpath of their own. */
-const APART = ["indexed", "ignore", "provenance"];
+const APART = ["history", "indexed", "ignore", "provenance"];
 
 await ensureBuildTools();
 const { build: esbuild } = await import("esbuild");

@@ -2,6 +2,7 @@
 //! nothing of what lies below it.
 
 pub mod composite;
+mod creating;
 pub mod history;
 pub mod ignoring;
 pub mod indexed;

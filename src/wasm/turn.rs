@@ -11,8 +11,8 @@ use crate::core::time::Time;
 use crate::env::random;
 use crate::files::{Files, FilesOptions, WriteMode};
 use crate::layer::turn::{
-    ChangeKind, Commits, Conflict, FileChange, Outcome, Overlays, Receipt, Turn, TurnOptions, kept,
-    undo,
+    ChangeKind, Commits, Conflict, FileChange, Outcome, Overlays, Receipt, Turn, TurnOptions,
+    compared, kept, undo,
 };
 use crate::protocol::Replacement;
 use crate::storage::memory::Memory;
@@ -34,6 +34,7 @@ struct Functions {
     commit: fn(u32, f64) -> Begun,
     choose: fn(u32, u8, &str, f64) -> Begun,
     undo: fn(u32, &str, usize, f64) -> Begun,
+    compare: fn(usize),
 }
 
 chunk!(
@@ -46,6 +47,7 @@ chunk!(
         commit,
         choose,
         undo: take_back,
+        compare,
     }
 );
 
@@ -166,12 +168,7 @@ fn diff(handle: u32, limit: f64) -> Begun {
             Ok(turn) => turn.diff().await,
             Err(error) => Err(error),
         };
-        answered(answer, |reply, changes| {
-            reply.len(changes.len());
-            for change in changes {
-                put_change(reply, change);
-            }
-        })
+        answered(answer, put_changes)
     })
 }
 
@@ -302,6 +299,25 @@ fn put_paths(reply: &mut Reply, paths: &[VPath]) {
 #[wasm_bindgen]
 pub fn turn_undo(base: u32, by: &str, len: usize, limit: f64) -> Begun {
     (chunk().undo)(base, by, len, limit)
+}
+
+/// Compares files, which are in the message as in a receipt; replies as a diff does.
+#[wasm_bindgen]
+pub fn turn_compare(len: usize) {
+    (chunk().compare)(len);
+}
+
+fn compare(len: usize) {
+    let files = buffers::with_scratch(len, |message| read_receipt(&mut Args::new(message)));
+    let changes = files.map(|receipt| compared(receipt.files));
+    answered(changes, put_changes).send();
+}
+
+fn put_changes(reply: &mut Reply, changes: Vec<FileChange>) {
+    reply.len(changes.len());
+    for change in changes {
+        put_change(reply, change);
+    }
 }
 
 fn take_back(base: u32, by: &str, len: usize, limit: f64) -> Begun {

@@ -8,6 +8,7 @@ import { createRequire } from "node:module";
 import { after, describe, test } from "node:test";
 import { pathToFileURL } from "node:url";
 import { memoryTool } from "../../pkg/dist/anthropic.js";
+import { history } from "../../pkg/dist/history.js";
 import { indexed } from "../../pkg/dist/indexed.js";
 import { nodeShell } from "../../pkg/dist/node_shell.js";
 import { withProvenance } from "../../pkg/dist/provenance.js";
@@ -153,6 +154,21 @@ const TABLES = [
     (given) => kitbag.begin(new kitbag.StateBackend(), given),
     { keepIn: state() },
     { ...MODES, by: "text", keepIn: "other", folder: "text", name: "text" },
+  ],
+  [
+    "HistoryOptions",
+    (given) => history(new kitbag.StateBackend(), given),
+    { keepIn: state() },
+    {
+      ...MODES,
+      ...{ keepIn: "other", folder: "text", by: "text", who: "function", keep: "record" },
+    },
+  ],
+  [
+    "HistoryKeep",
+    (keep) => history(new kitbag.StateBackend(), { keepIn: state(), keep }),
+    {},
+    { count: "amount", ageMs: "amount", bytes: "amount" },
   ],
   [
     "CustomBackendOptions",

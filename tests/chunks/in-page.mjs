@@ -1,5 +1,6 @@
 // The chunks in a page. Each page is a new instance.
 
+import * as history from "/pkg/dist/browser/history.js";
 import * as ignore from "/pkg/dist/browser/ignore.js";
 import * as indexed from "/pkg/dist/browser/indexed.js";
 import * as provenance from "/pkg/dist/browser/provenance.js";
@@ -9,7 +10,7 @@ import { remote } from "./remote.mjs";
 import { alone, together } from "./run.mjs";
 import { openSqlite } from "./sqlite-page.mjs";
 
-const kitbag = { ...main, ...indexed, ...ignore, ...provenance };
+const kitbag = { ...main, ...history, ...indexed, ...ignore, ...provenance };
 
 /** One chunk alone, or all of them; the reports. */
 export async function run({ name, origin }) {

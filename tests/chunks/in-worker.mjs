@@ -1,6 +1,7 @@
 // The chunks in workerd. Each Worker is a new instance; its bindings say what to run.
 
 import { runConformance } from "../../pkg/dist/conformance.js";
+import * as history from "../../pkg/dist/workerd/history.js";
 import * as ignore from "../../pkg/dist/workerd/ignore.js";
 import * as indexed from "../../pkg/dist/workerd/indexed.js";
 import * as provenance from "../../pkg/dist/workerd/provenance.js";
@@ -8,7 +9,7 @@ import * as main from "../../pkg/dist/workerd.js";
 import { remote } from "./remote.mjs";
 import { alone, together } from "./run.mjs";
 
-const kitbag = { ...main, ...indexed, ...ignore, ...provenance };
+const kitbag = { ...main, ...history, ...indexed, ...ignore, ...provenance };
 
 export default {
   async fetch(_, { NAME, ORIGIN }) {

@@ -57,6 +57,10 @@ export const CHUNKS = {
     async ({ ContextHubBackend }) =>
     ({ writeMode }) =>
       new ContextHubBackend("owner/repo", { client: new MapHub(), writeMode }),
+  history:
+    async ({ history, StateBackend }) =>
+    ({ writeMode }) =>
+      history(new StateBackend({ files: {} }), { keepIn: new StateBackend(), writeMode }),
   idb: async (kitbag, host) => {
     const { IndexedDbBackend } = kitbag;
     const database = `chunks-${Math.random()}`;

@@ -33,6 +33,9 @@ const USE = {
     said.push(typeof bucket.read);`,
   indexed: `const searched = indexed(files, { keepIn: "/.index/" });
     said.push((await searched.grep("two", "/", null, { stats: true })).stats.unindexed);`,
+  history: `const noted = history(files, { keepIn: new StateBackend() });
+    await noted.edit("/a.txt", "one", "three");
+    said.push((await noted.log("/a.txt")).entries.length);`,
 };
 
 /** What a page has that uses all of these at once; turns have a row of their own. */
@@ -52,7 +55,7 @@ function everything() {
 }
 
 /** Where a name is imported from, if not from `kitbag`. */
-const FROM = { indexed: "kitbag/indexed" };
+const FROM = { history: "kitbag/history", indexed: "kitbag/indexed" };
 
 function program(...names) {
   const body = names.map((name) => USE[name]).join("\n");
@@ -105,6 +108,12 @@ export const PROGRAMS = [
     name: "StateBackend + indexed",
     source: program("StateBackend", "indexed"),
     limit: 215,
+    says: "2 1",
+  },
+  {
+    name: "StateBackend + history",
+    source: program("StateBackend", "history"),
+    limit: 255,
     says: "2 1",
   },
   {

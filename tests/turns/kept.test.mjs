@@ -11,7 +11,7 @@ import { after, describe, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { MapBucket } from "../chunks/doubles.mjs";
 import { begin, FilesystemBackend, keptTurns, R2Backend, StateBackend } from "../lib/kitbag.mjs";
-import { cleared, SUBJECTS } from "./subjects.mjs";
+import { cleared, foreign, SUBJECTS } from "./subjects.mjs";
 
 const folders = [];
 const folder = () => {
@@ -41,6 +41,10 @@ const STORES = {
   R2: () => {
     const bucket = new MapBucket();
     return () => new R2Backend({ bucket });
+  },
+  foreign: () => {
+    const files = foreign(new StateBackend({ files: {}, writeMode: "overwrite" }));
+    return () => files;
   },
 };
 

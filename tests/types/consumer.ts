@@ -33,6 +33,7 @@ import { type AiTools, aiTools } from "kitbag/ai";
 import { anthropicTools, memoryTool, textEditorTool } from "kitbag/anthropic";
 import { conformanceCases, runConformance } from "kitbag/conformance";
 import { guidedPrompts } from "kitbag/guided";
+import { type HistoryEntry, history } from "kitbag/history";
 import { ignoring } from "kitbag/ignore";
 import { indexed } from "kitbag/indexed";
 import { bashExecute, bashFileSystem, withBash } from "kitbag/just-bash";
@@ -179,3 +180,15 @@ export const wrong: number = files.ls("/");
 createFileTools(files, { tools: ["readfile"] });
 // @ts-expect-error a misspelled option
 new FilesystemBackend({ rootdir: "." });
+
+export const noted = history(files, {
+  ...{ keepIn: files, folder: "/h", by: "a", writeMode: "overwrite" },
+  ...{ who: () => ({ by: "b", call: "c" }), keep: { count: 1, ageMs: 2, bytes: 3 } },
+});
+export const entries: Promise<HistoryEntry[] | undefined> = noted
+  .log("/a", { limit: 3 })
+  .then((log) => log.entries);
+export const back = noted.restore("/a", new Date()).then(({ paths }) => paths?.[0]);
+export const range = noted.diff("2026-01-01T00:00:00Z").then(({ changes }) => changes?.[0]?.hunks);
+export const known = noted.why("/a").then((why) => why.known);
+export const pruned = noted.prune().then(({ bytes }) => bytes);

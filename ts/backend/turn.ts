@@ -221,9 +221,9 @@ export interface TurnCapability extends Capability {
   reads: "checked" | "turns" | "compared";
 }
 
-const body = (reply: Reply): Uint8Array | null => (reply.bool() ? reply.bodyBytes() : null);
+export const body = (reply: Reply): Uint8Array | null => (reply.bool() ? reply.bodyBytes() : null);
 
-function list<T>(reply: Reply, one: () => T): T[] {
+export function list<T>(reply: Reply, one: () => T): T[] {
   return Array.from({ length: reply.u32() }, one);
 }
 
@@ -304,7 +304,7 @@ function lines(name: string, values: unknown): string {
 }
 
 /** A call of the turn: reads the options, then starts it. */
-function called<T>(
+export function called<T>(
   options: CallOptions | undefined,
   start: (limit: number) => number,
   unpack: (reply: Reply) => T,
@@ -541,6 +541,16 @@ export function undo(
       (reply) => unpackOutcome(reply, NEWER),
     ) as Promise<CommitResult>;
   });
+}
+
+/** Compares files as a diff does; each has its content before and after. */
+export function comparedFiles(files: readonly ReceiptFile[]): TurnDiff {
+  chunk.load();
+  putReceipt({ files });
+  const length = finish();
+  sent();
+  enter(() => glue.turn_compare(length));
+  return received((reply) => ({ changes: list(reply, () => unpackChange(reply)) })) as TurnDiff;
 }
 
 function putReceipt(receipt: unknown): void {

@@ -6,6 +6,7 @@ use bytes::Bytes;
 use sha2::{Digest, Sha512_256};
 
 use crate::core::path::VPath;
+use crate::core::time::Time;
 use crate::layer::parts::{Reader, Writer};
 
 /// The first bytes of a note: what it is, and the version of its format.
@@ -79,6 +80,11 @@ pub(super) fn may_be_of(id: &str, path: &VPath, wanted: &str) -> bool {
 }
 
 impl Note {
+    /// When it was made.
+    pub fn at(&self) -> Time {
+        Time::from_millis(millis(&self.id).unwrap_or(0) as f64)
+    }
+
     pub(super) fn bytes(&self) -> Bytes {
         let mut out = Writer::new(MAGIC);
         for text in [&self.by, &self.call, &self.operation] {

@@ -15,7 +15,8 @@ use bytes::Bytes;
 use super::note::{Note, millis};
 use crate::core::error::{Error, Kind, Result};
 use crate::core::path::VPath;
-use crate::protocol::{Content, FileInfo, SharedBackend};
+use crate::layer::creating::create;
+use crate::protocol::{FileInfo, SharedBackend};
 
 pub(super) struct Store {
     pub(super) at: SharedBackend,
@@ -44,11 +45,9 @@ impl Store {
 
     /// Keeps a content; one that is there already is not written again.
     pub(super) async fn hold(&self, digest: &str, body: &Bytes) -> Result<()> {
-        let content = Content::New(body.clone());
-        match self.at.write(&self.body_path(digest)?, content).await {
-            Err(error) if error.kind() != Kind::AlreadyExists => Err(error),
-            _ => Ok(()),
-        }
+        create(&self.at, &self.body_path(digest)?, body)
+            .await
+            .map(drop)
     }
 
     /// A content, if it is kept.

@@ -96,6 +96,35 @@ fn hunks(path: &VPath, before: Option<&Bytes>, after: Option<&Bytes>) -> Vec<Hun
         .collect()
 }
 
+/// What happens to files, with their hunks; in order of the paths, as the files are.
+pub fn compared(files: Vec<Replacement>) -> Vec<FileChange> {
+    let mut changes: Vec<FileChange> = files.into_iter().map(FileChange::of).collect();
+    // A file with content that another one lost was moved.
+    let mut moved: Vec<VPath> = Vec::new();
+    let deleted: Vec<(VPath, Bytes)> = changes
+        .iter()
+        .filter(|change| change.kind == Kind::Deleted)
+        .filter_map(|change| Some((change.path.clone(), change.before.clone()?)))
+        .filter(|(_, body)| !body.is_empty())
+        .collect();
+    for change in &mut changes {
+        if change.kind != Kind::Created {
+            continue;
+        }
+        let from = deleted
+            .iter()
+            .find(|(path, body)| change.after.as_ref() == Some(body) && !moved.contains(path));
+        if let Some((from, _)) = from {
+            moved.push(from.clone());
+            change.kind = Kind::Moved(from.clone());
+            change.before = change.after.clone();
+            change.hunks.clear();
+        }
+    }
+    changes.retain(|change| change.kind != Kind::Deleted || !moved.contains(&change.path));
+    changes
+}
+
 impl Turn {
     /// All that the turn changes, in order of the paths. It grows with the changes, not with the
     /// files below.
@@ -107,31 +136,7 @@ impl Turn {
 
     async fn changes(&self) -> Result<Vec<FileChange>> {
         let (files, _) = self.replacements().await?;
-        let mut changes: Vec<FileChange> = files.into_iter().map(FileChange::of).collect();
-        // A file with content that another one lost was moved.
-        let mut moved: Vec<VPath> = Vec::new();
-        let deleted: Vec<(VPath, Bytes)> = changes
-            .iter()
-            .filter(|change| change.kind == Kind::Deleted)
-            .filter_map(|change| Some((change.path.clone(), change.before.clone()?)))
-            .filter(|(_, body)| !body.is_empty())
-            .collect();
-        for change in &mut changes {
-            if change.kind != Kind::Created {
-                continue;
-            }
-            let from = deleted
-                .iter()
-                .find(|(path, body)| change.after.as_ref() == Some(body) && !moved.contains(path));
-            if let Some((from, _)) = from {
-                moved.push(from.clone());
-                change.kind = Kind::Moved(from.clone());
-                change.before = change.after.clone();
-                change.hunks.clear();
-            }
-        }
-        changes.retain(|change| change.kind != Kind::Deleted || !moved.contains(&change.path));
-        Ok(changes)
+        Ok(compared(files))
     }
 
     /// Keeps of each file that one of the hunks is in only these hunks. Hunks are those of the last

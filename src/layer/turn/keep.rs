@@ -25,7 +25,8 @@ use crate::core::error::{Error, Kind, Result};
 use crate::core::lock::{Mutex, MutexGuard};
 use crate::core::path::VPath;
 use crate::env::random;
-use crate::protocol::{Content, SharedBackend};
+use crate::layer::creating::create;
+use crate::protocol::SharedBackend;
 
 /// A turn is written anew when its later entries have this many bytes more than twice the first.
 const SLACK_BYTES: usize = 1024 * 1024;
@@ -125,8 +126,8 @@ impl Kept {
             let path = self.entry(number)?;
             let bytes = entry.bytes();
             let size = bytes.len();
-            match self.at.write(&path, Content::New(bytes)).await {
-                Ok(_) => {
+            match create(&self.at, &path, &bytes).await {
+                Ok(true) => {
                     log.last = number;
                     log.since = log.since.saturating_add(size);
                     if starts {
@@ -134,7 +135,7 @@ impl Kept {
                     }
                     return Ok(());
                 }
-                Err(error) if error.kind() == Kind::AlreadyExists => {
+                Ok(false) => {
                     let there = body(&*self.at, &path).await?;
                     let there = there.as_ref().and_then(Entry::parse);
                     let ours = there.filter(|entry| entry.writer == self.writer);

@@ -47,7 +47,7 @@ use keep::Kept;
 use notes::{Digests, Notes, Question};
 use record::Record;
 
-pub use changes::{FileChange, Hunk, Kind as ChangeKind};
+pub use changes::{FileChange, Hunk, Kind as ChangeKind, compared};
 pub use commit::{Commits, Outcome, Receipt, undo};
 pub use keep::kept;
 pub use plan::Conflict;

@@ -1,0 +1,272 @@
+//! `history`: a backend whose changes are noted.
+
+use std::rc::Rc;
+
+use bytes::Bytes;
+use js_sys::Function;
+use wasm_bindgen::JsValue;
+use wasm_bindgen::prelude::wasm_bindgen;
+
+use crate::core::error::{Error, Kind, Result};
+use crate::core::path::VPath;
+use crate::env::host;
+use crate::files::{Files, FilesOptions, WriteMode};
+use crate::layer::history::{
+    Author, Compared, History, HistoryOptions, Moment, Note, Retention, Scratch, Who,
+};
+use crate::storage::memory::Memory;
+use crate::wasm::call::answered;
+use crate::wasm::chunk::chunk;
+use crate::wasm::handles;
+use crate::wasm::reply::Reply;
+use crate::wasm::task::{self, Begun};
+
+/// What `history_new` takes besides the backends.
+struct Options<'a> {
+    dir: &'a str,
+    overwrite: bool,
+    keep: [f64; 3],
+    who: Function,
+}
+
+struct Functions {
+    new: fn(u32, u32, Options<'_>),
+    log: fn(u32, &str, f64, f64) -> Begun,
+    diff: fn(u32, &str, &str, f64) -> Begun,
+    restore: fn(u32, &str, &str, f64) -> Begun,
+    why: fn(u32, &str, f64) -> Begun,
+    prune: fn(u32, f64) -> Begun,
+}
+
+chunk!(
+    "history",
+    Functions = Functions {
+        new,
+        log,
+        diff,
+        restore,
+        why,
+        prune,
+    }
+);
+
+/// Makes a history of a backend, which is kept in a directory of another one; replies with its
+/// handle. `count`, `age` (in milliseconds) and `bytes` are what is kept, negative for everything.
+/// `who` returns who makes a change and by which call, in two lines.
+#[wasm_bindgen]
+#[expect(clippy::too_many_arguments, reason = "one message from JavaScript")]
+pub fn history_new(
+    inner: u32,
+    at: u32,
+    dir: &str,
+    overwrite: bool,
+    count: f64,
+    age: f64,
+    bytes: f64,
+    who: Function,
+) {
+    let options = Options {
+        dir,
+        overwrite,
+        keep: [count, age, bytes],
+        who,
+    };
+    (chunk().new)(inner, at, options);
+}
+
+fn new(inner: u32, at: u32, options: Options<'_>) {
+    answered(made(inner, at, options), |reply, handle| reply.u32(handle)).send();
+}
+
+fn made(inner: u32, at: u32, options: Options<'_>) -> Result<u32> {
+    let Options {
+        dir,
+        overwrite,
+        keep,
+        who,
+    } = options;
+    let dir = VPath::parse(dir).map_err(|error| {
+        let message = format!(
+            "option \"folder\" must be a directory: {}",
+            Error::from(error)
+        );
+        Error::new(Kind::InvalidArgument, message)
+    })?;
+    let [count, age, bytes] = keep.map(|number| (number >= 0.0).then_some(number));
+    let options = HistoryOptions {
+        overwrite,
+        keep: Retention {
+            count: count.map(|count| count as usize),
+            age: age.map(|age| age as i64),
+            bytes: bytes.map(|bytes| bytes as u64),
+        },
+    };
+    let who: Who = Rc::new(move || {
+        let told = who.call0(&JsValue::UNDEFINED);
+        let told = told.map_err(|thrown| host::thrown("who failed", thrown))?;
+        let told = told.as_string().unwrap_or_default();
+        let (by, call) = told.split_once('\n').unwrap_or((&told, ""));
+        Ok(Author {
+            by: by.into(),
+            call: call.into(),
+        })
+    });
+    let scratch: Scratch = Rc::new(|| {
+        let options = FilesOptions {
+            write_mode: WriteMode::Overwrite,
+            ..FilesOptions::default()
+        };
+        Rc::new(Files::new(Memory::default(), options))
+    });
+    let (inner, at) = (handles::backend(inner)?, handles::backend(at)?);
+    let history = History::new(inner, at, dir, scratch, who, options);
+    Ok(handles::hold(Rc::new(history)))
+}
+
+fn put_notes(reply: &mut Reply, notes: Vec<Note>) {
+    reply.len(notes.len());
+    for note in notes {
+        for text in [&note.id, &note.by, &note.call, &note.operation] {
+            reply.str(text);
+        }
+        reply.f64(note.at().millis());
+        reply.len(note.files.len());
+        for file in note.files {
+            reply.str(file.path.as_str());
+            reply.optional_str(file.before.as_deref());
+            reply.optional_str(file.after.as_deref());
+        }
+    }
+}
+
+/// Starts a call of a history; the limits of all calls here are in milliseconds, negative for none.
+fn begun<F: Future<Output = Reply> + 'static>(
+    handle: u32,
+    limit: f64,
+    call: impl FnOnce(Rc<History>) -> F + 'static,
+) -> Begun {
+    let history = handles::itself::<History>(handle);
+    task::start_within(limit, async move {
+        match history {
+            Ok(history) => call(history).await,
+            Err(error) => Reply::error(&error),
+        }
+    })
+}
+
+/// Starts `log`.
+#[wasm_bindgen]
+pub fn history_log(handle: u32, path: &str, most: f64, limit: f64) -> Begun {
+    (chunk().log)(handle, path, most, limit)
+}
+
+fn log(handle: u32, path: &str, most: f64, limit: f64) -> Begun {
+    let path = VPath::parse(path).map_err(Error::from);
+    begun(handle, limit, move |history| async move {
+        let answer = match path {
+            Ok(path) => history.log(&path, most as usize).await,
+            Err(error) => Err(error),
+        };
+        answered(answer, put_notes)
+    })
+}
+
+/// Starts `diff` of two moments; an empty second one is now.
+#[wasm_bindgen]
+pub fn history_diff(handle: u32, from: &str, to: &str, limit: f64) -> Begun {
+    (chunk().diff)(handle, from, to, limit)
+}
+
+fn diff(handle: u32, from: &str, to: &str, limit: f64) -> Begun {
+    let from = Moment::parse(from);
+    let to = match to {
+        "" => Ok(Moment::Now),
+        to => Moment::parse(to),
+    };
+    begun(handle, limit, move |history| async move {
+        let answer = match (from, to) {
+            (Ok(from), Ok(to)) => history.diff(&from, &to).await,
+            (Err(error), _) | (_, Err(error)) => Err(error),
+        };
+        answered(answer, |reply, compared| {
+            reply.len(compared.len());
+            for Compared {
+                path,
+                before,
+                after,
+            } in compared
+            {
+                reply.str(path.as_str());
+                put_body(reply, before);
+                put_body(reply, after);
+            }
+        })
+    })
+}
+
+fn put_body(reply: &mut Reply, body: Option<Bytes>) {
+    reply.bool(body.is_some());
+    if let Some(body) = body {
+        reply.body(body);
+    }
+}
+
+/// Starts `restore`.
+#[wasm_bindgen]
+pub fn history_restore(handle: u32, path: &str, moment: &str, limit: f64) -> Begun {
+    (chunk().restore)(handle, path, moment, limit)
+}
+
+fn restore(handle: u32, path: &str, moment: &str, limit: f64) -> Begun {
+    let path = VPath::parse(path).map_err(Error::from);
+    let moment = Moment::parse(moment);
+    begun(handle, limit, move |history| async move {
+        let answer = match (path, moment) {
+            (Ok(path), Ok(moment)) => history.restore(&path, &moment).await,
+            (Err(error), _) | (_, Err(error)) => Err(error),
+        };
+        answered(answer, |reply, paths| {
+            reply.len(paths.len());
+            for path in paths {
+                reply.str(path.as_str());
+            }
+        })
+    })
+}
+
+/// Starts `why`.
+#[wasm_bindgen]
+pub fn history_why(handle: u32, path: &str, limit: f64) -> Begun {
+    (chunk().why)(handle, path, limit)
+}
+
+fn why(handle: u32, path: &str, limit: f64) -> Begun {
+    let path = VPath::parse_file(path).map_err(Error::from);
+    begun(handle, limit, move |history| async move {
+        let answer = match path {
+            Ok(path) => history.why(&path).await,
+            Err(error) => Err(error),
+        };
+        answered(answer, |reply, why| {
+            reply.bool(why.is_known);
+            put_notes(reply, why.notes);
+        })
+    })
+}
+
+/// Starts `prune`.
+#[wasm_bindgen]
+pub fn history_prune(handle: u32, limit: f64) -> Begun {
+    (chunk().prune)(handle, limit)
+}
+
+fn prune(handle: u32, limit: f64) -> Begun {
+    begun(handle, limit, move |history| async move {
+        let answer = history.prune().await;
+        answered(answer, |reply, pruned| {
+            reply.f64(pruned.dropped as f64);
+            reply.f64(pruned.entries as f64);
+            reply.f64(pruned.bytes as f64);
+        })
+    })
+}

@@ -1,0 +1,321 @@
+// history: a backend whose changes are noted. The history itself is in Rust.
+
+import chunk from "#chunk/history";
+import { madeHandle } from "../core/call.js";
+import { BadArgument, kindOf, Options, refused, text } from "../core/checks.js";
+import { handleOf, sealClass } from "../core/handle.js";
+import { enter, glue } from "../core/instance.js";
+import type { Reply } from "../core/reply.js";
+import type { AnyBackend } from "../foreign/adapt.js";
+import { withHandle } from "../foreign/calls.js";
+import type { CallOptions, ErrorText, ExecuteResponse, Failure, Result } from "../types.js";
+import { addShell, Backend, type ExecuteOptions } from "./backend.js";
+import { body, called, comparedFiles, list, type TurnDiff } from "./turn.js";
+
+/** What a history keeps; older entries are dropped. */
+export interface HistoryKeep {
+  /** Most entries. */
+  count?: number;
+  /** The greatest age of an entry, in milliseconds. */
+  ageMs?: number;
+  /** Most bytes of contents. */
+  bytes?: number;
+}
+
+/** Who makes a change. */
+export interface HistoryAuthor {
+  /** A person or an agent. Default: the option `by`. */
+  by?: string;
+  /** The call, such as the id of a tool call. */
+  call?: string;
+}
+
+/** Options of `history`. */
+export interface HistoryOptions {
+  /** The backend of the history; another one than the files'. */
+  keepIn: AnyBackend;
+  /** The directory of `keepIn` for the history of this backend. Default `/.kitbag/history`. */
+  folder?: string;
+  /** Who makes the changes. */
+  by?: string;
+  /** Called at each change; tells who makes it, and by which call. If it throws, nothing is changed. */
+  who?: () => HistoryAuthor | undefined;
+  /** What is kept. Default: everything. */
+  keep?: HistoryKeep;
+  /** Whether `write` refuses a file that exists (`"create"`, the default) or replaces it. */
+  writeMode?: "create" | "overwrite";
+}
+
+/** A file that a call changed. */
+export interface HistoryFile {
+  /** The file. */
+  path: string;
+  /** The digest of its content before; `null` if there was no file. */
+  before: string | null;
+  /** The digest of its content after; `null` if it was deleted. */
+  after: string | null;
+}
+
+/** A call that changed files. */
+export interface HistoryEntry {
+  /** Its id, which is also a moment: right after it. */
+  id: string;
+  /** Who made it. */
+  by: string;
+  /** The call, as `who` named it. */
+  call: string;
+  /** The operation. */
+  operation: string;
+  /** When, in ISO 8601. */
+  at: string;
+  /** What it changed. */
+  files: HistoryFile[];
+}
+
+/** A moment: right after the entry with this id, or a time (a `Date`, or text in ISO 8601). */
+export type HistoryMoment = string | Date;
+
+/** Options of `log`. */
+export interface HistoryLogOptions extends CallOptions {
+  /** Most entries. Default 100. */
+  limit?: number;
+}
+
+/** What `log` returns. */
+export interface HistoryLogFields {
+  /** The entries, the newest first. */
+  entries: HistoryEntry[];
+}
+
+/** The result of `log`. */
+export type HistoryLog = Result<HistoryLogFields>;
+
+/** What `why` returns. */
+export interface HistoryWhyFields {
+  /** The calls that made the file what it is, the newest first, back to the one that created it. */
+  entries: HistoryEntry[];
+  /** Whether the newest entry left what the file holds now; otherwise it was changed past the history. */
+  known: boolean;
+}
+
+/** The result of `why`. */
+export type HistoryWhy = Result<HistoryWhyFields>;
+
+/** What `restore` returns. */
+export interface RestoreFields {
+  /** The files that were changed. */
+  paths: string[];
+}
+
+/** The result of `restore`. */
+export type RestoreResult = Result<RestoreFields>;
+
+/** What `prune` returns. */
+export interface PruneFields {
+  /** Entries that were dropped. */
+  dropped: number;
+  /** Entries that are left. */
+  entries: number;
+  /** Bytes of contents that are left. */
+  bytes: number;
+}
+
+/** The result of `prune`. */
+export type PruneResult = Result<PruneFields>;
+
+/** How many entries `log` returns if the caller does not say. */
+const LOG_ENTRIES = 100;
+
+const unpackEntry = (reply: Reply): HistoryEntry => ({
+  id: reply.text(),
+  by: reply.text(),
+  call: reply.text(),
+  operation: reply.text(),
+  at: new Date(reply.f64()).toISOString(),
+  files: list(reply, () => ({
+    path: reply.text(),
+    before: reply.optionalText() ?? null,
+    after: reply.optionalText() ?? null,
+  })),
+});
+
+/** A moment as Rust reads it. */
+function momentOf(name: string, value: unknown): string {
+  if (value instanceof Date && !Number.isNaN(value.getTime())) return value.toISOString();
+  if (typeof value === "string" && value !== "") return value;
+  throw new BadArgument(`${name} must be the id of an entry or a time, not ${kindOf(value)}`);
+}
+
+/** One line, as the history stores it. */
+const line = (value: string): string => value.replace(/[\r\n]+/g, " ");
+
+function authors(by: string, who: (() => unknown) | undefined): () => string {
+  return () => {
+    const told = (who?.() ?? {}) as HistoryAuthor;
+    const given = (name: "by" | "call", otherwise: string) => {
+      const value = told[name] ?? otherwise;
+      if (typeof value === "string") return line(value);
+      throw new TypeError(`who() must return ${name} as a string, not ${kindOf(value)}`);
+    };
+    return `${given("by", by)}\n${given("call", "")}`;
+  };
+}
+
+/**
+ * A backend that notes each change: what it replaced, who made it, when, and by which call. The result
+ * of `history`.
+ */
+export class HistoryBackend extends Backend {
+  /** Identifies the machine of the backend, if it can run commands. */
+  declare readonly id?: string;
+  /** Runs a command, if the backend can. What it changes is not noted. */
+  declare readonly execute?: (
+    command: string,
+    options?: ExecuteOptions,
+  ) => Promise<ExecuteResponse>;
+
+  /** Throws a `TypeError` if a backend is none, or an option is wrong. Reads nothing. */
+  constructor(backend: AnyBackend, options: HistoryOptions) {
+    const given = new Options("history", options);
+    const keepIn = given.raw("keepIn");
+    if (keepIn === undefined) given.refuse("keepIn", "a backend", undefined);
+    const folder = given.text("folder") ?? "/.kitbag/history";
+    const by = given.text("by") ?? "";
+    const who = given.callback("who") as (() => unknown) | undefined;
+    const overwrite = given.oneOf("writeMode", ["create", "overwrite"], "create") === "overwrite";
+    const keep = new Options("history: option keep", given.object("keep") ?? {});
+    given.done();
+    const [count, age, bytes] = (["count", "ageMs", "bytes"] as const).map(
+      (name) => keep.amount(name) ?? -1,
+    ) as [number, number, number];
+    keep.done();
+    if (keepIn === backend) {
+      throw new TypeError(
+        'history: option "keepIn" must be another backend than the one whose changes are noted',
+      );
+    }
+    chunk.load();
+    super(
+      withHandle("history: the backend", backend, (handle) =>
+        withHandle('history: option "keepIn"', keepIn, (kept) => {
+          const told = authors(by, who);
+          enter(() => glue.history_new(handle, kept, folder, overwrite, count, age, bytes, told));
+          return madeHandle("history");
+        }),
+      ),
+    );
+    addShell(this);
+  }
+
+  /** Returns the newest changes of a file, or of all files in a directory. Default: of all files. */
+  log(path?: string | null, options?: HistoryLogOptions): Promise<HistoryLog> {
+    let most = LOG_ENTRIES;
+    return this.#asked(
+      () => {
+        most = limitOfLog(options?.limit) ?? most;
+        return [text("path", path ?? "/")];
+      },
+      ([wanted], limit) => glue.history_log(handleOf(this), wanted, most, limit),
+      (reply) => ({ entries: list(reply, () => unpackEntry(reply)) }),
+      options,
+    ) as Promise<HistoryLog>;
+  }
+
+  /**
+   * Returns what was changed after one moment up to another, which is now if it is left out; with
+   * hunks, so that `toPatch` takes it. Changes past the history are not seen.
+   */
+  async diff(
+    from: HistoryMoment,
+    to?: HistoryMoment | null,
+    options?: CallOptions,
+  ): Promise<TurnDiff> {
+    const found = await this.#asked(
+      () => [momentOf("from", from), to === undefined || to === null ? "" : momentOf("to", to)],
+      ([first, last], limit) => glue.history_diff(handleOf(this), first, last, limit),
+      (reply) => ({
+        files: list(reply, () => ({ path: reply.text(), before: body(reply), after: body(reply) })),
+      }),
+      options,
+    );
+    if (!("files" in found)) return found;
+    try {
+      return comparedFiles(found.files);
+    } catch (error) {
+      const message = error instanceof Error ? error.message : String(error);
+      return {
+        error: `The files could not be compared: ${message}` as ErrorText,
+        code: "internal",
+      };
+    }
+  }
+
+  /**
+   * Gives a file, or all files in a directory, what they held at a moment. With `code: "conflict"`
+   * somebody changed a file meanwhile. A restore is noted like every change, so it can be taken back.
+   */
+  restore(path: string, moment: HistoryMoment, options?: CallOptions): Promise<RestoreResult> {
+    return this.#asked(
+      () => [text("path", path), momentOf("moment", moment)],
+      ([wanted, then], limit) => glue.history_restore(handleOf(this), wanted, then, limit),
+      (reply) => ({ paths: list(reply, () => reply.text()) }),
+      options,
+    ) as Promise<RestoreResult>;
+  }
+
+  /** Returns the calls that made a file what it is. */
+  why(path: string, options?: CallOptions): Promise<HistoryWhy> {
+    return this.#asked(
+      () => [text("path", path)],
+      ([wanted], limit) => glue.history_why(handleOf(this), wanted, limit),
+      (reply) => ({ known: reply.bool(), entries: list(reply, () => unpackEntry(reply)) }),
+      options,
+    ) as Promise<HistoryWhy>;
+  }
+
+  /** Drops what is more than the option `keep` says. That also happens after every 64 changes. */
+  prune(options?: CallOptions): Promise<PruneResult> {
+    return called(
+      options,
+      (limit) => glue.history_prune(handleOf(this), limit),
+      (reply) => ({ dropped: reply.f64(), entries: reply.f64(), bytes: reply.f64() }),
+    ) as Promise<PruneResult>;
+  }
+
+  #asked<T>(
+    check: () => string[],
+    start: (texts: [string, string], limit: number) => number,
+    unpack: (reply: Reply) => T,
+    options: CallOptions | undefined,
+  ): Promise<T | Failure> {
+    let texts: string[] = [];
+    const refusal = refused(() => {
+      texts = check();
+    });
+    if (refusal) return Promise.resolve(refusal);
+    return called(options, (limit) => start(texts as [string, string], limit), unpack);
+  }
+}
+
+sealClass(HistoryBackend);
+
+function limitOfLog(value: unknown): number | undefined {
+  if (value === undefined || value === null) return undefined;
+  if (Number.isSafeInteger(value) && (value as number) > 0) return value as number;
+  throw new BadArgument("options.limit must be a whole number, one or more");
+}
+
+/**
+ * Notes each change of a backend in another one: what it replaced, who made it, when, and by which
+ * call. Make all changes through the result.
+ *
+ * @example
+ * import { history } from "kitbag/history";
+ * const files = history(new S3Backend(bucket), { keepIn: new S3Backend(notes), by: "agent-7" });
+ * await files.edit("/plan.md", "Measure", "Look");
+ * const { entries } = await files.log("/plan.md");
+ * await files.restore("/plan.md", new Date(Date.now() - 3_600_000));
+ */
+export function history(backend: AnyBackend, options: HistoryOptions): HistoryBackend {
+  return new HistoryBackend(backend, options);
+}
