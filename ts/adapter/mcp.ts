@@ -51,7 +51,7 @@ function hints(name: string) {
 }
 
 /** Options of `registerFileTools`. */
-export interface McpToolsOptions extends FileToolsOptions {
+export interface McpToolsOptions extends Omit<FileToolsOptions, "unchanged"> {
   /**
    * Give results a structured part with a schema: paths, listings, and the version of a file, which
    * `ifMatch` of the tools that change files takes. It repeats the text, so it costs tokens where a
