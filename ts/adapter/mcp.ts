@@ -145,11 +145,12 @@ export function registerFileTools(
     const more = await structuredOf(target, name, rest, result, before);
     return { ...shownAs(result), structuredContent: more };
   };
-  registerResources(server, current);
-  const changed =
+  const watched =
     typeof backend !== "function" && canWatch(backend)
       ? watchResources(server, backend, current)
       : undefined;
+  const changed = watched?.changed;
+  registerResources(server, current, () => watched?.begin());
   server.server.setRequestHandler(CallToolRequestSchema, async ({ params }, extra) => {
     const input = params.arguments ?? {};
     const result = await run(params.name, input, extra);
