@@ -139,5 +139,6 @@ export {
   type ToolOutput,
   type ToolPrompts,
   type ToolResult,
+  type UnchangedReads,
 } from "./tool/tools.js";
 export type * from "./types.js";

@@ -379,6 +379,8 @@ export interface Capability {
   listsVersions?: boolean;
   /** True if a search index takes part in `grep`. */
   indexed?: boolean;
+  /** True if `watch` tells of changes of all files. */
+  watch?: boolean;
   /** True if the caller decides which files a call works on, as inside a running graph. */
   perCaller?: boolean;
   /** Remarks for the owner of the backend: remaining risks and limits. */

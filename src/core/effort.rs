@@ -13,8 +13,7 @@ thread_local! {
 pub struct Effort {
     /// Requests to a server, statements to a database.
     pub requests: u32,
-    /// Requests that were sent again after a failure, and edits that were repeated because another
-    /// writer was faster.
+    /// Requests that were sent again after a failure.
     pub retries: u32,
 }
 

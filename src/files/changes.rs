@@ -15,8 +15,8 @@ use crate::env::{clock, timer};
 use crate::files::shown::{half_deleted, kind_of};
 use crate::files::{Operations, WriteMode};
 use crate::protocol::{
-    Capability, Content, DeleteResult, Directories, Edit, EditResult, FileInfo, FilesUpdate, Reach,
-    Step, Transfer, WriteResult, by_bytes, carry_each,
+    Capability, Content, DeleteResult, Directories, Edit, EditResult, FilesUpdate, Reach, Step,
+    Transfer, WriteResult, by_bytes, carry,
 };
 use crate::search::replace::{self, Plan};
 use crate::storage::{File, Flow, Meta, NewFile, PutMode, Removed, Scope};
@@ -221,7 +221,10 @@ impl Operations {
                 if let Some(within) = within.filter(|within| alike || within.retypes()) {
                     let paths = [&step.from, &step.to];
                     let _turns = self.queue.settled_turns(paths, timer::sleep).await?;
-                    let answer = within.transfer(&step.from, &step.to, asked).await;
+                    let answer = match step.whole {
+                        true => within.move_tree(&step.from, &step.to).await,
+                        false => within.transfer(&step.from, &step.to, asked).await,
+                    };
                     self.indexes.forget(&step.from);
                     self.indexes.forget(&step.to);
                     match answer {
@@ -232,33 +235,11 @@ impl Operations {
                 by_bytes(self, asked, step, None).await
             })
         };
-        let files = asked.checked(self).await?;
-        if self.moved_whole(asked, &files).await? {
-            return Ok(WriteResult::default());
-        }
-        let done = carry_each(asked, &files, &carrier).await?;
+        let done = carry(self, asked, &carrier).await?;
         if capability.directories == Directories::Real && !asked.keeps {
             self.storage.prune(&asked.from).await;
         }
         Ok(done)
-    }
-
-    /// Moves a directory in one step, where the storage can.
-    async fn moved_whole(&self, asked: &Transfer, files: &[FileInfo]) -> Result<bool> {
-        let mut inside = files.iter().map(|info| &info.path);
-        let Some(within) = self.storage.within() else {
-            return Ok(false);
-        };
-        if asked.keeps || files.is_empty() || inside.any(|path| *path == asked.from) {
-            return Ok(false);
-        }
-        let _turns = self.watches([&asked.from, &asked.to].into_iter()).await?;
-        let moved = within.move_tree(&asked.from, &asked.to).await?;
-        for info in files.iter().filter(|_| moved) {
-            self.indexes.forget(&info.path);
-            self.indexes.forget(&asked.target(&info.path)?);
-        }
-        Ok(moved)
     }
 
     async fn watches(&self, paths: impl Iterator<Item = &VPath>) -> Result<Vec<Turn>> {

@@ -34,6 +34,8 @@ pub struct Step {
     pub to: VPath,
     /// Its size, if the listing had it.
     pub size: Option<u64>,
+    /// Whether it is a directory, with everything below it.
+    pub whole: bool,
 }
 
 /// Transfers one file; returns changes for state that the caller owns.
@@ -103,13 +105,6 @@ impl Transfer {
         Ok(files)
     }
 
-    /// The files that it reaches, if it may be made.
-    pub async fn checked(&self, backend: &dyn Backend) -> Result<Vec<FileInfo>> {
-        let files = self.files(backend).await?;
-        self.check(backend, &files).await?;
-        Ok(files)
-    }
-
     /// Refuses a transfer that cannot be, or would merge or replace directories.
     async fn check(&self, backend: &dyn Backend, files: &[FileInfo]) -> Result<()> {
         if self.to.is_under(&self.from) {
@@ -161,18 +156,16 @@ impl Transfer {
 /// Whether there is a file at exactly that path.
 pub async fn exists(backend: &dyn Backend, path: &VPath) -> Result<bool> {
     // No byte is asked for; not all backends know parts.
-    let answer = match backend.part(path, 0..0).await {
-        Err(error) if error.kind() == Kind::Unsupported => {
-            let page = Page {
-                offset: 0,
-                limit: 0,
-            };
-            backend.read(path, page).await.map(drop)
-        }
-        answer => answer.map(drop),
-    };
+    let mut answer = backend.part(path, 0..0).await;
+    if matches!(&answer, Err(error) if error.kind() == Kind::Unsupported) {
+        let page = Page {
+            offset: 0,
+            limit: 0,
+        };
+        answer = backend.read(path, page).await.map(|read| read.content);
+    }
     match answer {
-        Ok(()) => Ok(true),
+        Ok(_) => Ok(true),
         Err(error) if error.is_no_file() => Ok(false),
         Err(error) => Err(error),
     }
@@ -199,22 +192,26 @@ async fn beneath(backend: &dyn Backend, path: &VPath) -> Result<Vec<FileInfo>> {
     Ok(files)
 }
 
-/// Moves or copies a file, or a directory file by file with `carrier`.
+/// Moves or copies a file, or a directory file by file with `carrier`. It is asked first for the whole
+/// directory of a move; if it fails, nothing may have changed.
 pub async fn carry(
     backend: &dyn Backend,
     asked: &Transfer,
     carrier: &Carrier<'_>,
 ) -> Result<WriteResult> {
-    let files = asked.checked(backend).await?;
-    carry_each(asked, &files, carrier).await
-}
-
-/// The same for files that were checked.
-pub async fn carry_each(
-    asked: &Transfer,
-    files: &[FileInfo],
-    carrier: &Carrier<'_>,
-) -> Result<WriteResult> {
+    let files = asked.files(backend).await?;
+    asked.check(backend, &files).await?;
+    if !asked.keeps && files.iter().all(|info| info.path != asked.from) {
+        let whole = Step {
+            from: asked.from.clone(),
+            to: asked.to.clone(),
+            size: None,
+            whole: true,
+        };
+        if let Ok(files_update) = carrier(whole).await {
+            return Ok(WriteResult { files_update });
+        }
+    }
     let mut update: Option<FilesUpdate> = None;
     for (done, info) in files.iter().enumerate() {
         let to = asked.target(&info.path)?;
@@ -226,6 +223,7 @@ pub async fn carry_each(
             from: info.path.clone(),
             to,
             size,
+            whole: false,
         };
         match carrier(step).await {
             Ok(more) => {
@@ -233,7 +231,7 @@ pub async fn carry_each(
                     update.get_or_insert_default().extend(more);
                 }
             }
-            Err(error) if done > 0 => return Err(asked.in_part(files, done, &error)),
+            Err(error) if done > 0 => return Err(asked.in_part(&files, done, &error)),
             // Another writer was faster than the check.
             Err(error)
                 if error.kind() == Kind::AlreadyExists && error.path() == Some(&asked.to) =>
@@ -257,6 +255,9 @@ pub async fn by_bytes(
     revise: Option<&Revise<'_>>,
 ) -> Result<Option<FilesUpdate>> {
     let Step { from, to, .. } = &step;
+    if step.whole {
+        return Err(Error::new(Kind::Unsupported, "Files go one by one"));
+    }
     let before = backend.read_raw(from).await?.body;
     let body = match revise {
         Some(revise) => revise(to.clone(), before.clone()).await?,

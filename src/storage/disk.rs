@@ -25,7 +25,7 @@ use crate::storage::custom::Custom;
 use crate::storage::custom_values::{entry_of, refusal, unknown_meta};
 use crate::storage::{
     Cursor, Depth, Entry, File, Find, Flow, Listing, Meta, NewFile, PARALLEL, PutMode, Removed,
-    Scan, Scope, Storage, Version, Within,
+    Scan, Scope, Storage, Version, Within, one_by_one,
 };
 
 /// Number of files whose size and time are requested in one call.
@@ -273,10 +273,11 @@ impl Within for HostDisk {
         true
     }
 
-    fn move_tree<'a>(&'a self, from: &'a VPath, to: &'a VPath) -> Pending<'a, bool> {
+    fn move_tree<'a>(&'a self, from: &'a VPath, to: &'a VPath) -> Pending<'a, ()> {
         Box::pin(async move {
             let to = JsValue::from_str(to.as_str());
-            Ok(self.inner().ask("moveTree", from, &[to]).await?.is_truthy())
+            let moved = self.inner().ask("moveTree", from, &[to]).await?;
+            moved.is_truthy().then_some(()).ok_or_else(one_by_one)
         })
     }
 }

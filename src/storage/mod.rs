@@ -25,7 +25,7 @@ use std::rc::Rc;
 use bytes::Bytes;
 use futures_util::future::{LocalBoxFuture, ready};
 
-use crate::core::error::{Error, Result};
+use crate::core::error::{Error, Kind, Result};
 use crate::core::file::{Format, Mime, Texture};
 use crate::core::future::Pending;
 use crate::core::path::VPath;
@@ -406,6 +406,11 @@ pub trait Ranged {
     fn get_part<'a>(&'a self, path: &'a VPath, range: Range<u64>) -> Pending<'a, Option<Part>>;
 }
 
+/// Why a directory is not moved as a whole.
+pub fn one_by_one() -> Error {
+    Error::new(Kind::Unsupported, "Files go one by one")
+}
+
 /// Moving and copying inside of a storage, for storages where that is atomic or saves reading.
 pub trait Within {
     /// Moves or copies one file. Where a file exists at `to`, it is replaced if `asked` overwrites;
@@ -423,10 +428,10 @@ pub trait Within {
         false
     }
 
-    /// Moves a directory as a whole, if nothing is at its new path; `false` if its files must be
+    /// Moves a directory as a whole, if nothing is at its new path. `unsupported` if its files must be
     /// moved one by one.
-    fn move_tree<'a>(&'a self, _from: &'a VPath, _to: &'a VPath) -> Pending<'a, bool> {
-        done(Ok(false))
+    fn move_tree<'a>(&'a self, _from: &'a VPath, _to: &'a VPath) -> Pending<'a, ()> {
+        done(Err(one_by_one()))
     }
 }
 

@@ -6,7 +6,6 @@ use super::{
     Change, Depth, File, Flow, Meta, NewFile, PARALLEL, Pending, PutMode, REPLAYS, Removed, Scan,
     Scope, Storage,
 };
-use crate::core::effort;
 use crate::core::error::{Kind, Result};
 use crate::core::future::bounded;
 use crate::core::path::VPath;
@@ -111,7 +110,6 @@ pub(super) fn update<'a>(
             match storage.put(path, new, mode).await {
                 Err(error) if error.kind() == Kind::Conflict && attempt < REPLAYS => {
                     storage.pause(attempt).await;
-                    effort::repeated();
                     attempt += 1;
                 }
                 answer => return answer.map(Some),

@@ -383,6 +383,7 @@ const TABLES = [
       prompts: "choice",
       permissions: "list",
       policy: "object",
+      unchanged: "object",
       requireReadBeforeEdit: "boolean",
       toolTokenLimitBeforeEvict: "amount",
       humanMessageTokenLimitBeforeEvict: "amount",

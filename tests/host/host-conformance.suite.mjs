@@ -10,5 +10,6 @@ export default {
       "tests/host/runtimes.test.mjs",
       "tests/host/search.test.mjs",
       "tests/host/moving.test.mjs",
+      "tests/host/watching.test.mjs",
     ]),
 };

@@ -47,6 +47,7 @@ import "kitbag/regex";
 import { init, initSync, StateBackend as Slim } from "kitbag/slim";
 import { fromTar, toTar } from "kitbag/tar";
 import { compareTrees, copyTree, type TransferResult } from "kitbag/transfer";
+import { type UnchangedReads, unchangedReads } from "kitbag/unchanged";
 import { fromZip, toZip } from "kitbag/zip";
 
 const files = new StateBackend({ files: { "/a.txt": "text", "/b": new Uint8Array(1) } });
@@ -74,6 +75,7 @@ export async function main(): Promise<string> {
   return `${page.length} ${first} ${lines[0]} ${requests}`;
 }
 
+export const unchanged: UnchangedReads = unchangedReads();
 export const described: string = guidedPrompts.describe("grep", ["grep"]) ?? "";
 export const turned = begin(files, { by: "a" }).commit();
 export const keptOn: string = begin(files, { keepIn: files, folder: "/turns", name: "t" }).name;

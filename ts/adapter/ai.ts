@@ -18,6 +18,30 @@ function shown(block: ContentBlock): Shown {
     : { type: "media", data: block.data, mediaType: block.mimeType };
 }
 
+/** What the SDK tells a tool of its call. */
+interface AiCall {
+  toolCallId: string;
+  messages?: unknown;
+  abortSignal?: AbortSignal;
+}
+
+interface Part {
+  type?: unknown;
+  toolCallId?: unknown;
+  output?: { type?: unknown; value?: unknown };
+}
+
+/** The text of an earlier result in the messages that the model has received. */
+function textOf(messages: unknown, id: string): string | undefined {
+  for (const { content } of Array.isArray(messages) ? messages : []) {
+    for (const part of (Array.isArray(content) ? content : []) as Part[]) {
+      if (part.type !== "tool-result" || part.toolCallId !== id) continue;
+      return part.output?.type === "text" ? String(part.output.value) : undefined;
+    }
+  }
+  return undefined;
+}
+
 /** In `ai` 6 the argument is `{ output }`, in `ai` 5 it is the output itself. */
 function toModelOutput(given: unknown) {
   const wrapped =
@@ -50,10 +74,11 @@ export function aiTools(backend: BackendOrFactory, options?: FileToolsOptions): 
     const made = tool({
       description,
       inputSchema: jsonSchema<Record<string, unknown>>(inputSchema as never),
-      execute: (input: unknown, call: { toolCallId: string; abortSignal?: AbortSignal }) =>
+      execute: (input: unknown, call: AiCall) =>
         execute(input, {
           callId: call.toolCallId,
           runtime: call,
+          shown: (id) => textOf(call.messages, id),
           ...(call.abortSignal ? { signal: call.abortSignal } : {}),
         }),
       toModelOutput,

@@ -2,7 +2,7 @@
 // backends over the state or the store of the running graph, so that files are saved with the
 // thread. `langchain/` finds the graph and lets the calls of one step see each other's changes.
 
-import { ToolMessage } from "@langchain/core/messages";
+import { type AIMessage, type BaseMessage, ToolMessage } from "@langchain/core/messages";
 import { type StructuredToolInterface, tool } from "@langchain/core/tools";
 import { Command, ReducedValue, StateSchema } from "@langchain/langgraph";
 import {
@@ -64,7 +64,33 @@ function lenient(made: StructuredToolInterface): StructuredToolInterface {
   return made;
 }
 
-function langchainTools(files: FileTools): StructuredToolInterface[] {
+/** Most answers of models whose messages are kept in mind. */
+const ANSWERS = 64;
+
+/** The messages that a model saw when it made a call, by the call's id. */
+class Sights {
+  readonly #seen = new Map<string, readonly BaseMessage[]>();
+
+  /** A model that saw these messages has answered. */
+  note(messages: readonly BaseMessage[], answer: unknown): void {
+    for (const { id } of (answer as AIMessage | undefined)?.tool_calls ?? []) {
+      if (id) this.#seen.set(id, messages);
+    }
+    for (const id of this.#seen.keys()) {
+      if (this.#seen.size <= ANSWERS) break;
+      this.#seen.delete(id);
+    }
+  }
+
+  /** The text of an earlier result, if the model saw it when it made the call `of`. */
+  text(of: string, id: string): string | undefined {
+    const seen = this.#seen.get(of) ?? [];
+    const found = seen.findLast((one) => ToolMessage.isInstance(one) && one.tool_call_id === id);
+    return typeof found?.content === "string" ? found.content : undefined;
+  }
+}
+
+function langchainTools(files: FileTools, sights?: Sights): StructuredToolInterface[] {
   return files.tools.map(({ name, description, inputSchema }) =>
     lenient(
       tool(
@@ -74,6 +100,7 @@ function langchainTools(files: FileTools): StructuredToolInterface[] {
           const call = {
             callId: id,
             runtime,
+            ...(sights ? { shown: (earlier: string) => sights.text(id, earlier) } : {}),
             ...(config.signal ? { signal: config.signal } : {}),
           };
           const result = await withRuntime(config, () => files.call(name, input, call));
@@ -137,6 +164,7 @@ export function kitbagMiddleware(
 ): AgentMiddleware<typeof state, undefined, unknown> {
   const files = createFileTools(backend, options);
   const own = new Set<string>(files.tools.map((one) => one.name));
+  const sights = options?.unchanged ? new Sights() : undefined;
   /** The runtime for offloading: the graph's files, and where changes to them are sent. */
   const offloading = (request: { runtime?: unknown; state?: unknown }) => {
     const given = { ...(request.runtime as RunConfig | undefined), state: request.state };
@@ -165,7 +193,7 @@ export function kitbagMiddleware(
   const middleware: unknown = createMiddleware({
     name: "KitbagMiddleware",
     stateSchema: state as never,
-    tools: langchainTools(files) as never,
+    tools: langchainTools(files, sights) as never,
     wrapModelCall: async (request, handler) => {
       const prompt =
         files.systemPrompt === ""
@@ -183,7 +211,9 @@ export function kitbagMiddleware(
           return Object.assign(Object.create(Object.getPrototypeOf(message)), message, { content });
         }),
       );
-      return handler({ ...request, messages, systemMessage: prompt } as never);
+      const answer = await handler({ ...request, messages, systemMessage: prompt } as never);
+      sights?.note(messages, answer);
+      return answer;
     },
     wrapToolCall: async (request, handler) => {
       const result = await handler(request);

@@ -51,7 +51,7 @@ function hints(name: string) {
 }
 
 /** Options of `registerFileTools`. */
-export interface McpToolsOptions extends FileToolsOptions {
+export interface McpToolsOptions extends Omit<FileToolsOptions, "unchanged"> {
   /**
    * Give results a structured part with a schema: paths, listings, and the version of a file, which
    * `ifMatch` of the tools that change files takes. It repeats the text, so it costs tokens where a
@@ -145,11 +145,12 @@ export function registerFileTools(
     const more = await structuredOf(target, name, rest, result, before);
     return { ...shownAs(result), structuredContent: more };
   };
-  registerResources(server, current);
-  const changed =
+  const watched =
     typeof backend !== "function" && canWatch(backend)
       ? watchResources(server, backend, current)
       : undefined;
+  const changed = watched?.changed;
+  registerResources(server, current, () => watched?.begin());
   server.server.setRequestHandler(CallToolRequestSchema, async ({ params }, extra) => {
     const input = params.arguments ?? {};
     const result = await run(params.name, input, extra);

@@ -9,7 +9,10 @@ import { FastDisk } from "../disk/fast.js";
 import { builtin, type FsLike } from "../disk/host.js";
 import { Place } from "../disk/place.js";
 import { type Ripgrep, SearchableDisk } from "../disk/search.js";
+import { DiskWatch, nativeWatch } from "../disk/watch.js";
+import type { Capability } from "../types.js";
 import { Backend } from "./backend.js";
+import type { FileChanges } from "./browser/changes.js";
 
 /** Options of FilesystemBackend. */
 export interface FilesystemBackendOptions {
@@ -188,6 +191,13 @@ function prepared(options: FilesystemBackendOptions | undefined): PreparedDisk {
  * const backend = new FilesystemBackend({ rootDir: "./workspace" });
  */
 export class FilesystemBackend extends Backend {
+  /**
+   * Calls `callback` after changes in the folder, by whomever, and returns a function that ends that.
+   * Absent where the host has no watcher, or with the option `fs`.
+   */
+  declare readonly watch?: (callback: (changes: FileChanges) => void) => () => void;
+  readonly #watching: DiskWatch | undefined;
+
   /** Throws a `TypeError` that names the wrong option. The folder is not touched yet. */
   constructor(options?: FilesystemBackendOptions) {
     const { disk: its, id, execute } = prepared(options);
@@ -195,7 +205,34 @@ export class FilesystemBackend extends Backend {
     chunk.load();
     super(enter(() => glue.disk_new(disk, diskPromises(disk), overwrite, id, execute as never)));
     if (!contained) belowRoot(this, rootDir);
+    const native = disk.place.native && nativeWatch();
+    if (native) {
+      this.#watching = new DiskWatch(native, rootDir, contained ? "" : hostPath(rootDir));
+      const watching = this.#watching;
+      const watch = (callback: (changes: FileChanges) => void) => watching.add(callback);
+      defineMembers(this, { watch });
+    }
   }
+
+  /** What this backend guarantees; see `Backend.capability`. */
+  override get capability(): Capability {
+    const common = super.capability;
+    return this.#watching ? { ...common, watch: true } : common;
+  }
+
+  /** Frees what this object holds, and ends its watchers; see `Backend.dispose`. */
+  override dispose(): void {
+    this.#watching?.close();
+    super.dispose();
+  }
+}
+
+/** A folder of the host, in the form of a path of a file below it. */
+function hostPath(rootDir: string): string {
+  return rootDir
+    .replaceAll("\\", "/")
+    .replace(/^[A-Za-z]:/, "")
+    .replace(/\/+$/, "");
 }
 
 /** Position of the path in the arguments of each method; the others take the path first. */
@@ -203,10 +240,7 @@ const PATH_AT: Record<string, number> = { grep: 1, glob: 1 };
 
 /** Without `virtualMode`, a relative path is one below `rootDir`, as it is in a command. */
 function belowRoot(backend: FilesystemBackend, rootDir: string): void {
-  const root = rootDir
-    .replaceAll("\\", "/")
-    .replace(/^[A-Za-z]:/, "")
-    .replace(/\/+$/, "");
+  const root = hostPath(rootDir);
   const absolute = (path: unknown) =>
     typeof path !== "string" || path.startsWith("/") ? path : `${root}/${path}`;
   const members: Record<string, unknown> = {};

@@ -5,6 +5,7 @@ import chunk from "#chunk/opfs";
 import { Options } from "../core/checks.js";
 import { sealClass } from "../core/handle.js";
 import { enter, glue } from "../core/instance.js";
+import type { Capability } from "../types.js";
 import { Backend } from "./backend.js";
 import { Changes, type FileChanges } from "./browser/changes.js";
 import {
@@ -117,6 +118,11 @@ export class OpfsBackend extends Backend {
   /** Asks the browser not to evict this origin's storage. The browser may ask the user. */
   persist(): Promise<PersistResult> {
     return persistStorage();
+  }
+
+  /** What this backend guarantees; see `Backend.capability`. */
+  override get capability(): Capability {
+    return { ...super.capability, watch: typeof BroadcastChannel === "function" };
   }
 
   /**

@@ -107,10 +107,7 @@ export interface AuditRecord {
   durationMs: number;
   /** Requests to a server of S3 or R2, or statements to a database; absent if there were none. */
   requests?: number;
-  /**
-   * Requests that were sent again after a failure, and edits that were repeated because another writer
-   * was faster; absent if there were none.
-   */
+  /** Requests that were sent again after a failure; absent if there were none. */
   retries?: number;
 }
 

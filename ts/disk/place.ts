@@ -38,6 +38,11 @@ export class Place {
   readonly #native: typeof import("node:fs") | undefined;
   #root: string | undefined;
 
+  /** Whether the host's own file system is used. */
+  get native(): boolean {
+    return this.#native !== undefined;
+  }
+
   constructor(
     fs: FsLike,
     rootDir: string,

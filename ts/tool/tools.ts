@@ -66,6 +66,11 @@ export interface ToolCall {
   runtime?: unknown;
   /** Cancels the call when it aborts. */
   signal?: AbortSignal;
+  /**
+   * Returns the text of an earlier result, by its call's id, if the model still sees it. For the option
+   * `unchanged`; the adapters that know it set it.
+   */
+  shown?: (callId: string) => string | undefined;
 }
 
 /** Information about a result that may be too large. */
@@ -108,6 +113,14 @@ export interface FileTool {
   execute(input: unknown, call?: ToolCall): Promise<ToolOutput>;
 }
 
+/** Answers repeated reads of unchanged pages with one line; made by `unchangedReads`. */
+export interface UnchangedReads {
+  /** Adds the argument `force` to `read_file`. */
+  describe(tool: FileTool): FileTool;
+  /** Returns the line instead of the result of `read_file`, or the result. */
+  answer(given: unknown, result: ToolResult, call: ToolCall | undefined): ToolResult;
+}
+
 /** A backend, or a function that returns one and is called at each tool call. */
 export type BackendOrFactory<R = unknown> =
   | AnyBackend
@@ -141,6 +154,11 @@ export interface FileToolsOptions {
   toolTokenLimitBeforeEvict?: number | null;
   /** The same for user messages. Default 50,000 tokens; null: never. */
   humanMessageTokenLimitBeforeEvict?: number | null;
+  /**
+   * Answer a page that the model still sees, with the same bytes, with one line: `unchangedReads()` of
+   * `kitbag/unchanged`. Default: every page is sent.
+   */
+  unchanged?: UnchangedReads;
   /** Longest time limit that `execute` accepts, in seconds. Default 3,600. */
   maxExecuteTimeout?: number;
 }
@@ -210,6 +228,10 @@ export function createFileTools(backend: BackendOrFactory, options?: FileToolsOp
   const policy = of.object("policy") as Policy | undefined;
   const permissions = of.raw("permissions") as FilesystemPermission[] | undefined;
   const prompts = promptsOf(of);
+  const unchanged = of.object("unchanged") as UnchangedReads | undefined;
+  if (unchanged && typeof unchanged.answer !== "function") {
+    of.refuse("unchanged", "unchangedReads() of kitbag/unchanged", unchanged);
+  }
   if (permissions !== undefined && policy?.permissions !== undefined) {
     of.refuse("permissions", "left out where the policy has permissions", permissions);
   }
@@ -260,7 +282,8 @@ export function createFileTools(backend: BackendOrFactory, options?: FileToolsOp
           unpackResult,
           call,
         );
-      return await withRuntime(call?.runtime, asked);
+      const result = await withRuntime(call?.runtime, asked);
+      return name === "read_file" && unchanged ? unchanged.answer(given, result, call) : result;
     } catch (error) {
       return failure(`Error: the tool could not run: ${messageOf(error)}`);
     }
@@ -310,10 +333,13 @@ export function createFileTools(backend: BackendOrFactory, options?: FileToolsOp
   if (prompts) retell(described, prompts, options);
   return {
     systemPrompt: described.systemPrompt,
-    tools: described.tools.map((tool) => ({
-      ...tool,
-      execute: async (input, call) => shown(await run(tool.name, input, call)),
-    })),
+    tools: described.tools.map((about) => {
+      const tool: FileTool = {
+        ...about,
+        execute: async (input, call) => shown(await run(about.name, input, call)),
+      };
+      return about.name === "read_file" && unchanged ? unchanged.describe(tool) : tool;
+    }),
     backend: current,
     call: run,
     offload: async <T>(result: T, call: OffloadCall & { toolName?: string }) => {

@@ -157,7 +157,7 @@ impl Quota {
         }
         let carrier = |step: Step| -> Pending<'_, Option<FilesUpdate>> {
             Box::pin(async move {
-                let Step { from, to, size } = step;
+                let Step { from, to, size, .. } = step;
                 let _turns = self.queue.settled_turns([&from, &to], timer::sleep).await?;
                 let size = match size {
                     Some(size) => usize::try_from(size).unwrap_or(usize::MAX),

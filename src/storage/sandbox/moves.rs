@@ -9,7 +9,7 @@ use crate::core::future::Pending;
 use crate::core::path::VPath;
 use crate::env::random;
 use crate::protocol::{COPIED, Transfer, stands};
-use crate::storage::{Storage, Within};
+use crate::storage::{Storage, Within, one_by_one};
 
 /// Maximum attempts of a move that conflicts with another writer.
 const TRIES: u32 = 64;
@@ -56,10 +56,11 @@ impl<M: Machine> Within for Sandbox<M> {
         true
     }
 
-    fn move_tree<'a>(&'a self, from: &'a VPath, to: &'a VPath) -> Pending<'a, bool> {
+    fn move_tree<'a>(&'a self, from: &'a VPath, to: &'a VPath) -> Pending<'a, ()> {
         Box::pin(async move {
             let script = script::move_tree(&self.looked(from)?, &self.looked(to)?);
-            Ok(self.run(&script).await?.starts_with('K'))
+            let moved = self.run(&script).await?.starts_with('K');
+            moved.then_some(()).ok_or_else(one_by_one)
         })
     }
 }

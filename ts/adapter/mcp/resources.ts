@@ -45,8 +45,8 @@ export function canWatch(backend: unknown): backend is Watching {
   return typeof (backend as Partial<Watching> | null)?.watch === "function";
 }
 
-/** Registers the template that reads files, and the pages of the list. */
-export function registerResources(server: McpServer, current: Current): void {
+/** Registers the template that reads files, and the pages of the list. `listed` is called by each. */
+export function registerResources(server: McpServer, current: Current, listed: () => void): void {
   server.registerResource(
     "files",
     new ResourceTemplate("kitbag:///{+path}", { list: undefined }),
@@ -69,6 +69,7 @@ export function registerResources(server: McpServer, current: Current): void {
   const others = handlers?.get?.("resources/list");
   server.server.setRequestHandler(ListResourcesRequestSchema, async (request, extra) => {
     const after = request.params?.cursor;
+    listed();
     const found = await (await current(extra)).glob("**", "/");
     if (found.error !== undefined) throw new Error(found.error);
     const paths = (found.files ?? []).map(({ path, size }) => ({ path, size }));
@@ -93,7 +94,8 @@ export function registerResources(server: McpServer, current: Current): void {
 /**
  * Tells clients what changes: the files that they have subscribed to, and the list. The list is told
  * of any change, because a notification of another writer does not say what it was. A file that a
- * client may not read cannot be subscribed to.
+ * client may not read cannot be subscribed to. Watching begins when a client first lists or
+ * subscribes, since a large folder takes a while.
  */
 export function watchResources(server: McpServer, backend: Watching, current: Current) {
   const subscribed = new Set<string>();
@@ -103,6 +105,7 @@ export function watchResources(server: McpServer, backend: Watching, current: Cu
     if (path === undefined) throw new Error(`There is no resource ${params.uri}`);
     const { error } = await (await current(extra)).read(path, 0, 1);
     if (error !== undefined) throw new Error(error);
+    begin();
     subscribed.add(path);
     return {};
   });
@@ -118,11 +121,15 @@ export function watchResources(server: McpServer, backend: Watching, current: Cu
     }
     server.server.sendResourceListChanged().catch(() => {});
   };
-  const stop = backend.watch(({ paths }) => changed(paths));
+  let stop: (() => void) | undefined;
+  function begin(): void {
+    stop ??= backend.watch(({ paths, rescan }) => changed(rescan ? [...subscribed] : paths));
+  }
   const before = server.server.onclose;
   server.server.onclose = () => {
-    stop();
+    stop?.();
+    stop = undefined;
     before?.();
   };
-  return changed;
+  return { changed, begin };
 }

@@ -4,8 +4,13 @@
 
 /** Argument of a watcher. */
 export interface FileChanges {
-  /** Files that another tab, or another backend of this one, has written, edited or deleted. */
+  /**
+   * Files that were written, edited or deleted: in a browser by another tab, or another backend of this
+   * one; in a folder by anybody, also by this backend.
+   */
   paths: string[];
+  /** Present if changes may have been missed: list the files again. `paths` may then be empty. */
+  rescan?: true;
 }
 
 /** The notifications about one set of files. */

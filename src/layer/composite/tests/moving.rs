@@ -256,6 +256,7 @@ fn a_change_during_a_move_is_not_lost() {
         from: path("/a.txt"),
         to: path("/m/a.txt"),
         size: None,
+        whole: false,
     };
     let other = Changed(here.clone());
     let revise = move |_: VPath, body: Bytes| -> Pending<'_, Bytes> {

@@ -7,7 +7,7 @@ use crate::protocol::{Backend, Edit, Transfer};
 /// A shell that keeps what it ran and what it answered, and may do something before a transfer.
 struct Kept {
     local: Local,
-    ran: Rc<std::cell::RefCell<Vec<(String, String)>>>,
+    ran: Rc<crate::core::cell::RefCell<Vec<(String, String)>>>,
     before: std::cell::Cell<Option<String>>,
 }
 
@@ -26,7 +26,7 @@ impl Machine for Kept {
     }
 }
 
-type Ran = Rc<std::cell::RefCell<Vec<(String, String)>>>;
+type Ran = Rc<crate::core::cell::RefCell<Vec<(String, String)>>>;
 
 fn kept(
     shell: &'static [&'static str],

@@ -1,0 +1,182 @@
+// Changes in a folder, by the host's watcher. Where that watches whole trees (macOS, Windows) one is
+// enough; elsewhere each directory has its own, which is opened before the directory is listed, so
+// that nothing falls between. What may have been missed is told as `rescan`.
+
+import { builtin, RESERVED } from "./host.js";
+
+type Native = typeof import("node:fs");
+type Watcher = ReturnType<Native["watch"]>;
+
+/** What has changed. */
+export interface DiskChanges {
+  paths: string[];
+  rescan?: true;
+}
+
+/** Changes are collected for so many milliseconds. */
+const COLLECT_MS = 10;
+/** With more events at once, the host's queue may have run over. */
+const EVENTS = 1_000;
+/** Most directories that are watched one by one: each takes memory of the system's. */
+const DIRECTORIES = 8_192;
+/** How often to ask for a rescan where a directory cannot be watched, in milliseconds. */
+const BLIND_MS = 5_000;
+
+/** Whether the host can watch folders. */
+export function nativeWatch(): Native | undefined {
+  const fs = builtin<Native>("node:fs");
+  return typeof fs?.watch === "function" ? fs : undefined;
+}
+
+/** Watches a folder for all callbacks of a backend, while there are any. */
+export class DiskWatch {
+  readonly #fs: Native;
+  readonly #root: string;
+  readonly #above: string;
+  readonly #whole: boolean;
+  readonly #callbacks = new Set<(changes: DiskChanges) => void>();
+  /** By the path of the directory below the root, which itself is the empty text. */
+  readonly #watchers = new Map<string, Watcher>();
+  #found = new Set<string>();
+  #events = 0;
+  #lost = false;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  #blind: ReturnType<typeof setInterval> | undefined;
+
+  /** `above` is what the paths of files begin with. */
+  constructor(fs: Native, root: string, above: string) {
+    this.#fs = fs;
+    this.#root = root.replace(/[/\\]+$/, "");
+    this.#above = above;
+    const host = (globalThis as { process?: { platform?: string } }).process;
+    this.#whole = host?.platform === "darwin" || host?.platform === "win32";
+  }
+
+  /** Calls `callback` after changes. The returned function stops that. */
+  add(callback: (changes: DiskChanges) => void): () => void {
+    if (typeof callback !== "function") {
+      throw new TypeError("watch(callback): callback must be a function");
+    }
+    const own = (changes: DiskChanges) => callback(changes);
+    this.#callbacks.add(own);
+    if (this.#callbacks.size === 1) {
+      this.#fs.mkdirSync(this.#root || "/", { recursive: true });
+      this.#follow("", false);
+    }
+    return () => {
+      this.#callbacks.delete(own);
+      if (this.#callbacks.size === 0) this.close();
+    };
+  }
+
+  /** Ends all watching. */
+  close(): void {
+    this.#callbacks.clear();
+    for (const watcher of this.#watchers.values()) watcher.close();
+    this.#watchers.clear();
+    clearTimeout(this.#timer);
+    clearInterval(this.#blind);
+    this.#timer = undefined;
+    this.#blind = undefined;
+    this.#found.clear();
+    this.#events = 0;
+    this.#lost = false;
+  }
+
+  /** Watches a directory and those below it; `tells` of the files that are there already. */
+  #follow(dir: string, tells: boolean): void {
+    if (this.#watchers.has(dir)) return;
+    if (this.#watchers.size >= DIRECTORIES) {
+      this.#cannot();
+      return;
+    }
+    try {
+      const options = { persistent: false, recursive: this.#whole };
+      const watcher = this.#fs.watch(this.#root + dir || "/", options, (_, name) =>
+        this.#heard(dir, name),
+      );
+      watcher.on("error", () => this.#forget(dir));
+      this.#watchers.set(dir, watcher);
+      if (this.#whole && !tells) return;
+      for (const entry of this.#fs.readdirSync(this.#root + dir || "/", { withFileTypes: true })) {
+        const path = `${dir}/${entry.name}`;
+        if (entry.name.startsWith(RESERVED)) continue;
+        if (!entry.isDirectory()) {
+          if (tells) this.#note(path);
+        } else if (!this.#whole) this.#follow(path, tells);
+      }
+    } catch (error) {
+      // A directory that is gone again is told by the one above it.
+      if (dir !== "" && (error as { code?: unknown }).code === "ENOENT") this.#forget(dir);
+      else this.#cannot();
+    }
+  }
+
+  #heard(dir: string, name: string | null): void {
+    if (name === null) {
+      this.#missed();
+      return;
+    }
+    const path = `${dir}/${name.replaceAll("\\", "/")}`;
+    if (path.includes(`/${RESERVED}`)) return;
+    const found = this.#kind(path);
+    if (found === "directory") {
+      if (!this.#whole) this.#follow(path, true);
+    } else if (this.#watchers.has(path) || !this.#kind("")) {
+      this.#forget(path);
+    } else {
+      this.#note(path);
+    }
+  }
+
+  #kind(path: string): "directory" | "other" | undefined {
+    const stats = this.#fs.lstatSync(this.#root + path || "/", { throwIfNoEntry: false });
+    if (!stats) return undefined;
+    return stats.isDirectory() ? "directory" : "other";
+  }
+
+  /** A directory went away, with files that nobody can name any more. */
+  #forget(dir: string): void {
+    for (const [path, watcher] of this.#watchers) {
+      if (path !== dir && !path.startsWith(`${dir}/`)) continue;
+      watcher.close();
+      this.#watchers.delete(path);
+    }
+    this.#missed();
+    if (!this.#watchers.has("")) this.#cannot();
+  }
+
+  /** Something is not watched: listeners look for themselves from time to time. */
+  #cannot(): void {
+    this.#missed();
+    this.#blind ??= setInterval(() => this.#missed(), BLIND_MS);
+    (this.#blind as { unref?: () => void }).unref?.();
+  }
+
+  #missed(): void {
+    this.#lost = true;
+    this.#later();
+  }
+
+  #note(path: string): void {
+    this.#events += 1;
+    if (this.#events > EVENTS) this.#missed();
+    else this.#found.add(this.#above + path);
+    this.#later();
+  }
+
+  #later(): void {
+    this.#timer ??= setTimeout(() => this.#tell(), COLLECT_MS);
+  }
+
+  #tell(): void {
+    this.#timer = undefined;
+    const changes: DiskChanges = this.#lost
+      ? { paths: [], rescan: true }
+      : { paths: [...this.#found] };
+    this.#found.clear();
+    this.#events = 0;
+    this.#lost = false;
+    for (const callback of [...this.#callbacks]) callback(changes);
+  }
+}
