@@ -1,12 +1,11 @@
 //! Calls that overlap or are broken off. Attempts to carry labelled content anywhere are made from
 //! JavaScript, in `tests/provenance`.
 
-use std::cell::RefCell;
-
 use futures_util::FutureExt;
 use futures_util::future::LocalBoxFuture;
 
 use super::*;
+use crate::core::cell::RefCell;
 use crate::core::error::{Error, Kind};
 use crate::core::future::done;
 use crate::files::{Files, FilesOptions, WriteMode};
@@ -46,8 +45,8 @@ impl Eventful {
         assert!(now(files.upload(there.to_vec())).iter().all(Result::is_ok));
         Rc::new(Eventful {
             files,
-            before: RefCell::default(),
-            after: RefCell::default(),
+            before: RefCell::new(None),
+            after: RefCell::new(None),
         })
     }
 
