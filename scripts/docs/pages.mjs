@@ -55,7 +55,10 @@ const GROUPS = [
   ],
   [
     "Rules and tools",
-    ["policies", "turns", "tools", "prompts", "mcp", "search-index", "conformance"],
+    [
+      ...["policies", "provenance", "turns", "tools", "prompts", "mcp"],
+      ...["search-index", "conformance"],
+    ],
   ],
   [
     "Reference",

@@ -161,6 +161,22 @@ for (const [name, call] of Object.entries(REFUSED)) {
   });
 }
 
+test("a file that is twice in a batch keeps its label if one of both was stored", async () => {
+  const inner = memory({ "/web/a": "x" });
+  const small = withPolicy(inner, { quota: { maxFileBytes: 10 } });
+  const files = withProvenance(small, rules());
+  must(await files.read("/web/a"));
+  for (const sizes of [
+    [1, 100],
+    [100, 1],
+  ]) {
+    const answers = await files.uploadFiles(sizes.map((size) => ["/b", new Uint8Array(size)]));
+    assert.equal(answers.filter(({ error }) => error === null).length, 1);
+    assert.deepEqual(await files.labels("/b"), UNTRUSTED);
+    must(await files.trust("/"));
+  }
+});
+
 test("a deleted or moved file leaves no label for the next one of its name", async () => {
   const { files, next } = await tainted();
   must(await files.write("/work/a.md", "x"));

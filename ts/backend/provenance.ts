@@ -229,7 +229,9 @@ export class ProvenanceBackend extends Backend {
       const given = new Options(`${of}: reads[${at}]`, read);
       const path = given.requiredText("path");
       const operation = given.oneOf("operation", OPERATIONS, "read");
-      return { label: label(given, "label"), path, operation };
+      const read = { label: label(given, "label"), path, operation };
+      given.done();
+      return read;
     });
     enter(() => glue.provenance_taint(handleOf(this), 2, list));
     return new ProvenanceBackend(

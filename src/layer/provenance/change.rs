@@ -3,11 +3,12 @@
 use bytes::Bytes;
 
 use crate::core::error::{Error, Kind, Result};
+use crate::core::file;
 use crate::core::links::refusing;
 use crate::core::lock::MutexGuard;
 use crate::core::path::VPath;
 use crate::layer::provenance::Provenance;
-use crate::layer::provenance::book::{Book, Record};
+use crate::layer::provenance::book::{Book, Record, Version};
 use crate::layer::provenance::gate::{Judgement, shortened};
 use crate::layer::provenance::labels::Labels;
 use crate::layer::provenance::taint::Seen;
@@ -18,8 +19,28 @@ pub(super) struct Change {
     path: VPath,
     /// Labels of what is put into it, apart from those of its path.
     adds: Labels,
-    /// Whether all of its content is replaced.
-    is_whole: bool,
+    stores: Stores,
+}
+
+/// What a change makes of the content of a file.
+#[derive(Clone)]
+enum Stores {
+    /// A part of it stays.
+    Part,
+    /// All of it is replaced by this.
+    Body(Bytes),
+    /// All of it is replaced by a content of this version, if it is known.
+    Version(Option<Version>),
+}
+
+impl Stores {
+    fn version(&self) -> Option<Version> {
+        match self {
+            Stores::Part => None,
+            Stores::Body(body) => Some(Version::of(body)),
+            Stores::Version(version) => *version,
+        }
+    }
 }
 
 /// A change whose labels are recorded.
@@ -35,8 +56,17 @@ struct Noted {
     /// The record before, and the number of the one that was made.
     before: Option<Record>,
     serial: Option<u32>,
-    /// Whether the file is clean afterwards if nobody else writes to it.
-    ends_clean: bool,
+    ends: Ends,
+}
+
+/// What an untainted change leaves.
+enum Ends {
+    /// Nothing is recorded.
+    AsItIs,
+    /// This version is clean.
+    Clean(Version),
+    /// What then stands there is clean if nobody else has written to it.
+    CleanWhole,
 }
 
 /// What is known of a file after a change.
@@ -59,11 +89,28 @@ impl Fate {
 }
 
 impl Provenance {
-    fn change(&self, path: &VPath, labels: &Labels, is_whole: bool) -> Change {
+    fn change(&self, path: &VPath, labels: &Labels, stores: Stores) -> Change {
         Change {
             path: path.clone(),
             adds: labels.without(&self.shared.fixed(path)),
-            is_whole,
+            stores,
+        }
+    }
+
+    /// What an untainted change leaves of a file that has a record.
+    async fn end(&self, book: &Book, path: &VPath, stores: &Stores) -> Ends {
+        if !book.knows(path) {
+            return Ends::AsItIs;
+        }
+        if let Some(version) = stores.version() {
+            return Ends::Clean(version);
+        }
+        // A command that is under way could write to it as well.
+        let is_quiet = book.record(&VPath::root()).is_none();
+        let is_part = matches!(stores, Stores::Part);
+        match is_part && is_quiet && self.recorded(book, path).await.is_empty() {
+            true => Ends::CleanWhole,
+            false => Ends::AsItIs,
         }
     }
 
@@ -103,24 +150,21 @@ impl Provenance {
                 let book = self.load().await?;
                 (book.clone(), book)
             }
-            false => self.shared.ledger.update(taint).await?,
+            false => self.shared.ledger.update(&taint).await?,
         };
         let mut noted = Vec::with_capacity(changes.len());
         for change in changes {
-            let Change {
-                path,
-                adds,
-                is_whole,
-            } = change;
-            let ends_clean = adds.is_empty()
-                && before.knows(&path)
-                && (is_whole || self.recorded(&before, &path).await.is_empty());
+            let Change { path, adds, stores } = change;
+            let ends = match adds.is_empty() {
+                true => self.end(&before, &path, &stores).await,
+                false => Ends::AsItIs,
+            };
             noted.push(Noted {
                 before: before.record(&path).cloned(),
                 serial: after.record(&path).map(|record| record.serial),
                 path,
                 adds,
-                ends_clean,
+                ends,
             });
         }
         Ok(Recorded {
@@ -137,25 +181,34 @@ impl Provenance {
                 adds,
                 before,
                 serial,
-                ends_clean,
+                ends,
             } = noted;
             let ledger = &self.shared.ledger;
+            let same = recorded.changes.iter().zip(fates);
+            let mut same = same.filter(|(other, _)| other.path == *path);
             let _ = match (adds.is_empty(), fate) {
+                // A batch may have a file twice.
+                (false, Fate::AsBefore) if same.any(|(_, fate)| *fate != Fate::AsBefore) => {
+                    continue;
+                }
                 (false, Fate::AsBefore) => {
                     let Some(serial) = *serial else { continue };
                     let restore = |book: &mut Book| book.restore(path, serial, before.clone());
-                    ledger.update(restore).await
+                    ledger.update(&restore).await
                 }
                 // Another process may have deleted the file, and its record, just before.
                 (false, _) if ledger.is_shared() => {
-                    ledger.update(|book| book.ensure(path, adds)).await
+                    ledger.update(&|book| book.ensure(path, adds)).await
                 }
-                (true, Fate::Stored) if *ends_clean => {
-                    let Some(version) = self.version(path).await else {
-                        continue;
+                (true, Fate::Stored) => {
+                    let version = match ends {
+                        Ends::AsItIs => None,
+                        Ends::Clean(version) => Some(*version),
+                        Ends::CleanWhole => self.version(path).await,
                     };
+                    let Some(version) = version else { continue };
                     ledger
-                        .update(|book| book.clean(path, *serial, version))
+                        .update(&|book| book.clean(path, *serial, version))
                         .await
                 }
                 _ => continue,
@@ -184,7 +237,14 @@ impl Provenance {
         let labels = self.taint.labels();
         let preview = || shortened(content.bytes());
         self.admit(Operation::Write, path, &labels, preview).await?;
-        let recorded = self.record(vec![self.change(path, &labels, true)]).await?;
+        let stored = match &content {
+            Content::Text(text) => file::decode_content(path, text.clone()).ok(),
+            Content::Raw(body) | Content::New(body) => Some(body.clone()),
+        };
+        let stores = stored.map_or(Stores::Version(None), Stores::Body);
+        let recorded = self
+            .record(vec![self.change(path, &labels, stores)])
+            .await?;
         let answer = refusing(self.inner.write(path, content)).await;
         self.settle(recorded, &[Fate::of(&answer)]).await;
         answer
@@ -199,7 +259,11 @@ impl Provenance {
             }),
         };
         self.admit(operation, path, &labels, preview).await?;
-        let change = self.change(path, &labels, edit.whole);
+        let stores = match edit.whole {
+            true => Stores::Body(edit.new.clone()),
+            false => Stores::Part,
+        };
+        let change = self.change(path, &labels, stores);
         let recorded = self.record(vec![change]).await?;
         let answer = refusing(self.inner.edit(path, edit)).await;
         self.settle(recorded, &[Fate::of(&answer)]).await;
@@ -222,7 +286,7 @@ impl Provenance {
 
     /// Forgets files that are gone. If that fails, a new file there begins with their labels.
     async fn forget(&self, path: &VPath) {
-        let _ = self.shared.ledger.update(|book| book.forget(path)).await;
+        let _ = self.shared.ledger.update(&|book| book.forget(path)).await;
     }
 
     pub(super) async fn uploaded(&self, files: Vec<(VPath, Bytes)>) -> Vec<Result<()>> {
@@ -233,7 +297,7 @@ impl Provenance {
             let preview = || shortened(&body);
             let admitted = self.admit(operation, &path, &labels, preview).await;
             if admitted.is_ok() {
-                changes.push(self.change(&path, &labels, true));
+                changes.push(self.change(&path, &labels, Stores::Body(body.clone())));
                 allowed.push((path, body));
             }
             answers.push(admitted);
@@ -279,11 +343,16 @@ impl Provenance {
         if now.files != plan.files {
             return Err(Error::conflict(&asked.from));
         }
-        let changes = now
-            .files
-            .iter()
-            .map(|(_, to, labels)| self.change(to, labels, true))
-            .collect();
+        let book = self.load().await?;
+        let mut changes = Vec::with_capacity(now.files.len());
+        for (from, to, labels) in &now.files {
+            let is_clean = labels.is_empty() && book.knows(to);
+            let stores = match is_clean {
+                true => self.version(from).await,
+                false => None,
+            };
+            changes.push(self.change(to, labels, Stores::Version(stores)));
+        }
         let mut stood = Vec::with_capacity(now.files.len());
         for (_, to, labels) in &now.files {
             stood.push(match labels.is_empty() {

@@ -50,7 +50,7 @@ impl Ledger {
     }
 
     /// Changes the book; returns it as it was before, and as it is now.
-    pub(super) async fn update(&self, change: impl Fn(&mut Book)) -> Result<(Rc<Book>, Rc<Book>)> {
+    pub(super) async fn update(&self, change: &dyn Fn(&mut Book)) -> Result<(Rc<Book>, Rc<Book>)> {
         let Some(file) = &self.file else {
             let mut kept = self.kept.borrow_mut();
             let before = kept.clone();

@@ -128,7 +128,7 @@ impl Provenance {
                 book.forget_root();
             }
         };
-        self.shared.ledger.update(forget).await.map(|_| ())
+        self.shared.ledger.update(&forget).await.map(|_| ())
     }
 
     /// The version of a file; `None` if it cannot be read.

@@ -4,7 +4,7 @@
 
 use std::rc::Rc;
 
-use crate::core::error::Result;
+use crate::core::error::{Error, Result};
 use crate::core::future::Pending;
 use crate::core::links::refusing;
 use crate::core::path::VPath;
@@ -38,7 +38,8 @@ impl Shell for Provenance {
 impl Provenance {
     async fn ran(&self, command: &str, options: ExecuteOptions) -> Result<ExecuteResult> {
         let shell = self.inner.shell().ok_or_else(|| unsupported("execute"))?;
-        let (readable, mut labels) = self.readable().await?;
+        let (readable, may_read) = self.readable().await?;
+        let mut labels = may_read.clone();
         labels.merge(&self.taint.labels());
         if labels.is_empty() {
             return shell.execute(command, options).await;
@@ -54,6 +55,10 @@ impl Provenance {
             .pass(&judged, Operation::Execute, &root, reads, preview)
             .await?;
         let _held = self.shared.commands.lock().await;
+        // What was judged is what it may read: meanwhile, there may be files with other labels.
+        if self.readable().await?.1 != may_read {
+            return Err(Error::conflict(&root));
+        }
         for seen in readable {
             let mut labels = Labels::default();
             labels.add(&seen.label);
@@ -64,7 +69,7 @@ impl Provenance {
         let recorded = self
             .shared
             .ledger
-            .update(|book| book.taint(&root, &labels))
+            .update(&|book| book.taint(&root, &labels))
             .await?;
         let answer = shell.execute(command, options).await;
         // If this fails, every file keeps the labels.
@@ -95,7 +100,7 @@ impl Provenance {
             }
             book.restore(&root, serial, earlier.record(&root).cloned());
         };
-        self.shared.ledger.update(settle).await.map(|_| ())
+        self.shared.ledger.update(&settle).await.map(|_| ())
     }
 
     /// The first file with each label, and these labels.

@@ -1,1 +1,276 @@
+//! Calls that overlap or are broken off. Attempts to carry labelled content anywhere are made from
+//! JavaScript, in `tests/provenance`.
 
+use futures_util::FutureExt;
+use futures_util::future::LocalBoxFuture;
+
+use super::*;
+use crate::core::cell::RefCell;
+use crate::core::error::{Error, Kind};
+use crate::core::future::done;
+use crate::files::{Files, FilesOptions, WriteMode};
+use crate::storage::memory::Memory;
+
+fn path(text: &str) -> VPath {
+    VPath::parse(text).expect("a path")
+}
+
+fn bytes(text: &str) -> Bytes {
+    Bytes::copy_from_slice(text.as_bytes())
+}
+
+fn now<T>(future: impl Future<Output = T>) -> T {
+    future.now_or_never().expect("memory answers at once")
+}
+
+/// What happens at a write: before it, instead of its answer, or it never ends.
+type Event = Box<dyn Fn() -> Option<Pending<'static, WriteResult>>>;
+
+/// Files whose next write does something else first.
+struct Eventful {
+    files: Files<Memory>,
+    before: RefCell<Option<Event>>,
+    after: RefCell<Option<Event>>,
+}
+
+impl Eventful {
+    fn new() -> Rc<Eventful> {
+        let options = FilesOptions {
+            write_mode: WriteMode::Overwrite,
+            ..FilesOptions::default()
+        };
+        let files = Files::new(Memory::default(), options);
+        let there = ["/web/page", "/memories/a", "/work/a"];
+        let there = there.map(|at| (path(at), bytes(at)));
+        assert!(now(files.upload(there.to_vec())).iter().all(Result::is_ok));
+        Rc::new(Eventful {
+            files,
+            before: RefCell::new(None),
+            after: RefCell::new(None),
+        })
+    }
+
+    async fn write_with_events(&self, path: &VPath, content: Content) -> Result<WriteResult> {
+        let before = self.before.borrow_mut().take();
+        if let Some(answer) = before.and_then(|event| event()) {
+            return answer.await;
+        }
+        let answer = self.files.write(path, content).await;
+        let after = self.after.borrow_mut().take();
+        match after.and_then(|event| event()) {
+            Some(instead) => instead.await,
+            None => answer,
+        }
+    }
+}
+
+impl Backend for Eventful {
+    fn capability(&self) -> Capability {
+        self.files.capability()
+    }
+
+    fn ls<'a>(&'a self, path: &'a VPath) -> Pending<'a, Vec<FileInfo>> {
+        self.files.ls(path)
+    }
+
+    fn read<'a>(&'a self, path: &'a VPath, page: Page) -> Pending<'a, ReadResult> {
+        self.files.read(path, page)
+    }
+
+    fn read_raw<'a>(&'a self, path: &'a VPath) -> Pending<'a, RawFile> {
+        self.files.read_raw(path)
+    }
+
+    fn grep<'a>(&'a self, query: &'a GrepQuery) -> Pending<'a, GrepResult> {
+        self.files.grep(query)
+    }
+
+    fn glob<'a>(&'a self, query: &'a GlobQuery) -> Pending<'a, GlobResult> {
+        self.files.glob(query)
+    }
+
+    fn write<'a>(&'a self, path: &'a VPath, content: Content) -> Pending<'a, WriteResult> {
+        Box::pin(self.write_with_events(path, content))
+    }
+
+    fn edit<'a>(&'a self, path: &'a VPath, edit: &'a Edit) -> Pending<'a, EditResult> {
+        self.files.edit(path, edit)
+    }
+
+    fn delete<'a>(
+        &'a self,
+        path: &'a VPath,
+        unchanged: Option<&'a Bytes>,
+    ) -> Pending<'a, DeleteResult> {
+        self.files.delete(path, unchanged)
+    }
+
+    fn transfer<'a>(&'a self, asked: &'a Transfer) -> Pending<'a, WriteResult> {
+        self.files.transfer(asked)
+    }
+
+    fn upload<'a>(&'a self, files: Vec<(VPath, Bytes)>) -> LocalBoxFuture<'a, Vec<Result<()>>> {
+        self.files.upload(files)
+    }
+
+    fn download<'a>(&'a self, paths: &'a [VPath]) -> LocalBoxFuture<'a, Vec<Result<Bytes>>> {
+        self.files.download(paths)
+    }
+
+    fn part<'a>(&'a self, path: &'a VPath, range: Range<u64>) -> Pending<'a, Bytes> {
+        self.files.part(path, range)
+    }
+
+    fn shell(&self) -> Option<&dyn Shell> {
+        None
+    }
+}
+
+fn options(file: Option<SharedBackend>) -> Options {
+    let patterns = |pattern| Patterns::parse([pattern]).expect("a pattern");
+    Options {
+        labels: vec![LabelRule {
+            paths: patterns("/web/**"),
+            label: "web".into(),
+        }],
+        flows: vec![Flow {
+            from: "web".into(),
+            to: patterns("/memories/**"),
+            then: Then::Refuse,
+        }],
+        ask: None,
+        file: file.map(|backend| LabelFile {
+            backend,
+            path: path("/labels.tsv"),
+        }),
+    }
+}
+
+/// A conversation that has read the page, and one that has read nothing.
+fn conversations(inner: &Rc<Eventful>) -> (Rc<Provenance>, Rc<Provenance>) {
+    let clean = Provenance::new(inner.clone(), options(None));
+    let tainted = clean.conversation(Vec::new());
+    now(tainted.read_raw(&path("/web/page"))).expect("read");
+    (Rc::new(tainted), Rc::new(clean))
+}
+
+fn write(files: &Provenance, at: &str, text: &str) -> Result<()> {
+    now(files.write(&path(at), Content::Raw(bytes(text)))).map(drop)
+}
+
+fn labels(files: &Provenance, at: &str) -> usize {
+    let labels = now(files.labels(&path(at))).expect("labels");
+    labels.iter().len()
+}
+
+#[test]
+fn what_is_broken_off_before_or_after_it_is_stored_keeps_its_label() {
+    for before in [true, false] {
+        let inner = Eventful::new();
+        let (tainted, clean) = conversations(&inner);
+        let forever: Event = Box::new(|| Some(Box::pin(std::future::pending())));
+        match before {
+            true => inner.before.replace(Some(forever)),
+            false => inner.after.replace(Some(forever)),
+        };
+        let at = path("/work/a");
+        let call = tainted.write(&at, Content::Raw(bytes("x")));
+        assert!(call.now_or_never().is_none(), "it was dropped");
+        assert_eq!(labels(&clean, "/work/a"), 1);
+        // The lock is free again.
+        write(&clean, "/work/a", "clean").expect("written");
+        assert_eq!(labels(&clean, "/work/a"), 0);
+    }
+}
+
+#[test]
+fn a_lost_answer_keeps_the_label_and_a_refusal_does_not() {
+    for (kind, expected) in [
+        (Kind::Timeout, 1),
+        (Kind::Unavailable, 1),
+        (Kind::Internal, 1),
+        (Kind::AlreadyExists, 0),
+        (Kind::QuotaExceeded, 0),
+    ] {
+        let inner = Eventful::new();
+        let (tainted, clean) = conversations(&inner);
+        let fails: Event = Box::new(move || Some(done(Err(Error::new(kind, "no")))));
+        inner.before.replace(Some(fails));
+        assert!(write(&tainted, "/work/a", "x").is_err());
+        assert_eq!(labels(&clean, "/work/a"), expected, "{kind:?}");
+    }
+}
+
+#[test]
+fn an_untainted_write_does_not_hide_a_tainted_one_that_lands_after_it() {
+    // Two processes share the labels, so no lock is between them.
+    let inner = Eventful::new();
+    let keep: SharedBackend = Rc::new(Files::new(Memory::default(), FilesOptions::default()));
+    let clean = Provenance::new(inner.clone(), options(Some(keep.clone())));
+    let other = Rc::new(Provenance::new(inner.clone(), options(Some(keep))));
+    now(other.read_raw(&path("/web/page"))).expect("read");
+    write(&other, "/work/a", "first").expect("written");
+    let racing = other.clone();
+    let after: Event = Box::new(move || {
+        write(&racing, "/work/a", "second").expect("written");
+        None
+    });
+    inner.after.replace(Some(after));
+    write(&clean, "/work/a", "clean").expect("written");
+    assert_eq!(labels(&clean, "/work/a"), 1);
+}
+
+#[test]
+fn a_label_that_another_process_forgets_during_a_write_is_recorded_again() {
+    let inner = Eventful::new();
+    let keep: SharedBackend = Rc::new(Files::new(Memory::default(), FilesOptions::default()));
+    let clean = Rc::new(Provenance::new(inner.clone(), options(Some(keep.clone()))));
+    let tainted = Provenance::new(inner.clone(), options(Some(keep)));
+    now(tainted.read_raw(&path("/web/page"))).expect("read");
+    let racing = clean.clone();
+    let before: Event = Box::new(move || {
+        now(racing.delete(&path("/work/a"), None)).expect("deleted");
+        None
+    });
+    inner.before.replace(Some(before));
+    write(&tainted, "/work/a", "x").expect("written");
+    assert_eq!(labels(&clean, "/work/a"), 1);
+}
+
+#[test]
+fn changes_of_two_conversations_take_turns() {
+    let inner = Eventful::new();
+    let (tainted, clean) = conversations(&inner);
+    let racing = clean.clone();
+    // A copy that began here would copy the new content with the old labels.
+    let after: Event = Box::new(move || {
+        let copy = Transfer {
+            from: path("/work/a"),
+            to: path("/work/b"),
+            keeps: true,
+            overwrite: false,
+        };
+        assert!(racing.transfer(&copy).now_or_never().is_none());
+        None
+    });
+    inner.after.replace(Some(after));
+    write(&tainted, "/work/a", "x").expect("written");
+    let copied = now(inner.files.read_raw(&path("/work/b")));
+    assert_eq!(copied.map_err(|error| error.kind()), Err(Kind::NotFound));
+}
+
+#[test]
+fn a_page_that_is_replaced_while_it_is_read_taints_all_the_same() {
+    let inner = Eventful::new();
+    let (tainted, clean) = conversations(&inner);
+    write(&tainted, "/work/a", "x").expect("written");
+    let before = now(clean.load()).expect("loaded");
+    // The page is shown here; then another conversation replaces the file.
+    let other = clean.conversation(Vec::new());
+    write(&other, "/work/a", "clean").expect("written");
+    assert_eq!(labels(&clean, "/work/a"), 0);
+    let after = now(clean.load()).expect("loaded");
+    let at = path("/work/a");
+    now(clean.observe(Operation::Read, &before, &after, &at, None));
+    assert_eq!(clean.taint().seen().len(), 1);
+}
