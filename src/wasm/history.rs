@@ -1,4 +1,4 @@
-//! `history`: a backend whose changes are noted.
+//! `history`: a backend whose changes are noted; and what keeps a turn beyond its process.
 
 use std::rc::Rc;
 
@@ -9,17 +9,21 @@ use wasm_bindgen::prelude::wasm_bindgen;
 
 use crate::core::error::{Error, Kind, Result};
 use crate::core::path::VPath;
-use crate::env::host;
+use crate::env::{host, random};
 use crate::files::{Files, FilesOptions, WriteMode};
 use crate::layer::history::{
     Author, Compared, History, HistoryOptions, Moment, Note, Retention, Scratch, Who,
 };
+use crate::layer::turn::{Turn, kept};
 use crate::storage::memory::Memory;
 use crate::wasm::call::answered;
 use crate::wasm::chunk::chunk;
 use crate::wasm::handles;
 use crate::wasm::reply::Reply;
 use crate::wasm::task::{self, Begun};
+
+/// The longest name of a kept turn.
+const MOST_NAME: usize = 200;
 
 /// What `history_new` takes besides the backends.
 struct Options<'a> {
@@ -36,6 +40,8 @@ struct Functions {
     restore: fn(u32, &str, &str, f64) -> Begun,
     why: fn(u32, &str, f64) -> Begun,
     prune: fn(u32, f64) -> Begun,
+    keep: fn(u32, u32, &str, Option<&str>),
+    kept: fn(u32, &str, f64) -> Begun,
 }
 
 chunk!(
@@ -47,6 +53,8 @@ chunk!(
         restore,
         why,
         prune,
+        keep,
+        kept: list_kept,
     }
 );
 
@@ -85,13 +93,7 @@ fn made(inner: u32, at: u32, options: Options<'_>) -> Result<u32> {
         keep,
         who,
     } = options;
-    let dir = VPath::parse(dir).map_err(|error| {
-        let message = format!(
-            "option \"folder\" must be a directory: {}",
-            Error::from(error)
-        );
-        Error::new(Kind::InvalidArgument, message)
-    })?;
+    let dir = folder_of(dir)?;
     let [count, age, bytes] = keep.map(|number| (number >= 0.0).then_some(number));
     let options = HistoryOptions {
         overwrite,
@@ -121,6 +123,16 @@ fn made(inner: u32, at: u32, options: Options<'_>) -> Result<u32> {
     let (inner, at) = (handles::backend(inner)?, handles::backend(at)?);
     let history = History::new(inner, at, dir, scratch, who, options);
     Ok(handles::hold(Rc::new(history)))
+}
+
+fn folder_of(dir: &str) -> Result<VPath> {
+    VPath::parse(dir).map_err(|error| {
+        let message = format!(
+            "option \"folder\" must be a directory: {}",
+            Error::from(error)
+        );
+        Error::new(Kind::InvalidArgument, message)
+    })
 }
 
 fn put_notes(reply: &mut Reply, notes: Vec<Note>) {
@@ -267,6 +279,60 @@ fn prune(handle: u32, limit: f64) -> Begun {
             reply.f64(pruned.dropped as f64);
             reply.f64(pruned.entries as f64);
             reply.f64(pruned.bytes as f64);
+        })
+    })
+}
+
+/// Keeps a turn in a directory of a backend under a name, or a random one; replies with the name.
+#[wasm_bindgen]
+pub fn turn_keep(turn: u32, keep: u32, folder: &str, name: Option<String>) {
+    (chunk().keep)(turn, keep, folder, name.as_deref());
+}
+
+fn keep(turn: u32, keep: u32, folder: &str, name: Option<&str>) {
+    answered(named(turn, keep, folder, name), |reply, name| {
+        reply.str(&name);
+    })
+    .send();
+}
+
+fn named(turn: u32, keep: u32, folder: &str, name: Option<&str>) -> Result<String> {
+    let name = name.map_or_else(random::id, str::to_owned);
+    let is_usual = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte);
+    let is_good = (1..=MOST_NAME).contains(&name.len())
+        && name.bytes().all(is_usual)
+        && !name.starts_with('.');
+    if !is_good {
+        return Err(Error::new(
+            Kind::InvalidArgument,
+            "option \"name\" must be 1 to 200 letters, digits, '-', '_' and '.', and not begin with '.'",
+        ));
+    }
+    let dir = folder_of(folder)?.join(&name)?;
+    let turn = handles::itself::<Turn>(turn)?;
+    turn.keep_in(handles::backend(keep)?, dir);
+    Ok(name)
+}
+
+/// Starts a listing of the turns that are kept in a directory of a backend.
+#[wasm_bindgen]
+pub fn turn_kept(keep: u32, folder: &str, limit: f64) -> Begun {
+    (chunk().kept)(keep, folder, limit)
+}
+
+fn list_kept(keep: u32, folder: &str, limit: f64) -> Begun {
+    let keep = handles::backend(keep);
+    let folder = VPath::parse(folder).map_err(Error::from);
+    task::start_within(limit, async move {
+        let answer = match (keep, folder) {
+            (Ok(keep), Ok(folder)) => kept(keep, folder).await,
+            (Err(error), _) | (_, Err(error)) => Err(error),
+        };
+        answered(answer, |reply, names| {
+            reply.len(names.len());
+            for name in names {
+                reply.str(&name);
+            }
         })
     })
 }

@@ -8,11 +8,10 @@ use wasm_bindgen::prelude::wasm_bindgen;
 use crate::core::error::{Error, Kind, Result};
 use crate::core::path::VPath;
 use crate::core::time::Time;
-use crate::env::random;
 use crate::files::{Files, FilesOptions, WriteMode};
 use crate::layer::turn::{
     ChangeKind, Commits, Conflict, FileChange, Outcome, Overlays, Receipt, Turn, TurnOptions,
-    compared, kept, undo,
+    compared, undo,
 };
 use crate::protocol::Replacement;
 use crate::storage::memory::Memory;
@@ -23,12 +22,8 @@ use crate::wasm::reply::Reply;
 use crate::wasm::task::{self, Begun};
 use crate::wasm::{buffers, handles};
 
-/// The longest name of a kept turn.
-const MOST_NAME: usize = 200;
-
 struct Functions {
-    new: fn(u32, &str, bool, u32, &str, Option<&str>),
-    kept: fn(u32, &str, f64) -> Begun,
+    new: fn(u32, &str, bool),
     commits: fn(u32),
     diff: fn(u32, f64) -> Begun,
     commit: fn(u32, f64) -> Begun,
@@ -41,7 +36,6 @@ chunk!(
     "turns",
     Functions = Functions {
         new,
-        kept: list_kept,
         commits,
         diff,
         commit,
@@ -62,79 +56,18 @@ fn overlays() -> Overlays {
     })
 }
 
-/// Begins a turn over a backend; replies with its handle and its name. If `keep` is not 0, the turn is
-/// kept in that backend, in the directory `folder`.
+/// Begins a turn over a backend; replies with its handle.
 #[wasm_bindgen]
-pub fn turn_new(
-    base: u32,
-    by: &str,
-    overwrite: bool,
-    keep: u32,
-    folder: &str,
-    name: Option<String>,
-) {
-    (chunk().new)(base, by, overwrite, keep, folder, name.as_deref());
+pub fn turn_new(base: u32, by: &str, overwrite: bool) {
+    (chunk().new)(base, by, overwrite);
 }
 
-fn new(base: u32, by: &str, overwrite: bool, keep: u32, folder: &str, name: Option<&str>) {
-    let turn = handles::backend(base).and_then(|base| {
-        let turn = Turn::new(base, overlays(), by.into(), TurnOptions { overwrite });
-        match keep {
-            0 => Ok((turn, String::new())),
-            keep => named(turn, keep, folder, name),
-        }
+fn new(base: u32, by: &str, overwrite: bool) {
+    let turn = handles::backend(base).map(|base| {
+        let options = TurnOptions { overwrite };
+        handles::hold(Rc::new(Turn::new(base, overlays(), by.into(), options)))
     });
-    answered(turn, |reply, (turn, name)| {
-        reply.u32(handles::hold(Rc::new(turn)));
-        reply.str(&name);
-    })
-    .send();
-}
-
-fn named(turn: Turn, keep: u32, folder: &str, name: Option<&str>) -> Result<(Turn, String)> {
-    let name = name.map_or_else(random::id, str::to_owned);
-    let is_usual = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte);
-    let is_good = (1..=MOST_NAME).contains(&name.len())
-        && name.bytes().all(is_usual)
-        && !name.starts_with('.');
-    if !is_good {
-        return Err(Error::new(
-            Kind::InvalidArgument,
-            "option \"name\" must be 1 to 200 letters, digits, '-', '_' and '.', and not begin with '.'",
-        ));
-    }
-    let folder = VPath::parse(folder).map_err(|error| {
-        let message = format!(
-            "option \"folder\" must be a directory: {}",
-            Error::from(error)
-        );
-        Error::new(Kind::InvalidArgument, message)
-    })?;
-    let dir = folder.join(&name)?;
-    Ok((turn.kept_in(handles::backend(keep)?, dir), name))
-}
-
-/// Starts a listing of the turns that are kept in a directory of a backend.
-#[wasm_bindgen]
-pub fn turn_kept(keep: u32, folder: &str, limit: f64) -> Begun {
-    (chunk().kept)(keep, folder, limit)
-}
-
-fn list_kept(keep: u32, folder: &str, limit: f64) -> Begun {
-    let keep = handles::backend(keep);
-    let folder = VPath::parse(folder).map_err(Error::from);
-    task::start_within(limit, async move {
-        let answer = match (keep, folder) {
-            (Ok(keep), Ok(folder)) => kept(keep, folder).await,
-            (Err(error), _) | (_, Err(error)) => Err(error),
-        };
-        answered(answer, |reply, names| {
-            reply.len(names.len());
-            for name in names {
-                reply.str(&name);
-            }
-        })
-    })
+    answered(turn, |reply, handle| reply.u32(handle)).send();
 }
 
 /// Replies with how a turn commits: 0 with a transaction, 1 with a journal, 2 file by file.

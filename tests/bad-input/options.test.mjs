@@ -8,7 +8,7 @@ import { createRequire } from "node:module";
 import { after, describe, test } from "node:test";
 import { pathToFileURL } from "node:url";
 import { memoryTool } from "../../pkg/dist/anthropic.js";
-import { history } from "../../pkg/dist/history.js";
+import { beginKept, history } from "../../pkg/dist/history.js";
 import { indexed } from "../../pkg/dist/indexed.js";
 import { nodeShell } from "../../pkg/dist/node_shell.js";
 import { withProvenance } from "../../pkg/dist/provenance.js";
@@ -152,6 +152,12 @@ const TABLES = [
   [
     "TurnOptions",
     (given) => kitbag.begin(new kitbag.StateBackend(), given),
+    {},
+    { ...MODES, by: "text" },
+  ],
+  [
+    "KeptTurnOptions",
+    (given) => beginKept(new kitbag.StateBackend(), given),
     { keepIn: state() },
     { ...MODES, by: "text", keepIn: "other", folder: "text", name: "text" },
   ],
@@ -484,7 +490,14 @@ test("the table has every option of the declarations", () => {
   // What a call takes is below; what a framework takes is its own.
   const others = [
     ...["CallOptions", "GrepOptions", "RankedGrepOptions", "WriteOptions", "DeleteOptions"],
-    ...["MigrateOptions", "RebaseOptions", "UndoOptions", "KeptTurnsOptions", "TransferOptions"],
+    ...[
+      "MigrateOptions",
+      "RebaseOptions",
+      "UndoOptions",
+      "KeptTurnsOptions",
+      "HistoryLogOptions",
+      "TransferOptions",
+    ],
     "BackendRuntime",
   ];
   const missing = publicMembers(types, files).filter(({ name }) => {

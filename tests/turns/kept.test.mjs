@@ -9,8 +9,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, describe, test } from "node:test";
 import { fileURLToPath } from "node:url";
+import { beginKept, keptTurns } from "../../pkg/dist/history.js";
 import { MapBucket } from "../chunks/doubles.mjs";
-import { begin, FilesystemBackend, keptTurns, R2Backend, StateBackend } from "../lib/kitbag.mjs";
+import { FilesystemBackend, R2Backend, StateBackend } from "../lib/kitbag.mjs";
 import { cleared, foreign, SUBJECTS } from "./subjects.mjs";
 
 const folders = [];
@@ -60,7 +61,7 @@ for (const [name, store] of Object.entries(STORES)) {
     test("another object goes on with a turn by its name, and commits it", async () => {
       const files = new StateBackend({ files: FILES });
       const open = store();
-      const first = begin(files, { keepIn: open(), name: "task-7" });
+      const first = beginKept(files, { keepIn: open(), name: "task-7" });
       assert.equal(first.name, "task-7");
       await first.edit("/a.txt", "one", "1");
       await first.delete("/b.txt");
@@ -68,7 +69,7 @@ for (const [name, store] of Object.entries(STORES)) {
       const changes = (await first.diff()).changes;
       assert.deepEqual(await keptTurns(open()), { names: ["task-7"] });
 
-      const second = begin(files, { keepIn: open(), name: "task-7" });
+      const second = beginKept(files, { keepIn: open(), name: "task-7" });
       assert.deepEqual((await second.diff()).changes, changes);
       assert.equal(files.read("/a.txt").content, "one\n");
       assert.equal((await second.commit()).error, undefined);
@@ -80,11 +81,11 @@ for (const [name, store] of Object.entries(STORES)) {
     test("what the turn read before is checked by the commit after", async () => {
       const files = new StateBackend({ files: FILES });
       const open = store();
-      const first = begin(files, { keepIn: open(), name: "reads" });
+      const first = beginKept(files, { keepIn: open(), name: "reads" });
       await first.edit("/a.txt", "one", "1");
       await first.read("/r.txt");
       files.edit("/r.txt", "read", "other");
-      const second = begin(files, { keepIn: open(), name: "reads" });
+      const second = beginKept(files, { keepIn: open(), name: "reads" });
       const refused = await second.commit();
       assert.equal(refused.code, "conflict");
       assert.deepEqual(
@@ -92,7 +93,7 @@ for (const [name, store] of Object.entries(STORES)) {
         ["/r.txt"],
       );
       assert.equal((await second.rebase()).error, undefined);
-      const third = begin(files, { keepIn: open(), name: "reads" });
+      const third = beginKept(files, { keepIn: open(), name: "reads" });
       assert.equal((await third.commit()).error, undefined);
       assert.equal(files.read("/a.txt").content, "1\n");
     });
@@ -100,13 +101,13 @@ for (const [name, store] of Object.entries(STORES)) {
     test("a turn that is discarded leaves nothing, and begins anew", async () => {
       const files = new StateBackend({ files: FILES });
       const open = store();
-      const turn = begin(files, { keepIn: open(), folder: "/my/turns" });
+      const turn = beginKept(files, { keepIn: open(), folder: "/my/turns" });
       await turn.edit("/a.txt", "one", "1");
       assert.deepEqual(await keptTurns(open(), { folder: "/my/turns" }), { names: [turn.name] });
       await turn.discard(["/**"]);
       assert.deepEqual(await all(open()), []);
       await turn.edit("/a.txt", "one", "2");
-      const again = begin(files, { keepIn: open(), folder: "/my/turns", name: turn.name });
+      const again = beginKept(files, { keepIn: open(), folder: "/my/turns", name: turn.name });
       assert.equal(await text(again, "/a.txt"), "2\n");
     });
   });
@@ -114,10 +115,10 @@ for (const [name, store] of Object.entries(STORES)) {
 
 test("a turn can be kept in the backend that it changes, and does not show itself", async () => {
   const files = new StateBackend({ files: FILES });
-  const turn = begin(files, { keepIn: files, name: "own" });
+  const turn = beginKept(files, { keepIn: files, name: "own" });
   await turn.edit("/a.txt", "one", "1");
   assert.deepEqual(await all(turn), ["/a.txt", "/b.txt", "/r.txt"]);
-  const again = begin(files, { keepIn: files, name: "own" });
+  const again = beginKept(files, { keepIn: files, name: "own" });
   assert.equal(await text(again, "/a.txt"), "1\n");
   assert.equal((await again.commit()).error, undefined);
   assert.deepEqual(await all(files), ["/a.txt", "/b.txt", "/r.txt"]);
@@ -126,9 +127,9 @@ test("a turn can be kept in the backend that it changes, and does not show itsel
 test("of two objects that go on with one turn, the later one wins, and the other is told", async () => {
   const files = new StateBackend({ files: FILES });
   const keepIn = new StateBackend({ files: {} });
-  const first = begin(files, { keepIn, name: "t" });
+  const first = beginKept(files, { keepIn, name: "t" });
   await first.edit("/a.txt", "one", "1");
-  const second = begin(files, { keepIn, name: "t" });
+  const second = beginKept(files, { keepIn, name: "t" });
   await second.edit("/a.txt", "1", "2");
   const refused = await first.edit("/a.txt", "1", "3");
   assert.equal(refused.code, "conflict");
@@ -153,7 +154,10 @@ test("a process that is killed leaves every call that had returned", async () =>
   }
   child.kill("SIGKILL");
   await once(child, "exit").catch(() => {});
-  const turn = begin(files, { keepIn: new FilesystemBackend({ rootDir: kept }), name: "killed" });
+  const turn = beginKept(files, {
+    keepIn: new FilesystemBackend({ rootDir: kept }),
+    name: "killed",
+  });
   const written = (await turn.glob("/new/**")).files.length;
   assert.ok(written >= returned, `${written} of ${returned}`);
   for (let at = 0; at < written; at++) assert.equal(await text(turn, `/new/${at}`), `${at}\n`);
@@ -165,12 +169,17 @@ test("a process that is killed leaves every call that had returned", async () =>
 
 test("wrong options are refused in words", async () => {
   const files = new StateBackend();
-  assert.throws(() => begin(files, { keepIn: {} }), /option "keepIn" must be a backend/);
-  assert.throws(() => begin(files, { name: "x" }), /option "name" needs the option "keepIn"/);
+  assert.throws(() => beginKept(files, { keepIn: {} }), /option "keepIn" must be a backend/);
+  assert.throws(() => beginKept(files, { name: "x" }), /option "keepIn" must be a backend/);
+  assert.throws(() => beginKept(files), /option "keepIn" must be a backend/);
+  assert.throws(() => beginKept(files, { keepIn: files, by: 7 }), /option "by" must be a string/);
   for (const name of ["", "a/b", "..", ".x", "é", "x".repeat(201)]) {
-    assert.throws(() => begin(files, { keepIn: files, name }), /option "name" must be 1 to 200/);
+    assert.throws(
+      () => beginKept(files, { keepIn: files, name }),
+      /option "name" must be 1 to 200/,
+    );
   }
-  assert.throws(() => begin(files, { keepIn: files, folder: "/a/../b" }), /option "folder"/);
+  assert.throws(() => beginKept(files, { keepIn: files, folder: "/a/../b" }), /option "folder"/);
   assert.equal((await keptTurns(files, { folder: 7 })).code, "invalid_argument");
   assert.equal((await keptTurns(files, { folder: "/../x" })).code, "invalid_path");
 });

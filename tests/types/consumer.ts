@@ -13,7 +13,6 @@ import {
   FilesystemBackend,
   IndexedDbBackend,
   KitbagPanic,
-  keptTurns,
   LocalShellBackend,
   OpfsBackend,
   PostgresBackend,
@@ -33,7 +32,7 @@ import { type AiTools, aiTools } from "kitbag/ai";
 import { anthropicTools, memoryTool, textEditorTool } from "kitbag/anthropic";
 import { conformanceCases, runConformance } from "kitbag/conformance";
 import { guidedPrompts } from "kitbag/guided";
-import { type HistoryEntry, history } from "kitbag/history";
+import { beginKept, type HistoryEntry, history, keptTurns } from "kitbag/history";
 import { ignoring } from "kitbag/ignore";
 import { indexed } from "kitbag/indexed";
 import { bashExecute, bashFileSystem, withBash } from "kitbag/just-bash";
@@ -78,7 +77,7 @@ export async function main(): Promise<string> {
 export const unchanged: UnchangedReads = unchangedReads();
 export const described: string = guidedPrompts.describe("grep", ["grep"]) ?? "";
 export const turned = begin(files, { by: "a" }).commit();
-export const keptOn: string = begin(files, { keepIn: files, folder: "/turns", name: "t" }).name;
+export const keptOn: string = beginKept(files, { keepIn: files, folder: "/turns", name: "t" }).name;
 export const keptNames = keptTurns(files, { folder: "/turns" }).then(({ names }) => names?.[0]);
 export const labelled: ProvenanceBackend = withProvenance(files, {
   labels: [{ paths: ["/web/**"], as: "untrusted" }],

@@ -1,7 +1,7 @@
 // begin, undo: changes of several files that are made together. The turn itself is in Rust.
 
 import chunk from "#chunk/turns";
-import { limitOf, made, NOT_BEGUN, received, settled } from "../core/call.js";
+import { limitOf, madeHandle, NOT_BEGUN, received, settled } from "../core/call.js";
 import {
   BadArgument,
   bytesOf,
@@ -41,34 +41,7 @@ export interface TurnOptions {
   by?: string;
   /** Whether `write` refuses a file that exists (`"create"`, the default) or replaces it. */
   writeMode?: "create" | "overwrite";
-  /**
-   * Keeps the turn in this backend: `begin` with the same `keepIn`, `folder` and `name` goes on with it,
-   * also in another process. Default: the turn is in memory.
-   */
-  keepIn?: AnyBackend;
-  /** The directory of `keepIn` with all kept turns. Default `/.kitbag/turns/kept`. */
-  folder?: string;
-  /**
-   * The name of a kept turn, such as that of its task: letters, digits, `-`, `_` and `.`. Default: a
-   * new random name.
-   */
-  name?: string;
 }
-
-/** Where turns are kept. */
-export interface KeptTurnsOptions extends CallOptions {
-  /** The option `folder` of `begin`. */
-  folder?: string;
-}
-
-/** What `keptTurns` returns. */
-export interface KeptTurnsFields {
-  /** Names for the option `name` of `begin`. */
-  names: string[];
-}
-
-/** The result of `keptTurns`. */
-export type KeptTurns = Result<KeptTurnsFields>;
 
 /** A part of a text that a turn changes, by lines. */
 export interface TurnHunk {
@@ -265,9 +238,6 @@ function unpackChange(reply: Reply): TurnChange {
   return { path, kind, ...(from === undefined ? {} : { from }), before, after, hunks };
 }
 
-/** Where turns are kept: a turn does not show this directory. */
-const KEPT = "/.kitbag/turns/kept";
-
 const CHANGED =
   "Others have changed what this turn read or changes, so nothing was changed; see conflicts. Call rebase() and look at the diff again.";
 const NEWER =
@@ -326,8 +296,6 @@ export function called<T>(
 export class Turn extends Backend {
   /** Who makes the changes. */
   readonly by: string;
-  /** The name under which the turn is kept; empty if it is in memory. */
-  readonly name: string;
   /** Identifies the machine of the backend, if it can run commands. */
   declare readonly id?: string;
   /** Refuses a command: it would not see the files of the turn. Only if the backend has it. */
@@ -341,31 +309,15 @@ export class Turn extends Backend {
     const given = new Options("begin", options);
     const by = given.text("by") ?? "";
     const overwrite = given.oneOf("writeMode", ["create", "overwrite"], "create") === "overwrite";
-    const keepIn = given.raw("keepIn");
-    const folder = given.text("folder");
-    const wanted = given.text("name");
     given.done();
-    for (const [option, value] of Object.entries({ folder, name: wanted })) {
-      if (value === undefined || keepIn !== undefined) continue;
-      throw new TypeError(`begin: option "${option}" needs the option "keepIn"`);
-    }
     chunk.load();
-    let name = "";
-    const make = (handle: number, kept: number) => {
-      enter(() => glue.turn_new(handle, by, overwrite, kept, folder ?? KEPT, wanted));
-      const both = made("begin", (reply) => reply.text());
-      name = both.rest;
-      return both.handle;
-    };
     super(
-      withHandle("begin: the backend", backend, (handle) =>
-        keepIn === undefined
-          ? make(handle, 0)
-          : withHandle('begin: option "keepIn"', keepIn, (kept) => make(handle, kept)),
-      ),
+      withHandle("begin: the backend", backend, (handle) => {
+        enter(() => glue.turn_new(handle, by, overwrite));
+        return madeHandle("begin");
+      }),
     );
     this.by = by;
-    this.name = name;
     addShell(this);
   }
 
@@ -486,26 +438,6 @@ sealClass(Turn);
  */
 export function begin(backend: AnyBackend, options?: TurnOptions): Turn {
   return new Turn(backend, options);
-}
-
-/**
- * Returns the names of the turns that are kept in a backend. `begin` with such a name goes on with the
- * turn.
- */
-export function keptTurns(keepIn: AnyBackend, options?: KeptTurnsOptions): Promise<KeptTurns> {
-  chunk.load();
-  return withHandle("keptTurns: the backend", keepIn, (handle) => {
-    let folder = KEPT;
-    const refusal = refused(() => {
-      folder = text("options.folder", options?.folder ?? KEPT);
-    });
-    if (refusal) return Promise.resolve(refusal);
-    return called(
-      options,
-      (limit) => glue.turn_kept(handle, folder, limit),
-      (reply) => ({ names: list(reply, () => reply.text()) }),
-    );
-  }) as Promise<KeptTurns>;
 }
 
 /** Options of `undo`. */

@@ -184,7 +184,7 @@ impl Turn {
     /// is left of a turn that is kept, it is over, and forgets what it has read, too.
     pub async fn discard(&self, patterns: &[Rc<str>]) -> Result<Vec<VPath>> {
         let gone = self.change(self.discarded(patterns)).await?;
-        if self.kept.is_some() {
+        if self.kept.get().is_some() {
             let _changing = self.changing.lock().await;
             if self.covered.borrow().is_empty() {
                 self.forget_all().await?;

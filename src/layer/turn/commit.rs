@@ -263,7 +263,9 @@ impl Turn {
     pub async fn commit(&self) -> Result<Outcome> {
         self.opened().await?;
         let _changing = self.changing.lock().await;
-        self.keep_commit().await?;
+        if let Some(kept) = self.kept.get() {
+            kept.committing(self).await?;
+        }
         let (files, mut reads) = self.replacements().await?;
         reads.extend(self.notes.borrow().all());
         let plan = Plan {
@@ -292,7 +294,9 @@ impl Turn {
                 self.drop_own(&path).await?;
             }
         }
-        self.keep_nothing().await;
+        if let Some(kept) = self.kept.get() {
+            kept.emptied().await;
+        }
         Ok(())
     }
 }

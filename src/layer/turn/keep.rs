@@ -15,13 +15,15 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use bytes::Bytes;
+use futures_util::future::LocalBoxFuture;
 
-use super::notes::Digests;
+use super::notes::{Digests, Question};
 use super::plan::body;
 use super::record::{Entry, Kind as EntryKind, Record};
-use super::{Covered, Notes, Turn, missing};
+use super::{Covered, Keeper, Notes, Turn, missing};
 use crate::core::cell::RefCell;
 use crate::core::error::{Error, Kind, Result};
+use crate::core::future::{Pending, done};
 use crate::core::lock::{Mutex, MutexGuard};
 use crate::core::path::VPath;
 use crate::env::random;
@@ -45,7 +47,7 @@ struct State {
 }
 
 /// Where a turn is kept, and what of it is not there yet.
-pub(super) struct Kept {
+struct Kept {
     at: SharedBackend,
     dir: VPath,
     /// A number of this process.
@@ -220,34 +222,15 @@ impl Kept {
     }
 }
 
-impl Turn {
-    /// Keeps the turn in a directory of a backend, and goes on with what is kept there.
-    #[must_use]
-    pub fn kept_in(mut self, at: SharedBackend, dir: VPath) -> Turn {
-        self.kept = Some(Kept {
-            at,
-            dir,
-            writer: random::bits(),
-            is_open: Cell::new(false),
-            log: Mutex::default(),
-            touched: RefCell::new(BTreeMap::new()),
-            unsure: RefCell::new(BTreeSet::new()),
-            noted: RefCell::new(Vec::new()),
-        });
-        self
-    }
-
+impl Kept {
     /// Reads what is kept of the turn, once.
-    pub(super) async fn opened(&self) -> Result<()> {
-        let Some(kept) = self.kept.as_ref().filter(|kept| !kept.is_open.get()) else {
-            return Ok(());
-        };
-        let mut log = kept.log.lock().await;
-        if kept.is_open.get() {
+    async fn read(&self, turn: &Turn) -> Result<()> {
+        let mut log = self.log.lock().await;
+        if self.is_open.get() {
             return Ok(());
         }
         *log = Log::default();
-        let entries = kept.load(&mut log).await?;
+        let entries = self.load(&mut log).await?;
         let ends_in_commit = entries
             .last()
             .is_some_and(|last| last.kind == EntryKind::Commit);
@@ -256,7 +239,7 @@ impl Turn {
         let mut notes = Notes::default();
         for entry in entries {
             if let EntryKind::Start(salt) = entry.kind {
-                self.digests.set(Digests::new(salt));
+                turn.digests.set(Digests::new(salt));
             }
             for record in entry.records {
                 match record {
@@ -270,7 +253,7 @@ impl Turn {
                     }
                     Record::Again { path, after } => {
                         let one: &mut Covered =
-                            covered.get_mut(&path).ok_or_else(|| kept.damaged())?;
+                            covered.get_mut(&path).ok_or_else(|| self.damaged())?;
                         one.exists = after.is_some();
                         contents.insert(path, after);
                     }
@@ -285,18 +268,18 @@ impl Turn {
                 }
             }
         }
-        if ends_in_commit && self.is_committed(&covered, &contents).await? {
-            kept.remove(&mut log).await?;
+        if ends_in_commit && self.is_committed(turn, &covered, &contents).await? {
+            self.remove(&mut log).await?;
         } else {
             let files = contents
                 .into_iter()
                 .filter_map(|(path, content)| Some((path, content?)));
-            let answers = self.over.upload(files.collect()).await;
+            let answers = turn.over.upload(files.collect()).await;
             answers.into_iter().collect::<Result<()>>()?;
-            self.covered.replace(covered);
-            self.notes.replace(notes);
+            turn.covered.replace(covered);
+            turn.notes.replace(notes);
         }
-        kept.is_open.set(true);
+        self.is_open.set(true);
         Ok(())
     }
 
@@ -304,10 +287,11 @@ impl Turn {
     /// nothing is left to do in any case.
     async fn is_committed(
         &self,
+        turn: &Turn,
         covered: &BTreeMap<VPath, Covered>,
         contents: &BTreeMap<VPath, Option<Bytes>>,
     ) -> Result<bool> {
-        let base = self.base().await?;
+        let base = turn.base().await?;
         for (path, one) in covered {
             let before = one.before.as_ref().map(|before| &before.body);
             let after = contents.get(path).and_then(Option::as_ref);
@@ -318,106 +302,50 @@ impl Turn {
         Ok(true)
     }
 
-    async fn state(&self, path: &VPath) -> Result<State> {
-        let covered = self.covered.borrow().get(path).cloned();
+    async fn state(&self, turn: &Turn, path: &VPath) -> Result<State> {
+        let covered = turn.covered.borrow().get(path).cloned();
         let content = match covered.as_ref().is_some_and(|one| one.exists) {
-            true => Some(self.over_body(path).await?),
+            true => Some(turn.over_body(path).await?),
             false => None,
         };
         Ok(State { covered, content })
     }
 
-    /// Called before the turn's own file at `path` changes.
-    pub(super) async fn touch(&self, path: &VPath) -> Result<()> {
-        let Some(kept) = &self.kept else {
-            return Ok(());
-        };
-        if !kept.touched.borrow().contains_key(path) {
-            let state = self.state(path).await?;
-            kept.touched.borrow_mut().insert(path.clone(), state);
-        }
-        Ok(())
-    }
-
-    /// Called before it changes whether and how `path` is covered. If the turn has a file there, it
-    /// was touched before.
-    pub(super) fn touch_cover(&self, path: &VPath) {
-        if let Some(kept) = &self.kept {
-            let covered = self.covered.borrow().get(path).cloned();
-            let mut touched = kept.touched.borrow_mut();
-            touched.entry(path.clone()).or_insert(State {
-                covered,
-                content: None,
-            });
-        }
-    }
-
-    /// Called after something was read.
-    pub(super) fn noted(&self, record: Record) {
-        if let Some(kept) = &self.kept {
-            kept.noted.borrow_mut().push(record);
-        }
-    }
-
-    /// A call that changes the turn: it is kept before it returns, or nothing has changed.
-    pub(super) async fn change<T>(&self, work: impl Future<Output = Result<T>>) -> Result<T> {
-        self.opened().await?;
-        let _changing = self.changing.lock().await;
-        let answer = work.await;
-        match self.keep(true).await {
-            Err(error) if answer.is_ok() => Err(error),
-            _ => answer,
-        }
-    }
-
-    /// A call that reads: what it has read is kept before it returns.
-    pub(super) async fn reading<T>(&self, work: impl Future<Output = Result<T>>) -> Result<T> {
-        self.opened().await?;
-        let answer = work.await;
-        match self.keep(false).await {
-            Err(error) if answer.is_ok() => Err(error),
-            _ => answer,
-        }
-    }
-
     /// Keeps what was read, and with `changes` what was changed. If that fails, the changes are gone.
-    async fn keep(&self, changes: bool) -> Result<()> {
-        let Some(kept) = &self.kept else {
-            return Ok(());
-        };
-        let mut log = kept.log.lock().await;
-        let answer = self.keep_entry(kept, &mut log, changes).await;
+    async fn keep_all(&self, turn: &Turn, changes: bool) -> Result<()> {
+        let mut log = self.log.lock().await;
+        let answer = self.keep_entry(turn, &mut log, changes).await;
         if answer.is_err() && changes {
-            self.take_back(kept).await?;
+            self.take_back(turn).await?;
         }
         if changes && answer.is_ok() && log.is_long() {
             // Without it, the entries stay.
-            let _ = self.keep_anew(kept, &mut log).await;
+            let _ = self.keep_anew(turn, &mut log).await;
         }
         answer
     }
 
     async fn keep_entry(
         &self,
-        kept: &Kept,
+        turn: &Turn,
         log: &mut MutexGuard<'_, Log>,
         changes: bool,
     ) -> Result<()> {
         if log.is_over {
-            kept.remove(log).await?;
+            self.remove(log).await?;
         }
-        let mut records = kept.noted.borrow().clone();
+        let mut records = self.noted.borrow().clone();
         let notes = records.len();
         let mut paths = BTreeSet::new();
         if changes {
-            let touched = kept.touched.borrow().clone();
-            let unsure = kept.unsure.borrow().clone();
+            let touched = self.touched.borrow().clone();
+            let unsure = self.unsure.borrow().clone();
             paths.extend(unsure.iter().cloned());
             for (path, before) in &touched {
                 if unsure.contains(path) {
                     continue;
                 }
-                let now = self.state(path).await?;
+                let now = self.state(turn, path).await?;
                 if now == *before {
                     continue;
                 }
@@ -425,89 +353,86 @@ impl Turn {
                 records.push(record(path, now, Some(before)));
             }
             for path in &unsure {
-                records.push(record(path, self.state(path).await?, None));
+                records.push(record(path, self.state(turn, path).await?, None));
             }
         }
         if !records.is_empty() {
-            kept.unsure.borrow_mut().extend(paths.iter().cloned());
+            self.unsure.borrow_mut().extend(paths.iter().cloned());
             let entry = Entry {
                 kind: EntryKind::More,
-                writer: kept.writer,
+                writer: self.writer,
                 records,
             };
-            kept.append(log, entry, self.digests().salt()).await?;
+            self.append(log, entry, turn.digests().salt()).await?;
         }
         if changes {
-            kept.touched.borrow_mut().clear();
-            let mut unsure = kept.unsure.borrow_mut();
+            self.touched.borrow_mut().clear();
+            let mut unsure = self.unsure.borrow_mut();
             unsure.retain(|path| !paths.contains(path));
         }
-        kept.noted.borrow_mut().drain(..notes);
+        self.noted.borrow_mut().drain(..notes);
         Ok(())
     }
 
     /// Keeps that a commit begins.
-    pub(super) async fn keep_commit(&self) -> Result<()> {
-        self.keep(true).await?;
-        let Some(kept) = &self.kept else {
-            return Ok(());
-        };
-        let mut log = kept.log.lock().await;
+    async fn keep_commit(&self, turn: &Turn) -> Result<()> {
+        self.keep_all(turn, true).await?;
+        let mut log = self.log.lock().await;
         if log.last == 0 {
             return Ok(());
         }
         let entry = Entry {
             kind: EntryKind::Commit,
-            writer: kept.writer,
+            writer: self.writer,
             records: Vec::new(),
         };
-        kept.append(&mut log, entry, self.digests().salt()).await
+        self.append(&mut log, entry, turn.digests().salt()).await
     }
 
     /// Writes the whole turn as one entry, and deletes those before.
-    async fn keep_anew(&self, kept: &Kept, log: &mut MutexGuard<'_, Log>) -> Result<()> {
+    async fn keep_anew(&self, turn: &Turn, log: &mut MutexGuard<'_, Log>) -> Result<()> {
         let mut records = Vec::new();
-        let paths: Vec<VPath> = self.covered.borrow().keys().cloned().collect();
+        let paths: Vec<VPath> = turn.covered.borrow().keys().cloned().collect();
         for path in paths {
-            let state = self.state(&path).await?;
+            let state = self.state(turn, &path).await?;
             records.push(record(&path, state, None));
         }
-        let notes = self.notes.borrow().all();
+        let notes = turn.notes.borrow().all();
         let notes = notes
             .into_iter()
             .map(|(question, digest)| Record::Note(question, digest));
         records.extend(notes);
-        let salt = self.digests().salt();
+        let salt = turn.digests().salt();
         let entry = Entry {
             kind: EntryKind::Start(salt),
-            writer: kept.writer,
+            writer: self.writer,
             records,
         };
         let first = log.first;
-        kept.append(log, entry, salt).await?;
+        self.append(log, entry, salt).await?;
         for number in first..log.first {
-            missing(kept.at.delete(&kept.entry(number)?, None).await)?;
+            missing(self.at.delete(&self.entry(number)?, None).await)?;
         }
         Ok(())
     }
 
     /// Gives the files that were touched since the last entry what they had then.
-    async fn take_back(&self, kept: &Kept) -> Result<()> {
-        let touched = kept.touched.take();
+    async fn take_back(&self, turn: &Turn) -> Result<()> {
+        let touched = self.touched.take();
         for (path, before) in touched {
-            let now = self.over.download(std::slice::from_ref(&path)).await;
+            let now = turn.over.download(std::slice::from_ref(&path)).await;
             let now = missing(now.into_iter().next().unwrap_or(Ok(Bytes::new())))?;
             match (now, before.content) {
                 (_, Some(content)) => {
-                    let answers = self.over.upload(vec![(path.clone(), content)]).await;
+                    let answers = turn.over.upload(vec![(path.clone(), content)]).await;
                     answers.into_iter().collect::<Result<()>>()?;
                 }
                 (Some(now), None) => {
-                    self.over.delete(&path, Some(&now)).await?;
+                    turn.over.delete(&path, Some(&now)).await?;
                 }
                 (None, None) => {}
             }
-            let mut covered = self.covered.borrow_mut();
+            let mut covered = turn.covered.borrow_mut();
             match before.covered {
                 Some(one) => covered.insert(path, one),
                 None => covered.remove(&path),
@@ -517,17 +442,80 @@ impl Turn {
     }
 
     /// Deletes what is kept of a turn that is empty. If that fails, it is done later.
-    pub(super) async fn keep_nothing(&self) {
-        let Some(kept) = &self.kept else {
-            return;
-        };
-        let mut log = kept.log.lock().await;
-        kept.touched.borrow_mut().clear();
-        kept.noted.borrow_mut().clear();
-        let unsure = kept.unsure.take();
+    async fn keep_nothing(&self) {
+        let mut log = self.log.lock().await;
+        self.touched.borrow_mut().clear();
+        self.noted.borrow_mut().clear();
+        let unsure = self.unsure.take();
         if log.last > 0 || !unsure.is_empty() {
-            let _ = kept.remove(&mut log).await;
+            let _ = self.remove(&mut log).await;
         }
+    }
+}
+
+impl Keeper for Kept {
+    fn opened<'a>(&'a self, turn: &'a Turn) -> Pending<'a, ()> {
+        match self.is_open.get() {
+            true => done(Ok(())),
+            false => Box::pin(self.read(turn)),
+        }
+    }
+
+    fn keep<'a>(&'a self, turn: &'a Turn, changes: bool) -> Pending<'a, ()> {
+        Box::pin(self.keep_all(turn, changes))
+    }
+
+    fn committing<'a>(&'a self, turn: &'a Turn) -> Pending<'a, ()> {
+        Box::pin(self.keep_commit(turn))
+    }
+
+    fn emptied(&self) -> LocalBoxFuture<'_, ()> {
+        Box::pin(self.keep_nothing())
+    }
+
+    fn touch<'a>(&'a self, turn: &'a Turn, path: &'a VPath) -> Pending<'a, ()> {
+        if self.touched.borrow().contains_key(path) {
+            return done(Ok(()));
+        }
+        Box::pin(async move {
+            let state = self.state(turn, path).await?;
+            self.touched.borrow_mut().insert(path.clone(), state);
+            Ok(())
+        })
+    }
+
+    fn touch_cover(&self, turn: &Turn, path: &VPath) {
+        let covered = turn.covered.borrow().get(path).cloned();
+        let mut touched = self.touched.borrow_mut();
+        touched.entry(path.clone()).or_insert(State {
+            covered,
+            content: None,
+        });
+    }
+
+    fn noted(&self, question: Question, digest: u128, renews: bool) {
+        self.noted.borrow_mut().push(match renews {
+            true => Record::Renew(question, digest),
+            false => Record::Note(question, digest),
+        });
+    }
+}
+
+impl Turn {
+    /// Keeps the turn in a directory of a backend, and goes on with what is kept there. Once, before
+    /// the first call.
+    pub fn keep_in(&self, at: SharedBackend, dir: VPath) {
+        let kept = Kept {
+            at,
+            dir,
+            writer: random::bits(),
+            is_open: Cell::new(false),
+            log: Mutex::default(),
+            touched: RefCell::new(BTreeMap::new()),
+            unsure: RefCell::new(BTreeSet::new()),
+            noted: RefCell::new(Vec::new()),
+        };
+        let _ = self.kept.set(Rc::new(kept));
     }
 }
 

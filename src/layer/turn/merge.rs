@@ -79,7 +79,7 @@ impl Turn {
     pub(super) async fn grep_merged(&self, query: &GrepQuery) -> Result<GrepResult> {
         let hidden = self.hidden(&VPath::root());
         let base = self.base().await?;
-        if self.kept.is_some() && query.sieve.is_some() {
+        if self.kept.get().is_some() && query.sieve.is_some() {
             // A sieve cannot be kept, so the same is asked without; and before, so that what others
             // change in between is found by the commit.
             let mut all = query.clone();
@@ -89,7 +89,7 @@ impl Turn {
             self.note(Question::Grep(Box::new(all), hidden.clone()), digest);
         }
         let below = below::grep(&**base, query, &hidden).await?;
-        if self.kept.is_none() || query.sieve.is_none() {
+        if self.kept.get().is_none() || query.sieve.is_none() {
             let digest = self.digests().of_matches(&below);
             let question = Question::Grep(Box::new(query.clone()), hidden);
             self.note(question, digest);

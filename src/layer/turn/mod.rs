@@ -15,6 +15,7 @@ mod changes;
 mod commit;
 mod journal;
 mod keep;
+mod keeper;
 mod lines;
 mod merge;
 mod notes;
@@ -25,7 +26,7 @@ mod record;
 #[cfg(test)]
 mod tests;
 
-use std::cell::Cell;
+use std::cell::{Cell, OnceCell};
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
@@ -43,9 +44,8 @@ use crate::protocol::{
     WriteResult,
 };
 
-use keep::Kept;
+use keeper::Keeper;
 use notes::{Digests, Notes, Question};
-use record::Record;
 
 pub use changes::{FileChange, Hunk, Kind as ChangeKind, compared};
 pub use commit::{Commits, Outcome, Receipt, undo};
@@ -111,7 +111,7 @@ pub struct Turn {
     /// Changes run one at a time.
     changing: Mutex<()>,
     /// Where the turn is kept beyond this process.
-    kept: Option<Kept>,
+    kept: OnceCell<Rc<dyn Keeper>>,
 }
 
 impl Turn {
@@ -128,7 +128,7 @@ impl Turn {
             notes: RefCell::new(Notes::default()),
             recovered: Cell::new(false),
             changing: Mutex::default(),
-            kept: None,
+            kept: OnceCell::new(),
         }
     }
 
@@ -160,8 +160,9 @@ impl Turn {
     }
 
     fn note(&self, question: Question, digest: u128) {
-        if self.notes.borrow_mut().add(question.clone(), digest) {
-            self.noted(Record::Note(question, digest));
+        let is_new = self.notes.borrow_mut().add(question.clone(), digest);
+        if let Some(kept) = self.kept.get().filter(|_| is_new) {
+            kept.noted(question, digest, false);
         }
     }
 

@@ -125,7 +125,9 @@ impl Turn {
             let now = self.digests().ask(&*self.base, &question).await?;
             if now != digest {
                 self.notes.borrow_mut().renew(&question, now);
-                self.noted(super::Record::Renew(question.clone(), now));
+                if let Some(kept) = self.kept.get() {
+                    kept.noted(question.clone(), now, true);
+                }
                 let path = question.path();
                 if !rebased.read.contains(path) {
                     rebased.read.push(path.clone());

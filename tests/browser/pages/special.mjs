@@ -2,13 +2,8 @@
 // database away, room that ends. Each function tells what a caller saw.
 
 import { backend } from "/pages/races.mjs";
-import {
-  begin,
-  IndexedDbBackend,
-  keptTurns,
-  OpfsBackend,
-  StateBackend,
-} from "/pkg/dist/browser.js";
+import { beginKept, keptTurns } from "/pkg/dist/browser/history.js";
+import { IndexedDbBackend, OpfsBackend, StateBackend } from "/pkg/dist/browser.js";
 
 const ORIGIN = location.origin;
 
@@ -466,7 +461,7 @@ export async function options() {
 export async function keptTurn({ from, to, commits, ...where }) {
   const keepIn = backend(where);
   const files = new StateBackend({ files: { "/a.txt": "one\n" } });
-  const turn = begin(files, { keepIn, name: "task" });
+  const turn = beginKept(files, { keepIn, name: "task" });
   const { error } = await turn.edit("/a.txt", from, to);
   if (error) throw new Error(error);
   const { names } = await keptTurns(keepIn);

@@ -65,7 +65,9 @@ fn stepping() -> SharedBackend {
 }
 
 fn kept(base: &SharedBackend, keep: &SharedBackend) -> Turn {
-    begin(base).kept_in(keep.clone(), path("/turns/t"))
+    let turn = begin(base);
+    turn.keep_in(keep.clone(), path("/turns/t"));
+    turn
 }
 
 fn polled<T>(future: &mut LocalBoxFuture<'_, T>) -> Option<T> {
