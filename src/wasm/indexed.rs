@@ -15,9 +15,10 @@ use crate::wasm::task::{self, Begun};
 struct Functions {
     new: fn(u32, u32, &str),
     update: fn(u32, f64) -> Begun,
+    merge: fn(u32, f64) -> Begun,
 }
 
-chunk!("index", Functions = Functions { new, update });
+chunk!("index", Functions = Functions { new, update, merge });
 
 /// Creates an index of a backend, kept in a directory of the backend `keep`, or, if that is 0, of
 /// the backend itself; replies with its handle, and one with which a search puts the best matches
@@ -64,6 +65,27 @@ fn update(handle: u32, limit: f64) -> Begun {
                 updated.segments,
                 updated.bytes,
             ] {
+                reply.f64(number as f64);
+            }
+        })
+    })
+}
+
+/// Starts a merge of the segments; `limit` is in milliseconds, a negative value means no limit.
+#[wasm_bindgen]
+pub fn indexed_merge(handle: u32, limit: f64) -> Begun {
+    (chunk().merge)(handle, limit)
+}
+
+fn merge(handle: u32, limit: f64) -> Begun {
+    let indexed = handles::itself::<Indexed>(handle);
+    task::start_within(limit, async move {
+        let answer = match indexed {
+            Ok(indexed) => indexed.merge().await,
+            Err(error) => Err(error),
+        };
+        answered(answer, |reply, done| {
+            for number in [done.merged, done.dropped, done.segments, done.bytes] {
                 reply.f64(number as f64);
             }
         })

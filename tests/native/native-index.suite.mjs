@@ -10,11 +10,14 @@ async function histories(ctx, options) {
   const { output } = await ctx.run(program, [...options, "--json"]);
   const line = output.split("\n").find((line) => line.startsWith("{"));
   if (!line) return { passed: 0, failed: 1, failures: ["the program printed no totals"] };
-  const { seeds, searches, excluded, failed } = JSON.parse(line);
+  const { seeds, searches, excluded, merged, failed } = JSON.parse(line);
   const failures = failed.map((seed) => `replay: npm run simulate -- --index --seed ${seed}`);
   // An index that excludes nothing would be right as well.
   if (excluded < seeds) failures.push(`the index excluded only ${excluded} files`);
-  const notes = [`${seeds} seeds, ${searches} searches, ${excluded} files excluded by the index`];
+  if (merged < seeds / 4) failures.push(`only ${merged} segments were merged`);
+  const notes = [
+    `${seeds} seeds, ${searches} searches, ${excluded} files excluded by the index, ${merged} segments merged`,
+  ];
   return { passed: failures.length === 0 ? 1 : 0, failed: failures.length, failures, notes };
 }
 

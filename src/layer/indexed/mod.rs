@@ -11,6 +11,7 @@ mod grams;
 mod hash;
 mod load;
 mod manifest;
+mod merge;
 mod rank;
 mod segment;
 mod sift;
@@ -38,6 +39,7 @@ use crate::protocol::{
 use load::{Known, Opened};
 use sift::Search;
 
+pub use merge::Merge;
 pub use update::Updated;
 
 /// The note in `capability` if files cannot be told apart.

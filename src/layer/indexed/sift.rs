@@ -173,6 +173,8 @@ impl Collect {
         found
             .live
             .resize(known.names.iter().map(|names| names.len()).sum(), false);
+        // Nothing is read then: the listing alone tells which entries are up to date.
+        found.is_full = limit == 0;
         Collect {
             hidden,
             key,

@@ -351,3 +351,65 @@ fn a_ranked_search_keeps_the_definition_with_its_context_within_the_cap() {
     let found = ready(files.grep(&query)).expect("found");
     assert_eq!(found.matches.paths, [path("/a.ts")]);
 }
+
+/// The names of the entries in all segments, as the manifest has them now.
+fn names(storage: &Shared) -> Vec<u128> {
+    let known = ready(indexed(storage).open(&Vec::new(), true)).known;
+    known
+        .names
+        .iter()
+        .flat_map(|names| names.to_vec())
+        .collect()
+}
+
+#[test]
+fn a_merge_makes_few_segments_and_drops_what_is_out_of_date() {
+    let storage = filled_storage(40);
+    let files = indexed(&storage);
+    ready(files.update()).expect("updated");
+    let outside = plain(&storage);
+    for at in 0..5 {
+        upload(
+            &outside,
+            &format!("/new/{at}.ts"),
+            prose(at, 20_000 >> at).as_bytes(),
+        );
+        ready(files.update()).expect("updated");
+    }
+    let before = names(&storage);
+    for at in 0..5 {
+        ready(outside.delete(&path(&format!("/new/{at}.ts")), None)).expect("deleted");
+    }
+    let merge = ready(files.merge()).expect("merged");
+    assert_eq!(merge.segments, 1);
+    assert_eq!(merge.dropped, 5);
+    assert_eq!(names(&storage).len() + 5, before.len());
+    assert_eq!(stats(&files, "nowhere at all").unindexed, 0);
+    // There is nothing left to do, so nothing is written.
+    let again = ready(files.merge()).expect("merged");
+    assert_eq!((again.merged, again.dropped), (0, 0));
+    assert_eq!(again.bytes, merge.bytes);
+}
+
+#[test]
+fn merges_of_several_writers_at_once_keep_each_entry_once() {
+    let storage = filled_storage(20);
+    let writers = [indexed(&storage), indexed(&storage)];
+    for at in 0..4 {
+        upload(
+            &plain(&storage),
+            &format!("/{at}.md"),
+            prose(at, 40_000 >> (2 * at)).as_bytes(),
+        );
+        ready(writers[0].update()).expect("updated");
+    }
+    let before = names(&storage);
+    let [a, b] = &writers;
+    let (one, two) = ready(futures_util::future::join(a.merge(), b.merge()));
+    one.and(two).expect("both are done");
+    let mut after = names(&storage);
+    after.sort_unstable();
+    let mut expected = before;
+    expected.sort_unstable();
+    assert_eq!(after, expected);
+}

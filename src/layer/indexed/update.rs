@@ -49,6 +49,21 @@ struct Merged {
     splits: Vec<VPath>,
 }
 
+/// The segments that a new manifest leaves out.
+pub(super) enum Gone {
+    /// Those of them that are still there.
+    Any(Vec<u64>),
+    /// All of them, or nothing is changed: another writer may have merged some.
+    All(Vec<u64>),
+}
+
+impl Gone {
+    fn ids(&self) -> &[u64] {
+        let (Gone::Any(ids) | Gone::All(ids)) = self;
+        ids
+    }
+}
+
 impl Indexed {
     /// Adds the files that the index does not know, and removes what no longer exists.
     pub async fn update(&self) -> Result<Updated> {
@@ -64,7 +79,7 @@ impl Indexed {
                 new.manifest.key = [random::bits(), random::bits()];
                 known = Rc::new(new);
             }
-            let found = self.collect(known.clone()).await?;
+            let found = self.collect(known.clone(), self.limit()).await?;
             let (count, is_full) = (found.entries.len() as u64, found.is_full);
             let Merged { new, gone, splits } = self.merged(&known, found).await?;
             let mut next = Manifest {
@@ -72,6 +87,7 @@ impl Indexed {
                 segments: new.into_iter().collect(),
                 splits,
             };
+            let gone = Gone::Any(gone);
             if !self.publish(known.stored.clone(), &mut next, &gone).await? {
                 attempts += 1;
                 continue;
@@ -97,10 +113,10 @@ impl Indexed {
 
     /// Reads the files that are not known. The search itself finds nothing, because no line has a
     /// newline.
-    async fn collect(&self, known: Rc<Known>) -> Result<Found> {
+    pub(super) async fn collect(&self, known: Rc<Known>, limit: u64) -> Result<Found> {
         let hidden = self.inside.then(|| self.dir.clone());
         let key = known.manifest.key;
-        let collect = Rc::new(Collect::new(hidden, key, known, self.limit()));
+        let collect = Rc::new(Collect::new(hidden, key, known, limit));
         let query = GrepQuery {
             sieve: Some(Sieve(collect.clone())),
             ..GrepQuery::literal("\n")
@@ -110,7 +126,7 @@ impl Indexed {
     }
 
     /// The largest segment.
-    fn limit(&self) -> u64 {
+    pub(super) fn limit(&self) -> u64 {
         let most = self.keep.capability().max_file_bytes;
         // An entry more than the limit, and the checksums, still fit.
         most.map_or(SEGMENT, |most| SEGMENT.min(most / 4 * 3))
@@ -182,8 +198,13 @@ impl Indexed {
     }
 
     /// Stores the manifest: the one that is there, without the segments that are `gone` and with
-    /// those of `next`. `false` if the index now has another key.
-    async fn publish(&self, mut stored: Bytes, next: &mut Manifest, gone: &[u64]) -> Result<bool> {
+    /// those of `next`. `false` if the index now has another key, or another writer was faster.
+    pub(super) async fn publish(
+        &self,
+        mut stored: Bytes,
+        next: &mut Manifest,
+        gone: &Gone,
+    ) -> Result<bool> {
         let path = self.file("manifest.bin")?;
         let new = next.segments.clone();
         // A manifest that was cut to nothing is there as well.
@@ -194,12 +215,24 @@ impl Indexed {
                 if before.key != next.key {
                     return Ok(false);
                 }
+                let has = |id: &u64| before.segments.iter().any(|shape| shape.id == *id);
+                // The answer to an earlier attempt may have been lost.
+                let is_done = !new.is_empty() && new.iter().all(|shape| has(&shape.id));
+                if is_done {
+                    return Ok(true);
+                }
+                if matches!(gone, Gone::All(ids) if !ids.iter().all(has)) {
+                    return Ok(false);
+                }
                 next.segments.clone_from(&before.segments);
-                next.segments.retain(|shape| !gone.contains(&shape.id));
+                next.segments
+                    .retain(|shape| !gone.ids().contains(&shape.id));
                 next.segments.extend_from_slice(&new);
                 if before == next {
                     return Ok(true);
                 }
+            } else if matches!(gone, Gone::All(_)) {
+                return Ok(false);
             }
             let bytes: Bytes = next.encode().into();
             let answer = if !exists {
@@ -231,7 +264,7 @@ impl Indexed {
     }
 
     /// Deletes files that are no longer used. Failures are left to a later update.
-    async fn sweep(&self, manifest: &Manifest) {
+    pub(super) async fn sweep(&self, manifest: &Manifest) {
         let now = clock::now().micros();
         for info in self.keep.ls(&self.dir).await.unwrap_or_default() {
             let EntryInfo::File {

@@ -1,6 +1,6 @@
 //! Memory whose versions are unique, so that an index takes part.
 
-use std::future::Future;
+use std::future::{Future, poll_fn};
 use std::pin::pin;
 use std::rc::Rc;
 use std::task::{Context, Poll, Waker};
@@ -23,19 +23,31 @@ impl Storage for Shared {
     }
 
     fn stat<'a>(&'a self, path: &'a VPath) -> Pending<'a, Option<Meta>> {
-        self.0.stat(path)
+        Box::pin(async move {
+            turn().await;
+            self.0.stat(path).await
+        })
     }
 
     fn get<'a>(&'a self, path: &'a VPath) -> Pending<'a, Option<File>> {
-        self.0.get(path)
+        Box::pin(async move {
+            turn().await;
+            self.0.get(path).await
+        })
     }
 
     fn put<'a>(&'a self, path: &'a VPath, file: NewFile, mode: PutMode) -> Pending<'a, Meta> {
-        self.0.put(path, file, mode)
+        Box::pin(async move {
+            turn().await;
+            self.0.put(path, file, mode).await
+        })
     }
 
     fn delete<'a>(&'a self, path: &'a VPath, version: Option<Version>) -> Pending<'a, bool> {
-        self.0.delete(path, version)
+        Box::pin(async move {
+            turn().await;
+            self.0.delete(path, version).await
+        })
     }
 
     fn list<'a>(
@@ -44,8 +56,24 @@ impl Storage for Shared {
         depth: Depth,
         from: Option<Cursor>,
     ) -> Pending<'a, Listing> {
-        self.0.list(dir, depth, from)
+        Box::pin(async move {
+            turn().await;
+            self.0.list(dir, depth, from).await
+        })
     }
+}
+
+/// Lets the other calls go on, as a storage on a network does.
+async fn turn() {
+    let mut waited = false;
+    poll_fn(|context| {
+        context.waker().wake_by_ref();
+        match std::mem::replace(&mut waited, true) {
+            true => Poll::Ready(()),
+            false => Poll::Pending,
+        }
+    })
+    .await;
 }
 
 /// Runs a future to its end.

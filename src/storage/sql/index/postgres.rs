@@ -156,15 +156,18 @@ impl Place {
             }
             statement.push(")");
         }
+        // A lateral join, row by row: with wrong estimates the planner would read the whole table.
         statement.push(&format!(
-            ")) LIMIT {few} + 1) SELECT * FROM (SELECT {} FROM {} WHERE namespace = ",
+            ")) LIMIT {few} + 1) SELECT * FROM (SELECT row.* FROM may CROSS JOIN LATERAL (SELECT {} FROM \
+             {} AS f WHERE f.namespace = ",
             self.meta(),
             self.table.as_str()
         ));
         statement
             .text(&self.namespace)
-            .push(" AND path IN (SELECT path FROM may)");
+            .push(" AND f.path = may.path");
         self.holding(&mut statement, literal);
+        statement.push(" LIMIT 1) AS row");
         statement.push(&format!(
             " ORDER BY path LIMIT {limit}) AS page UNION ALL SELECT '', 0, '', 0, 0, 0 WHERE \
              (SELECT count(*) FROM may) > {few}"

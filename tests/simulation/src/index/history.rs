@@ -25,6 +25,8 @@ pub struct Seen {
     pub searches: u64,
     /// Files that the index excluded.
     pub excluded: u64,
+    /// Segments that were merged.
+    pub merged: u64,
     /// What differed.
     pub wrong: Vec<String>,
 }
@@ -280,7 +282,7 @@ pub fn run(seed: u64) -> Seen {
             0 => writer.clone(),
             _ => outside.clone(),
         };
-        match dice.roll(12) {
+        match dice.roll(15) {
             0..=3 => {
                 let name = dice.pick(NAMES);
                 upload(&through, name, &text(&mut dice));
@@ -321,6 +323,32 @@ pub fn run(seed: u64) -> Seen {
                 a.and(b).expect("both updated");
             }
             9 => damage(&mut dice, &storage, &mut kept),
+            10 => {
+                // A merge that is interrupted somewhere, or not.
+                if dice.roll(3) == 0 {
+                    let fuse = (dice.roll(3) as u32, dice.roll(2) == 0);
+                    storage.0.fuse.set(Some(fuse));
+                }
+                let done = ready(writer.merge());
+                storage.0.fuse.set(None);
+                seen.merged += done.map_or(0, |done| done.merged);
+            }
+            11 => {
+                // Two merges at once, or one during an update.
+                storage.0.waits.set(true);
+                let (a, b) = match dice.roll(2) {
+                    0 => ready(join(writers[0].merge(), writers[1].merge())),
+                    _ => {
+                        let update =
+                            async { writers[0].update().await.map(|_| Default::default()) };
+                        ready(join(update, writers[1].merge()))
+                    }
+                };
+                storage.0.waits.set(false);
+                for done in [a, b] {
+                    seen.merged += done.expect("both merged").merged;
+                }
+            }
             _ => {}
         }
         let reader: Rc<Indexed> = match dice.roll(3) {

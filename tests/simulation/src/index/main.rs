@@ -29,6 +29,7 @@ fn many(first: u64, count: u64) -> (Seen, Vec<(u64, Vec<String>)>) {
             let seen = run(seed);
             all.searches += seen.searches;
             all.excluded += seen.excluded;
+            all.merged += seen.merged;
             if !seen.wrong.is_empty() {
                 wrong.push((seed, seen.wrong));
             }
@@ -41,6 +42,7 @@ fn many(first: u64, count: u64) -> (Seen, Vec<(u64, Vec<String>)>) {
             let (seen, bad) = thread.join().expect("a thread ends");
             all.searches += seen.searches;
             all.excluded += seen.excluded;
+            all.merged += seen.merged;
             wrong.extend(bad);
         }
         (all, wrong)
@@ -57,13 +59,16 @@ fn main() -> ExitCode {
     };
     let (all, wrong) = many(first, count);
     let Seen {
-        searches, excluded, ..
+        searches,
+        excluded,
+        merged,
+        ..
     } = all;
     if std::env::args().any(|word| word == "--json") {
         let seeds: Vec<String> = wrong.iter().map(|(seed, _)| seed.to_string()).collect();
         let failed = seeds.join(",");
         println!(
-            r#"{{"seeds":{count},"searches":{searches},"excluded":{excluded},"failed":[{failed}]}}"#
+            r#"{{"seeds":{count},"searches":{searches},"excluded":{excluded},"merged":{merged},"failed":[{failed}]}}"#
         );
     } else {
         for (seed, lines) in &wrong {
