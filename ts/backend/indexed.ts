@@ -142,7 +142,11 @@ export class IndexedBackend extends Backend {
    */
   async updateIndex(options?: CallOptions): Promise<Result<IndexUpdate>> {
     const read = callOptions(options);
-    return settled(() => glue.indexed_update(handleOf(this), limitOf(read)), unpackUpdate, read);
+    return settled(
+      () => glue.indexed_update(handleOf(this), false, limitOf(read)),
+      unpackUpdate,
+      read,
+    );
   }
 
   /**
@@ -152,7 +156,11 @@ export class IndexedBackend extends Backend {
    */
   async mergeIndex(options?: CallOptions): Promise<Result<IndexMerge>> {
     const read = callOptions(options);
-    return settled(() => glue.indexed_merge(handleOf(this), limitOf(read)), unpackMerge, read);
+    return settled(
+      () => glue.indexed_update(handleOf(this), true, limitOf(read)),
+      unpackMerge,
+      read,
+    );
   }
 }
 

@@ -119,7 +119,12 @@ pub type Need = Vec<Vec<Vec<Gram>>>;
 
 /// The trigrams that a query requires; empty if any file may match.
 pub fn need(query: &GrepQuery) -> Result<Need> {
-    let clauses = required(query)?;
+    let mut clauses = required(query)?;
+    // The most selective ones first.
+    order::sort_by_key(&mut clauses, |clause| {
+        let shortest = clause.iter().map(String::len).min().unwrap_or_default();
+        (clause.len(), std::cmp::Reverse(shortest))
+    });
     let mut left = PER_QUERY;
     let mut need = Need::new();
     for clause in clauses {

@@ -7,15 +7,12 @@
 //! meanwhile, the whole merge is given up and begun again, so no entry is ever in the index twice
 //! because of merges.
 
-use std::collections::HashSet;
-
 use super::Indexed;
 use super::load::Known;
 use super::manifest::Manifest;
-use super::segment::{Entry, Name, Shape, encode};
+use super::segment::{Entry, Shape, encode};
 use super::update::Gone;
 use crate::core::error::{Error, Kind, Result};
-use crate::core::order;
 use crate::env::random;
 use crate::protocol::{Backend, Content};
 
@@ -37,96 +34,78 @@ pub struct Merge {
     pub bytes: u64,
 }
 
-/// A segment with its entries that are up to date.
-struct Part<'a> {
-    shape: &'a Shape,
-    /// For each of its files, whether it still is in this state.
-    live: &'a [bool],
-    /// About how large these entries are.
-    bytes: u64,
-}
-
-impl Part<'_> {
-    fn is_mostly_live(&self) -> bool {
-        let dead = self.live.iter().filter(|live| !**live).count();
-        dead.saturating_mul(DEAD) < self.live.len()
-    }
-}
-
 impl Indexed {
     /// Merges small segments and those with many entries that are out of date.
     pub async fn merge(&self) -> Result<Merge> {
         if !self.capability().indexed {
             return Err(Error::new(Kind::Unsupported, super::NO_VERSIONS));
         }
-        for _ in 0..ATTEMPTS {
+        let mut attempts = 0;
+        loop {
+            attempts += 1;
             let known = self.open(&Vec::new(), true).await.known;
-            if known.manifest.segments.is_empty() {
-                return Ok(Merge::default());
-            }
             let found = self.collect(known.clone(), 0).await?;
-            let mut merge = Merge::default();
-            let groups = groups(&known, &found.live, self.limit());
-            if groups.is_empty() {
-                return Ok(merge.of(&known.manifest));
+            let chosen = chosen(&known, &found.live, self.limit());
+            if chosen.is_empty() || attempts > ATTEMPTS {
+                return Ok(Merge::default().of(&known.manifest));
             }
             let mut next = Manifest {
                 key: known.manifest.key,
                 segments: Vec::new(),
                 splits: found.splits,
             };
-            let mut gone = Vec::new();
-            let mut seen = HashSet::new();
-            for group in &groups {
-                let entries = self.entries(&known, group, &mut seen, &mut merge).await;
-                gone.extend(group.iter().map(|part| part.shape.id));
-                if entries.is_empty() {
-                    continue;
+            let mut merge = Merge::default();
+            let (mut gone, mut entries, mut bytes) = (Vec::new(), Vec::new(), 0u64);
+            for (shape, live) in chosen {
+                if bytes.saturating_add(live_bytes(shape, live)) > self.limit() {
+                    self.store(&mut next, std::mem::take(&mut entries)).await?;
+                    bytes = 0;
                 }
-                let (shape, data) = encode(known.manifest.key, random::bits(), entries);
-                let path = self.segment(shape.id)?;
-                self.keep.write(&path, Content::New(data.into())).await?;
-                next.segments.push(shape);
+                gone.push(shape.id);
+                let data = match self.read_part(shape.id, 0..shape.bytes()).await {
+                    // What failed for another reason may be there at the next try.
+                    Err(error) if error.kind() != Kind::NotFound => return Err(error),
+                    read => read.unwrap_or_default(),
+                };
+                // The files of a segment that is lost or damaged are indexed by the next update.
+                let old = shape.decode(next.key, &data).unwrap_or_default();
+                for (entry, live) in old.into_iter().zip(live) {
+                    // Of several with one name, the listing marks only one as live.
+                    match *live {
+                        true => {
+                            bytes += entry.bytes();
+                            entries.push(entry);
+                        }
+                        false => merge.dropped += 1,
+                    }
+                }
             }
+            self.store(&mut next, entries).await?;
             merge.merged = gone.len() as u64;
-            let own = next.segments.clone();
+            let own: Vec<u64> = next.segments.iter().map(|shape| shape.id).collect();
             let gone = Gone::All(gone);
             if self.publish(known.stored.clone(), &mut next, &gone).await? {
                 self.state.stale.set(true);
                 self.sweep(&next).await;
                 return Ok(merge.of(&next));
             }
-            for shape in own {
+            for id in own {
                 // The manifest was read: it does not name them.
-                let _ = self.keep.delete(&self.segment(shape.id)?, None).await;
+                let _ = self.keep.delete(&self.segment(id)?, None).await;
             }
         }
-        let now = self.open(&Vec::new(), true).await.known;
-        Ok(Merge::default().of(&now.manifest))
     }
 
-    /// The entries of a group that are up to date, each once.
-    async fn entries(
-        &self,
-        known: &Known,
-        group: &[Part<'_>],
-        seen: &mut HashSet<Name>,
-        merge: &mut Merge,
-    ) -> Vec<Entry> {
-        let mut entries = Vec::new();
-        for Part { shape, live, .. } in group {
-            let data = self.read_part(shape.id, 0..shape.bytes()).await;
-            let data = data.unwrap_or_default();
-            // The files of a segment that cannot be read are indexed by the next update.
-            let old = shape.decode(known.manifest.key, &data).unwrap_or_default();
-            for (entry, live) in old.into_iter().zip(live.iter()) {
-                match *live && seen.insert(entry.name) {
-                    true => entries.push(entry),
-                    false => merge.dropped += 1,
-                }
-            }
+    /// Stores a segment with these entries, for a manifest that is not stored yet.
+    async fn store(&self, next: &mut Manifest, entries: Vec<Entry>) -> Result<()> {
+        if entries.is_empty() {
+            return Ok(());
         }
-        entries
+        let (shape, data) = encode(next.key, random::bits(), entries);
+        let path = self.segment(shape.id)?;
+        next.segments.push(shape);
+        self.keep.write(&path, Content::New(data.into())).await?;
+        Ok(())
     }
 }
 
@@ -140,33 +119,30 @@ impl Merge {
     }
 }
 
-/// The segments to merge, smallest first: each group gives one segment of at most `limit` bytes.
-fn groups<'a>(known: &'a Known, live: &'a [bool], limit: u64) -> Vec<Vec<Part<'a>>> {
-    let mut parts: Vec<Part<'a>> = Vec::new();
-    let mut first = 0usize;
+/// About how large the entries of a segment are that are up to date.
+fn live_bytes(shape: &Shape, live: &[bool]) -> u64 {
+    let count = live.iter().filter(|live| **live).count() as u64;
+    // Both are far below the square root of the largest number.
+    shape.entry_bytes().saturating_mul(count) / (shape.files().max(1) as u64)
+}
+
+/// The segments to merge, each with what tells which of its entries are up to date.
+fn chosen<'a>(known: &'a Known, live: &'a [bool], limit: u64) -> Vec<(&'a Shape, &'a [bool])> {
+    let mut chosen = Vec::new();
+    let (mut first, mut drops) = (0usize, false);
     for (shape, names) in known.manifest.segments.iter().zip(&known.names) {
         let live = live.get(first..first + names.len()).unwrap_or_default();
         first += names.len();
-        let count = live.iter().filter(|live| **live).count() as u64;
-        let all = shape.files().max(1) as u64;
-        // Multiplied first: both are far below the square root of the largest number.
-        let bytes = shape.entry_bytes().saturating_mul(count) / all;
-        parts.push(Part { shape, live, bytes });
-    }
-    order::sort_by_key(&mut parts, |part| part.bytes);
-    let mut groups: Vec<Vec<Part<'a>>> = Vec::new();
-    let mut bytes = 0u64;
-    for part in parts {
-        bytes = bytes.saturating_add(part.bytes);
-        match groups.last_mut() {
-            Some(group) if bytes <= limit => group.push(part),
-            _ => {
-                bytes = part.bytes;
-                groups.push(vec![part]);
-            }
+        let dead = live.iter().filter(|live| !**live).count();
+        let is_stale = live.is_empty() || dead.saturating_mul(DEAD) >= live.len();
+        if is_stale || live_bytes(shape, live) <= limit / 2 {
+            chosen.push((shape, live));
+            drops |= is_stale;
         }
     }
-    // One segment alone is written again only to drop entries.
-    groups.retain(|group| group.len() > 1 || !group.iter().all(Part::is_mostly_live));
-    groups
+    // One alone is written again only to drop entries.
+    if chosen.len() < 2 && !drops {
+        chosen.clear();
+    }
+    chosen
 }
