@@ -225,8 +225,8 @@ export class ProvenanceBackend extends Backend {
     if (!Array.isArray(reads)) {
       throw new TypeError(`${of}: reads must be an array, not ${kindOf(reads)}`);
     }
-    const list = reads.map((read: unknown, at) => {
-      const given = new Options(`${of}: reads[${at}]`, read);
+    const list = reads.map((one: unknown, at) => {
+      const given = new Options(`${of}: reads[${at}]`, one);
       const path = given.requiredText("path");
       const operation = given.oneOf("operation", OPERATIONS, "read");
       const read = { label: label(given, "label"), path, operation };
