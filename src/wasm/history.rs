@@ -15,6 +15,7 @@ use crate::layer::history::{
     Author, Compared, History, HistoryOptions, Moment, Note, Retention, Scratch, Who,
 };
 use crate::layer::turn::{Turn, kept};
+use crate::protocol::SharedBackend;
 use crate::storage::memory::Memory;
 use crate::wasm::call::answered;
 use crate::wasm::chunk::chunk;
@@ -35,28 +36,11 @@ struct Options<'a> {
 
 struct Functions {
     new: fn(u32, u32, Options<'_>),
-    log: fn(u32, &str, f64, f64) -> Begun,
-    diff: fn(u32, &str, &str, f64) -> Begun,
-    restore: fn(u32, &str, &str, f64) -> Begun,
-    why: fn(u32, &str, f64) -> Begun,
-    prune: fn(u32, f64) -> Begun,
+    ask: fn(u8, u32, &str, &str, f64, f64) -> Begun,
     keep: fn(u32, u32, &str, Option<&str>),
-    kept: fn(u32, &str, f64) -> Begun,
 }
 
-chunk!(
-    "history",
-    Functions = Functions {
-        new,
-        log,
-        diff,
-        restore,
-        why,
-        prune,
-        keep,
-        kept: list_kept,
-    }
-);
+chunk!("history", Functions = Functions { new, ask, keep });
 
 /// Makes a history of a backend, which is kept in a directory of another one; replies with its
 /// handle. `count`, `age` (in milliseconds) and `bytes` are what is kept, negative for everything.
@@ -151,69 +135,105 @@ fn put_notes(reply: &mut Reply, notes: Vec<Note>) {
     }
 }
 
-/// Starts a call of a history; the limits of all calls here are in milliseconds, negative for none.
-fn begun<F: Future<Output = Reply> + 'static>(
+/// Starts a call of a history: `log` (0) of a path, `diff` (1) of two moments, of which an empty second
+/// one is now, `restore` (2) of a path to a moment, `why` (3) of a path, `prune` (4); or a listing of
+/// the turns that are kept in a directory of a backend (5). `limit` is in milliseconds, negative for
+/// none.
+#[wasm_bindgen]
+pub fn history_ask(
+    what: u8,
     handle: u32,
+    first: &str,
+    second: &str,
+    most: f64,
     limit: f64,
-    call: impl FnOnce(Rc<History>) -> F + 'static,
 ) -> Begun {
+    (chunk().ask)(what, handle, first, second, most, limit)
+}
+
+fn ask(what: u8, handle: u32, first: &str, second: &str, most: f64, limit: f64) -> Begun {
+    let (first, second) = (first.to_owned(), second.to_owned());
+    if what == 5 {
+        let keep = handles::backend(handle);
+        return task::start_within(limit, async move {
+            answered(listed(keep, &first).await, |reply, names| {
+                reply.len(names.len());
+                for name in names {
+                    reply.str(&name);
+                }
+            })
+        });
+    }
     let history = handles::itself::<History>(handle);
     task::start_within(limit, async move {
-        match history {
-            Ok(history) => call(history).await,
-            Err(error) => Reply::error(&error),
-        }
-    })
-}
-
-/// Starts `log`.
-#[wasm_bindgen]
-pub fn history_log(handle: u32, path: &str, most: f64, limit: f64) -> Begun {
-    (chunk().log)(handle, path, most, limit)
-}
-
-fn log(handle: u32, path: &str, most: f64, limit: f64) -> Begun {
-    let path = VPath::parse(path).map_err(Error::from);
-    begun(handle, limit, move |history| async move {
-        let answer = match path {
-            Ok(path) => history.log(&path, most as usize).await,
+        let reply = match history {
+            Ok(history) => asked(&history, what, &first, &second, most as usize).await,
             Err(error) => Err(error),
         };
-        answered(answer, put_notes)
+        reply.unwrap_or_else(|error| Reply::error(&error))
     })
 }
 
-/// Starts `diff` of two moments; an empty second one is now.
-#[wasm_bindgen]
-pub fn history_diff(handle: u32, from: &str, to: &str, limit: f64) -> Begun {
-    (chunk().diff)(handle, from, to, limit)
+async fn listed(keep: Result<SharedBackend>, folder: &str) -> Result<Vec<Rc<str>>> {
+    kept(keep?, VPath::parse(folder)?).await
 }
 
-fn diff(handle: u32, from: &str, to: &str, limit: f64) -> Begun {
-    let from = Moment::parse(from);
-    let to = match to {
-        "" => Ok(Moment::Now),
-        to => Moment::parse(to),
-    };
-    begun(handle, limit, move |history| async move {
-        let answer = match (from, to) {
-            (Ok(from), Ok(to)) => history.diff(&from, &to).await,
-            (Err(error), _) | (_, Err(error)) => Err(error),
-        };
-        answered(answer, |reply, compared| {
-            reply.len(compared.len());
-            for Compared {
-                path,
-                before,
-                after,
-            } in compared
-            {
-                reply.str(path.as_str());
-                put_body(reply, before);
-                put_body(reply, after);
-            }
-        })
+async fn asked(
+    history: &History,
+    what: u8,
+    first: &str,
+    second: &str,
+    most: usize,
+) -> Result<Reply> {
+    Ok(match what {
+        0 => {
+            let notes = history.log(&VPath::parse(first)?, most).await;
+            answered(notes, put_notes)
+        }
+        1 => {
+            let to = match second {
+                "" => Moment::Now,
+                second => Moment::parse(second)?,
+            };
+            let compared = history.diff(&Moment::parse(first)?, &to).await;
+            answered(compared, put_compared)
+        }
+        2 => {
+            let (path, moment) = (VPath::parse(first)?, Moment::parse(second)?);
+            answered(history.restore(&path, &moment).await, |reply, paths| {
+                reply.len(paths.len());
+                for path in paths {
+                    reply.str(path.as_str());
+                }
+            })
+        }
+        3 => {
+            let why = history.why(&VPath::parse_file(first)?).await;
+            answered(why, |reply, why| {
+                reply.bool(why.is_known);
+                put_notes(reply, why.notes);
+            })
+        }
+        _ => answered(history.prune().await, |reply, pruned| {
+            reply.f64(pruned.dropped as f64);
+            reply.f64(pruned.entries as f64);
+            reply.f64(pruned.bytes as f64);
+        }),
     })
+}
+
+fn put_compared(reply: &mut Reply, compared: Vec<Compared>) {
+    reply.len(compared.len());
+    for Compared {
+        path,
+        before,
+        after,
+    } in compared
+    {
+        reply.str(path.as_str());
+        put_body(reply, before);
+        put_body(reply, after);
+    }
 }
 
 fn put_body(reply: &mut Reply, body: Option<Bytes>) {
@@ -221,66 +241,6 @@ fn put_body(reply: &mut Reply, body: Option<Bytes>) {
     if let Some(body) = body {
         reply.body(body);
     }
-}
-
-/// Starts `restore`.
-#[wasm_bindgen]
-pub fn history_restore(handle: u32, path: &str, moment: &str, limit: f64) -> Begun {
-    (chunk().restore)(handle, path, moment, limit)
-}
-
-fn restore(handle: u32, path: &str, moment: &str, limit: f64) -> Begun {
-    let path = VPath::parse(path).map_err(Error::from);
-    let moment = Moment::parse(moment);
-    begun(handle, limit, move |history| async move {
-        let answer = match (path, moment) {
-            (Ok(path), Ok(moment)) => history.restore(&path, &moment).await,
-            (Err(error), _) | (_, Err(error)) => Err(error),
-        };
-        answered(answer, |reply, paths| {
-            reply.len(paths.len());
-            for path in paths {
-                reply.str(path.as_str());
-            }
-        })
-    })
-}
-
-/// Starts `why`.
-#[wasm_bindgen]
-pub fn history_why(handle: u32, path: &str, limit: f64) -> Begun {
-    (chunk().why)(handle, path, limit)
-}
-
-fn why(handle: u32, path: &str, limit: f64) -> Begun {
-    let path = VPath::parse_file(path).map_err(Error::from);
-    begun(handle, limit, move |history| async move {
-        let answer = match path {
-            Ok(path) => history.why(&path).await,
-            Err(error) => Err(error),
-        };
-        answered(answer, |reply, why| {
-            reply.bool(why.is_known);
-            put_notes(reply, why.notes);
-        })
-    })
-}
-
-/// Starts `prune`.
-#[wasm_bindgen]
-pub fn history_prune(handle: u32, limit: f64) -> Begun {
-    (chunk().prune)(handle, limit)
-}
-
-fn prune(handle: u32, limit: f64) -> Begun {
-    begun(handle, limit, move |history| async move {
-        let answer = history.prune().await;
-        answered(answer, |reply, pruned| {
-            reply.f64(pruned.dropped as f64);
-            reply.f64(pruned.entries as f64);
-            reply.f64(pruned.bytes as f64);
-        })
-    })
 }
 
 /// Keeps a turn in a directory of a backend under a name, or a random one; replies with the name.
@@ -312,27 +272,4 @@ fn named(turn: u32, keep: u32, folder: &str, name: Option<&str>) -> Result<Strin
     let turn = handles::itself::<Turn>(turn)?;
     turn.keep_in(handles::backend(keep)?, dir);
     Ok(name)
-}
-
-/// Starts a listing of the turns that are kept in a directory of a backend.
-#[wasm_bindgen]
-pub fn turn_kept(keep: u32, folder: &str, limit: f64) -> Begun {
-    (chunk().kept)(keep, folder, limit)
-}
-
-fn list_kept(keep: u32, folder: &str, limit: f64) -> Begun {
-    let keep = handles::backend(keep);
-    let folder = VPath::parse(folder).map_err(Error::from);
-    task::start_within(limit, async move {
-        let answer = match (keep, folder) {
-            (Ok(keep), Ok(folder)) => kept(keep, folder).await,
-            (Err(error), _) | (_, Err(error)) => Err(error),
-        };
-        answered(answer, |reply, names| {
-            reply.len(names.len());
-            for name in names {
-                reply.str(&name);
-            }
-        })
-    })
 }

@@ -113,7 +113,7 @@ export const PROGRAMS = [
   {
     name: "StateBackend + history",
     source: program("StateBackend", "history"),
-    limit: 255,
+    limit: 310,
     says: "2 1",
   },
   {

@@ -215,7 +215,7 @@ export class HistoryBackend extends Backend {
         most = limitOfLog(options?.limit) ?? most;
         return [text("path", path ?? "/")];
       },
-      ([wanted], limit) => glue.history_log(handleOf(this), wanted, most, limit),
+      ([wanted], limit) => glue.history_ask(0, handleOf(this), wanted, "", most, limit),
       (reply) => ({ entries: list(reply, () => unpackEntry(reply)) }),
       options,
     ) as Promise<HistoryLog>;
@@ -232,7 +232,7 @@ export class HistoryBackend extends Backend {
   ): Promise<TurnDiff> {
     const found = await this.#asked(
       () => [momentOf("from", from), to === undefined || to === null ? "" : momentOf("to", to)],
-      ([first, last], limit) => glue.history_diff(handleOf(this), first, last, limit),
+      ([first, last], limit) => glue.history_ask(1, handleOf(this), first, last, 0, limit),
       (reply) => ({
         files: list(reply, () => ({ path: reply.text(), before: body(reply), after: body(reply) })),
       }),
@@ -257,7 +257,7 @@ export class HistoryBackend extends Backend {
   restore(path: string, moment: HistoryMoment, options?: CallOptions): Promise<RestoreResult> {
     return this.#asked(
       () => [text("path", path), momentOf("moment", moment)],
-      ([wanted, then], limit) => glue.history_restore(handleOf(this), wanted, then, limit),
+      ([wanted, then], limit) => glue.history_ask(2, handleOf(this), wanted, then, 0, limit),
       (reply) => ({ paths: list(reply, () => reply.text()) }),
       options,
     ) as Promise<RestoreResult>;
@@ -267,7 +267,7 @@ export class HistoryBackend extends Backend {
   why(path: string, options?: CallOptions): Promise<HistoryWhy> {
     return this.#asked(
       () => [text("path", path)],
-      ([wanted], limit) => glue.history_why(handleOf(this), wanted, limit),
+      ([wanted], limit) => glue.history_ask(3, handleOf(this), wanted, "", 0, limit),
       (reply) => ({ known: reply.bool(), entries: list(reply, () => unpackEntry(reply)) }),
       options,
     ) as Promise<HistoryWhy>;
@@ -277,7 +277,7 @@ export class HistoryBackend extends Backend {
   prune(options?: CallOptions): Promise<PruneResult> {
     return called(
       options,
-      (limit) => glue.history_prune(handleOf(this), limit),
+      (limit) => glue.history_ask(4, handleOf(this), "", "", 0, limit),
       (reply) => ({ dropped: reply.f64(), entries: reply.f64(), bytes: reply.f64() }),
     ) as Promise<PruneResult>;
   }

@@ -101,7 +101,7 @@ export function keptTurns(keepIn: AnyBackend, options?: KeptTurnsOptions): Promi
     if (refusal) return Promise.resolve(refusal);
     return called(
       options,
-      (limit) => glue.turn_kept(handle, folder, limit),
+      (limit) => glue.history_ask(5, handle, folder, "", 0, limit),
       (reply) => ({ names: list(reply, () => reply.text()) }),
     );
   }) as Promise<KeptTurns>;

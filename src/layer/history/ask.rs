@@ -70,9 +70,12 @@ pub struct Why {
     pub is_known: bool,
 }
 
+/// The digests of the first and the last content of a file, where there was one.
+type Ends = (Option<Rc<str>>, Option<Rc<str>>);
+
 /// The first and the last content of each file that notes changed.
-fn ends(notes: &[Note]) -> BTreeMap<VPath, (Option<Rc<str>>, Option<Rc<str>>)> {
-    let mut ends: BTreeMap<VPath, (Option<Rc<str>>, Option<Rc<str>>)> = BTreeMap::new();
+fn ends(notes: &[Note]) -> BTreeMap<VPath, Ends> {
+    let mut ends: BTreeMap<VPath, Ends> = BTreeMap::new();
     for Change {
         path,
         before,

@@ -7,6 +7,7 @@ use bytes::Bytes;
 use futures_util::future::LocalBoxFuture;
 
 use super::Turn;
+use super::keeper::judged;
 use crate::core::error::{Error, Kind, Result};
 use crate::core::future::{Pending, done};
 use crate::core::path::VPath;
@@ -34,35 +35,59 @@ impl Backend for Turn {
     }
 
     fn ls<'a>(&'a self, path: &'a VPath) -> Pending<'a, Vec<FileInfo>> {
-        Box::pin(self.reading(self.list_merged(path)))
+        Box::pin(async move {
+            self.opened().await?;
+            let answer = self.list_merged(path).await;
+            judged(answer, self.leave(false).await)
+        })
     }
 
     fn read<'a>(&'a self, path: &'a VPath, page: Page) -> Pending<'a, ReadResult> {
-        Box::pin(self.reading(self.read_page(path, page)))
+        Box::pin(async move {
+            self.opened().await?;
+            let answer = self.read_page(path, page).await;
+            judged(answer, self.leave(false).await)
+        })
     }
 
     fn read_raw<'a>(&'a self, path: &'a VPath) -> Pending<'a, RawFile> {
-        Box::pin(self.reading(self.raw_file(path)))
+        Box::pin(async move {
+            self.opened().await?;
+            let answer = self.raw_file(path).await;
+            judged(answer, self.leave(false).await)
+        })
     }
 
     fn grep<'a>(&'a self, query: &'a GrepQuery) -> Pending<'a, GrepResult> {
-        Box::pin(self.reading(self.grep_merged(query)))
+        Box::pin(async move {
+            self.opened().await?;
+            let answer = self.grep_merged(query).await;
+            judged(answer, self.leave(false).await)
+        })
     }
 
     fn glob<'a>(&'a self, query: &'a GlobQuery) -> Pending<'a, GlobResult> {
-        Box::pin(self.reading(self.glob_merged(query)))
+        Box::pin(async move {
+            self.opened().await?;
+            let answer = self.glob_merged(query).await;
+            judged(answer, self.leave(false).await)
+        })
     }
 
     fn write<'a>(&'a self, path: &'a VPath, content: Content) -> Pending<'a, WriteResult> {
         Box::pin(async move {
-            let answer = self.change(self.write_file(path, content)).await;
+            let _changing = self.enter().await?;
+            let answer = self.write_file(path, content).await;
+            let answer = judged(answer, self.leave(true).await);
             answer.map_err(|error| error.during("write"))
         })
     }
 
     fn edit<'a>(&'a self, path: &'a VPath, edit: &'a Edit) -> Pending<'a, EditResult> {
         Box::pin(async move {
-            let answer = self.change(self.edit_file(path, edit)).await;
+            let _changing = self.enter().await?;
+            let answer = self.edit_file(path, edit).await;
+            let answer = judged(answer, self.leave(true).await);
             answer.map_err(|error| error.during("edit"))
         })
     }
@@ -73,7 +98,9 @@ impl Backend for Turn {
         unchanged: Option<&'a Bytes>,
     ) -> Pending<'a, DeleteResult> {
         Box::pin(async move {
-            let answer = self.change(self.delete_path(path, unchanged)).await;
+            let _changing = self.enter().await?;
+            let answer = self.delete_path(path, unchanged).await;
+            let answer = judged(answer, self.leave(true).await);
             answer.map_err(|error| error.during("delete"))
         })
     }
@@ -91,15 +118,22 @@ impl Backend for Turn {
     fn upload<'a>(&'a self, files: Vec<(VPath, Bytes)>) -> LocalBoxFuture<'a, Vec<Result<()>>> {
         Box::pin(async move {
             let count = files.len();
-            let work = async { Ok(self.upload_files(files).await) };
-            all_or(count, self.change(work).await)
+            let entered = self.enter().await;
+            let Err(error) = entered else {
+                let answers = self.upload_files(files).await;
+                return all_or(answers, self.leave(true).await);
+            };
+            (0..count).map(|_| Err(error.clone())).collect()
         })
     }
 
     fn download<'a>(&'a self, paths: &'a [VPath]) -> LocalBoxFuture<'a, Vec<Result<Bytes>>> {
         Box::pin(async move {
-            let work = async { Ok(self.download_files(paths).await) };
-            all_or(paths.len(), self.reading(work).await)
+            if let Err(error) = self.opened().await {
+                return paths.iter().map(|_| Err(error.clone())).collect();
+            }
+            let answers = self.download_files(paths).await;
+            all_or(answers, self.leave(false).await)
         })
     }
 
@@ -116,14 +150,21 @@ impl Backend for Turn {
     }
 }
 
-/// The answers for a number of files, or one failure for all of them.
-fn all_or<T>(count: usize, answers: Result<Vec<Result<T>>>) -> Vec<Result<T>> {
-    answers.unwrap_or_else(|error| (0..count).map(|_| Err(error.clone())).collect())
+/// The answers for several files, or one failure for all of them.
+fn all_or<T>(answers: Vec<Result<T>>, kept: Result<()>) -> Vec<Result<T>> {
+    match kept {
+        Ok(()) => answers,
+        Err(error) => answers.iter().map(|_| Err(error.clone())).collect(),
+    }
 }
 
 impl Transaction for Turn {
     fn replace<'a>(&'a self, files: &'a [Replacement]) -> Pending<'a, Vec<VPath>> {
-        Box::pin(self.change(self.replace_files(files)))
+        Box::pin(async move {
+            let _changing = self.enter().await?;
+            let differ = self.replace_files(files).await;
+            judged(differ, self.leave(true).await)
+        })
     }
 }
 

@@ -6,6 +6,7 @@ use std::rc::Rc;
 use bytes::Bytes;
 
 use super::Turn;
+use super::keeper::judged;
 use super::lines::{self, Piece};
 use crate::core::error::{Error, Kind as ErrorKind, Result};
 use crate::core::path::VPath;
@@ -129,8 +130,7 @@ impl Turn {
     /// All that the turn changes, in order of the paths. It grows with the changes, not with the
     /// files below.
     pub async fn diff(&self) -> Result<Vec<FileChange>> {
-        self.opened().await?;
-        let _changing = self.changing.lock().await;
+        let _changing = self.enter().await?;
         self.changes().await
     }
 
@@ -142,7 +142,9 @@ impl Turn {
     /// Keeps of each file that one of the hunks is in only these hunks. Hunks are those of the last
     /// diff: a file that was changed since has others. Returns these files.
     pub async fn accept(&self, ids: &[Rc<str>]) -> Result<Vec<VPath>> {
-        self.change(self.accepted(ids)).await
+        let _changing = self.enter().await?;
+        let kept = self.accepted(ids).await;
+        judged(kept, self.leave(true).await)
     }
 
     async fn accepted(&self, ids: &[Rc<str>]) -> Result<Vec<VPath>> {
@@ -183,12 +185,11 @@ impl Turn {
     /// Drops the changes of files that match one of the patterns, and returns these files. If nothing
     /// is left of a turn that is kept, it is over, and forgets what it has read, too.
     pub async fn discard(&self, patterns: &[Rc<str>]) -> Result<Vec<VPath>> {
-        let gone = self.change(self.discarded(patterns)).await?;
-        if self.kept.get().is_some() {
-            let _changing = self.changing.lock().await;
-            if self.covered.borrow().is_empty() {
-                self.forget_all().await?;
-            }
+        let _changing = self.enter().await?;
+        let gone = self.discarded(patterns).await;
+        let gone = judged(gone, self.leave(true).await)?;
+        if self.kept.get().is_some() && self.covered.borrow().is_empty() {
+            self.forget_all().await?;
         }
         Ok(gone)
     }
@@ -222,7 +223,7 @@ impl Turn {
         if exists {
             self.drop_own(path).await?;
         }
-        self.touch_cover(path);
+        self.mark(path);
         self.covered.borrow_mut().remove(path);
         Ok(())
     }

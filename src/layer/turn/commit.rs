@@ -261,8 +261,7 @@ impl Turn {
     /// Makes all changes below, if nothing that the turn read or replaces was changed by others.
     /// The turn is empty then, and can go on.
     pub async fn commit(&self) -> Result<Outcome> {
-        self.opened().await?;
-        let _changing = self.changing.lock().await;
+        let _changing = self.enter().await?;
         if let Some(kept) = self.kept.get() {
             kept.committing(self).await?;
         }

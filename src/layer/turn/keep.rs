@@ -40,7 +40,7 @@ const MOST_ENTRIES: u64 = 1000;
 const ATTEMPTS: u32 = 5;
 
 /// What a turn has at a path.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct State {
     covered: Option<Covered>,
     content: Option<Bytes>,
@@ -55,8 +55,10 @@ struct Kept {
     /// Whether what was kept has been read.
     is_open: Cell<bool>,
     log: Mutex<Log>,
-    /// Files that were changed since the last entry, as they were then.
-    touched: RefCell<BTreeMap<VPath, State>>,
+    /// Files that were changed since the last entry.
+    touched: RefCell<BTreeSet<VPath>>,
+    /// The files of the turn as entries have them.
+    written: RefCell<BTreeMap<VPath, State>>,
     /// Files in entries of which nobody knows whether they arrived.
     unsure: RefCell<BTreeSet<VPath>>,
     /// What was read since the last entry.
@@ -271,6 +273,12 @@ impl Kept {
         if ends_in_commit && self.is_committed(turn, &covered, &contents).await? {
             self.remove(&mut log).await?;
         } else {
+            let states = covered.iter().map(|(path, one): (&VPath, &Covered)| {
+                let content = contents.get(path).cloned().flatten();
+                let covered = Some(one.clone());
+                (path.clone(), State { covered, content })
+            });
+            self.written.replace(states.collect());
             let files = contents
                 .into_iter()
                 .filter_map(|(path, content)| Some((path, content?)));
@@ -300,6 +308,12 @@ impl Kept {
             }
         }
         Ok(true)
+    }
+
+    /// What entries say of a file.
+    fn before(&self, path: &VPath) -> State {
+        let written = self.written.borrow();
+        written.get(path).cloned().unwrap_or_default()
     }
 
     async fn state(&self, turn: &Turn, path: &VPath) -> Result<State> {
@@ -341,16 +355,13 @@ impl Kept {
             let touched = self.touched.borrow().clone();
             let unsure = self.unsure.borrow().clone();
             paths.extend(unsure.iter().cloned());
-            for (path, before) in &touched {
-                if unsure.contains(path) {
-                    continue;
-                }
+            for path in touched.difference(&unsure) {
                 let now = self.state(turn, path).await?;
-                if now == *before {
-                    continue;
+                let before = self.before(path);
+                if now != before {
+                    paths.insert(path.clone());
+                    records.push(record(path, now, Some(&before)));
                 }
-                paths.insert(path.clone());
-                records.push(record(path, now, Some(before)));
             }
             for path in &unsure {
                 records.push(record(path, self.state(turn, path).await?, None));
@@ -367,8 +378,15 @@ impl Kept {
         }
         if changes {
             self.touched.borrow_mut().clear();
-            let mut unsure = self.unsure.borrow_mut();
-            unsure.retain(|path| !paths.contains(path));
+            for path in paths {
+                let now = self.state(turn, &path).await?;
+                self.unsure.borrow_mut().remove(&path);
+                let mut written = self.written.borrow_mut();
+                match now.covered {
+                    Some(_) => written.insert(path, now),
+                    None => written.remove(&path),
+                };
+            }
         }
         self.noted.borrow_mut().drain(..notes);
         Ok(())
@@ -419,7 +437,8 @@ impl Kept {
     /// Gives the files that were touched since the last entry what they had then.
     async fn take_back(&self, turn: &Turn) -> Result<()> {
         let touched = self.touched.take();
-        for (path, before) in touched {
+        for path in touched {
+            let before = self.before(&path);
             let now = turn.over.download(std::slice::from_ref(&path)).await;
             let now = missing(now.into_iter().next().unwrap_or(Ok(Bytes::new())))?;
             match (now, before.content) {
@@ -445,6 +464,7 @@ impl Kept {
     async fn keep_nothing(&self) {
         let mut log = self.log.lock().await;
         self.touched.borrow_mut().clear();
+        self.written.borrow_mut().clear();
         self.noted.borrow_mut().clear();
         let unsure = self.unsure.take();
         if log.last > 0 || !unsure.is_empty() {
@@ -473,24 +493,8 @@ impl Keeper for Kept {
         Box::pin(self.keep_nothing())
     }
 
-    fn touch<'a>(&'a self, turn: &'a Turn, path: &'a VPath) -> Pending<'a, ()> {
-        if self.touched.borrow().contains_key(path) {
-            return done(Ok(()));
-        }
-        Box::pin(async move {
-            let state = self.state(turn, path).await?;
-            self.touched.borrow_mut().insert(path.clone(), state);
-            Ok(())
-        })
-    }
-
-    fn touch_cover(&self, turn: &Turn, path: &VPath) {
-        let covered = turn.covered.borrow().get(path).cloned();
-        let mut touched = self.touched.borrow_mut();
-        touched.entry(path.clone()).or_insert(State {
-            covered,
-            content: None,
-        });
+    fn mark(&self, path: &VPath) {
+        self.touched.borrow_mut().insert(path.clone());
     }
 
     fn noted(&self, question: Question, digest: u128, renews: bool) {
@@ -511,7 +515,8 @@ impl Turn {
             writer: random::bits(),
             is_open: Cell::new(false),
             log: Mutex::default(),
-            touched: RefCell::new(BTreeMap::new()),
+            touched: RefCell::new(BTreeSet::new()),
+            written: RefCell::new(BTreeMap::new()),
             unsure: RefCell::new(BTreeSet::new()),
             noted: RefCell::new(Vec::new()),
         };

@@ -6,7 +6,8 @@ use futures_util::future::LocalBoxFuture;
 use super::Turn;
 use super::notes::Question;
 use crate::core::error::Result;
-use crate::core::future::Pending;
+use crate::core::future::{Pending, done};
+use crate::core::lock::MutexGuard;
 use crate::core::path::VPath;
 
 /// Keeps a turn.
@@ -23,61 +24,48 @@ pub(super) trait Keeper {
     /// Deletes what is kept of a turn that is empty. If that fails, it is done later.
     fn emptied(&self) -> LocalBoxFuture<'_, ()>;
 
-    /// Called before the turn's own file at `path` changes.
-    fn touch<'a>(&'a self, turn: &'a Turn, path: &'a VPath) -> Pending<'a, ()>;
-
-    /// Called before it changes whether and how `path` is covered. If the turn has a file there, it
-    /// was touched before.
-    fn touch_cover(&self, turn: &Turn, path: &VPath);
+    /// Called before what the turn has at `path` changes.
+    fn mark(&self, path: &VPath);
 
     /// Called after something was read; `renews` if earlier answers are void.
     fn noted(&self, question: Question, digest: u128, renews: bool);
 }
 
 impl Turn {
-    pub(super) async fn opened(&self) -> Result<()> {
+    pub(super) fn opened(&self) -> Pending<'_, ()> {
         match self.kept.get() {
-            Some(kept) => kept.opened(self).await,
-            None => Ok(()),
+            Some(kept) => kept.opened(self),
+            None => done(Ok(())),
         }
     }
 
-    pub(super) async fn touch(&self, path: &VPath) -> Result<()> {
-        match self.kept.get() {
-            Some(kept) => kept.touch(self, path).await,
-            None => Ok(()),
-        }
-    }
-
-    pub(super) fn touch_cover(&self, path: &VPath) {
+    pub(super) fn mark(&self, path: &VPath) {
         if let Some(kept) = self.kept.get() {
-            kept.touch_cover(self, path);
+            kept.mark(path);
         }
     }
 
-    /// A call that changes the turn: it is kept before it returns, or nothing has changed.
-    pub(super) async fn change<T>(&self, work: impl Future<Output = Result<T>>) -> Result<T> {
-        self.opened().await?;
-        let _changing = self.changing.lock().await;
-        let answer = work.await;
-        self.keep(answer, true).await
+    /// Begins a call that changes the turn.
+    pub(super) fn enter(&self) -> Pending<'_, MutexGuard<'_, ()>> {
+        Box::pin(async {
+            self.opened().await?;
+            Ok(self.changing.lock().await)
+        })
     }
 
-    /// A call that reads: what it has read is kept before it returns.
-    pub(super) async fn reading<T>(&self, work: impl Future<Output = Result<T>>) -> Result<T> {
-        self.opened().await?;
-        let answer = work.await;
-        self.keep(answer, false).await
-    }
-
-    async fn keep<T>(&self, answer: Result<T>, changes: bool) -> Result<T> {
-        let kept = match self.kept.get() {
-            Some(kept) => kept.keep(self, changes).await,
-            None => Ok(()),
-        };
-        match kept {
-            Err(error) if answer.is_ok() => Err(error),
-            _ => answer,
+    /// Ends a call: what it has read is kept before it returns, and with `changes` what it changed.
+    pub(super) fn leave(&self, changes: bool) -> Pending<'_, ()> {
+        match self.kept.get() {
+            Some(kept) => kept.keep(self, changes),
+            None => done(Ok(())),
         }
+    }
+}
+
+/// The answer of a call that was kept, or was not.
+pub(super) fn judged<T>(answer: Result<T>, kept: Result<()>) -> Result<T> {
+    match kept {
+        Err(error) if answer.is_ok() => Err(error),
+        _ => answer,
     }
 }

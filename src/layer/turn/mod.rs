@@ -149,7 +149,7 @@ impl Turn {
     }
 
     fn cover(&self, path: &VPath, before: Option<Before>, exists: bool) {
-        self.touch_cover(path);
+        self.mark(path);
         let mut covered = self.covered.borrow_mut();
         match covered.get_mut(path) {
             Some(one) => one.exists = exists,
@@ -227,7 +227,7 @@ impl Turn {
         match self.own(path) {
             // A write keeps the time of creation.
             Some(true) => {
-                self.touch(path).await?;
+                self.mark(path);
                 self.over.write(path, Content::Raw(body)).await?;
             }
             _ => self.put(path, body).await?,
@@ -238,7 +238,7 @@ impl Turn {
 
     /// Stores a file in the overlay.
     async fn put(&self, path: &VPath, body: Bytes) -> Result<()> {
-        self.touch(path).await?;
+        self.mark(path);
         let answers = self.over.upload(vec![(path.clone(), body)]).await;
         answers.into_iter().collect()
     }
@@ -246,7 +246,7 @@ impl Turn {
     async fn edit_file(&self, path: &VPath, edit: &Edit) -> Result<EditResult> {
         self.may_change(path)?;
         if self.own(path).is_some() {
-            self.touch(path).await?;
+            self.mark(path);
             return self.over.edit(path, edit).await;
         }
         let Some(before) = self.below(path).await? else {
@@ -281,7 +281,7 @@ impl Turn {
 
     async fn delete_unchanged(&self, path: &VPath, body: &Bytes) -> Result<()> {
         if self.own(path).is_some() {
-            self.touch(path).await?;
+            self.mark(path);
             self.over.delete(path, Some(body)).await?;
             self.cover(path, None, false);
             return Ok(());
@@ -363,7 +363,7 @@ impl Turn {
 
     /// Removes a file of the overlay.
     async fn drop_own(&self, path: &VPath) -> Result<()> {
-        self.touch(path).await?;
+        self.mark(path);
         let body = self.over_body(path).await?;
         self.over.delete(path, Some(&body)).await.map(|_| ())
     }

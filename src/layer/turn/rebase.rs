@@ -6,6 +6,7 @@ use std::rc::Rc;
 use bytes::Bytes;
 
 use super::bugs::{Bug, has};
+use super::keeper::judged;
 use super::{Covered, Turn, lines};
 use crate::core::error::Result;
 use crate::core::path::VPath;
@@ -72,7 +73,9 @@ impl Turn {
     /// Merges what others have changed below. For files that match one of the patterns `keep` the
     /// turn's content wins where that is not possible. What was read counts as read now.
     pub async fn rebase(&self, keep: &[Rc<str>]) -> Result<Rebased> {
-        self.change(self.rebased(keep)).await
+        let _changing = self.enter().await?;
+        let rebased = self.rebased(keep).await;
+        judged(rebased, self.leave(true).await)
     }
 
     async fn rebased(&self, keep: &[Rc<str>]) -> Result<Rebased> {
@@ -103,14 +106,14 @@ impl Turn {
             };
             match next(before, now.as_ref(), ours.as_ref()) {
                 Next::Theirs => self.uncover(&path, one.exists).await?,
-                Next::Ours => self.moved_on(&path, below).await?,
+                Next::Ours => self.moved_on(&path, below),
                 Next::Merged(body) => {
                     self.put(&path, body).await?;
-                    self.moved_on(&path, below).await?;
+                    self.moved_on(&path, below);
                     rebased.merged.push(path);
                 }
                 Next::Unmerged if kept.iter().any(|pattern| pattern.accepts(&path)) => {
-                    self.moved_on(&path, below).await?;
+                    self.moved_on(&path, below);
                 }
                 Next::Unmerged => rebased.conflicts.push(super::Unmerged {
                     path,
@@ -138,11 +141,10 @@ impl Turn {
     }
 
     /// From now on, the turn's content of a file is a change of this one.
-    async fn moved_on(&self, path: &VPath, below: Option<super::Before>) -> Result<()> {
-        self.touch(path).await?;
+    fn moved_on(&self, path: &VPath, below: Option<super::Before>) {
+        self.mark(path);
         if let Some(one) = self.covered.borrow_mut().get_mut(path) {
             one.before = below;
         }
-        Ok(())
     }
 }

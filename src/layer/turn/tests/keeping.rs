@@ -158,7 +158,9 @@ async fn step(turn: &Turn, at: usize) {
             let changes = turn.diff().await.expect("a diff");
             let of_long = changes.iter().find(|one| one.path.as_str() == "/long");
             let hunk = of_long.and_then(|one| one.hunks.first()).expect("a hunk");
-            turn.accept(&[hunk.id.clone()]).await.expect("accepted");
+            turn.accept(std::slice::from_ref(&hunk.id))
+                .await
+                .expect("accepted");
         }
         _ => drop(turn.rebase(&[]).await.expect("rebased")),
     }
