@@ -166,6 +166,7 @@ const TABLES = [
       perCaller: "boolean",
       listsVersions: "boolean",
       indexed: "boolean",
+      watch: "boolean",
       notes: "list",
     },
   ],
