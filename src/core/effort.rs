@@ -1,128 +1,66 @@
-//! What a storage was asked for the sake of one call: requests, and how many of them were repeated.
-//! Counted only while somebody watches the call, and by call, since calls run at the same time.
+//! What storages were asked: requests, and how many of them were repeated. Both are counted for all
+//! calls together. A caller learns its share by looking before and after each poll of its own future:
+//! polls are nested and never interleaved.
 
-use crate::core::cell::{LocalCell, RefCell};
-use crate::core::running;
+use std::cell::Cell;
 
 thread_local! {
-    static WATCHED: RefCell<Vec<Watched>> = const { RefCell::new(Vec::new()) };
+    /// Requests in the lower half, repeated ones in the upper half.
+    static ASKED: Cell<u64> = const { Cell::new(0) };
 }
 
-/// What one call has asked of storages.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Effort {
-    /// Requests to a server, statements to a database.
-    pub requests: u32,
-    /// Requests that were sent again after a failure.
-    pub retries: u32,
-}
-
-struct Watched {
-    call: u32,
-    meters: u32,
-    effort: Effort,
-}
-
-/// Watches the current call from here on.
-pub struct Meter {
-    call: u32,
-    before: Effort,
-}
-
-impl Meter {
-    /// Begins to watch.
-    pub fn begin() -> Meter {
-        let call = running::current();
-        WATCHED.with_borrow_mut(|watched| {
-            let before = match watched.iter_mut().find(|one| one.call == call) {
-                Some(one) => {
-                    one.meters += 1;
-                    one.effort
-                }
-                None => {
-                    let effort = Effort::default();
-                    watched.push(Watched {
-                        call,
-                        meters: 1,
-                        effort,
-                    });
-                    effort
-                }
-            };
-            Meter { call, before }
-        })
-    }
-
-    /// What was asked since it began.
-    pub fn effort(&self) -> Effort {
-        let now = WATCHED.with_borrow(|watched| {
-            let mine = watched.iter().find(|one| one.call == self.call);
-            mine.map(|one| one.effort).unwrap_or_default()
-        });
-        Effort {
-            requests: now.requests.saturating_sub(self.before.requests),
-            retries: now.retries.saturating_sub(self.before.retries),
-        }
-    }
-}
-
-impl Drop for Meter {
-    fn drop(&mut self) {
-        WATCHED.with_borrow_mut(|watched| {
-            watched.retain_mut(|one| {
-                one.meters -= u32::from(one.call == self.call);
-                one.meters > 0
-            });
-        });
-    }
-}
-
-/// Counts for the current call.
-#[inline(never)]
-fn count(requests: u32, retries: u32) {
-    WATCHED.with_borrow_mut(|watched| {
-        if watched.is_empty() {
-            return;
-        }
-        let call = running::current();
-        if let Some(one) = watched.iter_mut().find(|one| one.call == call) {
-            one.effort.requests = one.effort.requests.saturating_add(requests);
-            one.effort.retries = one.effort.retries.saturating_add(retries);
-        }
-    });
-}
-
-/// A request is sent.
+/// A request to a server is sent, or a statement to a database.
 pub fn requested() {
-    count(1, 0);
+    ASKED.set(ASKED.get().wrapping_add(1));
 }
 
-/// Something is done again.
+/// A request is sent again after a failure.
 pub fn repeated() {
-    count(0, 1);
+    ASKED.set(ASKED.get().wrapping_add(1 << 32));
+}
+
+/// What was asked up to now. Differences of it are an [`Effort`].
+pub fn until_now() -> u64 {
+    ASKED.get()
+}
+
+/// What was asked for something.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Effort(pub u64);
+
+impl Effort {
+    /// Adds what was asked since `before`.
+    pub fn add_since(&mut self, before: u64) {
+        let since = until_now().wrapping_sub(before);
+        self.0 = self.0.wrapping_add(since);
+    }
+
+    /// Requests, and how many of them were repeated.
+    pub fn counts(self) -> [u32; 2] {
+        // The two halves.
+        [self.0 as u32, (self.0 >> 32) as u32]
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::core::running::{Call, within};
 
     #[test]
-    fn each_call_has_its_own_count_and_nothing_is_left_behind() {
-        let (one, other) = (Call::new(), Call::new());
-        let mine = within(one, Meter::begin);
-        let theirs = within(other, Meter::begin);
-        within(one, requested);
-        let inner = within(one, Meter::begin);
-        within(one, || (requested(), repeated()));
-        within(other, requested);
-        let effort = |requests, retries| Effort { requests, retries };
-        assert_eq!(mine.effort(), effort(2, 1));
-        assert_eq!(inner.effort(), effort(1, 1));
-        assert_eq!(theirs.effort(), effort(1, 0));
-        drop((mine, inner));
-        within(one, requested);
-        drop(theirs);
-        assert!(WATCHED.with_borrow(Vec::is_empty));
+    fn what_is_asked_between_two_looks_is_counted_and_nothing_else() {
+        let (mut mine, mut inner) = (Effort::default(), Effort::default());
+        requested();
+        let before = until_now();
+        requested();
+        let later = until_now();
+        requested();
+        repeated();
+        inner.add_since(later);
+        mine.add_since(before);
+        requested();
+        let again = until_now();
+        requested();
+        mine.add_since(again);
+        assert_eq!((mine.counts(), inner.counts()), ([3, 1], [1, 1]));
     }
 }

@@ -36,7 +36,7 @@ pub use operation::{Effect, Operation};
 pub use request::{Answer, Request, perform};
 pub use searching::{GlobResult, GrepResult, GrepStats};
 pub use transfer::{
-    COPIED, Carrier, Revise, Step, Transfer, by_bytes, carry, exists, gone, stands,
+    COPIED, Carrier, Revise, Step, Transfer, by_bytes, carry, exists, gone, one_by_one, stands,
 };
 
 /// The result of `read`.

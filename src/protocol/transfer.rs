@@ -256,7 +256,7 @@ pub async fn by_bytes(
 ) -> Result<Option<FilesUpdate>> {
     let Step { from, to, .. } = &step;
     if step.whole {
-        return Err(Error::new(Kind::Unsupported, "Files go one by one"));
+        return Err(one_by_one());
     }
     let before = backend.read_raw(from).await?.body;
     let body = match revise {
@@ -285,6 +285,11 @@ pub async fn by_bytes(
         Err(error) if error.is_no_file() => Err(gone(from)),
         Err(error) => Err(stands(from, COPIED, Some(error))),
     }
+}
+
+/// The refusal to go as a whole, or without its bytes.
+pub fn one_by_one() -> Error {
+    Error::new(Kind::Unsupported, "Files are read and put, one by one")
 }
 
 /// The error of a move whose source others deleted after it was copied.

@@ -20,12 +20,12 @@ use crate::core::order;
 use crate::core::path::VPath;
 use crate::core::time::Time;
 use crate::env::{host, random, timer};
-use crate::protocol::{COPIED, Capability, Transfer, stands};
+use crate::protocol::{COPIED, Capability, Transfer, one_by_one, stands};
 use crate::storage::custom::Custom;
 use crate::storage::custom_values::{entry_of, refusal, unknown_meta};
 use crate::storage::{
     Cursor, Depth, Entry, File, Find, Flow, Listing, Meta, NewFile, PARALLEL, PutMode, Removed,
-    Scan, Scope, Storage, Version, Within, one_by_one,
+    Scan, Scope, Storage, Version, Within,
 };
 
 /// Number of files whose size and time are requested in one call.
@@ -263,7 +263,7 @@ impl Within for HostDisk {
                 Some("exists") => Err(Error::already_exists(to)),
                 Some("both") => Err(stands(from, COPIED, None)),
                 // Links, devices, and folders on other disks.
-                Some("apart") => Err(Error::new(Kind::Unsupported, "It is read and put")),
+                Some("apart") => Err(one_by_one()),
                 _ => Err(odd()),
             }
         })

@@ -25,12 +25,12 @@ use std::rc::Rc;
 use bytes::Bytes;
 use futures_util::future::{LocalBoxFuture, ready};
 
-use crate::core::error::{Error, Kind, Result};
+use crate::core::error::{Error, Result};
 use crate::core::file::{Format, Mime, Texture};
 use crate::core::future::Pending;
 use crate::core::path::VPath;
 use crate::core::time::Time;
-use crate::protocol::{Capability, Transfer};
+use crate::protocol::{Capability, Transfer, one_by_one};
 
 pub use crate::search::query::GrepQuery;
 pub use crate::search::scope::Scope;
@@ -404,11 +404,6 @@ pub trait Ranged {
     /// A part of a file, clipped to its end: the requested range, or the whole file if it is at
     /// hand. Each part includes the version that it belongs to.
     fn get_part<'a>(&'a self, path: &'a VPath, range: Range<u64>) -> Pending<'a, Option<Part>>;
-}
-
-/// Why a directory is not moved as a whole.
-pub fn one_by_one() -> Error {
-    Error::new(Kind::Unsupported, "Files go one by one")
 }
 
 /// Moving and copying inside of a storage, for storages where that is atomic or saves reading.

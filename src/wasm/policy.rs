@@ -367,10 +367,10 @@ fn record(entry: &Record) -> JsValue {
     if let Some(rule) = entry.rule {
         shown.push(("rule", rule.into()));
     }
-    for (name, count) in [
-        ("requests", entry.effort.requests),
-        ("retries", entry.effort.retries),
-    ] {
+    for (name, count) in ["requests", "retries"]
+        .into_iter()
+        .zip(entry.effort.counts())
+    {
         if count > 0 {
             shown.push((name, count.into()));
         }

@@ -199,6 +199,7 @@ const TABLES = [
       perCaller: "boolean",
       listsVersions: "boolean",
       indexed: "boolean",
+      watch: "boolean",
       notes: "list",
     },
   ],

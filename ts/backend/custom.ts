@@ -158,7 +158,7 @@ function checkCapability(capability: object): void {
   for (const name of ["Created", "Mime", "Format", "Binary"]) given.boolean(`keeps${name}`, true);
   given.boolean("writable", true);
   // Part of a capability that was copied from a backend; neither can be declared.
-  for (const name of ["perCaller", "listsVersions", "indexed"]) given.boolean(name, false);
+  for (const name of ["perCaller", "listsVersions", "indexed", "watch"]) given.boolean(name, false);
   given.amount("maxFileBytes");
   given.checked(
     "notes",

@@ -1,12 +1,13 @@
 //! `audit`: one record per operation, after it, including refused ones. A record never contains
 //! content, a pattern, a command or an error message, because any of these may contain a secret.
 
+use std::future::poll_fn;
 use std::rc::Rc;
 use std::time::Duration;
 
 use super::Seams;
 use super::rule::{Next, Rule};
-use crate::core::effort::{Effort, Meter};
+use crate::core::effort::{self, Effort};
 use crate::core::error::{Error, Kind, Result};
 use crate::core::future::Pending;
 use crate::core::path::VPath;
@@ -46,7 +47,7 @@ pub(super) struct Begun {
     operation: Operation,
     paths: Vec<VPath>,
     sizes: Vec<usize>,
-    meter: Meter,
+    effort: Effort,
 }
 
 impl Begun {
@@ -56,7 +57,7 @@ impl Begun {
             operation: request.operation(),
             paths: request.paths(),
             sizes: request.sizes(),
-            meter: Meter::begin(),
+            effort: Effort::default(),
         }
     }
 
@@ -81,7 +82,7 @@ impl Begun {
             code: error.map_or("ok", Error::code),
             rule: error.and_then(Error::rule),
             duration: Duration::from_micros(u64::try_from(micros).unwrap_or(0)),
-            effort: self.meter.effort(),
+            effort: self.effort,
         }
     }
 }
@@ -126,7 +127,16 @@ impl Rule for Audit {
                 audit: self,
                 begun: Some(Begun::now(&self.seams, &request)),
             };
-            let answer = self.inner.call(request).await;
+            let mut inner = self.inner.call(request);
+            let answer = poll_fn(|context| {
+                let before = effort::until_now();
+                let polled = inner.as_mut().poll(context);
+                if let Some(begun) = &mut watch.begun {
+                    begun.effort.add_since(before);
+                }
+                polled
+            })
+            .await;
             watch.ended(&answer);
             answer
         })

@@ -13,17 +13,13 @@ use crate::core::error::{Error, Kind, Result};
 use crate::core::file::{self, Texture};
 use crate::core::future::Pending;
 use crate::core::path::VPath;
-use crate::protocol::{COPIED, Transfer, gone, stands};
+use crate::protocol::{COPIED, Transfer, gone, one_by_one, stands};
 use crate::storage::{Meta, PutMode, Storage, Version, Within};
 
 /// How often a copy is repeated because one of its objects was changed meanwhile.
 const TURNS: u32 = 16;
 /// How often the probe is repeated after failures.
 const PROBES: u32 = 2;
-
-fn by_bytes() -> Error {
-    Error::new(Kind::Unsupported, "This object must be read and put")
-}
 
 impl S3 {
     /// Whether the server copies objects under conditions.
@@ -60,7 +56,7 @@ impl S3 {
         let (source_key, key) = (self.key(from)?, self.key(to)?);
         let known = self.conditions().await?;
         if !self.copies(known).await {
-            return Err(by_bytes());
+            return Err(one_by_one());
         }
         let mode = match overwrite {
             true => PutMode::Overwrite,
@@ -70,7 +66,7 @@ impl S3 {
             let Some(told) = self.told(from, &source_key).await? else {
                 return Err(Error::not_found(from));
             };
-            let meta = renamed(&told, from, to).ok_or_else(by_bytes)?;
+            let meta = renamed(&told, from, to).ok_or_else(one_by_one)?;
             let base = match overwrite {
                 true => self.base(to, &key).await?,
                 false => Base::Absent,
@@ -106,7 +102,7 @@ impl S3 {
                 Stop::Refused => self.pause(turn).await,
             }
         }
-        Err(by_bytes())
+        Err(one_by_one())
     }
 }
 

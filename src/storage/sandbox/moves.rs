@@ -4,12 +4,12 @@
 use super::answers::{denied, odd, refusal};
 use super::script::{self, RESERVED};
 use super::{Machine, Sandbox};
-use crate::core::error::{Error, Kind, Result};
+use crate::core::error::{Error, Result};
 use crate::core::future::Pending;
 use crate::core::path::VPath;
 use crate::env::random;
-use crate::protocol::{COPIED, Transfer, stands};
-use crate::storage::{Storage, Within, one_by_one};
+use crate::protocol::{COPIED, Transfer, one_by_one, stands};
+use crate::storage::{Storage, Within};
 
 /// Maximum attempts of a move that conflicts with another writer.
 const TRIES: u32 = 64;
@@ -32,7 +32,7 @@ impl<M: Machine> Sandbox<M> {
                 Some('A') => Error::already_exists(to),
                 Some('D') => Error::is_directory(to),
                 Some('S') => stands(from, COPIED, None),
-                Some('U') => Error::new(Kind::Unsupported, "It is read and put"),
+                Some('U') => one_by_one(),
                 Some('L') => refusal(from, 'L', &answer),
                 Some('E') => denied(to, "' could not be written by the sandbox's user"),
                 _ => odd(&answer),
