@@ -10,11 +10,10 @@
 use super::Indexed;
 use super::load::Known;
 use super::manifest::Manifest;
-use super::segment::{Entry, Shape, encode};
-use super::update::Gone;
+use super::segment::Shape;
+use super::update::{Gone, live_bytes};
 use crate::core::error::{Error, Kind, Result};
-use crate::env::random;
-use crate::protocol::{Backend, Content};
+use crate::protocol::Backend;
 
 /// How often a merge is begun again after another writer was faster.
 const ATTEMPTS: usize = 4;
@@ -57,30 +56,21 @@ impl Indexed {
             let mut merge = Merge::default();
             let (mut gone, mut entries, mut bytes) = (Vec::new(), Vec::new(), 0u64);
             for (shape, live) in chosen {
-                if bytes.saturating_add(live_bytes(shape, live)) > self.limit() {
-                    self.store(&mut next, std::mem::take(&mut entries)).await?;
+                let more = live_bytes(shape, Some(live));
+                if bytes.saturating_add(more) > self.limit() && !entries.is_empty() {
+                    let full = std::mem::take(&mut entries);
+                    next.segments.push(self.store(next.key, full).await?);
                     bytes = 0;
                 }
+                bytes += more;
                 gone.push(shape.id);
-                let data = match self.read_part(shape.id, 0..shape.bytes()).await {
-                    // What failed for another reason may be there at the next try.
-                    Err(error) if error.kind() != Kind::NotFound => return Err(error),
-                    read => read.unwrap_or_default(),
-                };
-                // The files of a segment that is lost or damaged are indexed by the next update.
-                let old = shape.decode(next.key, &data).unwrap_or_default();
-                for (entry, live) in old.into_iter().zip(live) {
-                    // Of several with one name, the listing marks only one as live.
-                    match *live {
-                        true => {
-                            bytes += entry.bytes();
-                            entries.push(entry);
-                        }
-                        false => merge.dropped += 1,
-                    }
-                }
+                let mut old = self.entries_of(next.key, shape, Some(live)).await?;
+                merge.dropped += shape.files().saturating_sub(old.len()) as u64;
+                entries.append(&mut old);
             }
-            self.store(&mut next, entries).await?;
+            if !entries.is_empty() {
+                next.segments.push(self.store(next.key, entries).await?);
+            }
             merge.merged = gone.len() as u64;
             let own: Vec<u64> = next.segments.iter().map(|shape| shape.id).collect();
             let gone = Gone::All(gone);
@@ -95,18 +85,6 @@ impl Indexed {
             }
         }
     }
-
-    /// Stores a segment with these entries, for a manifest that is not stored yet.
-    async fn store(&self, next: &mut Manifest, entries: Vec<Entry>) -> Result<()> {
-        if entries.is_empty() {
-            return Ok(());
-        }
-        let (shape, data) = encode(next.key, random::bits(), entries);
-        let path = self.segment(shape.id)?;
-        next.segments.push(shape);
-        self.keep.write(&path, Content::New(data.into())).await?;
-        Ok(())
-    }
 }
 
 impl Merge {
@@ -119,13 +97,6 @@ impl Merge {
     }
 }
 
-/// About how large the entries of a segment are that are up to date.
-fn live_bytes(shape: &Shape, live: &[bool]) -> u64 {
-    let count = live.iter().filter(|live| **live).count() as u64;
-    // Both are far below the square root of the largest number.
-    shape.entry_bytes().saturating_mul(count) / (shape.files().max(1) as u64)
-}
-
 /// The segments to merge, each with what tells which of its entries are up to date.
 fn chosen<'a>(known: &'a Known, live: &'a [bool], limit: u64) -> Vec<(&'a Shape, &'a [bool])> {
     let mut chosen = Vec::new();
@@ -135,7 +106,7 @@ fn chosen<'a>(known: &'a Known, live: &'a [bool], limit: u64) -> Vec<(&'a Shape,
         first += names.len();
         let dead = live.iter().filter(|live| !**live).count();
         let is_stale = live.is_empty() || dead.saturating_mul(DEAD) >= live.len();
-        if is_stale || live_bytes(shape, live) <= limit / 2 {
+        if is_stale || live_bytes(shape, Some(live)) <= limit / 2 {
             chosen.push((shape, live));
             drops |= is_stale;
         }

@@ -8,11 +8,13 @@ use std::rc::Rc;
 use bytes::Bytes;
 
 use super::Indexed;
+use super::hash::Key;
 use super::load::Known;
 use super::manifest::Manifest;
 use super::segment::{Entry, Shape, encode};
 use super::sift::{Collect, Found};
 use crate::core::error::{Error, Kind, Result};
+use crate::core::future::Pending;
 use crate::core::order;
 use crate::core::path::VPath;
 use crate::env::{clock, random};
@@ -47,6 +49,16 @@ struct Merged {
     gone: Vec<u64>,
     /// The paths for listing.
     splits: Vec<VPath>,
+}
+
+/// About how large the entries of a segment are that are up to date.
+pub(super) fn live_bytes(shape: &Shape, live: Option<&[bool]>) -> u64 {
+    let Some(live) = live else {
+        return shape.entry_bytes();
+    };
+    let count = live.iter().filter(|live| **live).count() as u64;
+    // Both are far below the square root of the largest number.
+    shape.entry_bytes().saturating_mul(count) / (shape.files().max(1) as u64)
 }
 
 /// The segments that a new manifest leaves out.
@@ -170,15 +182,10 @@ impl Indexed {
                 continue;
             }
             gone.push(shape.id);
-            let data = self.read_part(shape.id, 0..shape.bytes()).await;
-            let data = data.unwrap_or_default();
-            let old = shape.decode(key, &data).unwrap_or_default();
-            for (entry, live) in old.into_iter().zip(live) {
-                if is_full || *live {
-                    bytes += entry.bytes();
-                    entries.push(entry);
-                }
-            }
+            let live = (!is_full).then_some(live);
+            let old = self.entries_of(key, shape, live).await;
+            bytes += live_bytes(shape, live);
+            entries.append(&mut old.unwrap_or_default());
         }
         if entries.is_empty() {
             return Ok(Merged {
@@ -187,13 +194,40 @@ impl Indexed {
                 splits,
             });
         }
-        let (shape, data) = encode(key, random::bits(), entries);
-        let path = self.segment(shape.id)?;
-        self.keep.write(&path, Content::New(data.into())).await?;
-        Ok(Merged {
-            new: Some(shape),
-            gone,
-            splits,
+        let new = Some(self.store(key, entries).await?);
+        Ok(Merged { new, gone, splits })
+    }
+
+    /// The entries of a segment: those that are up to date, if that is known. None if it is lost or
+    /// damaged: an update indexes its files again.
+    pub(super) fn entries_of<'a>(
+        &'a self,
+        key: Key,
+        shape: &'a Shape,
+        live: Option<&'a [bool]>,
+    ) -> Pending<'a, Vec<Entry>> {
+        Box::pin(async move {
+            let data = match self.read_part(shape.id, 0..shape.bytes()).await {
+                // What failed for another reason may be there at the next try.
+                Err(error) if error.kind() != Kind::NotFound => return Err(error),
+                read => read.unwrap_or_default(),
+            };
+            let mut entries = shape.decode(key, &data).unwrap_or_default();
+            if let Some(live) = live {
+                let mut live = live.iter();
+                entries.retain(|_| live.next() == Some(&true));
+            }
+            Ok(entries)
+        })
+    }
+
+    /// Stores a segment with these entries, for a manifest that is not stored yet.
+    pub(super) fn store(&self, key: Key, entries: Vec<Entry>) -> Pending<'_, Shape> {
+        Box::pin(async move {
+            let (shape, data) = encode(key, random::bits(), entries);
+            let path = self.segment(shape.id)?;
+            self.keep.write(&path, Content::New(data.into())).await?;
+            Ok(shape)
         })
     }
 
