@@ -75,7 +75,6 @@ export const described: string = guidedPrompts.describe("grep", ["grep"]) ?? "";
 export const turned = begin(files, { by: "a" }).commit();
 export const ignored = ignoring(files, { patterns: ["*.log"] }).glob("**");
 export const searched = indexed(files, { keepIn: "/.index/" }).updateIndex();
-export const merged = indexed(files, { keepIn: "/.index/" }).mergeIndex({ timeoutMs: 1000 });
 
 const storage: StorageLike = { get: () => null, list: () => [], put: () => false };
 export const backends = [
