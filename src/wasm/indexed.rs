@@ -14,7 +14,7 @@ use crate::wasm::task::{self, Begun};
 
 struct Functions {
     new: fn(u32, u32, &str),
-    update: fn(u32, bool, f64) -> Begun,
+    update: fn(u32, f64) -> Begun,
 }
 
 chunk!("index", Functions = Functions { new, update });
@@ -44,30 +44,28 @@ fn made(inner: u32, keep: u32, dir: &str) -> Result<Indexed> {
     Indexed::new(handles::backend(inner)?, keep, VPath::parse(dir)?)
 }
 
-/// Starts an update of the index, or a merge of its segments; `limit` is in milliseconds, a negative
-/// value means no limit.
+/// Starts an update of the index; `limit` is in milliseconds, a negative value means no limit.
 #[wasm_bindgen]
-pub fn indexed_update(handle: u32, merges: bool, limit: f64) -> Begun {
-    (chunk().update)(handle, merges, limit)
+pub fn indexed_update(handle: u32, limit: f64) -> Begun {
+    (chunk().update)(handle, limit)
 }
 
-fn update(handle: u32, merges: bool, limit: f64) -> Begun {
+fn update(handle: u32, limit: f64) -> Begun {
     let indexed = handles::itself::<Indexed>(handle);
     task::start_within(limit, async move {
-        answered(changed(indexed, merges).await, |reply, numbers| {
-            for number in numbers {
+        let answer = match indexed {
+            Ok(indexed) => indexed.update().await,
+            Err(error) => Err(error),
+        };
+        answered(answer, |reply, updated| {
+            for number in [
+                updated.added,
+                updated.files,
+                updated.segments,
+                updated.bytes,
+            ] {
                 reply.f64(number as f64);
             }
         })
     })
-}
-
-async fn changed(indexed: Result<Rc<Indexed>>, merges: bool) -> Result<[u64; 4]> {
-    let indexed = indexed?;
-    if merges {
-        let done = indexed.merge().await?;
-        return Ok([done.merged, done.dropped, done.segments, done.bytes]);
-    }
-    let done = indexed.update().await?;
-    Ok([done.added, done.files, done.segments, done.bytes])
 }

@@ -59,8 +59,6 @@ export async function change(roll, plain, writers) {
     }
     case 7:
       return Promise.all(writers.map((writer) => writer.updateIndex()));
-    case 8:
-      return roll(2) === 0 ? pick(writers).mergeIndex() : pick(writers).updateIndex();
     default:
       return pick(writers).updateIndex();
   }

@@ -87,7 +87,6 @@ export const labelled: ProvenanceBackend = withProvenance(files, {
 }).conversation();
 export const ignored = ignoring(files, { patterns: ["*.log"] }).glob("**");
 export const searched = indexed(files, { keepIn: "/.index/" }).updateIndex();
-export const merged = indexed(files, { keepIn: "/.index/" }).mergeIndex({ timeoutMs: 1000 });
 
 const storage: StorageLike = { get: () => null, list: () => [], put: () => false };
 export const backends = [

@@ -31,22 +31,6 @@ export interface IndexUpdate {
   bytes: number;
 }
 
-/** What `mergeIndex` did. */
-export interface IndexMerge {
-  /** Segments that were merged into others. */
-  merged: number;
-  /** Entries that were dropped, since their files were changed or deleted. */
-  dropped: number;
-  /** Segments now. */
-  segments: number;
-  /** Size of the index in bytes. */
-  bytes: number;
-}
-
-function unpackMerge(reply: Reply): IndexMerge {
-  return { merged: reply.f64(), dropped: reply.f64(), segments: reply.f64(), bytes: reply.f64() };
-}
-
 function unpackUpdate(reply: Reply): IndexUpdate {
   return { added: reply.f64(), files: reply.f64(), segments: reply.f64(), bytes: reply.f64() };
 }
@@ -142,25 +126,7 @@ export class IndexedBackend extends Backend {
    */
   async updateIndex(options?: CallOptions): Promise<Result<IndexUpdate>> {
     const read = callOptions(options);
-    return settled(
-      () => glue.indexed_update(handleOf(this), false, limitOf(read)),
-      unpackUpdate,
-      read,
-    );
-  }
-
-  /**
-   * Merges the segments of the index into few large ones, and drops the entries of files that were
-   * changed or deleted. It lists the files and reads none. Call it in the background, from a timer for
-   * example: searches and updates go on meanwhile, and several processes may merge at once.
-   */
-  async mergeIndex(options?: CallOptions): Promise<Result<IndexMerge>> {
-    const read = callOptions(options);
-    return settled(
-      () => glue.indexed_update(handleOf(this), true, limitOf(read)),
-      unpackMerge,
-      read,
-    );
+    return settled(() => glue.indexed_update(handleOf(this), limitOf(read)), unpackUpdate, read);
   }
 }
 
