@@ -53,14 +53,14 @@ export const CHUNKS = {
     async ({ CompositeBackend, StateBackend }) =>
     ({ writeMode }) =>
       new CompositeBackend(stranger(new StateBackend({ writeMode })), {}),
-  hub:
-    async ({ ContextHubBackend }) =>
-    ({ writeMode }) =>
-      new ContextHubBackend("owner/repo", { client: new MapHub(), writeMode }),
   history:
     async ({ history, StateBackend }) =>
     ({ writeMode }) =>
       history(new StateBackend({ files: {} }), { keepIn: new StateBackend(), writeMode }),
+  hub:
+    async ({ ContextHubBackend }) =>
+    ({ writeMode }) =>
+      new ContextHubBackend("owner/repo", { client: new MapHub(), writeMode }),
   idb: async (kitbag, host) => {
     const { IndexedDbBackend } = kitbag;
     const database = `chunks-${Math.random()}`;
