@@ -183,6 +183,8 @@ async function bundle() {
     bundle: true,
     target: "es2022",
     legalComments: "none",
+    // Lines and names stay, so that a stack can be read.
+    minifySyntax: true,
     logLevel: "warning",
     logOverride: { "empty-import-meta": "silent" },
     treeShaking: true,
