@@ -13,6 +13,8 @@ mod grep;
 mod index_cache;
 mod paging;
 mod shown;
+#[cfg(any(test, feature = "simulation"))]
+pub mod stepping;
 
 use std::future::poll_fn;
 use std::ops::Range;

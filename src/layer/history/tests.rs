@@ -3,77 +3,16 @@
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
-use std::task::{Context, Poll, Waker};
 
 use bytes::Bytes;
 use futures_util::future::LocalBoxFuture;
 
 use super::*;
 use crate::core::error::Kind;
-use crate::core::future::Pending;
+use crate::files::stepping::{ended, polled, stepping};
 use crate::files::{Files, FilesOptions, WriteMode};
-use crate::protocol::{Backend, Capability, Content, Edit, GlobQuery, Replacement};
+use crate::protocol::{Backend, Content, Edit, GlobQuery, Replacement};
 use crate::storage::memory::Memory;
-use crate::storage::{Cursor, Depth, File, Listing, Meta, NewFile, PutMode, Storage, Version};
-
-/// Memory in which a process can end, and others run, before and after each change.
-#[derive(Default)]
-struct Stepping(Memory);
-
-async fn pause() {
-    let mut waited = false;
-    std::future::poll_fn(|context| {
-        if std::mem::replace(&mut waited, true) {
-            return Poll::Ready(());
-        }
-        context.waker().wake_by_ref();
-        Poll::Pending
-    })
-    .await;
-}
-
-impl Storage for Stepping {
-    fn capability(&self) -> Capability {
-        self.0.capability()
-    }
-    fn stat<'a>(&'a self, path: &'a VPath) -> Pending<'a, Option<Meta>> {
-        self.0.stat(path)
-    }
-    fn get<'a>(&'a self, path: &'a VPath) -> Pending<'a, Option<File>> {
-        Box::pin(async move {
-            pause().await;
-            self.0.get(path).await
-        })
-    }
-    fn put<'a>(&'a self, path: &'a VPath, file: NewFile, mode: PutMode) -> Pending<'a, Meta> {
-        Box::pin(async move {
-            pause().await;
-            let answer = self.0.put(path, file, mode).await;
-            pause().await;
-            answer
-        })
-    }
-    fn delete<'a>(&'a self, path: &'a VPath, version: Option<Version>) -> Pending<'a, bool> {
-        Box::pin(async move {
-            pause().await;
-            let answer = self.0.delete(path, version).await;
-            pause().await;
-            answer
-        })
-    }
-    fn list<'a>(
-        &'a self,
-        dir: &'a VPath,
-        depth: Depth,
-        from: Option<Cursor>,
-    ) -> Pending<'a, Listing> {
-        self.0.list(dir, depth, from)
-    }
-}
-
-fn stepping() -> SharedBackend {
-    Rc::new(Files::new(Stepping::default(), FilesOptions::default()))
-}
 
 fn memory() -> SharedBackend {
     Rc::new(Files::new(Memory::default(), FilesOptions::default()))
@@ -114,24 +53,8 @@ fn begin(inner: &SharedBackend, at: &SharedBackend) -> History {
     with(inner, at, Retention::default())
 }
 
-fn polled<T>(future: &mut LocalBoxFuture<'_, T>) -> Option<T> {
-    match future
-        .as_mut()
-        .poll(&mut Context::from_waker(Waker::noop()))
-    {
-        Poll::Ready(value) => Some(value),
-        Poll::Pending => None,
-    }
-}
-
 fn finished<T>(future: impl Future<Output = T>) -> T {
-    let mut future: LocalBoxFuture<'_, T> = Box::pin(future);
-    for _ in 0..1_000_000 {
-        if let Some(value) = polled(&mut future) {
-            return value;
-        }
-    }
-    panic!("it does not end");
+    ended(future).expect("it ends")
 }
 
 fn put(backend: &dyn Backend, at: &str, text: &str) {

@@ -40,7 +40,7 @@ impl Eventful {
             ..FilesOptions::default()
         };
         let files = Files::new(Memory::default(), options);
-        let there = ["/web/page", "/memories/a", "/work/a"];
+        let there = ["/web/page", "/memories/a", "/project/a"];
         let there = there.map(|at| (path(at), bytes(at)));
         assert!(now(files.upload(there.to_vec())).iter().all(Result::is_ok));
         Rc::new(Eventful {
@@ -173,13 +173,13 @@ fn what_is_broken_off_before_or_after_it_is_stored_keeps_its_label() {
             true => inner.before.replace(Some(forever)),
             false => inner.after.replace(Some(forever)),
         };
-        let at = path("/work/a");
+        let at = path("/project/a");
         let call = tainted.write(&at, Content::Raw(bytes("x")));
         assert!(call.now_or_never().is_none(), "it was dropped");
-        assert_eq!(labels(&clean, "/work/a"), 1);
+        assert_eq!(labels(&clean, "/project/a"), 1);
         // The lock is free again.
-        write(&clean, "/work/a", "clean").expect("written");
-        assert_eq!(labels(&clean, "/work/a"), 0);
+        write(&clean, "/project/a", "clean").expect("written");
+        assert_eq!(labels(&clean, "/project/a"), 0);
     }
 }
 
@@ -196,8 +196,8 @@ fn a_lost_answer_keeps_the_label_and_a_refusal_does_not() {
         let (tainted, clean) = conversations(&inner);
         let fails: Event = Box::new(move || Some(done(Err(Error::new(kind, "no")))));
         inner.before.replace(Some(fails));
-        assert!(write(&tainted, "/work/a", "x").is_err());
-        assert_eq!(labels(&clean, "/work/a"), expected, "{kind:?}");
+        assert!(write(&tainted, "/project/a", "x").is_err());
+        assert_eq!(labels(&clean, "/project/a"), expected, "{kind:?}");
     }
 }
 
@@ -209,15 +209,15 @@ fn an_untainted_write_does_not_hide_a_tainted_one_that_lands_after_it() {
     let clean = Provenance::new(inner.clone(), options(Some(keep.clone())));
     let other = Rc::new(Provenance::new(inner.clone(), options(Some(keep))));
     now(other.read_raw(&path("/web/page"))).expect("read");
-    write(&other, "/work/a", "first").expect("written");
+    write(&other, "/project/a", "first").expect("written");
     let racing = other.clone();
     let after: Event = Box::new(move || {
-        write(&racing, "/work/a", "second").expect("written");
+        write(&racing, "/project/a", "second").expect("written");
         None
     });
     inner.after.replace(Some(after));
-    write(&clean, "/work/a", "clean").expect("written");
-    assert_eq!(labels(&clean, "/work/a"), 1);
+    write(&clean, "/project/a", "clean").expect("written");
+    assert_eq!(labels(&clean, "/project/a"), 1);
 }
 
 #[test]
@@ -229,12 +229,12 @@ fn a_label_that_another_process_forgets_during_a_write_is_recorded_again() {
     now(tainted.read_raw(&path("/web/page"))).expect("read");
     let racing = clean.clone();
     let before: Event = Box::new(move || {
-        now(racing.delete(&path("/work/a"), None)).expect("deleted");
+        now(racing.delete(&path("/project/a"), None)).expect("deleted");
         None
     });
     inner.before.replace(Some(before));
-    write(&tainted, "/work/a", "x").expect("written");
-    assert_eq!(labels(&clean, "/work/a"), 1);
+    write(&tainted, "/project/a", "x").expect("written");
+    assert_eq!(labels(&clean, "/project/a"), 1);
 }
 
 #[test]
@@ -245,7 +245,7 @@ fn changes_of_two_conversations_take_turns() {
     // A copy that began here would copy the new content with the old labels.
     let after: Event = Box::new(move || {
         let copy = Transfer {
-            from: path("/work/a"),
+            from: path("/project/a"),
             to: path("/work/b"),
             keeps: true,
             overwrite: false,
@@ -254,7 +254,7 @@ fn changes_of_two_conversations_take_turns() {
         None
     });
     inner.after.replace(Some(after));
-    write(&tainted, "/work/a", "x").expect("written");
+    write(&tainted, "/project/a", "x").expect("written");
     let copied = now(inner.files.read_raw(&path("/work/b")));
     assert_eq!(copied.map_err(|error| error.kind()), Err(Kind::NotFound));
 }
@@ -263,14 +263,14 @@ fn changes_of_two_conversations_take_turns() {
 fn a_page_that_is_replaced_while_it_is_read_taints_all_the_same() {
     let inner = Eventful::new();
     let (tainted, clean) = conversations(&inner);
-    write(&tainted, "/work/a", "x").expect("written");
+    write(&tainted, "/project/a", "x").expect("written");
     let before = now(clean.load()).expect("loaded");
     // The page is shown here; then another conversation replaces the file.
     let other = clean.conversation(Vec::new());
-    write(&other, "/work/a", "clean").expect("written");
-    assert_eq!(labels(&clean, "/work/a"), 0);
+    write(&other, "/project/a", "clean").expect("written");
+    assert_eq!(labels(&clean, "/project/a"), 0);
     let after = now(clean.load()).expect("loaded");
-    let at = path("/work/a");
+    let at = path("/project/a");
     now(clean.observe(Operation::Read, &before, &after, &at, None));
     assert_eq!(clean.taint().seen().len(), 1);
 }

@@ -1,14 +1,5 @@
-//! Keeps a turn in a backend, so that it outlives its process. A turn is a directory there:
-//!
-//! ```text
-//! log/00000001   the turn, as it began
-//! log/00000002   what a call changed or read since
-//! done           the turn is over, and all of this is being deleted
-//! ```
-//!
-//! A call adds one file, created under a condition, before it returns. So a call is kept as a whole
-//! or not at all, and two processes that both go on with a turn find out: their entries have the
-//! same number.
+//! Keeps a turn in a backend, so that it outlives its process. What a call changed or read since is one
+//! entry of the turn's log, written before the call returns.
 
 use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -17,27 +8,17 @@ use std::rc::Rc;
 use bytes::Bytes;
 use futures_util::future::LocalBoxFuture;
 
+use super::log::Log;
 use super::notes::{Digests, Question};
 use super::plan::body;
 use super::record::{Entry, Kind as EntryKind, Record};
 use super::{Covered, Keeper, Notes, Turn, missing};
 use crate::core::cell::RefCell;
-use crate::core::error::{Error, Kind, Result};
+use crate::core::error::Result;
 use crate::core::future::{Pending, done};
-use crate::core::lock::{Mutex, MutexGuard};
+use crate::core::lock::Mutex;
 use crate::core::path::VPath;
-use crate::env::random;
-use crate::layer::creating::create;
 use crate::protocol::SharedBackend;
-
-/// A turn is written anew when its later entries have this many bytes more than twice the first.
-const SLACK_BYTES: usize = 1024 * 1024;
-
-/// A turn is written anew after this many entries.
-const MOST_ENTRIES: u64 = 1000;
-
-/// How often an entry is tried under the next number because an earlier attempt had arrived after all.
-const ATTEMPTS: u32 = 5;
 
 /// What a turn has at a path.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -46,12 +27,8 @@ struct State {
     content: Option<Bytes>,
 }
 
-/// Where a turn is kept, and what of it is not there yet.
+/// What of a turn is in its log, and what is not there yet.
 struct Kept {
-    at: SharedBackend,
-    dir: VPath,
-    /// A number of this process.
-    writer: u64,
     /// Whether what was kept has been read.
     is_open: Cell<bool>,
     log: Mutex<Log>,
@@ -65,163 +42,11 @@ struct Kept {
     noted: RefCell<Vec<Record>>,
 }
 
-#[derive(Default)]
-struct Log {
-    /// The first entry that counts, and the last; 0 if there is none.
-    first: u64,
-    last: u64,
-    /// The size of the first entry that counts, and of all others since.
-    start: usize,
-    since: usize,
-    /// Whether all entries are void and may still be there.
-    is_over: bool,
-}
-
-impl Log {
-    fn is_long(&self) -> bool {
-        let most = self.start.saturating_mul(2).saturating_add(SLACK_BYTES);
-        self.since > most || self.last.saturating_sub(self.first) >= MOST_ENTRIES
-    }
-}
-
 /// The names of the turns that are kept in a directory.
 pub async fn kept(at: SharedBackend, folder: VPath) -> Result<Vec<Rc<str>>> {
     let infos = at.ls(&folder).await?;
     let dirs = infos.iter().filter(|info| info.is_dir());
     Ok(dirs.map(|info| info.path.name().into()).collect())
-}
-
-impl Kept {
-    fn log_dir(&self) -> Result<VPath> {
-        Ok(self.dir.join("log")?)
-    }
-
-    fn entry(&self, number: u64) -> Result<VPath> {
-        Ok(self.dir.join(&format!("log/{number:08}"))?)
-    }
-
-    fn damaged(&self) -> Error {
-        Error::at(
-            Kind::Unavailable,
-            "The turn that is kept in '",
-            &self.dir,
-            "' is not whole, or another version of kitbag has written it. Delete this directory to \
-             give the turn up.",
-        )
-    }
-
-    fn elsewhere(&self) -> Error {
-        Error::at(
-            Kind::Conflict,
-            "The turn that is kept in '",
-            &self.dir,
-            "' has gone on in another process. Begin it again to see its changes.",
-        )
-    }
-
-    /// Writes an entry; the first one begins the log.
-    async fn append(&self, log: &mut Log, mut entry: Entry, salt: [u64; 2]) -> Result<()> {
-        for _ in 0..ATTEMPTS {
-            let starts = log.last == 0 || matches!(entry.kind, EntryKind::Start(_));
-            if starts {
-                entry.kind = EntryKind::Start(salt);
-            }
-            let number = log.last + 1;
-            let path = self.entry(number)?;
-            let bytes = entry.bytes();
-            let size = bytes.len();
-            match create(&self.at, &path, &bytes).await {
-                Ok(true) => {
-                    log.last = number;
-                    log.since = log.since.saturating_add(size);
-                    if starts {
-                        (log.first, log.start, log.since) = (number, size, 0);
-                    }
-                    return Ok(());
-                }
-                Ok(false) => {
-                    let there = body(&*self.at, &path).await?;
-                    let there = there.as_ref().and_then(Entry::parse);
-                    let ours = there.filter(|entry| entry.writer == self.writer);
-                    let Some(ours) = ours else {
-                        return Err(self.elsewhere());
-                    };
-                    log.last = number;
-                    if matches!(ours.kind, EntryKind::Start(_)) {
-                        log.first = number;
-                    } else if matches!(entry.kind, EntryKind::Start(_)) {
-                        entry.kind = EntryKind::More;
-                    }
-                }
-                Err(error) => return Err(error),
-            }
-        }
-        Err(self.elsewhere())
-    }
-
-    /// Deletes all that is kept. If that is broken off, it goes on at the next entry or when the turn
-    /// is begun again.
-    async fn remove(&self, log: &mut Log) -> Result<()> {
-        log.is_over = true;
-        let done = vec![(self.dir.join("done")?, Bytes::new())];
-        let answers = self.at.upload(done).await;
-        answers.into_iter().collect::<Result<()>>()?;
-        missing(self.at.delete(&self.log_dir()?, None).await)?;
-        missing(self.at.delete(&self.dir, None).await)?;
-        *log = Log::default();
-        Ok(())
-    }
-
-    /// What is kept, in order; an entry that was broken off at the end is deleted.
-    async fn load(&self, log: &mut Log) -> Result<Vec<Entry>> {
-        let infos = self.at.ls(&self.dir).await?;
-        if infos.iter().any(|info| !info.is_dir()) {
-            self.remove(log).await?;
-            return Ok(Vec::new());
-        }
-        let mut found: Vec<(u64, VPath)> = Vec::new();
-        for info in self.at.ls(&self.log_dir()?).await? {
-            let number = info.path.name().parse().map_err(|_| self.damaged())?;
-            found.push((number, info.path));
-        }
-        found.sort_unstable_by_key(|(number, _)| *number);
-        let paths: Vec<VPath> = found.iter().map(|(_, path)| path.clone()).collect();
-        let mut entries: Vec<(u64, Option<Entry>, usize)> = Vec::new();
-        for ((number, _), answer) in found.iter().zip(self.at.download(&paths).await) {
-            let bytes = answer?;
-            entries.push((*number, Entry::parse(&bytes), bytes.len()));
-        }
-        if let (Some((_, None, _)), Some(path)) = (entries.last(), paths.last()) {
-            missing(self.at.delete(path, None).await)?;
-            entries.pop();
-        }
-        let is_start = |one: &(u64, Option<Entry>, usize)| {
-            let entry = one.1.as_ref();
-            entry.is_some_and(|entry| matches!(entry.kind, EntryKind::Start(_)))
-        };
-        let start = entries.iter().rposition(is_start);
-        let counted = match start {
-            Some(start) => entries.split_off(start),
-            None if entries.is_empty() => return Ok(Vec::new()),
-            None => return Err(self.damaged()),
-        };
-        let mut whole = Vec::with_capacity(counted.len());
-        for (number, entry, size) in counted {
-            let Some(entry) = entry else {
-                return Err(self.damaged());
-            };
-            if whole.is_empty() {
-                (log.first, log.start) = (number, size);
-            } else if number != log.last + 1 {
-                return Err(self.damaged());
-            } else {
-                log.since = log.since.saturating_add(size);
-            }
-            log.last = number;
-            whole.push(entry);
-        }
-        Ok(whole)
-    }
 }
 
 impl Kept {
@@ -231,8 +56,7 @@ impl Kept {
         if self.is_open.get() {
             return Ok(());
         }
-        *log = Log::default();
-        let entries = self.load(&mut log).await?;
+        let entries = log.load().await?;
         let ends_in_commit = entries
             .last()
             .is_some_and(|last| last.kind == EntryKind::Commit);
@@ -255,7 +79,7 @@ impl Kept {
                     }
                     Record::Again { path, after } => {
                         let one: &mut Covered =
-                            covered.get_mut(&path).ok_or_else(|| self.damaged())?;
+                            covered.get_mut(&path).ok_or_else(|| log.damaged())?;
                         one.exists = after.is_some();
                         contents.insert(path, after);
                     }
@@ -271,7 +95,7 @@ impl Kept {
             }
         }
         if ends_in_commit && self.is_committed(turn, &covered, &contents).await? {
-            self.remove(&mut log).await?;
+            log.remove().await?;
         } else {
             let states = covered.iter().map(|(path, one): (&VPath, &Covered)| {
                 let content = contents.get(path).cloned().flatten();
@@ -339,14 +163,9 @@ impl Kept {
         answer
     }
 
-    async fn keep_entry(
-        &self,
-        turn: &Turn,
-        log: &mut MutexGuard<'_, Log>,
-        changes: bool,
-    ) -> Result<()> {
+    async fn keep_entry(&self, turn: &Turn, log: &mut Log, changes: bool) -> Result<()> {
         if log.is_over {
-            self.remove(log).await?;
+            log.remove().await?;
         }
         let mut records = self.noted.borrow().clone();
         let notes = records.len();
@@ -371,10 +190,10 @@ impl Kept {
             self.unsure.borrow_mut().extend(paths.iter().cloned());
             let entry = Entry {
                 kind: EntryKind::More,
-                writer: self.writer,
+                writer: log.writer,
                 records,
             };
-            self.append(log, entry, turn.digests().salt()).await?;
+            log.append(entry, turn.digests().salt()).await?;
         }
         if changes {
             self.touched.borrow_mut().clear();
@@ -396,19 +215,19 @@ impl Kept {
     async fn keep_commit(&self, turn: &Turn) -> Result<()> {
         self.keep_all(turn, true).await?;
         let mut log = self.log.lock().await;
-        if log.last == 0 {
+        if !log.is_begun() {
             return Ok(());
         }
         let entry = Entry {
             kind: EntryKind::Commit,
-            writer: self.writer,
+            writer: log.writer,
             records: Vec::new(),
         };
-        self.append(&mut log, entry, turn.digests().salt()).await
+        log.append(entry, turn.digests().salt()).await
     }
 
     /// Writes the whole turn as one entry, and deletes those before.
-    async fn keep_anew(&self, turn: &Turn, log: &mut MutexGuard<'_, Log>) -> Result<()> {
+    async fn keep_anew(&self, turn: &Turn, log: &mut Log) -> Result<()> {
         let mut records = Vec::new();
         let paths: Vec<VPath> = turn.covered.borrow().keys().cloned().collect();
         for path in paths {
@@ -423,15 +242,10 @@ impl Kept {
         let salt = turn.digests().salt();
         let entry = Entry {
             kind: EntryKind::Start(salt),
-            writer: self.writer,
+            writer: log.writer,
             records,
         };
-        let first = log.first;
-        self.append(log, entry, salt).await?;
-        for number in first..log.first {
-            missing(self.at.delete(&self.entry(number)?, None).await)?;
-        }
-        Ok(())
+        log.begin_anew(entry, salt).await
     }
 
     /// Gives the files that were touched since the last entry what they had then.
@@ -467,8 +281,8 @@ impl Kept {
         self.written.borrow_mut().clear();
         self.noted.borrow_mut().clear();
         let unsure = self.unsure.take();
-        if log.last > 0 || !unsure.is_empty() {
-            let _ = self.remove(&mut log).await;
+        if log.is_begun() || !unsure.is_empty() {
+            let _ = log.remove().await;
         }
     }
 }
@@ -510,11 +324,8 @@ impl Turn {
     /// the first call.
     pub fn keep_in(&self, at: SharedBackend, dir: VPath) {
         let kept = Kept {
-            at,
-            dir,
-            writer: random::bits(),
             is_open: Cell::new(false),
-            log: Mutex::default(),
+            log: Mutex::new(Log::new(at, dir)),
             touched: RefCell::new(BTreeSet::new()),
             written: RefCell::new(BTreeMap::new()),
             unsure: RefCell::new(BTreeSet::new()),

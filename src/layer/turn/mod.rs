@@ -17,6 +17,7 @@ mod journal;
 mod keep;
 mod keeper;
 mod lines;
+mod log;
 mod merge;
 mod notes;
 mod plan;

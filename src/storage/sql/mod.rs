@@ -3,14 +3,17 @@
 //! does nothing if the row exists, an edit is an update that requires the version it has read.
 //!
 //! [`statements`] builds the SQL without sending it, [`dialect`] knows the differences between
-//! databases, and [`rows`] converts rows to files; this module uses them. `host` calls the host's
-//! `query` and handles the various ways in which drivers return bytes and integers.
+//! databases, and [`rows`] converts rows to files; this module uses them, and so do `reads` and
+//! `moves`. `host` calls the host's `query` and handles the various ways in which drivers return bytes
+//! and integers.
 
 pub mod dialect;
 #[cfg(target_arch = "wasm32")]
 pub mod host;
 mod index;
+mod moves;
 mod outline;
+mod reads;
 mod rows;
 pub mod statement;
 pub mod statements;
@@ -29,8 +32,8 @@ use crate::core::order;
 use crate::core::path::VPath;
 use crate::core::sorted::Sorted;
 use crate::env::{random, timer};
-use crate::protocol::{COPIED, Capability, Reach, Transfer, gone, stands};
-use crate::storage::sql::index::terms::{Found, Narrow};
+use crate::protocol::{Capability, Reach};
+use crate::storage::sql::index::terms::Found;
 use crate::storage::sql::rows::{
     BATCH_BYTES, BATCH_ROWS, CHANGED, FILE, META, batches, entry, number, stored, text,
 };
@@ -146,82 +149,6 @@ impl<D: Database> Sql<D> {
         answer.is_ok()
     }
 
-    async fn metas(&self, statement: Statement) -> Result<Vec<Entry>> {
-        let rows = self.ask(statement, &META).await?;
-        Ok(rows
-            .into_iter()
-            .filter_map(|row| entry(row).map(|(entry, _)| entry))
-            .collect())
-    }
-
-    async fn page(
-        &self,
-        keys: &Keys,
-        literal: Option<&[u8]>,
-        narrow: &mut Option<Narrow>,
-    ) -> Result<(Vec<Entry>, Option<Keys>)> {
-        let mut found = None;
-        if let Some(index) = narrow {
-            found = self.page_of_index(keys, literal, index).await;
-            if found.is_none() {
-                *narrow = None;
-            }
-        }
-        let rows = match found {
-            Some(rows) => rows,
-            None => {
-                let statement = self.place.page(keys, literal, PAGE);
-                self.ask(statement, &META).await?
-            }
-        };
-        let full = rows.len() >= PAGE;
-        let last = rows.last().and_then(|row| text(row, 0));
-        let next = last.filter(|_| full).map(|last| keys.behind(&last));
-        let entries = rows
-            .into_iter()
-            .filter_map(|row| entry(row).map(|(entry, _)| entry));
-        Ok((entries.collect(), next))
-    }
-
-    /// Passes every file in scope to `show`, page by page; with a literal, only files whose bytes
-    /// contain it, and with an index, only files that it does not exclude.
-    async fn pages(
-        &self,
-        scope: &Scope,
-        literal: Option<&[u8]>,
-        mut narrow: Option<Narrow>,
-        mut show: impl AsyncFnMut(Vec<Entry>) -> Result<Flow>,
-    ) -> Result<()> {
-        if scope.prefix.is_empty() && !scope.root.is_root() {
-            let itself = self.metas(self.place.stat(&scope.root, literal)).await?;
-            if show(itself).await?.is_break() {
-                return Ok(());
-            }
-        }
-        let mut keys = Some(Keys::of_scope(scope));
-        while let Some(range) = keys {
-            let (entries, next) = self.page(&range, literal, &mut narrow).await?;
-            if show(entries).await?.is_break() {
-                return Ok(());
-            }
-            keys = next;
-        }
-        Ok(())
-    }
-
-    async fn bodies(&self, paths: &[&VPath]) -> Result<Sorted<VPath, File>> {
-        let rows = self.ask(self.place.get_many(paths), &FILE).await?;
-        let files = rows.into_iter().filter_map(|row| {
-            let (entry, body) = entry(row)?;
-            let file = File {
-                meta: entry.meta,
-                body,
-            };
-            Some((entry.path, file))
-        });
-        Ok(files.collect())
-    }
-
     /// Maximum number of paths in one statement, in addition to the namespace.
     fn most_paths(&self) -> usize {
         BATCH_ROWS.min(self.place.dialect.most_parameters().saturating_sub(1))
@@ -268,48 +195,6 @@ impl<D: Database> Sql<D> {
             answers.push(self.store(&path, file, PutMode::Overwrite).await);
         }
         answers
-    }
-}
-
-impl<D: Database> Within for Sql<D> {
-    fn transfer<'a>(
-        &'a self,
-        from: &'a VPath,
-        to: &'a VPath,
-        asked: &'a Transfer,
-    ) -> Pending<'a, ()> {
-        Box::pin(async move {
-            let Some(meta) = self.stat(from).await? else {
-                return Err(Error::not_found(from));
-            };
-            let Some(Version::Number(version)) = meta.version else {
-                return Err(Error::conflict(from));
-            };
-            let renames = !asked.keeps && !asked.overwrite;
-            let statement = match renames {
-                true => self.place.relocate(from, version, to, fresh_version()),
-                false => {
-                    let (fresh, over) = (fresh_version(), asked.overwrite);
-                    self.place.copy(from, version, to, fresh, over)
-                }
-            };
-            let changed = self.ask(statement, &CHANGED).await;
-            if !matches!(&changed, Ok(rows) if !rows.is_empty()) {
-                // Refused also by the primary key, if another writer was faster.
-                if !asked.overwrite && self.stat(to).await?.is_some() {
-                    return Err(Error::already_exists(to));
-                }
-                return Err(changed.err().unwrap_or_else(|| Error::conflict(from)));
-            }
-            if asked.keeps || renames {
-                return Ok(());
-            }
-            match self.delete(from, Some(Version::Number(version))).await {
-                Ok(true) => Ok(()),
-                Ok(false) => Err(gone(from)),
-                Err(error) => Err(stands(from, COPIED, Some(error))),
-            }
-        })
     }
 }
 

@@ -1,68 +1,10 @@
 //! Turns that are kept in a backend: whatever step a process ends at, the next one goes on with the
 //! turn as it was before or after the call.
 
-use std::task::{Context, Poll, Waker};
-
 use super::store::single;
 use super::*;
+use crate::files::stepping::{polled, stepping};
 use crate::protocol::Page;
-use crate::storage::{Cursor, Depth, File, Listing, Meta, NewFile, PutMode, Storage, Version};
-
-/// Memory in which a process can end before and after each call.
-#[derive(Default)]
-struct Stepping(Memory);
-
-async fn pause() {
-    let mut waited = false;
-    std::future::poll_fn(|context| {
-        if std::mem::replace(&mut waited, true) {
-            return Poll::Ready(());
-        }
-        context.waker().wake_by_ref();
-        Poll::Pending
-    })
-    .await;
-}
-
-impl Storage for Stepping {
-    fn capability(&self) -> Capability {
-        self.0.capability()
-    }
-    fn stat<'a>(&'a self, path: &'a VPath) -> Pending<'a, Option<Meta>> {
-        self.0.stat(path)
-    }
-    fn get<'a>(&'a self, path: &'a VPath) -> Pending<'a, Option<File>> {
-        self.0.get(path)
-    }
-    fn put<'a>(&'a self, path: &'a VPath, file: NewFile, mode: PutMode) -> Pending<'a, Meta> {
-        Box::pin(async move {
-            pause().await;
-            let answer = self.0.put(path, file, mode).await;
-            pause().await;
-            answer
-        })
-    }
-    fn delete<'a>(&'a self, path: &'a VPath, version: Option<Version>) -> Pending<'a, bool> {
-        Box::pin(async move {
-            pause().await;
-            let answer = self.0.delete(path, version).await;
-            pause().await;
-            answer
-        })
-    }
-    fn list<'a>(
-        &'a self,
-        dir: &'a VPath,
-        depth: Depth,
-        from: Option<Cursor>,
-    ) -> Pending<'a, Listing> {
-        self.0.list(dir, depth, from)
-    }
-}
-
-fn stepping() -> SharedBackend {
-    Rc::new(Files::new(Stepping::default(), FilesOptions::default()))
-}
 
 fn kept(base: &SharedBackend, keep: &SharedBackend) -> Turn {
     let turn = begin(base);
@@ -70,24 +12,8 @@ fn kept(base: &SharedBackend, keep: &SharedBackend) -> Turn {
     turn
 }
 
-fn polled<T>(future: &mut LocalBoxFuture<'_, T>) -> Option<T> {
-    match future
-        .as_mut()
-        .poll(&mut Context::from_waker(Waker::noop()))
-    {
-        Poll::Ready(value) => Some(value),
-        Poll::Pending => None,
-    }
-}
-
 fn finished<T>(future: impl Future<Output = T>) -> T {
-    let mut future: LocalBoxFuture<'_, T> = Box::pin(future);
-    for _ in 0..100_000 {
-        if let Some(value) = polled(&mut future) {
-            return value;
-        }
-    }
-    panic!("it does not end");
+    ended(future).expect("it ends")
 }
 
 fn files_of(backend: &dyn Backend) -> Vec<(String, String)> {

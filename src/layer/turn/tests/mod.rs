@@ -13,6 +13,7 @@ use futures_util::future::LocalBoxFuture;
 
 use super::*;
 use crate::core::future::Pending;
+use crate::files::stepping::ended;
 use crate::files::{Files, FilesOptions, WriteMode};
 use crate::protocol::{Backend, Capability, FileInfo, GrepQuery};
 use crate::storage::memory::Memory;
@@ -55,7 +56,8 @@ fn put(backend: &dyn Backend, at: &str, text: &str) {
 
 /// The content of a file, if there is one.
 fn body(backend: &dyn Backend, at: &str) -> Option<String> {
-    let answer = now(backend.download(&[path(at)])).remove(0);
+    let answers = ended(backend.download(&[path(at)])).expect("it ends");
+    let answer = answers.into_iter().next()?;
     answer
         .ok()
         .map(|body| String::from_utf8_lossy(&body).into_owned())

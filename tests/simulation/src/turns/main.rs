@@ -4,7 +4,6 @@
 
 mod checker;
 mod model;
-mod store;
 
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicU64, Ordering};

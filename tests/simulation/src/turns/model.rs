@@ -10,13 +10,13 @@ use std::task::{Context, Poll, Waker};
 use bytes::Bytes;
 use futures_util::future::LocalBoxFuture;
 use kitbag::core::path::VPath;
+use kitbag::files::stepping::{pause, stepping};
 use kitbag::files::{Files, FilesOptions, WriteMode};
 use kitbag::layer::turn::{ChangeKind, Outcome, Overlays, Turn, TurnOptions, undo};
 use kitbag::protocol::{Backend, Edit, SharedBackend};
 use kitbag::storage::memory::Memory;
 
 use crate::checker::{Change, End, Read, Tree, Write, explained, with_line};
-use crate::store::{pause, stepping};
 
 /// What keeps the files of turns.
 fn overlays() -> Overlays {

@@ -1,16 +1,22 @@
-//! A storage that changes one file at a time and lets others run before and after each step.
+//! For tests: memory in which a process can end, and others run, before and after each step; and how
+//! its calls are polled.
 
 use std::rc::Rc;
-use std::task::Poll;
+use std::task::{Context, Poll, Waker};
 
-use kitbag::core::future::Pending;
-use kitbag::core::path::VPath;
-use kitbag::files::{Files, FilesOptions};
-use kitbag::protocol::{Capability, SharedBackend};
-use kitbag::storage::memory::Memory;
-use kitbag::storage::{Cursor, Depth, File, Listing, Meta, NewFile, PutMode, Storage, Version};
+use futures_util::future::LocalBoxFuture;
 
-/// Lets other clients run.
+use crate::core::future::Pending;
+use crate::core::path::VPath;
+use crate::files::{Files, FilesOptions};
+use crate::protocol::{Capability, SharedBackend};
+use crate::storage::memory::Memory;
+use crate::storage::{Cursor, Depth, File, Listing, Meta, NewFile, PutMode, Storage, Version};
+
+/// The most polls that a call of a test needs.
+const POLLS: usize = 1_000_000;
+
+/// Lets others run.
 pub async fn pause() {
     let mut waited = false;
     std::future::poll_fn(|context| {
@@ -24,7 +30,22 @@ pub async fn pause() {
     .await;
 }
 
-/// Memory without transactions. Other clients run before and after each call.
+/// Polls once.
+pub fn polled<T>(future: &mut LocalBoxFuture<'_, T>) -> Option<T> {
+    let context = &mut Context::from_waker(Waker::noop());
+    match future.as_mut().poll(context) {
+        Poll::Ready(value) => Some(value),
+        Poll::Pending => None,
+    }
+}
+
+/// Polls to the end; `None` if there is none.
+pub fn ended<T>(future: impl Future<Output = T>) -> Option<T> {
+    let mut future: LocalBoxFuture<'_, T> = Box::pin(future);
+    (0..POLLS).find_map(|_| polled(&mut future))
+}
+
+/// Memory without transactions.
 #[derive(Default)]
 struct Stepping(Memory);
 
@@ -67,7 +88,7 @@ impl Storage for Stepping {
     }
 }
 
-/// A backend without transactions, where other clients run in the midst of calls.
+/// A backend over it.
 pub fn stepping() -> SharedBackend {
     Rc::new(Files::new(Stepping::default(), FilesOptions::default()))
 }
