@@ -66,18 +66,20 @@ export function wasmBindgenVersion() {
   return pin[1];
 }
 
-/** A tool that only starts others (`quick`) is compiled without optimisation, in a third of the time. */
-async function cargoTool(crate, command, { version, quick = false } = {}) {
+/**
+ * A tool of ours is compiled without optimisation, in a quarter of the time: what it does for us takes
+ * seconds. `bare` leaves out the features that it does not need here.
+ */
+async function cargoTool(crate, command, { version, bare = [] } = {}) {
   addToPath(join(tools, "bin"));
   const found = await run(command, ["--version"]);
   const has = /\d+\.\d+\.\d+/.exec(found.output)?.[0];
   if (found.code === 0 && (version === undefined || has === version)) return;
-  say(`building ${crate}${version ? ` ${version}` : ""} with cargo; this takes minutes, once`);
+  say(`building ${crate}${version ? ` ${version}` : ""} with cargo; this takes a minute, once`);
   mkdirSync(tools, { recursive: true });
   const options = version ? ["--version", version, "--force"] : [];
-  if (quick) options.push("--debug");
   const env = { CARGO_PROFILE_DEV_DEBUG: "0" };
-  await must("cargo", ["install", crate, ...options, "--root", tools], { env });
+  await must("cargo", ["install", crate, "--debug", ...bare, ...options, "--root", tools], { env });
 }
 
 // npm.
@@ -128,69 +130,98 @@ async function apt(packages, otherwise) {
   });
 }
 
-/** Path of a program: from its variable, from usual places, or after installing it. */
-async function program(variable, places, packages) {
-  const set = process.env[variable];
+/**
+ * Programs of Debian packages by the need they belong to: where each usually is, its packages, and the
+ * variable that may name its path; one without a variable is looked up in PATH by those that use it.
+ */
+const PROGRAMS = {
+  ripgrep: [{ variable: "KITBAG_RG", places: ["rg"], packages: ["ripgrep"] }],
+  busybox: [{ variable: "KITBAG_BUSYBOX", places: ["busybox"], packages: ["busybox"] }],
+  chromium: [
+    {
+      variable: "KITBAG_CHROMIUM",
+      places: [
+        ...["chromium", "chromium-browser", "google-chrome-stable", "google-chrome"],
+        "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
+      ],
+      packages: ["chromium"],
+    },
+  ],
+  chromedriver: [
+    { variable: "KITBAG_CHROMEDRIVER", places: ["chromedriver"], packages: ["chromium-driver"] },
+  ],
+  firefox: [
+    {
+      variable: "KITBAG_FIREFOX",
+      places: ["firefox-esr", "firefox", "/Applications/Firefox.app/Contents/MacOS/firefox"],
+      packages: ["firefox-esr"],
+    },
+  ],
+  webkit: [
+    {
+      variable: "KITBAG_WEBKITDRIVER",
+      places: ["WebKitWebDriver"],
+      packages: ["webkit2gtk-driver"],
+    },
+    { variable: "KITBAG_XVFB_RUN", places: ["xvfb-run"], packages: ["xvfb", "xauth"] },
+    {
+      variable: "KITBAG_MINIBROWSER",
+      places: ["x86_64", "aarch64"].map(
+        (m) => `/usr/lib/${m}-linux-gnu/webkit2gtk-4.1/MiniBrowser`,
+      ),
+      packages: ["webkit2gtk-driver"],
+    },
+  ],
+  postgres: [
+    {
+      variable: "KITBAG_POSTGRES",
+      // A test starts its own server.
+      places: [
+        ...["17", "16", "15", "14"].map((v) => `/usr/lib/postgresql/${v}/bin/postgres`),
+        "postgres",
+      ],
+      packages: ["postgresql"],
+    },
+  ],
+  ceph: [
+    { places: ["radosgw"], packages: ["radosgw"] },
+    { places: ["ceph-mon"], packages: ["ceph-mon"] },
+    { places: ["ceph-osd"], packages: ["ceph-osd"] },
+    { places: ["ceph-authtool"], packages: ["ceph-common"] },
+  ],
+};
+
+const placed = ({ places }) =>
+  places
+    .map((place) => (place.startsWith("/") ? place : which(place)))
+    .find((path) => path && existsSync(path));
+
+/** Sets the variable of a program to its path, after installing it if it is missing. */
+async function provide(program) {
+  const { variable, packages } = program;
+  const set = variable && process.env[variable];
   if (set) {
     if (existsSync(set)) return;
     throw new Error(`${variable} names ${set}, which is not there`);
   }
-  const find = () =>
-    places
-      .map((place) => (place.startsWith("/") ? place : which(place)))
-      .find((p) => p && existsSync(p));
-  if (!find()) await apt(packages, `install it and set ${variable} to its path`);
-  const found = find();
-  if (!found)
-    throw new Error(`${packages.join(", ")} gave no program: set ${variable} to its path`);
-  process.env[variable] = found;
+  const where = variable ? `set ${variable} to its path` : "add its folder to PATH";
+  if (!placed(program)) await apt(packages, `install it and ${where}`);
+  const found = placed(program);
+  if (!found) throw new Error(`${packages.join(", ")} gave no program: ${where}`);
+  if (variable) process.env[variable] = found;
 }
 
-const chromium = () =>
-  program(
-    "KITBAG_CHROMIUM",
-    [
-      "chromium",
-      "chromium-browser",
-      "google-chrome-stable",
-      "google-chrome",
-      "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
-    ],
-    ["chromium"],
-  );
-
-const firefox = () =>
-  program(
-    "KITBAG_FIREFOX",
-    ["firefox-esr", "firefox", "/Applications/Firefox.app/Contents/MacOS/firefox"],
-    ["firefox-esr"],
-  );
-
-async function webkit() {
-  await program("KITBAG_WEBKITDRIVER", ["WebKitWebDriver"], ["webkit2gtk-driver"]);
-  await program("KITBAG_XVFB_RUN", ["xvfb-run"], ["xvfb", "xauth"]);
-  await program(
-    "KITBAG_MINIBROWSER",
-    ["x86_64", "aarch64"].map((m) => `/usr/lib/${m}-linux-gnu/webkit2gtk-4.1/MiniBrowser`),
-    ["webkit2gtk-driver"],
-  );
-}
-
-// S3 servers.
-
-async function ceph() {
-  const wanted = {
-    radosgw: "radosgw",
-    "ceph-mon": "ceph-mon",
-    "ceph-osd": "ceph-osd",
-    "ceph-authtool": "ceph-common",
-  };
-  const missing = Object.keys(wanted).filter((command) => !which(command));
+/**
+ * Installs the Debian packages of all these needs by one command: no package is replaced later, while
+ * a browser or a server runs.
+ */
+export async function ensurePrograms(names) {
+  const missing = names
+    .flatMap((name) => PROGRAMS[name] ?? [])
+    .filter((program) => !process.env[program.variable ?? ""] && !placed(program));
   if (missing.length === 0) return;
-  await apt(
-    missing.map((command) => wanted[command]),
-    "install Ceph's monitor, storage daemon, gateway and common tools",
-  );
+  const packages = new Set(missing.flatMap((program) => program.packages));
+  await apt([...packages], "install them");
 }
 
 async function moto() {
@@ -205,38 +236,40 @@ async function moto() {
   await must(join(home, "bin/pip"), ["install", "--quiet", "moto[server]==5.2.5"]);
 }
 
-/** Path of PostgreSQL's server programs; a test starts its own server. */
-async function postgres() {
-  const places = ["17", "16", "15", "14"].map((v) => `/usr/lib/postgresql/${v}/bin/postgres`);
-  await program("KITBAG_POSTGRES", [...places, "postgres"], ["postgresql"]);
-}
+/** What is provided by Debian packages alone. */
+const programs = Object.fromEntries(
+  Object.entries(PROGRAMS).map(([name, all]) => [
+    name,
+    async () => {
+      for (const program of all) await provide(program);
+    },
+  ]),
+);
 
 const steps = {
-  ripgrep: () => program("KITBAG_RG", ["rg"], ["ripgrep"]),
-  busybox: () => program("KITBAG_BUSYBOX", ["busybox"], ["busybox"]),
-  postgres,
-  ceph,
+  ...programs,
   moto,
   "wasm-target": wasmTarget,
   "rust-components": rustComponents,
   "wasm-bindgen": async () => {
     await ensure("wasm-target");
-    await cargoTool("wasm-bindgen-cli", "wasm-bindgen", { version: wasmBindgenVersion() });
+    // Its test runner asks a driver on this machine, so without TLS.
+    await cargoTool("wasm-bindgen-cli", "wasm-bindgen", {
+      version: wasmBindgenVersion(),
+      bare: ["--no-default-features", "--bin", "wasm-bindgen", "--bin", "wasm-bindgen-test-runner"],
+    });
   },
   splitter: () => buildSplitter(say),
   "wasm-pack": async () => {
     await ensure("wasm-bindgen");
-    await cargoTool("wasm-pack", "wasm-pack", { quick: true });
+    await cargoTool("wasm-pack", "wasm-pack");
   },
   npm: () => npmPackages(at()),
   www: () => npmPackages(at("www")),
-  chromium,
   chromedriver: async () => {
     await ensure("chromium");
-    await program("KITBAG_CHROMEDRIVER", ["chromedriver"], ["chromium-driver"]);
+    await programs.chromedriver();
   },
-  firefox,
-  webkit,
   /** The package in `pkg/`, as it is published. */
   build: () => buildPackage([]),
   /** The package in `.cache/pkg-testing/`, with exports for the test suite. */

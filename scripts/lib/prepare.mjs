@@ -1,7 +1,7 @@
 // Provides what suites need while other suites run: programs are compiled in one lane, packages and
 // browsers are installed in another, so that neither waits for the other.
 
-import { ensure } from "../setup.mjs";
+import { ensure, ensurePrograms } from "../setup.mjs";
 
 /** What is compiled; it keeps a processor busy. */
 const COMPILED = new Set(["wasm-bindgen", "wasm-pack", "splitter", "build", "build:testing"]);
@@ -9,7 +9,10 @@ const COMPILED = new Set(["wasm-bindgen", "wasm-pack", "splitter", "build", "bui
 /** Starts to provide everything that these suites need, in their order. */
 export function prepare(suites) {
   const outcomes = new Map();
-  const lanes = { compile: Promise.resolve(), install: Promise.resolve() };
+  const needed = [...new Set(suites.flatMap(({ needs }) => needs))];
+  // What fails here is tried again by each need, whose error then says what is missing.
+  const installed = ensurePrograms(needed).catch(() => {});
+  const lanes = { compile: Promise.resolve(), install: installed };
   let compiles = 0;
   let signal;
   const preparation = {
@@ -31,7 +34,7 @@ export function prepare(suites) {
     });
   };
   next();
-  for (const need of new Set(suites.flatMap(({ needs }) => needs))) {
+  for (const need of needed) {
     const lane = COMPILED.has(need) ? "compile" : "install";
     if (lane === "compile") compiles += 1;
     lanes[lane] = lanes[lane].then(async () => {

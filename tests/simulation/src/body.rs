@@ -4,7 +4,7 @@
 //! order.
 
 use std::collections::HashMap;
-use std::fmt::Write;
+use std::io::Write;
 
 use bytes::Bytes;
 
@@ -45,17 +45,17 @@ impl Bodies {
             return (Value::Empty, Bytes::new());
         }
         let base = self.bases.len() as u32;
-        let mut text = format!("base {base}\n").into_bytes();
+        let mut text = Vec::with_capacity(size + 100);
+        let _ = writeln!(text, "base {base}");
         let end: &[u8] = if is_text { END.as_bytes() } else { &[0, 0xff] };
         let mut line = 0u32;
         while text.len() + end.len() < size {
             if is_text {
-                let mut row = String::new();
-                let _ = write!(row, "{base}:{line} ");
+                let start = text.len();
+                let _ = write!(text, "{base}:{line} ");
                 let width = 20 + (base.wrapping_mul(31).wrapping_add(line * 7) % 60) as usize;
-                row.extend(std::iter::repeat_n('x', width - row.len().min(width)));
-                row.push('\n');
-                text.extend_from_slice(row.as_bytes());
+                text.resize(text.len().max(start + width), b'x');
+                text.push(b'\n');
             } else {
                 text.extend_from_slice(&base.to_le_bytes());
                 text.extend_from_slice(&line.to_le_bytes());
