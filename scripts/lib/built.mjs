@@ -15,6 +15,7 @@ const INPUTS = [
   "LICENSE",
   "scripts/build.mjs",
   "scripts/lib/declarations.mjs",
+  "scripts/lib/optimise.mjs",
   "scripts/lib/splitter.mjs",
   "scripts/lib/wasm.mjs",
   "tools",

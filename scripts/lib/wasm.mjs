@@ -6,23 +6,12 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync
 import { join } from "node:path";
 import { fingerprint } from "./built.mjs";
 import { must } from "./exec.mjs";
+import { optimised } from "./optimise.mjs";
 import { at, cache } from "./paths.mjs";
 import { splitterPath } from "./splitter.mjs";
 
 /** Sets of chunks whose shared code is a separate chunk; other shared code is in the primary. */
 const SHARED = ["idb+opfs", "custom+disk", "history+turns"];
-
-const OPTIMISE = [
-  // `-Oz` gives fewer bytes, but more after compression: it inlines, after which similar code is no
-  // longer similar.
-  "-O2",
-  "--shrink-level=2",
-  ...["simd", "bulk-memory", "reference-types", "mutable-globals", "sign-ext"].map(
-    (name) => `--enable-${name}`,
-  ),
-  "--enable-nontrapping-float-to-int",
-  "--enable-multivalue",
-];
 
 /** The custom section of each module, with its name and its build. */
 const SECTION = "kitbag";
@@ -38,7 +27,7 @@ export const CHUNKS = readdirSync(at("src/wasm"))
 /** Sources of the WebAssembly. */
 const INPUTS = [
   ...["Cargo.toml", "Cargo.lock", ".cargo/config.toml", "build.rs", "src", "tools"],
-  ...["scripts/lib/splitter.mjs", "scripts/lib/wasm.mjs"],
+  ...["scripts/lib/splitter.mjs", "scripts/lib/wasm.mjs", "scripts/lib/optimise.mjs"],
 ];
 
 const glueIn = (work) => join(work, "glue");
@@ -91,7 +80,8 @@ async function make({ work, dev, testing, wasmBindgen }) {
   const hash = createHash("sha256");
   const bare = {};
   for (const [name, file] of Object.entries(files)) {
-    bare[name] = dev ? readFileSync(file) : await optimised(file);
+    const wasm = readFileSync(file);
+    bare[name] = dev ? wasm : await optimised(wasm);
     hash.update(name).update("\0").update(bare[name]);
   }
   const build = hash.digest("hex").slice(0, 16);
@@ -166,18 +156,6 @@ export function start(module) {
   writeFileSync(types, readFileSync(types, "utf8") + start);
 }
 
-async function optimised(file) {
-  const out = `${file}.opt`;
-  await must(process.execPath, [
-    at("node_modules/binaryen/bin/wasm-opt"),
-    ...OPTIMISE,
-    file,
-    "-o",
-    out,
-  ]);
-  return readFileSync(out);
-}
-
 /** Adds a custom section with the name and the build to a module. */
 function stamped(wasm, name, build) {
   const text = (value) => [value.length, ...Buffer.from(value)];
@@ -194,16 +172,7 @@ export async function buildUnpacker() {
     ...["--manifest-path", at("tools/unpack/Cargo.toml"), "--target-dir", target],
   ]);
   const built = join(target, "wasm32-unknown-unknown/release/kitbag_unpack.wasm");
-  const out = join(target, "unpack.wasm");
-  const flags = ["-Oz", ...OPTIMISE.filter((flag) => flag.startsWith("--enable"))];
-  await must(process.execPath, [
-    at("node_modules/binaryen/bin/wasm-opt"),
-    ...flags,
-    built,
-    "-o",
-    out,
-  ]);
-  return readFileSync(out);
+  return optimised(readFileSync(built), { shrink: 2 });
 }
 
 /**

@@ -6,7 +6,7 @@ import { createRequire } from "node:module";
 import { after, describe, test } from "node:test";
 import { runConformance } from "../../pkg/dist/conformance.js";
 import { at } from "../../scripts/lib/paths.mjs";
-import { alone, pair, together } from "./run.mjs";
+import { alone, LIMIT, pair, together } from "./run.mjs";
 import { services } from "./services.mjs";
 import { names } from "./subjects.mjs";
 
@@ -36,16 +36,18 @@ test("every chunk of the crate is here", () => {
 
 describe("alone", () => {
   for (const name of names) {
-    test(`${name}: the whole suite`, async () =>
-      passed(await alone(name, fresh(), host, { only: undefined })));
+    test(`${name}: the whole suite`, LIMIT, async () =>
+      passed(await alone(name, fresh(), host, { only: undefined })),
+    );
   }
 });
 
 describe("in pairs", () => {
   for (const [first, one] of names.entries()) {
     for (const other of names.slice(first + 1)) {
-      test(`${one} and ${other}: cases of every operation`, async () =>
-        passed(...(await pair(one, other, fresh(), host))));
+      test(`${one} and ${other}: cases of every operation`, LIMIT, async () =>
+        passed(...(await pair(one, other, fresh(), host))),
+      );
     }
   }
 });
@@ -55,7 +57,8 @@ describe("all together", () => {
     ["in order", names],
     ["in reverse order", [...names].reverse()],
   ]) {
-    test(`loaded ${how}: the whole suite`, async () =>
-      passed(...(await together(fresh(), host, order))));
+    test(`loaded ${how}: the whole suite`, LIMIT, async () =>
+      passed(...(await together(fresh(), host, order))),
+    );
   }
 });

@@ -9,6 +9,7 @@ import { launch } from "../browser/lib/browsers.mjs";
 import { serve as servePages } from "../browser/lib/server.mjs";
 import { workerModules } from "../lib/bundle.mjs";
 import { COMPATIBILITY_DATE } from "../lib/workerd.mjs";
+import { LIMIT } from "./run.mjs";
 import { serve, services } from "./services.mjs";
 import { names } from "./subjects.mjs";
 
@@ -33,8 +34,8 @@ function inHost(run) {
       [],
     );
   };
-  for (const name of names) test(`${name} alone`, () => passed(name, 1));
-  test("all together", () => passed(undefined, names.length));
+  for (const name of names) test(`${name} alone`, LIMIT, () => passed(name, 1));
+  test("all together", LIMIT, () => passed(undefined, names.length));
 }
 
 describe("in workerd", () => {
@@ -54,8 +55,8 @@ describe("in workerd", () => {
       })),
     });
     await workers.ready;
-  });
-  after(() => workers?.dispose());
+  }, LIMIT);
+  after(() => workers?.dispose(), LIMIT);
 
   inHost(async (name) => {
     const worker = await workers.getWorker(name ?? "all");
@@ -79,11 +80,11 @@ function inBrowser(kind) {
       const mounts = { "/chunks/": at("tests/chunks"), "/sql.js/": sqlite };
       pages = await servePages({ pkg: at("pkg"), mounts });
       browser = await launch(kind);
-    });
+    }, LIMIT);
     after(async () => {
       await browser?.close();
       await pages?.close();
-    });
+    }, LIMIT);
 
     inHost(async (name) => {
       const page = await browser.page(`${pages.origin}/pages/blank.html`);

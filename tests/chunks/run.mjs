@@ -3,6 +3,9 @@
 
 import { CHUNKS, names } from "./subjects.mjs";
 
+/** A test that hangs fails by its name, before the suite's own limit ends all. In milliseconds. */
+export const LIMIT = { timeout: 150_000 };
+
 /** Cases of every operation, for the short form. */
 export const SHORT = [
   "what is written is read",
@@ -38,7 +41,7 @@ const LIMITS = {
 };
 
 async function conforms({ runConformance }, name, make, options) {
-  const asked = { timeoutMs: 120_000, ...LIMITS[name], ...options };
+  const asked = { timeoutMs: 60_000, ...LIMITS[name], ...options };
   const { passed, failures, leftOut } = await runConformance(make, asked);
   const least = asked.only?.length ?? 80;
   if (passed < least) failures.push(`only ${passed} cases ran, without ${leftOut}`);

@@ -562,12 +562,12 @@ proptest! {
     fn searches_in_segments(
         pattern in "[ab][ab.]?|\\^a|b\\$|É",
         line in "[abé]{1,40}\r?",
-        lines in 1usize..9,
+        lines in 2usize..10,
         odd in "[abÉ]{0,9}",
         tail in "\n{0,2}",
     ) {
-        // Longer than what is searched between two questions whether to pause.
-        let body = format!("{}{odd}{tail}", format!("{line}\n").repeat(lines * 3_000));
+        // Several times what is searched between two questions whether to pause.
+        let body = format!("{}{odd}{tail}", format!("{line}\n").repeat(lines * 600));
         check_search(&pattern, &body, 0);
     }
 

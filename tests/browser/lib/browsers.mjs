@@ -108,7 +108,7 @@ async function firefox(folder) {
       "dom.timeout.enable_budget_timer_throttling": false,
       "dom.ipc.processPriorityManager.enabled": false,
     },
-    protocolTimeout: 600_000,
+    protocolTimeout: 300_000,
   });
   // Firefox opens a page next to another one, which must not be closed in that moment.
   let turn = Promise.resolve();
