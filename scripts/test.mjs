@@ -54,7 +54,7 @@ if (flags.list) {
 const durations = readDurations();
 const totals = { passed: 0, failed: 0 };
 /** What failed, once more at the end, where a reader looks first. */
-const failed = [];
+const repeated = [];
 mkdirSync(results(), { recursive: true });
 for (const { name, error } of failedToLoad) {
   report({ name, seconds: 0, ...counted({ passed: 0, failed: 1, failures: [error.stack] }) });
@@ -64,7 +64,7 @@ writeFileSync(cache("durations.json"), JSON.stringify(durations));
 if (totals.passed + totals.failed === 0) totals.failed = 1;
 process.exitCode = totals.failed > 0 ? 1 : 0;
 if (mode === "run" && positionals.length === 0 && !flags.dev && totals.failed === 0) passed("test");
-for (const line of failed) console.log(line);
+for (const line of repeated) console.log(line);
 console.log(`${totals.passed} passed, ${totals.failed} failed`);
 
 /** Starts suites when what they need is there and slots and resources are free, the longest first. */
@@ -167,7 +167,7 @@ function report({ name, seconds, cpu, passed, failed, failures, notes = [] }) {
   const log = logOf(name);
   if (log) console.log(`---- ${name}: its whole output\n${log}\n---- end of ${name}`);
   const tail = log?.split("\n").slice(-TAIL).join("\n") ?? "";
-  failed.push(
+  repeated.push(
     `FAIL ${name}\n${indented(failures.join("\n"))}\n     the end of its output:`,
     indented(tail),
   );

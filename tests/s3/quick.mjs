@@ -6,15 +6,16 @@
 import { createHash } from "node:crypto";
 import { createServer } from "node:http";
 import { thread } from "./relay.mjs";
-import { name, source } from "./sources.mjs";
+import { name, prose, source } from "./sources.mjs";
 
 const PAGE = 1000;
 
-/** Starts the server, with so many source files in it: `{ endpoint, stop }`. */
+/** Starts the server, with so many files in it, source code if they have `lines`: `{ endpoint, stop }`. */
 export async function startQuick({ objects: count = 0, lines = 0 } = {}) {
   const objects = new Map();
   for (let at = 0; at < count; at++) {
-    store(objects, name(at).slice(1), Buffer.from(source(at, lines)), "text/plain");
+    const body = lines ? source(at, lines) : prose(at);
+    store(objects, name(at).slice(1), Buffer.from(body), "text/plain");
   }
   const server = createServer({ keepAliveTimeout: 60_000, noDelay: true }, (incoming, outgoing) => {
     const [path, query = ""] = incoming.url.split("?");

@@ -18,3 +18,10 @@ export function source(at, count = 80) {
   if (at === RARE) lines.push("retry_budget");
   return new TextEncoder().encode(lines.join("\n"));
 }
+
+const FILLER = "some line of text that fills the file\n".repeat(20);
+
+/** Prose of 760 bytes; one file in a hundred has the word `needle`. */
+export function prose(at) {
+  return new TextEncoder().encode(`${FILLER}${at % 100 === 7 ? "needle" : "hay"} ${at}\n`);
+}
