@@ -4,6 +4,7 @@ import chunk from "#chunk/disk";
 import { Options } from "../core/checks.js";
 import { defineMembers, sealClass } from "../core/handle.js";
 import { enter, glue } from "../core/instance.js";
+import type { Watch } from "../core/listeners.js";
 import { FILE_METHODS } from "../core/operations.js";
 import { FastDisk } from "../disk/fast.js";
 import { builtin, type FsLike } from "../disk/host.js";
@@ -12,7 +13,6 @@ import { type Ripgrep, SearchableDisk } from "../disk/search.js";
 import { DiskWatch, nativeWatch } from "../disk/watch.js";
 import type { Capability } from "../types.js";
 import { Backend } from "./backend.js";
-import type { FileChanges } from "./browser/changes.js";
 
 /** Options of FilesystemBackend. */
 export interface FilesystemBackendOptions {
@@ -192,10 +192,10 @@ function prepared(options: FilesystemBackendOptions | undefined): PreparedDisk {
  */
 export class FilesystemBackend extends Backend {
   /**
-   * Calls `callback` after changes in the folder, by whomever, and returns a function that ends that.
-   * Absent where the host has no watcher, or with the option `fs`.
+   * Calls back after changes in the folder, by whomever: `watch(callback)`, or `watch(path, callback)`.
+   * The returned function ends that. Absent where the host has no watcher, or with the option `fs`.
    */
-  declare readonly watch?: (callback: (changes: FileChanges) => void) => () => void;
+  declare readonly watch?: Watch;
   readonly #watching: DiskWatch | undefined;
 
   /** Throws a `TypeError` that names the wrong option. The folder is not touched yet. */
@@ -208,9 +208,7 @@ export class FilesystemBackend extends Backend {
     const native = disk.place.native && nativeWatch();
     if (native) {
       this.#watching = new DiskWatch(native, rootDir, contained ? "" : hostPath(rootDir));
-      const watching = this.#watching;
-      const watch = (callback: (changes: FileChanges) => void) => watching.add(callback);
-      defineMembers(this, { watch });
+      defineMembers(this, { watch: this.#watching.add });
     }
   }
 
