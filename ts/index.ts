@@ -21,6 +21,7 @@ export {
   type StoredMeta,
 } from "./backend/custom.js";
 export { FilesystemBackend, type FilesystemBackendOptions } from "./backend/filesystem.js";
+export type { IgnoreRules } from "./backend/ignoring.js";
 export { IndexedDbBackend, type IndexedDbBackendOptions } from "./backend/indexed-db.js";
 export {
   type CommandRequest,

@@ -392,6 +392,7 @@ const TABLES = [
       permissions: "list",
       policy: "object",
       unchanged: "object",
+      ignore: "object",
       requireReadBeforeEdit: "boolean",
       toolTokenLimitBeforeEvict: "amount",
       humanMessageTokenLimitBeforeEvict: "amount",

@@ -35,7 +35,7 @@ import { anthropicTools, memoryTool, textEditorTool } from "kitbag/anthropic";
 import { conformanceCases, runConformance } from "kitbag/conformance";
 import { guidedPrompts } from "kitbag/guided";
 import { beginKept, type HistoryEntry, history, keptTurns } from "kitbag/history";
-import { ignoring } from "kitbag/ignore";
+import { ignoreFiles, ignoring } from "kitbag/ignore";
 import { indexed } from "kitbag/indexed";
 import { bashExecute, bashFileSystem, withBash } from "kitbag/just-bash";
 import {
@@ -216,3 +216,6 @@ export const unlisten: Array<(() => void) | undefined> = [
   listener?.((changes) => console.log(changes.paths)),
 ];
 export const streamed: readonly string[] | undefined = graphChanges({})?.paths;
+export const searching = anthropicTools(files, {
+  ignore: ignoreFiles({ patterns: ["*.log"] }),
+}).run({ content: [] }, { messages: [{ role: "user", content: "go" }] });

@@ -145,7 +145,7 @@ abstract class BucketBackend extends Backend {
   readonly #polling: Polling | undefined;
 
   /** Called by the classes below only. */
-  constructor(given: Options, make: (given: Options) => number) {
+  protected constructor(given: Options, make: (given: Options) => number) {
     const everyMs = pollingTime(given);
     super(make(given));
     if (everyMs === undefined) return;

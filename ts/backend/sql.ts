@@ -204,7 +204,7 @@ abstract class Table extends Backend {
   readonly #watching: TableWatch | undefined;
 
   /** Called by the classes below only. */
-  constructor(given: Options, kind: Kind) {
+  protected constructor(given: Options, kind: Kind) {
     super(made(given, kind));
     this.#kind = kind;
     this.#table = tableOf(given);
