@@ -59,3 +59,24 @@ test("files that somebody else may change as well cannot be watched", () => {
   }
   assert.equal(new StateBackend({ scope: "instance" }).capability.watch, true);
 });
+
+test("rules tell of changes, and name a path only if they cannot hide it", async () => {
+  const files = new StateBackend({ files: {} });
+  const deny = { operations: ["read"], paths: ["/secret/**"], mode: "deny" };
+  const hiding = [
+    { permissions: [deny] },
+    { denyPrefixes: ["/secret"] },
+    { defaultMode: "deny" },
+  ].map((policy) => listening(withPolicy(files, policy)));
+  const counting = withPolicy(files, { quota: { maxFiles: 9 } });
+  const open = listening(counting, "/secret");
+  assert.equal(counting.capability.watch, true);
+  files.write("/secret/key.txt", "x");
+  await open.has("/secret/key.txt");
+  for (const { begun, seen } of hiding) {
+    await begun();
+    assert.deepEqual([...seen.paths], []);
+  }
+  const blind = withPolicy(new StateBackend(), { readOnly: true });
+  assert.deepEqual([blind.watch, blind.capability.watch], [undefined, undefined]);
+});
