@@ -3,9 +3,9 @@
 import router from "#chunk/router";
 import { made } from "../core/call.js";
 import { isRecord, refused } from "../core/checks.js";
-import { defineMembers, sealClass } from "../core/handle.js";
+import { sealClass } from "../core/handle.js";
 import { enter, glue } from "../core/instance.js";
-import { type Heard, listener, type Watch } from "../core/listeners.js";
+import { addWatch, type Heard, listener } from "../core/listeners.js";
 import { begin, finish, putText, putU32, sent } from "../core/message.js";
 import type { AnyBackend as Any } from "../foreign/adapt.js";
 import { withHandle } from "../foreign/calls.js";
@@ -60,11 +60,6 @@ export class CompositeBackend extends Backend {
   readonly routePrefixes: string[];
   /** Identifies the machine of the default backend, if it can run commands. */
   declare readonly id?: string;
-  /**
-   * Calls back after changes of files in the mounts that can be watched: `watch(callback)`, or
-   * `watch(path, callback)`. The returned function ends that. Absent if none can be watched.
-   */
-  declare readonly watch?: Watch;
   readonly #parts: Part[];
   /** Runs a command in the default backend, if it can run commands. */
   declare readonly execute?: (
@@ -84,16 +79,17 @@ export class CompositeBackend extends Backend {
     const parts: Part[] = Object.values(routes).map((backend, at) => [rest[at] ?? "/", backend]);
     this.#parts = [["/", defaultBackend], ...parts];
     if (this.#parts.some(([, backend]) => canWatch(backend))) {
-      defineMembers(this, {
-        watch: (first: unknown, second?: unknown) => watched(this.#parts, listener(first, second)),
-      });
+      addWatch(this, (first: unknown, second?: unknown) =>
+        watched(this.#parts, listener(first, second)),
+      );
     }
   }
 
   /** What this backend guarantees; see `Backend.capability`. */
   override get capability(): Capability {
     const all = this.#parts.every(([, { capability }]) => (capability as Capability)?.watch);
-    return all ? { ...super.capability, watch: true } : super.capability;
+    const { watch, ...common } = super.capability;
+    return watch && all ? { ...common, watch } : common;
   }
 }
 

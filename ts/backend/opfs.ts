@@ -130,7 +130,7 @@ export class OpfsBackend extends Backend {
    * Calls back when another tab, or another backend of this tab, changes files: `watch(callback)`, or
    * `watch(path, callback)`. Call the returned function to stop.
    */
-  get watch(): Watch {
+  override get watch(): Watch {
     return this.#changes.watch;
   }
 

@@ -4,13 +4,13 @@
 import chunk from "#chunk/policy";
 import { madeHandle } from "../core/call.js";
 import { kindOf, Options } from "../core/checks.js";
-import { defineMembers, sealClass } from "../core/handle.js";
+import { sealClass } from "../core/handle.js";
 import { enter, glue } from "../core/instance.js";
-import { type Heard, listener, type Watch } from "../core/listeners.js";
+import { addWatch, type Heard, listener } from "../core/listeners.js";
 import { OPERATIONS, type Operation } from "../core/operations.js";
 import type { AnyBackend } from "../foreign/adapt.js";
 import { withHandle } from "../foreign/calls.js";
-import type { Capability, ErrorCode, ExecuteResponse, MaybePromise } from "../types.js";
+import type { ErrorCode, ExecuteResponse, MaybePromise } from "../types.js";
 import { addShell, Backend, type ExecuteOptions } from "./backend.js";
 
 /** One rule about reading or writing paths. The first rule that matches decides. */
@@ -283,12 +283,6 @@ export class PolicyWrapper extends Backend {
     options?: ExecuteOptions,
   ) => Promise<ExecuteResponse>;
 
-  /**
-   * Calls back after changes of files, if the backend can: `watch(callback)`, or `watch(path,
-   * callback)`. Rules that can hide files tell of each change as a `rescan`, without its path.
-   */
-  declare readonly watch?: Watch;
-
   /** @param policy The rules; a list of directories stands for `{ readOnlyPrefixes }`. */
   constructor(inner: AnyBackend, policy: Policy | string[]) {
     const kept = policy instanceof KeptPolicy ? policy.id : undefined;
@@ -310,18 +304,10 @@ export class PolicyWrapper extends Backend {
     ) as Policy;
     // A path that may be hidden is not told: only that something has changed.
     const hides = denyPrefixes ?? permissions ?? defaultMode;
-    defineMembers(this, {
-      watch: (first: unknown, second?: unknown) => {
-        const { hear } = listener(first, second);
-        return watch.call(inner, (changes) => hear(hides ? { paths: [], rescan: true } : changes));
-      },
+    addWatch(this, (first: unknown, second?: unknown) => {
+      const { hear } = listener(first, second);
+      return watch.call(inner, (changes) => hear(hides ? { paths: [], rescan: true } : changes));
     });
-  }
-
-  /** What this backend guarantees; see `Backend.capability`. */
-  override get capability(): Capability {
-    const common = super.capability;
-    return this.watch ? { ...common, watch: true } : common;
   }
 }
 

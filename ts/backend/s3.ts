@@ -3,12 +3,11 @@
 
 import chunk from "#chunk/s3";
 import { Options } from "../core/checks.js";
-import { defineMembers, sealClass } from "../core/handle.js";
+import { sealClass } from "../core/handle.js";
 import { send } from "../core/http.js";
 import { enter, glue } from "../core/instance.js";
-import type { Watch } from "../core/listeners.js";
+import { addWatch } from "../core/listeners.js";
 import { instead, nearest } from "../core/nearest.js";
-import type { Capability } from "../types.js";
 import { Backend } from "./backend.js";
 import { Polling, pollingTime } from "./polling.js";
 import { type PresignRequest, seconds, signable } from "./presign.js";
@@ -137,11 +136,6 @@ export interface R2BackendOptions extends S3CommonOptions {
 
 /** Files in a bucket, by whatever way. */
 abstract class BucketBackend extends Backend {
-  /**
-   * Calls back after changes by anybody: `watch(callback)`, or `watch(path, callback)`, which lists
-   * only what is below the path. The returned function ends that. Only there with `watchEveryMs`.
-   */
-  declare readonly watch?: Watch;
   readonly #polling: Polling | undefined;
 
   /** Called by the classes below only. */
@@ -150,13 +144,7 @@ abstract class BucketBackend extends Backend {
     super(make(given));
     if (everyMs === undefined) return;
     this.#polling = new Polling((path) => super.glob("**", path), everyMs);
-    defineMembers(this, { watch: this.#polling.add });
-  }
-
-  /** What this backend guarantees; see `Backend.capability`. */
-  override get capability(): Capability {
-    const common = super.capability;
-    return this.#polling ? { ...common, watch: true } : common;
+    addWatch(this, this.#polling.add);
   }
 
   /** Frees what this object holds, and ends its watchers; see `Backend.dispose`. */

@@ -4,10 +4,9 @@
 import chunk from "#chunk/sql";
 import { settled } from "../core/call.js";
 import { Options } from "../core/checks.js";
-import { defineMembers, handleOf, sealClass } from "../core/handle.js";
+import { handleOf, sealClass } from "../core/handle.js";
 import { enter, glue } from "../core/instance.js";
-import type { Watch } from "../core/listeners.js";
-import type { Capability } from "../types.js";
+import { addWatch } from "../core/listeners.js";
 import { Backend } from "./backend.js";
 import {
   CHANNEL,
@@ -194,11 +193,6 @@ const INDEX = { keep: 0, make: 1, remove: 2 } as const;
 
 /** Files in a table of any SQL database. Subclasses differ only in how they send statements. */
 abstract class Table extends Backend {
-  /**
-   * Calls back after changes of this namespace, by whomever: `watch(callback)`, or `watch(path,
-   * callback)`. The returned function ends that. Only there with the option `listen`.
-   */
-  declare readonly watch?: Watch;
   readonly #kind: Kind;
   readonly #table: string;
   readonly #watching: TableWatch | undefined;
@@ -218,13 +212,7 @@ abstract class Table extends Backend {
       if (!row) throw new Error("There is no trigger; call migrate({ watch: true })");
       return row.channel;
     }, kind.listen);
-    defineMembers(this, { watch: this.#watching.listeners.add });
-  }
-
-  /** What this backend guarantees; see `Backend.capability`. */
-  override get capability(): Capability {
-    const common = super.capability;
-    return this.#watching ? { ...common, watch: true } : common;
+    addWatch(this, this.#watching.listeners.add);
   }
 
   /** Frees what this object holds, and ends its watchers; see `Backend.dispose`. */

@@ -16,17 +16,9 @@ import {
 } from "../core/checks.js";
 import { findsGraphs } from "../core/context.js";
 import { deprecated } from "../core/deprecated.js";
-import {
-  defineMembers,
-  disposable,
-  handleOf,
-  methodsOnly,
-  own,
-  release,
-  sealClass,
-} from "../core/handle.js";
+import { disposable, handleOf, methodsOnly, own, release, sealClass } from "../core/handle.js";
 import { enter, glue } from "../core/instance.js";
-import { Listeners, type Watch } from "../core/listeners.js";
+import { addWatch, Listeners, type Watch, watchOf } from "../core/listeners.js";
 import { rawFile, removeFile, setFile } from "../core/memory.js";
 import { Op } from "../core/operations.js";
 import type { Reply } from "../core/reply.js";
@@ -123,12 +115,6 @@ function listenersOf(handle: number): Listeners {
  * const { content } = files.read("/notes.txt");
  */
 export class StateBackend implements BackendProtocolV2 {
-  /**
-   * Calls back after changes of files: `watch(callback)`, or `watch(path, callback)`. The returned
-   * function ends that. Only there if the files are in this object alone: with `files`, or `scope:
-   * "instance"`.
-   */
-  declare readonly watch?: Watch;
   readonly #mirror: Mirror | undefined;
   readonly #graphs: GraphFiles | undefined;
   readonly #listeners: Listeners | undefined;
@@ -185,10 +171,9 @@ export class StateBackend implements BackendProtocolV2 {
     else if (channel) this.#mirror = Mirror.ofChannel(channel, store, raw);
     // A mirror reads the caller's state before each call; the handle alone would skip that.
     if (this.#mirror) methodsOnly(this);
-    // A class above may have a `watch` of its own.
-    else if (!("watch" in this)) {
+    else {
       this.#listeners = listenersOf(handle);
-      defineMembers(this, { watch: this.#listeners.add });
+      addWatch(this, this.#listeners.add);
     }
     if (files) this.#fill(files, "files");
   }
@@ -196,7 +181,16 @@ export class StateBackend implements BackendProtocolV2 {
   /** What this backend guarantees and supports. */
   get capability(): Capability {
     const common = capabilityOf(handleOf(this));
-    return this.#listeners ? { ...common, watch: true } : common;
+    return watchOf(this) ? { ...common, watch: true } : common;
+  }
+
+  /**
+   * Calls back after changes of files: `watch(callback)`, or `watch(path, callback)`. The returned
+   * function ends that. Undefined unless the files are in this object alone: with `files`, or `scope:
+   * "instance"`.
+   */
+  get watch(): Watch | undefined {
+    return watchOf(this);
   }
 
   /**

@@ -25,6 +25,16 @@ export interface Watch {
   (path: string, callback: (changes: FileChanges) => void): () => void;
 }
 
+const watches = new WeakMap<object, Watch>();
+
+/** Gives an object its `watch`, which is no property of its own, so that proxies may wrap it. */
+export function addWatch(object: object, watch: Watch): void {
+  watches.set(object, watch);
+}
+
+/** The `watch` of an object that has one. */
+export const watchOf = (object: object): Watch | undefined => watches.get(object);
+
 /** Changes are collected for so many milliseconds. */
 const COLLECT_MS = 10;
 /** With more changes at once, a rescan is told: it costs less, and the host's queue may have run over. */
