@@ -42,6 +42,7 @@ const APART = ["history", "indexed", "ignore", "provenance"];
 
 await ensureBuildTools();
 const { build: esbuild } = await import("esbuild");
+const { withoutIndentation } = await import("./lib/indentation.mjs");
 
 const run = (command, args) =>
   execFileSync(command, args, { cwd: root, stdio: ["ignore", "inherit", "inherit"] });
@@ -55,6 +56,11 @@ for (const [name, bytes] of Object.entries(wasm.modules)) {
 cpSync(join(wasm.glue, "kitbag.d.ts"), join(root, ".cache/glue.d.ts"));
 const unpacker = (await buildUnpacker()).toString("base64");
 await bundle();
+for (const name of readdirSync(dist, { recursive: true })) {
+  if (!/\.c?js$/.test(name)) continue;
+  const file = join(dist, name);
+  writeFileSync(file, withoutIndentation(readFileSync(file, "utf8")));
+}
 await linkPeers();
 declarations();
 packageFiles();
@@ -183,7 +189,7 @@ async function bundle() {
     bundle: true,
     target: "es2022",
     legalComments: "none",
-    // Lines and names stay, so that a stack can be read.
+    // Lines and names stay, so that a stack can be read; indentation goes afterwards.
     minifySyntax: true,
     logLevel: "warning",
     logOverride: { "empty-import-meta": "silent" },

@@ -2,7 +2,6 @@
 // drops together with its WebAssembly if nothing uses it.
 
 export { Backend } from "./backend/backend.js";
-export type { FileChanges } from "./backend/browser/changes.js";
 export type { PersistResult, StorageHealth } from "./backend/browser/health.js";
 export { type AnyBackend, CompositeBackend } from "./backend/composite.js";
 export {
@@ -22,6 +21,7 @@ export {
   type StoredMeta,
 } from "./backend/custom.js";
 export { FilesystemBackend, type FilesystemBackendOptions } from "./backend/filesystem.js";
+export type { IgnoreRules } from "./backend/ignoring.js";
 export { IndexedDbBackend, type IndexedDbBackendOptions } from "./backend/indexed-db.js";
 export {
   type CommandRequest,
@@ -68,6 +68,7 @@ export {
   PostgresBackend,
   type PostgresBackendOptions,
   type PostgresClient,
+  type PostgresListen,
   type SqlAnswer,
   SqlBackend,
   type SqlBackendOptions,
@@ -110,6 +111,7 @@ export {
 } from "./backend/turn.js";
 export type { CommandLimits, CommandOutput } from "./core/command.js";
 export { silenceDeprecations } from "./core/deprecated.js";
+export type { FileChanges, Watch } from "./core/listeners.js";
 export { KitbagPanic } from "./core/panic.js";
 export type { FsLike } from "./disk/host.js";
 export type { Ripgrep } from "./disk/search.js";

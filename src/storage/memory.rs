@@ -2,7 +2,7 @@
 //! `StateBackend` can return results synchronously. A directory is a range of keys, so a listing
 //! seeks from one name to the next and never visits the files beneath a directory.
 
-use std::cell::Cell;
+use std::cell::{Cell, OnceCell};
 use std::collections::BTreeMap;
 use std::ops::Bound;
 
@@ -29,7 +29,12 @@ pub struct Memory {
     used: Cell<u64>,
     max_bytes: u64,
     last_version: Cell<u64>,
+    watcher: OnceCell<Watcher>,
 }
+
+/// Is told the path of each file that is stored or removed, and the root if all are. It must not use
+/// the memory, which is in the middle of a change.
+pub type Watcher = Box<dyn Fn(&VPath)>;
 
 impl Default for Memory {
     fn default() -> Memory {
@@ -45,6 +50,18 @@ impl Memory {
             used: Cell::new(0),
             max_bytes,
             last_version: Cell::new(0),
+            watcher: OnceCell::new(),
+        }
+    }
+
+    /// Tells of changes from now on. Only the first watcher is told.
+    pub fn watch(&self, watcher: Watcher) {
+        let _ = self.watcher.set(watcher);
+    }
+
+    fn tell(&self, path: &VPath) {
+        if let Some(watcher) = self.watcher.get() {
+            watcher(path);
         }
     }
 
@@ -116,6 +133,7 @@ impl Memory {
             version: Some(Version::Number(version)),
         };
         let body = file.body;
+        self.tell(path);
         Ok(File { meta, body })
     }
 
@@ -144,6 +162,7 @@ impl Memory {
 
     fn take_out(&self, files: &mut BTreeMap<VPath, Box<File>>, path: &VPath) -> Option<File> {
         let gone = files.remove(path)?;
+        self.tell(path);
         let left = self.used.get().saturating_sub(gone.meta.size);
         self.used.set(left);
         Some(*gone)
@@ -172,6 +191,7 @@ impl Memory {
         self.used
             .set(self.used.get().saturating_add(file.meta.size));
         files.insert(to.clone(), file);
+        self.tell(to);
         Ok(())
     }
 
@@ -192,6 +212,7 @@ impl Memory {
     pub fn clear(&self) {
         self.files.borrow_mut().clear();
         self.used.set(0);
+        self.tell(&VPath::root());
     }
 
     /// Every file, in order.

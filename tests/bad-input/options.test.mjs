@@ -68,6 +68,7 @@ const S3 = {
   concurrency: "amount",
   cache: "switch",
   retry: "switch",
+  watchEveryMs: "count",
 };
 const PLACE = { endpoint: "text", region: "text", bucket: "text", forcePathStyle: "boolean" };
 
@@ -288,14 +289,14 @@ const TABLES = [
   [
     "SqlBackendOptions",
     (given) => new kitbag.SqlBackend(given),
-    { query() {}, dialect: "sqlite" },
-    { ...TABLE, query: "function", dialect: "choice" },
+    { query() {}, dialect: "postgres" },
+    { ...TABLE, query: "function", dialect: "choice", listen: "function" },
   ],
   [
     "PostgresBackendOptions",
     (given) => new kitbag.PostgresBackend(given),
     { client: { query() {} } },
-    { ...TABLE, client: "object", query: "function" },
+    { ...TABLE, client: "object", query: "function", listen: "switch" },
   ],
   [
     "D1BackendOptions",
@@ -391,6 +392,7 @@ const TABLES = [
       permissions: "list",
       policy: "object",
       unchanged: "object",
+      ignore: "object",
       requireReadBeforeEdit: "boolean",
       toolTokenLimitBeforeEvict: "amount",
       humanMessageTokenLimitBeforeEvict: "amount",

@@ -137,6 +137,23 @@ test("cp and diff over a folder, SQLite and PostgreSQL, and back", async () => {
   }
 });
 
+test("cp and diff draw a bar of their progress on a terminal, and only there", async () => {
+  const terminal = "--import=data:text/javascript,process.stderr.isTTY=true";
+  const back = scratch();
+  for (const args of [
+    ["cp", folder, join(back, "copy")],
+    ["diff", folder, join(back, "copy")],
+  ]) {
+    const { code, err } = await kitbag.run(args, { env: { NODE_OPTIONS: terminal } });
+    assert.equal(code, 0, err);
+    // What is drawn first, and nothing stays of it at the end.
+    assert.match(err, /^\r\u001b\[K[█░]{24} \d+ % {2}\d+\/6 files {2}\d+ B/);
+    assert.ok(err.endsWith("\r\u001b[K"));
+    assert.equal((await kitbag.run(["diff", ...args.slice(1)])).err, "");
+  }
+  rmSync(back, { recursive: true });
+});
+
 test("diff marks what differs, cp refuses to replace it, and --on-conflict decides", async () => {
   const other = scratch();
   try {

@@ -4,31 +4,10 @@ import assert from "node:assert/strict";
 import fs from "node:fs";
 import { join } from "node:path";
 import test from "node:test";
+import { listening } from "../lib/listening.mjs";
 import { kitbag, withFolder } from "./lib.mjs";
 
 const { CompositeBackend, FilesystemBackend, LocalShellBackend, StateBackend } = kitbag;
-
-/** Collects what a backend tells, until `done` is true. */
-function listening(backend) {
-  const seen = { paths: new Set(), rescans: 0, calls: 0 };
-  let check = () => {};
-  const stop = backend.watch(({ paths, rescan }) => {
-    for (const path of paths) seen.paths.add(path);
-    seen.rescans += Number(rescan === true);
-    seen.calls += 1;
-    check();
-  });
-  const until = async (done) => {
-    // A watcher does not keep the process alive.
-    const alive = setInterval(() => {}, 1_000);
-    await new Promise((resolve) => {
-      check = () => done(seen) && resolve();
-      check();
-    });
-    clearInterval(alive);
-  };
-  return { seen, stop, until };
-}
 
 const watchedFolder = (use) =>
   withFolder(async (rootDir) => {
@@ -118,11 +97,39 @@ test("a tree tells what its mounts show, under their names", () =>
       assert.ok(!seen.paths.has("/m/hidden.txt") && !seen.paths.has("/a.txt"));
       stop();
       inner.dispose();
+      const part = listening(tree, "/m/d");
+      await tree.write("/b2.txt", "x");
+      await tree.write("/m/d2.txt", "x");
+      await tree.write("/m/d/a.txt", "x");
+      await part.has("/m/d/a.txt");
+      assert.deepEqual([...part.seen.paths], ["/m/d/a.txt"]);
+      part.stop();
       const partly = new CompositeBackend(new StateBackend(), { "/m/": backend });
       assert.deepEqual([typeof partly.watch, partly.capability.watch], ["function", undefined]);
       assert.equal(new CompositeBackend(new StateBackend(), {}).watch, undefined);
     }),
   ));
+
+test("a path limits what is told, and the same callback may listen twice", () =>
+  watchedFolder(async (rootDir, backend) => {
+    const calls = [];
+    const hear = ({ paths }) => calls.push(...paths);
+    const stops = [backend.watch("/d/", hear), backend.watch("d", hear)];
+    const { has, stop } = listening(backend);
+    fs.writeFileSync(join(rootDir, "d2.txt"), "x");
+    await backend.write("/d/e/a.txt", "x");
+    await has("/d2.txt", "/d/e/a.txt");
+    assert.deepEqual([...new Set(calls)], ["/d/e/a.txt"]);
+    assert.ok(calls.length >= 2);
+    stops[0]();
+    calls.length = 0;
+    await backend.write("/d/e/b.txt", "x");
+    await has("/d/e/b.txt");
+    assert.ok(calls.includes("/d/e/b.txt"));
+    stops[1]();
+    stop();
+    assert.throws(() => backend.watch("/d"), TypeError);
+  }));
 
 test("without virtualMode paths are the host's, and other hosts' file systems are not watched", () =>
   withFolder(async (rootDir) => {

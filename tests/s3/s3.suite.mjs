@@ -11,6 +11,6 @@ export default {
     withServers(
       ctx,
       ["ceph", "moto"],
-      ["signing", "r2", "node", "copying"].map((name) => `tests/s3/${name}.test.mjs`),
+      ["signing", "r2", "node", "copying", "watching"].map((name) => `tests/s3/${name}.test.mjs`),
     ),
 };

@@ -10,7 +10,7 @@ import { promisify } from "node:util";
 import { InMemoryStore, MemorySaver } from "@langchain/langgraph";
 import { createDeepAgent } from "deepagents";
 import { StateBackend, StoreBackend, withPolicy } from "kitbag";
-import { kitbagMiddleware, stateBackend, storeBackend } from "kitbag/langchain";
+import { graphChanges, kitbagMiddleware, stateBackend, storeBackend } from "kitbag/langchain";
 import { createAgent } from "langchain";
 import { z } from "zod";
 import { answersOf } from "../lib/model.mjs";
@@ -228,4 +228,50 @@ test("where only LangChain finds the AsyncLocalStorage, calls that wait keep the
   const seen = await withoutStorage("deepagents");
   assert.equal(seen.config, true);
   for (const threads of seen.bare) assert.deepEqual(threads, TENANTS.map(left));
+});
+
+test("the updates of a graph's stream tell which files each step has changed", async () => {
+  const steps = () => [
+    [
+      ["write_file", { file_path: "/a.txt", content: "a" }],
+      ["write_file", { file_path: "/d/b.txt", content: "b" }],
+    ],
+    [["read_file", { file_path: "/a.txt" }]],
+    [["edit_file", { file_path: "/a.txt", old_string: "a", new_string: "c" }]],
+  ];
+  const told = async (make, options) => {
+    const agent = make(new StateBackend(), { model: new ScriptedModel(steps) });
+    const found = [];
+    for await (const part of await agent.stream(said("one"), { recursionLimit: 100, ...options })) {
+      const changes = graphChanges(part);
+      if (changes) found.push(changes);
+    }
+    // Whether calls of one step are one update is the framework's choice.
+    const all = found.flatMap(({ paths, rescan }) => (rescan ? ["rescan"] : paths));
+    return [all.slice(0, 2).sort(), all.slice(2)];
+  };
+  for (const [name, make] of Object.entries(FRAMEWORKS)) {
+    for (const options of [
+      { streamMode: "updates" },
+      { streamMode: ["values", "updates"] },
+      { streamMode: "updates", subgraphs: true },
+    ]) {
+      const seen = await told(make, options);
+      const what = `${name} ${JSON.stringify(options)}`;
+      assert.deepEqual(seen, [["/a.txt", "/d/b.txt"], ["/a.txt"]], what);
+    }
+  }
+});
+
+test("an update that replaces all files asks for a rescan, and other parts tell nothing", () => {
+  assert.deepEqual(graphChanges({ tools: { files: { __overwrite__: {} } } }), {
+    paths: [],
+    rescan: true,
+  });
+  const gone = { tools: [{ files: { "/a": null } }, null, { files: { "/a": {}, "/b": {} } }] };
+  assert.deepEqual(graphChanges(gone), { paths: ["/a", "/b"] });
+  for (const part of [undefined, null, "x", {}, { model: null }, { model: { messages: [] } }]) {
+    assert.equal(graphChanges(part), undefined);
+  }
+  assert.equal(graphChanges(["values", { tools: { files: { "/a": {} } } }]), undefined);
 });

@@ -10,6 +10,7 @@ import {
   CustomBackend,
   createFileTools,
   D1Backend,
+  type FileChanges,
   FilesystemBackend,
   IndexedDbBackend,
   KitbagPanic,
@@ -26,6 +27,7 @@ import {
   type StorageLike,
   StoreBackend,
   toV1,
+  type Watch,
   withPolicy,
 } from "kitbag";
 import { type AiTools, aiTools } from "kitbag/ai";
@@ -33,10 +35,16 @@ import { anthropicTools, memoryTool, textEditorTool } from "kitbag/anthropic";
 import { conformanceCases, runConformance } from "kitbag/conformance";
 import { guidedPrompts } from "kitbag/guided";
 import { beginKept, type HistoryEntry, history, keptTurns } from "kitbag/history";
-import { ignoring } from "kitbag/ignore";
+import { ignoreFiles, ignoring } from "kitbag/ignore";
 import { indexed } from "kitbag/indexed";
 import { bashExecute, bashFileSystem, withBash } from "kitbag/just-bash";
-import { fileTools, kitbagMiddleware, stateBackend, storeBackend } from "kitbag/langchain";
+import {
+  fileTools,
+  graphChanges,
+  kitbagMiddleware,
+  stateBackend,
+  storeBackend,
+} from "kitbag/langchain";
 import { registerFileTools } from "kitbag/mcp";
 import { nodeShell } from "kitbag/node";
 import { openaiTools } from "kitbag/openai";
@@ -100,6 +108,14 @@ export const backends = [
   new LocalShellBackend({ rootDir: ".", execute: nodeShell({ shell: "/bin/sh" }), timeout: 1 }),
   new OpfsBackend({ root: "r" }),
   new PostgresBackend({ client: { query: async () => ({ rows: [] }) }, migrate: true }),
+  new PostgresBackend({
+    client: { query: async () => [] },
+    listen: async (channel, heard, ready, lost) => {
+      heard(channel);
+      ready();
+      return { unlisten: async () => lost() };
+    },
+  }),
   new R2Backend({
     bucket: {
       head: async () => null,
@@ -193,3 +209,13 @@ export const back = noted.restore("/a", new Date()).then(({ paths }) => paths?.[
 export const range = noted.diff("2026-01-01T00:00:00Z").then(({ changes }) => changes?.[0]?.hunks);
 export const known = noted.why("/a").then((why) => why.known);
 export const pruned = noted.prune().then(({ bytes }) => bytes);
+
+const listener: Watch | undefined = new StateBackend({ files: {} }).watch;
+export const unlisten: Array<(() => void) | undefined> = [
+  listener?.("/notes", ({ paths, rescan }: FileChanges) => console.log(paths.length, rescan)),
+  listener?.((changes) => console.log(changes.paths)),
+];
+export const streamed: readonly string[] | undefined = graphChanges({})?.paths;
+export const searching = anthropicTools(files, {
+  ignore: ignoreFiles({ patterns: ["*.log"] }),
+}).run({ content: [] }, { messages: [{ role: "user", content: "go" }] });

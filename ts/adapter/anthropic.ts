@@ -100,6 +100,15 @@ export interface AnthropicToolDefinition {
   input_schema: InputSchema;
 }
 
+/** Information about the run of a message's tool uses. */
+export interface AnthropicCall extends ToolCall {
+  /**
+   * The messages that the request had, for the option `unchanged`: pages in them are not sent again.
+   * Default: every page is sent.
+   */
+  messages?: readonly unknown[];
+}
+
 /** The result of `anthropicTools`: that of `createFileTools`, and what the Messages API takes. */
 export interface AnthropicTools extends FileTools {
   /** Definitions for `tools` of the Messages API. */
@@ -107,7 +116,7 @@ export interface AnthropicTools extends FileTools {
   /** Whether this is the name of one of these tools. */
   handles(name: string): boolean;
   /** Runs one tool use and returns its result. Never rejects: a failure is a result. */
-  runTool(use: AnthropicToolUse, call?: ToolCall): Promise<AnthropicToolResult>;
+  runTool(use: AnthropicToolUse, call?: AnthropicCall): Promise<AnthropicToolResult>;
   /**
    * Runs every tool use of a message, one after the other; returns the content of the next message
    * of the user. A use of an unknown tool gets an error as its result; `handles` tells which are
@@ -118,7 +127,7 @@ export interface AnthropicTools extends FileTools {
       /** The blocks of the model's message, as the API returned them. */
       content: readonly unknown[];
     },
-    call?: ToolCall,
+    call?: AnthropicCall,
   ): Promise<AnthropicToolResult[]>;
 }
 
@@ -137,6 +146,29 @@ export function toAnthropicBlocks(content: ContentBlock[]): AnthropicBlock[] {
     }
     return { type: "text", text: `[${block.mimeType}: the Messages API cannot show this type]` };
   });
+}
+
+/** The text of an earlier result in the messages of a request, behind their last compaction. */
+function textOf(messages: readonly unknown[], id: string): string | undefined {
+  let text: string | undefined;
+  for (const message of messages) {
+    const { content } = message as { content?: unknown };
+    for (const block of (Array.isArray(content) ? content : []) as Array<Record<string, unknown>>) {
+      if (block.type === "compaction") text = undefined;
+      if (block.type !== "tool_result" || block.tool_use_id !== id) continue;
+      const parts = block.content as AnthropicBlock[];
+      text = parts.length === 1 && parts[0]?.type === "text" ? parts[0].text : undefined;
+    }
+  }
+  return text;
+}
+
+/** Whether the API itself has left out something of the request before the model saw it. */
+function edited(message: object): boolean {
+  const { context_management: edits } = message as {
+    context_management?: { applied_edits?: readonly unknown[] } | null;
+  };
+  return (edits?.applied_edits?.length ?? 0) > 0;
 }
 
 /**
@@ -158,8 +190,14 @@ export function anthropicTools(
 ): AnthropicTools {
   const files = createFileTools(backend, options);
   const names = new Set<string>(files.tools.map((tool) => tool.name));
-  const one = async (use: AnthropicToolUse, call?: ToolCall): Promise<AnthropicToolResult> => {
-    const result = await files.call(use.name, use.input, { ...call, callId: use.id });
+  const one = async (
+    use: AnthropicToolUse,
+    given?: AnthropicCall,
+  ): Promise<AnthropicToolResult> => {
+    const { messages, ...call } = given ?? {};
+    const shown = messages && ((id: string) => textOf(messages, id));
+    const about = { ...(shown && { shown }), ...call, callId: use.id };
+    const result = await files.call(use.name, use.input, about);
     return {
       type: "tool_result",
       tool_use_id: use.id,
@@ -178,8 +216,10 @@ export function anthropicTools(
     runTool: one,
     run: async (message, call) => {
       const results: AnthropicToolResult[] = [];
+      const { messages, ...rest } = call ?? {};
+      const about = messages && !edited(message) ? { ...rest, messages } : rest;
       for (const block of message.content as Array<{ type?: unknown }>) {
-        if (block?.type === "tool_use") results.push(await one(block as AnthropicToolUse, call));
+        if (block?.type === "tool_use") results.push(await one(block as AnthropicToolUse, about));
       }
       return results;
     },

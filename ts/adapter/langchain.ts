@@ -8,6 +8,7 @@ import { Command, ReducedValue, StateSchema } from "@langchain/langgraph";
 import {
   type BackendOrFactory,
   createFileTools,
+  type FileChanges,
   type FileTools,
   type FileToolsOptions,
   type ToolResult,
@@ -228,4 +229,28 @@ export function kitbagMiddleware(
   });
   // LangChain infers the input of the agent from this type.
   return middleware as AgentMiddleware<typeof state, undefined, unknown>;
+}
+
+/**
+ * The files that a part of a graph's stream has changed; undefined if none. For streams with
+ * `streamMode: "updates"`, also among other modes and with subgraphs.
+ *
+ * @example
+ * for await (const part of await agent.stream(input, { streamMode: "updates" })) {
+ *   console.log(graphChanges(part)?.paths);
+ * }
+ */
+export function graphChanges(part: unknown): FileChanges | undefined {
+  const mode = Array.isArray(part) && part.find((one) => typeof one === "string");
+  if (mode && mode !== "updates") return undefined;
+  const updates: unknown = Array.isArray(part) ? part.at(-1) : part;
+  if (typeof updates !== "object" || updates === null) return undefined;
+  // A step of several tool calls returns several updates.
+  const changed = Object.values(updates).flatMap((update: unknown) =>
+    [update].flat().flatMap((one) => Object.keys((one as { files?: object } | null)?.files ?? {})),
+  );
+  if (changed.length === 0) return undefined;
+  const paths = [...new Set(changed.filter((path) => path.startsWith("/")))];
+  // What replaces all files at once names none of those that are gone.
+  return paths.length < new Set(changed).size ? { paths, rescan: true } : { paths };
 }

@@ -77,6 +77,7 @@ const OPTIONS = {
   requireReadBeforeEdit: true,
   toolTokenLimitBeforeEvict: true,
   humanMessageTokenLimitBeforeEvict: true,
+  ignore: true,
   maxExecuteTimeout: true,
   structured: true,
   roots: true,

@@ -149,6 +149,15 @@ export interface ResponsesToolOutput {
   output: string | ResponsesOutputPart[];
 }
 
+/** Information about the run of a message's tool calls. */
+export interface OpenaiCall extends ToolCall {
+  /**
+   * The messages, or the input items, that the request had, for the option `unchanged`: pages in them
+   * are not sent again. Default: every page is sent.
+   */
+  messages?: readonly unknown[];
+}
+
 /** The result of `openaiTools`: that of `createFileTools`, and what OpenAI's APIs take and give. */
 export interface OpenaiTools extends FileTools {
   /** Whether this is the name of one of these tools. */
@@ -167,13 +176,13 @@ export interface OpenaiTools extends FileTools {
       /** The tool calls of the message, as the API returned them. */
       tool_calls?: readonly unknown[] | null;
     },
-    call?: ToolCall,
+    call?: OpenaiCall,
   ): Promise<ChatToolMessage[]>;
   /**
    * Runs the function calls of a response's `output`, one after the other. Returns the input items
    * to append.
    */
-  runResponses(output: readonly unknown[], call?: ToolCall): Promise<ResponsesToolOutput[]>;
+  runResponses(output: readonly unknown[], call?: OpenaiCall): Promise<ResponsesToolOutput[]>;
 }
 
 type Media = Exclude<ContentBlock, { type: "text" }>;
@@ -182,6 +191,34 @@ const mediaOf = (result: ToolResult): Media[] =>
   result.content.filter((block): block is Media => block.type !== "text");
 
 const url = (block: Media) => `data:${block.mimeType};base64,${block.data}`;
+
+/** What a message or an item with the result of a call looks like. */
+interface Result {
+  role?: unknown;
+  type?: unknown;
+  tool_call_id?: unknown;
+  call_id?: unknown;
+  content?: unknown;
+  output?: unknown;
+}
+
+/** What the tools are told of a call: which earlier results were in the request. */
+function about(given: OpenaiCall | undefined, callId: string): ToolCall {
+  const { messages, ...call } = given ?? {};
+  if (!messages) return { ...call, callId };
+  const shown = (id: string) => {
+    let text: string | undefined;
+    for (const one of messages as readonly Result[]) {
+      // What stands before a compaction, the model may no longer see.
+      if (one.type === "compaction") text = undefined;
+      const result = one.role === "tool" ? one.content : one.output;
+      const its = one.role === "tool" ? one.tool_call_id : one.call_id;
+      if (its === id && typeof result === "string") text = result;
+    }
+    return text;
+  };
+  return { shown, ...call, callId };
+}
 
 /**
  * Definitions, prompt and runners for OpenAI's APIs. It needs no package of OpenAI.
@@ -220,7 +257,7 @@ export function openaiTools(backend: BackendOrFactory, options?: FileToolsOption
       for (const asked of (message.tool_calls ?? []) as ChatToolCall[]) {
         if (asked.type !== "function") continue;
         const { name, arguments: input } = asked.function;
-        const result = await files.call(name, input, { ...call, callId: asked.id });
+        const result = await files.call(name, input, about(call, asked.id));
         results.push({ role: "tool", tool_call_id: asked.id, content: result.text });
         seen.push(...mediaOf(result));
       }
@@ -239,10 +276,7 @@ export function openaiTools(backend: BackendOrFactory, options?: FileToolsOption
       const items: ResponsesToolOutput[] = [];
       for (const asked of output as ResponsesCall[]) {
         if (asked.type !== "function_call") continue;
-        const result = await files.call(asked.name, asked.arguments, {
-          ...call,
-          callId: asked.call_id,
-        });
+        const result = await files.call(asked.name, asked.arguments, about(call, asked.call_id));
         const media = mediaOf(result);
         const shown = media.map(
           (block): ResponsesOutputPart =>

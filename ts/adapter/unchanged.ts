@@ -23,7 +23,8 @@ function lines(text: string): string {
  * For the option `unchanged` of `createFileTools` and the adapters: a page that is read again, with
  * the same bytes, while the model still sees it, is answered with one line that says so and where.
  * `force: true` sends it again. It needs to know what the model sees: `kitbagMiddleware` and `aiTools`
- * do, and in your own loop `ToolCall.shown` tells it; otherwise every page is sent.
+ * do; the runners of `anthropicTools` and `openaiTools` take it as `messages`, and in your own loop
+ * `ToolCall.shown` tells it. Otherwise every page is sent.
  *
  * @example
  * const agent = createAgent({ model, middleware: [kitbagMiddleware(backend, { unchanged: unchangedReads() })] });

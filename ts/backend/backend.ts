@@ -5,6 +5,7 @@ import { later, received, reportRefused } from "../core/call.js";
 import { callOptions, optionNames, refused } from "../core/checks.js";
 import { defineMembers, disposable, handleOf, own, release } from "../core/handle.js";
 import { enter, glue } from "../core/instance.js";
+import { type Watch, watchOf } from "../core/listeners.js";
 import { Op } from "../core/operations.js";
 import type { Reply } from "../core/reply.js";
 import * as ask from "../core/requests.js";
@@ -88,7 +89,16 @@ export abstract class Backend implements BackendProtocolV2 {
 
   /** What this backend guarantees and supports. */
   get capability(): Capability {
-    return capabilityOf(handleOf(this));
+    const common = capabilityOf(handleOf(this));
+    return watchOf(this) ? { ...common, watch: true } : common;
+  }
+
+  /**
+   * Calls back after changes of files: `watch(callback)`, or `watch(path, callback)` for the files below
+   * a path. The returned function ends that. Undefined where this backend cannot be watched.
+   */
+  get watch(): Watch | undefined {
+    return watchOf(this);
   }
 
   /**

@@ -3,14 +3,14 @@
 import router from "#chunk/router";
 import { made } from "../core/call.js";
 import { isRecord, refused } from "../core/checks.js";
-import { defineMembers, sealClass } from "../core/handle.js";
+import { sealClass } from "../core/handle.js";
 import { enter, glue } from "../core/instance.js";
+import { addWatch, type Heard, listener } from "../core/listeners.js";
 import { begin, finish, putText, putU32, sent } from "../core/message.js";
 import type { AnyBackend as Any } from "../foreign/adapt.js";
 import { withHandle } from "../foreign/calls.js";
 import type { Capability, ExecuteResponse } from "../types.js";
 import { addShell, Backend, type ExecuteOptions } from "./backend.js";
-import type { FileChanges } from "./browser/changes.js";
 
 /** Any object with the methods of a backend, kitbag's or another, of either protocol version. */
 export type AnyBackend = Any;
@@ -60,11 +60,6 @@ export class CompositeBackend extends Backend {
   readonly routePrefixes: string[];
   /** Identifies the machine of the default backend, if it can run commands. */
   declare readonly id?: string;
-  /**
-   * Calls `callback` after changes of files in the mounts that can be watched, and returns a function
-   * that ends that. Absent if none can.
-   */
-  declare readonly watch?: (callback: (changes: FileChanges) => void) => () => void;
   readonly #parts: Part[];
   /** Runs a command in the default backend, if it can run commands. */
   declare readonly execute?: (
@@ -84,40 +79,40 @@ export class CompositeBackend extends Backend {
     const parts: Part[] = Object.values(routes).map((backend, at) => [rest[at] ?? "/", backend]);
     this.#parts = [["/", defaultBackend], ...parts];
     if (this.#parts.some(([, backend]) => canWatch(backend))) {
-      defineMembers(this, { watch: (callback: Heard) => watched(this.#parts, callback) });
+      addWatch(this, (first: unknown, second?: unknown) =>
+        watched(this.#parts, listener(first, second)),
+      );
     }
   }
 
   /** What this backend guarantees; see `Backend.capability`. */
   override get capability(): Capability {
     const all = this.#parts.every(([, { capability }]) => (capability as Capability)?.watch);
-    return all ? { ...super.capability, watch: true } : super.capability;
+    const { watch, ...common } = super.capability;
+    return watch && all ? { ...common, watch } : common;
   }
 }
 
 type Part = [prefix: string, backend: AnyBackend & { capability?: unknown }];
-type Heard = (changes: FileChanges) => void;
 type Watching = { watch(callback: Heard): () => void };
 
 const canWatch = (backend: object): backend is Watching =>
   typeof (backend as Partial<Watching>).watch === "function";
 
-/** Watches all parts that can be watched; each tells of the files that it shows in the tree. */
-function watched(parts: Part[], callback: Heard): () => void {
-  if (typeof callback !== "function") {
-    throw new TypeError("watch(callback): callback must be a function");
-  }
+/** Watches all parts that can be watched; each tells of the files that it shows below the path. */
+function watched(parts: Part[], { path: below, hear }: ReturnType<typeof listener>): () => void {
   const owner = (path: string) =>
     parts.reduce(
       (best, [prefix]) => (path.startsWith(prefix) && prefix.length > best.length ? prefix : best),
       "/",
     );
   const stops = parts.flatMap(([prefix, backend]) => {
-    if (!canWatch(backend)) return [];
+    const concerned = `${below}/`.startsWith(prefix) || prefix.startsWith(`${below}/`);
+    if (!concerned || !canWatch(backend)) return [];
     const stop = backend.watch(({ paths, rescan }) => {
       const whole = paths.map((path) => prefix.slice(0, -1) + path);
       const shown = whole.filter((path) => owner(path) === prefix);
-      if (rescan || shown.length > 0) callback({ paths: shown, ...(rescan ? { rescan } : {}) });
+      hear({ paths: shown, ...(rescan && { rescan }) });
     });
     return [stop];
   });

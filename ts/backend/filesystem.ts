@@ -4,15 +4,14 @@ import chunk from "#chunk/disk";
 import { Options } from "../core/checks.js";
 import { defineMembers, sealClass } from "../core/handle.js";
 import { enter, glue } from "../core/instance.js";
+import { addWatch } from "../core/listeners.js";
 import { FILE_METHODS } from "../core/operations.js";
 import { FastDisk } from "../disk/fast.js";
 import { builtin, type FsLike } from "../disk/host.js";
 import { Place } from "../disk/place.js";
 import { type Ripgrep, SearchableDisk } from "../disk/search.js";
 import { DiskWatch, nativeWatch } from "../disk/watch.js";
-import type { Capability } from "../types.js";
 import { Backend } from "./backend.js";
-import type { FileChanges } from "./browser/changes.js";
 
 /** Options of FilesystemBackend. */
 export interface FilesystemBackendOptions {
@@ -191,11 +190,6 @@ function prepared(options: FilesystemBackendOptions | undefined): PreparedDisk {
  * const backend = new FilesystemBackend({ rootDir: "./workspace" });
  */
 export class FilesystemBackend extends Backend {
-  /**
-   * Calls `callback` after changes in the folder, by whomever, and returns a function that ends that.
-   * Absent where the host has no watcher, or with the option `fs`.
-   */
-  declare readonly watch?: (callback: (changes: FileChanges) => void) => () => void;
   readonly #watching: DiskWatch | undefined;
 
   /** Throws a `TypeError` that names the wrong option. The folder is not touched yet. */
@@ -208,16 +202,8 @@ export class FilesystemBackend extends Backend {
     const native = disk.place.native && nativeWatch();
     if (native) {
       this.#watching = new DiskWatch(native, rootDir, contained ? "" : hostPath(rootDir));
-      const watching = this.#watching;
-      const watch = (callback: (changes: FileChanges) => void) => watching.add(callback);
-      defineMembers(this, { watch });
+      addWatch(this, this.#watching.add);
     }
-  }
-
-  /** What this backend guarantees; see `Backend.capability`. */
-  override get capability(): Capability {
-    const common = super.capability;
-    return this.#watching ? { ...common, watch: true } : common;
   }
 
   /** Frees what this object holds, and ends its watchers; see `Backend.dispose`. */

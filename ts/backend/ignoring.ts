@@ -21,6 +21,24 @@ export interface IgnoreOptions {
   patterns?: readonly string[];
 }
 
+/** Reads the options, as texts of lines. */
+function rulesOf(options?: IgnoreOptions): { files: string; patterns: string } {
+  const given = new Options("ignoring", options);
+  const texts = (name: "files" | "patterns", usual: string[]): string =>
+    (
+      given.checked(
+        name,
+        "an array of strings without line breaks",
+        (value): value is string[] =>
+          Array.isArray(value) &&
+          value.every((one) => typeof one === "string" && !/[\r\n]/.test(one)),
+      ) ?? usual
+    ).join("\n");
+  const rules = { files: texts("files", [".gitignore"]), patterns: texts("patterns", []) };
+  given.done();
+  return rules;
+}
+
 /** A backend whose searches leave out ignored files; the result of `ignoring`. */
 export class IgnoringBackend extends Backend {
   /** Identifies the machine of the backend, if it can run commands. */
@@ -33,20 +51,7 @@ export class IgnoringBackend extends Backend {
 
   /** Throws a `TypeError` if the backend is none, or an option is wrong. Reads nothing yet. */
   constructor(inner: AnyBackend, options?: IgnoreOptions) {
-    const given = new Options("ignoring", options);
-    const texts = (name: "files" | "patterns", usual: string[]): string =>
-      (
-        given.checked(
-          name,
-          "an array of strings without line breaks",
-          (value): value is string[] =>
-            Array.isArray(value) &&
-            value.every((one) => typeof one === "string" && !/[\r\n]/.test(one)),
-        ) ?? usual
-      ).join("\n");
-    const files = texts("files", [".gitignore"]);
-    const patterns = texts("patterns", []);
-    given.done();
+    const { files, patterns } = rulesOf(options);
     chunk.load();
     super(
       withHandle("ignoring: the backend", inner, (handle) => {
@@ -59,6 +64,35 @@ export class IgnoringBackend extends Backend {
 }
 
 sealClass(IgnoringBackend);
+
+/** Rules for the option `ignore` of the tools; made by `ignoreFiles`. */
+export interface IgnoreRules {
+  /** Returns a backend whose searches leave out ignored files; the same one for the same backend. */
+  around(backend: AnyBackend): AnyBackend;
+}
+
+/**
+ * For the option `ignore` of `createFileTools` and the adapters: their tools then work as over
+ * `ignoring(backend, options)`.
+ *
+ * @example
+ * import { ignoreFiles } from "kitbag/ignore";
+ * const ignore = ignoreFiles({ files: [".gitignore", ".kitbagignore"] });
+ * const { tools } = createFileTools(new FilesystemBackend(), { ignore });
+ */
+export function ignoreFiles(options?: IgnoreOptions): IgnoreRules {
+  rulesOf(options);
+  const made = new WeakMap<object, AnyBackend>();
+  return {
+    around(backend) {
+      const known = made.get(backend);
+      if (known) return known;
+      const wrapped = ignoring(backend, options);
+      made.set(backend, wrapped);
+      return wrapped;
+    },
+  };
+}
 
 /**
  * Leaves out of `glob` and `grep` what ignore files name, by git's rules, and counts it as `ignored`.

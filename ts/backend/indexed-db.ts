@@ -5,9 +5,10 @@ import chunk from "#chunk/idb";
 import { Options } from "../core/checks.js";
 import { sealClass } from "../core/handle.js";
 import { enter, glue } from "../core/instance.js";
+import type { Watch } from "../core/listeners.js";
 import type { Capability } from "../types.js";
 import { Backend } from "./backend.js";
-import { Changes, type FileChanges } from "./browser/changes.js";
+import { Changes } from "./browser/changes.js";
 import {
   type PersistResult,
   persistStorage,
@@ -100,11 +101,11 @@ export class IndexedDbBackend extends Backend {
   }
 
   /**
-   * Calls `callback` when another tab, or another backend of this tab, changes files. Call the
-   * returned function to stop.
+   * Calls back when another tab, or another backend of this tab, changes files: `watch(callback)`, or
+   * `watch(path, callback)`. Call the returned function to stop.
    */
-  watch(callback: (changes: FileChanges) => void): () => void {
-    return this.#changes.watch(callback);
+  override get watch(): Watch {
+    return this.#changes.watch;
   }
 
   /** Frees what this object holds, and ends its watchers; see `Backend.dispose`. */

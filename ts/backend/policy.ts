@@ -6,6 +6,7 @@ import { madeHandle } from "../core/call.js";
 import { kindOf, Options } from "../core/checks.js";
 import { sealClass } from "../core/handle.js";
 import { enter, glue } from "../core/instance.js";
+import { addWatch, type Heard, listener } from "../core/listeners.js";
 import { OPERATIONS, type Operation } from "../core/operations.js";
 import type { AnyBackend } from "../foreign/adapt.js";
 import { withHandle } from "../foreign/calls.js";
@@ -296,6 +297,17 @@ export class PolicyWrapper extends Backend {
       }),
     );
     addShell(this);
+    const watch = (inner as { watch?: (heard: Heard) => () => void }).watch;
+    if (typeof watch !== "function") return;
+    const { denyPrefixes, permissions, defaultMode } = (
+      kept === undefined ? policy : { permissions: [] }
+    ) as Policy;
+    // A path that may be hidden is not told: only that something has changed.
+    const hides = denyPrefixes ?? permissions ?? defaultMode;
+    addWatch(this, (first: unknown, second?: unknown) => {
+      const { hear } = listener(first, second);
+      return watch.call(inner, (changes) => hear(hides ? { paths: [], rescan: true } : changes));
+    });
   }
 }
 

@@ -6,8 +6,10 @@ import { Options } from "../core/checks.js";
 import { sealClass } from "../core/handle.js";
 import { send } from "../core/http.js";
 import { enter, glue } from "../core/instance.js";
+import { addWatch } from "../core/listeners.js";
 import { instead, nearest } from "../core/nearest.js";
 import { Backend } from "./backend.js";
+import { Polling, pollingTime } from "./polling.js";
 import { type PresignRequest, seconds, signable } from "./presign.js";
 
 /** Keys that sign requests. */
@@ -86,6 +88,11 @@ interface S3CommonOptions {
       };
   /** How failed requests are repeated; `false` for never. See `S3Retry` for the defaults. */
   retry?: false | S3Retry;
+  /**
+   * Adds `watch`, which lists the bucket as often: so many milliseconds after the last list, at least
+   * 1,000. Each list costs one request for 1,000 objects. Default: no `watch`.
+   */
+  watchEveryMs?: number;
 }
 
 /** Options of S3Backend. */
@@ -127,6 +134,26 @@ export interface R2BackendOptions extends S3CommonOptions {
   bucket: R2BucketLike;
 }
 
+/** Files in a bucket, by whatever way. */
+abstract class BucketBackend extends Backend {
+  readonly #polling: Polling | undefined;
+
+  /** Called by the classes below only. */
+  protected constructor(given: Options, make: (given: Options) => number) {
+    const everyMs = pollingTime(given);
+    super(make(given));
+    if (everyMs === undefined) return;
+    this.#polling = new Polling((path) => super.glob("**", path), everyMs);
+    addWatch(this, this.#polling.add);
+  }
+
+  /** Frees what this object holds, and ends its watchers; see `Backend.dispose`. */
+  override dispose(): void {
+    this.#polling?.close();
+    super.dispose();
+  }
+}
+
 /**
  * Files in S3-compatible object storage: AWS S3, R2, MinIO, Ceph and others.
  *
@@ -138,10 +165,10 @@ export interface R2BackendOptions extends S3CommonOptions {
  *   credentials: { accessKeyId, secretAccessKey },
  * });
  */
-export class S3Backend extends Backend {
+export class S3Backend extends BucketBackend {
   /** Throws a `TypeError` that names the wrong option. No request is sent yet. */
   constructor(options: S3BackendOptions) {
-    super(makeS3(new Options("S3Backend", options)));
+    super(new Options("S3Backend", options), makeS3);
   }
 }
 
@@ -151,10 +178,10 @@ export class S3Backend extends Backend {
  * @example
  * const backend = new R2Backend({ bucket: env.BUCKET });
  */
-export class R2Backend extends Backend {
+export class R2Backend extends BucketBackend {
   /** Throws a `TypeError` that names the wrong option. */
   constructor(options: R2BackendOptions) {
-    super(makeR2(new Options("R2Backend", options)));
+    super(new Options("R2Backend", options), makeR2);
   }
 }
 

@@ -6,7 +6,18 @@ import { settled } from "../core/call.js";
 import { Options } from "../core/checks.js";
 import { handleOf, sealClass } from "../core/handle.js";
 import { enter, glue } from "../core/instance.js";
+import { addWatch } from "../core/listeners.js";
 import { Backend } from "./backend.js";
+import {
+  CHANNEL,
+  listenBy,
+  type PostgresListen,
+  quoted,
+  TableWatch,
+  triggers,
+} from "./table-watch.js";
+
+export type { PostgresListen };
 
 /** A value of a statement's parameter. */
 export type SqlValue = string | number | Uint8Array;
@@ -52,6 +63,8 @@ export interface SqlTableOptions {
 
 /** Options of SqlBackend. */
 export interface SqlBackendOptions extends SqlTableOptions {
+  /** Adds `watch`, in PostgreSQL only: listens to a channel. Default: no `watch`. */
+  listen?: PostgresListen;
   /** Sends one statement; fits `pg`, PGlite, Neon, libsql, `node:sqlite` and others. */
   query: SqlQuery;
   /** SQL dialect of the database. */
@@ -71,6 +84,11 @@ export interface PostgresBackendOptions extends SqlTableOptions {
   client?: PostgresClient;
   /** Instead of `client`: a function that sends one statement. */
   query?: SqlQuery;
+  /**
+   * Adds `watch`: a function that listens to a channel, or `true` for a connection of its own from
+   * the pool `client` while somebody watches. Default: no `watch`.
+   */
+  listen?: true | PostgresListen;
 }
 
 /** The methods of a D1 database that D1Backend uses. */
@@ -102,10 +120,19 @@ interface Kind {
   dialect: "postgres" | "sqlite";
   query: SqlQuery;
   maxFileBytes?: number;
+  listen?: PostgresListen | undefined;
 }
 
+/** The rows of a query's result. */
+function rows(answer: SqlAnswer): ReadonlyArray<object> {
+  if (Array.isArray(answer)) return answer;
+  return "rows" in answer ? answer.rows : (answer as { results: ReadonlyArray<object> }).results;
+}
+
+const tableOf = (given: Options) => given.text("table") ?? "files";
+
 function made(given: Options, kind: Kind): number {
-  const table = given.text("table") ?? "files";
+  const table = tableOf(given);
   const namespace = parts(given);
   const migrate = given.boolean("migrate", false);
   const searchIndex = given.boolean("searchIndex", false);
@@ -153,6 +180,12 @@ export interface MigrateOptions {
    * created if the backend has the option `searchIndex`, and otherwise left as it is.
    */
   searchIndex?: boolean;
+  /**
+   * `true` makes the triggers that tell `watch` of changes, in PostgreSQL; `false` removes them.
+   * Default: they are made if the backend has the options `listen` and `migrate`, and otherwise left
+   * as they are.
+   */
+  watch?: boolean;
 }
 
 /** What happens to the search index, as a number for the boundary. */
@@ -160,6 +193,34 @@ const INDEX = { keep: 0, make: 1, remove: 2 } as const;
 
 /** Files in a table of any SQL database. Subclasses differ only in how they send statements. */
 abstract class Table extends Backend {
+  readonly #kind: Kind;
+  readonly #table: string;
+  readonly #watching: TableWatch | undefined;
+
+  /** Called by the classes below only. */
+  protected constructor(given: Options, kind: Kind) {
+    super(made(given, kind));
+    this.#kind = kind;
+    this.#table = tableOf(given);
+    if (!kind.listen) return;
+    const namespace = parts(given).join("/");
+    const migrate = given.boolean("migrate", false);
+    this.#watching = new TableWatch(async () => {
+      if (migrate) await this.migrate({ watch: true });
+      const answer = await kind.query(CHANNEL, [quoted(this.#table), namespace]);
+      const [row] = rows(answer) as Array<{ channel: string }>;
+      if (!row) throw new Error("There is no trigger; call migrate({ watch: true })");
+      return row.channel;
+    }, kind.listen);
+    addWatch(this, this.#watching.listeners.add);
+  }
+
+  /** Frees what this object holds, and ends its watchers; see `Backend.dispose`. */
+  override dispose(): void {
+    this.#watching?.listeners.close();
+    super.dispose();
+  }
+
   /**
    * Creates the table, or adds missing columns to an older one. Safe to call again, and from
    * several places at once. Rejects if the database refuses, or if the table is not kitbag's; then
@@ -171,13 +232,20 @@ abstract class Table extends Backend {
     given.oneOf("from", ["outline"], "outline");
     const wanted = given.raw("searchIndex");
     const made = given.boolean("searchIndex", false) ? INDEX.make : INDEX.remove;
+    const watch = given.checked("watch", "true or false", (one) => typeof one === "boolean");
     given.done();
+    if (watch && this.#kind.dialect !== "postgres") {
+      given.refuse("watch", "left out, because SQLite tells nobody of changes", watch);
+    }
     const index = wanted === undefined ? INDEX.keep : made;
     const answer = await settled(
       () => glue.sql_migrate(handleOf(this), outline, index),
       () => ({}) as { error?: string; cause?: unknown },
     );
     if (answer.error !== undefined) throw new Error(answer.error, { cause: answer.cause });
+    if (watch !== undefined && this.#kind.dialect === "postgres") {
+      await this.#kind.query(triggers(this.#table, watch), []);
+    }
   }
 }
 
@@ -200,7 +268,11 @@ export class SqlBackend extends Table {
       given.refuse("query", "a function (sql, params) => rows", undefined)) as SqlQuery;
     const dialect = given.oneOf("dialect", ["postgres", "sqlite", ""], "");
     if (dialect === "") return given.refuse("dialect", '"postgres" or "sqlite"', undefined);
-    super(made(given, { dialect, query }));
+    const listen = given.callback("listen") as PostgresListen | undefined;
+    if (listen && dialect === "sqlite") {
+      given.refuse("listen", "left out, because SQLite tells nobody of changes", listen);
+    }
+    super(given, { dialect, query, listen });
   }
 }
 
@@ -223,7 +295,18 @@ export class PostgresBackend extends Table {
       given.refuse("client", "given, or query in its place, and not both", client);
     }
     const query = own ?? ((sql: string, params: unknown[]) => client?.query(sql, params));
-    super(made(given, { dialect: "postgres", query: query as SqlQuery }));
+    const pool = client as Partial<Parameters<typeof listenBy>[0]> | undefined;
+    const listen = given.checked(
+      "listen",
+      "a function, or true where `client` is a pool of pg",
+      (value): value is true | PostgresListen =>
+        typeof value === "function" || (value === true && typeof pool?.connect === "function"),
+    );
+    super(given, {
+      dialect: "postgres",
+      query: query as SqlQuery,
+      listen: listen === true ? listenBy(pool as Parameters<typeof listenBy>[0]) : listen,
+    });
   }
 }
 
@@ -246,7 +329,7 @@ export class D1Backend extends Table {
         .prepare(sql)
         .bind(...params)
         .all();
-    super(made(given, { dialect: "sqlite", query, maxFileBytes: D1_FILE_BYTES }));
+    super(given, { dialect: "sqlite", query, maxFileBytes: D1_FILE_BYTES });
   }
 }
 

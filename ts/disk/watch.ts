@@ -2,21 +2,12 @@
 // enough; elsewhere each directory has its own, which is opened before the directory is listed, so
 // that nothing falls between. What may have been missed is told as `rescan`.
 
+import { Listeners } from "../core/listeners.js";
 import { builtin, RESERVED } from "./host.js";
 
 type Native = typeof import("node:fs");
 type Watcher = ReturnType<Native["watch"]>;
 
-/** What has changed. */
-export interface DiskChanges {
-  paths: string[];
-  rescan?: true;
-}
-
-/** Changes are collected for so many milliseconds. */
-const COLLECT_MS = 10;
-/** With more events at once, the host's queue may have run over. */
-const EVENTS = 1_000;
 /** Most directories that are watched one by one: each takes memory of the system's. */
 const DIRECTORIES = 8_192;
 /** How often to ask for a rescan where a directory cannot be watched, in milliseconds. */
@@ -34,13 +25,15 @@ export class DiskWatch {
   readonly #root: string;
   readonly #above: string;
   readonly #whole: boolean;
-  readonly #callbacks = new Set<(changes: DiskChanges) => void>();
+  readonly #listeners = new Listeners(
+    () => {
+      this.#fs.mkdirSync(this.#root || "/", { recursive: true });
+      this.#follow("", false);
+    },
+    () => this.#end(),
+  );
   /** By the path of the directory below the root, which itself is the empty text. */
   readonly #watchers = new Map<string, Watcher>();
-  #found = new Set<string>();
-  #events = 0;
-  #lost = false;
-  #timer: ReturnType<typeof setTimeout> | undefined;
   #blind: ReturnType<typeof setInterval> | undefined;
 
   /** `above` is what the paths of files begin with. */
@@ -52,35 +45,21 @@ export class DiskWatch {
     this.#whole = host?.platform === "darwin" || host?.platform === "win32";
   }
 
-  /** Calls `callback` after changes. The returned function stops that. */
-  add(callback: (changes: DiskChanges) => void): () => void {
-    if (typeof callback !== "function") {
-      throw new TypeError("watch(callback): callback must be a function");
-    }
-    const own = (changes: DiskChanges) => callback(changes);
-    this.#callbacks.add(own);
-    if (this.#callbacks.size === 1) {
-      this.#fs.mkdirSync(this.#root || "/", { recursive: true });
-      this.#follow("", false);
-    }
-    return () => {
-      this.#callbacks.delete(own);
-      if (this.#callbacks.size === 0) this.close();
-    };
+  /** Calls back after changes. */
+  get add() {
+    return this.#listeners.add;
   }
 
   /** Ends all watching. */
   close(): void {
-    this.#callbacks.clear();
+    this.#listeners.close();
+  }
+
+  #end(): void {
     for (const watcher of this.#watchers.values()) watcher.close();
     this.#watchers.clear();
-    clearTimeout(this.#timer);
     clearInterval(this.#blind);
-    this.#timer = undefined;
     this.#blind = undefined;
-    this.#found.clear();
-    this.#events = 0;
-    this.#lost = false;
   }
 
   /** Watches a directory and those below it; `tells` of the files that are there already. */
@@ -102,7 +81,7 @@ export class DiskWatch {
         const path = `${dir}/${entry.name}`;
         if (entry.name.startsWith(RESERVED)) continue;
         if (!entry.isDirectory()) {
-          if (tells) this.#note(path);
+          if (tells) this.#listeners.note(this.#above + path);
         } else if (!this.#whole) this.#follow(path, tells);
       }
     } catch (error) {
@@ -114,7 +93,7 @@ export class DiskWatch {
 
   #heard(dir: string, name: string | null): void {
     if (name === null) {
-      this.#missed();
+      this.#listeners.missed();
       return;
     }
     const path = `${dir}/${name.replaceAll("\\", "/")}`;
@@ -125,7 +104,7 @@ export class DiskWatch {
     } else if (this.#watchers.has(path) || !this.#kind("")) {
       this.#forget(path);
     } else {
-      this.#note(path);
+      this.#listeners.note(this.#above + path);
     }
   }
 
@@ -142,41 +121,14 @@ export class DiskWatch {
       watcher.close();
       this.#watchers.delete(path);
     }
-    this.#missed();
+    this.#listeners.missed();
     if (!this.#watchers.has("")) this.#cannot();
   }
 
   /** Something is not watched: listeners look for themselves from time to time. */
   #cannot(): void {
-    this.#missed();
-    this.#blind ??= setInterval(() => this.#missed(), BLIND_MS);
+    this.#listeners.missed();
+    this.#blind ??= setInterval(() => this.#listeners.missed(), BLIND_MS);
     (this.#blind as { unref?: () => void }).unref?.();
-  }
-
-  #missed(): void {
-    this.#lost = true;
-    this.#later();
-  }
-
-  #note(path: string): void {
-    this.#events += 1;
-    if (this.#events > EVENTS) this.#missed();
-    else this.#found.add(this.#above + path);
-    this.#later();
-  }
-
-  #later(): void {
-    this.#timer ??= setTimeout(() => this.#tell(), COLLECT_MS);
-  }
-
-  #tell(): void {
-    this.#timer = undefined;
-    const changes: DiskChanges = this.#lost
-      ? { paths: [], rescan: true }
-      : { paths: [...this.#found] };
-    this.#found.clear();
-    this.#events = 0;
-    this.#lost = false;
-    for (const callback of [...this.#callbacks]) callback(changes);
   }
 }

@@ -3,6 +3,7 @@
 // tool call throws or rejects: an error is text for the model.
 
 import chunk from "#chunk/tools";
+import type { IgnoreRules } from "../backend/ignoring.js";
 import {
   type FilesystemPermission,
   KeptPolicy,
@@ -159,6 +160,11 @@ export interface FileToolsOptions {
    * `kitbag/unchanged`. Default: every page is sent.
    */
   unchanged?: UnchangedReads;
+  /**
+   * Leave out of `glob` and `grep` what ignore files name: `ignoreFiles({ files })` of `kitbag/ignore`.
+   * The tools work as over `ignoring(backend, { files })`. Default: nothing is ignored.
+   */
+  ignore?: IgnoreRules;
   /** Longest time limit that `execute` accepts, in seconds. Default 3,600. */
   maxExecuteTimeout?: number;
 }
@@ -235,13 +241,19 @@ export function createFileTools(backend: BackendOrFactory, options?: FileToolsOp
   if (permissions !== undefined && policy?.permissions !== undefined) {
     of.refuse("permissions", "left out where the policy has permissions", permissions);
   }
+  const ignore = of.checked(
+    "ignore",
+    "ignoreFiles({ files, patterns }) of kitbag/ignore",
+    (value): value is IgnoreRules => typeof (value as Partial<IgnoreRules>).around === "function",
+  );
+  const searched = (given: AnyBackend) => (ignore ? ignore.around(given) : given);
   const set = makeSet(of, options);
   const rules = permissions === undefined ? policy : { ...policy, permissions };
   const isFactory = typeof backend === "function";
   // A function may return a new backend for each call; the policy keeps counting across them.
   const kept = isFactory && rules !== undefined ? new KeptPolicy(rules) : undefined;
   const whole = (given: AnyBackend) => (rules === undefined ? given : withPolicy(given, rules));
-  const fixed = isFactory ? undefined : whole(backend as AnyBackend);
+  const fixed = isFactory ? undefined : whole(searched(backend as AnyBackend));
   const shell = isFactory
     ? (options?.tools !== "all" && options?.tools?.includes("execute")) || false
     : withHandle("createFileTools: backend", fixed, (handle) =>
@@ -258,10 +270,10 @@ export function createFileTools(backend: BackendOrFactory, options?: FileToolsOp
       );
     }
     before = found;
-    if (kept === undefined) return found;
+    if (kept === undefined) return searched(found);
     let guard = wrapped.get(found);
     if (guard === undefined) {
-      guard = kept.round(found);
+      guard = kept.round(searched(found));
       wrapped.set(found, guard);
     }
     return guard;

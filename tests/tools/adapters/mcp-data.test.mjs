@@ -241,7 +241,9 @@ test("a client is told of changes to files that it has subscribed to, and of the
 });
 
 test("a backend that cannot watch offers no subscription", async () => {
-  const { client, open } = await connected(memory({ "/a": "1" }));
+  const backend = new StateBackend();
+  backend.write("/a", "1");
+  const { client, open } = await connected(backend);
   await open();
   assert.equal(client.getServerCapabilities().resources.subscribe, undefined);
   await assert.rejects(client.subscribeResource({ uri: "kitbag:///a" }));

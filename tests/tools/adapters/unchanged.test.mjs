@@ -9,7 +9,9 @@ import { MockLanguageModelV3 } from "ai/test";
 import { createSummarizationMiddleware } from "deepagents";
 import { createFileTools, StateBackend } from "kitbag";
 import { aiTools } from "kitbag/ai";
+import { anthropicTools } from "kitbag/anthropic";
 import { kitbagMiddleware } from "kitbag/langchain";
+import { openaiTools } from "kitbag/openai";
 import { unchangedReads } from "kitbag/unchanged";
 import {
   AIMessage,
@@ -210,6 +212,92 @@ test("the AI SDK: by the messages that it sends, of this call and of the ones be
   // The program has dropped what was said before.
   await turn(messages.slice(-1));
   assert.deepEqual(given.map(isShort), [false, true, true, true, false, true]);
+});
+
+/** The three APIs without a framework: how a model asks, and where the text of a result is. */
+const APIS = {
+  Anthropic: (files, options) => {
+    const { run } = anthropicTools(files, options);
+    const ask = (id) => ({
+      role: "assistant",
+      content: [{ type: "tool_use", id, name: "read_file", input: READ }],
+    });
+    return {
+      async turn(id, messages, more) {
+        const message = { ...ask(id), ...more };
+        const content = await run(message, messages && { messages });
+        return {
+          text: content[0].content[0].text,
+          added: [ask(id), { role: "user", content }],
+        };
+      },
+      compaction: {
+        role: "assistant",
+        content: [{ type: "compaction", content: "All was read." }],
+      },
+    };
+  },
+  "OpenAI's Chat Completions": (files, options) => {
+    const { runChat } = openaiTools(files, options);
+    return {
+      async turn(id, messages) {
+        const called = { name: "read_file", arguments: JSON.stringify(READ) };
+        const message = {
+          role: "assistant",
+          tool_calls: [{ id, type: "function", function: called }],
+        };
+        const [result] = await runChat(message, messages && { messages });
+        return { text: result.content, added: [message, result] };
+      },
+    };
+  },
+  "OpenAI's Responses": (files, options) => {
+    const { runResponses } = openaiTools(files, options);
+    return {
+      async turn(id, messages) {
+        const call = { type: "function_call", call_id: id, name: "read_file" };
+        const output = [{ ...call, arguments: JSON.stringify(READ) }];
+        const [result] = await runResponses(output, messages && { messages });
+        return { text: result.output, added: [...output, result] };
+      },
+      compaction: { type: "compaction", encrypted_content: "…" },
+    };
+  },
+};
+
+for (const [name, api] of Object.entries(APIS)) {
+  test(`${name}: by the messages that the program says it has sent`, async () => {
+    const files = new StateBackend({ files: { "/a.txt": PAGE } });
+    const { turn, compaction } = api(files, { unchanged: unchangedReads() });
+    const first = await turn("call_0", []);
+    assert.ok(first.text.includes("line 60 of the file"));
+    const again = await turn("call_1", first.added);
+    assert.match(again.text, LINE);
+    // The line that stands for the page is no page: the first result must be there.
+    assert.equal((await turn("call_2", again.added)).text, first.text);
+    assert.equal((await turn("call_3", undefined)).text, first.text);
+    const shortened = first.added.map((one) =>
+      JSON.parse(JSON.stringify(one).replace("line 60", "")),
+    );
+    assert.equal((await turn("call_4", shortened)).text, first.text);
+    assert.match((await turn("call_5", first.added)).text, /^\[Unchanged/);
+    if (!compaction) return;
+    assert.equal((await turn("call_6", [...first.added, compaction])).text, first.text);
+    assert.match((await turn("call_7", [compaction, ...first.added])).text, /^\[Unchanged/);
+  });
+}
+
+test("Anthropic: where the API has cleared results away by itself, the page is sent whole", async () => {
+  const files = new StateBackend({ files: { "/a.txt": PAGE } });
+  const { turn } = APIS.Anthropic(files, { unchanged: unchangedReads() });
+  const { text, added } = await turn("call_0", []);
+  const cleared = { type: "clear_tool_uses_20250919", cleared_tool_uses: 1 };
+  const context_management = { applied_edits: [cleared] };
+  assert.equal((await turn("call_1", added, { context_management })).text, text);
+  assert.match(
+    (await turn("call_2", added, { context_management: { applied_edits: [] } })).text,
+    /^\[Unchanged/,
+  );
 });
 
 test("a session that looks at its files again and again costs a fifth of the tokens", async () => {

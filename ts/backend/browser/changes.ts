@@ -2,21 +2,12 @@
 // watchers of the same files in other tabs are called. Without BroadcastChannel there are no
 // notifications, and everything else works.
 
-/** Argument of a watcher. */
-export interface FileChanges {
-  /**
-   * Files that were written, edited or deleted: in a browser by another tab, or another backend of this
-   * one; in a folder by anybody, also by this backend.
-   */
-  paths: string[];
-  /** Present if changes may have been missed: list the files again. `paths` may then be empty. */
-  rescan?: true;
-}
+import { type Heard, listener, type Watch } from "../../core/listeners.js";
 
 /** The notifications about one set of files. */
 export class Changes {
   readonly #name: string;
-  readonly #watchers = new Set<(changes: FileChanges) => void>();
+  readonly #watchers = new Set<Heard>();
   #channel: BroadcastChannel | undefined;
 
   /** Backends with the same name notify each other. */
@@ -29,20 +20,16 @@ export class Changes {
     this.#open()?.postMessage(paths);
   };
 
-  /** Calls `callback` at each change made elsewhere. The returned function stops that. */
-  watch(callback: (changes: FileChanges) => void): () => void {
-    if (typeof callback !== "function") {
-      throw new TypeError("watch(callback): callback must be a function");
-    }
-    // A new function for each call, so that the same callback can be registered twice.
-    const watcher = (changes: FileChanges) => callback(changes);
-    this.#watchers.add(watcher);
+  /** Calls back at each change made elsewhere. The returned function stops that. */
+  readonly watch: Watch = (first: unknown, second?: unknown) => {
+    const { hear } = listener(first, second);
+    this.#watchers.add(hear);
     this.#listen();
     return () => {
-      this.#watchers.delete(watcher);
+      this.#watchers.delete(hear);
       this.#listen();
     };
-  }
+  };
 
   /** Calls no watcher any more, and frees the channel. */
   close(): void {
