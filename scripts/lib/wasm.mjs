@@ -10,7 +10,7 @@ import { at, cache } from "./paths.mjs";
 import { splitterPath } from "./splitter.mjs";
 
 /** Sets of chunks whose shared code is a separate chunk; other shared code is in the primary. */
-const SHARED = ["idb+opfs", "custom+disk", "history+turns"];
+const SHARED = ["idb+opfs", "custom+disk", "history+turns", "index+merge"];
 
 const OPTIMISE = [
   // `-Oz` gives fewer bytes, but more after compression: it inlines, after which similar code is no
