@@ -191,6 +191,8 @@ async function bundle() {
     legalComments: "none",
     // Lines and names stay, so that a stack can be read; indentation goes afterwards.
     minifySyntax: true,
+    // Next.js bundles its form again in any case, and the package stays small.
+    minifyWhitespace: form === all.edge,
     logLevel: "warning",
     logOverride: { "empty-import-meta": "silent" },
     treeShaking: true,

@@ -5,6 +5,9 @@ use std::time::Duration;
 
 use futures_util::future::LocalBoxFuture;
 
+#[cfg(target_arch = "wasm32")]
+use crate::core::cell::{LocalCell, RefCell};
+
 /// Resolves after the given time.
 #[cfg(target_arch = "wasm32")]
 pub fn sleep(wait: Duration) -> LocalBoxFuture<'static, ()> {
@@ -50,6 +53,40 @@ pub fn sleep(wait: Duration) -> LocalBoxFuture<'static, ()> {
         }
         let _ = wasm_bindgen_futures::JsFuture::from(promise).await;
     })
+}
+
+/// Lets the host do other work that is due: it draws a frame, fires timers and delivers messages.
+/// Shorter than the shortest timer, which takes four milliseconds in a page.
+#[cfg(target_arch = "wasm32")]
+pub fn pause() -> LocalBoxFuture<'static, ()> {
+    #[cfg(feature = "simulation")]
+    if let Some(host) = super::simulated::host() {
+        return host.sleep(Duration::ZERO);
+    }
+    Box::pin(async {
+        let pause = PAUSE.with_borrow(Option::<js_sys::Function>::clone);
+        let pausing = pause.and_then(|pause| pause.call0(&wasm_bindgen::JsValue::NULL).ok());
+        if let Some(pausing) = pausing {
+            let _ = wasm_bindgen_futures::JsFuture::from(js_sys::Promise::from(pausing)).await;
+        }
+    })
+}
+
+/// As above.
+#[cfg(not(target_arch = "wasm32"))]
+pub fn pause() -> LocalBoxFuture<'static, ()> {
+    sleep(Duration::ZERO)
+}
+
+#[cfg(target_arch = "wasm32")]
+thread_local! {
+    static PAUSE: RefCell<Option<js_sys::Function>> = const { RefCell::new(None) };
+}
+
+/// Sets the host's function that returns a promise of a pause.
+#[cfg(target_arch = "wasm32")]
+pub fn set_pause(pause: js_sys::Function) {
+    PAUSE.with_borrow_mut(|held| *held = Some(pause));
 }
 
 /// Resolves after the given time.

@@ -4,7 +4,6 @@
 //! copied. They are searched after the pause, in order.
 
 use std::collections::VecDeque;
-use std::time::Duration;
 
 use crate::core::cell::RefCell;
 use crate::core::error::Result;
@@ -93,7 +92,7 @@ impl<'a> Grep<'a> {
     /// Searches the files that were set aside, with pauses.
     pub(super) async fn catch_up(&self) {
         loop {
-            timer::sleep(Duration::ZERO).await;
+            timer::pause().await;
             self.matcher.patience().resume();
             loop {
                 if self.matcher.patience().is_pause_due() {

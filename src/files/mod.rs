@@ -143,6 +143,7 @@ impl Operations {
             literal: matcher.literal(),
             query: Some(query),
             splits: &splits,
+            is_behind: &|| search.is_behind(),
         };
         let mut scan = self.storage.scan(scan, &mut visit);
         loop {

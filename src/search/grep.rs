@@ -136,6 +136,21 @@ impl Matcher {
         if progress.from == 0 && !self.patience.worked(body.len() / FAST) {
             return true;
         }
+        let before = out.rows.len();
+        let done = self.search_lines(path, body, texture, progress, out);
+        self.patience.found(out.rows.len().saturating_sub(before));
+        done
+    }
+
+    fn search_lines(
+        &self,
+        path: &VPath,
+        body: &[u8],
+        texture: Texture,
+        progress: &mut Progress,
+        out: &mut Matches,
+    ) -> bool {
+        let divides = self.patience.divides(body.len());
         let mut sink = Sink {
             matcher: self,
             path,
@@ -146,21 +161,24 @@ impl Matcher {
         match &self.engine {
             Engine::Nothing => {}
             Engine::Everything => {
-                sink.run(body.len(), Some);
+                return sink
+                    .in_segments(divides, &mut |part, sink| sink.run(part.len(), &mut Some));
             }
             Engine::Literal { ascii, .. } if !ascii && texture == Texture::Ascii => {}
             Engine::Literal { seeker, .. } => {
-                sink.run(body.len(), |from| seeker.find(body, from));
+                return sink.in_segments(divides, &mut |part, sink| {
+                    sink.run(part.len(), &mut |from| seeker.find(part, from))
+                });
             }
             Engine::Folded(text) if text.is_wide() && texture == Texture::Ascii => {}
             Engine::Folded(text) => {
-                return sink.in_segments(|part, sink| {
-                    sink.run(part.len(), text.hits(part, &self.patience))
+                return sink.in_segments(true, &mut |part, sink| {
+                    sink.run(part.len(), &mut text.hits(part, &self.patience))
                 });
             }
             Engine::Regex(regex) => {
-                return sink.in_segments(|part, sink| {
-                    sink.run(part.len(), regex.hits(part, &self.patience))
+                return sink.in_segments(true, &mut |part, sink| {
+                    sink.run(part.len(), &mut regex.hits(part, &self.patience))
                 });
             }
         }
@@ -232,9 +250,17 @@ struct Stored {
 }
 
 impl Sink<'_> {
-    /// Searches whole lines, so many at a time that a pause is not late. Returns whether the body
-    /// is finished.
-    fn in_segments(&mut self, mut search: impl FnMut(&[u8], &mut Self) -> bool) -> bool {
+    /// Searches whole lines, so many at a time that a pause is not late, or all of them at once.
+    /// Returns whether the body is finished.
+    fn in_segments(
+        &mut self,
+        divides: bool,
+        search: &mut dyn FnMut(&[u8], &mut Self) -> bool,
+    ) -> bool {
+        if !divides {
+            search(self.body, self);
+            return true;
+        }
         loop {
             let patience = &self.matcher.patience;
             let start = self.at.from;
@@ -259,7 +285,7 @@ impl Sink<'_> {
     /// Calls `next` for one hit after another, each time from the start of the line after the last
     /// hit, up to the line that ends at `until`. A hit is any position within a matching line.
     /// Returns whether to search on behind `until`.
-    fn run(&mut self, until: usize, mut next: impl FnMut(usize) -> Option<usize>) -> bool {
+    fn run(&mut self, until: usize, next: &mut dyn FnMut(usize) -> Option<usize>) -> bool {
         while let Some(hit) = next(self.at.from) {
             let from = self.at.from;
             let gap = self.body.get(from..hit).unwrap_or_default();

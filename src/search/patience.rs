@@ -1,8 +1,8 @@
 //! The time limit of a search. Engines take linear time, but a large expression on a long line can
 //! still run for long, and the host cannot fire a timer meanwhile. So engines report their work in
 //! steps, also within a line, and every few million steps the clock is checked. A search that may
-//! wait lets the host do other work every tenth of a second, between two lines, so that a signal or
-//! a timer can end it.
+//! wait lets the host do other work every few milliseconds, between two lines, so that a signal or a
+//! timer can end it, and a page draws its frames.
 
 use std::cell::Cell;
 
@@ -17,16 +17,19 @@ const MOST: i64 = 10_000_000;
 
 /// Steps between two questions whether a pause is due.
 const PAUSE_STEPS: usize = STEPS / 16;
-/// Microseconds of work between two pauses.
-const SLICE: i64 = 100_000;
+/// Microseconds of work between two pauses: a third of a frame of a page, because the last part of a
+/// slice and what the host does besides take time, too.
+const SLICE: i64 = 5_000;
+/// Steps for each row that is found.
+const ROW_STEPS: usize = 32;
 
 /// The fewest and the most bytes that an engine searches before the clock is asked.
 const SHORTEST: usize = 4 << 10;
 const LONGEST: usize = 128 << 10;
 /// Microseconds: a segment that took less is followed by a longer one.
-const QUICK: i64 = 4_000;
+const QUICK: i64 = 1_000;
 /// Microseconds: a segment that took more is followed by a shorter one.
-const SLOW: i64 = 16_000;
+const SLOW: i64 = 3_000;
 
 /// The clock and the deadline of one search.
 pub struct Patience {
@@ -68,6 +71,12 @@ impl Patience {
     pub fn pausing(self) -> Patience {
         self.pauses.set(true);
         self
+    }
+
+    /// Whether the search of a body is divided into segments, even by an engine that is quick: its
+    /// hits may be many.
+    pub fn divides(&self, bytes: usize) -> bool {
+        self.pauses.get() && bytes > SHORTEST * 8
     }
 
     /// Another slice of work begins. The clock is asked for its start with the first check, so that
@@ -119,7 +128,13 @@ impl Patience {
     pub fn end(&self, bytes: usize) {
         let before = self.taken.get();
         let (after, _) = self.look();
-        self.since.set(None);
+        let now = self.since.take();
+        // Steps tell little of an engine that leaves out most of a body, and the clock is known here.
+        if let (Some(now), Some(slice)) = (now, self.slice.get())
+            && now.micros().saturating_sub(slice.micros()) >= SLICE
+        {
+            self.unchecked.set(PAUSE_STEPS);
+        }
         let segment = self.segment.get();
         if bytes < segment {
             return;
@@ -143,6 +158,13 @@ impl Patience {
             self.look();
         }
         !self.over.get()
+    }
+
+    /// Records rows that were found. They count for pauses only.
+    pub fn found(&self, rows: usize) {
+        let steps = rows.saturating_mul(ROW_STEPS);
+        self.unchecked
+            .set(self.unchecked.get().saturating_add(steps));
     }
 
     /// Updates the time taken. Returns the microseconds the engines have taken, and those left.
@@ -267,6 +289,20 @@ mod tests {
             patience.is_pause_due(),
             "a clock that was set back began a slice"
         );
+    }
+
+    #[test]
+    fn rows_that_are_found_count_for_pauses_and_not_for_the_time_limit() {
+        let patience = Patience::until(None, clock).pausing();
+        let rows = PAUSE_STEPS.div_ceil(ROW_STEPS);
+        patience.found(rows);
+        assert!(!patience.is_pause_due(), "the slice begins");
+        later(1);
+        patience.found(rows - 1);
+        assert!(!patience.is_pause_due());
+        patience.found(1);
+        assert!(patience.is_pause_due());
+        assert_eq!(patience.steps.get(), 0);
     }
 
     #[test]

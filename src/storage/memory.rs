@@ -1,10 +1,12 @@
-//! Memory: a sorted map from paths to bodies. Every future is ready when it is created, so
-//! `StateBackend` can return results synchronously. A directory is a range of keys, so a listing
+//! Memory: a sorted map from paths to bodies. Every future is ready at once, so `StateBackend` can return
+//! results synchronously; only a search that may pause is pending in between. A directory is a range of keys, so a listing
 //! seeks from one name to the next and never visits the files beneath a directory.
 
 use std::cell::{Cell, OnceCell};
 use std::collections::BTreeMap;
+use std::future::poll_fn;
 use std::ops::Bound;
+use std::task::Poll;
 
 use futures_util::future::{LocalBoxFuture, ready};
 
@@ -225,8 +227,19 @@ impl Memory {
     }
 
     fn visit(&self, scope: &Scope, visit: &mut dyn FnMut(&VPath, &File) -> Flow) {
+        self.visit_behind(None, scope, visit);
+    }
+
+    /// Visits the files behind `last`, or all of them.
+    fn visit_behind(
+        &self,
+        last: Option<&VPath>,
+        scope: &Scope,
+        visit: &mut dyn FnMut(&VPath, &File) -> Flow,
+    ) {
         let files = self.files.borrow();
-        if scope.prefix.is_empty()
+        if last.is_none()
+            && scope.prefix.is_empty()
             && !scope.root.is_root()
             && let Some(file) = files.get(&scope.root)
             && visit(&scope.root, file).is_break()
@@ -236,7 +249,11 @@ impl Memory {
         let prefix = scope.key_prefix();
         let behind = behind(&prefix);
         let end = behind.as_deref().map_or(Bound::Unbounded, Bound::Excluded);
-        let beneath = files.range::<str, _>((Bound::Included(prefix.as_str()), end));
+        let start = match last {
+            Some(last) if last.as_str() >= prefix.as_str() => Bound::Excluded(last.as_str()),
+            _ => Bound::Included(prefix.as_str()),
+        };
+        let beneath = files.range::<str, _>((start, end));
         for (path, file) in beneath {
             // If the end of the range is known, the prefix need not be compared.
             let inside = behind.is_some() || path.as_str().starts_with(&prefix);
@@ -402,17 +419,28 @@ impl Storage for Memory {
         scan: Scan<'a>,
         visit: &'a mut dyn FnMut(&VPath, &File) -> Flow,
     ) -> Pending<'a, ()> {
-        if let Err(error) = self.whole() {
-            return done(Err(error));
-        }
-        self.visit(scan.scope, &mut |path, file| {
-            if (scan.want)(path, &file.meta) {
-                visit(path, file)
-            } else {
-                Flow::Continue(())
+        let mut last: Option<VPath> = None;
+        Box::pin(poll_fn(move |_| {
+            if let Err(error) = self.whole() {
+                return Poll::Ready(Err(error));
             }
-        });
-        done(Ok(()))
+            let before = last.take();
+            self.visit_behind(before.as_ref(), scan.scope, &mut |path, file| {
+                if !(scan.want)(path, &file.meta) {
+                    return Flow::Continue(());
+                }
+                visit(path, file)?;
+                if (scan.is_behind)() {
+                    last = Some(path.clone());
+                    return Flow::Break(());
+                }
+                Flow::Continue(())
+            });
+            match last {
+                Some(_) => Poll::Pending,
+                None => Poll::Ready(Ok(())),
+            }
+        }))
     }
 
     fn put_many<'a>(

@@ -238,6 +238,9 @@ pub struct Scan<'a> {
     /// Paths that divide the files into parts that are listed fast, in order. A hint: a storage may
     /// list several parts at once.
     pub splits: &'a [VPath],
+    /// Whether the visitor has set files aside, because a pause is due. A hint: a storage whose walk
+    /// does not wait by itself may then be pending, without a wake, and go on when it is polled again.
+    pub is_behind: &'a dyn Fn() -> bool,
 }
 
 /// Which files a search by name needs.

@@ -23,6 +23,7 @@ pub mod ignoring;
 pub mod indexed;
 pub mod indexed_db;
 pub mod machine;
+pub mod merge;
 pub mod opfs;
 mod options;
 pub mod panic;
@@ -41,11 +42,20 @@ pub mod turn;
 
 use wasm_bindgen::prelude::wasm_bindgen;
 
+use crate::env::timer;
+
 /// Called once, before anything else: `wake(task)` must poll that task soon, and
 /// `panicked(message)` receives the message of a panic just before it traps. `load_regex()` loads
-/// the chunk `regex`, if that is possible, and returns whether it is loaded.
+/// the chunk `regex`, if that is possible, and returns whether it is loaded. `pause()` returns a
+/// promise that is resolved after other work of the host.
 #[wasm_bindgen]
-pub fn boot(wake: js_sys::Function, panicked: js_sys::Function, load_regex: js_sys::Function) {
+pub fn boot(
+    wake: js_sys::Function,
+    panicked: js_sys::Function,
+    load_regex: js_sys::Function,
+    pause: js_sys::Function,
+) {
+    timer::set_pause(pause);
     task::set_waker(wake);
     regex::set_loader(load_regex);
     panic::set_listener(panicked);

@@ -91,9 +91,8 @@ if (process.argv[1] === import.meta.filename) {
     for (const [file, now] of [["docs/sizes.md", page], ...others]) writeFileSync(at(file), now);
 }
 
-/** The text with the row that begins so replaced, if it has one. */
+/** The text with the row of figures that begins so replaced, if it has one. */
 function replacedRow(text, start, row) {
-  const from = text.indexOf(start);
-  if (from < 0) return text;
-  return text.slice(0, from) + row + text.slice(text.indexOf("\n", from + 1) + 1);
+  const label = start.replace(/[|`*]/g, "\\$&");
+  return text.replace(new RegExp(`${label}[\\d. |]+\n`), () => row);
 }

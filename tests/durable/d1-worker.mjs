@@ -1,7 +1,7 @@
 // Runs inside workerd: the conformance suite and the races on a D1 binding.
 
 import { runConformance } from "../../pkg/dist/conformance.js";
-import { indexed } from "../../pkg/dist/workerd/indexed.js";
+import * as index from "../../pkg/dist/workerd/indexed.js";
 import { D1Backend, SqlBackend } from "../../pkg/dist/workerd.js";
 import { histories } from "../lib/histories.mjs";
 import { outline } from "./outline.mjs";
@@ -36,7 +36,7 @@ const work = {
   async index(env) {
     let last = 0;
     const make = () => new D1Backend({ database: env.DB, namespace: `index-${++last}` });
-    return histories(indexed, make, { seeds: 12 });
+    return histories(index, make, { seeds: 12 });
   },
   async search(env) {
     const given = {

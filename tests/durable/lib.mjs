@@ -62,8 +62,8 @@ export class Tally {
   /** Compares searches with an index with searches without. */
   async index(what, make, seeds) {
     await this.part(`search index on ${what}`, async () => {
-      const { indexed } = await import(pathToFileURL(at("pkg/dist/indexed.js")).href);
-      const seen = await histories(indexed, make, { seeds });
+      const index = await import(pathToFileURL(at("pkg/dist/indexed.js")).href);
+      const seen = await histories(index, make, { seeds });
       this.passed += seen.searches;
       for (const failure of seen.failures) this.check(`${what}: ${failure}`, false);
       this.check(`${what}: the index excludes files`, seen.excluded > seeds, seen.excluded);

@@ -29,8 +29,8 @@ export function dice(seed) {
   };
 }
 
-/** One change of the files, or of the index. */
-export async function change(roll, plain, writers) {
+/** One change of the files, or of the index; `merge(writer)` merges its segments. */
+export async function change(roll, plain, writers, merge = (writer) => writer.updateIndex()) {
   const pick = (from) => from[roll(from.length)];
   const through = pick([plain, ...writers]);
   const bytes = (text) => new TextEncoder().encode(text);
@@ -58,7 +58,9 @@ export async function change(roll, plain, writers) {
       return plain.uploadFiles([[other, content]]);
     }
     case 7:
-      return Promise.all(writers.map((writer) => writer.updateIndex()));
+      return Promise.all([...writers.map((writer) => writer.updateIndex()), merge(writers[0])]);
+    case 8:
+      return roll(2) === 0 ? merge(pick(writers)) : pick(writers).updateIndex();
     default:
       return pick(writers).updateIndex();
   }
@@ -71,15 +73,20 @@ const shown = ({ matches, error }, hide) =>
  * Runs `seeds` histories of `steps` changes, each in a store of its own: `make()` resolves to an
  * empty one. Resolves to what differed, and how many searches were made and files excluded.
  */
-export async function histories(indexed, make, { seeds, steps = 10, first = 1 }) {
-  const seen = { failures: [], searches: 0, excluded: 0 };
+export async function histories({ indexed, mergeIndex }, make, { seeds, steps = 10, first = 1 }) {
+  const seen = { failures: [], searches: 0, excluded: 0, merged: 0 };
+  const merge = async (writer) => {
+    const { merged = 0, error, code } = await mergeIndex(writer);
+    if (error && code !== "conflict") seen.failures.push(`a merge: ${error}`);
+    seen.merged += merged;
+  };
   for (let seed = first; seed < first + seeds; seed++) {
     const roll = dice(seed);
     const plain = await make();
     const open = () => indexed(plain, { keepIn: "/.index/" });
     const writers = [open(), open()];
     for (let step = 0; step < steps; step++) {
-      await change(roll, plain, writers);
+      await change(roll, plain, writers, merge);
       const [pattern, options] = QUERIES[roll(QUERIES.length)];
       const reader = [open(), ...writers][roll(3)];
       const glob = roll(3) === 0 ? "*.ts" : null;

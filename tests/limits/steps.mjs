@@ -68,6 +68,7 @@ export const STEPS = [
   "src/search/patience.rs LONGEST",
   "src/search/patience.rs PAUSE_STEPS",
   "src/search/patience.rs QUICK",
+  "src/search/patience.rs ROW_STEPS",
   "src/search/patience.rs SHORTEST",
   "src/search/patience.rs SLOW",
   "src/search/patience.rs STEPS",

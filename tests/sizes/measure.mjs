@@ -33,6 +33,7 @@ const USE = {
     said.push(typeof bucket.read);`,
   indexed: `const searched = indexed(files, { keepIn: "/.index/" });
     said.push((await searched.grep("two", "/", null, { stats: true })).stats.unindexed);`,
+  mergeIndex: `said.push((await mergeIndex(searched)).code);`,
   history: `const noted = history(files, { keepIn: new StateBackend() });
     await noted.edit("/a.txt", "one", "three");
     said.push((await noted.log("/a.txt")).entries.length);`,
@@ -55,7 +56,11 @@ function everything() {
 }
 
 /** Where a name is imported from, if not from `kitbag`. */
-const FROM = { history: "kitbag/history", indexed: "kitbag/indexed" };
+const FROM = {
+  history: "kitbag/history",
+  indexed: "kitbag/indexed",
+  mergeIndex: "kitbag/indexed",
+};
 
 function program(...names) {
   const body = names.map((name) => USE[name]).join("\n");
@@ -109,6 +114,12 @@ export const PROGRAMS = [
     source: program("StateBackend", "indexed"),
     limit: 215,
     says: "2 1",
+  },
+  {
+    name: "StateBackend + indexed, mergeIndex",
+    source: program("StateBackend", "indexed", "mergeIndex"),
+    limit: 220,
+    says: "2 1 unsupported",
   },
   {
     name: "StateBackend + history",

@@ -36,7 +36,7 @@ import { conformanceCases, runConformance } from "kitbag/conformance";
 import { guidedPrompts } from "kitbag/guided";
 import { beginKept, type HistoryEntry, history, keptTurns } from "kitbag/history";
 import { ignoreFiles, ignoring } from "kitbag/ignore";
-import { indexed } from "kitbag/indexed";
+import { type IndexMerge, indexed, mergeIndex } from "kitbag/indexed";
 import { bashExecute, bashFileSystem, withBash } from "kitbag/just-bash";
 import {
   fileTools,
@@ -95,6 +95,10 @@ export const labelled: ProvenanceBackend = withProvenance(files, {
 }).conversation();
 export const ignored = ignoring(files, { patterns: ["*.log"] }).glob("**");
 export const searched = indexed(files, { keepIn: "/.index/" }).updateIndex();
+export const merged: Promise<Partial<IndexMerge>> = mergeIndex(
+  indexed(files, { keepIn: "/.index/" }),
+  { timeoutMs: 1000 },
+);
 
 const storage: StorageLike = { get: () => null, list: () => [], put: () => false };
 export const backends = [

@@ -2,6 +2,7 @@
 
 import chunk from "#chunk/history";
 import { madeHandle } from "../core/call.js";
+import { called } from "../core/called.js";
 import { BadArgument, kindOf, Options, refused, text } from "../core/checks.js";
 import { handleOf, sealClass } from "../core/handle.js";
 import { enter, glue } from "../core/instance.js";
@@ -10,7 +11,7 @@ import type { AnyBackend } from "../foreign/adapt.js";
 import { withHandle } from "../foreign/calls.js";
 import type { CallOptions, ErrorText, ExecuteResponse, Failure, Result } from "../types.js";
 import { addShell, Backend, type ExecuteOptions } from "./backend.js";
-import { body, called, comparedFiles, list, type TurnDiff } from "./turn.js";
+import { body, comparedFiles, list, type TurnDiff } from "./turn.js";
 
 /** What a history keeps; older entries are dropped. */
 export interface HistoryKeep {

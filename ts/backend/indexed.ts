@@ -1,8 +1,9 @@
 // indexed: a search index beside any backend. The index itself is in Rust.
 
 import chunk from "#chunk/index";
-import { limitOf, made, settled } from "../core/call.js";
-import { callOptions, flag, isRecord, Options, refused } from "../core/checks.js";
+import { made } from "../core/call.js";
+import { called } from "../core/called.js";
+import { flag, isRecord, Options, refused } from "../core/checks.js";
 import { handleOf, sealClass } from "../core/handle.js";
 import { enter, glue } from "../core/instance.js";
 import type { Reply } from "../core/reply.js";
@@ -124,9 +125,12 @@ export class IndexedBackend extends Backend {
    * Adds what was written since the last update to the index, and removes what was deleted. Until
    * then a search reads these files. Several processes may do so at once.
    */
-  async updateIndex(options?: CallOptions): Promise<Result<IndexUpdate>> {
-    const read = callOptions(options);
-    return settled(() => glue.indexed_update(handleOf(this), limitOf(read)), unpackUpdate, read);
+  updateIndex(options?: CallOptions): Promise<Result<IndexUpdate>> {
+    return called(
+      options,
+      (limit) => glue.indexed_update(handleOf(this), limit),
+      unpackUpdate,
+    ) as Promise<Result<IndexUpdate>>;
   }
 }
 

@@ -2,13 +2,14 @@
 
 import chunk from "#chunk/history";
 import { received } from "../core/call.js";
+import { called } from "../core/called.js";
 import { kindOf, Options, refused, text } from "../core/checks.js";
 import { handleOf, sealClass } from "../core/handle.js";
 import { enter, glue } from "../core/instance.js";
 import type { AnyBackend } from "../foreign/adapt.js";
 import { withHandle } from "../foreign/calls.js";
 import type { CallOptions, Failure, Result } from "../types.js";
-import { called, list, Turn, type TurnOptions } from "./turn.js";
+import { list, Turn, type TurnOptions } from "./turn.js";
 
 /** Options of `beginKept`, beside those of `begin`. */
 export interface KeptTurnOptions extends TurnOptions {

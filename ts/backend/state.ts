@@ -28,6 +28,7 @@ import { GraphFiles } from "../graph/files.js";
 import { type Channel, Mirror } from "../graph/mirror.js";
 import type {
   BackendProtocolV2,
+  CallOptions,
   Capability,
   DeleteOptions,
   DeleteResult,
@@ -47,7 +48,7 @@ import type {
   WriteOptions,
   WriteResult,
 } from "../types.js";
-import { capabilityOf } from "./backend.js";
+import { asked, capabilityOf } from "./backend.js";
 
 /** Options of StateBackend. */
 export interface StateBackendOptions {
@@ -268,6 +269,34 @@ export class StateBackend implements BackendProtocolV2 {
   }
 
   /**
+   * Searches as `grep` does, with a promise: every few milliseconds other work of the page or process
+   * goes on, such as drawing. Files are searched in the order of their paths, each as it is when the
+   * search comes to it: of one that is changed meanwhile, the old text is found or the new one.
+   *
+   * @param pattern As of `grep`, as are the other parameters.
+   * @param options `signal` ends the search with the next pause.
+   * @example
+   * const { matches } = await files.grepAsync("TODO", "/", "*.ts", { signal });
+   */
+  grepAsync(
+    pattern: string,
+    path?: string | null,
+    glob?: string | null,
+    maxCount?: number | GrepOptions | null,
+    options?: GrepOptions,
+  ): Promise<GrepResult> {
+    const given = ask.grepOptions(maxCount, options);
+    const request = () => this.#mirror?.sync() ?? ask.askGrep(pattern, path, glob, maxCount, given);
+    return asked(this, Op.grep, request, unpack.unpackGrep, given);
+  }
+
+  /** Finds files as `glob` does, with a promise, among the files as they are when the call is made. */
+  globAsync(pattern: string, path?: string, options?: CallOptions): Promise<GlobResult> {
+    const request = () => this.#mirror?.sync() ?? ask.askGlob(pattern, path);
+    return asked(this, Op.glob, request, unpack.unpackGlob, options);
+  }
+
+  /**
    * Creates a file. If it exists, the call fails with `already_exists`, or replaces it with
    * `writeMode: "overwrite"`. A failed call leaves the file as it was. Bytes are stored unchanged.
    * For a path with a binary type, such as `.png`, a string must be base64 or a `data:` URL;
@@ -397,7 +426,7 @@ export class StateBackend implements BackendProtocolV2 {
   restore(record: Record<string, FileInput>): void {
     if (this.#mirror || this.#graphs?.current()) {
       throw new TypeError(
-        "StateBackend: restore() is for a backend that keeps its own files, not for those of a state or of the graph that runs",
+        "StateBackend: restore() is for files of the backend itself, not of a state or of a graph",
       );
     }
     if (!isRecord(record)) {

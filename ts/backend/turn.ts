@@ -1,16 +1,9 @@
 // begin, undo: changes of several files that are made together. The turn itself is in Rust.
 
 import chunk from "#chunk/turns";
-import { limitOf, madeHandle, NOT_BEGUN, received, settled } from "../core/call.js";
-import {
-  BadArgument,
-  bytesOf,
-  callOptions,
-  kindOf,
-  Options,
-  refused,
-  text,
-} from "../core/checks.js";
+import { madeHandle, received } from "../core/call.js";
+import { called } from "../core/called.js";
+import { BadArgument, bytesOf, kindOf, Options, refused, text } from "../core/checks.js";
 import { handleOf, sealClass } from "../core/handle.js";
 import { enter, glue } from "../core/instance.js";
 import {
@@ -239,7 +232,7 @@ function unpackChange(reply: Reply): TurnChange {
 }
 
 const CHANGED =
-  "Others have changed what this turn read or changes, so nothing was changed; see conflicts. Call rebase() and look at the diff again.";
+  "Others have changed what this turn read or changes, so nothing was changed; see conflicts. Call rebase() and look at the diff.";
 const NEWER =
   "The files have been changed since, so nothing was taken back; see conflicts. Take back the newer change first.";
 
@@ -271,21 +264,6 @@ function lines(name: string, values: unknown): string {
     .map((one) => text(`${name}[]`, one))
     .filter((one) => !one.includes("\n"))
     .join("\n");
-}
-
-/** A call of the turn: reads the options, then starts it. */
-export function called<T>(
-  options: CallOptions | undefined,
-  start: (limit: number) => number,
-  unpack: (reply: Reply) => T,
-): Promise<T | Failure> {
-  let read: CallOptions | undefined;
-  const refusal = refused(() => {
-    read = callOptions(options);
-  });
-  if (refusal) return Promise.resolve(refusal);
-  if (read?.signal?.aborted) return Promise.resolve({ ...NOT_BEGUN });
-  return settled(() => start(limitOf(read)), unpack, read);
 }
 
 /**

@@ -35,7 +35,7 @@ export function kindOf(value: unknown): string {
   }
 }
 
-function wrong(name: string, expected: string, value: unknown): never {
+export function wrong(name: string, expected: string, value: unknown): never {
   throw new BadArgument(`${name} must be ${expected}, not ${kindOf(value)}`);
 }
 

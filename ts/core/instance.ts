@@ -8,6 +8,7 @@ import { regexIs, regexSource } from "#regex";
 import type { Source } from "#source";
 import { isGiven, moduleNamed } from "./modules.js";
 import { KitbagPanic, OutOfMemory } from "./panic.js";
+import { pause } from "./pause.js";
 
 export { glue };
 
@@ -62,6 +63,7 @@ export function instance(): Exports {
       lastPanic = message;
     },
     hasRegex,
+    pause,
   );
   exports = made;
   return made;
@@ -107,7 +109,7 @@ function giveBack(top: number): boolean {
     const outcome = glue.trapped(top, all);
     if (outcome === 2) {
       damaged =
-        "kitbag's memory was left half changed where the stack ended, so none of its backends can be used any more. Load the page or start the process again; please report it.";
+        "kitbag's memory was left half changed where the stack ended, so no backend can be used any more. Reload the page or restart the process.";
     }
     if (all) owed = false;
     return outcome === 1;
@@ -118,7 +120,7 @@ function giveBack(top: number): boolean {
 }
 
 const OUT_OF_MEMORY =
-  "There was not enough memory for this call, which was broken off. Other calls and backends go on working; ask for less at a time, or let go of what is not needed.";
+  "There was not enough memory for this call, which was broken off. Other calls and backends go on working; ask for less at a time, or keep less.";
 
 /** Calls into WebAssembly. */
 export function enter<T>(call: () => T): T {

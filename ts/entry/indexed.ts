@@ -2,3 +2,4 @@
 // `import … from "kitbag"` offers.
 
 export * from "../backend/indexed.js";
+export * from "../backend/merge.js";

@@ -2,5 +2,6 @@
 // the two functions that load the WebAssembly.
 
 export * from "../backend/indexed.js";
+export * from "../backend/merge.js";
 export * from "../index.js";
 export * from "../slim.js";

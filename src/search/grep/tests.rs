@@ -56,6 +56,47 @@ fn any_case(pattern: &str) -> GrepQuery {
     }
 }
 
+/// What a search with pauses finds, and how often it paused: the clock advances with each look.
+fn paused(query: &GrepQuery, body: &[u8]) -> (Vec<Line>, usize) {
+    thread_local! {
+        static NOW: std::cell::Cell<i64> = const { std::cell::Cell::new(0) };
+    }
+    fn clock() -> crate::core::time::Time {
+        NOW.set(NOW.get() + 700);
+        crate::core::time::Time::from_micros(NOW.get())
+    }
+    let patience = Patience::until(None, clock).pausing();
+    let matcher = Matcher::new(query, patience).expect("a pattern");
+    let path = VPath::parse("/a.txt").expect("a path");
+    let mut out = Matches::default();
+    let mut progress = matcher.begin(usize::MAX);
+    let mut pauses = 0;
+    while !matcher.search(&path, body, Texture::Ascii, &mut progress, &mut out) {
+        pauses += 1;
+        matcher.patience().resume();
+    }
+    let lines = out.iter().map(|row| {
+        let text = String::from_utf8_lossy(row.text).into_owned();
+        (row.line, text, row.kind)
+    });
+    (lines.collect(), pauses)
+}
+
+#[test]
+fn a_quick_search_of_a_large_body_pauses_and_finds_the_same() {
+    let body = "some words\nand the needle\n\nof it\n".repeat(60_000);
+    let context = GrepQuery {
+        before: 1,
+        after: 2,
+        ..query("needle")
+    };
+    for query in [query("needle"), query("nowhere"), query(""), context] {
+        let (lines, pauses) = paused(&query, body.as_bytes());
+        assert_eq!(lines, run(&query, body.as_bytes(), usize::MAX));
+        assert!(pauses > 1, "{pauses} pauses");
+    }
+}
+
 /// The naive twin: split, match each line, add its neighbours.
 fn naive(
     query: &GrepQuery,

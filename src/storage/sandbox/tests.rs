@@ -174,6 +174,7 @@ fn read_meanwhile(happens: &'static str, many: bool) -> Vec<(String, String)> {
             literal: None,
             query: None,
             splits: &[],
+            is_behind: &|| false,
         };
         let mut visit = |path: &VPath, file: &File| {
             seen.push((path.to_string(), text(file)));

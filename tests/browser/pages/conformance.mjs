@@ -2,7 +2,7 @@
 // search index on IndexedDB.
 
 import { histories } from "/lib/histories.mjs";
-import { indexed } from "/pkg/dist/browser/indexed.js";
+import * as indexed from "/pkg/dist/browser/indexed.js";
 import { IndexedDbBackend, OpfsBackend } from "/pkg/dist/browser.js";
 import { runConformance } from "/pkg/dist/conformance.js";
 

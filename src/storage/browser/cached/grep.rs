@@ -223,6 +223,7 @@ impl<S: Slow> Cached<S> {
             literal: scan.literal,
             query: scan.query,
             splits: scan.splits,
+            is_behind: scan.is_behind,
         };
         let mut read = Vec::new();
         let mut flow = Flow::Continue(());

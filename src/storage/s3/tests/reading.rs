@@ -223,6 +223,7 @@ fn a_search_that_lists_several_parts_at_once_sees_each_file_once_in_order() {
                 literal: None,
                 query: None,
                 splits: &splits,
+                is_behind: &|| false,
             };
             let mut seen = Vec::new();
             let mut visit = |path: &VPath, _: &crate::storage::File| {
