@@ -191,8 +191,9 @@ async function bundle() {
     legalComments: "none",
     // Lines and names stay, so that a stack can be read; indentation goes afterwards.
     minifySyntax: true,
-    // Next.js bundles its form again in any case, and the package stays small.
-    minifyWhitespace: form === all.edge,
+    // What tools of Workers and Next.js bundle again in any case has no whitespace, and neither has
+    // `kitbag/slim`, so that the package stays small.
+    minifyWhitespace: [all.edge, all.module, all.given].includes(form),
     logLevel: "warning",
     logOverride: { "empty-import-meta": "silent" },
     treeShaking: true,
