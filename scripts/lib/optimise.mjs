@@ -1,5 +1,5 @@
 // Binaryen's optimiser as a library: its command line takes three seconds to start, for each of two
-// dozen modules. The library comes to 0.15 % more bytes after compression.
+// dozen modules. The bytes are those of `wasm-opt -O2 --shrink-level=2`.
 
 const FEATURES = [
   ...["MutableGlobals", "SignExt", "NontrappingFPToInt", "Multivalue"],
@@ -19,6 +19,10 @@ export async function optimised(wasm, { shrink = 0 } = {}) {
   try {
     module.setFeatures(features);
     module.optimize();
+    // As it is written, locals that are used once become values on the stack.
+    binaryen.setShrinkLevel(2);
+    binaryen.setGenerateStackIR(true);
+    binaryen.setOptimizeStackIR(true);
     return Buffer.from(module.emitBinary());
   } finally {
     module.dispose();
