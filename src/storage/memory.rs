@@ -2,7 +2,7 @@
 //! results synchronously; only a search that may pause is pending in between. A directory is a range of keys, so a listing
 //! seeks from one name to the next and never visits the files beneath a directory.
 
-use std::cell::{Cell, OnceCell};
+use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::future::poll_fn;
 use std::ops::Bound;
@@ -31,12 +31,7 @@ pub struct Memory {
     used: Cell<u64>,
     max_bytes: u64,
     last_version: Cell<u64>,
-    watcher: OnceCell<Watcher>,
 }
-
-/// Is told the path of each file that is stored or removed, and the root if all are. It must not use
-/// the memory, which is in the middle of a change.
-pub type Watcher = Box<dyn Fn(&VPath)>;
 
 impl Default for Memory {
     fn default() -> Memory {
@@ -52,18 +47,6 @@ impl Memory {
             used: Cell::new(0),
             max_bytes,
             last_version: Cell::new(0),
-            watcher: OnceCell::new(),
-        }
-    }
-
-    /// Tells of changes from now on. Only the first watcher is told.
-    pub fn watch(&self, watcher: Watcher) {
-        let _ = self.watcher.set(watcher);
-    }
-
-    fn tell(&self, path: &VPath) {
-        if let Some(watcher) = self.watcher.get() {
-            watcher(path);
         }
     }
 
@@ -135,7 +118,6 @@ impl Memory {
             version: Some(Version::Number(version)),
         };
         let body = file.body;
-        self.tell(path);
         Ok(File { meta, body })
     }
 
@@ -164,7 +146,6 @@ impl Memory {
 
     fn take_out(&self, files: &mut BTreeMap<VPath, Box<File>>, path: &VPath) -> Option<File> {
         let gone = files.remove(path)?;
-        self.tell(path);
         let left = self.used.get().saturating_sub(gone.meta.size);
         self.used.set(left);
         Some(*gone)
@@ -193,7 +174,6 @@ impl Memory {
         self.used
             .set(self.used.get().saturating_add(file.meta.size));
         files.insert(to.clone(), file);
-        self.tell(to);
         Ok(())
     }
 
@@ -214,7 +194,6 @@ impl Memory {
     pub fn clear(&self) {
         self.files.borrow_mut().clear();
         self.used.set(0);
-        self.tell(&VPath::root());
     }
 
     /// Every file, in order.

@@ -4,7 +4,6 @@
 use std::rc::Rc;
 
 use bytes::Bytes;
-use js_sys::Function;
 use wasm_bindgen::JsValue;
 use wasm_bindgen::prelude::wasm_bindgen;
 
@@ -162,18 +161,6 @@ pub fn state_clear(handle: u32) {
         Ok(())
     });
     answered(answer, |_, ()| {}).send();
-}
-
-/// Tells a function of the host the path of each file that is changed from now on. It may not call
-/// back into this module.
-#[wasm_bindgen]
-pub fn state_watch(handle: u32, tell: Function) {
-    if let Ok(files) = memory(handle) {
-        files.storage().watch(Box::new(move |path| {
-            // The host's function only takes a note, and does not throw.
-            let _ = tell.call1(&JsValue::UNDEFINED, &JsValue::from_str(path.as_str()));
-        }));
-    }
 }
 
 /// Every file as it is stored.

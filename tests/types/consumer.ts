@@ -214,7 +214,7 @@ export const range = noted.diff("2026-01-01T00:00:00Z").then(({ changes }) => ch
 export const known = noted.why("/a").then((why) => why.known);
 export const pruned = noted.prune().then(({ bytes }) => bytes);
 
-const listener: Watch | undefined = new StateBackend({ files: {} }).watch;
+const listener: Watch | undefined = new FilesystemBackend().watch;
 export const unlisten: Array<(() => void) | undefined> = [
   listener?.("/notes", ({ paths, rescan }: FileChanges) => console.log(paths.length, rescan)),
   listener?.((changes) => console.log(changes.paths)),

@@ -18,7 +18,6 @@ import { findsGraphs } from "../core/context.js";
 import { deprecated } from "../core/deprecated.js";
 import { disposable, handleOf, methodsOnly, own, release, sealClass } from "../core/handle.js";
 import { enter, glue } from "../core/instance.js";
-import { addWatch, Listeners, type Watch, watchOf } from "../core/listeners.js";
 import { rawFile, removeFile, setFile } from "../core/memory.js";
 import { Op } from "../core/operations.js";
 import type { Reply } from "../core/reply.js";
@@ -93,20 +92,6 @@ function maker(form: Form): () => number {
   return () => glue.state_new(...form);
 }
 
-/** Listeners of a memory, which tells them itself: so they also hear what rules and tools change. */
-function listenersOf(handle: number): Listeners {
-  let told = false;
-  const listeners = new Listeners(
-    () => {
-      if (!told) enter(() => glue.state_watch(handle, tell));
-      told = true;
-    },
-    () => {},
-  );
-  const tell = (path: string) => (path === "/" ? listeners.missed() : listeners.note(path));
-  return listeners;
-}
-
 /**
  * Files in memory. Every method returns its result and not a promise. Inside a running LangGraph
  * graph, a backend without options works on the files of the graph's state; see `scope`.
@@ -118,7 +103,6 @@ function listenersOf(handle: number): Listeners {
 export class StateBackend implements BackendProtocolV2 {
   readonly #mirror: Mirror | undefined;
   readonly #graphs: GraphFiles | undefined;
-  readonly #listeners: Listeners | undefined;
 
   /**
    * deepagents' older form: results return the changes in `filesUpdate`.
@@ -134,7 +118,7 @@ export class StateBackend implements BackendProtocolV2 {
     // Without AsyncLocalStorage, as in a browser, there is no other way with deepagents' own tools.
     if (runtime && findsGraphs()) {
       deprecated(
-        "`new StateBackend(runtime)` is deprecated. Pass `new StateBackend()` itself as the backend: it finds the running graph; for a state of your own use its option `channel`.",
+        "`new StateBackend(runtime)` is deprecated. Pass `new StateBackend()`, which finds the running graph; for a state of your own use its option `channel`.",
       );
     }
     const options = olderForm("StateBackend", runtime, first, second, OPTIONS);
@@ -172,26 +156,12 @@ export class StateBackend implements BackendProtocolV2 {
     else if (channel) this.#mirror = Mirror.ofChannel(channel, store, raw);
     // A mirror reads the caller's state before each call; the handle alone would skip that.
     if (this.#mirror) methodsOnly(this);
-    else {
-      this.#listeners = listenersOf(handle);
-      addWatch(this, this.#listeners.add);
-    }
     if (files) this.#fill(files, "files");
   }
 
   /** What this backend guarantees and supports. */
   get capability(): Capability {
-    const common = capabilityOf(handleOf(this));
-    return watchOf(this) ? { ...common, watch: true } : common;
-  }
-
-  /**
-   * Calls back after changes of files: `watch(callback)`, or `watch(path, callback)`. The returned
-   * function ends that. Undefined unless the files are in this object alone: with `files`, or `scope:
-   * "instance"`.
-   */
-  get watch(): Watch | undefined {
-    return watchOf(this);
+    return capabilityOf(handleOf(this));
   }
 
   /**
@@ -461,7 +431,6 @@ export class StateBackend implements BackendProtocolV2 {
    * Also called at the end of a block by `using backend = …`.
    */
   dispose(): void {
-    this.#listeners?.close();
     release(this);
   }
 

@@ -232,7 +232,7 @@ function unpackChange(reply: Reply): TurnChange {
 }
 
 const CHANGED =
-  "Others have changed what this turn read or changes, so nothing was changed; see conflicts. Call rebase() and look at the diff.";
+  "Others have changed what this turn read or changes; nothing was changed. See conflicts, call rebase() and look at the diff.";
 const NEWER =
   "The files have been changed since, so nothing was taken back; see conflicts. Take back the newer change first.";
 

@@ -45,7 +45,7 @@ export function received<T>(unpack: Unpack<T>, at?: number): T | Failure {
     // No engine has strings of a gigabyte, and each has its own error for that.
     return {
       error:
-        "The answer is larger than this host's strings and buffers can be, or than its memory; ask for fewer lines or files at a time",
+        "The answer is larger than a string or a buffer of this host can be; ask for fewer lines or files at a time",
       code: "too_large",
     };
   }
@@ -188,7 +188,7 @@ export function settled<T>(
     });
     signal?.addEventListener("abort", aborted);
     if (limit !== undefined) {
-      const late: ErrorText = `The call took longer than its ${limit} ms (timeoutMs); a change that was under way may have happened`;
+      const late: ErrorText = `The call took over ${limit} ms (timeoutMs); a change that was under way may have happened`;
       timer = after(limit, () => giveUp(late));
     }
   });

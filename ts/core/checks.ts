@@ -120,7 +120,7 @@ export function refused(check: () => void): Failure | undefined {
     if (error === noStack) {
       return {
         error:
-          "There is too little stack left for this call, and nothing was done; call it from fewer functions inside one another",
+          "There is too little stack left for this call; nothing was done. Call it from fewer functions inside one another",
         code: "unavailable",
       };
     }
@@ -327,7 +327,7 @@ export function olderForm(
   if (older === undefined) {
     if (second !== undefined) {
       throw new TypeError(
-        `${of}: the options are the first argument; a second one is only for the form ${of}({ state }, options)`,
+        `${of}: options are the first argument; a second one is only for ${of}({ state }, options)`,
       );
     }
     return new Options(of, first);

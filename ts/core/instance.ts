@@ -109,7 +109,7 @@ function giveBack(top: number): boolean {
     const outcome = glue.trapped(top, all);
     if (outcome === 2) {
       damaged =
-        "kitbag's memory was left half changed where the stack ended, so no backend can be used any more. Reload the page or restart the process.";
+        "kitbag's memory was left half changed where the stack ended, so no backend can be used. Reload the page or restart the process.";
     }
     if (all) owed = false;
     return outcome === 1;

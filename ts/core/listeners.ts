@@ -6,8 +6,7 @@
 export interface FileChanges {
   /**
    * Files that were written, edited, moved or deleted: in a browser by another tab, or another backend
-   * of this one; in a folder, a database or a bucket by anybody, also by this backend; in memory by
-   * this backend.
+   * of this one; in a folder, a database or a bucket by anybody, also by this backend.
    */
   paths: string[];
   /** Present if changes may have been missed: list the files again. `paths` may then be empty. */
