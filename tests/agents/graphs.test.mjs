@@ -77,7 +77,7 @@ test("a node reads, writes, edits, uploads and deletes the state's files", async
       backend.readRaw("/a").data.created_at,
       Object.keys(backend.snapshot()),
     ];
-    assert.throws(() => backend.restore({}), /restore\(\) is for a backend/);
+    assert.throws(() => backend.restore({}), /restore\(\) is for files of the backend itself/);
     return steps;
   }, start);
   assert.deepEqual(value, [
