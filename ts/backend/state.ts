@@ -118,7 +118,7 @@ export class StateBackend implements BackendProtocolV2 {
     // Without AsyncLocalStorage, as in a browser, there is no other way with deepagents' own tools.
     if (runtime && findsGraphs()) {
       deprecated(
-        "`new StateBackend(runtime)` is deprecated. Pass `new StateBackend()`, which finds the running graph; for a state of your own use its option `channel`.",
+        "`new StateBackend(runtime)` is deprecated. Pass `new StateBackend()`, which finds the running graph, or the option `channel` for your own state.",
       );
     }
     const options = olderForm("StateBackend", runtime, first, second, OPTIONS);

@@ -232,9 +232,9 @@ function unpackChange(reply: Reply): TurnChange {
 }
 
 const CHANGED =
-  "Others have changed what this turn read or changes; nothing was changed. See conflicts, call rebase() and look at the diff.";
+  "Others have changed what this turn read or changes; nothing was done. See conflicts, call rebase() and look at the diff.";
 const NEWER =
-  "The files have been changed since, so nothing was taken back; see conflicts. Take back the newer change first.";
+  "Others have changed the files since; nothing was done. See conflicts, and undo the newer change first.";
 
 function unpackOutcome(reply: Reply, conflict: string): CommitResult {
   if (reply.bool()) {

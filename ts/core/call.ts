@@ -45,7 +45,7 @@ export function received<T>(unpack: Unpack<T>, at?: number): T | Failure {
     // No engine has strings of a gigabyte, and each has its own error for that.
     return {
       error:
-        "The answer is larger than a string or a buffer of this host can be; ask for fewer lines or files at a time",
+        "The answer is larger than a string or a buffer of this host can be; ask for less at a time",
       code: "too_large",
     };
   }
