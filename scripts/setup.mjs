@@ -67,7 +67,7 @@ export function wasmBindgenVersion() {
 }
 
 /**
- * A tool of ours is compiled without optimisation, in a quarter of the time: what it does for us takes
+ * A tool is compiled without optimisation, in a third of the time: what it does for us takes
  * seconds. `bare` leaves out the features that it does not need here.
  */
 async function cargoTool(crate, command, { version, bare = [] } = {}) {

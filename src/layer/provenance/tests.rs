@@ -246,7 +246,7 @@ fn changes_of_two_conversations_take_turns() {
     let after: Event = Box::new(move || {
         let copy = Transfer {
             from: path("/project/a"),
-            to: path("/work/b"),
+            to: path("/project/b"),
             keeps: true,
             overwrite: false,
         };
@@ -255,7 +255,7 @@ fn changes_of_two_conversations_take_turns() {
     });
     inner.after.replace(Some(after));
     write(&tainted, "/project/a", "x").expect("written");
-    let copied = now(inner.files.read_raw(&path("/work/b")));
+    let copied = now(inner.files.read_raw(&path("/project/b")));
     assert_eq!(copied.map_err(|error| error.kind()), Err(Kind::NotFound));
 }
 
