@@ -54,6 +54,7 @@ for (const colorScheme of ["light", "dark"]) {
     for (const [which, hash, sign] of [
       ["files", "#/files", ".overview"],
       ["editor", "#/files/work/src/total.sh", ".cm-line"],
+      ["review", "#/review", ".now"],
       ["rules", "#/rules", ".attempts li"],
       ["shell", "#/shell", "[data-ready]"],
       ["speed", "#/speed", ".task"],
@@ -65,6 +66,11 @@ for (const colorScheme of ["light", "dark"]) {
         await tab.eval(() => document.querySelector(".controls .segments button").click());
         await tab.click("[data-do=measure]");
         await tab.until(() => document.querySelector(".progress").dataset.state === "done");
+      }
+      if (which === "review") {
+        await tab.click("[data-do=work]");
+        await tab.until(() => document.querySelectorAll(".part input").length === 3);
+        await tab.eval(() => document.querySelectorAll(".part input")[1].click());
       }
       if (which === "shell") {
         await tab.eval(() => document.querySelectorAll(".suggested button")[2].click());

@@ -11,6 +11,7 @@
 //!   every storage.
 //! - [`files`]: [`Files`](files::Files) implements the operations over any storage.
 //! - [`layer`]: several backends as one tree, and access rules around a backend.
+//! - [`pins`]: the state of a whole tree, named by its digest.
 //! - `foreign`: a backend that somebody else wrote in JavaScript.
 //! - [`search`]: pure engines over bytes (lines, grep, glob, replace).
 //! - [`tool`]: what a model sees: tool definitions, messages and results.
@@ -34,6 +35,7 @@ pub mod files;
 #[cfg(target_arch = "wasm32")]
 pub mod foreign;
 pub mod layer;
+pub mod pins;
 pub mod protocol;
 pub mod search;
 pub mod storage;

@@ -2,6 +2,7 @@
 //! no alternative spelling of a path can bypass a rule.
 
 use std::cmp::Ordering;
+use std::collections::BTreeMap;
 use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::rc::Rc;
@@ -28,6 +29,10 @@ impl From<InvalidPath> for String {
 }
 
 type Result<T> = std::result::Result<T, InvalidPath>;
+
+/// Values by path. Since they are boxed, the code of all such trees is the same, and WebAssembly has it
+/// only once; and a walk over paths reads little else.
+pub type ByPath<T> = BTreeMap<VPath, Box<T>>;
 
 /// A canonical path. Invariants:
 ///

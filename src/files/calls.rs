@@ -1,6 +1,7 @@
 //! The operations as a [`Backend`]; tags errors with the operation.
 
 use std::ops::Range;
+use std::rc::Rc;
 
 use bytes::Bytes;
 use futures_util::future::LocalBoxFuture;
@@ -11,8 +12,8 @@ use crate::core::future::Pending;
 use crate::core::path::VPath;
 use crate::protocol::{
     Atomic, Backend, Capability, Content, DeleteResult, Edit, EditResult, FileInfo, GlobQuery,
-    GlobResult, GrepQuery, GrepResult, Page, RawFile, Reach, ReadResult, Shell, Transfer,
-    WriteResult,
+    GlobResult, GrepQuery, GrepResult, Page, RawFile, Reach, ReadResult, Replacement, Shell,
+    Together, Transfer, WriteResult,
 };
 use crate::storage::Storage;
 
@@ -102,9 +103,24 @@ impl Backend for Operations {
         let changes = capability.create != Reach::Never && capability.update != Reach::Never;
         match capability.writable && changes {
             true if self.storage.is_immediate() => Atomic::Immediate,
+            true if self.storage.together().is_some() => Atomic::Together(self),
             true => Atomic::Conditional,
             false => Atomic::Never,
         }
+    }
+}
+
+impl Together for Operations {
+    fn moment(&self) -> Option<Pending<'_, Rc<str>>> {
+        self.storage.together()?.moment()
+    }
+
+    fn replace_at<'a>(
+        &'a self,
+        files: &'a [Replacement],
+        moment: Option<Rc<str>>,
+    ) -> Pending<'a, bool> {
+        Box::pin(self.replace_files(files, moment))
     }
 }
 

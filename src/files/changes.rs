@@ -1,6 +1,8 @@
 //! Changes of files: the storage's conditions, the locks of paths, and what a new version of a file
 //! keeps of the old one.
 
+use std::rc::Rc;
+
 use bytes::Bytes;
 
 use crate::core::bugs::{Bug, has};
@@ -15,11 +17,11 @@ use crate::env::{clock, timer};
 use crate::files::shown::{half_deleted, kind_of};
 use crate::files::{Operations, WriteMode};
 use crate::protocol::{
-    Capability, Content, DeleteResult, Directories, Edit, EditResult, FilesUpdate, Reach, Step,
-    Transfer, WriteResult, by_bytes, carry,
+    Capability, Content, DeleteResult, Directories, Edit, EditResult, FilesUpdate, Reach,
+    Replacement, Step, Transfer, WriteResult, by_bytes, carry,
 };
 use crate::search::replace::{self, Plan};
-use crate::storage::{File, Flow, Meta, NewFile, PutMode, Removed, Scope};
+use crate::storage::{Alteration, File, Flow, Meta, NewFile, PutMode, Removed, Scope};
 
 impl Operations {
     pub(super) fn writable(&self) -> Result<Capability> {
@@ -293,6 +295,57 @@ impl Operations {
                 None => Err(Error::internal("A storage answered too few uploads")),
             })
             .collect()
+    }
+
+    /// Replaces several files in one step of the storage, under the versions that the compared bodies
+    /// had.
+    pub(super) async fn replace_files(
+        &self,
+        files: &[Replacement],
+        moment: Option<Rc<str>>,
+    ) -> Result<bool> {
+        let paths: Vec<VPath> = files.iter().map(|file| file.path.clone()).collect();
+        let now = self.storage.get_many(&paths).await?;
+        let Some(changes) = self.alterations(files, now)? else {
+            return Ok(false);
+        };
+        let made = match self.storage.together() {
+            Some(together) => together.change(changes, moment).await,
+            None => Ok(false),
+        };
+        for path in &paths {
+            self.indexes.forget(path);
+        }
+        made
+    }
+
+    /// `None` if a file does not hold what is expected.
+    fn alterations(
+        &self,
+        files: &[Replacement],
+        now: Vec<Option<File>>,
+    ) -> Result<Option<Vec<Alteration>>> {
+        let capability = self.storage.capability();
+        let mut changes = Vec::with_capacity(files.len());
+        for (file, now) in files.iter().zip(now) {
+            let (body, meta) = now.map(|now| (now.body, now.meta)).unzip();
+            if body != file.before {
+                return Ok(None);
+            }
+            let new = match &file.after {
+                Some(body) => {
+                    self.sized(&file.path, body.len(), &capability)?;
+                    Some(self.new_file(&file.path, body.clone(), meta.as_ref()))
+                }
+                None => None,
+            };
+            changes.push(Alteration {
+                path: file.path.clone(),
+                was: meta.and_then(|meta| meta.version),
+                file: new,
+            });
+        }
+        Ok(Some(changes))
     }
 
     /// Removes a file if its content is still `body`. The storage compares versions, or calls of

@@ -1,17 +1,21 @@
 //! For tests: memory in which a process can end, and others run, before and after each step; and how
 //! its calls are polled.
 
+use std::cell::Cell;
 use std::rc::Rc;
 use std::task::{Context, Poll, Waker};
 
 use futures_util::future::LocalBoxFuture;
 
+use crate::core::error::{Error, Kind, Result};
 use crate::core::future::Pending;
 use crate::core::path::VPath;
 use crate::files::{Files, FilesOptions};
 use crate::protocol::{Capability, SharedBackend};
 use crate::storage::memory::Memory;
-use crate::storage::{Cursor, Depth, File, Listing, Meta, NewFile, PutMode, Storage, Version};
+use crate::storage::{
+    Alteration, Cursor, Depth, File, Listing, Meta, NewFile, PutMode, Storage, Together, Version,
+};
 
 /// The most polls that a call of a test needs.
 const POLLS: usize = 1_000_000;
@@ -45,27 +49,120 @@ pub fn ended<T>(future: impl Future<Output = T>) -> Option<T> {
     (0..POLLS).find_map(|_| polled(&mut future))
 }
 
-/// Memory without transactions.
+/// What the memory has for changes of several files.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Steps {
+    /// Nothing.
+    #[default]
+    Single,
+    /// One step for all.
+    Together,
+    /// The same, and names of its states.
+    Moments,
+}
+
+/// Memory whose calls take their time.
 #[derive(Default)]
-struct Stepping(Memory);
+struct Stepping {
+    memory: Memory,
+    steps: Steps,
+    /// How many changes were made.
+    moment: Cell<u64>,
+    /// The change of several files whose answer is lost, counted down.
+    loses: Cell<Option<usize>>,
+}
+
+impl Stepping {
+    fn changed(&self) {
+        self.moment.set(self.moment.get() + 1);
+    }
+
+    fn name(&self) -> Option<Rc<str>> {
+        let named = self.steps == Steps::Moments;
+        named.then(|| Rc::from(self.moment.get().to_string()))
+    }
+
+    fn is_lost(&self) -> bool {
+        let left = self.loses.get();
+        self.loses.set(left.and_then(|left| left.checked_sub(1)));
+        left == Some(0)
+    }
+
+    async fn alter(&self, changes: Vec<Alteration>) -> Result<bool> {
+        for one in &changes {
+            let meta = self.memory.stat(&one.path).await?;
+            if meta.and_then(|meta| meta.version) != one.was {
+                return Ok(false);
+            }
+        }
+        for one in changes {
+            match one.file {
+                Some(file) => {
+                    self.memory
+                        .put(&one.path, file, PutMode::Overwrite)
+                        .await
+                        .map(drop)?;
+                }
+                None => {
+                    self.memory.delete(&one.path, None).await?;
+                }
+            }
+        }
+        self.changed();
+        Ok(true)
+    }
+}
+
+impl Together for Stepping {
+    fn moment(&self) -> Option<Pending<'_, Rc<str>>> {
+        self.name()?;
+        Some(Box::pin(async move {
+            pause().await;
+            Ok(self.name().unwrap_or_default())
+        }))
+    }
+
+    fn change<'a>(
+        &'a self,
+        changes: Vec<Alteration>,
+        moment: Option<Rc<str>>,
+    ) -> Pending<'a, bool> {
+        Box::pin(async move {
+            pause().await;
+            if moment.is_some() && moment != self.name() {
+                return Ok(false);
+            }
+            let answer = self.alter(changes).await;
+            pause().await;
+            match self.is_lost() {
+                true => Err(Error::new(Kind::Unavailable, "The answer was lost")),
+                false => answer,
+            }
+        })
+    }
+}
 
 impl Storage for Stepping {
     fn capability(&self) -> Capability {
-        self.0.capability()
+        self.memory.capability()
+    }
+    fn together(&self) -> Option<&dyn Together> {
+        (self.steps != Steps::Single).then_some(self)
     }
     fn stat<'a>(&'a self, path: &'a VPath) -> Pending<'a, Option<Meta>> {
-        self.0.stat(path)
+        self.memory.stat(path)
     }
     fn get<'a>(&'a self, path: &'a VPath) -> Pending<'a, Option<File>> {
         Box::pin(async move {
             pause().await;
-            self.0.get(path).await
+            self.memory.get(path).await
         })
     }
     fn put<'a>(&'a self, path: &'a VPath, file: NewFile, mode: PutMode) -> Pending<'a, Meta> {
         Box::pin(async move {
             pause().await;
-            let answer = self.0.put(path, file, mode).await;
+            let answer = self.memory.put(path, file, mode).await;
+            self.changed();
             pause().await;
             answer
         })
@@ -73,7 +170,8 @@ impl Storage for Stepping {
     fn delete<'a>(&'a self, path: &'a VPath, version: Option<Version>) -> Pending<'a, bool> {
         Box::pin(async move {
             pause().await;
-            let answer = self.0.delete(path, version).await;
+            let answer = self.memory.delete(path, version).await;
+            self.changed();
             pause().await;
             answer
         })
@@ -84,11 +182,22 @@ impl Storage for Stepping {
         depth: Depth,
         from: Option<Cursor>,
     ) -> Pending<'a, Listing> {
-        self.0.list(dir, depth, from)
+        self.memory.list(dir, depth, from)
     }
 }
 
 /// A backend over it.
 pub fn stepping() -> SharedBackend {
-    Rc::new(Files::new(Stepping::default(), FilesOptions::default()))
+    stepping_with(Steps::Single, None)
+}
+
+/// A backend over memory that has this for changes of several files; the answer to one of these
+/// changes, counted from 0, is lost.
+pub fn stepping_with(steps: Steps, loses: Option<usize>) -> SharedBackend {
+    let storage = Stepping {
+        steps,
+        loses: Cell::new(loses),
+        ..Stepping::default()
+    };
+    Rc::new(Files::new(storage, FilesOptions::default()))
 }

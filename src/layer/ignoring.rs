@@ -71,6 +71,12 @@ impl Ignoring {
                 paths.push(above.join(name)?);
             }
         }
+        self.add_files(&mut rules, paths).await?;
+        Ok(rules)
+    }
+
+    /// Adds the rules of ignore files; those that do not exist have none.
+    async fn add_files(&self, rules: &mut Ignore, mut paths: Vec<VPath>) -> Result<()> {
         let place = |path: &VPath| self.names.iter().position(|name| name == path.name());
         order::sort_by_key(&mut paths, |path| (path.segments().count(), place(path)));
         for (path, body) in paths.iter().zip(self.inner.download(&paths).await) {
@@ -80,7 +86,35 @@ impl Ignoring {
                 Err(error) => return Err(error),
             }
         }
-        Ok(rules)
+        Ok(())
+    }
+
+    /// Those of some files that a search of `root` does not leave out, whether they exist or not. Only
+    /// the ignore files above them are read.
+    pub async fn shown(&self, root: &VPath, files: Vec<VPath>) -> Result<Vec<VPath>> {
+        let mut above: Vec<VPath> = Vec::new();
+        for file in &files {
+            let mut dir = file.clone();
+            while !dir.is_root() {
+                dir = dir.parent();
+                // Where a directory is known, those above it are, too.
+                if above.contains(&dir) {
+                    break;
+                }
+                above.push(dir.clone());
+            }
+        }
+        let mut paths = Vec::new();
+        for dir in &above {
+            for name in &self.names {
+                paths.push(dir.join(name)?);
+            }
+        }
+        let mut rules = Ignore::default();
+        rules.add(&VPath::root(), self.patterns.as_bytes());
+        self.add_files(&mut rules, paths).await?;
+        let shows = |file: &VPath| !rules.ignores(file, root);
+        Ok(files.into_iter().filter(shows).collect())
     }
 
     async fn found(&self, query: &GlobQuery) -> Result<GlobResult> {
@@ -295,6 +329,27 @@ mod tests {
         let (paths, ignored) = grepped("/node_modules", None);
         assert_eq!((paths.len(), ignored), (1, 0));
         assert_eq!(grepped("/b.log", None), (vec!["/b.log".into()], 0));
+    }
+
+    #[test]
+    fn files_are_judged_by_the_rules_above_them_whether_they_exist_or_not() {
+        let shown = |root: &str, files: &[&str]| -> Vec<String> {
+            let files = files.iter().map(|at| path(at)).collect();
+            let shown = backend();
+            let shown = shown.shown(&path(root), files).now_or_never();
+            let shown = shown.expect("at once").expect("judged");
+            shown.iter().map(VPath::to_string).collect()
+        };
+        let files = [
+            "/a.txt",
+            "/none.log",
+            "/kept.log",
+            "/src/gen/x",
+            "/src/x",
+            "/tmp/x",
+        ];
+        assert_eq!(shown("/", &files), ["/a.txt", "/kept.log", "/src/x"]);
+        assert_eq!(shown("/tmp", &["/tmp/x"]), ["/tmp/x"]);
     }
 
     #[test]

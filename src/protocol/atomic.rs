@@ -1,6 +1,8 @@
 //! How several files of a backend can be changed as one. The code that does it is in
 //! [`layer::turn`](crate::layer::turn); a backend only states what it has for it.
 
+use std::rc::Rc;
+
 use bytes::Bytes;
 use futures_util::future::LocalBoxFuture;
 
@@ -24,6 +26,20 @@ pub trait Transaction {
     /// Applies all replacements if every file holds what its replacement expects, else none.
     /// Returns the files that hold something else; empty if all were applied.
     fn replace<'a>(&'a self, files: &'a [Replacement]) -> Pending<'a, Vec<VPath>>;
+}
+
+/// A backend whose storage changes several files in one step, while others read and write it.
+pub trait Together {
+    /// The name of the state of all files, if the storage has such names.
+    fn moment(&self) -> Option<Pending<'_, Rc<str>>>;
+
+    /// Applies all replacements if every file holds what its replacement expects, else none, and
+    /// returns which. With names of states, it is the state that must still be that one.
+    fn replace_at<'a>(
+        &'a self,
+        files: &'a [Replacement],
+        moment: Option<Rc<str>>,
+    ) -> Pending<'a, bool>;
 }
 
 /// A backend with rules around another one.
@@ -50,6 +66,8 @@ pub enum Atomic<'a> {
     /// Single conditional changes, each of which is complete when it is made: no other call comes
     /// between two of them.
     Immediate,
+    /// Changes of several files in one step, which take their time.
+    Together(&'a dyn Together),
     /// Only single conditional changes: `write` of new content, `edit` of a whole file, `delete` of
     /// an unchanged file.
     Conditional,

@@ -29,7 +29,7 @@ pub use crate::search::matches::{
 };
 pub use crate::search::query::{GlobQuery, GrepQuery};
 pub use crate::search::sieve::{Sieve, Sift, Stamp, State};
-pub use atomic::{Atomic, Guard, Replacement, Transaction};
+pub use atomic::{Atomic, Guard, Replacement, Together, Transaction};
 pub use capability::{Capability, Directories, FileSet, Reach};
 pub use listing::{EntryInfo, FileInfo};
 pub use operation::{Effect, Operation};

@@ -3,7 +3,6 @@
 //! seeks from one name to the next and never visits the files beneath a directory.
 
 use std::cell::Cell;
-use std::collections::BTreeMap;
 use std::future::poll_fn;
 use std::ops::Bound;
 use std::task::Poll;
@@ -13,7 +12,7 @@ use futures_util::future::{LocalBoxFuture, ready};
 use crate::core::cell::RefCell;
 use crate::core::error::{Error, Kind, Result};
 use crate::core::future::Pending;
-use crate::core::path::VPath;
+use crate::core::path::{ByPath, VPath};
 use crate::protocol::{Capability, Transfer};
 use crate::storage::{
     Change, Cursor, Depth, Entry, File, Flow, Listing, Meta, NewFile, PutMode, Removed, Scan,
@@ -26,8 +25,7 @@ pub const DEFAULT_MAX_BYTES: u64 = 1 << 30;
 
 /// Files in memory.
 pub struct Memory {
-    /// Boxed, so that a walk over names reads little else.
-    files: RefCell<BTreeMap<VPath, Box<File>>>,
+    files: RefCell<ByPath<File>>,
     used: Cell<u64>,
     max_bytes: u64,
     last_version: Cell<u64>,
@@ -43,7 +41,7 @@ impl Memory {
     /// An empty memory with a limit for the total size of all bodies.
     pub fn new(max_bytes: u64) -> Memory {
         Memory {
-            files: RefCell::new(BTreeMap::new()),
+            files: RefCell::default(),
             used: Cell::new(0),
             max_bytes,
             last_version: Cell::new(0),
@@ -144,7 +142,7 @@ impl Memory {
         self.take_out(&mut self.files.borrow_mut(), path)
     }
 
-    fn take_out(&self, files: &mut BTreeMap<VPath, Box<File>>, path: &VPath) -> Option<File> {
+    fn take_out(&self, files: &mut ByPath<File>, path: &VPath) -> Option<File> {
         let gone = files.remove(path)?;
         let left = self.used.get().saturating_sub(gone.meta.size);
         self.used.set(left);

@@ -12,6 +12,7 @@ pub mod custom_values;
 pub mod disk;
 pub mod hosted;
 pub mod memory;
+pub mod pinned;
 mod provided;
 pub mod s3;
 pub mod sandbox;
@@ -330,6 +331,11 @@ pub trait Storage: AsStorage {
         None
     }
 
+    /// Changing several files in one step, if the storage can.
+    fn together(&self) -> Option<&dyn Together> {
+        None
+    }
+
     /// Fetches many files, in the order of `paths`.
     fn get_many<'a>(&'a self, paths: &'a [VPath]) -> Pending<'a, Vec<Option<File>>> {
         provided::get_many(self.as_storage(), paths)
@@ -431,6 +437,38 @@ pub trait Within {
     fn move_tree<'a>(&'a self, _from: &'a VPath, _to: &'a VPath) -> Pending<'a, ()> {
         done(Err(one_by_one()))
     }
+}
+
+/// One file of a change of several.
+#[derive(Clone, Debug)]
+pub struct Alteration {
+    /// The file.
+    pub path: VPath,
+    /// The version that it must have; `None` if there must be no file.
+    pub was: Option<Version>,
+    /// What is stored; `None` deletes it.
+    pub file: Option<NewFile>,
+}
+
+impl Alteration {
+    /// Whether it stores or deletes something; otherwise it only compares.
+    pub fn alters(&self) -> bool {
+        self.file.is_some() || self.was.is_some()
+    }
+}
+
+/// Changing several files in one step, for storages with transactions of their own.
+pub trait Together {
+    /// The name of the state of all files, if the storage has such names.
+    fn moment(&self) -> Option<Pending<'_, Rc<str>>> {
+        None
+    }
+
+    /// Makes all changes if every file has the version that its change expects, else none, and
+    /// returns which. With names of states, it is the state that must still be that one. No path
+    /// occurs twice.
+    fn change<'a>(&'a self, changes: Vec<Alteration>, moment: Option<Rc<str>>)
+    -> Pending<'a, bool>;
 }
 
 /// A storage as a trait object. The provided methods are compiled once for `dyn Storage` and not

@@ -8,15 +8,14 @@
 
 mod codec;
 
-use std::collections::{BTreeMap, HashSet};
-
 use futures_util::future::LocalBoxFuture;
 use js_sys::Array;
 use wasm_bindgen::{JsCast, JsValue};
 
 use crate::core::error::{Error, Kind, Result};
 use crate::core::future::{Pending, bounded};
-use crate::core::path::VPath;
+use crate::core::order;
+use crate::core::path::{ByPath, VPath};
 use crate::env::host;
 use crate::protocol::{Capability, Reach};
 use crate::storage::{
@@ -117,9 +116,9 @@ impl Items {
     }
 
     /// Every file of the namespace, in order.
-    async fn all(&self) -> Result<BTreeMap<VPath, File>> {
-        let mut files = BTreeMap::new();
-        let mut seen: HashSet<String> = HashSet::new();
+    async fn all(&self) -> Result<ByPath<File>> {
+        let mut files: ByPath<File> = ByPath::new();
+        let mut last: Vec<String> = Vec::new();
         let mut offset = 0usize;
         loop {
             let page = host::object(&[
@@ -133,12 +132,12 @@ impl Items {
                     "The store's search() answered no array of items",
                 ));
             };
-            let mut news = false;
+            let mut page: Vec<String> = Vec::new();
             for item in items.iter() {
                 let Some(key) = host::text_property(&item, "key") else {
                     continue;
                 };
-                news |= seen.insert(identity(&item, &key));
+                page.push(identity(&item, &key));
                 if !self.is_ours(&item) {
                     continue;
                 }
@@ -146,20 +145,23 @@ impl Items {
                 if let Some(path) = VPath::from_stored(&key).filter(|path| !path.is_root())
                     && let Ok(file) = codec::decode(&path, &item)
                 {
-                    files.insert(path, file);
+                    files.insert(path, Box::new(file));
                 }
             }
-            // A store that repeats the same page forever has reached its end too.
-            if items.length() == 0 || !news {
+            order::sort(&mut page);
+            // A store that knows no offset, or repeats its last page, has reached its end too.
+            if page.is_empty() || page == last {
                 return Ok(files);
             }
+            last = page;
             offset = offset.saturating_add(items.length() as usize);
         }
     }
 
     async fn in_scope(&self, scope: &Scope) -> Result<impl Iterator<Item = (VPath, File)>> {
         let files = self.all().await?;
-        Ok(files.into_iter().filter(|(path, _)| scope.admits(path)))
+        let admitted = files.into_iter().filter(|(path, _)| scope.admits(path));
+        Ok(admitted.map(|(path, file)| (path, *file)))
     }
 
     async fn store_one(&self, path: &VPath, file: &NewFile) -> Result<Meta> {

@@ -9,14 +9,16 @@ use wasm_bindgen::prelude::wasm_bindgen;
 
 use crate::core::error::{Error, Kind, Result};
 use crate::core::path::VPath;
+use crate::core::time::Time;
 use crate::env::{host, random};
 use crate::files::{Files, FilesOptions, WriteMode};
 use crate::layer::history::{
-    Author, Compared, History, HistoryOptions, Moment, Note, Retention, Scratch, Who,
+    Author, Compared, History, HistoryOptions, Moment, Note, Pin, Retention, Scratch, Verified, Who,
 };
 use crate::layer::turn::{Turn, kept};
 use crate::protocol::SharedBackend;
 use crate::storage::memory::Memory;
+use crate::storage::pinned::Pinned;
 use crate::wasm::call::answered;
 use crate::wasm::chunk::chunk;
 use crate::wasm::handles;
@@ -38,9 +40,10 @@ struct Functions {
     new: fn(u32, u32, Options<'_>),
     ask: fn(u8, u32, &str, &str, f64, f64) -> Begun,
     keep: fn(u32, u32, &str, Option<&str>),
+    at: fn(u32, &str, f64),
 }
 
-chunk!("history", Functions = Functions { new, ask, keep });
+chunk!("history", Functions = Functions { new, ask, keep, at });
 
 /// Makes a history of a backend, which is kept in a directory of another one; replies with its
 /// handle. `count`, `age` (in milliseconds) and `bytes` are what is kept, negative for everything.
@@ -137,8 +140,10 @@ fn put_notes(reply: &mut Reply, notes: Vec<Note>) {
 
 /// Starts a call of a history: `log` (0) of a path, `diff` (1) of two moments, of which an empty second
 /// one is now, `restore` (2) of a path to a moment, `why` (3) of a path, `prune` (4); or a listing of
-/// the turns that are kept in a directory of a backend (5). `limit` is in milliseconds, negative for
-/// none.
+/// the turns that are kept in a directory of a backend (5); `pin` (6), `unpin` (7), `pins` (8), `verify`
+/// (9) of a pin or, without one, of all, `label` (10) of a label and a pin, `labelled` (11) of a label.
+/// Of a turn that is kept: its next changes (12), or those of some files, in lines, that show through
+/// it (13). `limit` is in milliseconds, negative for none.
 #[wasm_bindgen]
 pub fn history_ask(
     what: u8,
@@ -164,6 +169,12 @@ fn ask(what: u8, handle: u32, first: &str, second: &str, most: f64, limit: f64) 
             })
         });
     }
+    if what > 11 {
+        let turn = handles::itself::<Turn>(handle);
+        return task::start_within(limit, async move {
+            answered(watched(turn, what, &first).await, put_paths)
+        });
+    }
     let history = handles::itself::<History>(handle);
     task::start_within(limit, async move {
         let reply = match history {
@@ -176,6 +187,22 @@ fn ask(what: u8, handle: u32, first: &str, second: &str, most: f64, limit: f64) 
 
 async fn listed(keep: Result<SharedBackend>, folder: &str) -> Result<Vec<Rc<str>>> {
     kept(keep?, VPath::parse(folder)?).await
+}
+
+async fn watched(turn: Result<Rc<Turn>>, what: u8, lines: &str) -> Result<Vec<VPath>> {
+    if what == 12 {
+        return turn?.changed().await;
+    }
+    let files = lines.lines().map(|line| Ok(VPath::parse_file(line)?));
+    let files = files.collect::<Result<Vec<VPath>>>()?;
+    turn?.showing(files).await
+}
+
+fn put_paths(reply: &mut Reply, paths: Vec<VPath>) {
+    reply.len(paths.len());
+    for path in paths {
+        reply.str(path.as_str());
+    }
 }
 
 async fn asked(
@@ -200,12 +227,7 @@ async fn asked(
         }
         2 => {
             let (path, moment) = (VPath::parse(first)?, Moment::parse(second)?);
-            answered(history.restore(&path, &moment).await, |reply, paths| {
-                reply.len(paths.len());
-                for path in paths {
-                    reply.str(path.as_str());
-                }
-            })
+            answered(history.restore(&path, &moment).await, put_paths)
         }
         3 => {
             let why = history.why(&VPath::parse_file(first)?).await;
@@ -214,12 +236,65 @@ async fn asked(
                 put_notes(reply, why.notes);
             })
         }
+        6 => answered(history.pin().await, put_pin),
+        7 => answered(history.unpin(first).await, |_, ()| {}),
+        8 => answered(history.pins().await, |reply, pins| {
+            reply.len(pins.len());
+            for pin in pins {
+                put_pin(reply, pin);
+            }
+        }),
+        10 => answered(history.label(first, second).await, |_, ()| {}),
+        11 => answered(history.labelled(first).await, |reply, pin| reply.str(&pin)),
+        9 => {
+            let pin = Some(first).filter(|pin| !pin.is_empty());
+            answered(history.verify(pin).await, put_verified)
+        }
         _ => answered(history.prune().await, |reply, pruned| {
             reply.f64(pruned.dropped as f64);
             reply.f64(pruned.entries as f64);
             reply.f64(pruned.bytes as f64);
         }),
     })
+}
+
+fn put_pin(reply: &mut Reply, pin: Pin) {
+    reply.str(&pin.name);
+    reply.f64(pin.at.millis());
+}
+
+fn put_verified(reply: &mut Reply, verified: Verified) {
+    let Verified { lost, drifted } = verified;
+    reply.len(lost.len());
+    for loss in lost {
+        reply.str(&loss.path);
+        reply.bool(loss.is_list);
+        reply.bool(loss.is_missing);
+        reply.str(&loss.digest);
+    }
+    reply.len(drifted.len());
+    for path in drifted {
+        reply.str(path.as_str());
+    }
+}
+
+/// Makes a backend of the files of a pin; replies with its handle. `at` is the time that listings show,
+/// in milliseconds.
+#[wasm_bindgen]
+pub fn history_at(handle: u32, pin: &str, at: f64) {
+    (chunk().at)(handle, pin, at);
+}
+
+fn at(handle: u32, pin: &str, at: f64) {
+    let made = || -> Result<u32> {
+        let (objects, root) = handles::itself::<History>(handle)?.objects(pin)?;
+        let pinned = Pinned::new(objects, root, Time::from_millis(at));
+        Ok(handles::hold(Rc::new(Files::new(
+            pinned,
+            FilesOptions::default(),
+        ))))
+    };
+    answered(made(), |reply, handle| reply.u32(handle)).send();
 }
 
 fn put_compared(reply: &mut Reply, compared: Vec<Compared>) {

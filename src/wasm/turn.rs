@@ -70,7 +70,8 @@ fn new(base: u32, by: &str, overwrite: bool) {
     answered(turn, |reply, handle| reply.u32(handle)).send();
 }
 
-/// Replies with how a turn commits: 0 with a transaction, 1 with a journal, 2 file by file.
+/// Replies with how a turn commits: 0 with a transaction, 1 with a journal, 2 file by file, 3 with a
+/// transaction that does not include the reads.
 #[wasm_bindgen]
 pub fn turn_commits(handle: u32) {
     (chunk().commits)(handle);
@@ -83,6 +84,7 @@ fn commits(handle: u32) {
             Commits::Transaction => 0,
             Commits::Journal => 1,
             Commits::OneByOne => 2,
+            Commits::Together => 3,
         });
     })
     .send();

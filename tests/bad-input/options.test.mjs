@@ -8,7 +8,7 @@ import { createRequire } from "node:module";
 import { after, describe, test } from "node:test";
 import { pathToFileURL } from "node:url";
 import { memoryTool } from "../../pkg/dist/anthropic.js";
-import { beginKept, history } from "../../pkg/dist/history.js";
+import { beginKept, changeTools, history } from "../../pkg/dist/history.js";
 import { indexed } from "../../pkg/dist/indexed.js";
 import { nodeShell } from "../../pkg/dist/node_shell.js";
 import { withProvenance } from "../../pkg/dist/provenance.js";
@@ -24,7 +24,7 @@ after(() => project.remove());
 const entry = (name) => import(pathToFileURL(`${project.home}/dist/${name}.js`).href);
 const outside = Object.assign(
   {},
-  ...(await Promise.all(["tar", "zip", "opentelemetry", "mcp"].map(entry))),
+  ...(await Promise.all(["tar", "zip", "opentelemetry", "mcp", "langchain"].map(entry))),
 );
 
 const require = createRequire(`${project.root}/any.js`);
@@ -93,6 +93,7 @@ const UNPACK = {
 };
 
 const state = () => new kitbag.StateBackend();
+const pinned = () => history(state(), { keepIn: state() });
 const storage = (capability) => ({ get() {}, list: () => [], capability });
 const keys = { accessKeyId: "a", secretAccessKey: "s" };
 const place = { region: "r", bucket: "b", credentials: keys };
@@ -177,6 +178,7 @@ const TABLES = [
     {},
     { count: "amount", ageMs: "amount", bytes: "amount" },
   ],
+  ["ChangeToolsOptions", (given) => changeTools(given), {}, { commit: "other" }],
   [
     "CustomBackendOptions",
     (given) => new kitbag.CustomBackend(storage(), given),
@@ -381,6 +383,12 @@ const TABLES = [
     { label: "text", path: "text", operation: "choice" },
   ],
   [
+    "MiddlewareOptions",
+    (given) => outside.kitbagMiddleware(pinned(), given),
+    {},
+    { checkpoint: "choice" },
+  ],
+  [
     "FileToolsOptions",
     (given) => kitbag.createFileTools(state(), given),
     {},
@@ -393,6 +401,7 @@ const TABLES = [
       policy: "object",
       unchanged: "object",
       ignore: "object",
+      changes: "object",
       requireReadBeforeEdit: "boolean",
       toolTokenLimitBeforeEvict: "amount",
       humanMessageTokenLimitBeforeEvict: "amount",

@@ -74,7 +74,8 @@ export class Tally {
   async conform(what, make, options = {}) {
     await this.part(`conformance of ${what}`, async () => {
       const runConformance = await conformance();
-      const report = await runConformance(make, options);
+      const { begin, undo } = await kitbag();
+      const report = await runConformance(make, { turns: { begin, undo }, ...options });
       this.passed += report.passed;
       for (const failure of report.failures) this.check(`${what}: ${failure}`, false);
       console.log(`${what}: ${report.passed} passed, left out: ${report.leftOut.join(", ")}`);

@@ -1,5 +1,6 @@
 // SqlBackend on real databases: PostgreSQL, PGlite, SQLite.
 
+import { twoAgents } from "../lib/two-agents.mjs";
 import { dependency, kitbag, pooled, raceCreates, raceEdits, Tally } from "./lib.mjs";
 import { outline } from "./outline.mjs";
 import { Postgres } from "./postgres.mjs";
@@ -12,7 +13,46 @@ export async function run() {
   const server = await Postgres.start();
   try {
     await tally.part("PostgreSQL", () => postgres(tally, server));
+    await agents(tally, server, 10);
     await tally.part("kill -9", () => killed(tally, server));
+  } finally {
+    await server.stop();
+  }
+  return tally.result;
+}
+
+/** Two agents that work on one table in turns, each with a pool of its own. */
+async function agents(tally, server, turns) {
+  const { PostgresBackend, begin } = await kitbag();
+  const { default: pg } = await dependency("pg");
+  const pools = [];
+  await tally.part(`two agents of ${turns} turns on PostgreSQL`, async () => {
+    const make = async (namespace) => {
+      pools.push(pooled(pg, { connectionString: server.url, max: 2 }));
+      return new PostgresBackend({
+        client: pools.at(-1),
+        table: "agents",
+        namespace,
+        migrate: true,
+      });
+    };
+    const { failures, ...seen } = await twoAgents(begin, make, turns);
+    tally.check(
+      "PostgreSQL: nothing is lost, and conflicts are real",
+      failures.length === 0,
+      failures,
+    );
+    console.log(`PostgreSQL: ${JSON.stringify(seen)}`);
+  });
+  await Promise.all(pools.map((pool) => pool.end()));
+}
+
+/** Long: two hundred turns each. */
+export async function soak() {
+  const tally = new Tally();
+  const server = await Postgres.start();
+  try {
+    await agents(tally, server, 200);
   } finally {
     await server.stop();
   }

@@ -143,3 +143,25 @@ test("without virtualMode paths are the host's, and other hosts' file systems ar
     assert.deepEqual([lent.watch, lent.capability.watch], [undefined, undefined]);
     assert.throws(() => new FilesystemBackend({ rootDir }).watch(), TypeError);
   }));
+
+test("a listener that throws keeps no other from hearing of a change", () =>
+  watchedFolder(async (rootDir, backend) => {
+    const errors = [];
+    process.setUncaughtExceptionCaptureCallback((error) => errors.push(error.message));
+    try {
+      const stop = backend.watch(() => {
+        throw new Error("theirs");
+      });
+      const { has, stop: end } = listening(backend);
+      fs.writeFileSync(join(rootDir, "a.txt"), "x");
+      await has("/a.txt");
+      fs.writeFileSync(join(rootDir, "b.txt"), "x");
+      await has("/b.txt");
+      stop();
+      end();
+    } finally {
+      process.setUncaughtExceptionCaptureCallback(null);
+    }
+    assert.ok(errors.length >= 2);
+    assert.ok(errors.every((message) => message === "theirs"));
+  }));

@@ -1,10 +1,10 @@
-// Turns: random histories with crashes, in the simulator's build, and deliberate bugs that these must
+// Turns and pins: random histories with crashes, in the simulator's build, and deliberate bugs that these must
 // catch. The overlay against one flat tree is among the unit tests (suite `native`).
 
 import { buildSimulator } from "../../scripts/lib/simulation.mjs";
 
 const SEEDS = 20_000;
-const BUGS = 4;
+const BUGS = 6;
 
 async function histories(ctx, options) {
   const program = await buildSimulator("turns");

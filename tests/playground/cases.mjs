@@ -73,6 +73,60 @@ export async function twoTabsCount(profile, tab) {
   await other.close();
 }
 
+/** A person leaves out one of three parts, commits the others, and takes the commit back. */
+export async function turnIsReviewed(tab) {
+  await view(tab, "#/review");
+  await tab.until(() => document.querySelectorAll("[data-now]").length === 2);
+  const held = () =>
+    tab.eval(() =>
+      [...document.querySelectorAll("[data-now]")].map((file) => [
+        file.dataset.now,
+        file.querySelector("pre").textContent,
+      ]),
+    );
+  const before = await held();
+  await tab.click("[data-do=work]");
+  await tab.until(() => document.querySelectorAll(".part").length === 3);
+  const parts = await tab.eval(() =>
+    [...document.querySelectorAll(".part")].map((part) => [
+      part.querySelector("label").textContent,
+      [...part.querySelectorAll(".diff > div")].map((line) => line.className).join(),
+    ]),
+  );
+  assert.deepEqual(parts, [
+    ["Part 1 of /README.mdis taken", "gone,new"],
+    ["Part 1 of /src/total.shis taken", "gone,gone,gone,gone,gone"],
+    ["Part 2 of /src/total.shis taken", "gone,new"],
+  ]);
+  await tab.eval(() => document.querySelectorAll(".part input")[1].click());
+  await tab.until(() =>
+    /Commit 2 of 3 parts/.test(document.querySelector("[data-do=commit]").textContent),
+  );
+  await tab.click("[data-do=commit]");
+  await tab.until(() => /2 files changed/.test(document.querySelector(".progress").textContent));
+  const after = await held();
+  const [readme, script] = ["/README.md", "/src/total.sh"].map((path) =>
+    [before, after].map((files) => files.find(([name]) => name === path)[1]),
+  );
+  assert.equal(
+    readme[1],
+    readme[0].replace("the sum of the prices", "the revenue: quantity times price"),
+  );
+  assert.equal(script[1], script[0].replace("sum += $4", "sum += $3 * $4"));
+  await tab.click("[data-do=undo]");
+  await tab.until(() => /^Undone/.test(document.querySelector(".progress").textContent));
+  assert.deepEqual(await held(), before);
+  // What is rejected changes nothing.
+  await tab.click("[data-do=work]");
+  await tab.until(() => document.querySelectorAll(".part").length === 3);
+  await tab.click("[data-do=reject]");
+  await tab.until(() => /^Rejected/.test(document.querySelector(".progress").textContent));
+  assert.deepEqual(await held(), before);
+  // Widths and accessibility are checked later with the parts in sight.
+  await tab.click("[data-do=work]");
+  await tab.until(() => document.querySelectorAll(".part").length === 3);
+}
+
 const STRICT = `export default {
   permissions: [
     { operations: ["write"], paths: ["/files/**"], mode: "deny" },

@@ -17,6 +17,7 @@ const VIEWS = [
   ["#/files", ".overview"],
   ["#/files/memories/orders.md", ".open-file .cm-content"],
   ["#/rules", ".rules-code .cm-content"],
+  ["#/review", ".changes"],
   ["#/shell", "[data-ready]"],
   ["#/speed", "[data-do=measure]"],
   ["#/model", ".ask"],

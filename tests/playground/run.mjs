@@ -13,6 +13,7 @@ import {
   reloadKeeps,
   rulesAreCompleted,
   speedIsAhead,
+  turnIsReviewed,
   twoTabsCount,
 } from "./cases.mjs";
 import {
@@ -39,6 +40,9 @@ async function shared(name, profile, tab, check, log) {
   );
   await check(`${name}: a rule changed while the page is open refuses the next call`, () =>
     changedRuleRefuses(tab),
+  );
+  await check(`${name}: of three parts of a turn two are taken, committed and undone`, () =>
+    turnIsReviewed(tab),
   );
   await check(`${name}: the terminal runs a pipeline`, () => pipelineRuns(tab));
   await check(`${name}: sound, pictures and PDF files are shown`, () => previewsAreShown(tab));

@@ -11,6 +11,13 @@ export default {
     withServers(
       ctx,
       ["ceph", "moto"],
-      ["signing", "r2", "node", "copying", "watching"].map((name) => `tests/s3/${name}.test.mjs`),
+      ["signing", "r2", "node", "copying", "watching", "agents", "broken-off"].map(
+        (name) => `tests/s3/${name}.test.mjs`,
+      ),
     ),
+  soak: (ctx) =>
+    withServers(ctx, ["ceph"], ["tests/s3/agents.test.mjs", "tests/s3/broken-off.test.mjs"], {
+      KITBAG_TURNS: "200",
+      KITBAG_KILLS: "50",
+    }),
 };

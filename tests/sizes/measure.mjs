@@ -124,7 +124,7 @@ export const PROGRAMS = [
   {
     name: "StateBackend + history",
     source: program("StateBackend", "history"),
-    limit: 310,
+    limit: 325,
     says: "2 1",
   },
   {

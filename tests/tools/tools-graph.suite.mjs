@@ -3,7 +3,8 @@
 import { named, toolTests } from "./install.mjs";
 
 export default {
-  about: "LangGraph: state and store of the running graph, tenants, parallel calls, policies",
+  about:
+    "LangGraph: state and store of the running graph, tenants, parallel calls, policies, pins in checkpoints",
   needs: ["npm:agents", "npm:durable", "build"],
   uses: ["deps-agents"],
   seconds: 100,
@@ -11,6 +12,15 @@ export default {
   run: (ctx) =>
     toolTests(
       ctx,
-      named("graph", "threads", "parallel", "contexts", "policies", "same-files", "mcp-stdio"),
+      named(
+        "graph",
+        "threads",
+        "parallel",
+        "contexts",
+        "policies",
+        "same-files",
+        "mcp-stdio",
+        "graph-pins",
+      ),
     ),
 };

@@ -2,35 +2,16 @@
 
 import assert from "node:assert/strict";
 import { AsyncLocalStorage } from "node:async_hooks";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { after, describe, test } from "node:test";
 import { runConformance } from "../../pkg/dist/conformance.js";
 import { history } from "../../pkg/dist/history.js";
-import { MapBucket } from "../chunks/doubles.mjs";
 import * as kitbag from "../lib/kitbag.mjs";
-import { cleared, foreign, SUBJECTS } from "./subjects.mjs";
+import { cleared, PLACES } from "./subjects.mjs";
 
-const { apply, begin, createFileTools, FilesystemBackend, R2Backend, StateBackend } = kitbag;
+const { apply, begin, createFileTools, StateBackend } = kitbag;
 const { toPatch, undo, withPolicy } = kitbag;
-const folders = [];
 
-after(() => {
-  cleared();
-  for (const one of folders) rmSync(one, { recursive: true, force: true });
-});
-
-const PLACES = {
-  memory: () => new StateBackend({ files: {} }),
-  SQLite: () => SUBJECTS.SQLite[1](),
-  disk: () => {
-    folders.push(mkdtempSync(join(tmpdir(), "kitbag-history-")));
-    return new FilesystemBackend({ rootDir: folders.at(-1) });
-  },
-  R2: () => new R2Backend({ bucket: new MapBucket() }),
-  foreign: () => foreign(new StateBackend({ files: {}, writeMode: "overwrite" })),
-};
+after(cleared);
 
 const text = async (backend, path) => {
   const [{ content }] = await backend.downloadFiles([path]);

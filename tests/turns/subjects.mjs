@@ -42,7 +42,7 @@ const guard = (backend) =>
 export const SUBJECTS = {
   State: ["transaction", state],
   SQLite: [
-    "journal",
+    "transaction of writes",
     ({ writeMode } = {}) => {
       const database = new Database(":memory:");
       const query = (sql, params) => database.all(sql, params);
@@ -59,7 +59,7 @@ export const SUBJECTS = {
     (options) => new kitbag.StoreBackend({ store: new MapStore(), namespace: ["t"], ...options }),
   ],
   hub: [
-    "journal",
+    "transaction",
     (options) => new kitbag.ContextHubBackend("o/r", { client: new MapHub(), ...options }),
   ],
   custom: ["journal", (options) => new kitbag.CustomBackend(new MapStorage(), options)],
@@ -81,4 +81,13 @@ export const SUBJECTS = {
   ],
   foreign: ["none", (options) => foreign(state(options))],
   "a turn": ["transaction", (options) => kitbag.begin(state(options), options)],
+};
+
+/** Where a history and its files can be: for each a function that makes an empty place. */
+export const PLACES = {
+  memory: () => state(),
+  SQLite: () => SUBJECTS.SQLite[1](),
+  disk: () => SUBJECTS.disk[1]({}),
+  R2: () => SUBJECTS.R2[1](),
+  foreign: () => foreign(state({ writeMode: "overwrite" })),
 };

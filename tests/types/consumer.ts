@@ -34,7 +34,19 @@ import { type AiTools, aiTools } from "kitbag/ai";
 import { anthropicTools, memoryTool, textEditorTool } from "kitbag/anthropic";
 import { conformanceCases, runConformance } from "kitbag/conformance";
 import { guidedPrompts } from "kitbag/guided";
-import { beginKept, type HistoryEntry, history, keptTurns } from "kitbag/history";
+import {
+  at,
+  beginKept,
+  changeTools,
+  type HistoryEntry,
+  history,
+  keptTurns,
+  type PinLoss,
+  type PinnedBackend,
+  type ReviewDecision,
+  reviewOf,
+  settleReview,
+} from "kitbag/history";
 import { ignoreFiles, ignoring } from "kitbag/ignore";
 import { type IndexMerge, indexed, mergeIndex } from "kitbag/indexed";
 import { bashExecute, bashFileSystem, withBash } from "kitbag/just-bash";
@@ -42,10 +54,11 @@ import {
   fileTools,
   graphChanges,
   kitbagMiddleware,
+  reviewMiddleware,
   stateBackend,
   storeBackend,
 } from "kitbag/langchain";
-import { registerFileTools } from "kitbag/mcp";
+import { elicitReview, registerFileTools } from "kitbag/mcp";
 import { nodeShell } from "kitbag/node";
 import { openaiTools } from "kitbag/openai";
 import { openTelemetry, traceTools } from "kitbag/opentelemetry";
@@ -212,6 +225,11 @@ export const entries: Promise<HistoryEntry[] | undefined> = noted
 export const back = noted.restore("/a", new Date()).then(({ paths }) => paths?.[0]);
 export const range = noted.diff("2026-01-01T00:00:00Z").then(({ changes }) => changes?.[0]?.hunks);
 export const known = noted.why("/a").then((why) => why.known);
+export const then: Promise<PinnedBackend> = at(noted, "0".repeat(64), { timeoutMs: 1000 });
+export const pinnedAt: Promise<string | undefined> = noted.pin().then(({ at }) => at);
+export const kept = noted.pins().then(({ pins }) => pins?.map(({ pin }) => noted.unpin(pin)));
+export const release = noted.label("1.0", "0".repeat(64)).then(() => noted.labelled("1.0"));
+export const lost: Promise<PinLoss | undefined> = noted.verify().then((found) => found.lost?.[0]);
 export const pruned = noted.prune().then(({ bytes }) => bytes);
 
 const listener: Watch | undefined = new FilesystemBackend().watch;
@@ -223,3 +241,22 @@ export const streamed: readonly string[] | undefined = graphChanges({})?.paths;
 export const searching = anthropicTools(files, {
   ignore: ignoreFiles({ patterns: ["*.log"] }),
 }).run({ content: [] }, { messages: [{ role: "user", content: "go" }] });
+
+export const reviewed = beginKept(files, { keepIn: files });
+export const asking = [
+  reviewMiddleware(reviewed),
+  reviewMiddleware(async (_runtime: unknown) => reviewed),
+];
+export const undoing = aiTools(noted.as({ by: "agent-7", call: "toolu_01" }), {
+  changes: changeTools(),
+});
+export const committing = changeTools({
+  commit: async ({ patch, files: changed }): Promise<ReviewDecision | undefined> =>
+    patch === ""
+      ? undefined
+      : { type: "edit", hunks: changed.flatMap(({ hunks }) => hunks).map(({ id }) => id) },
+});
+export const eliciting = (server: McpServer) => changeTools({ commit: elicitReview(server) });
+export const decided = reviewOf(reviewed).then(({ files: changed }) =>
+  changed?.length === 0 ? undefined : settleReview(reviewed, { type: "accept" }),
+);

@@ -70,7 +70,7 @@ export interface AiTools extends Omit<FileTools, "tools"> {
  */
 export function aiTools(backend: BackendOrFactory, options?: FileToolsOptions): AiTools {
   const files = createFileTools(backend, options);
-  const entries = files.tools.map(({ name, description, inputSchema, execute }) => {
+  const entries = files.tools.map(({ name, description, inputSchema, needsApproval, execute }) => {
     const made = tool({
       description,
       inputSchema: jsonSchema<Record<string, unknown>>(inputSchema as never),
@@ -82,6 +82,7 @@ export function aiTools(backend: BackendOrFactory, options?: FileToolsOptions): 
           ...(call.abortSignal ? { signal: call.abortSignal } : {}),
         }),
       toModelOutput,
+      ...(needsApproval ? { needsApproval } : {}),
     } as never);
     return [name, made] as const;
   });

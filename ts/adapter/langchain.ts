@@ -15,11 +15,18 @@ import {
 } from "kitbag";
 import { type AgentMiddleware, createMiddleware, SystemMessage } from "langchain";
 import { z } from "zod";
+import { onlyKnown } from "../core/nearest.js";
+import { laterPin, PIN, Pins, worldOf } from "../graph/checkpoint.js";
 import { lend, stateBackend } from "../graph/langchain.js";
 import { type RunConfig, withRuntime } from "../graph/running.js";
 import type { Files, Update } from "../graph/step.js";
 
 export { stateBackend, storeBackend } from "../graph/langchain.js";
+export {
+  type ReviewDecisions,
+  type ReviewRequest,
+  reviewMiddleware,
+} from "./langchain/review.js";
 
 /** What the middleware adds to a graph's state. */
 type FilesState = {
@@ -44,6 +51,44 @@ const state: StateSchema<FilesState> = new StateSchema({
     },
   ),
 });
+
+/** The pin of the files, instead of the files. */
+const pinState = new StateSchema({
+  [PIN]: new ReducedValue(z.string().default(""), {
+    inputSchema: z.string().optional(),
+    reducer: laterPin,
+  }),
+});
+
+/** Tools that change no files. */
+const READING = new Set(["ls", "read_file", "glob", "grep"]);
+
+/** Options of `kitbagMiddleware`. */
+export interface MiddlewareOptions extends FileToolsOptions {
+  /**
+   * What checkpoints have: the files of the graph's state (`"files"`, the default), or the pin of all
+   * files of a backend that `history` of `kitbag/history` made. A run that goes on from an earlier
+   * checkpoint then begins with the files of then.
+   */
+  checkpoint?: "files" | "pin";
+}
+
+const OPTIONS = {
+  tools: true,
+  prompts: true,
+  customToolDescriptions: true,
+  systemPrompt: true,
+  permissions: true,
+  policy: true,
+  requireReadBeforeEdit: true,
+  toolTokenLimitBeforeEvict: true,
+  humanMessageTokenLimitBeforeEvict: true,
+  unchanged: true,
+  ignore: true,
+  changes: true,
+  maxExecuteTimeout: true,
+  checkpoint: true,
+} satisfies Record<keyof MiddlewareOptions, true>;
 
 type ToolConfig = RunConfig & { toolCall?: { id?: string }; signal?: AbortSignal };
 
@@ -161,9 +206,15 @@ async function shortened(
  */
 export function kitbagMiddleware(
   backend: BackendOrFactory = stateBackend(),
-  options?: FileToolsOptions,
+  options?: MiddlewareOptions,
 ): AgentMiddleware<typeof state, undefined, unknown> {
-  const files = createFileTools(backend, options);
+  onlyKnown("kitbagMiddleware", options, Object.keys(OPTIONS));
+  const { checkpoint = "files", ...rest } = options ?? {};
+  if (checkpoint !== "files" && checkpoint !== "pin") {
+    throw new TypeError('kitbagMiddleware: option "checkpoint" must be "files" or "pin"');
+  }
+  const pins = checkpoint === "pin" ? new Pins(worldOf(backend)) : undefined;
+  const files = createFileTools(backend, options && rest);
   const own = new Set<string>(files.tools.map((one) => one.name));
   const sights = options?.unchanged ? new Sights() : undefined;
   /** The runtime for offloading: the graph's files, and where changes to them are sent. */
@@ -191,11 +242,21 @@ export function kitbagMiddleware(
       content,
     } as never);
   };
+  const shrinkAll = async (result: ToolMessage | Command, request: object) => {
+    if (ToolMessage.isInstance(result)) return shrink(result, request);
+    const update = result.update as { messages?: unknown[] } | undefined;
+    if (!update || !Array.isArray(update.messages)) return result;
+    const messages = await Promise.all(
+      update.messages.map((one) => (ToolMessage.isInstance(one) ? shrink(one, request) : one)),
+    );
+    return new Command({ ...result, update: { ...update, messages } } as never);
+  };
   const middleware: unknown = createMiddleware({
     name: "KitbagMiddleware",
-    stateSchema: state as never,
+    stateSchema: (pins ? pinState : state) as never,
     tools: langchainTools(files, sights) as never,
     wrapModelCall: async (request, handler) => {
+      await pins?.check(request.state, request.runtime, true);
       const prompt =
         files.systemPrompt === ""
           ? request.systemMessage
@@ -212,19 +273,27 @@ export function kitbagMiddleware(
           return Object.assign(Object.create(Object.getPrototypeOf(message)), message, { content });
         }),
       );
-      const answer = await handler({ ...request, messages, systemMessage: prompt } as never);
+      const asked = { ...request, messages, systemMessage: prompt };
+      const begins = pins && Pins.begins(request.state, request.messages);
+      const [answer, pin] = await Promise.all([
+        handler(asked as never),
+        begins ? pins.pin(request.runtime) : undefined,
+      ]);
       sights?.note(messages, answer);
-      return answer;
+      if (!pin) return answer;
+      await pins?.moveOn(pin, request.runtime);
+      // LangChain adds the answer of the model.
+      return new Command({ update: { [PIN]: pin } }) as never;
     },
     wrapToolCall: async (request, handler) => {
-      const result = await handler(request);
-      if (ToolMessage.isInstance(result)) return shrink(result, request);
-      const update = (result as Command).update as { messages?: unknown[] } | undefined;
-      if (!update || !Array.isArray(update.messages)) return result;
-      const messages = await Promise.all(
-        update.messages.map((one) => (ToolMessage.isInstance(one) ? shrink(one, request) : one)),
-      );
-      return new Command({ ...(result as Command), update: { ...update, messages } } as never);
+      await pins?.check(request.state, request.runtime, false);
+      const shrunk = await shrinkAll(await handler(request), request);
+      const isReading = own.has(request.toolCall.name) && READING.has(request.toolCall.name);
+      if (!pins || isReading) return shrunk;
+      const pin = await pins.pin(request.runtime);
+      const command = shrunk instanceof Command ? shrunk : undefined;
+      const update = command ? command.update : { messages: [shrunk] };
+      return new Command({ ...command, update: { ...update, [PIN]: pin } } as never);
     },
   });
   // LangChain infers the input of the agent from this type.

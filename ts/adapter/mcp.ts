@@ -16,6 +16,8 @@ import { type Current, canWatch, registerResources, watchResources } from "./mcp
 import { withinRoots } from "./mcp/roots.js";
 import { conditional, contentBefore, inputOf, outputOf, structuredOf } from "./mcp/structured.js";
 
+export { elicitReview } from "./mcp/review.js";
+
 type McpBlock =
   | { type: "text"; text: string }
   | { type: "image" | "audio"; data: string; mimeType: string }
@@ -37,11 +39,14 @@ const titles: Record<string, string> = {
   glob: "Find files",
   grep: "Search in files",
   execute: "Run command",
+  diff: "Show changes",
+  undo: "Undo a change",
+  commit: "Commit the changes",
 };
 
 /** What a client may assume about a tool. No tool but `execute` reaches anything but the files. */
 function hints(name: string) {
-  const reads = ["ls", "read_file", "glob", "grep"].includes(name);
+  const reads = ["ls", "read_file", "glob", "grep", "diff"].includes(name);
   return {
     readOnlyHint: reads,
     destructiveHint: !reads && !["write_file", "append_file"].includes(name),
@@ -78,6 +83,7 @@ const OPTIONS = {
   toolTokenLimitBeforeEvict: true,
   humanMessageTokenLimitBeforeEvict: true,
   ignore: true,
+  changes: true,
   maxExecuteTimeout: true,
   structured: true,
   roots: true,
@@ -151,7 +157,7 @@ export function registerFileTools(
       ? watchResources(server, backend, current)
       : undefined;
   const changed = watched?.changed;
-  registerResources(server, current, () => watched?.begin());
+  registerResources(server, current, (extra) => watched?.begin(extra));
   server.server.setRequestHandler(CallToolRequestSchema, async ({ params }, extra) => {
     const input = params.arguments ?? {};
     const result = await run(params.name, input, extra);

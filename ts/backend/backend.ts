@@ -90,7 +90,7 @@ export abstract class Backend implements BackendProtocolV2 {
   /** What this backend guarantees and supports. */
   get capability(): Capability {
     const common = capabilityOf(handleOf(this));
-    return watchOf(this) ? { ...common, watch: true } : common;
+    return watchOf(this)?.whole ? { ...common, watch: true } : common;
   }
 
   /**

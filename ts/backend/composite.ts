@@ -60,7 +60,6 @@ export class CompositeBackend extends Backend {
   readonly routePrefixes: string[];
   /** Identifies the machine of the default backend, if it can run commands. */
   declare readonly id?: string;
-  readonly #parts: Part[];
   /** Runs a command in the default backend, if it can run commands. */
   declare readonly execute?: (
     command: string,
@@ -77,19 +76,15 @@ export class CompositeBackend extends Backend {
     this.routePrefixes = rest;
     addShell(this);
     const parts: Part[] = Object.values(routes).map((backend, at) => [rest[at] ?? "/", backend]);
-    this.#parts = [["/", defaultBackend], ...parts];
-    if (this.#parts.some(([, backend]) => canWatch(backend))) {
-      addWatch(this, (first: unknown, second?: unknown) =>
-        watched(this.#parts, listener(first, second)),
+    const all: Part[] = [["/", defaultBackend], ...parts];
+    if (all.some(([, backend]) => canWatch(backend))) {
+      const watch = (first: unknown, second?: unknown) => watched(all, listener(first, second));
+      addWatch(
+        this,
+        watch,
+        all.every(([, { capability }]) => (capability as Capability)?.watch),
       );
     }
-  }
-
-  /** What this backend guarantees; see `Backend.capability`. */
-  override get capability(): Capability {
-    const all = this.#parts.every(([, { capability }]) => (capability as Capability)?.watch);
-    const { watch, ...common } = super.capability;
-    return watch && all ? { ...common, watch } : common;
   }
 }
 

@@ -11,6 +11,7 @@ import type { AnyBackend } from "../foreign/adapt.js";
 import { withHandle } from "../foreign/calls.js";
 import type { CallOptions, ErrorText, ExecuteResponse, Failure, Result } from "../types.js";
 import { addShell, Backend, type ExecuteOptions } from "./backend.js";
+import { outside, passWatch } from "./passing.js";
 import { body, comparedFiles, list, type TurnDiff } from "./turn.js";
 
 /** What a history keeps; older entries are dropped. */
@@ -73,7 +74,10 @@ export interface HistoryEntry {
   files: HistoryFile[];
 }
 
-/** A moment: right after the entry with this id, or a time (a `Date`, or text in ISO 8601). */
+/**
+ * A moment: right after the entry with this id, or a time (a `Date`, or text in ISO 8601); for `restore`
+ * also a pin.
+ */
 export type HistoryMoment = string | Date;
 
 /** Options of `log`. */
@@ -124,8 +128,59 @@ export interface PruneFields {
 /** The result of `prune`. */
 export type PruneResult = Result<PruneFields>;
 
+/** A pin that is kept. */
+export interface PinEntry {
+  /** Its name, 64 hexadecimal digits. */
+  pin: string;
+  /** When it was made last, in ISO 8601. */
+  at: string;
+}
+
+/** What `pins` returns. */
+export interface PinsFields {
+  /** The pins, the oldest first. */
+  pins: PinEntry[];
+}
+
+/** The result of `pin`. */
+export type PinResult = Result<PinEntry>;
+
+/** The result of `pins`. */
+export type PinsResult = Result<PinsFields>;
+
+/** The result of `label` and `labelled`. */
+export type LabelResult = Result<Pick<PinEntry, "pin">>;
+
+/** The result of `unpin`. */
+export type UnpinResult = Result<Pick<PinEntry, "pin">>;
+
+/** Something that a pin names and that is gone. */
+export interface PinLoss {
+  /** The file; or, with `what: "list"`, the text at which the paths of that part begin. */
+  path: string;
+  /** A content, or a part of the list of files. */
+  what: "content" | "list";
+  /** Whether nothing is there any more, or something else. */
+  reason: "missing" | "damaged";
+  /** The name of its file in `bodies` or `nodes`. */
+  digest: string;
+}
+
+/** What `verify` returns. */
+export interface VerifyFields {
+  /** What is gone; reads of it answer `unavailable`. */
+  lost: PinLoss[];
+  /** Files of the backend that were changed past the history. */
+  drifted: string[];
+}
+
+/** The result of `verify`. */
+export type VerifyResult = Result<VerifyFields>;
+
 /** How many entries `log` returns if the caller does not say. */
 const LOG_ENTRIES = 100;
+/** Objects of other authors after which the history is pruned. */
+const PRUNE_EVERY = 64;
 
 const unpackEntry = (reply: Reply): HistoryEntry => ({
   id: reply.text(),
@@ -138,6 +193,11 @@ const unpackEntry = (reply: Reply): HistoryEntry => ({
     before: reply.optionalText() ?? null,
     after: reply.optionalText() ?? null,
   })),
+});
+
+const unpackPin = (reply: Reply): PinEntry => ({
+  pin: reply.text(),
+  at: new Date(reply.f64()).toISOString(),
 });
 
 /** A moment as Rust reads it. */
@@ -175,6 +235,9 @@ export class HistoryBackend extends Backend {
     options?: ExecuteOptions,
   ) => Promise<ExecuteResponse>;
 
+  readonly #made: { backend: AnyBackend; options: HistoryOptions };
+  #others = 0;
+
   /** Throws a `TypeError` if a backend is none, or an option is wrong. Reads nothing. */
   constructor(backend: AnyBackend, options: HistoryOptions) {
     const given = new Options("history", options);
@@ -206,6 +269,20 @@ export class HistoryBackend extends Backend {
       ),
     );
     addShell(this);
+    this.#made = { backend, options };
+    // Another object may keep the notes beside the files.
+    const own = folder.startsWith("/.kitbag/");
+    passWatch(this, backend, own ? { shows: outside(folder) } : {});
+  }
+
+  /** The same files and history for another author, or for one call. */
+  as(author: HistoryAuthor): HistoryBackend {
+    const { backend, options } = this.#made;
+    const who = () => ({ ...options.who?.(), ...author });
+    // Each may make one change, after which it is not used again.
+    this.#others += 1;
+    if (options.keep && this.#others % PRUNE_EVERY === 0) void this.prune();
+    return new HistoryBackend(backend, { ...options, who });
   }
 
   /** Returns the newest changes of a file, or of all files in a directory. Default: of all files. */
@@ -283,6 +360,80 @@ export class HistoryBackend extends Backend {
     ) as Promise<PruneResult>;
   }
 
+  /**
+   * Names the state of all files, and keeps it until `unpin`. The same files have the same pin. The
+   * first one reads all files; later ones read those that were changed, and list the others.
+   */
+  pin(options?: CallOptions): Promise<PinResult> {
+    return this.#asked(
+      () => [],
+      (_, limit) => glue.history_ask(6, handleOf(this), "", "", 0, limit),
+      unpackPin,
+      options,
+    ) as Promise<PinResult>;
+  }
+
+  /** Lets a pin go: the next `prune` deletes what only this pin named. */
+  unpin(pin: string, options?: CallOptions): Promise<UnpinResult> {
+    return this.#asked(
+      () => [text("pin", pin)],
+      ([wanted], limit) => glue.history_ask(7, handleOf(this), wanted, "", 0, limit),
+      () => ({ pin }),
+      options,
+    ) as Promise<UnpinResult>;
+  }
+
+  /** Returns the pins that are kept. */
+  pins(options?: CallOptions): Promise<PinsResult> {
+    return this.#asked(
+      () => [],
+      (_, limit) => glue.history_ask(8, handleOf(this), "", "", 0, limit),
+      (reply) => ({ pins: list(reply, () => unpackPin(reply)) }),
+      options,
+    ) as Promise<PinsResult>;
+  }
+
+  /** Gives a pin a name, such as that of a release or a thread, in place of the pin that had it. */
+  label(label: string, pin: string, options?: CallOptions): Promise<LabelResult> {
+    return this.#asked(
+      () => [text("label", label), text("pin", pin)],
+      ([name, wanted], limit) => glue.history_ask(10, handleOf(this), name, wanted, 0, limit),
+      () => ({ pin }),
+      options,
+    ) as Promise<LabelResult>;
+  }
+
+  /** Returns the pin that has a name. */
+  labelled(label: string, options?: CallOptions): Promise<LabelResult> {
+    return this.#asked(
+      () => [text("label", label)],
+      ([name], limit) => glue.history_ask(11, handleOf(this), name, "", 0, limit),
+      (reply) => ({ pin: reply.text() }),
+      options,
+    ) as Promise<LabelResult>;
+  }
+
+  /**
+   * Reads everything that a pin names (without one: every pin), and all files of the backend. Returns
+   * what is lost or damaged, and the files that were changed past the history.
+   */
+  verify(pin?: string | null, options?: CallOptions): Promise<VerifyResult> {
+    return this.#asked(
+      () => [pin === undefined || pin === null ? "" : text("pin", pin)],
+      ([wanted], limit) => glue.history_ask(9, handleOf(this), wanted, "", 0, limit),
+      (reply) => ({
+        lost: list(reply, () => ({
+          path: reply.text(),
+          what: reply.bool() ? "list" : "content",
+          reason: reply.bool() ? "missing" : "damaged",
+          digest: reply.text(),
+        })),
+        drifted: list(reply, () => reply.text()),
+      }),
+      options,
+    ) as Promise<VerifyResult>;
+  }
+
   #asked<T>(
     check: () => string[],
     start: (texts: [string, string], limit: number) => number,
@@ -319,4 +470,51 @@ function limitOfLog(value: unknown): number | undefined {
  */
 export function history(backend: AnyBackend, options: HistoryOptions): HistoryBackend {
   return new HistoryBackend(backend, options);
+}
+
+/** The files of a pin, which cannot be changed. The result of `at`. */
+export class PinnedBackend extends Backend {
+  /** The pin. */
+  readonly pin: string;
+
+  /** Throws a `TypeError` if the text is no pin. Reads nothing; `at` calls it. */
+  constructor(world: HistoryBackend, pin: string, madeAt: string) {
+    if (!(world instanceof HistoryBackend)) {
+      throw new TypeError(`at: the first argument must be a history, not ${kindOf(world)}`);
+    }
+    if (typeof pin !== "string") {
+      throw new TypeError(`at: the pin must be a string, not ${kindOf(pin)}`);
+    }
+    const millis = Date.parse(madeAt);
+    enter(() => glue.history_at(handleOf(world), pin, millis));
+    super(madeHandle("at"));
+    this.pin = pin;
+  }
+}
+
+sealClass(PinnedBackend);
+
+/** The time that listings show if the pin is not kept any more. */
+const UNKNOWN_TIME = "1970-01-01T00:00:00.000Z";
+
+/**
+ * Returns the files of a pin, as a backend that cannot be changed. What the history no longer holds
+ * answers `unavailable`, never what the file holds today. Rejects with a `TypeError` if the text is no
+ * pin.
+ *
+ * @example
+ * import { at, history } from "kitbag/history";
+ * const world = history(backend, { keepIn });
+ * const { pin } = await world.pin();
+ * const then = await at(world, pin);
+ */
+export async function at(
+  world: HistoryBackend,
+  pin: string,
+  options?: CallOptions,
+): Promise<PinnedBackend> {
+  const made = new PinnedBackend(world, pin, UNKNOWN_TIME);
+  const { pins = [] } = await world.pins(options);
+  const kept = pins.find((one) => one.pin === pin);
+  return kept ? new PinnedBackend(world, pin, kept.at) : made;
 }

@@ -2,13 +2,15 @@
 
 import chunk from "#chunk/ignore";
 import { madeHandle } from "../core/call.js";
+import { called } from "../core/called.js";
 import { Options } from "../core/checks.js";
-import { sealClass } from "../core/handle.js";
+import { handleOf, sealClass } from "../core/handle.js";
 import { enter, glue } from "../core/instance.js";
 import type { AnyBackend } from "../foreign/adapt.js";
 import { withHandle } from "../foreign/calls.js";
 import type { ExecuteResponse } from "../types.js";
 import { addShell, Backend, type ExecuteOptions } from "./backend.js";
+import { passWatch } from "./passing.js";
 
 /** Options of `ignoring`. */
 export interface IgnoreOptions {
@@ -55,11 +57,25 @@ export class IgnoringBackend extends Backend {
     chunk.load();
     super(
       withHandle("ignoring: the backend", inner, (handle) => {
-        enter(() => glue.ignoring_new(handle, files, patterns));
+        enter(() => glue.ignoring_ask(false, handle, files, patterns));
         return madeHandle("ignoring");
       }),
     );
     addShell(this);
+    const names = files.split("\n");
+    passWatch(this, inner, {
+      whole: true,
+      shows: async (paths, below) => {
+        // Its rules decide about files that were not changed.
+        if (paths.some((path) => names.includes(path.slice(path.lastIndexOf("/") + 1)))) return;
+        const answer = await called(
+          undefined,
+          () => glue.ignoring_ask(true, handleOf(this), below, paths.join("\n")),
+          (reply) => Array.from({ length: reply.u32() }, () => reply.text()),
+        );
+        return Array.isArray(answer) ? answer : undefined;
+      },
+    });
   }
 }
 

@@ -11,6 +11,7 @@ import type { AnyBackend } from "../foreign/adapt.js";
 import { withHandle } from "../foreign/calls.js";
 import type { CallOptions, ExecuteResponse, GrepOptions, GrepResult, Result } from "../types.js";
 import { addShell, Backend, type ExecuteOptions } from "./backend.js";
+import { outside, passWatch } from "./passing.js";
 
 /** Options of `indexed`. */
 export interface IndexOptions {
@@ -83,6 +84,7 @@ export class IndexedBackend extends Backend {
     );
     this.#ranked = new Ranked(ranked);
     addShell(this);
+    passWatch(this, inner, keep === undefined ? { shows: outside(keepIn) } : {});
   }
 
   /**

@@ -9,6 +9,7 @@ import { enter, glue } from "../core/instance.js";
 import type { AnyBackend } from "../foreign/adapt.js";
 import { withHandle } from "../foreign/calls.js";
 import type { CallOptions, Failure, Result } from "../types.js";
+import { passWatch } from "./passing.js";
 import { list, Turn, type TurnOptions } from "./turn.js";
 
 /** Options of `beginKept`, beside those of `begin`. */
@@ -72,6 +73,55 @@ export class KeptTurn extends Turn {
       if (typeof name === "string") return name;
       throw new TypeError(`beginKept: ${(name as Failure)?.error ?? kindOf(name)}`);
     });
+    passWatch(this, backend, {
+      shows: async (paths) => {
+        const answer = await this.#asked(13, paths.join("\n"));
+        return Array.isArray(answer) ? answer : undefined;
+      },
+      own: (tell) => this.#changes(tell),
+    });
+  }
+
+  /** Frees what this object holds, and ends what its watchers hear of it; see `Backend.dispose`. */
+  override dispose(): void {
+    this.#told.clear();
+    this.#waiting?.abort();
+    this.#waiting = undefined;
+    super.dispose();
+  }
+
+  /** Who is told of the turn's own changes. */
+  readonly #told = new Set<(paths: string[]) => void>();
+  #waiting: AbortController | undefined;
+
+  /** Tells of the turn's own changes; the returned function ends that. */
+  #changes(tell: (paths: string[]) => void): () => void {
+    this.#told.add(tell);
+    if (!this.#waiting) void this.#follow();
+    return () => {
+      this.#told.delete(tell);
+      if (this.#told.size > 0) return;
+      this.#waiting?.abort();
+      this.#waiting = undefined;
+    };
+  }
+
+  async #follow(): Promise<void> {
+    const waiting = new AbortController();
+    this.#waiting = waiting;
+    for (;;) {
+      const paths = await this.#asked(12, "", waiting.signal);
+      if (!Array.isArray(paths)) return;
+      for (const tell of [...this.#told]) tell(paths);
+    }
+  }
+
+  #asked(what: number, lines: string, signal?: AbortSignal): Promise<string[] | Failure> {
+    return called(
+      signal && { signal },
+      (limit) => glue.history_ask(what, handleOf(this), lines, "", 0, limit),
+      (reply) => list(reply, () => reply.text()),
+    );
   }
 }
 

@@ -6,12 +6,12 @@ import { madeHandle } from "../core/call.js";
 import { kindOf, Options } from "../core/checks.js";
 import { sealClass } from "../core/handle.js";
 import { enter, glue } from "../core/instance.js";
-import { addWatch, type Heard, listener } from "../core/listeners.js";
 import { OPERATIONS, type Operation } from "../core/operations.js";
 import type { AnyBackend } from "../foreign/adapt.js";
 import { withHandle } from "../foreign/calls.js";
 import type { ErrorCode, ExecuteResponse, MaybePromise } from "../types.js";
 import { addShell, Backend, type ExecuteOptions } from "./backend.js";
+import { passWatch } from "./passing.js";
 
 /** One rule about reading or writing paths. The first rule that matches decides. */
 export interface FilesystemPermission {
@@ -297,17 +297,12 @@ export class PolicyWrapper extends Backend {
       }),
     );
     addShell(this);
-    const watch = (inner as { watch?: (heard: Heard) => () => void }).watch;
-    if (typeof watch !== "function") return;
     const { denyPrefixes, permissions, defaultMode } = (
       kept === undefined ? policy : { permissions: [] }
     ) as Policy;
     // A path that may be hidden is not told: only that something has changed.
     const hides = denyPrefixes ?? permissions ?? defaultMode;
-    addWatch(this, (first: unknown, second?: unknown) => {
-      const { hear } = listener(first, second);
-      return watch.call(inner, (changes) => hear(hides ? { paths: [], rescan: true } : changes));
-    });
+    passWatch(this, inner, hides && { shows: () => undefined });
   }
 }
 

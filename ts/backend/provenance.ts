@@ -12,6 +12,7 @@ import type { AnyBackend } from "../foreign/adapt.js";
 import { withHandle } from "../foreign/calls.js";
 import type { CallOptions, ExecuteResponse, Failure, MaybePromise, Result } from "../types.js";
 import { addShell, Backend, type ExecuteOptions } from "./backend.js";
+import { passWatch } from "./passing.js";
 import type { AskedOperation } from "./policy.js";
 
 /** Files at some paths have a label, whatever they contain. */
@@ -194,10 +195,14 @@ export class ProvenanceBackend extends Backend {
     options?: ExecuteOptions,
   ) => Promise<ExecuteResponse>;
 
+  readonly #inner: AnyBackend;
+
   /** Throws a `TypeError` if the backend is none, or an option is wrong. Reads nothing yet. */
   constructor(inner: AnyBackend, options: ProvenanceOptions) {
     super(inner instanceof Another ? inner.handle : begun(inner, options));
     addShell(this);
+    this.#inner = inner instanceof Another ? inner.inner : inner;
+    passWatch(this, this.#inner);
   }
 
   /** What this conversation has read with a label, the oldest first; empty if it is not tainted. */
@@ -235,7 +240,7 @@ export class ProvenanceBackend extends Backend {
     });
     enter(() => glue.provenance_taint(handleOf(this), 2, list));
     return new ProvenanceBackend(
-      new Another(madeHandle(of)) as unknown as AnyBackend,
+      new Another(madeHandle(of), this.#inner) as unknown as AnyBackend,
       undefined as unknown as ProvenanceOptions,
     );
   }
@@ -280,7 +285,10 @@ export class ProvenanceBackend extends Backend {
 
 /** A conversation that Rust has begun. */
 class Another {
-  constructor(readonly handle: number) {}
+  constructor(
+    readonly handle: number,
+    readonly inner: AnyBackend,
+  ) {}
 }
 
 function begun(inner: AnyBackend, options: ProvenanceOptions): number {

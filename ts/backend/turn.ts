@@ -26,7 +26,7 @@ import type {
   Failure,
   Result,
 } from "../types.js";
-import { addShell, Backend, capabilityOf, type ExecuteOptions } from "./backend.js";
+import { addShell, Backend, type ExecuteOptions } from "./backend.js";
 
 /** Options of `begin`. */
 export interface TurnOptions {
@@ -181,8 +181,9 @@ export interface TurnCapability extends Capability {
   commit: "transaction" | "journal" | "none";
   /**
    * Whether a commit checks what the turn has read: `"checked"` against all changes, `"turns"`
-   * against those of other turns and those that end before the commit begins, `"compared"` without
-   * protection against changes at the same moment.
+   * against those of other turns and those that end before the commit begins (so it is also with
+   * transactions of SQL databases and IndexedDB), `"compared"` without protection against changes at
+   * the same moment.
    */
   reads: "checked" | "turns" | "compared";
 }
@@ -232,9 +233,8 @@ function unpackChange(reply: Reply): TurnChange {
 }
 
 const CHANGED =
-  "Others have changed what this turn read or changes; nothing was done. See conflicts, call rebase() and look at the diff.";
-const NEWER =
-  "Others have changed the files since; nothing was done. See conflicts, and undo the newer change first.";
+  "Nothing was done: others changed what this turn read or changes. See conflicts; rebase().";
+const NEWER = "Nothing was done: others changed these files since. See conflicts; undo that.";
 
 function unpackOutcome(reply: Reply, conflict: string): CommitResult {
   if (reply.bool()) {
@@ -301,14 +301,12 @@ export class Turn extends Backend {
 
   /** What the turn guarantees, and how it commits. */
   override get capability(): TurnCapability {
-    const handle = handleOf(this);
-    const common = capabilityOf(handle);
-    enter(() => glue.turn_commits(handle));
+    enter(() => glue.turn_commits(handleOf(this)));
     const commits = received((reply) => reply.u8()) as number;
     return {
-      ...common,
-      commit: (["transaction", "journal", "none"] as const)[commits] ?? "none",
-      reads: (["checked", "turns", "compared"] as const)[commits] ?? "compared",
+      ...super.capability,
+      commit: (["transaction", "journal", "none"] as const)[commits] ?? "transaction",
+      reads: (["checked", "turns", "compared"] as const)[commits] ?? "turns",
     };
   }
 
@@ -329,13 +327,11 @@ export class Turn extends Backend {
   accept(hunks: TurnHunk | readonly TurnHunk[], options?: CallOptions): Promise<TurnPaths> {
     return this.#choose(
       0,
-      () => {
-        const all: readonly unknown[] = Array.isArray(hunks) ? hunks : [hunks];
-        return lines(
+      () =>
+        lines(
           "hunks",
-          all.map((hunk) => (hunk as TurnHunk | undefined)?.id),
-        );
-      },
+          [hunks].flat().map((hunk: TurnHunk | undefined) => hunk?.id),
+        ),
       options,
       (reply) => ({ paths: list(reply, () => reply.text()) }),
     ) as Promise<TurnPaths>;

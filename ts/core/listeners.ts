@@ -24,15 +24,18 @@ export interface Watch {
   (path: string, callback: (changes: FileChanges) => void): () => void;
 }
 
-const watches = new WeakMap<object, Watch>();
+/** A `watch`, and whether it tells of all files. */
+type Watching = Watch & { whole?: boolean };
+
+const watches = new WeakMap<object, Watching>();
 
 /** Gives an object its `watch`, which is no property of its own, so that proxies may wrap it. */
-export function addWatch(object: object, watch: Watch): void {
-  watches.set(object, watch);
+export function addWatch(object: object, watch: Watch, whole = true): void {
+  watches.set(object, Object.assign(watch, { whole }));
 }
 
 /** The `watch` of an object that has one. */
-export const watchOf = (object: object): Watch | undefined => watches.get(object);
+export const watchOf = (object: object): Watching | undefined => watches.get(object);
 
 /** Changes are collected for so many milliseconds. */
 const COLLECT_MS = 10;
@@ -40,8 +43,8 @@ const COLLECT_MS = 10;
 const EVENTS = 1_000;
 
 /**
- * What a `watch` was given, with a function of its own for each call: the same callback may listen
- * twice. The path has no `/` at its end, so the root is the empty text.
+ * What a `watch` was given, with a function of its own for each call, which does not throw: the same
+ * callback may listen twice. The path has no `/` at its end, so the root is the empty text.
  */
 export function listener(first: unknown, second: unknown): { path: string; hear: Heard } {
   const [given, callback] = typeof first === "string" ? [first, second] : ["/", first];
@@ -51,8 +54,15 @@ export function listener(first: unknown, second: unknown): { path: string; hear:
   const path = `/${given}`.replace(/\/+/g, "/").replace(/\/$/, "");
   const hear: Heard = ({ paths, rescan }) => {
     const own = paths.filter((one) => one === path || one.startsWith(`${path}/`));
-    if (rescan) callback({ paths: own, rescan });
-    else if (own.length > 0) callback({ paths: own });
+    if (!rescan && own.length === 0) return;
+    try {
+      callback(rescan ? { paths: own, rescan } : { paths: own });
+    } catch (error) {
+      // An uncaught error, as of a listener of the host, and the others hear of the change.
+      queueMicrotask(() => {
+        throw error;
+      });
+    }
   };
   return { path, hear };
 }

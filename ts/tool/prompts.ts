@@ -19,6 +19,9 @@ export type FileToolName =
   | "copy_file"
   | "append_file";
 
+/** The names of the tools that the option `changes` adds. */
+export type ChangeToolName = "diff" | "undo" | "commit";
+
 /** Texts for a model about a set of tools, such as `guidedPrompts`. */
 export interface ToolPrompts {
   /** The description of one tool; `tools` are the names of all tools that are offered. */

@@ -23,9 +23,9 @@ import { withHandle } from "../foreign/calls.js";
 import { withRuntime } from "../graph/running.js";
 import type { FileData, Failure as Refused } from "../types.js";
 import { argumentsOf, putArguments } from "./input.js";
-import { type FileToolName, promptsOf, type ToolPrompts } from "./prompts.js";
+import { type ChangeToolName, type FileToolName, promptsOf, type ToolPrompts } from "./prompts.js";
 
-export type { FileToolName, ToolPrompts };
+export type { ChangeToolName, FileToolName, ToolPrompts };
 
 /** A part of a result: text, or base64 data that a model can see or hear. */
 export type ContentBlock =
@@ -105,11 +105,13 @@ export interface InputSchema {
 /** One tool. */
 export interface FileTool {
   /** Name of the tool. */
-  name: FileToolName;
+  name: FileToolName | ChangeToolName;
   /** Description for the model. */
   description: string;
   /** JSON Schema of the input. */
   inputSchema: InputSchema;
+  /** Whether a person must approve a call before the tool runs; frameworks that can ask do. */
+  needsApproval?: boolean;
   /** Runs the tool. `input` is what the model sent, as an object or as JSON text. Never rejects. */
   execute(input: unknown, call?: ToolCall): Promise<ToolOutput>;
 }
@@ -120,6 +122,16 @@ export interface UnchangedReads {
   describe(tool: FileTool): FileTool;
   /** Returns the line instead of the result of `read_file`, or the result. */
   answer(given: unknown, result: ToolResult, call: ToolCall | undefined): ToolResult;
+}
+
+/** Adds the tools `diff` and `undo`; made by `changeTools`. */
+export interface ChangeTools {
+  /** Returns the tools over a backend, with these two. `create` is `createFileTools`. */
+  around(
+    backend: BackendOrFactory,
+    options: FileToolsOptions,
+    create: (backend: BackendOrFactory, options: FileToolsOptions) => FileTools,
+  ): FileTools;
 }
 
 /** A backend, or a function that returns one and is called at each tool call. */
@@ -165,6 +177,11 @@ export interface FileToolsOptions {
    * The tools work as over `ignoring(backend, { files })`. Default: nothing is ignored.
    */
   ignore?: IgnoreRules;
+  /**
+   * Add the tools `diff` and `undo`, and let answers name the change: `changeTools()` of
+   * `kitbag/history`. The backend must be a turn or a history. Default: there are no such tools.
+   */
+  changes?: ChangeTools;
   /** Longest time limit that `execute` accepts, in seconds. Default 3,600. */
   maxExecuteTimeout?: number;
 }
@@ -231,6 +248,12 @@ export function resolveBackend(
  */
 export function createFileTools(backend: BackendOrFactory, options?: FileToolsOptions): FileTools {
   const of = new Options("createFileTools", options);
+  const changes = of.checked(
+    "changes",
+    "changeTools() of kitbag/history",
+    (value): value is ChangeTools => typeof (value as Partial<ChangeTools>).around === "function",
+  );
+  if (changes) return changes.around(backend, { ...options, changes: undefined }, createFileTools);
   const policy = of.object("policy") as Policy | undefined;
   const permissions = of.raw("permissions") as FilesystemPermission[] | undefined;
   const prompts = promptsOf(of);

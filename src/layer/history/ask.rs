@@ -11,6 +11,7 @@ use super::store::body;
 use crate::core::error::{Error, Kind, Result};
 use crate::core::path::VPath;
 use crate::core::time::Time;
+use crate::pins::Digest;
 use crate::protocol::Replacement;
 
 /// A moment: right after a note, or a time.
@@ -22,6 +23,8 @@ pub enum Moment {
     At(i64),
     /// Now: after all notes.
     Now,
+    /// That of a pin.
+    Pinned(Digest),
 }
 
 impl Moment {
@@ -30,12 +33,15 @@ impl Moment {
         if millis(text).is_some() {
             return Ok(Moment::After(text.into()));
         }
+        if let Some(root) = Digest::from_hex(text) {
+            return Ok(Moment::Pinned(root));
+        }
         let time = Time::parse(text).map(|time| Moment::At(time.micros().div_euclid(1000)));
         time.ok_or_else(|| {
             Error::new(
                 Kind::InvalidArgument,
                 format!(
-                    "'{text}' is no moment: give the id of an entry of log(), or a time in ISO 8601"
+                    "'{text}' is no moment: give the id of an entry of log(), a time in ISO 8601, or a pin"
                 ),
             )
         })
@@ -46,6 +52,8 @@ impl Moment {
             Moment::After(last) => id <= &**last,
             Moment::At(last) => millis(id).is_some_and(|millis| millis <= *last),
             Moment::Now => true,
+            // A pin includes files, not notes.
+            Moment::Pinned(_) => false,
         }
     }
 }
@@ -131,6 +139,12 @@ impl History {
 
     /// What differs between two moments, in order of the paths.
     pub async fn diff(&self, from: &Moment, to: &Moment) -> Result<Vec<Compared>> {
+        if [from, to].iter().any(|it| matches!(it, Moment::Pinned(_))) {
+            return Err(Error::new(
+                Kind::InvalidArgument,
+                "diff() takes entries and times, and no pins: compare the two backends of at()",
+            ));
+        }
         let notes = self.between(from, to).await?;
         let mut compared = Vec::new();
         for (path, (before, after)) in ends(&notes) {
@@ -150,6 +164,15 @@ impl History {
     /// changed. If somebody else changes one meanwhile, that is a conflict; what they hold now is
     /// noted, too, so this can be taken back.
     pub async fn restore(&self, path: &VPath, moment: &Moment) -> Result<Vec<VPath>> {
+        let files = match moment {
+            Moment::Pinned(root) => self.since_pin(path, *root).await?,
+            _ => self.since(path, moment).await?,
+        };
+        self.put_back(files).await
+    }
+
+    /// What gives the files that have notes after a moment what they held then.
+    async fn since(&self, path: &VPath, moment: &Moment) -> Result<Vec<Replacement>> {
         let notes = self.between(moment, &Moment::Now).await?;
         let mut files = Vec::new();
         for (file, (then, _)) in ends(&notes) {
@@ -166,6 +189,10 @@ impl History {
                 after: self.store.content(then.as_ref()).await?,
             });
         }
+        Ok(files)
+    }
+
+    async fn put_back(&self, mut files: Vec<Replacement>) -> Result<Vec<VPath>> {
         if files.is_empty() {
             return Ok(Vec::new());
         }

@@ -40,7 +40,9 @@ pub(super) fn is_conditional(at: &SharedBackend) -> bool {
         Atomic::Never => false,
         Atomic::Inner(inner) => is_conditional(&inner),
         Atomic::Guarded(guard) => is_conditional(&guard.inner()),
-        Atomic::Transaction(_) | Atomic::Immediate | Atomic::Conditional => true,
+        Atomic::Transaction(_) | Atomic::Immediate | Atomic::Together(_) | Atomic::Conditional => {
+            true
+        }
     }
 }
 
@@ -105,7 +107,7 @@ impl History {
         });
         let changes: Vec<Change> = changes.collect();
         let mut note = Note {
-            id: name(self.now(), random::bits(), &changes),
+            id: name(super::now(), random::bits(), &changes),
             by: author.by,
             call: author.call,
             operation: operation.into(),

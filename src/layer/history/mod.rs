@@ -9,24 +9,31 @@ mod ask;
 mod calls;
 mod change;
 mod note;
+mod pins;
 mod prune;
 mod store;
 #[cfg(test)]
 mod tests;
+mod verify;
 
 use std::cell::Cell;
 use std::rc::Rc;
 
+use crate::core::cell::RefCell;
 use crate::core::error::Result;
 use crate::core::path::VPath;
 use crate::env::clock;
 use crate::protocol::SharedBackend;
 
+use pins::Base;
+use prune::Reached;
 use store::Store;
 
 pub use ask::{Compared, Moment, Why};
 pub use note::{Change, Note};
+pub use pins::Pin;
 pub use prune::Pruned;
+pub use verify::{Loss, Verified};
 
 /// Changes after which the history is pruned.
 const PRUNE_EVERY: u32 = 64;
@@ -66,6 +73,19 @@ pub struct HistoryOptions {
     pub keep: Retention,
 }
 
+thread_local! {
+    /// The time of the last note of any history, in microseconds.
+    static LAST: Cell<i64> = const { Cell::new(0) };
+}
+
+/// The time of a new note. Later notes of this process have later times, also within one tick of the
+/// clock and in two histories that are kept in the same place.
+fn now() -> i64 {
+    let now = clock::now().micros().max(LAST.get() + 1);
+    LAST.set(now);
+    now
+}
+
 /// A backend whose changes are noted.
 pub struct History {
     inner: SharedBackend,
@@ -73,10 +93,12 @@ pub struct History {
     scratch: Scratch,
     who: Who,
     options: HistoryOptions,
-    /// The time of the last note, in microseconds: later notes have later times.
-    last: Cell<i64>,
     /// Changes since notes were last dropped.
     since: Cell<u32>,
+    /// The last pin, so that the next one reads only what was changed since.
+    base: RefCell<Option<Base>>,
+    /// What pins named when the history was pruned last.
+    reached: RefCell<Reached>,
 }
 
 impl History {
@@ -95,15 +117,9 @@ impl History {
             scratch,
             who,
             options,
-            last: Cell::new(0),
             since: Cell::new(0),
+            base: RefCell::renewable(|| None),
+            reached: RefCell::renewable(Reached::default),
         }
-    }
-
-    /// The time of a new note.
-    fn now(&self) -> i64 {
-        let now = clock::now().micros().max(self.last.get() + 1);
-        self.last.set(now);
-        now
     }
 }

@@ -3,11 +3,11 @@
 use std::rc::Rc;
 
 use bytes::Bytes;
-use sha2::{Digest, Sha512_256};
 
 use crate::core::path::VPath;
 use crate::core::time::Time;
 use crate::layer::parts::{Reader, Writer};
+use crate::pins::Digest;
 
 /// The first bytes of a note: what it is, and the version of its format.
 const MAGIC: &[u8] = b"kitbag history 1\n";
@@ -44,11 +44,9 @@ pub struct Note {
     pub files: Vec<Change>,
 }
 
-/// The digest by which a content is kept: SHA-512/256, in hexadecimal.
+/// The digest by which a content is kept, in hexadecimal.
 pub(super) fn digest(bytes: &[u8]) -> Rc<str> {
-    let digest = Sha512_256::digest(bytes);
-    let digits: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
-    digits.into()
+    Digest::of(bytes).hex().into()
 }
 
 /// What the name of a note says of the one file that it is about.

@@ -4,15 +4,31 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use bytes::Bytes;
+use futures_util::future::LocalBoxFuture;
 
 use super::History;
 use super::note::{Note, millis};
-use crate::core::error::Result;
+use super::pins::walk;
+use super::store::Record;
+use crate::core::error::{Error, Kind, Result};
+use crate::core::future::bounded;
 use crate::env::clock;
+use crate::layer::turn::bugs::{Bug, has};
+use crate::pins::{Digest, Digests, Leaf};
 use crate::protocol::{EntryInfo, FileInfo};
 
 /// How many bytes of contents are deleted before new notes are looked for.
 const AT_ONCE: u64 = 16 * 1024 * 1024;
+
+/// How many nodes are deleted before new pins are looked for, and how many at once.
+const NODES_AT_ONCE: usize = 128;
+const DELETES_AT_ONCE: usize = 16;
+
+/// After so many microseconds without a sign somebody who prunes is taken for a process that ended.
+const LOCKED: i64 = 600 * 1_000_000;
+
+/// After so many microseconds a pin that is being made is taken for that of a process that ended.
+const ABANDONED: i64 = 24 * 3600 * 1_000_000;
 
 /// What was dropped, and what is left.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -26,8 +42,23 @@ pub struct Pruned {
 }
 
 impl History {
-    /// Drops what is more than the options keep.
+    /// Drops what is more than the options keep. Only one does at a time, since what one puts back another
+    /// might delete; the others get a `conflict`.
     pub async fn prune(&self) -> Result<Pruned> {
+        let now = clock::now().micros();
+        if !self.store.lock(now, now.saturating_sub(LOCKED)).await? {
+            return Err(Error::new(
+                Kind::Conflict,
+                "Somebody else prunes this history at the moment; try again in a few minutes",
+            ));
+        }
+        let pruned = self.prune_alone().await;
+        // One that stays is taken for that of a process that ended.
+        let _ = self.store.unlock().await;
+        pruned
+    }
+
+    async fn prune_alone(&self) -> Result<Pruned> {
         let ids = self.store.ids().await?;
         let notes = self.store.notes(&ids).await?;
         let bodies = self.store.bodies().await?;
@@ -37,22 +68,121 @@ impl History {
             .collect();
         let first = self.first_kept(&notes, &sizes);
         let (gone, kept) = notes.split_at_checked(first).unwrap_or((&[], &notes));
+        if let Some(newest) = gone.last() {
+            self.store.put_dropped(&newest.id).await?;
+        }
         for note in gone {
             self.store.drop_note(&note.id).await?;
         }
-        let named: BTreeSet<&str> = kept
-            .iter()
-            .flat_map(Note::digests)
-            .map(|it| &**it)
-            .collect();
-        let unnamed = sizes.iter().filter(|(digest, _)| !named.contains(*digest));
-        let unnamed: Vec<(&str, u64)> = unnamed.map(|(digest, size)| (*digest, *size)).collect();
-        self.drop_bodies(&unnamed, &ids).await?;
-        Ok(Pruned {
+        let pins = match has(Bug::PruneDropsPinned) {
+            true => Vec::new(),
+            false => self.store.pins().await?,
+        };
+        let pinned = self.pinned(&pins).await?;
+        let named = kept.iter().flat_map(Note::digests).map(|it| &**it);
+        let mut named: BTreeSet<&str> = named.collect();
+        let is_pinned =
+            |name: &str| Digest::from_hex(name).is_some_and(|digest| pinned.bodies.has(&digest));
+        named.extend(sizes.keys().filter(|name| is_pinned(name)));
+        let pruned = Pruned {
             dropped: gone.len(),
             entries: kept.len(),
             bytes: named.iter().filter_map(|digest| sizes.get(digest)).sum(),
-        })
+        };
+        if self.is_pinning(&pins).await? {
+            // It takes contents that are there. The next pruning deletes what is left.
+            return Ok(pruned);
+        }
+        let unnamed = sizes.iter().filter(|(digest, _)| !named.contains(*digest));
+        let unnamed: Vec<(&str, u64)> = unnamed.map(|(digest, size)| (*digest, *size)).collect();
+        let is_clear = self.drop_bodies(&unnamed, &ids, &pins).await?;
+        if is_clear {
+            self.drop_nodes(&pinned.nodes, &pins).await?;
+        }
+        // The next pruning reads only the pins that are new by then.
+        self.reached.replace(pinned);
+        Ok(pruned)
+    }
+
+    /// What pins name. If a part of the list of files is gone, nobody knows which contents it named.
+    async fn pinned(&self, pins: &[Record]) -> Result<Reached> {
+        let mut reached = self.reached.take();
+        let mut roots = Digests::default();
+        roots.add(pins.iter().filter_map(|record| record.root));
+        if !roots.has_all(&reached.roots) {
+            reached = Reached::default();
+        }
+        for root in roots.list() {
+            if reached.roots.has(root) {
+                continue;
+            }
+            let mut bodies: Vec<Digest> = Vec::new();
+            let mut visit = |leaf: &Leaf| bodies.push(leaf.digest);
+            let objects = self.store.objects();
+            let lost = walk(&objects, [*root], &mut reached.nodes, &mut visit).await?;
+            reached.bodies.add(bodies);
+            if !lost.is_empty() {
+                let message = format!(
+                    "The pin '{}' lost a part of its list of files, so nothing can be deleted that it may \
+                     name; unpin() it, or put back the missing files",
+                    root.hex()
+                );
+                return Err(Error::new(Kind::Unavailable, message).during("prune"));
+            }
+        }
+        reached.roots = roots;
+        Ok(reached)
+    }
+
+    /// Whether a pin is being made. One that a process began and did not finish counts for a day.
+    async fn is_pinning(&self, pins: &[Record]) -> Result<bool> {
+        let oldest = clock::now().micros().saturating_sub(ABANDONED);
+        let mut any = false;
+        for record in pins.iter().filter(|record| record.root.is_none()) {
+            match record.micros < oldest {
+                true => self.store.drop_pin(&record.name).await?,
+                false => any = true,
+            }
+        }
+        Ok(any)
+    }
+
+    /// Whether a pin was begun since these were listed.
+    async fn is_pinned_anew(&self, known: &[Record]) -> Result<bool> {
+        self.store.keep_lock(clock::now().micros()).await?;
+        if has(Bug::PruneDropsPinned) {
+            return Ok(false);
+        }
+        let now = self.store.pins().await?;
+        Ok(now.iter().any(|record| !known.contains(record)))
+    }
+
+    /// Deletes the nodes that no pin needs. They are put back if a pin is made meanwhile.
+    async fn drop_nodes(&self, kept: &Digests, pins: &[Record]) -> Result<()> {
+        let objects = self.store.objects();
+        let infos = self.store.node_names().await?;
+        let names = infos.iter().map(|info| info.path.name());
+        let mut unnamed: Vec<Digest> = names.filter_map(Digest::from_hex).collect();
+        unnamed.retain(|digest| !kept.has(digest));
+        for batch in unnamed.chunks(NODES_AT_ONCE) {
+            let held = objects.nodes(batch).await?;
+            let drops = batch
+                .iter()
+                .map(|digest| -> LocalBoxFuture<'_, Result<()>> {
+                    Box::pin(self.store.drop_node(digest))
+                });
+            let dropped = bounded(DELETES_AT_ONCE, drops).await;
+            if self.is_pinned_anew(pins).await? {
+                for (digest, found) in batch.iter().zip(held) {
+                    if let Some(node) = found.whole() {
+                        self.store.hold_node(digest, &node).await?;
+                    }
+                }
+                return Ok(());
+            }
+            dropped.into_iter().collect::<Result<()>>()?;
+        }
+        Ok(())
     }
 
     /// The index of the oldest note that is kept.
@@ -88,8 +218,14 @@ impl History {
         first
     }
 
-    /// Deletes contents. One that a new note names by then is put back.
-    async fn drop_bodies(&self, bodies: &[(&str, u64)], known: &[Rc<str>]) -> Result<()> {
+    /// Deletes contents. One that a new note names by then is put back; all of them, if a pin is made
+    /// meanwhile, which ends it: false.
+    async fn drop_bodies(
+        &self,
+        bodies: &[(&str, u64)],
+        known: &[Rc<str>],
+        pins: &[Record],
+    ) -> Result<bool> {
         let mut rest = bodies;
         while !rest.is_empty() {
             let mut size = 0u64;
@@ -118,10 +254,25 @@ impl History {
                     }
                 }
             }
+            if self.is_pinned_anew(pins).await? {
+                for (digest, body) in &held {
+                    self.store.hold(digest, body).await?;
+                }
+                return Ok(false);
+            }
             rest = later;
         }
-        Ok(())
+        Ok(true)
     }
+}
+
+/// What pins name.
+#[derive(Default)]
+pub(super) struct Reached {
+    /// The pins.
+    roots: Digests,
+    nodes: Digests,
+    bodies: Digests,
 }
 
 fn size_of(info: &FileInfo) -> u64 {

@@ -1,6 +1,8 @@
 //! Tests of the history: against snapshots of the tree, with processes that end at each step, and
 //! what it costs.
 
+mod pins;
+
 use std::cell::Cell;
 use std::collections::BTreeMap;
 

@@ -3,14 +3,13 @@
 //! last of it. If an outcome is unknown, the ledger is reset and counted again when it is needed, but
 //! not before the host has finished what calls that were given up have left to it.
 
-use std::collections::BTreeMap;
 use std::ops::Bound;
 
 use crate::core::bugs::{Bug, has};
 use crate::core::cell::RefCell;
 use crate::core::error::{Error, Kind, Result};
 use crate::core::lock::Mutex;
-use crate::core::path::VPath;
+use crate::core::path::{ByPath, VPath};
 use crate::core::unsettled::{self, Unsettled};
 use crate::env::timer;
 use crate::layer::winnow;
@@ -70,9 +69,7 @@ impl Default for Ledger {
     }
 }
 
-/// Sizes by path. They are boxed, so that the tree has the form of that in memory, and its code is there
-/// already.
-type Sizes = BTreeMap<VPath, Box<u64>>;
+type Sizes = ByPath<u64>;
 
 #[derive(Default)]
 struct Books {

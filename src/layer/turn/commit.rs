@@ -45,6 +45,8 @@ pub enum Outcome {
 pub enum Commits {
     /// Everybody sees all of it or nothing, at any time.
     Transaction,
+    /// The same, but what the commit has read is only checked against other commits.
+    Together,
     /// A commit that is broken off is finished or taken back later. Meanwhile, calls past turns can
     /// see a part of it.
     Journal,
@@ -55,6 +57,8 @@ pub enum Commits {
 fn commits(at: SharedBackend) -> Commits {
     match at.atomic() {
         Atomic::Transaction(_) | Atomic::Immediate => Commits::Transaction,
+        Atomic::Together(together) if together.moment().is_some() => Commits::Transaction,
+        Atomic::Together(_) => Commits::Together,
         Atomic::Conditional => Commits::Journal,
         Atomic::Guarded(guard) => commits(guard.inner()),
         Atomic::Inner(inner) => commits(inner),
@@ -66,7 +70,7 @@ fn commits(at: SharedBackend) -> Commits {
 pub(super) fn recover<'a>(at: SharedBackend) -> LocalBoxFuture<'a, Result<()>> {
     Box::pin(async move {
         match at.atomic() {
-            Atomic::Conditional => journal::recover(&*at).await,
+            Atomic::Conditional | Atomic::Together(_) => journal::recover(&*at).await,
             Atomic::Guarded(guard) => recover(guard.inner()).await,
             Atomic::Inner(inner) => recover(inner).await,
             Atomic::Transaction(_) | Atomic::Immediate | Atomic::Never => Ok(()),
@@ -83,6 +87,7 @@ pub(super) fn settle<'a>(
         match at.atomic() {
             Atomic::Transaction(transaction) => in_transaction(&*at, transaction, plan).await,
             Atomic::Immediate => one_by_one(&*at, plan, true).await,
+            Atomic::Together(together) => journal::settle_together(&*at, together, plan).await,
             Atomic::Conditional => journal::settle(&*at, plan).await,
             Atomic::Guarded(guard) => under_rules(&*at, guard, plan).await,
             Atomic::Inner(inner) => settle(inner, plan).await,
@@ -235,7 +240,8 @@ impl Turn {
         let covered: Vec<(VPath, Covered)> = {
             let covered = self.covered.borrow();
             let all = covered.iter();
-            all.map(|(path, one)| (path.clone(), one.clone())).collect()
+            all.map(|(path, one)| (path.clone(), (**one).clone()))
+                .collect()
         };
         let (mut files, mut reads) = (Vec::new(), Vec::new());
         for (path, one) in covered {

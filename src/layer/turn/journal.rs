@@ -11,6 +11,7 @@
 //! The journal goes from one state to the next by compare-and-swap, so two processes never take it
 //! in different directions.
 
+use std::rc::Rc;
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -21,7 +22,7 @@ use crate::core::error::{Error, Kind, Result};
 use crate::core::path::VPath;
 use crate::env::{clock, random, timer};
 use crate::layer::parts::{Reader, Writer};
-use crate::protocol::{Backend, Content, Edit, Replacement};
+use crate::protocol::{Backend, Content, Edit, Replacement, Together};
 
 /// The journal's file.
 const JOURNAL: &str = "/.kitbag/turns/journal";
@@ -323,10 +324,99 @@ pub(super) async fn settle(at: &dyn Backend, plan: &Plan) -> Result<Vec<Conflict
         }
         return make(&desk, plan, &applying).await;
     }
-    Err(Error::new(
+    Err(busy())
+}
+
+/// The same where several files change in one step. The journal has no files then: it only keeps
+/// other commits away while reads are compared, and goes in the step that makes the changes. If the
+/// storage names its states, not even that is necessary.
+pub(super) async fn settle_together(
+    at: &dyn Backend,
+    together: &dyn Together,
+    plan: &Plan,
+) -> Result<Vec<Conflict>> {
+    let desk = Desk::new(at)?;
+    for _ in 0..ATTEMPTS {
+        desk.clear().await?;
+        let moment = match together.moment() {
+            Some(moment) => Some(moment.await?),
+            None => None,
+        };
+        let journal = Journal {
+            stage: Stage::Preparing,
+            id: random::bits(),
+            files: Vec::new(),
+        };
+        let guarded = moment.is_some() || has(Bug::ReadsUnguarded);
+        let locks = !guarded && !plan.reads.is_empty();
+        if locks && !desk.create(&journal).await? {
+            continue;
+        }
+        let journal = locks.then_some(&journal);
+        let answer = attempt(&desk, together, plan, moment, journal).await;
+        let is_made =
+            matches!(&answer, Ok(Some(none)) if none.is_empty() && !plan.files.is_empty());
+        if let Some(journal) = journal
+            && !is_made
+        {
+            // If this fails, the next commit does it.
+            desk.delete(journal).await.ok();
+        }
+        if let Some(conflicts) = answer? {
+            return Ok(conflicts);
+        }
+    }
+    Err(busy())
+}
+
+/// `None` if the commit has to begin anew.
+async fn attempt(
+    desk: &Desk<'_>,
+    together: &dyn Together,
+    plan: &Plan,
+    moment: Option<Rc<str>>,
+    journal: Option<&Journal>,
+) -> Result<Option<Vec<Conflict>>> {
+    let conflicts = plan.changed_reads().await?;
+    if !conflicts.is_empty() || plan.files.is_empty() {
+        return Ok(Some(conflicts));
+    }
+    let mut files = plan.files.clone();
+    files.push(Replacement {
+        path: desk.path.clone(),
+        before: journal.map(Journal::bytes),
+        after: None,
+    });
+    match together.replace_at(&files, moment).await {
+        Ok(true) => Ok(Some(Vec::new())),
+        Ok(false) => {
+            let conflicts = compared(desk, plan).await?;
+            Ok((!conflicts.is_empty()).then_some(conflicts))
+        }
+        // The answer may be lost, and not the change. If others have changed a file since, nobody knows,
+        // so this is no conflict.
+        Err(error) => match is_made(desk, plan).await? {
+            true => Ok(Some(Vec::new())),
+            false => Err(error),
+        },
+    }
+}
+
+/// Whether all files hold what the plan gives them.
+async fn is_made(desk: &Desk<'_>, plan: &Plan) -> Result<bool> {
+    for file in &plan.files {
+        if body(desk.at, &file.path).await? != file.after {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+fn busy() -> Error {
+    Error::new(
         Kind::Unavailable,
-        "Other commits had the journal all the time; nothing was changed. Try again.",
-    ))
+        "Other commits were faster all the time; nothing was changed. Try again.",
+    )
 }
 
 /// What differs from what the plan expects.
@@ -352,12 +442,10 @@ async fn make(desk: &Desk<'_>, plan: &Plan, journal: &Journal) -> Result<Vec<Con
             if desk.delete(journal).await? || has(Bug::JournalEarly) {
                 return Ok(Vec::new());
             }
-            for file in &plan.files {
-                if body(desk.at, &file.path).await? != file.after {
-                    return Err(lost());
-                }
+            match is_made(desk, plan).await? {
+                true => Ok(Vec::new()),
+                false => Err(lost()),
             }
-            Ok(Vec::new())
         }
         Ok(Made::Differ(paths)) => match desk.take_back(journal).await? {
             true => plan.differing(desk.at, &paths).await,

@@ -2,7 +2,6 @@
 //! entry of the turn's log, written before the call returns.
 
 use std::cell::Cell;
-use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use bytes::Bytes;
@@ -12,12 +11,13 @@ use super::log::Log;
 use super::notes::{Digests, Question};
 use super::plan::body;
 use super::record::{Entry, Kind as EntryKind, Record};
+use super::watch::Watch;
 use super::{Covered, Keeper, Notes, Turn, missing};
 use crate::core::cell::RefCell;
 use crate::core::error::Result;
 use crate::core::future::{Pending, done};
 use crate::core::lock::Mutex;
-use crate::core::path::VPath;
+use crate::core::path::{ByPath, VPath};
 use crate::protocol::SharedBackend;
 
 /// What a turn has at a path.
@@ -33,13 +33,15 @@ struct Kept {
     is_open: Cell<bool>,
     log: Mutex<Log>,
     /// Files that were changed since the last entry.
-    touched: RefCell<BTreeSet<VPath>>,
+    touched: RefCell<ByPath<()>>,
     /// The files of the turn as entries have them.
-    written: RefCell<BTreeMap<VPath, State>>,
+    written: RefCell<ByPath<State>>,
     /// Files in entries of which nobody knows whether they arrived.
-    unsure: RefCell<BTreeSet<VPath>>,
+    unsure: RefCell<ByPath<()>>,
     /// What was read since the last entry.
     noted: RefCell<Vec<Record>>,
+    /// Who watches.
+    watch: Rc<Watch>,
 }
 
 /// The names of the turns that are kept in a directory.
@@ -60,8 +62,8 @@ impl Kept {
         let ends_in_commit = entries
             .last()
             .is_some_and(|last| last.kind == EntryKind::Commit);
-        let mut covered = BTreeMap::new();
-        let mut contents = BTreeMap::new();
+        let mut covered: ByPath<Covered> = ByPath::new();
+        let mut contents: ByPath<Option<Bytes>> = ByPath::new();
         let mut notes = Notes::default();
         for entry in entries {
             if let EntryKind::Start(salt) = entry.kind {
@@ -74,14 +76,13 @@ impl Kept {
                         covered: one,
                         after,
                     } => {
-                        covered.insert(path.clone(), one);
-                        contents.insert(path, after);
+                        covered.insert(path.clone(), Box::new(one));
+                        contents.insert(path, Box::new(after));
                     }
                     Record::Again { path, after } => {
-                        let one: &mut Covered =
-                            covered.get_mut(&path).ok_or_else(|| log.damaged())?;
+                        let one = covered.get_mut(&path).ok_or_else(|| log.damaged())?;
                         one.exists = after.is_some();
-                        contents.insert(path, after);
+                        contents.insert(path, Box::new(after));
                     }
                     Record::Uncover(path) => {
                         covered.remove(&path);
@@ -97,15 +98,17 @@ impl Kept {
         if ends_in_commit && self.is_committed(turn, &covered, &contents).await? {
             log.remove().await?;
         } else {
-            let states = covered.iter().map(|(path, one): (&VPath, &Covered)| {
-                let content = contents.get(path).cloned().flatten();
-                let covered = Some(one.clone());
-                (path.clone(), State { covered, content })
-            });
-            self.written.replace(states.collect());
+            for (path, one) in &covered {
+                let state = State {
+                    covered: Some((**one).clone()),
+                    content: contents.get(path).and_then(|content| (**content).clone()),
+                };
+                let mut written = self.written.borrow_mut();
+                written.insert(path.clone(), Box::new(state));
+            }
             let files = contents
                 .into_iter()
-                .filter_map(|(path, content)| Some((path, content?)));
+                .filter_map(|(path, content)| Some((path, (*content)?)));
             let answers = turn.over.upload(files.collect()).await;
             answers.into_iter().collect::<Result<()>>()?;
             turn.covered.replace(covered);
@@ -120,13 +123,13 @@ impl Kept {
     async fn is_committed(
         &self,
         turn: &Turn,
-        covered: &BTreeMap<VPath, Covered>,
-        contents: &BTreeMap<VPath, Option<Bytes>>,
+        covered: &ByPath<Covered>,
+        contents: &ByPath<Option<Bytes>>,
     ) -> Result<bool> {
         let base = turn.base().await?;
         for (path, one) in covered {
             let before = one.before.as_ref().map(|before| &before.body);
-            let after = contents.get(path).and_then(Option::as_ref);
+            let after = contents.get(path).and_then(|after| after.as_ref().as_ref());
             if before != after && body(&**base, path).await?.as_ref() != after {
                 return Ok(false);
             }
@@ -137,11 +140,14 @@ impl Kept {
     /// What entries say of a file.
     fn before(&self, path: &VPath) -> State {
         let written = self.written.borrow();
-        written.get(path).cloned().unwrap_or_default()
+        written
+            .get(path)
+            .map(|state| (**state).clone())
+            .unwrap_or_default()
     }
 
     async fn state(&self, turn: &Turn, path: &VPath) -> Result<State> {
-        let covered = turn.covered.borrow().get(path).cloned();
+        let covered = turn.covered.borrow().get(path).map(|one| (**one).clone());
         let content = match covered.as_ref().is_some_and(|one| one.exists) {
             true => Some(turn.over_body(path).await?),
             false => None,
@@ -169,25 +175,28 @@ impl Kept {
         }
         let mut records = self.noted.borrow().clone();
         let notes = records.len();
-        let mut paths = BTreeSet::new();
+        let mut paths: Vec<VPath> = Vec::new();
         if changes {
-            let touched = self.touched.borrow().clone();
-            let unsure = self.unsure.borrow().clone();
-            paths.extend(unsure.iter().cloned());
-            for path in touched.difference(&unsure) {
-                let now = self.state(turn, path).await?;
-                let before = self.before(path);
+            for path in keys(&self.touched) {
+                if self.unsure.borrow().contains_key(&path) {
+                    continue;
+                }
+                let now = self.state(turn, &path).await?;
+                let before = self.before(&path);
                 if now != before {
-                    paths.insert(path.clone());
-                    records.push(record(path, now, Some(&before)));
+                    records.push(record(&path, now, Some(&before)));
+                    paths.push(path);
                 }
             }
-            for path in &unsure {
-                records.push(record(path, self.state(turn, path).await?, None));
+            for path in keys(&self.unsure) {
+                records.push(record(&path, self.state(turn, &path).await?, None));
+                paths.push(path);
             }
         }
         if !records.is_empty() {
-            self.unsure.borrow_mut().extend(paths.iter().cloned());
+            for path in &paths {
+                self.unsure.borrow_mut().insert(path.clone(), Box::new(()));
+            }
             let entry = Entry {
                 kind: EntryKind::More,
                 writer: log.writer,
@@ -200,9 +209,10 @@ impl Kept {
             for path in paths {
                 let now = self.state(turn, &path).await?;
                 self.unsure.borrow_mut().remove(&path);
+                self.watch.note(&path);
                 let mut written = self.written.borrow_mut();
                 match now.covered {
-                    Some(_) => written.insert(path, now),
+                    Some(_) => written.insert(path, Box::new(now)),
                     None => written.remove(&path),
                 };
             }
@@ -229,7 +239,7 @@ impl Kept {
     /// Writes the whole turn as one entry, and deletes those before.
     async fn keep_anew(&self, turn: &Turn, log: &mut Log) -> Result<()> {
         let mut records = Vec::new();
-        let paths: Vec<VPath> = turn.covered.borrow().keys().cloned().collect();
+        let paths = keys(&turn.covered);
         for path in paths {
             let state = self.state(turn, &path).await?;
             records.push(record(&path, state, None));
@@ -250,8 +260,7 @@ impl Kept {
 
     /// Gives the files that were touched since the last entry what they had then.
     async fn take_back(&self, turn: &Turn) -> Result<()> {
-        let touched = self.touched.take();
-        for path in touched {
+        for (path, _) in self.touched.take() {
             let before = self.before(&path);
             let now = turn.over.download(std::slice::from_ref(&path)).await;
             let now = missing(now.into_iter().next().unwrap_or(Ok(Bytes::new())))?;
@@ -267,7 +276,7 @@ impl Kept {
             }
             let mut covered = turn.covered.borrow_mut();
             match before.covered {
-                Some(one) => covered.insert(path, one),
+                Some(one) => covered.insert(path, Box::new(one)),
                 None => covered.remove(&path),
             };
         }
@@ -278,7 +287,10 @@ impl Kept {
     async fn keep_nothing(&self) {
         let mut log = self.log.lock().await;
         self.touched.borrow_mut().clear();
-        self.written.borrow_mut().clear();
+        // From now on what is below shows, which may have been changed since the commit.
+        for path in self.written.take().keys() {
+            self.watch.note(path);
+        }
         self.noted.borrow_mut().clear();
         let unsure = self.unsure.take();
         if log.is_begun() || !unsure.is_empty() {
@@ -308,7 +320,11 @@ impl Keeper for Kept {
     }
 
     fn mark(&self, path: &VPath) {
-        self.touched.borrow_mut().insert(path.clone());
+        self.touched.borrow_mut().insert(path.clone(), Box::new(()));
+    }
+
+    fn watch(&self) -> &Rc<Watch> {
+        &self.watch
     }
 
     fn noted(&self, question: Question, digest: u128, renews: bool) {
@@ -326,13 +342,18 @@ impl Turn {
         let kept = Kept {
             is_open: Cell::new(false),
             log: Mutex::new(Log::new(at, dir)),
-            touched: RefCell::new(BTreeSet::new()),
-            written: RefCell::new(BTreeMap::new()),
-            unsure: RefCell::new(BTreeSet::new()),
+            touched: RefCell::default(),
+            written: RefCell::default(),
+            unsure: RefCell::default(),
             noted: RefCell::new(Vec::new()),
+            watch: Rc::default(),
         };
         let _ = self.kept.set(Rc::new(kept));
     }
+}
+
+fn keys<T>(tree: &RefCell<ByPath<T>>) -> Vec<VPath> {
+    tree.borrow().keys().cloned().collect()
 }
 
 /// What an entry says of a file; `before` is what earlier entries say.

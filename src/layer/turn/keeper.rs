@@ -1,10 +1,13 @@
 //! What keeps a turn beyond its process, as the turn sees it. Its code (`keep.rs`) is reached only
 //! through this trait, so that it is in the chunk that makes one, and not in that of turns.
 
+use std::rc::Rc;
+
 use futures_util::future::LocalBoxFuture;
 
 use super::Turn;
 use super::notes::Question;
+use super::watch::Watch;
 use crate::core::error::Result;
 use crate::core::future::{Pending, done};
 use crate::core::lock::MutexGuard;
@@ -26,6 +29,9 @@ pub(super) trait Keeper {
 
     /// Called before what the turn has at `path` changes.
     fn mark(&self, path: &VPath);
+
+    /// Tells of the turn's changes.
+    fn watch(&self) -> &Rc<Watch>;
 
     /// Called after something was read; `renews` if earlier answers are void.
     fn noted(&self, question: Question, digest: u128, renews: bool);

@@ -9,7 +9,7 @@ mod below;
 #[cfg(feature = "simulation")]
 pub mod bugs;
 #[cfg(not(feature = "simulation"))]
-mod bugs;
+pub(in crate::layer) mod bugs;
 mod calls;
 mod changes;
 mod commit;
@@ -26,9 +26,9 @@ mod rebase;
 mod record;
 #[cfg(test)]
 mod tests;
+mod watch;
 
 use std::cell::{Cell, OnceCell};
-use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use bytes::Bytes;
@@ -37,7 +37,7 @@ use crate::core::cell::RefCell;
 use crate::core::error::{Error, Kind, Result};
 use crate::core::file::{self, Format};
 use crate::core::lock::Mutex;
-use crate::core::path::VPath;
+use crate::core::path::{ByPath, VPath};
 use crate::core::time::Time;
 use crate::env::random;
 use crate::protocol::{
@@ -104,7 +104,7 @@ pub struct Turn {
     overlays: Overlays,
     by: Rc<str>,
     options: TurnOptions,
-    covered: RefCell<BTreeMap<VPath, Covered>>,
+    covered: RefCell<ByPath<Covered>>,
     digests: Cell<Digests>,
     notes: RefCell<Notes>,
     /// Whether `base` has no unfinished commit from before this turn.
@@ -124,7 +124,7 @@ impl Turn {
             overlays,
             by,
             options,
-            covered: RefCell::new(BTreeMap::new()),
+            covered: RefCell::default(),
             digests: Cell::new(Digests::new([random::bits(), random::bits()])),
             notes: RefCell::new(Notes::default()),
             recovered: Cell::new(false),
@@ -155,7 +155,8 @@ impl Turn {
         match covered.get_mut(path) {
             Some(one) => one.exists = exists,
             None => {
-                covered.insert(path.clone(), Covered { before, exists });
+                let one = Covered { before, exists };
+                covered.insert(path.clone(), Box::new(one));
             }
         }
     }
@@ -324,10 +325,10 @@ impl Turn {
             .filter(|path| self.own(path).is_none())
             .cloned()
             .collect();
-        let mut befores = BTreeMap::new();
+        let mut befores: ByPath<Bytes> = ByPath::new();
         for (path, answer) in below.iter().zip(self.fetch(&below).await) {
             if let Some(body) = missing(answer)? {
-                befores.insert(path.clone(), body);
+                befores.insert(path.clone(), Box::new(body));
             } else if path == root {
                 let digest = self.digests().of_existence(false);
                 self.note(Question::Exists(path.clone()), digest);
@@ -341,7 +342,7 @@ impl Turn {
                 any = true;
             } else if let Some(body) = befores.remove(path) {
                 let before = Before {
-                    body,
+                    body: *body,
                     created: None,
                     format: Format::default(),
                 };
@@ -376,13 +377,14 @@ impl Turn {
                 asked.push(path.clone());
             }
         }
-        let mut befores: BTreeMap<VPath, Result<Option<Bytes>>> = BTreeMap::new();
+        let mut befores: ByPath<Result<Option<Bytes>>> = ByPath::new();
         for (path, answer) in asked.iter().zip(self.fetch(&asked).await) {
-            befores.insert(path.clone(), missing(answer));
+            befores.insert(path.clone(), Box::new(missing(answer)));
         }
         let mut answers = Vec::with_capacity(files.len());
         for (path, body) in files {
-            answers.push(self.upload_file(&path, body, befores.get(&path)).await);
+            let before = befores.get(&path).map(|before| &**before);
+            answers.push(self.upload_file(&path, body, before).await);
         }
         answers
     }
@@ -411,7 +413,7 @@ impl Turn {
     /// Replaces several files, for a turn in this turn.
     async fn replace_files(&self, files: &[Replacement]) -> Result<Vec<VPath>> {
         let mut differ = Vec::new();
-        let mut befores = BTreeMap::new();
+        let mut befores: ByPath<Option<Before>> = ByPath::new();
         for file in files {
             self.may_change(&file.path)?;
             let now = match self.own(&file.path) {
@@ -420,7 +422,7 @@ impl Turn {
                 None => {
                     let before = self.below(&file.path).await?;
                     let now = before.as_ref().map(|before| before.body.clone());
-                    befores.insert(file.path.clone(), before);
+                    befores.insert(file.path.clone(), Box::new(before));
                     now
                 }
             };
@@ -437,7 +439,7 @@ impl Turn {
                 None if self.own(&file.path) == Some(true) => self.drop_own(&file.path).await?,
                 None => {}
             }
-            let before = befores.remove(&file.path).flatten();
+            let before = befores.remove(&file.path).and_then(|before| *before);
             self.cover(&file.path, before, file.after.is_some());
         }
         Ok(Vec::new())

@@ -2,14 +2,13 @@
 //! same questions again and compares. So a check means the same on every backend, also on one
 //! without versions, and a file that changed elsewhere than where it was read is no conflict.
 
-use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hasher};
 
 use bytes::Bytes;
 
 use super::below::{self, has_journal};
 use crate::core::error::{Error, Result};
-use crate::core::path::VPath;
+use crate::core::path::{ByPath, VPath};
 use crate::protocol::{
     Backend, FileInfo, GlobQuery, GrepQuery, GrepResult, Page, ReadResult, RowKind,
 };
@@ -58,7 +57,7 @@ impl Question {
 /// All notes of a turn.
 #[derive(Default)]
 pub(super) struct Notes {
-    by_path: BTreeMap<VPath, Vec<(Question, u128)>>,
+    by_path: ByPath<Vec<(Question, u128)>>,
 }
 
 /// Makes digests of answers. The salt is random, so that nobody can prepare two answers with one
@@ -109,7 +108,8 @@ impl Notes {
 
     /// Every question with its digest.
     pub(super) fn all(&self) -> Vec<(Question, u128)> {
-        self.by_path.values().flatten().cloned().collect()
+        let all = self.by_path.values().flat_map(|at| at.iter());
+        all.cloned().collect()
     }
 
     /// Replaces all answers to a question.

@@ -91,7 +91,8 @@ impl Turn {
         let covered: Vec<(VPath, Covered)> = {
             let covered = self.covered.borrow();
             let all = covered.iter();
-            all.map(|(path, one)| (path.clone(), one.clone())).collect()
+            all.map(|(path, one)| (path.clone(), (**one).clone()))
+                .collect()
         };
         for (path, one) in covered {
             let before = one.before.as_ref().map(|before| &before.body);

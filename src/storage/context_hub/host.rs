@@ -91,7 +91,7 @@ impl Hub for HostHub {
                 match host::text_property(&entry, "type").as_deref() {
                     Some("file") => {
                         let text = host::text_property(&entry, "content").unwrap_or_default();
-                        pulled.files.insert(key, Bytes::from(text));
+                        pulled.files.push((key, Bytes::from(text)));
                     }
                     _ => pulled.links.push(key),
                 }

@@ -1,6 +1,5 @@
 //! A repo that can be pulled and committed to, as the storage sees it.
 
-use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use bytes::Bytes;
@@ -11,7 +10,7 @@ use crate::core::future::Pending;
 #[derive(Clone, Debug, Default)]
 pub struct Pulled {
     /// File texts by key, without a leading `/`.
-    pub files: BTreeMap<String, Bytes>,
+    pub files: Vec<(String, Bytes)>,
     /// Keys of entries that are links to other repos.
     pub links: Vec<String>,
     /// The commit, if the repo has one.
@@ -19,7 +18,7 @@ pub struct Pulled {
 }
 
 /// The changes of one commit: texts by key, `None` for a deletion.
-pub type Changes = BTreeMap<String, Option<Bytes>>;
+pub type Changes = Vec<(String, Option<Bytes>)>;
 
 /// A repo that can be pulled and committed to.
 pub trait Hub {

@@ -10,6 +10,7 @@
 #[cfg(target_arch = "wasm32")]
 pub mod host;
 pub mod hub;
+mod together;
 pub mod tree;
 
 use std::rc::Rc;
@@ -28,7 +29,7 @@ use crate::storage::context_hub::hub::Hub;
 use crate::storage::context_hub::tree::{Change, Intent, Outcome, Tree};
 use crate::storage::{
     Cursor, Depth, File, Flow, Listing, Meta, NewFile, PutMode, Removed, Scan, Scope, Storage,
-    Version,
+    Together, Version,
 };
 
 /// How long a commit waits for more changes. It waits again if a change arrived meanwhile …
@@ -60,6 +61,8 @@ struct Inner<H> {
     /// How long the next commit waits, so that writers who lost to the last one go first. Without
     /// this wait the winner is the first to try again and wins again.
     courtesy: std::cell::Cell<Duration>,
+    /// Held during a commit.
+    pushing: Mutex<()>,
     gathering: RefCell<Option<Batch>>,
     last: RefCell<Option<Work>>,
 }
@@ -84,6 +87,7 @@ impl<H: Hub + 'static> ContextHub<H> {
             hurry: std::cell::Cell::new(false),
             met: std::cell::Cell::new(0),
             courtesy: std::cell::Cell::new(Duration::ZERO),
+            pushing: Mutex::new(()),
             gathering: RefCell::new(None),
             last: RefCell::new(None),
         }))
@@ -202,6 +206,7 @@ impl<H: Hub + 'static> Inner<H> {
                 }
             }
         }
+        let _turn = inner.pushing.lock().await;
         // From here on, changes go into the next batch.
         *inner.gathering.borrow_mut() = None;
         let changes = std::mem::take(&mut *gathered.borrow_mut());
@@ -211,7 +216,7 @@ impl<H: Hub + 'static> Inner<H> {
     async fn pushed(&self, changes: &[Change]) -> Vec<Result<Outcome>> {
         let mut attempt = 0;
         loop {
-            match self.pushed_once(changes).await {
+            match self.pushed_once(changes, None).await {
                 Ok(outcomes) => return outcomes,
                 Err(error) if error.kind() == Kind::Conflict && attempt < REBASES => {
                     self.met.set(self.met.get().saturating_add(1));
@@ -232,10 +237,26 @@ impl<H: Hub + 'static> Inner<H> {
         changes.iter().map(|_| Err(error.clone())).collect()
     }
 
-    async fn pushed_once(&self, changes: &[Change]) -> Result<Vec<Result<Outcome>>> {
+    /// Commits on top of the newest commit, or only on top of `moment`, and then all changes or none.
+    async fn pushed_once(
+        &self,
+        changes: &[Change],
+        moment: Option<Rc<str>>,
+    ) -> Result<Vec<Result<Outcome>>> {
         self.loaded().await?;
         let (judged, parent) =
             self.looked(|tree| (tree.judge(changes, &self.versions), tree.commit()))?;
+        if let Some(moment) = moment {
+            if moment != parent.clone().unwrap_or_default() {
+                return Err(Error::new(
+                    Kind::Conflict,
+                    "Another commit was made meanwhile",
+                ));
+            }
+            if let Some(Err(error)) = judged.outcomes.iter().find(|outcome| outcome.is_err()) {
+                return Err(error.clone());
+            }
+        }
         let late = |outcome: &Result<Outcome>| matches!(outcome, Err(error) if error.kind() == Kind::Conflict);
         if judged.outcomes.iter().any(late) {
             self.hurry.set(true);
@@ -248,21 +269,13 @@ impl<H: Hub + 'static> Inner<H> {
         let took = u64::try_from(clock::now().micros().saturating_sub(began)).unwrap_or(0);
         let each = Duration::from_micros(took).min(PATIENCE);
         self.courtesy.set(each * self.met.take().min(RIVALS));
-        match pushed {
-            Some(commit) => {
-                if let Some(tree) = &mut *self.tree.borrow_mut() {
-                    tree.apply(judged.files, commit);
-                }
-            }
-            // The commit succeeded, but the client did not return its hash.
-            None => {
-                if let Some(tree) = &mut *self.tree.borrow_mut() {
-                    tree.apply(judged.files, Rc::from(""));
-                }
-                if self.pull().await.is_err() {
-                    self.tree.replace(None);
-                }
-            }
+        let is_named = pushed.is_some();
+        if let Some(tree) = &mut *self.tree.borrow_mut() {
+            tree.apply(judged.files, pushed.unwrap_or_default());
+        }
+        // The commit succeeded, but the client did not return its hash.
+        if !is_named && self.pull().await.is_err() {
+            self.tree.replace(None);
         }
         Ok(judged.outcomes)
     }
@@ -276,6 +289,10 @@ fn backoff(attempt: u32) -> Duration {
 }
 
 impl<H: Hub + 'static> Storage for ContextHub<H> {
+    fn together(&self) -> Option<&dyn Together> {
+        Some(self)
+    }
+
     fn capability(&self) -> Capability {
         Capability {
             create: Reach::Storage,

@@ -27,7 +27,7 @@ impl Hub for Client {
             timer::sleep(Duration::ZERO).await;
             let commits = self.0.commits.get();
             Ok(Pulled {
-                files: self.0.files.borrow().clone(),
+                files: self.0.files.borrow().clone().into_iter().collect(),
                 links: vec![String::from("skills/other")],
                 commit: (commits > 0).then(|| Rc::from(commits.to_string())),
             })

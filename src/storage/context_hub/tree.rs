@@ -3,16 +3,15 @@
 //! different outcome.
 
 use std::cell::Cell;
-use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use crate::core::error::{Error, Kind, Result};
 use crate::core::file;
 use crate::core::order;
-use crate::core::path::VPath;
+use crate::core::path::{ByPath, VPath};
 use crate::env::clock;
 use crate::storage::context_hub::hub::{Changes, Pulled};
-use crate::storage::{File, Meta, NewFile, PutMode, Scope, Version};
+use crate::storage::{Alteration, File, Meta, NewFile, PutMode, Scope, Version};
 
 /// A requested change.
 #[derive(Clone, Debug)]
@@ -50,14 +49,26 @@ pub struct Judged {
     /// The content of the commit.
     pub commit: Changes,
     /// The same changes, in the form that [`Tree::apply`] takes.
-    pub files: BTreeMap<VPath, Option<File>>,
+    pub files: ByPath<Option<File>>,
 }
 
 /// The files of one commit.
 pub struct Tree {
-    files: BTreeMap<VPath, File>,
+    files: ByPath<File>,
     links: Vec<VPath>,
     commit: Option<Rc<str>>,
+}
+
+impl From<Alteration> for Change {
+    fn from(one: Alteration) -> Change {
+        Change {
+            path: one.path,
+            intent: match one.file {
+                Some(file) => Intent::Put(file, PutMode::Overwrite),
+                None => Intent::Delete(None),
+            },
+        }
+    }
 }
 
 impl Tree {
@@ -66,7 +77,7 @@ impl Tree {
     pub fn pulled(pulled: Pulled, before: Option<Tree>, versions: &Cell<u64>) -> Tree {
         let mut known = before.map(|tree| tree.files).unwrap_or_default();
         let path_of = |key: &str| VPath::from_stored(&format!("/{key}"));
-        let mut files = BTreeMap::new();
+        let mut files: ByPath<File> = ByPath::new();
         for (key, body) in pulled.files {
             // Keys that are not valid paths are not shown.
             let Some(path) = path_of(&key).filter(|path| !path.is_root()) else {
@@ -74,7 +85,7 @@ impl Tree {
             };
             let file = match known.remove(&path).filter(|file| file.body == body) {
                 Some(file) => file,
-                None => {
+                None => Box::new({
                     let (mime, texture) = file::classify(&path, &body, None);
                     let new = NewFile {
                         body,
@@ -85,7 +96,7 @@ impl Tree {
                         texture,
                     };
                     made(new, versions)
-                }
+                }),
             };
             files.insert(path, file);
         }
@@ -103,20 +114,20 @@ impl Tree {
 
     /// A file.
     pub fn get(&self, path: &VPath) -> Option<File> {
-        self.files.get(path).cloned()
+        self.files.get(path).map(|file| (**file).clone())
     }
 
     /// The files in scope, in order.
     pub fn in_scope(&self, scope: &Scope) -> Vec<(VPath, File)> {
         let admitted = self.files.iter().filter(|(path, _)| scope.admits(path));
         admitted
-            .map(|(path, file)| (path.clone(), file.clone()))
+            .map(|(path, file)| (path.clone(), (**file).clone()))
             .collect()
     }
 
     /// Evaluates changes one after the other, each on the result of the previous ones.
     pub fn judge(&self, changes: &[Change], versions: &Cell<u64>) -> Judged {
-        let mut over: BTreeMap<VPath, Option<File>> = BTreeMap::new();
+        let mut over: ByPath<Option<File>> = ByPath::new();
         let outcomes = changes
             .iter()
             .map(|change| self.judge_one(change, &mut over, versions))
@@ -128,7 +139,7 @@ impl Tree {
                 continue;
             }
             let key = path.as_str().trim_start_matches('/').to_owned();
-            commit.insert(key, file.as_ref().map(|file| file.body.clone()));
+            commit.push((key, file.as_ref().as_ref().map(|file| file.body.clone())));
         }
         Judged {
             outcomes,
@@ -140,13 +151,13 @@ impl Tree {
     fn judge_one(
         &self,
         change: &Change,
-        over: &mut BTreeMap<VPath, Option<File>>,
+        over: &mut ByPath<Option<File>>,
         versions: &Cell<u64>,
     ) -> Result<Outcome> {
         let path = &change.path;
         let now = match over.get(path) {
-            Some(changed) => changed.as_ref(),
-            None => self.files.get(path),
+            Some(changed) => changed.as_ref().as_ref(),
+            None => self.files.get(path).map(|file| &**file),
         };
         let same =
             |version: &Version| now.is_some_and(|file| file.meta.version.as_ref() == Some(version));
@@ -172,7 +183,7 @@ impl Tree {
                 }
                 let file = made(file.clone(), versions);
                 let meta = file.meta.clone();
-                over.insert(path.clone(), Some(file));
+                over.insert(path.clone(), Box::new(Some(file)));
                 Ok(Outcome::Stored(meta))
             }
             Intent::Delete(version) => {
@@ -182,13 +193,13 @@ impl Tree {
                 if version.as_ref().is_some_and(|version| !same(version)) {
                     return Err(Error::conflict(path));
                 }
-                over.insert(path.clone(), None);
+                over.insert(path.clone(), Box::new(None));
                 Ok(Outcome::Removed(vec![path.clone()]))
             }
             Intent::DeleteTree => {
                 let there = self.files.keys().filter(|key| key.is_under(path));
                 let mut gone: Vec<VPath> = there
-                    .filter(|key| over.get(*key).is_none_or(Option::is_some))
+                    .filter(|key| over.get(*key).is_none_or(|file| file.is_some()))
                     .cloned()
                     .collect();
                 let made = over.iter().filter(|(key, file)| {
@@ -197,7 +208,7 @@ impl Tree {
                 gone.extend(made.map(|(key, _)| key.clone()));
                 order::sort(&mut gone);
                 for key in &gone {
-                    over.insert(key.clone(), None);
+                    over.insert(key.clone(), Box::new(None));
                 }
                 Ok(Outcome::Removed(gone))
             }
@@ -205,10 +216,10 @@ impl Tree {
     }
 
     /// Applies the changes of a commit.
-    pub fn apply(&mut self, files: BTreeMap<VPath, Option<File>>, commit: Rc<str>) {
+    pub fn apply(&mut self, files: ByPath<Option<File>>, commit: Rc<str>) {
         for (path, file) in files {
-            match file {
-                Some(file) => self.files.insert(path, file),
+            match *file {
+                Some(file) => self.files.insert(path, Box::new(file)),
                 None => self.files.remove(&path),
             };
         }

@@ -35,15 +35,23 @@ impl Database for HostDatabase {
     }
 
     fn refused(&self, error: &Error) -> bool {
-        let Some(thrown) = error
-            .cause()
-            .and_then(|cause| cause.downcast_ref::<ForeignCause>())
-        else {
-            return false;
-        };
-        let code = host::text_property(&thrown.0, "code").unwrap_or_default();
-        is_refusal(&code, &host::message_of(&thrown.0))
+        let message = thrown(error).map(host::message_of);
+        message.is_some_and(|message| is_refusal(&code_of(error), &message))
     }
+
+    fn lost_race(&self, error: &Error) -> bool {
+        ["23505", "40001", "40P01"].contains(&code_of(error).as_str())
+    }
+}
+
+fn thrown(error: &Error) -> Option<&JsValue> {
+    let cause = error.cause()?.downcast_ref::<ForeignCause>()?;
+    Some(&cause.0)
+}
+
+fn code_of(error: &Error) -> String {
+    let code = thrown(error).and_then(|thrown| host::text_property(thrown, "code"));
+    code.unwrap_or_default()
 }
 
 fn parameter(value: &Value) -> JsValue {

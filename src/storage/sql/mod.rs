@@ -3,8 +3,8 @@
 //! does nothing if the row exists, an edit is an update that requires the version it has read.
 //!
 //! [`statements`] builds the SQL without sending it, [`dialect`] knows the differences between
-//! databases, and [`rows`] converts rows to files; this module uses them, and so do `reads` and
-//! `moves`. `host` calls the host's `query` and handles the various ways in which drivers return bytes
+//! databases, and [`rows`] converts rows to files; this module uses them, and so do `reads`,
+//! `moves` and `together`. `host` calls the host's `query` and handles the various ways in which drivers return bytes
 //! and integers.
 
 pub mod dialect;
@@ -17,6 +17,7 @@ mod reads;
 mod rows;
 pub mod statement;
 pub mod statements;
+mod together;
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -41,7 +42,7 @@ use crate::storage::sql::statement::Statement;
 use crate::storage::sql::statements::{Keys, Place, ROW_VALUES};
 use crate::storage::{
     Cursor, Depth, Entry, File, Flow, Listing, Meta, NewFile, PutMode, Removed, Scan, Scope,
-    Storage, Version, Within,
+    Storage, Together, Version, Within,
 };
 
 pub use rows::{Column, Rows};
@@ -57,6 +58,12 @@ pub trait Database {
     /// Whether an error is the database's own answer, so that the statement was not executed. If
     /// the connection broke, for example, it may have been.
     fn refused(&self, error: &Error) -> bool;
+
+    /// Whether it is that of a statement which was not executed because another one was faster: of
+    /// PostgreSQL, a row that exists already, a deadlock, a serialisation failure.
+    fn lost_race(&self, _error: &Error) -> bool {
+        false
+    }
 }
 
 /// A table used as a storage.
@@ -222,6 +229,10 @@ fn fresh_version() -> u64 {
 
 impl<D: Database> Storage for Sql<D> {
     fn within(&self) -> Option<&dyn Within> {
+        Some(self)
+    }
+
+    fn together(&self) -> Option<&dyn Together> {
         Some(self)
     }
 

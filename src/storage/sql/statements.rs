@@ -3,6 +3,8 @@
 //! version that it replaces, and the database checks this atomically. The namespace is always
 //! compared for equality and never used as a pattern.
 
+mod together;
+
 use std::rc::Rc;
 
 use bytes::Bytes;

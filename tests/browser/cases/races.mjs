@@ -1,6 +1,6 @@
 // Several real tabs of one origin at once: no edit is lost, and one of many creators wins.
 
-import { strictEqual } from "node:assert/strict";
+import { deepStrictEqual, strictEqual } from "node:assert/strict";
 import { launch } from "../lib/browsers.mjs";
 
 const MODULE = "/pages/races.mjs";
@@ -9,7 +9,7 @@ const CREATORS = 8;
 const FILES = 5;
 
 /** `check(name, run)` counts one test. */
-export async function races({ browser: name, kind, edits, server, check }) {
+export async function races({ browser: name, kind, edits, turns, server, check }) {
   const browser = await launch(name);
   try {
     const pages = [];
@@ -47,6 +47,19 @@ export async function races({ browser: name, kind, edits, server, check }) {
         strictEqual(codes.filter((code) => code === "already_exists").length, CREATORS - 1);
         strictEqual(texts[file], `tab ${codes.indexOf("created")}`);
       }
+    });
+    await check(`${name}, ${kind}: two tabs of ${turns} turns lose nothing`, async () => {
+      const where = { kind, place: "turns" };
+      await first.call(MODULE, "shared", where);
+      const each = await Promise.all(
+        ["one", "two"].map((who, at) => pages[at].call(MODULE, "turns", { ...where, who, turns })),
+      );
+      deepStrictEqual(await first.call(MODULE, "wrongs", { ...where, turns }), []);
+      deepStrictEqual(
+        each.flatMap(({ unfounded }) => unfounded),
+        [],
+        "conflicts without a reason",
+      );
     });
   } finally {
     await browser.close();

@@ -1,6 +1,7 @@
 // What one of several tabs does to a file that the others are changing as well.
 
-import { IndexedDbBackend, OpfsBackend } from "/pkg/dist/browser.js";
+import { agent, wrong } from "/lib/two-agents.mjs";
+import { IndexedDbBackend, begin as kitbagBegin, OpfsBackend } from "/pkg/dist/browser.js";
 
 export function backend({ kind, place, ...options }) {
   return kind === "opfs"
@@ -49,3 +50,18 @@ export async function winners({ count, ...where }) {
   }
   return texts;
 }
+
+/** What is the same in all tabs that work on one tree in turns. */
+export async function shared(where) {
+  const [{ error }] = await backend(where).uploadFiles([
+    ["/count", new TextEncoder().encode("#0\n")],
+  ]);
+  if (error) throw new Error(error);
+}
+
+/** One of two agents; see tests/lib/two-agents.mjs. */
+export const turns = ({ who, turns, ...where }) =>
+  agent(kitbagBegin, backend(where), { who, turns });
+
+/** What is wrong after both have ended. */
+export const wrongs = ({ turns, ...where }) => wrong(backend(where), ["one", "two"], turns);

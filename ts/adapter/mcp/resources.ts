@@ -45,8 +45,19 @@ export function canWatch(backend: unknown): backend is Watching {
   return typeof (backend as Partial<Watching> | null)?.watch === "function";
 }
 
-/** Registers the template that reads files, and the pages of the list. `listed` is called by each. */
-export function registerResources(server: McpServer, current: Current, listed: () => void): void {
+/** The server's handlers, which its package keeps to itself. */
+const handlersOf = <T>(server: McpServer) =>
+  Reflect.get(server.server, "_requestHandlers") as Map<string, T> | undefined;
+
+/**
+ * Registers the template that reads files, and the pages of the list. `listed` is called by each with
+ * what is known of the request.
+ */
+export function registerResources(
+  server: McpServer,
+  current: Current,
+  listed: (extra: unknown) => void,
+): void {
   server.registerResource(
     "files",
     new ResourceTemplate("kitbag:///{+path}", { list: undefined }),
@@ -63,13 +74,10 @@ export function registerResources(server: McpServer, current: Current, listed: (
   );
   // The server's own list has no pages. What else the program has registered is on the first one.
   type Listing = (request: unknown, extra: unknown) => Promise<{ resources?: object[] }>;
-  const handlers = Reflect.get(server.server, "_requestHandlers") as
-    | Map<string, Listing>
-    | undefined;
-  const others = handlers?.get?.("resources/list");
+  const others = handlersOf<Listing>(server)?.get?.("resources/list");
   server.server.setRequestHandler(ListResourcesRequestSchema, async (request, extra) => {
     const after = request.params?.cursor;
-    listed();
+    listed(extra);
     const found = await (await current(extra)).glob("**", "/");
     if (found.error !== undefined) throw new Error(found.error);
     const paths = (found.files ?? []).map(({ path, size }) => ({ path, size }));
@@ -92,6 +100,32 @@ export function registerResources(server: McpServer, current: Current, listed: (
 }
 
 /**
+ * Whether a request came over HTTP to a server without sessions, which has nothing to send later
+ * messages by.
+ */
+const isStateless = (extra: unknown) => {
+  const { sessionId, requestInfo } = extra as { sessionId?: unknown; requestInfo?: unknown };
+  return requestInfo !== undefined && sessionId === undefined;
+};
+
+type Greeting = (
+  request: unknown,
+  extra: unknown,
+) => Promise<{ capabilities?: { resources?: object } }>;
+
+/** A client of a server without sessions is told that it will hear of nothing. */
+function greetTruly(server: McpServer): void {
+  const handlers = handlersOf<Greeting>(server);
+  const greet = handlers?.get?.("initialize");
+  if (!greet) return;
+  handlers?.set("initialize", async (request, extra) => {
+    const greeting = await greet(request, extra);
+    if (!isStateless(extra)) return greeting;
+    return { ...greeting, capabilities: { ...greeting.capabilities, resources: {} } };
+  });
+}
+
+/**
  * Tells clients what changes: the files that they have subscribed to, and the list. The list is told
  * of any change, because a notification of another writer does not say what it was. A file that a
  * client may not read cannot be subscribed to. Watching begins when a client first lists or
@@ -100,12 +134,18 @@ export function registerResources(server: McpServer, current: Current, listed: (
 export function watchResources(server: McpServer, backend: Watching, current: Current) {
   const subscribed = new Set<string>();
   server.server.registerCapabilities({ resources: { subscribe: true, listChanged: true } });
+  greetTruly(server);
   server.server.setRequestHandler(SubscribeRequestSchema, async ({ params }, extra) => {
     const path = pathOf(params.uri);
     if (path === undefined) throw new Error(`There is no resource ${params.uri}`);
+    if (isStateless(extra)) {
+      throw new Error(
+        "This server has no sessions, so it cannot tell of changes: read the file again",
+      );
+    }
     const { error } = await (await current(extra)).read(path, 0, 1);
     if (error !== undefined) throw new Error(error);
-    begin();
+    begin(extra);
     subscribed.add(path);
     return {};
   });
@@ -122,7 +162,8 @@ export function watchResources(server: McpServer, backend: Watching, current: Cu
     server.server.sendResourceListChanged().catch(() => {});
   };
   let stop: (() => void) | undefined;
-  function begin(): void {
+  function begin(extra: unknown): void {
+    if (isStateless(extra)) return;
     stop ??= backend.watch(({ paths, rescan }) => changed(rescan ? [...subscribed] : paths));
   }
   const before = server.server.onclose;

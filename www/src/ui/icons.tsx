@@ -3,6 +3,7 @@
 const PATHS: Record<string, string> = {
   agent: "M5 7h10v7H5z M10 7V4 M10 4h.01 M8 10v1 M12 10v1 M3 10v2 M17 10v2",
   files: "M3 5.5h5l1.5 2H17v8.5H3z",
+  review: "M3.5 5h7 M3.5 9h4.5 M3.5 13h4 M9.5 13.5l2.5 2.5 5-6.5",
   rules: "M10 3l6 2.2v4.3c0 3.6-2.5 6.2-6 7.5-3.5-1.3-6-3.9-6-7.5V5.2z M7.5 10l1.8 1.8 3.4-3.6",
   shell: "M3 4.5h14v11H3z M6 8l2.2 2L6 12 M10 12.5h4",
   speed: "M3.5 14a6.5 6.5 0 1 1 13 0 M10 14l3-4.5",

@@ -5,6 +5,7 @@ import { signal } from "@preact/signals";
 export const VIEWS = [
   { id: "agent", title: "Agent" },
   { id: "files", title: "Files" },
+  { id: "review", title: "Review" },
   { id: "rules", title: "Rules" },
   { id: "shell", title: "Shell" },
   { id: "speed", title: "Speed" },

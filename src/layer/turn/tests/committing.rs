@@ -2,6 +2,7 @@
 
 use super::store::single;
 use super::*;
+use crate::files::stepping::{Steps, stepping_with};
 use crate::layer::composite::Composite;
 use crate::layer::policy::{Limits, Mode, Policy, Rule, Rules, Touch, stack};
 use crate::protocol::Page;
@@ -58,7 +59,18 @@ fn each() -> Vec<SharedBackend> {
         ..Policy::default()
     };
     let guarded = stack(single(), policy).expect("a policy");
-    vec![memory(), single(), Rc::new(composite), parent, guarded]
+    let together = stepping_with(Steps::Together, None);
+    let moments = stepping_with(Steps::Moments, None);
+    let composite: SharedBackend = Rc::new(composite);
+    vec![
+        memory(),
+        single(),
+        composite,
+        parent,
+        guarded,
+        together,
+        moments,
+    ]
 }
 
 #[test]
@@ -358,4 +370,20 @@ fn a_diff_shows_each_kind_of_change() {
     assert_eq!(body(&turn, "/move").as_deref(), Some("moved\n"));
     done(committed(&turn));
     assert_eq!(names(&*base, "/"), ["/change", "/move", "/same"]);
+}
+
+#[test]
+fn a_commit_in_one_step_whose_answer_is_lost_is_made_or_not_and_says_which() {
+    for steps in [Steps::Together, Steps::Moments] {
+        let base = stepping_with(steps, Some(0));
+        put(&*base, "/a", "one\n");
+        let turn = begin(&base);
+        now(turn.edit(&path("/a"), &edit("one", "1"))).expect("edited");
+        put(&turn, "/b", "two\n");
+        let receipt = done(committed(&turn));
+        assert_eq!(receipt.files.len(), 2);
+        assert_eq!(body(&*base, "/a").as_deref(), Some("1\n"));
+        assert_eq!(body(&*base, "/b").as_deref(), Some("two\n"));
+        no_journal(&*base);
+    }
 }

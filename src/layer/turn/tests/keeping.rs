@@ -1,6 +1,8 @@
 //! Turns that are kept in a backend: whatever step a process ends at, the next one goes on with the
 //! turn as it was before or after the call.
 
+use std::collections::BTreeMap;
+
 use super::store::single;
 use super::*;
 use crate::files::stepping::{polled, stepping};

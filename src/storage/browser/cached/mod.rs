@@ -22,7 +22,7 @@ use crate::storage::browser::cached::ledger::Ledger;
 use crate::storage::browser::cached::row::to_copy;
 use crate::storage::{
     Change, Cursor, Depth, File, Find, Flow, Listing, Meta, NewFile, PutMode, Ranged, Removed,
-    Scan, Scope, Storage, Version, Within,
+    Scan, Scope, Storage, Together, Version, Within,
 };
 
 /// A storage that can be cached: one whose metadata of a file is its size and its time.
@@ -148,6 +148,11 @@ impl<S: Slow> Storage for Cached<S> {
 
     /// A recorded change must have its bytes, so files are read and put.
     fn within(&self) -> Option<&dyn Within> {
+        None
+    }
+
+    /// No storage that is cached has this.
+    fn together(&self) -> Option<&dyn Together> {
         None
     }
 

@@ -6,6 +6,7 @@
 
 mod deletion;
 mod search;
+mod together;
 
 use std::time::Duration;
 
@@ -27,7 +28,7 @@ use crate::storage::browser::database::transaction::{Store, Transaction, body_of
 use crate::storage::browser::sheet::Sheet;
 use crate::storage::{
     Change, Cursor, Depth, File, Flow, Listing, Meta, NewFile, PutMode, Removed, Scan, Scope,
-    Storage, Version, Within,
+    Storage, Together, Version, Within,
 };
 
 /// Maximum number of parallel requests for single files.
@@ -174,20 +175,12 @@ impl IndexedDb {
         Ok(())
     }
 
-    /// Stores several files in one transaction, sorted by path, so that each sheet is stored only
-    /// once.
+    /// Stores several files in one transaction.
     async fn put_batch(&self, batch: &[(VPath, NewFile)]) -> Result<Vec<Meta>> {
-        let (transaction, sheets, bodies) = self.writing().await?;
         let metas: Vec<Meta> = batch.iter().map(|(_, file)| described(file)).collect();
-        let mut files: Vec<_> = batch.iter().zip(&metas).collect();
-        order::sort_by(&mut files, |(a, _), (b, _)| a.0.cmp(&b.0));
-        let store = |sheet: &mut Sheet, ((path, file), meta): &(&(VPath, NewFile), &Meta)| {
-            sheet.set(path, (*meta).clone());
-            bodies.put(&self.keys.of(path), &host::array_of(&file.body))
-        };
-        sheets.change(&files, |((path, _), _)| path, store).await?;
-        self.commit(transaction, &sheets).await?;
-        self.herald.changed(batch.iter().map(|(path, _)| path));
+        let files = batch.iter().zip(&metas);
+        let rows = files.map(|((path, file), meta)| (path, Some((file, meta))));
+        self.alter(rows.collect(), &[]).await?;
         Ok(metas)
     }
 
@@ -265,6 +258,10 @@ impl Within for IndexedDb {
 
 impl Storage for IndexedDb {
     fn within(&self) -> Option<&dyn Within> {
+        Some(self)
+    }
+
+    fn together(&self) -> Option<&dyn Together> {
         Some(self)
     }
 

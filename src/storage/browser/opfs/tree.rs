@@ -237,17 +237,25 @@ pub async fn snapshot(handle: &JsValue) -> std::result::Result<Snapshot, Thrown>
     call(handle, "getFile", &[]).await.map(seen)
 }
 
-/// The bytes of a file, with its snapshot. If the file is replaced meanwhile, it is read again.
+/// The bytes of a file, with its snapshot. If the file is replaced meanwhile, it is read again: browsers
+/// call that unreadable, or in Firefox also aborted.
 pub async fn read(handle: &JsValue) -> std::result::Result<(Snapshot, Bytes), Thrown> {
     let mut tries = 0;
     loop {
-        let seen = snapshot(handle).await?;
-        match bytes(&seen).await {
-            Ok(bytes) => return Ok((seen, bytes)),
-            Err(thrown) if tries < READS && is(&thrown, "NotReadableError") => tries += 1,
-            Err(thrown) => return Err(thrown),
+        let read = async {
+            let seen = snapshot(handle).await?;
+            let bytes = bytes(&seen).await?;
+            Ok((seen, bytes))
+        };
+        match read.await {
+            Err(thrown) if tries < READS && is_replaced(&thrown) => tries += 1,
+            answer => return answer,
         }
     }
+}
+
+fn is_replaced(thrown: &Thrown) -> bool {
+    is(thrown, "NotReadableError") || is(thrown, "AbortError")
 }
 
 /// The bytes of a snapshot.

@@ -3,6 +3,8 @@
 use super::*;
 use crate::core::file::{Format, Mime, Texture};
 use crate::core::time::Time;
+use crate::storage::sql::dialect::check_namespace;
+use crate::storage::{Alteration, Version};
 
 fn place(dialect: Dialect) -> Place {
     Place {
@@ -27,6 +29,22 @@ fn file(body: &'static [u8]) -> NewFile {
     }
 }
 
+/// One file that is created, and the same replaced, deleted and compared.
+fn alterations(at: &VPath, new: &NewFile) -> Vec<Alteration> {
+    let was = Some(Version::Number(7));
+    let one = |was: &Option<Version>, file: Option<&NewFile>| Alteration {
+        path: at.clone(),
+        was: was.clone(),
+        file: file.cloned(),
+    };
+    vec![
+        one(&None, Some(new)),
+        one(&was, Some(new)),
+        one(&was, None),
+        one(&None, None),
+    ]
+}
+
 fn all(dialect: Dialect, evil: &str) -> Vec<Statement> {
     let place = place(dialect);
     let at = path(evil);
@@ -41,6 +59,7 @@ fn all(dialect: Dialect, evil: &str) -> Vec<Statement> {
         place.overwrite(&[(at.clone(), new.clone())], || 1),
         place.update(&at, &new, 1),
         place.delete(&at, Some(1)),
+        place.change(&alterations(&at, &new), || 1),
         place.delete_tree(&at),
     ]
 }
@@ -69,6 +88,13 @@ fn every_statement_asks_for_its_namespace_and_none_for_a_pattern() {
             assert!(!upper.contains("LIKE") && !upper.contains("GLOB") && !upper.contains('~'));
         }
     }
+}
+
+#[test]
+fn deleted_rows_have_a_namespace_that_nobody_can_pass() {
+    let sweep = place(Dialect::Sqlite).sweep();
+    assert_eq!(sweep.values, [Value::from("!tenant")]);
+    assert!(check_namespace(&["!tenant"]).is_err());
 }
 
 #[test]

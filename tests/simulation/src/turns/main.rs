@@ -4,13 +4,21 @@
 
 mod checker;
 mod model;
+mod pins;
 
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 
 use kitbag::layer::turn::bugs::{self, Bug};
-use model::run;
+
+/// One seed: of every four, one is a history of pins.
+fn run(seed: u64) -> Result<(), String> {
+    match seed % 4 {
+        3 => pins::run(seed),
+        _ => model::run(seed),
+    }
+}
 
 fn option(name: &str) -> Option<u64> {
     let mut words = std::env::args().skip_while(|word| word != name).skip(1);

@@ -10,7 +10,7 @@ use std::task::{Context, Poll, Waker};
 use bytes::Bytes;
 use futures_util::future::LocalBoxFuture;
 use kitbag::core::path::VPath;
-use kitbag::files::stepping::{pause, stepping};
+use kitbag::files::stepping::{Steps, pause, stepping_with};
 use kitbag::files::{Files, FilesOptions, WriteMode};
 use kitbag::layer::turn::{ChangeKind, Outcome, Overlays, Turn, TurnOptions, undo};
 use kitbag::protocol::{Backend, Edit, SharedBackend};
@@ -19,7 +19,7 @@ use kitbag::storage::memory::Memory;
 use crate::checker::{Change, End, Read, Tree, Write, explained, with_line};
 
 /// What keeps the files of turns.
-fn overlays() -> Overlays {
+pub fn overlays() -> Overlays {
     let options = FilesOptions {
         write_mode: WriteMode::Overwrite,
         ..FilesOptions::default()
@@ -32,7 +32,7 @@ fn begin(base: &SharedBackend) -> Turn {
     Turn::new(base.clone(), overlays(), "tests".into(), options)
 }
 
-fn path(text: &str) -> VPath {
+pub fn path(text: &str) -> VPath {
     VPath::parse(text).expect("a path")
 }
 
@@ -41,10 +41,10 @@ fn bytes(text: &str) -> Bytes {
 }
 
 /// Numbers from a seed.
-struct Dice(u64);
+pub struct Dice(pub u64);
 
 impl Dice {
-    fn roll(&mut self, sides: usize) -> usize {
+    pub fn roll(&mut self, sides: usize) -> usize {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;
         z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -53,7 +53,7 @@ impl Dice {
     }
 }
 
-const FILES: &[&str] = &["/a", "/b", "/c"];
+pub const FILES: &[&str] = &["/a", "/b", "/c"];
 
 struct History {
     changes: RefCell<Vec<Change>>,
@@ -114,7 +114,7 @@ fn string(bytes: &Bytes) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
-async fn fetch(backend: &dyn Backend, at: &str) -> Option<String> {
+pub async fn fetch(backend: &dyn Backend, at: &str) -> Option<String> {
     let answer = backend.download(&[path(at)]).await.remove(0);
     answer.ok().map(|body| string(&body))
 }
@@ -223,7 +223,7 @@ async fn turn(base: &SharedBackend, history: &History) {
     }
 }
 
-async fn put_later(backend: &dyn Backend, at: &str, text: &str) {
+pub async fn put_later(backend: &dyn Backend, at: &str, text: &str) {
     let answers = backend.upload(vec![(path(at), bytes(text))]).await;
     for answer in answers {
         answer.expect("uploaded");
@@ -260,10 +260,17 @@ async fn client(base: &SharedBackend, history: &History, turns: bool) {
 /// One history; fails with what contradicts it.
 pub fn run(seed: u64) -> std::result::Result<(), String> {
     let mut dice = Dice(seed.wrapping_mul(0x9e37_79b9));
-    let journal = dice.roll(3) > 0;
-    let base: SharedBackend = match journal {
-        true => stepping(),
-        false => Rc::new(Files::new(Memory::default(), FilesOptions::default())),
+    let kind = dice.roll(6);
+    let steps = match kind {
+        0..=2 => Some(Steps::Single),
+        3 => Some(Steps::Together),
+        4 => Some(Steps::Moments),
+        _ => None,
+    };
+    let loses = (dice.roll(3) == 0).then(|| dice.roll(3));
+    let base: SharedBackend = match steps {
+        Some(steps) => stepping_with(steps, loses),
+        None => Rc::new(Files::new(Memory::default(), FilesOptions::default())),
     };
     let history = History {
         changes: RefCell::new(Vec::new()),
@@ -284,7 +291,7 @@ pub fn run(seed: u64) -> std::result::Result<(), String> {
         .map(|_| Some(Box::pin(client(&base, &history, true)) as LocalBoxFuture<'_, ()>))
         .collect();
     running.push(Some(Box::pin(client(&base, &history, false))));
-    let mut crash = (journal && dice.roll(2) == 0).then(|| dice.roll(250));
+    let mut crash = (steps.is_some() && dice.roll(2) == 0).then(|| dice.roll(250));
     while running.iter().any(Option::is_some) {
         history.clock.set(history.clock.get() + 1);
         let at = dice.roll(running.len());
@@ -338,12 +345,12 @@ pub fn run(seed: u64) -> std::result::Result<(), String> {
     ) {
         true => Ok(()),
         false => Err(format!(
-            "no order explains it (journal: {journal})\nfirst {tree:#?}\n{changes:#?}\nlast {last:#?}"
+            "no order explains it ({steps:?})\nfirst {tree:#?}\n{changes:#?}\nlast {last:#?}"
         )),
     }
 }
 
-fn drive<T>(future: impl Future<Output = T>) -> T {
+pub fn drive<T>(future: impl Future<Output = T>) -> T {
     let mut future = Box::pin(future);
     loop {
         let polled = future

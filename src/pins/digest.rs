@@ -1,0 +1,112 @@
+//! The digest by which contents and nodes are kept: SHA-512/256.
+
+use sha2::{Digest as _, Sha512_256};
+
+use crate::core::order;
+
+/// The digest of some bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Digest([u8; 32]);
+
+impl Digest {
+    /// The digest of `bytes`.
+    pub fn of(bytes: &[u8]) -> Digest {
+        Digest(Sha512_256::digest(bytes).into())
+    }
+
+    /// 64 hexadecimal digits: the names of files, which some disks compare without case, and pins.
+    pub fn hex(&self) -> String {
+        const DIGITS: &[u8; 16] = b"0123456789abcdef";
+        let digit = |half: u8| char::from(DIGITS.get(usize::from(half)).copied().unwrap_or(b'0'));
+        let both = self.0.iter().flat_map(|byte| [byte >> 4, byte & 15]);
+        both.map(digit).collect()
+    }
+
+    /// Reads what [`Digest::hex`] returns.
+    pub fn from_hex(text: &str) -> Option<Digest> {
+        let half = |digit: u8| match digit {
+            b'0'..=b'9' => Some(digit - b'0'),
+            b'a'..=b'f' => Some(digit - b'a' + 10),
+            _ => None,
+        };
+        let mut bytes = [0; 32];
+        let (pairs, rest) = text.as_bytes().as_chunks::<2>();
+        if pairs.len() != bytes.len() || !rest.is_empty() {
+            return None;
+        }
+        for (byte, [high, low]) in bytes.iter_mut().zip(pairs) {
+            *byte = (half(*high)? << 4) | half(*low)?;
+        }
+        Some(Digest(bytes))
+    }
+
+    /// 43 characters (base64url), for nodes: they are text, since some storages keep only that.
+    pub(super) fn short(&self) -> String {
+        let mut text = String::with_capacity(43);
+        for three in self.0.chunks(3) {
+            let byte = |at: usize| u32::from(three.get(at).copied().unwrap_or(0));
+            let bits = (byte(0) << 16) | (byte(1) << 8) | byte(2);
+            for at in 0..=three.len() {
+                let six = (bits >> (18 - 6 * at)) & 63;
+                text.push(char::from(
+                    LETTERS.get(six as usize).copied().unwrap_or(b'A'),
+                ));
+            }
+        }
+        text
+    }
+
+    /// Reads what [`Digest::short`] returns.
+    pub(super) fn from_short(text: &str) -> Option<Digest> {
+        let mut bytes = [0; 32];
+        if text.len() != 43 {
+            return None;
+        }
+        for (four, three) in text.as_bytes().chunks(4).zip(bytes.chunks_mut(3)) {
+            let mut bits = 0usize;
+            for at in 0..4 {
+                let six = match four.get(at) {
+                    Some(letter) => LETTERS.iter().position(|one| one == letter)?,
+                    None => 0,
+                };
+                bits = (bits << 6) | six;
+            }
+            for (at, byte) in three.iter_mut().enumerate() {
+                *byte = (bits >> (16 - 8 * at)) as u8;
+            }
+        }
+        Some(Digest(bytes))
+    }
+}
+
+/// The digits of base64url.
+const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+
+/// A set of digests, as a sorted list: each tree or hash map of another type would add kilobytes of
+/// WebAssembly.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Digests(Vec<Digest>);
+
+impl Digests {
+    /// Whether it has this one.
+    pub fn has(&self, digest: &Digest) -> bool {
+        self.0.binary_search(digest).is_ok()
+    }
+
+    /// Whether it has all of another set.
+    pub fn has_all(&self, other: &Digests) -> bool {
+        other.0.iter().all(|digest| self.has(digest))
+    }
+
+    /// Adds many at once.
+    pub fn add(&mut self, more: impl IntoIterator<Item = Digest>) {
+        self.0.extend(more);
+        order::sort(&mut self.0);
+        self.0.dedup();
+    }
+
+    /// The digests, in order.
+    pub fn list(&self) -> &[Digest] {
+        &self.0
+    }
+}

@@ -1,0 +1,15 @@
+//! Pins: the state of a whole tree of files, named by 32 bytes. A tree is made of nodes, and nodes and
+//! contents are kept by their digests, so two trees share all that is equal in them. The history makes
+//! pins, and a storage reads them; neither may import the other, so what both need is here.
+
+mod digest;
+mod objects;
+mod reader;
+#[cfg(test)]
+mod tests;
+mod tree;
+
+pub use digest::{Digest, Digests};
+pub use objects::{Found, Objects};
+pub use reader::{Leaves, Reader};
+pub use tree::{Built, Child, Leaf, Node, build};

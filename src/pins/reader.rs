@@ -1,0 +1,143 @@
+//! Reads trees: a page of files from a path on, or all. Nodes are loaded when they are needed.
+
+use std::rc::Rc;
+
+use bytes::Bytes;
+
+use super::{Child, Digest, Leaf, Node, Objects};
+use crate::core::cell::RefCell;
+use crate::core::error::{Error, Kind, Result};
+use crate::core::path::VPath;
+use crate::core::sorted::Sorted;
+
+/// How many nodes are kept in memory: of about 300 bytes each. If there are more, all are dropped.
+const CACHED: usize = 2048;
+
+/// How many nodes of one level are loaded at once.
+const AT_ONCE: usize = 128;
+
+/// What a part of a pin that is gone answers.
+fn lost(what: &str) -> Error {
+    let message = format!(
+        "The history no longer holds {what} of this pin, or it is damaged; verify() lists what is lost"
+    );
+    Error::new(Kind::Unavailable, message)
+}
+
+/// Files from a path on.
+#[derive(Clone, Debug, Default)]
+pub struct Leaves {
+    /// The files, in order of their paths.
+    pub leaves: Vec<Leaf>,
+    /// Where the files after these begin; `None` at the end.
+    pub next: Option<Rc<str>>,
+}
+
+/// Reads trees.
+pub struct Reader {
+    objects: Objects,
+    cache: RefCell<Sorted<Digest, Rc<Node>>>,
+}
+
+impl Reader {
+    /// Reads what `objects` holds.
+    pub fn new(objects: Objects) -> Reader {
+        Reader {
+            objects,
+            cache: RefCell::renewable(Sorted::new),
+        }
+    }
+
+    async fn nodes(&self, digests: &[Digest]) -> Result<Vec<Rc<Node>>> {
+        let mut found: Vec<Option<Rc<Node>>> = {
+            let cache = self.cache.borrow();
+            digests.iter().map(|one| cache.get(one).cloned()).collect()
+        };
+        let open = found.iter().zip(digests).filter(|(node, _)| node.is_none());
+        let open: Vec<Digest> = open.map(|(_, digest)| *digest).collect();
+        if !open.is_empty() {
+            let mut loaded = self.objects.nodes(&open).await?.into_iter();
+            for (node, digest) in found.iter_mut().zip(digests) {
+                if node.is_some() {
+                    continue;
+                }
+                let bytes = loaded.next().and_then(super::Found::whole);
+                let bytes = bytes.ok_or_else(|| lost("a part of the list of files"))?;
+                let parsed = Node::parse(&bytes);
+                let parsed = Rc::new(parsed.ok_or_else(|| lost("a part of the list of files"))?);
+                let mut cache = self.cache.borrow_mut();
+                if cache.len() >= CACHED {
+                    *cache = Sorted::new();
+                }
+                cache.insert(*digest, parsed.clone());
+                *node = Some(parsed);
+            }
+        }
+        Ok(found.into_iter().flatten().collect())
+    }
+
+    /// Files from the first one that is not less than `from` on, of at most `width` leaf nodes.
+    pub async fn page(&self, root: Digest, from: &str, width: usize) -> Result<Leaves> {
+        let width = width.clamp(1, AT_ONCE);
+        let mut page = Leaves::default();
+        let mut digests = vec![root];
+        loop {
+            let mut children: Vec<Child> = Vec::new();
+            for node in self.nodes(&digests).await? {
+                match &*node {
+                    Node::Leaves(leaves) => page.leaves.extend_from_slice(leaves),
+                    Node::Children(below) => children.extend_from_slice(below),
+                }
+            }
+            if children.is_empty() {
+                break;
+            }
+            // A child ends where the next one begins.
+            let first = children.partition_point(|child| &*child.from <= from);
+            children.drain(..first.saturating_sub(1));
+            if let Some(more) = children.get(width) {
+                page.next = Some(more.from.clone());
+                children.truncate(width);
+            }
+            digests = children.iter().map(|child| child.digest).collect();
+        }
+        let first = page
+            .leaves
+            .partition_point(|leaf| leaf.path.as_str() < from);
+        page.leaves.drain(..first);
+        Ok(page)
+    }
+
+    /// The file at a path, if there is one.
+    pub async fn find(&self, root: Digest, path: &VPath) -> Result<Option<Leaf>> {
+        let page = self.page(root, path.as_str(), 1).await?;
+        Ok(page.leaves.into_iter().find(|leaf| leaf.path == *path))
+    }
+
+    /// Visits every file, in order of the paths.
+    pub async fn each(&self, root: Digest, mut visit: impl FnMut(Leaf)) -> Result<()> {
+        let mut from: Rc<str> = "".into();
+        loop {
+            let page = self.page(root, &from, AT_ONCE).await?;
+            page.leaves.into_iter().for_each(&mut visit);
+            match page.next {
+                Some(next) => from = next,
+                None => return Ok(()),
+            }
+        }
+    }
+
+    /// The content of a file.
+    pub async fn body(&self, leaf: &Leaf) -> Result<Bytes> {
+        let found = self.objects.body(&leaf.digest).await?;
+        let gone = || {
+            Error::at(
+                Kind::Unavailable,
+                "The history no longer holds '",
+                &leaf.path,
+                "' as it was pinned, or it is damaged; verify() lists what is lost",
+            )
+        };
+        found.whole().ok_or_else(gone)
+    }
+}

@@ -1,0 +1,81 @@
+// Processes that are killed in the midst of commits of a hundred files: whoever comes next sees all of a
+// commit or nothing. KITBAG_KILLS says how many of each kind (`npm run soak -- turns`: fifty).
+
+import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { test } from "node:test";
+import { fileURLToPath } from "node:url";
+import { begin } from "../lib/kitbag.mjs";
+import { FILES, open } from "./killed.mjs";
+
+const KILLS = Number(process.env.KITBAG_KILLS ?? 4);
+/** Places at once: after a kill, a journal is looked at for ten seconds. */
+const PLACES = 4;
+const PROGRAM = fileURLToPath(new URL("killed-process.mjs", import.meta.url));
+
+/** Kills a process at some moment after its first commit; returns how many commits it told of. */
+async function killed(kind, place, after) {
+  const child = spawn(process.execPath, [PROGRAM, kind, place], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  let told = "";
+  child.stdout.on("data", (data) => {
+    told += data;
+  });
+  await once(child.stdout, "data");
+  await new Promise((resolve) => setTimeout(resolve, after));
+  child.kill("SIGKILL");
+  await once(child, "close");
+  return { pid: child.pid, round: Number(told.trim().split("\n").at(-1)) };
+}
+
+const texts = async (backend, paths) => {
+  const answers = await backend.downloadFiles(paths);
+  return answers.map(({ content }) => content && new TextDecoder().decode(content));
+};
+
+/** What is there after a kill, once somebody else has begun a turn. */
+async function looked(kind, place, { pid, round }) {
+  const backend = await open(kind, place);
+  const broken = new Set(await texts(backend, FILES)).size > 1;
+  await begin(backend).read("/f/0");
+  const found = new Set(await texts(backend, FILES));
+  assert.equal(found.size, 1, `${kind}: ${[...found].slice(0, 4)}`);
+  const [text] = found;
+  // The commit after the last one that was told of may be made, too.
+  const rounds = [round, round + 1].map((one) => `${pid} ${one}\n`);
+  assert.ok(rounds.includes(text), `${kind}: ${text} after ${round} of ${pid}`);
+  const [often] = await texts(backend, ["/often"]);
+  assert.equal(often, Number(text.split(" ")[1]) % 2 === 0 ? null : text);
+  const { files } = await backend.glob("/.kitbag/**");
+  assert.deepEqual(files, []);
+  return broken;
+}
+
+for (const kind of ["SQLite", "disk"]) {
+  test(`${kind}: after ${KILLS} kills in the midst of commits, all or nothing`, async (t) => {
+    let broken = 0;
+    const lane = async (count) => {
+      const folder = mkdtempSync(join(tmpdir(), "kitbag-killed-"));
+      const place = kind === "disk" ? folder : join(folder, "files.db");
+      try {
+        for (let at = 0; at < count; at++) {
+          const last = await killed(kind, place, Math.random() * 60);
+          if (await looked(kind, place, last)) broken += 1;
+        }
+      } finally {
+        rmSync(folder, { recursive: true, force: true });
+      }
+    };
+    const lanes = Array.from({ length: PLACES }, (_, at) =>
+      lane(Math.floor(KILLS / PLACES) + (at < KILLS % PLACES ? 1 : 0)),
+    );
+    await Promise.all(lanes);
+    t.diagnostic(`${kind}: ${broken} of ${KILLS} kills left a part of a commit for the next turn`);
+    if (kind === "SQLite") assert.equal(broken, 0, "a transaction shows no part of a commit");
+  });
+}

@@ -1,0 +1,141 @@
+// A review as an interrupt: when the agent has ended, a person sees what its turn would change. The
+// form is that of LangChain's own middleware for approvals, so that its user interfaces know it.
+
+import { HumanMessage } from "@langchain/core/messages";
+import { interrupt } from "@langchain/langgraph";
+import type { Turn } from "kitbag";
+import {
+  type ReviewDecision,
+  type ReviewEdit,
+  type ReviewFields,
+  reviewOf,
+  settleReview,
+} from "kitbag/history";
+import { type AgentMiddleware, createMiddleware } from "langchain";
+
+/** The value of the interrupt. */
+export interface ReviewRequest {
+  /** One action. */
+  actionRequests: Array<{
+    /** Always `commit`. */
+    name: "commit";
+    /** What the decision `edit` may change: see `editedAction` of `ReviewDecisions`. */
+    args: {
+      /** The ids of all hunks. */
+      hunks: string[];
+    };
+    /** The patch. */
+    description: string;
+  }>;
+  /** The decisions that are allowed. */
+  reviewConfigs: Array<{
+    /** Always `commit`. */
+    actionName: "commit";
+    /** All of them. */
+    allowedDecisions: ["approve", "edit", "reject"];
+  }>;
+  /** The changes in parts, for a page of your own. */
+  review: ReviewFields;
+}
+
+/** With what the graph is resumed: `new Command({ resume: decisions })`. */
+export interface ReviewDecisions {
+  /** One decision. */
+  decisions: [
+    | {
+        /** Everything is committed. */
+        type: "approve";
+      }
+    | {
+        /** A part is committed, or something else. */
+        type: "edit";
+        /** What is committed. */
+        editedAction: {
+          /** Always `commit`. */
+          name: "commit";
+          /** The hunks that are kept, patterns of files that are dropped, files with other contents. */
+          args: ReviewEdit;
+        };
+      }
+    | {
+        /** Everything is dropped. */
+        type: "reject";
+        /** Why. The agent is told, and goes on; without it the agent ends. */
+        message?: string;
+      },
+  ];
+}
+
+/** The decision as `settleReview` takes it. */
+function decisionOf(answer: unknown): ReviewDecision {
+  const given = (answer as Partial<ReviewDecisions> | undefined)?.decisions?.[0];
+  switch (given?.type) {
+    case "approve":
+      return { type: "accept" };
+    case "edit":
+      return { ...given.editedAction?.args, type: "edit" };
+    case "reject":
+      return { ...given, type: "reject" };
+    default:
+      throw new TypeError(
+        'reviewMiddleware: resume with { decisions: [{ type }] }, whose type is "approve", "edit" or "reject"',
+      );
+  }
+}
+
+/**
+ * Middleware for `createAgent`: when the agent has ended, an interrupt shows what its turn would change.
+ * The graph is resumed with a decision: `approve` commits, `edit` commits a part or something else,
+ * `reject` drops everything. Without changes there is no interrupt. It needs a checkpointer.
+ *
+ * @param turn The turn that the agent's tools work on, or a function that is called with the runtime and
+ *   returns it: with `beginKept` and the thread's id as the name the review can wait for days.
+ * @example
+ * const turn = begin(backend);
+ * const middleware = [kitbagMiddleware(turn), reviewMiddleware(turn)];
+ * const agent = createAgent({ model, middleware, checkpointer });
+ * const { __interrupt__ } = await agent.invoke(input, config);
+ * await agent.invoke(new Command({ resume: { decisions: [{ type: "approve" }] } }), config);
+ */
+export function reviewMiddleware(
+  turn: Turn | ((runtime: unknown) => Turn | Promise<Turn>),
+): AgentMiddleware {
+  const tell = (text: string) => ({
+    messages: [new HumanMessage(text)],
+    jumpTo: "model" as const,
+  });
+  const middleware: unknown = createMiddleware({
+    name: "KitbagReviewMiddleware",
+    afterAgent: {
+      canJumpTo: ["model"],
+      hook: async (_state, runtime) => {
+        const own = typeof turn === "function" ? await turn(runtime) : turn;
+        const review = await reviewOf(own);
+        if (!review.files) throw new Error(review.error);
+        if (review.files.length === 0) return undefined;
+        const hunks = review.files.flatMap((file) => file.hunks.map(({ id }) => id));
+        const request: ReviewRequest = {
+          actionRequests: [{ name: "commit", args: { hunks }, description: review.patch }],
+          reviewConfigs: [
+            { actionName: "commit", allowedDecisions: ["approve", "edit", "reject"] },
+          ],
+          review,
+        };
+        const decision = decisionOf(await interrupt(request));
+        const done = await settleReview(own, decision);
+        if (done.receipt) return undefined;
+        if (decision.type === "reject" && done.code === "permission_denied") {
+          return decision.message ? tell(done.error) : undefined;
+        }
+        if (done.code !== "conflict" || !done.conflicts) throw new Error(done.error);
+        const paths = [...new Set(done.conflicts.map(({ path }) => path))].join(", ");
+        const { conflicts = [] } = await own.rebase();
+        const left = conflicts.map(({ path }) => path).join(", ");
+        return tell(
+          `Others have changed ${paths} meanwhile; nothing was committed. ${left ? `These could not be merged with your changes: ${left}.` : "Their changes were merged with yours: check the files."}`,
+        );
+      },
+    },
+  });
+  return middleware as AgentMiddleware;
+}

@@ -1,0 +1,66 @@
+// watch of a wrapper: what the backend below tells, as the wrapper shows it.
+
+import { addWatch, type Heard, listener, type Watch, watchOf } from "../core/listeners.js";
+import type { MaybePromise } from "../types.js";
+import { Backend } from "./backend.js";
+
+/**
+ * Those of some files that a wrapper shows to who watches `below`. If it returns undefined, throws or
+ * rejects, listeners are asked to list the files again.
+ */
+export type Shows = (paths: string[], below: string) => MaybePromise<string[] | undefined>;
+
+/** How a wrapper passes changes on. */
+interface Passing {
+  /** What it shows. Default: all. */
+  shows?: Shows;
+  /** A change elsewhere can decide what is shown, so all of the backend below is watched. */
+  whole?: boolean;
+  /** Tells of changes of the wrapper itself; returns what ends that. */
+  own?(tell: (paths: string[]) => void): () => void;
+}
+
+/** Shows what is not in a directory. */
+export function outside(directory: string): Shows {
+  const hidden = `/${directory}/`.replace(/\/+/g, "/");
+  return (paths) => paths.filter((path) => !`${path}/`.startsWith(hidden));
+}
+
+/** Lets a wrapper tell of changes, if the backend below does. */
+export function passWatch(self: object, inner: object, how: Passing = {}): void {
+  const { watch } = inner as { watch?: Watch };
+  if (typeof watch !== "function") return;
+  const { shows, whole, own } = how;
+  addWatch(
+    self,
+    (first: unknown, second?: unknown) => {
+      const { path, hear } = listener(first, second);
+      let ended = false;
+      // One after the other, since what is shown may be asked for.
+      let before: Promise<void> | undefined;
+      const judged = async (paths: string[], rescan: true | undefined) => {
+        await before;
+        const shown = await Promise.resolve(shows?.(paths, path || "/")).catch(() => undefined);
+        if (ended) return;
+        if (rescan || !shown) hear({ paths: shown ?? [], rescan: true });
+        else hear({ paths: shown });
+      };
+      const pass: Heard = (changes) => {
+        if (!shows) hear(changes);
+        else before = judged(changes.paths, changes.rescan).catch(() => {});
+      };
+      // Other objects may know only one argument.
+      const stops = [
+        inner instanceof Backend && !whole
+          ? watch.call(inner, path || "/", pass)
+          : (watch as (hear: Heard) => () => void).call(inner, pass),
+        own?.((paths) => hear({ paths })),
+      ];
+      return () => {
+        ended = true;
+        for (const stop of stops) stop?.();
+      };
+    },
+    watchOf(inner)?.whole,
+  );
+}
