@@ -17,8 +17,8 @@ const KILLS = Number(process.env.KITBAG_KILLS ?? 4);
 const PLACES = 4;
 const PROGRAM = fileURLToPath(new URL("killed-process.mjs", import.meta.url));
 
-/** Kills a process at some moment after its first commit; returns how many commits it told of. */
-async function killed(kind, place, after) {
+/** Kills a process at some moment of a commit, not its first; returns how many commits it told of. */
+async function killed(kind, place) {
   const child = spawn(process.execPath, [PROGRAM, kind, place], {
     stdio: ["ignore", "pipe", "inherit"],
   });
@@ -27,6 +27,10 @@ async function killed(kind, place, after) {
     told += data;
   });
   await once(child.stdout, "data");
+  const began = performance.now();
+  await once(child.stdout, "data");
+  // Any moment of a commit as long as the one before is as likely as any other.
+  const after = Math.random() * (performance.now() - began);
   await new Promise((resolve) => setTimeout(resolve, after));
   child.kill("SIGKILL");
   await once(child, "close");
@@ -41,6 +45,7 @@ const texts = async (backend, paths) => {
 /** What is there after a kill, once somebody else has begun a turn. */
 async function looked(kind, place, { pid, round }) {
   const backend = await open(kind, place);
+  const { files: left } = await backend.glob("/.kitbag/**");
   const broken = new Set(await texts(backend, FILES)).size > 1;
   await begin(backend).read("/f/0");
   const found = new Set(await texts(backend, FILES));
@@ -53,19 +58,20 @@ async function looked(kind, place, { pid, round }) {
   assert.equal(often, Number(text.split(" ")[1]) % 2 === 0 ? null : text);
   const { files } = await backend.glob("/.kitbag/**");
   assert.deepEqual(files, []);
-  return broken;
+  return { broken, begun: left.length > 0 };
 }
 
 for (const kind of ["SQLite", "disk"]) {
   test(`${kind}: after ${KILLS} kills in the midst of commits, all or nothing`, async (t) => {
-    let broken = 0;
+    const seen = { broken: 0, begun: 0 };
     const lane = async (count) => {
       const folder = mkdtempSync(join(tmpdir(), "kitbag-killed-"));
       const place = kind === "disk" ? folder : join(folder, "files.db");
       try {
         for (let at = 0; at < count; at++) {
-          const last = await killed(kind, place, Math.random() * 60);
-          if (await looked(kind, place, last)) broken += 1;
+          const { broken, begun } = await looked(kind, place, await killed(kind, place));
+          seen.broken += broken;
+          seen.begun += begun;
         }
       } finally {
         rmSync(folder, { recursive: true, force: true });
@@ -75,7 +81,13 @@ for (const kind of ["SQLite", "disk"]) {
       lane(Math.floor(KILLS / PLACES) + (at < KILLS % PLACES ? 1 : 0)),
     );
     await Promise.all(lanes);
-    t.diagnostic(`${kind}: ${broken} of ${KILLS} kills left a part of a commit for the next turn`);
+    const { broken, begun } = seen;
+    t.diagnostic(
+      `${kind}: ${KILLS} kills left ${begun} journals and ${broken} parts of a commit for the next turn`,
+    );
     if (kind === "SQLite") assert.equal(broken, 0, "a transaction shows no part of a commit");
+    // Kills that never meet a commit would show nothing.
+    else if (KILLS >= 20)
+      assert.ok(broken > 0 && begun > broken, `${begun} journals, ${broken} parts`);
   });
 }
