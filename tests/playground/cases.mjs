@@ -94,9 +94,9 @@ export async function turnIsReviewed(tab) {
     ]),
   );
   assert.deepEqual(parts, [
-    ["Part 1 of /README.mdis taken", "gone,new"],
-    ["Part 1 of /src/total.shis taken", "gone,gone,gone,gone,gone"],
-    ["Part 2 of /src/total.shis taken", "gone,new"],
+    ["Part 1 of /README.md is taken", "gone,new"],
+    ["Part 1 of /src/total.sh is taken", "gone,gone,gone,gone,gone"],
+    ["Part 2 of /src/total.sh is taken", "gone,new"],
   ]);
   await tab.eval(() => document.querySelectorAll(".part input")[1].click());
   await tab.until(() =>
@@ -122,6 +122,11 @@ export async function turnIsReviewed(tab) {
   await tab.click("[data-do=reject]");
   await tab.until(() => /^Rejected/.test(document.querySelector(".progress").textContent));
   assert.deepEqual(await held(), before);
+  // After a commit the agent can begin anew, with the files as they were at first.
+  await tab.click("[data-do=work]");
+  await tab.until(() => document.querySelectorAll(".part").length === 3);
+  await tab.click("[data-do=commit]");
+  await tab.until(() => /^Committed/.test(document.querySelector(".progress").textContent));
   // Widths and accessibility are checked later with the parts in sight.
   await tab.click("[data-do=work]");
   await tab.until(() => document.querySelectorAll(".part").length === 3);

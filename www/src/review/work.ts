@@ -67,8 +67,16 @@ export interface Worked {
   files: ReviewFile[];
 }
 
-/** Lets the agent work in a new turn; what it would change. */
+const encoder = new TextEncoder();
+
+/** Lets the agent work in a new turn on the files as they were at first; what it would change. */
 export async function work(): Promise<Worked> {
+  const first = Object.entries(project);
+  for (const { error, message } of backend.uploadFiles(
+    first.map(([path, text]) => [path, encoder.encode(text)]),
+  )) {
+    if (error) throw new Error(message);
+  }
   const turn = begin(backend, { by: "agent" });
   const { call } = createFileTools(turn);
   for (const { tool, input } of steps) {
@@ -84,7 +92,15 @@ export async function work(): Promise<Worked> {
 export async function commit({ turn }: Worked, hunks: string[]): Promise<Receipt> {
   const { receipt, error } = await settleReview(turn, { type: "edit", hunks });
   if (!receipt) throw new Error(error);
+  turn.dispose();
   return receipt;
+}
+
+/** Drops all that the agent did. */
+export async function drop({ turn }: Worked): Promise<void> {
+  const { error } = await turn.discard(["/**"]);
+  if (error) throw new Error(error);
+  turn.dispose();
 }
 
 /** Takes a commit back. */

@@ -4,7 +4,7 @@ import { signal } from "@preact/signals";
 import type { Receipt } from "kitbag";
 import type { ReviewFile } from "kitbag/history";
 import { samples } from "../code/samples";
-import { commit, content, project, steps, takeBack, type Worked, work } from "../review/work";
+import { commit, content, drop, project, steps, takeBack, type Worked, work } from "../review/work";
 import { CodeAside } from "../ui/code";
 import { counted } from "../ui/format";
 import { Icon } from "../ui/icons";
@@ -51,7 +51,7 @@ const accept = () =>
 
 const reject = () =>
   attempt(async () => {
-    await worked.value?.turn.discard(["/**"]);
+    if (worked.value) await drop(worked.value);
     worked.value = undefined;
     return "Rejected: nothing was changed.";
   });
@@ -80,8 +80,7 @@ function Part({ hunk, title }: { hunk: Hunk; title: string }) {
     <div class="part" data-taken={takes}>
       <label>
         <input type="checkbox" checked={takes} onChange={() => toggle(hunk.id)} />
-        {title}
-        <span class="muted">{takes ? "is taken" : "is left out"}</span>
+        {title} <span class="muted">{takes ? "is taken" : "is left out"}</span>
       </label>
       <section class="diff" tabIndex={0} aria-label={title}>
         {lines.map(({ gone, number, text, key }) => (
@@ -149,7 +148,7 @@ function Controls() {
       ) : (
         <>
           <button type="button" class="primary" data-do="work" onClick={() => void begin()}>
-            <Icon name="play" size={16} /> Let the agent work
+            <Icon name="play" size={16} /> {receipt.value ? "Start again" : "Let the agent work"}
           </button>
           {receipt.value && (
             <button type="button" data-do="undo" onClick={() => void takeAway()}>
