@@ -3,15 +3,22 @@
 // the result, and the whole process, including the start of the runtime and loading kitbag. The
 // goal is at most three times ripgrep's time. The runtime is Node unless another is named. Deno
 // has no goal: there, a loop that only opens, reads and closes the files takes as long.
+//
+// Then single calls on small files against deepagents' FilesystemBackend.
 
 import { execFileSync, spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { at } from "../scripts/lib/paths.mjs";
+import { compare } from "./lib/compare.mjs";
 
 const ROUNDS = 15;
+/** Calls in a round; an even number, so that an edited file is again what it was. */
+const CALLS = 50;
+const require = createRequire(at("tests/deps/latest/package.json"));
 
 // This variable, set on some machines, makes every Node process read a list of certificates when
 // it starts. That takes longer than a search and is not part of one.
@@ -50,6 +57,43 @@ function timed(command, args, said) {
 
 function median(times) {
   return times.toSorted((a, b) => a - b)[times.length >> 1];
+}
+
+/** One read and one edit of a small file, in turn with deepagents in one process. */
+async function calls(place, print) {
+  const { FilesystemBackend: Peer } = await import(
+    pathToFileURL(require.resolve("deepagents")).href
+  );
+  const { FilesystemBackend } = await import(pathToFileURL(at("pkg/dist/node.js")).href);
+  const rootDir = join(place, "calls");
+  mkdirSync(join(rootDir, "src/lib"), { recursive: true });
+  const text = "a line of a small file\n".repeat(60);
+  for (const name of ["read", "theirs", "ours"]) {
+    writeFileSync(join(rootDir, `src/lib/${name}.ts`), `${text}the end 0\n`);
+  }
+  const [peer, ours] = [
+    new Peer({ rootDir, virtualMode: true }),
+    new FilesystemBackend({ rootDir }),
+  ];
+  const times = async (call) => {
+    for (let n = 0; n < CALLS; n++) {
+      const { error } = await call(n);
+      if (error) throw new Error(error);
+    }
+  };
+  const read = (backend) => () => times(() => backend.read("/src/lib/read.ts"));
+  const edit = (backend, name) => () =>
+    times((n) => backend.edit(`/src/lib/${name}.ts`, `the end ${n % 2}`, `the end ${(n + 1) % 2}`));
+  print("\n| one call | deepagents µs | kitbag µs | times | goal |\n|---|---:|---:|---:|---:|");
+  for (const [name, theirs, own, goal] of [
+    ["read", read(peer), read(ours), 1.1],
+    ["edit", edit(peer, "theirs"), edit(ours, "ours"), 1.5],
+  ]) {
+    const { peer: a, ours: b } = await compare(theirs, own, ROUNDS);
+    const [left, right] = [a, b].map((ms) => ((ms * 1000) / CALLS).toFixed(0));
+    const mark = b / a <= goal ? `≤ ${goal}` : `≤ ${goal} (over)`;
+    print(`| ${name} | ${left} | ${right} | ${(b / a).toFixed(2)} | ${mark} |`);
+  }
 }
 
 async function run({ print }) {
@@ -116,13 +160,14 @@ async function run({ print }) {
       Number(execFileSync(process.execPath, ["--input-type=module", "-e", again], { env })),
     );
     print(`\nThe same grep again in one process: ${median(later).toFixed(0)} ms.`);
+    await calls(place, print);
   } finally {
     rmSync(place, { recursive: true, force: true });
   }
 }
 
 export default {
-  title: "FilesystemBackend against ripgrep",
-  needs: ["build", "ripgrep", "npm:runtimes"],
+  title: "FilesystemBackend against ripgrep and deepagents",
+  needs: ["build", "ripgrep", "npm:runtimes", "npm:latest"],
   run,
 };

@@ -63,7 +63,8 @@ async function claimAt(fs: FsLike, flags: Flags, base: string): Promise<Claim | 
       try {
         await handle.writeFile(owner);
       } finally {
-        await handle.close();
+        // The claim stands with its name, so nobody waits for this.
+        handle.close().catch(ignore);
       }
       return {
         async holds() {

@@ -5,7 +5,7 @@
 import { versionOf } from "./claims.js";
 import { type BigStats, codeOf, Refusal } from "./host.js";
 import type { Dir } from "./place.js";
-import { advance, asideIn, DiskStorage, moment, TRIES } from "./storage.js";
+import { asideIn, DiskStorage, moment, TRIES } from "./storage.js";
 
 /** What became of a file. `both`: it has the new name, and the old one could not be removed. */
 export type Moved = "done" | "missing" | "exists" | "apart" | "both";
@@ -115,8 +115,8 @@ export class MovingDisk extends DiskStorage {
       return await this.exchange(to.dir, to.name, versionOf(target), async (check) => {
         const copy = await fs.open(aside, flags.file);
         try {
-          await copy.chmod?.(Number(target.mode & 0o777n));
-          await advance(copy, target);
+          await this.place.permit(copy, target);
+          await this.place.advance(copy, target);
         } finally {
           await copy.close();
         }

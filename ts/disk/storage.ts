@@ -126,7 +126,7 @@ export class DiskStorage {
       try {
         return await this.#body(dir, name, handle);
       } finally {
-        await handle.close();
+        await this.place.leave(handle);
       }
     });
     return found ?? null;
@@ -134,7 +134,7 @@ export class DiskStorage {
 
   async #body(dir: Dir, name: string, handle: Handle): Promise<StoredFile> {
     for (let attempt = 0; ; attempt++) {
-      const stats = await handle.stat({ bigint: true });
+      const stats = await this.place.seen(handle);
       if (!stats.isFile()) throw notAFile();
       if (!this.place.pinned) {
         // The open file must be the one at this path, and the directory still inside the root.
@@ -150,7 +150,7 @@ export class DiskStorage {
       }
       const content = await readAll(handle, Number(stats.size));
       // A program that writes in place may have changed the file during the read.
-      const after = await handle.stat({ bigint: true });
+      const after = await this.place.seen(handle);
       if (versionOf(after) === versionOf(stats) || attempt === 3) {
         return { content, ...metaOf(stats) };
       }
@@ -184,7 +184,7 @@ export class DiskStorage {
         return this.#put(target, content, condition, false);
       }
       if (stats && !stats.isFile()) throw notAFile();
-      return this.#replace(dir, name, content, condition);
+      return this.#replace(dir, name, content, condition, stats);
     });
     return stored ?? false;
   }
@@ -207,10 +207,10 @@ export class DiskStorage {
       await dir.verify();
       await handle.writeFile(content);
       if (like) {
-        await handle.chmod?.(Number(like.mode & 0o777n));
-        await advance(handle, like);
+        await this.place.permit(handle, like);
+        await this.place.advance(handle, like);
       }
-      return { path, version: versionOf(await handle.stat({ bigint: true })) };
+      return { path, version: versionOf(await this.place.seen(handle)) };
     } catch (error) {
       await fs.unlink(path).catch(() => {});
       throw error;
@@ -252,7 +252,7 @@ export class DiskStorage {
     try {
       await dir.verify();
       await handle.writeFile(content);
-      return { version: versionOf(await handle.stat({ bigint: true })) };
+      return { version: versionOf(await this.place.seen(handle)) };
     } catch (error) {
       await this.place.fs.unlink(path).catch(() => {});
       throw error;
@@ -266,10 +266,11 @@ export class DiskStorage {
     name: string,
     content: Uint8Array,
     condition: Condition,
+    seen: BigStats | undefined,
   ): Promise<{ version: string } | false> {
     const update = condition.mode === "update";
     for (let attempt = 0; attempt < TRIES; attempt++) {
-      const now = await this.lstat(dir, name);
+      const now = attempt === 0 ? seen : await this.lstat(dir, name);
       if (!now) {
         if (update) return false;
         const made = await this.#create(dir, name, content);
@@ -279,19 +280,23 @@ export class DiskStorage {
       if (!now.isFile()) throw notAFile();
       const version = versionOf(now);
       if (update && version !== condition.version) return false;
-      const done = await this.exchange(dir, name, version, async (check) => {
-        const aside = await this.#aside(dir, content, now);
-        let moved = false;
-        try {
+      // As a rule nobody else writes, so at first the content is written while the claim is made.
+      const early = attempt === 0 ? this.#aside(dir, content, now) : undefined;
+      let left: Promise<Aside> | undefined = early;
+      early?.catch(() => {});
+      try {
+        const done = await this.exchange(dir, name, version, async (check) => {
+          left = early ?? this.#aside(dir, content, now);
+          const aside = await left;
           if (!(await check())) return undefined;
           await this.place.fs.rename(aside.path, `${dir.at}/${name}`);
-          moved = true;
+          left = undefined;
           return { version: aside.version };
-        } finally {
-          if (!moved) await this.place.fs.unlink(aside.path).catch(() => {});
-        }
-      });
-      if (done) return done;
+        });
+        if (done) return done;
+      } finally {
+        await left?.then(({ path }) => this.place.fs.unlink(path)).catch(() => {});
+      }
       if (update) return false;
       await moment(attempt);
     }
@@ -309,9 +314,9 @@ export class DiskStorage {
     if (!mine) return undefined;
     try {
       return await act(async () => {
-        const now = await this.lstat(dir, name);
+        const [now, holds] = await Promise.all([this.lstat(dir, name), mine.holds()]);
         await dir.verify();
-        return now !== undefined && versionOf(now) === version && (await mine.holds());
+        return now !== undefined && versionOf(now) === version && holds;
       });
     } finally {
       await mine.release();
@@ -462,15 +467,6 @@ export class DiskStorage {
 interface Aside {
   path: string;
   version: string;
-}
-
-/** Sets a modification time later than the old version's, so that no version comes back. */
-export async function advance(handle: Handle, before: BigStats): Promise<void> {
-  if (!handle.utimes) return;
-  const micros = before.mtimeNs / 1000n + 2n;
-  const now = BigInt(Math.floor(Date.now() * 1000 + Math.random() * 999));
-  const next = Number(now > micros ? now : micros) / 1e6;
-  await handle.utimes(next, next);
 }
 
 async function readAll(handle: Handle, size: number): Promise<Uint8Array> {
