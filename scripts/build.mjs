@@ -1,8 +1,8 @@
 // Builds the npm package: `npm run build [-- --dev] [--testing] [--out DIR]`. Compiles Rust to
 // WebAssembly (a primary module and chunks), generates the glue, and bundles glue and TypeScript
 // for each kind of runtime. `--dev` is a quick build: larger, slower, and without chunks.
-// `--testing` adds exports for the test suite. `--sizes` bundles programs that use the package
-// with three bundlers and prints their sizes.
+// `--testing` adds exports for the test suite, and leaves out the types; `--quiet` prints no sizes of
+// modules. `--sizes` bundles programs that use the package with three bundlers and prints their sizes.
 
 import { execFileSync } from "node:child_process";
 import {
@@ -32,6 +32,7 @@ const { values: options } = parseArgs({
     testing: { type: "boolean", default: false },
     out: { type: "string" },
     sizes: { type: "boolean", default: false },
+    quiet: { type: "boolean", default: false },
   },
 });
 const variant = `${options.testing ? "testing" : "release"}${options.dev ? "-dev" : ""}`;
@@ -61,10 +62,14 @@ for (const name of readdirSync(dist, { recursive: true })) {
   const file = join(dist, name);
   writeFileSync(file, withoutIndentation(readFileSync(file, "utf8")));
 }
-await linkPeers();
-declarations();
+if (!options.testing) {
+  await linkPeers();
+  declarations();
+}
 packageFiles();
-for (const [name, bytes] of Object.entries(wasm.modules)) report(name, bytes);
+if (!options.quiet) {
+  for (const [name, bytes] of Object.entries(wasm.modules)) report(name, bytes);
+}
 if (options.sizes) {
   await ensure("npm:bundlers");
   const { measured, stranger, table } = await import("../tests/sizes/measure.mjs");

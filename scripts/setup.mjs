@@ -79,7 +79,9 @@ async function cargoTool(crate, command, { version, bare = [] } = {}) {
   mkdirSync(tools, { recursive: true });
   const options = version ? ["--version", version, "--force"] : [];
   const env = { CARGO_PROFILE_DEV_DEBUG: "0" };
-  await must("cargo", ["install", crate, "--debug", ...bare, ...options, "--root", tools], { env });
+  // One target directory: wasm-bindgen and wasm-pack share dependencies.
+  const where = ["--root", tools, "--target-dir", join(tools, "target")];
+  await must("cargo", ["install", crate, "--debug", ...bare, ...options, ...where], { env });
 }
 
 // npm.
@@ -110,7 +112,8 @@ async function npmPackages(directory) {
   say(`installing npm packages in ${directory.slice(at().length + 1) || "."}`);
   // Not `npm ci`: it refuses a lock file whose entries for other systems have no version, as
   // written with a registry that lacks those packages. This command installs the locked versions.
-  await must("npm", ["install", "--no-save"], { cwd: directory });
+  const quiet = ["--no-audit", "--no-fund", "--prefer-offline"];
+  await must("npm", ["install", "--no-save", ...quiet], { cwd: directory });
 }
 
 // Browsers and other Debian packages.
@@ -215,13 +218,15 @@ async function provide(program) {
  * Installs the Debian packages of all these needs by one command: no package is replaced later, while
  * a browser or a server runs.
  */
-export async function ensurePrograms(names) {
-  const missing = names
-    .flatMap((name) => PROGRAMS[name] ?? [])
-    .filter((program) => !process.env[program.variable ?? ""] && !placed(program));
-  if (missing.length === 0) return;
-  const packages = new Set(missing.flatMap((program) => program.packages));
-  await apt([...packages], "install them");
+export function ensurePrograms(names) {
+  return locked("programs", async () => {
+    const missing = names
+      .flatMap((name) => PROGRAMS[name] ?? [])
+      .filter((program) => !process.env[program.variable ?? ""] && !placed(program));
+    if (missing.length === 0) return;
+    const packages = new Set(missing.flatMap((program) => program.packages));
+    await apt([...packages], "install them");
+  });
 }
 
 async function moto() {
@@ -295,7 +300,7 @@ function stepOf(name) {
 
 const done = new Map();
 
-/** Provides one thing; once per process, and in one process at a time. */
+/** Provides one thing; once per process, unless it failed, and in one process at a time. */
 export function ensure(name) {
   let promise = done.get(name);
   if (!promise) {
@@ -304,6 +309,7 @@ export function ensure(name) {
       await locked(`setup-${name.replace(/\W/g, "-")}`, step);
     })();
     done.set(name, promise);
+    promise.catch(() => done.delete(name));
   }
   return promise;
 }

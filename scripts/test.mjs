@@ -4,9 +4,11 @@
 
 import { mkdirSync, openSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
+import { setTimeout as pause } from "node:timers/promises";
 import { parseArgs } from "node:util";
 import { passed } from "./lib/checked.mjs";
 import { end, start } from "./lib/exec.mjs";
+import { idleShare } from "./lib/idle.mjs";
 import { at, cache, results } from "./lib/paths.mjs";
 import { prepare } from "./lib/prepare.mjs";
 import { counted, loadSuite, suiteNames } from "./lib/suites.mjs";
@@ -23,6 +25,10 @@ const { values: flags, positionals } = parseArgs({
 
 /** How many lines of a failed suite's output are repeated at the end. */
 const TAIL = 20;
+
+/** For so many milliseconds processors are watched; with this share of idle time one more suite runs. */
+const WATCHED = 5_000;
+const IDLE = 0.35;
 
 const all = suiteNames();
 const strangers = positionals.filter((name) => !all.includes(name));
@@ -59,24 +65,40 @@ mkdirSync(results(), { recursive: true });
 for (const { name, error } of failedToLoad) {
   report({ name, seconds: 0, ...counted({ passed: 0, failed: 1, failures: [error.stack] }) });
 }
+const began = performance.now();
+const idleInAll = idleShare();
 await runAll();
+const idle = (idleInAll() * 100).toFixed(0);
+const minutes = ((performance.now() - began) / 60_000).toFixed(1);
 writeFileSync(cache("durations.json"), JSON.stringify(durations));
 if (totals.passed + totals.failed === 0) totals.failed = 1;
 process.exitCode = totals.failed > 0 ? 1 : 0;
 if (mode === "run" && positionals.length === 0 && !flags.dev && totals.failed === 0) passed("test");
 for (const line of repeated) console.log(line);
+console.log(`${minutes} minutes, in which the processors were idle for ${idle} %`);
 console.log(`${totals.passed} passed, ${totals.failed} failed`);
 
-/** Starts suites when what they need is there and slots and resources are free, the longest first. */
+/**
+ * Starts suites when what they need is there and slots and resources are free, the longest first. Some
+ * suites wait for timers and servers most of the time: while processors are idle, one more runs.
+ */
 async function runAll() {
   const places = Number(flags.jobs) || Math.min(4, availableParallelism());
   const waiting = [...suites].sort((a, b) => lengthOf(b) - lengthOf(a));
   const preparation = prepare(waiting);
   const running = new Map();
+  const idle = idleShare();
+  let spare = 0;
+  const watch = async () => {
+    await pause(WATCHED, undefined, { ref: false });
+    spare = !flags.jobs && idle() >= IDLE ? 1 : 0;
+    tick = watch();
+  };
+  let tick = watch();
   while (waiting.length > 0 || running.size > 0) {
     for (const suite of [...waiting]) {
       const taken = running.size + (preparation.compiling ? 1 : 0);
-      if (taken >= places || !fits(suite, running, waiting)) continue;
+      if (taken >= places + spare || !fits(suite, running, waiting)) continue;
       if (!preparation.over(suite)) continue;
       waiting.splice(waiting.indexOf(suite), 1);
       running.set(
@@ -86,8 +108,10 @@ async function runAll() {
           report(outcome);
         }),
       );
+      // Whether there is room for another one is seen after some time only.
+      spare = 0;
     }
-    await Promise.race([...running.values(), preparation.step]);
+    await Promise.race([...running.values(), preparation.step, tick]);
   }
 }
 

@@ -69,7 +69,8 @@ export async function buildPackage(args) {
   const fits = last.print === print && (dev || !last.dev);
   if (fits && existsSync(join(out, "package.json"))) return;
   process.stderr.write(`setup: building ${testing ? "the testing variant" : "the package"}\n`);
-  await must(process.execPath, [at("scripts/build.mjs"), ...args, ...(dev ? ["--dev"] : [])]);
+  const options = [...args, "--quiet", ...(dev ? ["--dev"] : [])];
+  await must(process.execPath, [at("scripts/build.mjs"), ...options]);
 
   mkdirSync(cache(), { recursive: true });
   writeFileSync(stamp, JSON.stringify({ print, dev }));

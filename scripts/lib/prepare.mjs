@@ -3,8 +3,11 @@
 
 import { ensure, ensurePrograms } from "../setup.mjs";
 
+/** Programs that are compiled. The package needs the first two of them. */
+export const TOOLS = new Set(["wasm-bindgen", "splitter", "wasm-pack"]);
+
 /** What is compiled; it keeps a processor busy. */
-const COMPILED = new Set(["wasm-bindgen", "wasm-pack", "splitter", "build", "build:testing"]);
+const COMPILED = new Set([...TOOLS, "build", "build:testing"]);
 
 /** Starts to provide everything that these suites need, in their order. */
 export function prepare(suites) {

@@ -111,11 +111,24 @@ function inOrder(objects) {
   return known.keys;
 }
 
+/** The index of the first key for which `reached` holds, and so for all behind it. */
+function firstWhere(keys, reached) {
+  let [from, to] = [0, keys.length];
+  while (from < to) {
+    const middle = (from + to) >> 1;
+    if (reached(keys[middle])) to = middle;
+    else from = middle + 1;
+  }
+  return from;
+}
+
 /** The keys of the tests need no escaping. */
 function list(objects, query, outgoing) {
   const prefix = query.get("prefix") ?? "";
   const after = query.get("continuation-token") ?? query.get("start-after") ?? "";
-  const keys = inOrder(objects).filter((key) => key > after && key.startsWith(prefix));
+  const all = inOrder(objects);
+  const from = firstWhere(all, (key) => key > after && key >= prefix);
+  const keys = all.slice(from, from + PAGE + 1).filter((key) => key.startsWith(prefix));
   const shown = keys.slice(0, PAGE).map((key) => {
     const { etag, body, time } = objects.get(key);
     return `<Contents><Key>${key}</Key><LastModified>${time}</LastModified><ETag>${etag}</ETag><Size>${body.length}</Size></Contents>`;

@@ -44,6 +44,12 @@ export async function exclusive({ browser, fresh, test }) {
     ok(looks["just written"] >= files, `just written: ${looks["just written"]} files looked at`);
     deepStrictEqual(seen.past, ["past it", 0]);
   });
+  await test("what a search reads is copied, also if it pauses in between", async () => {
+    const { bad, looks } = await call("pausing", { place: "pausing" });
+    deepStrictEqual(bad, []);
+    // The eight that are too large for a copy.
+    strictEqual(looks, 8);
+  });
   await test("a tab that dies leaves nothing wrong in a ledger", async () => {
     const place = "scribbled";
     for (let round = 0; round < 6; round++) {

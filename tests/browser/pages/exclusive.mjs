@@ -118,6 +118,40 @@ export async function copies({ files: count, place }) {
   return out;
 }
 
+/** How many files a second search looks at, after a first that paused in each large file. */
+export async function pausing({ place }) {
+  const bytes = (text) => new TextEncoder().encode(text);
+  const large = bytes(`${"filler\n".repeat(20_000)}word\n`);
+  const batch = [];
+  for (let dir = 10; dir < 26; dir++) {
+    for (let at = 0; at < 4; at++) batch.push([`/${dir}/${at}.txt`, bytes(`word ${at}\n`)]);
+    if (dir % 2 === 0) batch.push([`/${dir}/large.txt`, large]);
+  }
+  const plain = backend({ kind: "opfs", place });
+  const bad = failuresOf(await plain.uploadFiles(batch));
+  const ours = backend({ kind: "opfs", place, exclusive: true });
+  // Directories with copies alternate with those that have none.
+  await later(async () => {
+    for (let dir = 11; dir < 26; dir += 2) await grepped(ours, "word", `/${dir}`);
+  });
+  const { now } = Date;
+  let passed = 6_000;
+  // Six milliseconds pass between two questions.
+  Date.now = () => {
+    passed += 6;
+    return now() + passed;
+  };
+  try {
+    const found = await grepped(ours, "word");
+    if (found.length !== batch.length) bad.push(`${found.length} of ${batch.length} found`);
+  } finally {
+    Date.now = now;
+  }
+  const [found, looks] = await counting(() => grepped(ours, "word"));
+  if (found.length !== batch.length) bad.push(`then ${found.length} of ${batch.length} found`);
+  return { bad, looks };
+}
+
 /** A ledger beside its files: after changes of every kind, by several backends at once. */
 export async function ledger({ files: count, place }) {
   const files = backend({ kind: "opfs", place, exclusive: true, writeMode: "overwrite" });

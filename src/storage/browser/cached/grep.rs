@@ -1,7 +1,10 @@
 //! How grep reads a cached storage: copies of small files come from the database, many neighbours
 //! at once; files without a copy come from the storage, and are copied then if they are small. A
 //! copy exists only while no change of its file is in progress, so every match that a search shows
-//! was really in the file.
+//! was really in the file. Copies are stored between two batches of files.
+
+use std::future::poll_fn;
+use std::task::Poll;
 
 use bytes::Bytes;
 use futures_util::StreamExt;
@@ -135,31 +138,43 @@ impl<S: Slow> Cached<S> {
             .map(|piece| async {
                 match piece {
                     Piece::Copied(run) => self.copied(run, scan).await,
-                    Piece::Bare(files) if files.len() > SINGLES => Ok(vec![Show::Many(files)]),
+                    Piece::Bare(files) if files.len() > SINGLES => {
+                        Ok((vec![Show::Many(files)], Vec::new()))
+                    }
                     Piece::Bare(files) => self.bare(files, scan).await,
                 }
             })
             .buffered(AHEAD);
+        // Stored here and not by the pieces: a piece is not polled while the visitor pauses, and its
+        // transaction would end.
+        let mut found = Vec::new();
         while let Some(batch) = batches.next().await {
-            for shown in batch? {
+            let (batch, more) = batch?;
+            found.extend(more);
+            for shown in batch {
                 let flow = match shown {
                     Show::File(path, file) => visit(&path, &file),
                     Show::Large(path) => match self.storage.get(&path).await? {
                         Some(file) => visit(&path, &file),
                         None => Flow::Continue(()),
                     },
-                    Show::Many(files) => self.many(files, scan, visit).await?,
+                    Show::Many(files) => self.many(files, scan, visit, &mut found).await?,
                 };
                 if flow.is_break() {
+                    self.keep(found, scan).await;
                     return Ok(());
                 }
             }
+            if found.len() >= BARE {
+                self.keep(std::mem::take(&mut found), scan).await;
+            }
         }
+        self.keep(found, scan).await;
         Ok(())
     }
 
     /// The wanted files of a run. Files whose copy no longer exists are fetched from the storage.
-    async fn copied(&self, run: Run, scan: &Scan<'_>) -> Result<Vec<Show>> {
+    async fn copied(&self, run: Run, scan: &Scan<'_>) -> Result<(Vec<Show>, Vec<ledger::Found>)> {
         let paths: Vec<&VPath> = run.files.iter().map(|(path, ..)| path).collect();
         let place = self.storage.place().await?;
         let copies = self.ledger.copies(&place, &paths).await.unwrap_or_default();
@@ -169,14 +184,18 @@ impl<S: Slow> Cached<S> {
             match copies.next().flatten() {
                 _ if !wanted => {}
                 Some(body) => files.push(Show::File(path, File { meta, body })),
-                None => files.extend(self.bare(vec![Bare { path, meta: None }], scan).await?),
+                None => files.extend(self.bare(vec![Bare { path, meta: None }], scan).await?.0),
             }
         }
-        Ok(files)
+        Ok((files, Vec::new()))
     }
 
-    /// The wanted ones of a few files, fetched from the storage.
-    async fn bare(&self, files: Vec<Bare>, scan: &Scan<'_>) -> Result<Vec<Show>> {
+    /// The wanted ones of a few files, fetched from the storage, and those to copy.
+    async fn bare(
+        &self,
+        files: Vec<Bare>,
+        scan: &Scan<'_>,
+    ) -> Result<(Vec<Show>, Vec<ledger::Found>)> {
         let is_large = |meta: &Meta| meta.size > LARGE;
         let is_large = |bare: &Bare| bare.meta.as_ref().is_some_and(is_large);
         let small = files.iter().filter(|bare| !is_large(bare));
@@ -199,16 +218,16 @@ impl<S: Slow> Cached<S> {
                 copies.read(path, file);
             }
         }
-        self.keep(copies).await;
-        Ok(fetched)
+        Ok((fetched, copies.found))
     }
 
-    /// Lets the storage search many neighbours, and copies the small ones.
+    /// Lets the storage search many neighbours, and adds those to copy.
     async fn many(
         &self,
         files: Vec<Bare>,
         scan: &Scan<'_>,
         visit: &mut dyn FnMut(&VPath, &File) -> Flow,
+        found: &mut Vec<ledger::Found>,
     ) -> Result<Flow> {
         let scope = around(scan.scope, &files);
         let sought = |path: &VPath| {
@@ -239,14 +258,20 @@ impl<S: Slow> Cached<S> {
         for (path, file) in &read {
             copies.read(path, file);
         }
-        self.keep(copies).await;
+        found.extend(copies.found);
         Ok(flow)
     }
 
-    /// Stores copies. The search continues even if this fails.
-    async fn keep(&self, copies: Copies) {
+    /// Stores copies, once the visitor has searched what it set aside. The search continues even if
+    /// this fails.
+    async fn keep(&self, found: Vec<ledger::Found>, scan: &Scan<'_>) {
+        poll_fn(|_| match (scan.is_behind)() {
+            true => Poll::Pending,
+            false => Poll::Ready(()),
+        })
+        .await;
         if let Ok(place) = self.storage.place().await {
-            let _ = self.ledger.copy(&place, copies.found).await;
+            let _ = self.ledger.copy(&place, found).await;
         }
     }
 }

@@ -1,0 +1,36 @@
+// `npm run check`, which `.ci/run` runs: lint, then all suites. On a new machine most of what the suites
+// need comes from the network or takes a compiler minutes, so it is provided beside the lint; what is
+// left then, beside the suites.
+
+import { run } from "./lib/exec.mjs";
+import { at } from "./lib/paths.mjs";
+import { TOOLS } from "./lib/prepare.mjs";
+import { loadSuite, suiteNames } from "./lib/suites.mjs";
+import { ensure, ensurePrograms } from "./setup.mjs";
+
+let linted = false;
+
+/** Provides these things one after another, and begins with none once the lint is over. */
+async function provide(needs) {
+  for (const need of needs) {
+    if (linted) return;
+    // What fails is tried again for the suites, which then say why.
+    await ensure(need).catch(() => {});
+  }
+}
+
+const suites = await Promise.all(suiteNames().map((name) => loadSuite(name).catch(() => {})));
+const asked = suites.filter((suite) => suite && !suite.onRequest);
+const needed = [...new Set(asked.flatMap(({ needs }) => needs))];
+const tools = needed.filter((need) => TOOLS.has(need));
+// The package is built when the lint has passed.
+const installed = needed.filter((need) => !TOOLS.has(need) && !need.startsWith("build"));
+
+ensurePrograms(needed)
+  .catch(() => {})
+  .then(() => provide(installed));
+provide(tools);
+const { code } = await run(process.execPath, [at("scripts/lint.mjs")], { show: true });
+linted = true;
+if (code !== 0) process.exit(code);
+await import("./test.mjs");
