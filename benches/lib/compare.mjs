@@ -58,7 +58,8 @@ export class Table {
     print("|---|---:|---:|---:|---:|---:|");
     for (const { name, peer, ours, ratio, goal, share } of this.#rows) {
       const mark = goal === undefined ? "" : ratio >= goal ? `≥ ${goal}` : `≥ ${goal} (under)`;
-      const part = share === undefined ? "" : share.toFixed(2);
+      const met = share >= 1 ? "≥ 1" : "≥ 1 (under)";
+      const part = share === undefined ? "" : `${share.toFixed(2)}, ${met}`;
       print(`| ${name} | ${shown(peer)} | ${shown(ours)} | ${shown(ratio)} | ${mark} | ${part} |`);
     }
   }

@@ -36,6 +36,9 @@ function fill(files, record) {
   return bytes;
 }
 
+/** Bytes of a file that fills memory. */
+const FILLER = 16 << 10;
+
 const KINDS = {
   source() {
     return kept(corpus(10_000, 60_000_000).files);
@@ -55,6 +58,27 @@ const KINDS = {
       after.push(taken());
     }
     return { bytes, memory: after.at(-1), value: after.at(-1) / after[1] };
+  },
+  /** What searches keep for each byte of the files. */
+  index() {
+    const record = corpus(10_000, 60_000_000).files;
+    const [files, other] = [backend(), backend()];
+    const bytes = fill(files, record);
+    let count = 0;
+    // Memory grows by a large step at a time. From one step to the next, all that is kept is counted.
+    const step = () => {
+      const before = taken();
+      const first = count;
+      while (taken() === before) {
+        count += 1;
+        fill(other, { [`/${count}.txt`]: "x".repeat(FILLER) });
+      }
+      return { step: taken() - before, filled: (count - first) * FILLER };
+    };
+    const { step: room } = step();
+    for (let n = 0; n < 40; n++) files.grep("zqxjkv wyvern");
+    const memory = room - step().filled;
+    return { bytes, memory, value: memory / bytes };
   },
   /** Mebibytes of all of the memory. */
   forty() {

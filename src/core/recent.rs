@@ -1,9 +1,10 @@
 //! A cache that keeps the entries which were used last: within a total cost, by text keys.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::VecDeque;
 use std::rc::Rc;
 
 use crate::core::cell::RefCell;
+use crate::core::sorted::Sorted;
 
 /// Entries by key, each with a cost; the one whose last use is longest ago goes first.
 pub struct Recent<V> {
@@ -14,12 +15,14 @@ pub struct Recent<V> {
 struct Inner<V> {
     cost: usize,
     uses: u64,
-    entries: HashMap<Rc<str>, Entry<V>>,
+    /// Boxed, so that little is moved to make room for one.
+    entries: Sorted<Rc<str>, Box<Entry<V>>>,
     /// Every use in order, with its number. Only the last one of an entry counts.
     order: VecDeque<(u64, Rc<str>)>,
 }
 
 struct Entry<V> {
+    name: Rc<str>,
     used: u64,
     cost: usize,
     value: V,
@@ -30,7 +33,7 @@ impl<V> Inner<V> {
         Inner {
             cost: 0,
             uses: 0,
-            entries: HashMap::new(),
+            entries: Sorted::new(),
             order: VecDeque::new(),
         }
     }
@@ -39,7 +42,11 @@ impl<V> Inner<V> {
     fn use_of(&mut self, name: Rc<str>) -> u64 {
         let Inner { entries, order, .. } = self;
         if order.len() > 2 * entries.len() + 16 {
-            order.retain(|(used, name)| entries.get(name).is_some_and(|entry| entry.used == *used));
+            order.retain(|(used, name)| {
+                entries
+                    .get(&**name)
+                    .is_some_and(|entry| entry.used == *used)
+            });
         }
         self.uses += 1;
         self.order.push_back((self.uses, name));
@@ -65,7 +72,7 @@ impl<V: Clone> Recent<V> {
     /// The entry of a key, which counts as used.
     pub fn get(&self, key: &str) -> Option<V> {
         let mut inner = self.inner.borrow_mut();
-        let name = inner.entries.get_key_value(key)?.0.clone();
+        let name = inner.entries.get(key)?.name.clone();
         let used = inner.use_of(name);
         let entry = inner.entries.get_mut(key)?;
         entry.used = used;
@@ -85,7 +92,7 @@ impl<V: Clone> Recent<V> {
             };
             if inner
                 .entries
-                .get(&name)
+                .get(&*name)
                 .is_some_and(|entry| entry.used == used)
             {
                 inner.remove(&name);
@@ -94,7 +101,13 @@ impl<V: Clone> Recent<V> {
         let name: Rc<str> = Rc::from(key);
         let used = inner.use_of(name.clone());
         inner.cost = inner.cost.saturating_add(cost);
-        inner.entries.insert(name, Entry { used, cost, value });
+        let entry = Entry {
+            name: name.clone(),
+            used,
+            cost,
+            value,
+        };
+        inner.entries.insert(name, Box::new(entry));
     }
 
     /// Removes the entry of a key.

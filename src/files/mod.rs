@@ -127,6 +127,11 @@ impl Operations {
                 && sieve.is_none_or(|sieve| sieve.admits(path, &state(meta, stamped)))
         };
         let search = Grep::new(&matcher, query.max_count);
+        // A sieve counts files, or collects what it does not know of them.
+        let texts = match sieve {
+            Some(_) => Vec::new(),
+            None => matcher.texts(),
+        };
         let mut visit = |path: &VPath, file: &File| {
             if let Some(sieve) = sieve {
                 let is_text = kind_of(path, file).1.is_text();
@@ -141,6 +146,7 @@ impl Operations {
             // A sieve decides by metadata, which a storage knows only after its listing.
             by_name: filter.is_some() && sieve.is_none(),
             literal: matcher.literal(),
+            texts: &texts,
             query: Some(query),
             splits: &splits,
             is_behind: &|| search.is_behind(),

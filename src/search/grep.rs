@@ -102,6 +102,16 @@ impl Matcher {
         }
     }
 
+    /// Texts of which every file with a match contains at least one, in any case of ASCII letters; empty
+    /// if they are not known.
+    pub fn texts(&self) -> Vec<&[u8]> {
+        match &self.engine {
+            Engine::Literal { seeker, .. } => vec![seeker.text()],
+            Engine::Regex(regex) => regex.texts(),
+            _ => Vec::new(),
+        }
+    }
+
     /// Begins the search of one body.
     pub fn begin(&self, budget: usize) -> Progress {
         Progress {

@@ -3,8 +3,6 @@
 //! and the capability states what the object cannot guarantee. `hosted` makes up for that;
 //! `custom_values` converts the values.
 
-use std::collections::HashSet;
-
 use js_sys::Array;
 use wasm_bindgen::{JsCast, JsValue};
 
@@ -12,6 +10,7 @@ use crate::core::error::{Error, Kind, Result};
 use crate::core::future::Pending;
 use crate::core::order;
 use crate::core::path::VPath;
+use crate::core::sorted::Sorted;
 use crate::env::host;
 use crate::protocol::Capability;
 use crate::storage::custom_values::{
@@ -79,7 +78,7 @@ impl Object {
         let prefix = dir.dir_prefix();
         let mut found = Vec::new();
         let mut cursor = JsValue::UNDEFINED;
-        let mut seen = HashSet::new();
+        let mut seen = Sorted::new();
         for _ in 0..MAX_PAGES {
             let page = host::call_method(
                 &self.0,
@@ -114,7 +113,7 @@ impl Object {
                 .as_string()
                 .or_else(|| next.as_f64().map(|number| number.to_bits().to_string()))
                 .ok_or_else(wrong_list)?;
-            if !seen.insert(word) {
+            if seen.insert(word, ()).is_some() {
                 break;
             }
             cursor = next;

@@ -2,6 +2,10 @@
 //! results synchronously; only a search that may pause is pending in between. A directory is a range of keys, so a listing
 //! seeks from one name to the next and never visits the files beneath a directory.
 
+mod blocks;
+#[cfg(test)]
+mod tests;
+
 use std::cell::Cell;
 use std::future::poll_fn;
 use std::ops::Bound;
@@ -19,6 +23,8 @@ use crate::storage::{
     Scope, Storage, Version, Within, done,
 };
 
+use blocks::Blocks;
+
 /// The default limit of the total size of all bodies: what wasm memory can hold in addition to one
 /// temporary copy.
 pub const DEFAULT_MAX_BYTES: u64 = 1 << 30;
@@ -29,6 +35,8 @@ pub struct Memory {
     used: Cell<u64>,
     max_bytes: u64,
     last_version: Cell<u64>,
+    /// What is known of the bodies.
+    blocks: Blocks,
 }
 
 impl Default for Memory {
@@ -45,6 +53,7 @@ impl Memory {
             used: Cell::new(0),
             max_bytes,
             last_version: Cell::new(0),
+            blocks: Blocks::default(),
         }
     }
 
@@ -103,6 +112,7 @@ impl Memory {
         if used > self.max_bytes {
             return Err(self.over(path, used));
         }
+        self.blocks.forget(path);
         let version = self.last_version.get().wrapping_add(1);
         self.last_version.set(version);
         self.used.set(used);
@@ -143,6 +153,7 @@ impl Memory {
     }
 
     fn take_out(&self, files: &mut ByPath<File>, path: &VPath) -> Option<File> {
+        self.blocks.forget(path);
         let gone = files.remove(path)?;
         let left = self.used.get().saturating_sub(gone.meta.size);
         self.used.set(left);
@@ -191,6 +202,7 @@ impl Memory {
     /// Removes everything.
     pub fn clear(&self) {
         self.files.borrow_mut().clear();
+        self.blocks.clear();
         self.used.set(0);
     }
 
@@ -204,16 +216,19 @@ impl Memory {
     }
 
     fn visit(&self, scope: &Scope, visit: &mut dyn FnMut(&VPath, &File) -> Flow) {
-        self.visit_behind(None, scope, visit);
+        self.visit_behind(None, scope, &[], visit);
     }
 
-    /// Visits the files behind `last`, or all of them.
+    /// Visits the files behind `last`, or all of them, except those that cannot match. Returns how many
+    /// bytes were passed over.
     fn visit_behind(
         &self,
         last: Option<&VPath>,
         scope: &Scope,
+        texts: &[&[u8]],
         visit: &mut dyn FnMut(&VPath, &File) -> Flow,
-    ) {
+    ) -> usize {
+        let mut passed = 0;
         let files = self.files.borrow();
         if last.is_none()
             && scope.prefix.is_empty()
@@ -221,23 +236,39 @@ impl Memory {
             && let Some(file) = files.get(&scope.root)
             && visit(&scope.root, file).is_break()
         {
-            return;
+            return passed;
         }
         let prefix = scope.key_prefix();
         let behind = behind(&prefix);
-        let end = behind.as_deref().map_or(Bound::Unbounded, Bound::Excluded);
-        let start = match last {
-            Some(last) if last.as_str() >= prefix.as_str() => Bound::Excluded(last.as_str()),
-            _ => Bound::Included(prefix.as_str()),
-        };
-        let beneath = files.range::<str, _>((start, end));
-        for (path, file) in beneath {
-            // If the end of the range is known, the prefix need not be compared.
-            let inside = behind.is_some() || path.as_str().starts_with(&prefix);
-            if !inside || visit(path, file).is_break() {
-                return;
-            }
+        let end = behind.as_deref();
+        let blocks = self.blocks.now();
+        let mut from = prefix.as_str();
+        let mut start = Bound::Included(from);
+        if let Some(last) = last.filter(|last| last.as_str() >= from) {
+            from = last.as_str();
+            start = Bound::Excluded(from);
         }
+        while let Some((first, until)) = blocks::next(&blocks, from, texts, &mut passed) {
+            if let Some(first) = first {
+                start = Bound::Included(first);
+                if end.is_some_and(|end| first >= end) {
+                    break;
+                }
+            }
+            let until = until.filter(|until| end.is_none_or(|end| *until < end));
+            let stop = until.or(end).map_or(Bound::Unbounded, Bound::Excluded);
+            for (path, file) in files.range::<str, _>((start, stop)) {
+                // If the end of the range is known, the prefix need not be compared.
+                let inside = end.is_some() || path.as_str().starts_with(&prefix);
+                if !inside || visit(path, file).is_break() {
+                    return passed;
+                }
+            }
+            let Some(until) = until else { break };
+            from = until;
+            start = Bound::Included(until);
+        }
+        passed
     }
 
     fn level(&self, dir: &VPath) -> Listing {
@@ -397,22 +428,33 @@ impl Storage for Memory {
         visit: &'a mut dyn FnMut(&VPath, &File) -> Flow,
     ) -> Pending<'a, ()> {
         let mut last: Option<VPath> = None;
+        let from = scan.scope.key_prefix();
         Box::pin(poll_fn(move |_| {
             if let Err(error) = self.whole() {
                 return Poll::Ready(Err(error));
             }
             let before = last.take();
-            self.visit_behind(before.as_ref(), scan.scope, &mut |path, file| {
-                if !(scan.want)(path, &file.meta) {
-                    return Flow::Continue(());
-                }
-                visit(path, file)?;
-                if (scan.is_behind)() {
-                    last = Some(path.clone());
-                    return Flow::Break(());
-                }
-                Flow::Continue(())
-            });
+            let mut searched = 0;
+            let passed = self.visit_behind(
+                before.as_ref(),
+                scan.scope,
+                scan.texts,
+                &mut |path, file| {
+                    if !(scan.want)(path, &file.meta) {
+                        return Flow::Continue(());
+                    }
+                    searched += file.body.len();
+                    visit(path, file)?;
+                    if (scan.is_behind)() {
+                        last = Some(path.clone());
+                        return Flow::Break(());
+                    }
+                    Flow::Continue(())
+                },
+            );
+            let files = self.files.borrow();
+            self.blocks
+                .learn(&files, self.used(), &from, searched + passed);
             match last {
                 Some(_) => Poll::Pending,
                 None => Poll::Ready(Ok(())),

@@ -234,6 +234,9 @@ pub struct Scan<'a> {
     pub by_name: bool,
     /// Bytes that a file must contain to match. A hint; ignoring it is correct too.
     pub literal: Option<&'a [u8]>,
+    /// Texts of which a file must contain at least one to match, in any case of ASCII letters; empty if
+    /// they are not known, or if files without them are to be visited as well. A hint, too.
+    pub texts: &'a [&'a [u8]],
     /// What is searched for, for a storage with an index of its own. A hint as well.
     pub query: Option<&'a GrepQuery>,
     /// Paths that divide the files into parts that are listed fast, in order. A hint: a storage may

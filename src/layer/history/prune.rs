@@ -1,6 +1,5 @@
 //! Drops old notes, and contents that no note names any more.
 
-use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use bytes::Bytes;
@@ -12,6 +11,7 @@ use super::pins::walk;
 use super::store::Record;
 use crate::core::error::{Error, Kind, Result};
 use crate::core::future::bounded;
+use crate::core::order;
 use crate::env::clock;
 use crate::layer::turn::bugs::{Bug, has};
 use crate::pins::{Digest, Digests, Leaf};
@@ -41,6 +41,29 @@ pub struct Pruned {
     pub bytes: u64,
 }
 
+/// Marks a content as named. Returns its size if it was not.
+fn name(sizes: &[(&str, u64)], named: &mut [bool], digest: &str) -> u64 {
+    let at = sizes.binary_search_by(|(known, _)| (*known).cmp(digest));
+    let at = at.unwrap_or(sizes.len());
+    let (Some((_, size)), Some(is_named)) = (sizes.get(at), named.get_mut(at)) else {
+        return 0;
+    };
+    match std::mem::replace(is_named, true) {
+        true => 0,
+        false => *size,
+    }
+}
+
+/// The contents that are named, or those that are not.
+fn with<'a>(
+    sizes: &'a [(&'a str, u64)],
+    named: &'a [bool],
+    wanted: bool,
+) -> impl Iterator<Item = (&'a str, u64)> {
+    let all = sizes.iter().zip(named);
+    all.filter_map(move |(one, is_named)| (*is_named == wanted).then_some(*one))
+}
+
 impl History {
     /// Drops what is more than the options keep. Only one does at a time, since what one puts back another
     /// might delete; the others get a `conflict`.
@@ -62,10 +85,9 @@ impl History {
         let ids = self.store.ids().await?;
         let notes = self.store.notes(&ids).await?;
         let bodies = self.store.bodies().await?;
-        let sizes: BTreeMap<&str, u64> = bodies
-            .iter()
-            .map(|info| (info.path.name(), size_of(info)))
-            .collect();
+        let mut sizes = Vec::with_capacity(bodies.len());
+        sizes.extend(bodies.iter().map(|info| (info.path.name(), size_of(info))));
+        order::sort_by(&mut sizes, |a, b| a.0.cmp(b.0));
         let first = self.first_kept(&notes, &sizes);
         let (gone, kept) = notes.split_at_checked(first).unwrap_or((&[], &notes));
         if let Some(newest) = gone.last() {
@@ -79,22 +101,22 @@ impl History {
             false => self.store.pins().await?,
         };
         let pinned = self.pinned(&pins).await?;
-        let named = kept.iter().flat_map(Note::digests).map(|it| &**it);
-        let mut named: BTreeSet<&str> = named.collect();
         let is_pinned =
             |name: &str| Digest::from_hex(name).is_some_and(|digest| pinned.bodies.has(&digest));
-        named.extend(sizes.keys().filter(|name| is_pinned(name)));
+        let mut named: Vec<bool> = sizes.iter().map(|(name, _)| is_pinned(name)).collect();
+        for digest in kept.iter().flat_map(Note::digests) {
+            name(&sizes, &mut named, digest);
+        }
         let pruned = Pruned {
             dropped: gone.len(),
             entries: kept.len(),
-            bytes: named.iter().filter_map(|digest| sizes.get(digest)).sum(),
+            bytes: with(&sizes, &named, true).map(|(_, size)| size).sum(),
         };
         if self.is_pinning(&pins).await? {
             // It takes contents that are there. The next pruning deletes what is left.
             return Ok(pruned);
         }
-        let unnamed = sizes.iter().filter(|(digest, _)| !named.contains(*digest));
-        let unnamed: Vec<(&str, u64)> = unnamed.map(|(digest, size)| (*digest, *size)).collect();
+        let unnamed: Vec<(&str, u64)> = with(&sizes, &named, false).collect();
         let is_clear = self.drop_bodies(&unnamed, &ids, &pins).await?;
         if is_clear {
             self.drop_nodes(&pinned.nodes, &pins).await?;
@@ -186,7 +208,7 @@ impl History {
     }
 
     /// The index of the oldest note that is kept.
-    fn first_kept(&self, notes: &[Note], sizes: &BTreeMap<&str, u64>) -> usize {
+    fn first_kept(&self, notes: &[Note], sizes: &[(&str, u64)]) -> usize {
         let keep = self.options.keep;
         let mut first = match keep.count {
             Some(count) => notes.len().saturating_sub(count),
@@ -200,16 +222,14 @@ impl History {
         let Some(most) = keep.bytes else {
             return first;
         };
-        let mut named: BTreeSet<&str> = BTreeSet::new();
+        let mut named = vec![false; sizes.len()];
         let mut bytes = 0u64;
         for (at, note) in notes.iter().enumerate().rev() {
             if at < first {
                 break;
             }
             for digest in note.digests() {
-                if named.insert(digest) {
-                    bytes = bytes.saturating_add(sizes.get(&**digest).copied().unwrap_or(0));
-                }
+                bytes = bytes.saturating_add(name(sizes, &mut named, digest));
             }
             if bytes > most {
                 return at + 1;

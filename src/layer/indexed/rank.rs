@@ -3,10 +3,9 @@
 //! exactly.
 
 use std::cmp::Reverse;
-use std::collections::HashMap;
 
 use crate::core::order;
-use crate::core::path::VPath;
+use crate::core::path::ByPath;
 use crate::core::time::Time;
 use crate::protocol::{GrepQuery, GrepResult, Matches, Row, RowKind};
 
@@ -174,7 +173,7 @@ fn worth(line: &[u8], query: &GrepQuery) -> Worth {
 }
 
 /// Puts the best matches first, each with its context, and keeps as many as the query wants.
-pub fn best_first(found: &mut GrepResult, query: &GrepQuery, times: &HashMap<VPath, Time>) {
+pub fn best_first(found: &mut GrepResult, query: &GrepQuery, times: &ByPath<Time>) {
     let matches = &found.matches;
     let mut groups: Vec<(Worth, Option<Time>, &[Row])> = Vec::new();
     let mut rest = &*matches.rows;
@@ -190,7 +189,7 @@ pub fn best_first(found: &mut GrepResult, query: &GrepQuery, times: &HashMap<VPa
         rest = others;
         let Some(row) = group.get(hit) else { continue };
         let path = matches.paths.get(row.file as usize);
-        let time = path.and_then(|path| times.get(path)).copied();
+        let time = path.and_then(|path| times.get(path)).map(|time| **time);
         groups.push((worth(matches.text_at(row.text), query), time, group));
     }
     // The sort is stable: what is equal stays in order of path and line.
@@ -216,6 +215,7 @@ pub fn best_first(found: &mut GrepResult, query: &GrepQuery, times: &HashMap<VPa
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::core::path::VPath;
 
     #[test]
     fn a_line_is_worth_what_it_does_with_the_text() {
@@ -253,14 +253,14 @@ mod tests {
     #[test]
     fn definitions_come_first_then_newer_files_then_the_order_of_paths() {
         let path = |text: &str| VPath::parse(text).expect("a path");
-        let (mut found, mut times) = (GrepResult::default(), HashMap::new());
+        let (mut found, mut times) = (GrepResult::default(), ByPath::new());
         for (at, line, time) in [
             ("/a", "retry()", 5),
             ("/b", "retry()", 9),
             ("/c", "fn retry() {", 1),
             ("/d", "retry()", 5),
         ] {
-            times.insert(path(at), Time::from_micros(time));
+            times.insert(path(at), Box::new(Time::from_micros(time)));
             found
                 .matches
                 .push(&path(at), 1, line.as_bytes(), RowKind::Match);

@@ -2,7 +2,6 @@
 //! the index does not know yet, and collects the trigrams of the bodies.
 
 use std::cell::Cell;
-use std::collections::HashMap;
 use std::rc::Rc;
 
 use super::grams::{Collector, Grams};
@@ -10,7 +9,7 @@ use super::hash::{Key, hash};
 use super::load::{Known, Opened};
 use super::segment::{Entry, Name};
 use crate::core::cell::RefCell;
-use crate::core::path::VPath;
+use crate::core::path::{ByPath, VPath};
 use crate::core::time::Time;
 use crate::protocol::{GrepStats, Sieve, Sift, Stamp, State};
 
@@ -44,7 +43,7 @@ pub struct Search {
     opened: Opened,
     stats: Cell<GrepStats>,
     /// When the files that are searched were written, if that is wanted.
-    times: Option<RefCell<HashMap<VPath, Time>>>,
+    times: Option<RefCell<ByPath<Time>>>,
 }
 
 impl Search {
@@ -70,7 +69,7 @@ impl Search {
     }
 
     /// When the files that were searched were written.
-    pub fn times(&self) -> HashMap<VPath, Time> {
+    pub fn times(&self) -> ByPath<Time> {
         let times = self.times.as_ref().map(RefCell::take);
         times.unwrap_or_default()
     }
@@ -103,7 +102,8 @@ impl Sift for Search {
         if may != Some(false) {
             stats.bytes = stats.bytes.saturating_add(state.size);
             if let Some(times) = &self.times {
-                times.borrow_mut().insert(path.clone(), state.modified);
+                let time = Box::new(state.modified);
+                times.borrow_mut().insert(path.clone(), time);
             }
         }
         self.stats.set(stats);
@@ -152,7 +152,7 @@ pub struct Found {
     pub splits: Vec<VPath>,
     collector: Collector,
     /// The files that were admitted, in the order of the listing.
-    listed: HashMap<VPath, (Name, Stamped)>,
+    listed: ByPath<(Name, Stamped)>,
     seen: usize,
     bytes: u64,
 }
@@ -213,16 +213,17 @@ impl Sift for Collect {
             return false;
         }
         if !found.is_full {
-            found.listed.insert(path.clone(), (name, stamp));
+            found.listed.insert(path.clone(), Box::new((name, stamp)));
         }
         !found.is_full
     }
 
     fn read(&self, path: &VPath, state: &State<'_>, body: &[u8], is_text: bool) {
         let mut found = self.found.borrow_mut();
-        let Some((name, stamp)) = found.listed.remove(path) else {
+        let Some(listed) = found.listed.remove(path) else {
             return;
         };
+        let (name, stamp) = *listed;
         // Another state than the one that was listed has no name that is known here.
         if stamped(state) != Some(stamp) || found.is_full {
             return;

@@ -34,6 +34,12 @@ impl LineRegex {
         })
     }
 
+    /// Texts of which a matching line contains one, in any case of ASCII letters; empty if any line may
+    /// match.
+    pub(super) fn texts(&self) -> Vec<&[u8]> {
+        self.seekers.iter().map(Seeker::text).collect()
+    }
+
     /// The error if the search ended because its answer was not known.
     pub(super) fn over(&self) -> Option<Error> {
         self.unsure.get().then(regex::unsure)

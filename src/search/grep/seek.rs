@@ -27,6 +27,14 @@ impl Seeker {
         Seeker::Exact(Box::new(Finder::new(needle).into_owned()))
     }
 
+    /// The literal; in lower case if either case matches.
+    pub(super) fn text(&self) -> &[u8] {
+        match self {
+            Seeker::Exact(finder) => finder.needle(),
+            Seeker::AnyCase(text) => &text.small,
+        }
+    }
+
     /// The next hit at or after `from`; any position in the line of the match.
     pub(super) fn find(&self, body: &[u8], from: usize) -> Option<usize> {
         let rest = body.get(from..)?;

@@ -172,6 +172,7 @@ fn read_meanwhile(happens: &'static str, many: bool) -> Vec<(String, String)> {
             want: &|_, _| true,
             by_name: false,
             literal: None,
+            texts: &[],
             query: None,
             splits: &[],
             is_behind: &|| false,

@@ -240,6 +240,7 @@ impl<S: Slow> Cached<S> {
             want: &|path, meta| sought(path) && (scan.want)(path, meta),
             by_name: true,
             literal: scan.literal,
+            texts: scan.texts,
             query: scan.query,
             splits: scan.splits,
             is_behind: scan.is_behind,

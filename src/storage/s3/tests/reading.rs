@@ -221,6 +221,7 @@ fn a_search_that_lists_several_parts_at_once_sees_each_file_once_in_order() {
                 want: &|_, _| true,
                 by_name: false,
                 literal: None,
+                texts: &[],
                 query: None,
                 splits: &splits,
                 is_behind: &|| false,
