@@ -15,6 +15,7 @@ mod store;
 #[cfg(test)]
 mod tests;
 mod verify;
+mod walk;
 
 use std::cell::Cell;
 use std::rc::Rc;
