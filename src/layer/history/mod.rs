@@ -11,6 +11,7 @@ mod change;
 mod note;
 mod pins;
 mod prune;
+pub mod question;
 mod store;
 #[cfg(test)]
 mod tests;
