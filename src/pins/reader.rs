@@ -33,11 +33,13 @@ pub struct Leaves {
     pub next: Option<Rc<str>>,
 }
 
+/// Nodes that were loaded, each with the text at which its paths began there.
+type Loaded = Sorted<Digest, (Rc<str>, Rc<Node>)>;
+
 /// Reads trees.
 pub struct Reader {
     objects: Objects,
-    /// Nodes that were loaded, each with the text at which its paths began there.
-    cache: RefCell<Sorted<Digest, (Rc<str>, Rc<Node>)>>,
+    cache: RefCell<Loaded>,
 }
 
 impl Reader {
