@@ -5,7 +5,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
-import { bare } from "../lib/browsers.mjs";
+import { bareChromium } from "../lib/browsers.mjs";
 import { tearLogs } from "../lib/leveldb.mjs";
 import { serve } from "../lib/server.mjs";
 
@@ -63,7 +63,7 @@ export async function torn({ kills, halves = false, crashProtection, pkg, log = 
       // It writes to IndexedDB as well, and much oftener.
       const other = page(server.otherOrigin, BUSY);
       const url = `${page(server.origin, CALM)}&other=${encodeURIComponent(other)}`;
-      const browser = bare("chromium", { profile, url });
+      const browser = bareChromium({ profile, url });
       try {
         await until("finding the files", () => found.size === KINDS.length);
         for (const [kind, { is, strangers }] of found) {

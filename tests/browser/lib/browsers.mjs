@@ -2,7 +2,7 @@
 // module run in them. A browser that is not on the machine is an error that says so.
 
 import { spawn } from "node:child_process";
-import { existsSync, writeFileSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
@@ -29,17 +29,6 @@ const CHROMIUM_ARGS = [
   "--disable-renderer-backgrounding",
   "--disable-backgrounding-occluded-windows",
 ];
-
-const FIREFOX_PREFERENCES = {
-  // Nobody is there to answer a question about persistent storage.
-  "dom.storageManager.prompt.testing": true,
-  "dom.storageManager.prompt.testing.allow": true,
-  // Tabs that are not in front must not be slowed down: they are the other writers.
-  "dom.min_background_timeout_value": 4,
-  "dom.min_background_timeout_value_without_budget_throttling": 4,
-  "dom.timeout.enable_budget_timer_throttling": false,
-  "dom.ipc.processPriorityManager.enabled": false,
-};
 
 export const BROWSERS = ["chromium", "firefox", "webkit"];
 
@@ -109,7 +98,16 @@ async function firefox(folder) {
     executablePath: FIREFOX,
     headless: true,
     userDataDir: folder,
-    extraPrefsFirefox: FIREFOX_PREFERENCES,
+    // Nobody is there to answer a question about persistent storage.
+    extraPrefsFirefox: {
+      "dom.storageManager.prompt.testing": true,
+      "dom.storageManager.prompt.testing.allow": true,
+      // Tabs that are not in front must not be slowed down: they are the other writers.
+      "dom.min_background_timeout_value": 4,
+      "dom.min_background_timeout_value_without_budget_throttling": 4,
+      "dom.timeout.enable_budget_timer_throttling": false,
+      "dom.ipc.processPriorityManager.enabled": false,
+    },
     protocolTimeout: 300_000,
   });
   // Firefox opens a page next to another one, which must not be closed in that moment.
@@ -134,37 +132,11 @@ async function firefox(folder) {
   };
 }
 
-/** What a Firefox is told that nobody drives: it asks nothing, and restores no pages after a kill. */
-const BARE_FIREFOX = {
-  ...FIREFOX_PREFERENCES,
-  "browser.sessionstore.resume_from_crash": false,
-  "browser.shell.checkDefaultBrowser": false,
-  "browser.aboutwelcome.enabled": false,
-  "browser.startup.homepage_override.mstone": "ignore",
-  "datareporting.policy.dataSubmissionEnabled": false,
-  "datareporting.policy.firstRunURL": "",
-  "toolkit.startup.max_resumed_crashes": -1,
-  "app.update.auto": false,
-};
-
-const BARE = {
-  chromium(profile, url) {
-    present(CHROMIUM, "Chromium");
-    return [CHROMIUM, ["--headless", ...CHROMIUM_ARGS, `--user-data-dir=${profile}`, url]];
-  },
-  firefox(profile, url) {
-    present(FIREFOX, "Firefox");
-    const lines = Object.entries(BARE_FIREFOX).map(
-      ([name, value]) => `user_pref("${name}", ${JSON.stringify(value)});\n`,
-    );
-    writeFileSync(join(profile, "user.js"), lines.join(""));
-    return [FIREFOX, ["--headless", "--no-remote", "--profile", profile, url]];
-  },
-};
-
-/** A browser that nobody drives: it opens a page, and is killed as a whole, with all its processes. */
-export function bare(name, { profile, url }) {
-  const child = spawn(...BARE[name](profile, url), { stdio: "ignore", detached: true });
+/** Chromium with nobody at its wheel: it opens a page, and is killed as a whole. */
+export function bareChromium({ profile, url }) {
+  present(CHROMIUM, "Chromium");
+  const args = ["--headless", ...CHROMIUM_ARGS, `--user-data-dir=${profile}`, url];
+  const child = spawn(CHROMIUM, args, { stdio: "ignore", detached: true });
   const ended = new Promise((resolve) => child.once("exit", resolve));
   return {
     kill: async () => {
