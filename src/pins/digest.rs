@@ -4,6 +4,13 @@ use sha2::{Digest as _, Sha512_256};
 
 use crate::core::order;
 
+/// How many bytes of the digest of a node are kept.
+const OF_NODE: usize = 24;
+
+/// How many characters [`Digest::short`] has for a content, and for a node.
+pub(super) const SHORT: usize = 43;
+pub(super) const SHORT_OF_NODE: usize = 32;
+
 /// The digest of some bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Digest([u8; 32]);
@@ -14,11 +21,28 @@ impl Digest {
         Digest(Sha512_256::digest(bytes).into())
     }
 
-    /// 64 hexadecimal digits: the names of files, which some disks compare without case, and pins.
+    /// The digest of a node: cut to 24 bytes, followed by zeros, since a change writes some twenty of
+    /// them again.
+    pub fn of_node(bytes: &[u8]) -> Digest {
+        let mut digest = Digest::of(bytes);
+        digest.0.iter_mut().skip(OF_NODE).for_each(|byte| *byte = 0);
+        digest
+    }
+
+    /// Its bytes, without the zeros of one of a node.
+    fn bytes(&self) -> &[u8] {
+        match self.0.split_at_checked(OF_NODE) {
+            Some((cut, rest)) if rest.iter().all(|byte| *byte == 0) => cut,
+            _ => &self.0,
+        }
+    }
+
+    /// 64 hexadecimal digits, or 48 for a node: the names of files, which some disks compare without
+    /// case, and pins.
     pub fn hex(&self) -> String {
         const DIGITS: &[u8; 16] = b"0123456789abcdef";
         let digit = |half: u8| char::from(DIGITS.get(usize::from(half)).copied().unwrap_or(b'0'));
-        let both = self.0.iter().flat_map(|byte| [byte >> 4, byte & 15]);
+        let both = self.bytes().iter().flat_map(|byte| [byte >> 4, byte & 15]);
         both.map(digit).collect()
     }
 
@@ -31,7 +55,7 @@ impl Digest {
         };
         let mut bytes = [0; 32];
         let (pairs, rest) = text.as_bytes().as_chunks::<2>();
-        if pairs.len() != bytes.len() || !rest.is_empty() {
+        if ![bytes.len(), OF_NODE].contains(&pairs.len()) || !rest.is_empty() {
             return None;
         }
         for (byte, [high, low]) in bytes.iter_mut().zip(pairs) {
@@ -40,10 +64,11 @@ impl Digest {
         Some(Digest(bytes))
     }
 
-    /// 43 characters (base64url), for nodes: they are text, since some storages keep only that.
+    /// 43 characters (base64url), or 32 for a node, in nodes: they are text, since some storages keep
+    /// only that.
     pub(super) fn short(&self) -> String {
-        let mut text = String::with_capacity(43);
-        for three in self.0.chunks(3) {
+        let mut text = String::with_capacity(SHORT);
+        for three in self.bytes().chunks(3) {
             let byte = |at: usize| u32::from(three.get(at).copied().unwrap_or(0));
             let bits = (byte(0) << 16) | (byte(1) << 8) | byte(2);
             for at in 0..=three.len() {
@@ -59,7 +84,7 @@ impl Digest {
     /// Reads what [`Digest::short`] returns.
     pub(super) fn from_short(text: &str) -> Option<Digest> {
         let mut bytes = [0; 32];
-        if text.len() != 43 {
+        if ![SHORT, SHORT_OF_NODE].contains(&text.len()) {
             return None;
         }
         for (four, three) in text.as_bytes().chunks(4).zip(bytes.chunks_mut(3)) {

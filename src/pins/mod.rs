@@ -1,4 +1,4 @@
-//! Pins: the state of a whole tree of files, named by 32 bytes. A tree is made of nodes, and nodes and
+//! Pins: the state of a whole tree of files, named by 24 bytes. A tree is made of nodes, and nodes and
 //! contents are kept by their digests, so two trees share all that is equal in them. The history makes
 //! pins, and a storage reads them; neither may import the other, so what both need is here.
 

@@ -56,17 +56,23 @@ impl Objects {
     /// Nodes, in order.
     pub async fn nodes(&self, digests: &[Digest]) -> Result<Vec<Found>> {
         let paths: Result<Vec<VPath>> = digests.iter().map(|one| self.node_path(one)).collect();
-        self.fetch(digests, &paths?).await
+        self.fetch(digests, &paths?, Digest::of_node).await
     }
 
     /// A content.
     pub async fn body(&self, digest: &Digest) -> Result<Found> {
         let path = self.body_path(digest)?;
-        let found = self.fetch(std::slice::from_ref(digest), &[path]).await?;
+        let digests = std::slice::from_ref(digest);
+        let found = self.fetch(digests, &[path], Digest::of).await?;
         Ok(found.into_iter().next().unwrap_or(Found::Missing))
     }
 
-    async fn fetch(&self, digests: &[Digest], paths: &[VPath]) -> Result<Vec<Found>> {
+    async fn fetch(
+        &self,
+        digests: &[Digest],
+        paths: &[VPath],
+        of: fn(&[u8]) -> Digest,
+    ) -> Result<Vec<Found>> {
         let answers = self.at.download(paths).await;
         if answers.len() != paths.len() {
             return Err(Error::internal("A backend answered too few files"));
@@ -74,7 +80,7 @@ impl Objects {
         let mut found = Vec::with_capacity(answers.len());
         for (digest, answer) in digests.iter().zip(answers) {
             found.push(match answer {
-                Ok(bytes) if Digest::of(&bytes) == *digest => Found::Whole(bytes),
+                Ok(bytes) if of(&bytes) == *digest => Found::Whole(bytes),
                 Ok(_) => Found::Damaged,
                 Err(error) if error.is_no_file() => Found::Missing,
                 Err(error) => return Err(error),

@@ -10,7 +10,7 @@ use crate::core::error::{Error, Kind, Result};
 use crate::core::path::VPath;
 use crate::core::sorted::Sorted;
 
-/// How many nodes are kept in memory: of about 300 bytes each. If there are more, all are dropped.
+/// How many nodes are kept in memory: of about 150 bytes each. If there are more, all are dropped.
 const CACHED: usize = 2048;
 
 /// How many nodes of one level are loaded at once.
@@ -33,10 +33,13 @@ pub struct Leaves {
     pub next: Option<Rc<str>>,
 }
 
+/// Nodes that were loaded, each with the text at which its paths began there.
+type Loaded = Sorted<Digest, (Rc<str>, Rc<Node>)>;
+
 /// Reads trees.
 pub struct Reader {
     objects: Objects,
-    cache: RefCell<Sorted<Digest, Rc<Node>>>,
+    cache: RefCell<Loaded>,
 }
 
 impl Reader {
@@ -48,28 +51,32 @@ impl Reader {
         }
     }
 
-    async fn nodes(&self, digests: &[Digest]) -> Result<Vec<Rc<Node>>> {
+    async fn nodes(&self, wanted: &[Child]) -> Result<Vec<Rc<Node>>> {
         let mut found: Vec<Option<Rc<Node>>> = {
             let cache = self.cache.borrow();
-            digests.iter().map(|one| cache.get(one).cloned()).collect()
+            let known = |child: &Child| {
+                let (from, node) = cache.get(&child.digest)?;
+                (*from == child.from).then(|| node.clone())
+            };
+            wanted.iter().map(known).collect()
         };
-        let open = found.iter().zip(digests).filter(|(node, _)| node.is_none());
-        let open: Vec<Digest> = open.map(|(_, digest)| *digest).collect();
+        let open = found.iter().zip(wanted).filter(|(node, _)| node.is_none());
+        let open: Vec<Digest> = open.map(|(_, child)| child.digest).collect();
         if !open.is_empty() {
             let mut loaded = self.objects.nodes(&open).await?.into_iter();
-            for (node, digest) in found.iter_mut().zip(digests) {
+            for (node, child) in found.iter_mut().zip(wanted) {
                 if node.is_some() {
                     continue;
                 }
                 let bytes = loaded.next().and_then(super::Found::whole);
                 let bytes = bytes.ok_or_else(|| lost("a part of the list of files"))?;
-                let parsed = Node::parse(&bytes);
+                let parsed = Node::parse(&bytes, &child.from);
                 let parsed = Rc::new(parsed.ok_or_else(|| lost("a part of the list of files"))?);
                 let mut cache = self.cache.borrow_mut();
                 if cache.len() >= CACHED {
                     *cache = Sorted::new();
                 }
-                cache.insert(*digest, parsed.clone());
+                cache.insert(child.digest, (child.from.clone(), parsed.clone()));
                 *node = Some(parsed);
             }
         }
@@ -80,10 +87,13 @@ impl Reader {
     pub async fn page(&self, root: Digest, from: &str, width: usize) -> Result<Leaves> {
         let width = width.clamp(1, AT_ONCE);
         let mut page = Leaves::default();
-        let mut digests = vec![root];
+        let mut wanted = vec![Child {
+            from: "".into(),
+            digest: root,
+        }];
         loop {
             let mut children: Vec<Child> = Vec::new();
-            for node in self.nodes(&digests).await? {
+            for node in self.nodes(&wanted).await? {
                 match &*node {
                     Node::Leaves(leaves) => page.leaves.extend_from_slice(leaves),
                     Node::Children(below) => children.extend_from_slice(below),
@@ -99,7 +109,7 @@ impl Reader {
                 page.next = Some(more.from.clone());
                 children.truncate(width);
             }
-            digests = children.iter().map(|child| child.digest).collect();
+            wanted = children;
         }
         let first = page
             .leaves

@@ -6,31 +6,29 @@
 //! change costs the same at every depth, and files come in the order of listings.
 //!
 //! ```text
-//! tree1 0                              tree1 1
-//! 0 5 DIGEST /docs/a.md                0 DIGEST
-//! 6 12 DIGEST b.md                     0 DIGEST /docs/k
+//! f                                    n
+//! DIGEST5 0 /docs/a.md                 DIGEST
+//! DIGEST12 6 b.md                      DIGEST6 k
 //! ```
 //!
-//! A line of level 0 is a file: how many bytes of its path are those of the line before, its size, its
-//! digest, the rest of its path. A line above is a node of the level below: shared bytes, digest, and the
-//! rest of the text at which its paths begin. Paths have no control characters.
+//! After `f` a line is a file: the digest of its content, its size, how many bytes of its path are those
+//! of the line before, the rest of its path. After `n` a line is a node of the level below: its digest,
+//! and the text at which its paths begin, in the same way. The first line follows the text at which the
+//! node itself begins, which is in the node above; a node below that begins there says nothing. Paths
+//! have no control characters. So a node has a meaning only at its place: two directories with the same
+//! names and contents can share nodes.
 
 use std::rc::Rc;
 
 use bytes::Bytes;
 
 use super::Digest;
+use super::digest::{SHORT, SHORT_OF_NODE};
 use crate::core::path::VPath;
 
-/// The first bytes of a node: what it is, and the version of its format.
-const MAGIC: &str = "tree1 ";
-
-/// A node ends with an entry whose hash is the least among so many before it and so many after it, on
-/// the level of files and above. So a node of files has three entries or more, five on average, one
-/// above has two or more, three on average; large ones are rare, and a new entry moves only the cuts
-/// beside it. With a constant chance for each entry a change would meet large nodes more often than
-/// others, and cost twice as much.
-const BESIDE: [usize; 2] = [2, 1];
+/// The first lines of nodes.
+const FILES: &str = "f\n";
+const NODES: &str = "n\n";
 
 /// A file of a tree.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -79,18 +77,21 @@ fn hash(level: u32, path: &str) -> u64 {
     hash ^ (hash >> 33)
 }
 
-/// Whether a node ends with the entry at `at`, given the hashes of all entries of the level.
-fn is_end(beside: usize, hashes: &[u64], at: usize) -> bool {
-    if at + 1 == hashes.len() {
+/// Whether a node ends with the entry at `at`, given the ranks of all entries of the level: if its rank is
+/// less than those beside it. So a node has two entries or more, three on average; large ones are rare,
+/// and a new entry moves only the cuts beside it. With a constant chance for each entry a change would
+/// meet large nodes more often than others, and cost twice as much.
+fn is_end(ranks: &[u64], at: usize) -> bool {
+    let Some(after) = ranks.get(at + 1) else {
         return true;
-    }
-    let Some(own) = hashes.get(at).filter(|_| at >= beside) else {
-        return false;
     };
-    let around = hashes.iter().enumerate().skip(at - beside);
-    around
-        .take(2 * beside + 1)
-        .all(|(other, hash)| other == at || own < hash)
+    match (
+        at.checked_sub(1).and_then(|at| ranks.get(at)),
+        ranks.get(at),
+    ) {
+        (Some(before), Some(own)) => own < before && own < after,
+        _ => false,
+    }
 }
 
 /// How many bytes two texts begin with in common, in whole characters.
@@ -110,29 +111,6 @@ fn separator(last: &str, first: &str) -> Rc<str> {
     first.get(..end).unwrap_or(first).into()
 }
 
-/// The text of a node that is being written.
-struct Writer {
-    text: String,
-    last: Rc<str>,
-}
-
-impl Writer {
-    fn new(level: u32) -> Writer {
-        Writer {
-            text: format!("{MAGIC}{level}\n"),
-            last: "".into(),
-        }
-    }
-
-    fn add(&mut self, item: &Item) {
-        let equal = shared(&self.last, &item.text);
-        let size = item.size.map_or(String::new(), |size| format!("{size} "));
-        let rest = item.text.get(equal..).unwrap_or_default();
-        self.text += &format!("{equal} {size}{} {rest}\n", item.digest.short());
-        self.last = item.text.clone();
-    }
-}
-
 /// An entry of a level: a file, or a node of the level below.
 struct Item {
     /// The path, or the text at which the paths in the node begin.
@@ -143,34 +121,62 @@ struct Item {
     end: Rc<str>,
 }
 
+/// The rank of an entry as the end of a node. Where the next one can begin with a short text, an end is
+/// likelier: nodes above repeat such texts.
+fn rank(level: u32, item: &Item, next: Option<&Item>) -> u64 {
+    let length = next.map_or(1, |next| separator(&item.end, &next.text).len());
+    (hash(level, &item.end) >> 16).saturating_mul(length as u64)
+}
+
+/// The text of a node whose paths begin at `from`.
+fn written(level: u32, from: &str, items: &[Item]) -> Bytes {
+    let mut text = String::from(if level == 0 { FILES } else { NODES });
+    let mut last = from;
+    for item in items {
+        text += &item.digest.short();
+        if let Some(size) = item.size {
+            text += &size.to_string();
+            text.push(' ');
+        }
+        if item.size.is_some() || *item.text != *last {
+            let equal = shared(last, &item.text);
+            text += &equal.to_string();
+            text.push(' ');
+            text += item.text.get(equal..).unwrap_or_default();
+        }
+        text.push('\n');
+        last = &item.text;
+    }
+    text.into()
+}
+
 /// Puts the entries of a level into nodes, which are the entries of the next one.
 fn cut(level: u32, items: &[Item], nodes: &mut Vec<(Digest, Bytes)>) -> Vec<Item> {
-    let hashes: Vec<u64> = items.iter().map(|item| hash(level, &item.end)).collect();
-    let [of_files, of_nodes] = BESIDE;
-    let beside = if level == 0 { of_files } else { of_nodes };
+    let after = items.iter().skip(1).map(Some).chain([None]);
+    let ranks = items.iter().zip(after);
+    let ranks: Vec<u64> = ranks.map(|(item, next)| rank(level, item, next)).collect();
     let mut above: Vec<Item> = Vec::new();
-    let mut writer = Writer::new(level);
-    let mut text: Option<Rc<str>> = None;
-    for (at, item) in items.iter().enumerate() {
-        let text_of = || match (level, above.last()) {
-            (0, Some(last)) => separator(&last.end, &item.text),
-            (0, None) => "".into(),
-            _ => item.text.clone(),
+    let mut rest = items;
+    for at in (0..items.len()).filter(|at| is_end(&ranks, *at)) {
+        let count = at + 1 - (items.len() - rest.len());
+        let (own, later) = rest.split_at_checked(count).unwrap_or((rest, &[]));
+        rest = later;
+        let (Some(first), Some(last)) = (own.first(), own.last()) else {
+            continue;
         };
-        let first = text.get_or_insert_with(text_of).clone();
-        writer.add(item);
-        if is_end(beside, &hashes, at) {
-            let node = Bytes::from(std::mem::replace(&mut writer, Writer::new(level)).text);
-            let digest = Digest::of(&node);
-            nodes.push((digest, node));
-            above.push(Item {
-                text: first,
-                size: None,
-                digest,
-                end: item.end.clone(),
-            });
-            text = None;
-        }
+        let text = match above.last() {
+            Some(before) => separator(&before.end, &first.text),
+            None => "".into(),
+        };
+        let node = written(level, &text, own);
+        let digest = Digest::of_node(&node);
+        nodes.push((digest, node));
+        above.push(Item {
+            text,
+            size: None,
+            digest,
+            end: last.end.clone(),
+        });
     }
     above
 }
@@ -200,48 +206,47 @@ pub fn build<'a>(leaves: impl Iterator<Item = &'a Leaf>) -> Built {
             _ => level += 1,
         }
     }
-    let empty = Bytes::from(Writer::new(0).text);
-    let root = Digest::of(&empty);
+    let empty = written(0, "", &[]);
+    let root = Digest::of_node(&empty);
     nodes.push((root, empty));
     Built { root, nodes }
 }
 
 /// The text of an entry: what it shares with the one before, and the rest.
-fn joined(last: &str, shared: &str, rest: &str) -> Option<String> {
+fn joined(last: &str, text: &str) -> Option<Rc<str>> {
+    let (shared, rest) = text.split_once(' ')?;
     let shared = last.get(..shared.parse().ok()?)?;
-    Some(format!("{shared}{rest}"))
+    Some([shared, rest].concat().into())
 }
 
 impl Node {
-    /// Reads a node; `None` if the bytes are none.
-    pub fn parse(bytes: &[u8]) -> Option<Node> {
-        let text = std::str::from_utf8(bytes).ok()?.strip_prefix(MAGIC)?;
-        let (level, lines) = text.split_once('\n')?;
-        let lines = lines.split_terminator('\n');
-        let mut last = String::new();
-        if level.parse::<u32>().ok()? > 0 {
+    /// Reads a node whose paths begin at `from`; `None` if the bytes are none.
+    pub fn parse(bytes: &[u8], from: &Rc<str>) -> Option<Node> {
+        let text = std::str::from_utf8(bytes).ok()?;
+        let mut last = from.clone();
+        if let Some(lines) = text.strip_prefix(NODES) {
             let mut children = Vec::new();
-            for line in lines {
-                let mut parts = line.splitn(3, ' ');
-                let (shared, digest, rest) = (parts.next()?, parts.next()?, parts.next()?);
-                last = joined(&last, shared, rest)?;
+            for line in lines.split_terminator('\n') {
+                let (digest, rest) = line.split_at_checked(SHORT_OF_NODE)?;
+                if !rest.is_empty() {
+                    last = joined(&last, rest)?;
+                }
                 children.push(Child {
-                    from: last.as_str().into(),
+                    from: last.clone(),
                     digest: Digest::from_short(digest)?,
                 });
             }
-            return Some(Node::Children(children));
+            return (!children.is_empty()).then_some(Node::Children(children));
         }
         let mut leaves = Vec::new();
-        for line in lines {
-            let mut parts = line.splitn(4, ' ');
-            let (shared, size) = (parts.next()?, parts.next()?.parse().ok()?);
-            let (digest, rest) = (parts.next()?, parts.next()?);
-            last = joined(&last, shared, rest)?;
+        for line in text.strip_prefix(FILES)?.split_terminator('\n') {
+            let (digest, rest) = line.split_at_checked(SHORT)?;
+            let (size, rest) = rest.split_once(' ')?;
+            last = joined(&last, rest)?;
             leaves.push(Leaf {
                 path: VPath::parse_file(&last).ok()?,
                 digest: Digest::from_short(digest)?,
-                size,
+                size: size.parse().ok()?,
             });
         }
         Some(Node::Leaves(leaves))

@@ -13,7 +13,8 @@ use crate::core::time::Time;
 use crate::env::{host, random};
 use crate::files::{Files, FilesOptions, WriteMode};
 use crate::layer::history::{
-    Author, Compared, History, HistoryOptions, Moment, Note, Pin, Retention, Scratch, Verified, Who,
+    Author, Compared, History, HistoryOptions, Moment, Note, Pin, Retention, Scratch, Verified,
+    Who, question,
 };
 use crate::layer::turn::{Turn, kept};
 use crate::protocol::SharedBackend;
@@ -138,12 +139,9 @@ fn put_notes(reply: &mut Reply, notes: Vec<Note>) {
     }
 }
 
-/// Starts a call of a history: `log` (0) of a path, `diff` (1) of two moments, of which an empty second
-/// one is now, `restore` (2) of a path to a moment, `why` (3) of a path, `prune` (4); or a listing of
-/// the turns that are kept in a directory of a backend (5); `pin` (6), `unpin` (7), `pins` (8), `verify`
-/// (9) of a pin or, without one, of all, `label` (10) of a label and a pin, `labelled` (11) of a label.
-/// Of a turn that is kept: its next changes (12), or those of some files, in lines, that show through
-/// it (13). `limit` is in milliseconds, negative for none.
+/// Starts a call of a history, of a turn that is kept, or of a backend with such turns: `what` is one of
+/// [`question`], and `first` and `second` are what it is about. `limit` is in milliseconds, negative for
+/// none.
 #[wasm_bindgen]
 pub fn history_ask(
     what: u8,
@@ -158,7 +156,7 @@ pub fn history_ask(
 
 fn ask(what: u8, handle: u32, first: &str, second: &str, most: f64, limit: f64) -> Begun {
     let (first, second) = (first.to_owned(), second.to_owned());
-    if what == 5 {
+    if what == question::KEPT_TURNS {
         let keep = handles::backend(handle);
         return task::start_within(limit, async move {
             answered(listed(keep, &first).await, |reply, names| {
@@ -169,7 +167,7 @@ fn ask(what: u8, handle: u32, first: &str, second: &str, most: f64, limit: f64) 
             })
         });
     }
-    if what > 11 {
+    if [question::CHANGED, question::SHOWING].contains(&what) {
         let turn = handles::itself::<Turn>(handle);
         return task::start_within(limit, async move {
             answered(watched(turn, what, &first).await, put_paths)
@@ -190,7 +188,7 @@ async fn listed(keep: Result<SharedBackend>, folder: &str) -> Result<Vec<Rc<str>
 }
 
 async fn watched(turn: Result<Rc<Turn>>, what: u8, lines: &str) -> Result<Vec<VPath>> {
-    if what == 12 {
+    if what == question::CHANGED {
         return turn?.changed().await;
     }
     let files = lines.lines().map(|line| Ok(VPath::parse_file(line)?));
@@ -213,11 +211,11 @@ async fn asked(
     most: usize,
 ) -> Result<Reply> {
     Ok(match what {
-        0 => {
+        question::LOG => {
             let notes = history.log(&VPath::parse(first)?, most).await;
             answered(notes, put_notes)
         }
-        1 => {
+        question::DIFF => {
             let to = match second {
                 "" => Moment::Now,
                 second => Moment::parse(second)?,
@@ -225,28 +223,28 @@ async fn asked(
             let compared = history.diff(&Moment::parse(first)?, &to).await;
             answered(compared, put_compared)
         }
-        2 => {
+        question::RESTORE => {
             let (path, moment) = (VPath::parse(first)?, Moment::parse(second)?);
             answered(history.restore(&path, &moment).await, put_paths)
         }
-        3 => {
+        question::WHY => {
             let why = history.why(&VPath::parse_file(first)?).await;
             answered(why, |reply, why| {
                 reply.bool(why.is_known);
                 put_notes(reply, why.notes);
             })
         }
-        6 => answered(history.pin().await, put_pin),
-        7 => answered(history.unpin(first).await, |_, ()| {}),
-        8 => answered(history.pins().await, |reply, pins| {
+        question::PIN => answered(history.pin().await, put_pin),
+        question::UNPIN => answered(history.unpin(first).await, |_, ()| {}),
+        question::PINS => answered(history.pins().await, |reply, pins| {
             reply.len(pins.len());
             for pin in pins {
                 put_pin(reply, pin);
             }
         }),
-        10 => answered(history.label(first, second).await, |_, ()| {}),
-        11 => answered(history.labelled(first).await, |reply, pin| reply.str(&pin)),
-        9 => {
+        question::LABEL => answered(history.label(first, second).await, |_, ()| {}),
+        question::LABELLED => answered(history.labelled(first).await, |reply, pin| reply.str(&pin)),
+        question::VERIFY => {
             let pin = Some(first).filter(|pin| !pin.is_empty());
             answered(history.verify(pin).await, put_verified)
         }

@@ -3,14 +3,17 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { runConformance } from "../../pkg/dist/conformance.js";
 import * as deepagents from "../deps/latest/deepagents.mjs";
 import { Annotation, InMemoryStore, MemorySaver, StateGraph } from "../deps/latest/deepagents.mjs";
 import * as older from "../deps/older/deepagents.mjs";
 import {
+  begin,
   CompositeBackend,
   createFileTools,
   StateBackend,
   StoreBackend,
+  undo,
   withPolicy,
 } from "../lib/kitbag.mjs";
 import { answersOf, scriptedModels } from "../lib/model.mjs";
@@ -440,5 +443,22 @@ test("what a failed attempt of a node wrote is gone when the node is tried again
     const state = await graph.invoke({ files: {} });
     assert.deepEqual(answers.flat(), Array(9).fill(undefined));
     assert.deepEqual(contents(state.files), { "/a": "2!", "/only-2": "x" });
+  }
+});
+
+test("turns over the state of a graph conform, each case in a run of its own", async () => {
+  const turns = { begin, undo };
+  const names = [];
+  const options = { turns, report: (name) => names.push(name) };
+  await runConformance(() => new StateBackend({ files: {} }), options);
+  const cases = names.slice(
+    names.indexOf("a turn shows its changes, and nothing changes before its commit"),
+  );
+  assert.ok(cases.length >= 8, `${cases}`);
+  for (const only of cases) {
+    const make = () => new StateBackend();
+    const { value } = await inGraph(() => runConformance(make, { turns, only: [only] }));
+    assert.deepEqual([value.failures, value.leftOut], [[], []], only);
+    assert.ok(value.passed > 0, only);
   }
 });

@@ -8,15 +8,18 @@ import { conformanceCases, runConformance } from "../../pkg/dist/conformance.js"
 import { StateBackend as Theirs } from "../deps/latest/deepagents.mjs";
 import { launch, pageOf, resultOf, serve } from "../lib/browser.mjs";
 import { pageScript, workerModules } from "../lib/bundle.mjs";
-import { StateBackend } from "../lib/kitbag.mjs";
+import { begin, StateBackend, undo } from "../lib/kitbag.mjs";
 import { startWorker } from "../lib/workerd.mjs";
 import { committed, formatted, record } from "./record.mjs";
 
 const pkg = fileURLToPath(new URL("../../pkg/", import.meta.url));
 
 const RUN = `
-  const run = () => runConformance(({ writeMode }) => new StateBackend({ writeMode }));
+  const turns = { begin, undo };
+  const run = () => runConformance(({ writeMode }) => new StateBackend({ writeMode }), { turns });
 `;
+
+const turns = { begin, undo };
 
 function passes({ passed, failed, failures, leftOut }, least) {
   assert.deepEqual(failures, []);
@@ -50,34 +53,38 @@ describe("StateBackend conforms", () => {
 
   test("as a subclass, whose methods are called as they are", async () => {
     class Mine extends StateBackend {}
-    passes(await runConformance(({ writeMode }) => new Mine({ writeMode })), 130);
+    passes(await runConformance(({ writeMode }) => new Mine({ writeMode }), { turns }), 138);
   });
 
   test("over a channel", async () => {
-    const report = await runConformance(({ writeMode }) => {
-      let files = {};
-      const channel = {
-        read: () => files,
-        send(update) {
-          files = { ...files, ...update };
-          for (const [path, file] of Object.entries(update)) if (file === null) delete files[path];
-        },
-      };
-      return new StateBackend({ channel, writeMode });
-    });
-    passes(report, 130);
+    const report = await runConformance(
+      ({ writeMode }) => {
+        let files = {};
+        const channel = {
+          read: () => files,
+          send(update) {
+            files = { ...files, ...update };
+            for (const [path, file] of Object.entries(update))
+              if (file === null) delete files[path];
+          },
+        };
+        return new StateBackend({ channel, writeMode });
+      },
+      { turns },
+    );
+    passes(report, 138);
   });
 
   test("in workerd", async () => {
     const source = `
-      import { StateBackend } from "./dist/workerd.js";
+      import { begin, StateBackend, undo } from "./dist/workerd.js";
       import { runConformance } from "./dist/conformance.js";
       ${RUN}
       export default { async fetch() { return Response.json(await run()); } };
     `;
     const worker = await startWorker(await workerModules(source, pkg));
     try {
-      passes(JSON.parse((await worker.fetch()).text), 130);
+      passes(JSON.parse((await worker.fetch()).text), 138);
     } finally {
       await worker.stop();
     }
@@ -89,7 +96,7 @@ describe("StateBackend conforms in Chromium", () => {
   let server;
   before(async () => {
     const source = `
-      import { StateBackend } from "./dist/browser.js";
+      import { begin, StateBackend, undo } from "./dist/browser.js";
       import { runConformance } from "./dist/conformance.js";
       ${RUN}
       globalThis.done = run();
@@ -105,7 +112,7 @@ describe("StateBackend conforms in Chromium", () => {
     await server?.stop();
   });
 
-  test("in a page", async () => passes(await resultOf(browser, `${server.origin}/`), 130));
+  test("in a page", async () => passes(await resultOf(browser, `${server.origin}/`), 138));
 });
 
 describe("the suite tells good from bad", () => {

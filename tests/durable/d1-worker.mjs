@@ -2,7 +2,7 @@
 
 import { runConformance } from "../../pkg/dist/conformance.js";
 import * as index from "../../pkg/dist/workerd/indexed.js";
-import { D1Backend, SqlBackend } from "../../pkg/dist/workerd.js";
+import { begin, D1Backend, SqlBackend, undo } from "../../pkg/dist/workerd.js";
 import { histories } from "../lib/histories.mjs";
 import { outline } from "./outline.mjs";
 import { plans, searchHistories } from "./search-index.mjs";
@@ -31,6 +31,7 @@ const work = {
     return runConformance(
       ({ writeMode }) =>
         new D1Backend({ database: env.DB, namespace: `case-${++last}`, writeMode }),
+      { turns: { begin, undo } },
     );
   },
   async index(env) {

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 
 const load = (name) => import(pathToFileURL(join(process.argv[2], "dist", name)).href);
-const { FilesystemBackend, LocalShellBackend } = await load("node.js");
+const { begin, FilesystemBackend, LocalShellBackend, undo } = await load("node.js");
 const { runConformance } = await load("conformance.js");
 const { nodeShell } = await load("node_shell.js");
 
@@ -18,11 +18,14 @@ try {
     (options) => new FilesystemBackend(options),
     (options) => new LocalShellBackend({ ...options, execute: nodeShell() }),
   ]) {
-    const report = await runConformance(({ writeMode }) => {
-      const rootDir = join(base, String(next++));
-      mkdirSync(rootDir);
-      return make({ rootDir, writeMode });
-    });
+    const report = await runConformance(
+      ({ writeMode }) => {
+        const rootDir = join(base, String(next++));
+        mkdirSync(rootDir);
+        return make({ rootDir, writeMode });
+      },
+      { turns: { begin, undo } },
+    );
     out.reports.push(report);
   }
   const shell = new LocalShellBackend({ rootDir: base, execute: nodeShell(), timeout: 0.5 });

@@ -5,10 +5,12 @@ import { test } from "node:test";
 import { runConformance } from "../../pkg/dist/conformance.js";
 import {
   adaptBackendProtocol,
+  begin,
   CompositeBackend,
   ringAudit,
   StateBackend,
   toV1,
+  undo,
   withPolicy,
 } from "../lib/kitbag.mjs";
 
@@ -78,7 +80,7 @@ const ways = {
 
 for (const [name, make] of Object.entries(ways)) {
   test(`the suite passes through ${name}`, async () => {
-    const report = await runConformance(make);
+    const report = await runConformance(make, { turns: { begin, undo } });
     assert.deepEqual(report.failures, []);
     assert.ok(report.passed >= 100, `${report.passed} cases ran`);
   });

@@ -22,6 +22,8 @@ import { KEYS } from "./servers.mjs";
 import { signed } from "./sign.mjs";
 import { held, work } from "./work.mjs";
 
+const turns = { begin: kitbag.begin, undo: kitbag.undo };
+
 for (const [name, endpoint] of Object.entries(servers)) {
   const make = async () => {
     const where = await location(endpoint);
@@ -30,7 +32,7 @@ for (const [name, endpoint] of Object.entries(servers)) {
 
   for (const what of ["suite", "edits", "creates", "names", "many"]) {
     test(`${name}: ${what}`, async () => {
-      held(assert, what, await work[what](await make(), { runConformance }));
+      held(assert, what, await work[what](await make(), { runConformance, turns }));
     });
   }
 
@@ -172,7 +174,7 @@ for (const [name, endpoint] of Object.entries(servers)) {
 test("ceph: the shared suite holds where conditions are not relied on", async () => {
   const where = { ...(await location(servers.ceph)), conditions: "ignore" };
   const make = (options) => new kitbag.S3Backend({ ...where, ...options });
-  held(assert, "suite", await work.suite(make, { runConformance }));
+  held(assert, "suite", await work.suite(make, { runConformance, turns }));
 });
 
 test("ceph: wrong keys are refused without showing them", async () => {

@@ -1,13 +1,13 @@
 // What the Chromium test runs in its page.
 
-import { S3Backend } from "kitbag-under-test";
+import { begin, S3Backend, undo } from "kitbag-under-test";
 import { runConformance } from "kitbag-under-test/conformance";
 import { work } from "./work.mjs";
 
 /** What every host does, by name. */
 globalThis.does = (what, location) => {
   const make = (options) => new S3Backend({ ...location, ...options });
-  return work[what](make, { suite: { runConformance } }[what]);
+  return work[what](make, { suite: { runConformance, turns: { begin, undo } } }[what]);
 };
 
 globalThis.signedByHost = async (options, signer) => {

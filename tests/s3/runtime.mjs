@@ -6,12 +6,13 @@ import { work } from "./work.mjs";
 
 const [folder, location, names] = process.argv.slice(2);
 const load = (name) => import(pathToFileURL(`${folder}/${name}`).href);
-const { S3Backend } = await load("node.js");
+const { begin, S3Backend, undo } = await load("node.js");
 const { runConformance } = await load("conformance.js");
 
 const make = (options) => new S3Backend({ ...JSON.parse(location), ...options });
 const answers = {};
 for (const what of JSON.parse(names)) {
-  answers[what] = (await work[what](make, { suite: { runConformance } }[what])) ?? null;
+  const more = { suite: { runConformance, turns: { begin, undo } } }[what];
+  answers[what] = (await work[what](make, more)) ?? null;
 }
 console.log(JSON.stringify(answers));

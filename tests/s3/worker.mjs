@@ -1,7 +1,7 @@
 // The Worker that the tests run in workerd: on an R2 binding, or on an S3 server. It answers with
 // JSON.
 
-import { R2Backend, S3Backend } from "kitbag-under-test";
+import { begin, R2Backend, S3Backend, undo } from "kitbag-under-test";
 import { runConformance } from "kitbag-under-test/conformance";
 import { work } from "./work.mjs";
 
@@ -36,7 +36,7 @@ export default {
       s3
         ? new S3Backend({ ...s3, ...options })
         : new R2Backend({ bucket: counted.bucket, ...options });
-    const more = { suite: { runConformance }, pages: counted.moved }[what];
+    const more = { suite: { runConformance, turns: { begin, undo } }, pages: counted.moved }[what];
     try {
       return Response.json((await work[what](make, more)) ?? null);
     } catch (error) {

@@ -6,6 +6,7 @@ import { called } from "../core/called.js";
 import { BadArgument, kindOf, Options, refused, text } from "../core/checks.js";
 import { handleOf, sealClass } from "../core/handle.js";
 import { enter, glue } from "../core/instance.js";
+import * as question from "../core/questions.js";
 import type { Reply } from "../core/reply.js";
 import type { AnyBackend } from "../foreign/adapt.js";
 import { withHandle } from "../foreign/calls.js";
@@ -130,7 +131,7 @@ export type PruneResult = Result<PruneFields>;
 
 /** A pin that is kept. */
 export interface PinEntry {
-  /** Its name, 64 hexadecimal digits. */
+  /** Its name, 48 hexadecimal digits. */
   pin: string;
   /** When it was made last, in ISO 8601. */
   at: string;
@@ -293,7 +294,7 @@ export class HistoryBackend extends Backend {
         most = limitOfLog(options?.limit) ?? most;
         return [text("path", path ?? "/")];
       },
-      ([wanted], limit) => glue.history_ask(0, handleOf(this), wanted, "", most, limit),
+      ([wanted], limit) => glue.history_ask(question.LOG, handleOf(this), wanted, "", most, limit),
       (reply) => ({ entries: list(reply, () => unpackEntry(reply)) }),
       options,
     ) as Promise<HistoryLog>;
@@ -310,7 +311,8 @@ export class HistoryBackend extends Backend {
   ): Promise<TurnDiff> {
     const found = await this.#asked(
       () => [momentOf("from", from), to === undefined || to === null ? "" : momentOf("to", to)],
-      ([first, last], limit) => glue.history_ask(1, handleOf(this), first, last, 0, limit),
+      ([first, last], limit) =>
+        glue.history_ask(question.DIFF, handleOf(this), first, last, 0, limit),
       (reply) => ({
         files: list(reply, () => ({ path: reply.text(), before: body(reply), after: body(reply) })),
       }),
@@ -335,7 +337,8 @@ export class HistoryBackend extends Backend {
   restore(path: string, moment: HistoryMoment, options?: CallOptions): Promise<RestoreResult> {
     return this.#asked(
       () => [text("path", path), momentOf("moment", moment)],
-      ([wanted, then], limit) => glue.history_ask(2, handleOf(this), wanted, then, 0, limit),
+      ([wanted, then], limit) =>
+        glue.history_ask(question.RESTORE, handleOf(this), wanted, then, 0, limit),
       (reply) => ({ paths: list(reply, () => reply.text()) }),
       options,
     ) as Promise<RestoreResult>;
@@ -345,7 +348,7 @@ export class HistoryBackend extends Backend {
   why(path: string, options?: CallOptions): Promise<HistoryWhy> {
     return this.#asked(
       () => [text("path", path)],
-      ([wanted], limit) => glue.history_ask(3, handleOf(this), wanted, "", 0, limit),
+      ([wanted], limit) => glue.history_ask(question.WHY, handleOf(this), wanted, "", 0, limit),
       (reply) => ({ known: reply.bool(), entries: list(reply, () => unpackEntry(reply)) }),
       options,
     ) as Promise<HistoryWhy>;
@@ -355,7 +358,7 @@ export class HistoryBackend extends Backend {
   prune(options?: CallOptions): Promise<PruneResult> {
     return called(
       options,
-      (limit) => glue.history_ask(4, handleOf(this), "", "", 0, limit),
+      (limit) => glue.history_ask(question.PRUNE, handleOf(this), "", "", 0, limit),
       (reply) => ({ dropped: reply.f64(), entries: reply.f64(), bytes: reply.f64() }),
     ) as Promise<PruneResult>;
   }
@@ -367,7 +370,7 @@ export class HistoryBackend extends Backend {
   pin(options?: CallOptions): Promise<PinResult> {
     return this.#asked(
       () => [],
-      (_, limit) => glue.history_ask(6, handleOf(this), "", "", 0, limit),
+      (_, limit) => glue.history_ask(question.PIN, handleOf(this), "", "", 0, limit),
       unpackPin,
       options,
     ) as Promise<PinResult>;
@@ -377,7 +380,7 @@ export class HistoryBackend extends Backend {
   unpin(pin: string, options?: CallOptions): Promise<UnpinResult> {
     return this.#asked(
       () => [text("pin", pin)],
-      ([wanted], limit) => glue.history_ask(7, handleOf(this), wanted, "", 0, limit),
+      ([wanted], limit) => glue.history_ask(question.UNPIN, handleOf(this), wanted, "", 0, limit),
       () => ({ pin }),
       options,
     ) as Promise<UnpinResult>;
@@ -387,7 +390,7 @@ export class HistoryBackend extends Backend {
   pins(options?: CallOptions): Promise<PinsResult> {
     return this.#asked(
       () => [],
-      (_, limit) => glue.history_ask(8, handleOf(this), "", "", 0, limit),
+      (_, limit) => glue.history_ask(question.PINS, handleOf(this), "", "", 0, limit),
       (reply) => ({ pins: list(reply, () => unpackPin(reply)) }),
       options,
     ) as Promise<PinsResult>;
@@ -397,7 +400,8 @@ export class HistoryBackend extends Backend {
   label(label: string, pin: string, options?: CallOptions): Promise<LabelResult> {
     return this.#asked(
       () => [text("label", label), text("pin", pin)],
-      ([name, wanted], limit) => glue.history_ask(10, handleOf(this), name, wanted, 0, limit),
+      ([name, wanted], limit) =>
+        glue.history_ask(question.LABEL, handleOf(this), name, wanted, 0, limit),
       () => ({ pin }),
       options,
     ) as Promise<LabelResult>;
@@ -407,7 +411,7 @@ export class HistoryBackend extends Backend {
   labelled(label: string, options?: CallOptions): Promise<LabelResult> {
     return this.#asked(
       () => [text("label", label)],
-      ([name], limit) => glue.history_ask(11, handleOf(this), name, "", 0, limit),
+      ([name], limit) => glue.history_ask(question.LABELLED, handleOf(this), name, "", 0, limit),
       (reply) => ({ pin: reply.text() }),
       options,
     ) as Promise<LabelResult>;
@@ -420,7 +424,7 @@ export class HistoryBackend extends Backend {
   verify(pin?: string | null, options?: CallOptions): Promise<VerifyResult> {
     return this.#asked(
       () => [pin === undefined || pin === null ? "" : text("pin", pin)],
-      ([wanted], limit) => glue.history_ask(9, handleOf(this), wanted, "", 0, limit),
+      ([wanted], limit) => glue.history_ask(question.VERIFY, handleOf(this), wanted, "", 0, limit),
       (reply) => ({
         lost: list(reply, () => ({
           path: reply.text(),

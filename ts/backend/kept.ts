@@ -6,6 +6,7 @@ import { called } from "../core/called.js";
 import { kindOf, Options, refused, text } from "../core/checks.js";
 import { handleOf, sealClass } from "../core/handle.js";
 import { enter, glue } from "../core/instance.js";
+import * as question from "../core/questions.js";
 import type { AnyBackend } from "../foreign/adapt.js";
 import { withHandle } from "../foreign/calls.js";
 import type { CallOptions, Failure, Result } from "../types.js";
@@ -75,7 +76,7 @@ export class KeptTurn extends Turn {
     });
     passWatch(this, backend, {
       shows: async (paths) => {
-        const answer = await this.#asked(13, paths.join("\n"));
+        const answer = await this.#asked(question.SHOWING, paths.join("\n"));
         return Array.isArray(answer) ? answer : undefined;
       },
       own: (tell) => this.#changes(tell),
@@ -110,7 +111,7 @@ export class KeptTurn extends Turn {
     const waiting = new AbortController();
     this.#waiting = waiting;
     for (;;) {
-      const paths = await this.#asked(12, "", waiting.signal);
+      const paths = await this.#asked(question.CHANGED, "", waiting.signal);
       if (!Array.isArray(paths)) return;
       for (const tell of [...this.#told]) tell(paths);
     }
@@ -152,7 +153,7 @@ export function keptTurns(keepIn: AnyBackend, options?: KeptTurnsOptions): Promi
     if (refusal) return Promise.resolve(refusal);
     return called(
       options,
-      (limit) => glue.history_ask(5, handle, folder, "", 0, limit),
+      (limit) => glue.history_ask(question.KEPT_TURNS, handle, folder, "", 0, limit),
       (reply) => ({ names: list(reply, () => reply.text()) }),
     );
   }) as Promise<KeptTurns>;

@@ -51,7 +51,12 @@ interface Thread {
   made: Set<string>;
   /** Calls wait for each other. */
   queue: Promise<unknown>;
+  /** How many have not ended. */
+  calls: number;
 }
+
+/** Most threads that are remembered. One that is forgotten goes on as one of another process does. */
+const THREADS = 1_000;
 
 /** The pins of all threads of a middleware. */
 export class Pins {
@@ -74,7 +79,14 @@ export class Pins {
   }
 
   #thread(label: string): Thread {
-    const known = this.#threads.get(label) ?? { made: new Set(), queue: Promise.resolve() };
+    const fresh = { made: new Set<string>(), queue: Promise.resolve(), calls: 0 };
+    const known = this.#threads.get(label) ?? fresh;
+    // The one that was used last is the last one here.
+    this.#threads.delete(label);
+    for (const [other, { calls }] of this.#threads) {
+      if (this.#threads.size < THREADS) break;
+      if (calls === 0) this.#threads.delete(other);
+    }
     this.#threads.set(label, known);
     return known;
   }
@@ -82,8 +94,13 @@ export class Pins {
   /** Runs work of a thread after that which began before. */
   #inTurn<T>(label: string, work: (thread: Thread) => Promise<T>): Promise<T> {
     const thread = this.#thread(label);
+    thread.calls += 1;
     const done = thread.queue.then(() => work(thread));
-    thread.queue = done.catch(() => undefined);
+    const ended = () => {
+      thread.calls -= 1;
+      if (thread.calls === 0 && thread.made.size === 0) this.#threads.delete(label);
+    };
+    thread.queue = done.then(ended, ended);
     return done;
   }
 

@@ -191,11 +191,12 @@ class OverHistory implements Base {
     const name = given && !this.#calls.has(given) ? given : `call_${crypto.randomUUID()}`;
     this.#calls.add(name);
     await this.#began();
-    const result = await go(this.#history.as({ call: name }));
+    const own = this.#history.as({ call: name });
+    const result = await go(own).finally(() => own.dispose());
     if (result.isError) return result;
     const { entries = [] } = await this.#history.log("/", { limit: NEWEST });
-    const own = entries.find((one) => one.call === name);
-    return own ? naming(result, own.id) : result;
+    const noted = entries.find((one) => one.call === name);
+    return noted ? naming(result, noted.id) : result;
   }
 
   #began(): Promise<HistoryMoment> {

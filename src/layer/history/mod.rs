@@ -11,10 +11,12 @@ mod change;
 mod note;
 mod pins;
 mod prune;
+pub mod question;
 mod store;
 #[cfg(test)]
 mod tests;
 mod verify;
+mod walk;
 
 use std::cell::Cell;
 use std::rc::Rc;

@@ -12,12 +12,13 @@ use futures_util::future::LocalBoxFuture;
 use super::History;
 use super::note::{Note, millis};
 use super::store::Record;
+use super::walk::walk;
 use crate::core::error::{Error, Kind, Result};
 use crate::core::future::bounded;
 use crate::core::order;
 use crate::core::path::VPath;
 use crate::core::time::Time;
-use crate::pins::{Digest, Digests, Leaf, Node, Objects, build};
+use crate::pins::{Digest, Digests, Leaf, Objects, build};
 use crate::protocol::{EntryInfo, FileInfo, GlobQuery, Replacement};
 
 /// How often files that change while they are pinned are read again.
@@ -27,8 +28,7 @@ const ROUNDS: u32 = 16;
 const FILES_AT_ONCE: usize = 64;
 const BYTES_AT_ONCE: u64 = 16 * 1024 * 1024;
 
-/// How many nodes are read, or nodes and contents written, at once.
-const NODES_AT_ONCE: usize = 128;
+/// How many nodes and contents are written at once.
 const WRITES_AT_ONCE: usize = 16;
 
 /// A file that was written so shortly before it was read may be written again with the same time: in
@@ -133,7 +133,7 @@ pub(super) fn root_of(pin: &str) -> Result<Digest> {
     Digest::from_hex(pin).ok_or_else(|| {
         Error::new(
             Kind::InvalidArgument,
-            format!("'{pin}' is no pin: give what pin() returned, 64 hexadecimal digits"),
+            format!("'{pin}' is no pin: give what pin() returned, 48 hexadecimal digits"),
         )
     })
 }
@@ -270,7 +270,7 @@ impl History {
             files.push((leaf.path.clone(), known));
         };
         let mut nodes = Digests::default();
-        let whole = walk(&self.store.objects(), [root], &mut nodes, &mut visit).await?;
+        let whole = walk(&self.store.objects(), root, &mut nodes, &mut visit).await?;
         Ok(whole.is_empty().then_some(Base {
             root,
             began,
@@ -434,7 +434,7 @@ impl History {
         let mut files: Vec<(VPath, Digest)> = Vec::new();
         let mut visit = |leaf: &Leaf| files.push((leaf.path.clone(), leaf.digest));
         let objects = self.store.objects();
-        let lost = walk(&objects, [root], &mut Digests::default(), &mut visit).await?;
+        let lost = walk(&objects, root, &mut Digests::default(), &mut visit).await?;
         if lost.is_empty() {
             return Ok(files);
         }
@@ -471,52 +471,4 @@ fn paths_of(notes: &[Note]) -> Vec<VPath> {
     order::sort(&mut paths);
     paths.dedup();
     paths
-}
-
-/// Visits all files of trees, level by level, each node once. Returns the nodes that are missing (true)
-/// or damaged, with the text at which their paths begin.
-pub(super) async fn walk(
-    objects: &Objects,
-    roots: impl IntoIterator<Item = Digest>,
-    seen: &mut Digests,
-    visit: &mut dyn FnMut(&Leaf),
-) -> Result<Vec<LostNode>> {
-    let mut lost = Vec::new();
-    let mut level: Vec<(Digest, Rc<str>)> =
-        roots.into_iter().map(|root| (root, "".into())).collect();
-    while !level.is_empty() {
-        level.retain(|(digest, _)| !seen.has(digest));
-        seen.add(level.iter().map(|(digest, _)| *digest));
-        let mut below: Vec<(Digest, Rc<str>)> = Vec::new();
-        for batch in level.chunks(NODES_AT_ONCE) {
-            let digests: Vec<Digest> = batch.iter().map(|(digest, _)| *digest).collect();
-            let found = objects.nodes(&digests).await?;
-            for ((digest, from), found) in batch.iter().zip(found) {
-                let is_missing = found == crate::pins::Found::Missing;
-                match found.whole().as_deref().and_then(Node::parse) {
-                    Some(Node::Leaves(leaves)) => leaves.iter().for_each(&mut *visit),
-                    Some(Node::Children(children)) => {
-                        let children = children.into_iter();
-                        below.extend(children.map(|child| (child.digest, child.from)));
-                    }
-                    None => lost.push(LostNode {
-                        digest: *digest,
-                        from: from.clone(),
-                        is_missing,
-                    }),
-                }
-            }
-        }
-        level = below;
-    }
-    Ok(lost)
-}
-
-/// A node that is gone.
-pub(super) struct LostNode {
-    pub(super) digest: Digest,
-    /// The text at which its paths begin.
-    pub(super) from: Rc<str>,
-    /// Whether there is nothing; otherwise something else is there.
-    pub(super) is_missing: bool,
 }

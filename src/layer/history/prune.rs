@@ -7,8 +7,8 @@ use futures_util::future::LocalBoxFuture;
 
 use super::History;
 use super::note::{Note, millis};
-use super::pins::walk;
 use super::store::Record;
+use super::walk::walk;
 use crate::core::error::{Error, Kind, Result};
 use crate::core::future::bounded;
 use crate::core::order;
@@ -141,7 +141,7 @@ impl History {
             let mut bodies: Vec<Digest> = Vec::new();
             let mut visit = |leaf: &Leaf| bodies.push(leaf.digest);
             let objects = self.store.objects();
-            let lost = walk(&objects, [*root], &mut reached.nodes, &mut visit).await?;
+            let lost = walk(&objects, *root, &mut reached.nodes, &mut visit).await?;
             reached.bodies.add(bodies);
             if !lost.is_empty() {
                 let message = format!(

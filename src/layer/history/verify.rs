@@ -4,8 +4,9 @@ use std::rc::Rc;
 
 use super::History;
 use super::note::millis;
-use super::pins::{root_of, walk};
+use super::pins::root_of;
 use super::store::Record;
+use super::walk::walk;
 use crate::core::error::{Error, Kind, Result};
 use crate::core::order;
 use crate::core::path::VPath;
@@ -76,7 +77,7 @@ impl History {
             let mut all = Digests::default();
             let visited = if is_last { &mut all } else { &mut seen };
             let mut visit = |leaf: &Leaf| leaves.push(leaf.clone());
-            for node in walk(&self.store.objects(), [root], visited, &mut visit).await? {
+            for node in walk(&self.store.objects(), root, visited, &mut visit).await? {
                 lost.push(Loss {
                     path: node.from,
                     is_list: true,

@@ -19,7 +19,8 @@ export async function conforms({ browser: name, kinds, server, add, log }) {
       // Firefox is slow with OPFS; its worker has the same code, and runs what differs there.
       const again = how === "inWorker" || asked.kind === "exclusive";
       const only = name === "firefox" && asked.kind !== "indexeddb" && again;
-      if (only) asked.only = ["write", "edit", "race", "byte", "delet"];
+      if (only)
+        asked.only = ["write", "edit", "race", "byte", "delet", "a commit makes all changes"];
       const page = await browser.page(`${server.origin}/pages/blank.html`);
       const title = `${name}, ${asked.kind}${how === "inWorker" ? " in a worker" : ""}`;
       const report = await page.call(MODULE, how, asked);

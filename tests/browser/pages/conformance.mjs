@@ -3,7 +3,7 @@
 
 import { histories } from "/lib/histories.mjs";
 import * as indexed from "/pkg/dist/browser/indexed.js";
-import { IndexedDbBackend, OpfsBackend } from "/pkg/dist/browser.js";
+import { begin, IndexedDbBackend, OpfsBackend, undo } from "/pkg/dist/browser.js";
 import { runConformance } from "/pkg/dist/conformance.js";
 
 const run = crypto.randomUUID();
@@ -28,7 +28,7 @@ export async function conformance({ kind, only, withoutMove }) {
   const make = ({ writeMode }) => FACTORIES[kind](`case-${++count}`, writeMode);
   // Firefox takes a tenth of a second for an OPFS file where processors are busy; one case
   // stores three hundred.
-  return runConformance(make, { only, timeoutMs: 120_000 });
+  return runConformance(make, { only, timeoutMs: 120_000, turns: { begin, undo } });
 }
 
 /** Searches with an index, compared with searches without. */

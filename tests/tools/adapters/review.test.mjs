@@ -226,6 +226,64 @@ test("LangChain: a kept turn is reviewed after a restart, and an agent without c
   assert.equal(none, undefined);
 });
 
+for (const type of ["approve", "edit", "reject"]) {
+  test(`LangChain: changes that nobody saw are shown before they are committed (${type})`, async () => {
+    const backend = memory();
+    const turn = begin(backend);
+    const { start, resume } = agentOver(turn, backend);
+    const shown = await start();
+    const args = { hunks: shown.actionRequests[0].args.hunks };
+    const decision = type === "edit" ? { type, editedAction: { name: "commit", args } } : { type };
+    await turn.write("/unseen.md", "unseen\n");
+    const { __interrupt__: again } = await resume(decision);
+    assert.equal(again?.length, 1);
+    assert.equal(plan(backend), LONG);
+    assert.equal(exists(backend, "/unseen.md"), false);
+    const { review, digest } = again[0].value;
+    assert.ok(review.files.some(({ path }) => path === "/unseen.md"));
+    assert.notEqual(digest, shown.digest);
+    // Changed back, they are still not what the last question showed.
+    await turn.discard(["/unseen.md"]);
+    const { __interrupt__: third } = await resume({ type: "approve" });
+    assert.equal(third?.[0].value.digest, shown.digest);
+    assert.equal(plan(backend), LONG);
+    const { __interrupt__: none } = await resume({ type: "approve" });
+    assert.equal(none, undefined);
+    assert.match(plan(backend), /line two/);
+    assert.equal(exists(backend, "/unseen.md"), false);
+  });
+}
+
+test("LangChain: an approval is for what was shown, also in another process and of binary files", async () => {
+  const backend = memory({ "/b.bin": "b" });
+  const keepIn = memory({});
+  const kept = () => beginKept(backend, { keepIn, name: "one" });
+  const turn = kept();
+  const put = (byte) => turn.uploadFiles([["/b.bin", new Uint8Array([0, 255, byte])]]);
+  await put(1);
+  const checkpointer = new MemorySaver();
+  const config = { configurable: { thread_id: "one" } };
+  const agent = () =>
+    createAgent({
+      model: fakeModel().respond(new AIMessage("done")),
+      middleware: [reviewMiddleware(() => kept())],
+      checkpointer,
+    });
+  const first = await agent().invoke({ messages: ["go"] }, config);
+  assert.equal(first.__interrupt__.length, 1);
+  // Another turn object goes on where this one is kept.
+  const other = kept();
+  await other.uploadFiles([["/b.bin", new Uint8Array([0, 255, 2])]]);
+  const approve = () =>
+    agent().invoke(new Command({ resume: { decisions: [{ type: "approve" }] } }), config);
+  const again = await approve();
+  assert.equal(again.__interrupt__?.length, 1);
+  const content = () => backend.downloadFiles(["/b.bin"])[0].content;
+  assert.deepEqual([...content()], [98]);
+  await approve();
+  assert.deepEqual([...content()], [0, 255, 2]);
+});
+
 test("LangChain: a resume without a decision is an error, and nothing is done", async () => {
   const backend = memory();
   const { start, agent, config } = agentOver(begin(backend), backend);

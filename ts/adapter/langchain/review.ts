@@ -2,8 +2,8 @@
 // form is that of LangChain's own middleware for approvals, so that its user interfaces know it.
 
 import { HumanMessage } from "@langchain/core/messages";
-import { interrupt } from "@langchain/langgraph";
-import type { Turn } from "kitbag";
+import { interrupt, task } from "@langchain/langgraph";
+import type { Turn, TurnChange } from "kitbag";
 import {
   type ReviewDecision,
   type ReviewEdit,
@@ -36,6 +36,8 @@ export interface ReviewRequest {
   }>;
   /** The changes in parts, for a page of your own. */
   review: ReviewFields;
+  /** The digest of the changes. If they are others when the graph is resumed, it asks again. */
+  digest: string;
 }
 
 /** With what the graph is resumed: `new Command({ resume: decisions })`. */
@@ -83,10 +85,58 @@ function decisionOf(answer: unknown): ReviewDecision {
   }
 }
 
+/** A digest of changes: of the contents before and after, also of what a patch does not show. */
+async function digestOf(changes: readonly TurnChange[]): Promise<string> {
+  const hex = async (bytes: Uint8Array) => {
+    const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", Uint8Array.from(bytes)));
+    return Array.from(digest, (byte) => byte.toString(16).padStart(2, "0")).join("");
+  };
+  const content = (bytes: Uint8Array | null) => (bytes ? hex(bytes) : null);
+  const parts = changes.map(async ({ path, kind, from, before, after }) => [
+    ...[path, kind, from ?? null],
+    ...[await content(before), await content(after)],
+  ]);
+  return hex(new TextEncoder().encode(JSON.stringify(await Promise.all(parts))));
+}
+
+/**
+ * What a task returned is kept with the checkpoint: the node of an interrupt begins anew when it is
+ * resumed, and there a task returns what it did then.
+ */
+const noted = task("KitbagReview", async (value: string | boolean) => value);
+
+/**
+ * Shows what a turn would change until a decision is about what it would change now. Returns undefined if
+ * there is nothing.
+ */
+async function decided(turn: Turn): Promise<ReviewDecision | undefined> {
+  for (;;) {
+    const { changes, error } = await turn.diff();
+    if (!changes) throw new Error(error);
+    const digest = await digestOf(changes);
+    // A change that comes in between is shown, and has another digest later.
+    const review = await reviewOf(turn);
+    if (!review.files) throw new Error(review.error);
+    if (review.files.length === 0) return undefined;
+    const shown = await noted(digest);
+    const hunks = review.files.flatMap((file) => file.hunks.map(({ id }) => id));
+    const request: ReviewRequest = {
+      actionRequests: [{ name: "commit", args: { hunks }, description: review.patch }],
+      reviewConfigs: [{ actionName: "commit", allowedDecisions: ["approve", "edit", "reject"] }],
+      review,
+      digest,
+    };
+    const decision = decisionOf(await interrupt(request));
+    // Noted, too: a decision about other changes stays one when they are changed back.
+    if (await noted(shown === digest)) return decision;
+  }
+}
+
 /**
  * Middleware for `createAgent`: when the agent has ended, an interrupt shows what its turn would change.
  * The graph is resumed with a decision: `approve` commits, `edit` commits a part or something else,
- * `reject` drops everything. Without changes there is no interrupt. It needs a checkpointer.
+ * `reject` drops everything. If the changes are others by then, nothing is done and the next interrupt
+ * shows them. Without changes there is no interrupt. It needs a checkpointer.
  *
  * @param turn The turn that the agent's tools work on, or a function that is called with the runtime and
  *   returns it: with `beginKept` and the thread's id as the name the review can wait for days.
@@ -110,18 +160,8 @@ export function reviewMiddleware(
       canJumpTo: ["model"],
       hook: async (_state, runtime) => {
         const own = typeof turn === "function" ? await turn(runtime) : turn;
-        const review = await reviewOf(own);
-        if (!review.files) throw new Error(review.error);
-        if (review.files.length === 0) return undefined;
-        const hunks = review.files.flatMap((file) => file.hunks.map(({ id }) => id));
-        const request: ReviewRequest = {
-          actionRequests: [{ name: "commit", args: { hunks }, description: review.patch }],
-          reviewConfigs: [
-            { actionName: "commit", allowedDecisions: ["approve", "edit", "reject"] },
-          ],
-          review,
-        };
-        const decision = decisionOf(await interrupt(request));
+        const decision = await decided(own);
+        if (!decision) return undefined;
         const done = await settleReview(own, decision);
         if (done.receipt) return undefined;
         if (decision.type === "reject" && done.code === "permission_denied") {
