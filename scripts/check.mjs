@@ -19,6 +19,8 @@ async function provide(needs) {
   }
 }
 
+// Suites import packages, and what could not be imported once cannot be imported later.
+await ensure("npm").catch(() => {});
 const suites = await Promise.all(suiteNames().map((name) => loadSuite(name).catch(() => {})));
 const asked = suites.filter((suite) => suite && !suite.onRequest);
 const needed = [...new Set(asked.flatMap(({ needs }) => needs))];
