@@ -1,4 +1,4 @@
-// `npm run check`, which `.ci/run` runs: lint, then all suites. On a new machine most of what the suites
+// `npm run check`, which `.ci/run` runs before `npm test`: lint. On a new machine most of what the suites
 // need comes from the network or takes a compiler minutes, so it is provided beside the lint; what is
 // left then, beside the suites.
 
@@ -28,11 +28,14 @@ const tools = needed.filter((need) => TOOLS.has(need));
 // The package is built when the lint has passed.
 const installed = needed.filter((need) => !TOOLS.has(need) && !need.startsWith("build"));
 
-ensurePrograms(needed)
-  .catch(() => {})
-  .then(() => provide(installed));
-provide(tools);
+const lanes = [
+  ensurePrograms(needed)
+    .catch(() => {})
+    .then(() => provide(installed)),
+  provide(tools),
+];
 const { code } = await run(process.execPath, [at("scripts/lint.mjs")], { show: true });
 linted = true;
-if (code !== 0) process.exit(code);
-await import("./test.mjs");
+// What has begun is not broken off.
+if (code === 0) await Promise.all(lanes);
+process.exit(code);
