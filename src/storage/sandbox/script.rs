@@ -1,6 +1,6 @@
 //! The shell scripts of a sandbox. They need POSIX `sh` and common tools, for which busybox is
-//! enough: `base64`, `sha256sum`, `find`, `grep`, `head`, `tail`, `stat`. Every argument is a
-//! base64 word that is decoded into a variable and used only in double quotes.
+//! enough: `base64`, `sha256sum`, `find`, `grep`, `head`, `tail`, `stat`. Every argument is set to a
+//! variable, which is used only in double quotes ([`set`]).
 //!
 //! Replacing a file requires a lock first: a symbolic link in the same directory, named after the
 //! version to be replaced, which only one process can create. Its target is the id of its process,
@@ -12,7 +12,6 @@ use crate::storage::sandbox::wire::word;
 /// The common part of all scripts.
 const PRELUDE: &str = r#"
 LC_ALL=C; export LC_ALL
-d() { printf %s "$1" | base64 -d; }
 s() { stat -L -c '%s %Y %a' "$1" || stat -L -f '%z %m %Lp' "$1"; }
 sum() { sha256sum | { read -r a b; printf %s "$a"; }; }
 v() { sum < "$1"; }
@@ -50,10 +49,7 @@ release() { while [ "$g" -ge 0 ]; do rm -f "$1-$g"; g=$((g - 1)); done; }
 /// leads through a symbolic link. `follow` resolves the part of a path that exists.
 pub fn rules(root: &str, no_links: bool) -> String {
     let h = if no_links { "1" } else { "" };
-    format!(
-        "r=$(printf %s {} | base64 -d)\nh={h}\n",
-        quoted(root.as_bytes())
-    )
+    format!("{}h={h}\n", set("r", root.as_bytes()))
 }
 
 /// The prefix of kitbag's own file names; files with it are hidden.
@@ -65,10 +61,21 @@ const PRUNED: &str = r#"\( -path /proc -o -path /sys -o -path /dev \) -prune -o"
 fn script(arguments: &[(&str, &[u8])], body: &str) -> String {
     let mut text = String::from(PRELUDE);
     for (name, value) in arguments {
-        text.push_str(&format!("{name}=$(d {})\n", quoted(value)));
+        text.push_str(&set(name, value));
     }
     text.push_str(body);
     text
+}
+
+/// The line that sets a variable to any bytes. Most paths and versions consist of characters that no
+/// shell and no transport changes between single quotes; they need no process to be decoded. All other
+/// values are base64.
+fn set(name: &str, value: &[u8]) -> String {
+    let plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"/._-~ ".contains(byte);
+    match std::str::from_utf8(value) {
+        Ok(text) if value.iter().all(plain) => format!("{name}='{text}'\n"),
+        _ => format!("{name}=$(printf %s {} | base64 -d)\n", quoted(value)),
+    }
 }
 
 fn quoted(value: &[u8]) -> String {
@@ -105,8 +112,8 @@ pub fn heads(paths: &[String], count: usize) -> String {
     let mut text = String::from(PRELUDE);
     for path in paths {
         text.push_str(&format!(
-            "p=$(d {})\n{LOOK}\n{TELL}\nif [ $k = F ]; then head -c {count} \"$p\" | base64 | tr -d '\\n'; fi\necho\n",
-            quoted(path.as_bytes())
+            "{}{LOOK}\n{TELL}\nif [ $k = F ]; then head -c {count} \"$p\" | base64 | tr -d '\\n'; fi\necho\n",
+            set("p", path.as_bytes())
         ));
     }
     text
