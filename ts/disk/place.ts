@@ -109,7 +109,7 @@ export class Place {
 
   /** Whether a directory that was reached by this path may be used. */
   allows(path: string, real: string): boolean {
-    return this.inside(real) && (this.links || uniform(path) === uniform(real));
+    return this.inside(real) && (this.links || path === real || uniform(path) === uniform(real));
   }
 
   /** The error for a directory that may not be used. */
