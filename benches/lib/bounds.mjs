@@ -191,9 +191,12 @@ export async function whole({ files, module, effort = 1 }) {
   return { sum: peer, memmem: ours };
 }
 
+/** Milliseconds: what a page's clock can tell. Work that cannot be repeated takes no less here. */
+const TICK = 0.005;
+
 /** The time of a piece of work, which is repeated until the clock can tell it. */
 async function timed(work, rounds, before) {
-  if (before) return (await compare(before, work, rounds)).ours;
+  if (before) return Math.max(TICK, (await compare(before, work, rounds)).ours);
   const { ours: once } = await compare(() => {}, work, 3, 5);
   const times = Math.min(200, Math.ceil(1 / Math.max(once, 0.001)));
   const repeated = () => {
