@@ -14,14 +14,16 @@ const CASES = {
 };
 
 async function run({ print }) {
-  print("| what | bytes | memory, bytes | ratio | goal |");
-  print("|---|---:|---:|---:|---:|");
+  print("| what | bytes | memory, bytes | ratio | in use | goal |");
+  print("|---|---:|---:|---:|---:|---:|");
   for (const [name, { of, goal, digits = 2 }] of Object.entries(CASES)) {
     const said = await must(process.execPath, [at("benches/lib/memory-run.mjs"), of]);
-    const { bytes, memory, value } = JSON.parse(said);
+    const { bytes, memory, value, used } = JSON.parse(said);
     const shown = value.toFixed(digits);
+    // Without what memory grew by in advance.
+    const inUse = used === undefined ? "" : used.toFixed(digits);
     const mark = value <= goal ? `≤ ${goal}` : `≤ ${goal} (over)`;
-    print(`| ${name} | ${bytes} | ${memory} | ${shown} | ${mark} |`);
+    print(`| ${name} | ${bytes} | ${memory} | ${shown} | ${inUse} | ${mark} |`);
   }
 }
 

@@ -2,13 +2,14 @@
 // alternately in one process and their medians are compared, so the ratio is reproducible even
 // where the milliseconds are not. `--check` compares the ratios with those in `benches/ratios.json` and
 // fails where a quarter is lost, in two runs; `--record` writes them there. `--save FILE` writes the
-// ratios of a run to a file, and `--figures FILE` reads them instead of measuring.
+// ratios of a run to a file, and `--figures FILE` reads them instead of measuring; of several files
+// `--record` takes the worst of each.
 
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { cpus } from "node:os";
 import { pathToFileURL } from "node:url";
 import { parseArgs } from "node:util";
-import { better, losses, rounded } from "../benches/lib/check.mjs";
+import { better, losses, rounded, worse } from "../benches/lib/check.mjs";
 import { at } from "./lib/paths.mjs";
 import { ensureAll } from "./setup.mjs";
 
@@ -23,7 +24,7 @@ const { values: given, positionals: asked } = parseArgs({
     check: { type: "boolean" },
     record: { type: "boolean" },
     save: { type: "string" },
-    figures: { type: "string" },
+    figures: { type: "string", multiple: true },
   },
 });
 const strangers = asked.filter((name) => !all.includes(name));
@@ -37,7 +38,8 @@ console.log(
 );
 const file = at("benches/ratios.json");
 const committed = JSON.parse(readFileSync(file, "utf8"));
-const measured = given.figures ? JSON.parse(readFileSync(given.figures, "utf8")) : {};
+const read = (given.figures ?? []).map((name) => JSON.parse(readFileSync(name, "utf8")));
+const measured = read.reduce((all, one) => combined(all, one, worse), {});
 const lost = [];
 for (const name of asked.length > 0 ? asked : byDefault) {
   if (given.check && !committed[name]) continue;
@@ -62,6 +64,13 @@ if (given.check) {
     lost.length === 1 ? ["1 figure", "has"] : [`${lost.length} figures`, "have"];
   console.log(`\n${count} ${have} lost a quarter of the committed ones`);
   process.exitCode = lost.length > 0 ? 1 : 0;
+}
+
+/** The figures of two runs of several benchmarks. */
+function combined(one, other, choose) {
+  const names = new Set([...Object.keys(one), ...Object.keys(other)]);
+  const both = (name) => choose(one[name] ?? other[name], other[name] ?? one[name]);
+  return Object.fromEntries([...names].map((name) => [name, both(name)]));
 }
 
 /** Runs a benchmark, prints its table, and returns its figures. */

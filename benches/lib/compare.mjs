@@ -53,6 +53,11 @@ export class Table {
     return Object.fromEntries(this.#rows.map((row) => [of(row), row.ratio]));
   }
 
+  /** Name, times, goal and share of each row. */
+  rows() {
+    return this.#rows;
+  }
+
   print(print) {
     print(`| operation | ${this.#peer} ms | kitbag ms | ratio | goal | share of memmem |`);
     print("|---|---:|---:|---:|---:|---:|");

@@ -39,6 +39,24 @@ function fill(files, record) {
 /** Bytes of a file that fills memory. */
 const FILLER = 16 << 10;
 
+const fillers = backend();
+let fillersCount = 0;
+
+/**
+ * Memory grows by a large step at a time. Fills it up to the next one: what was filled was room that
+ * nothing used.
+ */
+function toNextStep() {
+  const before = taken();
+  let filled = -FILLER;
+  while (taken() === before) {
+    fillersCount += 1;
+    filled += FILLER;
+    fill(fillers, { [`/${fillersCount}.txt`]: "x".repeat(FILLER) });
+  }
+  return { step: taken() - before, filled };
+}
+
 const KINDS = {
   source() {
     return kept(corpus(10_000, 60_000_000).files);
@@ -62,22 +80,11 @@ const KINDS = {
   /** What searches keep for each byte of the files. */
   index() {
     const record = corpus(10_000, 60_000_000).files;
-    const [files, other] = [backend(), backend()];
+    const files = backend();
     const bytes = fill(files, record);
-    let count = 0;
-    // Memory grows by a large step at a time. From one step to the next, all that is kept is counted.
-    const step = () => {
-      const before = taken();
-      const first = count;
-      while (taken() === before) {
-        count += 1;
-        fill(other, { [`/${count}.txt`]: "x".repeat(FILLER) });
-      }
-      return { step: taken() - before, filled: (count - first) * FILLER };
-    };
-    const { step: room } = step();
+    const { step: room } = toNextStep();
     for (let n = 0; n < 40; n++) files.grep("zqxjkv wyvern");
-    const memory = room - step().filled;
+    const memory = room - toNextStep().filled;
     return { bytes, memory, value: memory / bytes };
   },
   /** Mebibytes of all of the memory. */
@@ -95,7 +102,8 @@ function kept(record) {
   const empty = taken();
   const bytes = fill(files, record);
   const memory = taken() - empty;
-  return { bytes, memory, value: memory / bytes };
+  const used = memory - toNextStep().filled;
+  return { bytes, memory, value: memory / bytes, used: used / bytes };
 }
 
 console.log(JSON.stringify(KINDS[process.argv[2]]()));

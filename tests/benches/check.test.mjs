@@ -7,7 +7,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
-import { better } from "../../benches/lib/check.mjs";
+import { better, worse } from "../../benches/lib/check.mjs";
 import { Table } from "../../benches/lib/compare.mjs";
 import { at } from "../../scripts/lib/paths.mjs";
 
@@ -63,6 +63,10 @@ test("a row that is no longer measured fails, and so does a whole benchmark", ()
 
 test("of two runs the better figure counts", () => {
   assert.deepEqual(better({ a: 1, b: 5 }, { a: 3, c: 2 }), { a: 3, b: 5, c: 2 });
+});
+
+test("of several files the worst figure is committed", () => {
+  assert.deepEqual(worse({ a: 1, b: 5 }, { a: 3, c: 2 }), { a: 1, b: 5, c: 2 });
 });
 
 test("only ratios of contenders in one process are figures", () => {

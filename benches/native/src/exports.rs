@@ -1,0 +1,82 @@
+//! The functions under plain names. Addresses come from `room`, whose memory is never released.
+
+use std::collections::BTreeMap;
+use std::sync::Mutex;
+
+static KEPT: Mutex<BTreeMap<Vec<u8>, Vec<u8>>> = Mutex::new(BTreeMap::new());
+
+/// The bytes at this address.
+///
+/// # Safety
+/// They must lie in memory that `room` has returned.
+unsafe fn bytes<'a>(at: *const u8, length: usize) -> &'a [u8] {
+    // SAFETY: the caller guarantees it.
+    unsafe { std::slice::from_raw_parts(at, length) }
+}
+
+/// Memory of so many bytes.
+#[unsafe(no_mangle)]
+pub extern "C" fn room(length: usize) -> *mut u8 {
+    vec![0; length].leak().as_mut_ptr()
+}
+
+/// # Safety
+/// See [`bytes`].
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sum(at: *const u8, length: usize) -> f64 {
+    // SAFETY: the caller guarantees it.
+    crate::sum(unsafe { bytes(at, length) }) as f64
+}
+
+/// # Safety
+/// See [`bytes`].
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn found(
+    at: *const u8,
+    length: usize,
+    text: *const u8,
+    size: usize,
+) -> usize {
+    // SAFETY: the caller guarantees it.
+    crate::found(unsafe { bytes(at, length) }, unsafe { bytes(text, size) })
+}
+
+/// # Safety
+/// See [`bytes`].
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn lines(at: *const u8, length: usize) -> usize {
+    // SAFETY: the caller guarantees it.
+    crate::lines(unsafe { bytes(at, length) })
+}
+
+/// Copies bytes to memory that was not in use before; returns the last one.
+///
+/// # Safety
+/// See [`bytes`].
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn copied(at: *const u8, length: usize) -> u32 {
+    // SAFETY: the caller guarantees it.
+    let copy = unsafe { bytes(at, length) }.to_vec().leak();
+    copy.last().copied().map_or(0, u32::from)
+}
+
+/// Keeps a text under a path in a sorted map.
+///
+/// # Safety
+/// See [`bytes`].
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn keep(path: *const u8, length: usize, text: *const u8, size: usize) {
+    // SAFETY: the caller guarantees it.
+    let (path, text) = unsafe { (bytes(path, length), bytes(text, size)) };
+    if let Ok(mut kept) = KEPT.lock() {
+        kept.insert(path.to_vec(), text.to_vec());
+    }
+}
+
+/// Forgets all that was kept.
+#[unsafe(no_mangle)]
+pub extern "C" fn clear() {
+    if let Ok(mut kept) = KEPT.lock() {
+        kept.clear();
+    }
+}
