@@ -1,5 +1,5 @@
 //! The conformance suite on the browser's own storages, in the browser:
-//! `wasm-pack test --headless --chrome . --test wasm_storages`.
+//! suite `wasm-chrome`.
 
 #![cfg(target_arch = "wasm32")]
 
