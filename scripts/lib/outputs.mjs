@@ -33,7 +33,7 @@ export function parseCargo(output) {
   return { passed, failed: failed + skipped, failures };
 }
 
-/** Runs `cargo test` (or `wasm-pack test`) and counts the results. */
+/** Runs `cargo test` and counts the results. */
 export async function cargoTests(command, args, options) {
   const done = await run(command, args, { show: true, ...options });
   const { passed, failed, failures } = parseCargo(done.output);

@@ -2,7 +2,9 @@
 // and its static files.
 
 import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { at } from "./paths.mjs";
+import { fingerprint } from "./built.mjs";
+import { locked } from "./lock.mjs";
+import { at, cache } from "./paths.mjs";
 
 /** Puts what would be published into `www/node_modules/kitbag`: files, not a link to the sources. */
 export function installPackage(folder = at("www")) {
@@ -45,4 +47,26 @@ export async function buildWww(outDir, base = "./") {
   const { build } = await import("vite");
   await build(await viteOptions({ base, build: { outDir } }));
   plainPages(outDir);
+}
+
+/** What the static files are made of. */
+const INPUTS = ["www", "pkg", "docs", "scripts/lib/www.mjs"];
+
+/** The folder of the static files that suites share, built if a source has changed since. */
+export function builtWww() {
+  const folder = cache("www-test");
+  const stamp = cache("www-test.json");
+  return locked("www-test", async () => {
+    const print = fingerprint(INPUTS);
+    const last = existsSync(stamp) ? readFileSync(stamp, "utf8") : "";
+    if (last === print && existsSync(`${folder}/index.html`)) {
+      // The sources are also compiled against it, and an installation of packages removes it.
+      installPackage();
+      return folder;
+    }
+    rmSync(stamp, { force: true });
+    await buildWww(folder);
+    writeFileSync(stamp, print);
+    return folder;
+  });
 }

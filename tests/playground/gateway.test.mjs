@@ -3,8 +3,7 @@
 
 import { strict as assert } from "node:assert";
 import { after, before, test } from "node:test";
-import { cache } from "../../scripts/lib/paths.mjs";
-import { buildWww } from "../../scripts/lib/www.mjs";
+import { builtWww } from "../../scripts/lib/www.mjs";
 import { backend, newBucket, servers } from "../s3/lib.mjs";
 import { allowPages, KEYS } from "../s3/servers.mjs";
 import { serveFolder } from "./server.mjs";
@@ -15,9 +14,7 @@ let site;
 let browser;
 
 before(async () => {
-  const folder = cache("www-gateway");
-  await buildWww(folder);
-  site = await serveFolder(folder);
+  site = await serveFolder(await builtWww());
   browser = await openChromium(site.address, []);
 });
 after(async () => {

@@ -2,8 +2,8 @@
 
 import { strict as assert } from "node:assert";
 import { must } from "../../scripts/lib/exec.mjs";
-import { at, cache } from "../../scripts/lib/paths.mjs";
-import { buildWww } from "../../scripts/lib/www.mjs";
+import { at } from "../../scripts/lib/paths.mjs";
+import { builtWww } from "../../scripts/lib/www.mjs";
 import { tally } from "../browser/lib/tally.mjs";
 import {
   agentFinishes,
@@ -56,12 +56,10 @@ async function shared(name, profile, tab, check, log) {
 export async function run(ctx) {
   const { log } = ctx;
   const { check, result } = tally(log);
-  const folder = cache("www-test");
-  const built = buildWww(folder);
+  const folder = await builtWww();
   await check("the sources and the samples compile", () =>
     must(process.execPath, [at("node_modules/typescript/bin/tsc"), "-p", at("www")]),
   );
-  await built;
   const server = await serveFolder(folder);
   const trouble = [];
   try {
@@ -131,9 +129,7 @@ export async function run(ctx) {
 export async function soak(ctx) {
   const { log } = ctx;
   const { check, result } = tally(log);
-  const folder = cache("www-test");
-  await buildWww(folder);
-  const server = await serveFolder(folder);
+  const server = await serveFolder(await builtWww());
   try {
     for (const open of [openChromium, openFirefox]) {
       const browser = await open(server.address, []);

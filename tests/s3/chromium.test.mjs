@@ -6,7 +6,7 @@ import { createServer } from "node:http";
 import { join } from "node:path";
 import test, { after, before } from "node:test";
 import { build } from "esbuild";
-import { chromium } from "playwright-core";
+import puppeteer from "puppeteer-core";
 import { dist, kitbag, location, root, servers } from "./lib.mjs";
 import { allowPages } from "./servers.mjs";
 import { held } from "./work.mjs";
@@ -38,8 +38,11 @@ before(async () => {
   });
   await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
   origin = `http://127.0.0.1:${server.address().port}`;
-  browser = await chromium.launch({
+  browser = await puppeteer.launch({
     executablePath: process.env.KITBAG_CHROMIUM,
+    // The events of thousands of requests would take more time than the requests.
+    networkEnabled: false,
+    protocolTimeout: 300_000,
     args: JSON.parse(readFileSync(join(root, "webdriver.json"), "utf8"))["goog:chromeOptions"].args,
   });
   page = await browser.newPage();
@@ -71,7 +74,7 @@ async function options(endpoint, allowed = true) {
 
 /** Calls a function of the page. */
 function call(name, ...args) {
-  return page.evaluate(([name, args]) => globalThis[name](...args), [name, args]);
+  return page.evaluate((name, args) => globalThis[name](...args), name, args);
 }
 
 for (const [server, endpoint] of Object.entries(servers)) {

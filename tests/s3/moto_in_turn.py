@@ -5,6 +5,7 @@ object another thread may store one: of two writers that both hold the same ETag
 It also exposes the headers of its answers to HEAD to pages, as it does those of the others.
 """
 
+import functools
 import sys
 import threading
 
@@ -16,6 +17,8 @@ from moto.moto_server.werkzeug_app import (
 from werkzeug.serving import run_simple
 
 app = DomainDispatcherApplication(create_backend_app)
+# It looks at some hundred folders and patterns for the service of a host, at every request.
+app.get_backend_for_host = functools.cache(app.get_backend_for_host)
 turn = threading.Lock()
 
 

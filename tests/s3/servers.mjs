@@ -63,6 +63,9 @@ osd pool default pgp num = 4
 osd pool default pg autoscale mode = off
 rgw rados pool pg num min = 4
 mon allow pool size one = true
+# One monitor need not gather changes for a second, and so again for each pool.
+paxos propose interval = 0.05
+paxos min wait = 0.01
 osd crush chooseleaf type = 0
 osd objectstore = memstore
 memstore device bytes = 2147483648

@@ -1,4 +1,4 @@
-//! The cases for wasm, in a browser: `wasm-pack test --headless --chrome`.
+//! The cases for wasm, in a browser (suite `wasm-chrome`).
 
 #![cfg(target_arch = "wasm32")]
 

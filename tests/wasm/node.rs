@@ -1,4 +1,4 @@
-//! The cases for wasm, in Node: `wasm-pack test --node`.
+//! The cases for wasm, in Node (suite `wasm-node`).
 
 #![cfg(target_arch = "wasm32")]
 

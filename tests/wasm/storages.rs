@@ -1,5 +1,4 @@
-//! The conformance suite on the browser's own storages, in the browser:
-//! `wasm-pack test --headless --chrome . --test wasm_storages`.
+//! The conformance suite on the browser's own storages, in the browser (suite `wasm-chrome`).
 
 #![cfg(target_arch = "wasm32")]
 

@@ -1,33 +1,22 @@
-// The core as WebAssembly, in wasm-bindgen's test runner in headless Chromium.
+// The core as WebAssembly, in headless Chromium.
 
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { wasmTests } from "./run.mjs";
 
 export default {
-  about: "wasm-pack test --headless --chrome",
-  needs: ["wasm-bindgen", "wasm-pack", "chromedriver"],
+  about: "the core as WebAssembly, by wasm-bindgen's test runner in headless Chromium",
+  needs: ["wasm-bindgen", "chromedriver"],
   uses: ["cargo"],
-  seconds: 200,
+  seconds: 100,
   minutes: 15,
-  run: (ctx) => {
-    const args = ["test", "--headless", "--chrome", "--mode", "no-install"];
-    args.push(
-      "--chromedriver",
-      process.env.KITBAG_CHROMEDRIVER,
-      ".",
-      "--test",
-      "wasm_browser",
-      "--test",
-      "wasm_storages",
-    );
-    // wasm-bindgen drops debug information: without it, modules of 12 MB are linked and read instead of 76.
-    const env = {
+  run: (ctx) =>
+    wasmTests(ctx, ["wasm_browser", "wasm_storages"], {
+      WASM_BINDGEN_TEST_ONLY_WEB: "1",
+      CHROMEDRIVER: process.env.KITBAG_CHROMEDRIVER,
       WASM_BINDGEN_TEST_WEBDRIVER_JSON: capabilities(ctx),
-      CARGO_PROFILE_DEV_DEBUG: "0",
       // Seconds; the runner's own 20 are too few on a busy machine.
       WASM_BINDGEN_TEST_TIMEOUT: "120",
-    };
-    return ctx.cargoTests("wasm-pack", args, { env });
-  },
+    }),
 };
 
 /** The committed capabilities, with the path of this machine's browser. */

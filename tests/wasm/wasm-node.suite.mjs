@@ -1,15 +1,11 @@
-// The core as WebAssembly, in wasm-bindgen's test runner in Node.
+// The core as WebAssembly, in Node.
+
+import { wasmTests } from "./run.mjs";
 
 export default {
-  about: "wasm-pack test --node",
-  needs: ["wasm-bindgen", "wasm-pack"],
+  about: "the core as WebAssembly, by wasm-bindgen's test runner in Node",
+  needs: ["wasm-bindgen"],
   uses: ["cargo"],
   minutes: 15,
-  run: (ctx) =>
-    ctx.cargoTests(
-      "wasm-pack",
-      ["test", "--node", "--mode", "no-install", ".", "--test", "wasm_node"],
-      // As in wasm-chrome, whose build it shares.
-      { env: { CARGO_PROFILE_DEV_DEBUG: "0" } },
-    ),
+  run: (ctx) => wasmTests(ctx, ["wasm_node"], { WASM_BINDGEN_TEST_ONLY_NODE: "1" }),
 };
