@@ -81,8 +81,7 @@ async function make({ work, dev, testing, wasmBindgen }) {
   const bare = {};
   for (const [name, file] of Object.entries(files)) {
     const wasm = readFileSync(file);
-    // Nobody measures what only tests load.
-    bare[name] = dev || testing ? wasm : await optimised(wasm);
+    bare[name] = dev ? wasm : await optimised(wasm);
     hash.update(name).update("\0").update(bare[name]);
   }
   const build = hash.digest("hex").slice(0, 16);
