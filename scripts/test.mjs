@@ -28,7 +28,7 @@ const TAIL = 20;
 
 /** For so many milliseconds processors are watched; with this share of idle time one more suite runs. */
 const WATCHED = 5_000;
-const IDLE = 0.25;
+const IDLE = 0.35;
 
 const all = suiteNames();
 const strangers = positionals.filter((name) => !all.includes(name));
