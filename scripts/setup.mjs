@@ -79,6 +79,7 @@ async function cargoTool(crate, command, { version, bare = [] } = {}) {
   mkdirSync(tools, { recursive: true });
   const options = version ? ["--version", version, "--force"] : [];
   const env = { CARGO_PROFILE_DEV_DEBUG: "0" };
+  // One target directory: wasm-bindgen and wasm-pack share dependencies.
   const where = ["--root", tools, "--target-dir", join(tools, "target")];
   await must("cargo", ["install", crate, "--debug", ...bare, ...options, ...where], { env });
 }
@@ -264,6 +265,10 @@ const steps = {
     });
   },
   splitter: () => buildSplitter(say),
+  "wasm-pack": async () => {
+    await ensure("wasm-bindgen");
+    await cargoTool("wasm-pack", "wasm-pack");
+  },
   npm: () => npmPackages(at()),
   www: () => npmPackages(at("www")),
   chromedriver: async () => {

@@ -3,8 +3,8 @@
 
 import { ensure, ensurePrograms } from "../setup.mjs";
 
-/** Programs that are compiled. The package needs both. */
-export const TOOLS = new Set(["wasm-bindgen", "splitter"]);
+/** Programs that are compiled. The package needs the first two of them. */
+export const TOOLS = new Set(["wasm-bindgen", "splitter", "wasm-pack"]);
 
 /** What is compiled; it keeps a processor busy. */
 const COMPILED = new Set([...TOOLS, "build", "build:testing"]);

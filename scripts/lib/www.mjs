@@ -60,8 +60,9 @@ export function builtWww() {
     const print = fingerprint(INPUTS);
     const last = existsSync(stamp) ? readFileSync(stamp, "utf8") : "";
     if (last === print && existsSync(`${folder}/index.html`)) {
-      // The sources are also compiled against it, and an installation of packages removes it.
-      installPackage();
+      // The sources are also compiled against it, and an installation of packages removes it. Where it is, it
+      // stays: another suite may be reading it.
+      if (!existsSync(at("www/node_modules/kitbag/package.json"))) installPackage();
       return folder;
     }
     rmSync(stamp, { force: true });
