@@ -9,7 +9,7 @@ import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { cpus } from "node:os";
 import { pathToFileURL } from "node:url";
 import { parseArgs } from "node:util";
-import { better, losses, rounded, worse } from "../benches/lib/check.mjs";
+import { better, losses, merged, rounded, worse } from "../benches/lib/check.mjs";
 import { at } from "./lib/paths.mjs";
 import { ensureAll } from "./setup.mjs";
 
@@ -39,7 +39,7 @@ console.log(
 const file = at("benches/ratios.json");
 const committed = JSON.parse(readFileSync(file, "utf8"));
 const read = (given.figures ?? []).map((name) => JSON.parse(readFileSync(name, "utf8")));
-const measured = read.reduce((all, one) => combined(all, one, worse), {});
+const measured = read.reduce((all, one) => merged(all, one, worse), {});
 const lost = [];
 for (const name of asked.length > 0 ? asked : byDefault) {
   if (given.check && !committed[name]) continue;
@@ -64,13 +64,6 @@ if (given.check) {
     lost.length === 1 ? ["1 figure", "has"] : [`${lost.length} figures`, "have"];
   console.log(`\n${count} ${have} lost a quarter of the committed ones`);
   process.exitCode = lost.length > 0 ? 1 : 0;
-}
-
-/** The figures of two runs of several benchmarks. */
-function combined(one, other, choose) {
-  const names = new Set([...Object.keys(one), ...Object.keys(other)]);
-  const both = (name) => choose(one[name] ?? other[name], other[name] ?? one[name]);
-  return Object.fromEntries([...names].map((name) => [name, both(name)]));
 }
 
 /** Runs a benchmark, prints its table, and returns its figures. */

@@ -12,17 +12,18 @@ export function losses(before, now) {
   });
 }
 
-/** The better one of each figure of two runs: what else the machine does is not what is measured. */
-export const better = (one, other) => chosen(one, other, Math.max);
-
-/** The worse one of each, to be committed: what other libraries take varies by twice in some rows. */
-export const worse = (one, other) => chosen(one, other, Math.min);
-
-function chosen(one, other, choose) {
+/** All that two records have; of what both have, `choose` decides. */
+export function merged(one, other, choose) {
   const names = new Set([...Object.keys(one), ...Object.keys(other)]);
   const of = (name) => choose(one[name] ?? other[name], other[name] ?? one[name]);
   return Object.fromEntries([...names].map((name) => [name, of(name)]));
 }
+
+/** The better one of each figure of two runs: what else the machine does is not what is measured. */
+export const better = (one, other) => merged(one, other, Math.max);
+
+/** The worse one of each, to be committed: what other libraries take varies by twice in some rows. */
+export const worse = (one, other) => merged(one, other, Math.min);
 
 /** Figures as they are committed. */
 export function rounded(figures) {

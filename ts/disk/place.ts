@@ -109,7 +109,7 @@ export class Place {
 
   /** Whether a directory that was reached by this path may be used. */
   allows(path: string, real: string): boolean {
-    return this.inside(real) && (this.links || path === real || uniform(path) === uniform(real));
+    return this.inside(real) && (this.links || alike(path, real));
   }
 
   /** The error for a directory that may not be used. */
@@ -261,7 +261,7 @@ export class Place {
     if (this.links || this.pinned) return;
     const path = this.join(dir.real, [name]);
     const real = await this.fs.realpath(path).catch(() => undefined);
-    if (real !== undefined && uniform(real) !== uniform(path)) throw linked();
+    if (real !== undefined && !alike(real, path)) throw linked();
   }
 
   /** The target of an entry that is a link, as segments below the root. */
@@ -290,7 +290,11 @@ export class Place {
   }
 }
 
-/** A real path with one kind of separator. */
+/** Whether two paths are the same with either kind of separator. */
+function alike(one: string, other: string): boolean {
+  return one === other || uniform(one) === uniform(other);
+}
+
 function uniform(path: string): string {
   return path.replaceAll("\\", "/");
 }
