@@ -34,16 +34,14 @@ trailer<</Root 1 0 R>>
 %%EOF
 `;
 
-/** Adds files with the button of the view, to a directory. */
-async function add(tab, directory, files) {
+/** Gives files to the button of the view, and waits until they are stored. */
+async function upload(tab, directory, files) {
   const folder = mkdtempSync(join(tmpdir(), "kitbag-add-"));
   try {
     const paths = Object.entries(files).map(([name, body]) => {
       writeFileSync(join(folder, name), body);
       return join(folder, name);
     });
-    await view(tab, "#/files");
-    await tab.click(`.tree [data-path="${directory}"]`);
     await tab.upload("[aria-label='Add files']", ...paths);
     await tab.until(
       (wanted) => document.querySelector(".drop-note")?.textContent === wanted,
@@ -52,6 +50,13 @@ async function add(tab, directory, files) {
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
+}
+
+/** Adds files to a directory. */
+async function add(tab, directory, files) {
+  await view(tab, "#/files");
+  await tab.click(`.tree [data-path="${directory}"]`);
+  await upload(tab, directory, files);
 }
 
 /** Opens a file, and gives what its preview shows once it is there. */
@@ -66,6 +71,13 @@ export async function previewsAreShown(tab) {
   await preview(tab, "/memories/tone.wav", "audio");
   await tab.until(() => document.querySelector(".preview audio").duration > 0);
   assert.equal(await tab.eval(() => document.querySelector(".preview audio").duration), 0.1);
+  // It stays, and would play on, while another file is stored.
+  const source = () => document.querySelector(".preview audio").src;
+  const before = await tab.eval(source);
+  await upload(tab, "/memories", { "beside.txt": Buffer.from("beside\n") });
+  await tab.until(() => document.querySelector('.tree [data-path="/memories/beside.txt"]'));
+  await tab.eval(() => new Promise((resolve) => setTimeout(resolve, 300)));
+  assert.equal(await tab.eval(source), before);
   await preview(tab, "/memories/dot.png", "img");
   await tab.until(() => document.querySelector(".preview img").naturalWidth === 1);
   await preview(tab, "/memories/page.pdf", "iframe");

@@ -41,6 +41,11 @@ async function load(path: string): Promise<Loaded> {
   return { mime, text: raw?.content ? new TextDecoder().decode(raw.content) : "" };
 }
 
+function equal(a?: Uint8Array, b?: Uint8Array) {
+  if (!a || !b) return a === b;
+  return a.length === b.length && a.every((byte, at) => byte === b[at]);
+}
+
 function Preview({ data, mime, path }: { data: Uint8Array; mime: string; path: string }) {
   const url = useSignal("");
   useEffect(() => {
@@ -125,7 +130,9 @@ export function OpenFile({ path }: { path: string }) {
 
   const reload = async () => {
     const next = await load(path);
-    loaded.value = next;
+    // The same bytes stay the same object: a sound plays on while other files change.
+    const data = equal(loaded.value?.data, next.data) ? loaded.value?.data : next.data;
+    loaded.value = { ...next, data };
     error.value = "";
     dirty.value = false;
     if (next.text !== undefined && editor.current && editor.current.text() !== next.text) {
