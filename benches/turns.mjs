@@ -6,6 +6,7 @@ import { pathToFileURL } from "node:url";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { at } from "../scripts/lib/paths.mjs";
+import { roomOf } from "../tests/lib/room.mjs";
 import { median } from "./lib/compare.mjs";
 import { inTurn } from "./lib/layers.mjs";
 
@@ -51,9 +52,9 @@ async function reading(kitbag) {
   return { bare: bare.time * 1000, added: turn.added * 1000, noise: turn.noise * 1000 };
 }
 
-/** The bytes of all files, and those of their names. */
-async function sizes(backend) {
-  const { files } = await backend.glob("**");
+/** The bytes of all files that a history keeps, and those of their names. */
+async function sizes(own, backend) {
+  const { files } = await backend.glob("**", own("/.kitbag"));
   const sum = (of) => files.reduce((all, file) => all + of(file), 0);
   return [sum(({ size }) => size), sum(({ path }) => path.length)];
 }
@@ -62,6 +63,7 @@ async function sizes(backend) {
 async function added(kitbag, history) {
   const inner = await many(kitbag, 10_000);
   const keepIn = new kitbag.StateBackend({ files: {} });
+  const own = await roomOf(kitbag);
   const world = history(inner, { keepIn, writeMode: "overwrite" });
   const began = performance.now();
   await world.pin();
@@ -69,13 +71,13 @@ async function added(kitbag, history) {
   const [changes, pins, named, later] = [[], [], [], []];
   for (let n = 0; n < 30; n++) {
     const body = `changed ${n}\n`;
-    const [before] = await sizes(keepIn);
+    const [before] = await sizes(own, keepIn);
     await world.write(`/many/${n * 331}`, body);
-    const [noted, names] = await sizes(keepIn);
+    const [noted, names] = await sizes(own, keepIn);
     const start = performance.now();
     await world.pin();
     later.push(performance.now() - start);
-    const [pinned, all] = await sizes(keepIn);
+    const [pinned, all] = await sizes(own, keepIn);
     pins.push(pinned - noted);
     named.push(pinned - noted + all - names);
     changes.push(noted - before - body.length);

@@ -9,6 +9,7 @@ pub mod file;
 pub mod future;
 pub mod links;
 pub mod lock;
+pub mod names;
 pub mod order;
 pub mod path;
 pub(crate) mod queue;

@@ -7,6 +7,8 @@ use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::rc::Rc;
 
+use crate::core::names::{self, Marks, ROOM};
+
 /// The longest canonical path, in UTF-8 bytes.
 pub const MAX_BYTES: usize = 1024;
 
@@ -42,6 +44,11 @@ pub type ByPath<T> = BTreeMap<VPath, Box<T>>;
 /// - it holds no C0 control character and no backslash;
 /// - it is at most [`MAX_BYTES`] long.
 ///
+/// A path into the library's own files ([`ROOM`]) exists only where the library itself asks for it
+/// ([`VPath::own`]) or finds it ([`VPath::from_stored`]): what a caller names is parsed by
+/// [`VPath::parse`], which refuses it. So whoever holds such a path may use it, and every backend
+/// leaves such files out of what is asked about other paths.
+///
 /// Paths compare by bytes, which is also the order of every listing. A clone shares the text by
 /// reference count.
 #[derive(Clone)]
@@ -50,14 +57,18 @@ pub struct VPath {
     tail: Tail,
 }
 
-/// The last eight bytes of a text, or all of it if it is shorter. A path stores its own tail, so
-/// that a search for `*.ts` can skip a file without reading its text from elsewhere in memory.
+/// The last seven bytes of a text, or all of it if it is shorter. A path stores its own tail, so
+/// that a search for `*.ts` can skip a file without reading its text from elsewhere in memory. The
+/// byte above them has the marks of a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tail(u64);
 
 impl Tail {
     /// The longest suffix that a tail can hold.
-    pub const BYTES: usize = 8;
+    pub const BYTES: usize = 7;
+
+    const ROOM: u64 = 1 << 56;
+    const HIDDEN: u64 = 1 << 57;
 
     /// The tail of `text`.
     pub fn of(text: &str) -> Tail {
@@ -67,10 +78,7 @@ impl Tail {
 
     /// Mask for a suffix of `bytes` bytes.
     pub fn mask(bytes: usize) -> u64 {
-        match bytes {
-            0..Tail::BYTES => (1 << (bytes * 8)) - 1,
-            _ => u64::MAX,
-        }
+        (1 << (bytes.min(Tail::BYTES) * 8)) - 1
     }
 
     /// Whether the two tails are equal under `mask`. No path contains a zero byte, so a text that
@@ -82,10 +90,34 @@ impl Tail {
 
 impl VPath {
     fn canonical(text: &str) -> VPath {
+        let mut tail = Tail::of(text).0;
+        let Marks { room, hidden } = Marks::of(text);
+        if room {
+            tail |= Tail::ROOM;
+        }
+        if hidden {
+            tail |= Tail::HIDDEN;
+        }
         VPath {
             text: Rc::from(text),
-            tail: Tail::of(text),
+            tail: Tail(tail),
         }
+    }
+
+    /// Whether this is in the room of the library's own files.
+    pub fn is_own(&self) -> bool {
+        self.tail.0 & Tail::ROOM != 0
+    }
+
+    /// Whether it has a character that no reader sees or that reorders what a reader sees.
+    pub fn is_deceptive(&self) -> bool {
+        self.tail.0 & Tail::HIDDEN != 0
+    }
+
+    /// Whether an answer about `asked` may have this path: the library's own files are only in answers
+    /// about themselves.
+    pub fn is_shown_at(&self, asked: &VPath) -> bool {
+        !self.is_own() || asked.is_own()
     }
 
     /// The root, `/`.
@@ -98,16 +130,28 @@ impl VPath {
         self.tail
     }
 
-    /// Parses a path from a caller; the root is allowed.
+    /// Parses a path from a caller; the root is allowed, the library's own files are not.
     pub fn parse(text: &str) -> Result<VPath> {
-        let refuse = |why: &str| {
-            let shown: String = text
-                .chars()
-                .take(200)
-                .flat_map(char::escape_debug)
-                .collect();
-            Err(InvalidPath(format!("Invalid path '{shown}': {why}")))
-        };
+        let path = VPath::any(text)?;
+        match path.is_own() {
+            true => Err(refused(text, names::CLOSED)),
+            false => Ok(path),
+        }
+    }
+
+    /// A directory or file of the library itself: the given path, in the room. A path that is not in
+    /// a room names the directory of one.
+    pub fn own(text: &str) -> Result<VPath> {
+        let path = VPath::any(text)?;
+        match path.is_own() {
+            true => Ok(path),
+            false => path.join(ROOM),
+        }
+    }
+
+    /// Parses a path that may be one of the library's own files.
+    pub fn any(text: &str) -> Result<VPath> {
+        let refuse = |why: &str| Err(refused(text, why));
         if text.len() > MAX_BYTES * 4 {
             return refuse("it is longer than 1024 bytes");
         }
@@ -150,19 +194,24 @@ impl VPath {
 
     /// Parses the path of a file: like [`VPath::parse`], but refuses the root and an empty text.
     pub fn parse_file(text: &str) -> Result<VPath> {
-        let path = VPath::parse(text)?;
-        if path.is_root() {
-            return Err(InvalidPath(format!(
-                "Invalid path '{text}': a file path is needed, not the root or an empty text"
-            )));
+        VPath::parse(text)?.of_file(text)
+    }
+
+    /// Refuses the root, for which a caller gave `text`.
+    pub fn of_file(self, text: &str) -> Result<VPath> {
+        match self.is_root() {
+            true => Err(refused(
+                text,
+                "a file path is needed, not the root or an empty text",
+            )),
+            false => Ok(self),
         }
-        Ok(path)
     }
 
     /// Parses a key that a storage reported. A key that is not canonical has no path; listings skip
     /// it.
     pub fn from_stored(key: &str) -> Option<VPath> {
-        let path = VPath::parse(key).ok()?;
+        let path = VPath::any(key).ok()?;
         (path.as_str() == key).then_some(path)
     }
 
@@ -222,12 +271,13 @@ impl VPath {
         Some(rest.strip_prefix('/').unwrap_or(rest))
     }
 
-    /// The path of `relative` below this one. Fails if the result is not a canonical path.
+    /// The path of `relative` below this one, which may be in the room. Fails if the result is not a
+    /// canonical path.
     pub fn join(&self, relative: &str) -> Result<VPath> {
         if relative.is_empty() {
             return Ok(self.clone());
         }
-        VPath::parse(&format!("{}{relative}", self.dir_prefix()))
+        VPath::any(&format!("{}{relative}", self.dir_prefix()))
     }
 
     /// The same path with the prefix `from` replaced by `to`. `None` if it is not under `from`, or
@@ -235,6 +285,15 @@ impl VPath {
     pub fn rebase(&self, from: &VPath, to: &VPath) -> Option<VPath> {
         to.join(self.relative_to(from)?).ok()
     }
+}
+
+fn refused(text: &str, why: &str) -> InvalidPath {
+    let shown: String = text
+        .chars()
+        .take(200)
+        .flat_map(char::escape_debug)
+        .collect();
+    InvalidPath(format!("Invalid path '{}': {why}", names::shown(&shown)))
 }
 
 /// Fast check that the text is already canonical: no empty, `.` or `..` segment, no trailing `/`.
@@ -317,6 +376,53 @@ impl std::borrow::Borrow<str> for VPath {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn path(text: &str) -> VPath {
+        VPath::parse(text).expect(text)
+    }
+
+    #[test]
+    fn a_caller_cannot_name_the_librarys_own_files() {
+        for given in [
+            "/.kitbag",
+            ".kitbag/turns/journal",
+            "/a/./.kitbag//x",
+            "/a/b/.KITBAG/",
+            "/mount/.kitbag/history/log/1",
+            "/.kitbag./x",
+        ] {
+            let error = VPath::parse(given).expect_err(given);
+            assert!(error.to_string().contains("'.kitbag' is for"), "{error}");
+            assert!(VPath::parse_file(given).is_err(), "{given}");
+            assert!(VPath::own(given).expect(given).is_own(), "{given}");
+        }
+        let own = |text: &str| VPath::own(text).expect(text);
+        assert_eq!(own("/index").as_str(), "/index/.kitbag");
+        assert_eq!(own("/").as_str(), "/.kitbag");
+        assert_eq!(own("/.kitbag/log").as_str(), "/.kitbag/log");
+        assert!(own("/a").join("b").expect("a path").is_own());
+        assert!(!own("/a").parent().is_own());
+        let (plain, stored) = (path("/a/b"), VPath::from_stored("/a/.kitbag/b"));
+        let stored = stored.expect("a path");
+        assert!(plain.is_shown_at(&plain) && plain.is_shown_at(&stored));
+        assert!(stored.is_shown_at(&stored) && !stored.is_shown_at(&plain));
+    }
+
+    #[test]
+    fn marks_of_a_path_do_not_change_what_its_suffixes_are() {
+        for text in [
+            "/.kitbag/notes.test.ts",
+            "/a\u{200b}/notes.test.ts",
+            "/notes.test.ts",
+        ] {
+            let path = VPath::any(text).expect(text);
+            for end in ["s", ".ts", "test.ts", ".test.ts", "notes.test.ts"] {
+                let mask = Tail::mask(end.len());
+                assert!(path.tail().agrees(Tail::of(end), mask), "{text} {end}");
+            }
+            assert!(!path.tail().agrees(Tail::of("x.ts"), Tail::mask(4)));
+        }
+    }
 
     #[test]
     fn spellings_of_one_path_are_one_path() {

@@ -11,6 +11,7 @@ pub mod host;
 pub mod http;
 #[cfg(target_arch = "wasm32")]
 pub mod locks;
+pub mod pass;
 pub mod random;
 #[cfg(feature = "simulation")]
 pub mod simulated;

@@ -117,7 +117,10 @@ impl Operations {
             None => None,
         };
         let scope = Scope::all(&query.path);
-        let names = |path: &VPath| filter.as_ref().is_none_or(|filter| filter.accepts(path));
+        let names = |path: &VPath| {
+            path.is_shown_at(&query.path)
+                && filter.as_ref().is_none_or(|filter| filter.accepts(path))
+        };
         let sieve = query.sieve.as_ref();
         let splits = sieve.map(|sieve| sieve.splits()).unwrap_or_default();
         let stamped = sieve.is_some() && self.storage.capability().lists_versions;
@@ -133,6 +136,9 @@ impl Operations {
             None => matcher.texts(),
         };
         let mut visit = |path: &VPath, file: &File| {
+            if !path.is_shown_at(&query.path) {
+                return Flow::Continue(());
+            }
             if let Some(sieve) = sieve {
                 let is_text = kind_of(path, file).1.is_text();
                 sieve.read(path, &state(&file.meta, stamped), &file.body, is_text);
@@ -183,7 +189,7 @@ impl Operations {
         };
         let find = Find {
             scope: pattern.scope(),
-            want: &|path| pattern.accepts(path),
+            want: &|path| pattern.accepts(path) && path.is_shown_at(&query.path),
         };
         self.storage.find(find, &mut visit).await?;
         // The walk returned files in path order. The sort is stable, so files with the same time
@@ -243,6 +249,7 @@ impl Operations {
                 None => break,
             }
         }
+        infos.retain(|info| info.path.is_shown_at(path));
         order::sort_by(&mut infos, FileInfo::listing_order);
         infos.dedup_by(|a, b| a.path == b.path && a.is_dir() == b.is_dir());
         Ok(infos)

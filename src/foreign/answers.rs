@@ -117,18 +117,18 @@ fn list(answer: &JsValue, name: &str) -> Result<Array> {
         })
 }
 
-/// The files of a listing.
-pub fn infos(answer: &JsValue) -> Result<Vec<FileInfo>> {
+/// The files of a listing or search in `asked`.
+pub fn infos(answer: &JsValue, asked: &VPath) -> Result<Vec<FileInfo>> {
     let files = list(answer, "files")?;
     let mut infos = Vec::with_capacity(files.length() as usize);
     for one in files.iter() {
         let Some(text) = text_property(&one, "path") else {
             continue;
         };
-        let Ok(path) = VPath::parse(&text) else {
+        let Ok(path) = VPath::any(&text) else {
             continue;
         };
-        if path.is_root() {
+        if path.is_root() || !path.is_shown_at(asked) {
             continue;
         }
         let entry = if flag(&one, "is_dir") || text.ends_with('/') {
@@ -246,7 +246,8 @@ pub fn update(answer: &JsValue) -> Option<FilesUpdate> {
         let Some(path) = entry
             .get(0)
             .as_string()
-            .and_then(|path| VPath::parse_file(&path).ok())
+            .and_then(|path| VPath::any(&path).ok())
+            .filter(|path| !path.is_root())
         else {
             continue;
         };
@@ -261,8 +262,8 @@ pub fn update(answer: &JsValue) -> Option<FilesUpdate> {
     Some(update)
 }
 
-/// The matches of a search, sorted in kitbag's order.
-pub fn matches(answer: &JsValue) -> Result<GrepResult> {
+/// The matches of a search in `asked`, sorted in kitbag's order.
+pub fn matches(answer: &JsValue, asked: &VPath) -> Result<GrepResult> {
     struct Found {
         path: VPath,
         line: u32,
@@ -274,7 +275,9 @@ pub fn matches(answer: &JsValue) -> Result<GrepResult> {
         .iter()
         .filter_map(|one| {
             Some(Found {
-                path: VPath::parse_file(&text_property(&one, "path")?).ok()?,
+                path: VPath::any(&text_property(&one, "path")?)
+                    .ok()
+                    .filter(|path| !path.is_root() && path.is_shown_at(asked))?,
                 line: number_property(&one, "line")? as u32,
                 text: text_property(&one, "text").unwrap_or_default(),
                 before: host::texts_property(&one, "before"),

@@ -6,6 +6,7 @@
 
 mod answers;
 
+use std::cell::Cell;
 use std::ops::Range;
 use std::rc::Rc;
 
@@ -18,11 +19,13 @@ use crate::core::error::{Error, Kind, Result};
 use crate::core::file;
 use crate::core::future::{Pending, done};
 use crate::core::links;
+use crate::core::names;
 use crate::core::order;
 use crate::core::path::VPath;
 use crate::core::queue::Queue;
 use crate::env::abort::AbortOnDrop;
 use crate::env::host;
+use crate::env::pass;
 use crate::protocol::{
     Atomic, Backend, Capability, Content, DeleteResult, Directories, Edit, EditResult,
     ExecuteOptions, ExecuteResult, FileInfo, FileSet, FilesUpdate, GlobQuery, GlobResult,
@@ -41,15 +44,14 @@ pub struct Foreign {
     id: Option<Rc<str>>,
     /// Whether it accepts kitbag's additional options, as a subclass of a kitbag backend does.
     knows_options: bool,
+    /// Whether its methods call a backend of this library, which refuses paths of the library's own files
+    /// without a pass; `None` until it is asked for such a file.
+    wants_pass: Cell<Option<bool>>,
     appends: Queue,
 }
 
 fn text(text: &str) -> JsValue {
     JsValue::from_str(text)
-}
-
-fn path_text(path: &VPath) -> JsValue {
-    text(path.as_str())
 }
 
 fn number(value: usize) -> JsValue {
@@ -69,12 +71,37 @@ impl Foreign {
             .filter(|id| !id.is_empty())
             .map(Rc::from);
         let knows_options = host::property(&object, "capability").is_some();
+        // A subclass, or an object with replaced methods.
+        let is_ours = host::method(&object, "refuseLinks").is_some();
         Foreign {
             object,
             id,
             knows_options,
+            wants_pass: Cell::new(is_ours.then_some(true)),
             appends: Queue::default(),
         }
+    }
+
+    /// A path as an argument.
+    async fn path(&self, path: &VPath) -> JsValue {
+        match path.is_own() && self.wants_pass(path).await {
+            true => text(&pass::with_pass(path)),
+            false => text(path.as_str()),
+        }
+    }
+
+    async fn wants_pass(&self, path: &VPath) -> bool {
+        if let Some(known) = self.wants_pass.get() {
+            return known;
+        }
+        let arguments = [text(path.as_str()), number(0), number(1)];
+        let Ok(answer) = self.call("read", &arguments, &[]).await else {
+            return false;
+        };
+        let refusal = read::refusal(&answer, None);
+        let wants = refusal.is_some_and(|error| error.to_string().contains(names::CLOSED));
+        self.wants_pass.set(Some(wants));
+        wants
     }
 
     /// Calls a method with these arguments and, behind them, these options. The `signal` among
@@ -123,14 +150,18 @@ impl Foreign {
     }
 
     async fn page(&self, path: &VPath, page: Page) -> Result<ReadResult> {
-        let arguments = [path_text(path), number(page.offset), number(page.limit)];
+        let arguments = [
+            self.path(path).await,
+            number(page.offset),
+            number(page.limit),
+        ];
         read::page(path, &self.result("read", path, &arguments).await?)
     }
 
     async fn found(&self, query: &GrepQuery) -> Result<GrepResult> {
         let arguments = [
             text(&query.pattern),
-            path_text(&query.path),
+            self.path(&query.path).await,
             query.glob.as_deref().map_or(JsValue::NULL, text),
             query.max_count.map_or(JsValue::NULL, number),
         ];
@@ -160,7 +191,7 @@ impl Foreign {
         let answer = self
             .result_with("grep", &query.path, &arguments, &options)
             .await?;
-        let mut found = read::matches(&answer)?;
+        let mut found = read::matches(&answer, &query.path)?;
         found.truncated |= found.matches.cap(query.max_count);
         Ok(found)
     }
@@ -169,7 +200,7 @@ impl Foreign {
     /// is an edit of its text, which the object refuses if the file has changed.
     async fn appended(&self, path: &VPath, added: &Bytes) -> Result<EditResult> {
         if host::method(&self.object, "append").is_some() {
-            let arguments = [path_text(path), host::array_of(added).into()];
+            let arguments = [self.path(path).await, host::array_of(added).into()];
             let answer = self.result("append", path, &arguments).await?;
             return Ok(EditResult {
                 files_update: read::update(&answer),
@@ -222,7 +253,7 @@ impl Foreign {
             if !self.knows_options {
                 return Err(unsupported("write with ifAbsent"));
             }
-            let arguments = [path_text(path), host::array_of(bytes).into()];
+            let arguments = [self.path(path).await, host::array_of(bytes).into()];
             let options = [("ifAbsent", true.into())];
             let answer = self
                 .result_with("write", path, &arguments, &options)
@@ -248,7 +279,7 @@ impl Foreign {
                 }
             },
         };
-        let arguments = [path_text(path), content];
+        let arguments = [self.path(path).await, content];
         let answer = self.result("write", path, &arguments).await?;
         Ok(WriteResult {
             files_update: read::update(&answer),
@@ -284,8 +315,8 @@ impl Backend for Foreign {
 
     fn ls<'a>(&'a self, path: &'a VPath) -> Pending<'a, Vec<FileInfo>> {
         Box::pin(async move {
-            let answer = self.result("ls", path, &[path_text(path)]).await?;
-            let mut infos = read::infos(&answer)?;
+            let answer = self.result("ls", path, &[self.path(path).await]).await?;
+            let mut infos = read::infos(&answer, path)?;
             infos.retain(|info| info.path != *path && info.path.parent() == *path);
             order::sort_by(&mut infos, FileInfo::listing_order);
             infos.dedup_by(|a, b| a.path == b.path && a.is_dir() == b.is_dir());
@@ -323,7 +354,9 @@ impl Backend for Foreign {
 
     fn read_raw<'a>(&'a self, path: &'a VPath) -> Pending<'a, RawFile> {
         Box::pin(async move {
-            let answer = self.result("readRaw", path, &[path_text(path)]).await?;
+            let answer = self
+                .result("readRaw", path, &[self.path(path).await])
+                .await?;
             // A bare `FileData` object is accepted too.
             let data = host::property(&answer, "data").unwrap_or(answer);
             read::file_data(path, &data)
@@ -336,9 +369,9 @@ impl Backend for Foreign {
 
     fn glob<'a>(&'a self, query: &'a GlobQuery) -> Pending<'a, GlobResult> {
         Box::pin(async move {
-            let arguments = [text(&query.pattern), path_text(&query.path)];
+            let arguments = [text(&query.pattern), self.path(&query.path).await];
             let answer = self.result("glob", &query.path, &arguments).await?;
-            let mut files = read::infos(&answer)?;
+            let mut files = read::infos(&answer, &query.path)?;
             files.retain(|info| !info.is_dir());
             order::sort_by(&mut files, FileInfo::newest_first);
             files.dedup_by(|a, b| a.path == b.path);
@@ -367,7 +400,7 @@ impl Backend for Foreign {
                 false => lossy(bytes),
             };
             let arguments = [
-                path_text(path),
+                self.path(path).await,
                 shown(&edit.old),
                 shown(&edit.new),
                 edit.replace_all.into(),
@@ -396,7 +429,7 @@ impl Backend for Foreign {
                 }
                 options.push(("unchanged", host::array_of(body).into()));
             }
-            let arguments = [path_text(path)];
+            let arguments = [self.path(path).await];
             let answer = self
                 .result_with("delete", path, &arguments, &options)
                 .await?;
@@ -415,7 +448,7 @@ impl Backend for Foreign {
                 };
                 return carry(self, asked, &carrier).await;
             }
-            let arguments = [path_text(&asked.from), path_text(&asked.to)];
+            let arguments = [self.path(&asked.from).await, self.path(&asked.to).await];
             let options = [("overwrite", asked.overwrite.into())];
             let answer = self
                 .result_with(name, &asked.to, &arguments, &options)
@@ -430,7 +463,7 @@ impl Backend for Foreign {
         Box::pin(async move {
             let batch = js_sys::Array::new();
             for (path, body) in &files {
-                let entry = js_sys::Array::of2(&path_text(path), &host::array_of(body));
+                let entry = js_sys::Array::of2(&self.path(path).await, &host::array_of(body));
                 batch.push(&entry);
             }
             let paths: Vec<&VPath> = files.iter().map(|(path, _)| path).collect();
@@ -450,7 +483,7 @@ impl Backend for Foreign {
             }
             let batch = js_sys::Array::new();
             for path in paths {
-                batch.push(&path_text(path));
+                batch.push(&self.path(path).await);
             }
             let answer = self.call("downloadFiles", &[batch.into()], &[]).await;
             let asked: Vec<&VPath> = paths.iter().collect();

@@ -9,6 +9,7 @@ pub mod indexed;
 mod parts;
 pub mod policy;
 pub mod provenance;
+mod seal;
 pub mod turn;
 mod winnow;
 #[cfg(target_arch = "wasm32")]

@@ -199,11 +199,17 @@ impl Memory {
         )
     }
 
-    /// Removes everything.
+    /// Removes everything but the library's own files.
     pub fn clear(&self) {
-        self.files.borrow_mut().clear();
-        self.blocks.clear();
-        self.used.set(0);
+        let mut files = self.files.borrow_mut();
+        let gone: Vec<VPath> = files
+            .keys()
+            .filter(|path| !path.is_own())
+            .cloned()
+            .collect();
+        for path in gone {
+            self.take_out(&mut files, &path);
+        }
     }
 
     /// Every file, in order.

@@ -8,6 +8,7 @@ use bytes::Bytes;
 
 use crate::core::error::{Error, Result};
 use crate::core::path::VPath;
+use crate::env::pass;
 use crate::wasm::buffers;
 
 /// The unread rest of a message.
@@ -94,18 +95,18 @@ impl<'a> Args<'a> {
 
     /// The path of a directory or file.
     pub fn path(&mut self) -> Result<VPath> {
-        Ok(VPath::parse(self.str()?)?)
+        Ok(pass::parse(self.str()?)?)
     }
 
     /// The path of a file.
     pub fn file_path(&mut self) -> Result<VPath> {
-        Ok(VPath::parse_file(self.str()?)?)
+        self.named_file().map(|(path, _)| path)
     }
 
     /// The path of a file, and whether it was given in canonical form.
     pub fn named_file(&mut self) -> Result<(VPath, bool)> {
         let given = self.str()?;
-        let path = VPath::parse_file(given)?;
+        let path = pass::parse(given)?.of_file(given)?;
         let same = path.as_str() == given;
         Ok((path, same))
     }

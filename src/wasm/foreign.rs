@@ -5,6 +5,8 @@ use std::rc::Rc;
 use wasm_bindgen::JsValue;
 use wasm_bindgen::prelude::wasm_bindgen;
 
+use crate::core::path::VPath;
+use crate::env::pass;
 use crate::foreign::Foreign;
 use crate::wasm::chunk::chunk;
 use crate::wasm::handles;
@@ -19,6 +21,13 @@ chunk!("foreign", Functions = Functions { new });
 #[wasm_bindgen]
 pub fn foreign_new(object: JsValue) -> u32 {
     (chunk().new)(object)
+}
+
+/// The path of one of the library's own files behind a pass; nothing if it is no pass.
+#[wasm_bindgen]
+pub fn foreign_opened(text: &str) -> Option<String> {
+    let path = pass::parse(text).ok().filter(VPath::is_own)?;
+    Some(path.as_str().to_owned())
 }
 
 fn new(object: JsValue) -> u32 {

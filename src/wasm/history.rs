@@ -114,7 +114,7 @@ fn made(inner: u32, at: u32, options: Options<'_>) -> Result<u32> {
 }
 
 fn folder_of(dir: &str) -> Result<VPath> {
-    VPath::parse(dir).map_err(|error| {
+    VPath::own(dir).map_err(|error| {
         let message = format!(
             "option \"folder\" must be a directory: {}",
             Error::from(error)
@@ -184,7 +184,7 @@ fn ask(what: u8, handle: u32, first: &str, second: &str, most: f64, limit: f64) 
 }
 
 async fn listed(keep: Result<SharedBackend>, folder: &str) -> Result<Vec<Rc<str>>> {
-    kept(keep?, VPath::parse(folder)?).await
+    kept(keep?, VPath::own(folder)?).await
 }
 
 async fn watched(turn: Result<Rc<Turn>>, what: u8, lines: &str) -> Result<Vec<VPath>> {

@@ -41,7 +41,7 @@ fn made(inner: u32, keep: u32, dir: &str) -> Result<Indexed> {
         0 => None,
         keep => Some(handles::backend(keep)?),
     };
-    Indexed::new(handles::backend(inner)?, keep, VPath::parse(dir)?)
+    Indexed::new(handles::backend(inner)?, keep, VPath::own(dir)?)
 }
 
 /// Starts an update of the index; `limit` is in milliseconds, a negative value means no limit.

@@ -7,7 +7,7 @@ use bytes::Bytes;
 use wasm_bindgen::JsValue;
 use wasm_bindgen::prelude::wasm_bindgen;
 
-use crate::core::error::Result;
+use crate::core::error::{Error, Result};
 use crate::core::file::{self, Format, Mime};
 use crate::core::path::VPath;
 use crate::core::time::Time;
@@ -109,7 +109,8 @@ fn memory(handle: u32) -> Result<Rc<Files<Memory>>> {
         .or_else(|_| handles::itself::<InGraphs>(handle).map(|state| state.own().clone()))
 }
 
-/// Stores one file with the given times (`restore`, initial files, state that the caller owns).
+/// Stores one file with the given times (`restore`, initial files, state that the caller owns). Only a
+/// state may bring the library's own files, which layers have written to it.
 #[wasm_bindgen]
 pub fn state_set(handle: u32, len: usize) {
     let answer = buffers::with_scratch(len, |message| set(handle, &mut Args::new(message)));
@@ -118,7 +119,11 @@ pub fn state_set(handle: u32, len: usize) {
 
 fn set(handle: u32, args: &mut Args<'_>) -> Result<String> {
     let body: Bytes = args.blob()?;
-    let path = args.file_path()?;
+    let given = args.str()?;
+    let path = match args.bool()? {
+        true => VPath::any(given)?.of_file(given)?,
+        false => VPath::parse_file(given)?,
+    };
     let v1 = args.bool()?;
     let given = args.optional_str()?.map(Mime::given);
     let (created, modified) = (args.optional_str()?, args.optional_str()?);
@@ -139,11 +144,11 @@ fn set(handle: u32, args: &mut Args<'_>) -> Result<String> {
     Ok(path.as_str().to_owned())
 }
 
-/// Removes one file, if it exists.
+/// Removes one file of a state, if it exists.
 #[wasm_bindgen]
 pub fn state_remove(handle: u32, len: usize) {
     let answer = buffers::with_scratch(len, |message| {
-        let path = Args::new(message).file_path()?;
+        let path = VPath::any(Args::new(message).str()?)?;
         let files = memory(handle)?;
         files.storage().whole()?;
         files.storage().remove(&path);
@@ -152,7 +157,19 @@ pub fn state_remove(handle: u32, len: usize) {
     answered(answer, |_, ()| {}).send();
 }
 
-/// Removes every file.
+/// One file of a state as it is stored.
+#[wasm_bindgen]
+pub fn state_raw(handle: u32, len: usize) {
+    let answer = buffers::with_scratch(len, |message| {
+        let path = VPath::any(Args::new(message).str()?)?;
+        let file = memory(handle)?.storage().get_now(&path);
+        let file = file.ok_or_else(|| Error::not_found(&path))?;
+        Ok(raw(&path, file))
+    });
+    answered(answer, put_raw).send();
+}
+
+/// Removes every file but the library's own.
 #[wasm_bindgen]
 pub fn state_clear(handle: u32) {
     let answer = memory(handle).and_then(|files| {
@@ -163,12 +180,14 @@ pub fn state_clear(handle: u32) {
     answered(answer, |_, ()| {}).send();
 }
 
-/// Every file as it is stored.
+/// Every file as it is stored, but the library's own.
 #[wasm_bindgen]
 pub fn state_snapshot(handle: u32) {
     let answer = memory(handle).and_then(|files| {
         files.storage().whole()?;
-        Ok(files.storage().all())
+        let mut all = files.storage().all();
+        all.retain(|(path, _)| !path.is_own());
+        Ok(all)
     });
     answered(answer, |reply, files| {
         reply.len(files.len());

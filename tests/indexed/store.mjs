@@ -6,6 +6,8 @@ import { createRequire } from "node:module";
 import { pathToFileURL } from "node:url";
 import { at } from "../../scripts/lib/paths.mjs";
 import { dice, QUERIES } from "../lib/histories.mjs";
+import * as kitbag from "../lib/kitbag.mjs";
+import { roomOf } from "../lib/room.mjs";
 
 const require = createRequire(at("tests/deps/durable/package.json"));
 const WORDS = ["retry", "budget", "Kelvin", "σοφία", "fn main() {", "the end", "日本語", "12345"];
@@ -62,6 +64,7 @@ export async function sameAnswers(plain, files) {
 
 /** The paths of segments that are stored, whether a manifest names them or not. */
 export async function stored(plain) {
-  const { files } = await plain.ls("/.index");
+  const own = await roomOf(kitbag);
+  const { files } = await plain.ls(own("/.index/.kitbag"));
   return files.map(({ path }) => path).filter((path) => !path.endsWith("manifest.bin"));
 }

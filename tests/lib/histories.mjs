@@ -2,6 +2,8 @@
 // index finds is compared with what the same store's scan finds. Files are changed through the index
 // and past it, by two writers, and files of the index are lost, cut short and exchanged.
 
+import { room } from "./room.mjs";
+
 const WORDS = [
   ...["retry", "Retry_Budget", "budget", "\u212aelvin", "kelvin", "σοφία", "ΣΟΦΊΑ", "STRASSE"],
   ...["fn main() {", "}", "the end", "İstanbul", "istanbul", "日本語", "ab", "\t", "0123456789"],
@@ -47,9 +49,12 @@ export async function change(roll, plain, writers, merge = (writer) => writer.up
     case 5:
       return through.delete(pick(NAMES));
     case 6: {
-      const { files } = await plain.ls("/.index");
+      const own = await room(plain, (patched) =>
+        new writers[0].constructor(patched, { keepIn: "/.index/" }).grep("x"),
+      );
+      const { files } = await plain.ls(own("/.index/.kitbag"));
       if (files.length === 0) return undefined;
-      const [victim, other] = [pick(files).path, pick(files).path];
+      const [victim, other] = [own(pick(files).path), own(pick(files).path)];
       const [{ content }] = await plain.downloadFiles([victim]);
       if (roll(3) === 0) return plain.delete(victim);
       if (roll(2) === 0) {

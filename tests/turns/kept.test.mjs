@@ -11,8 +11,11 @@ import { after, describe, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { beginKept, keptTurns } from "../../pkg/dist/history.js";
 import { MapBucket } from "../chunks/doubles.mjs";
-import { FilesystemBackend, R2Backend, StateBackend } from "../lib/kitbag.mjs";
+import * as kitbag from "../lib/kitbag.mjs";
+import { ownFiles, roomOf } from "../lib/room.mjs";
 import { cleared, foreign, SUBJECTS } from "./subjects.mjs";
+
+const { FilesystemBackend, R2Backend, StateBackend } = kitbag;
 
 const folders = [];
 const folder = () => {
@@ -54,6 +57,7 @@ const text = async (backend, path) => {
   const [{ content }] = await backend.downloadFiles([path]);
   return content ? new TextDecoder().decode(content) : null;
 };
+const own = await roomOf(kitbag);
 const all = async (backend) => (await backend.glob("**")).files.map(({ path }) => path).sort();
 
 for (const [name, store] of Object.entries(STORES)) {
@@ -74,7 +78,7 @@ for (const [name, store] of Object.entries(STORES)) {
       assert.equal(files.read("/a.txt").content, "one\n");
       assert.equal((await second.commit()).error, undefined);
       assert.deepEqual(await all(files), ["/a.txt", "/c.bin", "/r.txt"]);
-      assert.deepEqual(await all(open()), []);
+      assert.deepEqual(await ownFiles(own, open()), []);
       assert.deepEqual(await keptTurns(open()), { names: [] });
     });
 
@@ -105,7 +109,7 @@ for (const [name, store] of Object.entries(STORES)) {
       await turn.edit("/a.txt", "one", "1");
       assert.deepEqual(await keptTurns(open(), { folder: "/my/turns" }), { names: [turn.name] });
       await turn.discard(["/**"]);
-      assert.deepEqual(await all(open()), []);
+      assert.deepEqual(await ownFiles(own, open(), "/my/turns/.kitbag"), []);
       await turn.edit("/a.txt", "one", "2");
       const again = beginKept(files, { keepIn: open(), folder: "/my/turns", name: turn.name });
       assert.equal(await text(again, "/a.txt"), "2\n");
@@ -164,7 +168,7 @@ test("a process that is killed leaves every call that had returned", async () =>
   assert.equal(await text(turn, "/a.txt"), "1\n");
   assert.equal((await turn.commit()).error, undefined);
   assert.equal((await files.glob("/new/**")).files.length, written);
-  assert.deepEqual(await all(new FilesystemBackend({ rootDir: kept })), []);
+  assert.deepEqual(await ownFiles(own, new FilesystemBackend({ rootDir: kept })), []);
 });
 
 test("wrong options are refused in words", async () => {

@@ -9,7 +9,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
-import { begin } from "../lib/kitbag.mjs";
+import * as kitbag from "../lib/kitbag.mjs";
+import { ownFiles, roomOf } from "../lib/room.mjs";
 import { FILES, open } from "./killed.mjs";
 
 const KILLS = Number(process.env.KITBAG_KILLS ?? 4);
@@ -45,9 +46,10 @@ const texts = async (backend, paths) => {
 /** What is there after a kill, once somebody else has begun a turn. */
 async function looked(kind, place, { pid, round }) {
   const backend = await open(kind, place);
-  const { files: left } = await backend.glob("/.kitbag/**");
+  const own = await roomOf(kitbag);
+  const left = await ownFiles(own, backend);
   const broken = new Set(await texts(backend, FILES)).size > 1;
-  await begin(backend).read("/f/0");
+  assert.equal((await kitbag.begin(backend).read("/f/0")).error, undefined);
   const found = new Set(await texts(backend, FILES));
   assert.equal(found.size, 1, `${kind}: ${[...found].slice(0, 4)}`);
   const [text] = found;
@@ -56,8 +58,7 @@ async function looked(kind, place, { pid, round }) {
   assert.ok(rounds.includes(text), `${kind}: ${text} after ${round} of ${pid}`);
   const [often] = await texts(backend, ["/often"]);
   assert.equal(often, Number(text.split(" ")[1]) % 2 === 0 ? null : text);
-  const { files } = await backend.glob("/.kitbag/**");
-  assert.deepEqual(files, []);
+  assert.deepEqual(await ownFiles(own, backend), []);
   return { broken, begun: left.length > 0 };
 }
 

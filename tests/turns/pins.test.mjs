@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { after, describe, test } from "node:test";
 import { at, history } from "../../pkg/dist/history.js";
 import * as kitbag from "../lib/kitbag.mjs";
+import { ownFiles, roomOf } from "../lib/room.mjs";
 import { cleared, PLACES } from "./subjects.mjs";
 
 const { createFileTools, StateBackend } = kitbag;
@@ -57,8 +58,8 @@ for (const [name, place] of Object.entries(PLACES)) {
       for (const [pin] of moments) assert.deepEqual(await world.unpin(pin), { pin });
       assert.equal((await world.unpin(first)).code, "not_found");
       await world.prune();
-      const left = (await keepIn.glob(`${KEPT}/**`)).files.map(({ path }) => path);
-      assert.deepEqual(left, [`${KEPT}/dropped`]);
+      const own = await roomOf(kitbag);
+      assert.deepEqual(await ownFiles(own, keepIn, KEPT), [`${KEPT}/dropped`]);
       const gone = await at(world, first);
       assert.equal((await gone.read("/before.txt")).code, "unavailable");
     });
@@ -70,9 +71,10 @@ for (const [name, place] of Object.entries(PLACES)) {
           await inner.write("/a.txt", "one\n");
           const world = history(inner, { keepIn });
           const { pin } = await world.pin();
-          const [{ path }] = (await keepIn.glob(`${KEPT}/${what}/*`)).files;
-          if (damage === "missing") await keepIn.delete(path);
-          else await keepIn.uploadFiles([[path, Buffer.from("o")]]);
+          const own = await roomOf(kitbag);
+          const [path] = await ownFiles(own, keepIn, `${KEPT}/${what}`);
+          if (damage === "missing") await keepIn.delete(own(path));
+          else await keepIn.uploadFiles([[own(path), Buffer.from("o")]]);
           const then = await at(world, pin);
           const read = await then.read("/a.txt");
           assert.deepEqual([read.code, read.content], ["unavailable", undefined]);

@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { after, describe, test } from "node:test";
 import { runConformance } from "../../pkg/dist/conformance.js";
 import * as kitbag from "../lib/kitbag.mjs";
+import { ownFiles, roomOf } from "../lib/room.mjs";
 import { cleared, foreign, SUBJECTS } from "./subjects.mjs";
 
 const { begin, StateBackend, undo, withPolicy } = kitbag;
@@ -145,7 +146,7 @@ test("a journal that was left behind is finished by the next turn", async () => 
   const next = begin(backend);
   assert.equal(await text(next, "/a.txt"), "1\n");
   assert.equal(await text(next, "/b.txt"), "2\n");
-  assert.deepEqual((await backend.glob("/.kitbag/**")).files, []);
+  assert.deepEqual(await ownFiles(await roomOf(kitbag), backend), []);
 });
 
 test("execute is refused, and is there only if the backend has it", async () => {

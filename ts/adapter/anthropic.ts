@@ -522,8 +522,8 @@ async function filesOf(
   runtime: unknown,
 ): Promise<BackendProtocolV2> {
   const found = await resolveBackend(backend, runtime);
-  // kitbag's own backends need no adapter.
-  const files = "capability" in found ? (found as BackendProtocolV2) : adaptBackendProtocol(found);
+  // Which also keeps the library's own files from a model.
+  const files = adaptBackendProtocol(found);
   return tell ? speaking(files, tell) : files;
 }
 

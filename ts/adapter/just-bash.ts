@@ -15,7 +15,12 @@ import {
   type FsStat,
   type IFileSystem,
 } from "just-bash";
-import type { BackendProtocolV2, ExecuteResponse, FileInfo } from "kitbag";
+import {
+  adaptBackendProtocol,
+  type BackendProtocolV2,
+  type ExecuteResponse,
+  type FileInfo,
+} from "kitbag";
 import { contextHere, contextStorage, type InContext } from "../core/context.js";
 import {
   appended,
@@ -171,7 +176,8 @@ class BackendFs implements IFileSystem {
         "bashFileSystem: the backend must have uploadFiles, downloadFiles and delete",
       );
     }
-    this.#files = outside(files);
+    // Which also keeps the library's own files from commands.
+    this.#files = outside(adaptBackendProtocol(files));
     this.#own = (this.#files as { capability?: object }).capability;
   }
 

@@ -148,7 +148,7 @@ export class StateBackend implements BackendProtocolV2 {
     const handle = enter(() => glue.state_new(...form));
     own(this, handle);
     const store = {
-      set: (path: string, file: unknown) => setFile(handle, path, file),
+      set: (path: string, file: unknown) => setFile(handle, path, file, true),
       remove: (path: string) => removeFile(handle, path),
     };
     const raw = (path: string) => rawFile(handle, path);

@@ -2,6 +2,8 @@
 // that a burst is one call; with too many at once, or where some may have been missed, listeners are
 // asked to list the files again.
 
+import { isOwn } from "./own.js";
+
 /** Argument of a watcher. */
 export interface FileChanges {
   /**
@@ -53,10 +55,12 @@ export function listener(first: unknown, second: unknown): { path: string; hear:
   }
   const path = `/${given}`.replace(/\/+/g, "/").replace(/\/$/, "");
   const hear: Heard = ({ paths, rescan }) => {
-    const own = paths.filter((one) => one === path || one.startsWith(`${path}/`));
-    if (!rescan && own.length === 0) return;
+    const inside = paths.filter(
+      (one) => (one === path || one.startsWith(`${path}/`)) && !isOwn(one),
+    );
+    if (!rescan && inside.length === 0) return;
     try {
-      callback(rescan ? { paths: own, rescan } : { paths: own });
+      callback(rescan ? { paths: inside, rescan } : { paths: inside });
     } catch (error) {
       // An uncaught error, as of a listener of the host, and the others hear of the change.
       queueMicrotask(() => {

@@ -1,7 +1,7 @@
 // Sets, removes and reads single files of a memory backend. Used for initial files, and for
 // backends over a state that the caller owns.
 
-import type { Failure, FileData, ReadRawResult, ReadResult } from "../types.js";
+import type { Failure, FileData, ReadResult } from "../types.js";
 import { now, received } from "./call.js";
 import { encoded } from "./checks.js";
 import { incoming } from "./filedata.js";
@@ -19,14 +19,23 @@ import { Op } from "./operations.js";
 import * as ask from "./requests.js";
 import * as unpack from "./results.js";
 
-/** Stores one file as it is given and returns its canonical path. */
-export function setFile(handle: number, path: string, file: unknown): { path: string } | Failure {
+/**
+ * Stores one file as it is given and returns its canonical path. `ofState`: it is from a state, which may
+ * have files of the library itself.
+ */
+export function setFile(
+  handle: number,
+  path: string,
+  file: unknown,
+  ofState = false,
+): { path: string } | Failure {
   const refusal = encoded(
     () => incoming(file),
     (seen) => {
       if (typeof seen.content === "string") putLongText(seen.content);
       else putBytes(seen.content);
       putText(path);
+      putBool(ofState);
       putBool(seen.v1);
       // Bytes under the name of a text file stay bytes; a type that is given with them is kept.
       putOptionalText(seen.mimeType);
@@ -48,10 +57,14 @@ export function removeFile(handle: number, path: string): void {
   enter(() => glue.state_remove(handle, length));
 }
 
-/** Returns one file as it is stored. */
+/** Returns one file of a state as it is stored. */
 export function rawFile(handle: number, path: string): FileData | undefined {
-  if (ask.askFile(path)) return undefined;
-  const answer: ReadRawResult = now(handle, Op.readRaw, unpack.unpackReadRaw);
+  if (encoded(() => path, putText)) return undefined;
+  const length = finish();
+  enter(() => glue.state_raw(handle, length));
+  const answer = received(unpack.unpackReadRaw);
+  if (!("data" in answer)) return undefined;
+  enter(() => glue.reply_done());
   return answer.data;
 }
 

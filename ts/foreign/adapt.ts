@@ -2,8 +2,10 @@
 // adapted backend becomes `{ error, code: "unavailable" }` with a `cause`.
 
 import { messageOf } from "../core/checks.js";
+import { knownHandle } from "../core/handle.js";
 import { pageOf as pageOfFile } from "../core/memory.js";
 import { numbered, unnumbered } from "../core/numbered.js";
+import { isOwn } from "../core/own.js";
 import type {
   Answer,
   BackendProtocolV1,
@@ -25,6 +27,7 @@ import type {
   SandboxBackendProtocolV2,
   WriteFields,
 } from "../types.js";
+import { guarded } from "./guard.js";
 
 /** Any object that is a backend, of either version. */
 // biome-ignore lint/suspicious/noExplicitAny: deepagents' own types differ between its versions
@@ -150,16 +153,18 @@ function ask(it: Loose, name: string, args: unknown[], options?: CallOptions) {
   return it[name](...args, ...fitting(it, name, options));
 }
 
+const isOurs = (backend: object) => knownHandle(backend) !== undefined;
+
 /**
  * A backend of either version as one of the second. Its methods take kitbag's options behind the
  * protocol's arguments; a `signal` is handed on to an object of the second version.
  */
 export function adaptBackendProtocol(backend: AnyBackend): BackendProtocolV2 {
-  return adaptedBy("adaptBackendProtocol", backend);
+  return guarded(adaptedBy("adaptBackendProtocol", backend), isOurs(backend));
 }
 
-/** `of` is the function that was called. */
-function adaptedBy(of: string, backend: AnyBackend): BackendProtocolV2 {
+/** The same, for who may reach the library's own files; `of` is the function that was called. */
+export function adaptedBy(of: string, backend: AnyBackend): BackendProtocolV2 {
   if (!hasSome(backend)) {
     throw new TypeError(`${of}: the backend has no method of either protocol`);
   }
@@ -208,10 +213,15 @@ function adaptedBy(of: string, backend: AnyBackend): BackendProtocolV2 {
             ? ask(it, "grep", [pattern, path, glob, maxCount], options)
             : literally(it, pattern, path, glob)),
         );
-        if (typeof maxCount !== "number" || !answer?.matches || answer.matches.length <= maxCount) {
-          return answer;
-        }
-        return { ...answer, matches: answer.matches.slice(0, maxCount), truncated: true };
+        const found = answer?.matches;
+        if (!Array.isArray(found)) return answer;
+        // An object that counts by itself may have counted files that are not shown.
+        const matches = isOwn(path) ? found : found.filter((match) => !isOwn(match?.path));
+        const most = typeof maxCount === "number" ? maxCount : Number.POSITIVE_INFINITY;
+        const hides = matches.length < found.length;
+        if (!hides && matches.length <= most) return answer;
+        const truncated = answer.truncated === true || found.length > most - Number(hides);
+        return { ...answer, matches: matches.slice(0, most), ...(truncated && { truncated }) };
       }),
     glob: (pattern: string, path?: string, options?: CallOptions) =>
       safely(async () =>
@@ -344,6 +354,11 @@ function page(
 
 /** Adapts a backend of either version that can run commands to the second. */
 export function adaptSandboxProtocol(sandbox: AnyBackend): SandboxBackendProtocolV2 {
+  return guarded(sandboxAdapted(sandbox), isOurs(sandbox));
+}
+
+/** The same, for who may reach the library's own files. */
+export function sandboxAdapted(sandbox: AnyBackend): SandboxBackendProtocolV2 {
   const adapted = adaptedBy("adaptSandboxProtocol", sandbox) as SandboxBackendProtocolV2 & Loose;
   const it = sandbox as Loose;
   if (!has(it, "execute")) {
@@ -375,7 +390,7 @@ function refuse(failure: Answer<{ cause: unknown }>): never {
 
 /** Adapts a backend to the protocol's first version. */
 export function toV1(backend: AnyBackend): BackendProtocolV1 {
-  const v2 = adaptedBy("toV1", backend) as BackendProtocolV2 & Loose;
+  const v2 = guarded(adaptedBy("toV1", backend), isOurs(backend)) as BackendProtocolV2 & Loose;
   const it = backend as Loose;
   const view: BackendProtocolV1 & Loose = {
     lsInfo: async (path) => (await v2.ls(path)).files ?? [],

@@ -5,7 +5,7 @@
 import foreign from "#chunk/foreign";
 import { fastHandle, knownHandle } from "../core/handle.js";
 import { enter, glue } from "../core/instance.js";
-import { adaptBackendProtocol, adaptSandboxProtocol, isBackend } from "./adapt.js";
+import { adaptedBy, isBackend, sandboxAdapted } from "./adapt.js";
 
 /** Calls `use` with the handle of a backend object. */
 export function withHandle<T>(name: string, object: unknown, use: (handle: number) => T): T {
@@ -16,7 +16,7 @@ export function withHandle<T>(name: string, object: unknown, use: (handle: numbe
       `${name} must be a backend: an object with the methods of BackendProtocolV2 (ls, read, grep, glob, write, edit) or of the first version`,
     );
   }
-  const adapted = isRunner(object) ? adaptSandboxProtocol(object) : adaptBackendProtocol(object);
+  const adapted = isRunner(object) ? sandboxAdapted(object) : adaptedBy(name, object);
   const own = knownHandle(object);
   if (own !== undefined) {
     // For rules about paths; called when such a rule calls this object's methods.

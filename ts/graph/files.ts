@@ -31,7 +31,7 @@ class Copy {
         this.#graph && changeFiles(this.#graph, update),
     };
     const store = {
-      set: (path: string, file: unknown) => setFile(handle, path, file),
+      set: (path: string, file: unknown) => setFile(handle, path, file, true),
       remove: (path: string) => removeFile(handle, path),
     };
     this.mirror = Mirror.ofChannel(channel, store, (path) => rawFile(handle, path));

@@ -1,13 +1,9 @@
 //! Listings and searches of what is below a turn, without the files that it covers.
 
-use super::is_reserved;
 use crate::core::error::Result;
 use crate::core::path::VPath;
 use crate::layer::winnow;
 use crate::protocol::{Backend, FileInfo, GlobQuery, GlobResult, GrepQuery, GrepResult};
-
-/// The directory above that of the journal.
-const JOURNAL_ABOVE: &str = "/.kitbag";
 
 /// A directory, without files that are hidden.
 pub(super) async fn ls(
@@ -21,12 +17,7 @@ pub(super) async fn ls(
 }
 
 fn shown(info: &FileInfo, hidden: &[VPath]) -> bool {
-    !is_reserved(&info.path) && (info.is_dir() || hidden.binary_search(&info.path).is_err())
-}
-
-/// Whether it is the directory of the journal, which comes and goes with each commit.
-pub(super) fn has_journal(info: &FileInfo) -> bool {
-    info.is_dir() && info.path.as_str() == JOURNAL_ABOVE
+    info.is_dir() || hidden.binary_search(&info.path).is_err()
 }
 
 /// A search by name below, without files that are hidden.
@@ -54,5 +45,5 @@ pub(super) async fn grep(
 }
 
 fn is_hidden(path: &VPath, hidden: &[VPath]) -> bool {
-    is_reserved(path) || hidden.binary_search(path).is_ok()
+    hidden.binary_search(path).is_ok()
 }

@@ -8,9 +8,10 @@ use bytes::Bytes;
 use futures_util::future::LocalBoxFuture;
 
 use super::bugs::{Bug, has};
+use super::judge::{Finisher, Judgement};
 use super::notes::{Digests, Question};
-use super::plan::{Conflict, Plan, body, in_order, is_conflict, replace, reversed};
-use super::{Covered, Notes, Overlays, Turn, TurnOptions, journal};
+use super::plan::{Conflict, Plan, body, in_order, replace, reversed};
+use super::{Covered, Notes, Overlays, Turn, journal};
 use crate::core::error::{Error, Result};
 use crate::core::links;
 use crate::core::path::VPath;
@@ -67,12 +68,15 @@ fn commits(at: SharedBackend) -> Commits {
 }
 
 /// Finishes or takes back a commit that was broken off.
-pub(super) fn recover<'a>(at: SharedBackend) -> LocalBoxFuture<'a, Result<()>> {
+pub(super) fn recover<'a>(
+    at: SharedBackend,
+    finisher: &'a Finisher,
+) -> LocalBoxFuture<'a, Result<()>> {
     Box::pin(async move {
         match at.atomic() {
-            Atomic::Conditional | Atomic::Together(_) => journal::recover(&*at).await,
-            Atomic::Guarded(guard) => recover(guard.inner()).await,
-            Atomic::Inner(inner) => recover(inner).await,
+            Atomic::Conditional | Atomic::Together(_) => journal::recover(&*at, finisher).await,
+            Atomic::Guarded(guard) => recover(guard.inner(), finisher).await,
+            Atomic::Inner(inner) => recover(inner, finisher).await,
             Atomic::Transaction(_) | Atomic::Immediate | Atomic::Never => Ok(()),
         }
     })
@@ -112,50 +116,19 @@ async fn in_transaction(
 /// Makes the changes under the rules on an overlay first; what the rules let through is committed
 /// below them.
 async fn under_rules(at: &dyn Backend, guard: &dyn Guard, plan: &Plan) -> Result<Vec<Conflict>> {
-    let inner = guard.inner();
-    let options = TurnOptions { overwrite: true };
-    let scratch = Rc::new(Turn::new(
-        inner.clone(),
-        plan.overlays.clone(),
-        plan.by.clone(),
-        options,
-    ));
-    let mut differ = Vec::new();
-    let mut refusal = None;
-    let judgement = async {
-        for file in in_order(&plan.files) {
-            match replace(at, file).await {
-                Ok(()) => {}
-                Err(error) if is_conflict(&error) => differ.push(file.path.clone()),
-                Err(error) => {
-                    refusal = Some(refused(error));
-                    break;
-                }
-            }
-        }
+    let judgement = plan.finisher.under(at, guard, &plan.files).await;
+    let files = match judgement.map_err(refused)? {
+        Judgement::Passed(files) => files,
+        Judgement::Differ(paths) => return plan.differing(&*plan.finisher.top, &paths).await,
     };
-    guard.judging(scratch.clone(), Box::pin(judgement)).await;
-    if !differ.is_empty() || refusal.is_some() {
-        // The rules have counted changes that are not made.
-        guard.changed();
-    }
-    if let Some(refusal) = refusal {
-        return Err(refusal);
-    }
-    if !differ.is_empty() {
-        return plan.differing(&*plan.top, &differ).await;
-    }
-    let (files, _) = scratch.replacements().await?;
     let below = Plan {
-        by: plan.by.clone(),
         digests: plan.digests,
-        top: plan.top.clone(),
         reads: plan.reads.clone(),
         files,
-        overlays: plan.overlays.clone(),
+        finisher: plan.finisher.clone(),
     };
     // A rule judges the place where the bytes are.
-    let conflicts = links::refusing(settle(inner, &below)).await;
+    let conflicts = links::refusing(settle(guard.inner(), &below)).await;
     guard.changed();
     conflicts
 }
@@ -274,12 +247,10 @@ impl Turn {
         let (files, mut reads) = self.replacements().await?;
         reads.extend(self.notes.borrow().all());
         let plan = Plan {
-            by: self.by.clone(),
             digests: self.digests(),
-            top: self.base.clone(),
             reads,
             files,
-            overlays: self.overlays.clone(),
+            finisher: self.finisher(),
         };
         let conflicts = settle(self.base.clone(), &plan).await;
         let conflicts = conflicts.map_err(|error| error.during("commit"))?;
@@ -326,17 +297,19 @@ pub async fn undo(
         });
     }
     let plan = Plan {
-        by,
         digests: Digests::new([random::bits(), random::bits()]),
-        top: base.clone(),
         reads: Vec::new(),
         files,
-        overlays,
+        finisher: Finisher {
+            by: by.clone(),
+            top: base.clone(),
+            overlays,
+        },
     };
     let conflicts = settle(base, &plan).await;
     let conflicts = conflicts.map_err(|error| error.during("undo"))?;
     Ok(match conflicts.is_empty() {
-        true => Outcome::Done(receipt(&plan.by, plan.files)),
+        true => Outcome::Done(receipt(&by, plan.files)),
         false => Outcome::Conflict(conflicts),
     })
 }

@@ -10,6 +10,11 @@
 //!
 //! The journal goes from one state to the next by compare-and-swap, so two processes never take it
 //! in different directions.
+//!
+//! A journal of this process is finished as it says: its commit has passed the rules. For any other one
+//! nothing shows who wrote it. So what it would change is first judged by the rules of whoever
+//! finishes it, as changes of their own; then it is theirs. What the rules refuse, or what is no
+//! journal, is moved aside, and the work goes on.
 
 use std::rc::Rc;
 use std::time::Duration;
@@ -17,18 +22,23 @@ use std::time::Duration;
 use bytes::Bytes;
 
 use super::bugs::{Bug, has};
+use super::judge::Finisher;
 use super::plan::{Conflict, Plan, body, in_order, is_conflict, replace, reversed};
 use crate::core::error::{Error, Kind, Result};
 use crate::core::path::VPath;
 use crate::env::{clock, random, timer};
 use crate::layer::parts::{Reader, Writer};
+use crate::layer::seal;
 use crate::protocol::{Backend, Content, Edit, Replacement, Together};
 
 /// The journal's file.
 const JOURNAL: &str = "/.kitbag/turns/journal";
 
+/// Where journals are moved that cannot be finished, each under a name of its own.
+const ASIDE: &str = "/.kitbag/turns/aside";
+
 /// The first bytes of a journal: what it is, and the version of its format.
-const MAGIC: &[u8] = b"kitbag turn 1\n";
+const MAGIC: &[u8] = b"kitbag turn 2\n";
 
 /// How often a journal of another process is looked at before its process counts as gone.
 const LOOKS: u32 = 100;
@@ -83,7 +93,15 @@ impl Journal {
             out.part(file.before.as_deref());
             out.part(file.after.as_deref());
         }
-        out.finish()
+        let content = out.finish();
+        let seal = seal::of(&content);
+        Bytes::from([&content[..], seal.as_bytes()].concat())
+    }
+
+    /// A journal, and whether this process wrote it.
+    fn open(sealed: &Bytes) -> Option<(Journal, bool)> {
+        let (content, is_ours) = seal::opened(sealed)?;
+        Some((Journal::parse(&sealed.slice_ref(content))?, is_ours))
     }
 
     fn parse(bytes: &Bytes) -> Option<Journal> {
@@ -124,6 +142,16 @@ struct Desk<'a> {
     seen: std::cell::Cell<i64>,
 }
 
+/// What became of a journal of unknown origin.
+enum Adopted {
+    /// It is this one now.
+    Ours(Journal),
+    /// Another process has changed it meanwhile.
+    Gone,
+    /// The rules refuse what it says.
+    Refused,
+}
+
 /// What came of files that were to be changed.
 enum Made {
     All,
@@ -135,13 +163,20 @@ impl Desk<'_> {
     fn new(at: &dyn Backend) -> Result<Desk<'_>> {
         Ok(Desk {
             at,
-            path: VPath::parse(JOURNAL)?,
+            path: VPath::own(JOURNAL)?,
             seen: std::cell::Cell::new(clock::now().micros()),
         })
     }
 
     async fn read(&self) -> Result<Option<Bytes>> {
-        body(self.at, &self.path).await
+        match body(self.at, &self.path).await {
+            // No journal, and in the way of one.
+            Err(error) if error.kind() == Kind::IsDirectory => {
+                self.at.delete(&self.path, None).await?;
+                Ok(None)
+            }
+            answer => answer,
+        }
     }
 
     /// Whether there was no journal, and this is it now.
@@ -155,9 +190,9 @@ impl Desk<'_> {
     }
 
     /// Whether the journal was `from`, and is `to` now.
-    async fn swap(&self, from: &Journal, to: &Journal) -> Result<bool> {
+    async fn swap(&self, from: &Bytes, to: &Journal) -> Result<bool> {
         let edit = Edit {
-            old: from.bytes(),
+            old: from.clone(),
             new: to.bytes(),
             replace_all: false,
             whole: true,
@@ -172,7 +207,11 @@ impl Desk<'_> {
 
     /// Whether the journal was this, and is deleted now.
     async fn delete(&self, journal: &Journal) -> Result<bool> {
-        match self.at.delete(&self.path, Some(&journal.bytes())).await {
+        self.remove(&journal.bytes()).await
+    }
+
+    async fn remove(&self, found: &Bytes) -> Result<bool> {
+        match self.at.delete(&self.path, Some(found)).await {
             Ok(_) => Ok(true),
             Err(error) if is_conflict(&error) => Ok(false),
             Err(error) => Err(error),
@@ -180,7 +219,7 @@ impl Desk<'_> {
     }
 
     /// Waits until there is no journal. One that stays the same for long is finished here.
-    async fn clear(&self) -> Result<()> {
+    async fn clear(&self, finisher: &Finisher) -> Result<()> {
         let Some(mut last) = self.read().await? else {
             return Ok(());
         };
@@ -193,37 +232,94 @@ impl Desk<'_> {
             looks = if now == last { looks + 1 } else { 0 };
             last = now;
             if looks >= LOOKS {
-                self.finish(&last).await?;
+                self.finish(&last, finisher).await?;
                 looks = 0;
             }
         }
     }
 
     /// Finishes a commit that was broken off.
-    async fn finish(&self, found: &Bytes) -> Result<()> {
-        let Some(journal) = Journal::parse(found) else {
-            return Err(Error::at(
-                Kind::Unavailable,
-                "'",
-                &self.path,
-                "' is not a journal that this version of kitbag can read, so nothing can be \
-                 committed. Delete it if no other version is at work.",
-            ));
-        };
-        match journal.stage {
-            Stage::Preparing => {
-                self.delete(&journal).await?;
+    async fn finish(&self, found: &Bytes, finisher: &Finisher) -> Result<()> {
+        match Journal::open(found) {
+            Some((journal, _)) if journal.stage == Stage::Preparing => {
+                self.remove(found).await?;
+                Ok(())
             }
-            Stage::Applying => match self.apply(&journal).await? {
+            Some((journal, true)) => self.go_on(&journal).await,
+            Some((journal, false)) => match self.adopted(found, &journal, finisher).await? {
+                Adopted::Ours(ours) => self.go_on(&ours).await,
+                Adopted::Gone => Ok(()),
+                Adopted::Refused => self.set_aside(found).await,
+            },
+            None => self.set_aside(found).await,
+        }
+    }
+
+    async fn go_on(&self, journal: &Journal) -> Result<()> {
+        match journal.stage {
+            Stage::Preparing => {}
+            Stage::Applying => match self.apply(journal).await? {
                 Made::All => {
-                    self.delete(&journal).await?;
+                    self.delete(journal).await?;
                 }
                 Made::Differ(_) => {
-                    self.take_back(&journal).await?;
+                    self.take_back(journal).await?;
                 }
             },
-            Stage::Undoing => self.restore(&journal).await?,
+            Stage::Undoing => self.restore(journal).await?,
         }
+        Ok(())
+    }
+
+    /// Makes a journal of unknown origin one of this process, if the rules allow what is left to do of it,
+    /// and to take back what is done.
+    async fn adopted(
+        &self,
+        found: &Bytes,
+        journal: &Journal,
+        finisher: &Finisher,
+    ) -> Result<Adopted> {
+        if journal.files.iter().any(|file| file.path.is_own()) {
+            return Ok(Adopted::Refused);
+        }
+        let (mut forward, mut back) = (Vec::new(), Vec::new());
+        let mut stage = journal.stage;
+        for file in &journal.files {
+            let now = body(self.at, &file.path).await?;
+            if now == file.after {
+                back.push(reversed(file));
+            } else if now == file.before {
+                forward.push(file.clone());
+            } else {
+                stage = Stage::Undoing;
+            }
+        }
+        if stage == Stage::Undoing {
+            forward.clear();
+        }
+        // What is made already may have to be taken back, if a file differs later.
+        let files = match (finisher.judged(forward).await, finisher.judged(back).await) {
+            (Ok(made), Ok(back)) => made.into_iter().chain(back.iter().map(reversed)).collect(),
+            _ => return Ok(Adopted::Refused),
+        };
+        let ours = Journal {
+            stage,
+            id: random::bits(),
+            files,
+        };
+        self.seen.set(clock::now().micros());
+        Ok(match self.swap(found, &ours).await? {
+            true => Adopted::Ours(ours),
+            false => Adopted::Gone,
+        })
+    }
+
+    /// Moves something away that stands where the journal should be. It is kept, for a person to look at.
+    async fn set_aside(&self, found: &Bytes) -> Result<()> {
+        let path = VPath::own(ASIDE)?.join(&random::id())?;
+        let answers = self.at.upload(vec![(path, found.clone())]).await;
+        answers.into_iter().collect::<Result<()>>()?;
+        self.remove(found).await?;
         Ok(())
     }
 
@@ -260,7 +356,7 @@ impl Desk<'_> {
     /// Takes an applied journal back; `false` if another process decided otherwise.
     async fn take_back(&self, journal: &Journal) -> Result<bool> {
         let undoing = journal.at(Stage::Undoing);
-        if !self.swap(journal, &undoing).await? {
+        if !self.swap(&journal.bytes(), &undoing).await? {
             return Ok(false);
         }
         self.restore(&undoing).await?;
@@ -293,8 +389,8 @@ fn lost() -> Error {
 }
 
 /// Finishes or takes back a commit that was broken off.
-pub(super) async fn recover(at: &dyn Backend) -> Result<()> {
-    Desk::new(at)?.clear().await
+pub(super) async fn recover(at: &dyn Backend, finisher: &Finisher) -> Result<()> {
+    Desk::new(at)?.clear(finisher).await
 }
 
 /// Makes a plan. Empty if it was made, else the conflicts.
@@ -306,7 +402,7 @@ pub(super) async fn settle(at: &dyn Backend, plan: &Plan) -> Result<Vec<Conflict
         files: plan.files.clone(),
     };
     for _ in 0..ATTEMPTS {
-        desk.clear().await?;
+        desk.clear(&plan.finisher).await?;
         if !desk.create(&preparing).await? {
             continue;
         }
@@ -317,7 +413,7 @@ pub(super) async fn settle(at: &dyn Backend, plan: &Plan) -> Result<Vec<Conflict
             return conflicts;
         }
         let applying = preparing.at(Stage::Applying);
-        if !desk.swap(&preparing, &applying).await? {
+        if !desk.swap(&preparing.bytes(), &applying).await? {
             // Another process took this one for gone. Nothing was changed.
             preparing.id = random::bits();
             continue;
@@ -337,7 +433,7 @@ pub(super) async fn settle_together(
 ) -> Result<Vec<Conflict>> {
     let desk = Desk::new(at)?;
     for _ in 0..ATTEMPTS {
-        desk.clear().await?;
+        desk.clear(&plan.finisher).await?;
         let moment = match together.moment() {
             Some(moment) => Some(moment.await?),
             None => None,
@@ -487,14 +583,20 @@ mod tests {
             ],
         };
         let bytes = journal.bytes();
-        let read = Journal::parse(&bytes).expect("a journal");
+        let (read, is_ours) = Journal::open(&bytes).expect("a journal");
+        assert!(is_ours);
         assert_eq!(read.bytes(), bytes);
         assert_eq!(read.files, journal.files);
-        let parts: Vec<usize> = (0..bytes.len())
-            .filter(|end| Journal::parse(&bytes.slice(..*end)).is_some())
-            .collect();
-        // Behind the number of the journal it has no files, and behind a file fewer.
-        assert_eq!(parts.len(), 3);
-        assert!(Journal::parse(&Bytes::from_static(b"{}")).is_none());
+        for end in 0..bytes.len() {
+            let part = Journal::open(&bytes.slice(..end));
+            assert!(part.is_none_or(|(_, is_ours)| !is_ours), "{end}");
+        }
+        for at in 0..bytes.len() {
+            let mut changed = bytes.to_vec();
+            changed[at] ^= 1;
+            let read = Journal::open(&changed.into());
+            assert!(read.is_none_or(|(_, is_ours)| !is_ours), "{at}");
+        }
+        assert!(Journal::open(&Bytes::from_static(b"{}")).is_none());
     }
 }

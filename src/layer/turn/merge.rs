@@ -1,9 +1,9 @@
 //! Listings and searches of a turn: what is below without the covered files, and the files of the
 //! overlay, merged as if all were in one tree.
 
-use super::below::{self, has_journal};
+use super::Turn;
+use super::below;
 use super::notes::Question;
-use super::{Turn, is_reserved};
 use crate::core::error::Result;
 use crate::core::order;
 use crate::core::path::VPath;
@@ -18,9 +18,6 @@ impl Turn {
     }
 
     pub(super) async fn list_merged(&self, path: &VPath) -> Result<Vec<FileInfo>> {
-        if is_reserved(path) {
-            return Ok(Vec::new());
-        }
         let hidden = self.hidden(path);
         let infos = below::ls(&**self.base().await?, path, &hidden).await?;
         let digest = self.digests().of_names(&infos);
@@ -45,7 +42,7 @@ impl Turn {
     async fn is_emptied(&self, info: &FileInfo, hidden: &[VPath]) -> Result<bool> {
         let dir = &info.path;
         let inside = |path: &VPath| path != dir && path.is_under(dir);
-        if !has_journal(info) && !hidden.iter().any(inside) {
+        if !hidden.iter().any(inside) {
             return Ok(false);
         }
         let all = GlobQuery {

@@ -14,6 +14,7 @@ mod calls;
 mod changes;
 mod commit;
 mod journal;
+mod judge;
 mod keep;
 mod keeper;
 mod lines;
@@ -45,6 +46,7 @@ use crate::protocol::{
     WriteResult,
 };
 
+use judge::Finisher;
 use keeper::Keeper;
 use notes::{Digests, Notes, Question};
 
@@ -53,9 +55,6 @@ pub use commit::{Commits, Outcome, Receipt, undo};
 pub use keep::kept;
 pub use plan::Conflict;
 pub use rebase::{Rebased, Unmerged};
-
-/// Where a commit keeps its journal, on backends without transactions. A turn does not show it.
-const RESERVED: &str = "/.kitbag/turns";
 
 /// A file below the turn, as it was when the turn first changed it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -168,22 +167,31 @@ impl Turn {
         }
     }
 
+    /// A turn changes nothing of what the library keeps for itself: the journal of its commit is there.
     fn may_change(&self, path: &VPath) -> Result<()> {
-        match is_reserved(path) {
+        match path.is_own() {
             true => Err(Error::at(
                 Kind::PermissionDenied,
                 "Error: permission denied for '",
                 path,
-                "': the journal of turns is kept there",
+                "': kitbag keeps its own files there, and a turn does not change them",
             )),
             false => Ok(()),
+        }
+    }
+
+    fn finisher(&self) -> Finisher {
+        Finisher {
+            by: self.by.clone(),
+            top: self.base.clone(),
+            overlays: self.overlays.clone(),
         }
     }
 
     /// The backend below. Before the first use, a commit that was broken off there is finished.
     async fn base(&self) -> Result<&SharedBackend> {
         if !self.recovered.get() {
-            commit::recover(self.base.clone()).await?;
+            commit::recover(self.base.clone(), &self.finisher()).await?;
             self.recovered.set(true);
         }
         Ok(&self.base)
@@ -444,12 +452,6 @@ impl Turn {
         }
         Ok(Vec::new())
     }
-}
-
-/// Whether a path is for the journal.
-fn is_reserved(path: &VPath) -> bool {
-    let rest = path.as_str().strip_prefix(RESERVED);
-    rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
 /// A file, or none; other failures stay.

@@ -6,7 +6,7 @@ use std::hash::{DefaultHasher, Hasher};
 
 use bytes::Bytes;
 
-use super::below::{self, has_journal};
+use super::below;
 use crate::core::error::{Error, Result};
 use crate::core::path::{ByPath, VPath};
 use crate::protocol::{
@@ -174,8 +174,7 @@ impl Digests {
 
     /// Names only: two writers in one directory must not hinder each other.
     pub(super) fn of_names(&self, files: &[FileInfo]) -> u128 {
-        let counted = files.iter().filter(|info| !has_journal(info));
-        let mut names: Vec<String> = counted.map(FileInfo::shown_path).collect();
+        let mut names: Vec<String> = files.iter().map(FileInfo::shown_path).collect();
         crate::core::order::sort(&mut names);
         let mut digest = self.digest();
         for name in names {

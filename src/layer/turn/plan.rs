@@ -1,15 +1,14 @@
 //! What a commit checks and changes, and the single steps of it.
 
-use std::rc::Rc;
-
 use bytes::Bytes;
 
 use super::bugs::{Bug, has};
+use super::judge::Finisher;
+use super::missing;
 use super::notes::{Digests, Question};
-use super::{Overlays, missing};
 use crate::core::error::{Error, Kind, Result};
 use crate::core::path::VPath;
-use crate::protocol::{Backend, Content, Edit, Replacement, SharedBackend};
+use crate::protocol::{Backend, Content, Edit, Replacement};
 
 /// Something that is not as the turn found it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -26,13 +25,11 @@ pub struct Conflict {
 
 /// What a commit checks and does.
 pub(super) struct Plan {
-    pub(super) by: Rc<str>,
     pub(super) digests: Digests,
-    /// Where `reads` are asked again.
-    pub(super) top: SharedBackend,
     pub(super) reads: Vec<(Question, u128)>,
     pub(super) files: Vec<Replacement>,
-    pub(super) overlays: Overlays,
+    /// Who commits, and over which backend; `reads` are asked there again.
+    pub(super) finisher: Finisher,
 }
 
 impl Plan {
@@ -43,7 +40,7 @@ impl Plan {
             return Ok(conflicts);
         }
         for (question, digest) in &self.reads {
-            if self.digests.ask(&*self.top, question).await? != *digest {
+            if self.digests.ask(&*self.finisher.top, question).await? != *digest {
                 let path = question.path().clone();
                 let operation = question.operation();
                 let known = |one: &Conflict| one.path == path && one.operation == operation;
@@ -58,7 +55,7 @@ impl Plan {
             }
         }
         for conflict in conflicts.iter_mut().filter(|one| one.operation == "read") {
-            conflict.now = body(&*self.top, &conflict.path).await?;
+            conflict.now = body(&*self.finisher.top, &conflict.path).await?;
         }
         Ok(conflicts)
     }

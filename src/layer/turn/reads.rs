@@ -2,15 +2,15 @@
 
 use bytes::Bytes;
 
+use super::Turn;
 use super::notes::Question;
-use super::{Turn, is_reserved};
 use crate::core::error::{Error, Result};
 use crate::core::path::VPath;
 use crate::protocol::{Page, RawFile, ReadResult};
 
 impl Turn {
     pub(super) async fn read_page(&self, path: &VPath, page: Page) -> Result<ReadResult> {
-        if self.own(path).is_some() || is_reserved(path) {
+        if self.own(path).is_some() {
             return self.over.read(path, page).await;
         }
         let answer = self.base().await?.read(path, page).await;
@@ -22,7 +22,7 @@ impl Turn {
     }
 
     pub(super) async fn raw_file(&self, path: &VPath) -> Result<RawFile> {
-        if self.own(path).is_some() || is_reserved(path) {
+        if self.own(path).is_some() {
             let mut file = self.over.read_raw(path).await?;
             let covered = self.covered.borrow();
             if let Some(before) = covered.get(path).and_then(|one| one.before.as_ref()) {
@@ -49,7 +49,7 @@ impl Turn {
     }
 
     pub(super) async fn download_files(&self, paths: &[VPath]) -> Vec<Result<Bytes>> {
-        let is_own = |path: &VPath| self.own(path).is_some() || is_reserved(path);
+        let is_own = |path: &VPath| self.own(path).is_some();
         let (own, below): (Vec<VPath>, Vec<VPath>) =
             paths.iter().cloned().partition(|path| is_own(path));
         let own_paths: Vec<bool> = paths.iter().map(is_own).collect();

@@ -7,7 +7,7 @@ use std::future::poll_fn;
 use std::rc::Rc;
 use std::task::{Poll, Waker};
 
-use super::{Turn, is_reserved};
+use super::Turn;
 use crate::core::cell::RefCell;
 use crate::core::error::{Error, Kind, Result};
 use crate::core::path::{ByPath, VPath};
@@ -86,7 +86,7 @@ impl Turn {
     pub async fn showing(&self, files: Vec<VPath>) -> Result<Vec<VPath>> {
         self.watch()?;
         self.opened().await?;
-        let shows = |file: &VPath| self.own(file).is_none() && !is_reserved(file);
+        let shows = |file: &VPath| self.own(file).is_none();
         Ok(files.into_iter().filter(shows).collect())
     }
 }

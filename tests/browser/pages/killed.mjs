@@ -1,7 +1,8 @@
 // Tells what a kill of the browser has left of commits of a hundred files, and then commits again and
 // again until the next one. Each commit gives all files its number.
 
-import { begin, IndexedDbBackend, OpfsBackend } from "/pkg/dist/browser.js";
+import { ownFiles, roomOf } from "/lib/room.mjs";
+import { begin, IndexedDbBackend, OpfsBackend, StateBackend } from "/pkg/dist/browser.js";
 
 const FILES = Array.from({ length: 100 }, (_, at) => `/f/${at}`);
 /** There after each second commit. */
@@ -67,17 +68,17 @@ async function texts(files, paths) {
 async function look(kind, files) {
   const witness = await WITNESSES[kind]();
   const left = new Set(await texts(files, [...FILES]));
-  const journals = await files.glob("/.kitbag/**");
+  const own = await roomOf({ begin, StateBackend });
+  const journals = await ownFiles(own, files);
   // Whoever begins a turn finishes what a commit has left, or takes it back.
   const { error, code } = await begin(files).read("/f/0");
   const found = [...new Set(await texts(files, FILES))];
   const [often] = await texts(files, [OFTEN]);
-  const after = await files.glob("/.kitbag/**");
   return {
     ...{ kind, witness, found, often },
     isPart: left.size > 1,
-    hadJournal: journals.files?.length > 0,
-    journals: after.error ?? after.files.map(({ path }) => path),
+    hadJournal: journals.length > 0,
+    journals: await ownFiles(own, files),
     failed: error && code !== "not_found" ? error : undefined,
   };
 }

@@ -1,6 +1,7 @@
 //! Tests of turns: the overlay against one flat tree, and what reads are noted.
 
 mod committing;
+mod forged;
 mod keeping;
 mod overlay;
 mod store;
@@ -36,8 +37,9 @@ fn begin(base: &SharedBackend) -> Turn {
     Turn::new(base.clone(), overlays(), "tests".into(), options)
 }
 
+/// Any path, also one of the library's own files.
 fn path(text: &str) -> VPath {
-    VPath::parse(text).expect("a path")
+    VPath::any(text).expect("a path")
 }
 
 fn bytes(text: &str) -> Bytes {

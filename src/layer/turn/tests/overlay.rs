@@ -73,23 +73,26 @@ fn an_edit_that_fails_leaves_the_file_below_in_view() {
 }
 
 #[test]
-fn the_journal_is_not_shown_and_not_writable() {
+fn the_librarys_own_files_are_not_shown_and_not_writable() {
     let base = memory();
     put(&*base, "/.kitbag/turns/journal", "needle");
+    put(&*base, "/a/.kitbag/own", "needle");
     let turn = begin(&base);
-    assert_eq!(names(&turn, "/"), Vec::<String>::new());
-    assert_eq!(names(&turn, "/.kitbag"), Vec::<String>::new());
-    assert_eq!(body(&turn, "/.kitbag/turns/journal"), None);
+    assert_eq!(names(&turn, "/"), ["/a/"]);
+    assert_eq!(names(&turn, "/a"), Vec::<String>::new());
     assert_eq!(
         answer(&turn, &Step::Glob("**".into(), "/".into())),
         "[] false"
     );
-    let at = path("/.kitbag/turns/journal");
-    let error = now(turn.write(&at, Content::Text(bytes("x")))).expect_err("refused");
-    assert_eq!(error.kind(), Kind::PermissionDenied);
-    put(&*base, "/.kitbag/own", "x");
-    assert_eq!(names(&turn, "/"), ["/.kitbag/"]);
-    assert_eq!(names(&turn, "/.kitbag"), ["/.kitbag/own"]);
+    let grep = |text: &str| Step::Grep(text.into(), "/".into(), None, None, None, 0);
+    assert_eq!(
+        answer(&turn, &grep("needle")),
+        answer(&turn, &grep("nowhere"))
+    );
+    for own in ["/.kitbag/turns/journal", "/.kitbag/history/x", "/a/.kitbag"] {
+        let error = now(turn.write(&path(own), Content::Text(bytes("x")))).expect_err("refused");
+        assert_eq!(error.kind(), Kind::PermissionDenied);
+    }
 }
 
 #[test]

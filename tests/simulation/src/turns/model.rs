@@ -33,7 +33,7 @@ fn begin(base: &SharedBackend) -> Turn {
 }
 
 pub fn path(text: &str) -> VPath {
-    VPath::parse(text).expect("a path")
+    VPath::any(text).expect("a path")
 }
 
 fn bytes(text: &str) -> Bytes {

@@ -1,0 +1,183 @@
+//! Names that are not what they seem. The library keeps its own files in directories called
+//! `.kitbag`, which no caller may name: neither so, nor by another spelling that some file system
+//! takes for the same name. And characters that no reader sees, or that reorder what a reader
+//! sees, let a person approve another name than the one that is written.
+
+/// The directory of the library's own files, at any depth.
+pub const ROOM: &str = ".kitbag";
+
+/// Why a caller is refused such a name.
+pub const CLOSED: &str =
+    "'.kitbag' is for what kitbag itself keeps, such as journals and histories; no call reaches it";
+
+/// Whether a segment names the room on some file system: file systems fold case, drop dots and spaces
+/// at the end, have streams behind a colon and short names, and ignore invisible characters.
+pub fn is_room(segment: &str) -> bool {
+    let name = segment.split(':').next().unwrap_or(segment);
+    let name = name.trim_end_matches(['.', ' ']);
+    let folded = || name.chars().filter(|c| !is_hidden(*c)).map(folded);
+    is_short_name(folded()) || is_long_name(folded())
+}
+
+fn is_long_name(mut name: impl Iterator<Item = char>) -> bool {
+    ROOM.chars().all(|c| name.next() == Some(c)) && name.all(|c| matches!(c, '.' | ' '))
+}
+
+/// A short name that Windows gives the room: six letters of the name, or two and four digits of a hash,
+/// then a tilde and a number.
+fn is_short_name(name: impl Iterator<Item = char>) -> bool {
+    let mut parts = (0, true, true);
+    let mut name = name.peekable();
+    while let Some(c) = name.next_if(|c| *c != '~') {
+        let (at, is_name, is_hash) = &mut parts;
+        *is_name &= "kitbag".chars().nth(*at) == Some(c);
+        *is_hash &= match *at {
+            0 => c == 'k',
+            1 => c == 'i',
+            _ => c.is_ascii_hexdigit(),
+        };
+        *at += 1;
+    }
+    let tilde = name.next().is_some();
+    let numbered = name.peek().is_some() && name.all(|c| c.is_ascii_digit());
+    parts.0 == 6 && (parts.1 || parts.2) && tilde && numbered
+}
+
+/// Case folding of the letters of the room's name, with all characters that fold to one of them.
+fn folded(c: char) -> char {
+    match c {
+        '\u{212a}' => 'k',
+        '\u{130}' | '\u{131}' => 'i',
+        _ => c.to_ascii_lowercase(),
+    }
+}
+
+/// Whether a character is invisible, reorders text, or is a control character.
+pub fn is_hidden(c: char) -> bool {
+    matches!(c,
+        '\0'..='\u{1f}'
+        | '\u{7f}'..='\u{9f}'
+        | '\u{ad}'
+        | '\u{61c}'
+        | '\u{180e}'
+        | '\u{200b}'..='\u{200f}'
+        | '\u{2028}'..='\u{202e}'
+        | '\u{2060}'..='\u{206f}'
+        | '\u{feff}'
+        | '\u{fff9}'..='\u{fffb}'
+        | '\u{e0000}'..='\u{e007f}')
+}
+
+/// A text with such characters as escapes, for a person to read.
+pub fn shown(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match is_hidden(c) {
+            true => out.extend(c.escape_unicode()),
+            false => out.push(c),
+        }
+    }
+    out
+}
+
+/// What is unusual about a path.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Marks {
+    /// Whether a segment names the room.
+    pub room: bool,
+    /// Whether it has a hidden character.
+    pub hidden: bool,
+}
+
+impl Marks {
+    /// The marks of a canonical path.
+    pub fn of(path: &str) -> Marks {
+        // Nearly all paths end here: without a byte beyond ASCII, and without a segment that begins
+        // as the room's name or its short name does.
+        let mut before = b'/';
+        let mut suspect = false;
+        for byte in path.bytes() {
+            suspect |= byte >= 0x7f || (before == b'/' && matches!(byte, b'.' | b'k' | b'K'));
+            before = byte;
+        }
+        match suspect {
+            true => Marks {
+                room: path.split('/').any(is_room),
+                hidden: path.chars().any(is_hidden),
+            },
+            false => Marks::default(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_room_is_known_by_every_spelling_that_a_file_system_takes_for_it() {
+        for name in [
+            ".kitbag",
+            ".KITBAG",
+            ".KitBag",
+            ".\u{212a}itbag",
+            ".k\u{131}tbag",
+            ".K\u{130}TBAG",
+            ".kitbag.",
+            ".kitbag. .",
+            ".kitbag ",
+            ".kitbag::$INDEX_ALLOCATION",
+            ".kitbag:x",
+            ".kit\u{200c}bag",
+            "\u{feff}.kitbag",
+            ".kitbag\u{ad}",
+            "KITBAG~1",
+            "kitbag~12",
+            "KI1A2B~1",
+            "kitbag~1.",
+        ] {
+            assert!(is_room(name), "{name:?}");
+            assert!(Marks::of(&format!("/a/{name}/b")).room, "{name:?}");
+            assert!(Marks::of(&format!("/{name}")).room, "{name:?}");
+        }
+        for name in [
+            "kitbag",
+            "kitbag.md",
+            ".kitbags",
+            "x.kitbag",
+            ".kitbag.json",
+            ".kit",
+            "kitbag~",
+            "k~1",
+            "ki~3",
+            "kittens~1",
+            "kitbag~x",
+            "kitchen~1",
+            ". kitbag",
+            ".git",
+            "",
+        ] {
+            assert!(!is_room(name), "{name:?}");
+            assert!(!Marks::of(&format!("/a/{name}/b")).room, "{name:?}");
+        }
+    }
+
+    #[test]
+    fn hidden_characters_are_seen_and_shown_as_escapes() {
+        for (text, escaped) in [
+            ("/a\u{202e}txt", "/a\\u{202e}txt"),
+            ("/a\u{200b}", "/a\\u{200b}"),
+            ("/\u{e0041}", "/\\u{e0041}"),
+            ("/\u{85}", "/\\u{85}"),
+            ("/\u{7f}", "/\\u{7f}"),
+            ("/\u{2066}", "/\\u{2066}"),
+        ] {
+            assert!(Marks::of(text).hidden, "{text:?}");
+            assert_eq!(shown(text), escaped);
+        }
+        for text in ["/naïve/日本語.md", "/a b", "/😀"] {
+            assert_eq!(Marks::of(text), Marks::default(), "{text:?}");
+            assert_eq!(shown(text), text);
+        }
+    }
+}

@@ -1,0 +1,99 @@
+//! Rules judge a change before any of it is made: they see it on an overlay, and what they let through is
+//! made below them.
+
+use std::rc::Rc;
+
+use futures_util::future::LocalBoxFuture;
+
+use super::plan::{in_order, is_conflict, replace};
+use super::{Overlays, Turn, TurnOptions};
+use crate::core::error::{Error, Result};
+use crate::core::path::VPath;
+use crate::protocol::{Atomic, Backend, Guard, Replacement, SharedBackend};
+
+/// Who changes files, and over which backend.
+#[derive(Clone)]
+pub(super) struct Finisher {
+    pub(super) by: Rc<str>,
+    pub(super) top: SharedBackend,
+    pub(super) overlays: Overlays,
+}
+
+/// What rules say of a change.
+pub(super) enum Judgement {
+    /// These files may be changed, to what the rules make of them.
+    Passed(Vec<Replacement>),
+    /// These files hold something else than is to be replaced.
+    Differ(Vec<VPath>),
+}
+
+impl Finisher {
+    /// Lets the rules of `at` judge a change.
+    pub(super) async fn under(
+        &self,
+        at: &dyn Backend,
+        guard: &dyn Guard,
+        files: &[Replacement],
+    ) -> Result<Judgement> {
+        let options = TurnOptions { overwrite: true };
+        let overlays = self.overlays.clone();
+        let scratch = Turn::new(guard.inner(), overlays, self.by.clone(), options);
+        // Whoever asks has looked for a commit that was broken off, or is finishing one.
+        scratch.recovered.set(true);
+        let scratch = Rc::new(scratch);
+        let mut differ = Vec::new();
+        let mut refusal = None;
+        let calls = async {
+            for file in in_order(files) {
+                match replace(at, file).await {
+                    Ok(()) => {}
+                    Err(error) if is_conflict(&error) => differ.push(file.path.clone()),
+                    Err(error) => {
+                        refusal = Some(error);
+                        break;
+                    }
+                }
+            }
+        };
+        guard.judging(scratch.clone(), Box::pin(calls)).await;
+        if !differ.is_empty() || refusal.is_some() {
+            // The rules have counted changes that are not made.
+            guard.changed();
+        }
+        match refusal {
+            Some(refusal) => Err(refusal),
+            None if differ.is_empty() => Ok(Judgement::Passed(scratch.replacements().await?.0)),
+            None => Ok(Judgement::Differ(differ)),
+        }
+    }
+
+    /// What all rules make of a change, down to the backend below them; an error if they refuse it.
+    pub(super) async fn judged(&self, files: Vec<Replacement>) -> Result<Vec<Replacement>> {
+        self.judged_from(self.top.clone(), files).await
+    }
+
+    fn judged_from<'a>(
+        &'a self,
+        at: SharedBackend,
+        files: Vec<Replacement>,
+    ) -> LocalBoxFuture<'a, Result<Vec<Replacement>>> {
+        Box::pin(async move {
+            match at.atomic() {
+                Atomic::Guarded(guard) => match self.under(&*at, guard, &files).await? {
+                    Judgement::Passed(files) => {
+                        let judged = self.judged_from(guard.inner(), files).await;
+                        // What is changed now is changed below the rules.
+                        guard.changed();
+                        judged
+                    }
+                    Judgement::Differ(paths) => Err(match paths.first() {
+                        Some(path) => Error::conflict(path),
+                        None => Error::internal("Nothing differs"),
+                    }),
+                },
+                Atomic::Inner(inner) => self.judged_from(inner, files).await,
+                _ => Ok(files),
+            }
+        })
+    }
+}

@@ -1,0 +1,99 @@
+// Objects of other authors without the library's own files, which layers may keep in them: no call
+// names those, and no answer shows them.
+
+import { enter, glue } from "../core/instance.js";
+import { CLOSED, isOwn } from "../core/own.js";
+import type { BackendProtocolV2 } from "../types.js";
+
+// biome-ignore lint/suspicious/noExplicitAny: methods of the protocol, each with its own arguments
+type Loose = Record<string, any>;
+
+/** How many of a method's first arguments are paths, and where its only one is otherwise. */
+const PATHS: Record<string, readonly number[]> = {
+  ...{ ls: [0], read: [0], readRaw: [0], write: [0], edit: [0], delete: [0], append: [0] },
+  ...{ grep: [1], glob: [1], move: [0, 1], copy: [0, 1] },
+};
+
+const refusal = (path: unknown) => ({
+  error: `Invalid path ${JSON.stringify(path)}: ${CLOSED}`,
+  code: "invalid_path",
+});
+
+/**
+ * A path as an object gets it; undefined if it is refused. A path of the library itself comes with a pass,
+ * which only an object of the library (`isOurs`) understands.
+ */
+function opened(path: unknown, isOurs: boolean): unknown {
+  if (!isOwn(path)) return path;
+  const text = path as string;
+  const known = text.startsWith("\0") ? enter(() => glue.foreign_opened(text)) : undefined;
+  return known !== undefined && isOurs ? text : known;
+}
+
+/** Removes the library's own files from an answer about other ones. */
+function shown<T>(answer: T): T {
+  if (typeof answer !== "object" || answer === null) return answer;
+  const cleaned: Loose = { ...answer };
+  let found = false;
+  for (const name of ["files", "matches"]) {
+    const rows = cleaned[name];
+    if (!Array.isArray(rows) || !rows.some((row) => isOwn(row?.path))) continue;
+    cleaned[name] = rows.filter((row) => !isOwn(row?.path));
+    found = true;
+  }
+  return found ? (cleaned as T) : answer;
+}
+
+/** Answers for the files of a batch that may be asked for, and refusals for the others. */
+async function batched(
+  batch: readonly unknown[],
+  isOurs: boolean,
+  ask: (rest: unknown[]) => Promise<unknown[]>,
+): Promise<unknown[]> {
+  const asked: unknown[] = [];
+  const refused = batch.map((one) => {
+    const path = Array.isArray(one) ? one[0] : one;
+    const known = opened(path, isOurs);
+    if (known === undefined)
+      return { path, content: null, ...refusal(path), error: "invalid_path" };
+    asked.push(Array.isArray(one) ? [known, ...one.slice(1)] : known);
+    return undefined;
+  });
+  const answers = asked.length > 0 ? [...(await ask(asked))] : [];
+  return refused.map((one) => one ?? answers.shift());
+}
+
+/** Puts the guard in front of the methods of an adapted object. */
+export function guarded<T extends BackendProtocolV2>(adapted: T, isOurs: boolean): T {
+  const it = adapted as Loose;
+  const put = (name: string, method: (...args: never[]) => unknown) => {
+    // Who passes options on asks how many arguments a method has.
+    Object.defineProperty(method, "length", { value: it[name].length });
+    it[name] = method;
+  };
+  for (const [name, places] of Object.entries(PATHS)) {
+    const method = it[name];
+    if (typeof method !== "function") continue;
+    put(name, async (...args: unknown[]) => {
+      const given = [...args];
+      let ours = false;
+      for (const place of places.filter((place) => isOwn(args[place]))) {
+        given[place] = opened(args[place], isOurs);
+        if (given[place] === undefined) return refusal(args[place]);
+        ours = true;
+      }
+      const answer = await method(...given);
+      return ours ? answer : shown(answer);
+    });
+  }
+  for (const name of ["uploadFiles", "downloadFiles"]) {
+    const method = it[name];
+    if (typeof method !== "function") continue;
+    put(name, async (batch: unknown, ...rest: unknown[]) =>
+      Array.isArray(batch)
+        ? batched(batch, isOurs, (asked) => method(asked, ...rest))
+        : method(batch, ...rest),
+    );
+  }
+  return adapted;
+}
