@@ -2,7 +2,7 @@
 
 import { runConformance } from "../../pkg/dist/conformance.js";
 import * as index from "../../pkg/dist/workerd/indexed.js";
-import { begin, D1Backend, SqlBackend, undo } from "../../pkg/dist/workerd.js";
+import { begin, D1Backend, SqlBackend, StateBackend, undo } from "../../pkg/dist/workerd.js";
 import { histories } from "../lib/histories.mjs";
 import { outline } from "./outline.mjs";
 import { plans, searchHistories } from "./search-index.mjs";
@@ -37,7 +37,7 @@ const work = {
   async index(env) {
     let last = 0;
     const make = () => new D1Backend({ database: env.DB, namespace: `index-${++last}` });
-    return histories(index, make, { seeds: 12 });
+    return histories({ ...index, begin, StateBackend }, make, { seeds: 12 });
   },
   async search(env) {
     const given = {

@@ -63,7 +63,7 @@ export class Tally {
   async index(what, make, seeds) {
     await this.part(`search index on ${what}`, async () => {
       const index = await import(pathToFileURL(at("pkg/dist/indexed.js")).href);
-      const seen = await histories(index, make, { seeds });
+      const seen = await histories({ ...(await kitbag()), ...index }, make, { seeds });
       this.passed += seen.searches;
       for (const failure of seen.failures) this.check(`${what}: ${failure}`, false);
       this.check(`${what}: the index excludes files`, seen.excluded > seeds, seen.excluded);

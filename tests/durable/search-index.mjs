@@ -106,7 +106,8 @@ export async function searchHistories({ dialect, query, make, seeds, vacuum = fa
         const body =
           roll(6) === 0 ? new Uint8Array(BROKEN) : new TextEncoder().encode(pick(BODIES));
         await pick([plain, files]).uploadFiles([[pick(NAMES), body]]);
-      } else await change((sides) => (sides === 9 ? roll(6) : roll(sides)), plain, [files]);
+      } else
+        await change((sides) => (sides === 9 ? roll(6) : roll(sides)), undefined, plain, [files]);
       const reader = pick([files, files, open()]);
       for (const [pattern, options] of [pick(all), pick(all)]) {
         const root = pick(["/", "/", "/src", "/a.ts"]);

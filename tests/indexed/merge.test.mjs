@@ -43,7 +43,10 @@ describe("one writer", () => {
 
   test("random histories with merges find what a scan finds", async () => {
     const make = () => new R2Backend({ bucket: new MapBucket() });
-    const seen = await histories({ indexed, mergeIndex }, make, { seeds: 60, first: 500 });
+    const seen = await histories({ ...kitbag, indexed, mergeIndex }, make, {
+      seeds: 60,
+      first: 500,
+    });
     assert.deepEqual(seen.failures, []);
     assert.ok(seen.excluded > 60, `${seen.excluded} files were excluded`);
     // The names in an index are random, and with them which of its files a history damages.

@@ -2,7 +2,7 @@
 // index finds is compared with what the same store's scan finds. Files are changed through the index
 // and past it, by two writers, and files of the index are lost, cut short and exchanged.
 
-import { room } from "./room.mjs";
+import { roomOf } from "./room.mjs";
 
 const WORDS = [
   ...["retry", "Retry_Budget", "budget", "\u212aelvin", "kelvin", "σοφία", "ΣΟΦΊΑ", "STRASSE"],
@@ -31,8 +31,8 @@ export function dice(seed) {
   };
 }
 
-/** One change of the files, or of the index; `merge(writer)` merges its segments. */
-export async function change(roll, plain, writers, merge = (writer) => writer.updateIndex()) {
+/** One change of the files, or of the index, whose paths `own` makes; `merge(writer)` merges its segments. */
+export async function change(roll, own, plain, writers, merge = (writer) => writer.updateIndex()) {
   const pick = (from) => from[roll(from.length)];
   const through = pick([plain, ...writers]);
   const bytes = (text) => new TextEncoder().encode(text);
@@ -49,9 +49,6 @@ export async function change(roll, plain, writers, merge = (writer) => writer.up
     case 5:
       return through.delete(pick(NAMES));
     case 6: {
-      const own = await room(plain, (patched) =>
-        new writers[0].constructor(patched, { keepIn: "/.index/" }).grep("x"),
-      );
       const { files } = await plain.ls(own("/.index/.kitbag"));
       if (files.length === 0) return undefined;
       const [victim, other] = [own(pick(files).path), own(pick(files).path)];
@@ -78,7 +75,9 @@ const shown = ({ matches, error }, hide) =>
  * Runs `seeds` histories of `steps` changes, each in a store of its own: `make()` resolves to an
  * empty one. Resolves to what differed, and how many searches were made and files excluded.
  */
-export async function histories({ indexed, mergeIndex }, make, { seeds, steps = 10, first = 1 }) {
+export async function histories(kitbag, make, { seeds, steps = 10, first = 1 }) {
+  const { indexed, mergeIndex } = kitbag;
+  const own = await roomOf(kitbag);
   const seen = { failures: [], searches: 0, excluded: 0, merged: 0 };
   const merge = async (writer) => {
     const { merged = 0, error, code } = await mergeIndex(writer);
@@ -91,7 +90,7 @@ export async function histories({ indexed, mergeIndex }, make, { seeds, steps = 
     const open = () => indexed(plain, { keepIn: "/.index/" });
     const writers = [open(), open()];
     for (let step = 0; step < steps; step++) {
-      await change(roll, plain, writers, merge);
+      await change(roll, own, plain, writers, merge);
       const [pattern, options] = QUERIES[roll(QUERIES.length)];
       const reader = [open(), ...writers][roll(3)];
       const glob = roll(3) === 0 ? "*.ts" : null;

@@ -1,6 +1,7 @@
 // watch of a wrapper: what the backend below tells, as the wrapper shows it.
 
 import { addWatch, type Heard, listener, type Watch, watchOf } from "../core/listeners.js";
+import { isOwn } from "../core/own.js";
 import type { MaybePromise } from "../types.js";
 import { Backend } from "./backend.js";
 
@@ -46,8 +47,9 @@ export function passWatch(self: object, inner: object, how: Passing = {}): void 
         else hear({ paths: shown });
       };
       const pass: Heard = (changes) => {
-        if (!shows) hear(changes);
-        else before = judged(changes.paths, changes.rescan).catch(() => {});
+        if (!shows) return hear(changes);
+        const paths = changes.paths.filter((path) => !isOwn(path));
+        before = judged(paths, changes.rescan).catch(() => {});
       };
       // Other objects may know only one argument.
       const stops = [

@@ -3,7 +3,7 @@
 
 import { histories } from "/lib/histories.mjs";
 import * as indexed from "/pkg/dist/browser/indexed.js";
-import { begin, IndexedDbBackend, OpfsBackend, undo } from "/pkg/dist/browser.js";
+import { begin, IndexedDbBackend, OpfsBackend, StateBackend, undo } from "/pkg/dist/browser.js";
 import { runConformance } from "/pkg/dist/conformance.js";
 
 const run = crypto.randomUUID();
@@ -35,7 +35,7 @@ export async function conformance({ kind, only, withoutMove }) {
 export function index({ seeds }) {
   let count = 0;
   const make = () => FACTORIES.indexeddb(`index-${++count}`, "overwrite");
-  return histories(indexed, make, { seeds });
+  return histories({ ...indexed, begin, StateBackend }, make, { seeds });
 }
 
 /** The conformance suite inside a dedicated worker. */
