@@ -120,3 +120,22 @@ export const GET = async () => Response.json(await says());
 `,
   };
 }
+
+/** What the routes of `nitroFiles` answer. */
+export const NITRO_ANSWERS = {
+  "/": "memory disk",
+  "/subpaths": "1 1 labelled copied object true",
+};
+
+/** A project of Nitro, with a route that uses `kitbag` and one that uses subpaths. */
+export function nitroFiles() {
+  const route = (program) => `import { defineEventHandler } from "h3";
+import { says } from "../${program}";
+export default defineEventHandler(() => says());
+`;
+  return {
+    "nitro.config.mjs": 'export default { compatibilityDate: "2026-01-01" };\n',
+    "routes/index.mjs": route("node.mjs"),
+    "routes/subpaths.mjs": route("subpaths.mjs"),
+  };
+}
