@@ -17,11 +17,14 @@ const IGNORED = ["webpackIgnore: true", "turbopackIgnore: true", "@vite-ignore"]
   .map((text) => `/* ${text} */`)
   .join(" ");
 
-/** A line by which tools that copy files find these. */
-function copied(...files) {
-  // esbuild would evaluate a sum of two texts, and then warn of a module that it does not find.
-  const imports = files.map((file) => `import(${IGNORED} [${JSON.stringify(file)}][0])`);
-  return `const filesToCopy = () => [${imports.join(", ")}];\n`;
+/**
+ * A line by which tools that copy files find two files. The expression is one that they evaluate and
+ * bundlers do not: esbuild would take the branches apart if they were texts, or a sum of texts, and
+ * Parcel evaluates `["…"][0]` alone.
+ */
+function copied(one, other) {
+  const [first, second] = [one, other].map((file) => `[${JSON.stringify(file)}][0]`);
+  return `const filesToCopy = (one) => import(${IGNORED} one ? ${first} : ${second});\n`;
 }
 
 /**
@@ -31,12 +34,12 @@ function copied(...files) {
 export function writeNodeFiles(dist, { own, apart, testing }) {
   const write = (name, text) => writeFileSync(join(dist, name), text);
   // Not an `import` of the file: Node would scan its 200 KB for export names, which takes 20 ms.
-  const esm = (names) =>
-    `import { createRequire } from "node:module";\nexport const { ${names.join(", ")} } = createRequire(import.meta.url)("./core.cjs");\n${copied("./core.cjs")}`;
+  const esm = (name, names) =>
+    `import { createRequire } from "node:module";\nexport const { ${names.join(", ")} } = createRequire(import.meta.url)("./core.cjs");\n${copied("./core.cjs", `./${name}.js`)}`;
   const cjs = (names) =>
     `const core = require("./core.cjs");\n${names.map((name) => `exports.${name} = core.${name};\n`).join("")}`;
   const both = (name, names) => {
-    write(`${name}.js`, esm(names));
+    write(`${name}.js`, esm(name, names));
     write(`${name}.cjs`, cjs(names));
   };
   both("node", own);
@@ -46,7 +49,7 @@ export function writeNodeFiles(dist, { own, apart, testing }) {
   const empty = "// The chunk is loaded with the first expression.\n";
   write("regex.js", empty);
   write("regex.cjs", empty);
-  if (testing.length > 0) write("testing.js", esm(testing));
+  if (testing.length > 0) write("testing.js", esm("testing", testing));
 
   // Bun takes the inlined form, but always has what pages import by name.
   const always = ["regex", "guided"].map((name) => `import "./browser/${name}.js";\n`).join("");
@@ -64,6 +67,6 @@ export function writeNodeFiles(dist, { own, apart, testing }) {
 /** Adds to the entries that are the same everywhere the file that Node takes for `require`. */
 export function nameRequired(dist) {
   for (const { plain, bundle, node } of ENTRIES.values()) {
-    if (plain) appendFileSync(join(dist, `${bundle}.js`), copied(`./${node}.cjs`));
+    if (plain) appendFileSync(join(dist, `${bundle}.js`), copied(`./${node}.cjs`, `./${node}.js`));
   }
 }
