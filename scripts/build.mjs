@@ -20,6 +20,8 @@ import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { brotliCompressSync, gzipSync } from "node:zlib";
 import { finishDeclarations } from "./lib/declarations.mjs";
+import { entryFields, exportedFiles } from "./lib/exports.mjs";
+import { nameRequired, writeNodeFiles } from "./lib/node-files.mjs";
 import { buildUnpacker, buildWasm } from "./lib/wasm.mjs";
 import { ensure, ensureBuildTools, wasmBindgen } from "./setup.mjs";
 
@@ -241,8 +243,8 @@ async function bundle() {
   });
   await whole("edge", all.edge, "index.ts", guided("edge"));
   await whole("slim", all.given, "entry/slim.ts");
-  const own = ["node", ...APART].map((module) => join(src, `entry/${module}.ts`));
-  const node = [...own, ...Object.values(testing)];
+  const entries = ["node", ...APART].map((module) => join(src, `entry/${module}.ts`));
+  const node = [...entries, ...Object.values(testing)];
   await esbuild({
     ...common(all.file),
     stdin: { contents: node.map((file) => `export * from "${file}";`).join(""), resolveDir: src },
@@ -254,8 +256,9 @@ async function bundle() {
   const namesOf = (end) => outputs.find(([file]) => file.endsWith(end))?.[1].exports ?? [];
   if (namesOf("dist/browser.js").length === 0) throw new Error("esbuild made no browser.js");
   const apart = Object.fromEntries(APART.map((name) => [name, namesOf(`browser/${name}.js`)]));
-  forNode(namesOf("dist/browser.js"), apart, namesOf("/testing.js"));
-  const required = exported(".cjs");
+  const own = namesOf("dist/browser.js");
+  writeNodeFiles(dist, { own, apart, testing: namesOf("/testing.js") });
+  const required = exportedFiles(".cjs");
   const adapters = subpaths().map((file) => join(src, file));
   await esbuild({
     ...common(all.inline),
@@ -278,41 +281,13 @@ async function bundle() {
     // The smaller entry of this package has no form for `require`.
     alias: { "@zip.js/zip.js/lib/zip-core-native.js": "@zip.js/zip.js" },
   });
+  nameRequired(dist);
 }
 
 function renamed(entries, name) {
   return Object.fromEntries(
     Object.entries(entries).map(([key, file]) => [key.replace(/^\w+/, name), file]),
   );
-}
-
-/**
- * Node loads one file, `core.cjs`, for `import` and `require`, of `kitbag` and `kitbag/slim`. So
- * there is only one instance.
- */
-function forNode(names, apart, testing) {
-  const slim = [...apart.indexed, "init", "initSync"];
-  // Not an `import` of the file: Node would scan its 200 KB for export names, which takes 20 ms.
-  const esm = (list) =>
-    `import { createRequire } from "node:module";\nexport const { ${list.join(", ")} } = createRequire(import.meta.url)("./core.cjs");\n`;
-  const cjs = (list) =>
-    `const core = require("./core.cjs");\n${list.map((name) => `exports.${name} = core.${name};\n`).join("")}`;
-  writeFileSync(join(dist, "node.js"), esm(names));
-  // Bun takes the inlined form, but always has what pages import by name.
-  const both = ["regex", "guided"].map((name) => `import "./browser/${name}.js";\n`).join("");
-  writeFileSync(join(dist, "bun.js"), `${both}export * from "./browser.js";\n`);
-  writeFileSync(join(dist, "regex.js"), "// The chunk is loaded with the first expression.\n");
-  writeFileSync(join(dist, "regex.cjs"), "// The chunk is loaded with the first expression.\n");
-  writeFileSync(join(dist, "guided.js"), esm(["guidedPrompts"]));
-  writeFileSync(join(dist, "guided.cjs"), cjs(["guidedPrompts"]));
-  for (const [name, list] of Object.entries(apart)) {
-    writeFileSync(join(dist, `${name}.js`), esm(list));
-    writeFileSync(join(dist, `${name}.cjs`), cjs(list));
-  }
-  writeFileSync(join(dist, "node.cjs"), cjs(names));
-  writeFileSync(join(dist, "slim-node.js"), esm([...names, ...slim]));
-  writeFileSync(join(dist, "slim-node.cjs"), cjs([...names, ...slim]));
-  if (testing.length > 0) writeFileSync(join(dist, "testing.js"), esm(testing));
 }
 
 /** Modules with their own subpath: every file in `ts/adapter`, and the conformance suite. */
@@ -357,15 +332,8 @@ function declarations() {
   ]);
   finishDeclarations(
     join(out, "types"),
-    exported(".d.ts").map((file) => file.replace("./types/", "")),
+    exportedFiles(".d.ts").map((file) => file.replace("./types/", "")),
   );
-}
-
-/** The files with this ending that the exports of the package name. */
-function exported(ending) {
-  const named = (value) =>
-    typeof value === "string" ? [value] : Object.values(value).flatMap(named);
-  return [...new Set(named(template().exports).filter((file) => file.endsWith(ending)))];
 }
 
 function packageFiles() {
@@ -374,7 +342,7 @@ function packageFiles() {
   if (!version) throw new Error("Cargo.toml names no version");
   writeFileSync(
     join(out, "package.json"),
-    `${JSON.stringify({ ...template(), version }, undefined, 2)}\n`,
+    `${JSON.stringify({ ...template(), ...entryFields(), version }, undefined, 2)}\n`,
   );
   for (const [from, to] of [
     ["pkg-template/README.md", "README.md"],

@@ -84,6 +84,14 @@ async function cargoTool(crate, command, { version, bare = [] } = {}) {
   await must("cargo", ["install", crate, "--debug", ...bare, ...options, ...where], { env });
 }
 
+/** The source of every crate in Cargo.lock, also of those that only other systems compile. */
+async function crates() {
+  const { code } = await run("cargo", ["metadata", "--offline", "--locked", "--format-version=1"]);
+  if (code === 0) return;
+  say("downloading the crates of all systems");
+  await must("cargo", ["fetch", "--locked"]);
+}
+
 // npm.
 
 function lockOf(path) {
@@ -256,6 +264,7 @@ const steps = {
   moto,
   "wasm-target": wasmTarget,
   "rust-components": rustComponents,
+  crates,
   "wasm-bindgen": async () => {
     await ensure("wasm-target");
     // Its test runner asks a driver on this machine, so without TLS.

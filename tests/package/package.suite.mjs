@@ -2,7 +2,7 @@
 
 export default {
   about:
-    "npm pack, then Node, require, workerd, Vite and esbuild in Chromium; what a release checks",
-  needs: ["npm", "build", "chromium", "npm:runtimes", "npm:declarations"],
+    "npm pack, then Node, require, workerd, Vite and esbuild in Chromium, Nitro; what a release checks",
+  needs: ["npm", "build", "chromium", "crates", "npm:runtimes", "npm:declarations", "npm:servers"],
   run: (ctx) => ctx.nodeTests(ctx.testFiles("package")),
 };

@@ -26,10 +26,10 @@ const TYPES = {
   ".wasm": "application/wasm",
 };
 
-/** The folder with everything installed. */
-export async function workshop() {
+/** A folder with the packages of a set of `tests/deps` and the packed package installed. */
+export async function workshop(set = "stacks") {
   const root = mkdtempSync(join(tmpdir(), "kitbag-stacks-"));
-  const deps = at("tests/deps/stacks");
+  const deps = at("tests/deps", set);
   // Linked file by file where possible, since this is a gigabyte.
   const linked = await run("cp", ["-al", join(deps, "node_modules"), join(root, "node_modules")]);
   if (linked.code !== 0) {
@@ -144,8 +144,8 @@ export async function served(folder, headers = {}) {
 }
 
 /** Starts a server of a stack, waits until it answers, and stops it when `use` is done. */
-export async function withServer({ cwd, args, port, env = {} }, use) {
-  const child = start(process.execPath, args, {
+export async function withServer({ cwd, args, port, env = {}, node = process.execPath }, use) {
+  const child = start(node, args, {
     cwd,
     env: { NEXT_TELEMETRY_DISABLED: "1", CI: "true", ...env },
   });

@@ -2,7 +2,7 @@
 
 export default {
   about: "bundlers, frameworks and test runners with the packed package (on request)",
-  needs: ["npm", "build", "chromium", "npm:stacks", "npm:runtimes"],
+  needs: ["npm", "build", "chromium", "npm:stacks", "npm:nuxt", "npm:runtimes"],
   onRequest: true,
   minutes: 20,
   run: (ctx) => ctx.nodeTests(ctx.testFiles("stacks")),

@@ -20,13 +20,16 @@ import {
   withServer,
   workshop,
 } from "./lib.mjs";
-import { nextFiles, svelteFiles } from "./templates.mjs";
+import { NITRO_ANSWERS, nextFiles, svelteFiles } from "./templates.mjs";
 
 const IN_PAGE = "memory database";
 const IN_NODE = "memory disk";
 const IN_WORKER = "memory bucket";
+const SUBPATHS = NITRO_ANSWERS["/subpaths"];
 const HTML =
   '<!doctype html><html lang="en"><title>stack</title><script type="module" src="./main.js"></script></html>\n';
+
+const PARCEL = ["--no-cache", "--no-source-maps", "--dist-dir"];
 
 let shop;
 let browser;
@@ -241,15 +244,59 @@ for (const [what, expected] of [
 
 stack("Parcel", IN_PAGE, async (name) => {
   const folder = shop.project(name, { "index.html": HTML });
-  await tool(folder, "parcel", [
-    "build",
-    "index.html",
-    "--no-cache",
-    "--no-source-maps",
-    "--dist-dir",
-    join(folder, "dist"),
-  ]);
+  await tool(folder, "parcel", ["build", "index.html", ...PARCEL, join(folder, "dist")]);
   return { said: await inPage(join(folder, "dist")), built: join(folder, "dist") };
+});
+
+listed("Parcel, subpaths", async () => {
+  const folder = shop.project("parcel-subpaths", {
+    "index.html": HTML,
+    "main.js": `import { init } from "kitbag/slim";
+import address from "url:kitbag/wasm/kitbag.wasm";
+import { says } from "./subpaths.mjs";
+says().then((said) => fetch(address).then(({ ok }) => {
+  globalThis.said = { text: [said.text, typeof init, ok].join(" ") };
+}));
+`,
+  });
+  const built = join(folder, "dist");
+  await tool(folder, "parcel", ["build", "index.html", ...PARCEL, built]);
+  strictEqual((await inPage(built)).text, `${SUBPATHS} function true`);
+  // One script: no file for Node is built beside it.
+  const scripts = readdirSync(built).filter((name) => /js$/.test(name));
+  strictEqual(scripts.length, 1, scripts.join(", "));
+  return weight(built);
+});
+
+listed("Parcel finds every entry; of some it lacks the packages that they are for", async () => {
+  const folder = shop.project("parcel-entries");
+  const { exports } = JSON.parse(
+    readFileSync(join(shop.root, "node_modules/kitbag/package.json"), "utf8"),
+  );
+  const entries = Object.keys(exports).filter((path) => !/\*|json$/.test(path));
+  const lacking = [];
+  for (const path of entries) {
+    const name = `kitbag${path.slice(1)}`;
+    writeFileSync(
+      join(folder, "entry.js"),
+      `import * as all from "${name}";\nglobalThis.all = all;\n`,
+    );
+    const args = ["build", "entry.js", "--no-optimize", ...PARCEL, join(folder, "dist")];
+    // It marks large files with a sign of warning.
+    const quiet = () => undefined;
+    const failed = await tool(folder, "parcel", args, { quiet }).then(
+      () => undefined,
+      (error) => error.message,
+    );
+    if (failed === undefined) continue;
+    lacking.push(path);
+    const missing = [...failed.matchAll(/Failed to resolve '([^']+)'/g)].map(([, one]) => one);
+    ok(missing.length > 0 && !missing.some((one) => /^kitbag/.test(one)), failed);
+  }
+  console.log(
+    `Parcel: ${entries.length} entries, of which lack their packages: ${lacking.join(", ")}`,
+  );
+  ok(lacking.length <= 7, lacking.join(", "));
 });
 
 for (const compiled of [false, true]) {

@@ -120,3 +120,59 @@ export const GET = async () => Response.json(await says());
 `,
   };
 }
+
+/** What the routes of `nitroFiles` and `nuxtFiles` answer. */
+export const NITRO_ANSWERS = {
+  "/files": "memory disk",
+  "/subpaths": "1 1 labelled copied object true",
+};
+
+const NITRO_ROUTES = [
+  ["files", "node"],
+  ["subpaths", "subpaths"],
+];
+
+/** A project of Nitro, with a route that uses `kitbag` and one that uses subpaths. */
+export function nitroFiles() {
+  const routes = NITRO_ROUTES.map(([route, program]) => [
+    `routes/${route}.mjs`,
+    `import { defineEventHandler } from "h3";
+import { says } from "../${program}.mjs";
+export default defineEventHandler(() => says());
+`,
+  ]);
+  return {
+    "nitro.config.mjs": 'export default { compatibilityDate: "2026-01-01" };\n',
+    ...Object.fromEntries(routes),
+  };
+}
+
+/** A project of Nuxt: the same routes, and a page that is rendered on the server and then runs. */
+export function nuxtFiles() {
+  const routes = NITRO_ROUTES.map(([route, program]) => [
+    `server/routes/${route}.mjs`,
+    `import { defineEventHandler } from "h3";
+import { says } from "../../${program}.mjs";
+export default defineEventHandler(() => says());
+`,
+  ]);
+  return {
+    "package.json": '{ "name": "stack", "private": true, "type": "module" }\n',
+    "nuxt.config.mjs": 'export default { compatibilityDate: "2026-01-01" };\n',
+    "app/app.vue": `<script setup>
+import { StateBackend } from "kitbag";
+import { says } from "../page.js";
+
+const { data } = await useAsyncData("rendered", async () => {
+  const files = new StateBackend({ files: { "/a.txt": "rendered" } });
+  return (await files.read("/a.txt")).content;
+});
+onMounted(async () => {
+  globalThis.said = await says().catch(String);
+});
+</script>
+<template><p id="rendered">{{ data }}</p></template>
+`,
+    ...Object.fromEntries(routes),
+  };
+}

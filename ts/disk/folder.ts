@@ -9,7 +9,7 @@ type NodeFs = typeof import("node:fs");
 export function openFiles(fs: NodeFs): string {
   // With the number of the process, because `self` is a link that every open would follow. It is
   // the number in this `/proc`, which may differ from the one in another namespace.
-  return `/proc/${fs.readlinkSync("/proc/self")}/fd`;
+  return ["/proc", fs.readlinkSync("/proc/self"), "fd"].join("/");
 }
 
 /** The last directory, held open. The root must have been resolved before. */

@@ -167,6 +167,14 @@ export function flagsOf(constants: Record<string, number> | undefined): Flags {
   };
 }
 
+/**
+ * The path of an open file. It is no template: tools that copy a server's files (`@vercel/nft`) would
+ * take it for a file of the server, and fail.
+ */
+export function descriptor(fd: number | undefined): string {
+  return ["/proc/self/fd", String(fd)].join("/");
+}
+
 /** Whether this host can hold a directory open and reach its entries through it. */
 export function canPin(fs: NodeFs, flags: Flags): boolean {
   const { O_NOFOLLOW, O_DIRECTORY } = fs.constants;
@@ -174,8 +182,8 @@ export function canPin(fs: NodeFs, flags: Flags): boolean {
   let fd: number | undefined;
   try {
     fd = fs.openSync("/proc", flags.directory);
-    if (fs.readlinkSync(`/proc/self/fd/${fd}`) !== "/proc") return false;
-    if (fs.statSync(`/proc/self/fd/${fd}/self/fd`).isDirectory() !== true) return false;
+    if (fs.readlinkSync(descriptor(fd)) !== "/proc") return false;
+    if (fs.statSync(`${descriptor(fd)}/self/fd`).isDirectory() !== true) return false;
   } catch {
     return false;
   } finally {

@@ -3,7 +3,7 @@
 // removed. What cannot be done so is "apart", and is read and written by the core.
 
 import { versionOf } from "./claims.js";
-import { type BigStats, codeOf, Refusal } from "./host.js";
+import { type BigStats, codeOf, descriptor, Refusal } from "./host.js";
 import type { Dir } from "./place.js";
 import { asideIn, DiskStorage, moment, TRIES } from "./storage.js";
 
@@ -101,7 +101,7 @@ export class MovingDisk extends DiskStorage {
       const before = await handle.stat({ bigint: true });
       if (versionOf(before) !== versionOf(stats)) return undefined;
       try {
-        await fs.copyFile(`/proc/self/fd/${handle.fd}`, aside, EXCLUSIVE_CLONE);
+        await fs.copyFile(descriptor(handle.fd), aside, EXCLUSIVE_CLONE);
       } catch (error) {
         if (/^(ENOSPC|EDQUOT)$/.test(codeOf(error))) throw error;
         return "apart";

@@ -8,6 +8,7 @@ import {
   canPin,
   codeOf,
   type Dirent,
+  descriptor,
   type Flags,
   type FsLike,
   flagsOf,
@@ -168,7 +169,7 @@ export class Place {
   /** `asked` is the path by the names of its directories; `path` may begin with an open one. */
   async #pin(path: string, flags: number, asked: string): Promise<Dir> {
     const handle = await this.fs.open(path, flags);
-    const at = `/proc/self/fd/${handle.fd}`;
+    const at = descriptor(handle.fd);
     const close = () => this.leave(handle);
     try {
       // What the host knows of an open file costs less than a promise.
