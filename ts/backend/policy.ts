@@ -13,14 +13,23 @@ import type { ErrorCode, ExecuteResponse, MaybePromise } from "../types.js";
 import { addShell, Backend, type ExecuteOptions } from "./backend.js";
 import { passWatch } from "./passing.js";
 
+/** What a rule about paths governs. */
+type Access = "read" | "write";
+
 /** One rule about reading or writing paths. The first rule that matches decides. */
 export interface FilesystemPermission {
   /** The kinds of access that the rule is about. */
-  operations: Array<"read" | "write">;
+  operations: readonly Access[];
   /** Globs over complete paths; `/a/**` also matches `/a`. */
   paths: string[];
+  /** What the rule decides. Default `"allow"`. */
+  mode?: "allow" | "deny";
+}
+
+/** A `FilesystemPermission` that can also ask. */
+export interface PermissionRule extends Omit<FilesystemPermission, "mode"> {
   /** What the rule decides. Default `"allow"`. `"ask"` calls `onAsk`. */
-  mode?: "allow" | "deny" | "ask";
+  mode?: FilesystemPermission["mode"] | "ask";
 }
 
 /** An operation that `onAsk` must decide about. */
@@ -141,7 +150,7 @@ export interface Policy {
    */
   denyPrefixes?: string[];
   /** Which paths may be read and written; the first rule that matches decides. Default: none. */
-  permissions?: FilesystemPermission[];
+  permissions?: PermissionRule[];
   /** What applies to a path that no permission matches. Default `"allow"`. */
   defaultMode?: "allow" | "deny";
   /** Decides about operations of mode `"ask"`. Only `true` allows; a throw or a timeout refuses. */
@@ -205,7 +214,7 @@ function texts(given: Options, name: string, value: unknown): string[] {
   );
 }
 
-function permissions(of: string, given: Options): FilesystemPermission[] {
+function permissions(of: string, given: Options): PermissionRule[] {
   const list = given.raw("permissions");
   if (list === undefined) return [];
   if (!Array.isArray(list)) return given.refuse("permissions", "an array of rules", list);
@@ -283,8 +292,11 @@ export class PolicyWrapper extends Backend {
     options?: ExecuteOptions,
   ) => Promise<ExecuteResponse>;
 
-  /** @param policy The rules; a list of directories stands for `{ readOnlyPrefixes }`. */
-  constructor(inner: AnyBackend, policy: Policy | string[]) {
+  /**
+   * @param policy The rules; a list of directories stands for `{ readOnlyPrefixes }`. Without it there
+   *   is no rule.
+   */
+  constructor(inner: AnyBackend, policy: Policy | string[] = []) {
     const kept = policy instanceof KeptPolicy ? policy.id : undefined;
     const options = kept === undefined ? checked(policy) : undefined;
     chunk.load();
@@ -352,7 +364,8 @@ sealClass(PolicyWrapper);
  * });
  */
 export function withPolicy(inner: AnyBackend, policy: Policy): PolicyWrapper {
-  return new PolicyWrapper(inner, policy);
+  // A policy that is missing by mistake must not mean that everything is allowed.
+  return new PolicyWrapper(inner, policy ?? (null as never));
 }
 
 /** An `audit` callback that keeps the newest records. */
