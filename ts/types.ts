@@ -404,7 +404,7 @@ export interface BackendProtocolV2 {
   // by the second. Both have the same type parameters, so that literals infer their parameters.
   /** Lists one directory level. A missing directory gives an empty listing. */
   ls<As extends Answered<LsFields> = MaybePromise<Answer<LsFields>>>(path: string): As;
-  ls<As extends Answered<LsFields> = MaybePromise<Answer<LsFields>>>(
+  ls<_As extends Answered<LsFields> = MaybePromise<Answer<LsFields>>>(
     path: string,
   ): MaybePromise<Answer<LsFields>>;
   /**
@@ -418,7 +418,7 @@ export interface BackendProtocolV2 {
     offset?: number,
     limit?: number,
   ): As;
-  read<As extends Answered<ReadFields> = MaybePromise<Answer<ReadFields>>>(
+  read<_As extends Answered<ReadFields> = MaybePromise<Answer<ReadFields>>>(
     filePath: string,
     offset?: number,
     limit?: number,
@@ -427,7 +427,7 @@ export interface BackendProtocolV2 {
   readRaw<As extends Answered<ReadRawFields> = MaybePromise<Answer<ReadRawFields>>>(
     filePath: string,
   ): As;
-  readRaw<As extends Answered<ReadRawFields> = MaybePromise<Answer<ReadRawFields>>>(
+  readRaw<_As extends Answered<ReadRawFields> = MaybePromise<Answer<ReadRawFields>>>(
     filePath: string,
   ): MaybePromise<Answer<ReadRawFields>>;
   /**
@@ -444,7 +444,7 @@ export interface BackendProtocolV2 {
     glob?: string | null,
     maxCount?: number | null,
   ): As;
-  grep<As extends Answered<GrepFields> = MaybePromise<Answer<GrepFields>>>(
+  grep<_As extends Answered<GrepFields> = MaybePromise<Answer<GrepFields>>>(
     pattern: string,
     path?: string | null,
     glob?: string | null,
@@ -455,7 +455,7 @@ export interface BackendProtocolV2 {
     pattern: string,
     path?: string,
   ): As;
-  glob<As extends Answered<GlobFields> = MaybePromise<Answer<GlobFields>>>(
+  glob<_As extends Answered<GlobFields> = MaybePromise<Answer<GlobFields>>>(
     pattern: string,
     path?: string,
   ): MaybePromise<Answer<GlobFields>>;
@@ -464,7 +464,7 @@ export interface BackendProtocolV2 {
     filePath: string,
     content: string,
   ): As;
-  write<As extends Answered<WriteFields> = MaybePromise<Answer<WriteFields>>>(
+  write<_As extends Answered<WriteFields> = MaybePromise<Answer<WriteFields>>>(
     filePath: string,
     content: string,
   ): MaybePromise<Answer<WriteFields>>;
@@ -475,7 +475,7 @@ export interface BackendProtocolV2 {
     newString: string,
     replaceAll?: boolean,
   ): As;
-  edit<As extends Answered<EditFields> = MaybePromise<Answer<EditFields>>>(
+  edit<_As extends Answered<EditFields> = MaybePromise<Answer<EditFields>>>(
     filePath: string,
     oldString: string,
     newString: string,
