@@ -3,7 +3,7 @@
 
 import chunk from "#chunk/policy";
 import { madeHandle } from "../core/call.js";
-import { kindOf, Options } from "../core/checks.js";
+import { kindOf, Options, shown } from "../core/checks.js";
 import { sealClass } from "../core/handle.js";
 import { enter, glue } from "../core/instance.js";
 import { OPERATIONS, type Operation } from "../core/operations.js";
@@ -36,6 +36,11 @@ export interface PermissionRule extends Omit<FilesystemPermission, "mode"> {
 export interface AskedOperation {
   /** Name of the operation, such as `write`. */
   operation: Operation;
+  /**
+   * The tool or the method that was called, if it is another one: `edit_file` for the `readRaw` that it
+   * begins with, `copy` for an `uploadFiles` into another mount.
+   */
+  called?: string;
   /** Canonical path of the file or directory; of a move or copy, the old path. */
   path: string;
   /**
@@ -103,6 +108,11 @@ export interface AuditRecord {
   time: string;
   /** Name of the operation, such as `write`. */
   operation: Operation;
+  /**
+   * The tool or the method that was called, if it is another one: `edit_file` for the `readRaw` that it
+   * begins with, `copy` for an `uploadFiles` into another mount.
+   */
+  called?: string;
   /** The file or directory; the first of a batch; empty for a command or an invalid path. */
   path: string;
   /** All files of a batch; the old and the new path of a move or copy. */
@@ -125,6 +135,11 @@ export interface AuditRecord {
 export interface PolicyCall {
   /** Name of the operation, such as `write`. */
   operation: Operation;
+  /**
+   * The tool or the method that was called, if it is another one: `edit_file` for the `readRaw` that it
+   * begins with, `copy` for an `uploadFiles` into another mount.
+   */
+  called?: string;
   /** The file or directory, if the operation names one. */
   path?: string;
   /** All files of a batch; the old and the new path of a move or copy. */
@@ -224,16 +239,37 @@ function permissions(of: string, given: Options): PermissionRule[] {
       throw new TypeError(`${name} must be a rule, not ${kindOf(one)}`);
     }
     const rule = new Options(name, one);
-    const operations = texts(rule, "operations", rule.raw("operations"));
-    if (operations.length === 0 || operations.some((it) => it !== "read" && it !== "write")) {
-      const given = rule.raw("operations");
-      rule.refuse("operations", '"read", "write" or both, in an array', given);
-    }
+    const operations = accessOf(rule);
     const paths = texts(rule, "paths", rule.raw("paths"));
     if (paths.length === 0) rule.refuse("paths", "an array of patterns", rule.raw("paths"));
     const mode = rule.oneOf("mode", ["allow", "deny", "ask"], "allow");
     rule.done();
-    return { operations: operations as Array<"read" | "write">, paths, mode };
+    return { operations, paths, mode };
+  });
+}
+
+/** Operations that only read. */
+const READING: unknown[] = ["ls", "read", "readRaw", "grep", "glob", "downloadFiles"];
+
+function accessOf(rule: Options): Access[] {
+  const list = rule.raw("operations");
+  const expected = 'an array of "read", "write" or both, such as ["write"]';
+  if (!Array.isArray(list)) return rule.refuse("operations", expected, list);
+  if (list.length === 0) {
+    throw new TypeError(`${rule.of}: option "operations" is empty; it must be ${expected}`);
+  }
+  return list.map((one: unknown): Access => {
+    if (one === "read" || one === "write") return one;
+    const covers = READING.includes(one) ? "read" : "write";
+    const meant =
+      one === "execute"
+        ? "; commands are allowed or refused by the option allowExecute of the policy"
+        : OPERATIONS.includes(one as Operation)
+          ? `; write "${covers}", which covers ${one}`
+          : "";
+    throw new TypeError(
+      `${rule.of}: option "operations" must have "read" or "write" in it, not ${shown(one)}${meant}`,
+    );
   });
 }
 
