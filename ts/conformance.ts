@@ -41,7 +41,10 @@ export interface ConformanceOptions {
    * `capability`.
    */
   extras?: boolean;
-  /** The modes of `write` that the factory supports. Default: both. */
+  /**
+   * The modes of `write` that the factory supports. Default: both; for a factory without a parameter,
+   * which is not told the mode, `"overwrite"` only if a second `write` of its backend succeeds.
+   */
   writeModes?: ReadonlyArray<Wanted["writeMode"]>;
   /** Run only cases whose name contains one of these. Default: all. */
   only?: readonly string[];
@@ -207,8 +210,8 @@ async function verdict(
   options: ConformanceOptions,
 ): Promise<string | undefined> {
   const writeMode = one.writeMode ?? "create";
-  const modes = options.writeModes ?? ["create", "overwrite"];
-  if (options.except?.[one.name] !== undefined || !modes.includes(writeMode)) return LEFT_OUT;
+  if (options.except?.[one.name] !== undefined) return LEFT_OUT;
+  if (!(await subjects.supports(writeMode))) return LEFT_OUT;
   return runCase(one, subjects, options);
 }
 
@@ -246,6 +249,22 @@ class Subjects {
   ) {
     this.#make = make;
     this.#options = options;
+  }
+
+  /** Whether the factory makes backends with this mode of `write`. */
+  async supports(writeMode: Wanted["writeMode"]): Promise<boolean> {
+    const { writeModes } = this.#options;
+    if (writeModes) return writeModes.includes(writeMode);
+    if (writeMode === "create" || this.#make.length > 0) return true;
+    const backend = await this.#make({ writeMode });
+    try {
+      await backend.write("/mode.txt", "first");
+      return !(await backend.write("/mode.txt", "second"))?.error;
+    } catch {
+      return false;
+    } finally {
+      await this.#options.dispose?.(backend);
+    }
   }
 
   /** The subject for a case: the current one if it has the same files, or a new one. */

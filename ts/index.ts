@@ -36,6 +36,7 @@ export {
   type FilesystemPermission,
   type InspectedOperation,
   type InspectVerdict,
+  type PermissionRule,
   type Policy,
   type PolicyCall,
   PolicyWrapper,
@@ -78,6 +79,8 @@ export {
 } from "./backend/sql.js";
 export { StateBackend, type StateBackendOptions, type StateRuntime } from "./backend/state.js";
 export {
+  type BackendContext,
+  type NamespaceFactory,
   type NamespaceRuntime,
   type StateAndStore,
   StoreBackend,

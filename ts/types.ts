@@ -390,23 +390,46 @@ export interface Capability {
 /** A value, or a promise of it. */
 export type MaybePromise<T> = T | Promise<T>;
 
+/** What the caller of a backend may declare that a method returns. */
+type Answered<Fields> = Answer<Fields> | PromiseLike<Answer<Fields>>;
+
 /**
  * Any backend: `deepagents`' `BackendProtocolV2`, with the optional methods present. Behind a policy,
  * a router or the tools each method is also given `CallOptions`, behind the arguments named here
  * (`grep`: `GrepOptions`): their `signal` aborts when the call is given up.
  */
 export interface BackendProtocolV2 {
+  // Each of these methods is declared twice. By the first signature a wrapper can declare its own
+  // `Promise<LsResult>` and return what the backend inside it returns. An implementation is checked
+  // by the second. Both have the same type parameters, so that literals infer their parameters.
   /** Lists one directory level. A missing directory gives an empty listing. */
-  ls(path: string): MaybePromise<Answer<LsFields>>;
+  ls<As extends Answered<LsFields> = MaybePromise<Answer<LsFields>>>(path: string): As;
+  ls<_As extends Answered<LsFields> = MaybePromise<Answer<LsFields>>>(
+    path: string,
+  ): MaybePromise<Answer<LsFields>>;
   /**
    * Reads lines of a text file; a binary file is returned complete.
    *
    * @param offset Number of lines to skip: 0 (the default) begins at the first line.
    * @param limit Most lines to return. Default 500.
    */
-  read(filePath: string, offset?: number, limit?: number): MaybePromise<Answer<ReadFields>>;
+  read<As extends Answered<ReadFields> = MaybePromise<Answer<ReadFields>>>(
+    filePath: string,
+    offset?: number,
+    limit?: number,
+  ): As;
+  read<_As extends Answered<ReadFields> = MaybePromise<Answer<ReadFields>>>(
+    filePath: string,
+    offset?: number,
+    limit?: number,
+  ): MaybePromise<Answer<ReadFields>>;
   /** Returns a file as it is stored, complete, with its times. */
-  readRaw(filePath: string): MaybePromise<Answer<ReadRawFields>>;
+  readRaw<As extends Answered<ReadRawFields> = MaybePromise<Answer<ReadRawFields>>>(
+    filePath: string,
+  ): As;
+  readRaw<_As extends Answered<ReadRawFields> = MaybePromise<Answer<ReadRawFields>>>(
+    filePath: string,
+  ): MaybePromise<Answer<ReadRawFields>>;
   /**
    * Searches files for a literal text, line by line.
    *
@@ -415,18 +438,44 @@ export interface BackendProtocolV2 {
    *   `/` against the path below `path`.
    * @param maxCount Most matches to return; if there are more, `truncated` is set.
    */
-  grep(
+  grep<As extends Answered<GrepFields> = MaybePromise<Answer<GrepFields>>>(
+    pattern: string,
+    path?: string | null,
+    glob?: string | null,
+    maxCount?: number | null,
+  ): As;
+  grep<_As extends Answered<GrepFields> = MaybePromise<Answer<GrepFields>>>(
     pattern: string,
     path?: string | null,
     glob?: string | null,
     maxCount?: number | null,
   ): MaybePromise<Answer<GrepFields>>;
   /** Finds files whose path below `path` (default `/`) matches a pattern, newest first. */
-  glob(pattern: string, path?: string): MaybePromise<Answer<GlobFields>>;
+  glob<As extends Answered<GlobFields> = MaybePromise<Answer<GlobFields>>>(
+    pattern: string,
+    path?: string,
+  ): As;
+  glob<_As extends Answered<GlobFields> = MaybePromise<Answer<GlobFields>>>(
+    pattern: string,
+    path?: string,
+  ): MaybePromise<Answer<GlobFields>>;
   /** Creates a text file; whether it replaces one that exists depends on the backend. */
-  write(filePath: string, content: string): MaybePromise<Answer<WriteFields>>;
+  write<As extends Answered<WriteFields> = MaybePromise<Answer<WriteFields>>>(
+    filePath: string,
+    content: string,
+  ): As;
+  write<_As extends Answered<WriteFields> = MaybePromise<Answer<WriteFields>>>(
+    filePath: string,
+    content: string,
+  ): MaybePromise<Answer<WriteFields>>;
   /** Replaces a literal text in a file: one that occurs once, or with `replaceAll` each. */
-  edit(
+  edit<As extends Answered<EditFields> = MaybePromise<Answer<EditFields>>>(
+    filePath: string,
+    oldString: string,
+    newString: string,
+    replaceAll?: boolean,
+  ): As;
+  edit<_As extends Answered<EditFields> = MaybePromise<Answer<EditFields>>>(
     filePath: string,
     oldString: string,
     newString: string,

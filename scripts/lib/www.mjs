@@ -1,9 +1,18 @@
 // The playground: its packages, the built package among them as an installed user would have it,
 // and its static files.
 
-import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { fingerprint } from "./built.mjs";
 import { locked } from "./lock.mjs";
+import { html } from "./markdown.mjs";
 import { at, cache } from "./paths.mjs";
 
 /** Puts what would be published into `www/node_modules/kitbag`: files, not a link to the sources. */
@@ -21,22 +30,42 @@ export async function viteOptions(extra = {}) {
   return { ...options, ...extra, build: { ...options.build, ...extra.build } };
 }
 
-const escaped = (text) => text.replace(/[&<>]/g, (letter) => `&#${letter.charCodeAt(0)};`);
+/** Pages that were made here, and not by `npm run docs`. */
+const MADE = '<meta name="generator" content="npm start">';
 
-/** Where the documentation was not built, its pages that the views name, as plain text. */
-function plainPages(outDir) {
-  const samples = readFileSync(at("www/src/code/samples.ts"), "utf8");
-  for (const [, page] of samples.matchAll(/docs: "([\w-]+)\.html"/g)) {
+const STYLE = `:root{color-scheme:light dark;font:1rem/1.55 system-ui,sans-serif}
+body{max-width:76ch;margin:2rem auto;padding:0 1rem}
+pre{overflow-x:auto;padding:.75rem 1rem;border-radius:.4rem;background:#8881;font-size:.875rem}
+table{border-collapse:collapse;display:block;overflow-x:auto}
+th,td{padding:.3rem .6rem;border:1px solid #8886;text-align:left;vertical-align:top}
+img{max-width:100%}`;
+
+/** The address of a link in a page. Other pages are beside it; nothing else of the repository is. */
+function linkOf(url, pages) {
+  const [, path, rest = ""] = /^([^#?]*)(.*)$/.exec(url);
+  const page = /^(?:\.\/)?([\w-]+)\.md$/.exec(path)?.[1];
+  if (page !== undefined && pages.includes(page)) return `${page}.html${rest}`;
+  return /^[a-z]+:|^#/i.test(url) || path.startsWith("images/") ? url : undefined;
+}
+
+/** Where the documentation was not built, its pages without the site around them. */
+export function barePages(outDir) {
+  const pages = readdirSync(at("docs"))
+    .filter((name) => name.endsWith(".md") && name !== "index.md")
+    .map((name) => name.slice(0, -3));
+  mkdirSync(`${outDir}/docs`, { recursive: true });
+  for (const page of pages) {
     const file = `${outDir}/docs/${page}.html`;
-    if (existsSync(file)) continue;
-    mkdirSync(`${outDir}/docs`, { recursive: true });
-    const text = escaped(readFileSync(at(`docs/${page}.md`), "utf8"));
-    const style = "max-width:100ch;margin:2rem auto;padding:0 1rem;white-space:pre-wrap";
+    if (existsSync(file) && !readFileSync(file, "utf8").includes(MADE)) continue;
+    const body = html(readFileSync(at(`docs/${page}.md`), "utf8"), (url) => linkOf(url, pages));
+    const title = /<h1[^>]*>(.*?)<\/h1>/.exec(body)?.[1].replace(/<[^>]*>/g, "") ?? page;
+    const head = `<meta charset="utf-8">${MADE}<meta name="viewport" content="width=device-width">`;
     writeFileSync(
       file,
-      `<!doctype html><html lang="en"><meta charset="utf-8"><title>${page}</title><style>:root{color-scheme:light dark}</style><pre style="${style}">${text}</pre></html>\n`,
+      `<!doctype html><html lang="en"><head>${head}<title>${title}</title><style>${STYLE}</style></head><body><main>\n${body}\n</main></body></html>\n`,
     );
   }
+  cpSync(at("docs/images"), `${outDir}/docs/images`, { recursive: true });
 }
 
 /** Builds the static files into a folder. */
@@ -46,11 +75,11 @@ export async function buildWww(outDir, base = "./") {
   rmSync(`${outDir}/assets`, { recursive: true, force: true });
   const { build } = await import("vite");
   await build(await viteOptions({ base, build: { outDir } }));
-  plainPages(outDir);
+  barePages(outDir);
 }
 
 /** What the static files are made of. */
-const INPUTS = ["www", "pkg", "docs", "scripts/lib/www.mjs"];
+const INPUTS = ["www", "pkg", "docs", "scripts/lib/www.mjs", "scripts/lib/markdown.mjs"];
 
 /** The folder of the static files that suites share, built if a source has changed since. */
 export function builtWww() {

@@ -182,7 +182,8 @@ impl Error {
             Kind::AlreadyExists,
             "Cannot write to ",
             path,
-            " because it already exists. Read and then make an edit, or write to a new path.",
+            " because it already exists. Read and then make an edit, or write to a new path. \
+             A backend with the option writeMode: \"overwrite\" replaces it.",
         )
     }
 

@@ -30,6 +30,8 @@ pub struct Call {
     pub deadline: Option<Time>,
     /// Whether it may let the host do other work before it answers.
     pub waits: bool,
+    /// The tool or the method that its caller called.
+    pub called: Option<&'static str>,
 }
 
 /// A call on the stack, with an address in its frame.
@@ -46,14 +48,14 @@ impl Call {
         number: 0,
         deadline: None,
         waits: false,
+        called: None,
     };
 
     /// A new call, without a deadline.
     pub fn new() -> Call {
         Call {
             number: number(),
-            deadline: None,
-            waits: false,
+            ..Call::NONE
         }
     }
 }
@@ -135,6 +137,11 @@ pub fn current() -> u32 {
 /// The deadline of the current call.
 pub fn deadline() -> Option<Time> {
     top().deadline
+}
+
+/// The tool or the method that the caller of the current call called.
+pub fn called() -> Option<&'static str> {
+    top().called
 }
 
 /// Whether the current call may let the host do other work before it answers.

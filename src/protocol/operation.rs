@@ -1,6 +1,8 @@
 //! The operations, each named once. The JavaScript side numbers them in the same order
 //! (`ts/core/operations.ts`); a test compares the two lists.
 
+use crate::core::running;
+
 /// Whether an operation reads files, changes them, or runs a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Effect {
@@ -58,6 +60,24 @@ operations! {
 }
 
 impl Operation {
+    /// The tool or the method that was called, if it is not the one of this operation: `edit_file` for
+    /// the `readRaw` that it begins with, `copy` for an `uploadFiles` into another mount.
+    pub fn called(self) -> Option<&'static str> {
+        running::called().filter(|name| *name != self.name())
+    }
+
+    /// Its name in a refusal: that of the method that was called. A tool has the name of what it does,
+    /// but for what no tool is about.
+    pub fn spoken(self) -> &'static str {
+        let apart = matches!(
+            self,
+            Operation::ReadRaw | Operation::UploadFiles | Operation::DownloadFiles
+        );
+        running::called()
+            .filter(|called| apart || Operation::named(called).is_some())
+            .unwrap_or(self.name())
+    }
+
     /// The operation with a number.
     pub fn numbered(number: u8) -> Option<Operation> {
         Operation::ALL.get(usize::from(number)).copied()

@@ -207,10 +207,15 @@ impl ToolSet {
         let offered = self.tools(backend.shell().is_some());
         let tool = match Tool::named(name) {
             Some(tool) if offered.contains(&tool) => tool,
-            known => return no_such_tool(name, known.is_some(), &offered),
+            known => return no_such_tool(name, known, &offered),
         };
         let answer = match input {
-            Ok(input) => self.run(backend, tool, &input).await,
+            Ok(input) => match self.run(backend, tool, &input).await {
+                Err(error) if error.is_no_file() => {
+                    Err(directory(backend, tool, &input).await.unwrap_or(error))
+                }
+                answer => answer,
+            },
             Err(error) => Err(error),
         };
         match answer {
@@ -295,17 +300,30 @@ fn page_of(body: &Bytes, page: Page) -> (Bytes, Option<Position>) {
     (body.slice(paged.range), paged.position)
 }
 
-fn no_such_tool(name: &str, known: bool, offered: &[Tool]) -> Answer {
+/// What to say instead of "not found" if the path of a file is that of a directory.
+async fn directory(backend: &dyn Backend, tool: Tool, input: &Input) -> Option<Error> {
+    if !matches!(tool, Tool::ReadFile | Tool::EditFile | Tool::AppendFile) {
+        return None;
+    }
+    let path = input.file_path().ok()?;
+    let listing = backend.ls(&path).await.ok()?;
+    (!listing.is_empty()).then(|| {
+        let why = "' is a directory, not a file. List it with ls, or name a file below it.";
+        Error::at(Kind::IsDirectory, "'", &path, why)
+    })
+}
+
+fn no_such_tool(name: &str, known: Option<Tool>, offered: &[Tool]) -> Answer {
     let names: Vec<&str> = offered.iter().map(|tool| tool.name()).collect();
     let shown: String = name
         .chars()
         .take(100)
         .flat_map(char::escape_debug)
         .collect();
-    let why = if known {
-        "is not available here"
-    } else {
-        "does not exist"
+    let why = match known {
+        Some(Tool::Execute) => "is not available here: these files have no shell",
+        Some(_) => "is not available here",
+        None => "does not exist",
     };
     Answer::failure(format!(
         "The tool '{shown}' {why}. The tools are: {}.",

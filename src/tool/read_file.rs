@@ -16,6 +16,13 @@ const LINES: usize = 100;
 /// The largest file that is returned as media.
 const MAX_MEDIA: usize = 10 << 20;
 
+/// The documents that are returned as a file: a PDF, and presentations in both of their forms.
+const DOCUMENTS: [&str; 3] = [
+    "application/pdf",
+    "application/vnd.ms-powerpoint",
+    "application/vnd.openxmlformats-officedocument.presentationml.presentation",
+];
+
 struct Shown {
     content: Bytes,
     text: bool,
@@ -160,7 +167,7 @@ fn binary(path: &VPath, shown: &Shown) -> Answer {
         Some("image") => "image",
         Some("audio") => "audio",
         Some("video") => "video",
-        _ if mime == "application/pdf" => "file",
+        _ if DOCUMENTS.contains(&mime) => "file",
         _ => {
             return Answer::text(format!(
                 "{path} is a binary file ({mime}, {}) that cannot be shown.",

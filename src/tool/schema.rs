@@ -84,7 +84,7 @@ impl Tool {
                 "List one directory. Directories end with '/'. Use it to look around; use glob to search deeper. A missing directory is shown as empty."
             }
             Tool::ReadFile => {
-                "Read a file. Text comes with line numbers, 100 lines at a time; the last line tells the offset that reads on. Images, audio, video and PDFs are shown as they are. Read a file before you edit it. Numbers and the tab behind them are not part of the file."
+                "Read a file. Text comes with line numbers, 100 lines at a time; the last line tells the offset that reads on. Images, audio, video, PDFs and PowerPoint files are shown as they are. Read a file before you edit it. Numbers and the tab behind them are not part of the file."
             }
             Tool::WriteFile => {
                 "Create a file, with its directories. To change a file that exists, use edit_file."

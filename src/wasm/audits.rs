@@ -34,6 +34,7 @@ pub fn refused(handle: u32, operation: Operation, code: &'static str) {
         audit(&Record {
             time: clock::now(),
             operation: operation.name(),
+            called: None,
             path: None,
             paths: Vec::new(),
             bytes: 0,

@@ -40,7 +40,11 @@ pub fn answered<T>(answer: Result<T>, pack: impl FnOnce(&mut Reply, T)) -> Reply
 #[wasm_bindgen]
 pub fn call_now(handle: u32, operation: u8, len: usize, limit: f64) -> *const u8 {
     let mut future = pin!(prepared(handle, operation, len));
-    let polled = running::within(task::call_within(limit), || {
+    let call = running::Call {
+        called: method(operation),
+        ..task::call_within(limit)
+    };
+    let polled = running::within(call, || {
         future
             .as_mut()
             .poll(&mut Context::from_waker(Waker::noop()))
@@ -56,7 +60,11 @@ pub fn call_now(handle: u32, operation: u8, len: usize, limit: f64) -> *const u8
 /// Starts a call; 0 if it has completed already, else its task. `limit` is as above.
 #[wasm_bindgen]
 pub fn call_start(handle: u32, operation: u8, len: usize, limit: f64) -> task::Begun {
-    task::start_within(limit, prepared(handle, operation, len))
+    task::start_as(method(operation), limit, prepared(handle, operation, len))
+}
+
+fn method(operation: u8) -> Option<&'static str> {
+    Operation::numbered(operation).map(Operation::name)
 }
 
 fn prepared(handle: u32, operation: u8, len: usize) -> LocalBoxFuture<'static, Reply> {

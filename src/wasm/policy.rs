@@ -12,6 +12,7 @@ use wasm_bindgen::{JsCast, JsValue};
 use crate::core::cell::{LocalCell, RefCell};
 use crate::core::error::{Error, Kind, Result};
 use crate::core::path::VPath;
+use crate::core::running;
 use crate::core::sorted::Sorted;
 use crate::env::host;
 use crate::layer::policy::{
@@ -256,12 +257,13 @@ fn asking(on_ask: Function, millis: f64) -> Asking {
         on_ask: Rc::new(move |question: Question| {
             let on_ask = on_ask.clone();
             Box::pin(async move {
-                let asked = host::object(&[
+                let mut asked = vec![
                     ("operation", question.operation.into()),
                     ("path", question.path.as_str().into()),
                     ("preview", question.preview.as_str().into()),
-                ]);
-                let answer = call_host("onAsk failed", &on_ask, asked).await?;
+                ];
+                asked.extend(called(question.operation));
+                let answer = call_host("onAsk failed", &on_ask, host::object(&asked)).await?;
                 // Only `true` is an approval.
                 Ok(answer.as_bool() == Some(true))
             })
@@ -312,6 +314,7 @@ fn hooks(before: Option<Function>, after: Option<Function>) -> Hooks {
         Rc::new(move |call: Call| {
             let before = before.clone();
             let mut shown = vec![("operation", call.operation.into())];
+            shown.extend(called(call.operation));
             if let Some(path) = call.paths.first() {
                 shown.push(("path", path.as_str().into()));
             }
@@ -352,6 +355,12 @@ fn hooks(before: Option<Function>, after: Option<Function>) -> Hooks {
     Hooks { before, after }
 }
 
+/// The tool or the method that was called, if it is not the operation.
+fn called(operation: &str) -> Option<(&'static str, JsValue)> {
+    let called = running::called().filter(|name| *name != operation)?;
+    Some(("called", called.into()))
+}
+
 fn record(entry: &Record) -> JsValue {
     let mut shown: Vec<(&str, JsValue)> = vec![
         ("time", entry.time.to_string().into()),
@@ -364,8 +373,10 @@ fn record(entry: &Record) -> JsValue {
         ("code", entry.code.into()),
         ("durationMs", (entry.duration.as_secs_f64() * 1000.0).into()),
     ];
-    if let Some(rule) = entry.rule {
-        shown.push(("rule", rule.into()));
+    for (name, text) in [("rule", entry.rule), ("called", entry.called)] {
+        if let Some(text) = text {
+            shown.push((name, text.into()));
+        }
     }
     for (name, count) in ["requests", "retries"]
         .into_iter()

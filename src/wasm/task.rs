@@ -86,8 +86,18 @@ pub fn start(future: impl Future<Output = Reply> + 'static) -> Begun {
 /// The same for a call that must be answered within so many milliseconds; below zero there is no
 /// limit.
 pub fn start_within(limit: f64, future: impl Future<Output = Reply> + 'static) -> Begun {
+    start_as(None, limit, future)
+}
+
+/// The same for a call of a tool or a method.
+pub fn start_as(
+    called: Option<&'static str>,
+    limit: f64,
+    future: impl Future<Output = Reply> + 'static,
+) -> Begun {
     let mut call = call_within(limit);
     call.waits = true;
+    call.called = called;
     let id = call.number;
     let alarm = Arc::new(Alarm {
         task: id,

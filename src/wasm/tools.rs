@@ -185,7 +185,12 @@ fn call(id: u32, backend: u32, len: usize) -> Begun {
         let call = args.str()?.to_owned();
         Ok((tool_set(id)?, handles::backend(backend)?, input, name, call))
     });
-    task::start(async move {
+    let called = asked
+        .as_ref()
+        .ok()
+        .and_then(|(_, _, _, name, _)| Tool::named(name))
+        .map(Tool::name);
+    task::start_as(called, -1.0, async move {
         let answer = match asked {
             Ok((set, backend, input, name, call)) => {
                 Ok(set.call(&*backend, &name, input, &call).await)

@@ -3,7 +3,13 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { CompositeBackend, createFileTools, StateBackend } from "../lib/kitbag.mjs";
+import {
+  CompositeBackend,
+  createFileTools,
+  PolicyWrapper,
+  StateBackend,
+  withPolicy,
+} from "../lib/kitbag.mjs";
 
 const state = () => new StateBackend();
 const MISTAKES = [
@@ -75,4 +81,23 @@ test("a refused restore keeps the files", () => {
   const files = new StateBackend({ files: { "/a.txt": "kept" } });
   assert.throws(() => files.restore(["/b.txt"]), TypeError);
   assert.equal(files.read("/a.txt").content, "kept");
+});
+
+// `new PolicyWrapper(backend)` has no rule; a policy that is missing by mistake is refused.
+for (const [name, make] of [
+  ["withPolicy without a policy", () => withPolicy(state())],
+  ["withPolicy with undefined", () => withPolicy(state(), undefined)],
+  ["withPolicy with null", () => withPolicy(state(), null)],
+  ["PolicyWrapper with null", () => new PolicyWrapper(state(), null)],
+  ["PolicyWrapper with a text", () => new PolicyWrapper(state(), "/policies")],
+]) {
+  test(`${name} is refused`, () => {
+    assert.throws(make, { name: "TypeError", message: /a policy must be an object, not / });
+  });
+}
+
+test("PolicyWrapper without a list refuses nothing", async () => {
+  const open = new PolicyWrapper(state());
+  assert.equal((await open.write("/a.txt", "x")).path, "/a.txt");
+  assert.equal((await open.delete("/a.txt")).error, undefined);
 });

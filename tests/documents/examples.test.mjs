@@ -16,7 +16,7 @@ for (const [version, name] of [
   ["older", "1.10.7"],
 ]) {
   const project = await makeProject(version);
-  const { code, output } = await compiled(project, ...FILES);
+  const { code, output } = await compiled(project, {}, ...FILES);
   describe(`beside deepagents ${name}`, async () => {
     test("the examples compile under strict", () => assert.equal(code, 0, output));
 

@@ -7,8 +7,8 @@ import { must, run } from "../../scripts/lib/exec.mjs";
 import { at, cache } from "../../scripts/lib/paths.mjs";
 
 /** Makes a project with a version of deepagents ("latest" or "older"), and returns its folder. */
-export async function makeProject(version) {
-  const project = cache(`documents/${version}`);
+export async function makeProject(version, name = version) {
+  const project = cache(`documents/${name}`);
   rmSync(project, { recursive: true, force: true });
   const modules = join(project, "node_modules");
   mkdirSync(modules, { recursive: true });
@@ -26,8 +26,8 @@ export async function makeProject(version) {
   return project;
 }
 
-/** Compiles files of this folder into a project, under `strict`; returns what the compiler said. */
-export async function compiled(project, ...files) {
+/** Compiles files into a project, under `strict`; returns what the compiler said. */
+export async function compiled(project, changes, ...files) {
   const options = {
     strict: true,
     noImplicitOverride: true,
@@ -48,6 +48,7 @@ export async function compiled(project, ...files) {
       kitbag: ["package"],
       "kitbag/*": ["package/types/adapter/*"],
     },
+    ...changes,
   };
   const config = join(project, "tsconfig.json");
   writeFileSync(config, JSON.stringify({ compilerOptions: options, files }));

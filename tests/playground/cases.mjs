@@ -216,6 +216,44 @@ export async function pipelineRuns(tab) {
   assert.equal(files["/memories/fruit.txt"], "APPLE\nPEAR\n");
 }
 
+/** Commands that fail print to standard error; the next prompt is where it was. */
+export async function failuresKeepThePlace(tab) {
+  await view(tab, "#/shell");
+  await tab.until(() => document.querySelector("[data-ready]"));
+  await tab.click(".xterm-screen");
+  // The last one is still in sight in a low window.
+  const failing = ["ls nowhere", "echo out; echo err >&2", "exit 3", "cd /nowhere", "foo"];
+  for (const command of ["cd /work/src", ...failing, "pwd | sed s/^/now=/"]) {
+    await tab.type(command);
+    await tab.press("Enter");
+  }
+  const shown = () => document.querySelector(".xterm-accessibility").innerText;
+  await tab.until(() => /^now=/m.test(document.querySelector(".xterm-accessibility").innerText));
+  const text = await tab.eval(shown);
+  assert.match(text, /^now=\/work\/src$/m);
+  assert.match(text, /bash: foo: command not found/);
+  // Beside its lines a screen reader is read what was typed, without the first letters.
+  const prompts = [...text.matchAll(/^(\/\S*) \$ /gm)].map(([, place]) => place);
+  assert.ok(prompts.length >= 3, text);
+  for (const place of prompts.slice(-3)) assert.equal(place, "/work/src", text);
+}
+
+/** The link of each view leads to a page of the documentation, not to its Markdown. */
+export async function readMoreOpens(tab) {
+  for (const name of ["agent", "files", "rules", "shell", "model"]) {
+    await view(tab, `#/${name}`);
+    await tab.until(() => document.querySelector(".code a[href*='docs/']"));
+    const page = await tab.eval(async () => {
+      const { href } = document.querySelector(".code a[href*='docs/']");
+      const response = await fetch(href);
+      return { href, status: response.status, text: await response.text() };
+    });
+    assert.equal(page.status, 200, page.href);
+    assert.match(page.text, /<h1 id="/, page.href);
+    assert.doesNotMatch(page.text, /white-space:pre-wrap/);
+  }
+}
+
 /** Gives the figures of every task; `choice` is a number of files. */
 export async function speedIsAhead(tab, choice = "1,000") {
   await view(tab, "#/speed");

@@ -165,7 +165,8 @@ export async function modelWorks(tab, trouble) {
   const server = await double({ hold });
   try {
     for (const [at, provider] of ["anthropic", "openai"].entries()) {
-      await send(tab, provider, "secret-key", server.address);
+      // One address ends as the documentation of many servers has it.
+      await send(tab, provider, "secret-key", server.address + (at === 0 ? "" : "/v1"));
       await tab.until(() => document.querySelector(".ask button[type=submit]"));
       assert.equal(await tab.page.locator(".said.model").count(), at + 1);
       assert.equal(await tab.page.locator(".said.model").last().innerText(), "All done.");
@@ -177,6 +178,8 @@ export async function modelWorks(tab, trouble) {
     assert.equal(server.asked.at(-1).headers.authorization, "Bearer secret-key");
     assert.ok(first.body.tools.some(({ name }) => name === "edit_file"));
     assert.equal(server.asked.length, 4);
+    const paths = new Set(server.asked.map(({ path }) => path));
+    assert.deepEqual([...paths], ["/v1/messages", "/v1/chat/completions"]);
     forget(trouble, server.address);
     const all = (await kept(tab)) + said.join("\n") + server.asked.map(({ path }) => path).join();
     assert.ok(all.includes("by openai"), "the files of the page are not among what is searched");

@@ -8,7 +8,9 @@ import { tally } from "../browser/lib/tally.mjs";
 import {
   agentFinishes,
   changedRuleRefuses,
+  failuresKeepThePlace,
   pipelineRuns,
+  readMoreOpens,
   refusalIsSeen,
   reloadKeeps,
   rulesAreCompleted,
@@ -26,6 +28,7 @@ import {
   worksOffline,
 } from "./chromium.mjs";
 import { modelFailsInWords, modelWorks } from "./model.mjs";
+import { addressesAreCut, markdownIsRendered, pagesAreRendered, placesAreFound } from "./parts.mjs";
 import { serveFolder } from "./server.mjs";
 import { openChromium, openFirefox } from "./tabs.mjs";
 import { archiveIsUnpacked, dropsEntries, mountsFolder, previewsAreShown } from "./workspace.mjs";
@@ -45,6 +48,10 @@ async function shared(name, profile, tab, check, log) {
     turnIsReviewed(tab),
   );
   await check(`${name}: the terminal runs a pipeline`, () => pipelineRuns(tab));
+  await check(`${name}: a command that fails leaves the directory as it was`, () =>
+    failuresKeepThePlace(tab),
+  );
+  await check(`${name}: "Read more" opens a page`, () => readMoreOpens(tab));
   await check(`${name}: sound, pictures and PDF files are shown`, () => previewsAreShown(tab));
   await check(`${name}: an archive is added and unpacked`, () => archiveIsUnpacked(tab));
   await check(`${name}: answers are equal, and kitbag is ahead`, async () => {
@@ -59,6 +66,15 @@ export async function run(ctx) {
   const folder = await builtWww();
   await check("the sources and the samples compile", () =>
     must(process.execPath, [at("node_modules/typescript/bin/tsc"), "-p", at("www")]),
+  );
+  await check(
+    "the directory in which a command ended is found, whatever it printed",
+    placesAreFound,
+  );
+  await check("an address of a model may end in /v1", addressesAreCut);
+  await check("Markdown is rendered, without its scripts", markdownIsRendered);
+  await check("every page of the documentation is there, its links lead to others", () =>
+    pagesAreRendered(folder),
   );
   const server = await serveFolder(folder);
   const trouble = [];

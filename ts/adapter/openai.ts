@@ -190,6 +190,12 @@ type Media = Exclude<ContentBlock, { type: "text" }>;
 const mediaOf = (result: ToolResult): Media[] =>
   result.content.filter((block): block is Media => block.type !== "text");
 
+/** A name whose ending tells the type of a document. */
+const nameOf = ({ mimeType }: Media): string =>
+  mimeType === "application/pdf"
+    ? "file.pdf"
+    : `file.${mimeType === "application/vnd.ms-powerpoint" ? "ppt" : "pptx"}`;
+
 const url = (block: Media) => `data:${block.mimeType};base64,${block.data}`;
 
 /** What a message or an item with the result of a call looks like. */
@@ -267,7 +273,7 @@ export function openaiTools(backend: BackendOrFactory, options?: FileToolsOption
           block.type === "image"
             ? { type: "image_url", image_url: { url: url(block) } }
             : block.type === "file"
-              ? { type: "file", file: { filename: "file.pdf", file_data: url(block) } }
+              ? { type: "file", file: { filename: nameOf(block), file_data: url(block) } }
               : { type: "text", text: `[${block.mimeType}: this type cannot be shown]` },
       );
       return [...results, { role: "user", content: shown }];
@@ -283,7 +289,7 @@ export function openaiTools(backend: BackendOrFactory, options?: FileToolsOption
             block.type === "image"
               ? { type: "input_image", image_url: url(block), detail: "auto" }
               : block.type === "file"
-                ? { type: "input_file", filename: "file.pdf", file_data: url(block) }
+                ? { type: "input_file", filename: nameOf(block), file_data: url(block) }
                 : { type: "input_text", text: `[${block.mimeType}: this type cannot be shown]` },
         );
         items.push({

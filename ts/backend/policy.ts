@@ -3,7 +3,7 @@
 
 import chunk from "#chunk/policy";
 import { madeHandle } from "../core/call.js";
-import { kindOf, Options } from "../core/checks.js";
+import { kindOf, Options, shown } from "../core/checks.js";
 import { sealClass } from "../core/handle.js";
 import { enter, glue } from "../core/instance.js";
 import { OPERATIONS, type Operation } from "../core/operations.js";
@@ -13,20 +13,34 @@ import type { ErrorCode, ExecuteResponse, MaybePromise } from "../types.js";
 import { addShell, Backend, type ExecuteOptions } from "./backend.js";
 import { passWatch } from "./passing.js";
 
+/** What a rule about paths governs. */
+type Access = "read" | "write";
+
 /** One rule about reading or writing paths. The first rule that matches decides. */
 export interface FilesystemPermission {
   /** The kinds of access that the rule is about. */
-  operations: Array<"read" | "write">;
+  operations: readonly Access[];
   /** Globs over complete paths; `/a/**` also matches `/a`. */
   paths: string[];
+  /** What the rule decides. Default `"allow"`. */
+  mode?: "allow" | "deny";
+}
+
+/** A `FilesystemPermission` that can also ask. */
+export interface PermissionRule extends Omit<FilesystemPermission, "mode"> {
   /** What the rule decides. Default `"allow"`. `"ask"` calls `onAsk`. */
-  mode?: "allow" | "deny" | "ask";
+  mode?: FilesystemPermission["mode"] | "ask";
 }
 
 /** An operation that `onAsk` must decide about. */
 export interface AskedOperation {
   /** Name of the operation, such as `write`. */
   operation: Operation;
+  /**
+   * The tool or the method that was called, if it is another one: `edit_file` for the `readRaw` that it
+   * begins with, `copy` for an `uploadFiles` into another mount.
+   */
+  called?: string;
   /** Canonical path of the file or directory; of a move or copy, the old path. */
   path: string;
   /**
@@ -94,6 +108,11 @@ export interface AuditRecord {
   time: string;
   /** Name of the operation, such as `write`. */
   operation: Operation;
+  /**
+   * The tool or the method that was called, if it is another one: `edit_file` for the `readRaw` that it
+   * begins with, `copy` for an `uploadFiles` into another mount.
+   */
+  called?: string;
   /** The file or directory; the first of a batch; empty for a command or an invalid path. */
   path: string;
   /** All files of a batch; the old and the new path of a move or copy. */
@@ -116,6 +135,11 @@ export interface AuditRecord {
 export interface PolicyCall {
   /** Name of the operation, such as `write`. */
   operation: Operation;
+  /**
+   * The tool or the method that was called, if it is another one: `edit_file` for the `readRaw` that it
+   * begins with, `copy` for an `uploadFiles` into another mount.
+   */
+  called?: string;
   /** The file or directory, if the operation names one. */
   path?: string;
   /** All files of a batch; the old and the new path of a move or copy. */
@@ -141,7 +165,7 @@ export interface Policy {
    */
   denyPrefixes?: string[];
   /** Which paths may be read and written; the first rule that matches decides. Default: none. */
-  permissions?: FilesystemPermission[];
+  permissions?: PermissionRule[];
   /** What applies to a path that no permission matches. Default `"allow"`. */
   defaultMode?: "allow" | "deny";
   /** Decides about operations of mode `"ask"`. Only `true` allows; a throw or a timeout refuses. */
@@ -205,7 +229,7 @@ function texts(given: Options, name: string, value: unknown): string[] {
   );
 }
 
-function permissions(of: string, given: Options): FilesystemPermission[] {
+function permissions(of: string, given: Options): PermissionRule[] {
   const list = given.raw("permissions");
   if (list === undefined) return [];
   if (!Array.isArray(list)) return given.refuse("permissions", "an array of rules", list);
@@ -215,16 +239,37 @@ function permissions(of: string, given: Options): FilesystemPermission[] {
       throw new TypeError(`${name} must be a rule, not ${kindOf(one)}`);
     }
     const rule = new Options(name, one);
-    const operations = texts(rule, "operations", rule.raw("operations"));
-    if (operations.length === 0 || operations.some((it) => it !== "read" && it !== "write")) {
-      const given = rule.raw("operations");
-      rule.refuse("operations", '"read", "write" or both, in an array', given);
-    }
+    const operations = accessOf(rule);
     const paths = texts(rule, "paths", rule.raw("paths"));
     if (paths.length === 0) rule.refuse("paths", "an array of patterns", rule.raw("paths"));
     const mode = rule.oneOf("mode", ["allow", "deny", "ask"], "allow");
     rule.done();
-    return { operations: operations as Array<"read" | "write">, paths, mode };
+    return { operations, paths, mode };
+  });
+}
+
+/** Operations that only read. */
+const READING: unknown[] = ["ls", "read", "readRaw", "grep", "glob", "downloadFiles"];
+
+function accessOf(rule: Options): Access[] {
+  const list = rule.raw("operations");
+  const expected = 'an array of "read", "write" or both, such as ["write"]';
+  if (!Array.isArray(list)) return rule.refuse("operations", expected, list);
+  if (list.length === 0) {
+    throw new TypeError(`${rule.of}: option "operations" is empty; it must be ${expected}`);
+  }
+  return list.map((one: unknown): Access => {
+    if (one === "read" || one === "write") return one;
+    const covers = READING.includes(one) ? "read" : "write";
+    const meant =
+      one === "execute"
+        ? "; commands are allowed or refused by the option allowExecute of the policy"
+        : OPERATIONS.includes(one as Operation)
+          ? `; write "${covers}", which covers ${one}`
+          : "";
+    throw new TypeError(
+      `${rule.of}: option "operations" must have "read" or "write" in it, not ${shown(one)}${meant}`,
+    );
   });
 }
 
@@ -283,8 +328,11 @@ export class PolicyWrapper extends Backend {
     options?: ExecuteOptions,
   ) => Promise<ExecuteResponse>;
 
-  /** @param policy The rules; a list of directories stands for `{ readOnlyPrefixes }`. */
-  constructor(inner: AnyBackend, policy: Policy | string[]) {
+  /**
+   * @param policy The rules; a list of directories stands for `{ readOnlyPrefixes }`. Without it there
+   *   is no rule.
+   */
+  constructor(inner: AnyBackend, policy: Policy | string[] = []) {
     const kept = policy instanceof KeptPolicy ? policy.id : undefined;
     const options = kept === undefined ? checked(policy) : undefined;
     chunk.load();
@@ -352,7 +400,8 @@ sealClass(PolicyWrapper);
  * });
  */
 export function withPolicy(inner: AnyBackend, policy: Policy): PolicyWrapper {
-  return new PolicyWrapper(inner, policy);
+  // A policy that is missing by mistake must not mean that everything is allowed.
+  return new PolicyWrapper(inner, policy ?? (null as never));
 }
 
 /** An `audit` callback that keeps the newest records. */

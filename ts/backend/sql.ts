@@ -291,8 +291,12 @@ export class PostgresBackend extends Table {
       given.refuse("client", "an object with query(sql, params)", client);
     }
     const own = given.callback("query") as SqlQuery | undefined;
-    if ((client === undefined) === (own === undefined)) {
-      given.refuse("client", "given, or query in its place, and not both", client);
+    if (client && own) given.refuse("client", "left out where query is given", client);
+    if (!client && !own) {
+      given.missing(
+        ["client", "query"],
+        "connect first, and pass what has the connection: { client: new Pool({ connectionString }) } with the Pool of pg, or { query: (sql, params) => client.query(sql, params) }",
+      );
     }
     const query = own ?? ((sql: string, params: unknown[]) => client?.query(sql, params));
     const pool = client as Partial<Parameters<typeof listenBy>[0]> | undefined;

@@ -39,14 +39,21 @@ export interface StoreLike {
 /** Argument of a namespace function: the runtime of the running graph. */
 export interface NamespaceRuntime extends GraphRuntime {
   /** @deprecated Read `context` instead. */
-  readonly state?: unknown;
+  // biome-ignore lint/suspicious/noExplicitAny: the author of a graph defines its state
+  readonly state?: any;
   /** @deprecated Read `executionInfo` instead. */
   readonly config?: GraphConfig;
   /** @deprecated Read `serverInfo` instead. */
   readonly assistantId?: string;
   /** @deprecated This object is the runtime. */
-  readonly runtime?: GraphRuntime;
+  readonly runtime: GraphRuntime;
 }
+
+/** @deprecated deepagents' earlier name for the argument of a namespace function. */
+export interface BackendContext extends NamespaceRuntime {}
+
+/** A function that returns the namespace of a call, as the option `namespace` takes it. */
+export type NamespaceFactory = (runtime: NamespaceRuntime) => readonly string[];
 
 /** The parts of a run's configuration that name its assistant. */
 interface GraphConfig {
@@ -57,7 +64,7 @@ interface GraphConfig {
 }
 
 /** The tenant: parts, the same for every call, or a function that is called at each call. */
-export type StoreNamespace = readonly string[] | ((runtime: NamespaceRuntime) => readonly string[]);
+export type StoreNamespace = readonly string[] | NamespaceFactory;
 
 /** Options of StoreBackend. */
 export interface StoreBackendOptions {

@@ -1,6 +1,6 @@
 // uploadFiles and downloadFiles: one result per input, in order, and unchanged bytes.
 
-import { type Case, extras, keepsBytes, same, uploads, utf8 } from "./subject.js";
+import { type Case, extras, isBytes, keepsBytes, same, uploads, utf8 } from "./subject.js";
 
 export const batches: Case[] = [
   {
@@ -149,7 +149,7 @@ export const batches: Case[] = [
       for (const [path, [, binary]] of Object.entries(types)) {
         await it.upload({ [path]: utf8("hi") });
         const read = await it.read(path);
-        same(`${path} is binary`, read.content instanceof Uint8Array, binary);
+        same(`${path} is binary`, isBytes(read.content), binary);
       }
       same("png", (await it.read("/f.png")).mimeType, "image/png");
     },

@@ -162,15 +162,20 @@ export interface Turns {
   undo(backend: never, receipt: never): Promise<TurnOutcome>;
 }
 
+/** Whether a value is a Uint8Array, also one of another realm, as under jsdom or in a `vm` context. */
+export function isBytes(value: unknown): value is Uint8Array {
+  return (
+    ArrayBuffer.isView(value) && Object.prototype.toString.call(value) === "[object Uint8Array]"
+  );
+}
+
 /** A value as text; equal values give equal texts. */
 export function shown(value: unknown): string {
-  if (value instanceof Uint8Array) {
+  if (isBytes(value)) {
     const head = Array.from(value.subarray(0, 32), (byte) => byte.toString(16).padStart(2, "0"));
     return `${value.length} bytes ${head.join(" ")}${value.length > 32 ? " …" : ""}`;
   }
-  const text = JSON.stringify(value, (_, inner) =>
-    inner instanceof Uint8Array ? shown(inner) : inner,
-  );
+  const text = JSON.stringify(value, (_, inner) => (isBytes(inner) ? shown(inner) : inner));
   if (text === undefined) return String(value);
   return text.length > 600 ? `${text.slice(0, 600)}…` : text;
 }
@@ -179,8 +184,8 @@ export function shown(value: unknown): string {
 export function alike(a: unknown, b: unknown): boolean {
   if (Object.is(a, b)) return true;
   if (typeof a !== "object" || typeof b !== "object" || a === null || b === null) return false;
-  if (a instanceof Uint8Array || b instanceof Uint8Array) {
-    if (!(a instanceof Uint8Array && b instanceof Uint8Array)) return false;
+  if (isBytes(a) || isBytes(b)) {
+    if (!(isBytes(a) && isBytes(b))) return false;
     return a.length === b.length && a.every((byte, at) => byte === b[at]);
   }
   if (Array.isArray(a) !== Array.isArray(b)) return false;
@@ -399,7 +404,7 @@ export class Subject {
   /** The bytes of a file, from `downloadFiles`. */
   async bytes(path: string): Promise<Uint8Array> {
     const [answer] = (await this.backend.downloadFiles?.([path])) ?? [];
-    if (!(answer?.content instanceof Uint8Array)) {
+    if (!isBytes(answer?.content)) {
       throw new Error(`download ${path} gave ${shown(answer)}`);
     }
     return answer.content;

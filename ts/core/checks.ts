@@ -20,6 +20,7 @@ export function kindOf(value: unknown): string {
   try {
     if (Array.isArray(value)) return "an array";
     if (value instanceof Map) return "a Map";
+    if (value instanceof Promise) return "a promise";
   } catch {
     return "a revoked proxy";
   }
@@ -61,7 +62,12 @@ export function count(name: string, value: unknown): number {
 }
 
 /** Bytes of any view. A detached buffer is refused and not stored as an empty file. */
-export function bytesOf(name: string, value: unknown): Uint8Array {
+export function bytesOf(
+  name: string,
+  value: unknown,
+  expected = "a Uint8Array",
+  instead = "",
+): Uint8Array {
   try {
     if (value instanceof ArrayBuffer) return new Uint8Array(value);
     if (ArrayBuffer.isView(value)) {
@@ -70,7 +76,20 @@ export function bytesOf(name: string, value: unknown): Uint8Array {
   } catch {
     throw new BadArgument(`${name} is a view of a buffer that was detached`);
   }
-  return wrong(name, "a Uint8Array", value);
+  throw new BadArgument(`${name} must be ${expected}, not ${kindOf(value)}${instead}`);
+}
+
+/** The content of a file: a text or bytes. Of anything else the message says how to make one. */
+export function contentOf(name: string, value: unknown): string | Uint8Array {
+  if (typeof value === "string") return value;
+  return bytesOf(name, value, "a string or a Uint8Array", wayTo(name, value));
+}
+
+function wayTo(name: string, value: unknown): string {
+  if (value === undefined || value === null) return '; pass "" for an empty file';
+  if (kindOf(value) === "a promise") return "; await it first";
+  const isBlob = typeof value === "object" && "arrayBuffer" in value;
+  return `; pass ${isBlob ? `new Uint8Array(await ${name}.arrayBuffer())` : `JSON.stringify(${name})`} instead`;
 }
 
 const CALL = ["signal", "timeoutMs"];
@@ -227,8 +246,19 @@ export class Options {
 
   /** Throws a TypeError about an option. */
   refuse(name: string, expected: string, value: unknown): never {
-    if (value === undefined) this.#misspelled(name);
-    throw new TypeError(`${this.#of}: option "${name}" must be ${expected}, not ${shown(value)}`);
+    if (value !== undefined) {
+      throw new TypeError(`${this.#of}: option "${name}" must be ${expected}, not ${shown(value)}`);
+    }
+    return this.missing([name], `it must be ${expected}`);
+  }
+
+  /** Throws a TypeError about an option that is not there, of several one; names those that are. */
+  missing(options: string[], how: string): never {
+    for (const name of options) this.#misspelled(name);
+    const names = Object.keys(this.#given);
+    const given = names.length === 0 ? "" : ` among ${names.map(shown).join(", ")}`;
+    const missing = options.map(shown).join(" or ");
+    throw new TypeError(`${this.#of}: option ${missing} is missing${given}; ${how}`);
   }
 
   /** Validates an option with `is`; `expected` describes valid values in the message. */

@@ -84,7 +84,7 @@ export function askAppend(filePath: unknown, content: unknown): Failure | undefi
   return encoded(
     () => ({
       path: check.text("filePath", filePath),
-      content: typeof content === "string" ? content : check.bytesOf("content", content),
+      content: check.contentOf("content", content),
     }),
     (seen) => {
       if (typeof seen.content === "string") putLongText(seen.content);
@@ -163,7 +163,9 @@ export function askWrite(
       const only = check.flag("options.ifAbsent", ifAbsent);
       return {
         path,
-        content: typeof content === "string" && !only ? content : check.bytesOf("content", content),
+        content: only
+          ? check.bytesOf("content", content, "a Uint8Array with the option ifAbsent")
+          : check.contentOf("content", content),
         only,
       };
     },

@@ -139,6 +139,11 @@ export class Refusal extends Error {
   }
 }
 
+export const IS_DIRECTORY =
+  "This path is a directory, not a file. List it with ls, or name a file below it";
+export const TAKEN_BY_DIRECTORY =
+  "This path is a directory, so no file can be stored there. Choose another path, or one below it";
+
 export function codeOf(error: unknown): string {
   return String((error as { code?: unknown } | null)?.code ?? "");
 }

@@ -3,7 +3,7 @@
 // removed. What cannot be done so is "apart", and is read and written by the core.
 
 import { versionOf } from "./claims.js";
-import { type BigStats, codeOf, descriptor, Refusal } from "./host.js";
+import { type BigStats, codeOf, descriptor, Refusal, TAKEN_BY_DIRECTORY } from "./host.js";
 import type { Dir } from "./place.js";
 import { asideIn, DiskStorage, moment, TRIES } from "./storage.js";
 
@@ -36,7 +36,7 @@ export class MovingDisk extends DiskStorage {
           await this.tidied(there);
           const target = await this.lstat(there, newName);
           if (target?.isDirectory()) {
-            throw new Refusal("is_directory", "A directory stands there, not a file");
+            throw new Refusal("is_directory", TAKEN_BY_DIRECTORY);
           }
           if (target && !overwrite) return "exists";
           if (target && !target.isFile()) return "apart";

@@ -10,7 +10,15 @@ import type {
   StoredMeta,
 } from "../core/stored.js";
 import { claim, sweep, versionOf } from "./claims.js";
-import { type BigStats, codeOf, type Handle, RESERVED, Refusal } from "./host.js";
+import {
+  type BigStats,
+  codeOf,
+  type Handle,
+  IS_DIRECTORY,
+  RESERVED,
+  Refusal,
+  TAKEN_BY_DIRECTORY,
+} from "./host.js";
 import type { Dir, Place } from "./place.js";
 
 /** Attempts of an unconditional write to replace a file that others are replacing too. */
@@ -109,7 +117,7 @@ export class DiskStorage {
       const stats = await this.lstat(dir, name);
       if (!stats) return null;
       if (stats.isDirectory()) {
-        throw new Refusal("is_directory", "This is a directory, not a file");
+        throw new Refusal("is_directory", IS_DIRECTORY);
       }
       if (stats.isSymbolicLink()) {
         const target = follow ? await this.place.target(dir, name) : undefined;
@@ -175,7 +183,7 @@ export class DiskStorage {
       await this.tidied(dir);
       const stats = await this.lstat(dir, name);
       if (stats?.isDirectory()) {
-        throw new Refusal("is_directory", "A directory stands there, not a file");
+        throw new Refusal("is_directory", TAKEN_BY_DIRECTORY);
       }
       if (condition.mode === "create") return stats ? false : this.#create(dir, name, content);
       if (stats?.isSymbolicLink()) {

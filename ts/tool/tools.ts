@@ -4,12 +4,7 @@
 
 import chunk from "#chunk/tools";
 import type { IgnoreRules } from "../backend/ignoring.js";
-import {
-  type FilesystemPermission,
-  KeptPolicy,
-  type Policy,
-  withPolicy,
-} from "../backend/policy.js";
+import { KeptPolicy, type PermissionRule, type Policy, withPolicy } from "../backend/policy.js";
 import { NOT_BEGUN, received, settled } from "../core/call.js";
 import { kindOf, messageOf, Options, refused, shown as shownText } from "../core/checks.js";
 import { deprecated } from "../core/deprecated.js";
@@ -21,7 +16,7 @@ import { update } from "../core/results.js";
 import type { AnyBackend } from "../foreign/adapt.js";
 import { withHandle } from "../foreign/calls.js";
 import { withRuntime } from "../graph/running.js";
-import type { FileData, Failure as Refused } from "../types.js";
+import type { BackendRuntime, FileData, Failure as Refused } from "../types.js";
 import { argumentsOf, putArguments } from "./input.js";
 import { type ChangeToolName, type FileToolName, promptsOf, type ToolPrompts } from "./prompts.js";
 
@@ -135,7 +130,7 @@ export interface ChangeTools {
 }
 
 /** A backend, or a function that returns one and is called at each tool call. */
-export type BackendOrFactory<R = unknown> =
+export type BackendOrFactory<R = BackendRuntime> =
   | AnyBackend
   | ((runtime: R) => AnyBackend | Promise<AnyBackend>);
 
@@ -158,7 +153,7 @@ export interface FileToolsOptions {
   /** Replaces the system prompt of `prompts`. */
   systemPrompt?: string;
   /** Rules about reading and writing paths, as in `withPolicy`. Default: none. */
-  permissions?: FilesystemPermission[];
+  permissions?: PermissionRule[];
   /** A policy around the backend, as in `withPolicy`. Default: none. */
   policy?: Policy;
   /** Refuse to edit or overwrite a file that was not read, or changed since. Default true. */
@@ -255,7 +250,7 @@ export function createFileTools(backend: BackendOrFactory, options?: FileToolsOp
   );
   if (changes) return changes.around(backend, { ...options, changes: undefined }, createFileTools);
   const policy = of.object("policy") as Policy | undefined;
-  const permissions = of.raw("permissions") as FilesystemPermission[] | undefined;
+  const permissions = of.raw("permissions") as PermissionRule[] | undefined;
   const prompts = promptsOf(of);
   const unchanged = of.object("unchanged") as UnchangedReads | undefined;
   if (unchanged && typeof unchanged.answer !== "function") {

@@ -21,6 +21,8 @@ pub struct Record {
     pub time: Time,
     /// Its JavaScript name.
     pub operation: &'static str,
+    /// The tool or the method that was called, if its name is another one.
+    pub called: Option<&'static str>,
     /// The file or directory; the first path of a batch; `None` for a command.
     pub path: Option<VPath>,
     /// All files of a batch, the old and the new path of a move or copy; empty for any other
@@ -45,6 +47,7 @@ pub type OnAudit = Rc<dyn Fn(&Record)>;
 pub(super) struct Begun {
     time: Time,
     operation: Operation,
+    called: Option<&'static str>,
     paths: Vec<VPath>,
     sizes: Vec<usize>,
     effort: Effort,
@@ -55,6 +58,7 @@ impl Begun {
         Begun {
             time: (seams.now)(),
             operation: request.operation(),
+            called: request.operation().called(),
             paths: request.paths(),
             sizes: request.sizes(),
             effort: Effort::default(),
@@ -70,6 +74,7 @@ impl Begun {
         Record {
             time: self.time,
             operation: self.operation.name(),
+            called: self.called,
             path: self.paths.first().cloned(),
             bytes: answer.as_ref().map_or(0, |one| one.bytes(&self.sizes)) as u64,
             paths: match self.operation {

@@ -134,7 +134,7 @@ impl RateLimit {
                 Kind::RateLimited,
                 format!(
                     "Too many operations: {} is limited to {} in {} ms. Try again in {} ms.",
-                    operation.name(),
+                    operation.spoken(),
                     rate.operations,
                     whole_millis(rate.per),
                     whole_millis(wait + Duration::from_micros(999))

@@ -12,7 +12,7 @@ pub(super) struct ReadOnly {
 }
 
 fn refusal(operation: Operation, path: &VPath) -> Error {
-    let operation = operation.name();
+    let operation = operation.spoken();
     Error::at(
         Kind::PermissionDenied,
         format!("Error: permission denied for {operation} on "),

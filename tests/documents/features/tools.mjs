@@ -151,9 +151,9 @@ export default {
     () => media(["png", "jpg", "jpeg", "gif", "webp", "PNG"], "image"),
   ],
   T15: [
-    "PDF, audio and video are shown as blocks",
+    "PDF, presentations, audio and video are shown as blocks",
     async () => {
-      await media(["pdf"], "file");
+      await media(["pdf", "ppt", "pptx"], "file");
       await media(["mp3", "wav", "flac"], "audio");
       await media(["mp4", "webm", "mov"], "video");
     },

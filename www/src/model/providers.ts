@@ -204,5 +204,12 @@ const openai: Provider = {
     results.map(({ id, text }) => ({ role: "tool", tool_call_id: id, content: text })),
 };
 
+/**
+ * The address before `/v1` of what a user typed: with `/v1` behind it, with a whole endpoint, or with
+ * neither.
+ */
+export const baseOf = (address: string): string =>
+  address.trim().replace(/(\/v1)?(\/messages|\/chat\/completions)?\/*$/, "");
+
 export const PROVIDERS = { anthropic, openai };
 export type ProviderId = keyof typeof PROVIDERS;

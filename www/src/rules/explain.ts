@@ -3,7 +3,7 @@
 
 import {
   type AuditRecord,
-  type FilesystemPermission,
+  type PermissionRule,
   type Policy,
   StateBackend,
   withPolicy,
@@ -30,7 +30,7 @@ async function passes(policy: Policy, touch: Touch, path: string): Promise<boole
 }
 
 /** Whether this rule is about the path. */
-async function covers(rule: FilesystemPermission, touch: Touch, path: string) {
+async function covers(rule: PermissionRule, touch: Touch, path: string) {
   if (!rule.operations.includes(touch)) return false;
   const { paths } = rule;
   const only = (mode: "allow" | "deny"): Policy => ({
@@ -41,7 +41,7 @@ async function covers(rule: FilesystemPermission, touch: Touch, path: string) {
   return !(await passes(only("deny"), touch, path));
 }
 
-const short = (rule: FilesystemPermission) =>
+const short = (rule: PermissionRule) =>
   `${rule.mode ?? "allow"} ${rule.operations.join(", ")} ${rule.paths.join(", ")}`;
 
 async function oneTouch(policy: Policy, touch: Touch, path: string): Promise<Verdict> {

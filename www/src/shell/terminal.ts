@@ -6,12 +6,9 @@ import { Terminal } from "@xterm/xterm";
 import { announceChange } from "../tree/changes";
 import { tree } from "../tree/mounts";
 import { theme } from "../ui/theme";
+import { ended, newMark, within } from "./directory";
 import { loadShell } from "./lazy";
 import "@xterm/xterm/css/xterm.css";
-
-/** Begins the line with the directory in which a command ended. */
-const MARK = "\u0001";
-const quoted = (text: string) => `'${text.replaceAll("'", "'\\''")}'`;
 
 function colours(parent: HTMLElement) {
   const probe = document.createElement("i");
@@ -92,15 +89,12 @@ export async function openShell(parent: HTMLElement): Promise<Shell> {
       terminal.clear();
     } else if (command.trim() !== "") {
       past.push(command);
-      const whole = `cd ${quoted(cwd)}\n${command}\ncode=$?\nprintf '${MARK}%s' "$PWD"\nexit $code`;
-      const { output, exitCode } = await execute(whole, { signal: busy.signal });
-      const mark = output.lastIndexOf(MARK);
-      const [text, rest] =
-        mark < 0 ? [output, ""] : [output.slice(0, mark), output.slice(mark + 1)];
-      // What went to standard error stands behind the directory.
-      const place = /^\/[^\n]*?(?=$|\n|bash: |[a-z]+: )/.exec(rest)?.[0] ?? "";
-      if (mark >= 0 && place) cwd = place;
-      const said = text + rest.slice(place.length);
+      const mark = newMark();
+      const { output, exitCode } = await execute(within(cwd, command, mark), {
+        signal: busy.signal,
+      });
+      const { said, cwd: now = cwd } = ended(output, mark);
+      cwd = now;
       if (said) terminal.write(said.endsWith("\n") ? said : `${said}\n`);
       if (exitCode !== 0) terminal.write(`\u001b[31mexit ${exitCode}\u001b[0m\n`);
       announceChange();

@@ -3,7 +3,7 @@
 import { computed, signal } from "@preact/signals";
 import { samples } from "../code/samples";
 import { agent, busy, forming, lines, say, stop, trouble } from "../model/chat";
-import { PROVIDERS, type ProviderId } from "../model/providers";
+import { baseOf, PROVIDERS, type ProviderId } from "../model/providers";
 import { CodeAside } from "../ui/code";
 import { counted } from "../ui/format";
 import { address } from "../ui/route";
@@ -26,7 +26,7 @@ function send(event: SubmitEvent) {
   const setting = {
     key: key.value,
     model: model.value || chosen.model,
-    base: (base.value || chosen.base).replace(/\/$/, ""),
+    base: baseOf(base.value) || chosen.base,
   };
   const words = text.value;
   text.value = "";
