@@ -119,9 +119,13 @@ pub fn state_set(handle: u32, len: usize) {
 fn set(handle: u32, args: &mut Args<'_>) -> Result<String> {
     let body: Bytes = args.blob()?;
     let path = args.file_path()?;
-    let v1 = args.bool()?;
+    let (v1, stored_text) = (args.bool()?, args.bool()?);
     let given = args.optional_str()?.map(Mime::given);
     let (created, modified) = (args.optional_str()?, args.optional_str()?);
+    let body = match stored_text {
+        true => file::decode_stored(&path, given.as_ref(), body),
+        false => body,
+    };
     let (mime, texture) = file::classify(&path, &body, given.as_ref());
     let now = clock::now();
     let modified = modified.and_then(Time::parse).unwrap_or(now);
@@ -130,7 +134,10 @@ fn set(handle: u32, args: &mut Args<'_>) -> Result<String> {
         created: created.and_then(Time::parse).unwrap_or(modified),
         modified,
         mime,
-        format: if v1 { Format::V1 } else { Format::V2 },
+        format: match v1 && texture.is_text() {
+            true => Format::V1,
+            false => Format::V2,
+        },
         texture,
     };
     memory(handle)?

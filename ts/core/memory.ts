@@ -28,6 +28,7 @@ export function setFile(handle: number, path: string, file: unknown): { path: st
       else putBytes(seen.content);
       putText(path);
       putBool(seen.v1);
+      putBool(seen.stored);
       // Bytes under the name of a text file stay bytes; a type that is given with them is kept.
       putOptionalText(seen.mimeType);
       putOptionalText(seen.created);
