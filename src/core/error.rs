@@ -171,6 +171,14 @@ impl Error {
         matches!(self.kind(), Kind::NotFound | Kind::IsDirectory)
     }
 
+    /// Whether nobody answered the question: this says nothing about what was asked for.
+    pub fn is_no_answer(&self) -> bool {
+        matches!(
+            self.kind(),
+            Kind::Timeout | Kind::Unavailable | Kind::Internal
+        )
+    }
+
     /// The error for a directory where a file is expected.
     pub fn is_directory(path: &VPath) -> Error {
         Error::at(Kind::IsDirectory, "'", path, "' is a directory, not a file")

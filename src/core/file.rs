@@ -257,20 +257,7 @@ pub fn decode_content(path: &VPath, text: Bytes) -> Result<Bytes> {
     if !is_binary_name(path) {
         return Ok(text);
     }
-    const LENIENT: GeneralPurpose = GeneralPurpose::new(
-        &alphabet::STANDARD,
-        GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent),
-    );
-    let encoded = match (text.starts_with(b"data:"), memchr::memchr(b',', &text)) {
-        (true, Some(comma)) => text.slice(comma + 1..),
-        _ => text,
-    };
-    let encoded: Vec<u8> = encoded
-        .iter()
-        .copied()
-        .filter(|byte| !byte.is_ascii_whitespace())
-        .collect();
-    LENIENT.decode(encoded).map(Bytes::from).map_err(|error| {
+    from_base64(&text).map_err(|error| {
         Error::at(
             Kind::InvalidArgument,
             "Content for '",
@@ -278,6 +265,34 @@ pub fn decode_content(path: &VPath, text: Bytes) -> Result<Bytes> {
             format!("' must be base64, since its type is not text: {error}"),
         )
     })
+}
+
+/// The body of a stored file whose content is a text although its type, given or by its name, is
+/// not: packages that keep only text store such files as base64. A text that is no base64 is the
+/// body itself.
+pub fn decode_stored(path: &VPath, given: Option<&Mime>, text: Bytes) -> Bytes {
+    let is_text = given.map_or_else(|| !is_binary_name(path), Mime::is_text);
+    match is_text {
+        true => text,
+        false => from_base64(&text).unwrap_or(text),
+    }
+}
+
+fn from_base64(text: &Bytes) -> std::result::Result<Bytes, base64::DecodeError> {
+    const LENIENT: GeneralPurpose = GeneralPurpose::new(
+        &alphabet::STANDARD,
+        GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent),
+    );
+    let encoded = match (text.starts_with(b"data:"), memchr::memchr(b',', text)) {
+        (true, Some(comma)) => text.slice(comma + 1..),
+        _ => text.clone(),
+    };
+    let encoded: Vec<u8> = encoded
+        .iter()
+        .copied()
+        .filter(|byte| !byte.is_ascii_whitespace())
+        .collect();
+    LENIENT.decode(encoded).map(Bytes::from)
 }
 
 #[cfg(test)]
@@ -366,5 +381,24 @@ mod tests {
         }
         let error = give("/a.png", "not base64!").expect_err("refused");
         assert_eq!(error.kind(), Kind::InvalidArgument);
+    }
+
+    #[test]
+    fn a_stored_text_of_a_binary_type_is_base64() {
+        let png = Mime::known("image/png");
+        let cases: [(&str, Option<&Mime>, &str, &str); 8] = [
+            ("/a.png", None, "aGk=", "hi"),
+            ("/a.png", None, "aG\nk=", "hi"),
+            ("/a.png", None, "data:image/png;base64,aGk=", "hi"),
+            ("/a.png", None, "not base64!", "not base64!"),
+            ("/a.png", Some(&Mime::TEXT), "aGk=", "aGk="),
+            ("/a.txt", None, "aGk=", "aGk="),
+            ("/a", None, "aGk=", "aGk="),
+            ("/a", Some(&png), "aGk=", "hi"),
+        ];
+        for (name, given, text, body) in cases {
+            let text = Bytes::copy_from_slice(text.as_bytes());
+            assert_eq!(decode_stored(&path(name), given, text), body, "{name}");
+        }
     }
 }

@@ -203,7 +203,8 @@ impl HostDisk {
         }
     }
 
-    /// Reads bodies one by one; unreadable files are skipped, as in every search.
+    /// Reads bodies one by one; unreadable files are skipped, as in every search, but not a host that
+    /// does not answer.
     async fn read_each(
         &self,
         paths: &[VPath],
@@ -213,10 +214,10 @@ impl HostDisk {
             .map(|path| async move { (path, self.inner().get(path).await) })
             .buffered(PARALLEL);
         while let Some((path, file)) = files.next().await {
-            if let Ok(Some(file)) = file
-                && visit(path, &file).is_break()
-            {
-                return Ok(());
+            match file {
+                Ok(Some(file)) if visit(path, &file).is_break() => return Ok(()),
+                Err(error) if error.is_no_answer() => return Err(error),
+                _ => {}
             }
         }
         Ok(())

@@ -45,9 +45,15 @@ pub async fn run(
         overwrite: input.flag(&plain("overwrite"))?,
     };
     let _turns = set.turns.turns([&asked.from, &asked.to]).await;
-    if asked.overwrite
-        && set.options.read_before_edit
-        && let Ok(Some(body)) = set.whole(backend, &asked.to).await
+    let target = match asked.overwrite && set.options.read_before_edit {
+        true => match set.whole(backend, &asked.to).await {
+            // A file that was not seen is not replaced because the question failed.
+            Err(error) if error.is_no_answer() => return Err(error),
+            answer => answer.ok().flatten(),
+        },
+        false => None,
+    };
+    if let Some(body) = target
         && set.seen.borrow().standing(&asked.to, &body) != Standing::Current
     {
         return Ok(Answer::failure(format!(

@@ -39,6 +39,8 @@ pub async fn run(set: &ToolSet, backend: &dyn Backend, input: &Input) -> Result<
             },
             Ok(None) => {}
             Err(error) if error.kind() == Kind::NotFound => {}
+            // A file that was not seen is not replaced because the question failed.
+            Err(error) if error.is_no_answer() => return Err(error),
             // The write itself reports the best error.
             Err(_) => {}
         }

@@ -124,9 +124,13 @@ fn set(handle: u32, args: &mut Args<'_>) -> Result<String> {
         true => VPath::any(given)?.of_file(given)?,
         false => VPath::parse_file(given)?,
     };
-    let v1 = args.bool()?;
+    let (v1, stored_text) = (args.bool()?, args.bool()?);
     let given = args.optional_str()?.map(Mime::given);
     let (created, modified) = (args.optional_str()?, args.optional_str()?);
+    let body = match stored_text {
+        true => file::decode_stored(&path, given.as_ref(), body),
+        false => body,
+    };
     let (mime, texture) = file::classify(&path, &body, given.as_ref());
     let now = clock::now();
     let modified = modified.and_then(Time::parse).unwrap_or(now);
@@ -135,7 +139,10 @@ fn set(handle: u32, args: &mut Args<'_>) -> Result<String> {
         created: created.and_then(Time::parse).unwrap_or(modified),
         modified,
         mime,
-        format: if v1 { Format::V1 } else { Format::V2 },
+        format: match v1 && texture.is_text() {
+            true => Format::V1,
+            false => Format::V2,
+        },
         texture,
     };
     memory(handle)?

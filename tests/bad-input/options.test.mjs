@@ -494,6 +494,44 @@ for (const [of, make, right, options] of TABLES) {
   });
 }
 
+test("an option that narrows is not taken for its default if it has no value", () => {
+  const narrows = [
+    ...["rootDir", "workingDirectory", "root", "directory", "folder", "prefix", "bucket", "table"],
+    ...["database", "namespace", "keepIn", "paths", "operations", "mode", "defaultMode", "policy"],
+    ...["permissions", "readOnly", "readOnlyPrefixes", "denyPrefixes", "quota", "rateLimit"],
+    ...["inspect", "labels", "flows", "tools", "ignore", "roots", "from", "to"],
+  ];
+  const seen = new Set();
+  for (const [of, make, right, options] of TABLES) {
+    for (const name of Object.keys(options)) {
+      const limits = of === "Quota";
+      if (!limits && !narrows.includes(name)) continue;
+      seen.add(name);
+      for (const value of [undefined, null]) {
+        assert.throws(
+          () => make({ ...right, [name]: value }),
+          (error) => error instanceof TypeError && error.message.includes(`"${name}"`),
+          `${of}: ${name}: ${value}`,
+        );
+      }
+    }
+  }
+  assert.deepEqual(
+    narrows.filter((name) => !seen.has(name)),
+    [],
+  );
+  // As of a variable of the environment that is not set.
+  const rootDir = process.env.KITBAG_NO_SUCH_VARIABLE;
+  const unset = /option "rootDir" has no value; give it one, or leave the option out/;
+  for (const make of [
+    () => new kitbag.FilesystemBackend({ rootDir }),
+    () => new kitbag.LocalShellBackend({ rootDir }),
+    () => new kitbag.SandboxBackend({ id: "s", execute: () => ({}), rootDir }),
+  ])
+    assert.throws(make, unset);
+  assert.throws(() => new kitbag.ContextHubBackend(undefined, { apiKey: "k" }), /repo must be/);
+});
+
 test("the table has every option of the declarations", () => {
   const types = at("pkg/types");
   const entries = readdirSync(`${types}/adapter`).filter((file) => file.endsWith(".d.ts"));

@@ -2,6 +2,8 @@
 // over if asked to, also after an interruption at any statement. Runs on each database; nothing here
 // is particular to Node.
 
+import { migrating } from "./migrating.mjs";
+
 const TABLES = {
   postgres:
     "CREATE TABLE files (path text PRIMARY KEY, content text, " +
@@ -135,4 +137,5 @@ export async function outline(tally, what, dialect, query, make) {
   check("another table is refused", /Pass another `table`/.test(other ?? ""), other);
   await query("DROP TABLE files", []);
   await query("DROP TABLE files_outline", []);
+  await migrating(tally, what, dialect, query, make);
 }

@@ -98,6 +98,10 @@ async function fileData(tally) {
     const path = `/published-${fileFormat}.txt`;
     await theirs.write(path, "one\ntwo\n");
     await theirs.uploadFiles([[`/published-${fileFormat}.png`, bytes]]);
+    const image = `/written-${fileFormat}.png`;
+    await theirs.write(image, Buffer.from(bytes).toString("base64"));
+    const [seen] = await ours.downloadFiles([image]);
+    tally.check(`${image} is read`, String(seen.content) === String(bytes), seen);
     const read = await ours.read(path);
     tally.check(`${path} is read`, read.content === "one\ntwo\n" && read.totalLines === 2, read);
     const raw = (await ours.readRaw(path)).data;
@@ -121,6 +125,8 @@ async function fileData(tally) {
     "/py.bin": { content: Buffer.from(bytes).toString("base64"), encoding: "base64", ...times },
     "/py-old.txt": { content: ["a", "b"], ...times },
     "/mangled.png": { content: { 0: 0, 1: 1, 2: 250, 3: 255 }, mimeType: "image/png", ...times },
+    "/lines.png": { content: [Buffer.from(bytes).toString("base64")], ...times },
+    "/typed": { content: Buffer.from(bytes).toString("base64"), mimeType: "image/png", ...times },
     "/buffer.png": { content: JSON.parse(JSON.stringify(Buffer.from(bytes))), ...times },
   };
   for (const [key, value] of Object.entries(written)) await store.put(namespace, key, value);
@@ -128,7 +134,8 @@ async function fileData(tally) {
     const read = await ours.read(path);
     tally.check(`${path} is read`, read.content === "a\nb", read);
   }
-  for (const path of ["/py.bin", "/mangled.png", "/buffer.png"]) {
+  const images = ["/mangled.png", "/buffer.png", "/lines.png", "/typed"];
+  for (const path of ["/py.bin", ...images]) {
     const [one] = await ours.downloadFiles([path]);
     tally.check(`${path} is read`, String(one.content) === String(bytes), one);
   }

@@ -12,6 +12,7 @@ const files = named(
     "foreign",
     "random-calls",
     "own-moves",
+    "outages",
   ],
 );
 

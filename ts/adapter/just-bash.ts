@@ -89,6 +89,15 @@ class FsError extends Error {
   }
 }
 
+/** Throws if nobody answered: that says nothing about what is there. */
+function answered(
+  path: string,
+  answer: { code?: string; error?: string | null } | undefined,
+): void {
+  if (!/^(timeout|unavailable|internal|rate_limited)$/.test(answer?.code ?? "")) return;
+  throw new FsError("EIO", path, answer?.error ?? "the backend gave no answer");
+}
+
 const gone = (path: string) => new FsError("ENOENT", path, "no such file or directory");
 
 function resolved(base: string, path: string): string {
@@ -189,6 +198,7 @@ class BackendFs implements IFileSystem {
   /** Loads all paths for `getAllPaths`, which is synchronous. Only `ls` with a quoted pattern asks. */
   async refresh(): Promise<void> {
     const found = await this.#files.glob("**", "/");
+    answered("/", found);
     const paths = new Set<string>(this.#empty);
     for (const { path } of found.files ?? []) {
       for (let at = path.indexOf("/", 1); at > 0; at = path.indexOf("/", at + 1))
@@ -224,12 +234,16 @@ class BackendFs implements IFileSystem {
 
   /** Whether a directory was made here, or contains files. */
   async #isDir(path: string): Promise<boolean> {
-    return this.#empty.has(path) || ((await this.#files.ls(path)).files ?? []).length > 0;
+    if (this.#empty.has(path)) return true;
+    const answer = await this.#files.ls(path);
+    answered(path, answer);
+    return (answer.files ?? []).length > 0;
   }
 
   /** Whether a directory without files exists in the backend itself, such as an empty mount. */
   async #isEmptyDir(path: string): Promise<boolean> {
     const [answer] = (await this.#files.downloadFiles?.([path])) ?? [];
+    answered(path, answer as { code?: string } | undefined);
     return (answer as { code?: string } | undefined)?.code === "is_directory";
   }
 
@@ -417,8 +431,9 @@ class BackendFs implements IFileSystem {
     if (!here.is_dir) throw new FsError("ENOTDIR", path, "not a directory");
     const prefix = at === "/" ? "/" : `${at}/`;
     const names = new Map<string, boolean>();
-    const { files } = await this.#files.ls(at);
-    for (const info of files ?? []) {
+    const answer = await this.#files.ls(at);
+    answered(path, answer);
+    for (const info of answer.files ?? []) {
       names.set(info.path.slice(prefix.length).replace(/\/$/, ""), info.is_dir === true);
     }
     for (const dir of this.#empty) {
@@ -448,7 +463,7 @@ class BackendFs implements IFileSystem {
     if (info.is_dir && !options?.recursive && (await this.readdir(at)).length > 0) {
       throw new FsError("ENOTEMPTY", path, "directory not empty");
     }
-    const hollow = info.is_dir && ((await this.#files.ls(at)).files ?? []).length === 0;
+    const hollow = info.is_dir && (await this.#files.ls(at)).files?.length === 0;
     if (DEVICES.has(at)) throw new FsError("EACCES", path, "permission denied");
     this.#begin(path);
     const answer = await this.#files.delete?.(at);

@@ -6,6 +6,7 @@ import { madeHandle } from "../core/call.js";
 import { kindOf, Options, shown } from "../core/checks.js";
 import { sealClass } from "../core/handle.js";
 import { enter, glue } from "../core/instance.js";
+import { notEmpty } from "../core/nearest.js";
 import { OPERATIONS, type Operation } from "../core/operations.js";
 import type { AnyBackend } from "../foreign/adapt.js";
 import { withHandle } from "../foreign/calls.js";
@@ -312,6 +313,7 @@ function quotaOf(of: string, value: Record<string, unknown>): Quota {
   const out: Quota = {};
   for (const name of ["maxBytes", "maxFiles", "maxFileBytes"] as const) {
     const limit = quota.amount(name);
+    if (limit === undefined && name in value) notEmpty(`${of}: quota`, name, true);
     if (limit !== undefined) out[name] = limit;
   }
   quota.done();

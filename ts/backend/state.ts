@@ -441,7 +441,8 @@ export class StateBackend implements BackendProtocolV2 {
     if (!this.#mirror || result.path === undefined) return result;
     ask.askGlob("**", result.path);
     const there = now(handleOf(this), Op.glob, unpack.unpackGlob) as GlobResult;
-    const paths = (there.files ?? []).map(({ path }) => path);
+    // A search below a file finds nothing.
+    const paths = [result.path, ...(there.files ?? []).map(({ path }) => path)];
     return this.#mirror.transferred(result, paths, operation === Op.move ? from : undefined);
   }
 

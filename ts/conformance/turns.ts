@@ -65,6 +65,40 @@ function about(name: string, run: (under: Under) => Promise<void>): Case {
   return { name, needs, run: (it) => run(new Under(it)) };
 }
 
+/** Commits changes that store no bytes, or whose undo stores none, and undoes each. */
+async function withoutBytes(under: Under, variants: Array<[string, string[]]>): Promise<void> {
+  const { backend } = under.it;
+  for (const [at, [what, changes]] of variants.entries()) {
+    const dir = `/v${at}`;
+    const before = { full: "text\n", "deep/full": "text\n", empty: "" };
+    for (const [name, text] of Object.entries(before))
+      await under.put(backend, `${dir}/${name}`, text);
+    const turn = under.begin();
+    const after: Record<string, string | null> = { ...before };
+    for (const change of changes) {
+      const [kind, path] = [change[0], `${dir}/${change.slice(1)}`];
+      const text = kind === "-" ? null : kind === "=" ? "new\n" : "";
+      after[change.slice(1)] = text;
+      const answer =
+        text === null
+          ? await turn.delete?.(path)
+          : kind === "!"
+            ? await turn.edit(path, "text\n", "")
+            : await turn.write(path, text);
+      same(`${what}: the error of ${change}`, answer?.error, undefined);
+    }
+    const receipt = await under.done(`the commit of ${what}`, turn.commit());
+    for (const [name, text] of Object.entries(after)) {
+      same(`${what}: ${name}`, await under.text(`${dir}/${name}`), text);
+    }
+    await under.done(`the undo of ${what}`, under.undo(receipt));
+    for (const name of Object.keys(after)) {
+      const text = (before as Record<string, string>)[name] ?? null;
+      same(`${what}, undone: ${name}`, await under.text(`${dir}/${name}`), text);
+    }
+  }
+}
+
 const FIVE = "1\n2\n3\n4\n5\n";
 
 export const turns: Case[] = [
@@ -183,6 +217,26 @@ export const turns: Case[] = [
     same("the file", await under.text("/a.txt"), "1\n2\n3\n4\nfive\n");
     same("the draft", await under.text("/drafts/x.txt"), null);
   }),
+  ...[
+    [
+      ["one deletion", ["-full"]],
+      ["two deletions", ["-full", "-deep/full"]],
+      ["a deletion of an empty file", ["-empty"]],
+      ["a deletion and an empty file", ["-full", "+new"]],
+      ["a file that becomes empty", ["!full"]],
+    ],
+    [
+      ["one empty file", ["+new"]],
+      ["two empty files", ["+new", "+deep/new"]],
+      ["an empty file, a deletion and a file that becomes empty", ["+new", "-empty", "!full"]],
+      ["a file, whose undo is a deletion", ["=new"]],
+      ["two files, whose undo are deletions", ["=new", "=deep/new"]],
+    ],
+  ].map((variants, at) =>
+    about(`a commit of deletions or empty files only can be undone, part ${at + 1}`, (under) =>
+      withoutBytes(under, variants as Array<[string, string[]]>),
+    ),
+  ),
   about("a turn in a turn commits into it", async (under) => {
     const { backend } = under.it;
     await under.put(backend, "/a.txt", "one\n");

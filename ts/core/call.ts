@@ -9,6 +9,7 @@ import { enter, glue, wakeBy } from "./instance.js";
 import { dropPending, finish, sent } from "./message.js";
 import { KitbagPanic, OutOfMemory } from "./panic.js";
 import { Reply } from "./reply.js";
+import { onAbort } from "./signals.js";
 
 /** Converts a successful reply to a result. */
 export type Unpack<T> = (reply: Reply) => T;
@@ -164,7 +165,7 @@ export function settled<T>(
       giveUp("The call was cancelled by its signal; a change that was under way may have happened");
     const done = () => {
       if (timer !== undefined) clearTimeout(timer);
-      signal?.removeEventListener("abort", aborted);
+      silent?.();
     };
     const fail = (error: unknown) => {
       done();
@@ -186,7 +187,7 @@ export function settled<T>(
       },
       fail,
     });
-    signal?.addEventListener("abort", aborted);
+    const silent = signal && onAbort(signal, aborted);
     if (limit !== undefined) {
       const late: ErrorText = `The call took over ${limit} ms (timeoutMs); a change that was under way may have happened`;
       timer = after(limit, () => giveUp(late));

@@ -4,7 +4,7 @@
 import type { CallOptions, ErrorText, Failure } from "../types.js";
 import { FRAMES, needStack, noStack } from "./instance.js";
 import { begin, dropPending, NoRoom } from "./message.js";
-import { instead, nearest } from "./nearest.js";
+import { instead, nearest, notEmpty } from "./nearest.js";
 import { Op } from "./operations.js";
 import { KitbagPanic, OutOfMemory } from "./panic.js";
 
@@ -235,13 +235,18 @@ export class Options {
   /** Returns an option without validation. */
   raw(name: string): unknown {
     this.#known.add(name);
+    let value: unknown;
+    let empty = false;
     try {
-      return this.#given[name] ?? undefined;
+      value = this.#given[name] ?? undefined;
+      empty = value === undefined && name in this.#given;
     } catch (error) {
       throw new TypeError(`${this.#of}: option "${name}" could not be read: ${messageOf(error)}`, {
         cause: error,
       });
     }
+    if (empty) notEmpty(this.#of, name);
+    return value;
   }
 
   /** Throws a TypeError about an option. */

@@ -37,6 +37,7 @@ export function setFile(
       putText(path);
       putBool(ofState);
       putBool(seen.v1);
+      putBool(seen.stored);
       // Bytes under the name of a text file stay bytes; a type that is given with them is kept.
       putOptionalText(seen.mimeType);
       putOptionalText(seen.created);

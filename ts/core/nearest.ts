@@ -43,6 +43,43 @@ export function instead(name: string, known: readonly string[], what: string): s
   return `is "${meant}" meant?${all && ` T${all.slice(1)}`}`;
 }
 
+/**
+ * Options that narrow what may be reached, or whose files they are. One that is given without a value,
+ * such as of a variable of the environment that is not set, must not mean the default, which is more.
+ */
+const NARROWS = new Set([
+  ...["rootDir", "workingDirectory", "root", "directory", "folder", "prefix", "bucket", "database"],
+  ...[
+    "table",
+    "namespace",
+    "repo",
+    "keepIn",
+    "paths",
+    "operations",
+    "mode",
+    "defaultMode",
+    "policy",
+  ],
+  ...[
+    "permissions",
+    "readOnly",
+    "readOnlyPrefixes",
+    "denyPrefixes",
+    "quota",
+    "rateLimit",
+    "inspect",
+  ],
+  ...["labels", "flows", "tools", "ignore", "roots"],
+]);
+
+/** Throws about an option that is there, but without a value, if it narrows. */
+export function notEmpty(of: string, name: string, narrows = NARROWS.has(name)): void {
+  if (!narrows) return;
+  throw new TypeError(
+    `${of}: option "${name}" has no value; give it one, or leave the option out for the default`,
+  );
+}
+
 /** Throws if an object has a name that is not known, and says which one is probably meant. */
 export function onlyKnown(of: string, given: unknown, known: readonly string[]): void {
   if (given === undefined || given === null) return;
@@ -52,6 +89,7 @@ export function onlyKnown(of: string, given: unknown, known: readonly string[]):
     );
   }
   for (const name of Object.keys(given)) {
+    if ((given as Record<string, unknown>)[name] == null) notEmpty(of, name);
     if (known.includes(name)) continue;
     throw new TypeError(
       `${of}: there is no option ${JSON.stringify(name)}; ${instead(name, known, "options")}`,

@@ -17,6 +17,7 @@ import type {
   ExecuteResponse,
   Failure,
   FileData,
+  FileInfo,
   GlobFields,
   GrepFields,
   GrepMatch,
@@ -388,12 +389,18 @@ function refuse(failure: Answer<{ cause: unknown }>): never {
   throw Object.assign(error, { code: failure.code });
 }
 
+/** The files of a listing. A wrong path or pattern has none; that nobody answered is an error. */
+function listed(answer: { files?: FileInfo[]; error?: string; code?: string }): FileInfo[] {
+  if (/^(timeout|unavailable|internal)$/.test(answer.code ?? "")) refuse(answer as never);
+  return answer.files ?? [];
+}
+
 /** Adapts a backend to the protocol's first version. */
 export function toV1(backend: AnyBackend): BackendProtocolV1 {
   const v2 = guarded(adaptedBy("toV1", backend), isOurs(backend)) as BackendProtocolV2 & Loose;
   const it = backend as Loose;
   const view: BackendProtocolV1 & Loose = {
-    lsInfo: async (path) => (await v2.ls(path)).files ?? [],
+    lsInfo: async (path) => listed(await v2.ls(path)),
     async read(filePath, offset = 0, limit = 2_000) {
       const answer = await v2.read(filePath, offset, limit);
       if (answer.error !== undefined) {
@@ -419,7 +426,7 @@ export function toV1(backend: AnyBackend): BackendProtocolV1 {
       );
       return answer.matches ?? answer.error ?? [];
     },
-    globInfo: async (pattern, path) => (await v2.glob(pattern, path)).files ?? [],
+    globInfo: async (pattern, path) => listed(await v2.glob(pattern, path)),
     write: async (filePath, content) => v2.write(filePath, content),
     edit: async (filePath, oldString, newString, replaceAll) =>
       v2.edit(filePath, oldString, newString, replaceAll),

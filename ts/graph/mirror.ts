@@ -78,6 +78,9 @@ export class Mirror {
   /** Entries by the state's key. */
   readonly #paths = new Map<string, { data: unknown; path: string | undefined }>();
 
+  /** Canonical paths of entries that are no files and are hidden. */
+  readonly #odd = new Set<string>();
+
   private constructor(
     source: Source,
     store: MirrorStore,
@@ -140,6 +143,7 @@ export class Mirror {
     for (const [key, { path }] of this.#paths) {
       if (present.has(key)) continue;
       this.#paths.delete(key);
+      if (path === undefined) this.#odd.delete(canonical(key));
       if (path !== undefined) this.#drop(path, key);
     }
     for (const [key, data] of entries) {
@@ -150,8 +154,12 @@ export class Mirror {
       this.#paths.set(key, { data, path });
       // Keys that are not valid paths, and data that is not a file, are hidden.
       if (path === undefined) {
+        this.#odd.add(canonical(key));
         if (known?.path !== undefined) this.#drop(known.path, key);
-      } else this.#seen.set(path, { key, data });
+      } else {
+        this.#odd.delete(path);
+        this.#seen.set(path, { key, data });
+      }
     }
     return undefined;
   }
@@ -247,6 +255,14 @@ export class Mirror {
 
   /** Sends changes on to the state; a refusal if they are not in it. */
   #refusal(update: Update): Failure | undefined {
+    const odd = Object.keys(update).find((key) => update[key] && this.#odd.has(canonical(key)));
+    if (odd !== undefined) {
+      this.#mistrust(update);
+      return {
+        error: `Cannot write to ${odd}: the state has an entry there that is not a file, and nothing was changed. Remove that entry from the state, or choose another path.`,
+        code: "already_exists",
+      };
+    }
     const clash = this.#source.clash?.(update, (key) => this.#paths.get(key)?.data);
     if (clash) {
       this.#mistrust(update);

@@ -8,7 +8,7 @@ use bytes::Bytes;
 use super::{Composite, Mount};
 use crate::core::error::{Error, Kind, Result};
 use crate::core::path::VPath;
-use crate::protocol::{Backend, DeleteResult, FilesUpdate};
+use crate::protocol::{Backend, DeleteResult, Directories, FilesUpdate};
 
 /// One backend's part of a delete.
 struct Target<'a> {
@@ -109,11 +109,12 @@ impl Composite {
 }
 
 /// Deletes everything in a backend. Most accept the root for that; if a backend refuses the root as
-/// a path, its entries are deleted one by one.
+/// a path, or because it is a directory, its entries are deleted one by one. A real directory is
+/// there even if it is empty, as it is for a delete below the root.
 async fn delete_everything(backend: &dyn Backend) -> Result<DeleteResult> {
     let root = VPath::root();
     match backend.delete(&root, None).await {
-        Err(error) if error.kind() == Kind::InvalidPath => {}
+        Err(error) if matches!(error.kind(), Kind::InvalidPath | Kind::IsDirectory) => {}
         answer => return answer,
     }
     let mut entries: Vec<VPath> = backend
@@ -123,7 +124,7 @@ async fn delete_everything(backend: &dyn Backend) -> Result<DeleteResult> {
         .map(|info| info.path)
         .collect();
     entries.dedup();
-    let mut any = false;
+    let mut any = backend.capability().directories == Directories::Real;
     let mut update: Option<FilesUpdate> = None;
     for entry in entries {
         match backend.delete(&entry, None).await {

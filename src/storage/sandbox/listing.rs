@@ -116,10 +116,13 @@ impl<M: Machine> Sandbox<M> {
         let Some(answer) = answer else {
             // One file, or a truncated result: read file by file.
             for entry in batch {
-                if let Ok(Some(file)) = self.fetch(&entry.path).await
-                    && visit(&entry.path, &file).is_break()
-                {
-                    return Ok(Flow::Break(()));
+                match self.fetch(&entry.path).await {
+                    Ok(Some(file)) if visit(&entry.path, &file).is_break() => {
+                        return Ok(Flow::Break(()));
+                    }
+                    Err(error) if error.is_no_answer() => return Err(error),
+                    // Files that cannot be read are skipped, as in every search.
+                    _ => {}
                 }
             }
             return Ok(Flow::Continue(()));
@@ -136,6 +139,7 @@ impl<M: Machine> Sandbox<M> {
                 // The file was removed or truncated between `stat` and `head`.
                 match self.fetch(&entry.path).await {
                     Ok(Some(file)) => file,
+                    Err(error) if error.is_no_answer() => return Err(error),
                     _ => continue,
                 }
             } else {

@@ -88,6 +88,12 @@ impl Table {
         self.0.rsplit('.').next().unwrap_or(&self.0)
     }
 
+    /// The schema, if it is given, without quotes.
+    pub fn schema(&self) -> Option<String> {
+        let (schema, _) = self.0.rsplit_once('.')?;
+        Some(schema.replace('"', ""))
+    }
+
     /// The name for messages.
     pub fn name(&self) -> String {
         self.0.replace('"', "")

@@ -50,6 +50,22 @@ pub use rows::{Column, Rows};
 /// Number of rows in one page of a walk.
 const PAGE: usize = 5_000;
 
+/// One column of texts.
+const PATHS: [Column; 1] = [Column::Text("path")];
+
+/// The names of a table's columns; none if the table does not exist.
+struct Columns(Vec<String>);
+
+impl Columns {
+    fn has(&self, name: &str) -> bool {
+        self.0.iter().any(|column| column == name)
+    }
+
+    fn exists(&self) -> bool {
+        !self.0.is_empty()
+    }
+}
+
 /// A database that executes one statement at a time.
 pub trait Database {
     /// Executes a statement and returns its rows.
@@ -129,31 +145,39 @@ impl<D: Database> Sql<D> {
     }
 
     async fn make_table(&self) -> Result<()> {
-        self.refuse_foreign().await?;
-        let made = self.database.query(self.place.create_table(), &[]).await;
+        let mut columns = self.own_columns().await?;
+        let mut made = Ok(());
+        if !columns.exists() {
+            let create = self.place.create_table();
+            made = self.database.query(create, &[]).await.map(drop);
+            // Two parallel creations can make each other fail; it is enough that the table exists.
+            columns = self.own_columns().await?;
+        }
+        if !columns.exists() {
+            return made;
+        }
         for (column, definition) in self.place.added_columns() {
-            if self.has(column).await {
+            if columns.has(column) {
                 continue;
             }
             let added = self.place.add_column(column, &definition);
-            if let Err(error) = self.database.query(added, &[]).await
-                && !self.has(column).await
-            {
-                // If the table could not be created, report that error instead.
-                made?;
-                return Err(error);
+            if let Err(error) = self.database.query(added, &[]).await {
+                // Another call may have added it.
+                columns = self.columns_of(&self.place).await?;
+                if !columns.has(column) {
+                    return Err(error);
+                }
             }
         }
-        // Two parallel creations can make each other fail; it is enough that the table exists.
-        if self.has("content").await {
-            return Ok(());
-        }
-        made.map(drop)
+        Ok(())
     }
 
-    async fn has(&self, column: &str) -> bool {
-        let answer = self.database.query(self.place.probe(column), &[]).await;
-        answer.is_ok()
+    /// The columns of a table, by one question, so that no other call can change the answer between
+    /// two of them.
+    async fn columns_of(&self, place: &Place) -> Result<Columns> {
+        let rows = self.database.query(place.columns(), &PATHS).await?;
+        let names = rows.iter().filter_map(|row| text(row, 0));
+        Ok(Columns(names.collect()))
     }
 
     /// Maximum number of paths in one statement, in addition to the namespace.

@@ -10,10 +10,10 @@
 use crate::core::error::{Error, Kind, Result};
 use crate::core::path::VPath;
 use crate::storage::sql::dialect::Dialect;
-use crate::storage::sql::rows::{Column, text};
+use crate::storage::sql::rows::text;
 use crate::storage::sql::statement::Statement;
 use crate::storage::sql::statements::Place;
-use crate::storage::sql::{Database, Sql};
+use crate::storage::sql::{Columns, Database, PATHS, Sql};
 
 /// Appended to the name of the old table.
 const OLD: &str = "_outline";
@@ -22,19 +22,22 @@ const NEW: &str = "_kitbag";
 /// Number of paths in one page.
 const PAGE: usize = 5_000;
 
-const NAMES: [Column; 1] = [Column::Text("path")];
-
 impl<D: Database> Sql<D> {
-    /// Refuses a table that has no namespaces, and one whose rows are being carried over.
-    pub(super) async fn refuse_foreign(&self) -> Result<()> {
-        if self.has("namespace").await {
-            return Ok(());
-        }
+    /// The columns of the table. Refuses a table that has no namespaces, and one whose rows are
+    /// being carried over.
+    pub(super) async fn own_columns(&self) -> Result<Columns> {
+        let columns = self.columns_of(&self.place).await?;
+        let required = ["namespace", "path", "content"];
+        let missing = required.into_iter().find(|column| !columns.has(column));
+        let Some(missing) = missing else {
+            return Ok(columns);
+        };
         let table = self.place.table.name();
-        if self.has("path").await {
-            let outline = self.has("content").await
-                && self.has("created_at").await
-                && self.has("modified_at").await;
+        if columns.exists() {
+            let outline = missing == "namespace"
+                && ["path", "content", "created_at", "modified_at"]
+                    .iter()
+                    .all(|column| columns.has(column));
             return Err(refused(if outline {
                 format!(
                     "The table {table} was not made by kitbag: it has the columns path, content, \
@@ -44,20 +47,20 @@ impl<D: Database> Sql<D> {
                 )
             } else {
                 format!(
-                    "The table {table} was not made by kitbag: it has no column namespace. Nothing \
+                    "The table {table} was not made by kitbag: it has no column {missing}. Nothing \
                      was changed. Pass another `table`."
                 )
             }));
         }
         let old = self.place.beside(OLD)?;
-        if self.exists(&old).await && !self.exists(&self.place).await {
+        if self.exists(&old).await? && !self.exists(&self.place).await? {
             return Err(refused(format!(
                 "The rows of the table {table} are being carried over, or that was interrupted: \
                  they are in {}. Call migrate({{ from: \"outline\" }}) to finish it.",
                 old.table.name()
             )));
         }
-        Ok(())
+        Ok(columns)
     }
 
     /// Carries the rows of a table of the outline over to a new table, in the own namespace. It is
@@ -65,11 +68,11 @@ impl<D: Database> Sql<D> {
     pub async fn migrate_outline(&self) -> Result<()> {
         let old = self.place.beside(OLD)?;
         let new = self.place.beside(NEW)?;
-        let mut begun = self.begun(&old).await;
-        while !self.has("namespace").await {
-            if !begun && !self.exists(&self.place).await {
+        let mut begun = self.begun(&old).await?;
+        while !self.is_own().await? {
+            if !begun && !self.exists(&self.place).await? {
                 // Another call may have renamed it in this moment.
-                begun = self.begun(&old).await;
+                begun = self.begun(&old).await?;
                 if begun {
                     continue;
                 }
@@ -79,12 +82,12 @@ impl<D: Database> Sql<D> {
             let done = self.carry_over(begun, &old, &new).await;
             let Err(error) = done else { break };
             // Another call may be doing the same: then this one goes on from there.
-            let before = std::mem::replace(&mut begun, self.begun(&old).await);
-            if before == begun && !self.has("namespace").await {
+            let before = std::mem::replace(&mut begun, self.begun(&old).await?);
+            if before == begun && !self.is_own().await? {
                 return Err(error);
             }
         }
-        if self.exists(&new).await {
+        if self.exists(&new).await? {
             // The table was created by somebody else in between, or this is all that is left to do.
             self.tell(self.place.copy_from(&new)).await?;
             self.tell(new.drop_table()).await?;
@@ -93,12 +96,12 @@ impl<D: Database> Sql<D> {
     }
 
     /// Whether the table was renamed and its successor does not have its name yet.
-    async fn begun(&self, old: &Place) -> bool {
-        !self.exists(&self.place).await && self.exists(old).await
+    async fn begun(&self, old: &Place) -> Result<bool> {
+        Ok(!self.exists(&self.place).await? && self.exists(old).await?)
     }
 
     async fn carry_over(&self, begun: bool, old: &Place, new: &Place) -> Result<()> {
-        if !begun && self.exists(old).await {
+        if !begun && self.exists(old).await? {
             return Err(refused(format!(
                 "The table {} exists, which is the name for the old table. Nothing was changed. \
                  Rename or drop it first.",
@@ -123,12 +126,13 @@ impl<D: Database> Sql<D> {
 
     /// The columns to select from an old table, after a check of what it contains.
     async fn source(&self, from: &Place) -> Result<String> {
+        let columns = self.columns_of(from).await?;
         let mut kinds = [const { String::new() }; 3];
         for (kind, column) in kinds
             .iter_mut()
             .zip(["content", "created_at", "modified_at"])
         {
-            if !self.knows(from, column).await {
+            if !columns.has(column) {
                 return Err(refused(format!(
                     "The table {} has no column {column}, so its rows cannot be carried over. \
                      Nothing was changed.",
@@ -136,7 +140,7 @@ impl<D: Database> Sql<D> {
                 )));
             }
             if from.dialect == Dialect::Postgres {
-                let rows = self.database.query(from.kind_of(column), &NAMES).await?;
+                let rows = self.database.query(from.kind_of(column), &PATHS).await?;
                 *kind = rows
                     .first()
                     .and_then(|row| text(row, 0))
@@ -145,14 +149,14 @@ impl<D: Database> Sql<D> {
         }
         self.check_paths(from).await?;
         self.check_times(from).await?;
-        let mime = self.knows(from, "mime_type").await;
-        from.source(&kinds, mime).map_err(|(column, kind)| {
-            refused(format!(
-                "The column {column} of {} has the type {kind}, which cannot be carried over. \
+        from.source(&kinds, columns.has("mime_type"))
+            .map_err(|(column, kind)| {
+                refused(format!(
+                    "The column {column} of {} has the type {kind}, which cannot be carried over. \
                  Nothing was changed.",
-                from.table.name()
-            ))
-        })
+                    from.table.name()
+                ))
+            })
     }
 
     /// Every path must be one that can be read afterwards.
@@ -160,7 +164,7 @@ impl<D: Database> Sql<D> {
         let mut after: Option<String> = None;
         loop {
             let page = from.paths(after.as_deref(), PAGE);
-            let rows = self.database.query(page, &NAMES).await?;
+            let rows = self.database.query(page, &PATHS).await?;
             for row in &rows {
                 let path = text(row, 0).unwrap_or_default();
                 let sound = VPath::from_stored(&path).is_some_and(|path| !path.is_root());
@@ -186,7 +190,7 @@ impl<D: Database> Sql<D> {
             return Ok(());
         }
         for column in ["created_at", "modified_at"] {
-            let rows = self.database.query(from.odd_time(column), &NAMES).await?;
+            let rows = self.database.query(from.odd_time(column), &PATHS).await?;
             let Some(path) = rows.first().and_then(|row| text(row, 0)) else {
                 continue;
             };
@@ -199,13 +203,13 @@ impl<D: Database> Sql<D> {
         Ok(())
     }
 
-    async fn exists(&self, place: &Place) -> bool {
-        self.knows(place, "path").await
+    async fn exists(&self, place: &Place) -> Result<bool> {
+        Ok(self.columns_of(place).await?.exists())
     }
 
-    async fn knows(&self, place: &Place, column: &str) -> bool {
-        let answer = self.database.query(place.probe(column), &[]).await;
-        answer.is_ok()
+    /// Whether the table has namespaces.
+    async fn is_own(&self) -> Result<bool> {
+        Ok(self.columns_of(&self.place).await?.has("namespace"))
     }
 
     async fn tell(&self, statement: Statement) -> Result<()> {

@@ -430,12 +430,24 @@ impl Place {
         ]
     }
 
-    /// Selects a column without reading a row; fails if the column does not exist.
-    pub fn probe(&self, column: &str) -> Statement {
-        self.start(&format!(
-            "SELECT f.{column} FROM {} AS f LIMIT 0",
-            self.table.as_str()
-        ))
+    /// The columns of the table, in lower case; none if it does not exist. An error is never the
+    /// answer to that question.
+    pub fn columns(&self) -> Statement {
+        let table = self.table.as_str();
+        self.start(&match self.dialect {
+            Dialect::Postgres => format!(
+                "SELECT a.attname::text AS path FROM pg_catalog.pg_attribute AS a WHERE a.attrelid \
+                 = to_regclass('{table}') AND a.attnum > 0 AND NOT a.attisdropped"
+            ),
+            Dialect::Sqlite => {
+                let schema = self.table.schema().map(|schema| format!(", '{schema}'"));
+                format!(
+                    "SELECT lower(name) AS path FROM pragma_table_info('{}'{})",
+                    self.table.last().replace('"', ""),
+                    schema.unwrap_or_default()
+                )
+            }
+        })
     }
 
     /// Adds a column.

@@ -18,7 +18,7 @@ use crate::storage::{File, Meta, NewFile};
 /// Decodes an item.
 pub fn decode(path: &VPath, item: &JsValue) -> Result<File> {
     let value = host::property(item, "value").unwrap_or(JsValue::UNDEFINED);
-    let Some((body, format)) = content_of(&value) else {
+    let Some((content, format)) = content_of(&value) else {
         return Err(Error::at(
             Kind::Unavailable,
             "The store's item at '",
@@ -29,7 +29,15 @@ pub fn decode(path: &VPath, item: &JsValue) -> Result<File> {
     let given = host::text_property(&value, "mimeType")
         .filter(|mime| !mime.is_empty())
         .map(|mime| Mime::given(&mime));
+    let body = match content {
+        Content::Bytes(body) => body,
+        Content::Text(text) => file::decode_stored(path, given.as_ref(), text),
+    };
     let (mime, texture) = file::classify(path, &body, given.as_ref());
+    let format = match texture.is_text() {
+        true => format,
+        false => Format::V2,
+    };
     let time = |name: &str| Time::parse(&host::text_property(&value, name)?);
     let modified = time("modified_at").or_else(|| time("created_at"));
     Ok(File {
@@ -46,7 +54,15 @@ pub fn decode(path: &VPath, item: &JsValue) -> Result<File> {
     })
 }
 
-fn content_of(value: &JsValue) -> Option<(Bytes, Format)> {
+/// The content of an item.
+enum Content {
+    /// As it is said to be.
+    Bytes(Bytes),
+    /// A text without a word about its encoding: base64 if the file is binary.
+    Text(Bytes),
+}
+
+fn content_of(value: &JsValue) -> Option<(Content, Format)> {
     let content = host::property(value, "content")?;
     if let Some(text) = content.as_string() {
         return match host::text_property(value, "encoding").as_deref() {
@@ -56,20 +72,21 @@ fn content_of(value: &JsValue) -> Option<(Bytes, Format)> {
                     .filter(|byte| !byte.is_ascii_whitespace())
                     .collect();
                 let bytes = STANDARD.decode(encoded).ok()?;
-                Some((Bytes::from(bytes), Format::V2))
+                Some((Content::Bytes(Bytes::from(bytes)), Format::V2))
             }
-            None | Some("" | "utf-8") => Some((Bytes::from(text), Format::V2)),
+            None | Some("") => Some((Content::Text(Bytes::from(text)), Format::V2)),
+            Some("utf-8") => Some((Content::Bytes(Bytes::from(text)), Format::V2)),
             Some(_) => None,
         };
     }
     if let Some(bytes) = host::bytes_of(&content) {
-        return Some((bytes, Format::V2));
+        return Some((Content::Bytes(bytes), Format::V2));
     }
     if let Some(lines) = content.dyn_ref::<Array>() {
         let lines: Option<Vec<String>> = lines.iter().map(|line| line.as_string()).collect();
-        return Some((Bytes::from(lines?.join("\n")), Format::V1));
+        return Some((Content::Text(Bytes::from(lines?.join("\n"))), Format::V1));
     }
-    jsoned(&content).map(|bytes| (bytes, Format::V2))
+    jsoned(&content).map(|bytes| (Content::Bytes(bytes), Format::V2))
 }
 
 /// Bytes that were serialised as JSON: `{"0":1,"1":2}` was a `Uint8Array`, `{type, data}` a
@@ -77,7 +94,8 @@ fn content_of(value: &JsValue) -> Option<(Bytes, Format)> {
 fn jsoned(content: &JsValue) -> Option<Bytes> {
     let byte = |item: JsValue| {
         let number = item.as_f64()?;
-        (0.0..=255.0).contains(&number).then_some(number as u8)
+        let sound = (0.0..=255.0).contains(&number) && number.fract() == 0.0;
+        sound.then_some(number as u8)
     };
     if host::text_property(content, "type").as_deref() == Some("Buffer") {
         let data = host::property(content, "data")?.dyn_into::<Array>().ok()?;

@@ -169,7 +169,8 @@ export function reviewMiddleware(
         }
         if (done.code !== "conflict" || !done.conflicts) throw new Error(done.error);
         const paths = [...new Set(done.conflicts.map(({ path }) => path))].join(", ");
-        const { conflicts = [] } = await own.rebase();
+        const { conflicts, error } = await own.rebase();
+        if (!conflicts) throw new Error(error);
         const left = conflicts.map(({ path }) => path).join(", ");
         return tell(
           `Others have changed ${paths} meanwhile; nothing was committed. ${left ? `These could not be merged with your changes: ${left}.` : "Their changes were merged with yours: check the files."}`,

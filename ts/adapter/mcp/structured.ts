@@ -174,10 +174,11 @@ export async function structuredOf(
   const path = pathIn(input);
   if (LISTS.includes(name)) {
     const where = typeof input.path === "string" ? input.path : "/";
-    const { files = [] } =
+    const { files } =
       name === "ls"
         ? await backend.ls(where)
         : await backend.glob(String(input.pattern ?? ""), where);
+    if (files === undefined) return out;
     out.files = files.slice(0, STRUCTURED_FILES).map((file) => ({
       path: file.path,
       ...(file.size !== undefined && !file.is_dir && { size: file.size }),

@@ -1,7 +1,7 @@
 // Validation of the options of transfers and archives. A wrong option throws a `TypeError` that names
 // it, before anything is read or written.
 
-import { onlyKnown } from "../../core/nearest.js";
+import { notEmpty, onlyKnown } from "../../core/nearest.js";
 
 /** The kinds of values that an option can have. */
 type Kind = "amount" | "positive" | "text" | "callback" | "signal" | readonly string[];
@@ -29,6 +29,10 @@ export function checkOptions(of: string, given: unknown, kinds: Record<string, K
   onlyKnown(of, given, Object.keys(kinds));
   for (const [name, kind] of Object.entries(kinds)) {
     const value = (given as Record<string, unknown> | undefined)?.[name];
+    // A directory that is not set must not mean the whole tree.
+    if (kind === "text" && value == null && given && name in (given as object)) {
+      notEmpty(of, name, true);
+    }
     if (value === undefined || value === null || isRight(kind, value)) continue;
     throw new TypeError(`${of}: option "${name}" must be ${expected(kind)}, not ${kindOf(value)}`);
   }

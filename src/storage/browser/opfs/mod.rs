@@ -205,8 +205,16 @@ impl Opfs {
                 continue;
             };
             let name = JsValue::from_str(path.name());
-            let removed = call(&parent, "removeEntry", &[name]).await;
-            gone = removed.is_ok() && path == root;
+            gone = match call(&parent, "removeEntry", &[name]).await {
+                Ok(_) => path == root,
+                // Others have removed it, or put a file there.
+                Err(thrown)
+                    if is(&thrown, "NotFoundError") || is(&thrown, "InvalidModificationError") =>
+                {
+                    false
+                }
+                Err(thrown) => return Err(failed(path, thrown)),
+            };
         }
         Ok(gone)
     }

@@ -65,8 +65,9 @@ impl<D: Database> Sql<D> {
         if let Found::Ready(generation) = self.found.get() {
             return Some(generation);
         }
-        // A database that fails here is asked again by the scan, and its error is reported then.
-        let found = self.look().await.ok().flatten();
+        // A database that fails here is asked again by the scan, and its error is reported then; it
+        // did not say that there is no index.
+        let found = self.look().await.ok()?;
         self.found.set(match found {
             Some(generation) => Found::Ready(generation),
             None => Found::Missing,
@@ -109,15 +110,16 @@ impl<D: Database> Sql<D> {
             }
             Narrow::Like(clauses) => self.place.like(clauses, keys, literal, PAGE),
         };
-        let rows = self.ask(statement, &META).await.ok();
-        let warning = match &rows {
-            Some(rows) => rows.iter().find_map(|row| warning(row)),
-            None => Some(Warning::Unusable),
+        let Ok(rows) = self.ask(statement, &META).await else {
+            // Removed, or a broken connection: the scan reports that, and the next search looks.
+            self.found.set(Found::Unknown);
+            return None;
         };
+        let warning = rows.iter().find_map(|row| warning(row));
         if warning == Some(Warning::Unusable) {
             self.found.set(Found::Missing);
         }
-        rows.filter(|_| warning.is_none())
+        Some(rows).filter(|_| warning.is_none())
     }
 
     /// Makes the index, if it is not there. It is safe to repeat, and to run in parallel.

@@ -35,11 +35,11 @@ const POSTGRES: &str = "WITH given AS MATERIALIZED (SELECT j.value ->> 0 AS path
     NULL ORDER BY path RETURNING path, version) SELECT path, version FROM gone UNION ALL SELECT \
     path, version FROM kept UNION ALL SELECT path, version FROM made";
 
-// Some drivers pass an empty buffer as NULL. A row to delete gets a namespace with a character that
+// Some drivers pass an empty buffer as NULL, and a part of an empty blob is NULL as well. A row to delete gets a namespace with a character that
 // no namespace of a caller can have.
 const SQLITE: &str = "WITH given AS MATERIALIZED (SELECT j.value ->> 0 AS path, j.value ->> 1 AS was, \
     j.value ->> 2 AS mime, j.value ->> 3 AS fresh, j.value ->> 4 AS created, j.value ->> 5 AS \
-    modified, substr(coalesce({b}, x''), j.value ->> 6, j.value ->> 7) AS body FROM json_each({r}) AS \
+    modified, coalesce(substr({b}, j.value ->> 6, j.value ->> 7), x'') AS body FROM json_each({r}) AS \
     j) INSERT INTO {f} AS f \
     (namespace, path, mime_type, version, created_at, modified_at, content) SELECT {n}, path, mime, \
     fresh, created, modified, body FROM given WHERE fresh IS NOT NULL AND NOT EXISTS (SELECT 1 FROM \
