@@ -6,7 +6,7 @@
 
 use std::cell::Cell;
 
-use crate::core::error::{Error, Kind};
+use crate::core::error::{Error, Kind, Result};
 use crate::core::time::Time;
 
 /// Steps between two checks of the clock: a few hundredths of a second on a slow machine. One step
@@ -205,6 +205,57 @@ impl Patience {
     }
 }
 
+/// Steps that matching paths may take in one search, whatever their number is, and those that each path
+/// may take besides. A step is about one comparison of a byte.
+const PATHS: usize = 1 << 26;
+const PER_PATH: usize = 2_000;
+
+/// The work of matching paths against patterns in one search. It is counted, because a path is matched
+/// where nothing can wait and the clock is far.
+pub struct Effort {
+    left: Cell<usize>,
+}
+
+impl Default for Effort {
+    fn default() -> Effort {
+        Effort {
+            left: Cell::new(PATHS),
+        }
+    }
+}
+
+impl Effort {
+    /// Another path is matched. Returns whether to do so.
+    pub fn begin(&self) -> bool {
+        let left = self.left.get();
+        if left > 0 {
+            self.left.set(left.saturating_add(PER_PATH));
+        }
+        left > 0
+    }
+
+    /// Records `steps` of work. Returns whether to continue.
+    pub fn worked(&self, steps: usize) -> bool {
+        let left = self.left.get().saturating_sub(steps);
+        self.left.set(left);
+        left > 0
+    }
+
+    /// The error if the work was stopped. `what` is what the paths are matched against.
+    pub fn over(&self, what: &str) -> Result<()> {
+        match self.left.get() {
+            0 => Err(Error::new(
+                Kind::Timeout,
+                format!(
+                    "Matching paths against {what} takes too long. Use fewer patterns, with fewer \
+                     wildcards, or search in fewer files"
+                ),
+            )),
+            _ => Ok(()),
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -329,6 +380,18 @@ mod tests {
             patience.is_pause_due(),
             "the segment took longer than a slice"
         );
+    }
+
+    #[test]
+    fn matching_may_take_more_the_more_paths_there_are() {
+        let effort = Effort::default();
+        assert!(effort.worked(PATHS - 1));
+        assert!(effort.begin() && effort.worked(PER_PATH));
+        assert!(effort.over("a pattern").is_ok());
+        assert!(!effort.worked(1));
+        assert!(!effort.begin(), "what is over stays over");
+        let error = effort.over("a pattern").expect_err("an error");
+        assert_eq!(error.kind(), Kind::Timeout);
     }
 
     #[test]
