@@ -74,6 +74,12 @@ struct Gap {
     depth: usize,
 }
 
+impl Gap {
+    fn lines(&self) -> usize {
+        self.before.len() + self.after.len()
+    }
+}
+
 /// What is known of a line in a gap.
 #[derive(Clone, Copy, Default)]
 struct Seen {
@@ -135,20 +141,23 @@ impl Differ {
         }];
         while let Some(gap) = gaps.pop() {
             let gap = self.trimmed(gap);
-            let is_one_sided = gap.before.is_empty() || gap.after.is_empty();
-            if is_one_sided || self.left == 0 {
+            if gap.before.is_empty() || gap.after.is_empty() {
                 mark(&mut self.removed, gap.before);
                 mark(&mut self.added, gap.after);
                 continue;
             }
             self.look(&gap);
-            let anchors = match gap.depth < DEPTH {
-                true => self.anchors(&gap),
-                false => Vec::new(),
-            };
-            match anchors.is_empty() {
-                false => between(&gap, &anchors, &mut gaps),
-                true => self.compare(&gap),
+            // Few changes are found at once, and no anchor can mislead them.
+            let is_tried = self.left > EFFORT / 2 && (gap.depth == 0 || gap.lines() < 8 * ROUND);
+            if !is_tried || !self.compare(&gap, true) {
+                let anchors = match gap.depth < DEPTH {
+                    true => self.anchors(&gap),
+                    false => Vec::new(),
+                };
+                match anchors.is_empty() {
+                    false => between(&gap, &anchors, &mut gaps),
+                    true => _ = self.compare(&gap, false),
+                }
             }
             self.forget(&gap);
         }
@@ -230,49 +239,43 @@ impl Differ {
         row
     }
 
-    /// Compares a gap without anchors.
-    fn compare(&mut self, gap: &Gap) {
+    /// Compares a gap. With `at_once` nothing is marked unless one round comes to the end. Returns
+    /// whether it did.
+    fn compare(&mut self, gap: &Gap, at_once: bool) -> bool {
         // Lines that only one part has have changed, and need no comparison.
-        let mut old: Vec<(u32, usize)> = Vec::new();
-        let mut new = Vec::new();
-        for place in gap.before.clone() {
-            let number = self.before.get(place).copied().unwrap_or_default();
-            match self.seen(number).after {
-                0 => mark(&mut self.removed, place..place + 1),
-                _ => old.push((number, place)),
-            }
-        }
-        for place in gap.after.clone() {
-            let number = self.after.get(place).copied().unwrap_or_default();
-            match self.seen(number).before {
-                0 => mark(&mut self.added, place..place + 1),
-                _ => new.push((number, place)),
-            }
-        }
+        let place = |lines: &[u32], place: usize| {
+            let number = lines.get(place).copied().unwrap_or_default();
+            (number, place)
+        };
+        let old = gap.before.clone().map(|at| place(&self.before, at));
+        let new = gap.after.clone().map(|at| place(&self.after, at));
+        let old: Vec<_> = old.filter(|(line, _)| self.seen(*line).after > 0).collect();
+        let new: Vec<_> = new
+            .filter(|(line, _)| self.seen(*line).before > 0)
+            .collect();
+        // The lines of both that are the same.
+        let mut kept: Vec<(usize, usize)> = Vec::new();
         let (mut x, mut y) = (0, 0);
         while let (Some(a), Some(b)) = (old.get(x..), new.get(y..)) {
             if a.is_empty() || b.is_empty() || self.left == 0 {
                 break;
             }
             let path = self.round(a, b);
-            for (is_removal, at) in &path.edits {
-                let (list, from, marks) = match is_removal {
-                    true => (&old, x, &mut self.removed),
-                    false => (&new, y, &mut self.added),
-                };
-                if let Some((_, place)) = list.get(from + at) {
-                    mark(marks, *place..*place + 1);
-                }
+            if at_once && (path.x < a.len() || path.y < b.len()) {
+                return false;
             }
-            x += path.x;
-            y += path.y;
+            keep(&path, (x, y), &mut kept);
+            (x, y) = (x + path.x, y + path.y);
         }
-        for (_, place) in old.get(x..).unwrap_or_default() {
-            mark(&mut self.removed, *place..*place + 1);
+        mark(&mut self.removed, gap.before.clone());
+        mark(&mut self.added, gap.after.clone());
+        for (x, y) in kept {
+            if let (Some((_, x)), Some((_, y))) = (old.get(x), new.get(y)) {
+                unmark(&mut self.removed, *x);
+                unmark(&mut self.added, *y);
+            }
         }
-        for (_, place) in new.get(y..).unwrap_or_default() {
-            mark(&mut self.added, *place..*place + 1);
-        }
+        true
     }
 
     /// Looks for the shortest path from one list to the other: through as many changes as one round
@@ -429,4 +432,32 @@ fn between(gap: &Gap, anchors: &[(usize, usize)], gaps: &mut Vec<Gap>) {
 
 fn mark(marks: &mut [bool], range: Range<usize>) {
     marks.get_mut(range).unwrap_or_default().fill(true);
+}
+
+fn unmark(marks: &mut [bool], at: usize) {
+    if let Some(mark) = marks.get_mut(at) {
+        *mark = false;
+    }
+}
+
+/// The places on a path from `start` where nothing changes.
+fn keep(path: &Path, start: (usize, usize), kept: &mut Vec<(usize, usize)>) {
+    let (mut x, mut y) = (0, 0);
+    let end = [None];
+    for edit in path.edits.iter().rev().map(Some).chain(end) {
+        let is_before = |x: usize, y: usize| match edit {
+            Some((true, at)) => x < *at,
+            Some((false, at)) => y < *at,
+            None => x < path.x,
+        };
+        while is_before(x, y) {
+            kept.push((start.0 + x, start.1 + y));
+            (x, y) = (x + 1, y + 1);
+        }
+        match edit {
+            Some((true, _)) => x += 1,
+            Some((false, _)) => y += 1,
+            None => {}
+        }
+    }
 }

@@ -108,7 +108,7 @@ proptest! {
         let mut differ = Differ::new(&old, &new);
         let all = Gap { before: 0..old.len(), after: 0..new.len(), depth: DEPTH };
         differ.look(&all);
-        differ.compare(&all);
+        prop_assert!(differ.compare(&all, false));
         let found = changed(&differ.pieces(0));
         prop_assert_eq!(found, fewest(before, after));
         prop_assert!(found <= library(before, after));
@@ -132,7 +132,7 @@ proptest! {
             }
         }
         let found = check(before.as_bytes(), text(&after).as_bytes());
-        prop_assert!(changed(&found) <= 12 * count, "{} for {count}", changed(&found));
+        prop_assert!(changed(&found) <= 2 * count, "{} for {count}", changed(&found));
     }
 }
 
@@ -212,8 +212,8 @@ fn no_two_texts_of_a_megabyte_take_long() {
         let started = std::time::Instant::now();
         check(&before, &after);
         let took = started.elapsed();
-        // A test build is ten times slower than the package.
-        assert!(took.as_secs() < 10, "{name}: {took:?}");
+        // A test build on a busy machine is many times slower than the package.
+        assert!(took.as_secs() < 60, "{name}: {took:?}");
         if std::env::var_os("SHOW").is_some() {
             println!("{name}: {took:?}");
         }
