@@ -157,8 +157,11 @@ impl Matcher {
         if progress.left == 0 || !texture.is_text() {
             return true;
         }
-        if progress.from == 0 && !self.patience.worked(body.len() / FAST) {
-            return true;
+        if progress.from == 0 {
+            self.patience.covers(body.len());
+            if !self.patience.worked(body.len() / FAST) {
+                return true;
+            }
         }
         let before = out.rows.len();
         let done = self.search_lines(path, body, texture, progress, out);

@@ -14,6 +14,10 @@ use crate::core::time::Time;
 pub const STEPS: usize = 4_000_000;
 /// Microseconds that the engines of one search may take if there is no deadline.
 const MOST: i64 = 10_000_000;
+/// Those of them that it may take whatever it searches; more bytes add more, up to [`MOST`].
+const LEAST: i64 = 600_000;
+/// Bytes for which a search may take three microseconds more: a hundred times what a quick engine takes.
+const BYTES: usize = 10;
 
 /// Steps between two questions whether a pause is due.
 const PAUSE_STEPS: usize = STEPS / 16;
@@ -38,6 +42,8 @@ pub struct Patience {
     /// When the engine began with the current body, and the microseconds it has taken so far.
     since: Cell<Option<Time>>,
     taken: Cell<i64>,
+    /// The microseconds that it may take if there is no deadline.
+    allowed: Cell<i64>,
     steps: Cell<usize>,
     over: Cell<bool>,
     /// Whether the search may wait.
@@ -51,13 +57,15 @@ pub struct Patience {
 }
 
 impl Patience {
-    /// Stops at `deadline`; without one, when the engines have worked for ten seconds.
+    /// Stops at `deadline`; without one, when the engines have worked for ten seconds, or for long enough
+    /// for so many bytes.
     pub fn until(deadline: Option<Time>, now: fn() -> Time) -> Patience {
         Patience {
             now,
             deadline,
             since: Cell::new(None),
             taken: Cell::new(0),
+            allowed: Cell::new(LEAST),
             steps: Cell::new(0),
             over: Cell::new(false),
             pauses: Cell::new(false),
@@ -148,6 +156,13 @@ impl Patience {
         });
     }
 
+    /// So many more bytes are searched.
+    pub fn covers(&self, bytes: usize) {
+        let more = i64::try_from(bytes / BYTES * 3).unwrap_or(MOST);
+        let allowed = self.allowed.get().saturating_add(more).min(MOST);
+        self.allowed.set(allowed);
+    }
+
     /// Records `steps` of work. Returns whether to continue.
     pub fn worked(&self, steps: usize) -> bool {
         self.unchecked
@@ -179,7 +194,7 @@ impl Patience {
         }
         let left = match self.deadline {
             Some(deadline) => deadline.micros().saturating_sub(now.micros()),
-            None => MOST.saturating_sub(self.taken.get()),
+            None => self.allowed.get().saturating_sub(self.taken.get()),
         };
         if left <= 0 {
             self.over.set(true);
@@ -191,8 +206,11 @@ impl Patience {
     pub fn over(&self) -> Option<Error> {
         self.over.get().then(|| {
             let limit = match self.deadline {
-                Some(_) => "its time limit (timeoutMs)",
-                None => "the 10 s that a search may take",
+                Some(_) => "its time limit (timeoutMs)".to_owned(),
+                None => {
+                    let seconds = (self.allowed.get() + 999_999) / 1_000_000;
+                    format!("the {seconds} s that a search of so many bytes may take")
+                }
             };
             Error::new(
                 Kind::Timeout,
@@ -275,6 +293,7 @@ mod tests {
     #[test]
     fn only_the_time_of_engines_counts_where_there_is_no_deadline() {
         let patience = Patience::until(None, clock);
+        patience.covers(1 << 30);
         for _ in 0..9 {
             patience.begin();
             later(1);
@@ -290,6 +309,23 @@ mod tests {
                 .over()
                 .is_some_and(|error| error.kind() == Kind::Timeout)
         );
+    }
+
+    #[test]
+    fn a_search_may_take_longer_the_more_it_searches() {
+        let ends_after = |bytes: usize| {
+            let patience = Patience::until(None, clock);
+            patience.covers(bytes);
+            patience.begin();
+            (1..20).find(|_| {
+                later(1);
+                !patience.worked(STEPS)
+            })
+        };
+        assert_eq!(ends_after(1 << 10), Some(1));
+        assert_eq!(ends_after(1 << 20), Some(1));
+        assert_eq!(ends_after(16 << 20), Some(6));
+        assert_eq!(ends_after(1 << 30), Some(10));
     }
 
     #[test]
@@ -397,6 +433,7 @@ mod tests {
     #[test]
     fn a_clock_that_goes_back_takes_nothing_away() {
         let patience = Patience::until(None, clock);
+        patience.covers(1 << 30);
         patience.begin();
         later(9);
         patience.look();
