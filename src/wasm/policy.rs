@@ -227,7 +227,11 @@ fn rule(given: &JsValue) -> Result<Rule> {
         .iter()
         .map(|pattern| pattern.as_string().ok_or_else(|| wrong("pattern")))
         .collect::<Result<_>>()?;
-    Rule::new(&touches, mode, patterns.iter().map(String::as_str))
+    let rule = Rule::new(&touches, mode, patterns.iter().map(String::as_str))?;
+    Ok(match host::text_property(given, "name") {
+        Some(name) => rule.named(&name),
+        None => rule,
+    })
 }
 
 fn rate(given: &JsValue) -> Result<Rate> {
@@ -256,12 +260,15 @@ fn asking(on_ask: Function, millis: f64) -> Asking {
         on_ask: Rc::new(move |question: Question| {
             let on_ask = on_ask.clone();
             Box::pin(async move {
-                let asked = host::object(&[
+                let mut asked: Vec<(&str, JsValue)> = vec![
                     ("operation", question.operation.into()),
                     ("path", question.path.as_str().into()),
                     ("preview", question.preview.as_str().into()),
-                ]);
-                let answer = call_host("onAsk failed", &on_ask, asked).await?;
+                ];
+                if let Some(rule) = &question.rule {
+                    asked.push(("rule", (**rule).into()));
+                }
+                let answer = call_host("onAsk failed", &on_ask, host::object(&asked)).await?;
                 // Only `true` is an approval.
                 Ok(answer.as_bool() == Some(true))
             })
@@ -364,8 +371,8 @@ fn record(entry: &Record) -> JsValue {
         ("code", entry.code.into()),
         ("durationMs", (entry.duration.as_secs_f64() * 1000.0).into()),
     ];
-    if let Some(rule) = entry.rule {
-        shown.push(("rule", rule.into()));
+    if let Some(rule) = &entry.rule {
+        shown.push(("rule", (**rule).into()));
     }
     for (name, count) in ["requests", "retries"]
         .into_iter()

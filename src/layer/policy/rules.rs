@@ -40,6 +40,7 @@ pub enum Mode {
 /// One rule.
 #[derive(Clone)]
 pub struct Rule {
+    name: Option<Rc<str>>,
     touches: Vec<Touch>,
     mode: Mode,
     patterns: Vec<RulePattern>,
@@ -262,10 +263,20 @@ impl Rule {
             .into_iter()
             .map(|pattern| RulePattern::parse(pattern, mode));
         Ok(Rule {
+            name: None,
             touches: touches.to_vec(),
             mode,
             patterns: patterns.collect::<Result<_>>()?,
         })
+    }
+
+    /// The same rule with a name, which refusals, questions and audits show.
+    #[must_use]
+    pub fn named(self, name: &str) -> Rule {
+        Rule {
+            name: Some(name.into()),
+            ..self
+        }
     }
 
     fn accepts(&self, path: &VPath) -> bool {
@@ -334,6 +345,12 @@ impl Rules {
                 .map_or(self.default_mode(), |rule| rule.mode),
             rule: found,
         }
+    }
+
+    /// The name of the rule of a decision, if it has one.
+    pub(super) fn name_of(&self, decision: Decision) -> Option<Rc<str>> {
+        let rule = decision.rule.and_then(|at| self.rules.get(at));
+        rule.and_then(|rule| rule.name.clone())
     }
 
     /// Whether a path is denied.
