@@ -16,8 +16,8 @@ use std::ops::Range;
 
 use crate::core::order;
 
-/// Steps that Myers' algorithm may take for two texts: a fifth of a second on a slow machine.
-const EFFORT: usize = 1 << 24;
+/// Steps that Myers' algorithm may take for two texts: a tenth of a second on a slow machine.
+const EFFORT: usize = 1 << 23;
 /// Changed lines that one round looks for. A round that finds no end goes on from its best place.
 const ROUND: usize = 256;
 /// How often anchors are looked for between anchors.

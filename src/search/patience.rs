@@ -18,6 +18,8 @@ const MOST: i64 = 10_000_000;
 const LEAST: i64 = 600_000;
 /// Bytes for which a search may take three microseconds more: a hundred times what a quick engine takes.
 const BYTES: usize = 10;
+/// Steps from which on that holds: a search with fewer was kept waiting by a busy machine.
+const MANY: usize = 1 << 26;
 
 /// Steps between two questions whether a pause is due.
 const PAUSE_STEPS: usize = STEPS / 16;
@@ -45,6 +47,7 @@ pub struct Patience {
     /// The microseconds that it may take if there is no deadline.
     allowed: Cell<i64>,
     steps: Cell<usize>,
+    all_steps: Cell<usize>,
     over: Cell<bool>,
     /// Whether the search may wait.
     pauses: Cell<bool>,
@@ -67,6 +70,7 @@ impl Patience {
             taken: Cell::new(0),
             allowed: Cell::new(LEAST),
             steps: Cell::new(0),
+            all_steps: Cell::new(0),
             over: Cell::new(false),
             pauses: Cell::new(false),
             slice: Cell::new(None),
@@ -163,10 +167,20 @@ impl Patience {
         self.allowed.set(allowed);
     }
 
+    /// The microseconds that it may take if there is no deadline.
+    fn most(&self) -> i64 {
+        match self.all_steps.get() < MANY {
+            true => MOST,
+            false => self.allowed.get(),
+        }
+    }
+
     /// Records `steps` of work. Returns whether to continue.
     pub fn worked(&self, steps: usize) -> bool {
         self.unchecked
             .set(self.unchecked.get().saturating_add(steps));
+        let all = self.all_steps.get().saturating_add(steps);
+        self.all_steps.set(all);
         let steps = self.steps.get().saturating_add(steps);
         self.steps.set(steps);
         if steps >= STEPS {
@@ -194,7 +208,7 @@ impl Patience {
         }
         let left = match self.deadline {
             Some(deadline) => deadline.micros().saturating_sub(now.micros()),
-            None => self.allowed.get().saturating_sub(self.taken.get()),
+            None => self.most().saturating_sub(self.taken.get()),
         };
         if left <= 0 {
             self.over.set(true);
@@ -208,7 +222,7 @@ impl Patience {
             let limit = match self.deadline {
                 Some(_) => "its time limit (timeoutMs)".to_owned(),
                 None => {
-                    let seconds = (self.allowed.get() + 999_999) / 1_000_000;
+                    let seconds = (self.most() + 999_999) / 1_000_000;
                     format!("the {seconds} s that a search of so many bytes may take")
                 }
             };
@@ -225,7 +239,7 @@ impl Patience {
 
 /// Steps that matching paths may take in one search, whatever their number is, and those that each path
 /// may take besides. A step is about one comparison of a byte.
-const PATHS: usize = 1 << 26;
+const PATHS: usize = 1 << 25;
 const PER_PATH: usize = 2_000;
 
 /// The work of matching paths against patterns in one search. It is counted, because a path is matched
@@ -317,6 +331,7 @@ mod tests {
             let patience = Patience::until(None, clock);
             patience.covers(bytes);
             patience.begin();
+            assert!(patience.worked(MANY));
             (1..20).find(|_| {
                 later(1);
                 !patience.worked(STEPS)
@@ -326,6 +341,10 @@ mod tests {
         assert_eq!(ends_after(1 << 20), Some(1));
         assert_eq!(ends_after(16 << 20), Some(6));
         assert_eq!(ends_after(1 << 30), Some(10));
+        let waiting = Patience::until(None, clock);
+        waiting.begin();
+        later(9);
+        assert!(waiting.worked(STEPS), "it has hardly worked");
     }
 
     #[test]

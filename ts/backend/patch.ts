@@ -355,6 +355,7 @@ async function made(turn: ReturnType<typeof begin>, file: PatchFile): Promise<Fa
       const code = read?.error === "file_not_found" ? "not_found" : "unavailable";
       return failed(`The patch does not fit: '${source}' cannot be read${NOTHING}`, code);
     }
+    if (hunks.length === 0 && source === target) return undefined;
     bytes = read.content;
     text = textOf(bytes) ?? "";
   }
