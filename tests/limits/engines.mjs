@@ -162,7 +162,9 @@ export const ENGINES = {
     const backend = state(files);
     const patterns = {
       stars: `**/${"*a".repeat(2000)}b*`,
-      alternatives: `**/{${Array(33).fill(`${"*a".repeat(60)}?b*`).join(",")}}`,
+      alternatives: `**/{${Array(33)
+        .fill(`${"*a".repeat(60)}?b*`)
+        .join(",")}}`,
       classes: `**/${"*[a-z]".repeat(600)}b*`,
       directories: `${"**/a*/".repeat(600)}b*`,
       "braces within braces": `**/${"{*a*,*b*}".repeat(9)}c*`,
@@ -176,11 +178,24 @@ export const ENGINES = {
   },
   "expressions, compiled": () => {
     const backend = state({ "/a.txt": "one\n" });
-    const pieces = ["(a|b)*", "[a-z]", "(?:a{0,9}){0,9}", "\\s", "(", "a?", "[^a]|", "(?i)é", "x{99}"];
+    const pieces = [
+      "(a|b)*",
+      "[a-z]",
+      "(?:a{0,9}){0,9}",
+      "\\s",
+      "(",
+      "a?",
+      "[^a]|",
+      "(?i)é",
+      "x{99}",
+    ];
     return Object.fromEntries(
       pieces.map((piece) => {
         const pattern = piece.repeat(8_192 / piece.length);
-        return [piece, () => answered(regex(backend, pattern, { ignoreCase: true }), "invalid_pattern")];
+        return [
+          piece,
+          () => answered(regex(backend, pattern, { ignoreCase: true }), "invalid_pattern"),
+        ];
       }),
     );
   },
@@ -211,7 +226,11 @@ export const ENGINES = {
       "a text that nearly matches": search(ascii, near),
       "the same in any case": search(ascii, near, folded),
       "letters beyond ASCII in any case": search(wide, `${"É".repeat(5_000)}x`, folded),
-      "the long s": search(state({ "/a.txt": "ſ".repeat(MIB / 2) }), `${"s".repeat(5_000)}x`, folded),
+      "the long s": search(
+        state({ "/a.txt": "ſ".repeat(MIB / 2) }),
+        `${"s".repeat(5_000)}x`,
+        folded,
+      ),
     };
   },
   replacing: () => {

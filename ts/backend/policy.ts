@@ -217,7 +217,7 @@ function directory(given: Options, name: string, path: string): string {
   if (!/[*?]|^!|\{[^}]*,/.test(path)) return path;
   return given.refuse(
     name,
-    "directories without wildcards, such as \"/config\"; for a pattern, write a rule of permissions with mode \"deny\" for \"write\"",
+    'directories without wildcards, such as "/config"; for a pattern, write a rule of permissions with mode "deny" for "write"',
     path,
   );
 }
