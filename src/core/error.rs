@@ -114,7 +114,7 @@ struct Inner {
     source: Option<Rc<dyn std::error::Error>>,
     retry_after: Option<Duration>,
     by_rule: bool,
-    rule: Option<&'static str>,
+    rule: Option<Cow<'static, str>>,
 }
 
 /// The result of anything that can fail here.
@@ -238,10 +238,11 @@ impl Error {
         self
     }
 
-    /// The same error, with the option of the policy that decided it; the first one named stays.
+    /// The same error, with the option of the policy that decided it, or the name of its rule; the first
+    /// one named stays.
     #[must_use]
-    pub fn decided_by(mut self, rule: &'static str) -> Error {
-        self.0.rule.get_or_insert(rule);
+    pub fn decided_by(mut self, rule: impl Into<Cow<'static, str>>) -> Error {
+        self.0.rule.get_or_insert_with(|| rule.into());
         self
     }
 
@@ -264,9 +265,9 @@ impl Error {
         self.0.kind.code()
     }
 
-    /// The option of a policy that decided it, if one did.
-    pub fn rule(&self) -> Option<&'static str> {
-        self.0.rule
+    /// The option of a policy that decided it, or the name of its rule, if one did.
+    pub fn rule(&self) -> Option<&str> {
+        self.0.rule.as_deref()
     }
 
     /// Whether a rule decided it.

@@ -177,6 +177,7 @@ impl Operations {
             }
         }
         drop(scan);
+        filter.as_ref().map_or(Ok(()), NameFilter::over)?;
         search.finish()
     }
 
@@ -192,6 +193,7 @@ impl Operations {
             want: &|path| pattern.accepts(path) && path.is_shown_at(&query.path),
         };
         self.storage.find(find, &mut visit).await?;
+        pattern.over()?;
         // The walk returned files in path order. The sort is stable, so files with the same time
         // keep that order; it compares only integers, which makes it fast.
         order::sort_by_key(&mut files, |file: &FileInfo| {

@@ -3,6 +3,7 @@
 //! are read before each search, since they are files that anybody may change.
 
 use std::cell::Cell;
+use std::collections::BTreeSet;
 use std::ops::Range;
 use std::rc::Rc;
 
@@ -92,16 +93,15 @@ impl Ignoring {
     /// Those of some files that a search of `root` does not leave out, whether they exist or not. Only
     /// the ignore files above them are read.
     pub async fn shown(&self, root: &VPath, files: Vec<VPath>) -> Result<Vec<VPath>> {
-        let mut above: Vec<VPath> = Vec::new();
+        let mut above = BTreeSet::new();
         for file in &files {
             let mut dir = file.clone();
             while !dir.is_root() {
                 dir = dir.parent();
                 // Where a directory is known, those above it are, too.
-                if above.contains(&dir) {
+                if !above.insert(dir.clone()) {
                     break;
                 }
-                above.push(dir.clone());
             }
         }
         let mut paths = Vec::new();
@@ -114,7 +114,8 @@ impl Ignoring {
         rules.add(&VPath::root(), self.patterns.as_bytes());
         self.add_files(&mut rules, paths).await?;
         let shows = |file: &VPath| !rules.ignores(file, root);
-        Ok(files.into_iter().filter(shows).collect())
+        let shown = files.into_iter().filter(shows).collect();
+        rules.over().map(|()| shown)
     }
 
     async fn found(&self, query: &GlobQuery) -> Result<GlobResult> {
@@ -123,6 +124,7 @@ impl Ignoring {
         let all = found.files.len();
         let shows = |info: &FileInfo| !rules.ignores(&info.path, &query.path);
         found.files.retain(shows);
+        rules.over()?;
         found.ignored = found.ignored.saturating_add(all - found.files.len());
         Ok(found)
     }
@@ -145,6 +147,7 @@ impl Ignoring {
             Ok(verdict)
         };
         let mut found = winnow::grep(&*self.inner, &own, judge).await?;
+        skip.rules.over()?;
         found.ignored = found.ignored.saturating_add(skip.count.get());
         Ok(found)
     }

@@ -1,7 +1,8 @@
 //! Patterns over paths. [`Pattern`] is for `glob`, [`NameFilter`] for the `glob` argument of grep,
 //! and [`PathGlob`] for rules over whole paths. All three use the same syntax: `*` and `?` within a
-//! segment, `**` across segments, `{a,b}`, `[abc]`, `[!a]`, `[^a]`, `\` escapes. Dot files match
-//! like any other. Patterns are parsed in `parse` and matched in `shape`, or in `general` if they
+//! segment, `**` across segments, `{a,b}`, `(a|b)`, `[abc]`, `[!a]`, `[^a]`, `[[:alpha:]]`, `\` escapes.
+//! Dot files match like any other. What is written in other dialects and means something else here is
+//! refused, since it would find nothing. Patterns are parsed in `parse` and matched in `shape`, or in `general` if they
 //! have no common shape.
 
 mod general;
@@ -10,6 +11,7 @@ mod shape;
 
 use crate::core::error::Result;
 use crate::core::path::{Tail, VPath};
+use crate::search::patience::Effort;
 use crate::search::query::GlobQuery;
 use crate::search::scope::Scope;
 
@@ -25,6 +27,8 @@ pub struct Pattern {
     relative: Option<Set>,
     anchored: Option<Set>,
     tails: Tails,
+    /// The work of one search; rules have no limit.
+    effort: Option<Effort>,
 }
 
 /// What the tails of paths alone say about a match.
@@ -114,7 +118,13 @@ impl Pattern {
             tails: Tails::of(root, [relative.as_ref(), anchored.as_ref()]),
             relative,
             anchored,
+            effort: Some(Effort::default()),
         })
+    }
+
+    /// The error if matching took too much work, so that not every file was judged.
+    pub fn over(&self) -> Result<()> {
+        over(self.effort.as_ref())
     }
 
     /// A scope that contains every file that matches.
@@ -127,15 +137,19 @@ impl Pattern {
         if let Some(told) = self.tails.tell(path) {
             return told;
         }
-        fn ask(set: Option<&Set>, path: &str, prefix: &str) -> bool {
-            set.is_some_and(|set| match path.strip_prefix(prefix) {
-                Some("") | None => false,
-                Some(rest) => set.accepts(rest),
-            })
-        }
-        ask(self.relative.as_ref(), path.as_str(), &self.prefix)
-            || ask(self.anchored.as_ref(), path.as_str(), "/")
+        let ask = |set: &Option<Set>, prefix: &str| {
+            set.as_ref()
+                .is_some_and(|set| match path.as_str().strip_prefix(prefix) {
+                    Some("") | None => false,
+                    Some(rest) => set.accepts(rest, self.effort.as_ref()),
+                })
+        };
+        ask(&self.relative, &self.prefix) || ask(&self.anchored, "/")
     }
+}
+
+fn over(effort: Option<&Effort>) -> Result<()> {
+    effort.map_or(Ok(()), |effort| effort.over("the glob pattern"))
 }
 
 /// The common prefix of the paths of all these alternatives.
@@ -175,14 +189,16 @@ fn literal_prefix(alternative: &Alternative) -> String {
 }
 
 /// Grep's `glob`: without `/` it matches the file name, with `/` the path below the search root. If
-/// the search root is a file, its name stands for its path.
+/// the search root is a file, its name stands for its path. A leading `!` excludes what the rest
+/// matches.
 pub struct NameFilter {
     by: By,
+    excludes: bool,
 }
 
 enum By {
     Everything,
-    Name(Set, Tails),
+    Name(Set, Tails, Effort),
     Path(Pattern, Option<Set>),
 }
 
@@ -190,8 +206,14 @@ impl NameFilter {
     /// Parses a filter for a search at `root`. An empty filter accepts every file.
     pub fn parse(glob: &str, root: &VPath) -> Result<NameFilter> {
         if glob.is_empty() {
-            return Ok(NameFilter { by: By::Everything });
+            return Ok(NameFilter {
+                by: By::Everything,
+                excludes: false,
+            });
         }
+        let rest = glob.strip_prefix('!').filter(|rest| !rest.starts_with('('));
+        let excludes = rest.is_some();
+        let glob = rest.unwrap_or(glob);
         let all = parse::alternatives(glob)?;
         let by = if glob.contains('/') {
             let relative: Vec<&Alternative> = all.iter().filter(|one| !one.anchored).collect();
@@ -204,25 +226,36 @@ impl NameFilter {
         } else {
             let set = Set::new(glob, &all.iter().collect::<Vec<_>>())?;
             let tails = Tails::of_names(&set);
-            By::Name(set, tails)
+            By::Name(set, tails, Effort::default())
         };
-        Ok(NameFilter { by })
+        Ok(NameFilter { by, excludes })
+    }
+
+    /// The error if matching took too much work, so that not every file was judged.
+    pub fn over(&self) -> Result<()> {
+        match &self.by {
+            By::Everything => Ok(()),
+            By::Name(_, _, effort) => over(Some(effort)),
+            By::Path(pattern, _) => pattern.over(),
+        }
     }
 
     /// Whether a file at that path should be searched.
     pub fn accepts(&self, path: &VPath) -> bool {
-        match &self.by {
+        let matches = match &self.by {
             By::Everything => true,
-            By::Name(set, tails) => {
+            By::Name(set, tails, effort) => {
                 let told = tails.tell(path);
-                told.unwrap_or_else(|| set.accepts(path.name()))
+                told.unwrap_or_else(|| set.accepts(path.name(), Some(effort)))
             }
             By::Path(pattern, lone) => {
+                let effort = pattern.effort.as_ref();
+                let is_named = |set: &Set| set.accepts(path.name(), effort);
                 pattern.accepts(path)
-                    || (*path == pattern.root
-                        && lone.as_ref().is_some_and(|set| set.accepts(path.name())))
+                    || (*path == pattern.root && lone.as_ref().is_some_and(is_named))
             }
-        }
+        };
+        matches != self.excludes
     }
 }
 
@@ -233,7 +266,9 @@ pub struct PathGlob(Pattern);
 impl PathGlob {
     /// Parses a pattern.
     pub fn parse(glob: &str) -> Result<PathGlob> {
-        Pattern::under(glob, &VPath::root()).map(PathGlob)
+        let mut pattern = Pattern::under(glob, &VPath::root())?;
+        pattern.effort = None;
+        Ok(PathGlob(pattern))
     }
 
     /// Whether the pattern matches this path.

@@ -2,8 +2,8 @@
 //! numbers are counted only up to hits; a regular expression is matched line by line, in `lines`.
 //! The caller decides which files to search, and in what order.
 //!
-//! Lines are separated by `\n`: a text that ends with `\n` has an empty last line, which the empty
-//! pattern matches, as in the recorded test vectors.
+//! Lines end with `\n`, and what is behind the last one is a line only if there is something. The
+//! empty literal alone matches there too, as in the recorded test vectors.
 
 mod fold;
 mod lines;
@@ -45,6 +45,8 @@ enum Engine {
     Literal {
         seeker: Seeker,
         ascii: bool,
+        /// Finds the text where other characters count as its letters `k` or `s`.
+        kin: Option<Folded>,
     },
     Folded(Folded),
     Regex(Box<LineRegex>),
@@ -71,6 +73,8 @@ impl Matcher {
                     false => Seeker::exact(bytes),
                 },
                 ascii: pattern.is_ascii(),
+                kin: (query.ignore_case && pattern.bytes().any(fold::has_kin))
+                    .then(|| Folded::new(pattern)),
             }
         };
         Ok(Matcher {
@@ -106,7 +110,17 @@ impl Matcher {
     /// if they are not known.
     pub fn texts(&self) -> Vec<&[u8]> {
         match &self.engine {
-            Engine::Literal { seeker, .. } => vec![seeker.text()],
+            Engine::Literal {
+                seeker, kin: None, ..
+            } => vec![seeker.text()],
+            Engine::Literal { seeker, .. } => {
+                let parts = seeker.text().split(|byte| fold::has_kin(*byte));
+                let longest = parts.max_by_key(|part| part.len());
+                longest
+                    .filter(|part| !part.is_empty())
+                    .into_iter()
+                    .collect()
+            }
             Engine::Regex(regex) => regex.texts(),
             _ => Vec::new(),
         }
@@ -143,8 +157,11 @@ impl Matcher {
         if progress.left == 0 || !texture.is_text() {
             return true;
         }
-        if progress.from == 0 && !self.patience.worked(body.len() / FAST) {
-            return true;
+        if progress.from == 0 {
+            self.patience.covers(body.len());
+            if !self.patience.worked(body.len() / FAST) {
+                return true;
+            }
         }
         let before = out.rows.len();
         let done = self.search_lines(path, body, texture, progress, out);
@@ -175,6 +192,18 @@ impl Matcher {
                     .in_segments(divides, &mut |part, sink| sink.run(part.len(), &mut Some));
             }
             Engine::Literal { ascii, .. } if !ascii && texture == Texture::Ascii => {}
+            Engine::Literal {
+                seeker,
+                kin: Some(text),
+                ..
+            } if texture != Texture::Ascii => {
+                return sink.in_segments(true, &mut |part, sink| match fold::has_relative(
+                    part.get(sink.at.from..).unwrap_or_default(),
+                ) {
+                    true => sink.run(part.len(), &mut text.hits(part, &self.patience)),
+                    false => sink.run(part.len(), &mut |from| seeker.find(part, from)),
+                });
+            }
             Engine::Literal { seeker, .. } => {
                 return sink.in_segments(divides, &mut |part, sink| {
                     sink.run(part.len(), &mut |from| seeker.find(part, from))
@@ -303,6 +332,10 @@ impl Sink<'_> {
                 Some(place) => from + place + 1,
                 None => from,
             };
+            // Behind a final line feed is no line.
+            if start >= self.body.len() && !matches!(self.matcher.engine, Engine::Everything) {
+                break;
+            }
             let end = self.line_end(hit);
             let skipped = self.body.get(self.at.counted..start).unwrap_or_default();
             self.at.line += scan::newlines(skipped);
@@ -404,10 +437,10 @@ impl Sink<'_> {
                     end = stored.end;
                 }
                 _ => {
-                    if end >= self.body.len() {
+                    let start = end.saturating_add(1);
+                    if start >= self.body.len() {
                         return;
                     }
-                    let start = end + 1;
                     end = self.line_end(start);
                     if end - start > MAX_ANSWER_BYTES {
                         self.out.cut = true;

@@ -1,16 +1,27 @@
 //! Ignore files: git's rules for `.gitignore`. The last line that matches decides; a file in a deeper
 //! directory decides before one above; what is in an ignored directory stays ignored, whatever a
-//! line behind it says. Patterns are bytes, as they are in git, and matching takes linear time.
+//! line behind it says. Patterns are bytes, as they are in git.
+//!
+//! Names and endings, the most of all lines, are looked up in sorted lists; only the rest is matched
+//! line by line. That work is counted, so no ignore file makes a search slow.
 
 mod pattern;
+mod table;
 // git runs on the host only.
 #[cfg(test)]
 #[cfg(not(target_arch = "wasm32"))]
 mod tests;
 
-use pattern::Pattern;
+use std::collections::BTreeMap;
+use std::rc::Rc;
 
+use pattern::Pattern;
+use table::Table;
+
+use crate::core::cell::RefCell;
+use crate::core::error::Result;
 use crate::core::path::VPath;
+use crate::search::patience::Effort;
 
 /// One line of an ignore file.
 struct Line {
@@ -43,24 +54,13 @@ impl Line {
         if rest.is_empty() {
             return None;
         }
-        Some(Line {
-            pattern: Pattern::parse(rest),
+        let pattern = Pattern::parse(rest);
+        pattern.can_match().then_some(Line {
+            pattern,
             includes,
             only_directories,
             is_anchored,
         })
-    }
-
-    /// `below` is the path below the directory of the file that has the line.
-    fn matches(&self, below: &str, is_directory: bool) -> bool {
-        if self.only_directories && !is_directory {
-            return false;
-        }
-        let text = match self.is_anchored {
-            true => below,
-            false => below.rsplit('/').next().unwrap_or(below),
-        };
-        self.pattern.matches(text.as_bytes())
     }
 }
 
@@ -87,26 +87,23 @@ fn trimmed(line: &[u8]) -> &[u8] {
 /// The rules of a tree.
 #[derive(Default)]
 pub struct Ignore {
-    /// The lines that apply below a directory; directories above come first.
-    levels: Vec<(VPath, Vec<Line>)>,
+    /// The lines that apply below each directory; of one directory, earlier files come first.
+    levels: BTreeMap<Rc<str>, Vec<Table>>,
+    effort: Effort,
+    /// Whether the directory that was asked about last is ignored.
+    last: RefCell<Option<(VPath, VPath, bool)>>,
 }
 
 impl Ignore {
     /// Adds the lines of a file in `dir`. Of files in one directory, the later one decides first.
     pub fn add(&mut self, dir: &VPath, text: &[u8]) {
         let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text);
-        let lines = text.split(|byte| *byte == b'\n').filter_map(Line::parse);
-        let lines: Vec<Line> = lines.collect();
-        if lines.is_empty() {
+        let table = Table::new(text.split(|byte| *byte == b'\n').filter_map(Line::parse));
+        if table.is_empty() {
             return;
         }
-        let depth = |dir: &VPath| dir.segments().count();
-        let behind = self
-            .levels
-            .iter()
-            .rposition(|(other, _)| depth(other) <= depth(dir))
-            .map_or(0, |at| at + 1);
-        self.levels.insert(behind, (dir.clone(), lines));
+        let dir = if dir.is_root() { "" } else { dir.as_str() };
+        self.levels.entry(dir.into()).or_default().push(table);
     }
 
     /// Whether there is no rule.
@@ -115,36 +112,56 @@ impl Ignore {
     }
 
     /// Whether a file is ignored. Only what is below `root` is judged: a directory that was asked for
-    /// by name is searched.
+    /// by name is searched. When the work was too much, every file is ignored; see [`Ignore::over`].
     pub fn ignores(&self, file: &VPath, root: &VPath) -> bool {
-        let path = file.as_str();
-        let ends = path.match_indices('/').map(|(at, _)| at).skip(1);
-        for end in ends.chain([path.len()]) {
-            let Some(part) = path.get(..end) else {
-                continue;
-            };
-            // What is at or above the root was chosen.
-            if end <= root.as_str().len() {
-                continue;
-            }
-            if self.judges(part, end < path.len()) == Some(false) {
-                return true;
-            }
+        if self.is_empty() {
+            return false;
         }
-        false
+        if !self.effort.begin() {
+            return true;
+        }
+        let dir = file.parent();
+        self.ignores_directory(&dir, root) || self.judges_out(file.as_str(), root, false)
+    }
+
+    /// The error if the rules took too much work.
+    pub fn over(&self) -> Result<()> {
+        self.effort.over("the rules of the ignore files")
+    }
+
+    fn ignores_directory(&self, dir: &VPath, root: &VPath) -> bool {
+        if let Some((last, from, answer)) = &*self.last.borrow()
+            && last == dir
+            && from == root
+        {
+            return *answer;
+        }
+        let path = dir.as_str();
+        let ends = path.match_indices('/').map(|(at, _)| at).skip(1);
+        let mut parts = ends.chain([path.len()]).filter_map(|end| path.get(..end));
+        let answer = parts.any(|part| self.judges_out(part, root, true));
+        *self.last.borrow_mut() = Some((dir.clone(), root.clone(), answer));
+        answer
+    }
+
+    /// Whether a path is ignored by a line for itself.
+    fn judges_out(&self, path: &str, root: &VPath, is_directory: bool) -> bool {
+        // What is at or above the root was chosen.
+        path.len() > root.as_str().len() && self.judges(path, is_directory) == Some(false)
     }
 
     /// The decision of the last line that matches: whether it includes.
     fn judges(&self, path: &str, is_directory: bool) -> Option<bool> {
-        for (dir, lines) in self.levels.iter().rev() {
-            let prefix = if dir.is_root() { "" } else { dir.as_str() };
-            let below = path
-                .strip_prefix(prefix)
-                .and_then(|below| below.strip_prefix('/'));
-            let Some(below) = below else { continue };
-            let mut lines = lines.iter().rev();
-            if let Some(line) = lines.find(|line| line.matches(below, is_directory)) {
-                return Some(line.includes);
+        for (at, _) in path.rmatch_indices('/') {
+            let (dir, below) = path.split_at_checked(at)?;
+            if !self.effort.worked(1) {
+                return Some(false);
+            }
+            let below = below.strip_prefix('/')?;
+            for table in self.levels.get(dir).into_iter().flatten().rev() {
+                if let Some(includes) = table.judges(below.as_bytes(), is_directory, &self.effort) {
+                    return Some(includes);
+                }
             }
         }
         None

@@ -6,7 +6,7 @@
 
 use std::cell::Cell;
 
-use crate::core::error::{Error, Kind};
+use crate::core::error::{Error, Kind, Result};
 use crate::core::time::Time;
 
 /// Steps between two checks of the clock: a few hundredths of a second on a slow machine. One step
@@ -14,6 +14,12 @@ use crate::core::time::Time;
 pub const STEPS: usize = 4_000_000;
 /// Microseconds that the engines of one search may take if there is no deadline.
 const MOST: i64 = 10_000_000;
+/// Those of them that it may take whatever it searches; more bytes add more, up to [`MOST`].
+const LEAST: i64 = 600_000;
+/// Bytes for which a search may take three microseconds more: a hundred times what a quick engine takes.
+const BYTES: usize = 10;
+/// Steps from which on that holds: a search with fewer was kept waiting by a busy machine.
+const MANY: usize = 1 << 26;
 
 /// Steps between two questions whether a pause is due.
 const PAUSE_STEPS: usize = STEPS / 16;
@@ -38,7 +44,10 @@ pub struct Patience {
     /// When the engine began with the current body, and the microseconds it has taken so far.
     since: Cell<Option<Time>>,
     taken: Cell<i64>,
+    /// The microseconds that it may take if there is no deadline.
+    allowed: Cell<i64>,
     steps: Cell<usize>,
+    all_steps: Cell<usize>,
     over: Cell<bool>,
     /// Whether the search may wait.
     pauses: Cell<bool>,
@@ -51,14 +60,17 @@ pub struct Patience {
 }
 
 impl Patience {
-    /// Stops at `deadline`; without one, when the engines have worked for ten seconds.
+    /// Stops at `deadline`; without one, when the engines have worked for ten seconds, or for long enough
+    /// for so many bytes.
     pub fn until(deadline: Option<Time>, now: fn() -> Time) -> Patience {
         Patience {
             now,
             deadline,
             since: Cell::new(None),
             taken: Cell::new(0),
+            allowed: Cell::new(LEAST),
             steps: Cell::new(0),
+            all_steps: Cell::new(0),
             over: Cell::new(false),
             pauses: Cell::new(false),
             slice: Cell::new(None),
@@ -148,10 +160,27 @@ impl Patience {
         });
     }
 
+    /// So many more bytes are searched.
+    pub fn covers(&self, bytes: usize) {
+        let more = i64::try_from(bytes / BYTES * 3).unwrap_or(MOST);
+        let allowed = self.allowed.get().saturating_add(more).min(MOST);
+        self.allowed.set(allowed);
+    }
+
+    /// The microseconds that it may take if there is no deadline.
+    fn most(&self) -> i64 {
+        match self.all_steps.get() < MANY {
+            true => MOST,
+            false => self.allowed.get(),
+        }
+    }
+
     /// Records `steps` of work. Returns whether to continue.
     pub fn worked(&self, steps: usize) -> bool {
         self.unchecked
             .set(self.unchecked.get().saturating_add(steps));
+        let all = self.all_steps.get().saturating_add(steps);
+        self.all_steps.set(all);
         let steps = self.steps.get().saturating_add(steps);
         self.steps.set(steps);
         if steps >= STEPS {
@@ -179,7 +208,7 @@ impl Patience {
         }
         let left = match self.deadline {
             Some(deadline) => deadline.micros().saturating_sub(now.micros()),
-            None => MOST.saturating_sub(self.taken.get()),
+            None => self.most().saturating_sub(self.taken.get()),
         };
         if left <= 0 {
             self.over.set(true);
@@ -191,8 +220,11 @@ impl Patience {
     pub fn over(&self) -> Option<Error> {
         self.over.get().then(|| {
             let limit = match self.deadline {
-                Some(_) => "its time limit (timeoutMs)",
-                None => "the 10 s that a search may take",
+                Some(_) => "its time limit (timeoutMs)".to_owned(),
+                None => {
+                    let seconds = (self.most() + 999_999) / 1_000_000;
+                    format!("the {seconds} s that a search of so many bytes may take")
+                }
             };
             Error::new(
                 Kind::Timeout,
@@ -202,6 +234,57 @@ impl Patience {
                 ),
             )
         })
+    }
+}
+
+/// Steps that matching paths may take in one search, whatever their number is, and those that each path
+/// may take besides. A step is about one comparison of a byte.
+const PATHS: usize = 1 << 25;
+const PER_PATH: usize = 2_000;
+
+/// The work of matching paths against patterns in one search. It is counted, because a path is matched
+/// where nothing can wait and the clock is far.
+pub struct Effort {
+    left: Cell<usize>,
+}
+
+impl Default for Effort {
+    fn default() -> Effort {
+        Effort {
+            left: Cell::new(PATHS),
+        }
+    }
+}
+
+impl Effort {
+    /// Another path is matched. Returns whether to do so.
+    pub fn begin(&self) -> bool {
+        let left = self.left.get();
+        if left > 0 {
+            self.left.set(left.saturating_add(PER_PATH));
+        }
+        left > 0
+    }
+
+    /// Records `steps` of work. Returns whether to continue.
+    pub fn worked(&self, steps: usize) -> bool {
+        let left = self.left.get().saturating_sub(steps);
+        self.left.set(left);
+        left > 0
+    }
+
+    /// The error if the work was stopped. `what` is what the paths are matched against.
+    pub fn over(&self, what: &str) -> Result<()> {
+        match self.left.get() {
+            0 => Err(Error::new(
+                Kind::Timeout,
+                format!(
+                    "Matching paths against {what} takes too long. Use fewer patterns, with fewer \
+                     wildcards, or search in fewer files"
+                ),
+            )),
+            _ => Ok(()),
+        }
     }
 }
 
@@ -224,6 +307,7 @@ mod tests {
     #[test]
     fn only_the_time_of_engines_counts_where_there_is_no_deadline() {
         let patience = Patience::until(None, clock);
+        patience.covers(1 << 30);
         for _ in 0..9 {
             patience.begin();
             later(1);
@@ -239,6 +323,28 @@ mod tests {
                 .over()
                 .is_some_and(|error| error.kind() == Kind::Timeout)
         );
+    }
+
+    #[test]
+    fn a_search_may_take_longer_the_more_it_searches() {
+        let ends_after = |bytes: usize| {
+            let patience = Patience::until(None, clock);
+            patience.covers(bytes);
+            patience.begin();
+            assert!(patience.worked(MANY));
+            (1..20).find(|_| {
+                later(1);
+                !patience.worked(STEPS)
+            })
+        };
+        assert_eq!(ends_after(1 << 10), Some(1));
+        assert_eq!(ends_after(1 << 20), Some(1));
+        assert_eq!(ends_after(16 << 20), Some(6));
+        assert_eq!(ends_after(1 << 30), Some(10));
+        let waiting = Patience::until(None, clock);
+        waiting.begin();
+        later(9);
+        assert!(waiting.worked(STEPS), "it has hardly worked");
     }
 
     #[test]
@@ -332,8 +438,21 @@ mod tests {
     }
 
     #[test]
+    fn matching_may_take_more_the_more_paths_there_are() {
+        let effort = Effort::default();
+        assert!(effort.worked(PATHS - 1));
+        assert!(effort.begin() && effort.worked(PER_PATH));
+        assert!(effort.over("a pattern").is_ok());
+        assert!(!effort.worked(1));
+        assert!(!effort.begin(), "what is over stays over");
+        let error = effort.over("a pattern").expect_err("an error");
+        assert_eq!(error.kind(), Kind::Timeout);
+    }
+
+    #[test]
     fn a_clock_that_goes_back_takes_nothing_away() {
         let patience = Patience::until(None, clock);
+        patience.covers(1 << 30);
         patience.begin();
         later(9);
         patience.look();

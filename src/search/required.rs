@@ -23,11 +23,11 @@ pub fn required(query: &GrepQuery) -> Result<Vec<Vec<String>>> {
             }
             clauses.push(texts);
         }
-    } else if query.ignore_case && !pattern.is_ascii() {
-        // Case is folded beyond ASCII, where other characters become these letters as well.
+    } else if query.ignore_case {
+        // Case is folded beyond ASCII, where other characters are alike to these letters as well.
         let mut part = String::new();
         for c in pattern.chars() {
-            match c.is_ascii() && !matches!(c.to_ascii_lowercase(), 'i' | 'k' | 's') {
+            match c.is_ascii() && !matches!(c.to_ascii_lowercase(), 'k' | 's') {
                 true => part.push(c),
                 false => clauses.push(vec![std::mem::take(&mut part)]),
             }

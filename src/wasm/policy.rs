@@ -228,7 +228,11 @@ fn rule(given: &JsValue) -> Result<Rule> {
         .iter()
         .map(|pattern| pattern.as_string().ok_or_else(|| wrong("pattern")))
         .collect::<Result<_>>()?;
-    Rule::new(&touches, mode, patterns.iter().map(String::as_str))
+    let rule = Rule::new(&touches, mode, patterns.iter().map(String::as_str))?;
+    Ok(match host::text_property(given, "name") {
+        Some(name) => rule.named(&name),
+        None => rule,
+    })
 }
 
 fn rate(given: &JsValue) -> Result<Rate> {
@@ -257,12 +261,15 @@ fn asking(on_ask: Function, millis: f64) -> Asking {
         on_ask: Rc::new(move |question: Question| {
             let on_ask = on_ask.clone();
             Box::pin(async move {
-                let mut asked = vec![
+                let mut asked: Vec<(&str, JsValue)> = vec![
                     ("operation", question.operation.into()),
                     ("path", question.path.as_str().into()),
                     ("preview", question.preview.as_str().into()),
                 ];
                 asked.extend(called(question.operation));
+                if let Some(rule) = &question.rule {
+                    asked.push(("rule", (**rule).into()));
+                }
                 let answer = call_host("onAsk failed", &on_ask, host::object(&asked)).await?;
                 // Only `true` is an approval.
                 Ok(answer.as_bool() == Some(true))
@@ -373,7 +380,7 @@ fn record(entry: &Record) -> JsValue {
         ("code", entry.code.into()),
         ("durationMs", (entry.duration.as_secs_f64() * 1000.0).into()),
     ];
-    for (name, text) in [("rule", entry.rule), ("called", entry.called)] {
+    for (name, text) in [("rule", entry.rule.as_deref()), ("called", entry.called)] {
         if let Some(text) = text {
             shown.push((name, text.into()));
         }

@@ -164,7 +164,8 @@ class BadPatch extends Error {}
 
 /** A path of a patch: without its prefix, its quotes and what is behind a tab. */
 function pathOf(text: string, prefix: string): string | undefined {
-  let name = text.replace(/\t.*$/, "").replace(/\r$/, "");
+  const tab = text.indexOf("\t");
+  let name = (tab < 0 ? text : text.slice(0, tab)).replace(/\r$/, "");
   if (name === "/dev/null") return undefined;
   if (name.startsWith('"')) {
     const bytes: number[] = [];
@@ -172,7 +173,7 @@ function pathOf(text: string, prefix: string): string | undefined {
       .slice(1, -1)
       .matchAll(/\\([0-7]{3})|\\(.)|([^\\]+)/gsu)) {
       if (octal) bytes.push(Number.parseInt(octal, 8));
-      else bytes.push(...new TextEncoder().encode(escaped ?? plain));
+      else for (const byte of new TextEncoder().encode(escaped ?? plain)) bytes.push(byte);
     }
     name = new TextDecoder().decode(Uint8Array.from(bytes));
   }
@@ -244,33 +245,72 @@ function parsed(patch: string): PatchFile[] {
   return files;
 }
 
-/** Where a hunk fits, nearest to its line; -1 if nowhere. */
-function place(lines: readonly string[], hunk: PatchHunk, shift: number): number {
-  const old = hunk.lines.filter(({ mark }) => mark !== "+").map(({ text }) => text);
-  const fits = (at: number) =>
-    at >= 0 && at + old.length <= lines.length && old.every((line, n) => lines[at + n] === line);
-  const wanted = hunk.at + shift;
-  for (let off = 0; off <= lines.length; off++) {
-    if (fits(wanted + off)) return wanted + off;
-    if (fits(wanted - off)) return wanted - off;
+/** Lines that are compared to find the places of all hunks of one file. */
+const COMPARED = 10_000_000;
+
+/** Finds where the hunks of one file fit. */
+class Places {
+  readonly #lines: readonly string[];
+  /** Whether a line is changed by a hunk already. */
+  readonly #taken: Uint8Array;
+  #left = COMPARED;
+
+  constructor(lines: readonly string[]) {
+    this.#lines = lines;
+    this.#taken = new Uint8Array(lines.length);
   }
-  return -1;
+
+  #fits(at: number, old: readonly string[]): boolean {
+    if (at < 0 || at + old.length > this.#lines.length) return false;
+    for (let n = 0; n < old.length; n++) {
+      const line = old[n] as string;
+      this.#left -= 1 + (line.length >> 6);
+      if (this.#taken[at + n] || this.#lines[at + n] !== line) return false;
+    }
+    return true;
+  }
+
+  /** The place nearest to a line; -1 if there is none, `undefined` if that takes too long. */
+  take(old: readonly string[], wanted: number): number | undefined {
+    for (let off = 0; off <= this.#lines.length; off++) {
+      const at = [wanted + off, wanted - off].find((place) => this.#fits(place, old));
+      if (at !== undefined) {
+        this.#taken.fill(1, at, at + old.length);
+        return at;
+      }
+      this.#left -= 1;
+      if (this.#left < 0) return undefined;
+    }
+    return -1;
+  }
 }
 
 function patched(path: string, text: string, hunks: readonly PatchHunk[]): string {
   const lines = split(text);
+  const places = new Places(lines);
+  const found: { at: number; old: number; kept: string[] }[] = [];
   let shift = 0;
   for (const hunk of hunks) {
-    const at = place(lines, hunk, shift);
+    const old = hunk.lines.filter(({ mark }) => mark !== "+").map(({ text }) => text);
+    const at = places.take(old, hunk.at + shift);
+    if (at === undefined) {
+      throw new BadPatch(`the hunks are far from their lines in '${path}'; make the patch again`);
+    }
     if (at < 0) {
       throw new BadPatch(`the lines of the hunk at line ${hunk.at + 1} are not in '${path}'`);
     }
     const kept = hunk.lines.filter(({ mark }) => mark !== "-").map(({ text }) => text);
-    const old = hunk.lines.filter(({ mark }) => mark !== "+").length;
-    lines.splice(at, old, ...kept);
-    shift = at - hunk.at + kept.length - old;
+    found.push({ at, old: old.length, kept });
+    shift = at - hunk.at;
   }
-  return lines.join("");
+  let out = "";
+  let from = 0;
+  for (const { at, old, kept } of found.sort((a, b) => a.at - b.at)) {
+    if (at < from) throw new BadPatch(`two hunks change the same lines of '${path}'`);
+    out += lines.slice(from, at).join("") + kept.join("");
+    from = at + old;
+  }
+  return out + lines.slice(from).join("");
 }
 
 /**
@@ -315,6 +355,7 @@ async function made(turn: ReturnType<typeof begin>, file: PatchFile): Promise<Fa
       const code = read?.error === "file_not_found" ? "not_found" : "unavailable";
       return failed(`The patch does not fit: '${source}' cannot be read${NOTHING}`, code);
     }
+    if (hunks.length === 0 && source === target) return undefined;
     bytes = read.content;
     text = textOf(bytes) ?? "";
   }

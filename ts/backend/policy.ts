@@ -19,9 +19,14 @@ type Access = "read" | "write";
 
 /** One rule about reading or writing paths. The first rule that matches decides. */
 export interface FilesystemPermission {
+  /** What refusals, questions and audit records call the rule. Default: they name the option only. */
+  name?: string;
   /** The kinds of access that the rule is about. */
   operations: readonly Access[];
-  /** Globs over complete paths; `/a/**` also matches `/a`. */
+  /**
+   * Globs over complete paths. `/a/**` also matches `/a`. `/a` with `"deny"` or `"ask"` also matches
+   * everything below it, and with `"allow"` only itself.
+   */
   paths: string[];
   /** What the rule decides. Default `"allow"`. */
   mode?: "allow" | "deny";
@@ -49,6 +54,8 @@ export interface AskedOperation {
    * paths of each file.
    */
   preview: string;
+  /** The `name` of the rule that asks, if it has one. */
+  rule?: string;
 }
 
 /** At most `operations` operations in any `perMs` milliseconds (a sliding window). */
@@ -122,7 +129,7 @@ export interface AuditRecord {
   bytes: number;
   /** `"ok"`, or the error code; for a batch, the first one. */
   code: "ok" | ErrorCode;
-  /** The option of the policy that refused the operation, such as `readOnly`, if one did. */
+  /** The option of the policy that refused the operation, such as `readOnly`, or the name of its rule. */
   rule?: string;
   /** Duration in milliseconds. */
   durationMs: number;
@@ -204,7 +211,7 @@ function read(of: string, policy: unknown): Record<string, unknown> {
     readOnly: given.boolean("readOnly", false),
     allowExecute: given.boolean("allowExecute", false),
     readOnlyPrefixes: ["readOnlyPrefixes", "denyPrefixes"].flatMap((name) =>
-      texts(given, name, given.raw(name)),
+      texts(given, name, given.raw(name)).map((one) => directory(given, name, one)),
     ),
     permissions: permissions(of, given),
     denyByDefault: mode === "deny",
@@ -230,6 +237,16 @@ function texts(given: Options, name: string, value: unknown): string[] {
   );
 }
 
+/** A directory that is protected; what looks like a pattern would protect nothing. */
+function directory(given: Options, name: string, path: string): string {
+  if (!/[*?]|^!|\{[^}]*,/.test(path)) return path;
+  return given.refuse(
+    name,
+    'directories without wildcards, such as "/config"; for a pattern, write a rule of permissions with mode "deny" for "write"',
+    path,
+  );
+}
+
 function permissions(of: string, given: Options): PermissionRule[] {
   const list = given.raw("permissions");
   if (list === undefined) return [];
@@ -244,8 +261,12 @@ function permissions(of: string, given: Options): PermissionRule[] {
     const paths = texts(rule, "paths", rule.raw("paths"));
     if (paths.length === 0) rule.refuse("paths", "an array of patterns", rule.raw("paths"));
     const mode = rule.oneOf("mode", ["allow", "deny", "ask"], "allow");
+    const title = rule.text("name");
+    if (title === "" || (title?.length ?? 0) > 100) {
+      rule.refuse("name", "a text of 1 to 100 characters", title);
+    }
     rule.done();
-    return { operations, paths, mode };
+    return { ...(title !== undefined && { name: title }), operations, paths, mode };
   });
 }
 

@@ -137,6 +137,7 @@ impl Composite {
                     })
                 }));
         }
+        pattern.over().map_err(|error| error.during("glob"))?;
         order::sort_by(&mut merged.files, FileInfo::newest_first);
         merged.files.dedup_by(|a, b| a.path == b.path);
         Ok(merged)
@@ -183,6 +184,9 @@ impl Composite {
                 break;
             }
         }
+        drop(answers);
+        let judged = filter.as_ref().map_or(Ok(()), NameFilter::over);
+        judged.map_err(|error| error.during("grep"))?;
         let mut matches = merged(results);
         truncated |= matches.cut;
         truncated |= matches.cap(query.max_count);
@@ -319,10 +323,10 @@ fn in_parallel<F: Future>(
     }
 }
 
-/// Whether some alternative of the pattern may begin with `/` and be relative to the root. Braces
-/// can hide that, so any leading brace counts as such.
+/// Whether some alternative of the pattern may begin with `/` and be relative to the root. Braces,
+/// parentheses and a `!` can hide that, so any of them at the beginning counts as such.
 fn may_be_anchored(pattern: &str) -> bool {
-    pattern.starts_with(['/', '\\', '{'])
+    pattern.starts_with(['/', '\\', '{', '(', '@', '!']) || pattern.starts_with("?(")
 }
 
 /// `**/` followed by a pattern for one name: it matches the same files from any directory above.

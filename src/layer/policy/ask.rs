@@ -4,6 +4,7 @@
 //! another rule, because its lines would be returned. `ls` and `glob` return only names and ask
 //! only for the directory. A recursive delete asks once and names the guarded files below.
 
+use std::borrow::Cow;
 use std::rc::Rc;
 use std::time::Duration;
 
@@ -33,6 +34,8 @@ pub struct Question {
     pub path: VPath,
     /// The text that would be written, replaced or deleted, shortened; empty for a read.
     pub preview: String,
+    /// The name of the rule that asks, if it has one.
+    pub rule: Option<Rc<str>>,
 }
 
 /// Asks for approval; an error counts as a refusal.
@@ -58,15 +61,23 @@ pub(super) struct Ask {
 impl Ask {
     async fn put(&self, question: Question) -> Result<()> {
         let (operation, path) = (question.operation, question.path.clone());
+        let rule = question.rule.clone();
         let refuse = |why: &'static str| {
+            let by = match &rule {
+                Some(rule) => format!("{why} (rule '{rule}')"),
+                None => why.into(),
+            };
             Error::at(
                 Kind::PermissionDenied,
                 format!("Error: permission denied for {operation} on "),
                 &path,
-                why,
+                by,
             )
             .by_rule()
-            .decided_by("onAsk")
+            .decided_by(match &rule {
+                Some(rule) => Cow::Owned(rule.to_string()),
+                None => Cow::Borrowed("onAsk"),
+            })
         };
         let asked = (self.asking.on_ask)(question);
         match select(asked, (self.seams.sleep)(self.asking.timeout)).await {
@@ -88,13 +99,14 @@ impl Ask {
     }
 
     async fn reading(&self, operation: &'static str, path: &VPath) -> Result<()> {
-        if self.asks(Touch::Read, path).is_none() {
+        let Some(decision) = self.asks(Touch::Read, path) else {
             return Ok(());
-        }
+        };
         self.put(Question {
             operation,
             path: path.clone(),
             preview: String::new(),
+            rule: self.rules.name_of(decision),
         })
         .await
     }
@@ -105,24 +117,23 @@ impl Ask {
         path: &VPath,
         preview: impl FnOnce() -> String,
     ) -> Result<()> {
-        if self.asks(Touch::Write, path).is_none() {
+        let Some(decision) = self.asks(Touch::Write, path) else {
             return Ok(());
-        }
+        };
         self.put(Question {
             operation,
             path: path.clone(),
             preview: preview(),
+            rule: self.rules.name_of(decision),
         })
         .await
     }
 
     async fn editing(&self, operation: &'static str, path: &VPath, edit: &Edit) -> Result<()> {
-        let asks = [Touch::Write, Touch::Read]
-            .into_iter()
-            .any(|touch| self.asks(touch, path).is_some());
-        if !asks {
+        let mut both = [Touch::Write, Touch::Read].into_iter();
+        let Some(decision) = both.find_map(|touch| self.asks(touch, path)) else {
             return Ok(());
-        }
+        };
         self.put(Question {
             operation,
             path: path.clone(),
@@ -130,20 +141,24 @@ impl Ask {
                 true => shortened(&edit.new),
                 false => format!("- {}\n+ {}", shortened(&edit.old), shortened(&edit.new)),
             },
+            rule: self.rules.name_of(decision),
         })
         .await
     }
 
     async fn deleting(&self, path: &VPath) -> Result<()> {
         let mut guarded: Vec<VPath> = Vec::new();
-        if self.asks(Touch::Write, path).is_some() {
+        let mut rule = None;
+        if let Some(decision) = self.asks(Touch::Write, path) {
+            rule = self.rules.name_of(decision);
             guarded.push(path.clone());
         }
         // If everything below is denied, no file below can need approval.
         if self.rules.beneath(Touch::Write, path) != Beneath::Closed {
             let files = winnow::files_beneath(&*self.raw, path).await;
             for info in files.map_err(|error| veiled(&error, path))? {
-                if self.asks(Touch::Write, &info.path).is_some() {
+                if let Some(decision) = self.asks(Touch::Write, &info.path) {
+                    rule = rule.or_else(|| self.rules.name_of(decision));
                     guarded.push(info.path);
                 }
             }
@@ -156,13 +171,19 @@ impl Ask {
             operation: "delete",
             path: path.clone(),
             preview: listed(guarded.iter().map(VPath::as_str)),
+            rule,
         })
         .await
     }
 
     /// One question for all files; it names those that a rule guards, at either path.
     async fn transferring(&self, asked: &Transfer) -> Result<()> {
-        let guards = |touch, path: &VPath| self.asks(touch, path).is_some();
+        let mut rule = None;
+        let mut guards = |touch, path: &VPath| {
+            let decision = self.asks(touch, path);
+            rule = rule.take().or_else(|| self.rules.name_of(decision?));
+            decision.is_some()
+        };
         let mut guarded = Vec::new();
         let files = asked.files(&*self.raw).await;
         for info in files.map_err(|error| veiled(&error, &asked.from))? {
@@ -181,6 +202,7 @@ impl Ask {
             operation: asked.operation().name(),
             path: asked.from.clone(),
             preview: listed(guarded.iter().map(String::as_str)),
+            rule,
         })
         .await
     }

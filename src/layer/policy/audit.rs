@@ -32,8 +32,8 @@ pub struct Record {
     pub bytes: u64,
     /// `ok`, or the error code; the first error of a batch.
     pub code: &'static str,
-    /// The option of the policy that refused it, if one did.
-    pub rule: Option<&'static str>,
+    /// The option of the policy that refused it, or the name of its rule, if one did.
+    pub rule: Option<Rc<str>>,
     /// How long the operation took.
     pub duration: Duration,
     /// What storages were asked for it.
@@ -85,7 +85,7 @@ impl Begun {
                 _ => Vec::new(),
             },
             code: error.map_or("ok", Error::code),
-            rule: error.and_then(Error::rule),
+            rule: error.and_then(Error::rule).map(Rc::from),
             duration: Duration::from_micros(u64::try_from(micros).unwrap_or(0)),
             effort: self.effort,
         }

@@ -34,6 +34,7 @@ mod usage;
 #[cfg(test)]
 mod tests;
 
+use std::borrow::Cow;
 use std::cell::Cell;
 use std::rc::Rc;
 use std::time::Duration;
@@ -219,8 +220,9 @@ pub fn stack(inner: SharedBackend, policy: Policy) -> Result<SharedBackend> {
     })
 }
 
-/// The error of a rule. It does not depend on whether the file exists.
-fn denied(touch: Touch, path: &VPath) -> Error {
+/// The error of a rule, which may have a name. It does not depend on whether the file exists.
+fn denied(touch: Touch, path: &VPath, rule: Option<Rc<str>>) -> Error {
+    let after = rule.as_deref().map_or(String::new(), by_name);
     Error::at(
         Kind::PermissionDenied,
         match touch {
@@ -228,10 +230,17 @@ fn denied(touch: Touch, path: &VPath) -> Error {
             Touch::Write => "Error: permission denied for write on ",
         },
         path,
-        "",
+        after,
     )
     .by_rule()
-    .decided_by("permissions")
+    .decided_by(rule.map_or(Cow::Borrowed("permissions"), |name| {
+        Cow::Owned(name.to_string())
+    }))
+}
+
+/// The end of a refusal by a rule with a name.
+fn by_name(rule: &str) -> String {
+    format!(": the rule '{rule}' does not allow it")
 }
 
 /// The error of a delete, move or copy because of something below, which is not named: it may be

@@ -33,18 +33,23 @@ pub(super) struct Permissions {
 
 impl Permissions {
     fn check(&self, touch: Touch, path: &VPath) -> Result<()> {
-        if self.rules.denies(touch, path) {
-            return Err(denied(touch, path));
+        self.check_as(touch, touch, path)
+    }
+
+    /// Checks one kind of access, for an operation of another kind.
+    fn check_as(&self, shown: Touch, touch: Touch, path: &VPath) -> Result<()> {
+        let decision = self.rules.decide(touch, path);
+        match decision.mode {
+            Mode::Deny => Err(denied(shown, path, self.rules.name_of(decision))),
+            _ => Ok(()),
         }
-        Ok(())
     }
 
     /// For changes whose result reveals something about the file.
     fn check_both(&self, path: &VPath) -> Result<()> {
         self.check(Touch::Write, path)?;
         // The message is that of the requested operation.
-        self.check(Touch::Read, path)
-            .map_err(|_| denied(Touch::Write, path))
+        self.check_as(Touch::Write, Touch::Read, path)
     }
 
     /// Whether a directory may be searched: not if a rule denies it. If only the default denies it,
@@ -55,7 +60,7 @@ impl Permissions {
             && (decision.rule.is_some()
                 || self.rules.beneath(Touch::Read, path) == Beneath::Closed);
         if closed {
-            return Err(denied(Touch::Read, path));
+            return Err(denied(Touch::Read, path, self.rules.name_of(decision)));
         }
         Ok(())
     }
@@ -151,7 +156,7 @@ impl Permissions {
         let there = there.map_err(|error| veiled(&error, &asked.to))?;
         match there.iter().all(|info| self.shows(&info.path)) {
             true => Ok(()),
-            false => Err(denied(Touch::Write, &asked.to)),
+            false => Err(denied(Touch::Write, &asked.to, None)),
         }
     }
 }

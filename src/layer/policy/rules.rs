@@ -8,7 +8,8 @@
 //!
 //! If a pattern is ambiguous, a restricting rule matches more and an allowing rule matches less, as
 //! in `deepagents`: `/**/x` does not allow `/x`, and `/[ab]/**` allows files below `/a`, but not
-//! `/a` itself.
+//! `/a` itself. A restricting rule for `/src` restricts everything below it too: there is nothing
+//! below a file, and whoever means a directory expects that.
 
 use std::rc::Rc;
 
@@ -39,6 +40,7 @@ pub enum Mode {
 /// One rule.
 #[derive(Clone)]
 pub struct Rule {
+    name: Option<Rc<str>>,
     touches: Vec<Touch>,
     mode: Mode,
     patterns: Vec<RulePattern>,
@@ -54,6 +56,9 @@ struct RulePattern {
     anchor: VPath,
     /// Whether a match of the stem implies that everything below it matches.
     whole: bool,
+    /// The name that the pattern ends with, between slashes. It may be that of a directory: then
+    /// everything below it is restricted, too.
+    named: Option<Rc<str>>,
 }
 
 #[derive(Clone)]
@@ -98,7 +103,7 @@ impl RulePattern {
             ends_deep = true;
         }
         let inner_deep = pattern.contains("/**,") || pattern.contains("/**}");
-        let (stem, whole) = if ends_deep && narrow && stem.contains(WILD) {
+        let (stem, whole) = if ends_deep && narrow && literal(stem).is_none() {
             (None, false)
         } else if ends_deep {
             (Some(stem_of(stem)?), true)
@@ -110,25 +115,40 @@ impl RulePattern {
         } else {
             (None, false)
         };
-        let literal: Vec<&str> = pattern
+        let literal_parts: Vec<String> = pattern
             .split('/')
             .filter(|segment| !segment.is_empty() && *segment != ".")
-            .take_while(|segment| !segment.contains(WILD))
+            .map_while(literal)
             .collect();
         // The last literal segment may be a file name; a higher anchor is correct as well.
-        let anchor = VPath::parse(&format!("/{}", literal.join("/")))?;
+        let anchor = VPath::parse(&format!("/{}", literal_parts.join("/")))?;
+        let last = pattern.rsplit('/').next().unwrap_or_default();
+        let (stem, whole, named) = match (stem, literal(last)) {
+            (None, Some(name)) if !narrow && !inner_deep && !rooted.is_empty() => {
+                let name = format!("/{name}/");
+                (Some(stem_of(rooted)?), true, Some(Rc::from(name)))
+            }
+            (stem, _) => (stem, whole, None),
+        };
         Ok(RulePattern {
             glob,
             stem,
             anchor,
             whole,
+            named,
         })
     }
 
     fn accepts(&self, path: &VPath) -> bool {
         path.is_under(&self.anchor)
             && (self.glob.accepts(path)
-                || self.stem.as_ref().is_some_and(|stem| stem.accepts(path)))
+                || self.stem.as_ref().is_some_and(|stem| stem.accepts(path))
+                || self.is_below_name(path))
+    }
+
+    fn is_below_name(&self, path: &VPath) -> bool {
+        let named = self.named.as_deref();
+        named.is_some_and(|name| path.as_str().contains(name)) && self.covers(path)
     }
 
     /// Whether it may match something below `dir`; in doubt, true.
@@ -154,8 +174,19 @@ impl RulePattern {
     }
 }
 
-/// Characters that make a segment a pattern.
-const WILD: [char; 5] = ['*', '?', '{', '[', '\\'];
+/// The text that a pattern stands for, if it matches one text only.
+fn literal(pattern: &str) -> Option<String> {
+    let mut text = String::new();
+    let mut chars = pattern.chars();
+    while let Some(c) = chars.next() {
+        match c {
+            '*' | '?' | '{' | '[' => return None,
+            '\\' => text.push(chars.next()?),
+            c => text.push(c),
+        }
+    }
+    Some(text)
+}
 
 /// The pattern without a trailing `/**`.
 fn strip_deep(pattern: &str) -> Option<&str> {
@@ -178,6 +209,9 @@ fn unsound(pattern: &str) -> Option<&'static str> {
         }
         escaped = c == '\\' && !escaped;
         before = Some(c);
+    }
+    if is_choice(pattern) {
+        return Some("alternatives such as '(a|b)' are not known here; write '{a,b}'");
     }
     if pattern.contains("[[:") {
         return Some("named classes such as '[[:alpha:]]' are not known; write '[a-zA-Z]'");
@@ -202,6 +236,22 @@ fn unsound(pattern: &str) -> Option<&'static str> {
     None
 }
 
+/// Whether a `|` stands in parentheses.
+fn is_choice(pattern: &str) -> bool {
+    let mut open = 0usize;
+    let mut chars = pattern.chars();
+    while let Some(c) = chars.next() {
+        match c {
+            '\\' => _ = chars.next(),
+            '(' => open += 1,
+            ')' => open = open.saturating_sub(1),
+            '|' if open > 0 => return true,
+            _ => {}
+        }
+    }
+    false
+}
+
 impl Rule {
     /// A rule for some operations on the paths that match these patterns.
     pub fn new<'a>(
@@ -213,10 +263,20 @@ impl Rule {
             .into_iter()
             .map(|pattern| RulePattern::parse(pattern, mode));
         Ok(Rule {
+            name: None,
             touches: touches.to_vec(),
             mode,
             patterns: patterns.collect::<Result<_>>()?,
         })
+    }
+
+    /// The same rule with a name, which refusals, questions and audits show.
+    #[must_use]
+    pub fn named(self, name: &str) -> Rule {
+        Rule {
+            name: Some(name.into()),
+            ..self
+        }
     }
 
     fn accepts(&self, path: &VPath) -> bool {
@@ -285,6 +345,12 @@ impl Rules {
                 .map_or(self.default_mode(), |rule| rule.mode),
             rule: found,
         }
+    }
+
+    /// The name of the rule of a decision, if it has one.
+    pub(super) fn name_of(&self, decision: Decision) -> Option<Rc<str>> {
+        let rule = decision.rule.and_then(|at| self.rules.get(at));
+        rule.and_then(|rule| rule.name.clone())
     }
 
     /// Whether a path is denied.

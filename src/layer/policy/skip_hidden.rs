@@ -127,6 +127,7 @@ impl SkipHidden {
                 break;
             }
         }
+        filter.as_ref().map_or(Ok(()), NameFilter::over)?;
         Ok(out)
     }
 
@@ -152,6 +153,7 @@ impl SkipHidden {
             }
         }
         out.files.retain(|info| pattern.accepts(&info.path));
+        pattern.over()?;
         order::sort_by(&mut out.files, FileInfo::newest_first);
         Ok(out)
     }

@@ -3,34 +3,12 @@
 
 use std::ops::Range;
 
-use imara_diff::{Algorithm, Diff, InternedInput, sources};
-
-/// A part of a text that differs, as ranges of lines.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Piece {
-    /// The lines before.
-    pub before: Range<usize>,
-    /// The lines after.
-    pub after: Range<usize>,
-}
-
-/// The lines of a text.
-pub fn lines_of(text: &[u8]) -> Vec<&[u8]> {
-    sources::byte_lines(text).collect()
-}
+use crate::search::diff;
+pub use crate::search::diff::{Piece, lines_of};
 
 /// Where two texts differ.
 pub fn pieces(before: &[u8], after: &[u8]) -> Vec<Piece> {
-    let input = InternedInput::new(sources::byte_lines(before), sources::byte_lines(after));
-    let mut diff = Diff::compute(Algorithm::Histogram, &input);
-    diff.postprocess_no_heuristic(&input);
-    let range = |range: Range<u32>| range.start as usize..range.end as usize;
-    diff.hunks()
-        .map(|hunk| Piece {
-            before: range(hunk.before),
-            after: range(hunk.after),
-        })
-        .collect()
+    diff::pieces(&lines_of(before), &lines_of(after))
 }
 
 /// Some lines of a text.

@@ -42,8 +42,10 @@ impl General {
         General { parts, end }
     }
 
-    pub(super) fn accepts(&self, path: &str) -> bool {
-        path.ends_with(self.end.as_str()) && across(&self.parts, path)
+    /// Whether it matches a path; adds the steps that this takes to `steps`.
+    pub(super) fn accepts(&self, path: &str, steps: &mut usize) -> bool {
+        *steps += 1;
+        path.ends_with(self.end.as_str()) && across(&self.parts, path, steps)
     }
 }
 
@@ -77,11 +79,12 @@ fn part(segment: &Segment) -> Part {
 }
 
 /// Whether these parts match the whole path. A `**` at the end needs at least one segment.
-fn across(mut parts: &[Part], path: &str) -> bool {
+fn across(mut parts: &[Part], path: &str, steps: &mut usize) -> bool {
     // The rest of the path; `None` after its last segment.
     let mut rest = Some(path);
     let mut retry: Option<(&[Part], Option<&str>)> = None;
     loop {
+        *steps += 1;
         match parts.split_first() {
             Some((Part::Deep, [])) => return rest.is_some(),
             Some((Part::Deep, behind)) => {
@@ -91,7 +94,7 @@ fn across(mut parts: &[Part], path: &str) -> bool {
             }
             Some((Part::Within(pieces), behind)) => {
                 if let Some((name, left)) = rest.map(cut)
-                    && within(pieces, name)
+                    && within(pieces, name, steps)
                 {
                     (parts, rest) = (behind, left);
                     continue;
@@ -117,10 +120,11 @@ fn cut(path: &str) -> (&str, Option<&str>) {
 }
 
 /// Whether these pieces match the whole name.
-fn within(mut pieces: &[Piece], name: &str) -> bool {
+fn within(mut pieces: &[Piece], name: &str, steps: &mut usize) -> bool {
     let mut rest = name;
     let mut retry: Option<(&[Piece], &str)> = None;
     loop {
+        *steps += 1;
         match pieces.split_first() {
             Some((Piece::Star, [])) => return true,
             Some((Piece::Star, behind)) => {
@@ -129,6 +133,7 @@ fn within(mut pieces: &[Piece], name: &str) -> bool {
                 continue;
             }
             Some((piece, behind)) => {
+                *steps += piece.weight();
                 if let Some(left) = piece.take(rest) {
                     (pieces, rest) = (behind, left);
                     continue;
@@ -150,6 +155,15 @@ fn within(mut pieces: &[Piece], name: &str) -> bool {
 }
 
 impl Piece {
+    /// The steps that a comparison takes at most.
+    fn weight(&self) -> usize {
+        match self {
+            Piece::Text(text) => text.len() / 8,
+            Piece::Class { ranges, .. } => ranges.len(),
+            Piece::Any | Piece::Star => 0,
+        }
+    }
+
     /// The rest of the text after this piece, if the text begins with it.
     fn take<'a>(&self, text: &'a str) -> Option<&'a str> {
         if let Piece::Text(start) = self {

@@ -65,14 +65,21 @@ pub(super) fn alternatives(pattern: &str) -> Result<Vec<Alternative>> {
         return Err(invalid(pattern, "it is longer than 4096 bytes"));
     }
     let chars: Vec<char> = pattern.chars().collect();
-    let closers = brace_ends(&chars).map_err(|why| invalid(pattern, why))?;
+    if chars.first() == Some(&'!') && chars.get(1) != Some(&'(') {
+        return Err(invalid(
+            pattern,
+            "a leading '!' excludes files only in the glob filter of grep; write '\\!' for the \
+             character",
+        ));
+    }
+    let closers = group_ends(&chars).map_err(|why| invalid(pattern, why))?;
     let mut reader = Reader {
         chars: &chars,
         closers: &closers,
         at: 0,
     };
     let nodes = reader
-        .sequence(chars.len(), 0)
+        .sequence(chars.len(), 0, None)
         .map_err(|why| invalid(pattern, why))?;
     let (count, size) = reckon(&nodes);
     if count > MAX_ALTERNATIVES {
@@ -88,7 +95,13 @@ pub(super) fn alternatives(pattern: &str) -> Result<Vec<Alternative>> {
         ));
     }
     let written = write_out(&nodes, vec![Vec::new()]);
-    Ok(written.into_iter().map(segments).collect())
+    let all = written.into_iter().map(segments);
+    all.collect::<Option<_>>().ok_or_else(|| {
+        invalid(
+            pattern,
+            "it has a '..' segment; give the directory as the path, or begin the pattern with '/'",
+        )
+    })
 }
 
 pub(super) fn invalid(pattern: &str, why: &str) -> Error {
@@ -104,40 +117,92 @@ pub(super) fn invalid(pattern: &str, why: &str) -> Error {
     )
 }
 
-/// For each position: where the `{` there closes, if it opens a group. Braces without a comma of
-/// their own are ordinary characters, so that `weird{2}.txt` matches that file.
-fn brace_ends(chars: &[char]) -> Result<Vec<Option<usize>>, &'static str> {
+/// A brace or parenthesis that is open.
+struct Open {
+    at: usize,
+    is_brace: bool,
+    /// Whether it has more than one alternative.
+    is_choice: bool,
+    /// The character before it, unless that is escaped.
+    before: Option<char>,
+}
+
+/// For each position: where the `{` or `(` there closes, if it opens a group. Braces without a comma of
+/// their own are ordinary characters, so that `weird{2}.txt` matches that file. So are parentheses
+/// without a `|`, since `(1)` is in many names.
+fn group_ends(chars: &[char]) -> Result<Vec<Option<usize>>, &'static str> {
     let mut ends = vec![None; chars.len()];
-    let mut open: Vec<(usize, bool)> = Vec::new();
+    let mut open: Vec<Open> = Vec::new();
     let mut at = 0usize;
+    let mut before = None;
     while let Some(c) = chars.get(at) {
+        let last = before.replace(*c);
         match c {
-            '\\' => at += 1,
-            '[' => at = class_end(chars, at).ok_or(UNCLOSED_CLASS)?,
-            '{' => open.push((at, false)),
+            '\\' => {
+                at += 1;
+                before = None;
+            }
+            '[' => {
+                at = class_end(chars, at).ok_or(UNCLOSED_CLASS)?;
+                before = None;
+            }
+            '{' | '(' => open.push(Open {
+                at,
+                is_brace: *c == '{',
+                is_choice: false,
+                before: last,
+            }),
             ',' => {
-                if let Some(last) = open.last_mut() {
-                    last.1 = true;
+                if let Some(last) = open.iter_mut().rev().find(|one| one.is_brace) {
+                    last.is_choice = true;
+                }
+            }
+            '|' => {
+                if let Some(last) = open.last_mut().filter(|one| !one.is_brace) {
+                    last.is_choice = true;
                 }
             }
             '}' => {
-                if let Some((start, true)) = open.pop()
-                    && let Some(slot) = ends.get_mut(start)
-                {
-                    *slot = Some(at);
+                if let Some(place) = open.iter().rposition(|one| one.is_brace) {
+                    // A parenthesis that is not closed within the braces is a character.
+                    open.truncate(place + 1);
+                    if let Some(Open {
+                        at: start,
+                        is_choice: true,
+                        ..
+                    }) = open.pop()
+                        && let Some(slot) = ends.get_mut(start)
+                    {
+                        *slot = Some(at);
+                    }
+                }
+            }
+            ')' => {
+                if let Some(group) = open.pop_if(|one| !one.is_brace) {
+                    let is_group = match group.before {
+                        Some('+' | '!') => return Err(EXTENDED),
+                        Some('*') if group.is_choice => return Err(EXTENDED),
+                        Some('@') => true,
+                        _ => group.is_choice,
+                    };
+                    if let Some(slot) = ends.get_mut(group.at).filter(|_| is_group) {
+                        *slot = Some(at);
+                    }
                 }
             }
             _ => {}
         }
         at += 1;
     }
-    if open.is_empty() {
+    if open.iter().all(|one| !one.is_brace) {
         Ok(ends)
     } else {
         Err("a '{' is never closed; write '\\{' for the character")
     }
 }
 
+const EXTENDED: &str = "'!(…)', '+(…)' and '*(a|b)' are not known; write '{a,b}' for alternatives, and \
+                        '\\(' for the character";
 const UNCLOSED_CLASS: &str = "a '[' is never closed; write '\\[' for the character";
 
 /// The position of the `]` that closes the class that opens at `open`.
@@ -151,9 +216,39 @@ fn class_end(chars: &[char], open: usize) -> Option<usize> {
         match chars.get(at)? {
             ']' if at > first => return Some(at),
             '\\' => at += 2,
-            _ => at += 1,
+            _ => at = named_class(chars, at).map_or(at + 1, |(_, end)| end),
         }
     }
+}
+
+/// The name of a class such as `[:alpha:]` within a class, and the position behind it.
+fn named_class(chars: &[char], at: usize) -> Option<(String, usize)> {
+    let rest = chars.get(at..)?.strip_prefix(&['[', ':'])?;
+    let length = rest.iter().take_while(|c| c.is_ascii_lowercase()).count();
+    let (name, behind) = rest.split_at_checked(length)?;
+    behind.strip_prefix(&[':', ']'])?;
+    Some((name.iter().collect(), at + length + 4))
+}
+
+/// The characters of a named class, as POSIX has them.
+fn members(name: &str) -> Option<&'static [(char, char)]> {
+    Some(match name {
+        "alnum" => &[('0', '9'), ('A', 'Z'), ('a', 'z')],
+        "alpha" => &[('A', 'Z'), ('a', 'z')],
+        "ascii" => &[('\0', '\x7f')],
+        "blank" => &[(' ', ' '), ('\t', '\t')],
+        "cntrl" => &[('\0', '\x1f'), ('\x7f', '\x7f')],
+        "digit" => &[('0', '9')],
+        "graph" => &[('!', '~')],
+        "lower" => &[('a', 'z')],
+        "print" => &[(' ', '~')],
+        "punct" => &[('!', '/'), (':', '@'), ('[', '`'), ('{', '~')],
+        "space" => &[('\t', '\r'), (' ', ' ')],
+        "upper" => &[('A', 'Z')],
+        "word" => &[('0', '9'), ('A', 'Z'), ('_', '_'), ('a', 'z')],
+        "xdigit" => &[('0', '9'), ('A', 'F'), ('a', 'f')],
+        _ => return None,
+    })
 }
 
 struct Reader<'a> {
@@ -163,8 +258,13 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    /// Parses up to `end`; inside a group, up to a comma as well.
-    fn sequence(&mut self, end: usize, depth: usize) -> Result<Vec<Node>, &'static str> {
+    /// Parses up to `end`; inside a group, up to its comma or `|` as well.
+    fn sequence(
+        &mut self,
+        end: usize,
+        depth: usize,
+        divider: Option<char>,
+    ) -> Result<Vec<Node>, &'static str> {
         if depth > MAX_DEPTH {
             return Err("its braces are nested deeper than 32");
         }
@@ -173,12 +273,23 @@ impl Reader<'_> {
             let Some(&c) = self.chars.get(self.at) else {
                 break;
             };
-            if c == ',' && depth > 0 {
+            if divider == Some(c) {
                 break;
             }
-            if let Some(Some(close)) = self.closers.get(self.at).copied() {
-                self.at += 1;
-                nodes.push(Node::Group(self.group(close, depth)?));
+            let is_marked = matches!(c, '@' | '?') && self.chars.get(self.at + 1) == Some(&'(');
+            let opens = self.at + usize::from(is_marked);
+            if let Some(Some(close)) = self.closers.get(opens).copied() {
+                self.at = opens + 1;
+                let divider = if self.chars.get(opens) == Some(&'{') {
+                    ','
+                } else {
+                    '|'
+                };
+                let mut branches = self.group(close, depth, divider)?;
+                if is_marked && c == '?' {
+                    branches.push(Vec::new());
+                }
+                nodes.push(Node::Group(branches));
                 continue;
             }
             let token = self.token(c)?;
@@ -187,10 +298,15 @@ impl Reader<'_> {
         Ok(nodes)
     }
 
-    fn group(&mut self, close: usize, depth: usize) -> Result<Vec<Vec<Node>>, &'static str> {
+    fn group(
+        &mut self,
+        close: usize,
+        depth: usize,
+        divider: char,
+    ) -> Result<Vec<Vec<Node>>, &'static str> {
         let mut branches = Vec::new();
         loop {
-            branches.push(self.sequence(close, depth + 1)?);
+            branches.push(self.sequence(close, depth + 1, Some(divider))?);
             let ended = self.at >= close;
             self.at += 1;
             if ended {
@@ -224,7 +340,19 @@ impl Reader<'_> {
         let negated = matches!(self.chars.get(self.at), Some('!' | '^'));
         self.at += usize::from(negated);
         let mut ranges = Vec::new();
+        let inside = self.chars.get(self.at..end).unwrap_or_default();
+        if let [':', name @ .., ':'] = inside
+            && members(&name.iter().collect::<String>()).is_some()
+        {
+            return Err("a class such as '[:alpha:]' needs brackets around it: '[[:alpha:]]'");
+        }
         while self.at < end {
+            if let Some((name, behind)) = named_class(self.chars, self.at) {
+                let known = members(&name).ok_or("it has a class '[:…:]' that is not known")?;
+                ranges.extend_from_slice(known);
+                self.at = behind;
+                continue;
+            }
             let start = self.member().ok_or(UNCLOSED_CLASS)?;
             let ranged = self.chars.get(self.at) == Some(&'-') && self.at + 1 < end;
             let last = if ranged {
@@ -293,13 +421,15 @@ fn write_out(nodes: &[Node], mut begun: Vec<Vec<Token>>) -> Vec<Vec<Token>> {
     begun
 }
 
-fn segments(tokens: Vec<Token>) -> Alternative {
+/// The segments of an alternative; `None` if one is `..`.
+fn segments(tokens: Vec<Token>) -> Option<Alternative> {
     let anchored = tokens.first() == Some(&Token::Separator);
     let directory = tokens.last() == Some(&Token::Separator);
     let mut segments: Vec<Segment> = Vec::new();
     for part in tokens.split(|token| *token == Token::Separator) {
         let segment = match part {
             [] | [Token::Literal('.')] => continue,
+            [Token::Literal('.'), Token::Literal('.')] => return None,
             [Token::Star, Token::Star] => Segment::Deep,
             _ => {
                 let mut row = part.to_vec();
@@ -312,9 +442,9 @@ fn segments(tokens: Vec<Token>) -> Alternative {
         }
         segments.push(segment);
     }
-    Alternative {
+    Some(Alternative {
         anchored,
         directory,
         segments,
-    }
+    })
 }

@@ -8,6 +8,7 @@ use super::general::General;
 use super::parse::{Alternative, Segment, Token, invalid};
 use crate::core::error::Result;
 use crate::core::path::Tail;
+use crate::search::patience::Effort;
 
 /// Limit on the total weight of the alternatives in `general`.
 const MAX_GENERAL: usize = 1 << 16;
@@ -79,9 +80,19 @@ impl Set {
         Some(enough)
     }
 
-    pub(super) fn accepts(&self, relative: &str) -> bool {
-        self.shapes.iter().any(|shape| shape.accepts(relative))
-            || self.general.iter().any(|one| one.accepts(relative))
+    /// Whether it matches a path. If the work is too much, nothing matches.
+    pub(super) fn accepts(&self, relative: &str, effort: Option<&Effort>) -> bool {
+        if self.shapes.iter().any(|shape| shape.accepts(relative)) {
+            return true;
+        }
+        if self.general.is_empty() || effort.is_some_and(|effort| !effort.begin()) {
+            return false;
+        }
+        self.general.iter().any(|one| {
+            let mut steps = 0;
+            let accepts = one.accepts(relative, &mut steps);
+            accepts & effort.is_none_or(|effort| effort.worked(steps))
+        })
     }
 }
 

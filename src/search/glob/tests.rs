@@ -82,7 +82,6 @@ fn what_patterns_mean() {
         ("**/.ts", "/", "/a.ts"),
         ("**", "/a", "/ab"),
         ("**", "/a", "/a"),
-        ("../a", "/b", "/a"),
     ];
     for (text, root, file) in no {
         assert!(!accepts(text, root, file), "{text} at {root}: {file}");
@@ -100,6 +99,23 @@ fn what_cannot_be_read_is_refused_with_a_reason() {
         ("{a", "never closed"),
         ("[z-a]", "backwards"),
         ("a\\", "lone"),
+        ("../a", "'..' segment"),
+        ("a/../b", "'..' segment"),
+        ("{a,..}/b", "'..' segment"),
+        ("/..", "'..' segment"),
+        (r"\.\./a", "'..' segment"),
+        ("!*.test.ts", r"write '\!'"),
+        ("!a", r"write '\!'"),
+        ("!!a", r"write '\!'"),
+        ("!(x)", "not known; write '{a,b}'"),
+        ("a/!(x|y)", "not known"),
+        ("+(a|b).md", "not known"),
+        ("+(a)", "not known"),
+        ("*(a|b)", "not known"),
+        ("{a,!(b)}", "not known"),
+        ("[[:alfa:]]", "class '[:…:]'"),
+        ("[:alpha:]*", "'[[:alpha:]]'"),
+        ("[a[:digit:]", "never closed"),
     ];
     for (text, why) in cases {
         let error = pattern(text, "/").err().expect(text);
@@ -107,6 +123,105 @@ fn what_cannot_be_read_is_refused_with_a_reason() {
         assert!(error.to_string().contains(why), "{error}");
         assert!(PathGlob::parse(text).is_err());
     }
+}
+
+#[test]
+fn other_spellings_of_alternatives_and_classes_are_known() {
+    let cases = [
+        ("*.(ts|md)", "a.ts b.md", "a.js ts"),
+        ("@(a|b).*", "a.c b.", "@a.c c.c"),
+        ("@(a).ts", "a.ts", "@(a).ts"),
+        ("(src|lib)/**", "src/a lib/b/c", "src (src|lib)/a"),
+        ("a?(.b|c)", "a a.b ac", "ab a?(.b|c)"),
+        ("{a,(b|c)}.ts", "a.ts b.ts c.ts", "d.ts"),
+        ("(a|b{c,d})", "a bc bd", "b"),
+        ("((a|b)|c)d", "ad bd cd", "d"),
+        ("(a|b/c)/d", "a/d b/c/d", "b/d"),
+        ("(a|*.ts)", "a x.ts", "b"),
+        ("(group)/*.tsx", "(group)/page.tsx", "group/page.tsx"),
+        ("report(1).*", "report(1).pdf", "report1.pdf"),
+        ("*(1).txt", "a(1).txt (1).txt", "1.txt"),
+        (r"\(a|b\)", "(a|b)", "a b"),
+        (r"\@(a|b)", "@a @b", "a"),
+        (r"\!a", "!a", "a"),
+        ("a!b", "a!b", "ab"),
+        ("a|b", "a|b", "a b"),
+        ("(a", "(a", "a"),
+        ("a)", "a)", "a"),
+        ("{a,(b}", "a (b", "b"),
+        ("[(a|b)]", "( a | b )", "(a|b)"),
+        ("[[:alpha:]]", "a Z", "1 é : ab"),
+        ("[![:alpha:]]", "1 _", "a"),
+        ("[[:digit:]_x-z][[:upper:]]", "1A _B yC", "aA 1a"),
+        ("*.[[:alpha:]][[:alnum:]]", "a.ts a.t1", "a.1t"),
+        ("[[:]", "[ :", "a"),
+        ("[[:space:]]", " ", "a"),
+        ("a..b", "a..b", "a.b"),
+        ("...", "...", ".."),
+        ("..*", "..a", "a"),
+    ];
+    for (text, yes, no) in cases {
+        let all = |files: &str| -> Vec<String> {
+            let files = if files == " " {
+                vec![" "]
+            } else {
+                files.split(' ').collect()
+            };
+            files.into_iter().map(|file| format!("/{file}")).collect()
+        };
+        for file in all(yes) {
+            assert!(accepts(text, "/", &file), "{text}: {file}");
+        }
+        for file in all(no).iter().filter(|file| *file != "/..") {
+            assert!(!accepts(text, "/", file), "{text}: {file}");
+        }
+    }
+}
+
+#[test]
+fn a_filter_that_begins_with_an_exclamation_mark_excludes() {
+    let cases = [
+        ("!*.ts", "/", "/a/b.ts", false),
+        ("!*.ts", "/", "/a/b.md", true),
+        ("!*.test.ts", "/", "/a.ts", true),
+        ("!a/**", "/", "/a/b", false),
+        ("!a/**", "/", "/b/a", true),
+        ("!/a/**", "/b", "/b/c", true),
+        ("!/a/**", "/a", "/a/c", false),
+        ("!{a,b}", "/", "/b", false),
+        ("!b.ts", "/a/b.ts", "/a/b.ts", false),
+        ("!**/b.ts", "/a/b.ts", "/a/b.ts", false),
+        (r"\!a", "/", "/!a", true),
+    ];
+    for (glob, root, file, expected) in cases {
+        let filter = NameFilter::parse(glob, &path(root)).expect("a filter");
+        assert_eq!(filter.accepts(&path(file)), expected, "{glob} {root}");
+    }
+    for glob in ["!", "!!a", "!(a|b)", "!../a"] {
+        let error = NameFilter::parse(glob, &path("/")).err().expect(glob);
+        assert_eq!(error.code(), "invalid_pattern", "{glob}");
+    }
+}
+
+#[test]
+fn a_pattern_that_takes_too_much_work_is_an_error_and_a_rule_is_not() {
+    let text = format!("{{{}}}", vec!["*a".repeat(60) + "?b*"; 33].join(","));
+    let long = path(&format!("/{}", "a".repeat(1000)));
+    let slow = pattern(&text, "/").expect("a pattern");
+    let filter = NameFilter::parse(&text, &path("/")).expect("a filter");
+    let rule = PathGlob::parse(&text).expect("a rule");
+    for _ in 0..2_000 {
+        assert!(!slow.accepts(&long) && !filter.accepts(&long));
+        if slow.over().is_err() && filter.over().is_err() {
+            break;
+        }
+    }
+    for error in [slow.over(), filter.over()] {
+        let error = error.expect_err("too much");
+        assert_eq!(error.code(), "timeout");
+        assert!(error.to_string().contains("the glob pattern"), "{error}");
+    }
+    assert!(!rule.accepts(&long) && rule.accepts(&path(&format!("/{}xb", "a".repeat(70)))));
 }
 
 #[test]
@@ -279,6 +394,8 @@ proptest! {
         prop_assume!(text.matches('{').count() < 6);
         // A segment `.` is dropped from patterns and paths alike.
         prop_assume!(!text.split('/').any(|segment| segment == "."));
+        // And `..` is refused.
+        prop_assume!(!text.split('/').any(|segment| segment == ".."));
         // A pair of braces expands to at most three, and more than a thousand are refused.
         prop_assume!(text.matches('{').count() <= 6);
         for file in files {

@@ -3,12 +3,18 @@
 
 use std::cell::Cell;
 
+use memchr::memchr;
+
 use super::seek::{AnyCase, Seeker, lines_where};
 use crate::core::error::{Error, Result};
 use crate::search::patience::Patience;
 use crate::search::regex::{self, Found, Regex};
 
-/// A regular expression that is matched line by line.
+/// The byte order mark.
+const MARK: &[u8] = b"\xef\xbb\xbf";
+
+/// A regular expression that is matched line by line. A line matches with a byte order mark that
+/// begins its file, or without it.
 pub(super) struct LineRegex {
     regex: Regex,
     /// A matching line contains one of these. If empty, any line may match.
@@ -67,12 +73,31 @@ impl LineRegex {
                 }
             },
         );
-        move |from| match self.seekers.is_empty() {
-            false => in_lines(from),
-            true => match self.find(body, from, patience) {
-                Found::Hit(at) => Some(at),
-                _ => None,
-            },
+        move |from| {
+            if from == 0
+                && let Some(found) = self.without_mark(body, patience)
+            {
+                return found;
+            }
+            match self.seekers.is_empty() {
+                false => in_lines(from),
+                true => match self.find(body, from, patience) {
+                    Found::Hit(at) => Some(at),
+                    _ => None,
+                },
+            }
+        }
+    }
+
+    /// Whether the first line matches without the byte order mark before it; `None` if it has none, or
+    /// does not.
+    fn without_mark(&self, body: &[u8], patience: &Patience) -> Option<Option<usize>> {
+        let rest = body.strip_prefix(MARK).filter(|rest| !rest.is_empty())?;
+        let end = memchr(b'\n', rest).unwrap_or(rest.len());
+        match self.find(rest.get(..end).unwrap_or_default(), 0, patience) {
+            Found::Hit(_) => Some(Some(MARK.len())),
+            Found::Nothing => None,
+            Found::Unsure | Found::Over => Some(None),
         }
     }
 

@@ -107,13 +107,16 @@ fn naive(
     let lines: Vec<&str> = body.split('\n').collect();
     let mut left = budget.min(query.max_per_file.unwrap_or(usize::MAX));
     let mut out = Vec::new();
+    // Behind a final line feed is no line; only the empty literal matches there.
+    let count = lines.len() - usize::from(lines.last() == Some(&""));
     for (at, line) in lines.iter().enumerate() {
-        if left == 0 || !matches(line) {
+        let is_line = at < count || query.pattern.is_empty() && !query.regex;
+        if left == 0 || !is_line || !matches(line) {
             continue;
         }
         left -= 1;
         let first = at.saturating_sub(query.before);
-        let last = at.saturating_add(query.after).min(lines.len() - 1);
+        let last = at.max(at.saturating_add(query.after).min(count.saturating_sub(1)));
         for (near, line) in lines.iter().enumerate().take(last + 1).skip(first) {
             let kind = match near.cmp(&at) {
                 std::cmp::Ordering::Less => RowKind::Before,
@@ -150,8 +153,8 @@ fn regexes_stay_in_their_line() {
     let cases: [(&str, &str, &[u32]); 31] = [
         ("^b", "a\nb\nab\n", &[2]),
         ("a$", "a\nba\nab\n", &[1, 2]),
-        ("^$", "a\n\nb\n", &[2, 4]),
-        ("^$", "", &[1]),
+        ("^$", "a\n\nb\n", &[2]),
+        ("^$", "", &[]),
         (r"\Ab", "a\nb\n", &[2]),
         (r"a\z", "a\nb\nca\nx", &[1, 3]),
         (r"a\sb", "a\nb\na b\n", &[3]),
@@ -164,18 +167,18 @@ fn regexes_stay_in_their_line() {
         ("a\n|b", "a\nb\n", &[2]),
         ("[\\n]", "a\nb\n", &[]),
         ("[\\nb]", "a\nb\n", &[2]),
-        ("x*", "a\nx\n", &[1, 2, 3]),
+        ("x*", "a\nx\n", &[1, 2]),
         ("(?i)AB", "ab\nAB\n", &[1, 2]),
         (r"\bfoo\b", "foo\nfood\na foo.\n", &[1, 3]),
         (r"\d{2,}", "1\n12\n", &[2]),
         ("日.語", "日本語\n日語\n", &[1]),
         (r"\w+", "é\na\n", &[1, 2]),
-        ("(?m)^$", "a\r\n\r\n", &[2, 3]),
+        ("(?m)^$", "a\r\n\r\n", &[2]),
         ("[^x]", "\r\nx\r", &[1, 2]),
         ("a|", "b", &[1]),
         // The `\r` of a line is part of its ending, unless the pattern can match `\r`.
         ("a$", "a\r\nb\r\n", &[1]),
-        ("^$", "a\r\n\r\n", &[2, 3]),
+        ("^$", "a\r\n\r\n", &[2]),
         (r"a\r$", "a\r\na\n", &[1]),
         (r"\r", "a\r\na\n", &[1]),
         ("^.$", "a\r\nab\r\n", &[1]),
@@ -183,6 +186,101 @@ fn regexes_stay_in_their_line() {
     ];
     for (pattern, body, expected) in cases {
         assert_eq!(numbers(&regex(pattern), body), expected, "{pattern:?}");
+    }
+}
+
+#[test]
+fn behind_a_final_line_feed_is_no_line_and_before_a_first_line_is_no_mark() {
+    let cases: [(&str, &str, &[u32]); 28] = [
+        (r"\s*", "a\n", &[1]),
+        ("", "a\n", &[1]),
+        ("", "", &[]),
+        ("a*$", "\n\n", &[1, 2]),
+        ("^", "a\n\n", &[1, 2]),
+        ("$", "a\r\n", &[1]),
+        ("^$", "\n", &[1]),
+        ("^$", "a\n\n\n", &[2, 3]),
+        ("(x|)", "a\nb", &[1, 2]),
+        (r"\B", "\n", &[1]),
+        ("^using", "\u{feff}using a\nusing b\n", &[1, 2]),
+        ("^using", "\u{feff}\u{feff}using", &[]),
+        ("^using", "a\n\u{feff}using", &[]),
+        ("^(using|import)", "\u{feff}import a", &[1]),
+        ("^.$", "\u{feff}a", &[1]),
+        ("^..$", "\u{feff}a", &[1]),
+        ("^...$", "\u{feff}a", &[]),
+        ("^$", "\u{feff}\na\n", &[1]),
+        ("^$", "\u{feff}\r\na\n", &[1]),
+        ("^$", "\u{feff}", &[]),
+        (r"\x{feff}", "\u{feff}a\nb", &[1]),
+        (r"^\x{feff}a", "\u{feff}a\nb", &[1]),
+        (r"^\w+$", "\u{feff}abc\nde\n", &[1, 2]),
+        (r"^[^a]", "\u{feff}abc\n", &[1]),
+        (r"\bab", "\u{feff}ab", &[1]),
+        ("b", "\u{feff}a\nb", &[2]),
+        ("^a$", "\u{feff}a\r\nb", &[1]),
+        (r"\Aa", "\u{feff}a\na", &[1, 2]),
+    ];
+    for (pattern, body, expected) in cases {
+        assert_eq!(
+            numbers(&regex(pattern), body),
+            expected,
+            "{pattern:?} {body:?}"
+        );
+        let paused = {
+            let patience = Patience::until(None, crate::env::clock::now).pausing();
+            let matcher = Matcher::new(&regex(pattern), patience).expect("a pattern");
+            let mut out = Matches::default();
+            let path = VPath::parse("/a.txt").expect("a path");
+            matcher.search_whole(&path, body.as_bytes(), Texture::Text, 99, &mut out);
+            out.iter().map(|row| row.line).collect::<Vec<_>>()
+        };
+        assert_eq!(paused, expected, "{pattern:?} {body:?}");
+    }
+    // No context shows it, and the literal that is recorded to match there still does.
+    let around = |query: GrepQuery| GrepQuery {
+        before: 2,
+        after: 2,
+        ..query
+    };
+    let shown = |query: &GrepQuery, body: &str| run(query, body.as_bytes(), 9).len();
+    assert_eq!(shown(&around(query("a")), "a\n"), 1);
+    assert_eq!(shown(&around(regex("a")), "b\na\n\n"), 3);
+    assert_eq!(numbers(&query(""), "a\n"), [1, 2]);
+}
+
+#[test]
+fn other_letters_that_are_alike_are_found_in_any_text() {
+    let cases: [(&str, &str, &[u32]); 12] = [
+        ("some", "ſome\nSOME\nome", &[1, 2]),
+        ("k", "\u{212a}\nK\n", &[1, 2]),
+        ("miss", "miſs\nmiſſ\nMISS", &[1, 2, 3]),
+        ("ask", "é\naſ\u{212a}\nask", &[2, 3]),
+        ("ſ", "s\nS\nſ\nf", &[1, 2, 3]),
+        ("µ", "μ\nΜ\nm", &[1, 2]),
+        ("β", "ϐ\nΒ\nb", &[1, 2]),
+        ("ﬅ", "ﬆ\nst", &[1]),
+        ("ι", "\u{1fbe}\nΙ\n\u{345}", &[1, 2, 3]),
+        ("i", "İ\nI\nı", &[2]),
+        ("İ", "i\u{307}\nİ", &[2]),
+        ("ṡ", "ẛ\nṠ", &[1, 2]),
+    ];
+    for (pattern, body, expected) in cases {
+        assert_eq!(numbers(&any_case(pattern), body), expected, "{pattern:?}");
+        let parts: Vec<Vec<u8>> = {
+            let matcher = matcher(&any_case(pattern)).expect("a pattern");
+            matcher.texts().iter().map(|text| text.to_vec()).collect()
+        };
+        // What an index looks for is in every file with a match.
+        for line in expected {
+            let line = body.split('\n').nth(*line as usize - 1).expect("a line");
+            let small = line.to_ascii_lowercase();
+            let has = |part: &Vec<u8>| small.as_bytes().windows(part.len()).any(|one| one == part);
+            assert!(
+                parts.is_empty() || parts.iter().any(has),
+                "{pattern:?} {line:?}"
+            );
+        }
     }
 }
 
@@ -239,7 +337,7 @@ fn bytes_that_are_not_text_are_no_obstacle() {
     assert_eq!(lines(&query("a")), 1);
     assert_eq!(lines(&regex("a|b")), 2);
     // An invalid byte counts as one character, as in the returned text.
-    assert_eq!(lines(&regex(r"^.*$")), 4);
+    assert_eq!(lines(&regex(r"^.*$")), 3);
     assert_eq!(lines(&regex("^.$")), 1);
     assert_eq!(lines(&any_case("É")), 0);
     assert_eq!(lines(&any_case("B")), 1);
@@ -344,7 +442,7 @@ fn an_answer_stops_growing_at_its_bound() {
     let count = matcher.search_whole(&path, body.as_bytes(), Texture::Ascii, usize::MAX, &mut out);
     assert_eq!(count, 41);
     assert_eq!(out.text.len(), body.len() - 40, "each line is stored once");
-    assert_eq!(out.rows.len(), 41 * 41);
+    assert_eq!(out.rows.len(), 40 * 40 + 41);
 }
 
 fn body() -> impl Strategy<Value = String> {
@@ -367,10 +465,11 @@ proptest! {
     }
 
     #[test]
-    fn letters_of_any_size_match_as_in_split_lines(body in body(), pattern in "[abABéÉ]{1,3}") {
+    fn letters_of_any_size_match_as_in_split_lines(body in "([aſsSkK\u{212a}éσςΣİ]|\n){0,80}", pattern in "[askSKéÉſ\u{212a}σςi]{1,3}") {
         let query = any_case(&pattern);
-        let small = pattern.to_lowercase();
-        let expected = naive(&query, &body, usize::MAX, |line| line.to_lowercase().contains(&small));
+        let twin = ::regex::RegexBuilder::new(&::regex::escape(&pattern)).case_insensitive(true).build();
+        let twin = twin.expect("an expression");
+        let expected = naive(&query, &body, usize::MAX, |line| twin.is_match(line));
         prop_assert_eq!(run(&query, body.as_bytes(), usize::MAX), expected);
     }
 

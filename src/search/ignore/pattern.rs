@@ -1,13 +1,16 @@
 //! One pattern of an ignore file, as git's `wildmatch` reads it. All positions of the pattern that the
 //! text may have reached are followed at once, so no pattern takes long.
 
+use crate::core::path::MAX_BYTES;
+
 /// A part of a pattern.
+#[derive(PartialEq)]
 enum Part {
     Byte(u8),
     /// `?`: any byte but `/`.
     Any,
     /// `[…]`: never `/`.
-    Class(Box<[bool; 256]>),
+    Class(Box<Bytes>),
     /// `*`: any bytes but `/`.
     Star,
     /// `**/` at the beginning or behind a `/`: any directories, or none.
@@ -18,8 +21,34 @@ enum Part {
     Never,
 }
 
+/// A set of bytes.
+type Bytes = [u64; 4];
+
+fn has(set: &Bytes, byte: u8) -> bool {
+    let word = set.get(usize::from(byte / 64));
+    word.is_some_and(|word| word >> (byte % 64) & 1 == 1)
+}
+
+fn add(set: &mut Bytes, byte: u8) {
+    if let Some(word) = set.get_mut(usize::from(byte / 64)) {
+        *word |= 1 << (byte % 64);
+    }
+}
+
 /// A pattern.
-pub struct Pattern(Vec<Part>);
+pub struct Pattern {
+    parts: Vec<Part>,
+    /// The fewest bytes that it matches.
+    least: usize,
+}
+
+/// What a pattern is if it has a common shape.
+pub enum Shape {
+    /// One text.
+    Exact(Vec<u8>),
+    /// `*` and a text behind it.
+    Ends(Vec<u8>),
+}
 
 impl Pattern {
     /// Reads a pattern without its `!` and the `/` around it. A broken one matches nothing.
@@ -67,61 +96,134 @@ impl Pattern {
             is_plain &= !b"*?[\\".contains(&byte);
             parts.push(part);
         }
-        Pattern(parts)
+        // Any more of them match the same.
+        parts.dedup_by(|a, b| a == b && matches!(a, Part::Star | Part::Directories | Part::Rest));
+        let takes = |part: &&Part| matches!(part, Part::Byte(_) | Part::Any | Part::Class(_));
+        Pattern {
+            least: parts.iter().filter(takes).count(),
+            parts,
+        }
     }
 
-    /// Whether it matches all of a text.
-    pub fn matches(&self, text: &[u8]) -> bool {
-        let mut now = vec![false; self.0.len() + 1];
+    /// Whether it can match a path.
+    pub fn can_match(&self) -> bool {
+        self.least <= MAX_BYTES && !self.parts.contains(&Part::Never)
+    }
+
+    /// Its shape, if it is a common one.
+    pub fn shape(&self) -> Option<Shape> {
+        let (parts, ends) = match self.parts.split_first() {
+            Some((Part::Star, rest)) => (rest, true),
+            _ => (self.parts.as_slice(), false),
+        };
+        let byte = |part: &Part| match part {
+            Part::Byte(byte) => Some(*byte),
+            _ => None,
+        };
+        let text: Vec<u8> = parts.iter().map(byte).collect::<Option<_>>()?;
+        Some(match ends {
+            true => Shape::Ends(text),
+            false => Shape::Exact(text),
+        })
+    }
+
+    /// Whether it matches all of a text; adds the steps that this takes to `steps`.
+    pub fn matches(&self, text: &[u8], steps: &mut usize) -> bool {
+        *steps += 1;
+        if text.len() < self.least {
+            return false;
+        }
+        // What it begins and ends with is compared first.
+        let same = |(part, byte): (&Part, &u8)| matches!(part, Part::Byte(one) if one == byte);
+        let plain = |(part, _): &(&Part, &u8)| matches!(part, Part::Byte(_));
+        let mut start = self.parts.iter().zip(text).take_while(plain);
+        let mut end = self.parts.iter().rev().zip(text.iter().rev());
+        if !start.all(same) || !end.by_ref().take_while(plain).all(same) {
+            return false;
+        }
+        let mut now = Places::new(self.parts.len() + 1);
+        let mut next = Places::new(self.parts.len() + 1);
         self.reach(&mut now, 0);
         for &byte in text {
-            let mut next = vec![false; now.len()];
-            for (at, part) in self.0.iter().enumerate() {
-                if now.get(at) != Some(&true) {
-                    continue;
-                }
-                match part {
-                    Part::Byte(one) if *one == byte => self.reach(&mut next, at + 1),
-                    Part::Any if byte != b'/' => self.reach(&mut next, at + 1),
-                    Part::Class(set) if set.get(usize::from(byte)) == Some(&true) => {
-                        self.reach(&mut next, at + 1);
-                    }
-                    Part::Star if byte != b'/' => self.reach(&mut next, at),
-                    Part::Directories => {
-                        if let Some(stays) = next.get_mut(at) {
-                            *stays = true;
-                        }
+            *steps += now.list.len() + 1;
+            for &at in &now.list {
+                match self.parts.get(at) {
+                    Some(Part::Byte(one)) if *one == byte => self.reach(&mut next, at + 1),
+                    Some(Part::Any) if byte != b'/' => self.reach(&mut next, at + 1),
+                    Some(Part::Class(set)) if has(set, byte) => self.reach(&mut next, at + 1),
+                    Some(Part::Star) if byte != b'/' => self.reach(&mut next, at),
+                    Some(Part::Directories) => {
+                        next.add(at);
                         if byte == b'/' {
                             self.reach(&mut next, at + 1);
                         }
                     }
-                    Part::Rest => self.reach(&mut next, at),
+                    Some(Part::Rest) => self.reach(&mut next, at),
                     _ => {}
                 }
             }
-            now = next;
+            if next.list.is_empty() {
+                return false;
+            }
+            std::mem::swap(&mut now, &mut next);
+            next.clear();
         }
-        now.last() == Some(&true)
+        now.has(self.parts.len())
     }
 
     /// Marks a position, and those behind it that need no byte.
-    fn reach(&self, marks: &mut [bool], at: usize) {
-        let Some(mark) = marks.get_mut(at) else {
-            return;
+    fn reach(&self, places: &mut Places, mut at: usize) {
+        while places.add(at) {
+            match self.parts.get(at) {
+                Some(Part::Star | Part::Directories | Part::Rest) => at += 1,
+                _ => return,
+            }
+        }
+    }
+}
+
+/// Positions of a pattern, each once.
+struct Places {
+    list: Vec<usize>,
+    marks: Vec<bool>,
+}
+
+impl Places {
+    fn new(size: usize) -> Places {
+        Places {
+            list: Vec::new(),
+            marks: vec![false; size],
+        }
+    }
+
+    fn has(&self, at: usize) -> bool {
+        self.marks.get(at) == Some(&true)
+    }
+
+    /// Adds a position. Returns whether it is new.
+    fn add(&mut self, at: usize) -> bool {
+        let Some(mark) = self.marks.get_mut(at) else {
+            return false;
         };
-        *mark = true;
-        if matches!(
-            self.0.get(at),
-            Some(Part::Star | Part::Directories | Part::Rest)
-        ) {
-            self.reach(marks, at + 1);
+        let is_new = !std::mem::replace(mark, true);
+        if is_new {
+            self.list.push(at);
+        }
+        is_new
+    }
+
+    fn clear(&mut self) {
+        for at in self.list.drain(..) {
+            if let Some(mark) = self.marks.get_mut(at) {
+                *mark = false;
+            }
         }
     }
 }
 
 /// The bytes of a class, and how much text it takes behind its `[`; `None` if it does not end.
-fn class(text: &[u8]) -> Option<(Box<[bool; 256]>, usize)> {
-    let mut set = Box::new([false; 256]);
+fn class(text: &[u8]) -> Option<(Box<Bytes>, usize)> {
+    let mut set = Box::new([0; 4]);
     let mut at = 0;
     let negates = matches!(text.first(), Some(b'!' | b'^'));
     if negates {
@@ -144,10 +246,7 @@ fn class(text: &[u8]) -> Option<(Box<[bool; 256]>, usize)> {
                 to = *text.get(at)?;
                 at += 1;
             }
-            set.iter_mut()
-                .take(usize::from(to) + 1)
-                .skip(usize::from(from))
-                .for_each(|mark| *mark = true);
+            (from..=to).for_each(|byte| add(&mut set, byte));
             // The end of a range begins no other one.
             before = None;
             continue;
@@ -158,11 +257,9 @@ fn class(text: &[u8]) -> Option<(Box<[bool; 256]>, usize)> {
             // `[:` that is not closed by `:]` is an ordinary `[`.
             if let Some(name) = rest.get(..end).and_then(|name| name.strip_suffix(b":")) {
                 let is = named(name)?;
-                for byte in 0..=255u8 {
-                    if let (true, Some(mark)) = (is(byte), set.get_mut(usize::from(byte))) {
-                        *mark = true;
-                    }
-                }
+                (0..=255u8)
+                    .filter(|byte| is(*byte))
+                    .for_each(|byte| add(&mut set, byte));
                 at += end + 2;
                 before = None;
                 continue;
@@ -176,16 +273,14 @@ fn class(text: &[u8]) -> Option<(Box<[bool; 256]>, usize)> {
             }
             byte => byte,
         };
-        if let Some(mark) = set.get_mut(usize::from(byte)) {
-            *mark = true;
-        }
+        add(&mut set, byte);
         before = Some(byte);
     }
     if negates {
-        set.iter_mut().for_each(|mark| *mark = !*mark);
+        set.iter_mut().for_each(|word| *word = !*word);
     }
-    if let Some(slash) = set.get_mut(usize::from(b'/')) {
-        *slash = false;
+    if let Some(word) = set.get_mut(usize::from(b'/' / 64)) {
+        *word &= !(1 << (b'/' % 64));
     }
     Some((set, at))
 }

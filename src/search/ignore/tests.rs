@@ -28,6 +28,91 @@ fn a_pattern_of_many_stars_takes_no_time() {
     assert!(!rules.ignores(&path(&format!("/{}", "ab".repeat(100))), &VPath::root()));
 }
 
+fn lines(count: usize, line: impl Fn(usize) -> String) -> Vec<u8> {
+    let lines: Vec<String> = (0..count).map(line).collect();
+    lines.join("\n").into_bytes()
+}
+
+/// Before, one of these files took half a minute for a hundred paths.
+#[test]
+fn an_ignore_file_of_a_megabyte_takes_no_time_or_is_refused() {
+    const MIB: usize = 1 << 20;
+    let files: [(&str, bool, Vec<u8>); 12] = [
+        ("one line", false, b"a".repeat(MIB)),
+        ("stars in one line", false, b"a*".repeat(MIB / 2)),
+        ("classes in one line", false, b"[ab]".repeat(MIB / 4)),
+        ("names", false, lines(MIB / 8, |at| format!("a{at}"))),
+        ("one name", false, b"b\n".repeat(MIB / 2)),
+        ("endings", false, lines(MIB / 8, |at| format!("*.{at}"))),
+        ("paths", false, lines(MIB / 10, |at| format!("/a/{at}"))),
+        ("beginnings", false, lines(MIB / 8, |at| format!("{at}*"))),
+        (
+            "directories",
+            false,
+            lines(MIB / 8, |at| format!("x{at}*/")),
+        ),
+        (
+            "included again",
+            true,
+            lines(MIB / 8, |at| format!("!x{at}*")),
+        ),
+        (
+            "stars that match nearly",
+            true,
+            lines(MIB / 400, |_| "*a".repeat(200) + "b*"),
+        ),
+        (
+            "deep stars",
+            true,
+            lines(MIB / 400, |_| "**/a*".repeat(80) + "/b*"),
+        ),
+    ];
+    for (what, is_refused, text) in files {
+        let started = std::time::Instant::now();
+        let mut rules = Ignore::default();
+        rules.add(&VPath::root(), &text);
+        let long = ["a".repeat(250), "a/".repeat(120) + "a", "a*".repeat(100)];
+        for at in 0..30 {
+            for name in &long {
+                rules.ignores(&path(&format!("/{at}/{name}")), &VPath::root());
+            }
+        }
+        let took = started.elapsed();
+        // A test build on a busy machine is many times slower than the package.
+        assert!(took.as_secs() < 60, "{what}: {took:?}");
+        assert_eq!(rules.over().is_err(), is_refused, "{what}");
+        if std::env::var_os("SHOW").is_some() {
+            println!("{what}: {took:?}");
+        }
+    }
+}
+
+#[test]
+fn many_ignore_files_take_no_time() {
+    let mut rules = Ignore::default();
+    let dir = |at: usize| path(&format!("/{}/{at}", at / 100));
+    for at in 0..20_000 {
+        rules.add(&dir(at), b"*.log\n!b.log\n");
+    }
+    let root = VPath::root();
+    for at in 0..20_000 {
+        let dir = dir(at);
+        assert!(rules.ignores(&dir.join("a.log").expect("a path"), &root));
+        assert!(!rules.ignores(&dir.join("b.log").expect("a path"), &root));
+    }
+    assert!(rules.over().is_ok());
+}
+
+#[test]
+fn when_the_work_is_too_much_nothing_is_shown() {
+    let mut rules = Ignore::default();
+    rules.add(&VPath::root(), &lines(4000, |_| "*a".repeat(200) + "b*"));
+    let file = path(&format!("/{}", "a".repeat(1000)));
+    let ignored = (0..50).map(|_| rules.ignores(&file, &VPath::root()));
+    assert!(ignored.last() == Some(true) && rules.over().is_err());
+    assert!(rules.ignores(&path("/b"), &VPath::root()));
+}
+
 /// Numbers that are the same in each run.
 struct Random(u64);
 

@@ -215,6 +215,28 @@ mod tests {
     }
 
     #[test]
+    fn a_document_of_a_megabyte_takes_no_time() {
+        let started = std::time::Instant::now();
+        for piece in [
+            "<a>",
+            "<a></a>",
+            "<",
+            "&amp;",
+            "<a/>",
+            "<!--",
+            "<![CDATA[",
+            "]]>",
+            "<a b='",
+            ">",
+        ] {
+            let many = piece.repeat((1 << 20) / piece.len());
+            assert!(parse(many.as_bytes()).is_err(), "{piece}");
+            let _ = parse(format!("<r>{many}</r>").as_bytes());
+        }
+        assert!(started.elapsed().as_secs() < 60, "{:?}", started.elapsed());
+    }
+
+    #[test]
     fn every_truncation_is_an_error() {
         let whole = DOC.trim_end().as_bytes();
         for end in 0..whole.len() {

@@ -97,3 +97,51 @@ fn silence_and_a_throw_are_a_no() {
     );
     assert_eq!(missing.err().map(|e| e.code()), Some("invalid_argument"));
 }
+
+#[test]
+fn a_rule_with_a_name_is_called_by_it() {
+    let inner = with(&[("/p/a", "x"), ("/q", "x"), ("/s/b", "x")]);
+    let seen: Rc<RefCell<Vec<Option<Rc<str>>>>> = Rc::default();
+    let log = seen.clone();
+    let on_ask: OnAsk = Rc::new(move |question: Question| {
+        log.borrow_mut().push(question.rule);
+        Box::pin(async { Ok(false) })
+    });
+    let rules = vec![
+        rule(BOTH, Mode::Deny, &["/s"]).named("secrets"),
+        rule(BOTH, Mode::Ask, &["/p/**"]).named("plans"),
+        rule(BOTH, Mode::Ask, &["/q"]),
+    ];
+    let backend = asking(rules, &inner, on_ask);
+    let refused = |at: &str| {
+        let error = read(&backend, at).expect_err("refused");
+        (error.rule().map(String::from), error.to_string())
+    };
+    let (rule, text) = refused("/s/b");
+    assert_eq!(rule.as_deref(), Some("secrets"));
+    assert!(
+        text.ends_with("/s/b: the rule 'secrets' does not allow it"),
+        "{text}"
+    );
+    let (rule, text) = refused("/p/a");
+    assert_eq!(rule.as_deref(), Some("plans"));
+    assert!(text.contains("(rule 'plans')"), "{text}");
+    let (rule, text) = refused("/q");
+    assert_eq!(rule.as_deref(), Some("onAsk"));
+    assert!(!text.contains("rule"), "{text}");
+    for (answer, expected) in [
+        (write(&backend, "/p/a", "y"), "plans"),
+        (edit(&backend, "/p/a", "x", "y").map(drop), "plans"),
+        (now(backend.delete(&path("/p"), None)).map(drop), "plans"),
+        (write(&backend, "/s/new", "y"), "secrets"),
+        (ls(&backend, "/s").map(drop), "secrets"),
+    ] {
+        let error = answer.expect_err("refused");
+        assert_eq!(error.rule(), Some(expected), "{error}");
+    }
+    let plans = Some(Rc::from("plans"));
+    assert_eq!(
+        *seen.borrow(),
+        [plans.clone(), None, plans.clone(), plans.clone(), plans]
+    );
+}

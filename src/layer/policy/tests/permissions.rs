@@ -151,8 +151,85 @@ fn the_first_rule_that_matches_wins_and_the_default_can_be_turned_round() {
 }
 
 #[test]
+fn an_escaped_directory_that_is_allowed_is_listed_and_searched() {
+    for (pattern, dir) in [
+        (r"/app/\[slug\]/**", "/app/[slug]"),
+        (r"/\{a,b\}/**", "/{a,b}"),
+        (r"/a\*/**", "/a*"),
+        (r"\(x\)/**", "/(x)"),
+        (r"/\a/**", "/a"),
+        (r"/(group)/\[...all\]/**", "/(group)/[...all]"),
+    ] {
+        let file = format!("{dir}/page.tsx");
+        let inner = with(&[(&file, "needle"), ("/other", "needle")]);
+        let rules = vec![Rule::new(BOTH, Mode::Allow, [pattern]).expect("a rule")];
+        let closed = permitted(&inner, rules, false);
+        assert_eq!(
+            ls(&closed, dir).expect("listed"),
+            [file.as_str()],
+            "{pattern}"
+        );
+        assert_eq!(globbed(&closed, "**", "/").expect("found"), [file.as_str()]);
+        assert!(read(&closed, &file).is_ok(), "{pattern}");
+        assert_eq!(code(read(&closed, "/other")), "permission_denied");
+        let rules = vec![Rule::new(BOTH, Mode::Deny, [pattern]).expect("a rule")];
+        let open = permitted(&inner, rules, true);
+        assert_eq!(
+            globbed(&open, "**", "/").expect("found"),
+            ["/other"],
+            "{pattern}"
+        );
+        assert_eq!(code(ls(&open, dir)), "permission_denied", "{pattern}");
+    }
+}
+
+#[test]
+fn a_rule_that_restricts_a_name_restricts_what_is_below_it() {
+    let inner = with(&[
+        ("/src/a", "1"),
+        ("/src/x/b", "1"),
+        ("/srcs", "1"),
+        ("/y/.git/c", "1"),
+    ]);
+    let refused = |pattern: &str, path: &str| {
+        let rules = vec![Rule::new(BOTH, Mode::Deny, [pattern]).expect("a rule")];
+        read(&permitted(&inner, rules, true), path).is_err()
+    };
+    for (pattern, path, expected) in [
+        ("/src", "/src/a", true),
+        ("/src", "/src/x/b", true),
+        ("src", "/src/a", true),
+        ("/src", "/srcs", false),
+        ("/src/a", "/src/a", true),
+        ("/src/x", "/src/x/b", true),
+        ("/src/x", "/src/a", false),
+        ("/**/.git", "/y/.git/c", true),
+        ("**/x", "/src/x/b", true),
+        (r"/s\rc", "/src/x/b", true),
+        // A pattern for names means names.
+        ("/src/*", "/src/x/b", false),
+        ("/s*", "/src/a", false),
+    ] {
+        assert_eq!(refused(pattern, path), expected, "{pattern} {path}");
+    }
+    let rules = vec![Rule::new(BOTH, Mode::Allow, ["/src"]).expect("a rule")];
+    let closed = permitted(&inner, rules, false);
+    assert_eq!(code(read(&closed, "/src/a")), "permission_denied");
+    let rules = vec![Rule::new(BOTH, Mode::Deny, ["/src"]).expect("a rule")];
+    let open = permitted(&inner, rules, true);
+    assert_eq!(
+        globbed(&open, "**", "/").expect("found"),
+        ["/srcs", "/y/.git/c"]
+    );
+    assert_eq!(code(write(&open, "/src/new", "1")), "permission_denied");
+}
+
+#[test]
 fn patterns_that_would_protect_nothing_are_refused() {
     for bad in [
+        "/*.(ts|md)",
+        "/(a|b)/**",
+        "/a/(b|c)",
         "!/a",
         "/+(a|b)",
         "/a/@(b)",
@@ -167,7 +244,18 @@ fn patterns_that_would_protect_nothing_are_refused() {
     ] {
         assert!(Rule::new(BOTH, Mode::Deny, [bad]).is_err(), "{bad}");
     }
-    for good in ["/", "/**", "**/*.key", "/a(b)", "/{a,b}/**", r"/\*", "a/**"] {
+    for good in [
+        r"/\(a|b)",
+        "/a|b",
+        "/(a)/**",
+        "/",
+        "/**",
+        "**/*.key",
+        "/a(b)",
+        "/{a,b}/**",
+        r"/\*",
+        "a/**",
+    ] {
         assert!(Rule::new(BOTH, Mode::Deny, [good]).is_ok(), "{good}");
     }
 }

@@ -1,0 +1,259 @@
+// The worst input of a megabyte for each engine of docs/limits.md that can be asked for much. Each
+// entry makes its input first and returns the calls to measure, with the answers they may give.
+
+import assert from "node:assert/strict";
+import { ignoring } from "../../pkg/dist/ignore.js";
+import { apply, begin, StateBackend, toPatch, undo } from "../lib/kitbag.mjs";
+
+const MIB = 2 ** 20;
+const utf8 = new TextEncoder();
+
+const state = (files) => new StateBackend({ files, writeMode: "overwrite" });
+const regex = (backend, pattern, more) =>
+  backend.grep(pattern, "/", null, null, { regex: true, ...more });
+
+/** An answer, or an error with one of these codes. */
+function answered(answer, ...codes) {
+  assert.ok(
+    answer.error === undefined || codes.includes(answer.code),
+    JSON.stringify(answer).slice(0, 300),
+  );
+  return answer;
+}
+
+function noise(letters, length) {
+  let seed = 7;
+  return Uint8Array.from({ length }, () => {
+    seed = (Math.imul(seed, 1_664_525) + 1_013_904_223) >>> 0;
+    return 97 + ((seed >>> 16) % letters);
+  });
+}
+
+const lines = (count, line) => Array.from({ length: count }, (_, at) => `${line(at)}\n`).join("");
+
+/** Pairs of texts, a megabyte together, that are slow for the usual algorithms of differences. */
+const PAIRS = {
+  "equal lines and two lines": ["\n".repeat(MIB), "x\n\n"],
+  "two lines and equal lines": ["x\n\n", "\n".repeat(MIB)],
+  "equal lines, and others between": ["\n".repeat(MIB / 2), "\n\nx\n".repeat(MIB / 8)],
+  "every second line changed": [
+    lines(80_000, (at) => at),
+    lines(80_000, (at) => (at % 2 ? `${at}!` : at)),
+  ],
+  "the same lines in another order": [
+    lines(80_000, (at) => at >> 1),
+    lines(80_000, (at) => at % 40_000),
+  ],
+  "noise of sixteen letters": [
+    new TextDecoder().decode(noise(16, MIB / 4)).replace(/./g, "$&\n"),
+    new TextDecoder().decode(noise(16, MIB / 4).reverse()).replace(/./g, "$&\n"),
+  ],
+};
+
+const IGNORED = {
+  "one line": "a".repeat(MIB),
+  stars: "a*".repeat(MIB / 2),
+  names: lines(MIB / 8, (at) => `a${at}`),
+  endings: lines(MIB / 8, (at) => `*.${at}`),
+  beginnings: lines(MIB / 8, (at) => `${at}*`),
+  directories: lines(MIB / 8, (at) => `x${at}*/`),
+  "stars that match nearly": lines(MIB / 400, () => `${"*a".repeat(200)}b*`),
+  "deep stars": lines(MIB / 400, () => `${"**/a*".repeat(80)}/b*`),
+};
+
+const tree = () => {
+  const files = {};
+  for (let at = 0; at < 100; at++) {
+    files[`/${at}/${"a".repeat(250)}`] = "needle";
+    files[`/${at}/${"a/".repeat(120)}a`] = "needle";
+    files[`/${at}/${"a*".repeat(100)}`] = "needle";
+  }
+  return files;
+};
+
+/** By the name of the engine: the calls to measure, by name. */
+export const ENGINES = {
+  "ignore files": () =>
+    Object.fromEntries(
+      Object.entries(IGNORED).map(([name, text]) => {
+        const backend = ignoring(state({ ...tree(), "/.gitignore": text }));
+        return [
+          name,
+          async () => {
+            answered(await backend.grep("needle"), "timeout");
+            answered(await backend.glob("**/*"), "timeout");
+          },
+        ];
+      }),
+    ),
+  differences: () =>
+    Object.fromEntries(
+      Object.entries(PAIRS).map(([name, [before, after]]) => {
+        const turn = begin(state({ "/a.txt": before }));
+        return [
+          name,
+          async () => {
+            await turn.uploadFiles([["/a.txt", utf8.encode(after)]]);
+            const { changes } = answered(await turn.diff());
+            assert.ok(changes[0].hunks.length > 0);
+          },
+        ];
+      }),
+    ),
+  merges: () =>
+    Object.fromEntries(
+      Object.entries(PAIRS).map(([name, [before, after]]) => {
+        const backend = state({ "/a.txt": before });
+        const turn = begin(backend);
+        return [
+          name,
+          async () => {
+            await turn.uploadFiles([["/a.txt", utf8.encode(after)]]);
+            backend.uploadFiles([["/a.txt", utf8.encode(`${before}end\n`)]]);
+            answered(await turn.rebase());
+          },
+        ];
+      }),
+    ),
+  patches: () => {
+    const same = "a\n".repeat(MIB / 2);
+    const hunk = (at, old, fresh) =>
+      `@@ -${at},${old.length} +${at},${fresh.length} @@\n${old.map((line) => `-${line}\n`).join("")}${fresh
+        .map((line) => `+${line}\n`)
+        .join("")}`;
+    const head = "diff --git a/a.txt b/a.txt\n--- a/a.txt\n+++ b/a.txt\n";
+    const rows = Array.from({ length: 30_000 }, (_, at) => `${at}`);
+    const cases = {
+      "a hunk that fits nowhere": [same, head + hunk(1, [...Array(100_000).fill("a"), "b"], ["c"])],
+      "hunks far from their lines": [
+        `${rows.join("\n")}\n`,
+        head + rows.map((line, at) => hunk(30_000 - at, [line], ["x"])).join(""),
+      ],
+      "a hunk of very many lines": [same, head + hunk(1, Array(MIB / 4).fill("a"), ["c"])],
+      "a name of a megabyte": ["a\n", `${head}--- "${"a".repeat(MIB)}"\n+++ "b"\n`],
+      "a name of tabs": ["a\n", `${head}--- ${"\t".repeat(MIB)}\u2028\n+++ b\n`],
+      "headers alone": ["a\n", "diff --git a/a.txt b/a.txt\n".repeat(MIB / 27)],
+    };
+    return Object.fromEntries(
+      Object.entries(cases).map(([name, [text, patch]]) => {
+        const backend = state({ "/a.txt": text });
+        const codes = ["no_match", "invalid_argument", "not_found", "invalid_path"];
+        return [name, async () => answered(await apply(backend, patch), ...codes, "unavailable")];
+      }),
+    );
+  },
+  "undo of a receipt": () => {
+    const backend = state({ "/a.txt": PAIRS["every second line changed"][0] });
+    return {
+      "a large text": async () => {
+        const turn = begin(backend);
+        const after = PAIRS["every second line changed"][1];
+        await turn.uploadFiles([["/a.txt", utf8.encode(after)]]);
+        const { changes } = answered(await turn.diff());
+        answered(toPatch(changes));
+        const { receipt } = answered(await turn.commit());
+        answered(await undo(backend, receipt));
+      },
+    };
+  },
+  "glob patterns": () => {
+    const files = {};
+    for (let at = 0; at < 1_000; at++) files[`/${at}/${"a".repeat(1000)}`] = "needle";
+    const backend = state(files);
+    const patterns = {
+      stars: `**/${"*a".repeat(2000)}b*`,
+      alternatives: `**/{${Array(33)
+        .fill(`${"*a".repeat(60)}?b*`)
+        .join(",")}}`,
+      classes: `**/${"*[a-z]".repeat(600)}b*`,
+      directories: `${"**/a*/".repeat(600)}b*`,
+      "braces within braces": `**/${"{*a*,*b*}".repeat(9)}c*`,
+    };
+    const codes = ["timeout", "invalid_pattern"];
+    const calls = Object.entries(patterns).flatMap(([name, pattern]) => [
+      [name, () => answered(backend.glob(pattern), ...codes)],
+      [`${name}, excluded`, () => answered(backend.grep("needle", "/", `!${pattern}`), ...codes)],
+    ]);
+    return Object.fromEntries(calls);
+  },
+  "expressions, compiled": () => {
+    const backend = state({ "/a.txt": "one\n" });
+    const pieces = [
+      "(a|b)*",
+      "[a-z]",
+      "(?:a{0,9}){0,9}",
+      "\\s",
+      "(",
+      "a?",
+      "[^a]|",
+      "(?i)é",
+      "x{99}",
+    ];
+    return Object.fromEntries(
+      pieces.map((piece) => {
+        const pattern = piece.repeat(8_192 / piece.length);
+        return [
+          piece,
+          () => answered(regex(backend, pattern, { ignoreCase: true }), "invalid_pattern"),
+        ];
+      }),
+    );
+  },
+  "expressions, searched": () => {
+    const texts = {
+      noise: new TextDecoder().decode(noise(2, MIB)),
+      "short lines": "a\n".repeat(MIB / 2),
+      "one line": "a".repeat(MIB),
+    };
+    const patterns = ["(?:[ab]*a[ab]{490}){8}c", "(.*)(.*)(.*)(.*)x", "(a|a|a)*$b", "^(a?){100}b"];
+    const calls = {};
+    for (const [name, text] of Object.entries(texts)) {
+      const backend = state({ "/a.txt": text });
+      for (const pattern of patterns) {
+        calls[`${pattern} in ${name}`] = () => answered(regex(backend, pattern), "timeout");
+      }
+    }
+    return calls;
+  },
+  "literals, searched": () => {
+    const ascii = state({ "/a.txt": "a".repeat(MIB) });
+    const wide = state({ "/a.txt": "é".repeat(MIB / 2) });
+    const near = `${"a".repeat(10_000)}b`;
+    const folded = { ignoreCase: true };
+    const search = (backend, text, more) => () =>
+      answered(backend.grep(text, "/", null, null, more));
+    return {
+      "a text that nearly matches": search(ascii, near),
+      "the same in any case": search(ascii, near, folded),
+      "letters beyond ASCII in any case": search(wide, `${"É".repeat(5_000)}x`, folded),
+      "the long s": search(
+        state({ "/a.txt": "ſ".repeat(MIB / 2) }),
+        `${"s".repeat(5_000)}x`,
+        folded,
+      ),
+    };
+  },
+  replacing: () => {
+    const calls = {
+      "every byte": ["a".repeat(MIB), "a", "bb"],
+      "nearly everywhere": ["a".repeat(MIB), `${"a".repeat(10_000)}b`, "c"],
+      "other line endings": ["a\r\n".repeat(MIB / 3), "a\na\n", "b\n"],
+      "other line endings, nearly": ["a\r\n".repeat(MIB / 3), `${"a\n".repeat(10_000)}b`, "c"],
+    };
+    return Object.fromEntries(
+      Object.entries(calls).map(([name, [text, old, fresh]]) => [
+        name,
+        () => answered(state({ "/a.txt": text }).edit("/a.txt", old, fresh, true), "no_match"),
+      ]),
+    );
+  },
+  paging: () => {
+    const backend = state({ "/a.txt": "\n".repeat(MIB) });
+    return {
+      "every line": () => answered(backend.read("/a.txt", 0, 2 * MIB)),
+      "the last line, a hundred times": () => {
+        for (let at = 1; at <= 100; at++) answered(backend.read("/a.txt", MIB - at, 1));
+      },
+    };
+  },
+};
