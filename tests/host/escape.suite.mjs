@@ -3,5 +3,6 @@
 export default {
   about: "FilesystemBackend: attempts to get out of its folder",
   needs: ["npm", "build", "ripgrep"],
-  run: (ctx) => ctx.nodeTests(["tests/host/escape.test.mjs", "tests/host/links.test.mjs"]),
+  run: (ctx) =>
+    ctx.nodeTests(["escape", "links", "programs"].map((name) => `tests/host/${name}.test.mjs`)),
 };
