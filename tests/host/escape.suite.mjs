@@ -4,5 +4,7 @@ export default {
   about: "FilesystemBackend: attempts to get out of its folder",
   needs: ["npm", "build", "ripgrep"],
   run: (ctx) =>
-    ctx.nodeTests(["escape", "links", "programs"].map((name) => `tests/host/${name}.test.mjs`)),
+    ctx.nodeTests(
+      ["escape", "links", "programs", "names"].map((name) => `tests/host/${name}.test.mjs`),
+    ),
 };

@@ -19,6 +19,7 @@ mod audit;
 mod deny;
 mod detour;
 mod edited;
+mod folding;
 mod hooks;
 mod inspect;
 mod links;
@@ -133,6 +134,8 @@ pub fn stack(inner: SharedBackend, policy: Policy) -> Result<SharedBackend> {
         recount.clone(),
     ));
     let mut top = bottom.clone();
+    let folding = Rc::new(folding::Folding::of(inner.clone()));
+    let permissions = permissions.map(|rules| rules.over(folding.clone()));
     if judges_paths {
         top = Next::rule(links::NoLinks { inner: top });
     }
@@ -189,6 +192,7 @@ pub fn stack(inner: SharedBackend, policy: Policy) -> Result<SharedBackend> {
             raw,
             hides,
             prefixes: deny_prefixes,
+            folding,
             allow_execute,
         });
     }
