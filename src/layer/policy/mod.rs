@@ -129,13 +129,14 @@ pub fn stack(inner: SharedBackend, policy: Policy) -> Result<SharedBackend> {
         || !deny_prefixes.is_empty()
         || inspect.is_some()
         || !hooks.is_empty();
+    let folding = Rc::new(folding::Folding::of(inner.clone()));
+    let permissions = permissions.map(|rules| rules.over(folding.clone()));
     let bottom = Next::rule(detour::Detour::new(
         Next::backend(inner.clone()),
         recount.clone(),
+        permissions.clone(),
     ));
     let mut top = bottom.clone();
-    let folding = Rc::new(folding::Folding::of(inner.clone()));
-    let permissions = permissions.map(|rules| rules.over(folding.clone()));
     if judges_paths {
         top = Next::rule(links::NoLinks { inner: top });
     }
