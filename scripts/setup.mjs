@@ -194,6 +194,13 @@ const PROGRAMS = {
       packages: ["postgresql"],
     },
   ],
+  wine: [
+    {
+      variable: "KITBAG_WINE",
+      places: ["/usr/lib/wine/wine64", "/usr/lib/wine/wine", "wine64"],
+      packages: ["wine64", "wine"],
+    },
+  ],
   ceph: [
     { places: ["radosgw"], packages: ["radosgw"] },
     { places: ["ceph-mon"], packages: ["ceph-mon"] },

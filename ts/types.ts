@@ -360,6 +360,12 @@ export interface Capability {
   update: Reach;
   /** `"implied"`: directories follow from paths of files. `"real"`: they exist by themselves. */
   directories: "implied" | "real";
+  /**
+   * Which spellings of a name are one file: those that differ in upper and lower case (`"case"`), in
+   * composed and decomposed letters (`"composition"`), or in both. Absent or `"exact"`: each
+   * spelling is a name of its own. Under a policy, a rule that restricts then covers every spelling.
+   */
+  names?: "exact" | "case" | "composition" | "case and composition";
   /** Whether `created_at` survives edits and overwrites. */
   keepsCreated: boolean;
   /** Whether a MIME type that was given with a file is kept. */

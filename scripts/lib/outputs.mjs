@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { run } from "./exec.mjs";
 import { at } from "./paths.mjs";
 
-function judged(passed, failed, failures, { code, output, timedOut }, what) {
+export function judged(passed, failed, failures, { code, output, timedOut }, what) {
   if (timedOut) return { passed, failed: failed + 1, failures: [...failures, `${what} timed out`] };
   if (code !== 0 && failed === 0) {
     const tail = output.trimEnd().split("\n").slice(-30).join("\n");

@@ -6,6 +6,7 @@ pub mod abort;
 pub mod clock;
 #[cfg(target_arch = "wasm32")]
 pub mod dom;
+pub mod folding;
 #[cfg(target_arch = "wasm32")]
 pub mod host;
 pub mod http;

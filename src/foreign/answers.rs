@@ -16,7 +16,7 @@ use crate::core::path::VPath;
 use crate::core::time::Time;
 use crate::env::host::{self, number_property, property, text_property};
 use crate::protocol::{
-    Capability, Directories, EntryInfo, FileInfo, FileSet, FilesUpdate, GrepResult, Matches,
+    Capability, Directories, EntryInfo, FileInfo, FileSet, FilesUpdate, GrepResult, Matches, Names,
     Position, RawFile, Reach, ReadResult, RowKind,
 };
 
@@ -388,6 +388,9 @@ pub fn capability(own: &JsValue, otherwise: Capability) -> Capability {
             Some("implied") => Directories::Implied,
             _ => otherwise.directories,
         },
+        names: text_property(own, "names")
+            .and_then(|text| Names::of(&text))
+            .unwrap_or(otherwise.names),
         keeps_created: says("keepsCreated", otherwise.keeps_created),
         keeps_mime: says("keepsMime", otherwise.keeps_mime),
         keeps_format: says("keepsFormat", otherwise.keeps_format),

@@ -29,8 +29,8 @@ use crate::env::pass;
 use crate::protocol::{
     Atomic, Backend, Capability, Content, DeleteResult, Directories, Edit, EditResult,
     ExecuteOptions, ExecuteResult, FileInfo, FileSet, FilesUpdate, GlobQuery, GlobResult,
-    GrepQuery, GrepResult, Page, RawFile, Reach, ReadResult, Shell, Step, Transfer, WriteResult,
-    by_bytes, carry, unsupported,
+    GrepQuery, GrepResult, Names, Page, RawFile, Reach, ReadResult, Shell, Step, Transfer,
+    WriteResult, by_bytes, carry, unsupported,
 };
 use crate::search::place::{self, First};
 
@@ -293,6 +293,7 @@ impl Backend for Foreign {
             create: Reach::Instance,
             update: Reach::Instance,
             directories: Directories::Implied,
+            names: Names::default(),
             keeps_created: false,
             keeps_mime: false,
             keeps_format: false,

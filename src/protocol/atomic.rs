@@ -57,6 +57,9 @@ pub trait Guard {
 
     /// Called after files of [`Guard::inner`] were changed below the rules.
     fn changed(&self);
+
+    /// Whether the rules show a file; with `beneath`, whether they may show anything at or below it.
+    fn shows(&self, path: &VPath, beneath: bool) -> bool;
 }
 
 /// What a backend has for changes of several files.

@@ -2,6 +2,8 @@
 
 use std::rc::Rc;
 
+use super::names::Names;
+
 /// How far a guarantee reaches with several writers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reach {
@@ -53,6 +55,8 @@ pub struct Capability {
     pub update: Reach,
     /// How directories exist.
     pub directories: Directories,
+    /// Which spellings of a name are one file.
+    pub names: Names,
     /// Whether `created_at` survives edits and overwrites.
     pub keeps_created: bool,
     /// Whether a given type is kept.
@@ -83,6 +87,7 @@ impl Capability {
             create: Reach::Storage,
             update: Reach::Storage,
             directories: Directories::Implied,
+            names: Names::default(),
             keeps_created: true,
             keeps_mime: true,
             keeps_format: true,

@@ -5,6 +5,7 @@
 mod atomic;
 mod capability;
 mod listing;
+mod names;
 mod operation;
 mod request;
 mod searching;
@@ -32,6 +33,7 @@ pub use crate::search::sieve::{Sieve, Sift, Stamp, State};
 pub use atomic::{Atomic, Guard, Replacement, Together, Transaction};
 pub use capability::{Capability, Directories, FileSet, Reach};
 pub use listing::{EntryInfo, FileInfo};
+pub use names::Names;
 pub use operation::{Effect, Operation};
 pub use request::{Answer, Request, perform};
 pub use searching::{GlobResult, GrepResult, GrepStats};

@@ -11,7 +11,7 @@ use crate::core::file::{Format, Mime};
 use crate::core::path::VPath;
 use crate::core::time::Time;
 use crate::env::host;
-use crate::protocol::{Capability, Directories, FileSet, Reach};
+use crate::protocol::{Capability, Directories, FileSet, Names, Reach};
 use crate::storage::{Entry, File, Meta, NewFile, PutMode, Version};
 
 fn time_of(object: &JsValue, name: &str) -> Option<Time> {
@@ -184,6 +184,7 @@ pub fn capability_of(promises: &JsValue, writable: bool) -> Capability {
             Some("real") => Directories::Real,
             _ => Directories::Implied,
         },
+        names: names_of(promises, "names"),
         keeps_created: says("keepsCreated", false),
         keeps_mime: says("keepsMime", false),
         keeps_format: says("keepsFormat", false),
@@ -196,6 +197,13 @@ pub fn capability_of(promises: &JsValue, writable: bool) -> Capability {
         files: FileSet::Same,
         notes,
     }
+}
+
+/// Which names an object says that it folds.
+pub fn names_of(object: &JsValue, property: &str) -> Names {
+    host::text_property(object, property)
+        .and_then(|text| Names::of(&text))
+        .unwrap_or_default()
 }
 
 /// Converts a failed call to an error of the matching kind: a kitbag error by its `code`, a file

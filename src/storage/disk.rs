@@ -22,7 +22,7 @@ use crate::core::time::Time;
 use crate::env::{host, random, timer};
 use crate::protocol::{COPIED, Capability, Transfer, one_by_one, stands};
 use crate::storage::custom::Custom;
-use crate::storage::custom_values::{entry_of, refusal, unknown_meta};
+use crate::storage::custom_values::{entry_of, names_of, refusal, unknown_meta};
 use crate::storage::{
     Cursor, Depth, Entry, File, Find, Flow, Listing, Meta, NewFile, PARALLEL, PutMode, Removed,
     Scan, Scope, Storage, Version, Within,
@@ -289,7 +289,11 @@ impl Storage for HostDisk {
     }
 
     fn capability(&self) -> Capability {
-        self.inner().capability()
+        Capability {
+            // Which names a folder folds is found out when somebody asks.
+            names: names_of(self.disk.object(), "foldedNames"),
+            ..self.disk.capability()
+        }
     }
 
     fn stat<'a>(&'a self, path: &'a VPath) -> Pending<'a, Option<Meta>> {

@@ -491,6 +491,8 @@ fn put_capability(reply: &mut Reply, capability: Capability) {
         capability.lists_versions,
         capability.indexed,
         capability.files != FileSet::Same,
+        capability.names.case,
+        capability.names.composition,
     ] {
         reply.bool(promise);
     }

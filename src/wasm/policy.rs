@@ -19,7 +19,7 @@ use crate::layer::policy::{
     After, Asking, Before, Call, Covers, Hooks, Inspected, Limits, Mode, OneAtATime, Policy,
     Question, Rate, Rates, Record, Rule, Rules, Touch, Verdict, stack,
 };
-use crate::protocol::{Content, Operation};
+use crate::protocol::{Atomic, Content, Operation};
 use crate::wasm::call::answered;
 use crate::wasm::chunk::chunk;
 use crate::wasm::{audits, handles};
@@ -29,6 +29,7 @@ struct Functions {
     keep: fn(&JsValue),
     put: fn(u32, u32),
     drop: fn(u32),
+    shows: fn(u32, bool, &str) -> String,
 }
 
 chunk!(
@@ -38,6 +39,7 @@ chunk!(
         keep,
         put,
         drop: drop_kept,
+        shows,
     }
 );
 
@@ -50,6 +52,26 @@ thread_local! {
 struct Kept {
     last: u32,
     held: Sorted<u32, Policy>,
+}
+
+/// Those of some paths, one a line, that the rules of a policy show; with `beneath`, those at or below
+/// which they may show something.
+#[wasm_bindgen]
+pub fn policy_shows(handle: u32, beneath: bool, paths: &str) -> String {
+    (chunk().shows)(handle, beneath, paths)
+}
+
+fn shows(handle: u32, beneath: bool, paths: &str) -> String {
+    let Ok(backend) = handles::backend(handle) else {
+        return String::new();
+    };
+    let Atomic::Guarded(guard) = backend.atomic() else {
+        return paths.to_owned();
+    };
+    let shown = paths
+        .split('\n')
+        .filter(|path| VPath::parse(path).is_ok_and(|path| guard.shows(&path, beneath)));
+    shown.collect::<Vec<_>>().join("\n")
 }
 
 /// Wraps a handle in a policy; replies with the new handle.

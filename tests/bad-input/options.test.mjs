@@ -193,6 +193,7 @@ const TABLES = [
       create: "choice",
       update: "choice",
       directories: "choice",
+      names: "choice",
       keepsCreated: "boolean",
       keepsMime: "boolean",
       keepsFormat: "boolean",
@@ -440,6 +441,21 @@ const TABLES = [
   ["MemoryToolOptions", (given) => memoryTool(state(), given), {}, { directory: "text" }],
 ];
 
+const SECRET = "hunter2/Wz+0s3cret=";
+/** Secrets that somebody gave for the wrong option. */
+const SECRETS = [
+  SECRET,
+  `postgres://user:${SECRET}@host/db`,
+  `https://${SECRET}@host.example/?token=${SECRET}`,
+  `//user:${SECRET}@host/..`,
+  { token: SECRET },
+  [SECRET],
+  [[SECRET]],
+  new Map([["token", SECRET]]),
+  () => SECRET,
+  Object.assign(() => {}, { token: SECRET }),
+];
+
 /** Options whose wrong values are told by another name, that of what is wrong in them. */
 const NAMED = {
   tools: /tools/,
@@ -474,6 +490,23 @@ for (const [of, make, right, options] of TABLES) {
             (error) => error instanceof TypeError && label.test(error.message),
             `${name}: ${words(wrong)}`,
           );
+        }
+      });
+
+      test(`what is given as ${name} is in no error`, () => {
+        // The path of a file is in every answer about it.
+        if (name === "path") return;
+        for (const wrong of SECRETS) {
+          for (const given of [
+            { ...right, [name]: wrong },
+            { ...right, [`${name}${wrong}`]: 1 },
+          ]) {
+            try {
+              make(given);
+            } catch (error) {
+              assert.doesNotMatch(`${error.message} ${error.stack}`, /hunter2/, name);
+            }
+          }
         }
       });
 

@@ -252,6 +252,32 @@ test("a wrong password of a database is not printed", async () => {
   }
 });
 
+test("a password in the address of a folder, a file or another kind is not printed", async () => {
+  const addresses = [
+    ...["file://me:hunter22@host/folder", "file://hunter22@host/", "file:me:hunter22@host/x"],
+    ...["FILE://me:hunter22@host/x", "file:///me:hunter22@host/%2F", "file://me:hunter22@[::1/x"],
+    ...["//me:hunter22@host/x", "me:hunter22@host", "https://me:hunter22@host/x", "./a:hunter22@b"],
+    ...["sqlite:me:hunter22@host/x.db", "sqlite://me:hunter22@host/x.db", "s3://me:hunter22@host"],
+    ...["s3://me:hunter22@@host", "file://me:hunter22@p@host/x", "postgres://me:hunter22@[::1/db"],
+  ];
+  const undo = kitbag.link("pg", "durable");
+  try {
+    for (const address of addresses) {
+      for (const args of [
+        ["ls", address],
+        ["cat", address, "a"],
+        ["diff", folder, address],
+      ]) {
+        const { code, err, out } = await kitbag.run(args);
+        assert.notEqual(code, 0, address);
+        assert.doesNotMatch(`${err}${out}`, /hunter22/, args.join(" "));
+      }
+    }
+  } finally {
+    undo();
+  }
+});
+
 test("no command makes a folder or a file that it only reads", async () => {
   await kitbag.run(["ls", "not-there"]);
   await kitbag.run(["diff", folder, "not-there"]);

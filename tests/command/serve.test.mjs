@@ -159,12 +159,35 @@ test("requests under another name or of another origin are refused", async () =>
     [{ host: "127.0.0.1.evil.example:80" }, 403],
     [{ origin: "https://evil.example" }, 403],
     [{ origin: "null" }, 403],
-    [{ origin: "http://localhost:8080" }, 406],
+    [{ origin: "http://localhost:8080" }, 403],
+    [{ origin: "http://localhost" }, 403],
+    [{ origin: `https://${new URL(url).host}` }, 403],
+    [{ origin: `http://evil.example:${new URL(url).port}` }, 403],
+    [{ origin: `http://localhost.evil.example:${new URL(url).port}` }, 403],
+    [{ origin: "file://" }, 403],
+    [{ origin: "" }, 403],
+    [{ origin: new URL(url).origin }, 406],
+    [{ origin: `http://localhost:${new URL(url).port}` }, 406],
+    [{}, 406],
   ]) {
     const answer = await send(url, headers);
     assert.equal(answer.status, status, `${JSON.stringify(headers)}: ${answer.body}`);
   }
   assert.equal((await send(url.replace("/mcp", "/other"), {})).status, 404);
+});
+
+test("a session that is not known is answered by 404", async () => {
+  const { url } = await served();
+  const headers = {
+    accept: "application/json, text/event-stream",
+    "content-type": "application/json",
+  };
+  for (const id of ["gone", "", crypto.randomUUID()]) {
+    const answer = await send(url, { ...headers, "mcp-session-id": id });
+    assert.equal(answer.status, 404, answer.body);
+    assert.equal(JSON.parse(answer.body).error.code, -32001);
+  }
+  assert.equal((await send(url, headers)).status, 400);
 });
 
 test("with KITBAG_TOKEN a client must send it, and it is not printed", async () => {

@@ -3,5 +3,8 @@
 export default {
   about: "FilesystemBackend: attempts to get out of its folder",
   needs: ["npm", "build", "ripgrep"],
-  run: (ctx) => ctx.nodeTests(["tests/host/escape.test.mjs", "tests/host/links.test.mjs"]),
+  run: (ctx) =>
+    ctx.nodeTests(
+      ["escape", "links", "programs", "names"].map((name) => `tests/host/${name}.test.mjs`),
+    ),
 };

@@ -11,5 +11,6 @@ export default {
       "tests/host/search.test.mjs",
       "tests/host/moving.test.mjs",
       "tests/host/watching.test.mjs",
+      "tests/host/watching-rules.test.mjs",
     ]),
 };

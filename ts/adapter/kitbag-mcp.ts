@@ -8,6 +8,7 @@ import { resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { FilesystemBackend, LocalShellBackend } from "kitbag";
 import { nodeShell } from "kitbag/node";
+import { withoutPassword } from "./command/output.js";
 import { serveStdio } from "./command/serve.js";
 
 const COMMAND = "npx -p kitbag -p @modelcontextprotocol/sdk kitbag-mcp DIRECTORY";
@@ -55,7 +56,7 @@ if (values.help) {
 const [directory, ...others] = positionals;
 if (!directory || others.length > 0) stop(`one directory is needed\n\n${USAGE}`);
 if (!statSync(directory, { throwIfNoEntry: false })?.isDirectory()) {
-  stop(`${directory} is not a directory\n\n${USAGE}`);
+  stop(`${withoutPassword(directory as string)} is not a directory\n\n${USAGE}`);
 }
 if (values.shell && values["read-only"]) {
   stop(`--shell and --read-only exclude each other: commands can write\n\n${USAGE}`);

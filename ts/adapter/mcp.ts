@@ -12,7 +12,13 @@ import {
   type ToolResult,
 } from "kitbag";
 import { onlyKnown } from "../core/nearest.js";
-import { type Current, canWatch, registerResources, watchResources } from "./mcp/resources.js";
+import {
+  type Current,
+  canWatch,
+  isStateless,
+  registerResources,
+  watchResources,
+} from "./mcp/resources.js";
 import { withinRoots } from "./mcp/roots.js";
 import { conditional, contentBefore, inputOf, outputOf, structuredOf } from "./mcp/structured.js";
 
@@ -65,8 +71,9 @@ export interface McpToolsOptions extends Omit<FileToolsOptions, "unchanged"> {
   structured?: boolean;
   /**
    * Honour the client's roots: a function from the URI of a root to the directory of the tree that it
-   * is, or undefined if it is none. As soon as the client has named one that is, its tools and
-   * resources see only what is below those. Default: roots have no effect.
+   * is, or undefined if it is none. If one of them is, tools and resources see only what is below
+   * those. A client that has roots sees nothing before it has told them, and nothing if none of them
+   * is a file; without sessions nothing can be known, so all calls fail. Default: roots have no effect.
    */
   roots?: (uri: string) => string | undefined;
 }
@@ -115,8 +122,16 @@ export function registerFileTools(
   if (roots !== undefined && typeof roots !== "function") {
     throw new TypeError('registerFileTools: option "roots" must be a function');
   }
-  const source = roots === undefined ? backend : withinRoots(server, backend, roots);
+  const rooted = roots === undefined ? undefined : withinRoots(server, backend, roots);
+  const source = rooted === undefined ? backend : rooted.source;
   const files = createFileTools(source, options === undefined ? undefined : own);
+  // Without a session nothing remembers which files were read, so that is not required there.
+  let forgetful: FileTools | undefined;
+  const of = (extra: unknown) => {
+    if (!isStateless(extra) || own.requireReadBeforeEdit !== undefined) return files;
+    forgetful ??= createFileTools(source, { ...own, requireReadBeforeEdit: false });
+    return forgetful;
+  };
   // The low-level handlers, because schemas are JSON Schema here and the high-level API takes zod.
   server.server.registerCapabilities({ tools: {} });
   server.server.setRequestHandler(ListToolsRequestSchema, () => ({
@@ -129,15 +144,15 @@ export function registerFileTools(
     })),
   }));
   // The same backend as that of the tools, so that one policy covers both.
-  const current: Current = async (extra) =>
-    adaptBackendProtocol(await files.backend({ runtime: extra }));
+  const guarded = (extra: unknown) => of(extra).backend({ runtime: extra as object });
+  const current: Current = async (extra) => adaptBackendProtocol(await guarded(extra));
   const run = async (
     name: string,
     input: Record<string, unknown>,
     extra: { signal: AbortSignal; requestId: unknown },
   ) => {
     const call = () =>
-      files.call(name, input, {
+      of(extra).call(name, input, {
         callId: `mcp_${String(extra.requestId)}_${crypto.randomUUID()}`,
         runtime: extra,
         signal: extra.signal,
@@ -154,8 +169,9 @@ export function registerFileTools(
   };
   const watched =
     typeof backend !== "function" && canWatch(backend)
-      ? watchResources(server, backend, current)
+      ? watchResources(server, current, guarded)
       : undefined;
+  if (rooted && watched) rooted.onchange = watched.again;
   const changed = watched?.changed;
   registerResources(server, current, (extra) => watched?.begin(extra));
   server.server.setRequestHandler(CallToolRequestSchema, async ({ params }, extra) => {

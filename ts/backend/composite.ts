@@ -5,7 +5,7 @@ import { made } from "../core/call.js";
 import { isRecord, refused } from "../core/checks.js";
 import { sealClass } from "../core/handle.js";
 import { enter, glue } from "../core/instance.js";
-import { addWatch, type Heard, listener } from "../core/listeners.js";
+import { addWatch, type Heard, listener, lostIn, missedIn } from "../core/listeners.js";
 import { begin, finish, putText, putU32, sent } from "../core/message.js";
 import type { AnyBackend as Any } from "../foreign/adapt.js";
 import { withHandle } from "../foreign/calls.js";
@@ -104,10 +104,13 @@ function watched(parts: Part[], { path: below, hear }: ReturnType<typeof listene
   const stops = parts.flatMap(([prefix, backend]) => {
     const concerned = `${below}/`.startsWith(prefix) || prefix.startsWith(`${below}/`);
     if (!concerned || !canWatch(backend)) return [];
-    const stop = backend.watch(({ paths, rescan }) => {
-      const whole = paths.map((path) => prefix.slice(0, -1) + path);
-      const shown = whole.filter((path) => owner(path) === prefix);
-      hear({ paths: shown, ...(rescan && { rescan }) });
+    const stop = backend.watch((changes) => {
+      const { paths, rescan } = changes;
+      const outer = (path: string) => prefix.slice(0, -1) + path;
+      const all = prefix === "/" ? undefined : [prefix.slice(0, -1)];
+      const shown = paths.map(outer).filter((path) => owner(path) === prefix);
+      const told = { paths: shown, ...(rescan && { rescan }) };
+      hear(missedIn(told, rescan && (lostIn(changes)?.map(outer) ?? all)));
     });
     return [stop];
   });

@@ -155,6 +155,7 @@ function checkCapability(capability: object): void {
   given.oneOf("create", reach, "instance");
   given.oneOf("update", reach, "instance");
   given.oneOf("directories", ["implied", "real"], "implied");
+  given.oneOf("names", ["exact", "case", "composition", "case and composition"], "exact");
   for (const name of ["Created", "Mime", "Format", "Binary"]) given.boolean(`keeps${name}`, true);
   given.boolean("writable", true);
   // Part of a capability that was copied from a backend; neither can be declared.

@@ -6,6 +6,7 @@ import { defineMembers, sealClass } from "../core/handle.js";
 import { enter, glue } from "../core/instance.js";
 import { addWatch } from "../core/listeners.js";
 import { FILE_METHODS } from "../core/operations.js";
+import { childProcess, findProgram } from "../core/programs.js";
 import { FastDisk } from "../disk/fast.js";
 import { builtin, type FsLike } from "../disk/host.js";
 import { Place } from "../disk/place.js";
@@ -30,7 +31,10 @@ export interface FilesystemBackendOptions {
   fs?: FsLike;
   /** Larger files are neither read nor written, in bytes (`too_large`). Default 10 MiB. */
   maxFileBytes?: number;
-  /** Use ripgrep to narrow searches: `true` runs `rg`, a function runs it itself. Default false. */
+  /**
+   * Use ripgrep to narrow searches: `true` runs `rg` of an absolute directory of `PATH` outside of the
+   * folder, a function runs it itself. Default false.
+   */
   ripgrep?: boolean | Ripgrep;
   /** What `write` does if the file exists: fail (`"create"`, the default) or replace it. */
   writeMode?: "create" | "overwrite";
@@ -73,10 +77,10 @@ export function diskOf(given: Options, rootName: string): Disk {
     }
   }
   const maxBytes = given.amount("maxFileBytes") ?? MAX_FILE_BYTES;
-  const ripgrep = ripgrepOf(given);
   const overwrite = given.oneOf("writeMode", ["create", "overwrite"], "create") === "overwrite";
   const native = own && builtin<typeof import("node:fs")>("node:fs");
   const place = new Place(fs as FsLike, contained ? rootDir : hostRoot(rootDir), contained, native);
+  const ripgrep = ripgrepOf(given, place);
   const disk =
     native && place.pinned
       ? new FastDisk(place, maxBytes, native, isBinary, ripgrep)
@@ -125,11 +129,11 @@ function hostRoot(rootDir: string): string {
   return /^[A-Za-z]:/.test(rootDir) ? `${rootDir.slice(0, 2)}\\` : "/";
 }
 
-function ripgrepOf(given: Options): Ripgrep | undefined {
+function ripgrepOf(given: Options, place: Place): Ripgrep | undefined {
   const value = given.raw("ripgrep");
   if (value === undefined || value === false) return undefined;
   if (typeof value === "function") return value as Ripgrep;
-  const child = builtin<typeof import("node:child_process")>("node:child_process");
+  const child = childProcess();
   if (value !== true || !child) {
     return given.refuse(
       "ripgrep",
@@ -137,15 +141,18 @@ function ripgrepOf(given: Options): Ripgrep | undefined {
       value,
     );
   }
-  return (args, options) =>
-    new Promise((resolve, reject) => {
-      const limits = { cwd: options.cwd, maxBuffer: 64 * 1024 * 1024 };
-      child.execFile("rg", args, limits, (error, stdout) => {
+  let rg: Promise<string> | undefined;
+  return async (args, { cwd }) => {
+    rg ??= place.root().then((root) => findProgram("rg", root));
+    const path = await rg;
+    return new Promise((resolve, reject) => {
+      child.execFile(path, args, { cwd, maxBuffer: 64 * 1024 * 1024 }, (error, stdout) => {
         const code = error === null ? 0 : error.code;
         if (typeof code === "number") resolve({ stdout, exitCode: code });
         else reject(error);
       });
     });
+  };
 }
 
 /** What a disk promises. */

@@ -1,6 +1,15 @@
 // watch of a wrapper: what the backend below tells, as the wrapper shows it.
 
-import { addWatch, type Heard, listener, type Watch, watchOf } from "../core/listeners.js";
+import {
+  addWatch,
+  type FileChanges,
+  type Heard,
+  listener,
+  lostIn,
+  missedIn,
+  type Watch,
+  watchOf,
+} from "../core/listeners.js";
 import { isOwn } from "../core/own.js";
 import type { MaybePromise } from "../types.js";
 import { Backend } from "./backend.js";
@@ -15,6 +24,8 @@ export type Shows = (paths: string[], below: string) => MaybePromise<string[] | 
 interface Passing {
   /** What it shows. Default: all. */
   shows?: Shows;
+  /** Those directories at or below which it may show something. Default: all. */
+  reaches?(directories: string[]): string[];
   /** A change elsewhere can decide what is shown, so all of the backend below is watched. */
   whole?: boolean;
   /** Tells of changes of the wrapper itself; returns what ends that. */
@@ -31,7 +42,7 @@ export function outside(directory: string): Shows {
 export function passWatch(self: object, inner: object, how: Passing = {}): void {
   const { watch } = inner as { watch?: Watch };
   if (typeof watch !== "function") return;
-  const { shows, whole, own } = how;
+  const { shows, reaches, whole, own } = how;
   addWatch(
     self,
     (first: unknown, second?: unknown) => {
@@ -39,17 +50,24 @@ export function passWatch(self: object, inner: object, how: Passing = {}): void 
       let ended = false;
       // One after the other, since what is shown may be asked for.
       let before: Promise<void> | undefined;
-      const judged = async (paths: string[], rescan: true | undefined) => {
+      const judged = async (changes: FileChanges) => {
         await before;
-        const shown = await Promise.resolve(shows?.(paths, path || "/")).catch(() => undefined);
+        const asked = Promise.resolve(shows?.(changes.paths, path || "/"));
+        const shown = await asked.catch(() => undefined);
         if (ended) return;
-        if (rescan || !shown) hear({ paths: shown ?? [], rescan: true });
-        else hear({ paths: shown });
+        // Where everything that may have been missed is hidden, nothing is told.
+        const lost = lostIn(changes) ?? [path || "/"];
+        const reached = changes.rescan ? (reaches?.(lost) ?? lost) : [];
+        if (shown && reached.length === 0) hear({ paths: shown });
+        else {
+          const told: FileChanges = { paths: shown ?? [], rescan: true };
+          hear(missedIn(told, shown && lostIn(changes) && reached));
+        }
       };
       const pass: Heard = (changes) => {
         if (!shows) return hear(changes);
         const paths = changes.paths.filter((path) => !isOwn(path));
-        before = judged(paths, changes.rescan).catch(() => {});
+        before = judged(missedIn({ ...changes, paths }, lostIn(changes))).catch(() => {});
       };
       // Other objects may know only one argument.
       const stops = [

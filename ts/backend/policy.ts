@@ -4,7 +4,7 @@
 import chunk from "#chunk/policy";
 import { madeHandle } from "../core/call.js";
 import { kindOf, Options, shown } from "../core/checks.js";
-import { sealClass } from "../core/handle.js";
+import { handleOf, sealClass } from "../core/handle.js";
 import { enter, glue } from "../core/instance.js";
 import { notEmpty } from "../core/nearest.js";
 import { OPERATIONS, type Operation } from "../core/operations.js";
@@ -371,9 +371,13 @@ export class PolicyWrapper extends Backend {
     const { denyPrefixes, permissions, defaultMode } = (
       kept === undefined ? policy : { permissions: [] }
     ) as Policy;
-    // A path that may be hidden is not told: only that something has changed.
+    const shown = (beneath: boolean) => (paths: string[]) => {
+      if (paths.length === 0) return [];
+      const lines = enter(() => glue.policy_shows(handleOf(this), beneath, paths.join("\n")));
+      return lines.split("\n").filter((line) => line !== "");
+    };
     const hides = denyPrefixes ?? permissions ?? defaultMode;
-    passWatch(this, inner, hides && { shows: () => undefined });
+    passWatch(this, inner, hides && { shows: shown(false), reaches: shown(true) });
   }
 }
 

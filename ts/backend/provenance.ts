@@ -107,10 +107,9 @@ function patterns(of: Options, name: string): string[] {
   if (!isList || list.some((one) => typeof one !== "string")) {
     return of.refuse(name, 'an array of patterns such as ["/web/**"]', list);
   }
-  for (const pattern of list) {
+  for (const [at, pattern] of list.entries()) {
     const why = UNSOUND.find(([form]) => form.test(pattern))?.[1];
-    if (why)
-      throw new TypeError(`${of.of}: ${name}: the pattern ${JSON.stringify(pattern)}: ${why}`);
+    if (why) throw new TypeError(`${of.of}: ${name}: the pattern ${name}[${at}]: ${why}`);
   }
   return list;
 }

@@ -2,7 +2,7 @@
 // the R2 binding of a Worker. This module checks the options; the rest is in WebAssembly.
 
 import chunk from "#chunk/s3";
-import { Options } from "../core/checks.js";
+import { Options, shown } from "../core/checks.js";
 import { sealClass } from "../core/handle.js";
 import { send } from "../core/http.js";
 import { enter, glue } from "../core/instance.js";
@@ -297,7 +297,7 @@ function credentialsOf(options: Options, value: unknown): object {
   );
   if (wrongly !== undefined) {
     throw new TypeError(
-      `${options.of}: credentials have no "${wrongly}"; ${instead(wrongly, names, "names")}`,
+      `${options.of}: credentials have no ${shown(wrongly)}; ${instead(wrongly, names, "names")}`,
     );
   }
   const { accessKeyId, secretAccessKey, sessionToken, expiration } =

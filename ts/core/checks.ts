@@ -189,18 +189,18 @@ export function encoded<T>(look: () => T, write: (seen: T) => void): Failure | u
 }
 
 /**
- * A wrong value for a message. An address may have a user name, a password or a token in it, so what
- * is before an `@` and behind a `?` or `#` is left out.
+ * A wrong name for a message. A text in its place may be an address with a password, or a key, so only
+ * what looks like a name is shown.
  */
-export function shown(value: unknown): string {
+export function shown(name: unknown): string {
+  if (typeof name !== "string") return kindOf(name);
+  return /^[\w$.-]{0,64}$/.test(name) ? JSON.stringify(name) : "a text that is no name";
+}
+
+/** A wrong value for a message. A text is not shown: it may be a secret in the wrong option. */
+function given(value: unknown): string {
   if (typeof value === "number") return String(value);
-  if (typeof value !== "string") return kindOf(value);
-  return JSON.stringify(
-    value
-      .replace(/^.*@/s, "***@")
-      .replace(/[?#].*$/s, "?***")
-      .slice(0, 200),
-  );
+  return value === "" ? '""' : kindOf(value);
 }
 
 /** Whether a value has keys of the caller's. An array has numbers, and a Map has none. */
@@ -252,7 +252,7 @@ export class Options {
   /** Throws a TypeError about an option. */
   refuse(name: string, expected: string, value: unknown): never {
     if (value !== undefined) {
-      throw new TypeError(`${this.#of}: option "${name}" must be ${expected}, not ${shown(value)}`);
+      throw new TypeError(`${this.#of}: option "${name}" must be ${expected}, not ${given(value)}`);
     }
     return this.missing([name], `it must be ${expected}`);
   }
@@ -261,9 +261,9 @@ export class Options {
   missing(options: string[], how: string): never {
     for (const name of options) this.#misspelled(name);
     const names = Object.keys(this.#given);
-    const given = names.length === 0 ? "" : ` among ${names.map(shown).join(", ")}`;
+    const among = names.length === 0 ? "" : ` among ${names.map(shown).join(", ")}`;
     const missing = options.map(shown).join(" or ");
-    throw new TypeError(`${this.#of}: option ${missing} is missing${given}; ${how}`);
+    throw new TypeError(`${this.#of}: option ${missing} is missing${among}; ${how}`);
   }
 
   /** Validates an option with `is`; `expected` describes valid values in the message. */
@@ -277,6 +277,12 @@ export class Options {
     const value = this.raw(name);
     if (value === undefined) return otherwise;
     if (values.includes(value as T)) return value as T;
+    const meant = typeof value === "string" ? nearest(value, values) : undefined;
+    if (meant !== undefined) {
+      throw new TypeError(
+        `${this.#of}: option "${name}" must be ${values.map((v) => JSON.stringify(v)).join(" or ")}; is "${meant}" meant?`,
+      );
+    }
     return this.refuse(name, values.map((v) => JSON.stringify(v)).join(" or "), value);
   }
 

@@ -39,10 +39,23 @@ export function addWatch(object: object, watch: Watch, whole = true): void {
 /** The `watch` of an object that has one. */
 export const watchOf = (object: object): Watching | undefined => watches.get(object);
 
+const lost = new WeakMap<FileChanges, string[]>();
+
+/** The directories in which changes may have been missed, if no other is concerned. */
+export const lostIn = (changes: FileChanges): string[] | undefined => lost.get(changes);
+
+/** The same changes; some may have been missed in these directories only. */
+export function missedIn(changes: FileChanges, directories: string[] | undefined): FileChanges {
+  if (directories) lost.set(changes, directories);
+  return changes;
+}
+
 /** Changes are collected for so many milliseconds. */
 const COLLECT_MS = 10;
 /** With more changes at once, a rescan is told: it costs less, and the host's queue may have run over. */
 const EVENTS = 1_000;
+/** With more directories in which changes were missed, all are concerned. */
+const PLACES = 100;
 
 /**
  * What a `watch` was given, with a function of its own for each call, which does not throw: the same
@@ -54,13 +67,14 @@ export function listener(first: unknown, second: unknown): { path: string; hear:
     throw new TypeError("watch(path, callback): callback must be a function");
   }
   const path = `/${given}`.replace(/\/+/g, "/").replace(/\/$/, "");
-  const hear: Heard = ({ paths, rescan }) => {
-    const inside = paths.filter(
-      (one) => (one === path || one.startsWith(`${path}/`)) && !isOwn(one),
-    );
-    if (!rescan && inside.length === 0) return;
+  const under = (one: string, other: string) => one === other || one.startsWith(`${other}/`);
+  const hear: Heard = (changes) => {
+    const own = changes.paths.filter((one) => under(one, path) && !isOwn(one));
+    const places = lostIn(changes)?.filter((one) => under(one, path) || under(path, one));
+    const rescan = places?.length !== 0 && changes.rescan;
+    if (!rescan && own.length === 0) return;
     try {
-      callback(rescan ? { paths: inside, rescan } : { paths: inside });
+      callback(rescan ? missedIn({ paths: own, rescan }, places) : { paths: own });
     } catch (error) {
       // An uncaught error, as of a listener of the host, and the others hear of the change.
       queueMicrotask(() => {
@@ -78,7 +92,8 @@ export class Listeners {
   readonly #end: () => void;
   #found = new Set<string>();
   #events = 0;
-  #lost = false;
+  /** Directories in which changes may have been missed; undefined if all may be concerned. */
+  #lost: Set<string> | undefined = new Set();
   #timer: ReturnType<typeof setTimeout> | undefined;
 
   /** `begin` is called for the first listener, `end` after the last one. */
@@ -114,9 +129,10 @@ export class Listeners {
     this.#later();
   }
 
-  /** Changes may have been missed. */
-  missed(): void {
-    this.#lost = true;
+  /** Changes may have been missed: in a directory, or anywhere. */
+  missed(directory?: string): void {
+    if (directory === undefined || (this.#lost?.size ?? 0) >= PLACES) this.#lost = undefined;
+    else this.#lost?.add(directory);
     this.#later();
   }
 
@@ -129,12 +145,11 @@ export class Listeners {
   }
 
   #take(): FileChanges {
-    const changes: FileChanges = this.#lost
-      ? { paths: [], rescan: true }
-      : { paths: [...this.#found] };
+    const [found, lost] = [[...this.#found], this.#lost];
     this.#found = new Set();
     this.#events = 0;
-    this.#lost = false;
-    return changes;
+    this.#lost = new Set();
+    if (lost?.size === 0) return { paths: found };
+    return missedIn({ paths: lost ? found : [], rescan: true }, lost && [...lost]);
   }
 }

@@ -92,7 +92,7 @@ export function onlyKnown(of: string, given: unknown, known: readonly string[]):
     if ((given as Record<string, unknown>)[name] == null) notEmpty(of, name);
     if (known.includes(name)) continue;
     throw new TypeError(
-      `${of}: there is no option ${JSON.stringify(name)}; ${instead(name, known, "options")}`,
+      `${of}: there is no option ${/^[\w$.-]{0,64}$/.test(name) ? JSON.stringify(name) : "with that name"}; ${instead(name, known, "options")}`,
     );
   }
 }

@@ -3,14 +3,16 @@
 
 import type { CommandOutput, ExecuteCallback } from "./command.js";
 import { onlyKnown } from "./nearest.js";
+import { canBeProgram, childProcess, findProgram, systemProgram } from "./programs.js";
 
 /** Options of `nodeShell`. */
 export interface NodeShellOptions {
-  /** The shell that runs `-c` and the command. Default `/bin/sh`, or `cmd.exe` on Windows. */
+  /**
+   * The shell that runs `-c` and the command: its path, or a name that is looked up in `PATH`. One
+   * inside the folder of the commands is refused. Default `/bin/sh`, or `cmd.exe` on Windows.
+   */
   shell?: string;
 }
-
-type ChildProcess = typeof import("node:child_process");
 
 /** How long a background process may keep a command's pipes open after the command ended. */
 const PIPES_MS = 250;
@@ -53,15 +55,6 @@ export function hasNodeShell(): boolean {
   return childProcess() !== undefined;
 }
 
-function childProcess(): ChildProcess | undefined {
-  try {
-    const host = globalThis.process;
-    return host?.getBuiltinModule?.("node:child_process") as ChildProcess | undefined;
-  } catch {
-    return undefined;
-  }
-}
-
 /** Says what is missing: hosts report an absent directory as if the shell were not there. */
 function unstarted(error: Error, shell: string, cwd: string): Error {
   if ((error as { code?: string }).code !== "ENOENT") return error;
@@ -81,17 +74,29 @@ export function nodeShell(options: NodeShellOptions = {}): ExecuteCallback {
   const child = childProcess();
   if (!child) throw new TypeError("nodeShell: this host has no child_process");
   onlyKnown("nodeShell", options, ["shell"]);
-  if (options.shell !== undefined && (typeof options.shell !== "string" || options.shell === "")) {
-    throw new TypeError('nodeShell: option "shell" must be the name or the path of a shell');
+  const { shell: asked } = options;
+  if (asked !== undefined && (typeof asked !== "string" || !canBeProgram(asked))) {
+    throw new TypeError(
+      'nodeShell: option "shell" must be the absolute path of a shell, or a name to look up in PATH',
+    );
   }
   const windows = host.platform === "win32";
-  const { shell = windows ? "cmd.exe" : "/bin/sh" } = options;
+  const shell = asked ?? (windows ? systemProgram("cmd.exe") : "/bin/sh");
+  const found = new Map<string, string>();
+  // Where the whole disk is the folder, no place is outside of it.
+  const programIn = (cwd: string) => {
+    const known = found.get(cwd);
+    if (known !== undefined || asked === undefined) return known ?? shell;
+    const path = findProgram(asked, /^([A-Za-z]:)?[\\/]*$/.test(cwd) ? undefined : cwd);
+    found.set(cwd, path);
+    return path;
+  };
   const args = (command: string) => (windows ? ["/d", "/s", "/c", command] : ["-c", command]);
 
   return ({ command, cwd, env, maxOutputBytes, signal }) =>
     new Promise<CommandOutput>((resolve, reject) => {
       if (signal.aborted) return reject(new Error("it was given up before it began"));
-      const running = child.spawn(shell, args(command), {
+      const running = child.spawn(programIn(cwd), args(command), {
         cwd,
         env,
         detached: !windows,
@@ -109,7 +114,9 @@ export function nodeShell(options: NodeShellOptions = {}): ExecuteCallback {
         const { pid } = running;
         if (pid === undefined) return;
         if (windows) {
-          child.spawn("taskkill", ["/pid", String(pid), "/T", "/F"], { stdio: "ignore" });
+          child.spawn(systemProgram("taskkill.exe"), ["/pid", String(pid), "/T", "/F"], {
+            stdio: "ignore",
+          });
           return;
         }
         try {

@@ -284,6 +284,8 @@ export function unpackCapability(reply: Reply): Capability {
   if (reply.bool()) out.listsVersions = true;
   if (reply.bool()) out.indexed = true;
   if (reply.bool()) out.perCaller = true;
+  const folds = [reply.bool() && "case", reply.bool() && "composition"].filter((one) => one);
+  if (folds.length > 0) out.names = folds.join(" and ") as NonNullable<Capability["names"]>;
   const limit = reply.f64();
   if (limit >= 0) out.maxFileBytes = limit;
   const notes = reply.u32();

@@ -16,6 +16,7 @@ import {
   RESERVED,
   Refusal,
 } from "./host.js";
+import { type FoldedNames, foldedNames, isRefusedByWindows, usualNames } from "./names.js";
 
 type NodeFs = typeof import("node:fs");
 
@@ -42,6 +43,7 @@ export class Place {
   readonly #windows: boolean;
   readonly #native: NodeFs | undefined;
   #root: string | undefined;
+  #names: FoldedNames | undefined;
 
   /** Whether the host's own file system is used. */
   get native(): boolean {
@@ -82,6 +84,15 @@ export class Place {
     }
     this.#root = real.length > 1 ? real.replace(/[/\\]+$/, "") : real;
     return this.#root;
+  }
+
+  /** Which spellings of a name are one file here. */
+  get names(): FoldedNames {
+    if (this.#names !== undefined) return this.#names;
+    if (!this.#native) return usualNames();
+    const { names, final } = foldedNames(this.#native, this.#root ?? this.#rootDir);
+    if (final) this.#names = names;
+    return names;
   }
 
   get rootNow(): string | undefined {
@@ -132,7 +143,7 @@ export class Place {
       if (part.startsWith(RESERVED)) {
         throw new Refusal("invalid_path", `Names that begin with '${RESERVED}' are kitbag's own`);
       }
-      if (this.#windows && /[<>:"|?*]|[. ]$/.test(part)) {
+      if (this.#windows && isRefusedByWindows(part)) {
         throw new Refusal("invalid_path", "This system has no such file names");
       }
     }

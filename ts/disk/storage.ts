@@ -59,6 +59,11 @@ export class DiskStorage {
     this.maxBytes = maxBytes;
   }
 
+  /** Which spellings of a name are one file; the core asks when a caller or a rule does. */
+  get foldedNames(): string {
+    return this.place.names;
+  }
+
   /** Calls `use` with the directory that contains `path`; `undefined` if there is none. */
   protected async within<T>(
     parts: string[],

@@ -101,7 +101,9 @@ export class DiskWatch {
     const found = this.#kind(path);
     if (found === "directory") {
       if (!this.#whole) this.#follow(path, true);
-    } else if (this.#watchers.has(path) || !this.#kind("")) {
+    } else if (!this.#kind("")) {
+      this.#forget("");
+    } else if (this.#watchers.has(path)) {
       this.#forget(path);
     } else {
       this.#listeners.note(this.#above + path);
@@ -121,7 +123,7 @@ export class DiskWatch {
       watcher.close();
       this.#watchers.delete(path);
     }
-    this.#listeners.missed();
+    this.#listeners.missed(dir === "" ? undefined : this.#above + dir);
     if (!this.#watchers.has("")) this.#cannot();
   }
 

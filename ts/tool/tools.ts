@@ -397,8 +397,14 @@ function knownTool(of: Options, option: string, name: unknown): void {
 }
 
 function makeSet(of: Options, options: FileToolsOptions | undefined): { id: number } {
+  const asked = of.raw("tools");
+  if (typeof asked === "string" && NAMES.some((name) => name === asked)) {
+    throw new TypeError(
+      `${of.of}: option "tools" must be "all" or an array of ${NAMES.join(", ")}, not "${asked}"`,
+    );
+  }
   const names =
-    of.raw("tools") === "all"
+    asked === "all"
       ? NAMES
       : of.checked(
           "tools",

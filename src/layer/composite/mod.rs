@@ -183,6 +183,7 @@ impl Composite {
                 create,
                 update,
                 directories,
+                names,
                 keeps_created,
                 keeps_mime,
                 keeps_format,
@@ -199,6 +200,7 @@ impl Composite {
             if directories == Directories::Real {
                 common.directories = Directories::Real;
             }
+            common.names = common.names.and(names);
             common.keeps_created &= keeps_created;
             common.keeps_mime &= keeps_mime;
             common.keeps_format &= keeps_format;

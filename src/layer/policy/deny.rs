@@ -1,7 +1,10 @@
 //! `readOnlyPrefixes`: no write, edit, delete or upload at or below certain directories. Prefixes match
 //! whole segments: `/ab` is not under `/a`.
 
+use std::rc::Rc;
+
 use super::denied_beneath;
+use super::folding::Folding;
 use super::rule::{Next, Rule, shell_refused, upload_checked};
 use super::skip_hidden::veiled;
 use crate::core::error::{Error, Kind, Result};
@@ -16,13 +19,18 @@ pub(super) struct Deny {
     /// Whether a rule hides files, so that the error of a check must not name any.
     pub(super) hides: bool,
     pub(super) prefixes: Vec<VPath>,
+    pub(super) folding: Rc<Folding>,
     pub(super) allow_execute: bool,
 }
 
 impl Deny {
     /// `refusal` is the beginning of the error, which the path follows.
     fn check(&self, path: &VPath, refusal: &'static str) -> Result<()> {
-        if self.prefixes.iter().any(|prefix| path.is_under(prefix)) {
+        if self
+            .prefixes
+            .iter()
+            .any(|prefix| self.folding.is_under(path, prefix))
+        {
             return Err(Error::at(Kind::PermissionDenied, refusal, path, "")
                 .by_rule()
                 .decided_by("readOnlyPrefixes"));
@@ -49,7 +57,7 @@ impl Deny {
         if self
             .prefixes
             .iter()
-            .any(|prefix| prefix.is_under(&asked.to))
+            .any(|prefix| self.folding.is_under(prefix, &asked.to))
         {
             for info in asked.files(&*self.raw).await? {
                 self.check(&asked.target(&info.path)?, refusal)?;
@@ -61,7 +69,7 @@ impl Deny {
     /// A directory above a protected one may be deleted only if the protected one is empty.
     async fn check_beneath(&self, path: &VPath) -> Result<()> {
         for prefix in &self.prefixes {
-            if !prefix.is_under(path) {
+            if !self.folding.is_under(prefix, path) {
                 continue;
             }
             let holds = !winnow::files_beneath(&*self.raw, prefix).await?.is_empty()

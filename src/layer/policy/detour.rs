@@ -11,8 +11,10 @@ use std::task::{Context, Poll};
 use futures_util::future::LocalBoxFuture;
 
 use super::rule::{Next, Rule};
+use super::rules::{Beneath, Rules, Touch};
 use crate::core::cell::RefCell;
 use crate::core::future::Pending;
+use crate::core::path::VPath;
 use crate::core::running;
 use crate::protocol::{Answer, Guard, Request, SharedBackend, perform};
 
@@ -22,12 +24,15 @@ pub(super) struct Detour {
     judged: RefCell<Option<(u32, SharedBackend)>>,
     /// Incremented when files were changed below the rules.
     recount: Rc<Cell<u64>>,
+    /// What the rules hide.
+    rules: Option<Rules>,
 }
 
 impl Detour {
-    pub(super) fn new(inner: Next, recount: Rc<Cell<u64>>) -> Detour {
+    pub(super) fn new(inner: Next, recount: Rc<Cell<u64>>, rules: Option<Rules>) -> Detour {
         Detour {
             inner,
+            rules,
             judged: RefCell::renewable(|| None),
             recount,
         }
@@ -73,6 +78,13 @@ impl Guard for Detour {
 
     fn changed(&self) {
         self.recount.set(self.recount.get().wrapping_add(1));
+    }
+
+    fn shows(&self, path: &VPath, beneath: bool) -> bool {
+        self.rules.as_ref().is_none_or(|rules| {
+            !rules.denies(Touch::Read, path)
+                || (beneath && rules.beneath(Touch::Read, path) != Beneath::Closed)
+        })
     }
 }
 

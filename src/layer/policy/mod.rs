@@ -19,6 +19,7 @@ mod audit;
 mod deny;
 mod detour;
 mod edited;
+mod folding;
 mod hooks;
 mod inspect;
 mod links;
@@ -129,9 +130,12 @@ pub fn stack(inner: SharedBackend, policy: Policy) -> Result<SharedBackend> {
         || !deny_prefixes.is_empty()
         || inspect.is_some()
         || !hooks.is_empty();
+    let folding = Rc::new(folding::Folding::of(inner.clone()));
+    let permissions = permissions.map(|rules| rules.over(folding.clone()));
     let bottom = Next::rule(detour::Detour::new(
         Next::backend(inner.clone()),
         recount.clone(),
+        permissions.clone(),
     ));
     let mut top = bottom.clone();
     if judges_paths {
@@ -190,6 +194,7 @@ pub fn stack(inner: SharedBackend, policy: Policy) -> Result<SharedBackend> {
             raw,
             hides,
             prefixes: deny_prefixes,
+            folding,
             allow_execute,
         });
     }

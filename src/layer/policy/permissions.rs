@@ -1,9 +1,10 @@
 //! `permissions`: hides what may not be read, and protects what may not be written.
 //!
 //! Some checks are stricter than a rule for the path alone:
-//! - `edit`, `write` and `delete` also need read permission, because their results reveal whether
-//!   the file exists and, for `edit`, its content. `uploadFiles` reveals nothing and needs only
-//!   write permission.
+//! - Changes also need read permission, because their results reveal whether the file exists and, for
+//!   `edit`, its content; those of `uploadFiles` by its quota, or by what stands in its way.
+//! - No change is made below a path that a rule hides, because it would reveal whether there is a file
+//!   or a directory, unless an earlier rule allows it.
 //! - A delete is refused while anything below is denied, visible or not.
 
 use std::rc::Rc;
@@ -48,8 +49,24 @@ impl Permissions {
     /// For changes whose result reveals something about the file.
     fn check_both(&self, path: &VPath) -> Result<()> {
         self.check(Touch::Write, path)?;
+        self.check_above(path)?;
         // The message is that of the requested operation.
         self.check_as(Touch::Write, Touch::Read, path)
+    }
+
+    /// Whether nothing above a path is hidden, save by rules behind the one that shows it.
+    fn check_above(&self, path: &VPath) -> Result<()> {
+        let own = self.rules.decide(Touch::Read, path).rule;
+        let mut above = path.parent();
+        while !above.is_root() {
+            let decision = self.rules.decide(Touch::Read, &above);
+            let hides = |rule| own.is_none_or(|own| rule < own);
+            if decision.mode == Mode::Deny && decision.rule.is_some_and(hides) {
+                return Err(denied(Touch::Write, path, self.rules.name_of(decision)));
+            }
+            above = above.parent();
+        }
+        Ok(())
     }
 
     /// Whether a directory may be searched: not if a rule denies it. If only the default denies it,
@@ -276,7 +293,7 @@ impl Rule for Permissions {
                 Request::Grep(query) => return self.grep(query).await.map(Answer::Grep),
                 Request::Glob(query) => return self.glob(query).await.map(Answer::Glob),
                 Request::Upload(files) => {
-                    let check = |path: &VPath| self.check(Touch::Write, path);
+                    let check = |path: &VPath| self.check_both(path);
                     return Ok(upload_checked(&*self.inner, files, check).await);
                 }
                 Request::Download(paths) => {

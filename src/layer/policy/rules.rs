@@ -9,12 +9,17 @@
 //! If a pattern is ambiguous, a restricting rule matches more and an allowing rule matches less, as
 //! in `deepagents`: `/**/x` does not allow `/x`, and `/[ab]/**` allows files below `/a`, but not
 //! `/a` itself. A restricting rule for `/src` restricts everything below it too: there is nothing
-//! below a file, and whoever means a directory expects that.
+//! below a file, and whoever means a directory expects that. Where a storage folds names, a
+//! restricting rule matches every spelling ([`folding`](super::folding)).
 
+use std::cell::OnceCell;
 use std::rc::Rc;
 
+use super::folding::{Folding, folded_pattern};
 use crate::core::error::{Error, Kind, Result};
 use crate::core::path::VPath;
+use crate::env::folding::folded;
+use crate::protocol::Names;
 use crate::search::glob::PathGlob;
 
 /// How an operation uses a file.
@@ -49,6 +54,7 @@ pub struct Rule {
 /// One pattern of a rule.
 #[derive(Clone)]
 struct RulePattern {
+    text: Rc<str>,
     glob: Rc<PathGlob>,
     /// For a pattern that ends with `/**`: the part before it, which also matches.
     stem: Option<Stem>,
@@ -131,6 +137,7 @@ impl RulePattern {
             (stem, _) => (stem, whole, None),
         };
         Ok(RulePattern {
+            text: pattern.into(),
             glob,
             stem,
             anchor,
@@ -279,8 +286,68 @@ impl Rule {
         }
     }
 
-    fn accepts(&self, path: &VPath) -> bool {
-        self.patterns.iter().any(|pattern| pattern.accepts(path))
+    /// Whether some pattern has a property, or the folded form of one.
+    fn any(
+        &self,
+        path: &VPath,
+        spelled: &Spelled<'_>,
+        has: fn(&RulePattern, &VPath) -> bool,
+    ) -> bool {
+        self.patterns.iter().any(|pattern| has(pattern, path))
+            || (self.mode != Mode::Allow && spelled.any(self, has))
+    }
+
+    /// Whether some pattern certainly matches everything below a directory.
+    fn covers(&self, dir: &VPath, spelled: &Spelled<'_>) -> bool {
+        let spelled = match spelled {
+            Spelled::Somehow => &Spelled::Exactly,
+            spelled => spelled,
+        };
+        self.any(dir, spelled, RulePattern::covers)
+    }
+
+    /// The patterns for folded paths. If one of them means nothing, all that is folded matches.
+    fn folded(&self, names: Names, loose: bool) -> Vec<RulePattern> {
+        let fold = |pattern: &RulePattern| {
+            let text = folded_pattern(&pattern.text, names, loose);
+            RulePattern::parse(&text, self.mode)
+                .or_else(|_| RulePattern::parse("/**", self.mode))
+                .ok()
+        };
+        self.patterns.iter().filter_map(fold).collect()
+    }
+}
+
+/// The patterns of all rules for folded paths, made when they are first needed.
+struct FoldedRules {
+    folding: Rc<Folding>,
+    /// For paths of ASCII.
+    close: OnceCell<Vec<Vec<RulePattern>>>,
+    /// For other paths.
+    loose: OnceCell<Vec<Vec<RulePattern>>>,
+}
+
+/// A path as the storage may know it.
+enum Spelled<'a> {
+    /// As it is.
+    Exactly,
+    /// Folded, with the folded patterns of each rule.
+    Folded(VPath, &'a [Vec<RulePattern>], &'a [Rule]),
+    /// In a way that no path can say.
+    Somehow,
+}
+
+impl Spelled<'_> {
+    fn any(&self, rule: &Rule, has: fn(&RulePattern, &VPath) -> bool) -> bool {
+        match self {
+            Spelled::Exactly => false,
+            Spelled::Somehow => true,
+            Spelled::Folded(path, patterns, rules) => rules
+                .iter()
+                .position(|one| std::ptr::eq(one, rule))
+                .and_then(|at| patterns.get(at))
+                .is_some_and(|patterns| patterns.iter().any(|pattern| has(pattern, path))),
+        }
     }
 }
 
@@ -309,6 +376,7 @@ pub(super) enum Beneath {
 pub struct Rules {
     rules: Rc<[Rule]>,
     allow_by_default: bool,
+    folded: Option<Rc<FoldedRules>>,
 }
 
 impl Rules {
@@ -317,7 +385,42 @@ impl Rules {
         Rules {
             rules: rules.into(),
             allow_by_default,
+            folded: None,
         }
+    }
+
+    /// These rules over a backend that may fold names.
+    pub(super) fn over(self, folding: Rc<Folding>) -> Rules {
+        let folded = FoldedRules {
+            folding,
+            close: OnceCell::new(),
+            loose: OnceCell::new(),
+        };
+        Rules {
+            folded: Some(Rc::new(folded)),
+            ..self
+        }
+    }
+
+    fn spelled(&self, path: &VPath) -> Spelled<'_> {
+        let Some(all) = &self.folded else {
+            return Spelled::Exactly;
+        };
+        let names = all.folding.names();
+        if !names.folds() {
+            return Spelled::Exactly;
+        }
+        let text = folded(path.as_str(), names.case, names.composition);
+        let loose = !text.is_ascii();
+        let Some(path) = VPath::from_stored(&text) else {
+            return Spelled::Somehow;
+        };
+        let made = if loose { &all.loose } else { &all.close };
+        let patterns = made.get_or_init(|| {
+            let rules = self.rules.iter();
+            rules.map(|rule| rule.folded(names, loose)).collect()
+        });
+        Spelled::Folded(path, patterns, &self.rules)
     }
 
     /// Whether any rule has mode `ask`.
@@ -335,10 +438,10 @@ impl Rules {
 
     /// The decision of the first matching rule.
     pub fn decide(&self, touch: Touch, path: &VPath) -> Decision {
-        let found = self
-            .rules
-            .iter()
-            .position(|rule| rule.touches.contains(&touch) && rule.accepts(path));
+        let spelled = self.spelled(path);
+        let found = self.rules.iter().position(|rule| {
+            rule.touches.contains(&touch) && rule.any(path, &spelled, RulePattern::accepts)
+        });
         Decision {
             mode: found
                 .and_then(|at| self.rules.get(at))
@@ -361,16 +464,16 @@ impl Rules {
     /// What certainly holds for everything strictly below a directory.
     pub(super) fn beneath(&self, touch: Touch, dir: &VPath) -> Beneath {
         let (mut some_denied, mut some_allowed) = (false, false);
+        let spelled = self.spelled(dir);
         for rule in self.rules.iter() {
             if !rule.touches.contains(&touch) {
                 continue;
             }
-            let reaches = |pattern: &RulePattern| pattern.reaches_beneath(dir);
-            if !rule.patterns.iter().any(reaches) {
+            if !rule.any(dir, &spelled, RulePattern::reaches_beneath) {
                 continue;
             }
             let denies = rule.mode == Mode::Deny;
-            if rule.patterns.iter().any(|pattern| pattern.covers(dir)) {
+            if rule.covers(dir, &spelled) {
                 return match (denies, some_denied, some_allowed) {
                     (true, _, false) => Beneath::Closed,
                     (false, false, _) => Beneath::Open,

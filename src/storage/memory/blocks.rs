@@ -81,11 +81,6 @@ impl Blocks {
         }
     }
 
-    /// All files are removed.
-    pub(super) fn clear(&self) {
-        self.all.replace(Vec::new());
-    }
-
     /// Reads unknown blocks of these files, of `used` bytes in all, from the block of the path `from`,
     /// after a search that has covered so many bytes.
     pub(super) fn learn(&self, files: &ByPath<File>, used: u64, from: &str, covered: usize) {

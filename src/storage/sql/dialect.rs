@@ -69,10 +69,12 @@ impl Table {
     pub fn parse(name: &str) -> Result<Table> {
         let parts: Vec<&str> = name.split('.').collect();
         if parts.len() > 2 || !parts.iter().all(|part| is_identifier(part)) {
-            return Err(refuse(format!(
+            // The text is not shown: it may be a secret in the wrong option.
+            return Err(refuse(
                 "table must be a name such as files or agents.files (letters, digits and _, at \
-                 most 63 of them, no digit first), not {name:?}"
-            )));
+                 most 63 of them, no digit first)"
+                    .to_owned(),
+            ));
         }
         let quoted: Vec<String> = parts.iter().map(|part| format!("\"{part}\"")).collect();
         Ok(Table(Rc::from(quoted.join("."))))
@@ -128,10 +130,11 @@ pub fn check_namespace(parts: &[&str]) -> Result<()> {
         }
         let sound = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.@+:~".contains(&byte);
         if !part.bytes().all(sound) {
-            return Err(refuse(format!(
-                "namespace part {part:?} holds a character that is not allowed; letters, digits \
-                 and - _ . @ + : ~ are"
-            )));
+            return Err(refuse(
+                "namespace has a part with a character that is not allowed; letters, digits and \
+                 - _ . @ + : ~ are"
+                    .to_owned(),
+            ));
         }
     }
     let length: usize = parts.iter().map(|part| part.len().saturating_add(1)).sum();

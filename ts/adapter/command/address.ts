@@ -14,7 +14,7 @@ import {
   type SqlQuery,
 } from "kitbag";
 import { instead } from "../../core/nearest.js";
-import { CommandError, keepSecret, tell } from "./output.js";
+import { CommandError, keepSecret, tell, withoutPassword } from "./output.js";
 
 /** A backend that is open. */
 export interface Opened {
@@ -97,9 +97,13 @@ async function folder(
   if (path === "") throw new CommandError("An address is empty; name a folder, such as .");
   const found = statSync(path, { throwIfNoEntry: false });
   if (found && !found.isDirectory()) {
-    throw new CommandError(`${path} is a file; name its folder, and the file behind it`);
+    throw new CommandError(
+      `${withoutPassword(path)} is a file; name its folder, and the file behind it`,
+    );
   }
-  if (!found && !writes) throw new CommandError(`There is no folder ${path}`);
+  if (!found && !writes) {
+    throw new CommandError(`There is no folder ${withoutPassword(path)}`);
+  }
   const rootDir = resolve(path);
   const backend = new FilesystemBackend({ rootDir, maxFileBytes: MAX_FILE_BYTES });
   return { backend, directory: "/", name: path, folder: rootDir, close: async () => {} };
@@ -110,7 +114,9 @@ function filePath(address: string): string {
   try {
     return fileURLToPath(address);
   } catch (error) {
-    throw new CommandError(`${address}: ${(error as Error).message}`);
+    throw new CommandError(
+      `${withoutPassword(address)}: ${withoutPassword((error as Error).message)}`,
+    );
   }
 }
 
@@ -223,7 +229,7 @@ async function sqlite(address: string, flags: AddressFlags): Promise<Opened> {
     /^sqlite:(?:\/\/(?=\/))?([^?#]*)(\?[^#]*)?(#.*)?$/i.exec(address) ?? [];
   if (file === "") throw new CommandError("An address of SQLite is sqlite:FILE");
   if (!flags.writes && file !== ":memory:" && !statSync(file, { throwIfNoEntry: false })) {
-    throw new CommandError(`There is no file ${file}`);
+    throw new CommandError(`There is no file ${withoutPassword(file)}`);
   }
   const url = new URL(`sqlite:x${search}${hash}`);
   onlyParameters(url, ["table", "namespace"]);

@@ -19,6 +19,11 @@ export function keepSecret(text: string | undefined): void {
   if (text !== undefined && text.length >= 3) secrets.add(text);
 }
 
+/** An address or a path for a message, without what may be a user name and a password in it. */
+export function withoutPassword(address: string): string {
+  return address.replace(/(:\/\/|^\/\/|:).*@/s, "$1***@");
+}
+
 /** Prints a message on standard error. */
 export function tell(message: string): void {
   let shown = message;

@@ -2,7 +2,7 @@
 // and output, or over HTTP for this machine.
 
 import { timingSafeEqual } from "node:crypto";
-import { readFileSync } from "node:fs";
+import { readFileSync, realpathSync } from "node:fs";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { isAbsolute, relative, sep } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -41,7 +41,7 @@ export interface ServeRules {
 function directoryOf(folder: string, uri: string): string | undefined {
   let path: string;
   try {
-    path = relative(folder, fileURLToPath(uri));
+    path = relative(real(folder), real(fileURLToPath(uri)));
   } catch {
     return undefined;
   }
@@ -50,6 +50,15 @@ function directoryOf(folder: string, uri: string): string | undefined {
   // The folder is inside the root.
   if (parts.every((part) => part === "..")) return "/";
   return parts[0] === ".." ? undefined : `/${parts.filter((part) => part !== "").join("/")}`;
+}
+
+/** A path without links: a client may name a folder by another way than the command line. */
+function real(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    return path;
+  }
 }
 
 /** The rules as options of the tools, and whether some files are hidden. */
@@ -155,9 +164,9 @@ export async function serveHttp(
   const { make, StreamableHTTPServerTransport } = await servers(backend, rules, command);
   type Transport = InstanceType<typeof StreamableHTTPServerTransport>;
   const sessions = new Map<string, Transport>();
-  const transportOf = async (request: IncomingMessage): Promise<Transport> => {
-    const known = sessions.get(String(request.headers["mcp-session-id"] ?? ""));
-    if (known) return known;
+  const transportOf = async (request: IncomingMessage): Promise<Transport | undefined> => {
+    const id = request.headers["mcp-session-id"];
+    if (id !== undefined) return sessions.get(String(id));
     const transport: Transport = new StreamableHTTPServerTransport({
       sessionIdGenerator: () => crypto.randomUUID(),
       onsessioninitialized: (id) => {
@@ -177,7 +186,11 @@ export async function serveHttp(
     const refused = refusalOf(request, host, token);
     if (refused) return void answer(response, ...refused);
     try {
-      await (await transportOf(request)).handleRequest(request, response);
+      const transport = await transportOf(request);
+      if (transport === undefined) return void answer(response, 404, NO_SESSION);
+      await transport.handleRequest(request, response);
+      // It began no session, so nobody can use it again.
+      if (transport.sessionId === undefined) await transport.close();
     } catch {
       if (!response.headersSent) answer(response, 500, "The request failed");
     }
@@ -198,18 +211,22 @@ export async function serveHttp(
   };
 }
 
-function answer(response: ServerResponse, status: number, error: string): void {
+/** A client then begins a new session. */
+const NO_SESSION = { code: -32001, message: "There is no such session; initialize a new one" };
+
+function answer(response: ServerResponse, status: number, error: string | object): void {
   response.writeHead(status, { "content-type": "application/json" });
-  response.end(JSON.stringify({ error }));
+  const body = typeof error === "string" ? { error } : { jsonrpc: "2.0", error, id: null };
+  response.end(JSON.stringify(body));
 }
 
 /**
  * Why a request is refused. A page of another origin can send requests to this machine, under a name
- * that it made point here, so the names in `Host` and `Origin` must be this machine's. A client that
- * has the token is no such page.
+ * that it made point here, so the name in `Host` must be this machine's, and an `Origin` that of this
+ * server: a page of another port is somebody else's. A client that has the token is no such page.
  */
 function refusalOf(
-  { headers, url }: IncomingMessage,
+  { headers, url, socket }: IncomingMessage,
   host: string,
   token: string | undefined,
 ): [number, string] | undefined {
@@ -220,10 +237,20 @@ function refusalOf(
       return [401, "A valid token is needed"];
     }
   } else if (!known(`http://${headers.host ?? ""}`)) return [403, "The host is not allowed"];
-  else if (headers.origin !== undefined && !known(headers.origin)) {
+  else if (headers.origin !== undefined && !isOwn(headers.origin, names, socket.localPort)) {
     return [403, "The origin is not allowed"];
   }
   return (url ?? "").split("?")[0] === "/mcp" ? undefined : [404, "Use /mcp"];
+}
+
+/** Whether an origin is this server. */
+function isOwn(origin: string, names: string[], port: number | undefined): boolean {
+  try {
+    const { protocol, hostname, port: given } = new URL(origin);
+    return protocol === "http:" && names.includes(hostname) && Number(given || 80) === port;
+  } catch {
+    return false;
+  }
 }
 
 function hostname(url: string): string {

@@ -15,6 +15,19 @@ const LISTED = 1_000;
 /** The backend of a request, with the rules of the tools. */
 export type Current = (extra: unknown) => Promise<BackendProtocolV2>;
 
+/** Code of the protocol for a resource that there is not, and for a wrong argument. */
+const [NOT_FOUND, WRONG] = [-32002, -32602];
+
+/** Why a resource is not given, with the code of the protocol. What is denied is not there either. */
+function refusal(uri: string, { error, code }: { error?: unknown; code?: unknown }): Error {
+  const absent = ["not_found", "permission_denied", "is_directory"].includes(String(code));
+  const message = String(error ?? `There is no resource ${uri}`);
+  if (absent) return Object.assign(new Error(message), { code: NOT_FOUND, data: { uri } });
+  return code === "invalid_path"
+    ? Object.assign(new Error(message), { code: WRONG })
+    : new Error(message);
+}
+
 export const uriOf = (path: string) =>
   `kitbag://${path.split("/").map(encodeURIComponent).join("/")}`;
 
@@ -56,16 +69,17 @@ const handlersOf = <T>(server: McpServer) =>
 export function registerResources(
   server: McpServer,
   current: Current,
-  listed: (extra: unknown) => void,
+  listed: (extra: unknown) => Promise<void> | undefined,
 ): void {
   server.registerResource(
     "files",
     new ResourceTemplate("kitbag:///{+path}", { list: undefined }),
     { description: "The files" },
     async (uri, _, extra) => {
-      const path = decodeURIComponent(uri.pathname);
-      const { data, error } = await (await current(extra)).readRaw(path);
-      if (data === undefined) throw new Error(error);
+      const path = pathOf(uri.href);
+      if (path === undefined) throw refusal(uri.href, { code: "not_found" });
+      const { data, ...answer } = await (await current(extra)).readRaw(path);
+      if (data === undefined) throw refusal(uri.href, answer);
       const mimeType = "mimeType" in data ? data.mimeType : "text/plain";
       const content = Array.isArray(data.content) ? data.content.join("\n") : data.content;
       const body = typeof content === "string" ? { text: content } : { blob: base64(content) };
@@ -77,7 +91,7 @@ export function registerResources(
   const others = handlersOf<Listing>(server)?.get?.("resources/list");
   server.server.setRequestHandler(ListResourcesRequestSchema, async (request, extra) => {
     const after = request.params?.cursor;
-    listed(extra);
+    await listed(extra);
     const found = await (await current(extra)).glob("**", "/");
     if (found.error !== undefined) throw new Error(found.error);
     const paths = (found.files ?? []).map(({ path, size }) => ({ path, size }));
@@ -103,7 +117,7 @@ export function registerResources(
  * Whether a request came over HTTP to a server without sessions, which has nothing to send later
  * messages by.
  */
-const isStateless = (extra: unknown) => {
+export const isStateless = (extra: unknown) => {
   const { sessionId, requestInfo } = extra as { sessionId?: unknown; requestInfo?: unknown };
   return requestInfo !== undefined && sessionId === undefined;
 };
@@ -127,25 +141,29 @@ function greetTruly(server: McpServer): void {
 
 /**
  * Tells clients what changes: the files that they have subscribed to, and the list. The list is told
- * of any change, because a notification of another writer does not say what it was. A file that a
- * client may not read cannot be subscribed to. Watching begins when a client first lists or
+ * of any change that the rules show, because a notification of another writer does not say what it
+ * was. A file that a client may not read cannot be subscribed to. Watching begins when a client first lists or
  * subscribes, since a large folder takes a while.
  */
-export function watchResources(server: McpServer, backend: Watching, current: Current) {
+export function watchResources(
+  server: McpServer,
+  current: Current,
+  guarded: (extra: unknown) => Promise<unknown>,
+) {
   const subscribed = new Set<string>();
   server.server.registerCapabilities({ resources: { subscribe: true, listChanged: true } });
   greetTruly(server);
   server.server.setRequestHandler(SubscribeRequestSchema, async ({ params }, extra) => {
     const path = pathOf(params.uri);
-    if (path === undefined) throw new Error(`There is no resource ${params.uri}`);
+    if (path === undefined) throw refusal(params.uri, { code: "not_found" });
     if (isStateless(extra)) {
       throw new Error(
         "This server has no sessions, so it cannot tell of changes: read the file again",
       );
     }
-    const { error } = await (await current(extra)).read(path, 0, 1);
-    if (error !== undefined) throw new Error(error);
-    begin(extra);
+    const answer = await (await current(extra)).read(path, 0, 1);
+    if (answer.error !== undefined) throw refusal(params.uri, answer);
+    await begin(extra);
     subscribed.add(path);
     return {};
   });
@@ -161,16 +179,39 @@ export function watchResources(server: McpServer, backend: Watching, current: Cu
     }
     server.server.sendResourceListChanged().catch(() => {});
   };
-  let stop: (() => void) | undefined;
-  function begin(extra: unknown): void {
+  let watching: Promise<() => void> | undefined;
+  let last: unknown;
+  async function begin(extra: unknown): Promise<void> {
     if (isStateless(extra)) return;
-    stop ??= backend.watch(({ paths, rescan }) => changed(rescan ? [...subscribed] : paths));
+    last = extra;
+    watching ??= watched(extra);
+    // Without what it may see, the client hears of nothing; the next call tries again.
+    await watching.catch(() => {
+      watching = undefined;
+    });
   }
+  async function watched(extra: unknown): Promise<() => void> {
+    // With the rules, so that nobody hears of what they hide.
+    const shown = await guarded(extra);
+    if (!canWatch(shown)) return () => {};
+    return shown.watch(({ paths, rescan }) => changed(rescan ? [...subscribed] : paths));
+  }
+  function end(): boolean {
+    const before = watching;
+    watching = undefined;
+    before?.then((stop) => stop()).catch(() => {});
+    return before !== undefined;
+  }
+  /** What the client may see is another now. */
+  const again = () => {
+    if (!end()) return;
+    changed([]);
+    void begin(last);
+  };
   const before = server.server.onclose;
   server.server.onclose = () => {
-    stop?.();
-    stop = undefined;
+    end();
     before?.();
   };
-  return { changed, begin };
+  return { changed, begin, again };
 }

@@ -1,62 +1,118 @@
-// The client's roots: the directories that it works in. They only narrow what the server offers.
+// The client's roots: the directories that it works in. They only narrow what the server offers, and
+// until a client that has roots has told them, it is offered nothing.
 
 import type { McpServer } from "@modelcontextprotocol/sdk/server/mcp.js";
-import { RootsListChangedNotificationSchema } from "@modelcontextprotocol/sdk/types.js";
+import {
+  ResultSchema,
+  RootsListChangedNotificationSchema,
+} from "@modelcontextprotocol/sdk/types.js";
 import { type AnyBackend, type BackendOrFactory, resolveBackend, withPolicy } from "kitbag";
 
+/** What a root is in the tree. */
+type DirectoryOf = (uri: string) => string | undefined;
+
 /** A backend that is narrowed to the directories of the client's roots. */
+export interface Rooted {
+  /** The backend of a request. Rejects while it is not known what the client may see. */
+  source(extra: unknown): Promise<AnyBackend>;
+  /** Is called when the roots have changed. */
+  onchange?: () => void;
+}
+
 export function withinRoots(
   server: McpServer,
   backend: BackendOrFactory,
-  directoryOf: (uri: string) => string | undefined,
-): (extra: unknown) => Promise<AnyBackend> {
-  let directories: Promise<string[] | undefined> = Promise.resolve(undefined);
+  directoryOf: DirectoryOf,
+): Rooted {
+  /** The directories, as the client has told them last; undefined if they narrow nothing. */
+  let directories: Promise<string[] | undefined> | undefined;
   let narrowed = new WeakMap<object, AnyBackend>();
-  const ask = () => {
-    if (!server.server.getClientCapabilities()?.roots) return;
-    directories = named(server, directoryOf);
+  const known = (): Promise<string[] | undefined> => {
+    if (directories !== undefined) return directories;
+    const client = server.server.getClientCapabilities();
+    if (client === undefined) throw new Error(UNKNOWN);
+    if (!client.roots) return Promise.resolve(undefined);
+    const asked = named(server, directoryOf);
+    directories = asked;
+    // After a failure the next call asks again.
+    asked.catch(() => {
+      if (directories === asked) directories = undefined;
+    });
+    return asked;
+  };
+  const rooted: Rooted = {
+    async source(extra) {
+      const inner = (await resolveBackend(backend, extra)) as AnyBackend & object;
+      const within = await known();
+      if (within === undefined || within.includes("/")) return inner;
+      let guarded = narrowed.get(inner);
+      if (guarded === undefined) {
+        const operations: Array<"read" | "write"> = ["read", "write"];
+        guarded = withPolicy(inner, {
+          permissions: [
+            { operations, paths: within.map((path) => `${escaped(path)}/**`), mode: "allow" },
+            // Not the root itself: searches begin there.
+            { operations, paths: ["/*", "/*/**"], mode: "deny" },
+          ],
+        });
+        narrowed.set(inner, guarded);
+      }
+      return guarded;
+    },
+  };
+  server.server.setNotificationHandler(RootsListChangedNotificationSchema, () => {
+    directories = undefined;
     narrowed = new WeakMap();
-  };
-  const before = server.server.oninitialized;
-  server.server.oninitialized = () => {
-    ask();
-    before?.();
-  };
-  server.server.setNotificationHandler(RootsListChangedNotificationSchema, ask);
-  return async (extra) => {
-    const inner = (await resolveBackend(backend, extra)) as AnyBackend & object;
-    const within = await directories;
-    if (within === undefined || within.includes("/")) return inner;
-    let guarded = narrowed.get(inner);
-    if (guarded === undefined) {
-      const operations: Array<"read" | "write"> = ["read", "write"];
-      guarded = withPolicy(inner, {
-        permissions: [
-          { operations, paths: within.map((path) => `${escaped(path)}/**`), mode: "allow" },
-          // Not the root itself: searches begin there.
-          { operations, paths: ["/*", "/*/**"], mode: "deny" },
-        ],
-      });
-      narrowed.set(inner, guarded);
-    }
-    return guarded;
-  };
+    rooted.onchange?.();
+  });
+  return rooted;
 }
+
+const UNKNOWN =
+  "This server follows the roots of its client, and the client has not said yet whether it has any: initialize first. A server without sessions cannot know them";
 
 /** The characters of a path that are not those of a pattern. */
 const escaped = (path: string) => path.replace(/[\\*?[\]{}!]/g, "\\$&");
 
-/** The directories that the client names, or undefined if none of them is in the tree. */
-async function named(
-  server: McpServer,
-  directoryOf: (uri: string) => string | undefined,
-): Promise<string[] | undefined> {
+/** A URI for a message, without what may be a user name and a password in it. */
+const shown = (uri: string) => JSON.stringify(uri.replace(/\/\/.*@/s, "//***@").slice(0, 200));
+
+/**
+ * The directories that the client names, or undefined if none of them is in the tree. A root that is
+ * no file cannot be compared: it is ignored, and if nothing else is left, nothing is offered.
+ */
+async function named(server: McpServer, directoryOf: DirectoryOf): Promise<string[] | undefined> {
+  // The schema of the SDK refuses the whole list if one root is no file.
+  const answer = await server.server.request({ method: "roots/list" }, ResultSchema).catch(() => {
+    throw new Error("The client has roots, but did not tell them, so nothing is offered to it");
+  });
+  const { roots } = answer as { roots?: Array<{ uri?: unknown } | null> };
+  if (!Array.isArray(roots)) throw new Error("The client's answer names no roots");
+  const found: string[] = [];
+  const odd: string[] = [];
+  for (const root of roots) {
+    const uri = typeof root?.uri === "string" ? root.uri : "";
+    const directory = directoryIn(directoryOf, uri);
+    if (directory !== undefined) found.push(directory.replace(/(?<=.)\/+$/, ""));
+    else if (!/^file:\/\//i.test(uri)) odd.push(shown(uri));
+  }
+  if (odd.length > 0) {
+    const ignored = `kitbag/mcp: these roots of the client are no files and were ignored: ${odd.join(", ")}`;
+    if (found.length === 0) {
+      throw new Error(
+        `${ignored}. No other root is left, so nothing is offered; open a folder that this server has`,
+      );
+    }
+    console.warn(ignored);
+  }
+  return found.length === 0 ? undefined : found;
+}
+
+function directoryIn(directoryOf: DirectoryOf, uri: string): string | undefined {
   try {
-    const { roots } = await server.server.listRoots();
-    const found = roots.flatMap(({ uri }) => directoryOf(uri) ?? []);
-    return found.length === 0 ? undefined : found.map((path) => path.replace(/(?<=.)\/+$/, ""));
+    const directory = directoryOf(uri);
+    return typeof directory === "string" && directory.startsWith("/") ? directory : undefined;
   } catch {
-    // A client that says that it has roots and does not tell them gets nothing.
-    return [];
+    return undefined;
   }
 }

@@ -39,7 +39,7 @@ export function checkOptions(of: string, given: unknown, kinds: Record<string, K
 }
 
 function kindOf(value: unknown): string {
-  if (typeof value === "string" || typeof value === "number") return JSON.stringify(value);
+  if (typeof value === "number") return String(value);
   if (Array.isArray(value)) return "an array";
   return typeof value === "object" ? "an object" : `a ${typeof value}`;
 }
@@ -48,7 +48,7 @@ function kindOf(value: unknown): string {
 export function directoryOf(of: string, name: string, value: string | undefined): string {
   const parts = (value ?? "/").split("/").filter((part) => part !== "" && part !== ".");
   if (parts.includes("..")) {
-    throw new TypeError(`${of}: option "${name}" must be a directory without "..", not "${value}"`);
+    throw new TypeError(`${of}: option "${name}" must be a directory without ".."`);
   }
   return parts.length === 0 ? "/" : `/${parts.join("/")}/`;
 }

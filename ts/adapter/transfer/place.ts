@@ -1,6 +1,8 @@
 // Puts files into a tree under a conflict rule. A file that is not expected in the target is created
-// with a condition, so that one which another writer made meanwhile is never replaced by accident.
+// with a condition, so that one which another writer made meanwhile is never replaced by accident. Two
+// names that the target takes for one are refused, because one file would replace the other.
 
+import { Spellings } from "../../core/folding.js";
 import { Stop, type Tally } from "./tally.js";
 import { type Listed, same, type Tree } from "./tree.js";
 
@@ -59,11 +61,13 @@ export class Place {
   readonly #tree: Tree;
   readonly #tally: Tally;
   readonly #rule: ConflictRule;
+  readonly #spellings: Spellings;
 
   constructor(tree: Tree, tally: Tally, rule: ConflictRule | undefined) {
     this.#tree = tree;
     this.#tally = tally;
     this.#rule = rule ?? "error";
+    this.#spellings = new Spellings(tree.names);
   }
 
   /** The verdict about a file that is there with other content; throws for `error`. */
@@ -91,7 +95,7 @@ export class Place {
   /** Stores files that are not expected there. */
   async create(files: readonly Content[]): Promise<void> {
     if (this.#rule === "overwrite" || !this.#tree.createsExclusively) return this.put(files);
-    await inParallel(files, CREATED_AT_ONCE, async ([name, bytes]) => {
+    await inParallel(this.#distinct(files), CREATED_AT_ONCE, async ([name, bytes]) => {
       this.#tally.check();
       const refused = await this.#tree.create(name, bytes);
       if (refused === undefined) this.#tally.stored(bytes.length);
@@ -101,13 +105,26 @@ export class Place {
   }
 
   /** Stores files and replaces those that exist. */
-  async put(files: readonly Content[]): Promise<void> {
+  async put(given: readonly Content[]): Promise<void> {
+    const files = this.#distinct(given);
     const answers = await this.#tree.put(files);
     for (const [at, [name, bytes]] of files.entries()) {
       const refused = answers[at];
       if (refused === undefined) this.#tally.stored(bytes.length);
       else this.#fail(name, refused);
     }
+  }
+
+  /** The files whose names are not another spelling of an earlier one. */
+  #distinct(files: readonly Content[]): readonly Content[] {
+    return files.filter(([name]) => {
+      const path = this.#tree.path(name);
+      const other = this.#spellings.other(path);
+      if (other === undefined) return true;
+      const error = `${path} and ${other} are one name in the target, which does not distinguish them (${this.#tree.names}); rename one of the two`;
+      this.#fail(name, { error, code: "already_exists" });
+      return false;
+    });
   }
 
   async #exists(name: string, bytes: Uint8Array): Promise<void> {

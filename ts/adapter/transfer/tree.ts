@@ -80,6 +80,11 @@ export class Tree {
     return this.#backend.capability !== undefined && this.#backend.capability.create !== "never";
   }
 
+  /** Which spellings of a name are one file here. */
+  get names(): Capability["names"] {
+    return this.#backend.capability?.names;
+  }
+
   /** A directory without the slash at its end, which other libraries may not take. */
   #directory(name = ""): string {
     return (this.#root + name).replace(/(?<=.)\/+$/, "");

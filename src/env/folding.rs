@@ -1,0 +1,118 @@
+//! Folds names: two names that a storage takes for one become the same text. The host has the tables
+//! of Unicode; a text of ASCII needs none. More is folded than any one file system does, because
+//! this decides what a rule forbids.
+
+/// The folded form of a path.
+pub fn folded(path: &str, case: bool, composition: bool) -> String {
+    if path.is_ascii() {
+        return match case {
+            true => path.to_ascii_lowercase(),
+            false => path.to_owned(),
+        };
+    }
+    let mut text = path.to_owned();
+    if composition {
+        text = decomposed(&text);
+    }
+    if case {
+        text = caseless(&text);
+    }
+    if composition {
+        text = decomposed(&text);
+        // HFS+ and ext4 pass over these in names.
+        text.retain(|c| !is_ignorable(c));
+    }
+    text
+}
+
+/// The characters that Unicode calls ignorable by default.
+fn is_ignorable(c: char) -> bool {
+    matches!(
+        c,
+        '\u{ad}'
+            | '\u{34f}'
+            | '\u{61c}'
+            | '\u{115f}'..='\u{1160}'
+            | '\u{17b4}'..='\u{17b5}'
+            | '\u{180b}'..='\u{180f}'
+            | '\u{200b}'..='\u{200f}'
+            | '\u{202a}'..='\u{202e}'
+            | '\u{2060}'..='\u{206f}'
+            | '\u{3164}'
+            | '\u{fe00}'..='\u{fe0f}'
+            | '\u{feff}'
+            | '\u{ffa0}'
+            | '\u{fff0}'..='\u{fff8}'
+            | '\u{1bca0}'..='\u{1bca3}'
+            | '\u{1d173}'..='\u{1d17a}'
+            | '\u{e0000}'..='\u{e0fff}'
+    )
+}
+
+/// Lower case, by way of upper case, so that `ſ`, `K` (Kelvin) and `ß` meet `s`, `k` and `ss`. The
+/// form of a sigma at the end of a word depends on its neighbours, so there is only one.
+#[cfg(target_arch = "wasm32")]
+fn caseless(text: &str) -> String {
+    let text = js_sys::JsString::from(text)
+        .to_lower_case()
+        .to_upper_case()
+        .to_lower_case();
+    String::from(text).replace('ς', "σ")
+}
+
+#[cfg(not(target_arch = "wasm32"))]
+fn caseless(text: &str) -> String {
+    text.to_lowercase()
+        .to_uppercase()
+        .to_lowercase()
+        .replace('ς', "σ")
+}
+
+#[cfg(target_arch = "wasm32")]
+fn decomposed(text: &str) -> String {
+    js_sys::JsString::from(text).normalize("NFD").into()
+}
+
+/// A native build has no tables; its tests need a few letters.
+#[cfg(not(target_arch = "wasm32"))]
+fn decomposed(text: &str) -> String {
+    text.replace('é', "e\u{301}").replace('\u{212a}', "K")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::folded;
+
+    #[test]
+    fn spellings_of_one_name_fold_to_one_text() {
+        let cases = [
+            ("/AGENTS.md", "/agents.MD", true, false),
+            ("/Straße", "/STRASSE", true, false),
+            ("/ﬁle-ſ", "/FILE-S", true, false),
+            ("/\u{212a}eys", "/keys", true, false),
+            ("/ΟΔΟΣ/α", "/οδος/Α", true, false),
+            ("/caf\u{e9}", "/cafe\u{301}", false, true),
+            ("/CAF\u{c9}", "/cafe\u{301}", true, true),
+            ("/.g\u{200c}it/config", "/.git/config", false, true),
+        ];
+        for (one, other, case, composition) in cases {
+            let fold = |path| folded(path, case, composition);
+            assert_eq!(fold(one), fold(other), "{one} and {other}");
+            assert_eq!(fold(&fold(one)), fold(one), "{one} folds once");
+        }
+    }
+
+    #[test]
+    fn what_a_storage_distinguishes_stays_apart() {
+        let cases = [
+            ("/a", "/A", false, true),
+            ("/caf\u{e9}", "/cafe\u{301}", true, false),
+            ("/.g\u{200c}it", "/.git", true, false),
+            ("/a", "/b", true, true),
+        ];
+        for (one, other, case, composition) in cases {
+            let fold = |path| folded(path, case, composition);
+            assert_ne!(fold(one), fold(other), "{one} and {other}");
+        }
+    }
+}

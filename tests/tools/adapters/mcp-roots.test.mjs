@@ -1,0 +1,297 @@
+// What narrows an MCP server: roots are closed until they are known, hidden changes are told to nobody,
+// and what is missing is answered by the protocol's own code.
+
+import assert from "node:assert/strict";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { test } from "node:test";
+import { Client } from "@modelcontextprotocol/sdk/client/index.js";
+import { InMemoryTransport } from "@modelcontextprotocol/sdk/inMemory.js";
+import { McpServer } from "@modelcontextprotocol/sdk/server/mcp.js";
+import {
+  ListRootsRequestSchema,
+  ResourceListChangedNotificationSchema,
+  ResourceUpdatedNotificationSchema,
+} from "@modelcontextprotocol/sdk/types.js";
+import { FilesystemBackend, StateBackend } from "kitbag";
+import { registerFileTools } from "kitbag/mcp";
+
+const FILES = { "/one/a.txt": "x", "/two/b.txt": "x", "/c.txt": "x" };
+const memory = (files = FILES) => new StateBackend({ scope: "instance", files });
+const inTree = (uri) => (uri.startsWith("file:///tree/") ? uri.slice(12) : undefined);
+
+/** A server, and the raw end of its client: messages in, messages out. */
+async function raw(options) {
+  const server = new McpServer({ name: "kitbag", version: "1" });
+  registerFileTools(server, memory(), options);
+  const [near, far] = InMemoryTransport.createLinkedPair();
+  const waiting = new Map();
+  let roots = [];
+  near.onmessage = (message) => {
+    if (message.method === "roots/list") {
+      void near.send({ jsonrpc: "2.0", id: message.id, result: { roots } });
+    } else waiting.get(message.id)?.(message);
+  };
+  await near.start();
+  await server.connect(far);
+  const send = (message) => near.send({ jsonrpc: "2.0", ...message });
+  const ask = (id, method, params) => {
+    const answered = new Promise((resolve) => waiting.set(id, resolve));
+    void send({ id, method, params });
+    return answered;
+  };
+  const initialize = (capabilities) =>
+    ask(1, "initialize", {
+      protocolVersion: "2025-06-18",
+      capabilities,
+      clientInfo: { name: "t", version: "1" },
+    });
+  const glob = (id) => ask(id, "tools/call", { name: "glob", arguments: { pattern: "**" } });
+  return {
+    send,
+    ask,
+    initialize,
+    glob,
+    tell: (uris) => {
+      roots = uris.map((uri) => ({ uri }));
+    },
+    close: () => near.close(),
+  };
+}
+
+const textOf = ({ result, error }) => result?.content?.[0]?.text ?? error?.message;
+
+for (const [name, order] of Object.entries({
+  "initialize, initialized and a call in one write": (it) => {
+    void it.initialize({ roots: {} });
+    void it.send({ method: "notifications/initialized" });
+    return it.glob(2);
+  },
+  "a call before initialized": async (it) => {
+    await it.initialize({ roots: {} });
+    return it.glob(2);
+  },
+  "a call right behind initialize": (it) => {
+    void it.initialize({ roots: { listChanged: true } });
+    return it.glob(2);
+  },
+  "the usual order": async (it) => {
+    await it.initialize({ roots: {} });
+    await it.send({ method: "notifications/initialized" });
+    return it.glob(2);
+  },
+})) {
+  test(`roots narrow: ${name}`, async () => {
+    for (let round = 0; round < 3; round++) {
+      const it = await raw({ roots: inTree });
+      it.tell(["file:///tree/one"]);
+      assert.equal(textOf(await order(it)), "/one/a.txt");
+      await it.close();
+    }
+  });
+}
+
+test("before a client has said whether it has roots, it gets nothing", async () => {
+  const it = await raw({ roots: inTree });
+  const answer = await it.glob(2);
+  assert.match(textOf(answer), /has not said yet whether it has any/);
+  assert.doesNotMatch(JSON.stringify(answer), /a\.txt/);
+  await it.close();
+});
+
+async function told(uris, roots = inTree) {
+  const it = await raw({ roots });
+  it.tell(uris);
+  await it.initialize({ roots: {} });
+  const text = textOf(await it.glob(2));
+  await it.close();
+  return text;
+}
+
+test("a root that is no file is ignored, and said", async () => {
+  const warned = [];
+  const { warn } = console;
+  console.warn = (text) => warned.push(text);
+  try {
+    for (const odd of ["vscode-vfs://github/a/b", "untitled:Untitled-1", "", "%%%", "FTP://x/y"]) {
+      assert.equal(await told([odd, "file:///tree/one/"]), "/one/a.txt", odd);
+      assert.equal(await told(["file:///tree/one", odd]), "/one/a.txt", odd);
+    }
+  } finally {
+    console.warn = warn;
+  }
+  assert.equal(warned.length, 10);
+  assert.match(warned[0], /are no files and were ignored: "vscode-vfs:\/\/github\/a\/b"/);
+});
+
+test("where only roots are left that are no files, nothing is offered", async () => {
+  for (const odd of [["vscode-vfs://github/a"], ["untitled:U"], ["untitled:U", "file:///else"]]) {
+    const text = await told(odd);
+    assert.match(text, /No other root is left, so nothing is offered; open a folder/);
+    assert.doesNotMatch(text, /paths|a\.txt/);
+  }
+  const secret = await told(["vscode-vfs://me:hunter22@host/x"]);
+  assert.doesNotMatch(secret, /hunter22/);
+});
+
+test("a function for roots that throws or answers nonsense opens nothing", async () => {
+  const odd = [() => 5, () => "relative", () => ({}), () => ["/"]];
+  for (const roots of [...odd, () => assert.fail("broken")]) {
+    assert.match(await told(["vscode-vfs://x"], roots), /nothing is offered/);
+  }
+});
+
+test("a client that does not tell its roots gets nothing, and may tell them later", async () => {
+  const server = new McpServer({ name: "kitbag", version: "1" });
+  registerFileTools(server, memory(), { roots: inTree });
+  const client = new Client({ name: "t", version: "1" }, { capabilities: { roots: {} } });
+  let refuses = true;
+  client.setRequestHandler(ListRootsRequestSchema, () => {
+    if (refuses) throw new Error("no");
+    return { roots: [{ uri: "file:///tree/two" }] };
+  });
+  const [near, far] = InMemoryTransport.createLinkedPair();
+  await Promise.all([server.connect(far), client.connect(near)]);
+  const glob = async () =>
+    (await client.callTool({ name: "glob", arguments: { pattern: "**" } })).content[0].text;
+  assert.match(await glob(), /did not tell them, so nothing is offered/);
+  await assert.rejects(client.listResources(), /did not tell them/);
+  refuses = false;
+  assert.equal(await glob(), "/two/b.txt");
+  await client.close();
+});
+
+/** A client of a folder under rules, and what it is told. */
+async function watching(options, capabilities, use) {
+  const rootDir = mkdtempSync(join(tmpdir(), "kitbag-test-"));
+  const server = new McpServer({ name: "kitbag", version: "1" });
+  const backend = new FilesystemBackend({ rootDir });
+  const client = new Client({ name: "t", version: "1" }, { capabilities });
+  try {
+    for (const dir of ["open", "secret/deep"]) mkdirSync(join(rootDir, dir), { recursive: true });
+    writeFileSync(join(rootDir, "open/a.txt"), "a");
+    registerFileTools(server, backend, options);
+    const heard = { lists: 0, updated: [] };
+    let check = () => {};
+    const until = (done) =>
+      new Promise((resolve) => {
+        // A watcher does not keep the process alive; this does.
+        const alive = setInterval(() => {}, 1_000);
+        check = () => {
+          if (!done(heard)) return;
+          clearInterval(alive);
+          resolve();
+        };
+        check();
+      });
+    client.setNotificationHandler(ResourceListChangedNotificationSchema, () => {
+      heard.lists += 1;
+      check();
+    });
+    client.setNotificationHandler(ResourceUpdatedNotificationSchema, ({ params }) => {
+      heard.updated.push(params.uri);
+      check();
+    });
+    await use({ rootDir, client, server, heard, until });
+  } finally {
+    await client.close();
+    backend.dispose();
+    rmSync(rootDir, { recursive: true, force: true });
+  }
+}
+
+async function connect(client, server) {
+  const [near, far] = InMemoryTransport.createLinkedPair();
+  await Promise.all([server.connect(far), client.connect(near)]);
+}
+
+const HIDING = {
+  permissions: { permissions: [{ operations: ["read"], paths: ["/secret/**"], mode: "deny" }] },
+  "a policy": {
+    policy: { permissions: [{ operations: ["read"], paths: ["/secret/**"], mode: "deny" }] },
+  },
+  roots: { roots: inTree },
+};
+
+for (const [name, options] of Object.entries(HIDING)) {
+  test(`list_changed tells nothing of what ${name} hides`, async () => {
+    const capabilities = options.roots ? { roots: {} } : {};
+    await watching(options, capabilities, async ({ rootDir, client, server, heard, until }) => {
+      if (options.roots) {
+        client.setRequestHandler(ListRootsRequestSchema, () => ({
+          roots: [{ uri: "file:///tree/open" }],
+        }));
+      }
+      await connect(client, server);
+      await client.listResources();
+      await client.subscribeResource({ uri: "kitbag:///open/a.txt" });
+      writeFileSync(join(rootDir, "open/a.txt"), "0");
+      await until(({ updated }) => updated.length > 0);
+      const before = heard.lists;
+      writeFileSync(join(rootDir, "secret/new.txt"), "x");
+      writeFileSync(join(rootDir, "secret/deep/new.txt"), "x");
+      rmSync(join(rootDir, "secret/deep"), { recursive: true });
+      heard.updated = [];
+      writeFileSync(join(rootDir, "open/a.txt"), "1");
+      await until(({ updated }) => updated.length > 0);
+      assert.ok(heard.lists - before <= 2, `${heard.lists - before} notifications`);
+      assert.deepEqual([...new Set(heard.updated)], ["kitbag:///open/a.txt"]);
+    });
+  });
+}
+
+test("what is missing has the code of the protocol", async () => {
+  const client = new Client({ name: "t", version: "1" });
+  const server = new McpServer({ name: "kitbag", version: "1" });
+  registerFileTools(server, memory(), {
+    permissions: [{ operations: ["read"], paths: ["/two/**"], mode: "deny" }],
+  });
+  await connect(client, server);
+  const codeOf = (uri) => client.readResource({ uri }).then(assert.fail, ({ code }) => code);
+  assert.equal(await codeOf("kitbag:///none.txt"), -32002);
+  assert.equal(await codeOf("kitbag:///two/b.txt"), -32002);
+  assert.equal(await codeOf("kitbag:///two/none.txt"), -32002);
+  assert.equal(await codeOf("kitbag:///a/b%5Cc"), -32602);
+  await client.close();
+});
+
+/** Messages as a server without sessions gets them: a request of HTTP, and no session. */
+async function stateless(options, calls) {
+  const backend = memory({ "/a.txt": "one" });
+  const texts = [];
+  for (const [name, input] of calls) {
+    const server = new McpServer({ name: "kitbag", version: "1" });
+    registerFileTools(server, backend, options);
+    const [near, far] = InMemoryTransport.createLinkedPair();
+    const extra = { requestInfo: { headers: {} } };
+    const deliver = new Promise((resolve) => {
+      near.onmessage = resolve;
+    });
+    await near.start();
+    await server.connect(far);
+    const params = { name, arguments: input };
+    far.onmessage({ jsonrpc: "2.0", id: 1, method: "tools/call", params }, extra);
+    texts.push((await deliver).result);
+    await near.close();
+  }
+  return { backend, texts };
+}
+
+const EDIT = ["edit_file", { file_path: "/a.txt", old_string: "one", new_string: "two" }];
+
+test("without sessions edit_file needs no read, because nothing remembers one", async () => {
+  const { backend, texts } = await stateless({}, [["read_file", { file_path: "/a.txt" }], EDIT]);
+  assert.equal(texts[1].isError, false, texts[1].content[0].text);
+  assert.equal(backend.read("/a.txt").content, "two");
+});
+
+test("without sessions, rules and an explicit requirement hold", async () => {
+  const guarded = await stateless({ policy: { readOnlyPrefixes: ["/a.txt"] } }, [EDIT]);
+  assert.equal(guarded.texts[0].isError, true);
+  const strict = await stateless({ requireReadBeforeEdit: true }, [EDIT]);
+  assert.equal(strict.texts[0].isError, true);
+  const rooted = await stateless({ roots: inTree }, [EDIT]);
+  assert.match(rooted.texts[0].content[0].text, /without sessions cannot know them/);
+  assert.equal(rooted.backend.read("/a.txt").content, "one");
+});
