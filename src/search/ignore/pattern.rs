@@ -279,8 +279,9 @@ fn class(text: &[u8]) -> Option<(Box<Bytes>, usize)> {
     if negates {
         set.iter_mut().for_each(|word| *word = !*word);
     }
-    if let Some(word) = set.get_mut(usize::from(b'/' / 64)) {
-        *word &= !(1 << (b'/' % 64));
+    // The slash is in the first word.
+    if let Some(word) = set.first_mut() {
+        *word &= !(1 << b'/');
     }
     Some((set, at))
 }
