@@ -18,3 +18,4 @@ pub mod scan;
 pub mod sorted;
 pub mod time;
 pub mod unsettled;
+pub mod visible;

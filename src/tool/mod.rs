@@ -33,6 +33,7 @@ use crate::core::cell::RefCell;
 use crate::core::error::{Error, Kind, Result};
 use crate::core::path::VPath;
 use crate::core::queue::Queue;
+use crate::core::visible::visible;
 use crate::env::clock;
 use crate::protocol::{Backend, FilesUpdate, Page, Position};
 use crate::search::lines::{self, LineIndex};
@@ -117,6 +118,16 @@ impl Answer {
             is_error: true,
             ..Answer::text(text)
         }
+    }
+
+    /// The same, if its texts are names and no contents.
+    fn visible(mut self) -> Answer {
+        for block in &mut self.blocks {
+            if let Block::Text(text) = block {
+                *text = visible(text).into_owned();
+            }
+        }
+        self
     }
 
     fn with_update(mut self, update: Option<FilesUpdate>) -> Answer {
@@ -210,7 +221,14 @@ impl ToolSet {
             known => return no_such_tool(name, known.is_some(), &offered),
         };
         let answer = match input {
-            Ok(input) => self.run(backend, tool, &input).await,
+            Ok(input) => {
+                self.run(backend, tool, &input)
+                    .await
+                    .map(|answer| match tool.tells_content() {
+                        true => answer,
+                        false => answer.visible(),
+                    })
+            }
             Err(error) => Err(error),
         };
         match answer {

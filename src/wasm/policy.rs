@@ -13,6 +13,7 @@ use crate::core::cell::{LocalCell, RefCell};
 use crate::core::error::{Error, Kind, Result};
 use crate::core::path::VPath;
 use crate::core::sorted::Sorted;
+use crate::core::visible::visible;
 use crate::env::host;
 use crate::layer::policy::{
     After, Asking, Before, Call, Covers, Hooks, Inspected, Limits, Mode, OneAtATime, Policy,
@@ -258,8 +259,8 @@ fn asking(on_ask: Function, millis: f64) -> Asking {
             Box::pin(async move {
                 let asked = host::object(&[
                     ("operation", question.operation.into()),
-                    ("path", question.path.as_str().into()),
-                    ("preview", question.preview.as_str().into()),
+                    ("path", visible(question.path.as_str()).as_ref().into()),
+                    ("preview", visible(&question.preview).as_ref().into()),
                 ]);
                 let answer = call_host("onAsk failed", &on_ask, asked).await?;
                 // Only `true` is an approval.
@@ -358,7 +359,9 @@ fn record(entry: &Record) -> JsValue {
         ("operation", entry.operation.into()),
         (
             "path",
-            entry.path.as_ref().map_or("", |path| path.as_str()).into(),
+            visible(entry.path.as_ref().map_or("", |path| path.as_str()))
+                .as_ref()
+                .into(),
         ),
         ("bytes", (entry.bytes as f64).into()),
         ("code", entry.code.into()),
@@ -379,7 +382,7 @@ fn record(entry: &Record) -> JsValue {
         let paths: Array = entry
             .paths
             .iter()
-            .map(|path| JsValue::from_str(path.as_str()))
+            .map(|path| JsValue::from_str(&visible(path.as_str())))
             .collect();
         shown.push(("paths", paths.into()));
     }
