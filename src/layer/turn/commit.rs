@@ -11,6 +11,7 @@ use super::bugs::{Bug, has};
 use super::notes::{Digests, Question};
 use super::plan::{Conflict, Plan, body, in_order, is_conflict, replace, reversed};
 use super::{Covered, Notes, Overlays, Turn, TurnOptions, journal};
+use crate::core::cell::RefCell;
 use crate::core::error::{Error, Result};
 use crate::core::links;
 use crate::core::path::VPath;
@@ -153,10 +154,13 @@ async fn under_rules(at: &dyn Backend, guard: &dyn Guard, plan: &Plan) -> Result
         reads: plan.reads.clone(),
         files,
         overlays: plan.overlays.clone(),
+        stored: RefCell::default(),
     };
     // A rule judges the place where the bytes are.
     let conflicts = links::refusing(settle(inner, &below)).await;
     guard.changed();
+    // A rule may have stored something else than was asked for.
+    plan.stored.replace(Some(below.into_stored()));
     conflicts
 }
 
@@ -280,6 +284,7 @@ impl Turn {
             reads,
             files,
             overlays: self.overlays.clone(),
+            stored: RefCell::default(),
         };
         let conflicts = settle(self.base.clone(), &plan).await;
         let conflicts = conflicts.map_err(|error| error.during("commit"))?;
@@ -287,7 +292,7 @@ impl Turn {
             return Ok(Outcome::Conflict(conflicts));
         }
         self.forget_all().await?;
-        Ok(Outcome::Done(receipt(&self.by, plan.files)))
+        Ok(Outcome::Done(receipt(&self.by, plan.into_stored())))
     }
 
     /// Empties the turn.
@@ -332,11 +337,12 @@ pub async fn undo(
         reads: Vec::new(),
         files,
         overlays,
+        stored: RefCell::default(),
     };
     let conflicts = settle(base, &plan).await;
     let conflicts = conflicts.map_err(|error| error.during("undo"))?;
     Ok(match conflicts.is_empty() {
-        true => Outcome::Done(receipt(&plan.by, plan.files)),
+        true => Outcome::Done(receipt(&plan.by.clone(), plan.into_stored())),
         false => Outcome::Conflict(conflicts),
     })
 }

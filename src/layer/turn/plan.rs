@@ -7,6 +7,7 @@ use bytes::Bytes;
 use super::bugs::{Bug, has};
 use super::notes::{Digests, Question};
 use super::{Overlays, missing};
+use crate::core::cell::RefCell;
 use crate::core::error::{Error, Kind, Result};
 use crate::core::path::VPath;
 use crate::protocol::{Backend, Content, Edit, Replacement, SharedBackend};
@@ -33,9 +34,16 @@ pub(super) struct Plan {
     pub(super) reads: Vec<(Question, u128)>,
     pub(super) files: Vec<Replacement>,
     pub(super) overlays: Overlays,
+    /// What was stored instead of `files`, if a rule has replaced contents.
+    pub(super) stored: RefCell<Option<Vec<Replacement>>>,
 }
 
 impl Plan {
+    /// What was stored, once the plan was carried out.
+    pub(super) fn into_stored(self) -> Vec<Replacement> {
+        self.stored.take().unwrap_or(self.files)
+    }
+
     /// What was read and differs now.
     pub(super) async fn changed_reads(&self) -> Result<Vec<Conflict>> {
         let mut conflicts: Vec<Conflict> = Vec::new();
