@@ -405,5 +405,6 @@ pub fn capability(own: &JsValue, otherwise: Capability) -> Capability {
             .into_iter()
             .map(Rc::from)
             .collect(),
+        origins: otherwise.origins,
     }
 }

@@ -2,6 +2,8 @@
 
 use std::rc::Rc;
 
+use crate::protocol::Origins;
+
 /// How far a guarantee reaches with several writers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reach {
@@ -74,6 +76,8 @@ pub struct Capability {
     pub files: FileSet,
     /// Further notes for a caller, one sentence each.
     pub notes: Vec<Rc<str>>,
+    /// Who must know of contents that do not come from the files themselves.
+    pub origins: Origins,
 }
 
 impl Capability {
@@ -93,6 +97,7 @@ impl Capability {
             max_file_bytes: None,
             files: FileSet::Same,
             notes: Vec::new(),
+            origins: Origins::default(),
         }
     }
 }

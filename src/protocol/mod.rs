@@ -6,6 +6,7 @@ mod atomic;
 mod capability;
 mod listing;
 mod operation;
+mod origin;
 mod request;
 mod searching;
 mod transfer;
@@ -33,6 +34,7 @@ pub use atomic::{Atomic, Guard, Replacement, Together, Transaction};
 pub use capability::{Capability, Directories, FileSet, Reach};
 pub use listing::{EntryInfo, FileInfo};
 pub use operation::{Effect, Operation};
+pub use origin::{Origin, Origins};
 pub use request::{Answer, Request, perform};
 pub use searching::{GlobResult, GrepResult, GrepStats};
 pub use transfer::{
