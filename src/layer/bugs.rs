@@ -22,6 +22,10 @@ pub enum Bug {
     MoveUnjudged,
     /// A protected directory can be moved away.
     PrefixMoved,
+    /// A batch is downloaded without a look at each of its files.
+    DownloadUnjudged,
+    /// A download does not taint.
+    DownloadUntold,
 }
 
 /// Every bug.
@@ -36,6 +40,8 @@ pub const ALL: &[Bug] = &[
     Bug::SearchUnfiltered,
     Bug::MoveUnjudged,
     Bug::PrefixMoved,
+    Bug::DownloadUnjudged,
+    Bug::DownloadUntold,
 ];
 
 #[cfg(feature = "simulation")]

@@ -4,7 +4,7 @@
 import { buildSimulator } from "../../scripts/lib/simulation.mjs";
 
 const SEEDS = 20_000;
-const BUGS = 9;
+const BUGS = 11;
 
 async function attacked(ctx, options) {
   const program = await buildSimulator("adversary");

@@ -29,6 +29,7 @@ use crate::core::future::Pending;
 use crate::core::links::refusing;
 use crate::core::lock::Mutex;
 use crate::core::path::VPath;
+use crate::layer::bugs::{Bug, has};
 use crate::protocol::{
     Atomic, Backend, Capability, Content, DeleteResult, Edit, EditResult, FileInfo, GlobQuery,
     GlobResult, GrepQuery, GrepResult, Operation, Page, RawFile, ReadResult, SharedBackend, Shell,
@@ -312,7 +313,9 @@ impl Backend for Provenance {
                 let bodies = refusing(self.inner.download(paths)).await;
                 let after = self.load().await?;
                 for (path, body) in paths.iter().zip(&bodies) {
-                    if let Ok(body) = body {
+                    if let Ok(body) = body
+                        && !has(Bug::DownloadUntold)
+                    {
                         let operation = Operation::DownloadFiles;
                         self.observe(operation, &before, &after, path, Some(body))
                             .await;
