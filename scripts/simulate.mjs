@@ -1,7 +1,7 @@
 // `npm run simulate`: builds the simulator and runs it with the given options (`-- --help` lists
 // them). `npm run simulate -- --page` serves the page that draws histories, on this machine only;
-// `npm run simulate -- --index` runs the histories of a search index, `--turns` those of turns, and
-// `--scale` prints what searches of large buckets cost by the simulated clock.
+// `npm run simulate -- --index` runs the histories of a search index, `--turns` those of turns,
+// `--adversary` agents that try to get round rules and labels, and `--scale` prints what searches of large buckets cost by the simulated clock.
 
 import { spawn } from "node:child_process";
 import { createServer } from "node:http";
@@ -19,7 +19,8 @@ if (options.includes("--page")) {
     console.log("The simulator is at http://127.0.0.1:5174/. Ctrl-C ends it.");
   });
 } else {
-  const named = options.find((option) => ["--index", "--turns", "--scale"].includes(option));
+  const programs = ["--index", "--turns", "--adversary", "--scale"];
+  const named = options.find((option) => programs.includes(option));
   const program = await buildSimulator(named?.slice(2));
   const own = options.filter((option) => option !== named);
   const child = spawn(program, own, { stdio: "inherit" });

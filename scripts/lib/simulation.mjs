@@ -10,8 +10,8 @@ const target = () => at("target/simulation");
 const manifest = () => ["--manifest-path", at("tests/simulation/Cargo.toml"), "--locked"];
 
 /**
- * Builds the programs and gives the path of one: `simulate`, `turns`, or `index` and `scale` for the
- * search index.
+ * Builds the programs and gives the path of one: `simulate`, `turns`, `adversary`, or `index` and `scale`
+ * for the search index.
  */
 export async function buildSimulator(program = "simulate") {
   await must("cargo", ["build", "--release", ...manifest(), "--target-dir", target()]);

@@ -8,6 +8,7 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use crate::core::path::{InvalidPath, VPath};
+use crate::core::visible::visible;
 
 /// The kind of an error, with a stable code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -293,11 +294,11 @@ impl Error {
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0.before)?;
+        f.write_str(&visible(&self.0.before))?;
         if let Some(path) = &self.0.path {
-            f.write_str(path.as_str())?;
+            f.write_str(&visible(path.as_str()))?;
         }
-        f.write_str(&self.0.after)
+        f.write_str(&visible(&self.0.after))
     }
 }
 

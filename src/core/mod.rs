@@ -19,3 +19,4 @@ pub mod scan;
 pub mod sorted;
 pub mod time;
 pub mod unsettled;
+pub mod visible;

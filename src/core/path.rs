@@ -8,6 +8,7 @@ use std::hash::{Hash, Hasher};
 use std::rc::Rc;
 
 use crate::core::names::{self, Marks, ROOM};
+use crate::core::visible::visible;
 
 /// The longest canonical path, in UTF-8 bytes.
 pub const MAX_BYTES: usize = 1024;
@@ -293,7 +294,7 @@ fn refused(text: &str, why: &str) -> InvalidPath {
         .take(200)
         .flat_map(char::escape_debug)
         .collect();
-    InvalidPath(format!("Invalid path '{}': {why}", names::shown(&shown)))
+    InvalidPath(format!("Invalid path '{}': {why}", visible(&shown)))
 }
 
 /// Fast check that the text is already canonical: no empty, `.` or `..` segment, no trailing `/`.

@@ -411,5 +411,6 @@ pub fn capability(own: &JsValue, otherwise: Capability) -> Capability {
             .into_iter()
             .map(Rc::from)
             .collect(),
+        origins: otherwise.origins,
     }
 }

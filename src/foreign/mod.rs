@@ -29,7 +29,7 @@ use crate::env::pass;
 use crate::protocol::{
     Atomic, Backend, Capability, Content, DeleteResult, Directories, Edit, EditResult,
     ExecuteOptions, ExecuteResult, FileInfo, FileSet, FilesUpdate, GlobQuery, GlobResult,
-    GrepQuery, GrepResult, Names, Page, RawFile, Reach, ReadResult, Shell, Step, Transfer,
+    GrepQuery, GrepResult, Names, Origins, Page, RawFile, Reach, ReadResult, Shell, Step, Transfer,
     WriteResult, by_bytes, carry, unsupported,
 };
 use crate::search::place::{self, First};
@@ -307,6 +307,7 @@ impl Backend for Foreign {
             notes: vec![Rc::from(
                 "A JavaScript object; what it promises is not known to kitbag.",
             )],
+            origins: Origins::default(),
         };
         match host::property(&self.object, "capability") {
             Some(own) => read::capability(&own, unknown),

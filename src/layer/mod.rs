@@ -1,6 +1,7 @@
 //! Backends around backends: several as one tree, rules, a shell. A layer knows the protocol and
 //! nothing of what lies below it.
 
+pub mod bugs;
 pub mod composite;
 mod creating;
 pub mod history;

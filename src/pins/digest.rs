@@ -21,6 +21,16 @@ impl Digest {
         Digest(Sha512_256::digest(bytes).into())
     }
 
+    /// The digest of several texts, and of where each ends.
+    pub fn of_parts(parts: &[&[u8]]) -> Digest {
+        let mut digest = Sha512_256::new();
+        for part in parts {
+            digest.update((part.len() as u64).to_le_bytes());
+            digest.update(part);
+        }
+        Digest(digest.finalize().into())
+    }
+
     /// The digest of a node: cut to 24 bytes, followed by zeros, since a change writes some twenty of
     /// them again.
     pub fn of_node(bytes: &[u8]) -> Digest {

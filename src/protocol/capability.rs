@@ -2,6 +2,7 @@
 
 use std::rc::Rc;
 
+use super::Origins;
 use super::names::Names;
 
 /// How far a guarantee reaches with several writers.
@@ -78,6 +79,8 @@ pub struct Capability {
     pub files: FileSet,
     /// Further notes for a caller, one sentence each.
     pub notes: Vec<Rc<str>>,
+    /// Who must know of contents that do not come from the files themselves.
+    pub origins: Origins,
 }
 
 impl Capability {
@@ -98,6 +101,7 @@ impl Capability {
             max_file_bytes: None,
             files: FileSet::Same,
             notes: Vec::new(),
+            origins: Origins::default(),
         }
     }
 }

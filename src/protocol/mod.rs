@@ -7,6 +7,7 @@ mod capability;
 mod listing;
 mod names;
 mod operation;
+mod origin;
 mod request;
 mod searching;
 mod transfer;
@@ -35,6 +36,7 @@ pub use capability::{Capability, Directories, FileSet, Reach};
 pub use listing::{EntryInfo, FileInfo};
 pub use names::Names;
 pub use operation::{Effect, Operation};
+pub use origin::{Origin, Origins};
 pub use request::{Answer, Request, perform};
 pub use searching::{GlobResult, GrepResult, GrepStats};
 pub use transfer::{

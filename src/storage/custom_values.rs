@@ -11,7 +11,7 @@ use crate::core::file::{Format, Mime};
 use crate::core::path::VPath;
 use crate::core::time::Time;
 use crate::env::host;
-use crate::protocol::{Capability, Directories, FileSet, Names, Reach};
+use crate::protocol::{Capability, Directories, FileSet, Names, Origins, Reach};
 use crate::storage::{Entry, File, Meta, NewFile, PutMode, Version};
 
 fn time_of(object: &JsValue, name: &str) -> Option<Time> {
@@ -196,6 +196,7 @@ pub fn capability_of(promises: &JsValue, writable: bool) -> Capability {
         max_file_bytes: host::number_property(promises, "maxFileBytes").and_then(whole),
         files: FileSet::Same,
         notes,
+        origins: Origins::default(),
     }
 }
 

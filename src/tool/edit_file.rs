@@ -5,6 +5,7 @@ use bytes::Bytes;
 
 use crate::core::error::{Error, Kind, Result};
 use crate::core::path::VPath;
+use crate::core::visible::visible;
 use crate::protocol::{Backend, Edit, EditResult};
 use crate::search::replace;
 use crate::tool::input::{Input, Name};
@@ -84,6 +85,7 @@ fn stale(set: &ToolSet, path: &VPath, body: &[u8]) -> Option<Answer> {
         Standing::Unread => "has not been read yet. Read it with read_file",
         Standing::Changed => "has changed since it was read. Read it again with read_file",
     };
+    let path = visible(path.as_str());
     Some(Answer::failure(format!(
         "Error: {path} {why}, then repeat the edit. Nothing was changed."
     )))
@@ -99,6 +101,7 @@ fn note(set: &ToolSet, path: &VPath, before: Option<&Bytes>, edit: &Edit) {
 }
 
 fn receipt(path: &VPath, edit: &Edit, edited: &EditResult) -> String {
+    let path = visible(path.as_str());
     if edit.old.is_empty() {
         return format!("Filled {path}.");
     }
@@ -113,6 +116,7 @@ fn receipt(path: &VPath, edit: &Edit, edited: &EditResult) -> String {
 
 fn help(path: &VPath, edit: &Edit, error: &Error, body: Option<Bytes>) -> Answer {
     let body = body.unwrap_or_default();
+    let path = visible(path.as_str());
     if error.kind() == Kind::AmbiguousEdit {
         let lines = places(&body, &edit.old, PLACES.saturating_add(1));
         let mut shown: Vec<String> = lines.iter().take(PLACES).map(usize::to_string).collect();

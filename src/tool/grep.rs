@@ -3,6 +3,7 @@
 use std::rc::Rc;
 
 use crate::core::error::{Error, Kind, Result};
+use crate::core::visible::visible;
 use crate::protocol::{Backend, GrepQuery, GrepResult, Matches, RowKind};
 use crate::tool::input::{Input, Name, plain};
 use crate::tool::ls::{capped, note_ignored};
@@ -84,7 +85,11 @@ pub async fn run(backend: &dyn Backend, input: &Input) -> Result<Answer> {
     let how = "narrow the pattern, path or glob";
     let mut text = match mode {
         Mode::Files => capped(
-            found.matches.paths.iter().map(|path| path.to_string()),
+            found
+                .matches
+                .paths
+                .iter()
+                .map(|path| visible(path.as_str()).into_owned()),
             found.matches.paths.len(),
             how,
         ),
@@ -109,7 +114,7 @@ fn none(query: &GrepQuery) -> String {
     let mut text = format!(
         "No match for '{}' in {}",
         cut_line(&query.pattern, 200),
-        query.path
+        visible(query.path.as_str())
     );
     if let Some(glob) = &query.glob {
         text.push_str(&format!(" (files {})", cut_line(glob, 200)));
@@ -138,7 +143,7 @@ fn counts(matches: &Matches, how: &str) -> String {
     }
     let rows = matches.paths.iter().zip(counts);
     capped(
-        rows.map(|(path, count)| format!("{path}: {count}")),
+        rows.map(|(path, count)| format!("{}: {count}", visible(path.as_str()))),
         matches.paths.len(),
         how,
     )
@@ -166,7 +171,7 @@ fn content(matches: &Matches, how: &str) -> String {
             if file.is_some() {
                 out.push_str("\n\n");
             }
-            out.push_str(&format!("{}:", row.path));
+            out.push_str(&format!("{}:", visible(row.path.as_str())));
             file = Some(row.path);
         } else if row.kind != RowKind::Match && row.line > last.saturating_add(1) {
             out.push_str("\n--");

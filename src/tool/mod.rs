@@ -33,6 +33,7 @@ use crate::core::cell::RefCell;
 use crate::core::error::{Error, Kind, Result};
 use crate::core::path::VPath;
 use crate::core::queue::Queue;
+use crate::core::visible::visible;
 use crate::env::clock;
 use crate::protocol::{Backend, FilesUpdate, Page, Position};
 use crate::search::lines::{self, LineIndex};
@@ -117,6 +118,16 @@ impl Answer {
             is_error: true,
             ..Answer::text(text)
         }
+    }
+
+    /// The same, if its texts are names and no contents.
+    fn visible(mut self) -> Answer {
+        for block in &mut self.blocks {
+            if let Block::Text(text) = block {
+                *text = visible(text).into_owned();
+            }
+        }
+        self
     }
 
     fn with_update(mut self, update: Option<FilesUpdate>) -> Answer {
@@ -214,7 +225,10 @@ impl ToolSet {
                 Err(error) if error.is_no_file() => {
                     Err(directory(backend, tool, &input).await.unwrap_or(error))
                 }
-                answer => answer,
+                answer => answer.map(|answer| match tool.tells_content() {
+                    true => answer,
+                    false => answer.visible(),
+                }),
             },
             Err(error) => Err(error),
         };

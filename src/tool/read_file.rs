@@ -6,6 +6,7 @@ use bytes::Bytes;
 use crate::core::error::{Kind, Result};
 use crate::core::file::Mime;
 use crate::core::path::VPath;
+use crate::core::visible::visible;
 use crate::protocol::{Backend, Page, Position};
 use crate::tool::input::{Input, Name, plain};
 use crate::tool::render::{Room, Stop, counted, numbered, size};
@@ -51,6 +52,7 @@ pub async fn run(set: &ToolSet, backend: &dyn Backend, input: &Input) -> Result<
         return Ok(binary(&path, &shown));
     }
     if shown.empty {
+        let path = visible(path.as_str());
         return Ok(Answer::text(format!("[{path} exists but is empty]")));
     }
     let Some(position) = shown.position else {
@@ -153,6 +155,7 @@ async fn past_the_end(set: &ToolSet, backend: &dyn Backend, path: &VPath, page: 
         }) => counted(total, "line", "lines"),
         _ => String::from("fewer lines"),
     };
+    let path = visible(path.as_str());
     Answer::failure(format!(
         "{path} has {total}; offset={} is past the end.",
         page.offset
@@ -162,6 +165,7 @@ async fn past_the_end(set: &ToolSet, backend: &dyn Backend, path: &VPath, page: 
 fn binary(path: &VPath, shown: &Shown) -> Answer {
     let mime = shown.mime.clone().unwrap_or(Mime::BYTES);
     let mime = mime.as_str();
+    let path = visible(path.as_str());
     let bytes = shown.content.len();
     let kind = match mime.split('/').next() {
         Some("image") => "image",

@@ -72,6 +72,12 @@ impl Tool {
         matches!(self, Tool::MoveFile | Tool::CopyFile | Tool::AppendFile)
     }
 
+    /// Whether its results have contents, which are shown as they are; others only name files.
+    pub fn tells_content(self) -> bool {
+        use Tool::{EditFile, Execute, Grep, ReadFile};
+        matches!(self, ReadFile | EditFile | Grep | Execute)
+    }
+
     /// Whether it limits its results itself, so that they are never moved to a file.
     pub fn caps_itself(self) -> bool {
         !matches!(self, Tool::Execute | Tool::Delete)

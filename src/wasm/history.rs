@@ -17,7 +17,7 @@ use crate::layer::history::{
     Who, question,
 };
 use crate::layer::turn::{Turn, kept};
-use crate::protocol::SharedBackend;
+use crate::protocol::{Backend, SharedBackend};
 use crate::storage::memory::Memory;
 use crate::storage::pinned::Pinned;
 use crate::wasm::call::answered;
@@ -285,12 +285,14 @@ pub fn history_at(handle: u32, pin: &str, at: f64) {
 
 fn at(handle: u32, pin: &str, at: f64) {
     let made = || -> Result<u32> {
-        let (objects, root) = handles::itself::<History>(handle)?.objects(pin)?;
+        let history = handles::itself::<History>(handle)?;
+        let (objects, root) = history.objects(pin)?;
         let pinned = Pinned::new(objects, root, Time::from_millis(at));
-        Ok(handles::hold(Rc::new(Files::new(
-            pinned,
-            FilesOptions::default(),
-        ))))
+        let files = Rc::new(Files::new(pinned, FilesOptions::default()));
+        // Labels of what the pin holds are those of the files.
+        Ok(handles::hold_shared(
+            history.capability().origins.earlier(files),
+        ))
     };
     answered(made(), |reply, handle| reply.u32(handle)).send();
 }
@@ -343,6 +345,8 @@ fn named(turn: u32, keep: u32, folder: &str, name: Option<&str>) -> Result<Strin
     }
     let dir = folder_of(folder)?.join(&name)?;
     let turn = handles::itself::<Turn>(turn)?;
-    turn.keep_in(handles::backend(keep)?, dir);
+    // What a conversation keeps has its labels for the one that goes on with it.
+    let keep = turn.capability().origins.kept(handles::backend(keep)?);
+    turn.keep_in(keep, dir);
     Ok(name)
 }

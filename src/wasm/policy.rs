@@ -14,6 +14,7 @@ use crate::core::error::{Error, Kind, Result};
 use crate::core::path::VPath;
 use crate::core::running;
 use crate::core::sorted::Sorted;
+use crate::core::visible::visible;
 use crate::env::host;
 use crate::layer::policy::{
     After, Asking, Before, Call, Covers, Hooks, Inspected, Limits, Mode, OneAtATime, Policy,
@@ -285,8 +286,8 @@ fn asking(on_ask: Function, millis: f64) -> Asking {
             Box::pin(async move {
                 let mut asked: Vec<(&str, JsValue)> = vec![
                     ("operation", question.operation.into()),
-                    ("path", question.path.as_str().into()),
-                    ("preview", question.preview.as_str().into()),
+                    ("path", visible(question.path.as_str()).as_ref().into()),
+                    ("preview", visible(&question.preview).as_ref().into()),
                 ];
                 asked.extend(called(question.operation));
                 if let Some(rule) = &question.rule {
@@ -396,7 +397,9 @@ fn record(entry: &Record) -> JsValue {
         ("operation", entry.operation.into()),
         (
             "path",
-            entry.path.as_ref().map_or("", |path| path.as_str()).into(),
+            visible(entry.path.as_ref().map_or("", |path| path.as_str()))
+                .as_ref()
+                .into(),
         ),
         ("bytes", (entry.bytes as f64).into()),
         ("code", entry.code.into()),
@@ -419,7 +422,7 @@ fn record(entry: &Record) -> JsValue {
         let paths: Array = entry
             .paths
             .iter()
-            .map(|path| JsValue::from_str(path.as_str()))
+            .map(|path| JsValue::from_str(&visible(path.as_str())))
             .collect();
         shown.push(("paths", paths.into()));
     }

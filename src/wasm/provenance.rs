@@ -10,6 +10,7 @@ use wasm_bindgen::{JsCast, JsValue};
 
 use crate::core::error::{Error, Kind, Result};
 use crate::core::path::VPath;
+use crate::core::visible::visible;
 use crate::env::{host, timer};
 use crate::layer::provenance::{
     AskFlow, Flow, FlowQuestion, LabelFile, LabelRule, Options, Patterns, Provenance, Seen, Then,
@@ -126,15 +127,15 @@ fn shown(question: &FlowQuestion) -> JsValue {
         .map(|seen| {
             host::object(&[
                 ("label", JsValue::from_str(&seen.label)),
-                ("path", seen.path.as_str().into()),
+                ("path", visible(seen.path.as_str()).as_ref().into()),
                 ("operation", seen.operation.name().into()),
             ])
         })
         .collect();
     host::object(&[
         ("operation", question.operation.name().into()),
-        ("path", question.path.as_str().into()),
-        ("preview", question.preview.as_str().into()),
+        ("path", visible(question.path.as_str()).as_ref().into()),
+        ("preview", visible(&question.preview).as_ref().into()),
         ("labels", labels.into()),
         ("reads", reads.into()),
     ])

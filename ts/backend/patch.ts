@@ -1,5 +1,6 @@
 // toPatch and apply: the changes of a turn as a unified patch, in the form of git.
 
+import { octal } from "../core/visible.js";
 import type { AnyBackend } from "../foreign/adapt.js";
 import type { ErrorText, Failure, Result } from "../types.js";
 import {
@@ -31,7 +32,9 @@ function failed(error: string, code: Failure["code"]): Failure {
 /** A path in a patch. */
 function named(prefix: string, path: string): string {
   const name = `${prefix}${path}`;
-  return name.includes('"') ? `"${name.replaceAll('"', '\\"')}"` : name;
+  // As git does, which a person then sees.
+  const quoted = octal(name.replaceAll('"', '\\"'));
+  return quoted === name ? name : `"${quoted}"`;
 }
 
 /** The path behind `---` and `+++`, where a tab ends one with spaces. */

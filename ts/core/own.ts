@@ -1,13 +1,13 @@
 // Paths of the library's own files, where JavaScript is asked about them: in objects of other authors,
 // and in changes that a host reports. `core/names.rs` has the same rules; a test compares the two.
 
-const HIDDEN =
-  /[\0-\x1f\x7f-\x9f\xad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\u{e0000}-\u{e007f}]/gu;
+import { UNSEEN } from "./visible.js";
+
 const SHORT = /^(kitbag|ki[0-9a-f]{4})~\d+$/;
 
 function isRoom(segment: string): boolean {
   const name = (segment.split(":")[0] ?? "")
-    .replace(HIDDEN, "")
+    .replace(UNSEEN, "")
     .replace(/[. ]+$/, "")
     .replace(/[\u0130\u0131]/g, "i")
     .toLowerCase();

@@ -3,24 +3,19 @@
 // begins on it, so that it is made whole and can be taken back exactly; over a history the id is that
 // of the note.
 
-import { HistoryBackend, type HistoryEntry, type HistoryMoment } from "../backend/history.js";
-import {
-  begin,
-  type Receipt,
-  type ReceiptFile,
-  Turn,
-  type TurnChange,
-  undo,
-} from "../backend/turn.js";
+import { HistoryBackend } from "../backend/history.js";
+import { type Receipt, Turn, type TurnChange, undo } from "../backend/turn.js";
 import { kindOf, Options } from "../core/checks.js";
+import { visible } from "../core/visible.js";
 import type { AnyBackend } from "../foreign/adapt.js";
 import type { MaybePromise } from "../types.js";
+import { type Base, OverHistory, OverTurn, said, wrong } from "./bases.js";
 import { argumentsOf } from "./input.js";
 import {
   patchOf,
   type ReviewDecision,
   type ReviewFields,
-  reviewOf,
+  reviewFields,
   settleReview,
 } from "./review.js";
 import {
@@ -36,21 +31,13 @@ import {
   type ToolCall,
   type ToolResult,
 } from "./tools.js";
+import { type Around, shownChanges, shownPaths } from "./veil.js";
 
 /** The tools whose calls are changes. */
 const CHANGING = [
   ...["write_file", "edit_file", "delete"],
   ...["move_file", "copy_file", "append_file"],
 ];
-/** Most changes of a turn that can be taken back; the contents of each are held. */
-const RECEIPTS = 256;
-/** Attempts of a call whose turn met another change. */
-const TRIES = 8;
-/** Entries of a history that are searched for one change. */
-const ENTRIES = 1_000;
-/** Newest entries among which that of a call is looked for. */
-const NEWEST = 16;
-
 const TOOLS: Record<ChangeToolName, { description: string; inputSchema: InputSchema }> = {
   diff: {
     description: "Show what has changed since this session began, as a unified diff.",
@@ -84,167 +71,6 @@ export interface ChangeToolsOptions {
     | true
     | ((review: ReviewFields, call?: ToolCall) => MaybePromise<ReviewDecision | undefined>);
 }
-
-/** The same for a model, with what it may be wrong about. */
-const said = (text: string, isError = false): ToolResult => ({
-  content: [{ type: "text", text }],
-  text,
-  isError,
-});
-const wrong = (text: string) => said(`Error: ${text}`, true);
-
-/** A result of text that names its change. */
-function naming(result: ToolResult, id: string): ToolResult {
-  const text = `${result.text}\n[change ${id}]`;
-  return { ...result, text, content: [{ type: "text", text }] };
-}
-
-/** What a set of tools does with the backend that it is over. */
-interface Base {
-  /** Runs a call that may change files. */
-  run(go: (files: AnyBackend) => Promise<ToolResult>, call?: ToolCall): Promise<ToolResult>;
-  /** What has changed. */
-  diff(): ReturnType<Turn["diff"]>;
-  /** The files of a change, or why there is none. */
-  find(id: string): Promise<readonly ReceiptFile[] | string>;
-  /** Runs work after the calls that began before it, and before those after it. */
-  alone<T>(work: () => Promise<T>): Promise<T>;
-  /** Who makes changes. */
-  by: string;
-}
-
-/** Calls over a turn: each is a turn on it, one after the other. */
-class OverTurn implements Base {
-  readonly by: string;
-  readonly #turn: Turn;
-  readonly #receipts = new Map<string, Receipt>();
-  #before: Promise<unknown> = Promise.resolve();
-
-  constructor(turn: Turn) {
-    this.#turn = turn;
-    this.by = turn.by;
-  }
-
-  alone<T>(work: () => Promise<T>): Promise<T> {
-    const after = this.#before.then(work);
-    this.#before = after.catch(() => {});
-    return after;
-  }
-
-  run(go: (files: AnyBackend) => Promise<ToolResult>): Promise<ToolResult> {
-    return this.alone(async () => {
-      for (let tried = 1; ; tried++) {
-        const own = begin(this.#turn, { by: this.by });
-        try {
-          const result = await go(own);
-          if (result.isError) return result;
-          const done = await own.commit();
-          if (done.receipt) return this.#named(result, done.receipt);
-          if (done.code !== "conflict" || tried === TRIES) return wrong(done.error);
-        } finally {
-          own.dispose();
-        }
-      }
-    });
-  }
-
-  /** Keeps a receipt, and names it in the answer of its call. */
-  #named(result: ToolResult, receipt: Receipt): ToolResult {
-    if (receipt.files.length === 0) return result;
-    this.#receipts.set(receipt.id, receipt);
-    for (const id of this.#receipts.keys()) {
-      if (this.#receipts.size <= RECEIPTS) break;
-      this.#receipts.delete(id);
-    }
-    return naming(result, receipt.id);
-  }
-
-  diff() {
-    return this.#turn.diff();
-  }
-
-  async find(id: string) {
-    const missing = `There is no change ${id} here, or it is older than the last ${RECEIPTS}.`;
-    return this.#receipts.get(id)?.files ?? missing;
-  }
-}
-
-/** Calls over a history: each notes its changes under a name of its own. */
-class OverHistory implements Base {
-  readonly by = "";
-  readonly #history: HistoryBackend;
-  /** The newest entry before the first call. */
-  #since: Promise<HistoryMoment> | undefined;
-  /** The names of calls, each of which is used once. */
-  readonly #calls = new Set<string>();
-
-  constructor(history: HistoryBackend) {
-    this.#history = history;
-  }
-
-  alone<T>(work: () => Promise<T>): Promise<T> {
-    return work();
-  }
-
-  async run(go: (files: AnyBackend) => Promise<ToolResult>, call?: ToolCall): Promise<ToolResult> {
-    const given = call?.callId;
-    const name = given && !this.#calls.has(given) ? given : `call_${crypto.randomUUID()}`;
-    this.#calls.add(name);
-    await this.#began();
-    const own = this.#history.as({ call: name });
-    const result = await go(own).finally(() => own.dispose());
-    if (result.isError) return result;
-    const { entries = [] } = await this.#history.log("/", { limit: NEWEST });
-    const noted = entries.find((one) => one.call === name);
-    return noted ? naming(result, noted.id) : result;
-  }
-
-  #began(): Promise<HistoryMoment> {
-    const newest = async () => {
-      const { entries, error } = await this.#history.log("/", { limit: 1 });
-      if (entries) return entries[0]?.id ?? new Date(0);
-      this.#since = undefined;
-      throw new Error(error);
-    };
-    this.#since ??= newest();
-    return this.#since;
-  }
-
-  async diff() {
-    return this.#history.diff(await this.#began());
-  }
-
-  async find(id: string): Promise<readonly ReceiptFile[] | string> {
-    const { entries, error } = await this.#history.log("/", { limit: ENTRIES });
-    if (!entries) return error;
-    const at = entries.findIndex((one) => one.id === id);
-    const named = entries[at];
-    if (!named) return `There is no change ${id}, or it is older than the last ${ENTRIES}.`;
-    const files = new Map<string, ReceiptFile>();
-    for (const [index, entry] of entries.entries()) {
-      if (index < at || !isSame(entry, named)) continue;
-      // Of an entry whose change was not made, the newer one of the same call has what was.
-      const paths = entry.files.map(({ path }) => path).filter((path) => !files.has(path));
-      if (paths.length === 0) continue;
-      const before = entries[index + 1]?.id ?? new Date(Date.parse(entry.at) - 1);
-      const compared = await this.#history.diff(before, entry.id);
-      if (!compared.changes) return compared.error;
-      const fresh = new Set(paths);
-      const put = (file: ReceiptFile) => {
-        if (fresh.has(file.path)) files.set(file.path, file);
-      };
-      for (const { path, kind, from, before, after } of compared.changes) {
-        if (kind === "moved" && from) put({ path: from, before, after: null });
-        put({ path, before: kind === "moved" ? null : before, after });
-      }
-    }
-    return [...files.values()];
-  }
-}
-
-/** Whether two entries are of one call. */
-const isSame = (one: HistoryEntry, other: HistoryEntry) =>
-  one.id === other.id || (other.call !== "" && one.call === other.call && one.by === other.by);
 
 const isIn = (path: string, place: string) =>
   place === "/" || path === place || path.startsWith(`${place}/`);
@@ -285,24 +111,44 @@ function isAlike(some: readonly TurnChange[], others: readonly TurnChange[]): bo
 }
 
 /** What a model is told after a commit. */
-async function committed(turn: Turn, decision: ReviewDecision): Promise<ToolResult> {
-  const { files: before = [] } = await reviewOf(turn);
+async function committed(
+  turn: Turn,
+  decision: ReviewDecision,
+  before: readonly TurnChange[],
+  rules: Around,
+): Promise<ToolResult> {
   const done = await settleReview(turn, decision);
   if (done.receipt) {
     const paths = done.receipt.files.map(({ path }) => path);
     const left = before.filter(({ path }) => !paths.includes(path)).map(({ path }) => path);
-    const rest = left.length > 0 ? ` The user left out ${left.join(", ")}.` : "";
-    return said(`Committed ${paths.join(", ") || "nothing"}.${rest}`);
+    const rest = left.length > 0 ? ` The user left out ${listed(left)}.` : "";
+    return said(`Committed ${listed(paths) || "nothing"}.${rest}`);
   }
   if (done.code !== "conflict" || !done.conflicts) return wrong(done.error);
-  const others = [...new Set(done.conflicts.map(({ path }) => path))].join(", ");
+  const others = await namesOf(turn, done.conflicts, rules);
   const { conflicts, error } = await turn.rebase();
-  if (error !== undefined) return wrong(error);
-  const unmerged = conflicts?.map(({ path }) => path).join(", ");
+  if (error !== undefined) {
+    const plain = (await rules(turn)) === turn;
+    return wrong(plain ? error : `others have changed ${others}; nothing was committed`);
+  }
+  const unmerged = conflicts?.length ? await namesOf(turn, conflicts, rules) : "";
   const next = unmerged
     ? `These could not be merged with your changes: ${unmerged}.`
     : "Their changes were merged: look at them, and commit again.";
   return wrong(`others have changed ${others} meanwhile; nothing was committed. ${next}`);
+}
+
+const listed = (paths: readonly string[]) => paths.map(visible).join(", ");
+
+/** The files of conflicts, as far as the rules show them. */
+async function namesOf(
+  base: AnyBackend,
+  conflicts: ReadonlyArray<{ path: string }> | undefined,
+  rules: Around,
+): Promise<string> {
+  const paths = [...new Set(conflicts?.map(({ path }) => path))];
+  const shown = await shownPaths(base, paths, rules);
+  return listed(paths.filter((path) => shown.has(path))) || "other files";
 }
 
 function around(
@@ -343,32 +189,57 @@ function around(
   };
   const offered = new Set<string>(files.tools.map(({ name }) => name));
 
-  const diff = async (base: Base, path: unknown): Promise<ToolResult> => {
+  /** The rules of these tools, for one call. */
+  const rulesOf =
+    (call?: ToolCall): Around =>
+    (base) =>
+      within(base, () => files.backend(call));
+
+  const diff = async (
+    base: Base,
+    given: AnyBackend,
+    path: unknown,
+    call?: ToolCall,
+  ): Promise<ToolResult> => {
     if (path !== undefined && path !== null && typeof path !== "string") {
       return wrong(`path must be a string, not ${kindOf(path)}`);
     }
     const place = `/${path ?? ""}`.replace(/\/+/g, "/").replace(/(.)\/$/, "$1");
     const answer = await base.diff();
-    if (!answer.changes) return wrong(answer.error);
+    if (!answer.changes) return wrong(await told(answer.error, given, call));
     const some = answer.changes.filter(
       (one) => isIn(one.path, place) || (one.from !== undefined && isIn(one.from, place)),
     );
-    return some.length === 0 ? said("Nothing has changed.") : said(patchOf(some));
+    const allowed = await shownChanges(given, some, rulesOf(call));
+    return allowed.length === 0 ? said("Nothing has changed.") : said(patchOf(allowed));
   };
-  const takeBack = async (base: Base, id: unknown, call?: ToolCall): Promise<ToolResult> => {
+  /** An error from below the rules, which may name what they hide. */
+  const told = async (error: string, given: AnyBackend, call?: ToolCall) =>
+    (await rulesOf(call)(given)) === given ? error : "the changes could not be read; try again";
+  const takeBack = async (
+    base: Base,
+    given: AnyBackend,
+    id: unknown,
+    call?: ToolCall,
+  ): Promise<ToolResult> => {
     if (typeof id !== "string" || id === "") {
       return wrong("change is missing: the id in the answer of the change");
     }
     const found = await base.find(id);
     if (typeof found === "string") return wrong(found);
+    if ("error" in found) return wrong(await told(found.error, given, call));
+    const paths = found.files.map(({ path }) => path);
+    const shown = await shownPaths(given, paths, rulesOf(call));
+    if (paths.some((path) => !shown.has(path))) return wrong(base.missing(id));
     return base.run(async (target) => {
-      const guarded = await within(target, () => files.backend(call));
-      const receipt: Receipt = { id, by: base.by, at: new Date().toISOString(), files: [...found] };
+      const guarded = await rulesOf(call)(target);
+      const at = new Date().toISOString();
+      const receipt: Receipt = { id, by: base.by, at, files: found.files };
       const done = await undo(guarded, receipt, call?.signal ? { signal: call.signal } : undefined);
-      if (done.receipt) return said(`Took back ${found.map(({ path }) => path).join(", ")}.`);
+      if (done.receipt) return said(`Took back ${listed(paths)}.`);
       if (done.code !== "conflict") return wrong(done.error);
-      const paths = [...new Set(done.conflicts?.map((one) => one.path))].join(", ");
-      return wrong(`${paths} was changed since; nothing was done. Undo the newer change first.`);
+      const others = await namesOf(given, done.conflicts, rulesOf(call));
+      return wrong(`${others} was changed since; nothing was done. Undo the newer change first.`);
     }, call);
   };
   const turnOf = (given: AnyBackend): Turn => {
@@ -378,19 +249,25 @@ function around(
   if (commit && typeof backend !== "function") turnOf(backend);
   const decided = async (base: Base, turn: Turn, call?: ToolCall): Promise<ToolResult> => {
     const seen = await turn.diff();
-    if (!seen.changes) return wrong(seen.error);
-    const review = await reviewOf(turn);
-    if (!review.files) return wrong(review.error);
-    if (review.files.length === 0) return said("Nothing has changed.");
+    if (!seen.changes) return wrong(await told(seen.error, turn, call));
+    if (seen.changes.length === 0) return said("Nothing has changed.");
+    const rules = rulesOf(call);
+    const allowed = await shownChanges(turn, seen.changes, rules);
+    if (!isAlike(seen.changes, allowed)) {
+      // A review without them would commit what nobody has seen.
+      return wrong(
+        "the changes cannot be committed with these tools: some are of files that their rules do not show",
+      );
+    }
     const decision: ReviewDecision | undefined =
-      typeof commit === "function" ? await commit(review, call) : { type: "accept" };
+      typeof commit === "function" ? await commit(reviewFields(allowed), call) : { type: "accept" };
     if (!decision) return wrong("nobody has decided; nothing was done");
     return base.alone(async () => {
       const now = await turn.diff();
-      if (!now.changes) return wrong(now.error);
+      if (!now.changes) return wrong(await told(now.error, turn, call));
       // Calls can go on while a person looks, and what nobody has seen is not committed.
-      return isAlike(seen.changes, now.changes)
-        ? committed(turn, decision)
+      return isAlike(allowed, now.changes)
+        ? committed(turn, decision, allowed, rules)
         : wrong("files were changed while the user looked at the review; commit again");
     });
   };
@@ -412,8 +289,8 @@ function around(
       const parsed = argumentsOf(input);
       const named = Array.isArray(parsed) ? Object.fromEntries(parsed as [string, unknown][]) : {};
       if (name === "commit") return await decided(base, turnOf(given), call);
-      if (name === "undo") return await takeBack(base, named.change ?? named.id, call);
-      return await diff(base, named.path ?? named.file_path);
+      if (name === "undo") return await takeBack(base, given, named.change ?? named.id, call);
+      return await diff(base, given, named.path ?? named.file_path, call);
     } catch (error) {
       return wrong(`the tool could not run: ${error instanceof Error ? error.message : error}`);
     }

@@ -4,6 +4,7 @@
 import { toPatch } from "../backend/patch.js";
 import type { CommitResult, Turn, TurnChange, TurnHunk } from "../backend/turn.js";
 import { BadArgument, isRecord, kindOf, refused } from "../core/checks.js";
+import { visible } from "../core/visible.js";
 import type { CallOptions, Failure, Result } from "../types.js";
 
 /** A file in a review. */
@@ -64,8 +65,9 @@ export function patchOf(changes: readonly TurnChange[]): string {
   let patch = "";
   const left: string[] = [];
   for (const change of changes) {
-    const part = toPatch([change]).patch ?? `Binary file ${change.path} was ${change.kind}.\n`;
-    if (patch.length + part.length > SHOWN) left.push(`${change.path} (${change.kind})`);
+    const part =
+      toPatch([change]).patch ?? `Binary file ${visible(change.path)} was ${change.kind}.\n`;
+    if (patch.length + part.length > SHOWN) left.push(`${visible(change.path)} (${change.kind})`);
     else patch += part;
   }
   if (left.length === 0) return patch;
@@ -82,7 +84,11 @@ export function patchOf(changes: readonly TurnChange[]): string {
  */
 export async function reviewOf(turn: Turn, options?: CallOptions): Promise<Review> {
   const { changes, ...failed } = await turn.diff(options);
-  if (!changes) return failed as Failure;
+  return changes ? reviewFields(changes) : (failed as Failure);
+}
+
+/** Changes as plain data. */
+export function reviewFields(changes: readonly TurnChange[]): ReviewFields {
   const files = changes.map(({ path, kind, from, hunks }) => ({
     ...{ path, kind, hunks },
     ...(from === undefined ? {} : { from }),

@@ -194,6 +194,7 @@ impl Composite {
                 max_file_bytes,
                 files,
                 notes,
+                origins,
             } = mount.backend.capability();
             common.create = weaker(common.create, create);
             common.update = weaker(common.update, update);
@@ -213,6 +214,7 @@ impl Composite {
                 (a, b) => a.or(b),
             };
             common.files = common.files.and(files);
+            common.origins.extend(origins);
             let prefix = mount.prefix.dir_prefix();
             common.notes.extend(
                 notes

@@ -11,6 +11,7 @@ use super::store::body;
 use crate::core::error::{Error, Kind, Result};
 use crate::core::path::VPath;
 use crate::core::time::Time;
+use crate::layer::bugs::{Bug, has};
 use crate::pins::Digest;
 use crate::protocol::Replacement;
 
@@ -157,7 +158,21 @@ impl History {
                 after: self.store.content(after.as_ref()).await?,
             });
         }
+        self.show(&compared).await?;
         Ok(compared)
+    }
+
+    /// Says below what the caller is about to be shown: it does not come from the files.
+    async fn show(&self, compared: &[Compared]) -> Result<()> {
+        let origins = self.inner.capability().origins;
+        if origins.is_empty() || has(Bug::DiffUntold) {
+            return Ok(());
+        }
+        let files = compared.iter().flat_map(|file| {
+            let bodies = [&file.before, &file.after].into_iter().flatten();
+            bodies.map(|body| (file.path.clone(), body.clone()))
+        });
+        origins.shows(&files.collect::<Vec<_>>()).await
     }
 
     /// Gives a file, or all files in a directory, what they held at a moment. Returns those that are

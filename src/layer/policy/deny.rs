@@ -10,6 +10,7 @@ use super::skip_hidden::veiled;
 use crate::core::error::{Error, Kind, Result};
 use crate::core::future::Pending;
 use crate::core::path::VPath;
+use crate::layer::bugs::{Bug, has};
 use crate::layer::winnow;
 use crate::protocol::{Answer, Request, SharedBackend, Transfer, exists};
 
@@ -48,7 +49,7 @@ impl Deny {
 
     /// Every file that would be written, and for a move the source as for a delete.
     async fn check_transfer(&self, asked: &Transfer) -> Result<()> {
-        if !asked.keeps {
+        if !asked.keeps && !has(Bug::PrefixMoved) {
             self.check(&asked.from, "Moves are not allowed under ")?;
             self.check_beneath(&asked.from).await?;
         }

@@ -5,6 +5,10 @@
 //! labels. Who writes labelled content records it before the content lands, which forgets the clean
 //! versions; a version becomes clean only if no such record was made in between, which `serial`
 //! shows. A number is never used twice, also after the record was removed.
+//!
+//! Beside the records are the digests of labelled contents, so that one that comes back has its labels:
+//! from a history, a receipt or anywhere else. They are cryptographic, since who writes a labelled
+//! content could choose one with the hash of a clean version.
 
 use std::rc::Rc;
 
@@ -12,25 +16,28 @@ use crate::core::error::{Error, Kind, Result};
 use crate::core::path::VPath;
 use crate::core::sorted::Sorted;
 use crate::layer::provenance::labels::Labels;
+use crate::pins::Digest;
 
 /// First line of the text form.
-const HEADER: &str = "kitbag labels 1 ";
+const HEADER: &str = "kitbag labels 2 ";
+
+/// The same before contents had records. Its versions are no digests, so none of them is clean.
+const OLDER: &str = "kitbag labels 1 ";
+
+/// What a line about a content begins with; one about a file begins with `/`.
+const CONTENT: char = '#';
 
 /// Most clean versions of a file that are remembered.
 const CLEAN: usize = 8;
 
-/// The version of a content: its hash.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Version(u64);
+/// The version of a content: its digest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Version(Digest);
 
 impl Version {
     /// The version of these bytes.
     pub fn of(body: &[u8]) -> Version {
-        // FNV-1a. That two contents of one file have the same hash matters only if one of them is
-        // clean, and labelled content makes all earlier versions unknown.
-        Version(body.iter().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
-            (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3)
-        }))
+        Version(Digest::of(body))
     }
 }
 
@@ -55,6 +62,8 @@ impl Record {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Book {
     records: Sorted<VPath, Record>,
+    /// Labelled contents, wherever they are or were.
+    contents: Sorted<Version, Labels>,
     /// The last number of a labelled change.
     last: u32,
 }
@@ -84,6 +93,36 @@ impl Book {
             }
         }
         labels
+    }
+
+    /// The labels that a content had in any file.
+    pub fn content(&self, version: Version) -> Labels {
+        self.contents.get(&version).cloned().unwrap_or_default()
+    }
+
+    /// Whether any content had labels.
+    pub fn has_contents(&self) -> bool {
+        !self.contents.is_empty()
+    }
+
+    /// Records that a content has labels. Nothing carries nothing.
+    pub fn remember(&mut self, version: Version, labels: &Labels) {
+        if labels.is_empty() || version == Version::of(b"") {
+            return;
+        }
+        let mut all = self.content(version);
+        all.merge(labels);
+        self.contents.insert(version, all);
+    }
+
+    /// A person has decided that a content is as it should be.
+    pub fn forget_content(&mut self, version: Version) {
+        self.contents.remove(&version);
+    }
+
+    /// Forgets all contents.
+    pub fn forget_contents(&mut self) {
+        self.contents = Sorted::new();
     }
 
     /// Records that labelled content is about to be stored.
@@ -122,7 +161,8 @@ impl Book {
 
     /// Records a version as clean, unless labelled content was recorded since `serial`.
     pub fn clean(&mut self, path: &VPath, serial: Option<u32>, version: Version) {
-        if self.records.get(path).map(|record| record.serial) != serial {
+        let is_newest = self.records.get(path).map(|record| record.serial) == serial;
+        if !is_newest || self.contents.get(&version).is_some() {
             return;
         }
         let mut record = self.records.remove(path).unwrap_or_default();
@@ -141,11 +181,11 @@ impl Book {
             .retain(|known| known.is_root() || !known.is_under(path));
     }
 
-    /// Whether there are records of files at or below a path.
-    pub fn knows_below(&self, path: &VPath) -> bool {
-        self.records
-            .iter()
-            .any(|(known, _)| !known.is_root() && known.is_under(path))
+    /// The files at and below a path that have records.
+    pub fn below(&self, path: &VPath) -> Vec<VPath> {
+        let known = self.records.iter().map(|(known, _)| known);
+        let inside = known.filter(|known| !known.is_root() && known.is_under(path));
+        inside.cloned().collect()
     }
 
     /// Forgets the record about every file.
@@ -158,17 +198,21 @@ impl Book {
         let mut text = format!("{HEADER}{}\n", self.last);
         for (path, record) in self.records.iter() {
             let labels: Vec<&str> = record.labels.iter().map(|label| &**label).collect();
-            let clean: Vec<String> = record
-                .clean
-                .iter()
-                .map(|at| format!("{:x}", at.0))
-                .collect();
+            let clean: Vec<String> = record.clean.iter().map(|at| at.0.hex()).collect();
             text.push_str(&format!(
                 "{}\t{}\t{}\t{}\n",
                 path.as_str(),
                 labels.join(","),
                 record.serial,
                 clean.join(",")
+            ));
+        }
+        for (version, labels) in self.contents.iter() {
+            let labels: Vec<&str> = labels.iter().map(|label| &**label).collect();
+            text.push_str(&format!(
+                "{CONTENT}{}\t{}\n",
+                version.0.hex(),
+                labels.join(",")
             ));
         }
         text
@@ -190,30 +234,46 @@ impl Book {
 }
 
 fn parse(text: &str) -> Option<Book> {
-    let (last, lines) = text.strip_prefix(HEADER)?.split_once('\n')?;
+    let is_older = text.starts_with(OLDER);
+    let rest = text.strip_prefix(HEADER).or(text.strip_prefix(OLDER))?;
+    let (last, lines) = rest.split_once('\n')?;
     let mut book = Book {
         last: last.parse().ok()?,
         ..Book::default()
     };
     for line in lines.lines() {
-        let (path, record) = parse_line(line)?;
+        if let Some(content) = line.strip_prefix(CONTENT) {
+            let (digest, labels) = content.split_once('\t')?;
+            let version = Version(Digest::from_hex(digest)?);
+            book.contents.insert(version, parse_labels(labels));
+            continue;
+        }
+        let (path, record) = parse_line(line, is_older)?;
         book.records.insert(path, record);
     }
     Some(book)
 }
 
-fn parse_line(line: &str) -> Option<(VPath, Record)> {
+fn parse_labels(text: &str) -> Labels {
+    let mut labels = Labels::default();
+    for label in text.split(',').filter(|label| !label.is_empty()) {
+        labels.add(&Rc::from(label));
+    }
+    labels
+}
+
+fn parse_line(line: &str, is_older: bool) -> Option<(VPath, Record)> {
     let mut fields = line.split('\t');
     let mut next = || fields.next();
     let path = VPath::parse(next()?).ok()?;
-    let mut record = Record::default();
-    for label in next()?.split(',').filter(|label| !label.is_empty()) {
-        record.labels.add(&Rc::from(label));
-    }
+    let mut record = Record {
+        labels: parse_labels(next()?),
+        ..Record::default()
+    };
     record.serial = next()?.parse().ok()?;
-    for version in next()?.split(',').filter(|version| !version.is_empty()) {
-        let version = u64::from_str_radix(version, 16).ok()?;
-        record.clean.push(Version(version));
+    let versions = next()?.split(',').filter(|version| !version.is_empty());
+    for version in versions.filter(|_| !is_older) {
+        record.clean.push(Version(Digest::from_hex(version)?));
     }
     next().is_none().then_some((path, record))
 }
@@ -291,28 +351,58 @@ mod tests {
     }
 
     #[test]
+    fn a_content_that_had_labels_is_never_a_clean_version() {
+        let (mut book, version) = (Book::default(), Version::of(b"obey"));
+        book.taint(&path("/a"), &labels(&["web"]));
+        book.remember(version, &labels(&["web"]));
+        book.remember(version, &labels(&["mail"]));
+        book.remember(Version::of(b""), &labels(&["web"]));
+        assert_eq!(book.content(version), labels(&["mail", "web"]));
+        assert!(book.content(Version::of(b"")).is_empty());
+        book.clean(&path("/a"), Some(1), version);
+        assert_eq!(book.labels(&path("/a"), Some(version)), labels(&["web"]));
+        book.forget_content(version);
+        book.clean(&path("/a"), Some(1), version);
+        assert!(book.labels(&path("/a"), Some(version)).is_empty());
+    }
+
+    #[test]
+    fn a_file_of_the_first_format_has_its_labels_and_no_clean_version() {
+        // Its versions are hashes that anybody can meet: this is that of an empty file.
+        let text = b"kitbag labels 1 7\n/a\tweb\t7\tcbf29ce484222325\n";
+        let book = Book::parse(text).expect("a book");
+        let at = path("/a");
+        assert_eq!(book.labels(&at, Some(Version::of(b""))), labels(&["web"]));
+        assert_eq!(book.record(&at).map(|record| record.serial), Some(7));
+        assert!(book.to_text().starts_with("kitbag labels 2 7\n"));
+    }
+
+    #[test]
     fn its_text_is_read_back_and_anything_else_is_refused() {
         let mut book = Book::default();
         book.taint(&path("/a b,c"), &labels(&["mail", "web"]));
         book.taint(&path("/d"), &labels(&["web"]));
         book.clean(&path("/d"), Some(2), Version::of(b""));
+        book.remember(Version::of(b"obey"), &labels(&["mail", "web"]));
         assert_eq!(
             Book::parse(book.to_text().as_bytes()).ok(),
             Some(book.clone())
         );
         assert_eq!(
-            Book::parse(b"kitbag labels 1 0\n").ok(),
+            Book::parse(b"kitbag labels 2 0\n").ok(),
             Some(Book::default())
         );
         let good = book.to_text();
         for bad in [
             "",
             "kitbag labels 1",
-            "kitbag labels 2 0\n",
+            "kitbag labels 3 0\n",
             &good.replace("\t2\t", "\ttwo\t"),
             &good.replace("/d", "/../d"),
             &format!("{good}/e\n"),
             &format!("{good}/e\tweb\t1\t\t\n"),
+            &format!("{good}#0badc0de\tweb\n"),
+            &format!("{good}/e\tweb\t1\tcbf29ce484222325\n"),
         ] {
             assert!(Book::parse(bad.as_bytes()).is_err(), "{bad}");
         }

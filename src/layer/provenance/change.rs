@@ -7,10 +7,12 @@ use crate::core::file;
 use crate::core::links::refusing;
 use crate::core::lock::MutexGuard;
 use crate::core::path::VPath;
+use crate::layer::bugs::{Bug, has};
 use crate::layer::provenance::Provenance;
 use crate::layer::provenance::book::{Book, Record, Version};
 use crate::layer::provenance::gate::{Judgement, shortened};
 use crate::layer::provenance::labels::Labels;
+use crate::layer::provenance::returned::remember;
 use crate::layer::provenance::taint::Seen;
 use crate::protocol::{Content, DeleteResult, Edit, EditResult, Operation, Transfer, WriteResult};
 
@@ -135,21 +137,24 @@ impl Provenance {
         changes: Vec<Change>,
         held: Option<MutexGuard<'a, ()>>,
     ) -> Result<Recorded<'a>> {
+        let book = self.load().await?;
+        let mut leaving = Vec::new();
+        for change in &changes {
+            leaving.extend(self.leaving(&book, &change.path).await);
+        }
+        leaving.retain(|(version, labels)| !labels.without(&book.content(*version)).is_empty());
         let taint = |book: &mut Book| {
+            remember(book, &leaving);
             for change in changes.iter().filter(|change| !change.adds.is_empty()) {
                 book.taint(&change.path, &change.adds);
+                if let Some(version) = change.stores.version() {
+                    book.remember(version, &change.adds);
+                }
             }
         };
-        let tainted: Vec<VPath> = changes
-            .iter()
-            .filter(|change| !change.adds.is_empty())
-            .map(|change| change.path.clone())
-            .collect();
-        let (before, after) = match tainted.is_empty() {
-            true => {
-                let book = self.load().await?;
-                (book.clone(), book)
-            }
+        let is_noted = leaving.is_empty() && changes.iter().all(|change| change.adds.is_empty());
+        let (before, after) = match is_noted {
+            true => (book.clone(), book),
             false => self.shared.ledger.update(&taint).await?,
         };
         let mut noted = Vec::with_capacity(changes.len());
@@ -234,13 +239,13 @@ impl Provenance {
     }
 
     pub(super) async fn written(&self, path: &VPath, content: Content) -> Result<WriteResult> {
-        let labels = self.taint.labels();
-        let preview = || shortened(content.bytes());
-        self.admit(Operation::Write, path, &labels, preview).await?;
         let stored = match &content {
             Content::Text(text) => file::decode_content(path, text.clone()).ok(),
             Content::Raw(body) | Content::New(body) => Some(body.clone()),
         };
+        let labels = self.incoming(stored.as_ref()).await?;
+        let preview = || shortened(content.bytes());
+        self.admit(Operation::Write, path, &labels, preview).await?;
         let stores = stored.map_or(Stores::Version(None), Stores::Body);
         let recorded = self
             .record(vec![self.change(path, &labels, stores)])
@@ -251,7 +256,8 @@ impl Provenance {
     }
 
     pub(super) async fn edited(&self, path: &VPath, edit: &Edit) -> Result<EditResult> {
-        let labels = self.taint.labels();
+        // Also of a part: a text that was a whole labelled file once.
+        let labels = self.incoming(Some(&edit.new)).await?;
         let (operation, preview): (_, &dyn Fn() -> String) = match edit.appends {
             true => (Operation::Append, &|| shortened(&edit.new)),
             false => (Operation::Edit, &|| {
@@ -275,13 +281,26 @@ impl Provenance {
         path: &VPath,
         unchanged: Option<&Bytes>,
     ) -> Result<DeleteResult> {
-        if !self.load().await?.knows_below(path) {
+        let is_known =
+            |book: &Book| !book.below(path).is_empty() || book.record(&VPath::root()).is_some();
+        if !is_known(&*self.load().await?) {
             return refusing(self.inner.delete(path, unchanged)).await;
         }
         let _held = self.shared.changes.lock().await;
+        self.remember_below(path).await?;
         let answer = refusing(self.inner.delete(path, unchanged)).await?;
         self.forget(path).await;
         Ok(answer)
+    }
+
+    /// Records what labelled files at and below a path hold, before they are gone.
+    async fn remember_below(&self, path: &VPath) -> Result<()> {
+        let leaving = self.leaving_below(&*self.load().await?, path).await?;
+        if !leaving.is_empty() && !has(Bug::DeletedForgotten) {
+            let note = |book: &mut Book| remember(book, &leaving);
+            self.shared.ledger.update(&note).await?;
+        }
+        Ok(())
     }
 
     /// Forgets files that are gone. If that fails, a new file there begins with their labels.
@@ -290,17 +309,21 @@ impl Provenance {
     }
 
     pub(super) async fn uploaded(&self, files: Vec<(VPath, Bytes)>) -> Vec<Result<()>> {
-        let labels = self.taint.labels();
         let (mut answers, mut changes, mut allowed) = (Vec::new(), Vec::new(), Vec::new());
         for (path, body) in files {
             let operation = Operation::UploadFiles;
             let preview = || shortened(&body);
-            let admitted = self.admit(operation, &path, &labels, preview).await;
-            if admitted.is_ok() {
+            let admitted = match self.incoming(Some(&body)).await {
+                Ok(labels) => {
+                    let admitted = self.admit(operation, &path, &labels, preview).await;
+                    admitted.map(|()| labels)
+                }
+                Err(error) => Err(error),
+            };
+            answers.push(admitted.map(|labels| {
                 changes.push(self.change(&path, &labels, Stores::Body(body.clone())));
                 allowed.push((path, body));
-            }
-            answers.push(admitted);
+            }));
         }
         let count = allowed.len();
         let stored = match self.record(changes).await {
@@ -342,6 +365,9 @@ impl Provenance {
         let now = self.plan(asked).await?;
         if now.files != plan.files {
             return Err(Error::conflict(&asked.from));
+        }
+        if !asked.keeps {
+            self.remember_below(&asked.from).await?;
         }
         let book = self.load().await?;
         let mut changes = Vec::with_capacity(now.files.len());
@@ -394,6 +420,9 @@ impl Provenance {
                     path: from.clone(),
                     operation: asked.operation(),
                 });
+            }
+            if has(Bug::MoveUnlabelled) {
+                labels = Labels::default();
             }
             labels.merge(&taint);
             self.shared.gate.judge(&labels, Some(&to), &mut judged);

@@ -76,6 +76,14 @@ impl Ledger {
 }
 
 impl LabelFile {
+    /// A second file beside this one.
+    pub(super) fn beside(&self) -> Option<LabelFile> {
+        Some(LabelFile {
+            backend: self.backend.clone(),
+            path: VPath::parse(&format!("{}.kept", self.path.as_str())).ok()?,
+        })
+    }
+
     async fn read(&self) -> Result<(Book, Option<Bytes>)> {
         match self.backend.read_raw(&self.path).await {
             Ok(file) => Ok((Book::parse(&file.body)?, Some(file.body))),

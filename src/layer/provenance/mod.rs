@@ -12,6 +12,7 @@ mod change;
 mod gate;
 mod labels;
 mod ledger;
+mod returned;
 mod shell;
 mod taint;
 #[cfg(test)]
@@ -28,6 +29,7 @@ use crate::core::future::Pending;
 use crate::core::links::refusing;
 use crate::core::lock::Mutex;
 use crate::core::path::VPath;
+use crate::layer::bugs::{Bug, has};
 use crate::protocol::{
     Atomic, Backend, Capability, Content, DeleteResult, Edit, EditResult, FileInfo, GlobQuery,
     GlobResult, GrepQuery, GrepResult, Operation, Page, RawFile, ReadResult, SharedBackend, Shell,
@@ -60,6 +62,9 @@ struct Shared {
     rules: Vec<LabelRule>,
     gate: Gate,
     ledger: Ledger,
+    /// The same for what conversations keep elsewhere, such as turns: labels only, since nothing there
+    /// is a file that a rule could name.
+    kept: Option<Rc<Shared>>,
     /// Held by a change that records labels, from its record until its content is stored. Never held
     /// while a person is asked or a command runs.
     changes: Mutex<()>,
@@ -71,7 +76,9 @@ struct Shared {
 pub struct Provenance {
     inner: SharedBackend,
     shared: Rc<Shared>,
-    taint: Taint,
+    taint: Rc<Taint>,
+    /// Whether these are earlier contents, which have labels beside those of their paths.
+    is_earlier: bool,
 }
 
 impl Provenance {
@@ -83,16 +90,30 @@ impl Provenance {
             ask,
             file,
         } = options;
+        let kept = Shared {
+            rules: Vec::new(),
+            gate: Gate {
+                flows: Vec::new(),
+                ask: None,
+            },
+            ledger: Ledger::new(file.as_ref().and_then(LabelFile::beside)),
+            kept: None,
+            changes: Mutex::default(),
+            commands: Mutex::default(),
+        };
+        let shared = Shared {
+            rules: labels,
+            gate: Gate { flows, ask },
+            ledger: Ledger::new(file),
+            kept: Some(Rc::new(kept)),
+            changes: Mutex::default(),
+            commands: Mutex::default(),
+        };
         Provenance {
             inner,
-            shared: Rc::new(Shared {
-                rules: labels,
-                gate: Gate { flows, ask },
-                ledger: Ledger::new(file),
-                changes: Mutex::default(),
-                commands: Mutex::default(),
-            }),
-            taint: Taint::new(Vec::new()),
+            shared: Rc::new(shared),
+            taint: Rc::new(Taint::new(Vec::new())),
+            is_earlier: false,
         }
     }
 
@@ -101,7 +122,8 @@ impl Provenance {
         Provenance {
             inner: self.inner.clone(),
             shared: self.shared.clone(),
-            taint: Taint::new(seen),
+            taint: Rc::new(Taint::new(seen)),
+            is_earlier: false,
         }
     }
 
@@ -122,13 +144,22 @@ impl Provenance {
     /// the labels that they got by being written.
     pub async fn trust(&self, path: &VPath) -> Result<()> {
         let _held = self.shared.changes.lock().await;
+        let labelled = self.leaving_below(&*self.load().await?, path).await?;
         let forget = |book: &mut Book| {
+            for (version, _) in &labelled {
+                book.forget_content(*version);
+            }
             book.forget(path);
             if path.is_root() {
                 book.forget_root();
+                book.forget_contents();
             }
         };
-        self.shared.ledger.update(&forget).await.map(|_| ())
+        self.shared.ledger.update(&forget).await?;
+        match &self.shared.kept {
+            Some(kept) if path.is_root() => kept.ledger.update(&forget).await.map(|_| ()),
+            _ => Ok(()),
+        }
     }
 
     /// The version of a file; `None` if it cannot be read.
@@ -168,6 +199,13 @@ impl Provenance {
             labels.merge(&before.labels(path, version));
             labels.merge(&after.labels(path, version));
         }
+        if self.is_earlier && after.has_contents() {
+            let version = match body {
+                Some(body) => Some(Version::of(body)),
+                None => self.version(path).await,
+            };
+            labels.merge(&version.map(|at| after.content(at)).unwrap_or_default());
+        }
         self.taint.add(operation, path, &labels);
     }
 
@@ -193,7 +231,9 @@ impl Shared {
 #[deny(clippy::missing_trait_methods)]
 impl Backend for Provenance {
     fn capability(&self) -> Capability {
-        self.inner.capability()
+        let mut capability = self.inner.capability();
+        capability.origins.push(Rc::new(self.same(&self.inner)));
+        capability
     }
 
     fn ls<'a>(&'a self, path: &'a VPath) -> Pending<'a, Vec<FileInfo>> {
@@ -273,7 +313,9 @@ impl Backend for Provenance {
                 let bodies = refusing(self.inner.download(paths)).await;
                 let after = self.load().await?;
                 for (path, body) in paths.iter().zip(&bodies) {
-                    if let Ok(body) = body {
+                    if let Ok(body) = body
+                        && !has(Bug::DownloadUntold)
+                    {
                         let operation = Operation::DownloadFiles;
                         self.observe(operation, &before, &after, path, Some(body))
                             .await;

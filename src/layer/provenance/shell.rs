@@ -13,6 +13,7 @@ use crate::layer::provenance::Provenance;
 use crate::layer::provenance::book::{Book, Version};
 use crate::layer::provenance::gate::{Judgement, shortened};
 use crate::layer::provenance::labels::Labels;
+use crate::layer::provenance::returned::remember;
 use crate::layer::provenance::taint::Seen;
 use crate::layer::winnow;
 use crate::protocol::{ExecuteOptions, ExecuteResult, Operation, Shell, unsupported};
@@ -86,15 +87,22 @@ impl Provenance {
     ) -> Result<()> {
         let _held = self.shared.changes.lock().await;
         let root = VPath::root();
-        let changed: Vec<VPath> = self
-            .versions()
-            .await?
-            .into_iter()
-            .filter(|(path, version)| before.get(path) != Some(version))
-            .map(|(path, _)| path)
+        let after = self.versions().await?;
+        let changed: Vec<VPath> = after
+            .iter()
+            .filter(|(path, version)| before.get(*path) != Some(*version))
+            .map(|(path, _)| path.clone())
             .collect();
+        let mut replaced = Vec::new();
+        for (path, version) in before.iter() {
+            let labels = earlier.labels(path, Some(*version));
+            if !labels.is_empty() && after.get(path) != Some(version) {
+                replaced.push((*version, labels));
+            }
+        }
         let serial = later.record(&root).map_or(0, |record| record.serial);
         let settle = |book: &mut Book| {
+            remember(book, &replaced);
             for path in &changed {
                 book.taint(path, labels);
             }

@@ -1,6 +1,5 @@
 //! What a turn would change, file by file and piece by piece, and how to take only some of it.
 
-use std::hash::{DefaultHasher, Hasher};
 use std::rc::Rc;
 
 use bytes::Bytes;
@@ -10,8 +9,12 @@ use super::keeper::judged;
 use super::lines::{self, Piece};
 use crate::core::error::{Error, Kind as ErrorKind, Result};
 use crate::core::path::VPath;
+use crate::pins::Digest;
 use crate::protocol::{GlobQuery, Replacement};
 use crate::search::glob::Pattern;
+
+/// How many digits of the digest of a change are in the names of its hunks: 128 bits.
+const NAME: usize = 32;
 
 /// What happens to a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -81,17 +84,15 @@ fn hunks(path: &VPath, before: Option<&Bytes>, after: Option<&Bytes>) -> Vec<Hun
         before.map_or(&[][..], |body| body),
         after.map_or(&[][..], |body| body),
     );
-    let mut hasher = DefaultHasher::new();
-    for bytes in [path.as_str().as_bytes(), before, after] {
-        hasher.write_usize(bytes.len());
-        hasher.write(bytes);
-    }
-    let name = hasher.finish();
+    // Who accepts a hunk has seen it, so nobody may make another change with its name.
+    let parts = [path.as_str().as_bytes(), before, after];
+    let name = Digest::of_parts(&parts).hex();
+    let name = name.get(..NAME).unwrap_or(&name);
     lines::pieces(before, after)
         .into_iter()
         .enumerate()
         .map(|(at, piece)| Hunk {
-            id: format!("{name:016x}.{at}").into(),
+            id: format!("{name}.{at}").into(),
             piece,
         })
         .collect()

@@ -12,6 +12,7 @@ use super::judge::{Finisher, Judgement};
 use super::notes::{Digests, Question};
 use super::plan::{Conflict, Plan, body, in_order, replace, reversed};
 use super::{Covered, Notes, Overlays, Turn, journal};
+use crate::core::cell::RefCell;
 use crate::core::error::{Error, Result};
 use crate::core::links;
 use crate::core::path::VPath;
@@ -126,10 +127,13 @@ async fn under_rules(at: &dyn Backend, guard: &dyn Guard, plan: &Plan) -> Result
         reads: plan.reads.clone(),
         files,
         finisher: plan.finisher.clone(),
+        stored: RefCell::default(),
     };
     // A rule judges the place where the bytes are.
     let conflicts = links::refusing(settle(guard.inner(), &below)).await;
     guard.changed();
+    // A rule may have stored something else than was asked for.
+    plan.stored.replace(Some(below.into_stored()));
     conflicts
 }
 
@@ -251,6 +255,7 @@ impl Turn {
             reads,
             files,
             finisher: self.finisher(),
+            stored: RefCell::default(),
         };
         let conflicts = settle(self.base.clone(), &plan).await;
         let conflicts = conflicts.map_err(|error| error.during("commit"))?;
@@ -258,7 +263,7 @@ impl Turn {
             return Ok(Outcome::Conflict(conflicts));
         }
         self.forget_all().await?;
-        Ok(Outcome::Done(receipt(&self.by, plan.files)))
+        Ok(Outcome::Done(receipt(&self.by, plan.into_stored())))
     }
 
     /// Empties the turn.
@@ -305,11 +310,12 @@ pub async fn undo(
             top: base.clone(),
             overlays,
         },
+        stored: RefCell::default(),
     };
     let conflicts = settle(base, &plan).await;
     let conflicts = conflicts.map_err(|error| error.during("undo"))?;
     Ok(match conflicts.is_empty() {
-        true => Outcome::Done(receipt(&by, plan.files)),
+        true => Outcome::Done(receipt(&by, plan.into_stored())),
         false => Outcome::Conflict(conflicts),
     })
 }

@@ -61,7 +61,9 @@ pub(super) struct Notes {
 }
 
 /// Makes digests of answers. The salt is random, so that nobody can prepare two answers with one
-/// digest.
+/// digest: SipHash with a secret beginning is as with a secret key. No call of an agent shows a digest
+/// or the salt; where a turn is kept, both are in its log. Who could read that and change the files as
+/// well could at most let a commit pass whose reads were changed.
 #[derive(Clone, Copy)]
 pub(super) struct Digests {
     salt: [u64; 2],

@@ -6,6 +6,7 @@ use super::bugs::{Bug, has};
 use super::judge::Finisher;
 use super::missing;
 use super::notes::{Digests, Question};
+use crate::core::cell::RefCell;
 use crate::core::error::{Error, Kind, Result};
 use crate::core::path::VPath;
 use crate::protocol::{Backend, Content, Edit, Replacement};
@@ -30,9 +31,16 @@ pub(super) struct Plan {
     pub(super) files: Vec<Replacement>,
     /// Who commits, and over which backend; `reads` are asked there again.
     pub(super) finisher: Finisher,
+    /// What was stored instead of `files`, if a rule has replaced contents.
+    pub(super) stored: RefCell<Option<Vec<Replacement>>>,
 }
 
 impl Plan {
+    /// What was stored, once the plan was carried out.
+    pub(super) fn into_stored(self) -> Vec<Replacement> {
+        self.stored.take().unwrap_or(self.files)
+    }
+
     /// What was read and differs now.
     pub(super) async fn changed_reads(&self) -> Result<Vec<Conflict>> {
         let mut conflicts: Vec<Conflict> = Vec::new();

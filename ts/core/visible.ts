@@ -1,0 +1,21 @@
+// Names as a person has to see them before a decision. `src/core/visible.rs` does the same.
+
+/**
+ * Characters that show nothing or reorder others: DEL and C1 controls, the soft hyphen, zero-width and
+ * directional characters, the byte order mark, tags.
+ */
+export const UNSEEN =
+  /[\u007f-\u009f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\u{e0000}-\u{e007f}]/gu;
+
+/** The same text with the code of each such character in its place, such as `\u{200b}`. */
+export const visible = (text: string): string =>
+  text.replace(UNSEEN, (one) => `\\u{${(one.codePointAt(0) ?? 0).toString(16)}}`);
+
+/** The same with the bytes of each in octal, as git writes them in quotes. */
+export const octal = (text: string): string =>
+  text.replace(UNSEEN, (one) =>
+    Array.from(
+      new TextEncoder().encode(one),
+      (byte) => `\\${byte.toString(8).padStart(3, "0")}`,
+    ).join(""),
+  );
