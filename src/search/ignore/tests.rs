@@ -46,11 +46,7 @@ fn an_ignore_file_of_a_megabyte_takes_no_time_or_is_refused() {
         ("endings", false, lines(MIB / 8, |at| format!("*.{at}"))),
         ("paths", false, lines(MIB / 10, |at| format!("/a/{at}"))),
         ("beginnings", false, lines(MIB / 8, |at| format!("{at}*"))),
-        (
-            "directories",
-            true,
-            lines(MIB / 8, |at| format!("x{at}*/")),
-        ),
+        ("directories", true, lines(MIB / 8, |at| format!("x{at}*/"))),
         (
             "included again",
             true,
