@@ -149,7 +149,7 @@ describe("an expression that takes too long", () => {
     const backend = new StateBackend({ files: { "/a.txt": noise } });
     const answer = regex(backend, "(?:[ab]*a[ab]{490}){8}c");
     assert.equal(answer.code, "timeout");
-    assert.match(answer.error, /10 s/);
+    assert.match(answer.error, /\d s that a search of so many bytes may take/);
     works(backend);
   });
 });

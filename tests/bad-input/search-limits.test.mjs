@@ -160,7 +160,7 @@ describe("a glob is matched or refused at once", () => {
         const began = performance.now();
         const answer = call();
         assert.ok(performance.now() - began < 1_000);
-        if (answer.error) assert.equal(answer.code, "invalid_pattern");
+        if (answer.error) assert.match(answer.code, /^(timeout|invalid_pattern)$/);
       }
     });
   }
