@@ -61,7 +61,7 @@ impl Permissions {
         let mut above = path.parent();
         while !above.is_root() {
             let decision = self.rules.decide(Touch::Read, &above);
-            let hides = |rule| own.is_none_or(|own| rule < own);
+            let hides = |rule| own.is_none_or(|own| rule < own) && self.rules.names(rule, &above);
             if decision.mode == Mode::Deny && decision.rule.is_some_and(hides) {
                 return Err(denied(Touch::Write, path, self.rules.name_of(decision)));
             }

@@ -461,6 +461,16 @@ impl Rules {
         self.decide(touch, path).mode == Mode::Deny
     }
 
+    /// Whether a rule names a path: by a pattern that does not stand for every name, as `/dir/*`.
+    pub(super) fn names(&self, rule: usize, path: &VPath) -> bool {
+        let names = |pattern: &RulePattern, path: &VPath| {
+            pattern.accepts(path) && !pattern.text.ends_with("/*")
+        };
+        self.rules
+            .get(rule)
+            .is_some_and(|rule| rule.any(path, &self.spelled(path), names))
+    }
+
     /// What certainly holds for everything strictly below a directory.
     pub(super) fn beneath(&self, touch: Touch, dir: &VPath) -> Beneath {
         let (mut some_denied, mut some_allowed) = (false, false);
