@@ -11,7 +11,11 @@ import { at, cache } from "./paths.mjs";
 import { splitterPath } from "./splitter.mjs";
 
 /** Sets of chunks whose shared code is a separate chunk; other shared code is in the primary. */
-const SHARED = ["idb+opfs", "custom+disk", "history+turns", "index+merge"];
+const SHARED = [
+  ...["idb+opfs", "custom+disk", "history+turns", "index+merge"],
+  // The digest by which all three know contents.
+  "history+provenance+turns",
+];
 
 /** The custom section of each module, with its name and its build. */
 const SECTION = "kitbag";

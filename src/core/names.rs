@@ -16,33 +16,25 @@ pub const CLOSED: &str =
 /// at the end, have streams behind a colon and short names, and ignore invisible characters.
 pub fn is_room(segment: &str) -> bool {
     let name = segment.split(':').next().unwrap_or(segment);
-    let name = name.trim_end_matches(['.', ' ']);
-    let folded = || name.chars().filter(|c| !is_unseen(*c)).map(folded);
-    is_short_name(folded()) || is_long_name(folded())
-}
-
-fn is_long_name(mut name: impl Iterator<Item = char>) -> bool {
-    ROOM.chars().all(|c| name.next() == Some(c)) && name.all(|c| matches!(c, '.' | ' '))
+    let mut seen = String::new();
+    for c in name.chars().filter(|c| !is_unseen(*c)) {
+        seen.push(folded(c));
+    }
+    let seen = seen.trim_end_matches(|c| c == '.' || c == ' ');
+    seen == ROOM || is_short_name(seen)
 }
 
 /// A short name that Windows gives the room: six letters of the name, or two and four digits of a hash,
 /// then a tilde and a number.
-fn is_short_name(name: impl Iterator<Item = char>) -> bool {
-    let mut parts = (0, true, true);
-    let mut name = name.peekable();
-    while let Some(c) = name.next_if(|c| *c != '~') {
-        let (at, is_name, is_hash) = &mut parts;
-        *is_name &= "kitbag".chars().nth(*at) == Some(c);
-        *is_hash &= match *at {
-            0 => c == 'k',
-            1 => c == 'i',
-            _ => c.is_ascii_hexdigit(),
-        };
-        *at += 1;
-    }
-    let tilde = name.next().is_some();
-    let numbered = name.peek().is_some() && name.all(|c| c.is_ascii_digit());
-    parts.0 == 6 && (parts.1 || parts.2) && tilde && numbered
+fn is_short_name(name: &str) -> bool {
+    let Some((stem, number)) = name.split_once('~') else {
+        return false;
+    };
+    let hash = stem.strip_prefix("ki").unwrap_or_default();
+    let is_hash = hash.len() == 4 && hash.bytes().all(|byte| byte.is_ascii_hexdigit());
+    (stem == "kitbag" || is_hash)
+        && !number.is_empty()
+        && number.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 /// Case folding of the letters of the room's name, with all characters that fold to one of them.
@@ -75,11 +67,16 @@ impl Marks {
             before = byte;
         }
         match suspect {
-            true => Marks {
-                room: path.split('/').any(is_room),
-                hidden: path.chars().any(is_unseen),
-            },
+            true => Marks::looked_for(path),
             false => Marks::default(),
+        }
+    }
+
+    #[cold]
+    fn looked_for(path: &str) -> Marks {
+        Marks {
+            room: path.split('/').any(is_room),
+            hidden: path.chars().any(is_unseen),
         }
     }
 }

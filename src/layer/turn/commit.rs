@@ -8,7 +8,8 @@ use bytes::Bytes;
 use futures_util::future::LocalBoxFuture;
 
 use super::bugs::{Bug, has};
-use super::judge::{Finisher, Judgement};
+use super::finisher::Finisher;
+use super::judge::Judgement;
 use super::notes::{Digests, Question};
 use super::plan::{Conflict, Plan, body, in_order, replace, reversed};
 use super::{Covered, Notes, Overlays, Turn, journal};

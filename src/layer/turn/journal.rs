@@ -22,7 +22,7 @@ use std::time::Duration;
 use bytes::Bytes;
 
 use super::bugs::{Bug, has};
-use super::judge::Finisher;
+use super::finisher::Finisher;
 use super::plan::{Conflict, Plan, body, in_order, is_conflict, replace, reversed};
 use crate::core::error::{Error, Kind, Result};
 use crate::core::path::VPath;
@@ -282,26 +282,33 @@ impl Desk<'_> {
         if journal.files.iter().any(|file| file.path.is_own()) {
             return Ok(Adopted::Refused);
         }
-        let (mut forward, mut back) = (Vec::new(), Vec::new());
+        // What is made already may have to be taken back, if a file differs later.
+        let (mut left, mut made) = (Vec::new(), Vec::new());
         let mut stage = journal.stage;
         for file in &journal.files {
             let now = body(self.at, &file.path).await?;
             if now == file.after {
-                back.push(reversed(file));
-            } else if now == file.before {
-                forward.push(file.clone());
+                made.push(file.path.clone());
+                left.push(reversed(file));
+            } else if now == file.before && stage == Stage::Applying {
+                left.push(file.clone());
             } else {
                 stage = Stage::Undoing;
             }
         }
         if stage == Stage::Undoing {
-            forward.clear();
+            left.retain(|file| made.contains(&file.path));
         }
-        // What is made already may have to be taken back, if a file differs later.
-        let files = match (finisher.judged(forward).await, finisher.judged(back).await) {
-            (Ok(made), Ok(back)) => made.into_iter().chain(back.iter().map(reversed)).collect(),
-            _ => return Ok(Adopted::Refused),
+        let Ok(judged) = finisher.judged(left).await else {
+            return Ok(Adopted::Refused);
         };
+        let turned = judged
+            .into_iter()
+            .map(|file| match made.contains(&file.path) {
+                true => reversed(&file),
+                false => file,
+            });
+        let files = turned.collect();
         let ours = Journal {
             stage,
             id: random::bits(),

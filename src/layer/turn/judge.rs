@@ -5,19 +5,12 @@ use std::rc::Rc;
 
 use futures_util::future::LocalBoxFuture;
 
+use super::finisher::Finisher;
 use super::plan::{in_order, is_conflict, replace};
-use super::{Overlays, Turn, TurnOptions};
+use super::{Turn, TurnOptions};
 use crate::core::error::{Error, Result};
 use crate::core::path::VPath;
 use crate::protocol::{Atomic, Backend, Guard, Replacement, SharedBackend};
-
-/// Who changes files, and over which backend.
-#[derive(Clone)]
-pub(super) struct Finisher {
-    pub(super) by: Rc<str>,
-    pub(super) top: SharedBackend,
-    pub(super) overlays: Overlays,
-}
 
 /// What rules say of a change.
 pub(super) enum Judgement {

@@ -13,6 +13,7 @@ pub(in crate::layer) mod bugs;
 mod calls;
 mod changes;
 mod commit;
+mod finisher;
 mod journal;
 mod judge;
 mod keep;
@@ -46,7 +47,7 @@ use crate::protocol::{
     WriteResult,
 };
 
-use judge::Finisher;
+use finisher::Finisher;
 use keeper::Keeper;
 use notes::{Digests, Notes, Question};
 

@@ -3,7 +3,7 @@
 use bytes::Bytes;
 
 use super::bugs::{Bug, has};
-use super::judge::Finisher;
+use super::finisher::Finisher;
 use super::missing;
 use super::notes::{Digests, Question};
 use crate::core::cell::RefCell;
