@@ -4,11 +4,14 @@
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import {
+  chmodSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
   readFileSync,
   rmSync,
+  statSync,
+  symlinkSync,
   truncateSync,
   writeFileSync,
 } from "node:fs";
@@ -308,4 +311,55 @@ test("a file of a folder that is larger than 2 GiB is named as too large", async
   assert.equal(out, "");
   assert.notEqual(code, 0);
   assert.match(err, /large\.bin.*2147483647/);
+});
+
+test("cp keeps executable bits and linked directories, and diff knows both", async () => {
+  const source = scratch();
+  const target = scratch();
+  plant(source, { "bin/run.sh": "echo hello\n", "lib/a.txt": "a" });
+  chmodSync(join(source, "bin/run.sh"), 0o755);
+  symlinkSync("lib", join(source, "linked"));
+  const copied = await kitbag.run(["cp", source, target]);
+  assert.deepEqual([copied.code, copied.err], [0, ""]);
+  assert.match(copied.out, /^3 files copied/);
+  assert.equal(readFileSync(join(target, "linked/a.txt"), "utf8"), "a");
+  assert.equal(statSync(join(target, "bin/run.sh")).mode & 0o777, 0o755);
+  assert.equal((await kitbag.run(["diff", source, target])).code, 0);
+  rmSync(join(target, "linked"), { recursive: true });
+  const differs = await kitbag.run(["diff", source, target]);
+  assert.deepEqual([differs.code, differs.out], [1, "- linked/a.txt\n"]);
+  symlinkSync("..", join(source, "lib/loop"));
+  const looped = await kitbag.run(["cp", source, target]);
+  assert.equal(looped.code, 1);
+  assert.match(looped.err, /lib\/loop\/: It is a link to a directory above it/);
+  for (const one of [source, target]) rmSync(one, { recursive: true });
+});
+
+test("cp refuses a target inside its source, in folders and databases", async () => {
+  const source = scratch();
+  plant(source, { "a.txt": "a", "b/c.txt": "c" });
+  symlinkSync(join(source, "b"), `${source}-link`);
+  const undo = kitbag.link("node-sqlite3-wasm", "durable");
+  const table = `sqlite:${join(source, "files.db")}`;
+  assert.equal((await kitbag.run(["cp", join(source, "b"), `${table}#/x`])).code, 0);
+  for (const [from, to] of [
+    [source, join(source, "b")],
+    [source, join(source, "new/deep")],
+    [source, `${source}/./b/..//b`],
+    [source, `file:${source}/b`],
+    [source, `${source}-link`],
+    [table, `${table}#/x`],
+    [`${table}#/x`, `${table}#/x/y`],
+    [`${table}?table=files`, `${table}?table=files#/x`],
+  ]) {
+    const { code, err } = await kitbag.run(["cp", from, to]);
+    assert.notEqual(code, 0, to);
+    assert.match(err, /inside (the source|FROM)/, `${from} ${to}`);
+  }
+  assert.equal(existsSync(join(source, "new")), false);
+  const ordinary = await kitbag.run(["cp", `${table}#/x`, `${table}#/xy`]);
+  assert.equal(ordinary.code, 0, ordinary.err);
+  undo();
+  rmSync(`${source}-link`);
+  rmSync(source, { recursive: true });
 });

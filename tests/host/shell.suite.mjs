@@ -4,5 +4,9 @@ export default {
   about: "LocalShellBackend and nodeShell(): limits, odd callbacks, its life",
   needs: ["npm", "build"],
   run: (ctx) =>
-    ctx.nodeTests(["shell", "defaults", "leftovers"].map((name) => `tests/host/${name}.test.mjs`)),
+    ctx.nodeTests(
+      ["shell", "defaults", "leftovers", "permissions"].map(
+        (name) => `tests/host/${name}.test.mjs`,
+      ),
+    ),
 };

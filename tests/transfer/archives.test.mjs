@@ -3,7 +3,7 @@
 
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
@@ -412,4 +412,54 @@ test("limits of bytes hold without an option", async () => {
   const zip = await fromZip(endless, memory());
   assert.match(zip.error, /more than 268435456 bytes \(maxArchiveBytes\)/);
   assert.ok(pulled < 20, `${pulled} parts were read`);
+});
+
+/** A zip archive of one entry for each mode, made by the library of another language. */
+function modes(root, entries) {
+  const script = `import sys, json, zipfile
+with zipfile.ZipFile(sys.argv[1], "w") as archive:
+    for name, mode, system, text in json.loads(sys.argv[2]):
+        entry = zipfile.ZipInfo(name)
+        entry.create_system = system
+        entry.external_attr = mode << 16
+        archive.writestr(entry, text)`;
+  const file = join(root, "modes.zip");
+  execFileSync("python3", ["-c", script, file, JSON.stringify(entries)]);
+  return readFileSync(file);
+}
+
+test("zip: devices, pipes and sockets are refused by kind, and the rest is unpacked", async () => {
+  await inFolder(async (root) => {
+    const kinds = [
+      ["pipe", 0o010644, /pipe/],
+      ["character", 0o020644, /character device/],
+      ["directory", 0o040755, /directory/],
+      ["block", 0o060644, /block device/],
+      ["link", 0o120777, /link/],
+      ["socket", 0o140644, /socket/],
+    ];
+    const good = [
+      ["file", 0o100644],
+      ["program", 0o100755],
+      ["no-mode", 0],
+      ["only-permissions", 0o644],
+    ];
+    for (const system of [3, 19, 0]) {
+      for (const text of ["", "text"]) {
+        const entries = [...kinds, ...good].map(([name, mode]) => [name, mode, system, text]);
+        const target = memory();
+        const result = await fromZip(modes(root, entries), target);
+        const expected = good.map(([name]) => `/${name}`).sort();
+        assert.deepEqual(Object.keys(contents(target)).sort(), expected);
+        // A directory without content is one.
+        const refused = kinds.filter(([name]) => name !== "directory" || text !== "");
+        assert.equal(result.failed, refused.length);
+        assert.equal(result.emptyDirectories, kinds.length - refused.length);
+        for (const [name, , why] of refused) {
+          const failure = result.failures.find(({ path }) => path === name);
+          assert.match(failure?.error ?? "", why, name);
+        }
+      }
+    }
+  });
 });

@@ -13,7 +13,7 @@ import {
   Place,
 } from "./transfer/place.js";
 import { Stop, Tally, type TransferProgress, type TransferResult } from "./transfer/tally.js";
-import { type Listed, type Refusal, same, Tree } from "./transfer/tree.js";
+import { type Listed, LOOP, type Refusal, same, Tree, UNKNOWN } from "./transfer/tree.js";
 
 export type { ConflictRule, TransferConflict } from "./transfer/place.js";
 export type { TransferFailure, TransferProgress, TransferResult } from "./transfer/tally.js";
@@ -106,12 +106,14 @@ export function copyTree(
   const to = new Tree(target, directoryOf("copyTree", "to", options.to), options.signal);
   const tally = new Tally(options);
   return tally.run(async () => {
+    await notInside(source, target, from, to);
     const [have, there] = await both(from, to);
     tally.result.totalFiles = have.length;
     tally.result.totalBytes = sum(have);
     tally.tell();
     const known = new Map(there.map((file) => [file.name, file]));
     const place = new Place(to, tally, options.onConflict);
+    place.settled = [];
     const copy = new Copy(from, to, place, tally, options);
     const all = batches(have, options.batchBytes ?? BATCH_BYTES);
     await inParallel(all, BATCHES_AT_ONCE, async (batch) => {
@@ -119,7 +121,9 @@ export function copyTree(
       await copy.batch(batch, known);
       tally.tell();
     });
-    tally.result.emptyDirectories = (await from.emptyDirectories(have)).length;
+    for (const name of from.loops) tally.fail(to.path(name), LOOP);
+    for (const name of from.unknown) tally.fail(to.path(name), UNKNOWN);
+    tally.result.emptyDirectories = from.emptyDirectories.length;
   });
 }
 
@@ -141,6 +145,7 @@ export function compareTrees(
   const found: TreeComparison = { onlyFirst: [], onlySecond: [], different: [], equal: 0 };
   const work = async () => {
     const [have, there] = await both(one, other);
+    for (const tree of [one, other]) complete(tree);
     tally.result.totalFiles = have.length;
     tally.result.totalBytes = sum(have);
     const known = new Map(there.map((file) => [file.name, file]));
@@ -169,11 +174,34 @@ export function compareTrees(
   return tally.run(work).then(({ error, code }) => ({ ...found, ...(error && { error, code }) }));
 }
 
+/** Refuses a target inside its source: each copy would have the one before in it. */
+async function notInside(
+  source: AnyBackend,
+  target: AnyBackend,
+  from: Tree,
+  to: Tree,
+): Promise<void> {
+  const [outer, inner] = await Promise.all([from.real(), to.real()]);
+  const onDisk = outer !== undefined && inner !== undefined;
+  const inside = onDisk
+    ? inner !== outer && inner.startsWith(`${outer.replace(/[/\\]$/, "")}/`)
+    : source === target && to.path("") !== from.path("") && to.path("").startsWith(from.path(""));
+  if (!inside) return;
+  const error = `The target ${to.path("")} is inside the source; copy to a directory outside of it`;
+  throw new Stop(error, "invalid_argument");
+}
+
 /** The files of both trees. */
 async function both(one: Tree, other: Tree): Promise<[Listed[], Listed[]]> {
   const lists = await Promise.all([one.list(), other.list()]);
   for (const list of lists) if (!Array.isArray(list)) throw new Stop(list.error, list.code);
   return lists as [Listed[], Listed[]];
+}
+
+/** Throws if a tree has files that cannot be listed. */
+function complete(tree: Tree): void {
+  const [name] = tree.unknown;
+  if (name !== undefined) throw new Stop(`${tree.path(name)}: ${UNKNOWN.error}`, UNKNOWN.code);
 }
 
 function sum(files: readonly Listed[]): number | undefined {
@@ -232,7 +260,7 @@ class Copy {
       const looks = match === undefined ? "missing" : look(file, match, this.#options);
       if (looks === "missing") missing.push(file.name);
       else if (looks === "unsure") unsure.push(file.name);
-      else if (looks === "equal") this.#tally.result.equal += 1;
+      else if (looks === "equal") this.#place.equal(file.name);
       else if ((await this.#place.verdict(file.name, file.size, match?.size)) === "overwrite") {
         replaced.push(file.name);
       }
@@ -245,7 +273,7 @@ class Copy {
       const content = ours.get(name);
       if (content === undefined) continue;
       const there = theirs[at];
-      if (there instanceof Uint8Array && same(content, there)) this.#tally.result.equal += 1;
+      if (there instanceof Uint8Array && same(content, there)) this.#place.equal(name);
       // It was deleted since it was listed.
       else if (!(there instanceof Uint8Array) && there?.code === "not_found") missing.push(name);
       else if (!(there instanceof Uint8Array)) {
@@ -261,6 +289,7 @@ class Copy {
       });
     await this.#place.create(contents(missing));
     await this.#place.put(contents(replaced));
+    await this.#to.permit(this.#place.settled?.splice(0) ?? [], this.#from);
   }
 
   async #read(names: readonly string[]): Promise<Map<string, Uint8Array>> {

@@ -107,11 +107,25 @@ function decodeText(raw: Uint8Array): string | undefined {
   }
 }
 
+/** Kinds of Unix files, as the upper bits of the mode have them; a link is recognised otherwise. */
+const KINDS = {
+  1: "a pipe",
+  2: "a character device",
+  6: "a block device",
+  12: "a socket",
+} as const;
+
 /** Why an entry is not unpacked. */
 function refusedEntry(entry: Entry): string | undefined {
   if (decodeText(entry.rawFilename) === undefined) {
     return `The name ${JSON.stringify(entry.filename.slice(0, 200))} is not in UTF-8`;
   }
+  // One program writes the mode of a file here, another one there.
+  const modes = [entry.externalFileAttributes >>> 16, entry.unixMode ?? 0];
+  const kinds = modes.map((mode) => KINDS[((mode >>> 12) & 15) as keyof typeof KINDS]);
+  const kind = kinds.find((one) => one !== undefined);
+  if (kind) return `It is ${kind}; only files are unpacked`;
+  if (entry.directory) return "It is a directory, but has content";
   if (entry.symlink) return "It is a symbolic link; links are not unpacked";
   if (entry.encrypted) return "It is encrypted; encrypted files are not unpacked";
   return undefined;
@@ -146,12 +160,13 @@ export function fromZip(
     });
     try {
       for await (const entry of zip.getEntriesGenerator()) {
-        if (entry.directory) {
+        if (entry.directory && entry.uncompressedSize === 0) {
           unpacking.directory(entry.filename);
           continue;
         }
         const { filename: name, uncompressedSize: size } = entry;
         if (!unpacking.begin({ name, size, refused: refusedEntry(entry) })) continue;
+        if (entry.directory) continue;
         const { writable, done } = unpacking.collect(name);
         await entry.getData(writable);
         await done();

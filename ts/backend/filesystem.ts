@@ -2,7 +2,7 @@
 
 import chunk from "#chunk/disk";
 import { Options } from "../core/checks.js";
-import { defineMembers, sealClass } from "../core/handle.js";
+import { defineMembers, fastHandle, sealClass } from "../core/handle.js";
 import { enter, glue } from "../core/instance.js";
 import { addWatch } from "../core/listeners.js";
 import { FILE_METHODS } from "../core/operations.js";
@@ -13,6 +13,9 @@ import { Place } from "../disk/place.js";
 import { type Ripgrep, SearchableDisk } from "../disk/search.js";
 import { DiskWatch, nativeWatch } from "../disk/watch.js";
 import { Backend } from "./backend.js";
+
+/** Names the folder behind a backend, for `kitbag/transfer`. */
+const DISK: unique symbol = Symbol.for("kitbag.disk") as never;
 
 /** Options of FilesystemBackend. */
 export interface FilesystemBackendOptions {
@@ -198,6 +201,7 @@ function prepared(options: FilesystemBackendOptions | undefined): PreparedDisk {
  */
 export class FilesystemBackend extends Backend {
   readonly #watching: DiskWatch | undefined;
+  readonly #disk: SearchableDisk;
 
   /** Throws a `TypeError` that names the wrong option. The folder is not touched yet. */
   constructor(options?: FilesystemBackendOptions) {
@@ -205,12 +209,23 @@ export class FilesystemBackend extends Backend {
     const { disk, overwrite, rootDir, contained } = its;
     chunk.load();
     super(enter(() => glue.disk_new(disk, diskPromises(disk), overwrite, id, execute as never)));
+    this.#disk = disk;
     if (!contained) belowRoot(this, rootDir);
     const native = disk.place.native && nativeWatch();
     if (native) {
       this.#watching = new DiskWatch(native, rootDir, contained ? "" : hostPath(rootDir));
       addWatch(this, this.#watching.add);
     }
+  }
+
+  /**
+   * What copies of whole trees ask a folder beyond the protocol: permissions, and where links lead.
+   * Only of an object whose methods nobody has replaced.
+   *
+   * @internal
+   */
+  get [DISK](): unknown {
+    return fastHandle(this) === undefined ? undefined : this.#disk;
   }
 
   /** Frees what this object holds, and ends its watchers; see `Backend.dispose`. */

@@ -6,6 +6,7 @@ import type { ExecuteCallback } from "../core/command.js";
 import { incoming } from "../core/filedata.js";
 import { sealClass } from "../core/handle.js";
 import { hasNodeShell, nodeShell } from "../core/node_shell.js";
+import { codeOf } from "../disk/host.js";
 import type { ExecuteResponse, FileInput } from "../types.js";
 import { addShell, type ExecuteOptions } from "./backend.js";
 import { underLimits } from "./execute.js";
@@ -61,6 +62,13 @@ function environment(given: Options): Record<string, string> {
     ...(Object.fromEntries(own) as Record<string, string>),
     ...(env as Record<string, string>),
   };
+}
+
+/** Creates the folder if it does not exist: commands run in it. */
+async function made({ disk, rootDir }: Disk): Promise<void> {
+  await disk.place.fs.mkdir(rootDir, { recursive: true }).catch((error: unknown) => {
+    if (codeOf(error) !== "EEXIST") throw error;
+  });
 }
 
 /** Reads an option in seconds and returns milliseconds. */
@@ -149,7 +157,7 @@ export class LocalShellBackend extends FilesystemBackend {
       );
     }
     this.#initialized = true;
-    await this.#disk.disk.place.root();
+    await made(this.#disk);
     const answers = await this.uploadFiles(this.#initialFiles);
     const refused = answers.find((answer) => answer.error !== null);
     if (refused) {

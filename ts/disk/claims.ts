@@ -10,6 +10,11 @@ import type { Dir } from "./place.js";
 
 /** A claim of this age counts as abandoned. Normally one is held for milliseconds. */
 const STALE_MS = 60_000;
+/**
+ * The same for one without its owner's whole name. A living owner has not checked its claim yet, and
+ * finds out then that it was passed over.
+ */
+const UNNAMED_MS = 500;
 const GENERATIONS = 1000;
 
 /** Identifies a version of a file. */
@@ -36,7 +41,7 @@ const machine = (() => {
     return "";
   }
 })();
-const owner = new TextEncoder().encode(`${host?.pid ?? 0} ${machine}`);
+const owner = new TextEncoder().encode(`${host?.pid ?? 0} ${machine}\n`);
 
 export interface Claim {
   /** Whether the claim is still valid: no other writer considered it abandoned. */
@@ -112,22 +117,28 @@ export async function sweep(fs: FsLike, flags: Flags, dir: Dir): Promise<void> {
 function ignore(): void {}
 
 async function exists(fs: FsLike, path: string): Promise<boolean> {
-  return fs.lstat(path, { bigint: true }).then(
-    () => true,
-    () => false,
-  );
+  try {
+    await fs.lstat(path, { bigint: true });
+    return true;
+  } catch (error) {
+    if (codeOf(error) === "ENOENT") return false;
+    throw error;
+  }
 }
 
 async function abandoned(fs: FsLike, flags: Flags, path: string): Promise<boolean> {
   const room = new Uint8Array(256);
   let said = "";
+  let age = 0;
   try {
     const handle = await fs.open(path, flags.file);
     try {
       const { bytesRead } = await handle.read(room, 0, room.length, 0);
       said = new TextDecoder().decode(room.subarray(0, bytesRead));
       const { mtimeNs } = await handle.stat({ bigint: true });
-      if (Date.now() - Number(mtimeNs / 1_000_000n) > STALE_MS) return true;
+      // Of a clock that was set back, the time is in the future.
+      age = Math.abs(Date.now() - Number(mtimeNs / 1_000_000n));
+      if (age > STALE_MS) return true;
     } finally {
       await handle.close();
     }
@@ -135,13 +146,22 @@ async function abandoned(fs: FsLike, flags: Flags, path: string): Promise<boolea
     // It was just released. Its version is gone, or the next attempt finds it free.
     return false;
   }
-  const [pid, where] = said.split(" ");
-  if (where === undefined || where !== machine || !Number(pid) || Number(pid) === host?.pid)
-    return false;
+  const [, pid = "", where = "", end = ""] = /^(\d*)(?: ([^\n]*))?(\n?)/.exec(said) ?? [];
+  // Earlier versions wrote no line feed.
+  const whole = end !== "" || (/ /.test(said) && (where === machine || !machine.startsWith(where)));
+  if (!whole) return age > UNNAMED_MS;
+  if (where !== machine || !Number(pid)) return false;
+  // A container that was started again has the same numbers: then the claim is older than its process.
+  if (Number(pid) === host?.pid) return age > begun() + UNNAMED_MS;
   try {
     host?.kill(Number(pid), 0);
     return false;
   } catch (error) {
     return codeOf(error) === "ESRCH";
   }
+}
+
+/** How long ago this process began, in milliseconds. */
+function begun(): number {
+  return (host?.uptime?.() ?? Number.POSITIVE_INFINITY) * 1000;
 }

@@ -37,6 +37,7 @@ export class FastDisk extends SearchableDisk {
   async #real(path: string): Promise<string | undefined> {
     const root = await this.place.root();
     const parts = this.place.parts(path);
+    if (root === undefined) return undefined;
     const folder = new Folder(this.#fs, this.place);
     try {
       folder.reach(this.place.join(root, parts), this.place.flags.directory);
@@ -72,7 +73,7 @@ export class FastDisk extends SearchableDisk {
   override async stats(paths: string): Promise<Float64Array> {
     const all = paths.split("\n");
     const out = new Float64Array(all.length * 2).fill(Number.NaN);
-    const root = await this.place.root();
+    const root = (await this.place.root()) ?? "";
     const folder = new Folder(this.#fs, this.place);
     const turns = new Turns();
     try {
@@ -104,7 +105,7 @@ export class FastDisk extends SearchableDisk {
 
   /** Contents of these files; with a literal, only of those that contain it. */
   async bodies(paths: string, literal: Uint8Array | undefined): Promise<Bodies> {
-    const root = await this.place.root();
+    const root = (await this.place.root()) ?? "";
     const all = paths.split("\n");
     let next = 0;
     const source = () => {

@@ -1,6 +1,7 @@
 // A directory that is held open while its files are read with synchronous calls. It is opened, its
 // real path is checked, and from then on its entries are reached only through the open directory.
 
+import { passOver } from "./host.js";
 import type { Place } from "./place.js";
 
 type NodeFs = typeof import("node:fs");
@@ -41,8 +42,9 @@ export class Folder {
       const at = `${this.#open}/${this.#fd}`;
       this.#real = this.#fs.readlinkSync(at);
       if (this.#place.allows(path, this.#real)) this.#at = at;
-    } catch {
+    } catch (error) {
       // Removed, not readable, or now a link.
+      passOver(error);
     }
     return this.#at;
   }
@@ -65,8 +67,9 @@ export class Folder {
         // Closed below.
       }
       fs.closeSync(fd);
-    } catch {
+    } catch (error) {
       // A link to nothing, or to what cannot be read.
+      passOver(error);
     }
     return undefined;
   }

@@ -148,6 +148,15 @@ export function codeOf(error: unknown): string {
   return String((error as { code?: unknown } | null)?.code ?? "");
 }
 
+/** Errors of the whole system, which say nothing about the entry that was asked for. */
+const SYSTEM = /^(EMFILE|ENFILE|ENOMEM|ENOBUFS|EAGAIN|EIO|ESTALE|ETIMEDOUT|EINTR|EHOSTDOWN)$/;
+
+/** Passes over an entry that a search cannot use; rethrows an error that is not about this entry. */
+export function passOver(error: unknown): undefined {
+  if (SYSTEM.test(codeOf(error))) throw error;
+  return undefined;
+}
+
 /** Flags for opening files. */
 export interface Flags {
   /** A file to read: does not follow a link, and does not wait for the other end of a FIFO. */

@@ -4,8 +4,9 @@
 
 import { versionOf } from "./claims.js";
 import { type BigStats, codeOf, descriptor, Refusal, TAKEN_BY_DIRECTORY } from "./host.js";
+import { PermittingDisk } from "./permissions.js";
 import type { Dir } from "./place.js";
-import { asideIn, DiskStorage, moment, TRIES } from "./storage.js";
+import { asideIn, moment, TRIES } from "./storage.js";
 
 /** What became of a file. `both`: it has the new name, and the old one could not be removed. */
 export type Moved = "done" | "missing" | "exists" | "apart" | "both";
@@ -23,7 +24,7 @@ interface Spot {
   stats: BigStats | undefined;
 }
 
-export class MovingDisk extends DiskStorage {
+export class MovingDisk extends PermittingDisk {
   /** Moves or copies one file. */
   async transfer(from: string, to: string, keeps: boolean, overwrite: boolean): Promise<Moved> {
     const act = keeps ? this.#copied : this.#moved;
@@ -31,7 +32,10 @@ export class MovingDisk extends DiskStorage {
       for (let attempt = 0; attempt < TRIES; attempt++) {
         const stats = await this.lstat(dir, name);
         if (!stats) return "missing";
-        if (!stats.isFile()) return "apart";
+        if (!stats.isFile()) {
+          if (stats.isSymbolicLink()) await this.#expect(from, to);
+          return "apart";
+        }
         const done = await this.within(this.place.parts(to), true, async (there, newName) => {
           await this.tidied(there);
           const target = await this.lstat(there, newName);
@@ -42,6 +46,8 @@ export class MovingDisk extends DiskStorage {
           if (target && !target.isFile()) return "apart";
           const at = { dir: there, name: newName, stats: target };
           const answer = await act.call(this, { dir, name, stats }, stats, at);
+          // The core reads and writes the file, and knows no permissions.
+          if (answer === "apart") this.place.remembered.note(there, newName, stats);
           return answer === "exists" && overwrite ? undefined : answer;
         });
         if (done) return done;
@@ -50,6 +56,15 @@ export class MovingDisk extends DiskStorage {
       throw new Refusal("conflict", "Other writers kept changing the file");
     });
     return moved ?? "missing";
+  }
+
+  /** Remembers the permissions of the file behind a link for its copy. */
+  async #expect(from: string, to: string): Promise<void> {
+    const [stats] = await this.looks([from]);
+    if (!stats) return;
+    await this.within(this.place.parts(to), true, async (dir, name) => {
+      this.place.remembered.note(dir, name, stats);
+    });
   }
 
   /** A file under its new name; undefined if one of the two was changed meanwhile. */
@@ -116,7 +131,7 @@ export class MovingDisk extends DiskStorage {
         const copy = await fs.open(aside, flags.file);
         try {
           await this.place.permit(copy, target);
-          await this.place.advance(copy, target);
+          await this.place.advance(copy, target.mtimeNs);
         } finally {
           await copy.close();
         }

@@ -20,6 +20,34 @@ import { type FoldedNames, foldedNames, isRefusedByWindows, usualNames } from ".
 
 type NodeFs = typeof import("node:fs");
 
+/** Most files whose permissions are remembered. */
+const REMEMBERED = 10_000;
+
+/**
+ * Permissions of files that were deleted, and of those that the core is about to copy. A file of the
+ * same path and size that is created next gets them: it is the copy, or an undo of the deletion.
+ */
+export class Remembered {
+  readonly #modes = new Map<string, { size: bigint; mode: bigint }>();
+
+  note(dir: Dir, name: string, { size, mode }: Pick<BigStats, "size" | "mode">): void {
+    const path = `${dir.real}/${name}`;
+    this.#modes.delete(path);
+    this.#modes.set(path, { size, mode });
+    const [oldest] = this.#modes.keys();
+    if (this.#modes.size > REMEMBERED && oldest !== undefined) this.#modes.delete(oldest);
+  }
+
+  of(dir: Dir, name: string, size: number): { mode: bigint } | undefined {
+    const known = this.#modes.get(`${dir.real}/${name}`);
+    return known?.size === BigInt(size) ? known : undefined;
+  }
+
+  forget(dir: Dir, name: string): void {
+    this.#modes.delete(`${dir.real}/${name}`);
+  }
+}
+
 /** A directory inside the root. */
 export interface Dir {
   /** Append `/name` to reach an entry. */
@@ -40,6 +68,8 @@ export class Place {
   readonly #contained: boolean;
   /** Whether links inside the root are followed. */
   readonly links: boolean;
+  /** Permissions for files that are made again; see `Remembered`. */
+  readonly remembered: Remembered;
   readonly #windows: boolean;
   readonly #native: NodeFs | undefined;
   #root: string | undefined;
@@ -58,6 +88,7 @@ export class Place {
     like?: Place,
   ) {
     this.links = like === undefined;
+    this.remembered = like?.remembered ?? new Remembered();
     this.fs = fs;
     this.#native = native;
     this.flags = like?.flags ?? flagsOf(fs.constants ?? native?.constants);
@@ -68,21 +99,17 @@ export class Place {
     this.#windows = host?.platform === "win32";
   }
 
-  /** The root's real path; creates the root if it does not exist. */
-  async root(): Promise<string> {
+  /** The root's real path; undefined if there is none yet. */
+  async root(): Promise<string | undefined> {
     if (this.#root !== undefined) return this.#root;
-    let real: string;
-    // The synchronous call, where it exists, saves a search from starting the host's threads.
-    const resolve = async () =>
-      this.#native?.realpathSync.native(this.#rootDir) ?? (await this.fs.realpath(this.#rootDir));
     try {
-      real = await resolve();
+      // The synchronous call, where it exists, saves a search from starting the host's threads.
+      const real =
+        this.#native?.realpathSync.native(this.#rootDir) ?? (await this.fs.realpath(this.#rootDir));
+      this.#root = real.length > 1 ? real.replace(/[/\\]+$/, "") : real;
     } catch (error) {
       if (codeOf(error) !== "ENOENT") throw error;
-      await this.fs.mkdir(this.#rootDir, { recursive: true });
-      real = await resolve();
     }
-    this.#root = real.length > 1 ? real.replace(/[/\\]+$/, "") : real;
     return this.#root;
   }
 
@@ -97,6 +124,22 @@ export class Place {
 
   get rootNow(): string | undefined {
     return this.#root;
+  }
+
+  /** The real path of a directory; of one that does not exist, below the first one that does. */
+  async real(parts: string[]): Promise<string> {
+    const path = this.join(this.#rootDir.replace(/(?<=.)[/\\]+$/, ""), parts);
+    for (let end = path.length; ; ) {
+      try {
+        const real = await this.fs.realpath(path.slice(0, end) || "/");
+        return (real === "/" ? "" : real) + path.slice(end);
+      } catch (error) {
+        if (codeOf(error) !== "ENOENT") throw error;
+        const slash = path.slice(0, end).search(/[/\\][^/\\]*$/);
+        if (slash <= 0) return path;
+        end = slash;
+      }
+    }
   }
 
   /** Whether a real path is the root or below it. */
@@ -159,6 +202,7 @@ export class Place {
   /** The directory at `parts`; `undefined` if there is none. */
   async dir(parts: string[]): Promise<Dir | undefined> {
     const root = await this.root();
+    if (root === undefined) return undefined;
     return this.#open(this.join(root, parts), this.flags.directory);
   }
 
@@ -211,8 +255,14 @@ export class Place {
     return now ? now.fs.fstatSync(now.fd, { bigint: true }) : handle.stat({ bigint: true });
   }
 
+  /** Metadata of an entry that may be gone, where that costs no promise; undefined elsewhere. */
+  look(dir: Dir, name: string): BigStats | undefined {
+    if (!this.pinned) return undefined;
+    return this.#native?.lstatSync(`${dir.at}/${name}`, { bigint: true, throwIfNoEntry: false });
+  }
+
   /** Gives an open file the permissions of another one. */
-  async permit(handle: Handle, { mode }: BigStats): Promise<void> {
+  async permit(handle: Handle, { mode }: Pick<BigStats, "mode">): Promise<void> {
     const now = this.#now(handle);
     const bits = Number(mode & 0o777n);
     if (now) now.fs.fchmodSync(now.fd, bits);
@@ -220,8 +270,8 @@ export class Place {
   }
 
   /** Sets a modification time later than the old version's, so that no version comes back. */
-  async advance(handle: Handle, before: BigStats): Promise<void> {
-    const micros = before.mtimeNs / 1000n + 2n;
+  async advance(handle: Handle, before: bigint): Promise<void> {
+    const micros = before / 1000n + 2n;
     const clock = BigInt(Math.floor(Date.now() * 1000 + Math.random() * 999));
     const next = Number(clock > micros ? clock : micros) / 1e6;
     const now = this.#now(handle);
@@ -247,7 +297,14 @@ export class Place {
     const there = await this.dir(parts);
     if (there) return there;
     const name = parts.at(-1);
-    if (name === undefined) throw new Refusal("unavailable", "The root is not a directory");
+    if (name === undefined) {
+      await this.fs.mkdir(this.#rootDir, { recursive: true }).catch((error: unknown) => {
+        if (codeOf(error) !== "EEXIST") throw error;
+      });
+      const root = await this.dir(parts);
+      if (root) return root;
+      throw new Refusal("unavailable", "The root is not a directory");
+    }
     const parent = await this.madeDir(parts.slice(0, -1));
     try {
       await this.fs.mkdir(`${parent.at}/${name}`).catch((error: unknown) => {
@@ -272,7 +329,9 @@ export class Place {
   async exact(dir: Dir, name: string): Promise<void> {
     if (this.links || this.pinned) return;
     const path = this.join(dir.real, [name]);
-    const real = await this.fs.realpath(path).catch(() => undefined);
+    const real = await this.fs.realpath(path).catch((error: unknown) => {
+      if (!/^(ENOENT|ENOTDIR|ELOOP)$/.test(codeOf(error))) throw error;
+    });
     if (real !== undefined && !alike(real, path)) throw linked();
   }
 
@@ -287,7 +346,7 @@ export class Place {
       throw error;
     }
     if (!this.inside(real)) throw this.outside();
-    const root = (await this.root()).replace(/[/\\]+$/, "");
+    const root = ((await this.root()) ?? "").replace(/[/\\]+$/, "");
     return real
       .slice(root.length)
       .split(/[/\\]/)

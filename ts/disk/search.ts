@@ -3,7 +3,7 @@
 // faster on hosts with synchronous calls. Links to files are shown, as in `ls`. Links to directories
 // are not followed, so there are no cycles.
 
-import { codeOf } from "./host.js";
+import { codeOf, passOver } from "./host.js";
 import { MovingDisk } from "./moves.js";
 import type { Dir, Place } from "./place.js";
 import { each } from "./storage.js";
@@ -66,7 +66,7 @@ export class SearchableDisk extends MovingDisk {
           if (child) await this.#walk(child, from, `${below}${entry.name}/`, out);
         } else if (entry.isSymbolicLink() && this.place.links) {
           const path = `${from}${below}${entry.name}`;
-          if (await this.stat(path).catch(() => null)) out.push(below + entry.name);
+          if (await this.stat(path).catch(passOver)) out.push(below + entry.name);
         }
       }
     } finally {
@@ -81,7 +81,7 @@ export class SearchableDisk extends MovingDisk {
       const dir = name.slice(0, Math.max(0, name.lastIndexOf("/")));
       if (own.has(dir)) continue;
       const path = this.place.join(real, dir.split("/"));
-      const found = await this.place.fs.realpath(path).catch(() => undefined);
+      const found = await this.place.fs.realpath(path).catch(passOver);
       own.set(dir, found === path);
     }
     return names.filter((name) => own.get(name.slice(0, Math.max(0, name.lastIndexOf("/")))));
@@ -94,7 +94,7 @@ export class SearchableDisk extends MovingDisk {
     await each(
       all.map((path, at) => ({ path, at })),
       async ({ path, at }) => {
-        const meta = await this.stat(path).catch(() => null);
+        const meta = await this.stat(path).catch(passOver);
         if (!meta) return;
         out[at * 2] = meta.size as number;
         out[at * 2 + 1] = (meta.modified as number) * 1000;

@@ -3,6 +3,7 @@
 // more than the search.
 
 import type { Folder } from "./folder.js";
+import { passOver } from "./host.js";
 import { buffers, type Literal } from "./literal.js";
 
 type NodeFs = typeof import("node:fs");
@@ -74,7 +75,8 @@ export class Sieve {
     let fd: number | undefined;
     try {
       fd = this.#fs.openSync(`${at}/${name}`, this.#flags);
-    } catch {
+    } catch (error) {
+      passOver(error);
       // Perhaps it is a link.
       fd = this.#folder.follow(`${at}/${name}`);
       if (fd === undefined) return true;
@@ -108,7 +110,8 @@ export class Sieve {
       let more: number;
       try {
         more = this.#fs.readSync(fd, this.#room, at, length - at, at - begin);
-      } catch {
+      } catch (error) {
+        passOver(error);
         return PASSED;
       }
       at += more;

@@ -15,6 +15,7 @@ import {
   codeOf,
   type Handle,
   IS_DIRECTORY,
+  passOver,
   RESERVED,
   Refusal,
   TAKEN_BY_DIRECTORY,
@@ -212,17 +213,17 @@ export class DiskStorage {
   }
 
   /** Writes content to a temporary file in the same directory. */
-  async #aside(dir: Dir, content: Uint8Array, like?: BigStats): Promise<Aside> {
+  async #aside(dir: Dir, content: Uint8Array, like?: Like): Promise<Aside> {
     const path = asideIn(dir);
     const fs = this.place.fs;
-    const handle = await fs.open(path, "wx", 0o666);
+    // Nobody reads it who may not read the file.
+    const mode = like ? Number(like.mode & 0o777n) | 0o200 : 0o666;
+    const handle = await fs.open(path, "wx", mode);
     try {
       await dir.verify();
       await handle.writeFile(content);
-      if (like) {
-        await this.place.permit(handle, like);
-        await this.place.advance(handle, like);
-      }
+      if (like) await this.place.permit(handle, like);
+      if (like?.mtimeNs !== undefined) await this.place.advance(handle, like.mtimeNs);
       return { path, version: versionOf(await this.place.seen(handle)) };
     } catch (error) {
       await fs.unlink(path).catch(() => {});
@@ -234,15 +235,17 @@ export class DiskStorage {
 
   async #create(dir: Dir, name: string, content: Uint8Array): Promise<{ version: string } | false> {
     const fs = this.place.fs;
-    const aside = await this.#aside(dir, content);
+    const known = this.place.remembered.of(dir, name, content.length);
+    const aside = await this.#aside(dir, content, known);
     try {
       await dir.verify();
       await fs.link(aside.path, `${dir.at}/${name}`);
+      this.place.remembered.forget(dir, name);
       return { version: aside.version };
     } catch (error) {
       if (codeOf(error) === "EEXIST") return false;
       if (!/^(EPERM|ENOTSUP|EOPNOTSUPP|ENOSYS|EMLINK)$/.test(codeOf(error))) throw error;
-      return await this.#createInPlace(dir, name, content);
+      return await this.#createInPlace(dir, name, content, known);
     } finally {
       await fs.unlink(aside.path).catch(() => {});
     }
@@ -253,6 +256,7 @@ export class DiskStorage {
     dir: Dir,
     name: string,
     content: Uint8Array,
+    like: Like | undefined,
   ): Promise<{ version: string } | false> {
     const path = `${dir.at}/${name}`;
     let handle: Handle;
@@ -264,6 +268,7 @@ export class DiskStorage {
     }
     try {
       await dir.verify();
+      if (like) await this.place.permit(handle, like);
       await handle.writeFile(content);
       return { version: versionOf(await this.place.seen(handle)) };
     } catch (error) {
@@ -354,6 +359,7 @@ export class DiskStorage {
         const done = await this.exchange(dir, name, version, async (check) => {
           if (!(await check())) return undefined;
           await this.place.fs.unlink(`${dir.at}/${name}`);
+          this.place.remembered.note(dir, name, now);
           return true;
         });
         if (done) return true;
@@ -378,7 +384,7 @@ export class DiskStorage {
           const stats = await this.lstat(dir, entry.name);
           if (stats?.isFile()) out.files.push({ path: at, ...metaOf(stats) });
         } else if (entry.isSymbolicLink()) {
-          const shown = await this.#linked(dir, entry.name).catch(() => undefined);
+          const shown = await this.#linked(dir, entry.name).catch(passOver);
           if (shown === "directory") out.dirs.push(at);
           else if (shown) out.files.push({ path: at, ...shown });
         }
@@ -457,6 +463,8 @@ export class DiskStorage {
       await dir.verify();
       for (const entry of all) {
         if (!entry.isDirectory()) {
+          const stats = entry.isFile() ? this.place.look(dir, entry.name) : undefined;
+          if (stats?.isFile()) this.place.remembered.note(dir, entry.name, stats);
           await this.place.fs.unlink(`${dir.at}/${entry.name}`).catch((error: unknown) => {
             if (codeOf(error) !== "ENOENT") throw error;
           });
@@ -476,6 +484,9 @@ export class DiskStorage {
     }
   }
 }
+
+/** What a new file has of an old one: its permissions, and a time that is later. */
+type Like = Pick<BigStats, "mode"> & Partial<Pick<BigStats, "mtimeNs">>;
 
 interface Aside {
   path: string;

@@ -2,7 +2,7 @@
 // `ls`. Links to directories are not followed, so there are no cycles.
 
 import type { Folder } from "./folder.js";
-import { RESERVED } from "./host.js";
+import { passOver, RESERVED } from "./host.js";
 import { buffers } from "./literal.js";
 
 type NodeFs = typeof import("node:fs");
@@ -100,7 +100,8 @@ export class Walk {
     let entries: import("node:fs").Dirent[];
     try {
       entries = this.#fs.readdirSync(at, { withFileTypes: true });
-    } catch {
+    } catch (error) {
+      passOver(error);
       return;
     }
     const names: string[] = [];

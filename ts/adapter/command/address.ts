@@ -1,7 +1,7 @@
 // Addresses of the command line: which backend a text names, and what is needed to open it. Drivers
 // of databases are the user's and are imported only when an address asks for one.
 
-import { statSync } from "node:fs";
+import { realpathSync, statSync } from "node:fs";
 import { resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import {
@@ -25,6 +25,8 @@ export interface Opened {
   name: string;
   /** The folder on disk, if it is one. */
   folder?: string;
+  /** Of other kinds, what the files are in, with a slash at its end: no two addresses share one. */
+  place?: string;
   close(): Promise<void>;
 }
 
@@ -156,7 +158,9 @@ async function bucket(url: URL, flags: AddressFlags): Promise<Opened> {
   if (endpoint) options.endpoint = endpoint;
   onlyParameters(url, ["endpoint", "region"]);
   const backend = new S3Backend(options);
-  return { backend, directory: "/", name, close: async () => backend.dispose() };
+  const prefix = options.prefix ? `${options.prefix}/` : "";
+  const place = `s3 ${options.endpoint ?? ""} ${options.bucket}/${prefix}`;
+  return { backend, directory: "/", name, place, close: async () => backend.dispose() };
 }
 
 const parameter = (url: URL, name: string) => url.searchParams.get(name) || undefined;
@@ -199,6 +203,11 @@ function placeIn(url: URL, flags: AddressFlags) {
   };
 }
 
+/** The table and tenant of a database, as one text. */
+function placeOf({ table, namespace }: { table?: string; namespace?: string }): string {
+  return `${table ?? "files"} ${namespace ?? ""} `;
+}
+
 async function postgres(url: URL, flags: AddressFlags): Promise<Opened> {
   const pg = (await driver("pg")) as
     | { default?: { Pool?: PoolClass }; Pool?: PoolClass }
@@ -216,7 +225,8 @@ async function postgres(url: URL, flags: AddressFlags): Promise<Opened> {
   const pool = new Pool({ connectionString: plain.href });
   const name = `postgres://${url.host}${url.pathname}${url.hash}`;
   const backend = new PostgresBackend({ client: pool, ...options });
-  return { backend, directory, name, close: () => pool.end() };
+  const place = `postgres ${url.host}${url.pathname} ${placeOf(options)}${directory}`;
+  return { backend, directory, name, place, close: () => pool.end() };
 }
 
 type PoolClass = new (options: {
@@ -236,7 +246,11 @@ async function sqlite(address: string, flags: AddressFlags): Promise<Opened> {
   const { directory, options } = placeIn(url, flags);
   const { query, close } = await database(file);
   const backend = new SqlBackend({ dialect: "sqlite", query, ...options });
-  return { backend, directory, name: `sqlite:${file}${hash}`, close: async () => close() };
+  const opened = { backend, directory, name: `sqlite:${file}${hash}`, close: async () => close() };
+  if (file === ":memory:") return opened;
+  // Some drivers make the file only when something is stored.
+  const real = statSync(file, { throwIfNoEntry: false }) ? realpathSync(file) : resolve(file);
+  return { ...opened, place: `sqlite ${real} ${placeOf(options)}${directory}` };
 }
 
 interface Database {

@@ -168,6 +168,10 @@ export async function cp(line: Line): Promise<number> {
   const compare = choice(line, "compare", ["content", "time"]);
   return using(from, addressFlags(line.flags, false), (source) =>
     using(to, addressFlags(line.flags, true), async (target) => {
+      const [outer, inner] = [source.place, target.place];
+      if (outer !== undefined && inner !== outer && inner?.startsWith(outer)) {
+        throw new CommandError("TO is inside FROM; copy to a place outside of it");
+      }
       const progress = progressBar();
       const result = await copyTree(source.backend, target.backend, {
         from: source.directory,

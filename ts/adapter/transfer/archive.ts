@@ -5,7 +5,7 @@ import type { AnyBackend } from "kitbag";
 import { checkOptions, directoryOf } from "./options.js";
 import { BATCH_BYTES, batches, type ConflictRule, type Content, Place } from "./place.js";
 import { Stop, Tally, type TransferProgress, type TransferResult } from "./tally.js";
-import { Tree } from "./tree.js";
+import { Tree, UNKNOWN } from "./tree.js";
 
 /** Options of `toTar` and `toZip`. */
 export interface PackOptions {
@@ -87,6 +87,10 @@ async function* files(tree: Tree, options: PackOptions): AsyncGenerator<Packed> 
   tally.check();
   const list = await tree.list();
   if (!Array.isArray(list)) throw new Stop(list.error, list.code);
+  const [unknown] = tree.unknown;
+  if (unknown !== undefined) {
+    throw new Stop(`${tree.path(unknown)}: ${UNKNOWN.error}`, UNKNOWN.code);
+  }
   tally.result.totalFiles = list.length;
   for (const batch of batches(list, options.batchBytes ?? BATCH_BYTES)) {
     tally.check();
@@ -100,7 +104,7 @@ async function* files(tree: Tree, options: PackOptions): AsyncGenerator<Packed> 
     }
     tally.tell();
   }
-  for (const name of await tree.emptyDirectories(list)) {
+  for (const name of tree.emptyDirectories) {
     yield { name, bytes: undefined, changed: new Date(0) };
   }
 }

@@ -62,6 +62,8 @@ export class Place {
   readonly #tally: Tally;
   readonly #rule: ConflictRule;
   readonly #spellings: Spellings;
+  /** Files that were stored, or were there already, since somebody took them from here. */
+  settled: string[] | undefined;
 
   constructor(tree: Tree, tally: Tally, rule: ConflictRule | undefined) {
     this.#tree = tree;
@@ -98,7 +100,7 @@ export class Place {
     await inParallel(this.#distinct(files), CREATED_AT_ONCE, async ([name, bytes]) => {
       this.#tally.check();
       const refused = await this.#tree.create(name, bytes);
-      if (refused === undefined) this.#tally.stored(bytes.length);
+      if (refused === undefined) this.#stored(name, bytes);
       else if (refused.code === "already_exists") await this.#exists(name, bytes);
       else this.#fail(name, refused);
     });
@@ -110,7 +112,7 @@ export class Place {
     const answers = await this.#tree.put(files);
     for (const [at, [name, bytes]] of files.entries()) {
       const refused = answers[at];
-      if (refused === undefined) this.#tally.stored(bytes.length);
+      if (refused === undefined) this.#stored(name, bytes);
       else this.#fail(name, refused);
     }
   }
@@ -129,14 +131,22 @@ export class Place {
 
   async #exists(name: string, bytes: Uint8Array): Promise<void> {
     const [there] = await this.#tree.bytes([name]);
-    if (there instanceof Uint8Array && same(there, bytes)) {
-      this.#tally.result.equal += 1;
-      return;
-    }
+    if (there instanceof Uint8Array && same(there, bytes)) return this.equal(name);
     const size = there instanceof Uint8Array ? there.length : undefined;
     if ((await this.verdict(name, bytes.length, size)) === "overwrite") {
       await this.put([[name, bytes]]);
     }
+  }
+
+  /** A file is there already. */
+  equal(name: string): void {
+    this.#tally.result.equal += 1;
+    this.settled?.push(name);
+  }
+
+  #stored(name: string, bytes: Uint8Array): void {
+    this.#tally.stored(bytes.length);
+    this.settled?.push(name);
   }
 
   #fail(name: string, refused: { error: string; code: string }): void {

@@ -57,6 +57,29 @@ export function refusal(answer: { error?: unknown; code?: unknown; message?: unk
   return { error: String(error), code: String(answer.code ?? answer.error ?? "unavailable") };
 }
 
+/** What kitbag's folders say beyond the protocol. */
+interface Disk {
+  looks(paths: readonly string[]): Promise<Array<{ mode: bigint } | undefined>>;
+  permit(path: string, mode: number): Promise<void>;
+  real(path: string): Promise<string>;
+}
+
+const DISK = Symbol.for("kitbag.disk");
+
+/** Why a link is not followed. */
+export const LOOP: Refusal = {
+  error: "It is a link to a directory above it, which is not followed",
+  code: "unsupported",
+};
+export const UNKNOWN: Refusal = {
+  error:
+    "It is a link to a directory, which is followed only in a FilesystemBackend that is passed itself",
+  code: "unsupported",
+};
+
+/** Most links to directories that are followed: links that lead across a tree multiply its files. */
+const MAX_LINKS = 10_000;
+
 const strict = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
 /** Byte order of paths, which is that of listings. */
@@ -67,12 +90,42 @@ export class Tree {
   readonly #backend: Own;
   readonly #root: string;
   readonly #options: CallOptions;
+  readonly #disk: Disk | undefined;
+  /** Directories without a file in or below them; known after `list`. */
+  readonly #empty: string[] = [];
+  /** Links to directories above them, whose files are listed there; known after `list`. */
+  readonly loops: string[] = [];
+  /** Links to directories of which nobody can say where they lead; known after `list`. */
+  readonly unknown: string[] = [];
+  #followed = 0;
 
   /** @param root The directory, with a slash at its end. */
   constructor(backend: AnyBackend, root: string, signal: AbortSignal | undefined) {
     this.#backend = adaptBackendProtocol(backend) as Own;
     this.#root = root;
     this.#options = signal ? { signal } : {};
+    this.#disk = (backend as { [DISK]?: Disk })[DISK];
+  }
+
+  /** The real path of the directory on the host's disk; undefined if it is not on it. */
+  async real(): Promise<string | undefined> {
+    return this.#disk?.real(this.#directory());
+  }
+
+  /** Gives files the permissions that they have in another tree, if both are on disks. */
+  async permit(names: readonly string[], like: Tree): Promise<void> {
+    const [theirs, ours] = [like.#disk, this.#disk];
+    if (!theirs || !ours || names.length === 0) return;
+    const bits = (stats: { mode: bigint } | undefined) => stats && Number(stats.mode & 0o777n);
+    const [wanted, now] = await Promise.all([
+      theirs.looks(names.map((name) => like.path(name))),
+      ours.looks(names.map((name) => this.path(name))),
+    ]);
+    for (const [at, name] of names.entries()) {
+      const [mode, has] = [bits(wanted[at]), bits(now[at])];
+      if (mode === undefined || has === undefined || mode === has) continue;
+      await ours.permit(this.path(name), mode);
+    }
   }
 
   /** Whether files can be created without the risk of replacing one. */
@@ -94,15 +147,24 @@ export class Tree {
     return this.#root + name;
   }
 
-  /** All files, sorted by name. */
+  /** All files, sorted by name, with those behind links to directories. */
   async list(): Promise<Listed[] | Refusal> {
-    const answer = await this.#backend.glob("**", this.#directory(), this.#options);
+    const files = await this.#listed("");
+    if (!Array.isArray(files) || this.#backend.capability?.directories !== "real") return files;
+    const refused = await this.#explore("", files, files, []);
+    if (refused && typeof refused === "object") return refused;
+    return files.sort(byName);
+  }
+
+  /** The files that the backend lists below a directory of the tree. */
+  async #listed(name: string): Promise<Listed[] | Refusal> {
+    const answer = await this.#backend.glob("**", this.#directory(name), this.#options);
     if (answer.error !== undefined || answer.files === undefined) return refusal(answer);
     if ((answer as { truncated?: boolean }).truncated) {
       return { error: "The backend listed only a part of its files", code: "too_large" };
     }
     return answer.files
-      .filter(({ path, is_dir }) => !is_dir && path.startsWith(this.#root))
+      .filter(({ path, is_dir }) => !is_dir && path.startsWith(this.#root + name))
       .map(({ path, size, modified_at }) => ({
         name: path.slice(this.#root.length),
         size,
@@ -112,35 +174,79 @@ export class Tree {
   }
 
   /**
-   * Directories without a file in or below them, below this one. Only backends whose directories
-   * exist by themselves can have any, and only kitbag's own say so.
+   * Looks for directories that a listing of files does not show: empty ones, and links, whose files it
+   * adds to `all`. Whether there are files.
+   *
+   * @param listed The files of the listing that shows this directory.
+   * @param above The real paths of the directories above.
    */
-  async emptyDirectories(files: readonly Listed[]): Promise<string[]> {
-    if (this.#backend.capability?.directories !== "real") return [];
-    const full = new Set<string>();
-    for (const { name } of files) {
-      for (let end = name.lastIndexOf("/"); end > 0; end = name.lastIndexOf("/", end - 1)) {
-        if (full.has(name.slice(0, end + 1))) break;
-        full.add(name.slice(0, end + 1));
-      }
+  async #explore(
+    directory: string,
+    listed: readonly Listed[],
+    all: Listed[],
+    above: readonly string[],
+    shown = directoriesOf(listed),
+  ): Promise<boolean | Refusal> {
+    const chain = this.#disk
+      ? [...above, await this.#disk.real(this.#directory(directory))]
+      : above;
+    const without: string[] = [];
+    let full = directory === "" || shown.has(directory);
+    const names = await this.#directories(directory);
+    if (!Array.isArray(names)) return names;
+    for (const name of names) {
+      let below: boolean | Refusal;
+      if (shown.has(name)) below = await this.#explore(name, listed, all, chain, shown);
+      else below = await this.#unlisted(name, all, chain);
+      if (typeof below === "object") return below;
+      if (below) full = true;
+      else without.push(name);
     }
-    const empty: string[] = [];
-    let level = [""];
-    while (level.length > 0) {
-      const next: string[] = [];
-      for (const directory of level) {
-        for (const name of await this.#directories(directory)) {
-          if (full.has(name)) next.push(name);
-          else empty.push(name);
-        }
-      }
-      level = next;
-    }
-    return empty;
+    // Of empty directories inside one another, the first is told.
+    if (full) this.#empty.push(...without);
+    return full;
   }
 
-  async #directories(directory: string): Promise<string[]> {
-    const { files = [] } = await this.#backend.ls(this.#directory(directory), this.#options);
+  /** A directory of which the listing shows no files. */
+  async #unlisted(
+    name: string,
+    all: Listed[],
+    above: readonly string[],
+  ): Promise<boolean | Refusal> {
+    const files = await this.#listed(name);
+    if (!Array.isArray(files)) return files;
+    const real = await this.#disk?.real(this.#directory(name));
+    if (real !== undefined && above.includes(real)) {
+      this.loops.push(name);
+      return true;
+    }
+    if (files.length > 0) {
+      this.#followed += 1;
+      if (real === undefined) {
+        this.unknown.push(name);
+        return true;
+      }
+      if (this.#followed > MAX_LINKS) {
+        const error = `The tree has more than ${MAX_LINKS} links to directories; they multiply its files`;
+        return { error, code: "too_large" };
+      }
+      all.push(...files);
+    } else if (real === undefined) return false;
+    return this.#explore(name, files, all, above);
+  }
+
+  /**
+   * Directories without a file in or below them, below this one; known after `list`. Only backends
+   * whose directories exist by themselves can have any, and only kitbag's own say so.
+   */
+  get emptyDirectories(): readonly string[] {
+    return this.#empty;
+  }
+
+  async #directories(directory: string): Promise<string[] | Refusal> {
+    const answer = await this.#backend.ls(this.#directory(directory), this.#options);
+    if (answer.error !== undefined) return refusal(answer);
+    const { files = [] } = answer;
     const found = (files as FileInfo[]).filter(({ is_dir, path }) => is_dir && path !== this.#root);
     return found.map(({ path }) => path.slice(this.#root.length));
   }
@@ -197,6 +303,18 @@ export class Tree {
     const answer = await this.#backend.write(path, text, this.#options);
     return answer.error === undefined ? undefined : refusal(answer);
   }
+}
+
+/** The directories that files are in, each with a slash at its end. */
+function directoriesOf(files: readonly Listed[]): Set<string> {
+  const full = new Set<string>();
+  for (const { name } of files) {
+    for (let end = name.lastIndexOf("/"); end > 0; end = name.lastIndexOf("/", end - 1)) {
+      if (full.has(name.slice(0, end + 1))) break;
+      full.add(name.slice(0, end + 1));
+    }
+  }
+  return full;
 }
 
 /** Whether two files have the same bytes. */
