@@ -20,7 +20,7 @@ pub fn is_room(segment: &str) -> bool {
     for c in name.chars().filter(|c| !is_unseen(*c)) {
         seen.push(folded(c));
     }
-    let seen = seen.trim_end_matches(|c| c == '.' || c == ' ');
+    let seen = seen.trim_end_matches(['.', ' ']);
     seen == ROOM || is_short_name(seen)
 }
 

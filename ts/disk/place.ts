@@ -122,10 +122,6 @@ export class Place {
     return names;
   }
 
-  get rootNow(): string | undefined {
-    return this.#root;
-  }
-
   /** The real path of a directory; of one that does not exist, below the first one that does. */
   async real(parts: string[]): Promise<string> {
     const path = this.join(this.#rootDir.replace(/(?<=.)[/\\]+$/, ""), parts);
