@@ -70,7 +70,12 @@ function program(...names) {
     globalThis.done = run();`;
 }
 
-/** The programs, the most that each may weigh (KiB after gzip), and what each says. */
+/**
+ * The programs, the most that each may weigh (KiB after gzip), and what each says. The goals were lower for
+ * some: 235 with a policy, 245 with turns, 215 and 220 with an index, 325 with a history, 560 with all. The
+ * mends of holes (folded names, forged journals, bounds of engines) cost 2 to 4 % more; what would win
+ * that back is one way of a call through wrappers (docs/sizes.md).
+ */
 export const PROGRAMS = [
   {
     name: "imported, unused",
@@ -82,7 +87,7 @@ export const PROGRAMS = [
   {
     name: "+ withPolicy",
     source: program("StateBackend", "withPolicy"),
-    limit: 235,
+    limit: 247,
     says: "2 permission_denied",
   },
   {
@@ -106,31 +111,31 @@ export const PROGRAMS = [
   {
     name: "StateBackend + turns",
     source: program("StateBackend", "begin", "undo"),
-    limit: 245,
+    limit: 254,
     says: "2 5 2",
   },
   {
     name: "StateBackend + indexed",
     source: program("StateBackend", "indexed"),
-    limit: 215,
+    limit: 223,
     says: "2 1",
   },
   {
     name: "StateBackend + indexed, mergeIndex",
     source: program("StateBackend", "indexed", "mergeIndex"),
-    limit: 220,
+    limit: 226,
     says: "2 1 unsupported",
   },
   {
     name: "StateBackend + history",
     source: program("StateBackend", "history"),
-    limit: 325,
+    limit: 333,
     says: "2 1",
   },
   {
     name: "all backends, policy, composite, tools",
     source: everything(),
-    limit: 560,
+    limit: 579,
     says: /^function\d\d$/,
   },
 ];
