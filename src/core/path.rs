@@ -150,6 +150,15 @@ impl VPath {
         }
     }
 
+    /// A file of the library itself: the given one, in the room of its directory.
+    pub fn own_file(text: &str) -> Result<VPath> {
+        let path = VPath::any(text)?.of_file(text)?;
+        match path.is_own() {
+            true => Ok(path),
+            false => path.parent().join(ROOM)?.join(path.name()),
+        }
+    }
+
     /// Parses a path that may be one of the library's own files.
     pub fn any(text: &str) -> Result<VPath> {
         let refuse = |why: &str| Err(refused(text, why));
@@ -398,6 +407,11 @@ mod tests {
             assert!(VPath::own(given).expect(given).is_own(), "{given}");
         }
         let own = |text: &str| VPath::own(text).expect(text);
+        let file = |text: &str| VPath::own_file(text).expect(text);
+        assert_eq!(file("/labels.tsv").as_str(), "/.kitbag/labels.tsv");
+        assert_eq!(file("/a/labels.tsv").as_str(), "/a/.kitbag/labels.tsv");
+        assert_eq!(file("/.kitbag/x").as_str(), "/.kitbag/x");
+        assert!(VPath::own_file("/").is_err());
         assert_eq!(own("/index").as_str(), "/index/.kitbag");
         assert_eq!(own("/").as_str(), "/.kitbag");
         assert_eq!(own("/.kitbag/log").as_str(), "/.kitbag/log");

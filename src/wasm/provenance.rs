@@ -66,7 +66,7 @@ fn made(inner: u32, keep: u32, options: &JsValue) -> Result<u32> {
         0 => None,
         keep => Some(LabelFile {
             backend: handles::backend(keep)?,
-            path: VPath::own(&text(options, "keepAt")?)?,
+            path: VPath::own_file(&text(options, "keepAt")?)?,
         }),
     };
     let millis = host::number_property(options, "askTimeoutMs").unwrap_or(60_000.0);

@@ -10,6 +10,7 @@ import { begin, LocalShellBackend, ringAudit, StateBackend, withPolicy } from "k
 import { runConformance } from "kitbag/conformance";
 import { withBash } from "kitbag/just-bash";
 import { withProvenance } from "kitbag/provenance";
+import { roomOf } from "../lib/room.mjs";
 import { FILES, memory, must, opened, PAGE, rules, SCRATCH } from "./lib.mjs";
 
 const encoder = new TextEncoder();
@@ -247,6 +248,8 @@ test("with keepIn labels are there for the next object, and for other ones", asy
   must(await first.read(PAGE));
   must(await first.write(SCRATCH, "x"));
   assert.deepEqual(await second.labels(SCRATCH), UNTRUSTED);
+  // No call shows or changes the labels.
+  assert.deepEqual(place.keepIn.backend.glob("**").files, []);
   must(await second.uploadFiles([[SCRATCH, encoder.encode("clean")]]));
   const third = withProvenance(inner, rules(true, place));
   assert.deepEqual(await third.labels(SCRATCH), NONE);
@@ -262,7 +265,9 @@ test("with keepIn labels are there for the next object, and for other ones", asy
 });
 
 test("if the labels cannot be read, nothing is", async () => {
-  const keep = memory({ "/labels.tsv": "something else" });
+  const own = await roomOf({ begin, StateBackend });
+  const keep = memory({});
+  must(await keep.write(own("/.kitbag/labels.tsv"), "something else"));
   const files = withProvenance(memory(), rules(true, { keepIn: { backend: keep } }));
   for (const answer of [
     await files.read("/work/todo.md"),

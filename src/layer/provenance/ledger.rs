@@ -80,7 +80,7 @@ impl LabelFile {
     pub(super) fn beside(&self) -> Option<LabelFile> {
         Some(LabelFile {
             backend: self.backend.clone(),
-            path: VPath::parse(&format!("{}.kept", self.path.as_str())).ok()?,
+            path: VPath::any(&format!("{}.kept", self.path.as_str())).ok()?,
         })
     }
 
