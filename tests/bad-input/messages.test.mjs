@@ -131,14 +131,14 @@ const MESSAGES = {
     allowing(["update"]),
     ['must have "read" or "write" in it, not "update"'],
   ],
-  "operations with a number": [allowing([1]), ['must have "read" or "write" in it, not 1']],
+  "operations with a number": [allowing([1]), ['must have "read" or "write" in it, not a number']],
   "operations as a text": [
     allowing("write"),
-    ['must be an array of "read", "write" or both, such as ["write"], not "write"'],
+    ['must be an array of "read", "write" or both, such as ["write"], not a string'],
   ],
   "operations that are empty": [allowing([]), ['"operations" is empty', 'such as ["write"]']],
   "operations that are missing": [
-    allowing(undefined),
+    () => withPolicy(state(), { permissions: [{ paths: ["/**"] }] }),
     ['"operations" is missing', 'an array of "read", "write" or both'],
   ],
   // Directories.

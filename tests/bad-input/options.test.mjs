@@ -338,7 +338,7 @@ const TABLES = [
     "FilesystemPermission",
     (given) => policy({ permissions: [given] }),
     rule,
-    { operations: "list", paths: "list", mode: "choice" },
+    { name: "text", operations: "list", paths: "list", mode: "choice" },
   ],
   [
     "Rate",
