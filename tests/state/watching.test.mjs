@@ -35,23 +35,24 @@ const watched = (files = {}) => new Watched({ scope: "instance", writeMode: "ove
 const memory = () => new StateBackend({ scope: "instance" });
 const labels = [{ paths: ["/web/**"], as: "untrusted" }];
 
-test("rules tell of changes, and name a path only if they cannot hide it", async () => {
+test("rules tell of the changes of what they show, and of nothing else", async () => {
   const files = new Watched({ files: {} });
   const deny = { operations: ["read"], paths: ["/secret/**"], mode: "deny" };
-  const hiding = [
-    { permissions: [deny] },
-    { denyPrefixes: ["/secret"] },
-    { defaultMode: "deny" },
-  ].map((policy) => listening(withPolicy(files, policy)));
+  const hiding = [{ permissions: [deny] }, { defaultMode: "deny" }].map((policy) =>
+    listening(withPolicy(files, policy)),
+  );
+  const protecting = listening(withPolicy(files, { readOnlyPrefixes: ["/secret"] }));
   const counting = withPolicy(files, { quota: { maxFiles: 9 } });
   const open = listening(counting, "/secret");
   assert.equal(counting.capability.watch, true);
   files.write("/secret/key.txt", "x");
   await open.has("/secret/key.txt");
-  for (const { begun, seen } of hiding) {
-    await begun();
-    assert.deepEqual([...seen.paths], []);
-  }
+  await protecting.has("/secret/key.txt");
+  files.write("/plain.txt", "x");
+  await hiding[0].has("/plain.txt");
+  assert.deepEqual([...hiding[0].seen.paths], ["/plain.txt"]);
+  for (const { seen } of hiding) assert.equal(seen.rescans, 0);
+  assert.deepEqual([...hiding[1].seen.paths], []);
   const blind = withPolicy(new StateBackend(), { readOnly: true });
   assert.deepEqual([blind.watch, blind.capability.watch], [undefined, undefined]);
 });

@@ -298,7 +298,10 @@ for (const [kind, open] of BACKENDS) {
       });
       assert.equal(files.get("/a.txt"), SEEDS["/a.txt"]);
       const { failed } = await call("execute", { command: "ls" });
-      assert.match(failed, /^The tool 'execute' is not available here\./);
+      assert.match(
+        failed,
+        /^The tool 'execute' is not available here: these files have no shell\./,
+      );
     });
 
     test(`${kind}${how}: a large result is moved to a file that is read page by page`, async () => {

@@ -129,6 +129,14 @@ for (const [what, [tree, names, empty, links]] of Object.entries(TREES)) {
     }));
 }
 
+test("more than 10,000 links to directories are too many", () =>
+  inFolder(async (root) => {
+    const tree = Object.fromEntries(Array.from({ length: 10_001 }, (_, at) => [`${at}`, "->lib"]));
+    const result = await copyTree(plant(root, { "lib/a.txt": "a", ...tree }), memory());
+    assert.match(result.error ?? "none", /more than 10000 links to directories/);
+    assert.equal(result.code, "too_large");
+  }));
+
 test("where nobody can say where a link leads, it is a failure and no empty directory", () =>
   inFolder(async (root) => {
     const folder = plant(root, { "lib/a.txt": "a", link: "->lib" });

@@ -185,8 +185,9 @@ class BackendFs implements IFileSystem {
         "bashFileSystem: the backend must have uploadFiles, downloadFiles and delete",
       );
     }
-    // Which also keeps the library's own files from commands.
-    this.#files = outside(adaptBackendProtocol(files));
+    // A backend of kitbag keeps the library's own files from commands; for other objects the adapter does.
+    const isOwn = (files as { capability?: object }).capability !== undefined;
+    this.#files = outside(isOwn ? files : adaptBackendProtocol(files));
     this.#own = (this.#files as { capability?: object }).capability;
   }
 

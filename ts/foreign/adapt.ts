@@ -154,6 +154,17 @@ function ask(it: Loose, name: string, args: unknown[], options?: CallOptions) {
   return it[name](...args, ...fitting(it, name, options));
 }
 
+/** What `readRaw` answers. The first version has no other way than to throw if there is no file. */
+async function rawOf(it: Loose, filePath: string, options?: CallOptions): Promise<Loose | string> {
+  try {
+    return await ask(it, "readRaw", [filePath], options);
+  } catch (error) {
+    if (isSecond(it) || !/not found|no such file|does not exist/i.test(messageOf(error)))
+      throw error;
+    return { ...thrown(error), code: "not_found" };
+  }
+}
+
 const isOurs = (backend: object) => knownHandle(backend) !== undefined;
 
 /**
@@ -176,7 +187,7 @@ export function adaptedBy(of: string, backend: AnyBackend): BackendProtocolV2 {
       if (!has(it, "readRaw")) {
         return { error: "readRaw is not supported by this backend", code: "unsupported" };
       }
-      const answer = await ask(it, "readRaw", [filePath], options);
+      const answer = await rawOf(it, filePath, options);
       if (typeof answer === "string") return { error: answer };
       if (answer && typeof answer === "object" && ("data" in answer || "error" in answer))
         return answer;

@@ -157,7 +157,6 @@ for (const [name, over] of Object.entries(BASES)) {
     const base = over(memory(FILES));
     const audit = [];
     const options = {
-      permissions: undefined,
       policy: { readOnlyPrefixes: ["/notes"], audit: (record) => audit.push(record.operation) },
     };
     const { good, bad } = toolsOver(base, options);
