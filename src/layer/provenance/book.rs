@@ -265,7 +265,7 @@ fn parse_labels(text: &str) -> Labels {
 fn parse_line(line: &str, is_older: bool) -> Option<(VPath, Record)> {
     let mut fields = line.split('\t');
     let mut next = || fields.next();
-    let path = VPath::parse(next()?).ok()?;
+    let path = VPath::any(next()?).ok()?;
     let mut record = Record {
         labels: parse_labels(next()?),
         ..Record::default()
