@@ -86,8 +86,10 @@ export function triggers(table: string, made: boolean): string {
   const schema = table.includes(".") ? `${quoted(table.split(".")[0] as string)}.` : "";
   const run = `EXECUTE FUNCTION ${schema}${FUNCTION}();`;
   const remove = `DROP TRIGGER IF EXISTS kitbag_changed ON ${name}; DROP TRIGGER IF EXISTS kitbag_emptied ON ${name};`;
-  const make = `IF to_regprocedure('${schema}${FUNCTION}()') IS NULL THEN
-CREATE FUNCTION ${schema}${FUNCTION}() RETURNS trigger LANGUAGE plpgsql AS $body$ ${BODY} $body$; END IF;
+  // What another session has made while this one waited for the lock may not be seen yet.
+  const make = `IF to_regprocedure('${schema}${FUNCTION}()') IS NULL THEN BEGIN
+CREATE FUNCTION ${schema}${FUNCTION}() RETURNS trigger LANGUAGE plpgsql AS $body$ ${BODY} $body$;
+EXCEPTION WHEN duplicate_function OR unique_violation THEN NULL; END; END IF;
 IF NOT EXISTS (SELECT FROM pg_trigger WHERE tgrelid = '${name}'::regclass AND tgname = 'kitbag_emptied') THEN
 CREATE TRIGGER kitbag_changed AFTER INSERT OR UPDATE OR DELETE ON ${name} FOR EACH ROW ${run}
 CREATE TRIGGER kitbag_emptied BEFORE TRUNCATE ON ${name} FOR EACH STATEMENT ${run} END IF;`;
