@@ -2,6 +2,7 @@
 
 use super::words::*;
 use super::*;
+use crate::protocol::BackendExt;
 
 pub(super) fn batches() -> Vec<Case> {
     vec![case!(a_large_file_is_paged_and_searched, writable, |it| {

@@ -2,6 +2,7 @@
 
 use super::words::*;
 use super::*;
+use crate::protocol::BackendExt;
 
 pub(super) fn reading() -> Vec<Case> {
     vec![

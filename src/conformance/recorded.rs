@@ -1,6 +1,7 @@
 //! Replays the cases of `kitbag/conformance` (`ts/conformance/`): recorded calls with the results of
 //! a `StateBackend`, which every storage must give. Tests that run as WebAssembly include this file.
 
+use crate::protocol::BackendExt;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;

@@ -5,7 +5,7 @@ use bytes::Bytes;
 use super::Outcome;
 use crate::core::error::{Kind, Result};
 use crate::core::path::VPath;
-use crate::protocol::{Backend, Capability, Content, Edit, GrepQuery, Page, RowKind};
+use crate::protocol::{Backend, BackendExt, Capability, Content, Edit, GrepQuery, Page, RowKind};
 
 /// A backend with helper methods for the cases.
 pub(super) struct Subject<'a>(pub(super) &'a dyn Backend);

@@ -108,7 +108,6 @@ pub struct Error(Box<Inner>);
 #[derive(Clone)]
 struct Inner {
     kind: Kind,
-    operation: Option<&'static str>,
     before: Cow<'static, str>,
     path: Option<VPath>,
     after: Cow<'static, str>,
@@ -126,7 +125,6 @@ impl Error {
     pub fn new(kind: Kind, message: impl Into<Cow<'static, str>>) -> Error {
         Error(Box::new(Inner {
             kind,
-            operation: None,
             before: message.into(),
             path: None,
             after: Cow::Borrowed(""),
@@ -146,7 +144,6 @@ impl Error {
     ) -> Error {
         Error(Box::new(Inner {
             kind,
-            operation: None,
             before: before.into(),
             path: Some(path.clone()),
             after: after.into(),
@@ -209,13 +206,6 @@ impl Error {
     /// A bug in this library, reported as an error instead of a panic.
     pub fn internal(message: impl Into<Cow<'static, str>>) -> Error {
         Error::new(Kind::Internal, message)
-    }
-
-    /// The same error, with the operation that failed.
-    #[must_use]
-    pub fn during(mut self, operation: &'static str) -> Error {
-        self.0.operation.get_or_insert(operation);
-        self
     }
 
     /// The same error, with its cause.
@@ -304,11 +294,7 @@ impl fmt::Display for Error {
 
 impl fmt::Debug for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {self}", self.code())?;
-        if let Some(operation) = self.0.operation {
-            write!(f, " (during {operation})")?;
-        }
-        Ok(())
+        write!(f, "{}: {self}", self.code())
     }
 }
 

@@ -1,6 +1,6 @@
 //! The future that storages and backends return.
 
-use std::future::poll_fn;
+use std::future::{Future, poll_fn};
 use std::task::Poll;
 
 use futures_util::FutureExt;
@@ -66,7 +66,7 @@ async fn all(limit: usize, calls: Vec<LocalBoxFuture<'_, ()>>) {
 
 /// Waits for some futures, a few dozen at most: each wake polls all that are not ready yet. Other
 /// than the combinators of `futures_util` it costs next to no code for another type.
-pub async fn together<T>(mut waiting: Vec<LocalBoxFuture<'_, T>>) -> Vec<T> {
+pub async fn together<T>(mut waiting: Vec<impl Future<Output = T> + Unpin>) -> Vec<T> {
     let mut answers: Vec<Option<T>> = waiting.iter().map(|_| None).collect();
     poll_fn(|context| {
         let mut is_ready = true;

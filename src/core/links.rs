@@ -7,8 +7,6 @@ use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-use futures_util::future::LocalBoxFuture;
-
 use crate::core::running;
 
 /// Whether links are refused in the part of a call that runs now.
@@ -17,18 +15,19 @@ pub fn refused() -> bool {
 }
 
 /// The same future; everything that it does is done with links refused.
-pub fn refusing<'a, T: 'a>(future: LocalBoxFuture<'a, T>) -> LocalBoxFuture<'a, T> {
-    Box::pin(Refusing(future))
+pub fn refusing<F: Future + Unpin>(future: F) -> Refusing<F> {
+    Refusing(future)
 }
 
-struct Refusing<'a, T>(LocalBoxFuture<'a, T>);
+/// A future that runs with links refused.
+pub struct Refusing<F>(F);
 
-impl<T> Future for Refusing<'_, T> {
-    type Output = T;
+impl<F: Future + Unpin> Future for Refusing<F> {
+    type Output = F::Output;
 
-    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<T> {
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<F::Output> {
         let before = running::refuse_links(true);
-        let polled = self.0.as_mut().poll(context);
+        let polled = Pin::new(&mut self.0).poll(context);
         running::refuse_links(before);
         polled
     }

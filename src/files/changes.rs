@@ -271,7 +271,7 @@ impl Operations {
         let mut places: Sorted<VPath, usize> = Sorted::new();
         for (path, body) in files {
             if let Err(error) = self.sized(&path, body.len(), &capability) {
-                slots.push(Err(error.during("upload")));
+                slots.push(Err(error));
                 continue;
             }
             self.indexes.forget(&path);
@@ -291,7 +291,7 @@ impl Operations {
             .into_iter()
             .map(|slot| match stored.get(slot?) {
                 Some(Ok(_)) => Ok(()),
-                Some(Err(error)) => Err(error.clone().during("upload")),
+                Some(Err(error)) => Err(error.clone()),
                 None => Err(Error::internal("A storage answered too few uploads")),
             })
             .collect()

@@ -11,7 +11,7 @@ use crate::core::file::{self, Format, Texture};
 use crate::core::future::Pending;
 use crate::core::path::VPath;
 use crate::env::clock;
-use crate::protocol::{Backend, Capability, Reach};
+use crate::protocol::{BackendExt, Capability, Reach};
 use crate::storage::memory::Memory;
 use crate::storage::{Cursor, Depth, File, Listing, Meta, NewFile, PutMode, Storage, Version};
 

@@ -10,16 +10,14 @@ use std::ops::Range;
 use std::rc::Rc;
 
 use bytes::Bytes;
-use futures_util::future::LocalBoxFuture;
 
 use crate::core::error::Result;
 use crate::core::future::Pending;
 use crate::core::path::VPath;
 use crate::files::Files;
 use crate::protocol::{
-    Atomic, Backend, Capability, Content, DeleteResult, Edit, EditResult, FileInfo, FileSet,
-    GlobQuery, GlobResult, GrepQuery, GrepResult, Page, RawFile, ReadResult, Shell, Transfer,
-    WriteResult,
+    Answer, Atomic, Backend, BackendExt, Capability, FileSet, GlobQuery, Request, Transfer,
+    WriteResult, answer, whole,
 };
 use crate::storage::memory::Memory;
 
@@ -87,6 +85,41 @@ impl<G: Graphs> GraphState<G> {
         }
     }
 
+    /// Changes one file, then passes the change on.
+    fn changing<'a>(
+        &'a self,
+        path: &'a VPath,
+        change: Change,
+        request: Request<'a>,
+    ) -> Pending<'a, Answer> {
+        Box::pin(async move {
+            let (files, copy) = self.files()?;
+            let answer = files.call(request).await?;
+            self.hand_on(copy, change, std::slice::from_ref(path))?;
+            Ok(answer)
+        })
+    }
+
+    async fn transferred(&self, asked: &Transfer) -> Result<WriteResult> {
+        let (files, copy) = self.files()?;
+        let answer = files.transfer(asked).await;
+        if copy.is_none() {
+            return answer;
+        }
+        // What was transferred before an error is passed on too.
+        let to = GlobQuery {
+            pattern: "**".into(),
+            path: asked.to.clone(),
+        };
+        let there = files.glob(&to).await?.files;
+        let stored: Vec<VPath> = there.into_iter().map(|info| info.path).collect();
+        self.hand_on(copy, Change::Stored, &stored)?;
+        if answer.is_ok() && !asked.keeps {
+            self.hand_on(copy, Change::Deleted, std::slice::from_ref(&asked.from))?;
+        }
+        answer
+    }
+
     async fn uploaded(&self, files: Vec<(VPath, Bytes)>) -> Vec<Result<()>> {
         let (target, copy) = match self.files() {
             Ok(found) => found,
@@ -118,97 +151,29 @@ impl<G: Graphs> Backend for GraphState<G> {
         }
     }
 
-    fn ls<'a>(&'a self, path: &'a VPath) -> Pending<'a, Vec<FileInfo>> {
-        Box::pin(async move { self.files()?.0.ls(path).await })
-    }
-
-    fn read<'a>(&'a self, path: &'a VPath, page: Page) -> Pending<'a, ReadResult> {
-        Box::pin(async move { self.files()?.0.read(path, page).await })
-    }
-
-    fn read_raw<'a>(&'a self, path: &'a VPath) -> Pending<'a, RawFile> {
-        Box::pin(async move { self.files()?.0.read_raw(path).await })
-    }
-
-    fn grep<'a>(&'a self, query: &'a GrepQuery) -> Pending<'a, GrepResult> {
-        Box::pin(async move { self.files()?.0.grep(query).await })
-    }
-
-    fn glob<'a>(&'a self, query: &'a GlobQuery) -> Pending<'a, GlobResult> {
-        Box::pin(async move { self.files()?.0.glob(query).await })
-    }
-
-    fn write<'a>(&'a self, path: &'a VPath, content: Content) -> Pending<'a, WriteResult> {
-        Box::pin(async move {
-            let (files, copy) = self.files()?;
-            let answer = files.write(path, content).await?;
-            self.hand_on(copy, Change::Stored, std::slice::from_ref(path))?;
-            Ok(answer)
-        })
-    }
-
-    fn edit<'a>(&'a self, path: &'a VPath, edit: &'a Edit) -> Pending<'a, EditResult> {
-        Box::pin(async move {
-            let (files, copy) = self.files()?;
-            let answer = files.edit(path, edit).await?;
-            self.hand_on(copy, Change::Stored, std::slice::from_ref(path))?;
-            Ok(answer)
-        })
-    }
-
-    fn delete<'a>(
-        &'a self,
-        path: &'a VPath,
-        unchanged: Option<&'a Bytes>,
-    ) -> Pending<'a, DeleteResult> {
-        Box::pin(async move {
-            let (files, copy) = self.files()?;
-            let answer = files.delete(path, unchanged).await?;
-            self.hand_on(copy, Change::Deleted, std::slice::from_ref(path))?;
-            Ok(answer)
-        })
-    }
-
-    fn transfer<'a>(&'a self, asked: &'a Transfer) -> Pending<'a, WriteResult> {
-        Box::pin(async move {
-            let (files, copy) = self.files()?;
-            let answer = files.transfer(asked).await;
-            if copy.is_none() {
-                return answer;
+    fn call<'a>(&'a self, request: Request<'a>) -> Pending<'a, Answer> {
+        match request {
+            Request::Write(path, _) | Request::Edit(path, _) => {
+                self.changing(path, Change::Stored, request)
             }
-            // What was transferred before an error is passed on too.
-            let to = GlobQuery {
-                pattern: "**".into(),
-                path: asked.to.clone(),
-            };
-            let there = files.glob(&to).await?.files;
-            let stored: Vec<VPath> = there.into_iter().map(|info| info.path).collect();
-            self.hand_on(copy, Change::Stored, &stored)?;
-            if answer.is_ok() && !asked.keeps {
-                self.hand_on(copy, Change::Deleted, std::slice::from_ref(&asked.from))?;
-            }
-            answer
-        })
-    }
-
-    fn upload<'a>(&'a self, files: Vec<(VPath, Bytes)>) -> LocalBoxFuture<'a, Vec<Result<()>>> {
-        Box::pin(self.uploaded(files))
-    }
-
-    fn download<'a>(&'a self, paths: &'a [VPath]) -> LocalBoxFuture<'a, Vec<Result<Bytes>>> {
-        Box::pin(async move {
-            match self.files() {
-                Ok((files, _)) => files.download(paths).await,
-                Err(error) => paths.iter().map(|_| Err(error.clone())).collect(),
-            }
-        })
+            Request::Delete(path, _) => self.changing(path, Change::Deleted, request),
+            Request::Transfer(asked) => answer(self.transferred(asked), Answer::Transfer),
+            Request::Upload(files) => whole(self.uploaded(files), Answer::Upload),
+            Request::Ls(_)
+            | Request::Read(..)
+            | Request::ReadRaw(_)
+            | Request::Grep(_)
+            | Request::Glob(_)
+            | Request::Download(_)
+            | Request::Execute(..) => Box::pin(async move { self.files()?.0.call(request).await }),
+        }
     }
 
     fn part<'a>(&'a self, path: &'a VPath, range: Range<u64>) -> Pending<'a, Bytes> {
         Box::pin(async move { self.files()?.0.part(path, range).await })
     }
 
-    fn shell(&self) -> Option<&dyn Shell> {
+    fn shell(&self) -> Option<Rc<str>> {
         None
     }
 

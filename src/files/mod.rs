@@ -260,7 +260,7 @@ impl Operations {
     async fn download_files(&self, paths: &[VPath]) -> Vec<Result<Bytes>> {
         let answer = |path: &VPath, file: Option<File>| {
             file.map(|file| file.body)
-                .ok_or_else(|| Error::not_found(path).during("download"))
+                .ok_or_else(|| Error::not_found(path))
         };
         match self.storage.get_many(paths).await {
             Ok(files) => paths
@@ -273,9 +273,10 @@ impl Operations {
             Err(_) => {
                 let gets = paths.iter().map(|path| self.storage.get(path));
                 let files = bounded(PARALLEL, gets).await;
-                let answers = paths.iter().zip(files).map(|(path, file)| {
-                    answer(path, file.map_err(|error| error.during("download"))?)
-                });
+                let answers = paths
+                    .iter()
+                    .zip(files)
+                    .map(|(path, file)| answer(path, file?));
                 answers.collect()
             }
         }

@@ -8,7 +8,6 @@ use std::ops::Range;
 use std::rc::Rc;
 
 use bytes::Bytes;
-use futures_util::future::LocalBoxFuture;
 
 use crate::core::error::{Error, Kind, Result};
 use crate::core::future::Pending;
@@ -16,9 +15,8 @@ use crate::core::order;
 use crate::core::path::VPath;
 use crate::layer::winnow;
 use crate::protocol::{
-    Atomic, Backend, Capability, Content, DeleteResult, Edit, EditResult, FileInfo, GlobQuery,
-    GlobResult, GrepQuery, GrepResult, Page, RawFile, ReadResult, SharedBackend, Shell, Sieve,
-    Sift, State, Transfer, WriteResult,
+    Answer, Atomic, Backend, BackendExt, Capability, FileInfo, GlobQuery, GlobResult, GrepQuery,
+    GrepResult, Request, SharedBackend, Sieve, Sift, State, answer,
 };
 use crate::search::ignore::Ignore;
 
@@ -193,64 +191,33 @@ impl Backend for Ignoring {
         self.inner.capability()
     }
 
-    fn ls<'a>(&'a self, path: &'a VPath) -> Pending<'a, Vec<FileInfo>> {
-        self.inner.ls(path)
-    }
-
-    fn read<'a>(&'a self, path: &'a VPath, page: Page) -> Pending<'a, ReadResult> {
-        self.inner.read(path, page)
-    }
-
-    fn read_raw<'a>(&'a self, path: &'a VPath) -> Pending<'a, RawFile> {
-        self.inner.read_raw(path)
-    }
-
-    fn write<'a>(&'a self, path: &'a VPath, content: Content) -> Pending<'a, WriteResult> {
-        self.inner.write(path, content)
-    }
-
-    fn edit<'a>(&'a self, path: &'a VPath, edit: &'a Edit) -> Pending<'a, EditResult> {
-        self.inner.edit(path, edit)
-    }
-
-    fn delete<'a>(
-        &'a self,
-        path: &'a VPath,
-        unchanged: Option<&'a Bytes>,
-    ) -> Pending<'a, DeleteResult> {
-        self.inner.delete(path, unchanged)
-    }
-
-    fn transfer<'a>(&'a self, asked: &'a Transfer) -> Pending<'a, WriteResult> {
-        self.inner.transfer(asked)
-    }
-
-    fn upload<'a>(&'a self, files: Vec<(VPath, Bytes)>) -> LocalBoxFuture<'a, Vec<Result<()>>> {
-        self.inner.upload(files)
-    }
-
-    fn download<'a>(&'a self, paths: &'a [VPath]) -> LocalBoxFuture<'a, Vec<Result<Bytes>>> {
-        self.inner.download(paths)
+    fn call<'a>(&'a self, request: Request<'a>) -> Pending<'a, Answer> {
+        match request {
+            Request::Grep(query) => answer(self.searched(query), Answer::Grep),
+            Request::Glob(query) => answer(self.found(query), Answer::Glob),
+            Request::Ls(_)
+            | Request::Read(..)
+            | Request::ReadRaw(_)
+            | Request::Write(..)
+            | Request::Edit(..)
+            | Request::Delete(..)
+            | Request::Transfer(_)
+            | Request::Upload(_)
+            | Request::Download(_)
+            | Request::Execute(..) => self.inner.call(request),
+        }
     }
 
     fn part<'a>(&'a self, path: &'a VPath, range: Range<u64>) -> Pending<'a, Bytes> {
         self.inner.part(path, range)
     }
 
-    fn shell(&self) -> Option<&dyn Shell> {
+    fn shell(&self) -> Option<Rc<str>> {
         self.inner.shell()
     }
 
     fn atomic(&self) -> Atomic<'_> {
         self.inner.atomic()
-    }
-
-    fn grep<'a>(&'a self, query: &'a GrepQuery) -> Pending<'a, GrepResult> {
-        Box::pin(self.searched(query))
-    }
-
-    fn glob<'a>(&'a self, query: &'a GlobQuery) -> Pending<'a, GlobResult> {
-        Box::pin(self.found(query))
     }
 }
 

@@ -1,12 +1,21 @@
 //! Backends around backends: several as one tree, rules, a shell. A layer knows the protocol and
 //! nothing of what lies below it.
 
+// A new operation must break the build wherever it could get past a layer.
+#![cfg_attr(
+    not(test),
+    deny(
+        clippy::wildcard_enum_match_arm,
+        clippy::match_wildcard_for_single_variants
+    )
+)]
+
 pub mod bugs;
 pub mod composite;
-mod creating;
 pub mod history;
 pub mod ignoring;
 pub mod indexed;
+mod kit;
 mod parts;
 pub mod policy;
 pub mod provenance;

@@ -4,7 +4,7 @@
 
 use crate::core::error::Result;
 use crate::core::path::VPath;
-use crate::protocol::{Backend, FileInfo, GlobQuery, GrepQuery, GrepResult, Matches};
+use crate::protocol::{Backend, BackendExt, FileInfo, GlobQuery, GrepQuery, GrepResult, Matches};
 
 /// Growth factor of the limit when hidden matches used up the previous one.
 const WIDER: usize = 32;

@@ -7,7 +7,6 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use futures_util::future::LocalBoxFuture;
 use js_sys::Function;
 use wasm_bindgen::JsValue;
 
@@ -15,11 +14,7 @@ use crate::core::error::{Error, Kind, Result};
 use crate::core::future::Pending;
 use crate::core::path::VPath;
 use crate::env::host;
-use crate::protocol::{
-    Atomic, Backend, Capability, Content, DeleteResult, Edit, EditResult, ExecuteOptions,
-    ExecuteResult, FileInfo, GlobQuery, GlobResult, GrepQuery, GrepResult, Page, RawFile,
-    ReadResult, Shell, Transfer, WriteResult,
-};
+use crate::protocol::{Answer, Atomic, Backend, Capability, ExecuteResult, Request, answer};
 
 /// Cancels a command when its caller is dropped; this has no effect on a finished command.
 struct UnderWay(JsValue);
@@ -75,24 +70,6 @@ impl HostShell {
     }
 }
 
-impl Shell for HostShell {
-    fn id(&self) -> Rc<str> {
-        self.id.clone()
-    }
-
-    fn execute<'a>(
-        &'a self,
-        command: &'a str,
-        options: ExecuteOptions,
-    ) -> Pending<'a, ExecuteResult> {
-        Box::pin(async move {
-            self.run(command, options.timeout)
-                .await
-                .map_err(|error| error.during("execute"))
-        })
-    }
-}
-
 /// A backend combined with a shell.
 pub struct WithShell<B> {
     files: B,
@@ -112,60 +89,31 @@ impl<B: Backend> Backend for WithShell<B> {
         self.files.capability()
     }
 
-    fn ls<'a>(&'a self, path: &'a VPath) -> Pending<'a, Vec<FileInfo>> {
-        self.files.ls(path)
-    }
-
-    fn read<'a>(&'a self, path: &'a VPath, page: Page) -> Pending<'a, ReadResult> {
-        self.files.read(path, page)
-    }
-
-    fn read_raw<'a>(&'a self, path: &'a VPath) -> Pending<'a, RawFile> {
-        self.files.read_raw(path)
-    }
-
-    fn grep<'a>(&'a self, query: &'a GrepQuery) -> Pending<'a, GrepResult> {
-        self.files.grep(query)
-    }
-
-    fn glob<'a>(&'a self, query: &'a GlobQuery) -> Pending<'a, GlobResult> {
-        self.files.glob(query)
-    }
-
-    fn write<'a>(&'a self, path: &'a VPath, content: Content) -> Pending<'a, WriteResult> {
-        self.files.write(path, content)
-    }
-
-    fn edit<'a>(&'a self, path: &'a VPath, edit: &'a Edit) -> Pending<'a, EditResult> {
-        self.files.edit(path, edit)
-    }
-
-    fn delete<'a>(
-        &'a self,
-        path: &'a VPath,
-        unchanged: Option<&'a Bytes>,
-    ) -> Pending<'a, DeleteResult> {
-        self.files.delete(path, unchanged)
-    }
-
-    fn transfer<'a>(&'a self, asked: &'a Transfer) -> Pending<'a, WriteResult> {
-        self.files.transfer(asked)
-    }
-
-    fn upload<'a>(&'a self, files: Vec<(VPath, Bytes)>) -> LocalBoxFuture<'a, Vec<Result<()>>> {
-        self.files.upload(files)
-    }
-
-    fn download<'a>(&'a self, paths: &'a [VPath]) -> LocalBoxFuture<'a, Vec<Result<Bytes>>> {
-        self.files.download(paths)
+    fn call<'a>(&'a self, request: Request<'a>) -> Pending<'a, Answer> {
+        match request {
+            Request::Execute(command, options) => {
+                answer(self.shell.run(command, options.timeout), Answer::Execute)
+            }
+            Request::Ls(_)
+            | Request::Read(..)
+            | Request::ReadRaw(_)
+            | Request::Grep(_)
+            | Request::Glob(_)
+            | Request::Write(..)
+            | Request::Edit(..)
+            | Request::Delete(..)
+            | Request::Transfer(_)
+            | Request::Upload(_)
+            | Request::Download(_) => self.files.call(request),
+        }
     }
 
     fn part<'a>(&'a self, path: &'a VPath, range: Range<u64>) -> Pending<'a, Bytes> {
         self.files.part(path, range)
     }
 
-    fn shell(&self) -> Option<&dyn Shell> {
-        Some(&self.shell)
+    fn shell(&self) -> Option<Rc<str>> {
+        Some(self.shell.id.clone())
     }
 
     fn atomic(&self) -> Atomic<'_> {

@@ -11,7 +11,7 @@ use super::*;
 use crate::core::path::VPath;
 use crate::files::stepping::ended;
 use crate::files::{Files, FilesOptions};
-use crate::protocol::SharedBackend;
+use crate::protocol::{BackendExt, SharedBackend};
 use crate::storage::memory::Memory;
 
 fn leaf(path: &str, text: &str) -> Leaf {

@@ -2,7 +2,17 @@
 //! Everything above a storage (composite, policies, tools, the JavaScript boundary) uses only this.
 //! Results are plain data; the boundary decides how they look in JavaScript.
 
+// A new operation must break the build wherever it could get past a layer.
+#![cfg_attr(
+    not(test),
+    deny(
+        clippy::wildcard_enum_match_arm,
+        clippy::match_wildcard_for_single_variants
+    )
+)]
+
 mod atomic;
+mod backend;
 mod capability;
 mod listing;
 mod names;
@@ -13,15 +23,12 @@ mod searching;
 mod transfer;
 
 use std::ops::Range;
-use std::rc::Rc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use futures_util::future::LocalBoxFuture;
 
-use crate::core::error::{Error, Result};
+use crate::core::error::Error;
 use crate::core::file::{Format, Mime};
-use crate::core::future::Pending;
 use crate::core::path::VPath;
 use crate::core::time::Time;
 
@@ -32,12 +39,13 @@ pub use crate::search::matches::{
 pub use crate::search::query::{GlobQuery, GrepQuery};
 pub use crate::search::sieve::{Sieve, Sift, Stamp, State};
 pub use atomic::{Atomic, Guard, Replacement, Together, Transaction};
+pub use backend::{Backend, BackendExt, SharedBackend, Typed, answer, too_few, whole};
 pub use capability::{Capability, Directories, FileSet, Reach};
 pub use listing::{EntryInfo, FileInfo};
 pub use names::Names;
 pub use operation::{Effect, Operation};
 pub use origin::{Origin, Origins};
-pub use request::{Answer, Request, perform};
+pub use request::{Answer, Request};
 pub use searching::{GlobResult, GrepResult, GrepStats};
 pub use transfer::{
     COPIED, Carrier, Revise, Step, Transfer, by_bytes, carry, exists, gone, one_by_one, stands,
@@ -154,84 +162,6 @@ pub struct ExecuteOptions {
     /// Kill the command after this time; the backend's own limit if absent.
     pub timeout: Option<Duration>,
 }
-
-/// A backend that can run commands.
-pub trait Shell {
-    /// Identifies the machine or folder.
-    fn id(&self) -> Rc<str>;
-
-    /// Runs a command until it exits.
-    fn execute<'a>(
-        &'a self,
-        command: &'a str,
-        options: ExecuteOptions,
-    ) -> Pending<'a, ExecuteResult>;
-}
-
-/// File operations for an agent. `docs/protocol.md` describes what each operation means.
-///
-/// Changes are atomic: after an `Err` the old content is unchanged, unless the error says
-/// otherwise. Dropping the future cancels a call.
-pub trait Backend {
-    /// What it guarantees.
-    fn capability(&self) -> Capability;
-
-    /// One level of a directory, in [`FileInfo::listing_order`]. A missing directory counts as
-    /// empty.
-    fn ls<'a>(&'a self, path: &'a VPath) -> Pending<'a, Vec<FileInfo>>;
-
-    /// A page of text, or all of a binary file.
-    fn read<'a>(&'a self, path: &'a VPath, page: Page) -> Pending<'a, ReadResult>;
-
-    /// The file as it is stored.
-    fn read_raw<'a>(&'a self, path: &'a VPath) -> Pending<'a, RawFile>;
-
-    /// Lines that contain a text, ordered by path, then line.
-    fn grep<'a>(&'a self, query: &'a GrepQuery) -> Pending<'a, GrepResult>;
-
-    /// Files by pattern, in [`FileInfo::newest_first`] order.
-    fn glob<'a>(&'a self, query: &'a GlobQuery) -> Pending<'a, GlobResult>;
-
-    /// Creates a file, or replaces it if the backend is configured to overwrite.
-    fn write<'a>(&'a self, path: &'a VPath, content: Content) -> Pending<'a, WriteResult>;
-
-    /// Replaces text in a file.
-    fn edit<'a>(&'a self, path: &'a VPath, edit: &'a Edit) -> Pending<'a, EditResult>;
-
-    /// Removes a file, or a directory with everything below it. With `unchanged`, only a file, and
-    /// only if it still has these bytes; else `conflict`.
-    fn delete<'a>(
-        &'a self,
-        path: &'a VPath,
-        unchanged: Option<&'a Bytes>,
-    ) -> Pending<'a, DeleteResult>;
-
-    /// Moves or copies a file, or a directory with everything below it. `already_exists` if the new
-    /// path exists; a directory is never replaced and nothing is merged into it. If it fails, the
-    /// error says which files are where; a file is never gone from both paths.
-    fn transfer<'a>(&'a self, asked: &'a Transfer) -> Pending<'a, WriteResult>;
-
-    /// Stores files unconditionally; one result each, in order.
-    fn upload<'a>(&'a self, files: Vec<(VPath, Bytes)>) -> LocalBoxFuture<'a, Vec<Result<()>>>;
-
-    /// Fetches whole files; one result each, in order.
-    fn download<'a>(&'a self, paths: &'a [VPath]) -> LocalBoxFuture<'a, Vec<Result<Bytes>>>;
-
-    /// A part of a file, clipped to its end. `not_found` if there is no file; `unsupported` if the
-    /// backend only returns whole files.
-    fn part<'a>(&'a self, path: &'a VPath, range: Range<u64>) -> Pending<'a, Bytes>;
-
-    /// Access to commands, if the backend supports them.
-    fn shell(&self) -> Option<&dyn Shell>;
-
-    /// What it has for changes of several files at once.
-    fn atomic(&self) -> Atomic<'_> {
-        Atomic::Never
-    }
-}
-
-/// A backend that several owners share.
-pub type SharedBackend = Rc<dyn Backend>;
 
 /// The bytes of a range, cut from a body that begins at `start` in its file.
 pub fn clipped(body: &Bytes, start: u64, range: Range<u64>) -> Bytes {

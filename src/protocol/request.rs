@@ -1,15 +1,14 @@
-//! Operations as data: a request, its answer, and the call of a backend with it. Rules that treat
-//! all operations alike are one function over these instead of a method for each operation.
+//! Operations as data: a request and its answer. A backend is one function from the one to the
+//! other, so a rule or a layer matches the operations that it changes and passes the rest on.
 
 use bytes::Bytes;
 
 use super::{
-    Backend, Content, DeleteResult, Edit, EditResult, ExecuteOptions, ExecuteResult, FileInfo,
+    Content, DeleteResult, Edit, EditResult, ExecuteOptions, ExecuteResult, FileInfo, FilesUpdate,
     GlobQuery, GlobResult, GrepQuery, GrepResult, Operation, Page, RawFile, ReadResult, Transfer,
-    WriteResult, unsupported,
+    WriteResult,
 };
 use crate::core::error::{Error, Result};
-use crate::core::future::Pending;
 use crate::core::path::VPath;
 
 /// A call of an operation, with its arguments.
@@ -68,7 +67,26 @@ pub enum Answer {
     Execute(ExecuteResult),
 }
 
-impl Request<'_> {
+impl<'a> Request<'a> {
+    /// The same request about one file, for another path. One about several files, or none, stays.
+    #[must_use]
+    pub fn at(self, path: &'a VPath) -> Request<'a> {
+        match self {
+            Request::Ls(_) => Request::Ls(path),
+            Request::Read(_, page) => Request::Read(path, page),
+            Request::ReadRaw(_) => Request::ReadRaw(path),
+            Request::Write(_, content) => Request::Write(path, content),
+            Request::Edit(_, edit) => Request::Edit(path, edit),
+            Request::Delete(_, unchanged) => Request::Delete(path, unchanged),
+            Request::Grep(_)
+            | Request::Glob(_)
+            | Request::Transfer(_)
+            | Request::Upload(_)
+            | Request::Download(_)
+            | Request::Execute(..) => self,
+        }
+    }
+
     /// The operation.
     pub fn operation(&self) -> Operation {
         match self {
@@ -113,12 +131,37 @@ impl Request<'_> {
             Request::Write(_, content) => vec![content.bytes().len()],
             Request::Edit(_, edit) => vec![edit.new.len()],
             Request::Upload(files) => files.iter().map(|(_, body)| body.len()).collect(),
-            _ => Vec::new(),
+            Request::Ls(_)
+            | Request::Read(..)
+            | Request::ReadRaw(_)
+            | Request::Grep(_)
+            | Request::Glob(_)
+            | Request::Delete(..)
+            | Request::Transfer(_)
+            | Request::Download(_)
+            | Request::Execute(..) => Vec::new(),
         }
     }
 }
 
 impl Answer {
+    /// The changes that the caller must apply to its own state, of an operation that has some.
+    pub fn update(&mut self) -> Option<&mut Option<FilesUpdate>> {
+        match self {
+            Answer::Write(done) | Answer::Transfer(done) => Some(&mut done.files_update),
+            Answer::Edit(done) => Some(&mut done.files_update),
+            Answer::Delete(done) => Some(&mut done.files_update),
+            Answer::Ls(_)
+            | Answer::Read(_)
+            | Answer::ReadRaw(_)
+            | Answer::Grep(_)
+            | Answer::Glob(_)
+            | Answer::Upload(_)
+            | Answer::Download(_)
+            | Answer::Execute(_) => None,
+        }
+    }
+
     /// Size of what was read, or, of the content with these sizes, what was stored.
     pub fn bytes(&self, sizes: &[usize]) -> usize {
         match self {
@@ -144,32 +187,16 @@ impl Answer {
         match self {
             Answer::Upload(answers) => answers.iter().find_map(|one| one.as_ref().err()),
             Answer::Download(answers) => answers.iter().find_map(|one| one.as_ref().err()),
-            _ => None,
+            Answer::Ls(_)
+            | Answer::Read(_)
+            | Answer::ReadRaw(_)
+            | Answer::Grep(_)
+            | Answer::Glob(_)
+            | Answer::Write(_)
+            | Answer::Edit(_)
+            | Answer::Delete(_)
+            | Answer::Transfer(_)
+            | Answer::Execute(_) => None,
         }
     }
-}
-
-/// Calls the operation of a backend.
-pub fn perform<'a>(backend: &'a dyn Backend, request: Request<'a>) -> Pending<'a, Answer> {
-    Box::pin(async move {
-        Ok(match request {
-            Request::Ls(path) => Answer::Ls(backend.ls(path).await?),
-            Request::Read(path, page) => Answer::Read(backend.read(path, page).await?),
-            Request::ReadRaw(path) => Answer::ReadRaw(backend.read_raw(path).await?),
-            Request::Grep(query) => Answer::Grep(backend.grep(query).await?),
-            Request::Glob(query) => Answer::Glob(backend.glob(query).await?),
-            Request::Write(path, content) => Answer::Write(backend.write(path, content).await?),
-            Request::Edit(path, edit) => Answer::Edit(backend.edit(path, edit).await?),
-            Request::Delete(path, unchanged) => {
-                Answer::Delete(backend.delete(path, unchanged).await?)
-            }
-            Request::Transfer(asked) => Answer::Transfer(backend.transfer(asked).await?),
-            Request::Upload(files) => Answer::Upload(backend.upload(files).await),
-            Request::Download(paths) => Answer::Download(backend.download(paths).await),
-            Request::Execute(command, options) => {
-                let shell = backend.shell().ok_or_else(|| unsupported("execute"))?;
-                Answer::Execute(shell.execute(command, options).await?)
-            }
-        })
-    })
 }

@@ -12,6 +12,7 @@ use crate::core::error::{Error, Kind, Result};
 use crate::core::future::Pending;
 use crate::core::order;
 use crate::core::path::VPath;
+use crate::protocol::BackendExt;
 
 /// The arguments of `move` and `copy`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -264,7 +265,7 @@ pub async fn by_bytes(
         None => before.clone(),
     };
     let mut update = put(backend, to, &body, asked.overwrite).await?;
-    let stored = one(backend.download(std::slice::from_ref(to)).await);
+    let stored = backend.fetch(to).await;
     if stored.as_ref().ok() != Some(&body) {
         return Err(stands(
             from,
@@ -314,11 +315,6 @@ pub fn stands(from: &VPath, what: &'static str, error: Option<Error>) -> Error {
     )
 }
 
-fn one<T>(answers: Vec<Result<T>>) -> Result<T> {
-    let missing = || Err(Error::internal("A backend answered too few files"));
-    answers.into_iter().next().unwrap_or_else(missing)
-}
-
 async fn put(
     backend: &dyn Backend,
     to: &VPath,
@@ -341,7 +337,7 @@ async fn put(
             answer => return answer.map(|written| written.files_update),
         }
     }
-    one(backend.upload(vec![(to.clone(), body.clone())]).await).map(|()| None)
+    backend.store(to, body.clone()).await.map(|()| None)
 }
 
 async fn remove(backend: &dyn Backend, from: &VPath, body: &Bytes) -> Result<Option<FilesUpdate>> {

@@ -1,7 +1,7 @@
 //! `delete`: a file, or a directory with everything below it.
 
 use crate::core::error::Result;
-use crate::protocol::Backend;
+use crate::protocol::{Backend, BackendExt};
 use crate::tool::Answer;
 use crate::tool::input::Input;
 

@@ -6,7 +6,7 @@ use bytes::Bytes;
 use crate::core::error::{Error, Kind, Result};
 use crate::core::path::VPath;
 use crate::core::visible::visible;
-use crate::protocol::{Backend, Edit, EditResult};
+use crate::protocol::{Backend, BackendExt, Edit, EditResult};
 use crate::search::replace;
 use crate::tool::input::{Input, Name};
 use crate::tool::nearest::{nearest, places};

@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use crate::core::error::{Error, Kind, Result};
-use crate::protocol::{Backend, ExecuteOptions, ExecuteResult, unsupported};
+use crate::protocol::{Backend, BackendExt, ExecuteOptions, ExecuteResult};
 use crate::tool::input::{Input, Name, plain};
 use crate::tool::{Answer, ToolSet};
 
@@ -32,10 +32,7 @@ pub async fn run(set: &ToolSet, backend: &dyn Backend, input: &Input) -> Result<
     let options = ExecuteOptions {
         timeout: timeout.map(|seconds| Duration::from_secs(seconds as u64)),
     };
-    let Some(shell) = backend.shell() else {
-        return Err(unsupported("execute"));
-    };
-    let ran = shell.execute(command, options).await?;
+    let ran = backend.execute(command, options).await?;
     Ok(Answer {
         is_error: ran.exit_code.is_some_and(|code| code != 0),
         ..Answer::text(told(&ran))

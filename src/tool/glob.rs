@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use crate::core::error::Result;
-use crate::protocol::{Backend, GlobQuery};
+use crate::protocol::{Backend, BackendExt, GlobQuery};
 use crate::tool::Answer;
 use crate::tool::input::{Input, PATH, plain};
 use crate::tool::ls::{capped, note_ignored, paths};

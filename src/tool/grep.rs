@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use crate::core::error::{Error, Kind, Result};
 use crate::core::visible::visible;
-use crate::protocol::{Backend, GrepQuery, GrepResult, Matches, RowKind};
+use crate::protocol::{Backend, BackendExt, GrepQuery, GrepResult, Matches, RowKind};
 use crate::tool::input::{Input, Name, plain};
 use crate::tool::ls::{capped, note_ignored};
 use crate::tool::render::{counted, cut_line};

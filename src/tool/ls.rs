@@ -1,7 +1,7 @@
 //! `ls`: one directory, up to a limit, with a note about how to see the rest.
 
 use crate::core::error::Result;
-use crate::protocol::{Backend, EntryInfo, FileInfo};
+use crate::protocol::{Backend, BackendExt, EntryInfo, FileInfo};
 use crate::tool::input::Input;
 use crate::tool::render::{counted, size};
 use crate::tool::{Answer, OWN_CAP};

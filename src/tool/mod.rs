@@ -35,7 +35,7 @@ use crate::core::path::VPath;
 use crate::core::queue::Queue;
 use crate::core::visible::visible;
 use crate::env::clock;
-use crate::protocol::{Backend, FilesUpdate, Page, Position};
+use crate::protocol::{Backend, BackendExt, FilesUpdate, Page, Position};
 use crate::search::lines::{self, LineIndex};
 use input::Input;
 use offload::{What, sanitised};

@@ -6,7 +6,7 @@ use bytes::Bytes;
 
 use crate::core::error::Kind;
 use crate::core::path::VPath;
-use crate::protocol::{Backend, Content, FilesUpdate};
+use crate::protocol::{Backend, BackendExt, Content, FilesUpdate};
 use crate::tool::render::{counted, cut_line, last_units, split_units, units};
 
 /// Characters per token.

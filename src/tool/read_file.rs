@@ -7,7 +7,7 @@ use crate::core::error::{Kind, Result};
 use crate::core::file::Mime;
 use crate::core::path::VPath;
 use crate::core::visible::visible;
-use crate::protocol::{Backend, Page, Position};
+use crate::protocol::{Backend, BackendExt, Page, Position};
 use crate::tool::input::{Input, Name, plain};
 use crate::tool::render::{Room, Stop, counted, numbered, size};
 use crate::tool::{Answer, Block, OWN_CAP, ToolSet, offload, page_of};

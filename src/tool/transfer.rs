@@ -5,7 +5,7 @@
 use bytes::Bytes;
 
 use crate::core::error::{Error, Kind, Result};
-use crate::protocol::{Backend, Edit, Transfer};
+use crate::protocol::{Backend, BackendExt, Edit, Transfer};
 use crate::tool::input::{Input, Name, plain};
 use crate::tool::seen::Standing;
 use crate::tool::{Answer, ToolSet};

@@ -4,7 +4,7 @@ use bytes::Bytes;
 
 use crate::core::error::{Kind, Result};
 use crate::core::file;
-use crate::protocol::{Backend, Content};
+use crate::protocol::{Backend, BackendExt, Content};
 use crate::tool::input::{Input, Name};
 use crate::tool::render::{counted, size};
 use crate::tool::seen::Standing;

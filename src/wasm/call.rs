@@ -15,9 +15,9 @@ use crate::core::path::VPath;
 use crate::core::running;
 use crate::core::time::Time;
 use crate::protocol::{
-    Capability, Content, Directories, Edit, EntryInfo, ExecuteOptions, FileInfo, FileSet,
-    FilesUpdate, GlobQuery, GrepQuery, Matches, Operation, Page, RawFile, Reach, RowKind,
-    SharedBackend, Transfer, unsupported,
+    BackendExt, Capability, Content, Directories, Edit, EntryInfo, ExecuteOptions, FileInfo,
+    FileSet, FilesUpdate, GlobQuery, GrepQuery, Matches, Operation, Page, RawFile, Reach, RowKind,
+    SharedBackend, Transfer,
 };
 use crate::wasm::args::Args;
 use crate::wasm::reply::{Reply, reply_done, reply_ptr};
@@ -75,7 +75,7 @@ fn prepared(handle: u32, operation: u8, len: usize) -> LocalBoxFuture<'static, R
         asked(handle, operation, &mut Args::new(message))
     });
     match asked {
-        Ok(future) if handles::refuses_links(handle) => links::refusing(future),
+        Ok(future) if handles::refuses_links(handle) => Box::pin(links::refusing(future)),
         Ok(future) => future,
         Err(error) => {
             if let Some(operation) = Operation::numbered(operation) {
@@ -384,11 +384,7 @@ fn execute(backend: SharedBackend, args: &mut Args<'_>) -> Asked {
         timeout: (timeout >= 0.0).then(|| Duration::from_secs_f64(timeout.min(1e9) / 1000.0)),
     };
     Ok(Box::pin(async move {
-        let answer = match backend.shell() {
-            Some(shell) => shell.execute(&command, options).await,
-            None => Err(unsupported("execute")),
-        };
-        answered(answer, |reply, ran| {
+        answered(backend.execute(&command, options).await, |reply, ran| {
             reply.body(Bytes::from(ran.output));
             reply.bool(ran.exit_code.is_some());
             reply.f64(f64::from(ran.exit_code.unwrap_or(0)));
@@ -401,7 +397,7 @@ fn execute(backend: SharedBackend, args: &mut Args<'_>) -> Asked {
 #[wasm_bindgen]
 pub fn shell_id(handle: u32) -> Option<String> {
     let backend = handles::backend(handle).ok()?;
-    Some(backend.shell()?.id().to_string())
+    Some(backend.shell()?.to_string())
 }
 
 fn put_infos(reply: &mut Reply, infos: &[FileInfo]) {

@@ -37,7 +37,7 @@ export const STEPS = [
   "src/layer/indexed/sift.rs PAGE",
   "src/layer/indexed/update.rs ORPHAN",
   "src/files/stepping.rs POLLS",
-  "src/foreign/mod.rs APPENDS",
+  "src/foreign/operations.rs APPENDS",
   "src/protocol/transfer.rs SHOWN",
   "src/layer/indexed/update.rs REPLAYS",
   "src/layer/indexed/update.rs SEGMENT",

@@ -12,10 +12,11 @@ use std::fs;
 use bytes::Bytes;
 use futures_util::FutureExt;
 use kitbag::core::error::{Error, Result};
-use kitbag::core::future::Pending;
 use kitbag::core::path::VPath;
 use kitbag::files::{Files, FilesOptions, WriteMode};
-use kitbag::protocol::{Backend, Content, Edit, EntryInfo, GlobQuery, GrepQuery, Page, ReadResult};
+use kitbag::protocol::{
+    BackendExt, Content, Edit, EntryInfo, GlobQuery, GrepQuery, Page, ReadResult,
+};
 use kitbag::storage::memory::Memory;
 use serde_json::{Value, json};
 
@@ -38,7 +39,7 @@ fn path(value: &Value) -> VPath {
 }
 
 /// Memory answers at once.
-fn now<T>(pending: Pending<'_, T>) -> Result<T> {
+fn now<T>(pending: impl Future<Output = T>) -> T {
     pending.now_or_never().expect("memory answers at once")
 }
 

@@ -11,7 +11,7 @@ use crate::core::error::{Error, Kind};
 use crate::files::FilesOptions;
 use crate::layer::composite::Composite;
 use crate::layer::policy::{Limits, Policy, stack};
-use crate::protocol::SharedBackend;
+use crate::protocol::{Content, Edit, Page, SharedBackend};
 
 /// A host with several graphs, one of which may be running.
 #[derive(Default)]
@@ -68,7 +68,7 @@ fn path(text: &str) -> VPath {
     VPath::parse(text).expect("a path")
 }
 
-fn now<T>(future: LocalBoxFuture<'_, T>) -> T {
+fn now<T>(future: impl Future<Output = T>) -> T {
     future.now_or_never().expect("memory answers at once")
 }
 

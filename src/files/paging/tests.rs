@@ -14,7 +14,7 @@ use crate::core::file::{Format, Texture};
 use crate::core::future::Pending;
 use crate::core::time::Time;
 use crate::files::{Files, FilesOptions};
-use crate::protocol::{Backend, Capability};
+use crate::protocol::{BackendExt, Capability};
 use crate::storage::{Cursor, Depth, Listing, NewFile, Part, PutMode, done};
 
 /// One file whose content can change after a number of requests.

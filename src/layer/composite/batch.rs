@@ -7,6 +7,7 @@ use super::{Composite, Mount};
 use crate::core::error::{Error, Result};
 use crate::core::future::together;
 use crate::core::path::VPath;
+use crate::protocol::{BackendExt, too_few};
 
 /// The items for one backend, and the indices of their results.
 struct Batch<'a, T> {
@@ -59,7 +60,7 @@ impl Composite {
 
     pub(super) async fn upload_all(&self, files: Vec<(VPath, Bytes)>) -> Vec<Result<()>> {
         let items = files.into_iter().map(|(path, body)| {
-            let place = self.numbered(&path).map_err(|e| e.during("upload"));
+            let place = self.numbered(&path);
             (place, body)
         });
         let (refused, batches) = self.batches(items, |path, body| (path, body));
@@ -76,7 +77,7 @@ impl Composite {
     pub(super) async fn download_all(&self, paths: &[VPath]) -> Vec<Result<Bytes>> {
         let items = paths.iter().map(|path| {
             let place = self.numbered(path);
-            (place.map_err(|e| e.during("download")), ())
+            (place, ())
         });
         let (refused, batches) = self.batches(items, |path, ()| path);
         let calls = batches
@@ -98,9 +99,7 @@ fn in_order<T>(
 ) -> Vec<Result<T>> {
     let mut out: Vec<Result<T>> = refused
         .into_iter()
-        .map(|refused| {
-            Err(refused.unwrap_or_else(|| Error::internal("A backend answered too few files")))
-        })
+        .map(|refused| Err(refused.unwrap_or_else(too_few)))
         .collect();
     for ((mount, places), answers) in mounts.into_iter().zip(answers) {
         for (at, answer) in places.into_iter().zip(answers) {

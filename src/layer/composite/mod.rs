@@ -14,16 +14,14 @@ use std::ops::Range;
 use std::rc::Rc;
 
 use bytes::Bytes;
-use futures_util::future::LocalBoxFuture;
 
 use crate::core::error::{Error, Kind, Result};
-use crate::core::future::Pending;
+use crate::core::future::{Pending, done};
 use crate::core::order;
 use crate::core::path::VPath;
 use crate::protocol::{
-    Atomic, Backend, Capability, Content, DeleteResult, Directories, Edit, EditResult, FileInfo,
-    FilesUpdate, GlobQuery, GlobResult, GrepQuery, GrepResult, Page, RawFile, Reach, ReadResult,
-    SharedBackend, Shell, Transfer, WriteResult,
+    Answer, Atomic, Backend, Capability, Directories, FilesUpdate, Reach, Request, SharedBackend,
+    answer, whole,
 };
 
 /// A backend and the prefix under which its files appear.
@@ -39,7 +37,6 @@ struct Mount {
 /// - `mounts` is sorted with the longest prefix first, so the first match is the right one;
 /// - files of a backend below the prefix of a deeper mount are never returned or changed, except by
 ///   the delete of a directory above that mount.
-///   by the delete of a directory above that mount.
 pub struct Composite {
     default: Mount,
     mounts: Vec<Mount>,
@@ -157,6 +154,25 @@ impl Composite {
         Ok(place)
     }
 
+    /// Passes a request about one file to the backend that it belongs to.
+    fn passed<'a>(&'a self, path: &'a VPath, request: Request<'a>) -> Pending<'a, Answer> {
+        let Place { mount, inner } = match self.file_place(path) {
+            Ok(place) => place,
+            Err(error) => return done(Err(error)),
+        };
+        if mount.is_default() {
+            return mount.backend.call(request);
+        }
+        Box::pin(async move {
+            let answer = mount.backend.call(request.at(&inner)).await;
+            let mut answer = answer.map_err(|error| mount.error(error))?;
+            if let Some(update) = answer.update() {
+                *update = mount.update(update.take());
+            }
+            Ok(answer)
+        })
+    }
+
     /// The mounts strictly below a directory.
     fn beneath<'a>(&'a self, path: &'a VPath) -> impl Iterator<Item = &'a Mount> {
         self.mounts
@@ -232,92 +248,24 @@ impl Backend for Composite {
         self.common_capability()
     }
 
-    fn ls<'a>(&'a self, path: &'a VPath) -> Pending<'a, Vec<FileInfo>> {
-        Box::pin(self.list_level(path))
-    }
-
-    fn read<'a>(&'a self, path: &'a VPath, page: Page) -> Pending<'a, ReadResult> {
-        Box::pin(async move {
-            let place = self.file_place(path).map_err(|e| e.during("read"))?;
-            if place.mount.is_default() {
-                return place.mount.backend.read(path, page).await;
+    fn call<'a>(&'a self, request: Request<'a>) -> Pending<'a, Answer> {
+        match request {
+            Request::Ls(path) => answer(self.list_level(path), Answer::Ls),
+            Request::Grep(query) => answer(self.grep_all(query), Answer::Grep),
+            Request::Glob(query) => answer(self.glob_all(query), Answer::Glob),
+            Request::Delete(path, None) => answer(self.delete_all(path), Answer::Delete),
+            Request::Delete(path, Some(body)) => {
+                answer(self.delete_unchanged(path, body), Answer::Delete)
             }
-            let answer = place.mount.backend.read(&place.inner, page).await;
-            answer.map_err(|error| place.mount.error(error))
-        })
-    }
-
-    fn read_raw<'a>(&'a self, path: &'a VPath) -> Pending<'a, RawFile> {
-        Box::pin(async move {
-            let place = self.file_place(path).map_err(|e| e.during("readRaw"))?;
-            let answer = place.mount.backend.read_raw(&place.inner).await;
-            answer.map_err(|error| place.mount.error(error))
-        })
-    }
-
-    fn grep<'a>(&'a self, query: &'a GrepQuery) -> Pending<'a, GrepResult> {
-        Box::pin(self.grep_all(query))
-    }
-
-    fn glob<'a>(&'a self, query: &'a GlobQuery) -> Pending<'a, GlobResult> {
-        Box::pin(self.glob_all(query))
-    }
-
-    fn write<'a>(&'a self, path: &'a VPath, content: Content) -> Pending<'a, WriteResult> {
-        Box::pin(async move {
-            let place = self.file_place(path).map_err(|e| e.during("write"))?;
-            let answer = place.mount.backend.write(&place.inner, content).await;
-            match answer {
-                Ok(WriteResult { files_update }) => Ok(WriteResult {
-                    files_update: place.mount.update(files_update),
-                }),
-                Err(error) => Err(place.mount.error(error)),
-            }
-        })
-    }
-
-    fn edit<'a>(&'a self, path: &'a VPath, edit: &'a Edit) -> Pending<'a, EditResult> {
-        Box::pin(async move {
-            let place = self.file_place(path).map_err(|e| e.during("edit"))?;
-            let answer = place.mount.backend.edit(&place.inner, edit).await;
-            match answer {
-                Ok(EditResult {
-                    occurrences,
-                    crlf,
-                    files_update,
-                }) => Ok(EditResult {
-                    occurrences,
-                    crlf,
-                    files_update: place.mount.update(files_update),
-                }),
-                Err(error) => Err(place.mount.error(error)),
-            }
-        })
-    }
-
-    fn delete<'a>(
-        &'a self,
-        path: &'a VPath,
-        unchanged: Option<&'a Bytes>,
-    ) -> Pending<'a, DeleteResult> {
-        Box::pin(async move {
-            match unchanged {
-                Some(body) => self.delete_unchanged(path, body).await,
-                None => self.delete_all(path).await,
-            }
-        })
-    }
-
-    fn transfer<'a>(&'a self, asked: &'a Transfer) -> Pending<'a, WriteResult> {
-        Box::pin(self.transfer_all(asked))
-    }
-
-    fn upload<'a>(&'a self, files: Vec<(VPath, Bytes)>) -> LocalBoxFuture<'a, Vec<Result<()>>> {
-        Box::pin(self.upload_all(files))
-    }
-
-    fn download<'a>(&'a self, paths: &'a [VPath]) -> LocalBoxFuture<'a, Vec<Result<Bytes>>> {
-        Box::pin(self.download_all(paths))
+            Request::Transfer(asked) => answer(self.transfer_all(asked), Answer::Transfer),
+            Request::Upload(files) => whole(self.upload_all(files), Answer::Upload),
+            Request::Download(paths) => whole(self.download_all(paths), Answer::Download),
+            Request::Read(path, _)
+            | Request::ReadRaw(path)
+            | Request::Write(path, _)
+            | Request::Edit(path, _) => self.passed(path, request),
+            Request::Execute(..) => self.default.backend.call(request),
+        }
     }
 
     fn part<'a>(&'a self, path: &'a VPath, range: Range<u64>) -> Pending<'a, Bytes> {
@@ -328,7 +276,7 @@ impl Backend for Composite {
         })
     }
 
-    fn shell(&self) -> Option<&dyn Shell> {
+    fn shell(&self) -> Option<Rc<str>> {
         self.default.backend.shell()
     }
 

@@ -8,7 +8,7 @@ use bytes::Bytes;
 use super::{Composite, Mount};
 use crate::core::error::{Error, Kind, Result};
 use crate::core::path::VPath;
-use crate::protocol::{Backend, DeleteResult, Directories, FilesUpdate};
+use crate::protocol::{Backend, BackendExt, DeleteResult, Directories, FilesUpdate};
 
 /// One backend's part of a delete.
 struct Target<'a> {
@@ -25,9 +25,9 @@ impl Composite {
         path: &VPath,
         body: &Bytes,
     ) -> Result<DeleteResult> {
-        let place = self.place(path).map_err(|e| e.during("delete"))?;
+        let place = self.place(path)?;
         if place.inner.is_root() {
-            return Err(Error::nothing_there(path).during("delete"));
+            return Err(Error::nothing_there(path));
         }
         let answer = place.mount.backend.delete(&place.inner, Some(body)).await;
         match answer {
@@ -39,7 +39,7 @@ impl Composite {
     }
 
     pub(super) async fn delete_all(&self, path: &VPath) -> Result<DeleteResult> {
-        let place = self.place(path).map_err(|e| e.during("delete"))?;
+        let place = self.place(path)?;
         let mut targets = vec![Target {
             mount: place.mount,
             shown: path.as_str().to_owned(),
@@ -63,8 +63,7 @@ impl Composite {
                             "': the backend of '{}' is read-only. Nothing was deleted.",
                             target.shown
                         ),
-                    )
-                    .during("delete"));
+                    ));
                 }
             }
         }
@@ -88,7 +87,7 @@ impl Composite {
                 Err(error) => {
                     let error = target.mount.error(error);
                     if !several {
-                        return Err(error.during("delete"));
+                        return Err(error);
                     }
                     let left: Vec<&str> = targets
                         .iter()
@@ -100,7 +99,7 @@ impl Composite {
             }
         }
         if done.is_empty() {
-            return Err(Error::nothing_there(path).during("delete"));
+            return Err(Error::nothing_there(path));
         }
         Ok(DeleteResult {
             files_update: update,
@@ -161,7 +160,7 @@ fn half_way(path: &VPath, done: &[&str], failed: &str, left: &[&str], error: &Er
     list(&mut after, "Removed", done);
     list(&mut after, "Not tried", left);
     let _ = write!(after, " Failed: {failed}: {error}");
-    let mut half = Error::at(error.kind(), "Error: '", path, after).during("delete");
+    let mut half = Error::at(error.kind(), "Error: '", path, after);
     if let Some(cause) = error.cause() {
         half = half.caused_by(cause.clone());
     }

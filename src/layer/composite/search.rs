@@ -16,8 +16,8 @@ use crate::core::path::VPath;
 use crate::env::clock;
 use crate::layer::winnow;
 use crate::protocol::{
-    EntryInfo, FileInfo, GlobQuery, GlobResult, GrepQuery, GrepResult, GrepStats, MAX_ANSWER_BYTES,
-    Matches, Row, Sieve, Sift, State,
+    BackendExt, EntryInfo, FileInfo, GlobQuery, GlobResult, GrepQuery, GrepResult, GrepStats,
+    MAX_ANSWER_BYTES, Matches, Row, Sieve, Sift, State,
 };
 use crate::search::glob::{NameFilter, Pattern};
 use crate::search::grep::Matcher;
@@ -55,7 +55,7 @@ impl Composite {
     }
 
     pub(super) async fn list_level(&self, path: &VPath) -> Result<Vec<FileInfo>> {
-        let place = self.place(path).map_err(|e| e.during("ls"))?;
+        let place = self.place(path)?;
         let listed = place.mount.backend.ls(&place.inner).await;
         let listed = listed.map_err(|error| place.mount.error(error))?;
         if self.mounts.is_empty() {
@@ -87,7 +87,7 @@ impl Composite {
     }
 
     pub(super) async fn glob_all(&self, query: &GlobQuery) -> Result<GlobResult> {
-        let pattern = Pattern::parse(query).map_err(|e| e.during("glob"))?;
+        let pattern = Pattern::parse(query)?;
         let scope = pattern.scope();
         let dir = pattern.scope().literal_dir();
         // A relative pattern is valid unchanged for the owner of `path`.
@@ -123,7 +123,7 @@ impl Composite {
         for (at, (mount, answer)) in answers.into_iter().enumerate() {
             let found = match answer {
                 Err(error) if at > 0 && error.is_by_rule() => continue,
-                answer => answer.map_err(|error| named(mount, error, "glob"))?,
+                answer => answer.map_err(|error| named(mount, error))?,
             };
             merged.truncated |= found.truncated;
             merged.ignored = merged.ignored.saturating_add(found.ignored);
@@ -137,7 +137,7 @@ impl Composite {
                     })
                 }));
         }
-        pattern.over().map_err(|error| error.during("glob"))?;
+        pattern.over()?;
         order::sort_by(&mut merged.files, FileInfo::newest_first);
         merged.files.dedup_by(|a, b| a.path == b.path);
         Ok(merged)
@@ -145,12 +145,12 @@ impl Composite {
 
     pub(super) async fn grep_all(&self, query: &GrepQuery) -> Result<GrepResult> {
         // Refused here, and not by the first backend that fails.
-        Matcher::new(query, Patience::until(None, clock::now)).map_err(|e| e.during("grep"))?;
+        Matcher::new(query, Patience::until(None, clock::now))?;
         let filter = match &query.glob {
-            Some(glob) => Some(NameFilter::parse(glob, &query.path).map_err(|e| e.during("grep"))?),
+            Some(glob) => Some(NameFilter::parse(glob, &query.path)?),
             None => None,
         };
-        let parts = self.parts(&query.path).map_err(|e| e.during("grep"))?;
+        let parts = self.parts(&query.path)?;
         let asked = parts.into_iter().enumerate().map(|(at, part)| {
             let filter = filter.as_ref();
             async move {
@@ -168,7 +168,7 @@ impl Composite {
         while let Some((is_owner, mount, answer)) = answers.next().await {
             let found = match answer {
                 Err(error) if !is_owner && error.is_by_rule() => continue,
-                answer => answer.map_err(|error| named(mount, error, "grep"))?,
+                answer => answer.map_err(|error| named(mount, error))?,
             };
             truncated |= found.truncated;
             ignored = ignored.saturating_add(found.ignored);
@@ -186,7 +186,7 @@ impl Composite {
         }
         drop(answers);
         let judged = filter.as_ref().map_or(Ok(()), NameFilter::over);
-        judged.map_err(|error| error.during("grep"))?;
+        judged?;
         let mut matches = merged(results);
         truncated |= matches.cut;
         truncated |= matches.cap(query.max_count);
@@ -338,10 +338,10 @@ fn is_deep_name(pattern: &str) -> bool {
 
 /// The failure of one mount fails the search and names the mount. Errors about the query itself do
 /// not name one.
-fn named(mount: &Mount, error: Error, operation: &'static str) -> Error {
+fn named(mount: &Mount, error: Error) -> Error {
     let error = mount.error(error);
     if mount.is_default() || matches!(error.kind(), Kind::InvalidPattern | Kind::InvalidArgument) {
-        return error.during(operation);
+        return error;
     }
     let prefix = mount.prefix.dir_prefix();
     let mut named = Error::new(
@@ -354,7 +354,7 @@ fn named(mount: &Mount, error: Error, operation: &'static str) -> Error {
     if let Some(cause) = error.cause() {
         named = named.caused_by(cause.clone());
     }
-    named.during(operation)
+    named
 }
 
 /// Merges the matches of several searches in order of path. Each file is in only one of them.

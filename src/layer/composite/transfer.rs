@@ -4,12 +4,11 @@
 use super::Composite;
 use crate::core::error::Result;
 use crate::core::future::Pending;
-use crate::protocol::{FilesUpdate, Step, Transfer, WriteResult, by_bytes, carry};
+use crate::protocol::{BackendExt, FilesUpdate, Step, Transfer, WriteResult, by_bytes, carry};
 
 impl Composite {
     pub(super) async fn transfer_all(&self, asked: &Transfer) -> Result<WriteResult> {
-        let operation = asked.operation().name();
-        let answer = match self.inside(asked).map_err(|e| e.during(operation))? {
+        match self.inside(asked)? {
             Some((mount, inner)) => match mount.backend.transfer(&inner).await {
                 Ok(WriteResult { files_update }) => Ok(WriteResult {
                     files_update: mount.update(files_update),
@@ -22,8 +21,7 @@ impl Composite {
                 };
                 carry(self, asked, &carrier).await
             }
-        };
-        answer.map_err(|error| error.during(operation))
+        }
     }
 
     /// The backend that holds both paths with everything below them, and the transfer as it sees it.

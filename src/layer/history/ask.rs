@@ -7,11 +7,11 @@ use bytes::Bytes;
 
 use super::History;
 use super::note::{Change, Note, digest, may_be_of, millis, tag};
-use super::store::body;
 use crate::core::error::{Error, Kind, Result};
 use crate::core::path::VPath;
 use crate::core::time::Time;
 use crate::layer::bugs::{Bug, has};
+use crate::layer::kit::body;
 use crate::pins::Digest;
 use crate::protocol::Replacement;
 
@@ -181,7 +181,7 @@ impl History {
     pub async fn restore(&self, path: &VPath, moment: &Moment) -> Result<Vec<VPath>> {
         let files = match moment {
             Moment::Pinned(root) => self.since_pin(path, *root).await?,
-            _ => self.since(path, moment).await?,
+            Moment::After(_) | Moment::At(_) | Moment::Now => self.since(path, moment).await?,
         };
         self.put_back(files).await
     }
@@ -194,7 +194,7 @@ impl History {
             if !file.is_under(path) {
                 continue;
             }
-            let before = body(&self.inner, &file).await?;
+            let before = body(&*self.inner, &file).await?;
             if before.as_deref().map(digest) == then {
                 continue;
             }
@@ -224,7 +224,7 @@ impl History {
                         some => format!("{some} other files were restored before"),
                     };
                     let message = format!("'{}' was not restored: {error}; {rest}", file.path);
-                    return Err(Error::new(error.kind(), message).during("restore"));
+                    return Err(Error::new(error.kind(), message));
                 }
             }
         }
@@ -235,7 +235,7 @@ impl History {
     /// The calls that made a file what it is.
     pub async fn why(&self, path: &VPath) -> Result<Why> {
         let ids = self.about(path, true).await?;
-        let now = body(&self.inner, path).await?.as_deref().map(digest);
+        let now = body(&*self.inner, path).await?.as_deref().map(digest);
         let mut why = Why::default();
         for note in self.store.notes(&ids).await? {
             let Some(change) = note.files.iter().find(|change| change.path == *path) else {

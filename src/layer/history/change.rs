@@ -3,15 +3,15 @@
 use bytes::Bytes;
 
 use super::note::{Change, Note, digest, name};
-use super::store::body;
 use super::{History, PRUNE_EVERY};
 use crate::core::error::{Error, Kind, Result};
 use crate::core::file;
 use crate::core::path::VPath;
 use crate::env::random;
+use crate::layer::kit::{self, body, is_conflict};
 use crate::protocol::{
-    Atomic, Content, DeleteResult, Edit, EditResult, FilesUpdate, GlobQuery, Replacement,
-    SharedBackend, WriteResult,
+    Atomic, BackendExt, Content, DeleteResult, Edit, EditResult, FilesUpdate, GlobQuery,
+    Replacement, SharedBackend, WriteResult,
 };
 
 /// How often a change begins anew because somebody else changed the file meanwhile.
@@ -19,13 +19,6 @@ const REPLAYS: u32 = 64;
 
 /// Where turns keep the journal of a commit; it is no file of the caller.
 const JOURNAL: &str = "/.kitbag/turns/";
-
-fn is_conflict(error: &Error) -> bool {
-    matches!(
-        error.kind(),
-        Kind::Conflict | Kind::AlreadyExists | Kind::NotFound
-    )
-}
 
 /// Whether a failed change may have been made nevertheless.
 fn is_open(error: &Error) -> bool {
@@ -55,41 +48,9 @@ impl History {
     /// Replaces a file, if it holds what is expected; on a backend without conditions whatever it
     /// holds.
     async fn replace(&self, file: &Replacement) -> Result<Option<FilesUpdate>> {
-        let Replacement {
-            path,
-            before,
-            after,
-        } = file;
-        if !is_conditional(&self.inner) {
-            return match after {
-                Some(after) => {
-                    let files = vec![(path.clone(), after.clone())];
-                    let answers = self.inner.upload(files).await;
-                    answers.into_iter().collect::<Result<()>>().map(|()| None)
-                }
-                None => Ok(self.inner.delete(path, None).await?.files_update),
-            };
-        }
-        match (before, after) {
-            (None, None) => Ok(None),
-            (None, Some(after)) => {
-                let content = Content::New(after.clone());
-                Ok(self.inner.write(path, content).await?.files_update)
-            }
-            (Some(before), Some(after)) => {
-                let edit = Edit {
-                    old: before.clone(),
-                    new: after.clone(),
-                    replace_all: false,
-                    whole: true,
-                    appends: false,
-                };
-                Ok(self.inner.edit(path, &edit).await?.files_update)
-            }
-            (Some(before), None) => {
-                let deleted = self.inner.delete(path, Some(before)).await?;
-                Ok(deleted.files_update)
-            }
+        match is_conditional(&self.inner) {
+            true => kit::replace(&*self.inner, file).await,
+            false => kit::put(&*self.inner, &file.path, file.after.as_ref()).await,
         }
     }
 
@@ -164,7 +125,7 @@ impl History {
         make: impl AsyncFn(Option<&Bytes>) -> Result<(Option<Bytes>, T)>,
     ) -> Result<(T, Option<FilesUpdate>)> {
         for _ in 0..REPLAYS {
-            let before = body(&self.inner, path).await?;
+            let before = body(&*self.inner, path).await?;
             let (after, answer) = make(before.as_ref()).await?;
             if before == after {
                 return Ok((answer, None));
@@ -202,12 +163,10 @@ impl History {
         let make = async |before: Option<&Bytes>| {
             let scratch = (self.scratch)();
             if let Some(before) = before {
-                let files = vec![(path.clone(), before.clone())];
-                let answers = scratch.upload(files).await;
-                answers.into_iter().collect::<Result<()>>()?;
+                scratch.store(path, before.clone()).await?;
             }
             let edited = scratch.edit(path, edit).await?;
-            Ok((body(&scratch, path).await?, edited))
+            Ok((body(&*scratch, path).await?, edited))
         };
         let (mut edited, files_update) = self.one("edit", path, make).await?;
         edited.files_update = files_update;

@@ -19,7 +19,7 @@ use crate::core::order;
 use crate::core::path::VPath;
 use crate::core::time::Time;
 use crate::pins::{Digest, Digests, Leaf, Objects, build};
-use crate::protocol::{EntryInfo, FileInfo, GlobQuery, Replacement};
+use crate::protocol::{BackendExt, EntryInfo, FileInfo, GlobQuery, Replacement};
 
 /// How often files that change while they are pinned are read again.
 const ROUNDS: u32 = 16;
@@ -147,7 +147,7 @@ impl History {
         let made = self.made_pin(began).await;
         // One that stays is taken for that of a process that ended.
         let _ = self.store.drop_pin(&making).await;
-        made.map_err(|error| error.during("pin"))
+        made
     }
 
     async fn made_pin(&self, began: i64) -> Result<Pin> {

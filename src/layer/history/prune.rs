@@ -149,7 +149,7 @@ impl History {
                      name; unpin() it, or put back the missing files",
                     root.hex()
                 );
-                return Err(Error::new(Kind::Unavailable, message).during("prune"));
+                return Err(Error::new(Kind::Unavailable, message));
             }
         }
         reached.roots = roots;

@@ -22,9 +22,9 @@ use super::note::{Note, millis};
 use crate::core::error::{Error, Kind, Result};
 use crate::core::path::VPath;
 use crate::env::random;
-use crate::layer::creating::create;
+use crate::layer::kit::{body, create};
 use crate::pins::{Digest, Objects};
-use crate::protocol::{FileInfo, SharedBackend};
+use crate::protocol::{BackendExt, FileInfo, SharedBackend};
 
 pub(super) struct Store {
     pub(super) at: SharedBackend,
@@ -53,7 +53,7 @@ impl Store {
 
     /// Keeps a content; one that is there already is not written again.
     pub(super) async fn hold(&self, digest: &str, body: &Bytes) -> Result<()> {
-        create(&self.at, &self.body_path(digest)?, body)
+        create(&*self.at, &self.body_path(digest)?, body)
             .await
             .map(drop)
     }
@@ -61,7 +61,7 @@ impl Store {
     /// A content, if it is kept.
     pub(super) async fn find(&self, digest: &str) -> Result<Option<Bytes>> {
         let path = self.body_path(digest)?;
-        body(&self.at, &path).await
+        body(&*self.at, &path).await
     }
 
     /// A content; `None` stands for no file.
@@ -97,7 +97,7 @@ impl Store {
     /// Keeps a node; one that is there already is not written again.
     pub(super) async fn hold_node(&self, digest: &Digest, node: &Bytes) -> Result<()> {
         let path = self.objects().node_path(digest)?;
-        create(&self.at, &path, node).await.map(drop)
+        create(&*self.at, &path, node).await.map(drop)
     }
 
     /// Deletes a node.
@@ -145,7 +145,7 @@ impl Store {
 
     /// The pin that has a label.
     pub(super) async fn label(&self, label: &str) -> Result<Option<Rc<str>>> {
-        let found = body(&self.at, &self.label_path(label)?).await?;
+        let found = body(&*self.at, &self.label_path(label)?).await?;
         let text = found.and_then(|text| String::from_utf8(text.to_vec()).ok());
         Ok(text.map(Rc::from))
     }
@@ -154,11 +154,11 @@ impl Store {
     pub(super) async fn lock(&self, now: i64, oldest: i64) -> Result<bool> {
         let path = self.dir.join("pruning")?;
         let text = Bytes::from(now.to_string());
-        if create(&self.at, &path, &text).await? {
+        if create(&*self.at, &path, &text).await? {
             return Ok(true);
         }
-        let Some(found) = body(&self.at, &path).await? else {
-            return create(&self.at, &path, &text).await;
+        let Some(found) = body(&*self.at, &path).await? else {
+            return create(&*self.at, &path, &text).await;
         };
         let since = std::str::from_utf8(&found).ok();
         let since = since.and_then(|since| since.parse::<i64>().ok());
@@ -167,7 +167,7 @@ impl Store {
         }
         // It is of a process that ended. Whoever deletes it goes on.
         none_is_fine(self.at.delete(&path, Some(&found)).await)?;
-        create(&self.at, &path, &text).await
+        create(&*self.at, &path, &text).await
     }
 
     /// Says that the pruning goes on.
@@ -192,7 +192,7 @@ impl Store {
 
     /// When the newest note that was dropped was made, in milliseconds.
     pub(super) async fn dropped(&self) -> Result<Option<i64>> {
-        let found = body(&self.at, &self.dir.join("dropped")?).await?;
+        let found = body(&*self.at, &self.dir.join("dropped")?).await?;
         Ok(found.and_then(|id| millis(std::str::from_utf8(&id).ok()?)))
     }
 
@@ -274,16 +274,5 @@ fn none_is_fine<T>(answer: Result<T>) -> Result<()> {
     match answer {
         Err(error) if !error.is_no_file() => Err(error),
         _ => Ok(()),
-    }
-}
-
-/// A file, if there is one.
-pub(super) async fn body(at: &SharedBackend, path: &VPath) -> Result<Option<Bytes>> {
-    let answer = at.download(std::slice::from_ref(path)).await;
-    match answer.into_iter().next() {
-        Some(Ok(body)) => Ok(Some(body)),
-        Some(Err(error)) if error.is_no_file() => Ok(None),
-        Some(Err(error)) => Err(error),
-        None => Err(Error::internal("A backend answered too few files")),
     }
 }

@@ -13,7 +13,7 @@ use super::*;
 use crate::core::error::Kind;
 use crate::files::stepping::{ended, polled, stepping};
 use crate::files::{Files, FilesOptions, WriteMode};
-use crate::protocol::{Backend, Content, Edit, GlobQuery, Replacement};
+use crate::protocol::{Backend, BackendExt, Content, Edit, GlobQuery, Replacement};
 use crate::storage::memory::Memory;
 
 fn memory() -> SharedBackend {

@@ -12,6 +12,7 @@ use crate::core::order;
 use crate::core::path::VPath;
 use crate::core::sorted::Sorted;
 use crate::pins::{Digest, Digests, Found, Leaf};
+use crate::protocol::BackendExt;
 
 /// How many files are read at once.
 const AT_ONCE: usize = 32;

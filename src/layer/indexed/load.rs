@@ -13,7 +13,7 @@ use super::segment::{Name, Shape};
 use crate::core::error::{Kind, Result};
 use crate::core::future::{Pending, together};
 use crate::core::path::VPath;
-use crate::protocol::clipped;
+use crate::protocol::{BackendExt, clipped};
 
 /// A segment of at most this many bytes is read whole, in one request.
 const WHOLE: u64 = 128 * 1024;

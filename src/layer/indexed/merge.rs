@@ -13,7 +13,7 @@ use super::manifest::Manifest;
 use super::segment::Shape;
 use super::update::{Gone, live_bytes};
 use crate::core::error::{Error, Kind, Result};
-use crate::protocol::Backend;
+use crate::protocol::{Backend, BackendExt};
 
 /// How often a merge is begun again after another writer was faster.
 const ATTEMPTS: usize = 4;

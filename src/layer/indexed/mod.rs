@@ -24,16 +24,14 @@ use std::ops::Range;
 use std::rc::Rc;
 
 use bytes::Bytes;
-use futures_util::future::LocalBoxFuture;
 
 use crate::core::cell::RefCell;
 use crate::core::error::{Error, Kind, Result};
-use crate::core::future::{Pending, done};
+use crate::core::future::Pending;
 use crate::core::path::VPath;
 use crate::protocol::{
-    Atomic, Backend, Capability, Content, DeleteResult, Edit, EditResult, FileInfo, GlobQuery,
-    GlobResult, GrepQuery, GrepResult, Page, RawFile, ReadResult, SharedBackend, Shell, Sieve,
-    Transfer, WriteResult,
+    Answer, Atomic, Backend, BackendExt, Capability, GrepQuery, GrepResult, Request, SharedBackend,
+    Sieve, answer,
 };
 
 use load::{Known, Opened};
@@ -51,8 +49,6 @@ pub struct Indexed {
     inner: SharedBackend,
     keep: SharedBackend,
     dir: VPath,
-    /// Whether the index is in `inner`, where `dir` is hidden.
-    inside: bool,
     state: Rc<State>,
     /// Whether the best matches come first.
     ranks: bool,
@@ -77,7 +73,6 @@ impl Indexed {
             ));
         }
         Ok(Indexed {
-            inside: keep.is_none(),
             keep: keep.unwrap_or_else(|| inner.clone()),
             inner,
             dir,
@@ -96,37 +91,8 @@ impl Indexed {
             inner: self.inner.clone(),
             keep: self.keep.clone(),
             dir: self.dir.clone(),
-            inside: self.inside,
             state: self.state.clone(),
             ranks: true,
-        }
-    }
-
-    fn hides(&self, path: &VPath) -> bool {
-        self.inside && path.is_under(&self.dir)
-    }
-
-    /// Whether a listing of `path` would show the directory of the index.
-    fn hides_in(&self, path: &VPath) -> bool {
-        self.inside && self.dir.is_under(path)
-    }
-
-    fn shows(&self, path: &VPath) -> Result<()> {
-        match self.hides(path) {
-            true => Err(Error::not_found(path)),
-            false => Ok(()),
-        }
-    }
-
-    fn may_change(&self, path: &VPath) -> Result<()> {
-        match self.hides(path) {
-            true => Err(Error::at(
-                Kind::PermissionDenied,
-                "Error: permission denied for '",
-                path,
-                "': the search index is kept there",
-            )),
-            false => Ok(()),
         }
     }
 
@@ -136,8 +102,7 @@ impl Indexed {
             Ok(need) if self.capability().indexed => self.open(&need, false).await,
             _ => Opened::default(),
         };
-        let hidden = self.inside.then(|| self.dir.clone());
-        let search = Rc::new(Search::new(hidden, query.sieve.clone(), opened, self.ranks));
+        let search = Rc::new(Search::new(query.sieve.clone(), opened, self.ranks));
         let mut own = query.clone();
         own.stats = false;
         if self.ranks {
@@ -168,136 +133,32 @@ impl Backend for Indexed {
         capability
     }
 
-    fn ls<'a>(&'a self, path: &'a VPath) -> Pending<'a, Vec<FileInfo>> {
-        if self.hides(path) {
-            return done(Ok(Vec::new()));
+    fn call<'a>(&'a self, request: Request<'a>) -> Pending<'a, Answer> {
+        match request {
+            Request::Grep(query) => answer(self.search(query), Answer::Grep),
+            Request::Ls(_)
+            | Request::Read(..)
+            | Request::ReadRaw(_)
+            | Request::Glob(_)
+            | Request::Write(..)
+            | Request::Edit(..)
+            | Request::Delete(..)
+            | Request::Transfer(_)
+            | Request::Upload(_)
+            | Request::Download(_)
+            | Request::Execute(..) => self.inner.call(request),
         }
-        if !self.hides_in(path) {
-            return self.inner.ls(path);
-        }
-        Box::pin(async move {
-            let mut infos = self.inner.ls(path).await?;
-            infos.retain(|info| !self.hides(&info.path));
-            Ok(infos)
-        })
-    }
-
-    fn read<'a>(&'a self, path: &'a VPath, page: Page) -> Pending<'a, ReadResult> {
-        match self.shows(path) {
-            Ok(()) => self.inner.read(path, page),
-            Err(error) => done(Err(error)),
-        }
-    }
-
-    fn read_raw<'a>(&'a self, path: &'a VPath) -> Pending<'a, RawFile> {
-        match self.shows(path) {
-            Ok(()) => self.inner.read_raw(path),
-            Err(error) => done(Err(error)),
-        }
-    }
-
-    fn grep<'a>(&'a self, query: &'a GrepQuery) -> Pending<'a, GrepResult> {
-        Box::pin(self.search(query))
-    }
-
-    fn glob<'a>(&'a self, query: &'a GlobQuery) -> Pending<'a, GlobResult> {
-        Box::pin(async move {
-            let mut found = self.inner.glob(query).await?;
-            found.files.retain(|info| !self.hides(&info.path));
-            Ok(found)
-        })
-    }
-
-    fn write<'a>(&'a self, path: &'a VPath, content: Content) -> Pending<'a, WriteResult> {
-        match self.may_change(path) {
-            Ok(()) => self.inner.write(path, content),
-            Err(error) => done(Err(error)),
-        }
-    }
-
-    fn edit<'a>(&'a self, path: &'a VPath, edit: &'a Edit) -> Pending<'a, EditResult> {
-        match self.may_change(path) {
-            Ok(()) => self.inner.edit(path, edit),
-            Err(error) => done(Err(error)),
-        }
-    }
-
-    fn delete<'a>(
-        &'a self,
-        path: &'a VPath,
-        unchanged: Option<&'a Bytes>,
-    ) -> Pending<'a, DeleteResult> {
-        match self.may_change(path) {
-            Ok(()) => self.inner.delete(path, unchanged),
-            Err(error) => done(Err(error)),
-        }
-    }
-
-    fn transfer<'a>(&'a self, asked: &'a Transfer) -> Pending<'a, WriteResult> {
-        if self.hides_in(&asked.from) || self.hides_in(&asked.to) {
-            return done(self.may_change(&self.dir).map(|()| WriteResult::default()));
-        }
-        match self
-            .shows(&asked.from)
-            .and_then(|()| self.may_change(&asked.to))
-        {
-            Ok(()) => self.inner.transfer(asked),
-            Err(error) => done(Err(error)),
-        }
-    }
-
-    fn upload<'a>(&'a self, files: Vec<(VPath, Bytes)>) -> LocalBoxFuture<'a, Vec<Result<()>>> {
-        let refused: Vec<Option<Error>> = files
-            .iter()
-            .map(|(path, _)| self.may_change(path).err())
-            .collect();
-        let mut allowed = files;
-        allowed.retain(|(path, _)| !self.hides(path));
-        Box::pin(async move { filled(refused, self.inner.upload(allowed).await) })
-    }
-
-    fn download<'a>(&'a self, paths: &'a [VPath]) -> LocalBoxFuture<'a, Vec<Result<Bytes>>> {
-        if !paths.iter().any(|path| self.hides(path)) {
-            return self.inner.download(paths);
-        }
-        Box::pin(async move {
-            let refused: Vec<Option<Error>> =
-                paths.iter().map(|path| self.shows(path).err()).collect();
-            let mut allowed = paths.to_vec();
-            allowed.retain(|path| !self.hides(path));
-            filled(refused, self.inner.download(&allowed).await)
-        })
     }
 
     fn part<'a>(&'a self, path: &'a VPath, range: Range<u64>) -> Pending<'a, Bytes> {
-        match self.shows(path) {
-            Ok(()) => self.inner.part(path, range),
-            Err(error) => done(Err(error)),
-        }
+        self.inner.part(path, range)
     }
 
-    fn shell(&self) -> Option<&dyn Shell> {
+    fn shell(&self) -> Option<Rc<str>> {
         self.inner.shell()
     }
 
     fn atomic(&self) -> Atomic<'_> {
-        match self.inside {
-            // The directory of the index is closed to changes.
-            true => Atomic::Conditional,
-            false => Atomic::Inner(self.inner.clone()),
-        }
+        Atomic::Inner(self.inner.clone())
     }
-}
-
-/// Merges refusals with the answers for the other files of a batch, in order.
-fn filled<T>(refused: Vec<Option<Error>>, answers: Vec<Result<T>>) -> Vec<Result<T>> {
-    let mut answers = answers.into_iter();
-    let missing = || Err(Error::internal("A backend answered too few files"));
-    refused
-        .into_iter()
-        .map(|refusal| match refusal {
-            Some(error) => Err(error),
-            None => answers.next().unwrap_or_else(missing),
-        })
-        .collect()
 }

@@ -54,7 +54,7 @@ impl Entry {
     pub fn bytes(&self) -> u64 {
         match &self.grams {
             Grams::Set { bits, .. } => (NAME + bits.len() * 8) as u64,
-            _ => NAME as u64,
+            Grams::Nothing | Grams::Anything => NAME as u64,
         }
     }
 }

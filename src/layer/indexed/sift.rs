@@ -38,7 +38,6 @@ pub fn name(key: Key, path: &VPath, state: &State<'_>) -> Option<Name> {
 
 /// Leaves out what the index excludes.
 pub struct Search {
-    hidden: Option<VPath>,
     outer: Option<Sieve>,
     opened: Opened,
     stats: Cell<GrepStats>,
@@ -47,12 +46,7 @@ pub struct Search {
 }
 
 impl Search {
-    pub fn new(
-        hidden: Option<VPath>,
-        outer: Option<Sieve>,
-        opened: Opened,
-        keeps_times: bool,
-    ) -> Search {
+    pub fn new(outer: Option<Sieve>, opened: Opened, keeps_times: bool) -> Search {
         let mut stats = GrepStats::default();
         // What was read of the index tells something about all files.
         if outer.as_ref().is_none_or(|outer| !outer.hides()) {
@@ -60,7 +54,6 @@ impl Search {
             stats.bytes = opened.bytes;
         }
         Search {
-            hidden,
             outer,
             opened,
             stats: Cell::new(stats),
@@ -81,12 +74,8 @@ impl Search {
 
 impl Sift for Search {
     fn admits(&self, path: &VPath, state: &State<'_>) -> bool {
-        if is_under(&self.hidden, path)
-            || self
-                .outer
-                .as_ref()
-                .is_some_and(|outer| !outer.admits(path, state))
-        {
+        let outer = self.outer.as_ref();
+        if outer.is_some_and(|outer| !outer.admits(path, state)) {
             return false;
         }
         let known = &self.opened.known;
@@ -125,13 +114,8 @@ impl Sift for Search {
     }
 }
 
-fn is_under(hidden: &Option<VPath>, path: &VPath) -> bool {
-    hidden.as_ref().is_some_and(|dir| path.is_under(dir))
-}
-
 /// Collects what the index does not know.
 pub struct Collect {
-    hidden: Option<VPath>,
     key: Key,
     known: Rc<Known>,
     /// Entries are collected up to this many bytes.
@@ -168,7 +152,7 @@ fn stamped(state: &State<'_>) -> Option<Stamped> {
 }
 
 impl Collect {
-    pub fn new(hidden: Option<VPath>, key: Key, known: Rc<Known>, limit: u64) -> Collect {
+    pub fn new(key: Key, known: Rc<Known>, limit: u64) -> Collect {
         let mut found = Found::default();
         found
             .live
@@ -176,7 +160,6 @@ impl Collect {
         // Nothing is read then: the listing alone tells which entries are up to date.
         found.is_full = limit == 0;
         Collect {
-            hidden,
             key,
             known,
             limit,
@@ -196,7 +179,7 @@ impl Sift for Collect {
         if found.seen.is_multiple_of(PAGE) {
             found.splits.push(path.clone());
         }
-        if is_under(&self.hidden, path) || state.size > MAX_FILE {
+        if state.size > MAX_FILE {
             return false;
         }
         let (Some(name), Some(stamp)) = (name(self.key, path, state), stamped(state)) else {

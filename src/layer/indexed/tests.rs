@@ -3,9 +3,10 @@
 mod storage;
 
 use super::*;
+use crate::core::error::Kind;
 use crate::files::{Files, FilesOptions};
 use crate::layer::composite::Composite;
-use crate::protocol::{EntryInfo, GrepStats, RowKind};
+use crate::protocol::{EntryInfo, GlobQuery, GrepStats, RowKind};
 use crate::storage::memory::Memory;
 use storage::{Shared, ready};
 
@@ -22,29 +23,27 @@ fn plain(storage: &Shared) -> SharedBackend {
 }
 
 fn indexed(storage: &Shared) -> Indexed {
-    Indexed::new(plain(storage), None, path("/.index")).expect("an index")
+    Indexed::new(plain(storage), None, dir()).expect("an index")
 }
 
 fn upload(backend: &SharedBackend, at: &str, body: &[u8]) {
-    let files = vec![(path(at), Bytes::copy_from_slice(body))];
-    for answer in ready(backend.upload(files)) {
-        answer.expect("stored");
-    }
+    ready(backend.store(&path(at), Bytes::copy_from_slice(body))).expect("stored");
 }
 
-/// The matches of a search, without those in the directory of the index.
+/// Where the index is kept.
+fn dir() -> VPath {
+    VPath::own("/.kitbag/index").expect("a path of the library")
+}
+
+/// The matches of a search.
 fn shown(found: Result<GrepResult>) -> std::result::Result<Vec<String>, String> {
     let found = found.map_err(|error| error.to_string())?;
-    let lines = found
-        .matches
-        .iter()
-        .filter(|line| !line.path.as_str().starts_with("/.index/"))
-        .map(|line| {
-            format!(
-                "{}:{}:{:?}:{:?}",
-                line.path, line.line, line.kind, line.text
-            )
-        });
+    let lines = found.matches.iter().map(|line| {
+        format!(
+            "{}:{}:{:?}:{:?}",
+            line.path, line.line, line.kind, line.text
+        )
+    });
     Ok(lines.chain(found.truncated.then(|| "cut".into())).collect())
 }
 
@@ -150,11 +149,6 @@ fn the_directory_of_the_index_is_hidden_and_closed() {
     let root = VPath::root();
     let listed = ready(files.ls(&root)).expect("listed");
     assert_eq!(listed.len(), 1);
-    assert!(
-        ready(files.ls(&path("/.index")))
-            .expect("listed")
-            .is_empty()
-    );
     let everything = GlobQuery {
         pattern: "**".into(),
         path: root,
@@ -163,32 +157,14 @@ fn the_directory_of_the_index_is_hidden_and_closed() {
         ready(files.glob(&everything)).expect("found").files.len(),
         3
     );
-    let manifest = path("/.index/manifest.bin");
-    let kind = |error: Error| error.kind();
-    let read = ready(files.read(&manifest, Page::default()));
-    assert_eq!(read.map_err(kind), Err(Kind::NotFound));
-    let raw = ready(files.read_raw(&manifest));
-    assert_eq!(raw.map_err(kind).map(drop), Err(Kind::NotFound));
-    let paths = [manifest.clone(), path("/src/1.ts")];
-    let down = ready(files.download(&paths));
-    assert!(down[0].is_err() && down[1].is_ok());
-    let batch = vec![
-        (manifest.clone(), Bytes::new()),
-        (path("/x"), Bytes::from_static(b"x")),
-    ];
-    let up = ready(files.upload(batch));
-    assert!(up[0].is_err() && up[1].is_ok());
-    for refused in [
-        ready(files.write(&manifest, Content::Raw(Bytes::new()))).map(drop),
-        ready(files.delete(&path("/.index"), None)).map(drop),
-    ] {
-        assert_eq!(refused.map_err(kind), Err(Kind::PermissionDenied));
-    }
-    let inside = GrepQuery {
-        path: path("/.index"),
-        ..GrepQuery::literal("")
-    };
-    assert_eq!(shown(ready(files.grep(&inside))), Ok(Vec::new()));
+    let all = shown(ready(files.grep(&GrepQuery::literal("")))).expect("found");
+    assert!(!all.is_empty());
+    assert!(all.iter().all(|line| !line.contains("/.kitbag/")));
+    // It is there, but no path of a caller leads to it.
+    let manifest = "/.kitbag/index/manifest.bin";
+    let own = VPath::own(manifest).expect("a path of the library");
+    assert!(ready(plain(&storage).read_raw(&own)).is_ok());
+    assert!(VPath::parse(manifest).is_err());
 }
 
 #[test]
@@ -214,7 +190,8 @@ fn many_updates_leave_few_segments_and_deleted_files_leave_the_index() {
 fn a_manifest_that_was_cut_to_nothing_is_replaced() {
     let storage = filled_storage(3);
     ready(indexed(&storage).update()).expect("updated");
-    upload(&plain(&storage), "/.index/manifest.bin", b"");
+    let manifest = dir().join("manifest.bin").expect("a path");
+    ready(plain(&storage).store(&manifest, Bytes::new())).expect("stored");
     assert_eq!(ready(indexed(&storage).update()).expect("updated").files, 3);
     assert_eq!(stats(&indexed(&storage), "retry").unindexed, 0);
 }
@@ -242,7 +219,7 @@ fn a_file_over_the_limit_is_not_indexed_and_is_found_by_reading_it() {
 fn a_storage_without_versions_is_scanned_and_says_so() {
     let backend: SharedBackend = Rc::new(Files::new(Memory::default(), FilesOptions::default()));
     upload(&backend, "/a.ts", b"retry_budget");
-    let files = Indexed::new(backend, None, path("/.index")).expect("an index");
+    let files = Indexed::new(backend, None, dir()).expect("an index");
     assert!(!files.capability().indexed);
     assert!(
         files
@@ -278,7 +255,7 @@ fn a_composite_searches_mounts_with_and_without_an_index() {
     // An index around a composite covers its mounts.
     let tree: SharedBackend =
         Rc::new(Composite::new(plain(&b), [(path("/m"), plain(&a))]).expect("a tree"));
-    let files = Indexed::new(tree, None, path("/.index")).expect("an index");
+    let files = Indexed::new(tree, None, dir()).expect("an index");
     assert_eq!(ready(files.update()).expect("updated").added, 60);
     let found = ready(files.grep(&query)).expect("found");
     assert_eq!(found.matches.paths.len(), 2);
@@ -307,7 +284,7 @@ fn what_a_policy_hides_is_neither_found_nor_counted() {
     let above = stats(&*ruled(open), "retry_budget");
     assert_eq!((above.requests, above.candidates + above.unindexed), (0, 1));
     assert_eq!(above.indexed, 29);
-    let files = Indexed::new(ruled(plain(&storage)), None, path("/.index")).expect("an index");
+    let files = Indexed::new(ruled(plain(&storage)), None, dir()).expect("an index");
     let below = stats(&files, "retry_budget");
     assert_eq!((below.unindexed + below.candidates, below.indexed), (1, 29));
 }

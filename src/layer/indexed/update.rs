@@ -18,7 +18,8 @@ use crate::core::future::Pending;
 use crate::core::order;
 use crate::core::path::VPath;
 use crate::env::{clock, random};
-use crate::protocol::{Backend, Content, Edit, EntryInfo, GrepQuery, Sieve};
+use crate::layer::kit::is_conflict;
+use crate::protocol::{Backend, BackendExt, Content, Edit, EntryInfo, GrepQuery, Sieve};
 
 /// A segment is not merged beyond this many bytes.
 const SEGMENT: u64 = 16 << 20;
@@ -126,9 +127,8 @@ impl Indexed {
     /// Reads the files that are not known. The search itself finds nothing, because no line has a
     /// newline.
     pub(super) async fn collect(&self, known: Rc<Known>, limit: u64) -> Result<Found> {
-        let hidden = self.inside.then(|| self.dir.clone());
         let key = known.manifest.key;
-        let collect = Rc::new(Collect::new(hidden, key, known, limit));
+        let collect = Rc::new(Collect::new(key, known, limit));
         let query = GrepQuery {
             sieve: Some(Sieve(collect.clone())),
             ..GrepQuery::literal("\n")
@@ -284,15 +284,13 @@ impl Indexed {
             let Some(error) = answer else {
                 return Ok(true);
             };
-            match error.kind() {
-                Kind::AlreadyExists | Kind::Conflict | Kind::NoMatch | Kind::NotFound => {
-                    let now = self.manifest().await?;
-                    exists = now.is_some();
-                    stored = now.unwrap_or_default();
-                    next.segments.clone_from(&new);
-                }
-                _ => return Err(error),
+            if !is_conflict(&error) && error.kind() != Kind::NoMatch {
+                return Err(error);
             }
+            let now = self.manifest().await?;
+            exists = now.is_some();
+            stored = now.unwrap_or_default();
+            next.segments.clone_from(&new);
         }
         Err(Error::conflict(&path))
     }

@@ -8,9 +8,10 @@ use std::borrow::Cow;
 use std::rc::Rc;
 use std::time::Duration;
 
+use bytes::Bytes;
 use futures_util::future::{Either, LocalBoxFuture, select};
 
-use super::rule::{Next, Rule, fill};
+use super::rule::{Rule, fill};
 use super::rules::{Beneath, Decision};
 use super::skip_hidden::veiled;
 use super::{Mode, Rules, Seams, Touch};
@@ -20,7 +21,10 @@ use crate::core::order;
 use crate::core::path::VPath;
 use crate::core::sorted::Sorted;
 use crate::layer::winnow;
-use crate::protocol::{Answer, Edit, GrepQuery, GrepResult, Request, SharedBackend, Transfer};
+use crate::protocol::{
+    Answer, BackendExt, GrepQuery, GrepResult, Operation, Request, SharedBackend, Transfer, answer,
+    whole,
+};
 
 /// Maximum number of characters of a preview.
 const SHOWN: usize = 2000;
@@ -51,7 +55,7 @@ pub struct Asking {
 }
 
 pub(super) struct Ask {
-    pub(super) inner: Next,
+    pub(super) inner: SharedBackend,
     pub(super) raw: SharedBackend,
     pub(super) rules: Rules,
     pub(super) asking: Asking,
@@ -98,52 +102,85 @@ impl Ask {
         Some(self.rules.decide(touch, path)).filter(|decision| decision.mode == Mode::Ask)
     }
 
-    async fn reading(&self, operation: &'static str, path: &VPath) -> Result<()> {
-        let Some(decision) = self.asks(Touch::Read, path) else {
-            return Ok(());
-        };
-        self.put(Question {
-            operation,
-            path: path.clone(),
-            preview: String::new(),
-            rule: self.rules.name_of(decision),
-        })
-        .await
-    }
-
-    async fn writing(
+    /// Asks as a decision says, if it does.
+    async fn asked(
         &self,
+        decision: Option<Decision>,
         operation: &'static str,
         path: &VPath,
-        preview: impl FnOnce() -> String,
+        preview: String,
     ) -> Result<()> {
-        let Some(decision) = self.asks(Touch::Write, path) else {
+        let Some(decision) = decision else {
             return Ok(());
         };
         self.put(Question {
             operation,
             path: path.clone(),
-            preview: preview(),
+            preview,
             rule: self.rules.name_of(decision),
         })
         .await
     }
 
-    async fn editing(&self, operation: &'static str, path: &VPath, edit: &Edit) -> Result<()> {
-        let mut both = [Touch::Write, Touch::Read].into_iter();
-        let Some(decision) = both.find_map(|touch| self.asks(touch, path)) else {
-            return Ok(());
-        };
-        self.put(Question {
-            operation,
-            path: path.clone(),
-            preview: match edit.appends {
-                true => shortened(&edit.new),
-                false => format!("- {}\n+ {}", shortened(&edit.old), shortened(&edit.new)),
-            },
-            rule: self.rules.name_of(decision),
+    /// Passes a request on, after asking if a decision says so.
+    fn unless_asked<'a>(
+        &'a self,
+        decision: Option<Decision>,
+        operation: &'static str,
+        path: &'a VPath,
+        preview: String,
+        request: Request<'a>,
+    ) -> Pending<'a, Answer> {
+        if decision.is_none() {
+            return self.inner.call(request);
+        }
+        Box::pin(async move {
+            self.asked(decision, operation, path, preview).await?;
+            self.inner.call(request).await
         })
-        .await
+    }
+
+    fn reads<'a>(
+        &'a self,
+        operation: &'static str,
+        path: &'a VPath,
+        request: Request<'a>,
+    ) -> Pending<'a, Answer> {
+        let asks = self.asks(Touch::Read, path);
+        self.unless_asked(asks, operation, path, String::new(), request)
+    }
+
+    async fn reading(&self, operation: Operation, path: &VPath) -> Result<()> {
+        let asks = self.asks(Touch::Read, path);
+        self.asked(asks, operation.name(), path, String::new())
+            .await
+    }
+
+    async fn uploading(&self, files: Vec<(VPath, Bytes)>) -> Vec<Result<()>> {
+        let operation = Operation::UploadFiles.name();
+        let (mut refused, mut allowed) = (Vec::new(), Vec::new());
+        for (path, body) in files {
+            let asks = self.asks(Touch::Write, &path);
+            let preview = asks.map(|_| shortened(&body)).unwrap_or_default();
+            let asked = self.asked(asks, operation, &path, preview).await;
+            if asked.is_ok() {
+                allowed.push((path, body));
+            }
+            refused.push(asked.err());
+        }
+        fill(refused, self.inner.upload(allowed).await)
+    }
+
+    async fn downloading(&self, paths: &[VPath]) -> Vec<Result<Bytes>> {
+        let (mut refused, mut allowed) = (Vec::new(), Vec::new());
+        for path in paths {
+            let asked = self.reading(Operation::DownloadFiles, path).await;
+            if asked.is_ok() {
+                allowed.push(path.clone());
+            }
+            refused.push(asked.err());
+        }
+        fill(refused, self.inner.download(&allowed).await)
     }
 
     async fn deleting(&self, path: &VPath) -> Result<()> {
@@ -208,7 +245,7 @@ impl Ask {
     }
 
     async fn searching(&self, query: &GrepQuery) -> Result<GrepResult> {
-        self.reading("grep", &query.path).await?;
+        self.reading(Operation::Grep, &query.path).await?;
         let granted = self.asks(Touch::Read, &query.path);
         let mut answers: Sorted<VPath, bool> = Sorted::new();
         let judge = async |paths: &[VPath]| {
@@ -222,7 +259,7 @@ impl Ask {
                 let known = answers.get(path).copied();
                 let allowed = match known {
                     Some(allowed) => allowed,
-                    None => self.reading("grep", path).await.is_ok(),
+                    None => self.reading(Operation::Grep, path).await.is_ok(),
                 };
                 answers.insert(path.clone(), allowed);
                 verdict.push(allowed);
@@ -257,61 +294,44 @@ fn shortened(text: &[u8]) -> String {
 }
 
 impl Rule for Ask {
-    fn inner(&self) -> &Next {
+    fn inner(&self) -> &SharedBackend {
         &self.inner
     }
 
     fn call<'a>(&'a self, request: Request<'a>) -> Pending<'a, Answer> {
-        Box::pin(async move {
-            let operation = request.operation().name();
-            match &request {
-                Request::Ls(path) | Request::Read(path, _) | Request::ReadRaw(path) => {
-                    self.reading(operation, path).await?;
-                }
-                Request::Glob(query) => self.reading(operation, &query.path).await?,
-                Request::Write(path, content) => {
-                    let preview = || shortened(content.bytes());
-                    self.writing(operation, path, preview).await?;
-                }
-                Request::Edit(path, edit) => self.editing(operation, path, edit).await?,
-                Request::Delete(path, _) => self.deleting(path).await?,
-                Request::Transfer(asked) => self.transferring(asked).await?,
-                // Path rules refuse a shell already.
-                Request::Execute(..) => {}
-                Request::Grep(_) | Request::Upload(_) | Request::Download(_) => {}
+        let operation = request.operation().name();
+        match request {
+            Request::Ls(path) | Request::Read(path, _) | Request::ReadRaw(path) => {
+                self.reads(operation, path, request)
             }
-            match request {
-                Request::Grep(query) => self.searching(query).await.map(Answer::Grep),
-                Request::Upload(files) => {
-                    let (mut refused, mut allowed) = (Vec::new(), Vec::new());
-                    for (path, body) in files {
-                        let asked = self.writing(operation, &path, || shortened(&body)).await;
-                        if asked.is_ok() {
-                            allowed.push((path, body));
-                        }
-                        refused.push(asked.err());
-                    }
-                    Ok(Answer::Upload(fill(
-                        refused,
-                        self.inner.upload(allowed).await,
-                    )))
-                }
-                Request::Download(paths) => {
-                    let (mut refused, mut allowed) = (Vec::new(), Vec::new());
-                    for path in paths {
-                        let asked = self.reading(operation, path).await;
-                        if asked.is_ok() {
-                            allowed.push(path.clone());
-                        }
-                        refused.push(asked.err());
-                    }
-                    Ok(Answer::Download(fill(
-                        refused,
-                        self.inner.download(&allowed).await,
-                    )))
-                }
-                request => self.inner.call(request).await,
+            Request::Glob(query) => self.reads(operation, &query.path, request),
+            Request::Grep(query) => answer(self.searching(query), Answer::Grep),
+            Request::Write(path, ref content) => {
+                let asks = self.asks(Touch::Write, path);
+                let preview = asks.map(|_| shortened(content.bytes()));
+                self.unless_asked(asks, operation, path, preview.unwrap_or_default(), request)
             }
-        })
+            Request::Edit(path, edit) => {
+                let mut both = [Touch::Write, Touch::Read].into_iter();
+                let asks = both.find_map(|touch| self.asks(touch, path));
+                let preview = asks.map(|_| match edit.appends {
+                    true => shortened(&edit.new),
+                    false => format!("- {}\n+ {}", shortened(&edit.old), shortened(&edit.new)),
+                });
+                self.unless_asked(asks, operation, path, preview.unwrap_or_default(), request)
+            }
+            Request::Delete(path, _) => Box::pin(async move {
+                self.deleting(path).await?;
+                self.inner.call(request).await
+            }),
+            Request::Transfer(asked) => Box::pin(async move {
+                self.transferring(asked).await?;
+                self.inner.call(request).await
+            }),
+            Request::Upload(files) => whole(self.uploading(files), Answer::Upload),
+            Request::Download(paths) => whole(self.downloading(paths), Answer::Download),
+            // Path rules refuse a shell already.
+            Request::Execute(..) => self.inner.call(request),
+        }
     }
 }

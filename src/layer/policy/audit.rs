@@ -6,13 +6,13 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use super::Seams;
-use super::rule::{Next, Rule};
+use super::rule::Rule;
 use crate::core::effort::{self, Effort};
 use crate::core::error::{Error, Kind, Result};
 use crate::core::future::Pending;
 use crate::core::path::VPath;
 use crate::core::time::Time;
-use crate::protocol::{Answer, Operation, Request};
+use crate::protocol::{Answer, Operation, Request, SharedBackend};
 
 /// The outcome of one operation.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -82,7 +82,16 @@ impl Begun {
                 | Operation::DownloadFiles
                 | Operation::Move
                 | Operation::Copy => self.paths,
-                _ => Vec::new(),
+                Operation::Ls
+                | Operation::Read
+                | Operation::ReadRaw
+                | Operation::Grep
+                | Operation::Glob
+                | Operation::Write
+                | Operation::Edit
+                | Operation::Delete
+                | Operation::Execute
+                | Operation::Append => Vec::new(),
             },
             code: error.map_or("ok", Error::code),
             rule: error.and_then(Error::rule).map(Rc::from),
@@ -116,13 +125,13 @@ impl Drop for Watch<'_> {
 }
 
 pub(super) struct Audit {
-    pub(super) inner: Next,
+    pub(super) inner: SharedBackend,
     pub(super) on_audit: OnAudit,
     pub(super) seams: Seams,
 }
 
 impl Rule for Audit {
-    fn inner(&self) -> &Next {
+    fn inner(&self) -> &SharedBackend {
         &self.inner
     }
 

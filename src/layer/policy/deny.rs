@@ -5,17 +5,17 @@ use std::rc::Rc;
 
 use super::denied_beneath;
 use super::folding::Folding;
-use super::rule::{Next, Rule, shell_refused, upload_checked};
+use super::rule::{Rule, checked, shell_refused, upload_checked};
 use super::skip_hidden::veiled;
 use crate::core::error::{Error, Kind, Result};
-use crate::core::future::Pending;
+use crate::core::future::{Pending, done};
 use crate::core::path::VPath;
 use crate::layer::bugs::{Bug, has};
 use crate::layer::winnow;
-use crate::protocol::{Answer, Request, SharedBackend, Transfer, exists};
+use crate::protocol::{Answer, BackendExt, Request, SharedBackend, Transfer, exists};
 
 pub(super) struct Deny {
-    pub(super) inner: Next,
+    pub(super) inner: SharedBackend,
     pub(super) raw: SharedBackend,
     /// Whether a rule hides files, so that the error of a check must not name any.
     pub(super) hides: bool,
@@ -85,43 +85,45 @@ impl Deny {
 }
 
 impl Rule for Deny {
-    fn inner(&self) -> &Next {
+    fn inner(&self) -> &SharedBackend {
         &self.inner
     }
 
     fn call<'a>(&'a self, request: Request<'a>) -> Pending<'a, Answer> {
-        Box::pin(async move {
-            match &request {
-                Request::Write(path, _) => self.check(path, "Writes are not allowed under ")?,
-                Request::Edit(path, _) => self.check(path, "Edits are not allowed under ")?,
-                Request::Delete(path, _) => {
-                    self.check(path, "Deletes are not allowed under ")?;
-                    let beneath = self.check_beneath(path).await;
-                    beneath.map_err(|error| self.shown(error, path))?;
-                }
-                Request::Execute(..) if !self.allow_execute => {
-                    return Err(shell_refused("path rules (readOnlyPrefixes)"));
-                }
-                Request::Transfer(asked) => {
-                    let judged = self.check_transfer(asked).await;
-                    judged.map_err(|error| self.shown(error, &asked.from))?;
-                }
-                Request::Upload(_) => {}
-                Request::Ls(_)
-                | Request::Read(..)
-                | Request::ReadRaw(_)
-                | Request::Grep(_)
-                | Request::Glob(_)
-                | Request::Download(_)
-                | Request::Execute(..) => {}
+        match request {
+            Request::Write(path, _) => {
+                let check = self.check(path, "Writes are not allowed under ");
+                checked(check, &self.inner, request)
             }
-            match request {
-                Request::Upload(files) => {
-                    let refusal = "Uploads are not allowed under ";
-                    Ok(upload_checked(&*self.inner, files, |path| self.check(path, refusal)).await)
-                }
-                request => self.inner.call(request).await,
+            Request::Edit(path, _) => {
+                let check = self.check(path, "Edits are not allowed under ");
+                checked(check, &self.inner, request)
             }
-        })
+            Request::Delete(path, _) => Box::pin(async move {
+                self.check(path, "Deletes are not allowed under ")?;
+                let beneath = self.check_beneath(path).await;
+                beneath.map_err(|error| self.shown(error, path))?;
+                self.inner.call(request).await
+            }),
+            Request::Transfer(asked) => Box::pin(async move {
+                let judged = self.check_transfer(asked).await;
+                judged.map_err(|error| self.shown(error, &asked.from))?;
+                self.inner.call(request).await
+            }),
+            Request::Upload(files) => {
+                let refusal = "Uploads are not allowed under ";
+                upload_checked(&self.inner, files, |path| self.check(path, refusal))
+            }
+            Request::Execute(..) if !self.allow_execute => {
+                done(Err(shell_refused("path rules (readOnlyPrefixes)")))
+            }
+            Request::Ls(_)
+            | Request::Read(..)
+            | Request::ReadRaw(_)
+            | Request::Grep(_)
+            | Request::Glob(_)
+            | Request::Download(_)
+            | Request::Execute(..) => self.inner.call(request),
+        }
     }
 }

@@ -10,16 +10,16 @@ use std::task::{Context, Poll};
 
 use futures_util::future::LocalBoxFuture;
 
-use super::rule::{Next, Rule};
+use super::rule::Rule;
 use super::rules::{Beneath, Rules, Touch};
 use crate::core::cell::RefCell;
 use crate::core::future::Pending;
 use crate::core::path::VPath;
 use crate::core::running;
-use crate::protocol::{Answer, Guard, Request, SharedBackend, perform};
+use crate::protocol::{Answer, Guard, Request, SharedBackend};
 
 pub(super) struct Detour {
-    inner: Next,
+    inner: SharedBackend,
     /// Where the calls go that are made now by this call of the host.
     judged: RefCell<Option<(u32, SharedBackend)>>,
     /// Incremented when files were changed below the rules.
@@ -29,7 +29,11 @@ pub(super) struct Detour {
 }
 
 impl Detour {
-    pub(super) fn new(inner: Next, recount: Rc<Cell<u64>>, rules: Option<Rules>) -> Detour {
+    pub(super) fn new(
+        inner: SharedBackend,
+        recount: Rc<Cell<u64>>,
+        rules: Option<Rules>,
+    ) -> Detour {
         Detour {
             inner,
             rules,
@@ -40,18 +44,19 @@ impl Detour {
 }
 
 impl Rule for Detour {
-    fn inner(&self) -> &Next {
+    fn inner(&self) -> &SharedBackend {
         &self.inner
     }
 
     fn call<'a>(&'a self, request: Request<'a>) -> Pending<'a, Answer> {
-        let judged = self.judged.borrow().clone();
-        match judged {
-            Some((call, files)) if call == running::current() => {
-                Box::pin(async move { perform(&*files, request).await })
+        // Where a call goes depends on when it runs, not on when it was made.
+        Box::pin(async move {
+            let judged = self.judged.borrow().clone();
+            match judged {
+                Some((call, files)) if call == running::current() => files.call(request).await,
+                _ => self.inner.call(request).await,
             }
-            _ => self.inner.call(request),
-        }
+        })
     }
 
     fn guard(&self) -> Option<&dyn Guard> {
@@ -61,7 +66,7 @@ impl Rule for Detour {
 
 impl Guard for Detour {
     fn inner(&self) -> SharedBackend {
-        self.inner.shared()
+        self.inner.clone()
     }
 
     fn judging<'a>(

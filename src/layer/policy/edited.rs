@@ -4,7 +4,7 @@ use bytes::Bytes;
 
 use crate::core::error::{Error, Kind, Result};
 use crate::core::path::VPath;
-use crate::protocol::{Backend, Edit};
+use crate::protocol::{Backend, BackendExt, Edit};
 use crate::search::replace;
 
 /// A file before and after an edit that is not written yet.

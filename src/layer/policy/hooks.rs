@@ -6,12 +6,12 @@ use std::rc::Rc;
 use futures_util::future::LocalBoxFuture;
 
 use super::audit::Begun;
-use super::rule::{Next, Rule};
+use super::rule::Rule;
 use super::{Record, Seams};
 use crate::core::error::Result;
 use crate::core::future::Pending;
 use crate::core::path::VPath;
-use crate::protocol::{Answer, Request};
+use crate::protocol::{Answer, Request, SharedBackend};
 
 /// An operation that is about to begin.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -43,7 +43,7 @@ impl Hooks {
 }
 
 pub(super) struct Hooked {
-    pub(super) inner: Next,
+    pub(super) inner: SharedBackend,
     pub(super) hooks: Hooks,
     pub(super) seams: Seams,
 }
@@ -64,7 +64,7 @@ impl Hooked {
 }
 
 impl Rule for Hooked {
-    fn inner(&self) -> &Next {
+    fn inner(&self) -> &SharedBackend {
         &self.inner
     }
 

@@ -12,16 +12,16 @@ use bytes::Bytes;
 use futures_util::future::LocalBoxFuture;
 
 use super::edited::{Edited, work_out};
-use super::rule::{Next, Rule, fill, shell_refused};
+use super::rule::{Rule, fill, shell_refused};
 use crate::core::bugs::{Bug, has};
 use crate::core::error::{Error, Kind, Result};
 use crate::core::file;
-use crate::core::future::Pending;
+use crate::core::future::{Pending, done};
 use crate::core::path::VPath;
 use crate::core::queue::Queue;
 use crate::protocol::{
-    Answer, Content, Edit, EditResult, FilesUpdate, Request, SharedBackend, Step, Transfer,
-    WriteResult, by_bytes, carry,
+    Answer, BackendExt, Content, Edit, EditResult, FilesUpdate, Request, SharedBackend, Step,
+    Transfer, WriteResult, answer, by_bytes, carry, whole,
 };
 
 /// How often an edit is computed again because another writer changed the file.
@@ -55,7 +55,7 @@ pub enum Verdict {
 pub type OnInspect = Rc<dyn Fn(Inspected) -> LocalBoxFuture<'static, Result<Verdict>>>;
 
 pub(super) struct Inspect {
-    inner: Next,
+    inner: SharedBackend,
     raw: SharedBackend,
     on_inspect: OnInspect,
     /// Edits of one file take turns, so that they need no replays because of each other.
@@ -67,7 +67,7 @@ pub(super) struct Inspect {
 
 impl Inspect {
     pub(super) fn new(
-        inner: Next,
+        inner: SharedBackend,
         raw: SharedBackend,
         on_inspect: OnInspect,
         allow_execute: bool,
@@ -231,29 +231,25 @@ impl Inspect {
 }
 
 impl Rule for Inspect {
-    fn inner(&self) -> &Next {
+    fn inner(&self) -> &SharedBackend {
         &self.inner
     }
 
     fn call<'a>(&'a self, request: Request<'a>) -> Pending<'a, Answer> {
-        Box::pin(async move {
-            match request {
-                Request::Write(path, content) => {
-                    self.written(path, content).await.map(Answer::Write)
-                }
-                Request::Edit(path, edit) => self.edited(path, edit).await.map(Answer::Edit),
-                Request::Transfer(asked) => self.transferred(asked).await.map(Answer::Transfer),
-                Request::Upload(files) => Ok(Answer::Upload(self.uploaded(files).await)),
-                Request::Execute(..) if !self.allow_execute => Err(shell_refused("inspect")),
-                Request::Ls(_)
-                | Request::Read(..)
-                | Request::ReadRaw(_)
-                | Request::Grep(_)
-                | Request::Glob(_)
-                | Request::Delete(..)
-                | Request::Download(_)
-                | Request::Execute(..) => self.inner.call(request).await,
-            }
-        })
+        match request {
+            Request::Write(path, content) => answer(self.written(path, content), Answer::Write),
+            Request::Edit(path, edit) => answer(self.edited(path, edit), Answer::Edit),
+            Request::Transfer(asked) => answer(self.transferred(asked), Answer::Transfer),
+            Request::Upload(files) => whole(self.uploaded(files), Answer::Upload),
+            Request::Execute(..) if !self.allow_execute => done(Err(shell_refused("inspect"))),
+            Request::Ls(_)
+            | Request::Read(..)
+            | Request::ReadRaw(_)
+            | Request::Grep(_)
+            | Request::Glob(_)
+            | Request::Delete(..)
+            | Request::Download(_)
+            | Request::Execute(..) => self.inner.call(request),
+        }
     }
 }

@@ -1,17 +1,17 @@
 //! Below every rule about paths: runs the calls of the backend with symbolic links refused, so that
 //! a rule judges the place where the bytes are ([`links`](crate::core::links)).
 
-use super::rule::{Next, Rule};
+use super::rule::Rule;
 use crate::core::future::Pending;
 use crate::core::links::refusing;
-use crate::protocol::{Answer, Request};
+use crate::protocol::{Answer, Request, SharedBackend};
 
 pub(super) struct NoLinks {
-    pub(super) inner: Next,
+    pub(super) inner: SharedBackend,
 }
 
 impl Rule for NoLinks {
-    fn inner(&self) -> &Next {
+    fn inner(&self) -> &SharedBackend {
         &self.inner
     }
 
@@ -29,7 +29,7 @@ impl Rule for NoLinks {
             | Request::Delete(..)
             | Request::Transfer(_)
             | Request::Upload(_)
-            | Request::Download(_) => refusing(self.inner.call(request)),
+            | Request::Download(_) => Box::pin(refusing(self.inner.call(request))),
         }
     }
 }

@@ -57,7 +57,6 @@ use crate::core::path::VPath;
 use crate::core::time::Time;
 use crate::env::{clock, timer};
 use crate::protocol::SharedBackend;
-use rule::Next;
 
 /// The clock and the timer: the host's, or replaced by a test.
 #[derive(Clone)]
@@ -132,31 +131,28 @@ pub fn stack(inner: SharedBackend, policy: Policy) -> Result<SharedBackend> {
         || !hooks.is_empty();
     let folding = Rc::new(folding::Folding::of(inner.clone()));
     let permissions = permissions.map(|rules| rules.over(folding.clone()));
-    let bottom = Next::rule(detour::Detour::new(
-        Next::backend(inner.clone()),
-        recount.clone(),
-        permissions.clone(),
-    ));
+    let detour = detour::Detour::new(inner.clone(), recount.clone(), permissions.clone());
+    let bottom: SharedBackend = Rc::new(detour);
     let mut top = bottom.clone();
     if judges_paths {
-        top = Next::rule(links::NoLinks { inner: top });
+        top = Rc::new(links::NoLinks { inner: top });
     }
-    let raw = top.shared();
+    let raw = top.clone();
     let hides = permissions.is_some();
     if let Some(limits) = quota {
         let quota = quota::Quota::new(top, limits, hides, one_at_a_time, recount, allow_execute);
-        top = Next::rule(quota);
+        top = Rc::new(quota);
     }
     if let Some(rules) = &permissions {
-        top = Next::rule(skip_hidden::SkipHidden::new(top, rules.clone()));
+        top = Rc::new(skip_hidden::SkipHidden::new(top, rules.clone()));
     }
-    let visible = top.shared();
+    let visible = top.clone();
     if let Some(on_inspect) = inspect {
         let inspect = inspect::Inspect::new(top, raw.clone(), on_inspect, allow_execute);
-        top = Next::rule(inspect);
+        top = Rc::new(inspect);
     }
     if !rates.is_empty() {
-        top = Next::rule(rate_limit::RateLimit {
+        top = Rc::new(rate_limit::RateLimit {
             inner: top,
             rates,
             seams: seams.clone(),
@@ -170,7 +166,7 @@ pub fn stack(inner: SharedBackend, policy: Policy) -> Result<SharedBackend> {
                     "A permission has the mode \"ask\", but there is no onAsk to be asked",
                 ));
             };
-            top = Next::rule(ask::Ask {
+            top = Rc::new(ask::Ask {
                 inner: top,
                 raw: raw.clone(),
                 rules: rules.clone(),
@@ -178,7 +174,7 @@ pub fn stack(inner: SharedBackend, policy: Policy) -> Result<SharedBackend> {
                 seams: seams.clone(),
             });
         }
-        top = Next::rule(permissions::Permissions {
+        top = Rc::new(permissions::Permissions {
             inner: top,
             raw: raw.clone(),
             visible,
@@ -189,7 +185,7 @@ pub fn stack(inner: SharedBackend, policy: Policy) -> Result<SharedBackend> {
     if !deny_prefixes.is_empty() {
         order::sort(&mut deny_prefixes);
         deny_prefixes.dedup();
-        top = Next::rule(deny::Deny {
+        top = Rc::new(deny::Deny {
             inner: top,
             raw,
             hides,
@@ -199,29 +195,29 @@ pub fn stack(inner: SharedBackend, policy: Policy) -> Result<SharedBackend> {
         });
     }
     if read_only {
-        top = Next::rule(read_only::ReadOnly {
+        top = Rc::new(read_only::ReadOnly {
             inner: top,
             allow_execute,
         });
     }
     if !hooks.is_empty() {
-        top = Next::rule(hooks::Hooked {
+        top = Rc::new(hooks::Hooked {
             inner: top,
             hooks,
             seams: seams.clone(),
         });
     }
     if let Some(on_audit) = audit {
-        top = Next::rule(audit::Audit {
+        top = Rc::new(audit::Audit {
             inner: top,
             on_audit,
             seams,
         });
     }
     // Without a rule nothing is wrapped.
-    Ok(match top.is(&bottom) {
+    Ok(match Rc::ptr_eq(&top, &bottom) {
         true => inner,
-        false => top.shared(),
+        false => top,
     })
 }
 

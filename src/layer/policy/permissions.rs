@@ -9,23 +9,23 @@
 
 use std::rc::Rc;
 
-use super::rule::{Next, Rule, download_checked, shell_refused, upload_checked};
+use super::rule::{Rule, checked, download_checked, shell_refused, upload_checked};
 use super::rules::Beneath;
 use super::skip_hidden::veiled;
 use super::{Mode, Rules, Touch, denied, denied_beneath};
 use crate::core::error::Result;
-use crate::core::future::Pending;
+use crate::core::future::{Pending, done};
 use crate::core::path::VPath;
 use crate::core::sorted::Sorted;
 use crate::layer::bugs::{Bug, has};
 use crate::layer::winnow;
 use crate::protocol::{
-    Answer, FileInfo, GlobQuery, GlobResult, GrepQuery, GrepResult, Request, SharedBackend, Sieve,
-    Sift, State, Transfer,
+    Answer, BackendExt, FileInfo, GlobQuery, GlobResult, GrepQuery, GrepResult, Request,
+    SharedBackend, Sieve, Sift, State, Transfer, answer,
 };
 
 pub(super) struct Permissions {
-    pub(super) inner: Next,
+    pub(super) inner: SharedBackend,
     pub(super) raw: SharedBackend,
     /// `raw` without what is hidden, for when searching all of it fails.
     pub(super) visible: SharedBackend,
@@ -43,7 +43,7 @@ impl Permissions {
         let decision = self.rules.decide(touch, path);
         match decision.mode {
             Mode::Deny => Err(denied(shown, path, self.rules.name_of(decision))),
-            _ => Ok(()),
+            Mode::Allow | Mode::Ask => Ok(()),
         }
     }
 
@@ -277,6 +277,14 @@ impl Permissions {
         winnow::grep(&*self.inner, &query, judge).await
     }
 
+    /// The answer of a change without the files that may not be seen.
+    fn shown(&self, mut answer: Answer) -> Answer {
+        if let Some(Some(update)) = answer.update() {
+            update.retain(|(path, _)| self.shows(path));
+        }
+        answer
+    }
+
     async fn glob(&self, query: &GlobQuery) -> Result<GlobResult> {
         self.check_search(&query.path)?;
         let mut found = self.inner.glob(query).await?;
@@ -286,50 +294,39 @@ impl Permissions {
 }
 
 impl Rule for Permissions {
-    fn inner(&self) -> &Next {
+    fn inner(&self) -> &SharedBackend {
         &self.inner
     }
 
     fn call<'a>(&'a self, request: Request<'a>) -> Pending<'a, Answer> {
-        Box::pin(async move {
-            match request {
-                Request::Ls(path) => return self.listed(path).await.map(Answer::Ls),
-                Request::Grep(query) => return self.grep(query).await.map(Answer::Grep),
-                Request::Glob(query) => return self.glob(query).await.map(Answer::Glob),
-                Request::Upload(files) => {
-                    let check = |path: &VPath| self.check_both(path);
-                    return Ok(upload_checked(&*self.inner, files, check).await);
-                }
-                Request::Download(paths) if !has(Bug::DownloadUnjudged) => {
-                    let check = |path: &VPath| self.check(Touch::Read, path);
-                    return Ok(download_checked(&*self.inner, paths, check).await);
-                }
-                Request::Execute(..) if !self.allow_execute => {
-                    return Err(shell_refused("path rules (permissions)"));
-                }
-                Request::Read(path, _) | Request::ReadRaw(path) => {
-                    self.check(Touch::Read, path)?;
-                }
-                Request::Write(path, _) | Request::Edit(path, _) => self.check_both(path)?,
-                Request::Delete(path, unchanged) => {
-                    self.check_delete(path).await?;
-                    let mut deleted = self.inner.delete(path, unchanged).await?;
-                    if let Some(update) = &mut deleted.files_update {
-                        update.retain(|(path, _)| self.shows(path));
-                    }
-                    return Ok(Answer::Delete(deleted));
-                }
-                Request::Transfer(asked) => {
-                    self.check_transfer(asked).await?;
-                    let mut done = self.inner.transfer(asked).await?;
-                    if let Some(update) = &mut done.files_update {
-                        update.retain(|(path, _)| self.shows(path));
-                    }
-                    return Ok(Answer::Transfer(done));
-                }
-                Request::Download(_) | Request::Execute(..) => {}
+        match request {
+            Request::Ls(path) => answer(self.listed(path), Answer::Ls),
+            Request::Grep(query) => answer(self.grep(query), Answer::Grep),
+            Request::Glob(query) => answer(self.glob(query), Answer::Glob),
+            Request::Read(path, _) | Request::ReadRaw(path) => {
+                checked(self.check(Touch::Read, path), &self.inner, request)
             }
-            self.inner.call(request).await
-        })
+            Request::Write(path, _) | Request::Edit(path, _) => {
+                checked(self.check_both(path), &self.inner, request)
+            }
+            Request::Delete(path, _) => Box::pin(async move {
+                self.check_delete(path).await?;
+                self.inner.call(request).await.map(|done| self.shown(done))
+            }),
+            Request::Transfer(asked) => Box::pin(async move {
+                self.check_transfer(asked).await?;
+                self.inner.call(request).await.map(|done| self.shown(done))
+            }),
+            Request::Upload(files) => {
+                upload_checked(&self.inner, files, |path| self.check_both(path))
+            }
+            Request::Download(paths) if !has(Bug::DownloadUnjudged) => {
+                download_checked(&self.inner, paths, |path| self.check(Touch::Read, path))
+            }
+            Request::Execute(..) if !self.allow_execute => {
+                done(Err(shell_refused("path rules (permissions)")))
+            }
+            Request::Download(_) | Request::Execute(..) => self.inner.call(request),
+        }
     }
 }

@@ -8,19 +8,19 @@ use std::rc::Rc;
 use bytes::Bytes;
 
 use super::edited::work_out;
-use super::rule::{Next, Rule, shell_refused};
+use super::rule::{Rule, shell_refused};
 use super::skip_hidden::veiled;
 use super::usage::{Ledger, Limits, Reservation};
 use crate::core::error::{Error, Kind, Result};
 use crate::core::file;
-use crate::core::future::Pending;
+use crate::core::future::{Pending, done};
 use crate::core::path::VPath;
 use crate::core::queue::{Queue, Turn};
 use crate::core::sorted::Sorted;
 use crate::env::timer;
 use crate::protocol::{
-    Answer, Capability, Content, DeleteResult, Edit, EditResult, FileSet, FilesUpdate, Request,
-    Step, Transfer, WriteResult, carry,
+    Answer, BackendExt, Capability, Content, DeleteResult, Edit, EditResult, FileSet, FilesUpdate,
+    Request, SharedBackend, Step, Transfer, WriteResult, answer, carry, too_few, whole,
 };
 
 /// Serializes changes across all quotas that share a clone of it.
@@ -37,7 +37,7 @@ impl OneAtATime {
 }
 
 pub(super) struct Quota {
-    inner: Next,
+    inner: SharedBackend,
     limits: Limits,
     /// Whether a rule hides files, so that the error of a count must not name any.
     hides: bool,
@@ -56,7 +56,7 @@ pub(super) struct Quota {
 
 impl Quota {
     pub(super) fn new(
-        inner: Next,
+        inner: SharedBackend,
         limits: Limits,
         hides: bool,
         one_at_a_time: Option<OneAtATime>,
@@ -184,7 +184,7 @@ impl Quota {
             Ok(alone) => alone,
             Err(error) => return all(error),
         };
-        let mut answers: Vec<Result<()>> = all(Error::internal("A backend answered too few files"));
+        let mut answers: Vec<Result<()>> = all(too_few());
         let mut waiting: Vec<(usize, (VPath, Bytes))> = files.into_iter().enumerate().collect();
         while !waiting.is_empty() {
             let mut seen = Sorted::new();
@@ -198,7 +198,7 @@ impl Quota {
                 Err(error) => {
                     for (at, _) in round {
                         if let Some(slot) = answers.get_mut(at) {
-                            *slot = Err(error.clone().during("upload"));
+                            *slot = Err(error.clone());
                         }
                     }
                     continue;
@@ -214,16 +214,13 @@ impl Quota {
                     }
                     Err(error) => {
                         if let Some(slot) = answers.get_mut(at) {
-                            *slot = Err(error.during("uploadFiles"));
+                            *slot = Err(error);
                         }
                     }
                 }
             }
-            let mut stored = self.inner.upload(batch).await.into_iter();
-            for (at, path, room) in rooms {
-                let answer = stored
-                    .next()
-                    .unwrap_or_else(|| Err(Error::internal("A backend answered too few files")));
+            let stored = self.inner.upload(batch).await;
+            for ((at, path, room), answer) in rooms.into_iter().zip(stored) {
                 room.settle(&path, &answer);
                 if let Some(slot) = answers.get_mut(at) {
                     *slot = answer;
@@ -252,7 +249,7 @@ impl Drop for Unsure<'_> {
 }
 
 impl Rule for Quota {
-    fn inner(&self) -> &Next {
+    fn inner(&self) -> &SharedBackend {
         &self.inner
     }
 
@@ -270,30 +267,26 @@ impl Rule for Quota {
     }
 
     fn call<'a>(&'a self, request: Request<'a>) -> Pending<'a, Answer> {
-        Box::pin(async move {
-            match request {
-                Request::Write(path, content) => {
-                    self.written(path, content).await.map(Answer::Write)
-                }
-                Request::Edit(path, edit) => self.edited(path, edit).await.map(Answer::Edit),
-                Request::Delete(path, unchanged) => {
-                    self.deleted(path, unchanged).await.map(Answer::Delete)
-                }
-                Request::Transfer(asked) => self.transferred(asked).await.map(Answer::Transfer),
-                Request::Upload(files) => Ok(Answer::Upload(self.uploaded(files).await)),
-                Request::Execute(..) if !self.allow_execute => Err(shell_refused("a quota")),
-                Request::Execute(..) => {
-                    // A command may write anything.
-                    let _unsure = Unsure(Some(&self.ledger));
-                    self.inner.call(request).await
-                }
-                Request::Ls(_)
-                | Request::Read(..)
-                | Request::ReadRaw(_)
-                | Request::Grep(_)
-                | Request::Glob(_)
-                | Request::Download(_) => self.inner.call(request).await,
+        match request {
+            Request::Write(path, content) => answer(self.written(path, content), Answer::Write),
+            Request::Edit(path, edit) => answer(self.edited(path, edit), Answer::Edit),
+            Request::Delete(path, unchanged) => {
+                answer(self.deleted(path, unchanged), Answer::Delete)
             }
-        })
+            Request::Transfer(asked) => answer(self.transferred(asked), Answer::Transfer),
+            Request::Upload(files) => whole(self.uploaded(files), Answer::Upload),
+            Request::Execute(..) if !self.allow_execute => done(Err(shell_refused("a quota"))),
+            Request::Execute(..) => Box::pin(async move {
+                // A command may write anything.
+                let _unsure = Unsure(Some(&self.ledger));
+                self.inner.call(request).await
+            }),
+            Request::Ls(_)
+            | Request::Read(..)
+            | Request::ReadRaw(_)
+            | Request::Grep(_)
+            | Request::Glob(_)
+            | Request::Download(_) => self.inner.call(request),
+        }
     }
 }

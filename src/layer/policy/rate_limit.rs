@@ -6,13 +6,13 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use super::Seams;
-use super::rule::{Next, Rule, download_checked, upload_checked};
+use super::rule::{Rule, checked, download_checked, upload_checked};
 use crate::core::cell::RefCell;
 use crate::core::error::{Error, Kind, Result};
 use crate::core::future::Pending;
 use crate::core::path::VPath;
 use crate::core::time::whole_millis;
-use crate::protocol::{Answer, Effect, Operation, Request};
+use crate::protocol::{Answer, Effect, Operation, Request, SharedBackend};
 
 /// Which operations a limit covers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -107,7 +107,7 @@ impl Rates {
 }
 
 pub(super) struct RateLimit {
-    pub(super) inner: Next,
+    pub(super) inner: SharedBackend,
     pub(super) rates: Rates,
     pub(super) seams: Seams,
 }
@@ -153,23 +153,27 @@ impl RateLimit {
 }
 
 impl Rule for RateLimit {
-    fn inner(&self) -> &Next {
+    fn inner(&self) -> &SharedBackend {
         &self.inner
     }
 
     fn call<'a>(&'a self, request: Request<'a>) -> Pending<'a, Answer> {
-        Box::pin(async move {
-            let operation = request.operation();
-            // Each file of a batch counts.
-            let admit = |_: &VPath| self.admit(operation);
-            match request {
-                Request::Upload(files) => Ok(upload_checked(&*self.inner, files, admit).await),
-                Request::Download(paths) => Ok(download_checked(&*self.inner, paths, admit).await),
-                request => {
-                    self.admit(operation)?;
-                    self.inner.call(request).await
-                }
-            }
-        })
+        let operation = request.operation();
+        // Each file of a batch counts.
+        let admit = |_: &VPath| self.admit(operation);
+        match request {
+            Request::Upload(files) => upload_checked(&self.inner, files, admit),
+            Request::Download(paths) => download_checked(&self.inner, paths, admit),
+            Request::Ls(_)
+            | Request::Read(..)
+            | Request::ReadRaw(_)
+            | Request::Grep(_)
+            | Request::Glob(_)
+            | Request::Write(..)
+            | Request::Edit(..)
+            | Request::Delete(..)
+            | Request::Transfer(_)
+            | Request::Execute(..) => checked(self.admit(operation), &self.inner, request),
+        }
     }
 }

@@ -1,13 +1,13 @@
 //! `readOnly`: every change is refused.
 
-use super::rule::{Next, Rule, shell_refused};
+use super::rule::{Rule, shell_refused};
 use crate::core::error::{Error, Kind};
 use crate::core::future::{Pending, done};
 use crate::core::path::VPath;
-use crate::protocol::{Answer, Capability, Operation, Request};
+use crate::protocol::{Answer, Capability, Operation, Request, SharedBackend};
 
 pub(super) struct ReadOnly {
-    pub(super) inner: Next,
+    pub(super) inner: SharedBackend,
     pub(super) allow_execute: bool,
 }
 
@@ -23,7 +23,7 @@ fn refusal(operation: Operation, path: &VPath) -> Error {
 }
 
 impl Rule for ReadOnly {
-    fn inner(&self) -> &Next {
+    fn inner(&self) -> &SharedBackend {
         &self.inner
     }
 

@@ -301,7 +301,7 @@ impl Rule {
     fn covers(&self, dir: &VPath, spelled: &Spelled<'_>) -> bool {
         let spelled = match spelled {
             Spelled::Somehow => &Spelled::Exactly,
-            spelled => spelled,
+            Spelled::Exactly | Spelled::Folded(..) => spelled,
         };
         self.any(dir, spelled, RulePattern::covers)
     }

@@ -6,26 +6,33 @@
 //!
 //! This is below all other rules, so that a repeated search counts once and asks once.
 
-use super::rule::{Next, Rule};
+use super::rule::Rule;
 use super::rules::{Beneath, Rules, Touch};
 use crate::core::error::{Error, Kind, Result};
 use crate::core::future::Pending;
 use crate::core::order;
 use crate::core::path::VPath;
 use crate::layer::winnow;
-use crate::protocol::{Answer, FileInfo, GlobQuery, GlobResult, GrepQuery, GrepResult, Request};
+use crate::protocol::{
+    Answer, BackendExt, FileInfo, GlobQuery, GlobResult, GrepQuery, GrepResult, Request,
+    SharedBackend, answer,
+};
 use crate::search::glob::{NameFilter, Pattern};
 
 pub(super) struct SkipHidden {
-    inner: Next,
+    inner: SharedBackend,
     rules: Rules,
 }
 
 /// The error that stands for one which may be about something hidden.
 pub(super) fn veiled(error: &Error, path: &VPath) -> Error {
-    let kind = match error.kind() {
-        kind @ (Kind::Timeout | Kind::RateLimited | Kind::TooLarge | Kind::Internal) => kind,
-        _ => Kind::Unavailable,
+    let is_plain = matches!(
+        error.kind(),
+        Kind::Timeout | Kind::RateLimited | Kind::TooLarge | Kind::Internal
+    );
+    let kind = match is_plain {
+        true => error.kind(),
+        false => Kind::Unavailable,
     };
     let veiled = Error::at(
         kind,
@@ -40,7 +47,7 @@ pub(super) fn veiled(error: &Error, path: &VPath) -> Error {
 }
 
 impl SkipHidden {
-    pub(super) fn new(inner: Next, rules: Rules) -> SkipHidden {
+    pub(super) fn new(inner: SharedBackend, rules: Rules) -> SkipHidden {
         SkipHidden { inner, rules }
     }
 
@@ -186,18 +193,24 @@ impl SkipHidden {
 }
 
 impl Rule for SkipHidden {
-    fn inner(&self) -> &Next {
+    fn inner(&self) -> &SharedBackend {
         &self.inner
     }
 
     fn call<'a>(&'a self, request: Request<'a>) -> Pending<'a, Answer> {
-        Box::pin(async move {
-            match request {
-                Request::Ls(path) => self.ls(path).await.map(Answer::Ls),
-                Request::Grep(query) => self.grep(query).await.map(Answer::Grep),
-                Request::Glob(query) => self.glob(query).await.map(Answer::Glob),
-                request => self.inner.call(request).await,
-            }
-        })
+        match request {
+            Request::Ls(path) => answer(self.ls(path), Answer::Ls),
+            Request::Grep(query) => answer(self.grep(query), Answer::Grep),
+            Request::Glob(query) => answer(self.glob(query), Answer::Glob),
+            Request::Read(..)
+            | Request::ReadRaw(_)
+            | Request::Write(..)
+            | Request::Edit(..)
+            | Request::Delete(..)
+            | Request::Transfer(_)
+            | Request::Upload(_)
+            | Request::Download(_)
+            | Request::Execute(..) => self.inner.call(request),
+        }
     }
 }

@@ -13,7 +13,7 @@ use crate::core::path::{ByPath, VPath};
 use crate::core::unsettled::{self, Unsettled};
 use crate::env::timer;
 use crate::layer::winnow;
-use crate::protocol::{Backend, EntryInfo};
+use crate::protocol::{Backend, BackendExt, EntryInfo};
 
 /// The limits of a quota.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -14,7 +14,9 @@ use crate::layer::provenance::gate::{Judgement, shortened};
 use crate::layer::provenance::labels::Labels;
 use crate::layer::provenance::returned::remember;
 use crate::layer::provenance::taint::Seen;
-use crate::protocol::{Content, DeleteResult, Edit, EditResult, Operation, Transfer, WriteResult};
+use crate::protocol::{
+    BackendExt, Content, DeleteResult, Edit, EditResult, Operation, Transfer, WriteResult, too_few,
+};
 
 /// A file that is about to be changed.
 pub(super) struct Change {
@@ -336,7 +338,7 @@ impl Provenance {
             }
         };
         let mut stored = stored.into_iter();
-        let missing = || Err(Error::internal("A backend answered too few files"));
+        let missing = || Err(too_few());
         for answer in answers.iter_mut().filter(|answer| answer.is_ok()) {
             *answer = stored.next().unwrap_or_else(missing);
         }

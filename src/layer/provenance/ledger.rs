@@ -9,7 +9,7 @@ use crate::core::cell::RefCell;
 use crate::core::error::{Error, Kind, Result};
 use crate::core::path::VPath;
 use crate::layer::provenance::book::Book;
-use crate::protocol::{Content, Edit, SharedBackend};
+use crate::protocol::{BackendExt, Content, Edit, SharedBackend};
 
 /// Most attempts to change the file beside other processes.
 const ATTEMPTS: usize = 32;

@@ -22,7 +22,6 @@ use std::ops::Range;
 use std::rc::Rc;
 
 use bytes::Bytes;
-use futures_util::future::LocalBoxFuture;
 
 use crate::core::error::Result;
 use crate::core::future::Pending;
@@ -31,9 +30,8 @@ use crate::core::lock::Mutex;
 use crate::core::path::VPath;
 use crate::layer::bugs::{Bug, has};
 use crate::protocol::{
-    Atomic, Backend, Capability, Content, DeleteResult, Edit, EditResult, FileInfo, GlobQuery,
-    GlobResult, GrepQuery, GrepResult, Operation, Page, RawFile, ReadResult, SharedBackend, Shell,
-    Transfer, WriteResult,
+    Answer, Atomic, Backend, BackendExt, Capability, GrepQuery, GrepResult, Operation, Page,
+    RawFile, ReadResult, Request, SharedBackend, answer, whole,
 };
 
 use book::{Book, Version};
@@ -164,8 +162,7 @@ impl Provenance {
 
     /// The version of a file; `None` if it cannot be read.
     async fn version(&self, path: &VPath) -> Option<Version> {
-        let bodies = refusing(self.inner.download(std::slice::from_ref(path))).await;
-        let body = bodies.into_iter().next()?.ok()?;
+        let body = refusing(self.inner.fetch(path)).await.ok()?;
         Some(Version::of(&body))
     }
 
@@ -227,6 +224,56 @@ impl Shared {
     }
 }
 
+impl Provenance {
+    async fn paged(&self, path: &VPath, page: Page) -> Result<ReadResult> {
+        let before = self.load().await?;
+        let read = refusing(self.inner.read(path, page)).await?;
+        if !read.content.is_empty() {
+            let after = self.load().await?;
+            self.observe(Operation::Read, &before, &after, path, None)
+                .await;
+        }
+        Ok(read)
+    }
+
+    async fn stored(&self, path: &VPath) -> Result<RawFile> {
+        let before = self.load().await?;
+        let file = refusing(self.inner.read_raw(path)).await?;
+        let after = self.load().await?;
+        let body = Some(&file.body);
+        self.observe(Operation::ReadRaw, &before, &after, path, body)
+            .await;
+        Ok(file)
+    }
+
+    async fn searched(&self, query: &GrepQuery) -> Result<GrepResult> {
+        let before = self.load().await?;
+        let found = refusing(self.inner.grep(query)).await?;
+        let after = self.load().await?;
+        for path in &found.matches.paths {
+            self.observe(Operation::Grep, &before, &after, path, None)
+                .await;
+        }
+        Ok(found)
+    }
+
+    async fn fetched(&self, paths: &[VPath]) -> Result<Vec<Result<Bytes>>> {
+        let before = self.load().await?;
+        let bodies = refusing(self.inner.download(paths)).await;
+        let after = self.load().await?;
+        for (path, body) in paths.iter().zip(&bodies) {
+            if let Ok(body) = body
+                && !has(Bug::DownloadUntold)
+            {
+                let operation = Operation::DownloadFiles;
+                self.observe(operation, &before, &after, path, Some(body))
+                    .await;
+            }
+        }
+        Ok(bodies)
+    }
+}
+
 /// Nothing is read below a symbolic link: rules judge a path, so it must be where the bytes are.
 #[deny(clippy::missing_trait_methods)]
 impl Backend for Provenance {
@@ -236,96 +283,24 @@ impl Backend for Provenance {
         capability
     }
 
-    fn ls<'a>(&'a self, path: &'a VPath) -> Pending<'a, Vec<FileInfo>> {
-        refusing(self.inner.ls(path))
-    }
-
-    fn read<'a>(&'a self, path: &'a VPath, page: Page) -> Pending<'a, ReadResult> {
-        Box::pin(async move {
-            let before = self.load().await?;
-            let read = refusing(self.inner.read(path, page)).await?;
-            if !read.content.is_empty() {
-                let after = self.load().await?;
-                self.observe(Operation::Read, &before, &after, path, None)
-                    .await;
+    fn call<'a>(&'a self, request: Request<'a>) -> Pending<'a, Answer> {
+        match request {
+            Request::Ls(_) | Request::Glob(_) => Box::pin(refusing(self.inner.call(request))),
+            Request::Read(path, page) => answer(self.paged(path, page), Answer::Read),
+            Request::ReadRaw(path) => answer(self.stored(path), Answer::ReadRaw),
+            Request::Grep(query) => answer(self.searched(query), Answer::Grep),
+            Request::Write(path, content) => answer(self.written(path, content), Answer::Write),
+            Request::Edit(path, edit) => answer(self.edited(path, edit), Answer::Edit),
+            Request::Delete(path, unchanged) => {
+                answer(self.deleted(path, unchanged), Answer::Delete)
             }
-            Ok(read)
-        })
-    }
-
-    fn read_raw<'a>(&'a self, path: &'a VPath) -> Pending<'a, RawFile> {
-        Box::pin(async move {
-            let before = self.load().await?;
-            let file = refusing(self.inner.read_raw(path)).await?;
-            let after = self.load().await?;
-            let body = Some(&file.body);
-            self.observe(Operation::ReadRaw, &before, &after, path, body)
-                .await;
-            Ok(file)
-        })
-    }
-
-    fn grep<'a>(&'a self, query: &'a GrepQuery) -> Pending<'a, GrepResult> {
-        Box::pin(async move {
-            let before = self.load().await?;
-            let found = refusing(self.inner.grep(query)).await?;
-            let after = self.load().await?;
-            for path in &found.matches.paths {
-                self.observe(Operation::Grep, &before, &after, path, None)
-                    .await;
+            Request::Transfer(asked) => answer(self.transferred(asked), Answer::Transfer),
+            Request::Upload(files) => whole(self.uploaded(files), Answer::Upload),
+            Request::Download(paths) => answer(self.fetched(paths), Answer::Download),
+            Request::Execute(command, options) => {
+                answer(self.ran(command, options), Answer::Execute)
             }
-            Ok(found)
-        })
-    }
-
-    fn glob<'a>(&'a self, query: &'a GlobQuery) -> Pending<'a, GlobResult> {
-        refusing(self.inner.glob(query))
-    }
-
-    fn write<'a>(&'a self, path: &'a VPath, content: Content) -> Pending<'a, WriteResult> {
-        Box::pin(self.written(path, content))
-    }
-
-    fn edit<'a>(&'a self, path: &'a VPath, edit: &'a Edit) -> Pending<'a, EditResult> {
-        Box::pin(self.edited(path, edit))
-    }
-
-    fn delete<'a>(
-        &'a self,
-        path: &'a VPath,
-        unchanged: Option<&'a Bytes>,
-    ) -> Pending<'a, DeleteResult> {
-        Box::pin(self.deleted(path, unchanged))
-    }
-
-    fn transfer<'a>(&'a self, asked: &'a Transfer) -> Pending<'a, WriteResult> {
-        Box::pin(self.transferred(asked))
-    }
-
-    fn upload<'a>(&'a self, files: Vec<(VPath, Bytes)>) -> LocalBoxFuture<'a, Vec<Result<()>>> {
-        Box::pin(self.uploaded(files))
-    }
-
-    fn download<'a>(&'a self, paths: &'a [VPath]) -> LocalBoxFuture<'a, Vec<Result<Bytes>>> {
-        Box::pin(async move {
-            let all = async {
-                let before = self.load().await?;
-                let bodies = refusing(self.inner.download(paths)).await;
-                let after = self.load().await?;
-                for (path, body) in paths.iter().zip(&bodies) {
-                    if let Ok(body) = body
-                        && !has(Bug::DownloadUntold)
-                    {
-                        let operation = Operation::DownloadFiles;
-                        self.observe(operation, &before, &after, path, Some(body))
-                            .await;
-                    }
-                }
-                Ok(bodies)
-            };
-            all.await
-                .unwrap_or_else(|error| vec![Err(error); paths.len()])
-        })
+        }
     }
 
     fn part<'a>(&'a self, path: &'a VPath, range: Range<u64>) -> Pending<'a, Bytes> {
@@ -339,8 +314,8 @@ impl Backend for Provenance {
         })
     }
 
-    fn shell(&self) -> Option<&dyn Shell> {
-        self.inner.shell().map(|_| self as &dyn Shell)
+    fn shell(&self) -> Option<Rc<str>> {
+        self.inner.shell()
     }
 
     /// Several files are changed one by one, so that each change is judged and recorded.

@@ -5,7 +5,6 @@
 use std::rc::Rc;
 
 use crate::core::error::{Error, Result};
-use crate::core::future::Pending;
 use crate::core::links::refusing;
 use crate::core::path::VPath;
 use crate::core::sorted::Sorted;
@@ -16,34 +15,25 @@ use crate::layer::provenance::labels::Labels;
 use crate::layer::provenance::returned::remember;
 use crate::layer::provenance::taint::Seen;
 use crate::layer::winnow;
-use crate::protocol::{ExecuteOptions, ExecuteResult, Operation, Shell, unsupported};
+use crate::protocol::{BackendExt, ExecuteOptions, ExecuteResult, Operation, unsupported};
 
 /// How many files are read at a time.
 const AT_A_TIME: usize = 32;
 
-impl Shell for Provenance {
-    fn id(&self) -> Rc<str> {
-        let shell = self.inner.shell();
-        shell.map_or_else(|| Rc::from(""), Shell::id)
-    }
-
-    fn execute<'a>(
-        &'a self,
-        command: &'a str,
-        options: ExecuteOptions,
-    ) -> Pending<'a, ExecuteResult> {
-        Box::pin(self.ran(command, options))
-    }
-}
-
 impl Provenance {
-    async fn ran(&self, command: &str, options: ExecuteOptions) -> Result<ExecuteResult> {
-        let shell = self.inner.shell().ok_or_else(|| unsupported("execute"))?;
+    pub(super) async fn ran(
+        &self,
+        command: &str,
+        options: ExecuteOptions,
+    ) -> Result<ExecuteResult> {
+        if self.inner.shell().is_none() {
+            return Err(unsupported("execute"));
+        }
         let (readable, may_read) = self.readable().await?;
         let mut labels = may_read.clone();
         labels.merge(&self.taint.labels());
         if labels.is_empty() {
-            return shell.execute(command, options).await;
+            return self.inner.execute(command, options).await;
         }
         let root = VPath::root();
         let mut judged = Judgement::default();
@@ -72,7 +62,7 @@ impl Provenance {
             .ledger
             .update(&|book| book.taint(&root, &labels))
             .await?;
-        let answer = shell.execute(command, options).await;
+        let answer = self.inner.execute(command, options).await;
         // If this fails, every file keeps the labels.
         let _ = self.compare(&before, &labels, recorded).await;
         answer

@@ -2,13 +2,13 @@
 //! JavaScript, in `tests/provenance`.
 
 use futures_util::FutureExt;
-use futures_util::future::LocalBoxFuture;
 
 use super::*;
 use crate::core::cell::RefCell;
 use crate::core::error::{Error, Kind};
 use crate::core::future::done;
 use crate::files::{Files, FilesOptions, WriteMode};
+use crate::protocol::{Content, Transfer, WriteResult};
 use crate::storage::memory::Memory;
 
 fn path(text: &str) -> VPath {
@@ -69,60 +69,17 @@ impl Backend for Eventful {
         self.files.capability()
     }
 
-    fn ls<'a>(&'a self, path: &'a VPath) -> Pending<'a, Vec<FileInfo>> {
-        self.files.ls(path)
-    }
-
-    fn read<'a>(&'a self, path: &'a VPath, page: Page) -> Pending<'a, ReadResult> {
-        self.files.read(path, page)
-    }
-
-    fn read_raw<'a>(&'a self, path: &'a VPath) -> Pending<'a, RawFile> {
-        self.files.read_raw(path)
-    }
-
-    fn grep<'a>(&'a self, query: &'a GrepQuery) -> Pending<'a, GrepResult> {
-        self.files.grep(query)
-    }
-
-    fn glob<'a>(&'a self, query: &'a GlobQuery) -> Pending<'a, GlobResult> {
-        self.files.glob(query)
-    }
-
-    fn write<'a>(&'a self, path: &'a VPath, content: Content) -> Pending<'a, WriteResult> {
-        Box::pin(self.write_with_events(path, content))
-    }
-
-    fn edit<'a>(&'a self, path: &'a VPath, edit: &'a Edit) -> Pending<'a, EditResult> {
-        self.files.edit(path, edit)
-    }
-
-    fn delete<'a>(
-        &'a self,
-        path: &'a VPath,
-        unchanged: Option<&'a Bytes>,
-    ) -> Pending<'a, DeleteResult> {
-        self.files.delete(path, unchanged)
-    }
-
-    fn transfer<'a>(&'a self, asked: &'a Transfer) -> Pending<'a, WriteResult> {
-        self.files.transfer(asked)
-    }
-
-    fn upload<'a>(&'a self, files: Vec<(VPath, Bytes)>) -> LocalBoxFuture<'a, Vec<Result<()>>> {
-        self.files.upload(files)
-    }
-
-    fn download<'a>(&'a self, paths: &'a [VPath]) -> LocalBoxFuture<'a, Vec<Result<Bytes>>> {
-        self.files.download(paths)
+    fn call<'a>(&'a self, request: Request<'a>) -> Pending<'a, Answer> {
+        match request {
+            Request::Write(path, content) => {
+                answer(self.write_with_events(path, content), Answer::Write)
+            }
+            request => self.files.call(request),
+        }
     }
 
     fn part<'a>(&'a self, path: &'a VPath, range: Range<u64>) -> Pending<'a, Bytes> {
         self.files.part(path, range)
-    }
-
-    fn shell(&self) -> Option<&dyn Shell> {
-        None
     }
 }
 

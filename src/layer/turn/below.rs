@@ -3,7 +3,9 @@
 use crate::core::error::Result;
 use crate::core::path::VPath;
 use crate::layer::winnow;
-use crate::protocol::{Backend, FileInfo, GlobQuery, GlobResult, GrepQuery, GrepResult};
+use crate::protocol::{
+    Backend, BackendExt, FileInfo, GlobQuery, GlobResult, GrepQuery, GrepResult,
+};
 
 /// A directory, without files that are hidden.
 pub(super) async fn ls(

@@ -1,10 +1,7 @@
 //! A turn as a backend.
 
-use std::ops::Range;
+use std::future::Future;
 use std::rc::Rc;
-
-use bytes::Bytes;
-use futures_util::future::LocalBoxFuture;
 
 use super::Turn;
 use super::keeper::judged;
@@ -12,16 +9,48 @@ use crate::core::error::{Error, Kind, Result};
 use crate::core::future::{Pending, done};
 use crate::core::path::VPath;
 use crate::protocol::{
-    Atomic, Backend, Capability, Content, DeleteResult, Edit, EditResult, ExecuteOptions,
-    ExecuteResult, FileInfo, FilesUpdate, GlobQuery, GlobResult, GrepQuery, GrepResult, Page,
-    RawFile, Reach, ReadResult, Replacement, Shell, Transaction, Transfer, WriteResult, by_bytes,
-    carry, unsupported,
+    Answer, Atomic, Backend, Capability, FilesUpdate, Reach, Replacement, Request, Transaction,
+    Transfer, WriteResult, answer, by_bytes, carry,
 };
 
 /// The note in `capability`.
 const NOTE: &str = "Changes stay in the turn until it is committed.";
 
-#[deny(clippy::missing_trait_methods)]
+impl Turn {
+    /// A call that reads the turn's files.
+    fn reading<'a, T: 'a>(
+        &'a self,
+        call: impl Future<Output = Result<T>> + 'a,
+        kind: fn(T) -> Answer,
+    ) -> Pending<'a, Answer> {
+        Box::pin(async move {
+            self.opened().await?;
+            let answer = call.await.map(kind);
+            judged(answer, self.leave(false).await)
+        })
+    }
+
+    /// A call that changes the turn's files.
+    fn changing<'a, T: 'a>(
+        &'a self,
+        call: impl Future<Output = Result<T>> + 'a,
+        kind: fn(T) -> Answer,
+    ) -> Pending<'a, Answer> {
+        Box::pin(async move {
+            let _changing = self.enter().await?;
+            let answer = call.await.map(kind);
+            judged(answer, self.leave(true).await)
+        })
+    }
+
+    async fn transferred(&self, asked: &Transfer) -> Result<WriteResult> {
+        let carrier = |step| -> Pending<'_, Option<FilesUpdate>> {
+            Box::pin(by_bytes(self, asked, step, None))
+        };
+        carry(self, asked, &carrier).await
+    }
+}
+
 impl Backend for Turn {
     fn capability(&self) -> Capability {
         let mut capability = self.base.capability();
@@ -34,127 +63,44 @@ impl Backend for Turn {
         capability
     }
 
-    fn ls<'a>(&'a self, path: &'a VPath) -> Pending<'a, Vec<FileInfo>> {
-        Box::pin(async move {
-            self.opened().await?;
-            let answer = self.list_merged(path).await;
-            judged(answer, self.leave(false).await)
-        })
-    }
-
-    fn read<'a>(&'a self, path: &'a VPath, page: Page) -> Pending<'a, ReadResult> {
-        Box::pin(async move {
-            self.opened().await?;
-            let answer = self.read_page(path, page).await;
-            judged(answer, self.leave(false).await)
-        })
-    }
-
-    fn read_raw<'a>(&'a self, path: &'a VPath) -> Pending<'a, RawFile> {
-        Box::pin(async move {
-            self.opened().await?;
-            let answer = self.raw_file(path).await;
-            judged(answer, self.leave(false).await)
-        })
-    }
-
-    fn grep<'a>(&'a self, query: &'a GrepQuery) -> Pending<'a, GrepResult> {
-        Box::pin(async move {
-            self.opened().await?;
-            let answer = self.grep_merged(query).await;
-            judged(answer, self.leave(false).await)
-        })
-    }
-
-    fn glob<'a>(&'a self, query: &'a GlobQuery) -> Pending<'a, GlobResult> {
-        Box::pin(async move {
-            self.opened().await?;
-            let answer = self.glob_merged(query).await;
-            judged(answer, self.leave(false).await)
-        })
-    }
-
-    fn write<'a>(&'a self, path: &'a VPath, content: Content) -> Pending<'a, WriteResult> {
-        Box::pin(async move {
-            let _changing = self.enter().await?;
-            let answer = self.write_file(path, content).await;
-            let answer = judged(answer, self.leave(true).await);
-            answer.map_err(|error| error.during("write"))
-        })
-    }
-
-    fn edit<'a>(&'a self, path: &'a VPath, edit: &'a Edit) -> Pending<'a, EditResult> {
-        Box::pin(async move {
-            let _changing = self.enter().await?;
-            let answer = self.edit_file(path, edit).await;
-            let answer = judged(answer, self.leave(true).await);
-            answer.map_err(|error| error.during("edit"))
-        })
-    }
-
-    fn delete<'a>(
-        &'a self,
-        path: &'a VPath,
-        unchanged: Option<&'a Bytes>,
-    ) -> Pending<'a, DeleteResult> {
-        Box::pin(async move {
-            let _changing = self.enter().await?;
-            let answer = self.delete_path(path, unchanged).await;
-            let answer = judged(answer, self.leave(true).await);
-            answer.map_err(|error| error.during("delete"))
-        })
-    }
-
-    fn transfer<'a>(&'a self, asked: &'a Transfer) -> Pending<'a, WriteResult> {
-        Box::pin(async move {
-            let carrier = |step| -> Pending<'_, Option<FilesUpdate>> {
-                Box::pin(by_bytes(self, asked, step, None))
-            };
-            let answer = carry(self, asked, &carrier).await;
-            answer.map_err(|error| error.during(asked.operation().name()))
-        })
-    }
-
-    fn upload<'a>(&'a self, files: Vec<(VPath, Bytes)>) -> LocalBoxFuture<'a, Vec<Result<()>>> {
-        Box::pin(async move {
-            let count = files.len();
-            let entered = self.enter().await;
-            let Err(error) = entered else {
-                let answers = self.upload_files(files).await;
-                return all_or(answers, self.leave(true).await);
-            };
-            (0..count).map(|_| Err(error.clone())).collect()
-        })
-    }
-
-    fn download<'a>(&'a self, paths: &'a [VPath]) -> LocalBoxFuture<'a, Vec<Result<Bytes>>> {
-        Box::pin(async move {
-            if let Err(error) = self.opened().await {
-                return paths.iter().map(|_| Err(error.clone())).collect();
+    fn call<'a>(&'a self, request: Request<'a>) -> Pending<'a, Answer> {
+        match request {
+            Request::Ls(path) => self.reading(self.list_merged(path), Answer::Ls),
+            Request::Read(path, page) => self.reading(self.read_page(path, page), Answer::Read),
+            Request::ReadRaw(path) => self.reading(self.raw_file(path), Answer::ReadRaw),
+            Request::Grep(query) => self.reading(self.grep_merged(query), Answer::Grep),
+            Request::Glob(query) => self.reading(self.glob_merged(query), Answer::Glob),
+            Request::Download(paths) => {
+                let bodies = async { Ok(self.download_files(paths).await) };
+                self.reading(bodies, Answer::Download)
             }
-            let answers = self.download_files(paths).await;
-            all_or(answers, self.leave(false).await)
-        })
+            Request::Write(path, content) => {
+                self.changing(self.write_file(path, content), Answer::Write)
+            }
+            Request::Edit(path, edit) => self.changing(self.edit_file(path, edit), Answer::Edit),
+            Request::Delete(path, unchanged) => {
+                self.changing(self.delete_path(path, unchanged), Answer::Delete)
+            }
+            Request::Upload(files) => {
+                let stored = async { Ok(self.upload_files(files).await) };
+                self.changing(stored, Answer::Upload)
+            }
+            // Its single steps are calls of their own.
+            Request::Transfer(asked) => answer(self.transferred(asked), Answer::Transfer),
+            Request::Execute(..) => done(Err(Error::new(
+                Kind::Unsupported,
+                "execute is refused in a turn: a command would not see the turn's files, and would \
+                 change others past it. Commit the turn, then run the command on its backend.",
+            ))),
+        }
     }
 
-    fn part<'a>(&'a self, _: &'a VPath, _: Range<u64>) -> Pending<'a, Bytes> {
-        done(Err(unsupported("part")))
-    }
-
-    fn shell(&self) -> Option<&dyn Shell> {
-        self.base.shell().map(|_| self as &dyn Shell)
+    fn shell(&self) -> Option<Rc<str>> {
+        self.base.shell()
     }
 
     fn atomic(&self) -> Atomic<'_> {
         Atomic::Transaction(self)
-    }
-}
-
-/// The answers for several files, or one failure for all of them.
-fn all_or<T>(answers: Vec<Result<T>>, kept: Result<()>) -> Vec<Result<T>> {
-    match kept {
-        Ok(()) => answers,
-        Err(error) => answers.iter().map(|_| Err(error.clone())).collect(),
     }
 }
 
@@ -165,21 +111,5 @@ impl Transaction for Turn {
             let differ = self.replace_files(files).await;
             judged(differ, self.leave(true).await)
         })
-    }
-}
-
-impl Shell for Turn {
-    fn id(&self) -> Rc<str> {
-        let shell = self.base.shell();
-        shell.map_or_else(|| Rc::from(""), Shell::id)
-    }
-
-    fn execute<'a>(&'a self, _: &'a str, _: ExecuteOptions) -> Pending<'a, ExecuteResult> {
-        let refusal = Error::new(
-            Kind::Unsupported,
-            "execute is refused in a turn: a command would not see the turn's files, and would \
-             change others past it. Commit the turn, then run the command on its backend.",
-        );
-        done(Err(refusal.during("execute")))
     }
 }

@@ -170,8 +170,7 @@ impl Turn {
                     "The turn has no hunk '{id}', or its file was changed since the diff; nothing \
                      was changed. Call diff() again, and take all hunks of a file in one call."
                 ),
-            )
-            .during("accept"));
+            ));
         }
         for (change, pieces) in kept {
             let before = change.before.unwrap_or_default();
@@ -202,7 +201,7 @@ impl Turn {
                 pattern: pattern.clone(),
                 path: VPath::root(),
             };
-            parsed.push(Pattern::parse(&query).map_err(|error| error.during("discard"))?);
+            parsed.push(Pattern::parse(&query)?);
         }
         let mut gone = Vec::new();
         let covered: Vec<(VPath, bool)> = {

@@ -4,14 +4,13 @@
 
 use std::rc::Rc;
 
-use bytes::Bytes;
 use futures_util::future::LocalBoxFuture;
 
 use super::bugs::{Bug, has};
 use super::finisher::Finisher;
 use super::judge::Judgement;
 use super::notes::{Digests, Question};
-use super::plan::{Conflict, Plan, body, in_order, replace, reversed};
+use super::plan::{Conflict, Plan, in_order, reversed};
 use super::{Covered, Notes, Overlays, Turn, journal};
 use crate::core::cell::RefCell;
 use crate::core::error::{Error, Result};
@@ -19,6 +18,7 @@ use crate::core::links;
 use crate::core::path::VPath;
 use crate::core::time::Time;
 use crate::env::{clock, random};
+use crate::layer::kit::{body, put, replace};
 use crate::protocol::{Atomic, Backend, Guard, Replacement, SharedBackend, Transaction};
 
 /// A change that was made, and can be undone.
@@ -149,7 +149,7 @@ fn refused(error: Error) -> Error {
     if let Some(cause) = error.cause() {
         refusal = refusal.caused_by(cause.clone());
     }
-    refusal.during("commit")
+    refusal
 }
 
 /// Looks, then writes. What was written is taken back if a later change fails. On a backend whose
@@ -182,20 +182,11 @@ async fn one_by_one(at: &dyn Backend, plan: &Plan, immediate: bool) -> Result<Ve
 }
 
 async fn step(at: &dyn Backend, file: &Replacement, conditional: bool) -> Result<()> {
-    match conditional {
+    let made = match conditional {
         true => replace(at, file).await,
         false => put(at, &file.path, file.after.as_ref()).await,
-    }
-}
-
-async fn put(at: &dyn Backend, path: &VPath, body: Option<&Bytes>) -> Result<()> {
-    match body {
-        Some(body) => {
-            let answers = at.upload(vec![(path.clone(), body.clone())]).await;
-            answers.into_iter().collect()
-        }
-        None => at.delete(path, None).await.map(|_| ()),
-    }
+    };
+    made.map(|_| ())
 }
 
 fn receipt(by: &Rc<str>, files: Vec<Replacement>) -> Receipt {
@@ -259,7 +250,7 @@ impl Turn {
             stored: RefCell::default(),
         };
         let conflicts = settle(self.base.clone(), &plan).await;
-        let conflicts = conflicts.map_err(|error| error.during("commit"))?;
+        let conflicts = conflicts?;
         if !conflicts.is_empty() {
             return Ok(Outcome::Conflict(conflicts));
         }
@@ -314,7 +305,7 @@ pub async fn undo(
         stored: RefCell::default(),
     };
     let conflicts = settle(base, &plan).await;
-    let conflicts = conflicts.map_err(|error| error.during("undo"))?;
+    let conflicts = conflicts?;
     Ok(match conflicts.is_empty() {
         true => Outcome::Done(receipt(&by, plan.into_stored())),
         false => Outcome::Conflict(conflicts),

@@ -26,11 +26,12 @@ use bytes::Bytes;
 use self::format::{Journal, Stage};
 use super::bugs::{Bug, has};
 use super::finisher::Finisher;
-use super::plan::{Conflict, Plan, body, in_order, is_conflict, replace, reversed};
+use super::plan::{Conflict, Plan, in_order, reversed};
 use crate::core::error::{Error, Kind, Result};
 use crate::core::path::VPath;
 use crate::env::{clock, random, timer};
-use crate::protocol::{Backend, Content, Edit, Replacement, Together};
+use crate::layer::kit::{body, if_there, is_conflict, replace};
+use crate::protocol::{Backend, BackendExt, Content, Edit, Replacement, Together};
 
 /// The journal's file.
 const JOURNAL: &str = "/.kitbag/turns/journal";
@@ -240,8 +241,7 @@ impl Desk<'_> {
     /// Moves something away that stands where the journal should be. It is kept, for a person to look at.
     async fn set_aside(&self, found: &Bytes) -> Result<()> {
         let path = VPath::own(ASIDE)?.join(&random::id())?;
-        let answers = self.at.upload(vec![(path, found.clone())]).await;
-        answers.into_iter().collect::<Result<()>>()?;
+        self.at.store(&path, found.clone()).await?;
         self.remove(found).await?;
         Ok(())
     }
@@ -263,7 +263,7 @@ impl Desk<'_> {
                 return Err(lost());
             }
             match replace(self.at, file).await {
-                Ok(()) => {}
+                Ok(_) => {}
                 Err(error) if is_conflict(&error) => {
                     // Another process may have done this step.
                     if body(self.at, &file.path).await? != file.after {
@@ -444,7 +444,7 @@ async fn compared(desk: &Desk<'_>, plan: &Plan) -> Result<Vec<Conflict>> {
     let paths: Vec<VPath> = plan.files.iter().map(|file| file.path.clone()).collect();
     let mut differ = Vec::new();
     for (file, answer) in plan.files.iter().zip(desk.at.download(&paths).await) {
-        if super::missing(answer)? != file.before {
+        if if_there(answer)? != file.before {
             differ.push(file.path.clone());
         }
     }

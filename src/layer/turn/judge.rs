@@ -6,10 +6,11 @@ use std::rc::Rc;
 use futures_util::future::LocalBoxFuture;
 
 use super::finisher::Finisher;
-use super::plan::{in_order, is_conflict, replace};
+use super::plan::in_order;
 use super::{Turn, TurnOptions};
 use crate::core::error::{Error, Result};
 use crate::core::path::VPath;
+use crate::layer::kit::{is_conflict, replace};
 use crate::protocol::{Atomic, Backend, Guard, Replacement, SharedBackend};
 
 /// What rules say of a change.
@@ -39,7 +40,7 @@ impl Finisher {
         let calls = async {
             for file in in_order(files) {
                 match replace(at, file).await {
-                    Ok(()) => {}
+                    Ok(_) => {}
                     Err(error) if is_conflict(&error) => differ.push(file.path.clone()),
                     Err(error) => {
                         refusal = Some(error);
@@ -85,7 +86,11 @@ impl Finisher {
                     }),
                 },
                 Atomic::Inner(inner) => self.judged_from(inner, files).await,
-                _ => Ok(files),
+                Atomic::Transaction(_)
+                | Atomic::Immediate
+                | Atomic::Together(_)
+                | Atomic::Conditional
+                | Atomic::Never => Ok(files),
             }
         })
     }

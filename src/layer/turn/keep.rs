@@ -9,16 +9,16 @@ use futures_util::future::LocalBoxFuture;
 
 use super::log::Log;
 use super::notes::{Digests, Question};
-use super::plan::body;
 use super::record::{Entry, Kind as EntryKind, Record};
 use super::watch::Watch;
-use super::{Covered, Keeper, Notes, Turn, missing};
+use super::{Covered, Keeper, Notes, Turn};
 use crate::core::cell::RefCell;
 use crate::core::error::Result;
 use crate::core::future::{Pending, done};
 use crate::core::lock::Mutex;
 use crate::core::path::{ByPath, VPath};
-use crate::protocol::SharedBackend;
+use crate::layer::kit::body;
+use crate::protocol::{BackendExt, SharedBackend};
 
 /// What a turn has at a path.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -262,12 +262,10 @@ impl Kept {
     async fn take_back(&self, turn: &Turn) -> Result<()> {
         for (path, _) in self.touched.take() {
             let before = self.before(&path);
-            let now = turn.over.download(std::slice::from_ref(&path)).await;
-            let now = missing(now.into_iter().next().unwrap_or(Ok(Bytes::new())))?;
+            let now = body(&*turn.over, &path).await?;
             match (now, before.content) {
                 (_, Some(content)) => {
-                    let answers = turn.over.upload(vec![(path.clone(), content)]).await;
-                    answers.into_iter().collect::<Result<()>>()?;
+                    turn.over.store(&path, content).await?;
                 }
                 (Some(now), None) => {
                     turn.over.delete(&path, Some(&now)).await?;

@@ -12,14 +12,12 @@
 
 use bytes::Bytes;
 
-use super::missing;
-use super::plan::body;
 use super::record::{Entry, Kind as EntryKind};
 use crate::core::error::{Error, Kind, Result};
 use crate::core::path::VPath;
 use crate::env::random;
-use crate::layer::creating::create;
-use crate::protocol::SharedBackend;
+use crate::layer::kit::{body, create, if_there};
+use crate::protocol::{BackendExt, SharedBackend};
 
 /// A turn is written anew when its later entries have this many bytes more than twice the first.
 const SLACK_BYTES: usize = 1024 * 1024;
@@ -115,7 +113,7 @@ impl Log {
             let path = self.entry(number)?;
             let bytes = entry.bytes();
             let size = bytes.len();
-            match create(&self.at, &path, &bytes).await {
+            match create(&*self.at, &path, &bytes).await {
                 Ok(true) => {
                     self.last = number;
                     self.since = self.since.saturating_add(size);
@@ -151,8 +149,8 @@ impl Log {
         let done = vec![(self.dir.join("done")?, Bytes::new())];
         let answers = self.at.upload(done).await;
         answers.into_iter().collect::<Result<()>>()?;
-        missing(self.at.delete(&self.log_dir()?, None).await)?;
-        missing(self.at.delete(&self.dir, None).await)?;
+        if_there(self.at.delete(&self.log_dir()?, None).await)?;
+        if_there(self.at.delete(&self.dir, None).await)?;
         self.forget();
         Ok(())
     }
@@ -178,7 +176,7 @@ impl Log {
             entries.push((*number, Entry::parse(&bytes), bytes.len()));
         }
         if let (Some((_, None, _)), Some(path)) = (entries.last(), paths.last()) {
-            missing(self.at.delete(path, None).await)?;
+            if_there(self.at.delete(path, None).await)?;
             entries.pop();
         }
         let is_start = |one: &(u64, Option<Entry>, usize)| {
@@ -214,7 +212,7 @@ impl Log {
         let first = self.first;
         self.append(entry, salt).await?;
         for number in first..self.first {
-            missing(self.at.delete(&self.entry(number)?, None).await)?;
+            if_there(self.at.delete(&self.entry(number)?, None).await)?;
         }
         Ok(())
     }

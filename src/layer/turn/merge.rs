@@ -7,7 +7,9 @@ use super::notes::Question;
 use crate::core::error::Result;
 use crate::core::order;
 use crate::core::path::VPath;
-use crate::protocol::{FileInfo, GlobQuery, GlobResult, GrepQuery, GrepResult, Matches, Row};
+use crate::protocol::{
+    BackendExt, FileInfo, GlobQuery, GlobResult, GrepQuery, GrepResult, Matches, Row,
+};
 
 impl Turn {
     /// The covered files at and below a directory, in order.

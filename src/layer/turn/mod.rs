@@ -42,9 +42,10 @@ use crate::core::lock::Mutex;
 use crate::core::path::{ByPath, VPath};
 use crate::core::time::Time;
 use crate::env::random;
+use crate::layer::kit::if_there;
 use crate::protocol::{
-    Content, DeleteResult, Edit, EditResult, GlobQuery, RawFile, Replacement, SharedBackend,
-    WriteResult,
+    BackendExt, Content, DeleteResult, Edit, EditResult, GlobQuery, RawFile, Replacement,
+    SharedBackend, WriteResult,
 };
 
 use finisher::Finisher;
@@ -250,8 +251,7 @@ impl Turn {
     /// Stores a file in the overlay.
     async fn put(&self, path: &VPath, body: Bytes) -> Result<()> {
         self.mark(path);
-        let answers = self.over.upload(vec![(path.clone(), body)]).await;
-        answers.into_iter().collect()
+        self.over.store(path, body).await
     }
 
     async fn edit_file(&self, path: &VPath, edit: &Edit) -> Result<EditResult> {
@@ -336,7 +336,7 @@ impl Turn {
             .collect();
         let mut befores: ByPath<Bytes> = ByPath::new();
         for (path, answer) in below.iter().zip(self.fetch(&below).await) {
-            if let Some(body) = missing(answer)? {
+            if let Some(body) = if_there(answer)? {
                 befores.insert(path.clone(), Box::new(body));
             } else if path == root {
                 let digest = self.digests().of_existence(false);
@@ -367,9 +367,7 @@ impl Turn {
 
     /// The bytes of a file of the overlay.
     async fn over_body(&self, path: &VPath) -> Result<Bytes> {
-        let answers = self.over.download(std::slice::from_ref(path)).await;
-        let missing = || Err(Error::internal("A file of a turn is not there"));
-        answers.into_iter().next().unwrap_or_else(missing)
+        self.over.fetch(path).await
     }
 
     /// Removes a file of the overlay.
@@ -388,7 +386,7 @@ impl Turn {
         }
         let mut befores: ByPath<Result<Option<Bytes>>> = ByPath::new();
         for (path, answer) in asked.iter().zip(self.fetch(&asked).await) {
-            befores.insert(path.clone(), Box::new(missing(answer)));
+            befores.insert(path.clone(), Box::new(if_there(answer)));
         }
         let mut answers = Vec::with_capacity(files.len());
         for (path, body) in files {
@@ -406,7 +404,7 @@ impl Turn {
     ) -> Result<()> {
         self.may_change(path)?;
         let before = match before {
-            Some(before) => before.clone().map_err(|error| error.during("upload"))?,
+            Some(before) => before.clone()?,
             None => None,
         };
         self.put(path, body).await?;
@@ -457,13 +455,5 @@ impl Turn {
 
 /// A file, or none; other failures stay.
 fn found(answer: Result<RawFile>) -> Result<Option<Before>> {
-    missing(answer).map(|file| file.map(Before::from))
-}
-
-fn missing<T>(answer: Result<T>) -> Result<Option<T>> {
-    match answer {
-        Ok(value) => Ok(Some(value)),
-        Err(error) if error.is_no_file() => Ok(None),
-        Err(error) => Err(error),
-    }
+    if_there(answer).map(|file| file.map(Before::from))
 }

@@ -9,8 +9,9 @@ use bytes::Bytes;
 use super::below;
 use crate::core::error::{Error, Result};
 use crate::core::path::{ByPath, VPath};
+use crate::layer::kit;
 use crate::protocol::{
-    Backend, FileInfo, GlobQuery, GrepQuery, GrepResult, Page, ReadResult, RowKind,
+    Backend, BackendExt, FileInfo, GlobQuery, GrepQuery, GrepResult, Page, ReadResult, RowKind,
 };
 
 /// A read of the files below. The paths of `hidden` were covered by the turn and are left out.
@@ -209,12 +210,8 @@ impl Digests {
                 Err(error) => Err(error),
             },
             Question::Whole(path) => {
-                let answer = base.download(std::slice::from_ref(path)).await;
-                match answer.into_iter().next() {
-                    Some(Ok(body)) => Ok(self.of_body(Some(&body))),
-                    Some(Err(error)) if error.is_no_file() => Ok(self.of_body(None)),
-                    other => Err(failed(other.and_then(Result::err))),
-                }
+                let body = kit::body(base, path).await?;
+                Ok(self.of_body(body.as_ref()))
             }
             Question::Page(path, page) => {
                 let answer = base.read(path, *page).await;

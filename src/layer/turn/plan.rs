@@ -4,12 +4,12 @@ use bytes::Bytes;
 
 use super::bugs::{Bug, has};
 use super::finisher::Finisher;
-use super::missing;
 use super::notes::{Digests, Question};
 use crate::core::cell::RefCell;
-use crate::core::error::{Error, Kind, Result};
+use crate::core::error::Result;
 use crate::core::path::VPath;
-use crate::protocol::{Backend, Content, Edit, Replacement};
+use crate::layer::kit::body;
+use crate::protocol::{Backend, Replacement};
 
 /// Something that is not as the turn found it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -88,47 +88,10 @@ impl Plan {
     }
 }
 
-/// A file, if there is one.
-pub(super) async fn body(at: &dyn Backend, path: &VPath) -> Result<Option<Bytes>> {
-    let answer = at.download(std::slice::from_ref(path)).await;
-    let none = || Err(Error::internal("A backend answered too few files"));
-    missing(answer.into_iter().next().unwrap_or_else(none))
-}
-
 /// Deletions first: they make room.
 pub(super) fn in_order(files: &[Replacement]) -> impl Iterator<Item = &Replacement> {
     let deletions = files.iter().filter(|file| file.after.is_none());
     deletions.chain(files.iter().filter(|file| file.after.is_some()))
-}
-
-/// Replaces one file, if it holds what is expected.
-pub(super) async fn replace(at: &dyn Backend, file: &Replacement) -> Result<()> {
-    match (&file.before, &file.after) {
-        (None, None) => Ok(()),
-        (None, Some(after)) => {
-            let content = Content::New(after.clone());
-            at.write(&file.path, content).await.map(|_| ())
-        }
-        (Some(before), Some(after)) => {
-            let edit = Edit {
-                old: before.clone(),
-                new: after.clone(),
-                replace_all: false,
-                whole: true,
-                appends: false,
-            };
-            at.edit(&file.path, &edit).await.map(|_| ())
-        }
-        (Some(before), None) => at.delete(&file.path, Some(before)).await.map(|_| ()),
-    }
-}
-
-/// Whether a conditional change found something else.
-pub(super) fn is_conflict(error: &Error) -> bool {
-    matches!(
-        error.kind(),
-        Kind::Conflict | Kind::AlreadyExists | Kind::NotFound
-    )
 }
 
 /// The change back.

@@ -6,7 +6,7 @@ use super::Turn;
 use super::notes::Question;
 use crate::core::error::{Error, Result};
 use crate::core::path::VPath;
-use crate::protocol::{Page, RawFile, ReadResult};
+use crate::protocol::{BackendExt, Page, RawFile, ReadResult, too_few};
 
 impl Turn {
     pub(super) async fn read_page(&self, path: &VPath, page: Page) -> Result<ReadResult> {
@@ -59,7 +59,7 @@ impl Turn {
             self.note_whole(path, answer.as_ref());
         }
         let mut from_below = answers.into_iter();
-        let missing = || Err(Error::internal("A backend answered too few files"));
+        let missing = || Err(too_few());
         own_paths
             .into_iter()
             .map(|is_own| match is_own {

@@ -85,7 +85,7 @@ impl Turn {
                 pattern: pattern.clone(),
                 path: VPath::root(),
             };
-            kept.push(Pattern::parse(&query).map_err(|error| error.during("rebase"))?);
+            kept.push(Pattern::parse(&query)?);
         }
         let mut rebased = Rebased::default();
         let covered: Vec<(VPath, Covered)> = {

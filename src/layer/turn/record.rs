@@ -128,10 +128,8 @@ fn put_record(out: &mut Writer, record: &Record) {
             out.text(path.as_str());
         }
         Record::Note(question, digest) | Record::Renew(question, digest) => {
-            out.text(match record {
-                Record::Note(..) => "note",
-                _ => "renew",
-            });
+            let is_note = matches!(record, Record::Note(..));
+            out.text(if is_note { "note" } else { "renew" });
             out.number(digest);
             put_question(out, question);
         }

@@ -6,7 +6,7 @@ use bytes::Bytes;
 
 use super::*;
 use crate::files::{Files, FilesOptions};
-use crate::protocol::{Backend, Content, Edit, Page};
+use crate::protocol::{BackendExt, Content, Edit, Page};
 use crate::storage::context_hub::hub::{Changes, Pulled};
 use futures_util::future::join_all;
 use std::cell::Cell;

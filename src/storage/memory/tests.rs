@@ -11,7 +11,7 @@ use crate::core::file::{self, Format};
 use crate::core::time::Time;
 use crate::files::stepping::ended;
 use crate::files::{Files, FilesOptions};
-use crate::protocol::{Backend, GrepQuery, GrepResult};
+use crate::protocol::{BackendExt, GrepQuery, GrepResult};
 
 fn path(text: &str) -> VPath {
     VPath::parse_file(text).expect("a path")

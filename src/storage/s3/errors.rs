@@ -78,7 +78,7 @@ pub struct About<'a> {
 impl About<'_> {
     /// An error in this context: `S3 could not {operation} '{path}'{after}`.
     pub fn error(&self, kind: Kind, after: String) -> Error {
-        let error = match self.path {
+        match self.path {
             Some(path) => Error::at(
                 kind,
                 format!("{} could not {} '", self.service, self.operation),
@@ -92,8 +92,7 @@ impl About<'_> {
                     self.service, self.operation, self.bucket
                 ),
             ),
-        };
-        error.during(self.operation)
+        }
     }
 
     /// An unusable response; a retry may help.
@@ -238,10 +237,9 @@ impl About<'_> {
                      `region` or `endpoint`.",
                     self.bucket
                 ),
-            )
-            .during(self.operation),
+            ),
             (404, _) => match self.path {
-                Some(path) => Error::not_found(path).during(self.operation),
+                Some(path) => Error::not_found(path),
                 None => self.error(
                     Kind::Unavailable,
                     format!(": {shown}. Check `bucket` and `endpoint`."),
@@ -269,7 +267,7 @@ impl About<'_> {
                 ),
             ),
             (412, _) | (409, "ConditionalRequestConflict") => match self.path {
-                Some(path) => Error::conflict(path).during(self.operation),
+                Some(path) => Error::conflict(path),
                 None => self.error(Kind::Conflict, format!(": {shown}")),
             },
             (413, _) | (_, "EntityTooLarge") => {

@@ -18,7 +18,7 @@ use crate::core::cell::RefCell;
 use crate::core::error::{Error, Kind};
 use crate::core::path::VPath;
 use crate::files::{Files, FilesOptions};
-use crate::protocol::{Backend, Content, Edit, Page, Reach};
+use crate::protocol::{Backend, BackendExt, Content, Edit, Page, Reach};
 use crate::storage::{Flow, Meta, Scope, Storage};
 
 fn path(text: &str) -> VPath {

@@ -3,7 +3,9 @@
 use bytes::Bytes;
 use kitbag::core::error::{Error, Kind as ErrorKind, Result};
 use kitbag::core::path::VPath;
-use kitbag::protocol::{Backend, Content, Edit, EntryInfo, FileInfo, GlobQuery, GrepQuery, Page};
+use kitbag::protocol::{
+    Backend, BackendExt, Content, Edit, EntryInfo, FileInfo, GlobQuery, GrepQuery, Page,
+};
 
 use crate::body::{Bodies, END, Value};
 use crate::history::Step;

@@ -14,6 +14,7 @@ use kitbag::core::bugs::{self, Bug};
 use kitbag::core::path::VPath;
 use kitbag::core::running::{self, within};
 use kitbag::env::simulated;
+use kitbag::protocol::BackendExt;
 
 use crate::body::Value;
 use crate::calls::{Action, Contents, FROZEN, HIDDEN, Told, draw, perform};

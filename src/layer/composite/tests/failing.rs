@@ -1,60 +1,27 @@
 //! A mount that fails: searches and deletes above it name the mount.
 
 use super::*;
-use crate::core::future::Pending;
+use crate::core::future::{Pending, done};
 
 /// Fails every search and delete.
 struct Failing(Files<Memory>);
-
-fn broken<'a, T: 'a>() -> Pending<'a, T> {
-    Box::pin(async { Err(Error::new(Kind::Unavailable, "The disk is on fire")) })
-}
 
 impl Backend for Failing {
     fn capability(&self) -> Capability {
         self.0.capability()
     }
-    fn ls<'a>(&'a self, path: &'a VPath) -> Pending<'a, Vec<FileInfo>> {
-        self.0.ls(path)
+
+    fn call<'a>(&'a self, request: Request<'a>) -> Pending<'a, Answer> {
+        match request {
+            Request::Grep(_) | Request::Glob(_) | Request::Delete(..) => {
+                done(Err(Error::new(Kind::Unavailable, "The disk is on fire")))
+            }
+            request => self.0.call(request),
+        }
     }
-    fn read<'a>(&'a self, path: &'a VPath, page: Page) -> Pending<'a, ReadResult> {
-        self.0.read(path, page)
-    }
-    fn read_raw<'a>(&'a self, path: &'a VPath) -> Pending<'a, RawFile> {
-        self.0.read_raw(path)
-    }
-    fn grep<'a>(&'a self, _: &'a GrepQuery) -> Pending<'a, GrepResult> {
-        broken()
-    }
-    fn glob<'a>(&'a self, _: &'a GlobQuery) -> Pending<'a, GlobResult> {
-        broken()
-    }
-    fn write<'a>(&'a self, path: &'a VPath, content: Content) -> Pending<'a, WriteResult> {
-        self.0.write(path, content)
-    }
-    fn edit<'a>(&'a self, path: &'a VPath, edit: &'a Edit) -> Pending<'a, EditResult> {
-        self.0.edit(path, edit)
-    }
-    fn delete<'a>(&'a self, _: &'a VPath, _: Option<&'a Bytes>) -> Pending<'a, DeleteResult> {
-        broken()
-    }
-    fn transfer<'a>(&'a self, asked: &'a Transfer) -> Pending<'a, WriteResult> {
-        self.0.transfer(asked)
-    }
-    fn upload<'a>(&'a self, files: Vec<(VPath, Bytes)>) -> LocalBoxFuture<'a, Vec<Result<()>>> {
-        self.0.upload(files)
-    }
-    fn download<'a>(&'a self, paths: &'a [VPath]) -> LocalBoxFuture<'a, Vec<Result<Bytes>>> {
-        self.0.download(paths)
-    }
+
     fn part<'a>(&'a self, path: &'a VPath, range: std::ops::Range<u64>) -> Pending<'a, Bytes> {
         self.0.part(path, range)
-    }
-    fn shell(&self) -> Option<&dyn Shell> {
-        None
-    }
-    fn atomic(&self) -> Atomic<'_> {
-        Atomic::Never
     }
 }
 

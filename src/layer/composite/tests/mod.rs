@@ -10,7 +10,6 @@ use std::rc::Rc;
 
 use bytes::Bytes;
 use futures_util::FutureExt;
-use futures_util::future::LocalBoxFuture;
 
 use super::Composite;
 use crate::core::error::{Error, Kind, Result};
@@ -29,7 +28,7 @@ fn path(text: &str) -> VPath {
     VPath::parse(text).expect("a path")
 }
 
-fn now<T>(future: LocalBoxFuture<'_, T>) -> T {
+fn now<T>(future: impl Future<Output = T>) -> T {
     future.now_or_never().expect("memory answers at once")
 }
 

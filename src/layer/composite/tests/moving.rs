@@ -27,71 +27,25 @@ fn lost() -> Error {
     Error::new(Kind::Unavailable, "The line is cut")
 }
 
-impl Faulty {
-    async fn call<T>(&self, call: impl Future<Output = Result<T>>) -> Result<T> {
-        let left = self.1.left.get();
-        self.1.left.set(left.wrapping_sub(1));
-        match (left, self.1.fault) {
-            (0, Fault::Before) => Err(lost()),
-            (0, Fault::After) => call.await.and(Err(lost())),
-            _ => call.await,
-        }
-    }
-}
-
 impl Backend for Faulty {
     fn capability(&self) -> Capability {
         self.0.capability()
     }
-    fn ls<'a>(&'a self, path: &'a VPath) -> Pending<'a, Vec<FileInfo>> {
-        Box::pin(self.call(self.0.ls(path)))
-    }
-    fn read<'a>(&'a self, path: &'a VPath, page: Page) -> Pending<'a, ReadResult> {
-        Box::pin(self.call(self.0.read(path, page)))
-    }
-    fn read_raw<'a>(&'a self, path: &'a VPath) -> Pending<'a, RawFile> {
-        Box::pin(self.call(self.0.read_raw(path)))
-    }
-    fn grep<'a>(&'a self, query: &'a GrepQuery) -> Pending<'a, GrepResult> {
-        Box::pin(self.call(self.0.grep(query)))
-    }
-    fn glob<'a>(&'a self, query: &'a GlobQuery) -> Pending<'a, GlobResult> {
-        Box::pin(self.call(self.0.glob(query)))
-    }
-    fn write<'a>(&'a self, path: &'a VPath, content: Content) -> Pending<'a, WriteResult> {
-        Box::pin(self.call(self.0.write(path, content)))
-    }
-    fn edit<'a>(&'a self, path: &'a VPath, edit: &'a Edit) -> Pending<'a, EditResult> {
-        Box::pin(self.call(self.0.edit(path, edit)))
-    }
-    fn delete<'a>(
-        &'a self,
-        path: &'a VPath,
-        unchanged: Option<&'a Bytes>,
-    ) -> Pending<'a, DeleteResult> {
-        Box::pin(self.call(self.0.delete(path, unchanged)))
-    }
-    fn transfer<'a>(&'a self, asked: &'a Transfer) -> Pending<'a, WriteResult> {
-        Box::pin(self.call(self.0.transfer(asked)))
-    }
-    fn upload<'a>(&'a self, files: Vec<(VPath, Bytes)>) -> LocalBoxFuture<'a, Vec<Result<()>>> {
+
+    fn call<'a>(&'a self, request: Request<'a>) -> Pending<'a, Answer> {
         Box::pin(async move {
-            let count = files.len();
-            let answers = self.call(async { Ok(self.0.upload(files).await) }).await;
-            answers.unwrap_or_else(|error| vec![Err(error); count])
+            let left = self.1.left.get();
+            self.1.left.set(left.wrapping_sub(1));
+            match (left, self.1.fault) {
+                (0, Fault::Before) => Err(lost()),
+                (0, Fault::After) => self.0.call(request).await.and(Err(lost())),
+                _ => self.0.call(request).await,
+            }
         })
     }
-    fn download<'a>(&'a self, paths: &'a [VPath]) -> LocalBoxFuture<'a, Vec<Result<Bytes>>> {
-        Box::pin(async move {
-            let answers = self.call(async { Ok(self.0.download(paths).await) }).await;
-            answers.unwrap_or_else(|error| vec![Err(error); paths.len()])
-        })
-    }
+
     fn part<'a>(&'a self, path: &'a VPath, range: Range<u64>) -> Pending<'a, Bytes> {
         self.0.part(path, range)
-    }
-    fn shell(&self) -> Option<&dyn Shell> {
-        None
     }
 }
 

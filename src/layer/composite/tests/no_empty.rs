@@ -7,64 +7,37 @@ use crate::core::future::Pending;
 /// compare the two, this wrapper removes directories without files.
 pub(super) struct NoEmptyDirectories(pub(super) SharedBackend);
 
+impl NoEmptyDirectories {
+    async fn filled(&self, path: &VPath) -> Result<Vec<FileInfo>> {
+        let mut kept = Vec::new();
+        for info in self.0.ls(path).await? {
+            let beneath = GlobQuery {
+                pattern: "**".into(),
+                path: info.path.clone(),
+            };
+            if !info.is_dir() || !self.0.glob(&beneath).await?.files.is_empty() {
+                kept.push(info);
+            }
+        }
+        Ok(kept)
+    }
+}
+
 #[deny(clippy::missing_trait_methods)]
 impl Backend for NoEmptyDirectories {
     fn capability(&self) -> Capability {
         self.0.capability()
     }
-    fn ls<'a>(&'a self, path: &'a VPath) -> Pending<'a, Vec<FileInfo>> {
-        Box::pin(async move {
-            let mut kept = Vec::new();
-            for info in self.0.ls(path).await? {
-                let beneath = GlobQuery {
-                    pattern: "**".into(),
-                    path: info.path.clone(),
-                };
-                if !info.is_dir() || !self.0.glob(&beneath).await?.files.is_empty() {
-                    kept.push(info);
-                }
-            }
-            Ok(kept)
-        })
-    }
-    fn read<'a>(&'a self, path: &'a VPath, page: Page) -> Pending<'a, ReadResult> {
-        self.0.read(path, page)
-    }
-    fn read_raw<'a>(&'a self, path: &'a VPath) -> Pending<'a, RawFile> {
-        self.0.read_raw(path)
-    }
-    fn grep<'a>(&'a self, query: &'a GrepQuery) -> Pending<'a, GrepResult> {
-        self.0.grep(query)
-    }
-    fn glob<'a>(&'a self, query: &'a GlobQuery) -> Pending<'a, GlobResult> {
-        self.0.glob(query)
-    }
-    fn write<'a>(&'a self, path: &'a VPath, content: Content) -> Pending<'a, WriteResult> {
-        self.0.write(path, content)
-    }
-    fn edit<'a>(&'a self, path: &'a VPath, edit: &'a Edit) -> Pending<'a, EditResult> {
-        self.0.edit(path, edit)
-    }
-    fn delete<'a>(
-        &'a self,
-        path: &'a VPath,
-        unchanged: Option<&'a Bytes>,
-    ) -> Pending<'a, DeleteResult> {
-        self.0.delete(path, unchanged)
-    }
-    fn transfer<'a>(&'a self, asked: &'a Transfer) -> Pending<'a, WriteResult> {
-        self.0.transfer(asked)
-    }
-    fn upload<'a>(&'a self, files: Vec<(VPath, Bytes)>) -> LocalBoxFuture<'a, Vec<Result<()>>> {
-        self.0.upload(files)
-    }
-    fn download<'a>(&'a self, paths: &'a [VPath]) -> LocalBoxFuture<'a, Vec<Result<Bytes>>> {
-        self.0.download(paths)
+    fn call<'a>(&'a self, request: Request<'a>) -> Pending<'a, Answer> {
+        match request {
+            Request::Ls(path) => answer(self.filled(path), Answer::Ls),
+            request => self.0.call(request),
+        }
     }
     fn part<'a>(&'a self, path: &'a VPath, range: std::ops::Range<u64>) -> Pending<'a, Bytes> {
         self.0.part(path, range)
     }
-    fn shell(&self) -> Option<&dyn Shell> {
+    fn shell(&self) -> Option<Rc<str>> {
         self.0.shell()
     }
     fn atomic(&self) -> Atomic<'_> {

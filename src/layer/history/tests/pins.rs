@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use super::*;
 use crate::core::future::Pending;
 use crate::core::time::Time;
-use crate::protocol::{Capability, GrepQuery};
+use crate::protocol::{BackendExt, Capability, GrepQuery};
 use crate::storage::pinned::Pinned;
 use crate::storage::{Cursor, Depth, File, Listing, Meta, NewFile, PutMode, Storage, Version};
 

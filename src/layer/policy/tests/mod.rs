@@ -14,7 +14,6 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use futures_util::FutureExt;
-use futures_util::future::LocalBoxFuture;
 
 use super::*;
 use crate::files::{Files, FilesOptions};
@@ -29,7 +28,7 @@ fn path(text: &str) -> VPath {
     VPath::parse(text).expect("a path")
 }
 
-fn now<T>(future: LocalBoxFuture<'_, T>) -> T {
+fn now<T>(future: impl Future<Output = T>) -> T {
     future.now_or_never().expect("memory answers at once")
 }
 

@@ -46,7 +46,7 @@ fn bytes(text: &str) -> Bytes {
     Bytes::copy_from_slice(text.as_bytes())
 }
 
-fn now<T>(future: LocalBoxFuture<'_, T>) -> T {
+fn now<T>(future: impl Future<Output = T>) -> T {
     ended(future).expect("it ends")
 }
 

@@ -1,6 +1,7 @@
 //! Creating, editing and deleting, including lost responses.
 
 use super::*;
+use crate::protocol::BackendExt;
 use crate::storage::s3::answer::Note;
 
 #[test]

@@ -4,7 +4,7 @@
 use std::cell::Cell;
 
 use super::*;
-use crate::protocol::Transfer;
+use crate::protocol::{BackendExt, Transfer};
 use crate::storage::s3::testing::{Copies, Object};
 
 fn asked(from: &str, to: &str, keeps: bool, overwrite: bool) -> Transfer {

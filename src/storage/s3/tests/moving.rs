@@ -3,7 +3,7 @@
 use std::cell::Cell;
 
 use super::*;
-use crate::protocol::Transfer;
+use crate::protocol::{BackendExt, Transfer};
 
 fn moving(from: &str, to: &str) -> Transfer {
     Transfer {

@@ -1,7 +1,7 @@
 //! Reading objects in parts: how many bytes are transferred, and how unusual responses are handled.
 
 use super::*;
-use crate::protocol::ReadResult;
+use crate::protocol::{BackendExt, ReadResult};
 use crate::storage::Ranged;
 use crate::storage::s3::testing::Object;
 

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::core::error::Kind;
-use crate::protocol::{Backend, Edit, Transfer};
+use crate::protocol::{BackendExt, Edit, Transfer};
 
 /// A shell that keeps what it ran and what it answered, and may do something before a transfer.
 struct Kept {

@@ -10,7 +10,7 @@ use kitbag::files::{Files, FilesOptions};
 use kitbag::layer::history::Moment;
 use kitbag::layer::turn::{Outcome, Receipt, Turn, TurnOptions, undo};
 use kitbag::protocol::{
-    Backend, Content, Edit, GlobQuery, GrepQuery, Page, SharedBackend, Transfer,
+    Backend, BackendExt, Content, Edit, GlobQuery, GrepQuery, Page, SharedBackend, Transfer,
 };
 use kitbag::storage::pinned::Pinned;
 

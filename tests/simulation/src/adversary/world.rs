@@ -9,7 +9,7 @@ use kitbag::files::{Files, FilesOptions, WriteMode};
 use kitbag::layer::history::{Author, History, HistoryOptions, Scratch};
 use kitbag::layer::policy::{Mode, Policy, Rule, Rules, Touch, stack};
 use kitbag::layer::provenance::{Flow, LabelFile, LabelRule, Options, Patterns, Provenance, Then};
-use kitbag::protocol::{GlobQuery, SharedBackend};
+use kitbag::protocol::{BackendExt, GlobQuery, SharedBackend};
 use kitbag::storage::memory::Memory;
 
 /// What no answer may show.

@@ -13,7 +13,7 @@ use kitbag::core::time::Time;
 use kitbag::env::simulated::{self, Host};
 use kitbag::files::{Files, FilesOptions, WriteMode};
 use kitbag::layer::indexed::Indexed;
-use kitbag::protocol::{Backend, Edit, GrepQuery, GrepResult, SharedBackend};
+use kitbag::protocol::{BackendExt, Edit, GrepQuery, GrepResult, SharedBackend};
 use kitbag_simulation::rng::Rng;
 
 use crate::storage::{Shared, ready};
@@ -77,29 +77,28 @@ fn plain(storage: &Shared) -> SharedBackend {
 }
 
 fn indexed(storage: &Shared) -> Indexed {
-    Indexed::new(plain(storage), None, path("/.index")).expect("an index")
+    Indexed::new(plain(storage), None, dir()).expect("an index")
+}
+
+/// Where the index is kept.
+fn dir() -> VPath {
+    VPath::own("/.kitbag/index").expect("a path of the library")
 }
 
 fn upload(backend: &SharedBackend, at: &str, body: &[u8]) {
-    let files = vec![(path(at), Bytes::copy_from_slice(body))];
-    for answer in ready(backend.upload(files)) {
-        answer.expect("stored");
-    }
+    let at = VPath::any(at).expect("a path");
+    ready(backend.store(&at, Bytes::copy_from_slice(body))).expect("stored");
 }
 
-/// The matches of a search, without those in the directory of the index.
+/// The matches of a search.
 fn shown(found: Result<GrepResult>) -> std::result::Result<Vec<String>, String> {
     let found = found.map_err(|error| error.to_string())?;
-    let lines = found
-        .matches
-        .iter()
-        .filter(|line| !line.path.as_str().starts_with("/.index/"))
-        .map(|line| {
-            format!(
-                "{}:{}:{:?}:{:?}",
-                line.path, line.line, line.kind, line.text
-            )
-        });
+    let lines = found.matches.iter().map(|line| {
+        format!(
+            "{}:{}:{:?}:{:?}",
+            line.path, line.line, line.kind, line.text
+        )
+    });
     Ok(lines.chain(found.truncated.then(|| "cut".into())).collect())
 }
 
@@ -203,7 +202,7 @@ fn text(dice: &mut Dice) -> Vec<u8> {
 /// Damages a file of the index.
 fn damage(dice: &mut Dice, storage: &Shared, kept: &mut Vec<(VPath, Bytes)>) {
     let backend = plain(storage);
-    let files = ready(backend.ls(&path("/.index"))).expect("listed");
+    let files = ready(backend.ls(&dir())).expect("listed");
     if files.is_empty() {
         return;
     }

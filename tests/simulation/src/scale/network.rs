@@ -10,7 +10,7 @@ use kitbag::env::http::{Http, HttpError, Request, Response};
 use kitbag::env::simulated;
 use kitbag::files::{Files, FilesOptions, WriteMode};
 use kitbag::layer::indexed::{Indexed, Updated};
-use kitbag::protocol::{GrepQuery, SharedBackend};
+use kitbag::protocol::{BackendExt, GrepQuery, SharedBackend};
 use kitbag::storage::s3::testing::{self, Server};
 use kitbag::storage::s3::{S3Options, Trust};
 use kitbag_simulation::world::{Hosting, World};
@@ -126,6 +126,6 @@ impl Bench {
 }
 
 fn indexed(files: SharedBackend) -> Indexed {
-    let dir = VPath::parse("/.index").expect("a path");
+    let dir = VPath::own("/.kitbag/index").expect("a path");
     Indexed::new(files, None, dir).expect("an index")
 }

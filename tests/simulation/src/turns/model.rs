@@ -13,7 +13,7 @@ use kitbag::core::path::VPath;
 use kitbag::files::stepping::{Steps, pause, stepping_with};
 use kitbag::files::{Files, FilesOptions, WriteMode};
 use kitbag::layer::turn::{ChangeKind, Outcome, Overlays, Turn, TurnOptions, undo};
-use kitbag::protocol::{Backend, Edit, SharedBackend};
+use kitbag::protocol::{Backend, BackendExt, Edit, SharedBackend};
 use kitbag::storage::memory::Memory;
 
 use crate::checker::{Change, End, Read, Tree, Write, explained, with_line};

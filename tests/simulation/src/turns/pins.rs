@@ -12,7 +12,7 @@ use kitbag::core::time::Time;
 use kitbag::files::stepping::{pause, stepping};
 use kitbag::files::{Files, FilesOptions};
 use kitbag::layer::history::{Author, History, HistoryOptions, Retention, Scratch, Who};
-use kitbag::protocol::{Backend, GlobQuery, SharedBackend};
+use kitbag::protocol::{Backend, BackendExt, GlobQuery, SharedBackend};
 use kitbag::storage::pinned::Pinned;
 
 use crate::model::{Dice, FILES, drive, fetch, overlays, path, put_later};
