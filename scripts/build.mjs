@@ -1,6 +1,8 @@
-// Builds the npm package: `npm run build [-- --dev] [--testing] [--out DIR]`. Compiles Rust to
+// Builds the npm package: `npm run build [-- --dev] [--named] [--testing] [--out DIR]`. Compiles Rust to
 // WebAssembly (a primary module and chunks), generates the glue, and bundles glue and TypeScript
 // for each kind of runtime. `--dev` is a quick build: larger, slower, and without chunks.
+// `--named` is a quick build, too, without any optimisation: the functions of the WebAssembly keep their
+// names and none is inlined, so that a stack names all that was called.
 // `--testing` adds exports for the test suite, and leaves out the types; `--quiet` prints no sizes of
 // modules. `--sizes` bundles programs that use the package with three bundlers and prints their sizes.
 
@@ -31,13 +33,16 @@ const src = join(root, "ts");
 const { values: options } = parseArgs({
   options: {
     dev: { type: "boolean", default: false },
+    named: { type: "boolean", default: false },
     testing: { type: "boolean", default: false },
     out: { type: "string" },
     sizes: { type: "boolean", default: false },
     quiet: { type: "boolean", default: false },
   },
 });
-const variant = `${options.testing ? "testing" : "release"}${options.dev ? "-dev" : ""}`;
+if (options.named) options.dev = true;
+const suffix = options.named ? "-named" : options.dev ? "-dev" : "";
+const variant = `${options.testing ? "testing" : "release"}${suffix}`;
 const out = resolve(root, options.out ?? (options.testing ? ".cache/pkg-testing" : "pkg"));
 const dist = join(out, "dist");
 /** Modules of `ts/entry` with a class and a subpath of their own. */
@@ -64,7 +69,7 @@ for (const name of readdirSync(dist, { recursive: true })) {
   const file = join(dist, name);
   writeFileSync(file, withoutIndentation(readFileSync(file, "utf8")));
 }
-if (!options.testing) {
+if (!options.testing && !options.named) {
   await linkPeers();
   declarations();
 }

@@ -65,17 +65,18 @@ export async function buildWasm(options) {
  * chunk the names of the modules it needs, its own last. A `dev` build is one module, and its
  * chunks need none.
  */
-async function make({ work, dev, testing, wasmBindgen }) {
+async function make({ work, dev, named, testing, wasmBindgen }) {
   rmSync(work, { recursive: true, force: true });
   mkdirSync(join(work, "split"), { recursive: true });
-  const linked = await compile({ dev, testing });
+  const linked = await compile({ dev, named, testing });
   const cut = dev
     ? { primary: linked, files: {}, needs: {} }
     : await split(linked, join(work, "split"));
   const glue = glueIn(work);
   await must(wasmBindgen, [
     ...["--target", "web", "--keep-lld-exports"],
-    ...["--remove-name-section", "--remove-producers-section"],
+    ...(named ? [] : ["--remove-name-section"]),
+    "--remove-producers-section",
     ...["--out-name", "kitbag", "--out-dir", glue, cut.primary],
   ]);
   withoutLoader(join(glue, "kitbag.js"));
@@ -96,8 +97,8 @@ async function make({ work, dev, testing, wasmBindgen }) {
   return { glue, modules, needs, build };
 }
 
-async function compile({ dev, testing }) {
-  const profile = dev ? "quick" : "release";
+async function compile({ dev, named, testing }) {
+  const profile = named ? "dev" : dev ? "quick" : "release";
   const features = [...(dev ? [] : ["split"]), ...(testing ? ["testing"] : [])];
   await must("cargo", [
     ...["rustc", "--lib", "--crate-type", "cdylib", "--profile", profile],
@@ -106,7 +107,8 @@ async function compile({ dev, testing }) {
     ...(dev ? [] : ["-C", "link-arg=--emit-relocs"]),
   ]);
   const target = process.env.CARGO_TARGET_DIR ?? at("target");
-  return join(target, "wasm32-unknown-unknown", profile, "kitbag.wasm");
+  // Cargo's profile `dev` writes to the directory `debug`.
+  return join(target, "wasm32-unknown-unknown", named ? "debug" : profile, "kitbag.wasm");
 }
 
 async function split(linked, directory) {
