@@ -6,7 +6,7 @@ export default {
   about: "the core as WebAssembly, by wasm-bindgen's test runner in headless Chromium",
   needs: ["wasm-bindgen", "chromedriver"],
   uses: ["cargo"],
-  seconds: 100,
+  seconds: 60,
   minutes: 15,
   run: (ctx) =>
     wasmTests(ctx, ["wasm_browser", "wasm_storages"], {
