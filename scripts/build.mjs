@@ -130,7 +130,7 @@ function provided({ source, of }) {
   return {
     name: "provided",
     setup(builder) {
-      builder.onResolve({ filter: /^#glue$/ }, () => ({ path: join(wasm.glue, "kitbag.js") }));
+      builder.onResolve({ filter: /^#glue$/ }, () => ({ path: join(wasm.glue, "entry.js") }));
       builder.onResolve({ filter: /^#source$/ }, () => ({
         path: join(src, `source/${source}.ts`),
       }));
