@@ -24,6 +24,7 @@ import { brotliCompressSync, gzipSync } from "node:zlib";
 import { finishDeclarations } from "./lib/declarations.mjs";
 import { entryFields, exportedFiles } from "./lib/exports.mjs";
 import { nameRequired, writeNodeFiles } from "./lib/node-files.mjs";
+import { removeUnreached } from "./lib/reached.mjs";
 import { buildUnpacker, buildWasm } from "./lib/wasm.mjs";
 import { ensure, ensureBuildTools, wasmBindgen } from "./setup.mjs";
 
@@ -50,7 +51,6 @@ const APART = ["history", "indexed", "ignore", "provenance"];
 
 await ensureBuildTools();
 const { build: esbuild } = await import("esbuild");
-const { withoutIndentation } = await import("./lib/indentation.mjs");
 
 const run = (command, args) =>
   execFileSync(command, args, { cwd: root, stdio: ["ignore", "inherit", "inherit"] });
@@ -64,11 +64,7 @@ for (const [name, bytes] of Object.entries(wasm.modules)) {
 cpSync(join(wasm.glue, "kitbag.d.ts"), join(root, ".cache/glue.d.ts"));
 const unpacker = (await buildUnpacker()).toString("base64");
 await bundle();
-for (const name of readdirSync(dist, { recursive: true })) {
-  if (!/\.c?js$/.test(name)) continue;
-  const file = join(dist, name);
-  writeFileSync(file, withoutIndentation(readFileSync(file, "utf8")));
-}
+removeUnreached(dist, entryFiles());
 if (!options.testing && !options.named) {
   await linkPeers();
   declarations();
@@ -201,7 +197,7 @@ async function bundle() {
     bundle: true,
     target: "es2022",
     legalComments: "none",
-    // Lines and names stay, so that a stack can be read; indentation goes afterwards.
+    // Lines and names stay, so that a stack can be read.
     minifySyntax: true,
     // What tools of Workers and Next.js bundle again in any case has no whitespace, and neither has
     // `kitbag/slim`, so that the package stays small.
@@ -287,6 +283,18 @@ async function bundle() {
     alias: { "@zip.js/zip.js/lib/zip-core-native.js": "@zip.js/zip.js" },
   });
   nameRequired(dist);
+}
+
+/** The scripts at which somebody begins: those that the package exports or runs, and the tests' own. */
+function entryFiles() {
+  const named = [
+    ...exportedFiles(".js"),
+    ...exportedFiles(".cjs"),
+    ...Object.values(template().bin),
+  ];
+  const testing = ["testing.js", "browser/testing.js", "workerd/testing.js"];
+  const own = options.testing ? testing.map((name) => `./dist/${name}`) : [];
+  return [...named, ...own].map((file) => join(out, file));
 }
 
 function renamed(entries, name) {
