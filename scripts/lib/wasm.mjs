@@ -108,12 +108,14 @@ async function make({ work, dev, named, testing, wasmBindgen }) {
 async function compile({ dev, named, testing }) {
   const profile = named ? "dev" : dev ? "quick" : "release";
   const features = [...(dev ? [] : ["split"]), ...(testing ? ["testing"] : [])];
-  await must("cargo", [
+  const args = [
     ...["rustc", "--lib", "--crate-type", "cdylib", "--profile", profile],
     ...["--target", "wasm32-unknown-unknown", "--features", features.join(",")],
     "--",
     ...(dev ? [] : ["-C", "link-arg=--emit-relocs"]),
-  ]);
+  ];
+  // wasm-bindgen drops debug information; the suites `wasm-…` compile the same dependencies without it.
+  await must("cargo", args, { env: named ? { CARGO_PROFILE_DEV_DEBUG: "0" } : {} });
   const target = process.env.CARGO_TARGET_DIR ?? at("target");
   // Cargo's profile `dev` writes to the directory `debug`.
   return join(target, "wasm32-unknown-unknown", named ? "debug" : profile, "kitbag.wasm");
