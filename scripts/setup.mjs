@@ -283,7 +283,7 @@ const steps = {
   splitter: () => buildSplitter(say),
   "wasm-pack": async () => {
     await ensure("wasm-bindgen");
-    await cargoTool("wasm-pack", "wasm-pack");
+    await cargoTool("wasm-pack", "wasm-pack", { version: "0.15.1" });
   },
   npm: () => npmPackages(at()),
   www: () => npmPackages(at("www")),
