@@ -55,7 +55,7 @@ if (flags.list) {
   process.exit(0);
 }
 
-const totals = { passed: 0, failed: 0 };
+const totals = { passed: 0, failed: 0, cpu: 0 };
 /** What failed, once more at the end, where a reader looks first. */
 const repeated = [];
 mkdirSync(results("reports"), { recursive: true });
@@ -69,7 +69,7 @@ if (totals.passed + totals.failed === 0) totals.failed = 1;
 process.exitCode = totals.failed > 0 ? 1 : 0;
 if (mode === "run" && positionals.length === 0 && !flags.dev && totals.failed === 0) passed("test");
 for (const line of repeated) console.log(line);
-console.log(`${minutes} minutes`);
+console.log(`${minutes} minutes, ${totals.cpu.toFixed(0)} s of processors in the suites`);
 console.log(`${totals.passed} passed, ${totals.failed} failed`);
 
 /**
@@ -178,6 +178,7 @@ function outcomeOf(resultFile, late, code, signal) {
 function report({ name, seconds, cpu, passed, failed, failures, notes = [] }) {
   totals.passed += passed;
   totals.failed += failed;
+  totals.cpu += cpu ?? 0;
   const mark = failed > 0 ? "FAIL" : "ok  ";
   const count = failed > 0 ? `${failed} of ${passed + failed} failed` : `${passed} tests`;
   const worked = cpu === undefined ? "" : `, ${cpu.toFixed(0)} s of processors`;
