@@ -1,6 +1,8 @@
-// Builds the npm package: `npm run build [-- --dev] [--testing] [--out DIR]`. Compiles Rust to
+// Builds the npm package: `npm run build [-- --dev] [--named] [--testing] [--out DIR]`. Compiles Rust to
 // WebAssembly (a primary module and chunks), generates the glue, and bundles glue and TypeScript
 // for each kind of runtime. `--dev` is a quick build: larger, slower, and without chunks.
+// `--named` is a quick build, too, without any optimisation: the functions of the WebAssembly keep their
+// names and none is inlined, so that a stack names all that was called.
 // `--testing` adds exports for the test suite, and leaves out the types; `--quiet` prints no sizes of
 // modules. `--sizes` bundles programs that use the package with three bundlers and prints their sizes.
 
@@ -22,6 +24,7 @@ import { brotliCompressSync, gzipSync } from "node:zlib";
 import { finishDeclarations } from "./lib/declarations.mjs";
 import { entryFields, exportedFiles } from "./lib/exports.mjs";
 import { nameRequired, writeNodeFiles } from "./lib/node-files.mjs";
+import { removeUnreached } from "./lib/reached.mjs";
 import { buildUnpacker, buildWasm } from "./lib/wasm.mjs";
 import { ensure, ensureBuildTools, wasmBindgen } from "./setup.mjs";
 
@@ -31,13 +34,16 @@ const src = join(root, "ts");
 const { values: options } = parseArgs({
   options: {
     dev: { type: "boolean", default: false },
+    named: { type: "boolean", default: false },
     testing: { type: "boolean", default: false },
     out: { type: "string" },
     sizes: { type: "boolean", default: false },
     quiet: { type: "boolean", default: false },
   },
 });
-const variant = `${options.testing ? "testing" : "release"}${options.dev ? "-dev" : ""}`;
+if (options.named) options.dev = true;
+const suffix = options.named ? "-named" : options.dev ? "-dev" : "";
+const variant = `${options.testing ? "testing" : "release"}${suffix}`;
 const out = resolve(root, options.out ?? (options.testing ? ".cache/pkg-testing" : "pkg"));
 const dist = join(out, "dist");
 /** Modules of `ts/entry` with a class and a subpath of their own. */
@@ -45,7 +51,6 @@ const APART = ["history", "indexed", "ignore", "provenance"];
 
 await ensureBuildTools();
 const { build: esbuild } = await import("esbuild");
-const { withoutIndentation } = await import("./lib/indentation.mjs");
 
 const run = (command, args) =>
   execFileSync(command, args, { cwd: root, stdio: ["ignore", "inherit", "inherit"] });
@@ -59,12 +64,8 @@ for (const [name, bytes] of Object.entries(wasm.modules)) {
 cpSync(join(wasm.glue, "kitbag.d.ts"), join(root, ".cache/glue.d.ts"));
 const unpacker = (await buildUnpacker()).toString("base64");
 await bundle();
-for (const name of readdirSync(dist, { recursive: true })) {
-  if (!/\.c?js$/.test(name)) continue;
-  const file = join(dist, name);
-  writeFileSync(file, withoutIndentation(readFileSync(file, "utf8")));
-}
-if (!options.testing) {
+removeUnreached(dist, entryFiles());
+if (!options.testing && !options.named) {
   await linkPeers();
   declarations();
 }
@@ -125,7 +126,7 @@ function provided({ source, of }) {
   return {
     name: "provided",
     setup(builder) {
-      builder.onResolve({ filter: /^#glue$/ }, () => ({ path: join(wasm.glue, "kitbag.js") }));
+      builder.onResolve({ filter: /^#glue$/ }, () => ({ path: join(wasm.glue, "entry.js") }));
       builder.onResolve({ filter: /^#source$/ }, () => ({
         path: join(src, `source/${source}.ts`),
       }));
@@ -196,7 +197,7 @@ async function bundle() {
     bundle: true,
     target: "es2022",
     legalComments: "none",
-    // Lines and names stay, so that a stack can be read; indentation goes afterwards.
+    // Lines and names stay, so that a stack can be read.
     minifySyntax: true,
     // What tools of Workers and Next.js bundle again in any case has no whitespace, and neither has
     // `kitbag/slim`, so that the package stays small.
@@ -282,6 +283,18 @@ async function bundle() {
     alias: { "@zip.js/zip.js/lib/zip-core-native.js": "@zip.js/zip.js" },
   });
   nameRequired(dist);
+}
+
+/** The scripts at which somebody begins: those that the package exports or runs, and the tests' own. */
+function entryFiles() {
+  const named = [
+    ...exportedFiles(".js"),
+    ...exportedFiles(".cjs"),
+    ...Object.values(template().bin),
+  ];
+  const testing = ["testing.js", "browser/testing.js", "workerd/testing.js"];
+  const own = options.testing ? testing.map((name) => `./dist/${name}`) : [];
+  return [...named, ...own].map((file) => join(out, file));
 }
 
 function renamed(entries, name) {

@@ -283,7 +283,7 @@ const steps = {
   splitter: () => buildSplitter(say),
   "wasm-pack": async () => {
     await ensure("wasm-bindgen");
-    await cargoTool("wasm-pack", "wasm-pack");
+    await cargoTool("wasm-pack", "wasm-pack", { version: "0.15.1" });
   },
   npm: () => npmPackages(at()),
   www: () => npmPackages(at("www")),
@@ -292,9 +292,11 @@ const steps = {
     await programs.chromedriver();
   },
   /** The package in `pkg/`, as it is published. */
-  build: () => buildPackage([]),
+  build: () => buildPackage(),
   /** The package in `.cache/pkg-testing/`, with exports for the test suite. */
-  "build:testing": () => buildPackage(["--testing"]),
+  "build:testing": () => buildPackage("testing"),
+  /** The package in `.cache/pkg-named/`, with the names of all functions of the WebAssembly. */
+  "build:named": () => buildPackage("named"),
 };
 
 /** What can be requested, besides `npm:FOLDER`: packages of a folder in `tests/deps`. */

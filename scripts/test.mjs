@@ -2,16 +2,15 @@
 // `npm test -- NAME…` runs some, `--list` prints their names, `--dev` uses a quick build;
 // `npm run soak` runs the long loops instead.
 
-import { mkdirSync, openSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, openSync, readFileSync, rmSync } from "node:fs";
 import { availableParallelism } from "node:os";
-import { setTimeout as pause } from "node:timers/promises";
 import { parseArgs } from "node:util";
 import { passed } from "./lib/checked.mjs";
 import { end, start } from "./lib/exec.mjs";
-import { idleShare } from "./lib/idle.mjs";
-import { at, cache, results } from "./lib/paths.mjs";
+import { at, results } from "./lib/paths.mjs";
 import { prepare } from "./lib/prepare.mjs";
 import { counted, loadSuite, suiteNames } from "./lib/suites.mjs";
+import { clockOf, REPORTING, unfinished, waitsFor } from "./lib/waiting.mjs";
 
 const { values: flags, positionals } = parseArgs({
   allowPositionals: true,
@@ -26,9 +25,8 @@ const { values: flags, positionals } = parseArgs({
 /** How many lines of a failed suite's output are repeated at the end. */
 const TAIL = 20;
 
-/** For so many milliseconds processors are watched; with this share of idle time one more suite runs. */
-const WATCHED = 5_000;
-const IDLE = 0.35;
+/** How often it is looked whether a suite is over its limit. */
+const LOOKS = 5_000;
 
 const all = suiteNames();
 const strangers = positionals.filter((name) => !all.includes(name));
@@ -57,48 +55,36 @@ if (flags.list) {
   process.exit(0);
 }
 
-const durations = readDurations();
-const totals = { passed: 0, failed: 0 };
+const totals = { passed: 0, failed: 0, cpu: 0 };
 /** What failed, once more at the end, where a reader looks first. */
 const repeated = [];
-mkdirSync(results(), { recursive: true });
+mkdirSync(results("reports"), { recursive: true });
 for (const { name, error } of failedToLoad) {
   report({ name, seconds: 0, ...counted({ passed: 0, failed: 1, failures: [error.stack] }) });
 }
 const began = performance.now();
-const idleInAll = idleShare();
 await runAll();
-const idle = (idleInAll() * 100).toFixed(0);
 const minutes = ((performance.now() - began) / 60_000).toFixed(1);
-writeFileSync(cache("durations.json"), JSON.stringify(durations));
 if (totals.passed + totals.failed === 0) totals.failed = 1;
 process.exitCode = totals.failed > 0 ? 1 : 0;
 if (mode === "run" && positionals.length === 0 && !flags.dev && totals.failed === 0) passed("test");
 for (const line of repeated) console.log(line);
-console.log(`${minutes} minutes, in which the processors were idle for ${idle} %`);
+console.log(`${minutes} minutes, ${totals.cpu.toFixed(0)} s of processors in the suites`);
 console.log(`${totals.passed} passed, ${totals.failed} failed`);
 
 /**
- * Starts suites when what they need is there and slots and resources are free, the longest first. Some
- * suites wait for timers and servers most of the time: while processors are idle, one more runs.
+ * Starts suites when what they need is there and places and resources are free, the longest first. There
+ * is one place more than processors, because suites also wait for timers, servers and browsers.
  */
 async function runAll() {
-  const places = Number(flags.jobs) || Math.min(4, availableParallelism());
+  const places = Number(flags.jobs) || Math.min(4, availableParallelism()) + 1;
   const waiting = [...suites].sort((a, b) => lengthOf(b) - lengthOf(a));
   const preparation = prepare(waiting);
   const running = new Map();
-  const idle = idleShare();
-  let spare = 0;
-  const watch = async () => {
-    await pause(WATCHED, undefined, { ref: false });
-    spare = !flags.jobs && idle() >= IDLE ? 1 : 0;
-    tick = watch();
-  };
-  let tick = watch();
   while (waiting.length > 0 || running.size > 0) {
     for (const suite of [...waiting]) {
       const taken = running.size + (preparation.compiling ? 1 : 0);
-      if (taken >= places + spare || !fits(suite, running, waiting)) continue;
+      if (taken >= places || !fits(suite, running, waiting)) continue;
       if (!preparation.over(suite)) continue;
       waiting.splice(waiting.indexOf(suite), 1);
       running.set(
@@ -108,16 +94,14 @@ async function runAll() {
           report(outcome);
         }),
       );
-      // Whether there is room for another one is seen after some time only.
-      spare = 0;
     }
-    await Promise.race([...running.values(), preparation.step, tick]);
+    await Promise.race([...running.values(), preparation.step]);
   }
 }
 
-function lengthOf(suite) {
-  // A suite without a recorded time counts as one of its kind; those that run alone come last.
-  return suite.alone ? -1 : (durations[suite.name] ?? suite.seconds);
+/** Those that run alone come last. */
+function lengthOf({ alone, seconds }) {
+  return alone ? -1 : seconds;
 }
 
 function fits(suite, running, waiting) {
@@ -137,7 +121,6 @@ async function runOne(suite, missing) {
   const started = performance.now();
   const result = await inChild(suite);
   const seconds = (performance.now() - started) / 1000;
-  durations[suite.name] = seconds;
   return { name: suite.name, seconds, ...result };
 }
 
@@ -149,23 +132,37 @@ function inChild(suite) {
   const out = openSync(log, "w");
   const minutes = mode === "soak" ? (suite.soakMinutes ?? 60) : suite.minutes;
   return new Promise((resolve) => {
-    const args = ["--unhandled-rejections=strict", at("scripts/lib/suite-child.mjs")];
+    const args = ["--unhandled-rejections=strict", ...REPORTING, at("scripts/lib/suite-child.mjs")];
     const child = start(process.execPath, [...args, suite.name, mode, resultFile], {
       stdio: ["ignore", out, out],
     });
-    let late = false;
-    const timer = setTimeout(() => {
-      late = true;
+    let late;
+    const had = clockOf(child.pid);
+    const timer = setInterval(async () => {
+      if (had() < minutes * 60_000) return;
+      clearInterval(timer);
+      late = await tooLong(child, log, minutes);
       // First SIGTERM, so that it can end its own children, then SIGKILL.
       end(child, "SIGTERM");
       setTimeout(() => end(child), 2000).unref();
-    }, minutes * 60_000);
+    }, LOOKS);
     child.once("close", (code, signal) => {
-      clearTimeout(timer);
+      clearInterval(timer);
       end(child);
-      resolve(outcomeOf(resultFile, late && `it took over ${minutes} minutes`, code, signal));
+      resolve(outcomeOf(resultFile, late, code, signal));
     });
   });
+}
+
+/** Says of a suite over its limit what it was in the midst of. */
+async function tooLong(child, log, minutes) {
+  const tests = unfinished(readFileSync(log, "utf8"));
+  return [
+    `it took over ${minutes} minutes, without the time for which others had the processors`,
+    `tests that have not ended: ${tests.join(" > ") || "unknown, see the end of the output"}`,
+    "its processes:",
+    ...(await waitsFor(child.pid)),
+  ].join("\n");
 }
 
 function outcomeOf(resultFile, late, code, signal) {
@@ -181,6 +178,7 @@ function outcomeOf(resultFile, late, code, signal) {
 function report({ name, seconds, cpu, passed, failed, failures, notes = [] }) {
   totals.passed += passed;
   totals.failed += failed;
+  totals.cpu += cpu ?? 0;
   const mark = failed > 0 ? "FAIL" : "ok  ";
   const count = failed > 0 ? `${failed} of ${passed + failed} failed` : `${passed} tests`;
   const worked = cpu === undefined ? "" : `, ${cpu.toFixed(0)} s of processors`;
@@ -206,14 +204,5 @@ function logOf(name) {
     return readFileSync(results(`${name}.log`), "utf8").trimEnd();
   } catch {
     return undefined;
-  }
-}
-
-function readDurations() {
-  mkdirSync(cache(), { recursive: true });
-  try {
-    return JSON.parse(readFileSync(cache("durations.json"), "utf8"));
-  } catch {
-    return {};
   }
 }

@@ -1,6 +1,7 @@
 // Which part of the code may import which. The parts stand in layers: a file imports from its own
 // part and from the parts listed for it, and no two files import each other, not even through
-// others. `npm run lint` prints every import that breaks this. Tests may import anything.
+// others. `npm run lint` prints every import that breaks this. What tests import is counted by
+// `npm run figures`.
 
 import { readdirSync, readFileSync } from "node:fs";
 import { dirname, join, normalize } from "node:path";
@@ -42,19 +43,21 @@ const files = (folder, wanted) =>
     .map((name) => String(name).replaceAll("\\", "/"))
     .filter((name) => wanted(name) && !name.includes("node_modules"));
 
-/** Who imports whom in the crate: paths that begin with `crate::` or `super::`. */
-function rust() {
-  const names = files(
-    "src",
-    (name) => /\.rs$/.test(name) && !/(^|\/)(tests?(\/|\.rs)|testing\.rs)/.test(name),
-  );
+const TEST_FILE = /(^|\/)(tests?(\/|\.rs)|testing\.rs)/;
+const TEST_MODULE = /#\[cfg\(test\)\]\s*(pub(\(crate\))? )?mod \w+ \{[\s\S]*$/;
+
+/**
+ * Who imports whom in the crate: paths that begin with `crate::` or `super::`. With `tests`, the imports
+ * of tests as well.
+ */
+function rust({ tests = false } = {}) {
+  const names = files("src", (name) => /\.rs$/.test(name) && (tests || !TEST_FILE.test(name)));
   const moduleOf = (name) => name.replace(/\.rs$/, "").replace(/\/mod$/, "");
   const byModule = new Map(names.map((name) => [moduleOf(name), name]));
   const imports = new Map();
   for (const name of names) {
-    const text = readFileSync(at("src", name), "utf8")
-      .replace(/#\[cfg\(test\)\]\s*(pub(\(crate\))? )?mod \w+ \{[\s\S]*$/, "")
-      .replace(/\/\/.*$/gm, "");
+    const whole = readFileSync(at("src", name), "utf8").replace(/\/\/.*$/gm, "");
+    const text = tests ? whole : whole.replace(TEST_MODULE, "");
     const found = new Set();
     const add = (steps) => {
       for (let length = steps.length; length > 0; length--) {
@@ -154,6 +157,23 @@ export function wrongArrows() {
     [typescript(), TYPESCRIPT],
   ];
   return parts.flatMap(([imports, table]) => [...forbidden(imports, table), ...circles(imports)]);
+}
+
+/** What tests of the parts above may use besides: files in memory as a backend, and the common cases. */
+const EQUIPMENT = ["conformance", "env", "files", "storage"];
+/** Parts whose tests need no backend. */
+const BARE = ["core", "env", "search", "protocol"];
+
+/** Imports of tests that go upwards, one sentence each. */
+export function wrongArrowsOfTests() {
+  const table = Object.fromEntries(
+    Object.entries(RUST).map(([part, others]) => [
+      part,
+      BARE.includes(part) ? others : [...others, ...EQUIPMENT],
+    ]),
+  );
+  const others = new Set(forbidden(rust(), table));
+  return forbidden(rust({ tests: true }), table).filter((line) => !others.has(line));
 }
 
 if (process.argv[1] === import.meta.filename) {

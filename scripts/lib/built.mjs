@@ -16,9 +16,9 @@ const INPUTS = [
   "scripts/build.mjs",
   "scripts/lib/declarations.mjs",
   "scripts/lib/exports.mjs",
-  "scripts/lib/indentation.mjs",
   "scripts/lib/node-files.mjs",
   "scripts/lib/optimise.mjs",
+  "scripts/lib/reached.mjs",
   "scripts/lib/splitter.mjs",
   "scripts/lib/wasm.mjs",
   "tools",
@@ -61,18 +61,30 @@ function stampOf(file) {
 /** Whether quick builds are allowed: `npm test -- --dev`. */
 const quick = () => process.env.KITBAG_DEV_BUILD === "1";
 
-/** Builds the package with these arguments, unless the last such build is up to date. */
-export async function buildPackage(args) {
-  const testing = args.includes("--testing");
-  const out = testing ? cache("pkg-testing") : at("pkg");
-  const stamp = cache(`built${testing ? "-testing" : ""}.json`);
+/** The forms of the package: where each is built. */
+const OUTPUTS = {
+  "": at("pkg"),
+  testing: cache("pkg-testing"),
+  named: cache("pkg-named"),
+};
+
+/** Builds a form of the package, unless its last build is up to date: published, `testing` or `named`. */
+export async function buildPackage(form = "") {
+  const out = OUTPUTS[form];
+  const stamp = cache(`built${form && `-${form}`}.json`);
   const dev = quick();
   const print = fingerprint(INPUTS);
   const last = stampOf(stamp);
   const fits = last.print === print && (dev || !last.dev);
   if (fits && existsSync(join(out, "package.json"))) return;
-  process.stderr.write(`setup: building ${testing ? "the testing variant" : "the package"}\n`);
-  const options = [...args, "--quiet", ...(dev ? ["--dev"] : [])];
+  process.stderr.write(`setup: building the package${form && `, variant ${form}`}\n`);
+  const options = [
+    "--quiet",
+    "--out",
+    out,
+    ...(form ? [`--${form}`] : []),
+    ...(dev ? ["--dev"] : []),
+  ];
   await must(process.execPath, [at("scripts/build.mjs"), ...options]);
 
   mkdirSync(cache(), { recursive: true });

@@ -39,7 +39,8 @@ export function finishDeclarations(types, entries) {
   }
 }
 
-function removeEmpty(folder) {
+/** Removes the folders that hold no file. */
+export function removeEmpty(folder) {
   for (const entry of readdirSync(folder, { withFileTypes: true })) {
     if (entry.isDirectory()) removeEmpty(join(folder, entry.name));
   }

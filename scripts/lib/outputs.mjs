@@ -5,6 +5,7 @@ import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { run } from "./exec.mjs";
 import { at } from "./paths.mjs";
+import { REPORTING } from "./waiting.mjs";
 
 export function judged(passed, failed, failures, { code, output, timedOut }, what) {
   if (timedOut) return { passed, failed: failed + 1, failures: [...failures, `${what} timed out`] };
@@ -52,6 +53,7 @@ export function parseTap(output) {
 export async function nodeTests(files, { nodeArgs = [], concurrency = 1, ...options } = {}) {
   const args = [
     ...nodeArgs,
+    ...REPORTING,
     "--test",
     `--test-concurrency=${concurrency}`,
     "--test-reporter=tap",

@@ -7,7 +7,7 @@ import { ensure, ensurePrograms } from "../setup.mjs";
 export const TOOLS = new Set(["wasm-bindgen", "splitter", "wasm-pack"]);
 
 /** What is compiled; it keeps a processor busy. */
-const COMPILED = new Set([...TOOLS, "build", "build:testing"]);
+const COMPILED = new Set([...TOOLS, "build", "build:testing", "build:named"]);
 
 /** Starts to provide everything that these suites need, in their order. */
 export function prepare(suites) {

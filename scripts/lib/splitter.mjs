@@ -1,28 +1,15 @@
 // The program that splits the linked module into chunks (`tools/splitter`). It uses the crate
-// wasm_split_cli_support with one change: code that several chunks share goes to the primary
-// module, unless SPLIT_SHARED names exactly those chunks. The published crate creates a chunk for
-// each set of chunks that shares a function: 44 for our seven, most of them under a kilobyte.
+// wasm_split_cli_support with one change, `tools/splitter/shared.patch`, which says why.
 
 import { createHash } from "node:crypto";
 import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { must } from "./exec.mjs";
+import { must, run } from "./exec.mjs";
 import { at, cache } from "./paths.mjs";
 
 const CRATE = "wasm_split_cli_support";
 
-/** The change, at the place where the chunk of a piece of code is decided. */
-const CHANGE = {
-  file: "src/split_point.rs",
-  from: "                    if marked_for_main {\n",
-  to: `                    let shared = std::env::var("SPLIT_SHARED").unwrap_or_default();
-                    let unnamed = matches!(&self.color, SplitModuleIdentifier::Chunk(groups)
-                        if !shared.split(' ').any(|set| {
-                            set.split('+').eq(groups.iter().map(String::as_str))
-                        }));
-                    if marked_for_main || unnamed {
-`,
-};
+const PATCH = "shared.patch";
 
 const directory = cache("tools/splitter");
 const stamp = join(directory, "stamp");
@@ -32,10 +19,21 @@ export const splitterPath = () => join(directory, "target/release/kitbag-splitte
 
 function fingerprint() {
   const hash = createHash("sha256");
-  for (const file of ["Cargo.toml", "Cargo.lock", "src/main.rs"]) {
+  for (const file of ["Cargo.toml", "Cargo.lock", "src/main.rs", PATCH]) {
     hash.update(readFileSync(at("tools/splitter", file)));
   }
-  return hash.update(JSON.stringify(CHANGE)).digest("hex");
+  return hash.digest("hex");
+}
+
+/** Changes the crate's source. A version that the patch is not written for is an error. */
+export async function applyPatch(source) {
+  // Inside of another work tree git would look for the files there, and apply nothing.
+  const env = { GIT_CEILING_DIRECTORIES: dirname(source) };
+  const patch = at("tools/splitter", PATCH);
+  await must("git", ["apply", "--whitespace=nowarn", patch], { cwd: source, env });
+  // Where nothing was applied, it can be applied now.
+  const again = await run("git", ["apply", "--check", patch], { cwd: source, env });
+  if (again.code === 0) throw new Error(`${patch} changed nothing in ${source}`);
 }
 
 /** Builds the program, unless it is up to date. */
@@ -53,12 +51,7 @@ export async function buildSplitter(say) {
   rmSync(source, { recursive: true, force: true });
   mkdirSync(directory, { recursive: true });
   cpSync(dirname(found.manifest_path), source, { recursive: true });
-  const file = join(source, CHANGE.file);
-  const text = readFileSync(file, "utf8");
-  if (text.split(CHANGE.from).length !== 2) {
-    throw new Error(`${CRATE} ${found.version} is not the version that the change is written for`);
-  }
-  writeFileSync(file, text.replace(CHANGE.from, CHANGE.to));
+  await applyPatch(source);
   // Cargo writes to the lock file, as a patched crate has no checksum there; so a copy is built.
   const copy = join(directory, "driver");
   rmSync(copy, { recursive: true, force: true });

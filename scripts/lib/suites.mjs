@@ -30,9 +30,9 @@ export function suiteNames() {
  * - `uses`: resources that no other suite may use at the same time, such as "cargo";
  * - `alone`: no other suite runs at the same time, because this one measures;
  * - `onRequest`: runs only if it is named;
- * - `seconds`: about how long it takes, as the longest suites start first (default 30); a recorded time goes
- *   before it;
- * - `minutes`: time limit, after which it has failed (default 10);
+ * - `seconds`: about how long it takes, as the longest suites start first (default 30);
+ * - `minutes`: time limit, after which it has failed (default 10); time for which it was ready to run
+ *   and others had the processors does not count;
  * - `run(ctx)`: returns `{ passed, failed, failures, notes? }`; notes are printed in any case;
  * - `soak(ctx)`: likewise, the long loops of `npm run soak`.
  */

@@ -2,7 +2,15 @@
 // the JavaScript glue, optimises the modules, and adds a section with the build's id to each.
 
 import { createHash } from "node:crypto";
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  appendFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { fingerprint } from "./built.mjs";
 import { must } from "./exec.mjs";
@@ -65,20 +73,21 @@ export async function buildWasm(options) {
  * chunk the names of the modules it needs, its own last. A `dev` build is one module, and its
  * chunks need none.
  */
-async function make({ work, dev, testing, wasmBindgen }) {
+async function make({ work, dev, named, testing, wasmBindgen }) {
   rmSync(work, { recursive: true, force: true });
   mkdirSync(join(work, "split"), { recursive: true });
-  const linked = await compile({ dev, testing });
+  const linked = await compile({ dev, named, testing });
   const cut = dev
     ? { primary: linked, files: {}, needs: {} }
     : await split(linked, join(work, "split"));
   const glue = glueIn(work);
   await must(wasmBindgen, [
     ...["--target", "web", "--keep-lld-exports"],
-    ...["--remove-name-section", "--remove-producers-section"],
+    ...(named ? [] : ["--remove-name-section"]),
+    "--remove-producers-section",
     ...["--out-name", "kitbag", "--out-dir", glue, cut.primary],
   ]);
-  withoutLoader(join(glue, "kitbag.js"));
+  addStart(glue);
   const files = { kitbag: join(glue, "kitbag_bg.wasm"), ...cut.files };
   // The id covers all modules, because the same linked module can be split in several ways.
   const hash = createHash("sha256");
@@ -96,17 +105,20 @@ async function make({ work, dev, testing, wasmBindgen }) {
   return { glue, modules, needs, build };
 }
 
-async function compile({ dev, testing }) {
-  const profile = dev ? "quick" : "release";
+async function compile({ dev, named, testing }) {
+  const profile = named ? "dev" : dev ? "quick" : "release";
   const features = [...(dev ? [] : ["split"]), ...(testing ? ["testing"] : [])];
-  await must("cargo", [
+  const args = [
     ...["rustc", "--lib", "--crate-type", "cdylib", "--profile", profile],
     ...["--target", "wasm32-unknown-unknown", "--features", features.join(",")],
     "--",
     ...(dev ? [] : ["-C", "link-arg=--emit-relocs"]),
-  ]);
+  ];
+  // wasm-bindgen drops debug information; the suites `wasm-…` compile the same dependencies without it.
+  await must("cargo", args, { env: named ? { CARGO_PROFILE_DEV_DEBUG: "0" } : {} });
   const target = process.env.CARGO_TARGET_DIR ?? at("target");
-  return join(target, "wasm32-unknown-unknown", profile, "kitbag.wasm");
+  // Cargo's profile `dev` writes to the directory `debug`.
+  return join(target, "wasm32-unknown-unknown", named ? "debug" : profile, "kitbag.wasm");
 }
 
 async function split(linked, directory) {
@@ -132,32 +144,41 @@ async function split(linked, directory) {
   return { primary: join(directory, "primary.wasm"), files, needs };
 }
 
+/** Functions of the glue, not exported, by which `start` is written. */
+const INSIDE = ["function __wbg_get_imports(", "function __wbg_finalize_init("];
+
 /**
- * Replaces the glue's own loader by a function that takes a compiled module. The loader's
- * `new URL("….wasm", import.meta.url)` breaks bundlers, and its `instanceof WebAssembly.Module`
- * fails where modules come from another realm, as in the edge runtime of Next.js.
+ * Adds to the glue `start`, which takes a compiled module, and writes `entry.js`, which exports it and the
+ * functions of the WebAssembly. Nothing in the glue is changed. Its own loader is not exported, so the
+ * bundler leaves it out: its `new URL("….wasm", import.meta.url)` would break bundlers of users, and its
+ * `instanceof WebAssembly.Module` fails where modules come from another realm, as in the edge runtime of
+ * Next.js.
  */
-function withoutLoader(file) {
+function addStart(glue) {
+  const file = join(glue, "kitbag.js");
   const text = readFileSync(file, "utf8");
-  const from = text.indexOf("let __wbg_init_promise;");
-  const rest = text
-    .slice(0, from)
-    .replace(/async function __wbg_load\([\s\S]*?\n\}\n/, "")
-    .replace(/function initSync\([\s\S]*?\n\}\n/, "");
-  if (from < 0 || /import\.meta|initSync/.test(rest)) {
-    throw new Error("wasm-bindgen's glue is not as expected: its loader could not be taken out");
+  for (const part of INSIDE) {
+    if (text.split(part).length !== 2) {
+      throw new Error(`wasm-bindgen's glue is not as expected: it should have one \`${part}…)\``);
+    }
   }
-  writeFileSync(
-    file,
-    `${rest}
+  const start = `
 export function start(module) {
   return __wbg_finalize_init(new WebAssembly.Instance(module, __wbg_get_imports()), module);
 }
-`,
+`;
+  appendFileSync(file, start);
+  const wasm = new WebAssembly.Module(readFileSync(join(glue, "kitbag_bg.wasm")));
+  // Some functions the glue calls itself.
+  const names = WebAssembly.Module.exports(wasm)
+    .map(({ name }) => name)
+    .filter((name) => text.includes(`\nexport function ${name}(`));
+  const exported = ["start", ...names].join(", ");
+  writeFileSync(join(glue, "entry.js"), `export { ${exported} } from "./kitbag.js";\n`);
+  appendFileSync(
+    join(glue, "kitbag.d.ts"),
+    "export function start(module: WebAssembly.Module): unknown;\n",
   );
-  const types = file.replace(/\.js$/, ".d.ts");
-  const start = "export function start(module: WebAssembly.Module): unknown;\n";
-  writeFileSync(types, readFileSync(types, "utf8") + start);
 }
 
 /** Adds a custom section with the name and the build to a module. */

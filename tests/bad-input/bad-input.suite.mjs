@@ -3,6 +3,6 @@
 export default {
   about: "hostile arguments, by table",
   needs: ["npm", "npm:optional", "npm:agents", "build"],
-  seconds: 50,
+  seconds: 95,
   run: (ctx) => ctx.nodeTests(ctx.testFiles("bad-input")),
 };

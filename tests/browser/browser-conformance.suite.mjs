@@ -10,7 +10,7 @@ import { together } from "./lib/together.mjs";
 export default {
   about: "IndexedDB and OPFS in Chromium, Firefox and WebKit",
   needs: ["npm", "build", "chromium", "firefox", "webkit"],
-  seconds: 290,
+  seconds: 155,
   minutes: 15,
   run: async (ctx) => {
     const server = await serve({ pkg: ctx.at("pkg") });

@@ -11,7 +11,7 @@ import { together } from "./lib/together.mjs";
 export default {
   about: "4 tabs × 100 edits, 8 tabs that create one file, turns of two agents, kills amid commits",
   needs: ["npm", "build", "chromium", "firefox", "webkit"],
-  seconds: 90,
+  seconds: 50,
   minutes: 15,
   soakMinutes: 40,
   run: (ctx) => raced(ctx, 5, 2),

@@ -3,6 +3,6 @@
 export default {
   about: "every chunk of the WebAssembly alone, every pair of them, and all together",
   needs: ["npm", "build", "build:testing", "npm:durable", "busybox", "chromium", "firefox"],
-  seconds: 120,
+  seconds: 150,
   run: (ctx) => ctx.nodeTests(ctx.testFiles("chunks")),
 };

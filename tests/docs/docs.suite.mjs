@@ -3,6 +3,6 @@
 export default {
   about: "code of the documentation compiles and runs; the site loads, without other hosts",
   needs: ["npm", "build", "chromium", "npm:docs", "npm:agents", "npm:durable", "npm:optional"],
-  seconds: 70,
+  seconds: 75,
   run: (ctx) => ctx.nodeTests(ctx.testFiles("docs")),
 };

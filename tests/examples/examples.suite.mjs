@@ -3,5 +3,5 @@
 export default {
   about: "examples: a Worker with R2, a page with OPFS, deepagents with PostgreSQL, an MCP server",
   needs: ["npm", "build", "chromium", "npm:agents", "npm:durable"],
-  run: (ctx) => ctx.nodeTests(ctx.testFiles("examples").filter((file) => !file.includes("next"))),
+  run: (ctx) => ctx.nodeTests(["tests/examples/examples.test.mjs"]),
 };

@@ -4,5 +4,6 @@ export default {
   about:
     "npm pack, then Node, require, workerd, Vite and esbuild in Chromium, Nitro; what a release checks",
   needs: ["npm", "build", "chromium", "crates", "npm:runtimes", "npm:declarations", "npm:servers"],
+  seconds: 55,
   run: (ctx) => ctx.nodeTests(ctx.testFiles("package")),
 };

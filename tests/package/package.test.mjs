@@ -79,6 +79,13 @@ describe("the tarball", () => {
     }
   });
 
+  test("has no loader of WebAssembly by wasm-bindgen, which breaks bundlers", () => {
+    for (const path of listed.filter((path) => /\.c?js$/.test(path))) {
+      const text = readFileSync(join(project, "node_modules/kitbag", path), "utf8");
+      assert.doesNotMatch(text, /__wbg_load|kitbag_bg\.wasm/, path);
+    }
+  });
+
   test("needs no other package", () => {
     assert.deepEqual(manifest().dependencies ?? {}, {});
     const installed = readdirSync(join(project, "node_modules")).filter((name) => name[0] !== ".");

@@ -3,7 +3,6 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { run } from "../../scripts/lib/exec.mjs";
-import { withoutIndentation } from "../../scripts/lib/indentation.mjs";
 import { at } from "../../scripts/lib/paths.mjs";
 import * as rules from "../../scripts/lib/release.mjs";
 
@@ -142,18 +141,4 @@ test("a dry run prints what would be published, and what is missing", async () =
   }
   assert.match(output, /^skip checks$/m);
   assert.doesNotMatch(output, /npm notice|\+ kitbag@/);
-});
-
-test("published JavaScript has no indentation, except in texts of several lines", () => {
-  const lines = [
-    "f(b) {",
-    "  if (b) {",
-    "\treturn `one",
-    "    two ${b +",
-    "  1} three",
-    "  four`;",
-  ];
-  const wanted = ["f(b) {", "if (b) {", "return `one", "    two ${b +", "1} three", "  four`;"];
-  const program = (body) => ["function ", ...body, "}", "g('`');", "}"].join("\n");
-  assert.equal(withoutIndentation(program(lines)), program(wanted));
 });

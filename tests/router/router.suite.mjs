@@ -3,5 +3,6 @@
 export default {
   about: "CompositeBackend, withPolicy: conformance, bypasses, agreement with deepagents",
   needs: ["npm", "build", "chromium", "npm:latest", "npm:older"],
+  seconds: 50,
   run: (ctx) => ctx.nodeTests(ctx.testFiles("router")),
 };

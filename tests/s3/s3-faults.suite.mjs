@@ -7,6 +7,7 @@ const FILES = ["tests/s3/faults.test.mjs"];
 export default {
   about: "S3 through a proxy that drops, cuts, corrupts, delays and refuses",
   needs: ["npm", "build", "ceph"],
+  seconds: 60,
   minutes: 6,
   run: (ctx) => withServers(ctx, ["ceph"], FILES),
   soak: async (ctx) => {

@@ -27,7 +27,7 @@ async function attacked(ctx, options) {
 export default {
   about: `an adversary in ${SEEDS} worlds of rules, labels, turns and histories, and ${BUGS} deliberate bugs`,
   uses: ["cargo"],
-  seconds: 120,
+  seconds: 105,
   minutes: 10,
   soakMinutes: 60,
   run: (ctx) => attacked(ctx, ["--seeds", `${SEEDS}`]),

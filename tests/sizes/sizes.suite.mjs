@@ -3,6 +3,6 @@
 export default {
   about: "what a page downloads, bundled by esbuild, Vite and webpack",
   needs: ["npm", "build", "npm:bundlers"],
-  seconds: 60,
+  seconds: 45,
   run: (ctx) => ctx.nodeTests(ctx.testFiles("sizes")),
 };

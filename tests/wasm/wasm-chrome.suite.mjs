@@ -1,12 +1,13 @@
-// The core as WebAssembly, in headless Chromium.
+// The core as WebAssembly, in headless Chromium: a part of the suite `wasm-pack`, on request.
 
 import { inChromium, wasmTests } from "./run.mjs";
 
 export default {
-  about: "the core as WebAssembly, by wasm-bindgen's test runner in headless Chromium",
+  about: "the core as WebAssembly, by wasm-bindgen's test runner in headless Chromium (on request)",
   needs: ["wasm-bindgen", "chromedriver"],
   uses: ["cargo"],
-  seconds: 100,
+  onRequest: true,
+  seconds: 60,
   minutes: 15,
   run: (ctx) =>
     wasmTests(ctx, ["wasm_browser", "wasm_storages"], {

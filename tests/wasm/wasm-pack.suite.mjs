@@ -1,5 +1,5 @@
-// The tests of suites `wasm-chrome` and `wasm-node` by `wasm-pack test`. It compiles every test of the crate for
-// WebAssembly first, and is itself compiled, so it runs on request.
+// The core as WebAssembly by `wasm-pack test`, in headless Chromium and in Node. The suites `wasm-chrome` and
+// `wasm-node` run the same tests without wasm-pack.
 
 import { inChromium } from "./run.mjs";
 
@@ -7,7 +7,7 @@ export default {
   about: "wasm-pack test, headless in Chromium and in Node",
   needs: ["wasm-bindgen", "wasm-pack", "chromedriver"],
   uses: ["cargo"],
-  onRequest: true,
+  seconds: 70,
   minutes: 15,
   run: async (ctx) => {
     const env = { CARGO_PROFILE_DEV_DEBUG: "0", ...inChromium(ctx) };

@@ -11,7 +11,7 @@ import { answersOf, scriptedModels } from "../../lib/model.mjs";
 
 export { deepagents, kitbag };
 
-/** A test of another file: the words stand in one of its names. */
+/** A test of another file, by its name as it is written there. */
 export const shownBy = (file, words) => ({ file, words });
 /** An example of `examples.ts`. */
 export const example = (name) => ({ example: name });

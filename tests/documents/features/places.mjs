@@ -71,7 +71,7 @@ export default {
   ],
   S4: [
     "a subagent writes to the same state",
-    shownBy("tests/agents/threads.test.mjs", "a subagent's, "),
+    shownBy("tests/agents/threads.test.mjs", "a subagent's, ${place}"),
   ],
   S5: [
     "`new StateBackend(runtime)` reads the runtime's state",
@@ -98,7 +98,10 @@ export default {
   ],
   S8: [
     "the constructor with a runtime warns",
-    shownBy("tests/state/deprecated.test.mjs", "new StateBackend(runtime) works and says once"),
+    shownBy(
+      "tests/state/deprecated.test.mjs",
+      "new StateBackend(runtime) works and says once what to do instead",
+    ),
   ],
 
   F1: [
@@ -112,7 +115,10 @@ export default {
   F2: ['`rootDir: "."`', example("001 FilesystemBackend")],
   F3: [
     "no `rootDir`: the current directory",
-    shownBy("tests/host/defaults.test.mjs", "works in the current directory"),
+    shownBy(
+      "tests/host/defaults.test.mjs",
+      "${Type.name} with ${name} works in the current directory",
+    ),
   ],
   F4: [
     "`virtualMode: true` takes paths as below the root",
@@ -137,7 +143,10 @@ export default {
   ],
   F6: [
     "with `virtualMode: false` a relative path is one below `rootDir`",
-    shownBy("tests/host/defaults.test.mjs", "without virtualMode a relative path is one below"),
+    shownBy(
+      "tests/host/defaults.test.mjs",
+      "without virtualMode a relative path is one below rootDir, in every operation",
+    ),
   ],
   F7: [
     "`..` is refused",
@@ -283,7 +292,10 @@ export default {
   ],
   B3: [
     "a namespace function gets `context`, in nodes and in kitbag's tools",
-    shownBy("tests/agents/graphs.test.mjs", "a namespace function gets the context"),
+    shownBy(
+      "tests/agents/graphs.test.mjs",
+      "a namespace function gets the context and what LangGraph knows of server and task",
+    ),
   ],
   B4: ["it gets `serverInfo`", example("001 namespace patterns")],
   B5: ["it gets `executionInfo`", example("001 namespace patterns")],
@@ -327,7 +339,10 @@ export default {
   ],
   B10: [
     "the older constructor warns",
-    shownBy("tests/state/deprecated.test.mjs", "new StoreBackend(runtime) works and says once"),
+    shownBy(
+      "tests/state/deprecated.test.mjs",
+      "new StoreBackend(runtime) works and says once what to do instead",
+    ),
   ],
   B11: [
     "`.runtime` of a namespace function's argument works, with a warning",
@@ -364,7 +379,10 @@ export default {
   ],
   H2: [
     "the key comes from `LANGSMITH_API_KEY`",
-    shownBy("tests/host/defaults.test.mjs", "ContextHubBackend takes the key of the environment"),
+    shownBy(
+      "tests/host/defaults.test.mjs",
+      "ContextHubBackend takes the key of the environment, and says so when there is none",
+    ),
   ],
   H3: [
     "a repository is pulled at the first use, then reads are answered from memory",

@@ -241,7 +241,10 @@ export default {
   ],
   R12: [
     "a sandbox has `id` and `execute`",
-    shownBy("tests/host/agents.test.mjs", "what runs commands is recognised as a sandbox"),
+    shownBy(
+      "tests/host/agents.test.mjs",
+      "what runs commands is recognised as a sandbox, what does not is not",
+    ),
   ],
   R13: [
     "the methods of the first version",

@@ -80,7 +80,10 @@ export default {
   P2: ["or as a factory", example("000 specify: an instance, or a factory")],
   P3: [
     "a factory where an instance serves warns",
-    shownBy("tests/state/deprecated.test.mjs", "a factory of deprecated parts warns for each"),
+    shownBy(
+      "tests/state/deprecated.test.mjs",
+      "a factory of deprecated parts warns for each of them once, however often it is called",
+    ),
   ],
   P4: [
     "a backend of the first version is adapted by itself",
@@ -97,13 +100,19 @@ export default {
   P6: ["`adaptSandboxProtocol`", example("001 adapt the first version")],
   P7: [
     "the names of the types",
-    shownBy("tests/types/types.test.mjs", "kitbag's types stand in for those of deepagents"),
+    shownBy(
+      "tests/types/types.test.mjs",
+      "kitbag's types stand in for those of deepagents (${version})",
+    ),
   ],
 
   V1: ["a class of one's own over a bucket", example("001 virtual filesystem: S3")],
   V2: [
     "object storage is built in",
-    shownBy("tests/s3/node.test.mjs", "pages of a large text move the parts"),
+    shownBy(
+      "tests/s3/node.test.mjs",
+      "${name}: pages of a large text move the parts that they need",
+    ),
   ],
   V3: [
     "a table of path, content and two times",

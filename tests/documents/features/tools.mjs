@@ -208,7 +208,10 @@ export default {
   ],
   T21: [
     "a time limit of 0 is none, where the host allows it",
-    shownBy("tests/host/defaults.test.mjs", "a time limit of 0 is none"),
+    shownBy(
+      "tests/host/defaults.test.mjs",
+      "a time limit of 0 is none, as an option and for one command",
+    ),
   ],
   T22: [
     "a time limit over `maxExecuteTimeout` (3,600 s) is refused",
@@ -223,7 +226,10 @@ export default {
   ],
   T23: [
     "full descriptions of the tools, in words of our own",
-    shownBy("tests/tools/adapters/prompts.test.mjs", "guided has for each tool when to use it"),
+    shownBy(
+      "tests/tools/adapters/prompts.test.mjs",
+      "guided has for each tool when to use it, and examples where a call has several forms",
+    ),
   ],
   T24: [
     "a full system prompt with conventions, in words of our own",
@@ -275,7 +281,10 @@ export default {
   ],
   T30: [
     "a middleware wraps the model's call (prompt) and every tool's call (large results)",
-    shownBy("tests/tools/adapters/task.test.mjs", "every message of the task"),
+    shownBy(
+      "tests/tools/adapters/task.test.mjs",
+      "${name}: every message of the task, and the files it leaves",
+    ),
   ],
   T31: ["the state has a channel `files`", example("004 the middleware and its options")],
   T32: [
