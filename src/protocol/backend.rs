@@ -249,7 +249,7 @@ mod tests {
 
     impl Backend for Always {
         fn capability(&self) -> Capability {
-            unreachable!("nobody asks")
+            panic!("nobody asks")
         }
 
         fn call<'a>(&'a self, _: Request<'a>) -> Pending<'a, Answer> {
