@@ -1,7 +1,6 @@
 //! Replays the cases of `kitbag/conformance` (`ts/conformance/`): recorded calls with the results of
 //! a `StateBackend`, which every storage must give. Tests that run as WebAssembly include this file.
 
-use crate::protocol::BackendExt;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
@@ -9,8 +8,8 @@ use kitbag::conformance::Report;
 use kitbag::core::error::{Error, Result};
 use kitbag::core::path::VPath;
 use kitbag::protocol::{
-    Backend, Capability, Content, Edit, EntryInfo, GlobQuery, GrepQuery, GrepResult, Page,
-    ReadResult, RowKind, SharedBackend, Transfer,
+    Backend, BackendExt, Capability, Content, Edit, EntryInfo, GlobQuery, GrepQuery, GrepResult,
+    Page, ReadResult, RowKind, SharedBackend, Transfer,
 };
 use serde_json::{Value, json};
 

@@ -6,13 +6,13 @@ use std::fmt::Write;
 use bytes::Bytes;
 
 use super::{
-    Backend, Content, EntryInfo, FileInfo, FilesUpdate, GlobQuery, Operation, Page, WriteResult,
+    Backend, BackendExt, Content, EntryInfo, FileInfo, FilesUpdate, GlobQuery, Operation, Page,
+    WriteResult,
 };
 use crate::core::error::{Error, Kind, Result};
 use crate::core::future::Pending;
 use crate::core::order;
 use crate::core::path::VPath;
-use crate::protocol::BackendExt;
 
 /// The arguments of `move` and `copy`.
 #[derive(Clone, Debug, PartialEq, Eq)]

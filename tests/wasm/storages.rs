@@ -17,7 +17,7 @@ use kitbag::core::path::VPath;
 use kitbag::env::dom::Herald;
 use kitbag::env::random;
 use kitbag::files::{Files, FilesOptions};
-use kitbag::protocol::{Capability, GrepQuery, SharedBackend};
+use kitbag::protocol::{BackendExt, Capability, GrepQuery, SharedBackend};
 use kitbag::storage::browser::CrashProtection;
 use kitbag::storage::browser::cached::{Cached, Names, Slow};
 use kitbag::storage::browser::database::connection::Durability;
