@@ -33,7 +33,16 @@ const GROUPS = [
   ],
   [
     "Files",
-    ["persistence", "browser", "tabs", "concurrency", "undo", "transfer", "command", "search-index"],
+    [
+      "persistence",
+      "browser",
+      "tabs",
+      "concurrency",
+      "undo",
+      "transfer",
+      "command",
+      "search-index",
+    ],
   ],
   [
     "Rules",
