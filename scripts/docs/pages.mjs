@@ -11,8 +11,9 @@ export const ROOT_PAGES = {
   contributing: "CONTRIBUTING.md",
 };
 
+/** Pages for users by what they want to do; the last group is for those who work on kitbag. */
 const GROUPS = [
-  ["Start", ["start", "choose", "sizes"]],
+  ["Start", ["start", "choose", "stacks", "workers", "nextjs", "csp", "migrate"]],
   [
     "Backends",
     [
@@ -31,52 +32,33 @@ const GROUPS = [
     ],
   ],
   [
-    "Tasks",
+    "Files",
     [
       "persistence",
+      "browser",
       "tabs",
-      "folder",
-      "approvals",
-      "audit",
-      "undo",
       "concurrency",
-      "testing-agents",
-      "langgraph",
-      "workers",
-      "nextjs",
-      "jest",
-      "csp",
-      "migrate",
-      "real-files",
+      "undo",
       "transfer",
       "command",
-      "opentelemetry",
+      "search-index",
     ],
   ],
   [
-    "Rules and tools",
+    "Rules",
     [
-      ...["policies", "provenance", "turns", "tools", "prompts", "mcp"],
-      ...["search-index", "conformance"],
+      ...["policies", "folder", "approvals", "provenance", "turns", "history"],
+      ...["audit", "opentelemetry", "real-files", "security"],
     ],
   ],
+  ["Agents and tools", ["tools", "prompts", "mcp", "langgraph", "testing-agents"]],
+  ["Reference", ["protocol", "limits", "conformance", "changelog"]],
   [
-    "Reference",
+    "For makers",
     [
-      "protocol",
-      "stacks",
-      "browser",
-      "host",
-      "durable",
-      "performance",
-      "scale",
-      "limits",
-      "security",
+      ...["architecture", "testing", "dependencies", "performance", "scale", "sizes"],
+      ...["playground", "contributing"],
     ],
-  ],
-  [
-    "How it works",
-    ["playground", "architecture", "dependencies", "testing", "contributing", "changelog"],
   ],
 ];
 
