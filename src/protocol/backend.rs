@@ -119,46 +119,55 @@ fn first<T>(answers: Vec<Result<T>>) -> Result<T> {
     answers.into_iter().next().unwrap_or_else(|| Err(too_few()))
 }
 
-/// The operations of any backend.
+/// The operations of any backend. They are not inlined: a call of one is a few bytes of code, what it
+/// does is some dozens.
 pub trait BackendExt: Backend {
     /// One level of a directory, in [`FileInfo::listing_order`]. A missing directory counts as
     /// empty.
+    #[inline(never)]
     fn ls<'a>(&'a self, path: &'a VPath) -> Typed<'a, Result<Vec<FileInfo>>> {
         typed!(self, Ls(path))
     }
 
     /// A page of text, or all of a binary file.
+    #[inline(never)]
     fn read<'a>(&'a self, path: &'a VPath, page: Page) -> Typed<'a, Result<ReadResult>> {
         typed!(self, Read(path, page))
     }
 
     /// The file as it is stored.
+    #[inline(never)]
     fn read_raw<'a>(&'a self, path: &'a VPath) -> Typed<'a, Result<RawFile>> {
         typed!(self, ReadRaw(path))
     }
 
     /// Lines that contain a text, ordered by path, then line.
+    #[inline(never)]
     fn grep<'a>(&'a self, query: &'a GrepQuery) -> Typed<'a, Result<GrepResult>> {
         typed!(self, Grep(query))
     }
 
     /// Files by pattern, in [`FileInfo::newest_first`] order.
+    #[inline(never)]
     fn glob<'a>(&'a self, query: &'a GlobQuery) -> Typed<'a, Result<GlobResult>> {
         typed!(self, Glob(query))
     }
 
     /// Creates a file, or replaces it if the backend is configured to overwrite.
+    #[inline(never)]
     fn write<'a>(&'a self, path: &'a VPath, content: Content) -> Typed<'a, Result<WriteResult>> {
         typed!(self, Write(path, content))
     }
 
     /// Replaces text in a file.
+    #[inline(never)]
     fn edit<'a>(&'a self, path: &'a VPath, edit: &'a Edit) -> Typed<'a, Result<EditResult>> {
         typed!(self, Edit(path, edit))
     }
 
     /// Removes a file, or a directory with everything below it. With `unchanged`, only a file, and
     /// only if it still has these bytes; else `conflict`.
+    #[inline(never)]
     fn delete<'a>(
         &'a self,
         path: &'a VPath,
@@ -170,21 +179,25 @@ pub trait BackendExt: Backend {
     /// Moves or copies a file, or a directory with everything below it. `already_exists` if the new
     /// path exists; a directory is never replaced and nothing is merged into it. If it fails, the
     /// error says which files are where; a file is never gone from both paths.
+    #[inline(never)]
     fn transfer<'a>(&'a self, asked: &'a Transfer) -> Typed<'a, Result<WriteResult>> {
         typed!(self, Transfer(asked))
     }
 
     /// Stores files unconditionally; one result each, in order.
+    #[inline(never)]
     fn upload<'a>(&'a self, files: Vec<(VPath, Bytes)>) -> Typed<'a, Vec<Result<()>>> {
         batch!(self, Upload(files))
     }
 
     /// Fetches whole files; one result each, in order.
+    #[inline(never)]
     fn download<'a>(&'a self, paths: &'a [VPath]) -> Typed<'a, Vec<Result<Bytes>>> {
         batch!(self, Download(paths))
     }
 
     /// Fetches one whole file.
+    #[inline(never)]
     fn fetch<'a>(&'a self, path: &'a VPath) -> Typed<'a, Result<Bytes>> {
         Typed {
             answer: self.call(Request::Download(std::slice::from_ref(path))),
@@ -198,6 +211,7 @@ pub trait BackendExt: Backend {
     }
 
     /// Stores one file unconditionally.
+    #[inline(never)]
     fn store<'a>(&'a self, path: &VPath, body: Bytes) -> Typed<'a, Result<()>> {
         Typed {
             answer: self.call(Request::Upload(vec![(path.clone(), body)])),
@@ -211,6 +225,7 @@ pub trait BackendExt: Backend {
     }
 
     /// Runs a command until it exits.
+    #[inline(never)]
     fn execute<'a>(
         &'a self,
         command: &'a str,

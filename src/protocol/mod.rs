@@ -48,7 +48,8 @@ pub use origin::{Origin, Origins};
 pub use request::{Answer, Request};
 pub use searching::{GlobResult, GrepResult, GrepStats};
 pub use transfer::{
-    COPIED, Carrier, Revise, Step, Transfer, by_bytes, carry, exists, gone, one_by_one, stands,
+    COPIED, Carrier, Revise, Step, Transfer, by_bytes, by_steps, carry, exists, gone, one_by_one,
+    stands,
 };
 
 /// The result of `read`.

@@ -6,8 +6,8 @@ use std::fmt::Write;
 use bytes::Bytes;
 
 use super::{
-    Backend, BackendExt, Content, EntryInfo, FileInfo, FilesUpdate, GlobQuery, Operation, Page,
-    WriteResult,
+    Answer, Backend, BackendExt, Content, EntryInfo, FileInfo, FilesUpdate, GlobQuery, Operation,
+    Page, WriteResult,
 };
 use crate::core::error::{Error, Kind, Result};
 use crate::core::future::Pending;
@@ -244,6 +244,16 @@ pub async fn carry(
     }
     Ok(WriteResult {
         files_update: update,
+    })
+}
+
+/// A move or copy over the other operations of a backend, file by file.
+pub fn by_steps<'a>(backend: &'a dyn Backend, asked: &'a Transfer) -> Pending<'a, Answer> {
+    Box::pin(async move {
+        let carrier = |step| -> Pending<'_, Option<FilesUpdate>> {
+            Box::pin(by_bytes(backend, asked, step, None))
+        };
+        carry(backend, asked, &carrier).await.map(Answer::Transfer)
     })
 }
 

@@ -111,7 +111,7 @@ export const PROGRAMS = [
   {
     name: "StateBackend + turns",
     source: program("StateBackend", "begin", "undo"),
-    limit: 254,
+    limit: 255,
     says: "2 5 2",
   },
   {
@@ -129,7 +129,7 @@ export const PROGRAMS = [
   {
     name: "StateBackend + history",
     source: program("StateBackend", "history"),
-    limit: 333,
+    limit: 334,
     says: "2 1",
   },
   {

@@ -7,22 +7,9 @@ use bytes::Bytes;
 
 use super::History;
 use super::change::is_conditional;
-use crate::core::error::Result;
 use crate::core::future::Pending;
 use crate::core::path::VPath;
-use crate::protocol::{
-    Answer, Atomic, Backend, Capability, FilesUpdate, Request, Transfer, WriteResult, answer,
-    by_bytes, carry, whole,
-};
-
-impl History {
-    async fn transferred(&self, asked: &Transfer) -> Result<WriteResult> {
-        let carrier = |step| -> Pending<'_, Option<FilesUpdate>> {
-            Box::pin(by_bytes(self, asked, step, None))
-        };
-        carry(self, asked, &carrier).await
-    }
-}
+use crate::protocol::{Answer, Atomic, Backend, Capability, Request, answer, by_steps, whole};
 
 #[deny(clippy::missing_trait_methods)]
 impl Backend for History {
@@ -41,7 +28,7 @@ impl Backend for History {
             Request::Delete(path, unchanged) if !History::passes(path) => {
                 answer(self.delete_path(path, unchanged), Answer::Delete)
             }
-            Request::Transfer(asked) => answer(self.transferred(asked), Answer::Transfer),
+            Request::Transfer(asked) => by_steps(self, asked),
             Request::Upload(files) => whole(self.upload_files(files), Answer::Upload),
             Request::Ls(_)
             | Request::Read(..)
