@@ -9,7 +9,6 @@ import { after, describe, test } from "node:test";
 import { pathToFileURL } from "node:url";
 import { memoryTool } from "../../pkg/dist/anthropic.js";
 import { beginKept, changeTools, history } from "../../pkg/dist/history.js";
-import { indexed } from "../../pkg/dist/indexed.js";
 import { nodeShell } from "../../pkg/dist/node_shell.js";
 import { withProvenance } from "../../pkg/dist/provenance.js";
 import { compareTrees, copyTree } from "../../pkg/dist/transfer.js";
@@ -235,7 +234,6 @@ const TABLES = [
       root: "text",
       namespace: "text",
       directory: "object",
-      exclusive: "boolean",
       crashProtection: "boolean",
     },
   ],

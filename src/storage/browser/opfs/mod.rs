@@ -3,8 +3,7 @@
 //! file; creation time and a given type are not kept, and the capability says so. A change is made
 //! under a Web Lock for that file, so it is atomic for every tab and worker that uses this backend.
 //! [`replace`] describes atomic replacement, [`search`] searches, [`many`] batched reads, and
-//! [`torn_log`] crash protection. Exclusive mode is a [cache](crate::storage::browser::cached)
-//! around this storage.
+//! [`torn_log`] crash protection.
 
 mod handle;
 mod many;
@@ -12,8 +11,6 @@ mod replace;
 mod search;
 mod torn_log;
 mod tree;
-
-use std::rc::Rc;
 
 use bytes::Bytes;
 use futures_util::future::LocalBoxFuture;
@@ -28,7 +25,6 @@ use crate::env::host;
 use crate::env::locks::{self, Held, Wish};
 use crate::protocol::{Capability, Directories, Reach, Transfer, unsupported};
 use crate::storage::browser::CrashProtection;
-use crate::storage::browser::cached::{Names, Slow};
 use crate::storage::browser::opfs::handle::{call, is};
 use crate::storage::browser::opfs::replace::Aside;
 use crate::storage::browser::opfs::tree::{ASIDE, Found, Snapshot, Tree, failed, find_in};
@@ -434,30 +430,5 @@ impl Storage for Opfs {
             }
             removed
         })
-    }
-}
-
-impl Slow for Opfs {
-    fn place(&self) -> Pending<'_, Rc<str>> {
-        Box::pin(async move { Ok(self.tree.base().await?.name.into()) })
-    }
-
-    fn names<'a>(&'a self, dir: &'a VPath) -> Pending<'a, Names> {
-        Box::pin(async move {
-            let mut names = Names::default();
-            for entry in self.entries_of(dir).await? {
-                let list = if entry.is_dir {
-                    &mut names.dirs
-                } else {
-                    &mut names.files
-                };
-                list.push(entry.path);
-            }
-            Ok(names)
-        })
-    }
-
-    fn remove_directories<'a>(&'a self, root: &'a VPath) -> Pending<'a, bool> {
-        Box::pin(self.remove_empty(root))
     }
 }
