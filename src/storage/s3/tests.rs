@@ -19,7 +19,7 @@ use crate::core::error::{Error, Kind};
 use crate::core::path::VPath;
 use crate::files::{Files, FilesOptions};
 use crate::protocol::{Backend, BackendExt, Content, Edit, Page, Reach};
-use crate::storage::{Flow, Meta, Scope, Storage};
+use crate::storage::{Flow, Meta, Scope, Storage, provided};
 
 fn path(text: &str) -> VPath {
     VPath::parse(text).expect("a path")
@@ -314,7 +314,7 @@ fn listings_page_and_show_only_what_paths_can_name() {
             count += 1;
             Flow::Continue(())
         };
-        block_on(files.storage().walk(&scope, &mut visit)).expect("walked");
+        block_on(provided::walk(files.storage(), &scope, &mut visit)).expect("walked");
         count
     };
     server.log.take();

@@ -11,6 +11,7 @@ use super::*;
 use crate::conformance;
 use crate::files::{Files, FilesOptions};
 use crate::protocol::SharedBackend;
+use crate::storage::Hints;
 
 /// A local shell whose output may be truncated.
 struct Local {
@@ -170,12 +171,7 @@ fn read_meanwhile(happens: &'static str, many: bool) -> Vec<(String, String)> {
             scope: &scope,
             names: &|_| true,
             want: &|_, _| true,
-            by_name: false,
-            literal: None,
-            texts: &[],
-            query: None,
-            splits: &[],
-            is_behind: &|| false,
+            hints: Hints::default(),
         };
         let mut visit = |path: &VPath, file: &File| {
             seen.push((path.to_string(), text(file)));

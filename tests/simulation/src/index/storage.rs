@@ -12,7 +12,7 @@ use kitbag::core::future::Pending;
 use kitbag::core::path::VPath;
 use kitbag::protocol::{Capability, clipped};
 use kitbag::storage::memory::Memory;
-use kitbag::storage::{
+use kitbag::storage::{ Extras, 
     Cursor, Depth, File, Listing, Meta, NewFile, Part, PutMode, Ranged, Storage, Version,
 };
 
@@ -101,8 +101,11 @@ impl Storage for Shared {
         self.0.memory.list(dir, depth, from)
     }
 
-    fn ranged(&self) -> Option<&dyn Ranged> {
-        Some(self)
+    fn extras(&self) -> Extras<'_> {
+        Extras {
+            ranged: Some(self),
+            ..Extras::default()
+        }
     }
 }
 
