@@ -185,7 +185,7 @@ impl Storage for Stepping {
     fn extras(&self) -> Extras<'_> {
         Extras {
             together: (self.steps != Steps::Single).then_some(self),
-            ..Extras::default()
+            ..Extras::NONE
         }
     }
 }

@@ -339,7 +339,7 @@ impl Storage for HostDisk {
             search: Some(self),
             trees: Some(self),
             pause: Some(backoff),
-            ..Extras::default()
+            ..Extras::NONE
         }
     }
 }

@@ -18,7 +18,7 @@ use crate::core::path::VPath;
 use crate::protocol::{GrepQuery, Transfer, one_by_one};
 
 /// What a storage can do besides. `None` is always right.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Copy)]
 pub struct Extras<'a> {
     /// Reading in parts, if that saves something.
     pub ranged: Option<&'a dyn Ranged>,
@@ -39,6 +39,21 @@ pub struct Extras<'a> {
     pub pause: Option<fn(u32) -> Duration>,
     /// Whether each call is complete when it is made, so that no other call comes between two.
     pub is_immediate: bool,
+}
+
+impl Extras<'_> {
+    /// Nothing besides what every storage can do.
+    pub const NONE: Self = Extras {
+        ranged: None,
+        within: None,
+        together: None,
+        search: None,
+        batch: None,
+        update: None,
+        trees: None,
+        pause: None,
+        is_immediate: false,
+    };
 }
 
 /// Reading files in parts, for storages where every byte costs time.

@@ -411,7 +411,7 @@ impl Storage for Memory {
             update: Some(self),
             trees: Some(self),
             is_immediate: true,
-            ..Extras::default()
+            ..Extras::NONE
         }
     }
 }

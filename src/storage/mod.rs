@@ -262,7 +262,7 @@ pub trait Storage {
 
     /// What it can do besides.
     fn extras(&self) -> Extras<'_> {
-        Extras::default()
+        Extras::NONE
     }
 }
 

@@ -136,7 +136,7 @@ impl Storage for Pinned {
         Extras {
             search: Some(self),
             trees: Some(self),
-            ..Extras::default()
+            ..Extras::NONE
         }
     }
 }

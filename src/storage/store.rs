@@ -276,7 +276,7 @@ impl Storage for Items {
         Extras {
             search: Some(self),
             batch: Some(self),
-            ..Extras::default()
+            ..Extras::NONE
         }
     }
 }

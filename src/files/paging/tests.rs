@@ -88,7 +88,7 @@ impl Storage for Served {
     fn extras(&self) -> Extras<'_> {
         Extras {
             ranged: self.unit.map(|_| self as &dyn Ranged),
-            ..Extras::default()
+            ..Extras::NONE
         }
     }
     fn get<'a>(&'a self, _: &'a VPath) -> Pending<'a, Option<File>> {

@@ -359,7 +359,7 @@ impl<H: Hub + 'static> Storage for ContextHub<H> {
             search: Some(self),
             batch: Some(self),
             trees: Some(self),
-            ..Extras::default()
+            ..Extras::NONE
         }
     }
 }

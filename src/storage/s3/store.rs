@@ -426,7 +426,7 @@ impl Storage for S3 {
             batch: Some(self),
             trees: Some(self),
             pause: Some(backoff),
-            ..Extras::default()
+            ..Extras::NONE
         }
     }
 }

@@ -212,7 +212,7 @@ impl<M: Machine> Storage for Sandbox<M> {
             search: Some(self),
             trees: Some(self),
             pause: Some(backoff),
-            ..Extras::default()
+            ..Extras::NONE
         }
     }
 }

@@ -352,7 +352,7 @@ impl<D: Database> Storage for Sql<D> {
             batch: Some(self),
             trees: Some(self),
             pause: Some(jitter),
-            ..Extras::default()
+            ..Extras::NONE
         }
     }
 }

@@ -338,7 +338,7 @@ impl Storage for IndexedDb {
             batch: Some(self),
             update: Some(self),
             trees: Some(self),
-            ..Extras::default()
+            ..Extras::NONE
         }
     }
 }

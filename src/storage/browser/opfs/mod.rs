@@ -345,7 +345,7 @@ impl Storage for Opfs {
             batch: Some(self),
             update: Some(self),
             trees: Some(self),
-            ..Extras::default()
+            ..Extras::NONE
         }
     }
 }

@@ -104,7 +104,7 @@ impl Storage for Shared {
     fn extras(&self) -> Extras<'_> {
         Extras {
             ranged: Some(self),
-            ..Extras::default()
+            ..Extras::NONE
         }
     }
 }
