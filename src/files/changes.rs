@@ -18,7 +18,7 @@ use crate::files::shown::{half_deleted, kind_of};
 use crate::files::{Operations, WriteMode};
 use crate::protocol::{
     Capability, Content, DeleteResult, Directories, Edit, EditResult, FilesUpdate, Reach,
-    Replacement, Step, Transfer, WriteResult, by_bytes, carry,
+    Replacement, Step, Transfer, WriteResult, by_bytes, carry, too_few,
 };
 use crate::search::replace::{self, Plan};
 use crate::storage::{Alteration, File, Meta, NewFile, PutMode, Removed, provided};
@@ -238,10 +238,11 @@ impl Operations {
             })
         };
         let done = carry(self, asked, &carrier).await?;
-        if capability.directories == Directories::Real && !asked.keeps {
-            if let Some(trees) = self.storage.extras().trees {
-                trees.prune(&asked.from).await;
-            }
+        if capability.directories == Directories::Real
+            && !asked.keeps
+            && let Some(trees) = self.storage.extras().trees
+        {
+            trees.prune(&asked.from).await;
         }
         Ok(done)
     }
@@ -294,7 +295,7 @@ impl Operations {
             .map(|slot| match stored.get(slot?) {
                 Some(Ok(_)) => Ok(()),
                 Some(Err(error)) => Err(error.clone()),
-                None => Err(Error::internal("A storage answered too few uploads")),
+                None => Err(too_few()),
             })
             .collect()
     }

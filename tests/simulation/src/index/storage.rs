@@ -12,8 +12,8 @@ use kitbag::core::future::Pending;
 use kitbag::core::path::VPath;
 use kitbag::protocol::{Capability, clipped};
 use kitbag::storage::memory::Memory;
-use kitbag::storage::{ Extras, 
-    Cursor, Depth, File, Listing, Meta, NewFile, Part, PutMode, Ranged, Storage, Version,
+use kitbag::storage::{
+    Cursor, Depth, Extras, File, Listing, Meta, NewFile, Part, PutMode, Ranged, Storage, Version,
 };
 
 /// Memory whose versions are unique, that lets other calls run before each of its own, and that
