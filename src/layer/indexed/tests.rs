@@ -4,15 +4,12 @@ mod storage;
 
 use super::*;
 use crate::core::error::Kind;
+use crate::core::testing::path;
 use crate::files::{Files, FilesOptions};
 use crate::layer::composite::Composite;
 use crate::protocol::{EntryInfo, GlobQuery, GrepStats};
 use crate::storage::memory::Memory;
 use storage::{Shared, ready};
-
-fn path(text: &str) -> VPath {
-    VPath::parse(text).expect("a path")
-}
 
 fn plain(storage: &Shared) -> SharedBackend {
     let options = FilesOptions {

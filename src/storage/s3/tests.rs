@@ -17,13 +17,10 @@ use super::testing::{Fault, Ranges, Server, block_on, storage, storage_that_warn
 use crate::core::cell::RefCell;
 use crate::core::error::{Error, Kind};
 use crate::core::path::VPath;
+use crate::core::testing::path;
 use crate::files::{Files, FilesOptions};
 use crate::protocol::{Backend, BackendExt, Content, Edit, Page, Reach};
 use crate::storage::{Flow, Meta, Scope, Storage, provided};
-
-fn path(text: &str) -> VPath {
-    VPath::parse(text).expect("a path")
-}
 
 fn files(server: &Rc<Server>) -> Files<S3> {
     with(server, S3Options::default())
