@@ -20,8 +20,7 @@ struct Functions {
 chunk!("index", Functions = Functions { new, update });
 
 /// Creates an index of a backend, kept in a directory of the backend `keep`, or, if that is 0, of
-/// the backend itself; replies with its handle, and one with which a search puts the best matches
-/// first.
+/// the backend itself; replies with its handle.
 #[wasm_bindgen]
 pub fn indexed_new(inner: u32, keep: u32, dir: &str) {
     (chunk().new)(inner, keep, dir);
@@ -29,9 +28,7 @@ pub fn indexed_new(inner: u32, keep: u32, dir: &str) {
 
 fn new(inner: u32, keep: u32, dir: &str) {
     answered(made(inner, keep, dir), |reply, indexed| {
-        let ranked = Rc::new(indexed.ranked());
         reply.u32(handles::hold(Rc::new(indexed)));
-        reply.u32(handles::hold(ranked));
     })
     .send();
 }
@@ -60,6 +57,7 @@ fn update(handle: u32, limit: f64) -> Begun {
         answered(answer, |reply, updated| {
             for number in [
                 updated.added,
+                updated.merged,
                 updated.files,
                 updated.segments,
                 updated.bytes,

@@ -9,7 +9,6 @@ import { after, describe, test } from "node:test";
 import { pathToFileURL } from "node:url";
 import { memoryTool } from "../../pkg/dist/anthropic.js";
 import { beginKept, changeTools, history } from "../../pkg/dist/history.js";
-import { indexed } from "../../pkg/dist/indexed.js";
 import { nodeShell } from "../../pkg/dist/node_shell.js";
 import { withProvenance } from "../../pkg/dist/provenance.js";
 import { compareTrees, copyTree } from "../../pkg/dist/transfer.js";
@@ -235,7 +234,6 @@ const TABLES = [
       root: "text",
       namespace: "text",
       directory: "object",
-      exclusive: "boolean",
       crashProtection: "boolean",
     },
   ],
@@ -572,7 +570,7 @@ test("the table has every option of the declarations", () => {
   const known = new Map(TABLES.map(([of, , , options]) => [of, options]));
   // What a call takes is below; what a framework takes is its own.
   const others = [
-    ...["CallOptions", "GrepOptions", "RankedGrepOptions", "WriteOptions", "DeleteOptions"],
+    ...["CallOptions", "GrepOptions", "WriteOptions", "DeleteOptions"],
     ...[
       "MigrateOptions",
       "RebaseOptions",
@@ -689,50 +687,6 @@ describe("options of calls", () => {
         assert.match(twice.error, /maxCount must be a number, not an object/);
       });
     }
-  });
-
-  describe("grep with rank, where an index takes part", () => {
-    const text = 'import { go } from "./go";\ngo();\nfunction go() {}\n';
-    const make = () =>
-      indexed(new kitbag.StateBackend({ files: { "/a.ts": text, "/b.ts": "go();\n" } }), {
-        keepIn: "/.index/",
-      });
-    const lines = ({ matches }) => matches.map(({ path, line }) => `${path}:${line}`);
-
-    test("puts definitions first, and maxCount keeps the best", async () => {
-      const all = ["/a.ts:3", "/a.ts:2", "/b.ts:1", "/a.ts:1"];
-      const found = await make().grep("go", "/", null, { rank: true });
-      assert.equal(lines(found)[0], all[0]);
-      assert.equal(lines(found).at(-1), all.at(-1));
-      assert.deepEqual(lines(found).toSorted(), all.toSorted());
-      for (const best of [
-        await make().grep("go", "/", null, { rank: true, maxCount: 1, stats: true }),
-        await make().grep("go", "/", null, 1, { rank: true, stats: true }),
-      ]) {
-        assert.deepEqual([lines(best), best.truncated], [["/a.ts:3"], true]);
-        assert.equal(best.stats.unindexed, 2);
-      }
-    });
-
-    test("is off by default", async () => {
-      for (const options of [undefined, { rank: false }, { rank: null }, {}]) {
-        const found = await make().grep("go", "/", null, 2, options);
-        assert.deepEqual(lines(found), ["/a.ts:1", "/a.ts:2"]);
-      }
-    });
-
-    test("is refused if it is no boolean, or no index is there", async () => {
-      const wrong = await make().grep("go", "/", null, { rank: "yes" });
-      assert.match(wrong.error, /options.rank must be true or false, not a string/);
-      const list = await make().grep("go", "/", null, ["rank"]);
-      assert.match(list.error, /options must be an object, not an array/);
-      const guarded = await kitbag.withPolicy(make(), {}).grep("go", "/", null, { rank: true });
-      assert.match(guarded.error, /no option "rank"/);
-      assert.equal(
-        new kitbag.StateBackend().grep("go", "/", null, { rank: true }).code,
-        wrong.code,
-      );
-    });
   });
 
   for (const name of ["uploadFiles", "downloadFiles"]) {

@@ -82,14 +82,6 @@ export const CHUNKS = {
     async ({ indexed, StateBackend }) =>
     ({ writeMode }) =>
       indexed(new StateBackend({ writeMode }), { keepIn: "/.index/" }),
-  merge:
-    async ({ indexed, mergeIndex, StateBackend }) =>
-    async ({ writeMode }) => {
-      const files = indexed(new StateBackend({ writeMode }), { keepIn: "/.index/" });
-      const { code } = await mergeIndex(files);
-      if (code !== "unsupported") throw new Error(`merged an index of memory: ${code}`);
-      return files;
-    },
   opfs: async (kitbag, host) => {
     const { OpfsBackend } = kitbag;
     if (!host.opfs) return refusedHere(kitbag, new OpfsBackend());

@@ -11,7 +11,6 @@ import {
   indexed,
   kitbag,
   location,
-  mergeIndex,
   newBucket,
   runConformance,
   servers,
@@ -40,7 +39,7 @@ for (const [name, endpoint] of Object.entries(servers)) {
     const [bucket, seeds] = [await newBucket(endpoint), 12];
     let last = 0;
     const make = () => backend(endpoint, bucket, { prefix: `index ${++last}/` });
-    const seen = await histories({ ...kitbag, indexed, mergeIndex }, make, { seeds });
+    const seen = await histories({ ...kitbag, indexed }, make, { seeds });
     assert.deepEqual(seen.failures, []);
     assert.ok(seen.excluded > seeds, `${seen.excluded} files were excluded`);
   });

@@ -33,7 +33,6 @@ const USE = {
     said.push(typeof bucket.read);`,
   indexed: `const searched = indexed(files, { keepIn: "/.index/" });
     said.push((await searched.grep("two", "/", null, { stats: true })).stats.unindexed);`,
-  mergeIndex: `said.push((await mergeIndex(searched)).code);`,
   history: `const noted = history(files, { keepIn: new StateBackend() });
     await noted.edit("/a.txt", "one", "three");
     said.push((await noted.log("/a.txt")).entries.length);`,
@@ -59,7 +58,6 @@ function everything() {
 const FROM = {
   history: "kitbag/history",
   indexed: "kitbag/indexed",
-  mergeIndex: "kitbag/indexed",
 };
 
 function program(...names) {
@@ -119,12 +117,6 @@ export const PROGRAMS = [
     source: program("StateBackend", "indexed"),
     limit: 223,
     says: "2 1",
-  },
-  {
-    name: "StateBackend + indexed, mergeIndex",
-    source: program("StateBackend", "indexed", "mergeIndex"),
-    limit: 226,
-    says: "2 1 unsupported",
   },
   {
     name: "StateBackend + history",

@@ -48,7 +48,7 @@ import {
   settleReview,
 } from "kitbag/history";
 import { ignoreFiles, ignoring } from "kitbag/ignore";
-import { type IndexMerge, indexed, mergeIndex } from "kitbag/indexed";
+import { type IndexUpdate, indexed } from "kitbag/indexed";
 import { bashExecute, bashFileSystem, withBash } from "kitbag/just-bash";
 import {
   fileTools,
@@ -107,11 +107,9 @@ export const labelled: ProvenanceBackend = withProvenance(files, {
   keepIn: { backend: new StateBackend() },
 }).conversation();
 export const ignored = ignoring(files, { patterns: ["*.log"] }).glob("**");
-export const searched = indexed(files, { keepIn: "/.index/" }).updateIndex();
-export const merged: Promise<Partial<IndexMerge>> = mergeIndex(
-  indexed(files, { keepIn: "/.index/" }),
-  { timeoutMs: 1000 },
-);
+export const searched: Promise<Partial<IndexUpdate>> = indexed(files, {
+  keepIn: "/.index/",
+}).updateIndex({ timeoutMs: 1000 });
 
 const storage: StorageLike = { get: () => null, list: () => [], put: () => false };
 export const backends = [

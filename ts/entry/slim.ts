@@ -2,6 +2,5 @@
 // the two functions that load the WebAssembly.
 
 export * from "../backend/indexed.js";
-export * from "../backend/merge.js";
 export * from "../index.js";
 export * from "../slim.js";

@@ -11,8 +11,6 @@ mod grams;
 mod hash;
 mod load;
 mod manifest;
-mod merge;
-mod rank;
 mod segment;
 mod sift;
 #[cfg(test)]
@@ -37,7 +35,6 @@ use crate::protocol::{
 use load::{Known, Opened};
 use sift::Search;
 
-pub use merge::Merge;
 pub use update::Updated;
 
 /// The note in `capability` if files cannot be told apart.
@@ -49,9 +46,7 @@ pub struct Indexed {
     inner: SharedBackend,
     keep: SharedBackend,
     dir: VPath,
-    state: Rc<State>,
-    /// Whether the best matches come first.
-    ranks: bool,
+    state: State,
 }
 
 /// What is known of the index.
@@ -76,24 +71,12 @@ impl Indexed {
             keep: keep.unwrap_or_else(|| inner.clone()),
             inner,
             dir,
-            state: Rc::new(State {
+            state: State {
                 known: RefCell::renewable(Rc::default),
                 stale: Cell::new(false),
                 broken: Cell::new(None),
-            }),
-            ranks: false,
+            },
         })
-    }
-
-    /// The same files and index, in which a search puts the best matches first.
-    pub fn ranked(&self) -> Indexed {
-        Indexed {
-            inner: self.inner.clone(),
-            keep: self.keep.clone(),
-            dir: self.dir.clone(),
-            state: self.state.clone(),
-            ranks: true,
-        }
     }
 
     async fn search(&self, query: &GrepQuery) -> Result<GrepResult> {
@@ -102,20 +85,14 @@ impl Indexed {
             Ok(need) if self.capability().indexed => self.open(&need, false).await,
             _ => Opened::default(),
         };
-        let search = Rc::new(Search::new(query.sieve.clone(), opened, self.ranks));
+        let search = Rc::new(Search::new(query.sieve.clone(), opened));
         let mut own = query.clone();
         own.stats = false;
-        if self.ranks {
-            own.max_count = None;
-        }
         own.sieve = Some(Sieve(search.clone()));
         let mut found = self.inner.grep(&own).await?;
         let stats = search.stats();
         if stats.unindexed > 0 {
             self.state.stale.set(true);
-        }
-        if self.ranks {
-            rank::best_first(&mut found, query, &search.times());
         }
         found.stats = query.stats.then_some(stats);
         Ok(found)

@@ -281,10 +281,7 @@ fn parse_line(line: &str, is_older: bool) -> Option<(VPath, Record)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn path(text: &str) -> VPath {
-        VPath::parse(text).expect("a path")
-    }
+    use crate::core::testing::path;
 
     fn labels(names: &[&str]) -> Labels {
         let mut labels = Labels::default();

@@ -441,7 +441,6 @@ export async function options() {
     () => new IndexedDbBackend({ database: "x", crashProtection: 1 }),
     () => new OpfsBackend({ root: "../up" }),
     () => new OpfsBackend({ directory: "/tmp" }),
-    () => new OpfsBackend({ exclusive: "yes" }),
     () => new OpfsBackend({ crashProtection: "yes" }),
   ]) {
     try {
