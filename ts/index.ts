@@ -30,7 +30,7 @@ export {
   type LocalShellBackendOptions,
 } from "./backend/local-shell.js";
 export { type DirectoryHandle, OpfsBackend, type OpfsBackendOptions } from "./backend/opfs.js";
-export { apply, type PatchFields, type PatchResult, toPatch } from "./backend/patch.js";
+export { applyPatch, type PatchFields, type PatchResult, toPatch } from "./backend/patch.js";
 export {
   type AuditRecord,
   type FilesystemPermission,

@@ -164,7 +164,7 @@ export interface GrepFields {
   matches: GrepMatch[];
   /** True if there are more matches than were returned. */
   truncated?: boolean;
-  /** How many files ignore files left out (`ignoring`). Absent if none. */
+  /** How many files ignore files left out (`withIgnore`). Absent if none. */
   ignored?: number;
   /** What the search cost, if `stats` was asked for and a search index took part. */
   stats?: GrepStats;
@@ -193,7 +193,7 @@ export interface GlobFields {
   files: FileInfo[];
   /** True if there are more files than were returned. */
   truncated?: boolean;
-  /** How many files ignore files left out (`ignoring`). Absent if none. */
+  /** How many files ignore files left out (`withIgnore`). Absent if none. */
   ignored?: number;
 }
 
@@ -339,7 +339,7 @@ export interface GrepOptions extends CallOptions {
   after?: number;
   /** The most matches to return from one file. Default: no limit. */
   maxPerFile?: number;
-  /** Return `stats`, where a search index takes part (`indexed`). Default false. */
+  /** Return `stats`, where a search index takes part (`withIndex`). Default false. */
   stats?: boolean;
 }
 
@@ -379,7 +379,7 @@ export interface Capability {
   /** The largest file that can be stored, in bytes. Absent if there is no fixed limit. */
   maxFileBytes?: number;
   /**
-   * True if listings name a version of each file that no other state of it ever has. `indexed`
+   * True if listings name a version of each file that no other state of it ever has. `withIndex`
    * needs it; without, every search reads all files.
    */
   listsVersions?: boolean;

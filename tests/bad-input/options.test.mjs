@@ -8,8 +8,8 @@ import { createRequire } from "node:module";
 import { after, describe, test } from "node:test";
 import { pathToFileURL } from "node:url";
 import { memoryTool } from "../../pkg/dist/anthropic.js";
-import { beginKept, changeTools, history } from "../../pkg/dist/history.js";
-import { indexed } from "../../pkg/dist/indexed.js";
+import { beginKept, changeTools, withHistory } from "../../pkg/dist/history.js";
+import { withIndex } from "../../pkg/dist/indexed.js";
 import { nodeShell } from "../../pkg/dist/node_shell.js";
 import { withProvenance } from "../../pkg/dist/provenance.js";
 import { compareTrees, copyTree } from "../../pkg/dist/transfer.js";
@@ -93,7 +93,7 @@ const UNPACK = {
 };
 
 const state = () => new kitbag.StateBackend();
-const pinned = () => history(state(), { keepIn: state() });
+const pinned = () => withHistory(state(), { keepIn: state() });
 const storage = (capability) => ({ get() {}, list: () => [], capability });
 const keys = { accessKeyId: "a", secretAccessKey: "s" };
 const place = { region: "r", bucket: "b", credentials: keys };
@@ -165,7 +165,7 @@ const TABLES = [
   ],
   [
     "HistoryOptions",
-    (given) => history(new kitbag.StateBackend(), given),
+    (given) => withHistory(new kitbag.StateBackend(), given),
     { keepIn: state() },
     {
       ...MODES,
@@ -174,7 +174,7 @@ const TABLES = [
   ],
   [
     "HistoryKeep",
-    (keep) => history(new kitbag.StateBackend(), { keepIn: state(), keep }),
+    (keep) => withHistory(new kitbag.StateBackend(), { keepIn: state(), keep }),
     {},
     { count: "amount", ageMs: "amount", bytes: "amount" },
   ],
@@ -694,7 +694,7 @@ describe("options of calls", () => {
   describe("grep with rank, where an index takes part", () => {
     const text = 'import { go } from "./go";\ngo();\nfunction go() {}\n';
     const make = () =>
-      indexed(new kitbag.StateBackend({ files: { "/a.ts": text, "/b.ts": "go();\n" } }), {
+      withIndex(new kitbag.StateBackend({ files: { "/a.ts": text, "/b.ts": "go();\n" } }), {
         keepIn: "/.index/",
       });
     const lines = ({ matches }) => matches.map(({ path, line }) => `${path}:${line}`);

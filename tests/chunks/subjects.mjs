@@ -54,9 +54,9 @@ export const CHUNKS = {
     ({ writeMode }) =>
       new CompositeBackend(stranger(new StateBackend({ writeMode })), {}),
   history:
-    async ({ history, StateBackend }) =>
+    async ({ withHistory, StateBackend }) =>
     ({ writeMode }) =>
-      history(new StateBackend({ files: {} }), { keepIn: new StateBackend(), writeMode }),
+      withHistory(new StateBackend({ files: {} }), { keepIn: new StateBackend(), writeMode }),
   hub:
     async ({ ContextHubBackend }) =>
     ({ writeMode }) =>
@@ -75,17 +75,17 @@ export const CHUNKS = {
       });
   },
   ignore:
-    async ({ ignoring, StateBackend }) =>
+    async ({ withIgnore, StateBackend }) =>
     ({ writeMode }) =>
-      ignoring(new StateBackend({ writeMode }), { patterns: ["/never/"] }),
+      withIgnore(new StateBackend({ writeMode }), { patterns: ["/never/"] }),
   index:
-    async ({ indexed, StateBackend }) =>
+    async ({ withIndex, StateBackend }) =>
     ({ writeMode }) =>
-      indexed(new StateBackend({ writeMode }), { keepIn: "/.index/" }),
+      withIndex(new StateBackend({ writeMode }), { keepIn: "/.index/" }),
   merge:
-    async ({ indexed, mergeIndex, StateBackend }) =>
+    async ({ withIndex, mergeIndex, StateBackend }) =>
     async ({ writeMode }) => {
-      const files = indexed(new StateBackend({ writeMode }), { keepIn: "/.index/" });
+      const files = withIndex(new StateBackend({ writeMode }), { keepIn: "/.index/" });
       const { code } = await mergeIndex(files);
       if (code !== "unsupported") throw new Error(`merged an index of memory: ${code}`);
       return files;

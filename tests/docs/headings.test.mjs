@@ -63,7 +63,7 @@ test("the npm page names every backend, and links to pages that exist", () => {
   const text = readFileSync(at("pkg-template/README.md"), "utf8");
   const index = readFileSync(at("ts/index.ts"), "utf8");
   const all = [...index.matchAll(/\b([A-Z]\w+Backend)\b/g)].map(([, name]) => name);
-  // A type, and the class of what `indexed` returns.
+  // A type, and the class of what `withIndex` returns.
   const backends = all.filter((name) => name !== "AnyBackend" && name !== "IndexedBackend");
   assert.ok(backends.length >= 15);
   for (const name of backends) assert.ok(text.includes(`| \`${name}\` |`), name);

@@ -8,7 +8,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, describe, test } from "node:test";
 import { fileURLToPath } from "node:url";
-import { indexed, mergeIndex } from "../../pkg/dist/indexed.js";
+import { mergeIndex, withIndex } from "../../pkg/dist/indexed.js";
 import { MapBucket } from "../chunks/doubles.mjs";
 import { dice, histories } from "../lib/histories.mjs";
 import * as kitbag from "../lib/kitbag.mjs";
@@ -20,7 +20,7 @@ after(() => rmSync(folder, { recursive: true, force: true }));
 
 const killed = fileURLToPath(new URL("killed.mjs", import.meta.url));
 
-const open = (plain) => indexed(plain, { keepIn: "/.index/" });
+const open = (plain) => withIndex(plain, { keepIn: "/.index/" });
 const good = (answer) => {
   assert.equal(answer.error, undefined, JSON.stringify(answer));
   return answer;
@@ -43,7 +43,7 @@ describe("one writer", () => {
 
   test("random histories with merges find what a scan finds", async () => {
     const make = () => new R2Backend({ bucket: new MapBucket() });
-    const seen = await histories({ ...kitbag, indexed, mergeIndex }, make, {
+    const seen = await histories({ ...kitbag, withIndex, mergeIndex }, make, {
       seeds: 60,
       first: 500,
     });
@@ -147,8 +147,8 @@ describe("refusals", () => {
     new CompositeBackend(files(), {}),
   ]) {
     const what = wrong?.constructor?.name ?? String(wrong);
-    test(`of ${what}, which is not what indexed returns`, () =>
-      refused(mergeIndex(wrong), /mergeIndex: files must be what indexed returns/));
+    test(`of ${what}, which is not what withIndex returns`, () =>
+      refused(mergeIndex(wrong), /mergeIndex: files must be what withIndex returns/));
   }
 
   test("of wrong and misspelled options", async () => {

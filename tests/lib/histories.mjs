@@ -76,7 +76,7 @@ const shown = ({ matches, error }, hide) =>
  * empty one. Resolves to what differed, and how many searches were made and files excluded.
  */
 export async function histories(kitbag, make, { seeds, steps = 10, first = 1 }) {
-  const { indexed, mergeIndex } = kitbag;
+  const { withIndex, mergeIndex } = kitbag;
   const own = await roomOf(kitbag);
   const seen = { failures: [], searches: 0, excluded: 0, merged: 0 };
   const merge = async (writer) => {
@@ -87,7 +87,7 @@ export async function histories(kitbag, make, { seeds, steps = 10, first = 1 }) 
   for (let seed = first; seed < first + seeds; seed++) {
     const roll = dice(seed);
     const plain = await make();
-    const open = () => indexed(plain, { keepIn: "/.index/" });
+    const open = () => withIndex(plain, { keepIn: "/.index/" });
     const writers = [open(), open()];
     for (let step = 0; step < steps; step++) {
       await change(roll, own, plain, writers, merge);

@@ -6,7 +6,7 @@ import { InMemoryTransport } from "@modelcontextprotocol/sdk/inMemory.js";
 import { McpServer } from "@modelcontextprotocol/sdk/server/mcp.js";
 import {
   adaptBackendProtocol,
-  apply,
+  applyPatch,
   begin,
   CompositeBackend,
   createFileTools,
@@ -16,8 +16,8 @@ import {
 } from "kitbag";
 import { aiTools } from "kitbag/ai";
 import { memoryTool, textEditorTool } from "kitbag/anthropic";
-import { ignoring } from "kitbag/ignore";
-import { indexed } from "kitbag/indexed";
+import { withIgnore } from "kitbag/ignore";
+import { withIndex } from "kitbag/indexed";
 import { bashFileSystem, withBash } from "kitbag/just-bash";
 import { fileTools } from "kitbag/langchain";
 import { registerFileTools } from "kitbag/mcp";
@@ -93,9 +93,9 @@ export const READS = {
   "a composite": (files) => new CompositeBackend(files, { "/other/": memory({}) }).read(PAGE),
   "a mount of it": (files) =>
     new CompositeBackend(memory({}), { "/mnt/": files }).read(`/mnt${PAGE}`),
-  "ignore files": (files) => ignoring(files).grep("obey"),
+  "ignore files": (files) => withIgnore(files).grep("obey"),
   "a search index": async (files) => {
-    const searched = indexed(files, { keepIn: "/.index/" });
+    const searched = withIndex(files, { keepIn: "/.index/" });
     await searched.updateIndex();
     return searched.grep("obey");
   },
@@ -191,7 +191,7 @@ export const WRITES = {
   "a patch": async (files, to, text) => {
     const turn = begin(memory({}));
     must(await turn.write(to, `${text}\n`));
-    must(await apply(files, toPatch((await turn.diff()).changes).patch));
+    must(await applyPatch(files, toPatch((await turn.diff()).changes).patch));
   },
   "a policy": async (files, to, text) =>
     must(await withPolicy(files, { inspect: () => undefined }).write(to, text)),

@@ -31,10 +31,10 @@ const USE = {
   S3Backend: `const bucket = new S3Backend({ region: "us-east-1", bucket: "b",
       credentials: { accessKeyId: "k", secretAccessKey: "s" } });
     said.push(typeof bucket.read);`,
-  indexed: `const searched = indexed(files, { keepIn: "/.index/" });
+  withIndex: `const searched = withIndex(files, { keepIn: "/.index/" });
     said.push((await searched.grep("two", "/", null, { stats: true })).stats.unindexed);`,
   mergeIndex: `said.push((await mergeIndex(searched)).code);`,
-  history: `const noted = history(files, { keepIn: new StateBackend() });
+  withHistory: `const noted = withHistory(files, { keepIn: new StateBackend() });
     await noted.edit("/a.txt", "one", "three");
     said.push((await noted.log("/a.txt")).entries.length);`,
 };
@@ -57,8 +57,8 @@ function everything() {
 
 /** Where a name is imported from, if not from `kitbag`. */
 const FROM = {
-  history: "kitbag/history",
-  indexed: "kitbag/indexed",
+  withHistory: "kitbag/history",
+  withIndex: "kitbag/indexed",
   mergeIndex: "kitbag/indexed",
 };
 
@@ -115,20 +115,20 @@ export const PROGRAMS = [
     says: "2 5 2",
   },
   {
-    name: "StateBackend + indexed",
-    source: program("StateBackend", "indexed"),
+    name: "StateBackend + withIndex",
+    source: program("StateBackend", "withIndex"),
     limit: 223,
     says: "2 1",
   },
   {
-    name: "StateBackend + indexed, mergeIndex",
-    source: program("StateBackend", "indexed", "mergeIndex"),
+    name: "StateBackend + withIndex, mergeIndex",
+    source: program("StateBackend", "withIndex", "mergeIndex"),
     limit: 226,
     says: "2 1 unsupported",
   },
   {
-    name: "StateBackend + history",
-    source: program("StateBackend", "history"),
+    name: "StateBackend + withHistory",
+    source: program("StateBackend", "withHistory"),
     limit: 334,
     says: "2 1",
   },

@@ -2,9 +2,9 @@
 
 import assert from "node:assert/strict";
 import test from "node:test";
-import { beginKept, history } from "../../pkg/dist/history.js";
-import { ignoring } from "../../pkg/dist/ignore.js";
-import { indexed } from "../../pkg/dist/indexed.js";
+import { beginKept, withHistory } from "../../pkg/dist/history.js";
+import { withIgnore } from "../../pkg/dist/ignore.js";
+import { withIndex } from "../../pkg/dist/indexed.js";
 import { withProvenance } from "../../pkg/dist/provenance.js";
 import { CompositeBackend, StateBackend, withPolicy } from "../lib/kitbag.mjs";
 import { listening } from "../lib/listening.mjs";
@@ -60,9 +60,9 @@ test("rules tell of the changes of what they show, and of nothing else", async (
 /** Every wrapper over a backend, by name. */
 const wrappers = {
   withPolicy: (files) => withPolicy(files, { quota: { maxFiles: 99 } }),
-  ignoring: (files) => ignoring(files),
-  indexed: (files) => indexed(files, { keepIn: "/.index/" }),
-  history: (files) => history(files, { keepIn: memory() }),
+  ignoring: (files) => withIgnore(files),
+  indexed: (files) => withIndex(files, { keepIn: "/.index/" }),
+  history: (files) => withHistory(files, { keepIn: memory() }),
   withProvenance: (files) => withProvenance(files, { labels }),
   conversation: (files) => withProvenance(files, { labels }).conversation(),
   beginKept: (files) => beginKept(files, { keepIn: memory() }),
@@ -97,7 +97,7 @@ for (const [name, wrap] of Object.entries(wrappers)) {
 
 test("ignored files are not told, and a changed ignore file asks for a rescan", async () => {
   const files = watched({ "/.gitignore": "*.log\ntmp/\n", "/src/.gitignore": "gen\n" });
-  const shown = ignoring(files, { patterns: ["/out/"] });
+  const shown = withIgnore(files, { patterns: ["/out/"] });
   const { seen, has, begun, stop } = listening(shown);
   const inside = listening(shown, "/tmp");
   files.tell("/a.log", "/tmp/x", "/src/gen/y", "/out/z", "/src/a.txt", "/gen/b.txt");
@@ -120,7 +120,7 @@ test("if ignore files cannot be read, a rescan is asked for", async () => {
     }
   }
   const files = new Broken({ scope: "instance", files: { "/.gitignore": "*.log\n" } });
-  const { seen, begun, stop } = listening(ignoring(files));
+  const { seen, begun, stop } = listening(withIgnore(files));
   files.tell("/a.log");
   await begun();
   assert.deepEqual([...seen.paths], []);
@@ -129,7 +129,7 @@ test("if ignore files cannot be read, a rescan is asked for", async () => {
 
 test("the folder of an index and the notes of a history are not told", async () => {
   const files = watched({ "/a.txt": "needle\n" });
-  const index = indexed(files, { keepIn: "/.index/" });
+  const index = withIndex(files, { keepIn: "/.index/" });
   const heard = listening(index);
   await index.updateIndex();
   files.tell("/.index", "/.index2/a", "/.index/manifest");
@@ -139,7 +139,7 @@ test("the folder of an index and the notes of a history are not told", async () 
 
   // The same files by another object: the notes are beside them.
   const beside = withPolicy(files, {});
-  const noted = history(files, { keepIn: beside });
+  const noted = withHistory(files, { keepIn: beside });
   const told = listening(noted);
   await noted.write("/b.txt", "new\n");
   await told.has("/b.txt");
@@ -147,7 +147,7 @@ test("the folder of an index and the notes of a history are not told", async () 
   assert.deepEqual([...told.seen.paths], ["/b.txt"]);
   told.stop();
   // A folder that others may use as well hides nothing.
-  const own = listening(history(files, { keepIn: memory(), folder: "/notes" }));
+  const own = listening(withHistory(files, { keepIn: memory(), folder: "/notes" }));
   files.tell("/notes/log/x");
   await own.has("/notes/log/x");
   own.stop();
@@ -250,7 +250,7 @@ test("a listener that throws is an uncaught error, and the others hear of the ch
   const stops = [
     guarded.watch(bad("rules")),
     turn.watch(bad("turn")),
-    ignoring(files).watch(bad("ignoring")),
+    withIgnore(files).watch(bad("ignoring")),
   ];
   const after = [guarded, turn].map((backend) => listening(backend));
   const errors = await uncaught(4, async () => {

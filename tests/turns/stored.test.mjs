@@ -3,7 +3,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { beginKept, history } from "../../pkg/dist/history.js";
+import { beginKept, withHistory } from "../../pkg/dist/history.js";
 import * as kitbag from "../lib/kitbag.mjs";
 
 const { begin, CompositeBackend, StateBackend, undo, withPolicy } = kitbag;
@@ -38,7 +38,7 @@ const STACKS = {
   "a policy around a router": (inner) =>
     withPolicy(new CompositeBackend(inner, { "/m/": memory() }), { inspect }),
   "a policy around a history": (inner) =>
-    withPolicy(history(inner, { keepIn: memory(), writeMode: "overwrite" }), { inspect }),
+    withPolicy(withHistory(inner, { keepIn: memory(), writeMode: "overwrite" }), { inspect }),
 };
 
 async function all(backend) {

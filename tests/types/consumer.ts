@@ -35,20 +35,20 @@ import { anthropicTools, memoryTool, textEditorTool } from "kitbag/anthropic";
 import { conformanceCases, runConformance } from "kitbag/conformance";
 import { guidedPrompts } from "kitbag/guided";
 import {
-  at,
   beginKept,
   changeTools,
   type HistoryEntry,
-  history,
   keptTurns,
+  openPin,
   type PinLoss,
   type PinnedBackend,
   type ReviewDecision,
   reviewOf,
   settleReview,
+  withHistory,
 } from "kitbag/history";
-import { ignoreFiles, ignoring } from "kitbag/ignore";
-import { type IndexMerge, indexed, mergeIndex } from "kitbag/indexed";
+import { ignoreFiles, withIgnore } from "kitbag/ignore";
+import { type IndexMerge, mergeIndex, withIndex } from "kitbag/indexed";
 import { bashExecute, bashFileSystem, withBash } from "kitbag/just-bash";
 import {
   fileTools,
@@ -81,7 +81,7 @@ export async function main(): Promise<string> {
   const first: string | undefined = listed[0]?.path;
   const found = files.grep("x", "/", null, 3, { regex: true, timeoutMs: 10 });
   const lines = found.error ? [] : found.matches.map((match) => match.line);
-  const counted = await indexed(files, { keepIn: "/.index/" }).grep("x", "/", "*.ts", {
+  const counted = await withIndex(files, { keepIn: "/.index/" }).grep("x", "/", "*.ts", {
     stats: true,
   });
   const requests: number | undefined = counted.error ? 0 : counted.stats?.requests;
@@ -106,10 +106,10 @@ export const labelled: ProvenanceBackend = withProvenance(files, {
   onAsk: ({ reads }) => reads.every(({ operation }) => operation === "read"),
   keepIn: { backend: new StateBackend() },
 }).conversation();
-export const ignored = ignoring(files, { patterns: ["*.log"] }).glob("**");
-export const searched = indexed(files, { keepIn: "/.index/" }).updateIndex();
+export const ignored = withIgnore(files, { patterns: ["*.log"] }).glob("**");
+export const searched = withIndex(files, { keepIn: "/.index/" }).updateIndex();
 export const merged: Promise<Partial<IndexMerge>> = mergeIndex(
-  indexed(files, { keepIn: "/.index/" }),
+  withIndex(files, { keepIn: "/.index/" }),
   { timeoutMs: 1000 },
 );
 
@@ -215,7 +215,7 @@ createFileTools(files, { tools: ["readfile"] });
 // @ts-expect-error a misspelled option
 new FilesystemBackend({ rootdir: "." });
 
-export const noted = history(files, {
+export const noted = withHistory(files, {
   ...{ keepIn: files, folder: "/h", by: "a", writeMode: "overwrite" },
   ...{ who: () => ({ by: "b", call: "c" }), keep: { count: 1, ageMs: 2, bytes: 3 } },
 });
@@ -225,7 +225,7 @@ export const entries: Promise<HistoryEntry[] | undefined> = noted
 export const back = noted.restore("/a", new Date()).then(({ paths }) => paths?.[0]);
 export const range = noted.diff("2026-01-01T00:00:00Z").then(({ changes }) => changes?.[0]?.hunks);
 export const known = noted.why("/a").then((why) => why.known);
-export const then: Promise<PinnedBackend> = at(noted, "0".repeat(64), { timeoutMs: 1000 });
+export const then: Promise<PinnedBackend> = openPin(noted, "0".repeat(64), { timeoutMs: 1000 });
 export const pinnedAt: Promise<string | undefined> = noted.pin().then(({ at }) => at);
 export const kept = noted.pins().then(({ pins }) => pins?.map(({ pin }) => noted.unpin(pin)));
 export const release = noted.label("1.0", "0".repeat(64)).then(() => noted.labelled("1.0"));

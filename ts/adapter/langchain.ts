@@ -67,7 +67,7 @@ const READING = new Set(["ls", "read_file", "glob", "grep"]);
 export interface MiddlewareOptions extends FileToolsOptions {
   /**
    * What checkpoints have: the files of the graph's state (`"files"`, the default), or the pin of all
-   * files of a backend that `history` of `kitbag/history` made. A run that goes on from an earlier
+   * files of a backend that `withHistory` of `kitbag/history` made. A run that goes on from an earlier
    * checkpoint then begins with the files of then.
    */
   checkpoint?: "files" | "pin";

@@ -33,7 +33,7 @@ export interface HistoryAuthor {
   call?: string;
 }
 
-/** Options of `history`. */
+/** Options of `withHistory`. */
 export interface HistoryOptions {
   /** The backend of the history; another one than the files'. */
   keepIn: AnyBackend;
@@ -225,7 +225,7 @@ function authors(by: string, who: (() => unknown) | undefined): () => string {
 
 /**
  * A backend that notes each change: what it replaced, who made it, when, and by which call. The result
- * of `history`.
+ * of `withHistory`.
  */
 export class HistoryBackend extends Backend {
   /** Identifies the machine of the backend, if it can run commands. */
@@ -241,14 +241,14 @@ export class HistoryBackend extends Backend {
 
   /** Throws a `TypeError` if a backend is none, or an option is wrong. Reads nothing. */
   constructor(backend: AnyBackend, options: HistoryOptions) {
-    const given = new Options("history", options);
+    const given = new Options("withHistory", options);
     const keepIn = given.raw("keepIn");
     if (keepIn === undefined) given.refuse("keepIn", "a backend", undefined);
     const folder = given.text("folder") ?? "/.kitbag/history";
     const by = given.text("by") ?? "";
     const who = given.callback("who") as (() => unknown) | undefined;
     const overwrite = given.oneOf("writeMode", ["create", "overwrite"], "create") === "overwrite";
-    const keep = new Options("history: option keep", given.object("keep") ?? {});
+    const keep = new Options("withHistory: option keep", given.object("keep") ?? {});
     given.done();
     const [count, age, bytes] = (["count", "ageMs", "bytes"] as const).map(
       (name) => keep.amount(name) ?? -1,
@@ -256,13 +256,13 @@ export class HistoryBackend extends Backend {
     keep.done();
     if (keepIn === backend) {
       throw new TypeError(
-        'history: option "keepIn" must be another backend than the one whose changes are noted',
+        'withHistory: option "keepIn" must be another backend than the one whose changes are noted',
       );
     }
     chunk.load();
     super(
-      withHandle("history: the backend", backend, (handle) =>
-        withHandle('history: option "keepIn"', keepIn, (kept) => {
+      withHandle("withHistory: the backend", backend, (handle) =>
+        withHandle('withHistory: option "keepIn"', keepIn, (kept) => {
           const told = authors(by, who);
           enter(() => glue.history_new(handle, kept, folder, overwrite, count, age, bytes, told));
           return madeHandle("history");
@@ -466,28 +466,28 @@ function limitOfLog(value: unknown): number | undefined {
  * call. Make all changes through the result.
  *
  * @example
- * import { history } from "kitbag/history";
- * const files = history(new S3Backend(bucket), { keepIn: new S3Backend(notes), by: "agent-7" });
+ * import { withHistory } from "kitbag/history";
+ * const files = withHistory(new S3Backend(bucket), { keepIn: new S3Backend(notes), by: "agent-7" });
  * await files.edit("/plan.md", "Measure", "Look");
  * const { entries } = await files.log("/plan.md");
  * await files.restore("/plan.md", new Date(Date.now() - 3_600_000));
  */
-export function history(backend: AnyBackend, options: HistoryOptions): HistoryBackend {
+export function withHistory(backend: AnyBackend, options: HistoryOptions): HistoryBackend {
   return new HistoryBackend(backend, options);
 }
 
-/** The files of a pin, which cannot be changed. The result of `at`. */
+/** The files of a pin, which cannot be changed. The result of `openPin`. */
 export class PinnedBackend extends Backend {
   /** The pin. */
   readonly pin: string;
 
-  /** Throws a `TypeError` if the text is no pin. Reads nothing; `at` calls it. */
+  /** Throws a `TypeError` if the text is no pin. Reads nothing; `openPin` calls it. */
   constructor(world: HistoryBackend, pin: string, madeAt: string) {
     if (!(world instanceof HistoryBackend)) {
-      throw new TypeError(`at: the first argument must be a history, not ${kindOf(world)}`);
+      throw new TypeError(`openPin: the first argument must be a history, not ${kindOf(world)}`);
     }
     if (typeof pin !== "string") {
-      throw new TypeError(`at: the pin must be a string, not ${kindOf(pin)}`);
+      throw new TypeError(`openPin: the pin must be a string, not ${kindOf(pin)}`);
     }
     const millis = Date.parse(madeAt);
     enter(() => glue.history_at(handleOf(world), pin, millis));
@@ -507,12 +507,12 @@ const UNKNOWN_TIME = "1970-01-01T00:00:00.000Z";
  * pin.
  *
  * @example
- * import { at, history } from "kitbag/history";
- * const world = history(backend, { keepIn });
+ * import { openPin, withHistory } from "kitbag/history";
+ * const world = withHistory(backend, { keepIn });
  * const { pin } = await world.pin();
- * const then = await at(world, pin);
+ * const then = await openPin(world, pin);
  */
-export async function at(
+export async function openPin(
   world: HistoryBackend,
   pin: string,
   options?: CallOptions,

@@ -13,7 +13,7 @@ import type { CallOptions, ExecuteResponse, GrepOptions, GrepResult, Result } fr
 import { addShell, Backend, type ExecuteOptions } from "./backend.js";
 import { outside, passWatch } from "./passing.js";
 
-/** Options of `indexed`. */
+/** Options of `withIndex`. */
 export interface IndexOptions {
   /** The directory of the index, such as `"/.index/"`. It is hidden in the backend itself. */
   keepIn: string;
@@ -49,7 +49,7 @@ export interface RankedGrepOptions extends GrepOptions {
 /** The same files and index as an `IndexedBackend`; `grep` puts the best matches first. */
 class Ranked extends Backend {}
 
-/** A backend with a search index; the result of `indexed`. */
+/** A backend with a search index; the result of `withIndex`. */
 export class IndexedBackend extends Backend {
   /** Identifies the machine of the backend, if it can run commands. */
   declare readonly id?: string;
@@ -63,7 +63,7 @@ export class IndexedBackend extends Backend {
 
   /** Throws a `TypeError` if the backend is none, or an option is wrong. Reads nothing yet. */
   constructor(inner: AnyBackend, options: IndexOptions) {
-    const given = new Options("indexed", options);
+    const given = new Options("withIndex", options);
     const keepIn = given.text("keepIn") ?? given.refuse("keepIn", "a directory", undefined);
     const keep = given.raw("backend");
     given.done();
@@ -76,10 +76,10 @@ export class IndexedBackend extends Backend {
       return both.handle;
     };
     super(
-      withHandle("indexed: the backend", inner, (handle) =>
+      withHandle("withIndex: the backend", inner, (handle) =>
         keep === undefined
           ? make(handle, 0)
-          : withHandle("indexed: options.backend", keep, (kept) => make(handle, kept)),
+          : withHandle("withIndex: options.backend", keep, (kept) => make(handle, kept)),
       ),
     );
     this.#ranked = new Ranked(ranked);
@@ -143,11 +143,11 @@ sealClass(IndexedBackend);
  * finds exactly what it finds without the index.
  *
  * @example
- * import { indexed } from "kitbag/indexed";
- * const files = indexed(new S3Backend(bucket), { keepIn: "/.index/" });
+ * import { withIndex } from "kitbag/indexed";
+ * const files = withIndex(new S3Backend(bucket), { keepIn: "/.index/" });
  * await files.updateIndex();
  * const { matches, stats } = await files.grep("retry_budget", "/", null, { stats: true });
  */
-export function indexed(inner: AnyBackend, options: IndexOptions): IndexedBackend {
+export function withIndex(inner: AnyBackend, options: IndexOptions): IndexedBackend {
   return new IndexedBackend(inner, options);
 }

@@ -34,11 +34,11 @@ function unpack(reply: Reply): IndexMerge {
  * changed or deleted. It lists the files and reads none. Call it in the background, from a timer for
  * example: searches and updates go on meanwhile, and several processes may merge at once.
  *
- * @param files What `indexed` returned.
+ * @param files What `withIndex` returned.
  *
  * @example
- * import { indexed, mergeIndex } from "kitbag/indexed";
- * const files = indexed(new S3Backend(bucket), { keepIn: "/.index/" });
+ * import { withIndex, mergeIndex } from "kitbag/indexed";
+ * const files = withIndex(new S3Backend(bucket), { keepIn: "/.index/" });
  * const { merged, segments } = await mergeIndex(files);
  */
 export function mergeIndex(
@@ -47,7 +47,7 @@ export function mergeIndex(
 ): Promise<Result<IndexMerge>> {
   const refusal = refused(() => {
     if (!(files instanceof IndexedBackend))
-      wrong("mergeIndex: files", "what indexed returns", files);
+      wrong("mergeIndex: files", "what withIndex returns", files);
     optionNames(NO_OPERATION, options);
   });
   if (refusal) return Promise.resolve(refusal);

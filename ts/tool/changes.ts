@@ -80,8 +80,8 @@ const isIn = (path: string, place: string) =>
  * the answers of tools that change files name the change. The backend must be a turn or a history.
  *
  * @example
- * import { changeTools, history } from "kitbag/history";
- * const files = history(backend, { keepIn, by: "agent-7" });
+ * import { changeTools, withHistory } from "kitbag/history";
+ * const files = withHistory(backend, { keepIn, by: "agent-7" });
  * const { tools } = createFileTools(files, { changes: changeTools() });
  */
 export function changeTools(options?: ChangeToolsOptions): ChangeTools {

@@ -169,7 +169,7 @@ export interface FileToolsOptions {
   unchanged?: UnchangedReads;
   /**
    * Leave out of `glob` and `grep` what ignore files name: `ignoreFiles({ files })` of `kitbag/ignore`.
-   * The tools work as over `ignoring(backend, { files })`. Default: nothing is ignored.
+   * The tools work as over `withIgnore(backend, { files })`. Default: nothing is ignored.
    */
   ignore?: IgnoreRules;
   /**

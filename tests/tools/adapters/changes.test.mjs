@@ -8,7 +8,7 @@ import { McpServer } from "@modelcontextprotocol/sdk/server/mcp.js";
 import { begin, createFileTools, StateBackend, withPolicy } from "kitbag";
 import { aiTools } from "kitbag/ai";
 import { anthropicTools } from "kitbag/anthropic";
-import { beginKept, changeTools, history } from "kitbag/history";
+import { beginKept, changeTools, withHistory } from "kitbag/history";
 import { fileTools, kitbagMiddleware } from "kitbag/langchain";
 import { registerFileTools } from "kitbag/mcp";
 import { openaiTools } from "kitbag/openai";
@@ -20,7 +20,7 @@ const memory = (files = {}) => new StateBackend({ scope: "instance", files });
 const BASES = {
   "a turn": (backend) => begin(backend, { by: "agent-7" }),
   "a kept turn": (backend) => beginKept(backend, { keepIn: memory() }),
-  "a history": (backend) => history(backend, { keepIn: memory(), by: "agent-7" }),
+  "a history": (backend) => withHistory(backend, { keepIn: memory(), by: "agent-7" }),
 };
 
 /** The id that an answer names. */
@@ -171,9 +171,9 @@ for (const [name, over] of Object.entries(BASES)) {
 test("a history knows changes of an earlier process by their ids", async () => {
   const backend = memory(FILES);
   const keepIn = memory();
-  const first = toolsOver(history(backend, { keepIn }));
+  const first = toolsOver(withHistory(backend, { keepIn }));
   const id = changeIn(await first.good("delete", { file_path: "/notes" }));
-  const second = toolsOver(history(backend, { keepIn }));
+  const second = toolsOver(withHistory(backend, { keepIn }));
   await second.good("undo", { change: id });
   assert.equal(backend.read("/notes/b.md").content, "b\n");
 });
@@ -189,7 +189,7 @@ test("undo knows the last 256 changes of a turn", async () => {
 });
 
 test("undo looks among the newest 1,000 entries of a history", async () => {
-  const base = history(memory(), { keepIn: memory() });
+  const base = withHistory(memory(), { keepIn: memory() });
   const { good, bad } = toolsOver(base);
   const id = changeIn(await good("write_file", { file_path: "/x.md", content: "x" }));
   const files = Array.from({ length: 999 }, (_, at) => [`/${at}`, new Uint8Array([1])]);

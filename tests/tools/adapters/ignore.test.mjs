@@ -1,5 +1,5 @@
 // The option `ignore`: the tools of every adapter leave out what ignore files name and say how many
-// files that were, as tools over `ignoring(backend)` do.
+// files that were, as tools over `withIgnore(backend)` do.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -9,7 +9,7 @@ import { McpServer } from "@modelcontextprotocol/sdk/server/mcp.js";
 import { createFileTools, StateBackend } from "kitbag";
 import { aiTools } from "kitbag/ai";
 import { anthropicTools } from "kitbag/anthropic";
-import { ignoreFiles, ignoring } from "kitbag/ignore";
+import { ignoreFiles, withIgnore } from "kitbag/ignore";
 import { fileTools, kitbagMiddleware } from "kitbag/langchain";
 import { registerFileTools } from "kitbag/mcp";
 import { openaiTools } from "kitbag/openai";
@@ -63,14 +63,14 @@ const ADAPTERS = {
 };
 
 for (const [name, run] of Object.entries(ADAPTERS)) {
-  test(`${name}: the option equals tools over ignoring(backend), and counts what is left out`, async () => {
+  test(`${name}: the option equals tools over withIgnore(backend), and counts what is left out`, async () => {
     const files = backend();
     for (const [tool, input] of [
       ["grep", { pattern: "needle" }],
       ["glob", { pattern: "**/*" }],
     ]) {
       const plain = await run(files, {}, tool, input);
-      const wrapped = await run(ignoring(files, RULES), {}, tool, input);
+      const wrapped = await run(withIgnore(files, RULES), {}, tool, input);
       const option = await run(files, { ignore: ignoreFiles(RULES) }, tool, input);
       assert.equal(option, wrapped);
       assert.match(option, /\[3 files are ignored; name the path to search there\]/);

@@ -13,7 +13,7 @@ import { generateText, stepCountIs } from "ai";
 import { MockLanguageModelV3 } from "ai/test";
 import { begin, createFileTools, StateBackend } from "kitbag";
 import { aiTools } from "kitbag/ai";
-import { beginKept, changeTools, history, reviewOf, settleReview } from "kitbag/history";
+import { beginKept, changeTools, reviewOf, settleReview, withHistory } from "kitbag/history";
 import { kitbagMiddleware, reviewMiddleware } from "kitbag/langchain";
 import { elicitReview, registerFileTools } from "kitbag/mcp";
 import { AIMessage, createAgent } from "langchain";
@@ -424,7 +424,7 @@ test("MCP: a client without forms gets an error, and nothing is done", async () 
 
 test("commit needs a turn, and is told of conflicts in words", async () => {
   const changes = changeTools({ commit: () => ({ type: "accept" }) });
-  const base = history(memory(), { keepIn: memory({}) });
+  const base = withHistory(memory(), { keepIn: memory({}) });
   assert.throws(() => createFileTools(base, { changes }), /"commit" needs a turn/);
   assert.throws(() => changeTools({ commit: "yes" }), /option "commit"/);
   assert.throws(() => changeTools({ commits: true }), /commits/);
