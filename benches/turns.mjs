@@ -64,7 +64,7 @@ async function added(kitbag, withHistory) {
   const inner = await many(kitbag, 10_000);
   const keepIn = new kitbag.StateBackend({ files: {} });
   const own = await roomOf(kitbag);
-  const world = withHistory(inner, { keepIn, writeMode: "overwrite" });
+  const world = withHistory(inner, { keepIn: { backend: keepIn }, writeMode: "overwrite" });
   const began = performance.now();
   await world.pin();
   const first = performance.now() - began;

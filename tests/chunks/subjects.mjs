@@ -56,7 +56,10 @@ export const CHUNKS = {
   history:
     async ({ withHistory, StateBackend }) =>
     ({ writeMode }) =>
-      withHistory(new StateBackend({ files: {} }), { keepIn: new StateBackend(), writeMode }),
+      withHistory(new StateBackend({ files: {} }), {
+        keepIn: { backend: new StateBackend() },
+        writeMode,
+      }),
   hub:
     async ({ ContextHubBackend }) =>
     ({ writeMode }) =>
@@ -81,11 +84,11 @@ export const CHUNKS = {
   index:
     async ({ withIndex, StateBackend }) =>
     ({ writeMode }) =>
-      withIndex(new StateBackend({ writeMode }), { keepIn: "/.index/" }),
+      withIndex(new StateBackend({ writeMode }), { keepIn: { path: "/.index/" } }),
   merge:
     async ({ withIndex, mergeIndex, StateBackend }) =>
     async ({ writeMode }) => {
-      const files = withIndex(new StateBackend({ writeMode }), { keepIn: "/.index/" });
+      const files = withIndex(new StateBackend({ writeMode }), { keepIn: { path: "/.index/" } });
       const { code } = await mergeIndex(files);
       if (code !== "unsupported") throw new Error(`merged an index of memory: ${code}`);
       return files;
@@ -100,7 +103,7 @@ export const CHUNKS = {
   policy:
     async ({ StateBackend, withPolicy }) =>
     ({ writeMode }) =>
-      withPolicy(new StateBackend({ writeMode }), { denyPrefixes: ["/never/"] }),
+      withPolicy(new StateBackend({ writeMode }), { readOnlyPrefixes: ["/never/"] }),
   provenance:
     async ({ StateBackend, withProvenance }) =>
     ({ writeMode }) =>

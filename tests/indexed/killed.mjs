@@ -8,5 +8,5 @@ const [path, last] = process.argv.slice(2);
 const files = await sqlite(kitbag, path, (sent) => {
   if (sent === Number(last)) process.kill(process.pid, "SIGKILL");
 });
-const done = await mergeIndex(withIndex(files, { keepIn: "/.index/" }));
+const done = await mergeIndex(withIndex(files, { keepIn: { path: "/.index/" } }));
 if (done.error) throw new Error(done.error);

@@ -20,7 +20,7 @@ after(() => rmSync(folder, { recursive: true, force: true }));
 
 const killed = fileURLToPath(new URL("killed.mjs", import.meta.url));
 
-const open = (plain) => withIndex(plain, { keepIn: "/.index/" });
+const open = (plain) => withIndex(plain, { keepIn: { path: "/.index/" } });
 const good = (answer) => {
   assert.equal(answer.error, undefined, JSON.stringify(answer));
   return answer;

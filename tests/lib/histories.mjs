@@ -87,7 +87,7 @@ export async function histories(kitbag, make, { seeds, steps = 10, first = 1 }) 
   for (let seed = first; seed < first + seeds; seed++) {
     const roll = dice(seed);
     const plain = await make();
-    const open = () => withIndex(plain, { keepIn: "/.index/" });
+    const open = () => withIndex(plain, { keepIn: { path: "/.index/" } });
     const writers = [open(), open()];
     for (let step = 0; step < steps; step++) {
       await change(roll, own, plain, writers, merge);

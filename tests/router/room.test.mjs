@@ -274,7 +274,7 @@ test("a layer keeps its files in a stranger, and behind an adapter or a plain ob
     around(new StateBackend({ files: {}, writeMode: "overwrite" })),
     new (class extends StateBackend {})({ files: {}, writeMode: "overwrite" }),
   ]) {
-    const files = withHistory(new StateBackend({ files: {} }), { keepIn });
+    const files = withHistory(new StateBackend({ files: {} }), { keepIn: { backend: keepIn } });
     assert.equal((await files.write("/a.txt", "one")).error, undefined);
     assert.equal((await files.edit("/a.txt", "one", "two")).error, undefined);
     const { entries } = await files.log();

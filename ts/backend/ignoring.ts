@@ -58,7 +58,7 @@ export class IgnoreBackend extends Backend {
     super(
       withHandle("withIgnore: the backend", inner, (handle) => {
         enter(() => glue.ignoring_ask(false, handle, files, patterns));
-        return madeHandle("ignoring");
+        return madeHandle("withIgnore");
       }),
     );
     addShell(this);

@@ -11,18 +11,20 @@ import type { AnyBackend } from "../foreign/adapt.js";
 import { withHandle } from "../foreign/calls.js";
 import type { CallOptions, ExecuteResponse, GrepOptions, GrepResult, Result } from "../types.js";
 import { addShell, Backend, type ExecuteOptions } from "./backend.js";
+import { type KeepIn, placeOf } from "./keep-in.js";
 import { outside, passWatch } from "./passing.js";
 
 /** Options of `withIndex`. */
 export interface IndexOptions {
-  /** The directory of the index, such as `"/.index/"`. It is hidden in the backend itself. */
-  keepIn: string;
-  /** Keeps the index in this backend instead. Its directory belongs to the index of one backend. */
-  backend?: AnyBackend;
+  /**
+   * Where the index is. Default: in the directory `/.kitbag/index` of the backend itself. A directory
+   * belongs to the index of one backend.
+   */
+  keepIn?: Partial<KeepIn>;
 }
 
-/** What `updateIndex` did. */
-export interface IndexUpdate {
+/** The result of `updateIndex`. */
+export type IndexUpdate = Result<{
   /** Files that were added. */
   added: number;
   /** Files in the index now. */
@@ -31,9 +33,9 @@ export interface IndexUpdate {
   segments: number;
   /** Size of the index in bytes. */
   bytes: number;
-}
+}>;
 
-function unpackUpdate(reply: Reply): IndexUpdate {
+function unpackUpdate(reply: Reply) {
   return { added: reply.f64(), files: reply.f64(), segments: reply.f64(), bytes: reply.f64() };
 }
 
@@ -62,16 +64,19 @@ export class IndexedBackend extends Backend {
   readonly #ranked: Ranked;
 
   /** Throws a `TypeError` if the backend is none, or an option is wrong. Reads nothing yet. */
-  constructor(inner: AnyBackend, options: IndexOptions) {
+  constructor(inner: AnyBackend, options?: IndexOptions) {
     const given = new Options("withIndex", options);
-    const keepIn = given.text("keepIn") ?? given.refuse("keepIn", "a directory", undefined);
-    const keep = given.raw("backend");
+    const { backend: keep, path } = placeOf(
+      "withIndex: keepIn",
+      given.raw("keepIn") ?? {},
+      "/.kitbag/index",
+    );
     given.done();
     chunk.load();
     let ranked = 0;
     const make = (handle: number, kept: number) => {
-      enter(() => glue.indexed_new(handle, kept, keepIn));
-      const both = made("indexed", (reply) => reply.u32());
+      enter(() => glue.indexed_new(handle, kept, path));
+      const both = made("withIndex", (reply) => reply.u32());
       ranked = both.rest;
       return both.handle;
     };
@@ -79,12 +84,12 @@ export class IndexedBackend extends Backend {
       withHandle("withIndex: the backend", inner, (handle) =>
         keep === undefined
           ? make(handle, 0)
-          : withHandle("withIndex: options.backend", keep, (kept) => make(handle, kept)),
+          : withHandle("withIndex: keepIn.backend", keep, (kept) => make(handle, kept)),
       ),
     );
     this.#ranked = new Ranked(ranked);
     addShell(this);
-    passWatch(this, inner, keep === undefined ? { shows: outside(keepIn) } : {});
+    passWatch(this, inner, keep === undefined ? { shows: outside(path) } : {});
   }
 
   /**
@@ -127,12 +132,12 @@ export class IndexedBackend extends Backend {
    * Adds what was written since the last update to the index, and removes what was deleted. Until
    * then a search reads these files. Several processes may do so at once.
    */
-  updateIndex(options?: CallOptions): Promise<Result<IndexUpdate>> {
+  updateIndex(options?: CallOptions): Promise<IndexUpdate> {
     return called(
       options,
       (limit) => glue.indexed_update(handleOf(this), limit),
       unpackUpdate,
-    ) as Promise<Result<IndexUpdate>>;
+    ) as Promise<IndexUpdate>;
   }
 }
 
@@ -144,10 +149,10 @@ sealClass(IndexedBackend);
  *
  * @example
  * import { withIndex } from "kitbag/indexed";
- * const files = withIndex(new S3Backend(bucket), { keepIn: "/.index/" });
+ * const files = withIndex(new S3Backend(bucket));
  * await files.updateIndex();
  * const { matches, stats } = await files.grep("retry_budget", "/", null, { stats: true });
  */
-export function withIndex(inner: AnyBackend, options: IndexOptions): IndexedBackend {
+export function withIndex(inner: AnyBackend, options?: IndexOptions): IndexedBackend {
   return new IndexedBackend(inner, options);
 }

@@ -14,7 +14,7 @@ import { IndexedBackend } from "./indexed.js";
 const NO_OPERATION = -1;
 
 /** What `mergeIndex` did. */
-export interface IndexMerge {
+export type IndexMerge = Result<{
   /** Segments that were merged into others. */
   merged: number;
   /** Entries that were dropped, since their files were changed or deleted. */
@@ -23,7 +23,7 @@ export interface IndexMerge {
   segments: number;
   /** Size of the index in bytes. */
   bytes: number;
-}
+}>;
 
 function unpack(reply: Reply): IndexMerge {
   return { merged: reply.f64(), dropped: reply.f64(), segments: reply.f64(), bytes: reply.f64() };
@@ -38,13 +38,10 @@ function unpack(reply: Reply): IndexMerge {
  *
  * @example
  * import { withIndex, mergeIndex } from "kitbag/indexed";
- * const files = withIndex(new S3Backend(bucket), { keepIn: "/.index/" });
+ * const files = withIndex(new S3Backend(bucket));
  * const { merged, segments } = await mergeIndex(files);
  */
-export function mergeIndex(
-  files: IndexedBackend,
-  options?: CallOptions,
-): Promise<Result<IndexMerge>> {
+export function mergeIndex(files: IndexedBackend, options?: CallOptions): Promise<IndexMerge> {
   const refusal = refused(() => {
     if (!(files instanceof IndexedBackend))
       wrong("mergeIndex: files", "what withIndex returns", files);
@@ -52,7 +49,9 @@ export function mergeIndex(
   });
   if (refusal) return Promise.resolve(refusal);
   chunk.load();
-  return called(options, (limit) => glue.indexed_merge(handleOf(files), limit), unpack) as Promise<
-    Result<IndexMerge>
-  >;
+  return called(
+    options,
+    (limit) => glue.indexed_merge(handleOf(files), limit),
+    unpack,
+  ) as Promise<IndexMerge>;
 }

@@ -11,14 +11,11 @@ import {
   type TurnOptions,
 } from "./turn.js";
 
-/** What `toPatch` returns. */
-export interface PatchFields {
+/** The result of `toPatch`. */
+export type PatchResult = Result<{
   /** The patch; empty if there are no changes. */
   patch: string;
-}
-
-/** The result of `toPatch`. */
-export type PatchResult = Result<PatchFields>;
+}>;
 
 /** Lines around a hunk that are shown, as git does. */
 const CONTEXT = 3;

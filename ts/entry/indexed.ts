@@ -1,5 +1,14 @@
 // `kitbag/indexed`: a search index beside any backend. Its code is large, so it is not among what
 // `import … from "kitbag"` offers.
 
-export * from "../backend/indexed.js";
-export * from "../backend/merge.js";
+export {
+  IndexedBackend,
+  type IndexOptions,
+  type IndexUpdate,
+  type RankedGrepOptions,
+  withIndex,
+} from "../backend/indexed.js";
+export { type IndexMerge, mergeIndex } from "../backend/merge.js";
+
+// For declarations of programs that import only this entry: the names of results are in `kitbag`.
+export type {} from "../index.js";

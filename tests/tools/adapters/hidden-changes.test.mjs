@@ -18,7 +18,7 @@ const memory = (files = FILES) => new StateBackend({ scope: "instance", files })
 
 const BASES = {
   "a turn": () => begin(memory(), { by: "agent-7" }),
-  "a history": () => withHistory(memory(), { keepIn: memory({}), by: "agent-7" }),
+  "a history": () => withHistory(memory(), { keepIn: { backend: memory({}) }, by: "agent-7" }),
 };
 
 const deny = (paths, operations = ["read", "write"]) => [{ operations, paths, mode: "deny" }];
