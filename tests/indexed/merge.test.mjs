@@ -9,7 +9,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, describe, test } from "node:test";
 import { fileURLToPath } from "node:url";
-import { indexed } from "../../pkg/dist/indexed.js";
+import { withIndex } from "../../pkg/dist/indexed.js";
 import { MapBucket } from "../chunks/doubles.mjs";
 import { dice, histories } from "../lib/histories.mjs";
 import * as kitbag from "../lib/kitbag.mjs";
@@ -21,7 +21,7 @@ after(() => rmSync(folder, { recursive: true, force: true }));
 
 const killed = fileURLToPath(new URL("killed.mjs", import.meta.url));
 
-const open = (plain) => indexed(plain, { keepIn: "/.index/" });
+const open = (plain) => withIndex(plain, { keepIn: { path: "/.index/" } });
 const good = (answer) => {
   assert.equal(answer.error, undefined, JSON.stringify(answer));
   return answer;
@@ -58,7 +58,7 @@ describe("one writer", () => {
 
   test("random histories with merges find what a scan finds", async () => {
     const make = () => new R2Backend({ bucket: new MapBucket() });
-    const seen = await histories({ ...kitbag, indexed }, make, {
+    const seen = await histories({ ...kitbag, withIndex }, make, {
       seeds: 60,
       first: 500,
     });

@@ -75,13 +75,13 @@ const shown = ({ matches, error }, hide) =>
  * merged.
  */
 export async function histories(kitbag, make, { seeds, steps = 10, first = 1 }) {
-  const { indexed } = kitbag;
+  const { withIndex } = kitbag;
   const own = await roomOf(kitbag);
   const seen = { failures: [], searches: 0, excluded: 0, merged: 0 };
   for (let seed = first; seed < first + seeds; seed++) {
     const roll = dice(seed);
     const plain = await make();
-    const open = () => indexed(plain, { keepIn: "/.index/" });
+    const open = () => withIndex(plain, { keepIn: { path: "/.index/" } });
     const writers = [open(), open()];
     for (let step = 0; step < steps; step++) {
       await change(roll, own, plain, writers);

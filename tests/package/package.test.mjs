@@ -120,9 +120,9 @@ describe("in Node", () => {
       const all = [imported, slim, require("kitbag"), require("kitbag/slim")];
       const names = Object.keys(imported).filter((name) => name !== "default");
       const differ = names.filter((name) => all.some((one) => one[name] !== imported[name]));
-      const { indexed } = await import("kitbag/indexed");
-      if (slim.indexed !== indexed || require("kitbag/slim").indexed !== indexed)
-        throw new Error("indexed of kitbag/slim is another one");
+      const { withIndex } = await import("kitbag/indexed");
+      if (slim.withIndex !== withIndex || require("kitbag/slim").withIndex !== withIndex)
+        throw new Error("withIndex of kitbag/slim is another one");
       const { StateBackend } = slim;
       const inside = imported.withPolicy(new StateBackend({ files: { "/a": "1" } }), {});
       console.log(differ.length, names.length > 20, (await inside.read("/a")).content);`;
@@ -162,7 +162,7 @@ describe("in Node", () => {
     const program = `
       import { readFileSync } from "node:fs";
       import { createRequire } from "node:module";
-      import { indexed, init, initSync, CustomBackend, StateBackend } from "kitbag/slim";
+      import { withIndex, init, initSync, CustomBackend, StateBackend } from "kitbag/slim";
       const refused = (make) => { try { make(); } catch (error) { return error.message; } };
       const early = refused(() => new StateBackend());
       if (!/await init\\(\\)/.test(early)) throw new Error("not refused before init: " + early);
@@ -175,7 +175,7 @@ describe("in Node", () => {
       if (chunk) await init(file("custom"), file("custom-disk"));
       if ((await custom().ls("/")).files.length !== 0) throw new Error("not empty");
       if (chunk) await init(file("index"));
-      const searched = indexed(new StateBackend({ files: { "/a": "1" } }), { keepIn: "/.index/" });
+      const searched = withIndex(new StateBackend({ files: { "/a": "1" } }), { keepIn: { path: "/.index/" } });
       const { stats } = await searched.grep("1", "/", null, { stats: true });
       if (stats.unindexed !== 1) throw new Error("not searched");
       if ((await searched.updateIndex()).code !== "unsupported") throw new Error("updated memory");

@@ -11,21 +11,23 @@ import type { AnyBackend } from "../foreign/adapt.js";
 import { withHandle } from "../foreign/calls.js";
 import type { CallOptions, ExecuteResponse, Result } from "../types.js";
 import { addShell, Backend, type ExecuteOptions } from "./backend.js";
+import { type KeepIn, placeOf } from "./keep-in.js";
 import { outside, passWatch } from "./passing.js";
 
 /** No number of an operation: only the options of every call are known. */
 const NO_OPERATION = -1;
 
-/** Options of `indexed`. */
+/** Options of `withIndex`. */
 export interface IndexOptions {
-  /** The directory of the index, such as `"/.index/"`. It is hidden in the backend itself. */
-  keepIn: string;
-  /** Keeps the index in this backend instead. Its directory belongs to the index of one backend. */
-  backend?: AnyBackend;
+  /**
+   * Where the index is. Default: in the directory `/.kitbag/index` of the backend itself. A directory
+   * belongs to the index of one backend.
+   */
+  keepIn?: Partial<KeepIn>;
 }
 
-/** What `updateIndex` did. */
-export interface IndexUpdate {
+/** The result of `updateIndex`. */
+export type IndexUpdate = Result<{
   /** Files that were added. */
   added: number;
   /** Segments that were merged into others. */
@@ -36,16 +38,16 @@ export interface IndexUpdate {
   segments: number;
   /** Size of the index in bytes. */
   bytes: number;
-}
+}>;
 
-function unpackUpdate(reply: Reply): IndexUpdate {
+function unpackUpdate(reply: Reply) {
   return {
     ...{ added: reply.f64(), merged: reply.f64() },
     ...{ files: reply.f64(), segments: reply.f64(), bytes: reply.f64() },
   };
 }
 
-/** A backend with a search index; the result of `indexed`. */
+/** A backend with a search index; the result of `withIndex`. */
 export class IndexedBackend extends Backend {
   /** Identifies the machine of the backend, if it can run commands. */
   declare readonly id?: string;
@@ -56,25 +58,28 @@ export class IndexedBackend extends Backend {
   ) => Promise<ExecuteResponse>;
 
   /** Throws a `TypeError` if the backend is none, or an option is wrong. Reads nothing yet. */
-  constructor(inner: AnyBackend, options: IndexOptions) {
-    const given = new Options("indexed", options);
-    const keepIn = given.text("keepIn") ?? given.refuse("keepIn", "a directory", undefined);
-    const keep = given.raw("backend");
+  constructor(inner: AnyBackend, options?: IndexOptions) {
+    const given = new Options("withIndex", options);
+    const { backend: keep, path } = placeOf(
+      "withIndex: keepIn",
+      given.raw("keepIn") ?? {},
+      "/.kitbag/index",
+    );
     given.done();
     chunk.load();
     const make = (handle: number, kept: number) => {
-      enter(() => glue.indexed_new(handle, kept, keepIn));
-      return madeHandle("indexed");
+      enter(() => glue.indexed_new(handle, kept, path));
+      return madeHandle("withIndex");
     };
     super(
-      withHandle("indexed: the backend", inner, (handle) =>
+      withHandle("withIndex: the backend", inner, (handle) =>
         keep === undefined
           ? make(handle, 0)
-          : withHandle("indexed: options.backend", keep, (kept) => make(handle, kept)),
+          : withHandle("withIndex: keepIn.backend", keep, (kept) => make(handle, kept)),
       ),
     );
     addShell(this);
-    passWatch(this, inner, keep === undefined ? { shows: outside(keepIn) } : {});
+    passWatch(this, inner, keep === undefined ? { shows: outside(path) } : {});
   }
 
   /**
@@ -82,14 +87,14 @@ export class IndexedBackend extends Backend {
    * then a search reads these files. An update also merges what earlier ones have stored, so that the
    * index stays small; it writes at most 16 MiB for that. Several processes may update at once.
    */
-  updateIndex(options?: CallOptions): Promise<Result<IndexUpdate>> {
+  updateIndex(options?: CallOptions): Promise<IndexUpdate> {
     const refusal = refused(() => optionNames(NO_OPERATION, options));
     if (refusal) return Promise.resolve(refusal);
     return called(
       options,
       (limit) => glue.indexed_update(handleOf(this), limit),
       unpackUpdate,
-    ) as Promise<Result<IndexUpdate>>;
+    ) as Promise<IndexUpdate>;
   }
 }
 
@@ -100,11 +105,11 @@ sealClass(IndexedBackend);
  * finds exactly what it finds without the index.
  *
  * @example
- * import { indexed } from "kitbag/indexed";
- * const files = indexed(new S3Backend(bucket), { keepIn: "/.index/" });
+ * import { withIndex } from "kitbag/indexed";
+ * const files = withIndex(new S3Backend(bucket));
  * await files.updateIndex();
  * const { matches, stats } = await files.grep("retry_budget", "/", null, { stats: true });
  */
-export function indexed(inner: AnyBackend, options: IndexOptions): IndexedBackend {
+export function withIndex(inner: AnyBackend, options?: IndexOptions): IndexedBackend {
   return new IndexedBackend(inner, options);
 }
