@@ -18,6 +18,7 @@ import {
   reviewFields,
   settleReview,
 } from "./review.js";
+import { TABLE } from "./table.js";
 import {
   type BackendOrFactory,
   type ChangeToolName,
@@ -25,7 +26,6 @@ import {
   type FileTool,
   type FileTools,
   type FileToolsOptions,
-  type InputSchema,
   resolveBackend,
   shown,
   type ToolCall,
@@ -33,13 +33,10 @@ import {
 } from "./tools.js";
 import { type Around, shownChanges, shownPaths } from "./veil.js";
 
-/** The tools whose calls are changes. */
-const CHANGING = [
-  ...["write_file", "edit_file", "delete"],
-  ...["move_file", "copy_file", "append_file"],
-];
-const TOOLS: Record<ChangeToolName, { description: string; inputSchema: InputSchema }> = {
+const TOOLS: Record<ChangeToolName, Omit<FileTool, "name" | "execute">> = {
   diff: {
+    title: "Show changes",
+    effect: "reads",
     description: "Show what has changed since this session began, as a unified diff.",
     inputSchema: {
       type: "object",
@@ -47,6 +44,8 @@ const TOOLS: Record<ChangeToolName, { description: string; inputSchema: InputSch
     },
   },
   undo: {
+    title: "Undo a change",
+    effect: "destroys",
     description: "Take back one change. Refused if a file of it was changed again since.",
     inputSchema: {
       type: "object",
@@ -55,6 +54,8 @@ const TOOLS: Record<ChangeToolName, { description: string; inputSchema: InputSch
     },
   },
   commit: {
+    title: "Commit the changes",
+    effect: "destroys",
     description: "Ask the user to accept what has changed. Call it when the work is done.",
     inputSchema: { type: "object", properties: {} },
   },
@@ -175,9 +176,11 @@ function around(
   // Set while a call begins, which asks for its backend before it first waits.
   let instead: AnyBackend | undefined;
   const runs = typeof (backend as { execute?: unknown }).execute === "function";
+  // Of a function it is not known whether its backend runs commands.
+  const usual = TABLE.filter(({ isUsual }) => isUsual).map(({ name }) => name);
   const files = create(
     (runtime: unknown) => instead ?? resolveBackend(backend, runtime),
-    runs && options.tools === undefined ? { ...options, tools: [...USUAL, "execute"] } : options,
+    runs && options.tools === undefined ? { ...options, tools: usual } : options,
   );
   const within = <T>(target: AnyBackend, begin: () => T): T => {
     instead = target;
@@ -187,7 +190,12 @@ function around(
       instead = undefined;
     }
   };
-  const offered = new Set<string>(files.tools.map(({ name }) => name));
+  /** The tools whose calls are changes. */
+  const changing = new Set<string>(
+    files.tools
+      .filter(({ effect }) => effect === "changes" || effect === "destroys")
+      .map(({ name }) => name),
+  );
 
   /** The rules of these tools, for one call. */
   const rulesOf =
@@ -275,7 +283,7 @@ function around(
   const run = async (name: string, input: unknown, call?: ToolCall): Promise<ToolResult> => {
     try {
       const own = names.includes(name as ChangeToolName);
-      if (!own && !(offered.has(name) && CHANGING.includes(name))) {
+      if (!own && !changing.has(name)) {
         return await files.call(name, input, call);
       }
       const given = await resolveBackend(backend, call?.runtime);
@@ -306,6 +314,3 @@ function around(
     call: run,
   };
 }
-
-/** The tools that are offered if none are named. */
-const USUAL = ["ls", "read_file", "write_file", "edit_file", "delete", "glob", "grep"] as const;
