@@ -117,7 +117,7 @@ export { silenceDeprecations } from "./core/deprecated.js";
 export type { FileChanges, Watch } from "./core/listeners.js";
 export { KitbagPanic } from "./core/panic.js";
 export type { FsLike } from "./disk/host.js";
-export type { Ripgrep } from "./disk/search.js";
+export type { Ripgrep } from "./disk/ripgrep.js";
 export {
   adaptBackendProtocol,
   adaptSandboxProtocol,
