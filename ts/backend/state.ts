@@ -230,7 +230,8 @@ export class StateBackend implements BackendProtocolV2 {
   }
 
   static {
-    addMethods(StateBackend.prototype, (self, call) => self.#now(call));
+    // biome-ignore lint/complexity/noThisInStatic: bundlers rename a class that names itself, and users see the name
+    addMethods(this.prototype, (self, call) => self.#now(call));
   }
 
   #now<T>(call: Call<T>): T {
