@@ -3,6 +3,7 @@
 // state. A change counts as applied only when the state shows it.
 
 import { messageOf } from "../core/checks.js";
+import { canonical } from "../core/paths.js";
 import type {
   DeleteResult,
   EditResult,
@@ -301,14 +302,6 @@ export class Mirror {
       this.#seen.set(path, { key, data: Mirror });
     }
   }
-}
-
-/** Makes a path canonical. Uploads may use paths with empty or `.` segments. */
-function canonical(key: string): string {
-  return `/${key
-    .split("/")
-    .filter((segment) => segment !== "" && segment !== ".")
-    .join("/")}`;
 }
 
 function record(value: unknown): Record<string, unknown> {

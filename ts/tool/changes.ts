@@ -6,6 +6,7 @@
 import { HistoryBackend } from "../backend/history.js";
 import { type Receipt, Turn, type TurnChange, undo } from "../backend/turn.js";
 import { kindOf, Options } from "../core/checks.js";
+import { canonical } from "../core/paths.js";
 import { visible } from "../core/visible.js";
 import type { AnyBackend } from "../foreign/adapt.js";
 import type { MaybePromise } from "../types.js";
@@ -212,7 +213,7 @@ function around(
     if (path !== undefined && path !== null && typeof path !== "string") {
       return wrong(`path must be a string, not ${kindOf(path)}`);
     }
-    const place = `/${path ?? ""}`.replace(/\/+/g, "/").replace(/(.)\/$/, "$1");
+    const place = canonical(path ?? "");
     const answer = await base.diff();
     if (!answer.changes) return wrong(await told(answer.error, given, call));
     const some = answer.changes.filter(
