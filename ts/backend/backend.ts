@@ -34,24 +34,29 @@ export interface Call<T> {
   /** The options of the method, as they were given. */
   options?: unknown;
   /** The path that a move or a copy is of. */
-  from?: string;
+  from?: string | undefined;
   /** The files of a batch, where each has an answer of its own. */
-  batch?: ask.Batch<unknown>;
+  batch?: ask.Batch<unknown> | undefined;
   /** The result where the whole call was refused. Default: the refusal. */
   refused?(refusal: Failure): T;
 }
 
+/** What only some calls have. */
+type Particular<T> = Pick<Call<T>, "from" | "batch" | "refused">;
+
+/** All calls have the same shape, which engines need to read them fast. */
 const call = <T>(
   operation: number,
   write: () => Failure | undefined,
   read: (reply: Reply) => T,
   options?: unknown,
-): Call<T> => ({ operation, write, read, options });
+  { from, batch, refused }: Particular<T> = {},
+): Call<T> => ({ operation, write, read, options, from, batch, refused });
 
-const transfer = (operation: number, from: string, to: string, options: unknown) => ({
-  ...call(operation, () => ask.askTransfer(from, to, options), unpack.unpackWrite(to), options),
-  from,
-});
+const transfer = (operation: number, from: string, to: string, options: unknown) => {
+  const write = () => ask.askTransfer(from, to, options);
+  return call(operation, write, unpack.unpackWrite(to), options, { from });
+};
 
 /** The calls, by their methods, with the methods' arguments. `FileMethods` has their types. */
 export const calls = {
@@ -76,21 +81,20 @@ export const calls = {
     call(Op.delete, () => ask.askDelete(path, options), unpack.unpackDelete(path), options),
   uploadFiles: (files: unknown, options?: unknown): Call<FileUploadResponse[]> => {
     const batch = ask.lookAtUploads(files);
-    return {
-      ...call(Op.uploadFiles, () => ask.askUpload(batch), unpack.unpackUpload(batch), options),
+    const read = unpack.unpackUpload(batch);
+    return call(Op.uploadFiles, () => ask.askUpload(batch), read, options, {
       batch,
       refused: (refusal) => unpack.refusedBatch(batch, refusal),
-    };
+    });
   },
   downloadFiles: (paths: unknown, options?: unknown): Call<FileDownloadResponse[]> => {
     const batch = ask.lookAtDownloads(paths);
     const read = unpack.unpackDownload(batch);
-    return {
-      ...call(Op.downloadFiles, () => ask.askDownload(batch), read, options),
+    return call(Op.downloadFiles, () => ask.askDownload(batch), read, options, {
       batch,
       refused: (refusal) =>
         unpack.refusedBatch(batch, refusal).map((one) => ({ ...one, content: null })),
-    };
+    });
   },
   move: (from: string, to: string, options?: unknown) => transfer(Op.move, from, to, options),
   copy: (from: string, to: string, options?: unknown) => transfer(Op.copy, from, to, options),
@@ -101,10 +105,8 @@ export const calls = {
     const write = () =>
       refused(() => optionNames(Op.execute, options)) ??
       ask.askExecute(command, options?.timeoutMs);
-    return {
-      ...call(Op.execute, write, unpack.unpackExecute, { signal: options?.signal }),
-      refused: unpack.executeFailure,
-    };
+    const given = { signal: options?.signal };
+    return call(Op.execute, write, unpack.unpackExecute, given, { refused: unpack.executeFailure });
   },
 };
 
