@@ -39,6 +39,7 @@ impl Indexed {
         if !self.capability().indexed {
             return Err(Error::new(Kind::Unsupported, super::NO_VERSIONS));
         }
+        self.room.check().await?;
         let mut attempts = 0;
         loop {
             attempts += 1;
@@ -49,6 +50,7 @@ impl Indexed {
                 return Ok(Merge::default().of(&known.manifest));
             }
             let mut next = Manifest {
+                salt: known.manifest.salt,
                 key: known.manifest.key,
                 segments: Vec::new(),
                 splits: found.splits,
@@ -81,7 +83,7 @@ impl Indexed {
             }
             for id in own {
                 // The manifest was read: it does not name them.
-                let _ = self.keep.delete(&self.segment(id)?, None).await;
+                let _ = self.room.at().delete(&self.segment(id)?, None).await;
             }
         }
     }

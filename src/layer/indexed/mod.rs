@@ -26,13 +26,14 @@ use std::rc::Rc;
 use bytes::Bytes;
 
 use crate::core::cell::RefCell;
-use crate::core::error::{Error, Kind, Result};
+use crate::core::error::Result;
 use crate::core::future::Pending;
 use crate::core::path::VPath;
 use crate::protocol::{
     Answer, Atomic, Backend, BackendExt, Capability, GrepQuery, GrepResult, Request, SharedBackend,
     Sieve, answer,
 };
+use crate::side::Room;
 
 use load::{Known, Opened};
 use sift::Search;
@@ -47,8 +48,7 @@ const NO_VERSIONS: &str = "The storage lists no versions of its files, so the se
 /// A backend with an index.
 pub struct Indexed {
     inner: SharedBackend,
-    keep: SharedBackend,
-    dir: VPath,
+    room: Room,
     state: Rc<State>,
     /// Whether the best matches come first.
     ranks: bool,
@@ -64,33 +64,25 @@ struct State {
 }
 
 impl Indexed {
-    /// An index of `inner`, kept in the directory `dir` of `keep`, or of `inner` itself.
-    pub fn new(inner: SharedBackend, keep: Option<SharedBackend>, dir: VPath) -> Result<Indexed> {
-        if dir.is_root() && keep.is_none() {
-            return Err(Error::new(
-                Kind::InvalidArgument,
-                "keepIn must be a directory of its own, such as \"/.index/\", and not the root",
-            ));
-        }
-        Ok(Indexed {
-            keep: keep.unwrap_or_else(|| inner.clone()),
+    /// An index of `inner`, kept in a room, which may be one of `inner` itself.
+    pub fn new(inner: SharedBackend, room: Room) -> Indexed {
+        Indexed {
             inner,
-            dir,
+            room,
             state: Rc::new(State {
                 known: RefCell::renewable(Rc::default),
                 stale: Cell::new(false),
                 broken: Cell::new(None),
             }),
             ranks: false,
-        })
+        }
     }
 
     /// The same files and index, in which a search puts the best matches first.
     pub fn ranked(&self) -> Indexed {
         Indexed {
             inner: self.inner.clone(),
-            keep: self.keep.clone(),
-            dir: self.dir.clone(),
+            room: self.room.clone(),
             state: self.state.clone(),
             ranks: true,
         }

@@ -9,6 +9,7 @@ use crate::core::error::{Error, Kind};
 use crate::core::future::done;
 use crate::files::{Files, FilesOptions, WriteMode};
 use crate::protocol::{Content, Transfer, WriteResult};
+use crate::side::Room;
 use crate::storage::memory::Memory;
 
 fn path(text: &str) -> VPath {
@@ -97,8 +98,8 @@ fn options(file: Option<SharedBackend>) -> Options {
         }],
         ask: None,
         file: file.map(|backend| LabelFile {
-            backend,
-            path: path("/labels.tsv"),
+            room: Room::new(backend, VPath::root(), None),
+            name: "labels.tsv".into(),
         }),
     }
 }
