@@ -60,11 +60,11 @@ async function sizes(own, backend) {
 }
 
 /** What one change adds to a history, and to a pin, besides the body. */
-async function added(kitbag, history) {
+async function added(kitbag, withHistory) {
   const inner = await many(kitbag, 10_000);
   const keepIn = new kitbag.StateBackend({ files: {} });
   const own = await roomOf(kitbag);
-  const world = history(inner, { keepIn, writeMode: "overwrite" });
+  const world = withHistory(inner, { keepIn: { backend: keepIn }, writeMode: "overwrite" });
   const began = performance.now();
   await world.pin();
   const first = performance.now() - began;
@@ -89,7 +89,7 @@ async function run({ print }) {
   setFlagsFromString("--expose-gc");
   globalThis.gc = runInNewContext("gc");
   const kitbag = await import(pathToFileURL(at("pkg/dist/node.js")).href);
-  const { history } = await import(pathToFileURL(at("pkg/dist/history.js")).href);
+  const { withHistory } = await import(pathToFileURL(at("pkg/dist/history.js")).href);
   const figures = {};
   print("| | measured | goal |");
   print("|---|---:|---:|");
@@ -126,7 +126,7 @@ async function run({ print }) {
     undos.push(performance.now() - began);
   }
   row("undo of 100 files, in one transaction", median(undos), "ms");
-  const kept = await added(kitbag, history);
+  const kept = await added(kitbag, withHistory);
   row("one change among 10,000 files, history", median(kept.changes), "bytes", 2048);
   row("one change among 10,000 files, pin", median(kept.pins), "bytes", 2048);
   row("the same, the most of 30", Math.max(...kept.pins), "bytes");

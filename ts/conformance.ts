@@ -22,14 +22,13 @@ import { writing } from "./conformance/writing.js";
 import { after } from "./core/after.js";
 import type { BackendProtocolV2, Capability } from "./types.js";
 
-export type { TestFunction } from "./conformance/frameworks.js";
-export type { Case, Promised, TurnLike, TurnOutcome, Turns } from "./conformance/subject.js";
+export type { Case as ConformanceCase } from "./conformance/subject.js";
 
 /** Argument of the factory, which must return an empty backend. */
-export interface Wanted {
+type Wanted = {
   /** What the backend's `write` must do if the file exists. */
   writeMode: "create" | "overwrite";
-}
+};
 
 /** Options of `runConformance`. */
 export interface ConformanceOptions {

@@ -5,13 +5,13 @@ import { addressOf } from "#source";
 import { give } from "./core/modules.js";
 
 /** A compiled module (`WebAssembly.Module`), or its bytes. */
-export type ModuleInput = object | ArrayBuffer | ArrayBufferView;
+type ModuleInput = object | ArrayBuffer | ArrayBufferView;
 
 /**
  * Argument of `init`: a URL, a response of `fetch`, bytes, a compiled module, or the name of a file
  * of this package, such as `"s3"`.
  */
-export type InitInput =
+type InitInput =
   | string
   | URL
   | Request

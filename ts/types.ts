@@ -37,16 +37,26 @@ export interface Failure {
 }
 
 /** The names of some fields, none of which is there. */
-type Absent<Fields> = { [Name in keyof Fields]?: never };
+type Absent<Those> = { [Name in keyof Those]?: never };
 
 /**
  * What a call answers: the fields of a success, or a `Failure`. `if (result.error)` tells them
  * apart.
  */
-export type Result<Fields> = (Fields & Absent<Failure>) | (Failure & Absent<Fields>);
+export type Result<Success, Failed extends Failure = Failure> =
+  | (Success & Absent<Failed>)
+  | (Failed & Absent<Success>);
+
+/** The fields of a result's success. */
+export type Fields<Of> = Of extends {
+  /** Absent on success. */
+  error?: never;
+}
+  ? Omit<Of, keyof Failure>
+  : never;
 
 /** What a backend that somebody else wrote may answer: any of the fields, and an error. */
-export type Answer<Fields> = Partial<Fields> & {
+export type BackendAnswer<Fields> = Partial<Fields> & {
   /** What was wrong. Absent on success. */
   error?: string;
   /** The kind of error; kitbag's own backends have an `ErrorCode`. Absent on success. */
@@ -122,16 +132,16 @@ export interface PythonFileData {
 export type LsResult = Result<LsFields>;
 
 /** The fields of `LsResult` on success. */
-export interface LsFields {
+type LsFields = {
   /** The entries, sorted by name in byte order. */
   files: FileInfo[];
-}
+};
 
 /** Result of `read`. The line fields are absent for empty content and past the end of the file. */
 export type ReadResult = Result<ReadFields>;
 
 /** The fields of `ReadResult` on success. */
-export interface ReadFields {
+type ReadFields = {
   /** The requested lines as text, joined by line feeds; a binary file complete, as bytes. */
   content: string | Uint8Array;
   /** MIME type of the file. */
@@ -144,58 +154,64 @@ export interface ReadFields {
   endLine?: number;
   /** The `offset` that continues the read; absent if no line follows. It counts from 0. */
   nextOffset?: number;
-}
+};
+
+/** Result of `readText`. */
+export type ReadTextResult = Result<{
+  /** The whole text. */
+  content: string;
+}>;
 
 /** Result of `readRaw`. */
 export type ReadRawResult = Result<ReadRawFields>;
 
 /** The fields of `ReadRawResult` on success. */
-export interface ReadRawFields {
+type ReadRawFields = {
   /** The file as it is stored. */
   data: FileData;
-}
+};
 
 /** Result of `grep`. */
 export type GrepResult = Result<GrepFields>;
 
 /** The fields of `GrepResult` on success. */
-export interface GrepFields {
+type GrepFields = {
   /** The matching lines, ordered by path and line. */
   matches: GrepMatch[];
   /** True if there are more matches than were returned. */
   truncated?: boolean;
-  /** How many files ignore files left out (`ignoring`). Absent if none. */
+  /** How many files ignore files left out (`withIgnore`). Absent if none. */
   ignored?: number;
-  /** What the search cost, if `stats` was asked for and a search index took part. */
-  stats?: GrepStats;
-}
-
-/** What a search with an index cost. Files that a policy hides are in none of the numbers. */
-export interface GrepStats {
-  /** Reads of the index. Under a policy that hides files, 0. */
-  requests: number;
-  /** Files that the index knows and did not exclude: they were searched. */
-  candidates: number;
-  /** Files that the index does not know: they were searched. */
-  unindexed: number;
-  /** Files that the index excluded. */
-  indexed: number;
-  /** Bytes of the index that were read, and of the files that were searched. */
-  bytes: number;
-}
+  /**
+   * What the search cost, if `stats` was asked for and a search index took part. Files that a policy
+   * hides are in none of the numbers.
+   */
+  stats?: {
+    /** Reads of the index. Under a policy that hides files, 0. */
+    requests: number;
+    /** Files that the index knows and did not exclude: they were searched. */
+    candidates: number;
+    /** Files that the index does not know: they were searched. */
+    unindexed: number;
+    /** Files that the index excluded. */
+    indexed: number;
+    /** Bytes of the index that were read, and of the files that were searched. */
+    bytes: number;
+  };
+};
 
 /** Result of `glob`. */
 export type GlobResult = Result<GlobFields>;
 
 /** The fields of `GlobResult` on success. */
-export interface GlobFields {
+type GlobFields = {
   /** The matching files, newest first. */
   files: FileInfo[];
   /** True if there are more files than were returned. */
   truncated?: boolean;
-  /** How many files ignore files left out (`ignoring`). Absent if none. */
+  /** How many files ignore files left out (`withIgnore`). Absent if none. */
   ignored?: number;
-}
+};
 
 /**
  * Result of a change. kitbag's own backends always say why with a `code`; a subclass or a wrapper
@@ -212,7 +228,7 @@ type Change<Fields> =
 export type WriteResult = Change<WriteFields>;
 
 /** The fields of `WriteResult` on success. */
-export interface WriteFields {
+type WriteFields = {
   /** Canonical path of the written file. */
   path: string;
   /**
@@ -222,13 +238,13 @@ export interface WriteFields {
   filesUpdate?: Record<string, FileData> | null;
   /** Further information; kitbag's own backends have none for a write. */
   metadata?: Record<string, unknown>;
-}
+};
 
 /** Result of `edit`. */
 export type EditResult = Change<EditFields>;
 
 /** The fields of `EditResult` on success. */
-export interface EditFields {
+type EditFields = {
   /** Canonical path of the edited file. */
   path: string;
   /** Number of replacements. */
@@ -237,20 +253,20 @@ export interface EditFields {
   filesUpdate?: Record<string, FileData> | null;
   /** `{ lineEndings: "crlf" }` if the text matched only when line endings were ignored. */
   metadata?: Record<string, unknown>;
-}
+};
 
 /** Result of `delete`. */
 export type DeleteResult = Result<DeleteFields>;
 
 /** The fields of `DeleteResult` on success. */
-export interface DeleteFields {
+type DeleteFields = {
   /** Canonical path of what was deleted. */
   path: string;
   /** Deletions (null) that the caller must apply to its state; see `WriteResult`. */
   filesUpdate?: Record<string, null> | null;
   /** Further information; kitbag's own backends have none for a delete. */
   metadata?: Record<string, unknown>;
-}
+};
 
 /** Result of `execute`. A command that could not run has `error` and `code` as well. */
 export interface ExecuteResponse extends Partial<Failure> {
@@ -339,7 +355,7 @@ export interface GrepOptions extends CallOptions {
   after?: number;
   /** The most matches to return from one file. Default: no limit. */
   maxPerFile?: number;
-  /** Return `stats`, where a search index takes part (`indexed`). Default false. */
+  /** Return `stats`, where a search index takes part (`withIndex`). Default false. */
   stats?: boolean;
 }
 
@@ -379,7 +395,7 @@ export interface Capability {
   /** The largest file that can be stored, in bytes. Absent if there is no fixed limit. */
   maxFileBytes?: number;
   /**
-   * True if listings name a version of each file that no other state of it ever has. `indexed`
+   * True if listings name a version of each file that no other state of it ever has. `withIndex`
    * needs it; without, every search reads all files.
    */
   listsVersions?: boolean;
@@ -397,7 +413,7 @@ export interface Capability {
 export type MaybePromise<T> = T | Promise<T>;
 
 /** What the caller of a backend may declare that a method returns. */
-type Answered<Fields> = Answer<Fields> | PromiseLike<Answer<Fields>>;
+type Answered<Fields> = BackendAnswer<Fields> | PromiseLike<BackendAnswer<Fields>>;
 
 /**
  * Any backend: `deepagents`' `BackendProtocolV2`, with the optional methods present. Behind a policy,
@@ -409,33 +425,33 @@ export interface BackendProtocolV2 {
   // `Promise<LsResult>` and return what the backend inside it returns. An implementation is checked
   // by the second. Both have the same type parameters, so that literals infer their parameters.
   /** Lists one directory level. A missing directory gives an empty listing. */
-  ls<As extends Answered<LsFields> = MaybePromise<Answer<LsFields>>>(path: string): As;
-  ls<_As extends Answered<LsFields> = MaybePromise<Answer<LsFields>>>(
+  ls<As extends Answered<LsFields> = MaybePromise<BackendAnswer<LsFields>>>(path: string): As;
+  ls<_As extends Answered<LsFields> = MaybePromise<BackendAnswer<LsFields>>>(
     path: string,
-  ): MaybePromise<Answer<LsFields>>;
+  ): MaybePromise<BackendAnswer<LsFields>>;
   /**
    * Reads lines of a text file; a binary file is returned complete.
    *
    * @param offset Number of lines to skip: 0 (the default) begins at the first line.
    * @param limit Most lines to return. Default 500.
    */
-  read<As extends Answered<ReadFields> = MaybePromise<Answer<ReadFields>>>(
+  read<As extends Answered<ReadFields> = MaybePromise<BackendAnswer<ReadFields>>>(
     filePath: string,
     offset?: number,
     limit?: number,
   ): As;
-  read<_As extends Answered<ReadFields> = MaybePromise<Answer<ReadFields>>>(
+  read<_As extends Answered<ReadFields> = MaybePromise<BackendAnswer<ReadFields>>>(
     filePath: string,
     offset?: number,
     limit?: number,
-  ): MaybePromise<Answer<ReadFields>>;
+  ): MaybePromise<BackendAnswer<ReadFields>>;
   /** Returns a file as it is stored, complete, with its times. */
-  readRaw<As extends Answered<ReadRawFields> = MaybePromise<Answer<ReadRawFields>>>(
+  readRaw<As extends Answered<ReadRawFields> = MaybePromise<BackendAnswer<ReadRawFields>>>(
     filePath: string,
   ): As;
-  readRaw<_As extends Answered<ReadRawFields> = MaybePromise<Answer<ReadRawFields>>>(
+  readRaw<_As extends Answered<ReadRawFields> = MaybePromise<BackendAnswer<ReadRawFields>>>(
     filePath: string,
-  ): MaybePromise<Answer<ReadRawFields>>;
+  ): MaybePromise<BackendAnswer<ReadRawFields>>;
   /**
    * Searches files for a literal text, line by line.
    *
@@ -444,61 +460,69 @@ export interface BackendProtocolV2 {
    *   `/` against the path below `path`.
    * @param maxCount Most matches to return; if there are more, `truncated` is set.
    */
-  grep<As extends Answered<GrepFields> = MaybePromise<Answer<GrepFields>>>(
+  grep<As extends Answered<GrepFields> = MaybePromise<BackendAnswer<GrepFields>>>(
     pattern: string,
     path?: string | null,
     glob?: string | null,
     maxCount?: number | null,
   ): As;
-  grep<_As extends Answered<GrepFields> = MaybePromise<Answer<GrepFields>>>(
+  grep<_As extends Answered<GrepFields> = MaybePromise<BackendAnswer<GrepFields>>>(
     pattern: string,
     path?: string | null,
     glob?: string | null,
     maxCount?: number | null,
-  ): MaybePromise<Answer<GrepFields>>;
+  ): MaybePromise<BackendAnswer<GrepFields>>;
   /** Finds files whose path below `path` (default `/`) matches a pattern, newest first. */
-  glob<As extends Answered<GlobFields> = MaybePromise<Answer<GlobFields>>>(
+  glob<As extends Answered<GlobFields> = MaybePromise<BackendAnswer<GlobFields>>>(
     pattern: string,
     path?: string,
   ): As;
-  glob<_As extends Answered<GlobFields> = MaybePromise<Answer<GlobFields>>>(
+  glob<_As extends Answered<GlobFields> = MaybePromise<BackendAnswer<GlobFields>>>(
     pattern: string,
     path?: string,
-  ): MaybePromise<Answer<GlobFields>>;
+  ): MaybePromise<BackendAnswer<GlobFields>>;
   /** Creates a text file; whether it replaces one that exists depends on the backend. */
-  write<As extends Answered<WriteFields> = MaybePromise<Answer<WriteFields>>>(
+  write<As extends Answered<WriteFields> = MaybePromise<BackendAnswer<WriteFields>>>(
     filePath: string,
     content: string,
   ): As;
-  write<_As extends Answered<WriteFields> = MaybePromise<Answer<WriteFields>>>(
+  write<_As extends Answered<WriteFields> = MaybePromise<BackendAnswer<WriteFields>>>(
     filePath: string,
     content: string,
-  ): MaybePromise<Answer<WriteFields>>;
+  ): MaybePromise<BackendAnswer<WriteFields>>;
   /** Replaces a literal text in a file: one that occurs once, or with `replaceAll` each. */
-  edit<As extends Answered<EditFields> = MaybePromise<Answer<EditFields>>>(
+  edit<As extends Answered<EditFields> = MaybePromise<BackendAnswer<EditFields>>>(
     filePath: string,
     oldString: string,
     newString: string,
     replaceAll?: boolean,
   ): As;
-  edit<_As extends Answered<EditFields> = MaybePromise<Answer<EditFields>>>(
+  edit<_As extends Answered<EditFields> = MaybePromise<BackendAnswer<EditFields>>>(
     filePath: string,
     oldString: string,
     newString: string,
     replaceAll?: boolean,
-  ): MaybePromise<Answer<EditFields>>;
+  ): MaybePromise<BackendAnswer<EditFields>>;
   /** Deletes a file, or a directory with everything below it. */
-  delete?(filePath: string): MaybePromise<Answer<DeleteFields>>;
+  delete?(filePath: string): MaybePromise<BackendAnswer<DeleteFields>>;
   /** Stores files as bytes; returns a result for each, in order. */
   uploadFiles?(files: Array<[string, Uint8Array]>): MaybePromise<FileUploadResponse[]>;
   /** Returns files as bytes; returns a result for each, in order. */
   downloadFiles?(paths: string[]): MaybePromise<FileDownloadResponse[]>;
   /** Moves a file, or a directory with everything below it. kitbag's addition to the protocol. */
-  move?(from: string, to: string, options?: TransferOptions): MaybePromise<Answer<WriteFields>>;
+  move?(
+    from: string,
+    to: string,
+    options?: TransferOptions,
+  ): MaybePromise<BackendAnswer<WriteFields>>;
   /** Copies a file, or a directory with everything below it. kitbag's addition to the protocol. */
-  copy?(from: string, to: string, options?: TransferOptions): MaybePromise<Answer<WriteFields>>;
+  copy?(
+    from: string,
+    to: string,
+    options?: TransferOptions,
+  ): MaybePromise<BackendAnswer<WriteFields>>;
   /** Adds to the end of a file that exists. kitbag's addition to the protocol. */
-  append?(filePath: string, content: string | Uint8Array): MaybePromise<Answer<WriteFields>>;
+  append?(filePath: string, content: string | Uint8Array): MaybePromise<BackendAnswer<WriteFields>>;
 }
 
 /** A backend that can run commands as well. */
@@ -531,14 +555,14 @@ export interface BackendProtocolV1 {
   /** Finds files whose path matches a pattern. */
   globInfo(pattern: string, path?: string): MaybePromise<FileInfo[]>;
   /** Writes a text file. */
-  write(filePath: string, content: string): MaybePromise<Answer<WriteFields>>;
+  write(filePath: string, content: string): MaybePromise<BackendAnswer<WriteFields>>;
   /** Replaces a literal text in a file. */
   edit(
     filePath: string,
     oldString: string,
     newString: string,
     replaceAll?: boolean,
-  ): MaybePromise<Answer<EditFields>>;
+  ): MaybePromise<BackendAnswer<EditFields>>;
   /** Stores files as bytes. */
   uploadFiles?(files: Array<[string, Uint8Array]>): MaybePromise<FileUploadResponse[]>;
   /** Returns files as bytes. */

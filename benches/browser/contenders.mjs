@@ -256,9 +256,6 @@ export const CONTENDERS = {
     storeName: "bench-zenfs",
   })),
   "kitbag OPFS": ofBackend(({ OpfsBackend }) => new OpfsBackend({ root: OPFS_PLACE })),
-  "kitbag OPFS, exclusive": ofBackend(
-    ({ OpfsBackend }) => new OpfsBackend({ root: `${OPFS_PLACE}-exclusive`, exclusive: true }),
-  ),
   // The next two use the files that "kitbag OPFS" has stored.
   "OPFS itself": async () => async () => ofHandles(await directory()),
   "@zenfs/dom OPFS": zenfs(async ({ WebAccess }) => ({

@@ -25,7 +25,6 @@ const GROUNDS = [
   // have written. So its opening time counts here. If others may write, kitbag asks the browser
   // about each file; a limit that the browser's own API misses too cannot be met.
   { ours: "kitbag OPFS", others: ["@zenfs/dom OPFS"], judged: "opening", floor: "OPFS itself" },
-  { ours: "kitbag OPFS, exclusive", others: ["@zenfs/dom OPFS"], judged: "opening" },
 ];
 /** Contenders that use the files stored by "kitbag OPFS". */
 const GUESTS = ["OPFS itself", "@zenfs/dom OPFS"];

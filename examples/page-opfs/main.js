@@ -2,11 +2,11 @@
 // the conversation leaves the page.
 
 import { OpfsBackend } from "kitbag";
-import { openaiTools } from "kitbag/openai";
+import { fileTools } from "kitbag/openai";
 import { answer } from "./agent.js";
 
 const backend = new OpfsBackend({ root: "agent", writeMode: "overwrite" });
-const files = openaiTools(backend);
+const files = fileTools(backend, { api: "chat" });
 const messages = [];
 // Your own server, which adds the key of the model's API: a key in a page is public.
 const url = new URL(import.meta.env.VITE_MODEL_URL ?? "/v1", location.href).href;

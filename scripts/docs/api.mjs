@@ -72,6 +72,9 @@ function wrapped(text) {
     .join("\n");
 }
 
+/** The declaration of a type as text, with the comments of its fields but without its own. */
+const sourceOfAlias = (node) => node.getText().replace(/^ {4}/gm, "  ").replace(/^ {8}/gm, "    ");
+
 class Reference {
   #checker;
   #places = new Map();
@@ -196,9 +199,12 @@ class Reference {
       const called = calls.length > 0 ? `\`\`\`ts\n${calls.join("\n")}\n\`\`\`\n\n` : "";
       return called + this.#table(type.getProperties(), page, name);
     }
-    const nodes = symbol.flags & ts.SymbolFlags.Function ? symbol.declarations : [node];
+    const isFunction = (symbol.flags & ts.SymbolFlags.Function) !== 0;
+    const nodes = isFunction ? symbol.declarations : [node];
     const text = nodes
-      .map((one) => this.#source(one).replace(/^export (declare )?/, ""))
+      // The fields of a result have their meaning in comments.
+      .map((one) => (isFunction ? this.#source(one) : sourceOfAlias(one)))
+      .map((one) => one.replace(/^export (declare )?/, ""))
       .join("\n");
     return `\`\`\`ts\n${wrapped(text)}\n\`\`\`\n\n${this.#links(text, page, name).trim()}\n`;
   }

@@ -17,6 +17,8 @@ pub mod recent;
 pub mod running;
 pub mod scan;
 pub mod sorted;
+#[cfg(test)]
+pub mod testing;
 pub mod time;
 pub mod unsettled;
 pub mod visible;

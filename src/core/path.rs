@@ -386,10 +386,7 @@ impl std::borrow::Borrow<str> for VPath {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn path(text: &str) -> VPath {
-        VPath::parse(text).expect(text)
-    }
+    use crate::core::testing::path;
 
     #[test]
     fn a_caller_cannot_name_the_librarys_own_files() {

@@ -1,4 +1,4 @@
-//! Web Locks: exclusive or shared locks across all tabs and workers of the origin. The browser
+//! Web Locks: exclusive locks across all tabs and workers of the origin. The browser
 //! releases the locks of a tab that dies, and this module releases the locks of a cancelled call.
 //! Waiting has a timeout.
 
@@ -25,8 +25,6 @@ pub enum Wish {
     Wait,
     /// Exclusive; only if it is free now.
     IfFree,
-    /// Shared; wait for it.
-    Together,
 }
 
 /// A lock that is released when this is dropped.
@@ -86,9 +84,6 @@ pub async fn take(name: &str, wish: Wish) -> Result<Option<Held>> {
     };
     let options = match wish {
         Wish::Wait => host::object(&[("signal", asked.signal().into())]),
-        Wish::Together => {
-            host::object(&[("signal", asked.signal().into()), ("mode", "shared".into())])
-        }
         Wish::IfFree => host::object(&[("ifAvailable", JsValue::TRUE)]),
     };
     let request = host::method(&manager, "request")

@@ -1,6 +1,8 @@
 //! Random numbers of the host: for versions and names that several writers choose at the same time,
 //! and for jitter.
 
+use std::time::Duration;
+
 /// 64 random bits, from the host's generator for cryptography: two writers never choose the same.
 pub fn bits() -> u64 {
     #[cfg(feature = "simulation")]
@@ -17,6 +19,11 @@ pub fn unit() -> f64 {
         return host.unit();
     }
     platform::unit()
+}
+
+/// A random time of at most so many milliseconds, for calls that collided.
+pub fn wait(most: f64) -> Duration {
+    Duration::from_secs_f64(unit() * most / 1000.0)
 }
 
 /// Sixteen random hexadecimal digits.

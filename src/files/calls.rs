@@ -52,8 +52,8 @@ impl Backend for Operations {
         let capability = self.storage.capability();
         let changes = capability.create != Reach::Never && capability.update != Reach::Never;
         match capability.writable && changes {
-            true if self.storage.is_immediate() => Atomic::Immediate,
-            true if self.storage.together().is_some() => Atomic::Together(self),
+            true if self.storage.extras().is_immediate => Atomic::Immediate,
+            true if self.storage.extras().together.is_some() => Atomic::Together(self),
             true => Atomic::Conditional,
             false => Atomic::Never,
         }
@@ -62,7 +62,7 @@ impl Backend for Operations {
 
 impl Together for Operations {
     fn moment(&self) -> Option<Pending<'_, Rc<str>>> {
-        self.storage.together()?.moment()
+        self.storage.extras().together?.moment()
     }
 
     fn replace_at<'a>(

@@ -18,10 +18,10 @@ use crate::files::shown::{half_deleted, kind_of};
 use crate::files::{Operations, WriteMode};
 use crate::protocol::{
     Capability, Content, DeleteResult, Directories, Edit, EditResult, FilesUpdate, Reach,
-    Replacement, Step, Transfer, WriteResult, by_bytes, carry,
+    Replacement, Step, Transfer, WriteResult, by_bytes, carry, too_few,
 };
 use crate::search::replace::{self, Plan};
-use crate::storage::{Alteration, File, Flow, Meta, NewFile, PutMode, Removed, Scope};
+use crate::storage::{Alteration, File, Meta, NewFile, PutMode, Removed, provided};
 
 impl Operations {
     pub(super) fn writable(&self) -> Result<Capability> {
@@ -158,7 +158,7 @@ impl Operations {
             result = made;
             Ok(new)
         };
-        let answer = self.storage.update(path, &mut change).await;
+        let answer = provided::update(&*self.storage, path, &mut change).await;
         self.indexes.forget(path);
         match answer? {
             Some(_) => Ok(result),
@@ -219,7 +219,7 @@ impl Operations {
             Box::pin(async move {
                 // A stored type may come from the name, so a file of another type is stored anew.
                 let alike = file::mime_of_name(&step.from) == file::mime_of_name(&step.to);
-                let within = self.storage.within();
+                let within = self.storage.extras().within;
                 if let Some(within) = within.filter(|within| alike || within.retypes()) {
                     let paths = [&step.from, &step.to];
                     let _turns = self.queue.settled_turns(paths, timer::sleep).await?;
@@ -238,8 +238,11 @@ impl Operations {
             })
         };
         let done = carry(self, asked, &carrier).await?;
-        if capability.directories == Directories::Real && !asked.keeps {
-            self.storage.prune(&asked.from).await;
+        if capability.directories == Directories::Real
+            && !asked.keeps
+            && let Some(trees) = self.storage.extras().trees
+        {
+            trees.prune(&asked.from).await;
         }
         Ok(done)
     }
@@ -286,13 +289,13 @@ impl Operations {
             }
             slots.push(Ok(place));
         }
-        let stored = self.storage.put_many(accepted).await;
+        let stored = provided::put_many(&*self.storage, accepted).await;
         slots
             .into_iter()
             .map(|slot| match stored.get(slot?) {
                 Some(Ok(_)) => Ok(()),
                 Some(Err(error)) => Err(error.clone()),
-                None => Err(Error::internal("A storage answered too few uploads")),
+                None => Err(too_few()),
             })
             .collect()
     }
@@ -305,11 +308,11 @@ impl Operations {
         moment: Option<Rc<str>>,
     ) -> Result<bool> {
         let paths: Vec<VPath> = files.iter().map(|file| file.path.clone()).collect();
-        let now = self.storage.get_many(&paths).await?;
+        let now = provided::get_many(&*self.storage, &paths).await?;
         let Some(changes) = self.alterations(files, now)? else {
             return Ok(false);
         };
-        let made = match self.storage.together() {
+        let made = match self.storage.extras().together {
             Some(together) => together.change(changes, moment).await,
             None => Ok(false),
         };
@@ -376,15 +379,10 @@ impl Operations {
         let removed = match capability.update {
             Reach::Storage => {
                 let _turn = self.queue.watch(path, timer::sleep).await?;
-                self.storage.delete_tree(path).await
+                provided::delete_tree(&*self.storage, path).await
             }
             _ => {
-                let mut found = Vec::new();
-                let mut collect = |path: &VPath, _: &Meta| {
-                    found.push(path.clone());
-                    Flow::Continue(())
-                };
-                self.storage.walk(&Scope::all(path), &mut collect).await?;
+                let mut found = provided::beneath(&*self.storage, path).await?;
                 let mut paths = found.clone();
                 if !found.contains(path) {
                     paths.push(path.clone());
@@ -395,9 +393,9 @@ impl Operations {
                     found.push(path.clone());
                 }
                 match capability.directories {
-                    Directories::Real => self.storage.delete_tree(path).await,
+                    Directories::Real => provided::delete_tree(&*self.storage, path).await,
                     // A file that was made meanwhile stays: nothing keeps edits of it away.
-                    _ => self.storage.delete_found(path, found).await,
+                    _ => provided::delete_found(&*self.storage, path, found).await,
                 }
             }
         };

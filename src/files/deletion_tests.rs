@@ -10,6 +10,7 @@ use super::{Files, FilesOptions};
 use crate::core::file::{self, Format, Texture};
 use crate::core::future::Pending;
 use crate::core::path::VPath;
+use crate::core::testing::{now, path};
 use crate::env::clock;
 use crate::protocol::{BackendExt, Capability, Reach};
 use crate::storage::memory::Memory;
@@ -19,10 +20,6 @@ use crate::storage::{Cursor, Depth, File, Listing, Meta, NewFile, PutMode, Stora
 struct Busy {
     memory: Memory,
     late: Rc<Cell<bool>>,
-}
-
-fn path(text: &str) -> VPath {
-    VPath::parse(text).expect("a path")
 }
 
 impl Storage for Busy {
@@ -80,13 +77,13 @@ fn a_file_that_is_made_while_its_directory_is_deleted_stays() {
     };
     let files = Files::new(busy, FilesOptions::default());
     let one = ["/d/a.txt", "/d/e/b.txt"].map(|at| (path(at), Bytes::from_static(b"x")));
-    let stored = files.upload(one.to_vec()).now_or_never().expect("at once");
+    let stored = now(files.upload(one.to_vec()));
     assert!(stored.iter().all(Result::is_ok));
     late.set(true);
     let deleted = files.delete(&path("/d"), None).now_or_never();
     assert!(deleted.expect("at once").is_ok());
     let asked = ["/d/a.txt", "/d/e/b.txt", "/d/late.txt"].map(path);
-    let there = files.download(&asked).now_or_never().expect("at once");
+    let there = now(files.download(&asked));
     let there: Vec<bool> = there.iter().map(Result::is_ok).collect();
     assert_eq!(there, [false, false, true]);
 }

@@ -107,11 +107,7 @@ impl<G: Graphs> GraphState<G> {
             return answer;
         }
         // What was transferred before an error is passed on too.
-        let to = GlobQuery {
-            pattern: "**".into(),
-            path: asked.to.clone(),
-        };
-        let there = files.glob(&to).await?.files;
+        let there = files.glob(&GlobQuery::all(&asked.to)).await?.files;
         let stored: Vec<VPath> = there.into_iter().map(|info| info.path).collect();
         self.hand_on(copy, Change::Stored, &stored)?;
         if answer.is_ok() && !asked.keeps {

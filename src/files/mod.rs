@@ -42,7 +42,9 @@ use crate::search::glob::{NameFilter, Pattern};
 use crate::search::grep::Matcher;
 use crate::search::lines;
 use crate::search::patience::Patience;
-use crate::storage::{Depth, File, Find, Flow, Meta, PARALLEL, Scan, Scope, Storage};
+use crate::storage::{
+    Depth, File, Find, Flow, Hints, Meta, PARALLEL, Scan, Scope, Storage, provided,
+};
 
 pub use shown::raw;
 use shown::{info, kind_of, state};
@@ -149,15 +151,17 @@ impl Operations {
             scope: &scope,
             names: &names,
             want: &want,
-            // A sieve decides by metadata, which a storage knows only after its listing.
-            by_name: filter.is_some() && sieve.is_none(),
-            literal: matcher.literal(),
-            texts: &texts,
-            query: Some(query),
-            splits: &splits,
-            is_behind: &|| search.is_behind(),
+            hints: Hints {
+                // A sieve decides by metadata, which a storage knows only after its listing.
+                by_name: filter.is_some() && sieve.is_none(),
+                literal: matcher.literal(),
+                texts: &texts,
+                query: Some(query),
+                splits: &splits,
+                is_behind: &|| search.is_behind(),
+            },
         };
-        let mut scan = self.storage.scan(scan, &mut visit);
+        let mut scan = provided::scan(&*self.storage, scan, &mut visit);
         loop {
             let (done, waiting) = poll_fn(|context| match scan.as_mut().poll(context) {
                 Poll::Ready(done) => Poll::Ready((Some(done), search.is_behind())),
@@ -192,7 +196,7 @@ impl Operations {
             scope: pattern.scope(),
             want: &|path| pattern.accepts(path) && path.is_shown_at(&query.path),
         };
-        self.storage.find(find, &mut visit).await?;
+        provided::find(&*self.storage, find, &mut visit).await?;
         pattern.over()?;
         // The walk returned files in path order. The sort is stable, so files with the same time
         // keep that order; it compares only integers, which makes it fast.
@@ -262,7 +266,7 @@ impl Operations {
             file.map(|file| file.body)
                 .ok_or_else(|| Error::not_found(path))
         };
-        match self.storage.get_many(paths).await {
+        match provided::get_many(&*self.storage, paths).await {
             Ok(files) => paths
                 .iter()
                 .zip(files)
@@ -297,7 +301,7 @@ impl Operations {
             let meta = self.storage.stat(path).await?;
             return meta.map(|_| Bytes::new()).ok_or_else(missing);
         }
-        match self.storage.ranged() {
+        match self.storage.extras().ranged {
             Some(ranged) => {
                 let part = ranged.get_part(path, range.clone()).await?;
                 let part = part.ok_or_else(missing)?;

@@ -79,7 +79,11 @@ struct Search {
 impl Pager {
     /// A page of the file at `path`, or the whole file if that is no more work.
     pub async fn read(&self, storage: &dyn Storage, path: &VPath, page: Page) -> Result<Found> {
-        if let Some(ranged) = storage.ranged().filter(|_| !file::is_binary_name(path)) {
+        if let Some(ranged) = storage
+            .extras()
+            .ranged
+            .filter(|_| !file::is_binary_name(path))
+        {
             for _ in 0..TRIES {
                 match self.attempt(ranged, path, page).await? {
                     Attempt::Found(found) => return Ok(found),

@@ -14,7 +14,8 @@ use crate::files::{Files, FilesOptions};
 use crate::protocol::{Capability, SharedBackend};
 use crate::storage::memory::Memory;
 use crate::storage::{
-    Alteration, Cursor, Depth, File, Listing, Meta, NewFile, PutMode, Storage, Together, Version,
+    Alteration, Cursor, Depth, Extras, File, Listing, Meta, NewFile, PutMode, Storage, Together,
+    Version,
 };
 
 /// The most polls that a call of a test needs.
@@ -146,9 +147,6 @@ impl Storage for Stepping {
     fn capability(&self) -> Capability {
         self.memory.capability()
     }
-    fn together(&self) -> Option<&dyn Together> {
-        (self.steps != Steps::Single).then_some(self)
-    }
     fn stat<'a>(&'a self, path: &'a VPath) -> Pending<'a, Option<Meta>> {
         self.memory.stat(path)
     }
@@ -183,6 +181,12 @@ impl Storage for Stepping {
         from: Option<Cursor>,
     ) -> Pending<'a, Listing> {
         self.memory.list(dir, depth, from)
+    }
+    fn extras(&self) -> Extras<'_> {
+        Extras {
+            together: (self.steps != Steps::Single).then_some(self),
+            ..Extras::NONE
+        }
     }
 }
 

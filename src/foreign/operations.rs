@@ -7,14 +7,13 @@ use super::answers as read;
 use super::{Foreign, lossy, number, text};
 use crate::core::error::{Error, Kind, Result};
 use crate::core::file;
-use crate::core::future::Pending;
 use crate::core::order;
 use crate::core::path::VPath;
 use crate::env::host;
 use crate::protocol::{
     BackendExt, Content, DeleteResult, Edit, EditResult, ExecuteOptions, ExecuteResult, FileInfo,
-    FilesUpdate, GlobQuery, GlobResult, GrepQuery, GrepResult, Page, RawFile, ReadResult, Step,
-    Transfer, WriteResult, by_bytes, carry, unsupported,
+    GlobQuery, GlobResult, GrepQuery, GrepResult, Page, RawFile, ReadResult, Transfer, WriteResult,
+    transfer_by_steps, unsupported,
 };
 use crate::search::place::{self, First};
 
@@ -131,10 +130,7 @@ impl Foreign {
     pub(super) async fn transferred(&self, asked: &Transfer) -> Result<WriteResult> {
         let name = asked.operation().name();
         if host::method(&self.object, name).is_none() {
-            let carrier = |step: Step| -> Pending<'_, Option<FilesUpdate>> {
-                Box::pin(by_bytes(self, asked, step, None))
-            };
-            return carry(self, asked, &carrier).await;
+            return transfer_by_steps(self, asked).await;
         }
         let arguments = [self.path(&asked.from).await, self.path(&asked.to).await];
         let options = [("overwrite", asked.overwrite.into())];

@@ -226,12 +226,9 @@ mod tests {
     use futures_util::FutureExt;
 
     use super::*;
+    use crate::core::testing::{now, path};
     use crate::files::{Files, FilesOptions};
     use crate::storage::memory::Memory;
-
-    fn path(text: &str) -> VPath {
-        VPath::parse(text).expect("a path")
-    }
 
     fn backend() -> Ignoring {
         let inner = Rc::new(Files::new(Memory::default(), FilesOptions::default()));
@@ -248,10 +245,7 @@ mod tests {
             ("/tmp/f.txt", "needle"),
         ];
         let files = files.map(|(at, text)| (path(at), Bytes::from_static(text.as_bytes())));
-        let stored = inner
-            .upload(files.to_vec())
-            .now_or_never()
-            .expect("at once");
+        let stored = now(inner.upload(files.to_vec()));
         assert!(stored.iter().all(Result::is_ok));
         let names = [".gitignore", ".kitbagignore"].map(String::from);
         Ignoring::new(inner, names.to_vec(), "/tmp/\n".into()).expect("names of files")
@@ -271,7 +265,7 @@ mod tests {
             stats: false,
             sieve: None,
         };
-        let found = backend().grep(&query).now_or_never().expect("at once");
+        let found = now(backend().grep(&query));
         let found = found.expect("searched");
         let paths = found.matches.paths.iter().map(VPath::to_string);
         (paths.collect(), found.ignored)
@@ -287,7 +281,7 @@ mod tests {
             pattern: "**/*.txt".into(),
             path: VPath::root(),
         };
-        let found = backend().glob(&query).now_or_never().expect("at once");
+        let found = now(backend().glob(&query));
         let found = found.expect("found");
         assert_eq!(found.ignored, 3);
         assert_eq!(found.files.len(), 2);

@@ -4,7 +4,7 @@
 
 use crate::core::error::Result;
 use crate::core::path::VPath;
-use crate::protocol::{Backend, BackendExt, FileInfo, GlobQuery, GrepQuery, GrepResult, Matches};
+use crate::protocol::{Backend, BackendExt, GrepQuery, GrepResult, Matches};
 
 /// Growth factor of the limit when hidden matches used up the previous one.
 const WIDER: usize = 32;
@@ -61,23 +61,4 @@ fn keep(matches: Matches, verdict: &[bool]) -> Matches {
         }
     }
     out
-}
-
-/// Every file below `dir`. A truncated listing is an error, because a rule that applies to all
-/// files must see all of them.
-pub async fn files_beneath(backend: &dyn Backend, dir: &VPath) -> Result<Vec<FileInfo>> {
-    let query = GlobQuery {
-        pattern: "**".into(),
-        path: dir.clone(),
-    };
-    let found = backend.glob(&query).await?;
-    if found.truncated {
-        return Err(crate::core::error::Error::at(
-            crate::core::error::Kind::Unavailable,
-            "The backend does not show every file under '",
-            dir,
-            "', so no rule can be applied to all of them; take a smaller directory",
-        ));
-    }
-    Ok(found.files)
 }

@@ -48,8 +48,8 @@ pub use origin::{Origin, Origins};
 pub use request::{Answer, Request};
 pub use searching::{GlobResult, GrepResult, GrepStats};
 pub use transfer::{
-    COPIED, Carrier, Revise, Step, Transfer, by_bytes, by_steps, carry, exists, gone, one_by_one,
-    stands,
+    COPIED, Carrier, Revise, Step, Transfer, by_bytes, by_steps, carry, exists, files_beneath,
+    gone, one_by_one, stands, transfer_by_steps,
 };
 
 /// The result of `read`.

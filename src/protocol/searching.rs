@@ -1,6 +1,8 @@
 //! Results of searches by text and by name.
 
 use super::FileInfo;
+use crate::core::error::{Error, Kind, Result};
+use crate::core::path::VPath;
 use crate::search::matches::Matches;
 
 /// The result of `grep`.
@@ -68,4 +70,20 @@ pub struct GlobResult {
     pub truncated: bool,
     /// Number of files that ignore files left out.
     pub ignored: usize,
+}
+
+impl GlobResult {
+    /// The files of [`GlobQuery::all`] of `dir`, for what must be done with all of them or none: a
+    /// listing that was cut short is an error.
+    pub fn complete(self, dir: &VPath) -> Result<Vec<FileInfo>> {
+        match self.truncated {
+            true => Err(Error::at(
+                Kind::Unavailable,
+                "The backend does not list every file below '",
+                dir,
+                "', and this cannot be done with some of them only; take a smaller directory",
+            )),
+            false => Ok(self.files),
+        }
+    }
 }

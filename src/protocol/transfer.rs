@@ -172,22 +172,13 @@ pub async fn exists(backend: &dyn Backend, path: &VPath) -> Result<bool> {
     }
 }
 
-/// Every file below `path`.
+/// Every file below `dir`, for what must be done with all of them or none.
+pub async fn files_beneath(backend: &dyn Backend, dir: &VPath) -> Result<Vec<FileInfo>> {
+    backend.glob(&GlobQuery::all(dir)).await?.complete(dir)
+}
+
 async fn beneath(backend: &dyn Backend, path: &VPath) -> Result<Vec<FileInfo>> {
-    let query = GlobQuery {
-        pattern: "**".into(),
-        path: path.clone(),
-    };
-    let found = backend.glob(&query).await?;
-    if found.truncated {
-        return Err(Error::at(
-            Kind::Unavailable,
-            "The backend does not list every file below '",
-            path,
-            "', so it is neither moved nor copied; take a smaller directory",
-        ));
-    }
-    let mut files = found.files;
+    let mut files = files_beneath(backend, path).await?;
     // Some backends list a file below itself.
     files.retain(|info| info.path != *path);
     Ok(files)
@@ -250,11 +241,18 @@ pub async fn carry(
 /// A move or copy over the other operations of a backend, file by file.
 pub fn by_steps<'a>(backend: &'a dyn Backend, asked: &'a Transfer) -> Pending<'a, Answer> {
     Box::pin(async move {
-        let carrier = |step| -> Pending<'_, Option<FilesUpdate>> {
-            Box::pin(by_bytes(backend, asked, step, None))
-        };
-        carry(backend, asked, &carrier).await.map(Answer::Transfer)
+        transfer_by_steps(backend, asked)
+            .await
+            .map(Answer::Transfer)
     })
+}
+
+/// [`by_steps`], with its result.
+pub async fn transfer_by_steps(backend: &dyn Backend, asked: &Transfer) -> Result<WriteResult> {
+    let carrier = |step| -> Pending<'_, Option<FilesUpdate>> {
+        Box::pin(by_bytes(backend, asked, step, None))
+    };
+    carry(backend, asked, &carrier).await
 }
 
 /// The way over the other operations: reads the file, creates the new one, compares it, and deletes

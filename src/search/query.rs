@@ -59,3 +59,13 @@ pub struct GlobQuery {
     /// The directory it is relative to.
     pub path: VPath,
 }
+
+impl GlobQuery {
+    /// Every file below a directory.
+    pub fn all(dir: &VPath) -> GlobQuery {
+        GlobQuery {
+            pattern: "**".into(),
+            path: dir.clone(),
+        }
+    }
+}

@@ -19,13 +19,13 @@ use crate::core::links;
 use crate::core::order;
 use crate::core::path::VPath;
 use crate::core::time::Time;
-use crate::env::{host, random, timer};
+use crate::env::{host, random};
 use crate::protocol::{COPIED, Capability, Transfer, one_by_one, stands};
 use crate::storage::custom::Custom;
 use crate::storage::custom_values::{entry_of, names_of, refusal, unknown_meta};
 use crate::storage::{
-    Cursor, Depth, Entry, File, Find, Flow, Listing, Meta, NewFile, PARALLEL, PutMode, Removed,
-    Scan, Scope, Storage, Version, Within,
+    Cursor, Depth, Entry, Extras, File, Find, Flow, Listing, Meta, NewFile, PARALLEL, PutMode,
+    Removed, Scan, Scope, Search, Storage, Trees, Version, Within, provided,
 };
 
 /// Number of files whose size and time are requested in one call.
@@ -284,10 +284,6 @@ impl Within for HostDisk {
 }
 
 impl Storage for HostDisk {
-    fn within(&self) -> Option<&dyn Within> {
-        Some(self)
-    }
-
     fn capability(&self) -> Capability {
         Capability {
             // Which names a folder folds is found out when somebody asks.
@@ -332,23 +328,24 @@ impl Storage for HostDisk {
                 }
                 Flow::Continue(())
             };
-            self.walk(&Scope::all(dir), &mut collect).await?;
+            provided::walk(self, &Scope::all(dir), &mut collect).await?;
             Ok(listing)
         })
     }
 
-    fn walk<'a>(
-        &'a self,
-        scope: &'a Scope,
-        visit: &'a mut dyn FnMut(&VPath, &Meta) -> Flow,
-    ) -> Pending<'a, ()> {
-        Box::pin(async move {
-            let paths = self.names(scope, None).await?;
-            self.with_stats(paths, visit).await
-        })
+    fn extras(&self) -> Extras<'_> {
+        Extras {
+            within: Some(self),
+            search: Some(self),
+            trees: Some(self),
+            pause: Some(backoff),
+            ..Extras::NONE
+        }
     }
+}
 
-    fn find<'a>(
+impl Search for HostDisk {
+    fn walk<'a>(
         &'a self,
         find: Find<'a>,
         visit: &'a mut dyn FnMut(&VPath, &Meta) -> Flow,
@@ -366,11 +363,11 @@ impl Storage for HostDisk {
         visit: &'a mut dyn FnMut(&VPath, &File) -> Flow,
     ) -> Pending<'a, ()> {
         Box::pin(async move {
-            let literal = scan.literal.filter(|literal| !literal.is_empty());
+            let literal = scan.hints.literal.filter(|literal| !literal.is_empty());
             let fast = self.has("bodies");
             if let Some(literal) = literal
                 && fast
-                && !scan.by_name
+                && !scan.hints.by_name
             {
                 let at = JsValue::from_str(scan.scope.literal_dir().as_str());
                 let arguments = [at, host::array_of(literal).into()];
@@ -394,30 +391,14 @@ impl Storage for HostDisk {
             }
         })
     }
+}
 
-    fn pause(&self, attempt: u32) -> LocalBoxFuture<'_, ()> {
-        // A random delay, so that calls that collided do not collide again.
-        let limit = 2.0 + f64::from(attempt.min(24)) * 2.0;
-        timer::sleep(Duration::from_secs_f64(random::unit() * limit / 1000.0))
-    }
-
-    fn prune<'a>(&'a self, root: &'a VPath) -> LocalBoxFuture<'a, ()> {
-        Box::pin(async move {
-            // Directories that stay behind are empty.
-            let _ = self.inner().ask("prune", root, &[]).await;
-        })
-    }
-
+impl Trees for HostDisk {
     fn delete_tree<'a>(&'a self, root: &'a VPath) -> LocalBoxFuture<'a, Removed> {
         Box::pin(async move {
             let answer = match self.inner().ask("removeTree", root, &[]).await {
                 Ok(answer) => answer,
-                Err(error) => {
-                    return Removed {
-                        error: Some(error),
-                        ..Removed::default()
-                    };
-                }
+                Err(error) => return Removed::failed(error),
             };
             let rows = host::property(&answer, "paths")
                 .map(|paths| js_sys::Array::from(&paths))
@@ -436,4 +417,16 @@ impl Storage for HostDisk {
             }
         })
     }
+
+    fn prune<'a>(&'a self, root: &'a VPath) -> LocalBoxFuture<'a, ()> {
+        Box::pin(async move {
+            // Directories that stay behind are empty.
+            let _ = self.inner().ask("prune", root, &[]).await;
+        })
+    }
+}
+
+/// A random time, so that calls that collided do not collide again.
+fn backoff(attempt: u32) -> Duration {
+    random::wait(2.0 + f64::from(attempt.min(24)) * 2.0)
 }

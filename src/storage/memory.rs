@@ -19,8 +19,8 @@ use crate::core::future::Pending;
 use crate::core::path::{ByPath, VPath};
 use crate::protocol::{Capability, Transfer};
 use crate::storage::{
-    Change, Cursor, Depth, Entry, File, Flow, Listing, Meta, NewFile, PutMode, Removed, Scan,
-    Scope, Storage, Version, Within, done,
+    Batch, Change, Cursor, Depth, Entry, Extras, File, Find, Flow, Listing, Meta, NewFile, PutMode,
+    Removed, Scan, Scope, Search, Storage, Trees, Update, Version, Within, done,
 };
 
 use blocks::Blocks;
@@ -335,14 +335,6 @@ impl Within for Memory {
 }
 
 impl Storage for Memory {
-    fn is_immediate(&self) -> bool {
-        true
-    }
-
-    fn within(&self) -> Option<&dyn Within> {
-        Some(self)
-    }
-
     fn capability(&self) -> Capability {
         Capability {
             // The limit applies to all files together, so exceeding it is a quota error.
@@ -411,21 +403,30 @@ impl Storage for Memory {
         done(Ok(listing))
     }
 
+    fn extras(&self) -> Extras<'_> {
+        Extras {
+            within: Some(self),
+            search: Some(self),
+            batch: Some(self),
+            update: Some(self),
+            trees: Some(self),
+            is_immediate: true,
+            ..Extras::NONE
+        }
+    }
+}
+
+impl Search for Memory {
     fn walk<'a>(
         &'a self,
-        scope: &'a Scope,
+        find: Find<'a>,
         visit: &'a mut dyn FnMut(&VPath, &Meta) -> Flow,
     ) -> Pending<'a, ()> {
         let walked = self.whole();
         if walked.is_ok() {
-            self.visit(scope, &mut |path, file| visit(path, &file.meta));
+            self.visit(find.scope, &mut |path, file| visit(path, &file.meta));
         }
         done(walked)
-    }
-
-    fn get_many<'a>(&'a self, paths: &'a [VPath]) -> Pending<'a, Vec<Option<File>>> {
-        let all = |()| paths.iter().map(|path| self.get_now(path)).collect();
-        done(self.whole().map(all))
     }
 
     fn scan<'a>(
@@ -444,14 +445,14 @@ impl Storage for Memory {
             let passed = self.visit_behind(
                 before.as_ref(),
                 scan.scope,
-                scan.texts,
+                scan.hints.texts,
                 &mut |path, file| {
                     if !(scan.want)(path, &file.meta) {
                         return Flow::Continue(());
                     }
                     searched += file.body.len();
                     visit(path, file)?;
-                    if (scan.is_behind)() {
+                    if (scan.hints.is_behind)() {
                         last = Some(path.clone());
                         return Flow::Break(());
                     }
@@ -467,6 +468,13 @@ impl Storage for Memory {
             }
         }))
     }
+}
+
+impl Batch for Memory {
+    fn get_many<'a>(&'a self, paths: &'a [VPath]) -> Pending<'a, Vec<Option<File>>> {
+        let all = |()| paths.iter().map(|path| self.get_now(path)).collect();
+        done(self.whole().map(all))
+    }
 
     fn put_many<'a>(
         &'a self,
@@ -478,7 +486,9 @@ impl Storage for Memory {
             .collect();
         Box::pin(ready(answers))
     }
+}
 
+impl Update for Memory {
     fn update<'a>(
         &'a self,
         path: &'a VPath,
@@ -486,12 +496,12 @@ impl Storage for Memory {
     ) -> Pending<'a, Option<Meta>> {
         done(self.change(path, change))
     }
+}
 
+impl Trees for Memory {
     fn delete_tree<'a>(&'a self, root: &'a VPath) -> LocalBoxFuture<'a, Removed> {
-        let mut removed = Removed::default();
         if let Err(error) = self.whole() {
-            removed.error = Some(error);
-            return Box::pin(ready(removed));
+            return Box::pin(ready(Removed::failed(error)));
         }
         let mut paths = Vec::new();
         self.visit(&Scope::all(root), &mut |path, _| {
@@ -504,7 +514,9 @@ impl Storage for Memory {
             self.take_out(&mut files, path);
         }
         drop(files);
-        removed.paths = paths;
-        Box::pin(ready(removed))
+        Box::pin(ready(Removed {
+            paths,
+            ..Removed::default()
+        }))
     }
 }

@@ -12,8 +12,8 @@ use crate::core::time::Time;
 use crate::pins::{Digest, Leaf, Leaves, Objects, Reader};
 use crate::protocol::{Capability, Reach};
 use crate::storage::{
-    Cursor, Depth, File, Flow, Listing, Meta, NewFile, PARALLEL, PutMode, Removed, Scan, Scope,
-    Storage, Version,
+    Cursor, Depth, Extras, File, Find, Flow, Listing, Meta, NewFile, PARALLEL, PutMode, Removed,
+    Scan, Scope, Search, Storage, Trees, Version, provided,
 };
 
 /// How many leaf nodes of the tree a page of a listing has.
@@ -123,15 +123,34 @@ impl Storage for Pinned {
         done(read_only())
     }
 
+    fn list<'a>(
+        &'a self,
+        dir: &'a VPath,
+        depth: Depth,
+        from: Option<Cursor>,
+    ) -> Pending<'a, Listing> {
+        Box::pin(self.page(dir, depth, from))
+    }
+
+    fn extras(&self) -> Extras<'_> {
+        Extras {
+            search: Some(self),
+            trees: Some(self),
+            ..Extras::NONE
+        }
+    }
+}
+
+impl Search for Pinned {
     fn walk<'a>(
         &'a self,
-        scope: &'a Scope,
+        find: Find<'a>,
         visit: &'a mut dyn FnMut(&VPath, &Meta) -> Flow,
     ) -> Pending<'a, ()> {
         Box::pin(async move {
-            let mut from: Option<Rc<str>> = Some(scope.root.as_str().into());
+            let mut from: Option<Rc<str>> = Some(find.scope.root.as_str().into());
             while let Some(start) = from {
-                let page = self.in_scope(scope, &start).await?;
+                let page = self.in_scope(find.scope, &start).await?;
                 for leaf in &page.leaves {
                     if visit(&leaf.path, &self.meta(leaf)).is_break() {
                         return Ok(());
@@ -156,7 +175,7 @@ impl Storage for Pinned {
                 page.leaves.retain(wanted);
                 for leaves in page.leaves.chunks(PARALLEL) {
                     let paths: Vec<VPath> = leaves.iter().map(|leaf| leaf.path.clone()).collect();
-                    for (path, file) in paths.iter().zip(self.get_many(&paths).await?) {
+                    for (path, file) in paths.iter().zip(provided::get_each(self, &paths).await?) {
                         if file.is_some_and(|file| visit(path, &file).is_break()) {
                             return Ok(());
                         }
@@ -167,20 +186,13 @@ impl Storage for Pinned {
             Ok(())
         })
     }
+}
 
+impl Trees for Pinned {
     fn delete_tree<'a>(&'a self, _: &'a VPath) -> LocalBoxFuture<'a, Removed> {
         Box::pin(ready(Removed {
             error: read_only::<()>().err(),
             ..Removed::default()
         }))
-    }
-
-    fn list<'a>(
-        &'a self,
-        dir: &'a VPath,
-        depth: Depth,
-        from: Option<Cursor>,
-    ) -> Pending<'a, Listing> {
-        Box::pin(self.page(dir, depth, from))
     }
 }

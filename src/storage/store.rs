@@ -19,8 +19,8 @@ use crate::core::path::{ByPath, VPath};
 use crate::env::host;
 use crate::protocol::{Capability, Reach};
 use crate::storage::{
-    Cursor, Depth, File, Flow, Listing, Meta, NewFile, PARALLEL, PutMode, Removed, Scan, Scope,
-    Storage, Version,
+    Batch, Cursor, Depth, Extras, File, Find, Flow, Listing, Meta, NewFile, PARALLEL, PutMode,
+    Scan, Scope, Search, Storage, Version,
 };
 
 /// Number of items to request in one page. A shorter page does not end the listing.
@@ -272,32 +272,28 @@ impl Storage for Items {
         })
     }
 
+    fn extras(&self) -> Extras<'_> {
+        Extras {
+            search: Some(self),
+            batch: Some(self),
+            ..Extras::NONE
+        }
+    }
+}
+
+impl Search for Items {
     fn walk<'a>(
         &'a self,
-        scope: &'a Scope,
+        find: Find<'a>,
         visit: &'a mut dyn FnMut(&VPath, &Meta) -> Flow,
     ) -> Pending<'a, ()> {
         Box::pin(async move {
-            for (path, file) in self.in_scope(scope).await? {
+            for (path, file) in self.in_scope(find.scope).await? {
                 if visit(&path, &file.meta).is_break() {
                     break;
                 }
             }
             Ok(())
-        })
-    }
-
-    fn get_many<'a>(&'a self, paths: &'a [VPath]) -> Pending<'a, Vec<Option<File>>> {
-        Box::pin(async move {
-            let found = self.found_many(paths).await;
-            paths
-                .iter()
-                .zip(found)
-                .map(|(path, found)| match found? {
-                    Found::Ours(item) => codec::decode(path, &item).map(Some),
-                    Found::Nothing | Found::Foreign => Ok(None),
-                })
-                .collect()
         })
     }
 
@@ -314,6 +310,22 @@ impl Storage for Items {
                 }
             }
             Ok(())
+        })
+    }
+}
+
+impl Batch for Items {
+    fn get_many<'a>(&'a self, paths: &'a [VPath]) -> Pending<'a, Vec<Option<File>>> {
+        Box::pin(async move {
+            let found = self.found_many(paths).await;
+            paths
+                .iter()
+                .zip(found)
+                .map(|(path, found)| match found? {
+                    Found::Ours(item) => codec::decode(path, &item).map(Some),
+                    Found::Nothing | Found::Foreign => Ok(None),
+                })
+                .collect()
         })
     }
 
@@ -356,29 +368,6 @@ impl Storage for Items {
                 });
             }
             answers
-        })
-    }
-
-    fn delete_tree<'a>(&'a self, root: &'a VPath) -> LocalBoxFuture<'a, Removed> {
-        Box::pin(async move {
-            let mut removed = Removed::default();
-            let files = match self.all().await {
-                Ok(files) => files,
-                Err(error) => {
-                    removed.error = Some(error);
-                    return removed;
-                }
-            };
-            for path in files.into_keys().filter(|path| path.is_under(root)) {
-                match self.delete(&path, None).await {
-                    Ok(true) => removed.paths.push(path),
-                    Ok(false) => {}
-                    Err(error) => {
-                        removed.error.get_or_insert(error);
-                    }
-                }
-            }
-            removed
         })
     }
 }

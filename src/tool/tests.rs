@@ -3,6 +3,7 @@
 use futures_util::FutureExt;
 
 use super::*;
+use crate::core::testing::now;
 use crate::files::{Files, FilesOptions, WriteMode};
 use crate::storage::memory::Memory;
 
@@ -18,7 +19,7 @@ fn set() -> ToolSet {
 
 fn call(set: &ToolSet, backend: &Memories, name: &str, input: &str) -> Answer {
     let answer = set.call(backend, name, Ok(input::parsed(input)), "id-1");
-    answer.now_or_never().expect("memory answers at once")
+    now(answer)
 }
 
 fn text_of(answer: &Answer) -> &str {
@@ -43,7 +44,7 @@ fn err(set: &ToolSet, backend: &Memories, name: &str, input: &str) -> String {
 fn put(backend: &Memories, path: &str, body: &[u8]) {
     let path = VPath::parse_file(path).expect("a path");
     let stored = backend.upload(vec![(path, Bytes::copy_from_slice(body))]);
-    for answer in stored.now_or_never().expect("at once") {
+    for answer in now(stored) {
         answer.expect("stored");
     }
 }
@@ -236,7 +237,7 @@ fn edits_made_side_by_side_do_not_take_each_other_for_strangers() {
         set.call(&backend, "edit_file", Ok(input::parsed(&first)), "1"),
         set.call(&backend, "edit_file", Ok(input::parsed(&second)), "2"),
     );
-    let (first, second) = both.now_or_never().expect("at once");
+    let (first, second) = now(both);
     assert!(!first.is_error && !second.is_error);
     ok(
         &set,
@@ -305,7 +306,7 @@ fn a_large_result_is_moved_and_every_line_can_be_read_back() {
         .collect();
     assert!(large.len() > 5_000_000);
     let moved = set.offload(&backend, &large, "call/1.x", "shell", What::Result);
-    let moved = moved.now_or_never().expect("at once").expect("moved");
+    let moved = now(moved).expect("moved");
     assert!(moved.text.len() / offload::TOKEN < 2_000);
     assert!(
         moved.text.contains("/large_tool_results/call_1_x\n"),
@@ -331,7 +332,7 @@ fn a_large_result_is_moved_and_every_line_can_be_read_back() {
     // Another result of the same call gets another name; the same result reuses its file.
     let again = |text: &str| {
         let moved = set.offload(&backend, text, "call/1.x", "shell", What::Result);
-        moved.now_or_never().expect("at once").expect("moved").text
+        now(moved).expect("moved").text
     };
     assert!(again(&format!("{large}!")).contains("/large_tool_results/call_1_x_2\n"));
     assert_eq!(again(&large), moved.text);
@@ -348,7 +349,7 @@ fn notes_stay_small_whatever_the_lines_are() {
         format!("{}\n", "y".repeat(3_000)).repeat(2_000),
     ] {
         let moved = set.offload(&backend, &large, "", "shell", What::Result);
-        let moved = moved.now_or_never().expect("at once").expect("moved");
+        let moved = now(moved).expect("moved");
         assert!(render::units(&moved.text) / offload::TOKEN < 2_000);
     }
 }
@@ -359,7 +360,7 @@ fn what_cannot_be_saved_is_cut_and_says_so() {
     let backend = Files::new(Memory::new(1_000), FilesOptions::default());
     let large = "abc\n".repeat(100_000);
     let moved = set.offload(&backend, &large, "id", "shell", What::Result);
-    let text = moved.now_or_never().expect("at once").expect("moved").text;
+    let text = now(moved).expect("moved").text;
     assert!(render::units(&text) < 81_000);
     assert!(text.contains("320000 characters were cut here") && text.contains("failed:"));
 }
@@ -370,7 +371,7 @@ fn small_results_excluded_tools_and_a_switched_off_limit_stay_whole() {
     let large = "x".repeat(80_001);
     let moved = |set: &ToolSet, text: &str, tool: &str, what| {
         let moved = set.offload(&backend, text, "id", tool, what);
-        moved.now_or_never().expect("at once").is_some()
+        now(moved).is_some()
     };
     assert!(moved(&set(), &large, "shell", What::Result));
     assert!(!moved(&set(), &large[1..], "shell", What::Result));

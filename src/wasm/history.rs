@@ -132,7 +132,7 @@ fn folder_of(dir: &str) -> Result<VPath> {
     VPath::own(dir).map_err(|_| {
         Error::new(
             Kind::InvalidArgument,
-            "option \"folder\" must be a directory such as \"/notes\", without '..' or '\\'",
+            "keepIn: option \"path\" must be a directory such as \"/notes\", without '..' or '\\'",
         )
     })
 }

@@ -21,8 +21,7 @@ struct Functions {
 chunk!("index", Functions = Functions { new, update });
 
 /// Creates an index of a backend, kept in a directory of the backend `keep`, or, if that is 0, of
-/// the backend itself; replies with its handle, and one with which a search puts the best matches
-/// first. `key` is that of the room.
+/// the backend itself; replies with its handle. `key` is that of the room.
 #[wasm_bindgen]
 pub fn indexed_new(inner: u32, keep: u32, dir: &str, key: Option<Vec<u8>>) {
     (chunk().new)(inner, keep, dir, key);
@@ -30,9 +29,7 @@ pub fn indexed_new(inner: u32, keep: u32, dir: &str, key: Option<Vec<u8>>) {
 
 fn new(inner: u32, keep: u32, dir: &str, key: Option<Vec<u8>>) {
     answered(made(inner, keep, dir, key), |reply, indexed| {
-        let ranked = Rc::new(indexed.ranked());
         reply.u32(handles::hold(Rc::new(indexed)));
-        reply.u32(handles::hold(ranked));
     })
     .send();
 }
@@ -63,6 +60,7 @@ fn update(handle: u32, limit: f64) -> Begun {
         answered(answer, |reply, updated| {
             for number in [
                 updated.added,
+                updated.merged,
                 updated.files,
                 updated.segments,
                 updated.bytes,

@@ -23,7 +23,6 @@ pub mod ignoring;
 pub mod indexed;
 pub mod indexed_db;
 pub mod machine;
-pub mod merge;
 pub mod opfs;
 mod options;
 pub mod panic;

@@ -17,7 +17,7 @@ const PLACES = {
     new CompositeBackend(new StateBackend(), { "/other/": new StateBackend({ files: {} }) }),
   "behind a policy": () =>
     withPolicy(new StateBackend(), {
-      denyPrefixes: ["/secret/"],
+      readOnlyPrefixes: ["/secret/"],
       inspect: slowly,
       // Exactly what a thread needs: another thread's files must not count.
       quota: { maxFiles: 2 },

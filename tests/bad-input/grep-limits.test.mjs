@@ -93,7 +93,7 @@ describe("an answer is bounded", () => {
     const mounts = {};
     for (let n = 0; n < 12; n++) mounts[`/m${n}/`] = new StateBackend({ files });
     const router = new CompositeBackend(new StateBackend({ files }), mounts);
-    const guarded = withPolicy(router, { denyPrefixes: ["/m3/"] });
+    const guarded = withPolicy(router, { readOnlyPrefixes: ["/m3/"] });
     for (const backend of [router, guarded]) {
       const answer = await backend.grep("", "/", null, null, { before: 1e9, after: 1e9 });
       assert.equal(answer.truncated, true);

@@ -44,7 +44,7 @@ const SUBJECTS = {
   "a policy": () =>
     withPolicy(new StateBackend({ files: FILES, writeMode: "overwrite" }), {
       quota: { maxBytes: 2 ** 31 },
-      denyPrefixes: ["/secret/"],
+      readOnlyPrefixes: ["/secret/"],
     }),
 };
 

@@ -88,11 +88,16 @@ for (const [name, make] of [
   ["withPolicy without a policy", () => withPolicy(state())],
   ["withPolicy with undefined", () => withPolicy(state(), undefined)],
   ["withPolicy with null", () => withPolicy(state(), null)],
+  ["withPolicy with a text", () => withPolicy(state(), "/policies")],
   ["PolicyWrapper with null", () => new PolicyWrapper(state(), null)],
   ["PolicyWrapper with a text", () => new PolicyWrapper(state(), "/policies")],
+  ["PolicyWrapper with a policy", () => new PolicyWrapper(state(), { readOnly: true })],
 ]) {
   test(`${name} is refused`, () => {
-    assert.throws(make, { name: "TypeError", message: /a policy must be an object, not / });
+    assert.throws(make, {
+      name: "TypeError",
+      message: /(a policy must be an object|must be an array of directories), not /,
+    });
   });
 }
 

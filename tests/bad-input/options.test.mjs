@@ -8,9 +8,11 @@ import { createRequire } from "node:module";
 import { after, describe, test } from "node:test";
 import { pathToFileURL } from "node:url";
 import { memoryTool } from "../../pkg/dist/anthropic.js";
-import { beginKept, changeTools, history } from "../../pkg/dist/history.js";
-import { indexed } from "../../pkg/dist/indexed.js";
+import { provideGraphContext, shareState } from "../../pkg/dist/graph.js";
+import { beginKept, changeTools, withHistory } from "../../pkg/dist/history.js";
+import { withIndex } from "../../pkg/dist/indexed.js";
 import { nodeShell } from "../../pkg/dist/node_shell.js";
+import { fileTools as openaiTools } from "../../pkg/dist/openai.js";
 import { withProvenance } from "../../pkg/dist/provenance.js";
 import { compareTrees, copyTree } from "../../pkg/dist/transfer.js";
 import { at } from "../../scripts/lib/paths.mjs";
@@ -44,6 +46,7 @@ const WRONG = {
   list: ["x", 1, true, {}, [1]],
   switch: ["x", 1, []],
   parts: [1, true, {}, [], [1]],
+  place: ["x", 1, true, [], () => {}, { backend: 1 }, { path: 1 }],
   other: [Symbol("wrong")],
 };
 const MODES = { writeMode: "choice" };
@@ -93,7 +96,7 @@ const UNPACK = {
 };
 
 const state = () => new kitbag.StateBackend();
-const pinned = () => history(state(), { keepIn: state() });
+const pinned = () => withHistory(state(), { keepIn: { backend: state() } });
 const storage = (capability) => ({ get() {}, list: () => [], capability });
 const keys = { accessKeyId: "a", secretAccessKey: "s" };
 const place = { region: "r", bucket: "b", credentials: keys };
@@ -160,24 +163,25 @@ const TABLES = [
   [
     "KeptTurnOptions",
     (given) => beginKept(new kitbag.StateBackend(), given),
-    { keepIn: state() },
-    { ...MODES, by: "text", keepIn: "other", folder: "text", name: "text" },
+    { keepIn: { backend: state() } },
+    { ...MODES, by: "text", keepIn: "place", name: "text" },
   ],
   [
     "HistoryOptions",
-    (given) => history(new kitbag.StateBackend(), given),
-    { keepIn: state() },
+    (given) => withHistory(new kitbag.StateBackend(), given),
+    { keepIn: { backend: state() } },
     {
       ...MODES,
-      ...{ keepIn: "other", folder: "text", by: "text", who: "function", keep: "record" },
+      ...{ keepIn: "place", by: "text", who: "function", keep: "record" },
     },
   ],
   [
     "HistoryKeep",
-    (keep) => history(new kitbag.StateBackend(), { keepIn: state(), keep }),
+    (keep) => withHistory(new kitbag.StateBackend(), { keepIn: { backend: state() }, keep }),
     {},
     { count: "amount", ageMs: "amount", bytes: "amount" },
   ],
+  ["IndexOptions", (given) => withIndex(new kitbag.StateBackend(), given), {}, { keepIn: "place" }],
   ["ChangeToolsOptions", (given) => changeTools(given), {}, { commit: "other" }],
   [
     "CustomBackendOptions",
@@ -235,7 +239,6 @@ const TABLES = [
       root: "text",
       namespace: "text",
       directory: "object",
-      exclusive: "boolean",
       crashProtection: "boolean",
     },
   ],
@@ -320,7 +323,6 @@ const TABLES = [
     {
       readOnly: "boolean",
       readOnlyPrefixes: "list",
-      denyPrefixes: "list",
       permissions: "list",
       defaultMode: "choice",
       onAsk: "function",
@@ -361,7 +363,7 @@ const TABLES = [
       flows: "list",
       onAsk: "function",
       askTimeoutMs: "amount",
-      keepIn: "object",
+      keepIn: "place",
     },
   ],
   ["PathLabel", (given) => provenance({ labels: [given] }), web, { paths: "list", as: "text" }],
@@ -372,7 +374,7 @@ const TABLES = [
     { from: "text", to: "list", then: "choice" },
   ],
   [
-    "LabelPlace",
+    "KeepIn",
     (keepIn) => labelled({ keepIn }),
     { backend: state() },
     { backend: "object", path: "text" },
@@ -409,6 +411,7 @@ const TABLES = [
       maxExecuteTimeout: "amount",
     },
   ],
+  ["OpenaiToolsOptions", (given) => openaiTools(state(), given), {}, { api: "choice" }],
   ["CopyTreeOptions", (given) => copyTree(state(), state(), given), {}, COPY],
   [
     "CompareTreesOptions",
@@ -474,8 +477,7 @@ for (const [of, make, right, options] of TABLES) {
 
     test("takes no array and no text", () => {
       if (of === "Capability" || of === "MemoryToolOptions" || of === "NodeShellOptions") return;
-      // A list of directories is a policy.
-      for (const wrong of of === "Policy" ? ["x", 5] : [["/a"], "x", 5]) {
+      for (const wrong of [["/a"], "x", 5]) {
         if (of === "S3Retry" || of === "S3CommonOptions.cache") continue;
         assert.throws(() => make(wrong), TypeError, words(wrong));
       }
@@ -529,9 +531,9 @@ for (const [of, make, right, options] of TABLES) {
 
 test("an option that narrows is not taken for its default if it has no value", () => {
   const narrows = [
-    ...["rootDir", "workingDirectory", "root", "directory", "folder", "prefix", "bucket", "table"],
+    ...["rootDir", "workingDirectory", "root", "directory", "path", "prefix", "bucket", "table"],
     ...["database", "namespace", "keepIn", "paths", "operations", "mode", "defaultMode", "policy"],
-    ...["permissions", "readOnly", "readOnlyPrefixes", "denyPrefixes", "quota", "rateLimit"],
+    ...["permissions", "readOnly", "readOnlyPrefixes", "quota", "rateLimit"],
     ...["inspect", "labels", "flows", "tools", "ignore", "roots", "from", "to"],
   ];
   const seen = new Set();
@@ -572,15 +574,8 @@ test("the table has every option of the declarations", () => {
   const known = new Map(TABLES.map(([of, , , options]) => [of, options]));
   // What a call takes is below; what a framework takes is its own.
   const others = [
-    ...["CallOptions", "GrepOptions", "RankedGrepOptions", "WriteOptions", "DeleteOptions"],
-    ...[
-      "MigrateOptions",
-      "RebaseOptions",
-      "UndoOptions",
-      "KeptTurnsOptions",
-      "HistoryLogOptions",
-      "TransferOptions",
-    ],
+    ...["CallOptions", "GrepOptions", "WriteOptions", "DeleteOptions"],
+    ...["MigrateOptions", "RebaseOptions", "UndoOptions", "HistoryLogOptions", "TransferOptions"],
     "BackendRuntime",
   ];
   const missing = publicMembers(types, files).filter(({ name }) => {
@@ -691,50 +686,6 @@ describe("options of calls", () => {
     }
   });
 
-  describe("grep with rank, where an index takes part", () => {
-    const text = 'import { go } from "./go";\ngo();\nfunction go() {}\n';
-    const make = () =>
-      indexed(new kitbag.StateBackend({ files: { "/a.ts": text, "/b.ts": "go();\n" } }), {
-        keepIn: "/.index/",
-      });
-    const lines = ({ matches }) => matches.map(({ path, line }) => `${path}:${line}`);
-
-    test("puts definitions first, and maxCount keeps the best", async () => {
-      const all = ["/a.ts:3", "/a.ts:2", "/b.ts:1", "/a.ts:1"];
-      const found = await make().grep("go", "/", null, { rank: true });
-      assert.equal(lines(found)[0], all[0]);
-      assert.equal(lines(found).at(-1), all.at(-1));
-      assert.deepEqual(lines(found).toSorted(), all.toSorted());
-      for (const best of [
-        await make().grep("go", "/", null, { rank: true, maxCount: 1, stats: true }),
-        await make().grep("go", "/", null, 1, { rank: true, stats: true }),
-      ]) {
-        assert.deepEqual([lines(best), best.truncated], [["/a.ts:3"], true]);
-        assert.equal(best.stats.unindexed, 2);
-      }
-    });
-
-    test("is off by default", async () => {
-      for (const options of [undefined, { rank: false }, { rank: null }, {}]) {
-        const found = await make().grep("go", "/", null, 2, options);
-        assert.deepEqual(lines(found), ["/a.ts:1", "/a.ts:2"]);
-      }
-    });
-
-    test("is refused if it is no boolean, or no index is there", async () => {
-      const wrong = await make().grep("go", "/", null, { rank: "yes" });
-      assert.match(wrong.error, /options.rank must be true or false, not a string/);
-      const list = await make().grep("go", "/", null, ["rank"]);
-      assert.match(list.error, /options must be an object, not an array/);
-      const guarded = await kitbag.withPolicy(make(), {}).grep("go", "/", null, { rank: true });
-      assert.match(guarded.error, /no option "rank"/);
-      assert.equal(
-        new kitbag.StateBackend().grep("go", "/", null, { rank: true }).code,
-        wrong.code,
-      );
-    });
-  });
-
   for (const name of ["uploadFiles", "downloadFiles"]) {
     test(`${name}: each file has the refusal`, async () => {
       const files = kitbag.withPolicy(make(), {});
@@ -836,8 +787,8 @@ describe("options in the wrong place", () => {
       /adaptSandboxProtocol: the backend has no execute/,
     ],
     ["no backend for the older protocol", () => kitbag.toV1({}), /^toV1: /],
-    ["a state that is none", () => kitbag.shareState(1, {}), /shareState: the state/],
-    ["a provider that is none", () => kitbag.provideGraphContext({}), /must be a function/],
+    ["a state that is none", () => shareState(1, {}), /shareState: the state/],
+    ["a provider that is none", () => provideGraphContext({}), /must be a function/],
     ["a size that is none", () => kitbag.ringAudit("5"), /ringAudit/],
   ]) {
     test(`${name} is refused`, () => {

@@ -54,9 +54,12 @@ export const CHUNKS = {
     ({ writeMode }) =>
       new CompositeBackend(stranger(new StateBackend({ writeMode })), {}),
   history:
-    async ({ history, StateBackend }) =>
+    async ({ withHistory, StateBackend }) =>
     ({ writeMode }) =>
-      history(new StateBackend({ files: {} }), { keepIn: new StateBackend(), writeMode }),
+      withHistory(new StateBackend({ files: {} }), {
+        keepIn: { backend: new StateBackend() },
+        writeMode,
+      }),
   hub:
     async ({ ContextHubBackend }) =>
     ({ writeMode }) =>
@@ -75,21 +78,13 @@ export const CHUNKS = {
       });
   },
   ignore:
-    async ({ ignoring, StateBackend }) =>
+    async ({ withIgnore, StateBackend }) =>
     ({ writeMode }) =>
-      ignoring(new StateBackend({ writeMode }), { patterns: ["/never/"] }),
+      withIgnore(new StateBackend({ writeMode }), { patterns: ["/never/"] }),
   index:
-    async ({ indexed, StateBackend }) =>
+    async ({ withIndex, StateBackend }) =>
     ({ writeMode }) =>
-      indexed(new StateBackend({ writeMode }), { keepIn: "/.index/" }),
-  merge:
-    async ({ indexed, mergeIndex, StateBackend }) =>
-    async ({ writeMode }) => {
-      const files = indexed(new StateBackend({ writeMode }), { keepIn: "/.index/" });
-      const { code } = await mergeIndex(files);
-      if (code !== "unsupported") throw new Error(`merged an index of memory: ${code}`);
-      return files;
-    },
+      withIndex(new StateBackend({ writeMode }), { keepIn: { path: "/.index/" } }),
   opfs: async (kitbag, host) => {
     const { OpfsBackend } = kitbag;
     if (!host.opfs) return refusedHere(kitbag, new OpfsBackend());
@@ -100,7 +95,7 @@ export const CHUNKS = {
   policy:
     async ({ StateBackend, withPolicy }) =>
     ({ writeMode }) =>
-      withPolicy(new StateBackend({ writeMode }), { denyPrefixes: ["/never/"] }),
+      withPolicy(new StateBackend({ writeMode }), { readOnlyPrefixes: ["/never/"] }),
   provenance:
     async ({ StateBackend, withProvenance }) =>
     ({ writeMode }) =>

@@ -20,7 +20,7 @@ export const IMPORTS = [
   ["StateBackend", "SandboxBackend"],
   ["StateBackend", "CompositeBackend"],
   ["StateBackend", "withPolicy"],
-  ["StateBackend", "indexed"],
+  ["StateBackend", "withIndex"],
   ["StateBackend", "createFileTools"],
   ["StateBackend", "withPolicy", "CompositeBackend", "createFileTools"],
 ];
@@ -43,7 +43,7 @@ async function bundle(contents) {
 }
 
 const imported = (name) =>
-  `import { ${name} } from "kitbag${name === "indexed" ? "/indexed" : ""}";`;
+  `import { ${name} } from "kitbag${name === "withIndex" ? "/indexed" : ""}";`;
 
 const kib = (bytes) => (bytes / 1024).toFixed(1);
 

@@ -4,6 +4,7 @@
 import assert from "node:assert/strict";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { provideGraphContext } from "../../pkg/dist/graph.js";
 import { answersOf } from "../lib/model.mjs";
 import { inFolder } from "./features/lib.mjs";
 
@@ -68,9 +69,9 @@ function memoryStore() {
 }
 
 /** A backend in a graph whose run has all that a namespace can be made of. */
-async function namespaceOf(kitbag, backend) {
+async function namespaceOf(backend) {
   const store = memoryStore();
-  kitbag.provideGraphContext(() => ({
+  provideGraphContext(() => ({
     store,
     runtime: {
       context: { userId: "context-ann" },
@@ -81,7 +82,7 @@ async function namespaceOf(kitbag, backend) {
   try {
     assert.equal((await backend.write("/a.txt", "hello\n")).error, undefined);
   } finally {
-    kitbag.provideGraphContext(() => undefined);
+    provideGraphContext(() => undefined);
   }
   return store.namespaces();
 }
@@ -198,18 +199,17 @@ export const uses = {
   },
   "001 namespace of a user": {
     makes: ["backend"],
-    use: async (load, kitbag) =>
-      assert.deepEqual(await namespaceOf(kitbag, (await load()).backend), [["ann"]]),
+    use: async (load) => assert.deepEqual(await namespaceOf((await load()).backend), [["ann"]]),
   },
   "001 namespace of an assistant": {
     makes: ["backend"],
-    use: async (load, kitbag) =>
-      assert.deepEqual(await namespaceOf(kitbag, (await load()).backend), [["assistant"]]),
+    use: async (load) =>
+      assert.deepEqual(await namespaceOf((await load()).backend), [["assistant"]]),
   },
   "001 namespace of a thread": {
     makes: ["backend"],
-    use: async (load, kitbag) =>
-      assert.deepEqual(await namespaceOf(kitbag, (await load()).backend), [["thread-1"]]),
+    use: async (load) =>
+      assert.deepEqual(await namespaceOf((await load()).backend), [["thread-1"]]),
   },
   "001 composite": {
     makes: ["agent", "store"],
@@ -290,11 +290,11 @@ export const ours = (file: FileData): Ours => file;
   },
   "001 BackendContext, before": {
     use: async (load, kitbag) =>
-      assert.deepEqual(await namespaceOf(kitbag, await madeStore(load, kitbag)), [["context-ann"]]),
+      assert.deepEqual(await namespaceOf(await madeStore(load, kitbag)), [["context-ann"]]),
   },
   "001 BackendContext, after": {
     use: async (load, kitbag) =>
-      assert.deepEqual(await namespaceOf(kitbag, await madeStore(load, kitbag)), [["ann"]]),
+      assert.deepEqual(await namespaceOf(await madeStore(load, kitbag)), [["ann"]]),
   },
   "001 adapt": {
     makes: ["v2Backend", "v2Sandbox"],

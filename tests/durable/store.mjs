@@ -147,7 +147,8 @@ async function fileData(tally) {
 }
 
 async function namespaces(tally) {
-  const { StoreBackend, CompositeBackend, provideGraphContext } = await kitbag();
+  const { StoreBackend, CompositeBackend } = await kitbag();
+  const { provideGraphContext } = await import("../../pkg/dist/graph.js");
   const { InMemoryStore } = await dependency("@langchain/langgraph-checkpoint");
   const store = new InMemoryStore();
   const heard = [];

@@ -118,10 +118,10 @@ for (const [name, make] of Object.entries(BACKENDS)) {
       await holds(root, withPolicy(make(root), DENY));
     }));
 
-  test(`${name}: under denyPrefixes no change goes through a link`, () =>
+  test(`${name}: under readOnlyPrefixes no change goes through a link`, () =>
     withFolder(async (root) => {
       plant(root);
-      const guarded = withPolicy(make(root), { denyPrefixes: ["/secrets"] });
+      const guarded = withPolicy(make(root), { readOnlyPrefixes: ["/secrets"] });
       for (const [, , path] of Object.values(LINKS)) {
         for (const change of ["edit", "write", "upload"]) {
           const answer = await OPERATIONS[change](guarded, path);
@@ -135,7 +135,7 @@ for (const [name, make] of Object.entries(BACKENDS)) {
     withFolder(async (root) => {
       plant(root);
       const tree = new CompositeBackend(new StateBackend(), { "/disk/": make(root) });
-      const guarded = withPolicy(tree, { denyPrefixes: ["/disk/secrets"] });
+      const guarded = withPolicy(tree, { readOnlyPrefixes: ["/disk/secrets"] });
       for (const [, , path] of Object.values(LINKS)) {
         const answer = await guarded.edit(`/disk${path}`, "TOP", "PWNED");
         assert.ok(answer.error, path);

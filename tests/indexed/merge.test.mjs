@@ -1,4 +1,5 @@
-// `mergeIndex`: what it returns, merges of several writers at once, and processes that are killed.
+// Updates of an index that merge its segments: what they return, several writers at once, and
+// processes that are killed.
 
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
@@ -8,19 +9,19 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, describe, test } from "node:test";
 import { fileURLToPath } from "node:url";
-import { indexed, mergeIndex } from "../../pkg/dist/indexed.js";
+import { withIndex } from "../../pkg/dist/indexed.js";
 import { MapBucket } from "../chunks/doubles.mjs";
 import { dice, histories } from "../lib/histories.mjs";
 import * as kitbag from "../lib/kitbag.mjs";
 import { filled, name, sameAnswers, sqlite, stored } from "./store.mjs";
 
-const { CompositeBackend, R2Backend, StateBackend, withPolicy } = kitbag;
+const { R2Backend, StateBackend } = kitbag;
 const folder = mkdtempSync(join(tmpdir(), "kitbag-indexed-"));
 after(() => rmSync(folder, { recursive: true, force: true }));
 
 const killed = fileURLToPath(new URL("killed.mjs", import.meta.url));
 
-const open = (plain) => indexed(plain, { keepIn: "/.index/" });
+const open = (plain) => withIndex(plain, { keepIn: { path: "/.index/" } });
 const good = (answer) => {
   assert.equal(answer.error, undefined, JSON.stringify(answer));
   return answer;
@@ -31,19 +32,33 @@ describe("one writer", () => {
     const plain = new R2Backend({ bucket: new MapBucket() });
     const files = open(plain);
     assert.equal(await filled(plain, files), 4);
-    const done = good(await mergeIndex(files));
-    assert.equal(done.merged, 4);
-    assert.equal(done.segments, 1);
-    assert.equal(done.dropped, 22, "every sixth of 127 was edited");
-    assert.ok(done.bytes > 1000, `${done.bytes} bytes`);
+    const { bytes, ...done } = good(await files.updateIndex());
+    // Every sixth of 127 was edited: its old state is dropped.
+    assert.deepEqual(done, { added: 22, merged: 4, files: 127, segments: 1 });
+    assert.ok(bytes > 1000, `${bytes} bytes`);
     const excluded = await sameAnswers(plain, files);
     assert.ok(excluded > 90, `${excluded} files are excluded`);
-    assert.deepEqual(await mergeIndex(files), { ...done, merged: 0, dropped: 0 });
+    const before = await stored(plain);
+    assert.deepEqual(await files.updateIndex(), { ...done, added: 0, merged: 0, bytes });
+    assert.deepEqual(await stored(plain), before);
+  });
+
+  test("has at most four segments after many small updates", async () => {
+    const plain = new R2Backend({ bucket: new MapBucket() });
+    const files = open(plain);
+    for (const count of [243, 81, 27, 9, 3, 1]) {
+      const names = Array.from({ length: count }, (_, at) => `/of ${count}/${at}.txt`);
+      await plain.uploadFiles(names.map((path) => [path, new TextEncoder().encode(path)]));
+      const { segments, added } = good(await files.updateIndex());
+      assert.equal(added, count);
+      assert.ok(segments <= 4, `${segments} segments`);
+    }
+    await sameAnswers(plain, files);
   });
 
   test("random histories with merges find what a scan finds", async () => {
     const make = () => new R2Backend({ bucket: new MapBucket() });
-    const seen = await histories({ ...kitbag, indexed, mergeIndex }, make, {
+    const seen = await histories({ ...kitbag, withIndex }, make, {
       seeds: 60,
       first: 500,
     });
@@ -73,7 +88,7 @@ function slow(bucket, roll) {
 
 describe("several writers at once", () => {
   for (let seed = 1; seed <= 5; seed++) {
-    test(`merge, update and search, in the order of seed ${seed}`, async () => {
+    test(`update and search, in the order of seed ${seed}`, async () => {
       const bucket = new MapBucket();
       const plain = new R2Backend({ bucket });
       await filled(plain, open(plain));
@@ -81,24 +96,24 @@ describe("several writers at once", () => {
       const writer = () => open(new R2Backend({ bucket: slow(bucket, roll) }));
       const writers = [writer(), writer(), writer(), writer()];
       const answers = await Promise.all([
-        ...writers.map((one) => mergeIndex(one)),
-        mergeIndex(writers[0]),
-        writers[1].updateIndex(),
+        ...writers.map((one) => one.updateIndex()),
+        writers[0].updateIndex(),
         ...writers.map((one) => sameAnswers(plain, one)),
       ]);
       for (const answer of answers) if (typeof answer === "object") good(answer);
       for (const one of [...writers, open(plain)]) await sameAnswers(plain, one);
       good(await open(plain).updateIndex());
-      const last = good(await mergeIndex(open(plain)));
+      const last = good(await open(plain).updateIndex());
       const files = open(plain);
       const { stats } = await files.grep("nowhere at all", "/", null, { stats: true });
       assert.deepEqual([stats.unindexed, stats.indexed + stats.candidates], [0, 127]);
+      assert.equal(last.files, 127, "each file is in the index once");
       assert.ok(last.segments <= 2, `${last.segments} segments`);
     });
   }
 });
 
-test("a process that is killed before any statement of a merge leaves the index whole", async () => {
+test("a process that is killed before any statement of an update leaves the index whole", async () => {
   const whole = join(folder, "whole.db");
   const plain = await sqlite(kitbag, whole);
   assert.equal(await filled(plain, open(plain)), 4);
@@ -122,8 +137,8 @@ test("a process that is killed before any statement of a merge leaves the index 
     if (now.length === before.length) seen.unchanged += 1;
     if (now.length > before.length) seen.orphans += 1;
     // Another process finishes the work.
-    const done = good(await mergeIndex(open(again)));
-    assert.equal(done.segments, 1);
+    const done = good(await open(again).updateIndex());
+    assert.deepEqual([done.segments, done.files], [1, 127]);
     await sameAnswers(again, open(again));
     rmSync(path);
   }
@@ -140,28 +155,16 @@ describe("refusals", () => {
     assert.equal(seen, code);
   };
 
-  for (const wrong of [
-    ...[undefined, null, "/.index/", {}, () => {}],
-    new StateBackend(),
-    withPolicy(files(), {}),
-    new CompositeBackend(files(), {}),
-  ]) {
-    const what = wrong?.constructor?.name ?? String(wrong);
-    test(`of ${what}, which is not what indexed returns`, () =>
-      refused(mergeIndex(wrong), /mergeIndex: files must be what indexed returns/));
-  }
-
   test("of wrong and misspelled options", async () => {
-    await refused(mergeIndex(files(), { timeoutMs: "5" }), /options.timeoutMs/);
-    await refused(mergeIndex(files(), { signal: {} }), /options.signal/);
-    await refused(mergeIndex(files(), { timeOutMs: 5 }), /"timeOutMs".*timeoutMs/);
-    await refused(mergeIndex(files(), ["x"]), /options must be an object/);
     await refused(files().updateIndex({ timeoutMs: "5" }), /options.timeoutMs/);
+    await refused(files().updateIndex({ signal: {} }), /options.signal/);
+    await refused(files().updateIndex({ timeOutMs: 5 }), /"timeOutMs".*timeoutMs/);
+    await refused(files().updateIndex(["x"]), /options must be an object/);
   });
 
   test("where the storage lists no versions", async () => {
     const memory = open(new StateBackend({ files: { "/a": "1" } }));
-    await refused(mergeIndex(memory), /lists no versions/, "unsupported");
+    await refused(memory.updateIndex(), /lists no versions/, "unsupported");
   });
 
   test("of a call that was cancelled before or while it runs, which changes nothing", async () => {
@@ -169,7 +172,7 @@ describe("refusals", () => {
     const plain = new R2Backend({ bucket });
     await filled(plain, open(plain));
     const before = await stored(plain);
-    await refused(mergeIndex(open(plain), { signal: AbortSignal.abort() }), /./, "timeout");
+    await refused(open(plain).updateIndex({ signal: AbortSignal.abort() }), /./, "timeout");
     const aborting = new AbortController();
     const stops = new Proxy(bucket, {
       get:
@@ -180,7 +183,7 @@ describe("refusals", () => {
         },
     });
     const cancelled = open(new R2Backend({ bucket: stops }));
-    await refused(mergeIndex(cancelled, { signal: aborting.signal }), /cancelled/, "timeout");
+    await refused(cancelled.updateIndex({ signal: aborting.signal }), /cancelled/, "timeout");
     assert.deepEqual(await stored(plain), before);
     await plain.delete(name(1));
     await sameAnswers(plain, open(plain));

@@ -31,8 +31,8 @@ export function dice(seed) {
   };
 }
 
-/** One change of the files, or of the index, whose paths `own` makes; `merge(writer)` merges its segments. */
-export async function change(roll, own, plain, writers, merge = (writer) => writer.updateIndex()) {
+/** One change of the files, or of the index, whose paths `own` makes. */
+export async function change(roll, own, plain, writers) {
   const pick = (from) => from[roll(from.length)];
   const through = pick([plain, ...writers]);
   const bytes = (text) => new TextEncoder().encode(text);
@@ -60,9 +60,7 @@ export async function change(roll, own, plain, writers, merge = (writer) => writ
       return plain.uploadFiles([[other, content]]);
     }
     case 7:
-      return Promise.all([...writers.map((writer) => writer.updateIndex()), merge(writers[0])]);
-    case 8:
-      return roll(2) === 0 ? merge(pick(writers)) : pick(writers).updateIndex();
+      return Promise.all([...writers, writers[0]].map((writer) => writer.updateIndex()));
     default:
       return pick(writers).updateIndex();
   }
@@ -73,24 +71,20 @@ const shown = ({ matches, error }, hide) =>
 
 /**
  * Runs `seeds` histories of `steps` changes, each in a store of its own: `make()` resolves to an
- * empty one. Resolves to what differed, and how many searches were made and files excluded.
+ * empty one. Resolves to what differed, and how many searches were made, files excluded and segments
+ * merged.
  */
 export async function histories(kitbag, make, { seeds, steps = 10, first = 1 }) {
-  const { indexed, mergeIndex } = kitbag;
+  const { withIndex } = kitbag;
   const own = await roomOf(kitbag);
   const seen = { failures: [], searches: 0, excluded: 0, merged: 0 };
-  const merge = async (writer) => {
-    const { merged = 0, error, code } = await mergeIndex(writer);
-    if (error && code !== "conflict") seen.failures.push(`a merge: ${error}`);
-    seen.merged += merged;
-  };
   for (let seed = first; seed < first + seeds; seed++) {
     const roll = dice(seed);
     const plain = await make();
-    const open = () => indexed(plain, { keepIn: "/.index/" });
+    const open = () => withIndex(plain, { keepIn: { path: "/.index/" } });
     const writers = [open(), open()];
     for (let step = 0; step < steps; step++) {
-      await change(roll, own, plain, writers, merge);
+      await change(roll, own, plain, writers);
       const [pattern, options] = QUERIES[roll(QUERIES.length)];
       const reader = [open(), ...writers][roll(3)];
       const glob = roll(3) === 0 ? "*.ts" : null;
@@ -104,6 +98,9 @@ export async function histories(kitbag, make, { seeds, steps = 10, first = 1 }) 
         );
       }
     }
+    const { merged = 0, error, code } = await open().updateIndex();
+    if (error && code !== "conflict") seen.failures.push(`seed ${seed}, an update: ${error}`);
+    seen.merged += merged;
   }
   return seen;
 }

@@ -2,8 +2,8 @@
 // entry makes its input first and returns the calls to measure, with the answers they may give.
 
 import assert from "node:assert/strict";
-import { ignoring } from "../../pkg/dist/ignore.js";
-import { apply, begin, StateBackend, toPatch, undo } from "../lib/kitbag.mjs";
+import { withIgnore } from "../../pkg/dist/ignore.js";
+import { applyPatch, begin, StateBackend, toPatch, undo } from "../lib/kitbag.mjs";
 
 const MIB = 2 ** 20;
 const utf8 = new TextEncoder();
@@ -76,7 +76,7 @@ export const ENGINES = {
   "ignore files": () =>
     Object.fromEntries(
       Object.entries(IGNORED).map(([name, text]) => {
-        const backend = ignoring(state({ ...tree(), "/.gitignore": text }));
+        const backend = withIgnore(state({ ...tree(), "/.gitignore": text }));
         return [
           name,
           async () => {
@@ -138,7 +138,10 @@ export const ENGINES = {
       Object.entries(cases).map(([name, [text, patch]]) => {
         const backend = state({ "/a.txt": text });
         const codes = ["no_match", "invalid_argument", "not_found", "invalid_path"];
-        return [name, async () => answered(await apply(backend, patch), ...codes, "unavailable")];
+        return [
+          name,
+          async () => answered(await applyPatch(backend, patch), ...codes, "unavailable"),
+        ];
       }),
     );
   },

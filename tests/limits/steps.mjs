@@ -26,8 +26,6 @@ export const STEPS = [
   "src/layer/indexed/grams.rs PER_LITERAL",
   "src/layer/indexed/grams.rs PER_QUERY",
   "src/layer/indexed/load.rs WHOLE",
-  "src/layer/indexed/merge.rs ATTEMPTS",
-  "src/layer/indexed/merge.rs DEAD",
   "src/layer/indexed/segment.rs BLOCK",
   "src/layer/indexed/segment.rs KINDS",
   "src/layer/indexed/segment.rs NAME",

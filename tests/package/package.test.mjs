@@ -120,9 +120,9 @@ describe("in Node", () => {
       const all = [imported, slim, require("kitbag"), require("kitbag/slim")];
       const names = Object.keys(imported).filter((name) => name !== "default");
       const differ = names.filter((name) => all.some((one) => one[name] !== imported[name]));
-      const { indexed } = await import("kitbag/indexed");
-      if (slim.indexed !== indexed || require("kitbag/slim").indexed !== indexed)
-        throw new Error("indexed of kitbag/slim is another one");
+      const { withIndex } = await import("kitbag/indexed");
+      if (slim.withIndex !== withIndex || require("kitbag/slim").withIndex !== withIndex)
+        throw new Error("withIndex of kitbag/slim is another one");
       const { StateBackend } = slim;
       const inside = imported.withPolicy(new StateBackend({ files: { "/a": "1" } }), {});
       console.log(differ.length, names.length > 20, (await inside.read("/a")).content);`;
@@ -162,7 +162,7 @@ describe("in Node", () => {
     const program = `
       import { readFileSync } from "node:fs";
       import { createRequire } from "node:module";
-      import { indexed, init, initSync, mergeIndex, CustomBackend, StateBackend } from "kitbag/slim";
+      import { withIndex, init, initSync, CustomBackend, StateBackend } from "kitbag/slim";
       const refused = (make) => { try { make(); } catch (error) { return error.message; } };
       const early = refused(() => new StateBackend());
       if (!/await init\\(\\)/.test(early)) throw new Error("not refused before init: " + early);
@@ -174,12 +174,11 @@ describe("in Node", () => {
       if (chunk && !/init\\("custom(-disk)?"\\)/.test(chunk)) throw new Error("not refused: " + chunk);
       if (chunk) await init(file("custom"), file("custom-disk"));
       if ((await custom().ls("/")).files.length !== 0) throw new Error("not empty");
-      if (chunk) await init(file("index"), file("index-merge"));
-      const searched = indexed(new StateBackend({ files: { "/a": "1" } }), { keepIn: "/.index/" });
+      if (chunk) await init(file("index"));
+      const searched = withIndex(new StateBackend({ files: { "/a": "1" } }), { keepIn: { path: "/.index/" } });
       const { stats } = await searched.grep("1", "/", null, { stats: true });
       if (stats.unindexed !== 1) throw new Error("not searched");
-      if (chunk) await init(file("merge"));
-      if ((await mergeIndex(searched)).code !== "unsupported") throw new Error("merged memory");
+      if ((await searched.updateIndex()).code !== "unsupported") throw new Error("updated memory");
       if (!/not one of/.test(refused(() => initSync(new Uint8Array([0,97,115,109,1,0,0,0])))))
         throw new Error("took a stranger");
       ${PROGRAM} console.log(said);`;

@@ -43,7 +43,7 @@ async function said(name, code) {
 
 test("an import that nothing uses costs nothing", async () => {
   assert.ok((await bundle(`import { StateBackend } from "kitbag";`)).length < 200);
-  assert.ok((await bundle(`import { openaiTools } from "kitbag/openai";`)).length < 200);
+  assert.ok((await bundle(`import { fileTools } from "kitbag/openai";`)).length < 200);
 });
 
 test("kitbag/regex is kept although nothing of it is used", async () => {

@@ -184,9 +184,9 @@ describe("a bundle that contains kitbag is traced, and needs no other file", () 
     writeFileSync(
       join(project.root, ENTRY),
       `import { FilesystemBackend, StateBackend } from "kitbag";
-      import { history } from "kitbag/history";
+      import { withHistory } from "kitbag/history";
       const disk = new FilesystemBackend({ rootDir: import.meta.dirname ?? __dirname });
-      const kept = history(new StateBackend(), { keepIn: new StateBackend() });
+      const kept = withHistory(new StateBackend(), { keepIn: { backend: new StateBackend() } });
       kept.write("/a", "1").then(() => disk.ls("/")).then(({ files }) => {
         console.log(files.length > 0 ? "loaded" : "empty");
       });\n`,

@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import {
-  apply,
+  applyPatch,
   begin,
   CompositeBackend,
   createFileTools,
@@ -17,7 +17,7 @@ import {
   undo,
   withPolicy,
 } from "kitbag";
-import { at, beginKept, changeTools, history, keptTurns } from "kitbag/history";
+import { beginKept, changeTools, keptTurns, openPin, withHistory } from "kitbag/history";
 import { withBash } from "kitbag/just-bash";
 import { withProvenance } from "kitbag/provenance";
 import { fromTar, toTar } from "kitbag/tar";
@@ -37,7 +37,8 @@ const done = (answer) => {
 async function stack(more) {
   const { inner, files } = opened(true, memory(), more);
   const kept = memory({});
-  const noted = (conversation) => history(conversation, { keepIn: kept, writeMode: "overwrite" });
+  const noted = (conversation) =>
+    withHistory(conversation, { keepIn: { backend: kept }, writeMode: "overwrite" });
   must(await files.read(PAGE));
   await put(noted(files), SUMMARY, TEXT);
   const fresh = files.conversation();
@@ -139,7 +140,7 @@ const BACK = {
     await put(elsewhere, SUMMARY, TEXT);
     const { patch } = must(toPatch((await elsewhere.diff()).changes));
     must(await fresh.delete(SUMMARY));
-    done(await apply(fresh.conversation(), patch));
+    done(await applyPatch(fresh.conversation(), patch));
   },
   "a shell's rm, and an undo by its history": async ({ fresh, noted }) => {
     const { entries } = await noted(fresh).log(SUMMARY);
@@ -171,7 +172,7 @@ for (const [name, back] of Object.entries(BACK)) {
   test(`what had no label comes back without one: ${name}`, async () => {
     const { inner, files } = opened(false);
     const kept = memory({});
-    const noted = (one) => history(one, { keepIn: kept, writeMode: "overwrite" });
+    const noted = (one) => withHistory(one, { keepIn: { backend: kept }, writeMode: "overwrite" });
     await put(noted(files), SUMMARY, TEXT);
     const path = (await back({ inner, kept, noted, tainted: files, fresh: files })) ?? SUMMARY;
     assert.deepEqual(await files.labels(path), { labels: [] });
@@ -208,6 +209,9 @@ test("labels of contents are kept in the file of labels, and a person can trust 
   assert.deepEqual(await restarted().labels("/work/again.md"), { labels: [] });
 });
 
+/** The files of a pin. */
+const pinned = async (world, pin) => must(await openPin(world, pin)).backend;
+
 /** Shows the text of earlier moments to a conversation. `history` is over it. */
 const SHOWN = {
   "diff of a history": async (world, { since }) => must(await world.diff(since)),
@@ -220,21 +224,22 @@ const SHOWN = {
     must(await others.write("/work/third.md", "third\n"));
     must(await tools.call("diff", { path: "/work/third.md" }));
   },
-  "read of a pin": async (world, { pin }) => must(await (await at(world, pin)).read(SUMMARY)),
-  "readRaw of a pin": async (world, { pin }) => must(await (await at(world, pin)).readRaw(SUMMARY)),
+  "read of a pin": async (world, { pin }) => must(await (await pinned(world, pin)).read(SUMMARY)),
+  "readRaw of a pin": async (world, { pin }) =>
+    must(await (await pinned(world, pin)).readRaw(SUMMARY)),
   "download from a pin": async (world, { pin }) =>
-    must(await (await at(world, pin)).downloadFiles([SUMMARY])),
-  "grep of a pin": async (world, { pin }) => must(await (await at(world, pin)).grep(PLANT)),
+    must(await (await pinned(world, pin)).downloadFiles([SUMMARY])),
+  "grep of a pin": async (world, { pin }) => must(await (await pinned(world, pin)).grep(PLANT)),
   "the tools over a pin": async (world, { pin }) =>
-    must(await createFileTools(await at(world, pin)).call("read_file", { file_path: SUMMARY })),
+    must(await createFileTools(await pinned(world, pin)).call("read_file", { file_path: SUMMARY })),
   "a page of a pin, which is labelled by its path": async (world, { pin }) =>
-    must(await (await at(world, pin)).read(PAGE, 1, 1)),
+    must(await (await pinned(world, pin)).read(PAGE, 1, 1)),
   "an archive of a pin": async (world, { pin }) =>
-    void (await new Response(toTar(await at(world, pin))).arrayBuffer()),
+    void (await new Response(toTar(await pinned(world, pin))).arrayBuffer()),
   "a copy of a pin": async (world, { pin }) =>
-    must(await copyTree(await at(world, pin), memory({}))),
+    must(await copyTree(await pinned(world, pin), memory({}))),
   "a shell over a pin": async (world, { pin }) =>
-    must(await withBash(await at(world, pin)).execute(`cat ${SUMMARY}`)),
+    must(await withBash(await pinned(world, pin)).execute(`cat ${SUMMARY}`)),
 };
 /** What can be between the history and the conversation. */
 const BETWEEN = {
@@ -250,7 +255,7 @@ for (const [name, show] of Object.entries(SHOWN)) {
       const { pin } = must(await noted(tainted).pin());
       const { entries } = await noted(tainted).log(SUMMARY);
       must(await noted(tainted).delete(SUMMARY));
-      const world = history(around(fresh), { keepIn: kept });
+      const world = withHistory(around(fresh), { keepIn: { backend: kept } });
       await show(world, { pin, since: entries[0].id, others: noted(tainted) });
       assert.equal(fresh.reads[0]?.label, "untrusted");
       must(await fresh.write("/work/after.md", "x\n"));
@@ -264,7 +269,7 @@ test("names, and contents without a label, of earlier moments do not taint", asy
   const { pin } = must(await noted(tainted).pin());
   const world = noted(fresh);
   must(await world.log("/"));
-  const then = await at(world, pin);
+  const then = await pinned(world, pin);
   must(await then.ls("/work"));
   must(await then.glob("**"));
   must(await then.read("/work/todo.md"));
@@ -301,25 +306,25 @@ for (const [name, go] of Object.entries(RESUMED)) {
     const { inner, files } = opened();
     const keepIn = memory({});
     must(await files.read(PAGE));
-    must(await beginKept(files, { keepIn, name: "t" }).write(SUMMARY, TEXT));
+    must(await beginKept(files, { keepIn: { backend: keepIn }, name: "t" }).write(SUMMARY, TEXT));
     const fresh = files.conversation();
-    done(await go(beginKept(fresh, { keepIn, name: "t" })));
+    done(await go(beginKept(fresh, { keepIn: { backend: keepIn }, name: "t" })));
     const path = inner.read(SUMMARY).error ? "/work/moved.md" : SUMMARY;
     assert.deepEqual(await files.labels(path), { labels: ["untrusted"] });
     assert.equal(fresh.reads[0]?.label, "untrusted");
     // It is committed, and the name is free for others.
-    assert.deepEqual((await keptTurns(keepIn)).names ?? [], []);
+    assert.deepEqual((await keptTurns({ backend: keepIn })).names ?? [], []);
     const next = files.conversation();
-    must(await beginKept(next, { keepIn, name: "t" }).read("/work/todo.md"));
+    must(await beginKept(next, { keepIn: { backend: keepIn }, name: "t" }).read("/work/todo.md"));
     assert.deepEqual(next.reads, []);
   });
 
   test(`without a label a kept turn has none: ${name}`, async () => {
     const { inner, files } = opened();
     const keepIn = memory({});
-    must(await beginKept(files, { keepIn, name: "t" }).write(SUMMARY, TEXT));
+    must(await beginKept(files, { keepIn: { backend: keepIn }, name: "t" }).write(SUMMARY, TEXT));
     const fresh = files.conversation();
-    done(await go(beginKept(fresh, { keepIn, name: "t" })));
+    done(await go(beginKept(fresh, { keepIn: { backend: keepIn }, name: "t" })));
     const path = inner.read(SUMMARY).error ? "/work/moved.md" : SUMMARY;
     assert.deepEqual([await files.labels(path), fresh.reads], [{ labels: [] }, []]);
   });
@@ -332,8 +337,16 @@ test("a kept turn goes into a protected file only after a question, in another p
   const keepIn = memory({});
   const first = started();
   must(await first.read(PAGE));
-  must(await beginKept(first, { keepIn, name: "t" }).write("/memories/new.md", TEXT));
-  const { code, error } = await beginKept(started(), { keepIn, name: "t" }).commit();
+  must(
+    await beginKept(first, { keepIn: { backend: keepIn }, name: "t" }).write(
+      "/memories/new.md",
+      TEXT,
+    ),
+  );
+  const { code, error } = await beginKept(started(), {
+    keepIn: { backend: keepIn },
+    name: "t",
+  }).commit();
   assert.deepEqual([code, /untrusted/.test(error)], ["permission_denied", true]);
   assert.equal(inner.read("/memories/new.md").code, "not_found");
 });

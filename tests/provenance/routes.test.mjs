@@ -14,7 +14,7 @@ import {
   undo,
   withPolicy,
 } from "kitbag";
-import { ignoring } from "kitbag/ignore";
+import { withIgnore } from "kitbag/ignore";
 import { withBash } from "kitbag/just-bash";
 import { withProvenance } from "kitbag/provenance";
 import { fromTar, toTar } from "kitbag/tar";
@@ -82,7 +82,7 @@ const MOVES = {
   },
   "copy below a policy with inspect": async (files) =>
     must(await withPolicy(files, { inspect: () => undefined }).copy(PAGE, NEW)),
-  "copy through ignore files": async (files) => must(await ignoring(files).copy(PAGE, NEW)),
+  "copy through ignore files": async (files) => must(await withIgnore(files).copy(PAGE, NEW)),
   "copy through a composite": async (files) =>
     must(await new CompositeBackend(files, { "/other/": memory({}) }).copy(PAGE, NEW)),
   "copy to another mount and back": async (files) => {
@@ -218,7 +218,7 @@ const STACKS = {
   },
   "ignore files below": (labelled) => {
     const inner = memory();
-    const less = ignoring(inner, { patterns: ["node_modules/"] });
+    const less = withIgnore(inner, { patterns: ["node_modules/"] });
     return { inner, files: withProvenance(less, rules(labelled)) };
   },
   "a foreign object below": (labelled) => {

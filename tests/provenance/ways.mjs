@@ -6,7 +6,7 @@ import { InMemoryTransport } from "@modelcontextprotocol/sdk/inMemory.js";
 import { McpServer } from "@modelcontextprotocol/sdk/server/mcp.js";
 import {
   adaptBackendProtocol,
-  apply,
+  applyPatch,
   begin,
   CompositeBackend,
   createFileTools,
@@ -14,14 +14,14 @@ import {
   toV1,
   withPolicy,
 } from "kitbag";
-import { aiTools } from "kitbag/ai";
+import { fileTools as aiTools } from "kitbag/ai";
 import { memoryTool, textEditorTool } from "kitbag/anthropic";
-import { ignoring } from "kitbag/ignore";
-import { indexed } from "kitbag/indexed";
+import { withIgnore } from "kitbag/ignore";
+import { withIndex } from "kitbag/indexed";
 import { bashFileSystem, withBash } from "kitbag/just-bash";
-import { fileTools } from "kitbag/langchain";
+import { fileTools as langchainTools } from "kitbag/langchain";
 import { registerFileTools } from "kitbag/mcp";
-import { openaiTools } from "kitbag/openai";
+import { fileTools as openaiTools } from "kitbag/openai";
 import { fromTar, toTar } from "kitbag/tar";
 import { copyTree } from "kitbag/transfer";
 import { fromZip, toZip } from "kitbag/zip";
@@ -49,7 +49,7 @@ async function mcp(files, call) {
 
 const openai = async (files, name, input) => {
   const call = { id: "1", type: "function", function: { name, arguments: JSON.stringify(input) } };
-  return openaiTools(files, all).runChat({ role: "assistant", tool_calls: [call] });
+  return openaiTools(files, { ...all, api: "chat" }).run({ role: "assistant", tool_calls: [call] });
 };
 
 /** Reads the planted text in some way and returns what it was told. */
@@ -84,8 +84,8 @@ export const READS = {
   "a tool of the AI SDK": (files) =>
     aiTools(files).tools.read_file.execute({ file_path: PAGE }, {}),
   "a tool of LangChain": (files) =>
-    fileTools(files)
-      .find(({ name }) => name === "read_file")
+    langchainTools(files)
+      .tools.find(({ name }) => name === "read_file")
       .invoke({ file_path: PAGE }),
   "a function call of OpenAI": (files) => openai(files, "read_file", { file_path: PAGE }),
   "a turn": (files) => begin(files).read(PAGE),
@@ -93,9 +93,9 @@ export const READS = {
   "a composite": (files) => new CompositeBackend(files, { "/other/": memory({}) }).read(PAGE),
   "a mount of it": (files) =>
     new CompositeBackend(memory({}), { "/mnt/": files }).read(`/mnt${PAGE}`),
-  "ignore files": (files) => ignoring(files).grep("obey"),
+  "ignore files": (files) => withIgnore(files).grep("obey"),
   "a search index": async (files) => {
-    const searched = indexed(files, { keepIn: "/.index/" });
+    const searched = withIndex(files, { keepIn: { path: "/.index/" } });
     await searched.updateIndex();
     return searched.grep("obey");
   },
@@ -178,8 +178,8 @@ export const WRITES = {
   "a tool of the AI SDK": (files, to, text) =>
     aiTools(files).tools.write_file.execute({ file_path: to, content: text }, {}),
   "a tool of LangChain": (files, to, text) =>
-    fileTools(files)
-      .find(({ name }) => name === "write_file")
+    langchainTools(files)
+      .tools.find(({ name }) => name === "write_file")
       .invoke({ file_path: to, content: text }),
   "a function call of OpenAI": (files, to, text) =>
     openai(files, "write_file", { file_path: to, content: text }),
@@ -191,7 +191,7 @@ export const WRITES = {
   "a patch": async (files, to, text) => {
     const turn = begin(memory({}));
     must(await turn.write(to, `${text}\n`));
-    must(await apply(files, toPatch((await turn.diff()).changes).patch));
+    must(await applyPatch(files, toPatch((await turn.diff()).changes).patch));
   },
   "a policy": async (files, to, text) =>
     must(await withPolicy(files, { inspect: () => undefined }).write(to, text)),

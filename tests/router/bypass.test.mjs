@@ -76,7 +76,7 @@ const rules = {
       throw new Error("no");
     },
   },
-  denyPrefixes: { denyPrefixes: ["/secrets/"] },
+  readOnlyPrefixes: { readOnlyPrefixes: ["/secrets/"] },
   readOnly: { readOnly: true },
 };
 /** Which rules keep content from being read as well. */
@@ -245,7 +245,7 @@ for (const rule of NAMES) {
 }
 
 // Under a mount, through a mount, and with one storage mounted twice.
-for (const rule of [...NAMES, "denyPrefixes", "readOnly"]) {
+for (const rule of [...NAMES, "readOnlyPrefixes", "readOnly"]) {
   const spread = { ...READERS, ...WRITERS };
   for (const [operation, run] of Object.entries(READS.includes(rule) ? spread : WRITERS)) {
     attack(`${rule}: ${operation} through a composite around it`, () =>
@@ -272,7 +272,7 @@ for (const rule of [...NAMES, "denyPrefixes", "readOnly"]) {
         ...one,
         paths: one.paths.map((path) => `/*${path}`),
       }));
-      if (both.denyPrefixes) both.denyPrefixes = ["/one/secrets", "/two/secrets"];
+      if (both.readOnlyPrefixes) both.readOnlyPrefixes = ["/one/secrets", "/two/secrets"];
       const guarded = withPolicy(twice, both);
       for (const path of ["/one/secrets/key.txt", "/two/secrets/key.txt"]) {
         const answer = await run(guarded, path);
@@ -300,7 +300,7 @@ attack("a delete above a mount is refused for what the mount holds", async () =>
   const rule = { permissions: [{ operations: ["write"], paths: ["/a/secrets/**"], mode: "deny" }] };
   assert.equal((await withPolicy(composite, rule).delete("/a")).code, "permission_denied");
   assert.equal(
-    (await withPolicy(composite, { denyPrefixes: ["/a/secrets"] }).delete("/a")).code,
+    (await withPolicy(composite, { readOnlyPrefixes: ["/a/secrets"] }).delete("/a")).code,
     "permission_denied",
   );
   assert.equal(mounted.read("/key.txt").content, SECRET);
@@ -309,11 +309,11 @@ attack("a delete above a mount is refused for what the mount holds", async () =>
 
 attack("a rule's options changed later change no rule", async () => {
   const policy = {
-    denyPrefixes: ["/secrets"],
+    readOnlyPrefixes: ["/secrets"],
     permissions: [{ operations: ["read"], paths: ["/secrets/**"], mode: "deny" }],
   };
   const backend = withPolicy(state(), policy);
-  policy.denyPrefixes.length = 0;
+  policy.readOnlyPrefixes.length = 0;
   policy.permissions[0].paths[0] = "/none";
   policy.permissions.length = 0;
   assert.equal((await backend.read("/secrets/key.txt")).code, "permission_denied");

@@ -43,7 +43,7 @@ test("id and execute exist only when the default backend has them", async () => 
 });
 
 test("a shell under path rules is refused, and says how to allow it", async () => {
-  const rules = { denyPrefixes: ["/secrets"] };
+  const rules = { readOnlyPrefixes: ["/secrets"] };
   const answer = await withPolicy(sandbox(), rules).execute("cat /secrets/key");
   assert.equal(answer.code, "permission_denied");
   assert.match(answer.error, /allowExecute: true/);

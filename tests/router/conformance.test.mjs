@@ -52,7 +52,7 @@ const allowAll = () => ({
     { operations: ["read", "write"], paths: ["/**"] },
   ],
   defaultMode: "deny",
-  denyPrefixes: ["/never/"],
+  readOnlyPrefixes: ["/never/"],
   rateLimit: { operations: 1e6, perMs: 1000 },
   quota: { maxBytes: 2 ** 40, maxFiles: 1e9 },
   inspect() {},

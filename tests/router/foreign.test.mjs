@@ -101,7 +101,7 @@ const OPERATIONS = {
   downloadFiles: (at) => [[`${at}/a.txt`]],
 };
 
-const rules = { denyPrefixes: ["/never"], allowExecute: true };
+const rules = { readOnlyPrefixes: ["/never"], allowExecute: true };
 const mounted = (inner) => new CompositeBackend(new StateBackend(), { "/m/": inner });
 
 /** Every way round a backend, and where its files are then. */

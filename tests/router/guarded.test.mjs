@@ -6,7 +6,7 @@ import { test } from "node:test";
 import {
   CompositeBackend,
   createFileTools,
-  PolicyWrapper,
+  PolicyBackend,
   StateBackend,
   withPolicy,
 } from "../lib/kitbag.mjs";
@@ -148,9 +148,9 @@ test("tools call a guard that was put in place in whatever way", async () => {
 
 test("a method that was patched on a class is called", async () => {
   for (const how of ["value", "get"]) {
-    const original = Object.getOwnPropertyDescriptor(PolicyWrapper.prototype, "write");
+    const original = Object.getOwnPropertyDescriptor(PolicyBackend.prototype, "write");
     const guard = async () => REFUSAL;
-    Object.defineProperty(PolicyWrapper.prototype, "write", {
+    Object.defineProperty(PolicyBackend.prototype, "write", {
       ...(how === "value" ? { value: guard } : { get: () => guard }),
       configurable: true,
     });
@@ -158,18 +158,18 @@ test("a method that was patched on a class is called", async () => {
       const outer = new CompositeBackend(withPolicy(files(), {}), {});
       assert.equal((await outer.write("/new.txt", "x")).error, "guarded");
     } finally {
-      if (original) Object.defineProperty(PolicyWrapper.prototype, "write", original);
-      else delete PolicyWrapper.prototype.write;
+      if (original) Object.defineProperty(PolicyBackend.prototype, "write", original);
+      else delete PolicyBackend.prototype.write;
     }
   }
 });
 
 test("a getter on a class that shows the original once does not get past the check", async () => {
-  const base = Object.getPrototypeOf(PolicyWrapper.prototype);
+  const base = Object.getPrototypeOf(PolicyBackend.prototype);
   const { write } = base;
   let asked = 0;
   const guard = async () => REFUSAL;
-  Object.defineProperty(PolicyWrapper.prototype, "write", {
+  Object.defineProperty(PolicyBackend.prototype, "write", {
     get() {
       asked += 1;
       return asked === 1 ? write : guard;
@@ -181,7 +181,7 @@ test("a getter on a class that shows the original once does not get past the che
     await outer.write("/other.txt", "x");
     assert.equal((await outer.write("/new.txt", "x")).error, "guarded");
   } finally {
-    delete PolicyWrapper.prototype.write;
+    delete PolicyBackend.prototype.write;
   }
 });
 

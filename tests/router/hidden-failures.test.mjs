@@ -137,7 +137,7 @@ for (const [what, make] of Object.entries(BACKENDS)) {
     }
     test(`${what}, ${how}: no operation shows the failure of a hidden file`, async () => {
       const hides = `${hidden.slice(0, hidden.lastIndexOf("/"))}`;
-      for (const more of [{}, { quota: { maxBytes: 1e6 } }, { denyPrefixes: [hides] }]) {
+      for (const more of [{}, { quota: { maxBytes: 1e6 } }, { readOnlyPrefixes: [hides] }]) {
         const backend = withPolicy(make(hidden), { ...policy, ...more });
         for (const call of [
           () => backend.ls("/"),

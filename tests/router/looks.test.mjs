@@ -11,7 +11,7 @@ const both = ["read", "write"];
 
 for (const prefix of ["/config/*", "/config/**", "/*", "/a?", "!/config", "/{a,b}", "**/x"]) {
   test(`readOnlyPrefixes refuses ${prefix}, which would protect nothing`, () => {
-    for (const options of [{ readOnlyPrefixes: [prefix] }, { denyPrefixes: ["/ok", prefix] }]) {
+    for (const options of [{ readOnlyPrefixes: [prefix] }, { readOnlyPrefixes: ["/ok", prefix] }]) {
       assert.throws(
         () => withPolicy(files(), options),
         (error) => error instanceof TypeError && /without wildcards/.test(error.message),

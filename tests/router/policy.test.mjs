@@ -17,9 +17,10 @@ test("a wrong policy is refused early, by name", () => {
   const wrong = [
     [{ denyPrefix: ["/a"] }, /"denyPrefix"/],
     [{ readOnly: "yes" }, /"readOnly"/],
-    [{ denyPrefixes: "/a" }, /"denyPrefixes"/],
+    [{ denyPrefixes: ["/a"] }, /no option "denyPrefixes"/],
+    [["/a"], /must be an object, not an array/],
     [{ readOnlyPrefixes: "/a" }, /"readOnlyPrefixes"/],
-    [{ denyPrefixes: ["/../a"] }, /\.\./],
+    [{ readOnlyPrefixes: ["/../a"] }, /\.\./],
     [{ permissions: [{ operations: ["read"], paths: [] }] }, /"paths"/],
     [{ permissions: [{ operations: ["delete"], paths: ["/a"] }] }, /"operations"/],
     [{ permissions: [{ operations: ["read"], paths: ["/a"], mode: "no" }] }, /"mode"/],
@@ -46,7 +47,7 @@ test("a wrong policy is refused early, by name", () => {
 });
 
 test("the name that the documents use works", async () => {
-  const backend = new PolicyWrapper(state(), { denyPrefixes: ["/secrets/"] });
+  const backend = new PolicyWrapper(state(), ["/secrets/"]);
   assert.equal((await backend.write("/secrets/x", "1")).code, "permission_denied");
   assert.equal((await backend.write("/pub/x", "1")).path, "/pub/x");
 });
@@ -71,7 +72,7 @@ test("an override is what a policy, a composite and a subclass of a policy call"
       return { ...answer, content: answer.content?.toUpperCase() };
     }
   }
-  const loud = new CompositeBackend(new Loud(state(), {}), {});
+  const loud = new CompositeBackend(new Loud(state()), {});
   assert.equal((await loud.read("/pub/a.txt")).content, "NEEDLE");
   assert.deepEqual(seen, ["/no"]);
 });
@@ -236,8 +237,8 @@ test("a callback may use kitbag itself", async () => {
   assert.deepEqual(log, ["needle", 2]);
 });
 
-test("readOnlyPrefixes and its earlier name denyPrefixes refuse changes and no reads", async () => {
-  const policy = { readOnlyPrefixes: ["/new"], denyPrefixes: ["/old"] };
+test("readOnlyPrefixes refuse changes and no reads", async () => {
+  const policy = { readOnlyPrefixes: ["/new", "/old"] };
   const inner = new StateBackend({ files: { "/new/a": "a", "/old/a": "a", "/b": "b" } });
   const backend = withPolicy(inner, policy);
   for (const path of ["/new/a", "/old/a"]) {

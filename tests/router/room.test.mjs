@@ -251,7 +251,7 @@ test("tools, patches and initial files are refused it as well", async () => {
     if (files.map) assert.deepEqual([...files.map.values()], [SECRET]);
   }
   const patch = `--- /dev/null\n+++ b/.kitbag/history/log/1\n@@ -0,0 +1 @@\n+evil\n`;
-  assert.notEqual((await kitbag.apply(backend, patch)).error, undefined);
+  assert.notEqual((await kitbag.applyPatch(backend, patch)).error, undefined);
   assert.deepEqual(await ownFiles(own, backend), ["/.kitbag/turns/journal"]);
   assert.equal(await kept(), SECRET);
   assert.throws(() => new StateBackend({ files: { "/.kitbag/x": "evil" } }), /'\.kitbag' is for/);
@@ -261,7 +261,7 @@ test("tools, patches and initial files are refused it as well", async () => {
 });
 
 test("a layer keeps its files in a stranger, and behind an adapter or a plain object around ours", async () => {
-  const { history } = await import("../../pkg/dist/history.js");
+  const { withHistory } = await import("../../pkg/dist/history.js");
   const around = (inner) =>
     Object.fromEntries(
       ["ls", "read", "readRaw", "grep", "glob", "write", "edit", "delete"]
@@ -274,7 +274,7 @@ test("a layer keeps its files in a stranger, and behind an adapter or a plain ob
     around(new StateBackend({ files: {}, writeMode: "overwrite" })),
     new (class extends StateBackend {})({ files: {}, writeMode: "overwrite" }),
   ]) {
-    const files = history(new StateBackend({ files: {} }), { keepIn });
+    const files = withHistory(new StateBackend({ files: {} }), { keepIn: { backend: keepIn } });
     assert.equal((await files.write("/a.txt", "one")).error, undefined);
     assert.equal((await files.edit("/a.txt", "one", "two")).error, undefined);
     const { entries } = await files.log();

@@ -7,7 +7,7 @@ import { changeTools, reviewOf } from "../../pkg/dist/history.js";
 import { withProvenance } from "../../pkg/dist/provenance.js";
 import * as kitbag from "../lib/kitbag.mjs";
 
-const { apply, begin, createFileTools, StateBackend, toPatch, withPolicy } = kitbag;
+const { applyPatch, begin, createFileTools, StateBackend, toPatch, withPolicy } = kitbag;
 
 /** A character of each kind. */
 const UNSEEN = {
@@ -125,7 +125,7 @@ for (const [name, code] of Object.entries(UNSEEN)) {
     const utf8 = [...new TextEncoder().encode(one)].map((byte) => `\\${byte.toString(8)}`);
     assert.ok(patch.includes(`"a/no${utf8.join("")}tes.md"`), patch);
     const other = memory();
-    const done = await apply(other, patch);
+    const done = await applyPatch(other, patch);
     assert.equal(done.error, undefined);
     assert.equal(other.read(path).content, "1\ntwo\n");
     assert.doesNotMatch((await reviewOf(turn)).patch, SHOWN);

@@ -7,7 +7,7 @@ import { KEYS, makeBucket } from "./servers.mjs";
 
 export const dist = at("pkg/dist");
 export const kitbag = await import(`${dist}/node.js`);
-export const { indexed, mergeIndex } = await import(`${dist}/indexed.js`);
+export const { withIndex } = await import(`${dist}/indexed.js`);
 export const { runConformance } = await import(`${dist}/conformance.js`);
 export const root = at();
 

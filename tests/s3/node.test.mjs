@@ -8,13 +8,12 @@ import { histories } from "../lib/histories.mjs";
 import {
   backend,
   good,
-  indexed,
   kitbag,
   location,
-  mergeIndex,
   newBucket,
   runConformance,
   servers,
+  withIndex,
 } from "./lib.mjs";
 import { startQuick } from "./quick.mjs";
 import { startRelay } from "./relay.mjs";
@@ -40,7 +39,7 @@ for (const [name, endpoint] of Object.entries(servers)) {
     const [bucket, seeds] = [await newBucket(endpoint), 12];
     let last = 0;
     const make = () => backend(endpoint, bucket, { prefix: `index ${++last}/` });
-    const seen = await histories({ ...kitbag, indexed, mergeIndex }, make, { seeds });
+    const seen = await histories({ ...kitbag, withIndex }, make, { seeds });
     assert.deepEqual(seen.failures, []);
     assert.ok(seen.excluded > seeds, `${seen.excluded} files were excluded`);
   });

@@ -3,7 +3,7 @@
 
 import assert from "node:assert/strict";
 import test from "node:test";
-import { backend, good, indexed, kitbag, newBucket, servers } from "./lib.mjs";
+import { backend, good, kitbag, newBucket, servers, withIndex } from "./lib.mjs";
 import { startQuickThread } from "./quick.mjs";
 import { startRelayThread } from "./relay.mjs";
 import { KEYS } from "./servers.mjs";
@@ -138,7 +138,7 @@ for (const objects of [5000, 50_000]) {
     const relay = await startRelayThread(server.endpoint, LATENCY);
     t.after(() => relay.stop());
     const plain = (endpoint) => backend(endpoint, "code", { concurrency: CONCURRENCY });
-    const open = (endpoint) => indexed(plain(endpoint), { keepIn: "/.index/" });
+    const open = (endpoint) => withIndex(plain(endpoint), { keepIn: { path: "/.index/" } });
     const timed = async (run) => {
       const began = performance.now();
       const answer = good(await run());
@@ -205,7 +205,7 @@ test("a search index is built at 20 MB a second", async (t) => {
   const scan = await measure(() => s3.grep("no such text"));
   let rate = 0;
   for (let attempt = 0; attempt < ATTEMPTS && rate < RATE; attempt++) {
-    const files = indexed(s3, { keepIn: `/.index${attempt}/` });
+    const files = withIndex(s3, { keepIn: { path: `/.index${attempt}/` } });
     const took = await measure(() => files.updateIndex());
     rate = Math.max(rate, (bytes / Math.max(took - scan, 1)) * 1000);
   }

@@ -14,7 +14,7 @@ import { at } from "../../scripts/lib/paths.mjs";
 const USE = {
   StateBackend: `const files = new StateBackend({ files: { "/a.txt": "one\\ntwo\\n" } });
     said.push(files.grep("two").matches[0].line);`,
-  withPolicy: `const guarded = withPolicy(files, { denyPrefixes: ["/no/"] });
+  withPolicy: `const guarded = withPolicy(files, { readOnlyPrefixes: ["/no/"] });
     said.push((await guarded.write("/no/b.txt", "")).code);`,
   CompositeBackend: `const tree = new CompositeBackend(guarded, { "/m/": new StateBackend() });
     said.push((await tree.write("/m/c.txt", "3")).path);`,
@@ -31,10 +31,9 @@ const USE = {
   S3Backend: `const bucket = new S3Backend({ region: "us-east-1", bucket: "b",
       credentials: { accessKeyId: "k", secretAccessKey: "s" } });
     said.push(typeof bucket.read);`,
-  indexed: `const searched = indexed(files, { keepIn: "/.index/" });
+  withIndex: `const searched = withIndex(files, { keepIn: { path: "/.index/" } });
     said.push((await searched.grep("two", "/", null, { stats: true })).stats.unindexed);`,
-  mergeIndex: `said.push((await mergeIndex(searched)).code);`,
-  history: `const noted = history(files, { keepIn: new StateBackend() });
+  history: `const noted = withHistory(files, { keepIn: new StateBackend() });
     await noted.edit("/a.txt", "one", "three");
     said.push((await noted.log("/a.txt")).entries.length);`,
 };
@@ -43,10 +42,17 @@ const USE = {
 const ALL = [
   ...["Backend", "CompositeBackend", "ContextHubBackend", "CustomBackend", "D1Backend"],
   ...["FilesystemBackend", "IndexedDbBackend", "KitbagPanic", "LocalShellBackend", "OpfsBackend"],
-  ...["PolicyWrapper", "PostgresBackend", "R2Backend", "S3Backend", "SandboxBackend"],
+  ...[
+    "PolicyBackend",
+    "PolicyWrapper",
+    "PostgresBackend",
+    "R2Backend",
+    "S3Backend",
+    "SandboxBackend",
+  ],
   ...["SqlBackend", "StateBackend", "StoreBackend", "adaptBackendProtocol"],
-  ...["adaptSandboxProtocol", "createFileTools", "presignS3", "provideGraphContext"],
-  ...["resolveBackend", "ringAudit", "shareState", "silenceDeprecations", "toV1", "withPolicy"],
+  ...["adaptSandboxProtocol", "createFileTools", "presignS3"],
+  ...["resolveBackend", "ringAudit", "silenceDeprecations", "toV1", "withPolicy"],
 ];
 
 function everything() {
@@ -59,7 +65,6 @@ function everything() {
 const FROM = {
   history: "kitbag/history",
   indexed: "kitbag/indexed",
-  mergeIndex: "kitbag/indexed",
 };
 
 function program(...names) {
@@ -115,16 +120,10 @@ export const PROGRAMS = [
     says: "2 5 2",
   },
   {
-    name: "StateBackend + indexed",
-    source: program("StateBackend", "indexed"),
+    name: "StateBackend + withIndex",
+    source: program("StateBackend", "withIndex"),
     limit: 223,
     says: "2 1",
-  },
-  {
-    name: "StateBackend + indexed, mergeIndex",
-    source: program("StateBackend", "indexed", "mergeIndex"),
-    limit: 226,
-    says: "2 1 unsupported",
   },
   {
     name: "StateBackend + history",

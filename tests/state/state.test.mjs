@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { StateBackend } from "../lib/kitbag.mjs";
+import { StateBackend, withPolicy } from "../lib/kitbag.mjs";
 
 const utf8 = (text) => new TextEncoder().encode(text);
 const bytes = Uint8Array.from({ length: 256 }, (_, n) => n);
@@ -412,4 +412,27 @@ describe("options", () => {
     one.write("/a.txt", "a");
     assert.deepEqual(other.ls("/").files, []);
   });
+});
+
+test("readText gives a whole text of whatever length, and refuses what is none", async () => {
+  const long = "line\n".repeat(2_000);
+  const at = "2026-01-01T00:00:00.000Z";
+  const files = {
+    "/long.txt": long,
+    "/old.txt": { content: ["a", "b"], created_at: at, modified_at: at },
+    "/bytes.png": new Uint8Array([1, 2]),
+  };
+  const state = new StateBackend({ files });
+  const hidden = [{ operations: ["read"], paths: ["/old.txt"], mode: "deny" }];
+  for (const backend of [state, withPolicy(state, {})]) {
+    assert.deepEqual(await backend.readText("/long.txt"), { content: long });
+    assert.deepEqual(await backend.readText("/old.txt"), { content: "a\nb" });
+    const { error, code } = await backend.readText("/bytes.png");
+    assert.equal(code, "unsupported");
+    assert.match(error, /'\/bytes.png' is a binary file \(image\/png\).*downloadFiles/);
+    assert.equal((await backend.readText("/none")).code, "not_found");
+    assert.equal((await backend.readText(7)).code, "invalid_argument");
+  }
+  const guarded = withPolicy(state, { permissions: hidden });
+  assert.equal((await guarded.readText("/old.txt")).code, "permission_denied");
 });

@@ -2,9 +2,9 @@
 
 import assert from "node:assert/strict";
 import test from "node:test";
-import { beginKept, history } from "../../pkg/dist/history.js";
-import { ignoring } from "../../pkg/dist/ignore.js";
-import { indexed } from "../../pkg/dist/indexed.js";
+import { beginKept, withHistory } from "../../pkg/dist/history.js";
+import { withIgnore } from "../../pkg/dist/ignore.js";
+import { withIndex } from "../../pkg/dist/indexed.js";
 import { withProvenance } from "../../pkg/dist/provenance.js";
 import { CompositeBackend, StateBackend, withPolicy } from "../lib/kitbag.mjs";
 import { listening } from "../lib/listening.mjs";
@@ -60,12 +60,12 @@ test("rules tell of the changes of what they show, and of nothing else", async (
 /** Every wrapper over a backend, by name. */
 const wrappers = {
   withPolicy: (files) => withPolicy(files, { quota: { maxFiles: 99 } }),
-  ignoring: (files) => ignoring(files),
-  indexed: (files) => indexed(files, { keepIn: "/.index/" }),
-  history: (files) => history(files, { keepIn: memory() }),
+  ignoring: (files) => withIgnore(files),
+  indexed: (files) => withIndex(files, { keepIn: { path: "/.index/" } }),
+  history: (files) => withHistory(files, { keepIn: { backend: memory() } }),
   withProvenance: (files) => withProvenance(files, { labels }),
   conversation: (files) => withProvenance(files, { labels }).conversation(),
-  beginKept: (files) => beginKept(files, { keepIn: memory() }),
+  beginKept: (files) => beginKept(files, { keepIn: { backend: memory() } }),
 };
 
 for (const [name, wrap] of Object.entries(wrappers)) {
@@ -97,7 +97,7 @@ for (const [name, wrap] of Object.entries(wrappers)) {
 
 test("ignored files are not told, and a changed ignore file asks for a rescan", async () => {
   const files = watched({ "/.gitignore": "*.log\ntmp/\n", "/src/.gitignore": "gen\n" });
-  const shown = ignoring(files, { patterns: ["/out/"] });
+  const shown = withIgnore(files, { patterns: ["/out/"] });
   const { seen, has, begun, stop } = listening(shown);
   const inside = listening(shown, "/tmp");
   files.tell("/a.log", "/tmp/x", "/src/gen/y", "/out/z", "/src/a.txt", "/gen/b.txt");
@@ -120,7 +120,7 @@ test("if ignore files cannot be read, a rescan is asked for", async () => {
     }
   }
   const files = new Broken({ scope: "instance", files: { "/.gitignore": "*.log\n" } });
-  const { seen, begun, stop } = listening(ignoring(files));
+  const { seen, begun, stop } = listening(withIgnore(files));
   files.tell("/a.log");
   await begun();
   assert.deepEqual([...seen.paths], []);
@@ -129,7 +129,7 @@ test("if ignore files cannot be read, a rescan is asked for", async () => {
 
 test("the folder of an index and the notes of a history are not told", async () => {
   const files = watched({ "/a.txt": "needle\n" });
-  const index = indexed(files, { keepIn: "/.index/" });
+  const index = withIndex(files, { keepIn: { path: "/.index/" } });
   const heard = listening(index);
   await index.updateIndex();
   files.tell("/.index", "/.index2/a", "/.index/manifest");
@@ -139,7 +139,7 @@ test("the folder of an index and the notes of a history are not told", async () 
 
   // The same files by another object: the notes are beside them.
   const beside = withPolicy(files, {});
-  const noted = history(files, { keepIn: beside });
+  const noted = withHistory(files, { keepIn: { backend: beside } });
   const told = listening(noted);
   await noted.write("/b.txt", "new\n");
   await told.has("/b.txt");
@@ -147,7 +147,7 @@ test("the folder of an index and the notes of a history are not told", async () 
   assert.deepEqual([...told.seen.paths], ["/b.txt"]);
   told.stop();
   // A folder that others may use as well hides nothing.
-  const own = listening(history(files, { keepIn: memory(), folder: "/notes" }));
+  const own = listening(withHistory(files, { keepIn: { backend: memory(), path: "/notes" } }));
   files.tell("/notes/log/x");
   await own.has("/notes/log/x");
   own.stop();
@@ -155,7 +155,7 @@ test("the folder of an index and the notes of a history are not told", async () 
 
 test("a kept turn tells of its own changes, and of those below that show through", async () => {
   const files = watched({ "/a.txt": "1\n2\n3\n4\n5\n", "/b.txt": "b\n" });
-  const turn = beginKept(files, { keepIn: memory(), name: "t" });
+  const turn = beginKept(files, { keepIn: { backend: memory() }, name: "t" });
   const { seen, has, stop } = listening(turn);
   await turn.edit("/a.txt", "1", "one");
   await has("/a.txt");
@@ -191,8 +191,10 @@ test("a kept turn tells of its own changes, and of those below that show through
 test("a turn that is begun again knows at once what it covers", async () => {
   const files = watched({ "/a.txt": "a", "/b.txt": "b" });
   const keepIn = memory();
-  await beginKept(files, { keepIn, name: "t" }).edit("/a.txt", "a", "A");
-  const { seen, has, stop } = listening(beginKept(files, { keepIn, name: "t" }));
+  await beginKept(files, { keepIn: { backend: keepIn }, name: "t" }).edit("/a.txt", "a", "A");
+  const { seen, has, stop } = listening(
+    beginKept(files, { keepIn: { backend: keepIn }, name: "t" }),
+  );
   files.tell("/a.txt", "/b.txt");
   await has("/b.txt");
   assert.deepEqual([...seen.paths], ["/b.txt"]);
@@ -201,7 +203,7 @@ test("a turn that is begun again knows at once what it covers", async () => {
 
 test("listeners of a kept turn come and go", async () => {
   const files = watched();
-  const turn = beginKept(files, { keepIn: memory() });
+  const turn = beginKept(files, { keepIn: { backend: memory() } });
   const first = listening(turn);
   const second = listening(turn, "/d");
   first.stop();
@@ -243,14 +245,14 @@ async function uncaught(count, run) {
 test("a listener that throws is an uncaught error, and the others hear of the change", async () => {
   const files = watched();
   const guarded = withPolicy(files, {});
-  const turn = beginKept(files, { keepIn: memory() });
+  const turn = beginKept(files, { keepIn: { backend: memory() } });
   const bad = (name) => () => {
     throw new Error(name);
   };
   const stops = [
     guarded.watch(bad("rules")),
     turn.watch(bad("turn")),
-    ignoring(files).watch(bad("ignoring")),
+    withIgnore(files).watch(bad("ignoring")),
   ];
   const after = [guarded, turn].map((backend) => listening(backend));
   const errors = await uncaught(4, async () => {

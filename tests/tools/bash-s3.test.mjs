@@ -26,7 +26,7 @@ test("thirty commands over S3Backend", { timeout: 120_000 }, async () => {
 test("thirty commands over a composite and a policy round it", { timeout: 120_000 }, async () => {
   const backend = withPolicy(new CompositeBackend(new StateBackend(), { "/w/": s3("mounted") }), {
     quota: { maxBytes: 10_000_000 },
-    denyPrefixes: ["/protected"],
+    readOnlyPrefixes: ["/protected"],
   });
   assert.deepEqual(await scriptFaults(backend, bashExecute(backend)), []);
 });

@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { after, describe, test } from "node:test";
 import { Command, interrupt, MemorySaver } from "@langchain/langgraph";
 import { FilesystemBackend, StateBackend } from "kitbag";
-import { history } from "kitbag/history";
+import { withHistory } from "kitbag/history";
 import { kitbagMiddleware } from "kitbag/langchain";
 import { createAgent, tool } from "langchain";
 import { z } from "zod";
@@ -75,7 +75,7 @@ for (const [name, place] of Object.entries(PLACES)) {
     test("a run from an earlier checkpoint begins with the files of then", async () => {
       const [inner, keepIn, checkpointer] = [place(), memory(), new MemorySaver()];
       await inner.write("/old.txt", "old\n");
-      const agent = agentOf(history(inner, { keepIn }), checkpointer);
+      const agent = agentOf(withHistory(inner, { keepIn: { backend: keepIn } }), checkpointer);
       await agent.invoke(said("go"), config);
       const then = await tree(inner);
       const done = { "/a.txt": "1 2\n", "/b.txt": "b\n", "/old.txt": "old\n" };
@@ -83,7 +83,7 @@ for (const [name, place] of Object.entries(PLACES)) {
       const states = await statesOf(agent);
       assert.ok(states.every(({ values }) => !("files" in values)));
       // Another process, which knows nothing but what is kept.
-      const again = agentOf(history(inner, { keepIn }), checkpointer);
+      const again = agentOf(withHistory(inner, { keepIn: { backend: keepIn } }), checkpointer);
       // Before the two edits: they are made anew on the files of then.
       const fork = before(states, "tools", 4) ?? states.find(({ next }) => next.includes("tools"));
       const result = await again.invoke(null, fork.config);
@@ -94,7 +94,9 @@ for (const [name, place] of Object.entries(PLACES)) {
       await agent.graph.updateState(first.config, said("other"));
       assert.deepEqual(await tree(inner), done);
       const model = new ScriptedModel(() => [[["ls", { path: "/" }]], [["ls", { path: "/" }]]]);
-      const looking = agentOf(history(inner, { keepIn }), checkpointer, { model });
+      const looking = agentOf(withHistory(inner, { keepIn: { backend: keepIn } }), checkpointer, {
+        model,
+      });
       const looked = await looking.invoke(said("look"), first.config);
       assert.match(answersOf(looked)[0], /\/old\.txt/);
       assert.doesNotMatch(answersOf(looked)[0], /\/a\.txt/);
@@ -108,7 +110,7 @@ for (const [name, place] of Object.entries(PLACES)) {
 
 test("what others changed between two runs of a thread stays", async () => {
   const inner = memory();
-  const agent = agentOf(history(inner, { keepIn: memory() }), new MemorySaver());
+  const agent = agentOf(withHistory(inner, { keepIn: { backend: memory() } }), new MemorySaver());
   await agent.invoke(said("go"), config);
   await inner.write("/others.txt", "others\n");
   await agent.invoke(said("more"), config);
@@ -129,9 +131,9 @@ test("calls of one step that were interrupted in part go on with what the others
   const model = new ScriptedModel(() => [[write("/a.txt", "one\n"), ["ask", {}]]]);
   const [keepIn, checkpointer] = [memory(), new MemorySaver()];
   const options = { model, tools: [asking] };
-  const agent = agentOf(history(inner, { keepIn }), checkpointer, options);
+  const agent = agentOf(withHistory(inner, { keepIn: { backend: keepIn } }), checkpointer, options);
   await agent.invoke(said("go"), config);
-  const again = agentOf(history(inner, { keepIn }), checkpointer, options);
+  const again = agentOf(withHistory(inner, { keepIn: { backend: keepIn } }), checkpointer, options);
   const result = await again.invoke(new Command({ resume: "yes" }), config);
   assert.ok(answersOf(result).includes("yes"));
   assert.deepEqual(await tree(inner), { "/a.txt": "one\n" });
@@ -141,7 +143,8 @@ test("a checkpoint with a pin has at most 200 bytes more than one without files"
   const sizes = {};
   for (const checkpoint of ["none", "pin", "files"]) {
     const checkpointer = new MemorySaver();
-    const world = checkpoint === "files" ? undefined : history(memory(), { keepIn: memory() });
+    const world =
+      checkpoint === "files" ? undefined : withHistory(memory(), { keepIn: { backend: memory() } });
     const given = { checkpoint: checkpoint === "pin" ? "pin" : "files" };
     const agent = agentOf(world, checkpointer, { given });
     // Ids of messages are random, and of one length.
@@ -157,8 +160,8 @@ test("a checkpoint with a pin has at most 200 bytes more than one without files"
 });
 
 test("other backends and wrong options are refused", () => {
-  const world = history(memory(), { keepIn: memory() });
-  assert.throws(() => kitbagMiddleware(memory(), { checkpoint: "pin" }), /that history\(\)/);
-  assert.throws(() => kitbagMiddleware(undefined, { checkpoint: "pin" }), /that history\(\)/);
+  const world = withHistory(memory(), { keepIn: { backend: memory() } });
+  assert.throws(() => kitbagMiddleware(memory(), { checkpoint: "pin" }), /that withHistory\(\)/);
+  assert.throws(() => kitbagMiddleware(undefined, { checkpoint: "pin" }), /that withHistory\(\)/);
   assert.throws(() => kitbagMiddleware(world, { checkpoint: "pins" }), /must be "files" or "pin"/);
 });

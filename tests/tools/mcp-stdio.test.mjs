@@ -213,17 +213,22 @@ test("wrong arguments end with the usage, and its command names packages", async
     ["--read-only"],
     [folder, "more"],
     [folder, "--nonsense"],
-    [join(folder, "missing")],
     [folder, "--read-only", "--shell"],
+    [folder, "--http", "0", "--shell"],
     [folder, "--deny"],
   ]) {
     await assert.rejects(run(bin, args), ({ code, stderr }) => {
       assert.equal(code, 2);
-      assert.match(stderr, /Usage: npx -p kitbag -p @modelcontextprotocol\/sdk kitbag-mcp/);
+      assert.match(stderr, /Usage: kitbag serve ADDRESS/);
       return true;
     });
   }
-  await assert.rejects(run(bin, [folder, "--deny", "../x"]), /kitbag-mcp: .*\.\./);
+  await assert.rejects(run(bin, [join(folder, "missing")]), ({ code, stderr }) => {
+    assert.equal(code, 2);
+    assert.match(stderr, /missing/);
+    return true;
+  });
+  await assert.rejects(run(bin, [folder, "--deny", "../x"]), /kitbag: .*\.\./);
   assert.match((await run(bin, ["--help"])).stdout, /--secrets/);
 });
 
@@ -232,7 +237,7 @@ test("without the SDK it says what to run", async () => {
   try {
     await assert.rejects(run(bin, [folder]), ({ code, stderr }) => {
       assert.equal(code, 2);
-      assert.match(stderr, /npx -p kitbag -p @modelcontextprotocol\/sdk kitbag-mcp DIRECTORY/);
+      assert.match(stderr, /npx -p kitbag -p @modelcontextprotocol\/sdk kitbag serve ADDRESS/);
       return true;
     });
   } finally {

@@ -9,12 +9,12 @@ import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { InMemoryTransport } from "@modelcontextprotocol/sdk/inMemory.js";
 import { McpServer } from "@modelcontextprotocol/sdk/server/mcp.js";
 import { createFileTools, StateBackend } from "kitbag";
-import { aiTools } from "kitbag/ai";
-import { anthropicTools, memoryTool, textEditorTool } from "kitbag/anthropic";
+import { fileTools as aiTools } from "kitbag/ai";
+import { fileTools as anthropicTools, memoryTool, textEditorTool } from "kitbag/anthropic";
 import { bashExecute } from "kitbag/just-bash";
-import { fileTools } from "kitbag/langchain";
+import { fileTools as langchainTools } from "kitbag/langchain";
 import { registerFileTools } from "kitbag/mcp";
-import { openaiTools } from "kitbag/openai";
+import { fileTools as openaiTools } from "kitbag/openai";
 
 const require = createRequire(new URL("../deps/fuzz/package.json", import.meta.url));
 const fc = require("fast-check");
@@ -73,16 +73,17 @@ const ADAPTERS = {
   anthropicTools: (backend) => {
     const files = anthropicTools(backend);
     return async ({ name, input }) => {
-      const result = await files.runTool({ type: "tool_use", id: "1", name, input });
+      const use = { type: "tool_use", id: "1", name, input };
+      const [result] = await files.run({ content: [use] });
       assert.equal(result.tool_use_id, "1");
       assert.ok(isBlocks(result.content) && typeof result.is_error === "boolean");
     };
   },
   "openaiTools, Chat Completions": (backend) => {
-    const files = openaiTools(backend);
+    const files = openaiTools(backend, { api: "chat" });
     return async ({ name, input }) => {
       const call = { id: "1", type: "function", function: { name, arguments: json(input) } };
-      const [first] = await files.runChat({ tool_calls: [call] });
+      const [first] = await files.run({ tool_calls: [call] });
       assert.ok(first.role === "tool" && isText(first.content));
     };
   },
@@ -90,7 +91,7 @@ const ADAPTERS = {
     const files = openaiTools(backend);
     return async ({ name, input }) => {
       const call = { type: "function_call", call_id: "1", name, arguments: json(input) };
-      const [first] = await files.runResponses([call]);
+      const [first] = await files.run({ output: [call] });
       assert.ok(isText(first.output) || isBlocks(first.output));
     };
   },
@@ -102,7 +103,7 @@ const ADAPTERS = {
     };
   },
   "fileTools of LangChain": (backend) => {
-    const tools = fileTools(backend);
+    const { tools } = langchainTools(backend);
     return async ({ name, input }) => {
       const tool = tools.find((one) => one.name === name);
       if (!tool) return;

@@ -30,7 +30,7 @@ function tree() {
   // Files of its own: they are looked at outside of the graphs that change them.
   const own = new StateBackend({ files: {} });
   const backend = withPolicy(new CompositeBackend(own, { "/notes/": notes }), {
-    denyPrefixes: ["/protected"],
+    readOnlyPrefixes: ["/protected"],
     quota: { maxBytes: 10_000_000 },
   });
   return { backend, database };

@@ -4,12 +4,12 @@ import assert from "node:assert/strict";
 import { AsyncLocalStorage } from "node:async_hooks";
 import { after, describe, test } from "node:test";
 import { runConformance } from "../../pkg/dist/conformance.js";
-import { history } from "../../pkg/dist/history.js";
+import { withHistory } from "../../pkg/dist/history.js";
 import * as kitbag from "../lib/kitbag.mjs";
 import { ownFiles, roomOf } from "../lib/room.mjs";
 import { cleared, PLACES } from "./subjects.mjs";
 
-const { apply, begin, createFileTools, StateBackend } = kitbag;
+const { applyPatch, begin, createFileTools, StateBackend } = kitbag;
 const { toPatch, undo, withPolicy } = kitbag;
 
 after(cleared);
@@ -27,7 +27,7 @@ const tree = async (backend) => {
 for (const [name, place] of Object.entries(PLACES)) {
   describe(name, () => {
     test("a file goes back to any moment, by its entry and by the time", async () => {
-      const files = history(place(), { keepIn: place(), by: "agent-7" });
+      const files = withHistory(place(), { keepIn: { backend: place() }, by: "agent-7" });
       const moments = [];
       const made = async (call) => {
         assert.equal((await call).error, undefined);
@@ -58,7 +58,7 @@ for (const [name, place] of Object.entries(PLACES)) {
     test("a range of changes is a patch, and another backend takes it", async () => {
       const inner = place();
       await inner.write("/a.txt", "one\ntwo\nthree\n");
-      const files = history(inner, { keepIn: place() });
+      const files = withHistory(inner, { keepIn: { backend: place() } });
       const before = new StateBackend({ files: await tree(inner) });
       const began = new Date();
       await files.edit("/a.txt", "two", "2");
@@ -72,7 +72,7 @@ for (const [name, place] of Object.entries(PLACES)) {
           ["/new.txt", "created", ["+new"]],
         ],
       );
-      assert.equal((await apply(before, toPatch(changes).patch)).error, undefined);
+      assert.equal((await applyPatch(before, toPatch(changes).patch)).error, undefined);
       assert.deepEqual(await tree(before), await tree(files));
       const last = await files.diff(entries[1].id, entries[0].id);
       assert.deepEqual(
@@ -85,7 +85,10 @@ for (const [name, place] of Object.entries(PLACES)) {
 
 test("a history conforms, like any backend", async () => {
   const report = await runConformance(({ writeMode }) =>
-    history(new StateBackend({ files: {} }), { keepIn: new StateBackend(), writeMode }),
+    withHistory(new StateBackend({ files: {} }), {
+      keepIn: { backend: new StateBackend() },
+      writeMode,
+    }),
   );
   assert.deepEqual(report.failures, []);
   assert.ok(report.passed > 130, `${report.passed}`);
@@ -93,8 +96,8 @@ test("a history conforms, like any backend", async () => {
 
 test("who tells at each change which call made it, also through tools", async () => {
   const calls = new AsyncLocalStorage();
-  const files = history(new StateBackend({ files: { "/a.txt": "one\n" } }), {
-    ...{ keepIn: new StateBackend(), by: "agent-7" },
+  const files = withHistory(new StateBackend({ files: { "/a.txt": "one\n" } }), {
+    ...{ keepIn: { backend: new StateBackend() }, by: "agent-7" },
     who: () => calls.getStore(),
   });
   const { tools } = createFileTools(files);
@@ -126,7 +129,7 @@ test("a change is refused if who throws, and nothing is changed", async () => {
     },
     () => ({ by: 7 }),
   ]) {
-    const files = history(inner, { keepIn, who });
+    const files = withHistory(inner, { keepIn: { backend: keepIn }, who });
     assert.match((await files.edit("/a.txt", "one", "two")).error, /nobody is there|as a string/);
     assert.equal(inner.read("/a.txt").content, "one\n");
     assert.deepEqual(keepIn.glob("**").files, []);
@@ -135,8 +138,8 @@ test("a change is refused if who throws, and nothing is changed", async () => {
 
 test("a change that cannot be noted is not made", async () => {
   const inner = new StateBackend({ files: { "/a.txt": "one\n" } });
-  const files = history(inner, {
-    keepIn: withPolicy(new StateBackend(), { quota: { maxBytes: 300 } }),
+  const files = withHistory(inner, {
+    keepIn: { backend: withPolicy(new StateBackend(), { quota: { maxBytes: 300 } }) },
   });
   assert.ok((await files.uploadFiles([["/a.txt", new Uint8Array(1000)]]))[0].error);
   assert.equal(inner.read("/a.txt").content, "one\n");
@@ -146,7 +149,7 @@ test("a change that cannot be noted is not made", async () => {
 test("a commit of a turn and its undo are noted, and the journal is not", async () => {
   const keepIn = new StateBackend();
   const inner = new StateBackend({ files: { "/a.txt": "one\n", "/b.txt": "b\n" } });
-  const files = history(inner, { keepIn });
+  const files = withHistory(inner, { keepIn: { backend: keepIn } });
   const turn = begin(files, { by: "agent-7" });
   await turn.edit("/a.txt", "one", "two");
   await turn.delete("/b.txt");
@@ -163,13 +166,13 @@ test("a commit of a turn and its undo are noted, and the journal is not", async 
 });
 
 test("rules around a history, and inside, decide first", async () => {
-  const rules = { denyPrefixes: ["/fixed"] };
+  const rules = { readOnlyPrefixes: ["/fixed"] };
   const inner = new StateBackend({ files: { "/fixed/f.txt": "fixed\n", "/a.txt": "one\n" } });
-  const noted = history(inner, { keepIn: new StateBackend() });
+  const noted = withHistory(inner, { keepIn: { backend: new StateBackend() } });
   const around = withPolicy(noted, rules);
   assert.equal((await around.edit("/fixed/f.txt", "fixed", "x")).code, "permission_denied");
   assert.deepEqual((await noted.log()).entries, []);
-  const inside = history(withPolicy(inner, rules), { keepIn: new StateBackend() });
+  const inside = withHistory(withPolicy(inner, rules), { keepIn: { backend: new StateBackend() } });
   assert.equal((await inside.edit("/fixed/f.txt", "fixed", "x")).code, "permission_denied");
   assert.equal((await inside.edit("/a.txt", "one", "two")).error, undefined);
   assert.deepEqual(
@@ -179,8 +182,8 @@ test("rules around a history, and inside, decide first", async () => {
 });
 
 test("moves, copies and appends are noted", async () => {
-  const files = history(new StateBackend({ files: { "/a.txt": "one\n" } }), {
-    keepIn: new StateBackend(),
+  const files = withHistory(new StateBackend({ files: { "/a.txt": "one\n" } }), {
+    keepIn: { backend: new StateBackend() },
   });
   const began = new Date(0);
   await files.move("/a.txt", "/b.txt");
@@ -193,7 +196,10 @@ test("moves, copies and appends are noted", async () => {
 
 test("old entries and their contents are dropped", async () => {
   const keepIn = new StateBackend({ files: {} });
-  const files = history(new StateBackend({ files: {} }), { keepIn, keep: { count: 2 } });
+  const files = withHistory(new StateBackend({ files: {} }), {
+    keepIn: { backend: keepIn },
+    keep: { count: 2 },
+  });
   for (let at = 0; at < 5; at++) await files.uploadFiles([["/a.txt", new Uint8Array([at])]]);
   assert.deepEqual(await files.prune(), { dropped: 3, entries: 2, bytes: 3 });
   assert.equal((await files.log()).entries.length, 2);
@@ -203,7 +209,9 @@ test("old entries and their contents are dropped", async () => {
 });
 
 test("log returns 100 entries, or as many as asked for", async () => {
-  const files = history(new StateBackend({ files: {} }), { keepIn: new StateBackend() });
+  const files = withHistory(new StateBackend({ files: {} }), {
+    keepIn: { backend: new StateBackend() },
+  });
   for (let at = 0; at < 120; at++) await files.write(`/dir/${at}`, `${at}`);
   const counts = [undefined, 1, 110, 1000].map(async (limit) => {
     const { entries } = await files.log("/dir", { limit });
@@ -218,13 +226,32 @@ test("log returns 100 entries, or as many as asked for", async () => {
 test("wrong arguments are refused in words", async () => {
   const inner = new StateBackend({ files: {} });
   const keepIn = new StateBackend();
-  assert.throws(() => history(inner), /option "keepIn" .*must be a backend/);
-  assert.throws(() => history(inner, { keepIn: inner }), /must be another backend/);
-  assert.throws(() => history({}, { keepIn }), /history: the backend must be a backend/);
-  assert.throws(() => history(inner, { keepIn, folder: "/../x" }), /option "folder"/);
-  assert.throws(() => history(inner, { keepIn, keep: { count: -1 } }), /"count"/);
-  assert.throws(() => history(inner, { keepIn, keep: { cuont: 1 } }), /is "count" meant/);
-  const files = history(inner, { keepIn });
+  assert.throws(() => withHistory(inner), /option "keepIn" .*must be \{ backend, path \}/);
+  assert.throws(
+    () => withHistory(inner, { keepIn: inner }),
+    /not a backend; write \{ backend: … \}/,
+  );
+  assert.throws(
+    () => withHistory(inner, { keepIn: { backend: inner } }),
+    /must be another backend/,
+  );
+  assert.throws(
+    () => withHistory({}, { keepIn: { backend: keepIn } }),
+    /withHistory: the backend must be a backend/,
+  );
+  assert.throws(
+    () => withHistory(inner, { keepIn: { backend: keepIn, path: "/../x" } }),
+    /withHistory: keepIn: option "path"/,
+  );
+  assert.throws(
+    () => withHistory(inner, { keepIn: { backend: keepIn }, keep: { count: -1 } }),
+    /"count"/,
+  );
+  assert.throws(
+    () => withHistory(inner, { keepIn: { backend: keepIn }, keep: { cuont: 1 } }),
+    /is "count" meant/,
+  );
+  const files = withHistory(inner, { keepIn: { backend: keepIn } });
   for (const wrong of ["yesterday", "", 7, null, new Date(Number.NaN)]) {
     assert.equal((await files.restore("/", wrong)).code, "invalid_argument");
     assert.equal((await files.diff(wrong)).code, "invalid_argument");

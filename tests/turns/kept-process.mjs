@@ -5,7 +5,10 @@ import { FilesystemBackend } from "../lib/kitbag.mjs";
 
 const [rootDir, kept] = process.argv.slice(2);
 const files = new FilesystemBackend({ rootDir });
-const turn = beginKept(files, { keepIn: new FilesystemBackend({ rootDir: kept }), name: "killed" });
+const turn = beginKept(files, {
+  keepIn: { backend: new FilesystemBackend({ rootDir: kept }) },
+  name: "killed",
+});
 await turn.edit("/a.txt", "one", "1");
 for (let at = 0; ; at++) {
   const { error } = await turn.write(`/new/${at}`, `${at}\n`);

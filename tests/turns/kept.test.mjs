@@ -65,31 +65,31 @@ for (const [name, store] of Object.entries(STORES)) {
     test("another object goes on with a turn by its name, and commits it", async () => {
       const files = new StateBackend({ files: FILES });
       const open = store();
-      const first = beginKept(files, { keepIn: open(), name: "task-7" });
+      const first = beginKept(files, { keepIn: { backend: open() }, name: "task-7" });
       assert.equal(first.name, "task-7");
       await first.edit("/a.txt", "one", "1");
       await first.delete("/b.txt");
       await first.uploadFiles([["/c.bin", Uint8Array.of(0, 255)]]);
       const changes = (await first.diff()).changes;
-      assert.deepEqual(await keptTurns(open()), { names: ["task-7"] });
+      assert.deepEqual(await keptTurns({ backend: open() }), { names: ["task-7"] });
 
-      const second = beginKept(files, { keepIn: open(), name: "task-7" });
+      const second = beginKept(files, { keepIn: { backend: open() }, name: "task-7" });
       assert.deepEqual((await second.diff()).changes, changes);
       assert.equal(files.read("/a.txt").content, "one\n");
       assert.equal((await second.commit()).error, undefined);
       assert.deepEqual(await all(files), ["/a.txt", "/c.bin", "/r.txt"]);
       assert.deepEqual(await ownFiles(own, open()), []);
-      assert.deepEqual(await keptTurns(open()), { names: [] });
+      assert.deepEqual(await keptTurns({ backend: open() }), { names: [] });
     });
 
     test("what the turn read before is checked by the commit after", async () => {
       const files = new StateBackend({ files: FILES });
       const open = store();
-      const first = beginKept(files, { keepIn: open(), name: "reads" });
+      const first = beginKept(files, { keepIn: { backend: open() }, name: "reads" });
       await first.edit("/a.txt", "one", "1");
       await first.read("/r.txt");
       files.edit("/r.txt", "read", "other");
-      const second = beginKept(files, { keepIn: open(), name: "reads" });
+      const second = beginKept(files, { keepIn: { backend: open() }, name: "reads" });
       const refused = await second.commit();
       assert.equal(refused.code, "conflict");
       assert.deepEqual(
@@ -97,7 +97,7 @@ for (const [name, store] of Object.entries(STORES)) {
         ["/r.txt"],
       );
       assert.equal((await second.rebase()).error, undefined);
-      const third = beginKept(files, { keepIn: open(), name: "reads" });
+      const third = beginKept(files, { keepIn: { backend: open() }, name: "reads" });
       assert.equal((await third.commit()).error, undefined);
       assert.equal(files.read("/a.txt").content, "1\n");
     });
@@ -105,13 +105,18 @@ for (const [name, store] of Object.entries(STORES)) {
     test("a turn that is discarded leaves nothing, and begins anew", async () => {
       const files = new StateBackend({ files: FILES });
       const open = store();
-      const turn = beginKept(files, { keepIn: open(), folder: "/my/turns" });
+      const turn = beginKept(files, { keepIn: { backend: open(), path: "/my/turns" } });
       await turn.edit("/a.txt", "one", "1");
-      assert.deepEqual(await keptTurns(open(), { folder: "/my/turns" }), { names: [turn.name] });
+      assert.deepEqual(await keptTurns({ backend: open(), path: "/my/turns" }), {
+        names: [turn.name],
+      });
       await turn.discard(["/**"]);
       assert.deepEqual(await ownFiles(own, open(), "/my/turns/.kitbag"), []);
       await turn.edit("/a.txt", "one", "2");
-      const again = beginKept(files, { keepIn: open(), folder: "/my/turns", name: turn.name });
+      const again = beginKept(files, {
+        keepIn: { backend: open(), path: "/my/turns" },
+        name: turn.name,
+      });
       assert.equal(await text(again, "/a.txt"), "2\n");
     });
   });
@@ -119,10 +124,10 @@ for (const [name, store] of Object.entries(STORES)) {
 
 test("a turn can be kept in the backend that it changes, and does not show itself", async () => {
   const files = new StateBackend({ files: FILES });
-  const turn = beginKept(files, { keepIn: files, name: "own" });
+  const turn = beginKept(files, { keepIn: { backend: files }, name: "own" });
   await turn.edit("/a.txt", "one", "1");
   assert.deepEqual(await all(turn), ["/a.txt", "/b.txt", "/r.txt"]);
-  const again = beginKept(files, { keepIn: files, name: "own" });
+  const again = beginKept(files, { keepIn: { backend: files }, name: "own" });
   assert.equal(await text(again, "/a.txt"), "1\n");
   assert.equal((await again.commit()).error, undefined);
   assert.deepEqual(await all(files), ["/a.txt", "/b.txt", "/r.txt"]);
@@ -131,9 +136,9 @@ test("a turn can be kept in the backend that it changes, and does not show itsel
 test("of two objects that go on with one turn, the later one wins, and the other is told", async () => {
   const files = new StateBackend({ files: FILES });
   const keepIn = new StateBackend({ files: {} });
-  const first = beginKept(files, { keepIn, name: "t" });
+  const first = beginKept(files, { keepIn: { backend: keepIn }, name: "t" });
   await first.edit("/a.txt", "one", "1");
-  const second = beginKept(files, { keepIn, name: "t" });
+  const second = beginKept(files, { keepIn: { backend: keepIn }, name: "t" });
   await second.edit("/a.txt", "1", "2");
   const refused = await first.edit("/a.txt", "1", "3");
   assert.equal(refused.code, "conflict");
@@ -159,7 +164,7 @@ test("a process that is killed leaves every call that had returned", async () =>
   child.kill("SIGKILL");
   await once(child, "exit").catch(() => {});
   const turn = beginKept(files, {
-    keepIn: new FilesystemBackend({ rootDir: kept }),
+    keepIn: { backend: new FilesystemBackend({ rootDir: kept }) },
     name: "killed",
   });
   const written = (await turn.glob("/new/**")).files.length;
@@ -173,17 +178,36 @@ test("a process that is killed leaves every call that had returned", async () =>
 
 test("wrong options are refused in words", async () => {
   const files = new StateBackend();
-  assert.throws(() => beginKept(files, { keepIn: {} }), /option "keepIn" .*must be a backend/);
-  assert.throws(() => beginKept(files, { name: "x" }), /option "keepIn" .*must be a backend/);
-  assert.throws(() => beginKept(files), /option "keepIn" .*must be a backend/);
-  assert.throws(() => beginKept(files, { keepIn: files, by: 7 }), /option "by" must be a string/);
+  assert.throws(
+    () => beginKept(files, { keepIn: {} }),
+    /keepIn: option "backend" .*must be a backend/,
+  );
+  assert.throws(
+    () => beginKept(files, { name: "x" }),
+    /option "keepIn" .*must be \{ backend, path \}/,
+  );
+  assert.throws(() => beginKept(files), /option "keepIn" .*must be \{ backend, path \}/);
+  assert.throws(() => beginKept(files, { keepIn: files }), /not a backend; write \{ backend: … \}/);
+  assert.throws(
+    () => beginKept(files, { keepIn: { backend: {} } }),
+    /keepIn.backend must be a backend/,
+  );
+  assert.throws(
+    () => beginKept(files, { keepIn: { backend: files }, by: 7 }),
+    /option "by" must be a string/,
+  );
   for (const name of ["", "a/b", "..", ".x", "é", "x".repeat(201)]) {
     assert.throws(
-      () => beginKept(files, { keepIn: files, name }),
+      () => beginKept(files, { keepIn: { backend: files }, name }),
       /option "name" must be 1 to 200/,
     );
   }
-  assert.throws(() => beginKept(files, { keepIn: files, folder: "/a/../b" }), /option "folder"/);
-  assert.equal((await keptTurns(files, { folder: 7 })).code, "invalid_argument");
-  assert.equal((await keptTurns(files, { folder: "/../x" })).code, "invalid_path");
+  assert.throws(
+    () => beginKept(files, { keepIn: { backend: files, path: "/a/../b" } }),
+    /keepIn: option "path"/,
+  );
+  for (const wrong of [undefined, files, {}, { backend: 7 }, { backend: files, path: 7 }]) {
+    assert.equal((await keptTurns(wrong)).code, "invalid_argument");
+  }
+  assert.equal((await keptTurns({ backend: files, path: "/../x" })).code, "invalid_path");
 });

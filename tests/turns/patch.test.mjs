@@ -1,4 +1,4 @@
-// Patches: git takes what `toPatch` writes, and `apply` takes what git writes.
+// Patches: git takes what `toPatch` writes, and `applyPatch` takes what git writes.
 
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
@@ -6,7 +6,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "nod
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { after, test } from "node:test";
-import { apply, begin, StateBackend, toPatch } from "../lib/kitbag.mjs";
+import { applyPatch, begin, StateBackend, toPatch } from "../lib/kitbag.mjs";
 
 const folders = [];
 
@@ -100,7 +100,7 @@ test("apply takes the patch of a turn, and that of git", async () => {
   const theirs = git("diff", "--cached", "-M");
   for (const patch of [ours, theirs]) {
     const files = new StateBackend({ files: BEFORE });
-    const done = await apply(files, patch, { by: "git" });
+    const done = await applyPatch(files, patch, { by: "git" });
     assert.equal(done.error, undefined);
     assert.equal(done.receipt.by, "git");
     const all = files.glob("**").files.map(({ path }) => path);
@@ -115,24 +115,27 @@ test("apply takes the patch of a turn, and that of git", async () => {
 test("a patch that does not fit changes nothing, and one that moved a few lines fits", async () => {
   const patch = toPatch(await changed()).patch;
   const other = new StateBackend({ files: { ...BEFORE, "/no-end.txt": "other" } });
-  const refused = await apply(other, patch);
+  const refused = await applyPatch(other, patch);
   assert.equal(refused.code, "no_match");
   assert.match(refused.error, /\/no-end\.txt.*nothing was changed/);
   assert.equal(other.glob("/new.txt").files.length, 0);
   const one = new StateBackend({ files: { "/f": `top\n\n${lines(1, 9)}` } });
   const moved = "--- a/f\n+++ b/f\n@@ -2,3 +2,3 @@\n 2\n-3\n+three\n 4\n";
-  assert.equal((await apply(one, moved)).error, undefined);
+  assert.equal((await applyPatch(one, moved)).error, undefined);
   assert.equal(one.read("/f").content, `top\n\n${lines(1, 9).replace("3", "three")}`);
 });
 
 test("what is no patch, and what a patch cannot hold, is refused", async () => {
   const files = new StateBackend();
-  assert.equal((await apply(files, "--- a/f\n+++ b/f\n@@ nonsense\n")).code, "invalid_argument");
   assert.equal(
-    (await apply(files, "--- a/f\n+++ b/f\n@@ -1,2 +1,2 @@\n x")).code,
+    (await applyPatch(files, "--- a/f\n+++ b/f\n@@ nonsense\n")).code,
     "invalid_argument",
   );
-  assert.equal((await apply(files, 7)).code, "invalid_argument");
+  assert.equal(
+    (await applyPatch(files, "--- a/f\n+++ b/f\n@@ -1,2 +1,2 @@\n x")).code,
+    "invalid_argument",
+  );
+  assert.equal((await applyPatch(files, 7)).code, "invalid_argument");
   const turn = begin(files);
   await turn.uploadFiles([["/b.bin", Uint8Array.of(0, 255)]]);
   const { changes } = await turn.diff();

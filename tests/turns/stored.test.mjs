@@ -3,7 +3,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { beginKept, history } from "../../pkg/dist/history.js";
+import { beginKept, withHistory } from "../../pkg/dist/history.js";
 import * as kitbag from "../lib/kitbag.mjs";
 
 const { begin, CompositeBackend, StateBackend, undo, withPolicy } = kitbag;
@@ -38,7 +38,9 @@ const STACKS = {
   "a policy around a router": (inner) =>
     withPolicy(new CompositeBackend(inner, { "/m/": memory() }), { inspect }),
   "a policy around a history": (inner) =>
-    withPolicy(history(inner, { keepIn: memory(), writeMode: "overwrite" }), { inspect }),
+    withPolicy(withHistory(inner, { keepIn: { backend: memory() }, writeMode: "overwrite" }), {
+      inspect,
+    }),
 };
 
 async function all(backend) {
@@ -102,8 +104,11 @@ test("a kept turn's receipt tells what was stored, too", async () => {
   const inner = memory();
   const guarded = withPolicy(inner, { inspect });
   const keepIn = new StateBackend({ scope: "instance" });
-  await beginKept(guarded, { keepIn, name: "t" }).write("/new.txt", "key=new\n");
-  const { receipt } = await beginKept(guarded, { keepIn, name: "t" }).commit();
+  await beginKept(guarded, { keepIn: { backend: keepIn }, name: "t" }).write(
+    "/new.txt",
+    "key=new\n",
+  );
+  const { receipt } = await beginKept(guarded, { keepIn: { backend: keepIn }, name: "t" }).commit();
   assert.equal(text(receipt.files[0].after), "key=***\n");
   assert.equal((await undo(guarded, receipt)).error, undefined);
   assert.deepEqual(await all(inner), FILES);

@@ -60,7 +60,7 @@ test("what a policy refuses gets in by no commit and no undo", async () => {
   const inner = new StateBackend({ files: { "/fixed/f.txt": "fixed\n", "/a.txt": "one\n" } });
   const records = [];
   const guarded = withPolicy(inner, {
-    denyPrefixes: ["/fixed"],
+    readOnlyPrefixes: ["/fixed"],
     audit: (record) => records.push(`${record.operation} ${record.outcome ?? record.code}`),
   });
   const turn = begin(guarded);

@@ -4,6 +4,7 @@
 import { McpServer } from "@modelcontextprotocol/sdk/server/mcp.js";
 import type { ToolSet } from "ai";
 import {
+  type BackendWatch,
   begin,
   CompositeBackend,
   ContextHubBackend,
@@ -27,47 +28,48 @@ import {
   type StorageLike,
   StoreBackend,
   toV1,
-  type Watch,
+  type UnchangedReads,
   withPolicy,
 } from "kitbag";
-import { type AiTools, aiTools } from "kitbag/ai";
-import { anthropicTools, memoryTool, textEditorTool } from "kitbag/anthropic";
+import { type AiTools, fileTools as aiTools } from "kitbag/ai";
+import { fileTools as anthropicTools, memoryTool, textEditorTool } from "kitbag/anthropic";
 import { conformanceCases, runConformance } from "kitbag/conformance";
+import { provideGraphContext, shareState } from "kitbag/graph";
 import { guidedPrompts } from "kitbag/guided";
 import {
-  at,
   beginKept,
   changeTools,
   type HistoryEntry,
-  history,
   keptTurns,
+  openPin,
   type PinLoss,
   type PinnedBackend,
   type ReviewDecision,
   reviewOf,
   settleReview,
+  withHistory,
 } from "kitbag/history";
-import { ignoreFiles, ignoring } from "kitbag/ignore";
-import { type IndexMerge, indexed, mergeIndex } from "kitbag/indexed";
+import { ignoreFiles, withIgnore } from "kitbag/ignore";
+import { type IndexUpdate, withIndex } from "kitbag/indexed";
 import { bashExecute, bashFileSystem, withBash } from "kitbag/just-bash";
 import {
-  fileTools,
   graphChanges,
   kitbagMiddleware,
+  fileTools as langchainTools,
   reviewMiddleware,
   stateBackend,
   storeBackend,
 } from "kitbag/langchain";
 import { elicitReview, registerFileTools } from "kitbag/mcp";
 import { nodeShell } from "kitbag/node";
-import { openaiTools } from "kitbag/openai";
+import { fileTools as openaiTools } from "kitbag/openai";
 import { openTelemetry, traceTools } from "kitbag/opentelemetry";
 import { type ProvenanceBackend, withProvenance } from "kitbag/provenance";
 import "kitbag/regex";
 import { init, initSync, StateBackend as Slim } from "kitbag/slim";
 import { fromTar, toTar } from "kitbag/tar";
 import { compareTrees, copyTree, type TransferResult } from "kitbag/transfer";
-import { type UnchangedReads, unchangedReads } from "kitbag/unchanged";
+import { unchangedReads } from "kitbag/unchanged";
 import { fromZip, toZip } from "kitbag/zip";
 
 const files = new StateBackend({ files: { "/a.txt": "text", "/b": new Uint8Array(1) } });
@@ -81,7 +83,7 @@ export async function main(): Promise<string> {
   const first: string | undefined = listed[0]?.path;
   const found = files.grep("x", "/", null, 3, { regex: true, timeoutMs: 10 });
   const lines = found.error ? [] : found.matches.map((match) => match.line);
-  const counted = await indexed(files, { keepIn: "/.index/" }).grep("x", "/", "*.ts", {
+  const counted = await withIndex(files, { keepIn: { path: "/.index/" } }).grep("x", "/", "*.ts", {
     stats: true,
   });
   const requests: number | undefined = counted.error ? 0 : counted.stats?.requests;
@@ -98,20 +100,23 @@ export async function main(): Promise<string> {
 export const unchanged: UnchangedReads = unchangedReads();
 export const described: string = guidedPrompts.describe("grep", ["grep"]) ?? "";
 export const turned = begin(files, { by: "a" }).commit();
-export const keptOn: string = beginKept(files, { keepIn: files, folder: "/turns", name: "t" }).name;
-export const keptNames = keptTurns(files, { folder: "/turns" }).then(({ names }) => names?.[0]);
+export const keptOn: string = beginKept(files, {
+  keepIn: { backend: files, path: "/turns" },
+  name: "t",
+}).name;
+export const keptNames = keptTurns({ backend: files, path: "/turns" }).then(
+  ({ names }) => names?.[0],
+);
 export const labelled: ProvenanceBackend = withProvenance(files, {
   labels: [{ paths: ["/web/**"], as: "untrusted" }],
   flows: [{ from: "untrusted", to: ["/memories/**"], then: "ask" }],
   onAsk: ({ reads }) => reads.every(({ operation }) => operation === "read"),
   keepIn: { backend: new StateBackend() },
 }).conversation();
-export const ignored = ignoring(files, { patterns: ["*.log"] }).glob("**");
-export const searched = indexed(files, { keepIn: "/.index/" }).updateIndex();
-export const merged: Promise<Partial<IndexMerge>> = mergeIndex(
-  indexed(files, { keepIn: "/.index/" }),
-  { timeoutMs: 1000 },
-);
+export const ignored = withIgnore(files, { patterns: ["*.log"] }).glob("**");
+export const searched: Promise<Partial<IndexUpdate>> = withIndex(files, {
+  keepIn: { path: "/.index/" },
+}).updateIndex({ timeoutMs: 1000 });
 
 const storage: StorageLike = { get: () => null, list: () => [], put: () => false };
 export const backends = [
@@ -170,13 +175,17 @@ export const panicked = (error: unknown): boolean =>
 export const plain = createFileTools(files, { tools: ["ls", "read_file"] });
 export const sdk: AiTools = aiTools(files);
 export const set: ToolSet = sdk.tools;
-export const chat: string | undefined = openaiTools(files).chatTools[0]?.function.name;
+export const chat: string | undefined = openaiTools(files, { api: "chat" }).definitions[0]?.function
+  .name;
 export const definition: string | undefined = anthropicTools(files).definitions[0]?.name;
 export const editor: "str_replace_based_edit_tool" = textEditorTool(files).definition.name;
 export const memory: Promise<boolean> = memoryTool(files, { directory: "/m" })
   .run({})
   .then(({ isError }) => isError);
-export const graph = [fileTools(stateBackend()).length, kitbagMiddleware(storeBackend()).name];
+export const graph = [
+  langchainTools(stateBackend()).tools.length,
+  kitbagMiddleware(storeBackend()).name,
+];
 export const registered: string = registerFileTools(
   new McpServer({ name: "n", version: "1" }),
   files,
@@ -215,8 +224,8 @@ createFileTools(files, { tools: ["readfile"] });
 // @ts-expect-error a misspelled option
 new FilesystemBackend({ rootdir: "." });
 
-export const noted = history(files, {
-  ...{ keepIn: files, folder: "/h", by: "a", writeMode: "overwrite" },
+export const noted = withHistory(files, {
+  ...{ keepIn: { backend: files, path: "/h" }, by: "a", writeMode: "overwrite" },
   ...{ who: () => ({ by: "b", call: "c" }), keep: { count: 1, ageMs: 2, bytes: 3 } },
 });
 export const entries: Promise<HistoryEntry[] | undefined> = noted
@@ -225,14 +234,19 @@ export const entries: Promise<HistoryEntry[] | undefined> = noted
 export const back = noted.restore("/a", new Date()).then(({ paths }) => paths?.[0]);
 export const range = noted.diff("2026-01-01T00:00:00Z").then(({ changes }) => changes?.[0]?.hunks);
 export const known = noted.why("/a").then((why) => why.known);
-export const then: Promise<PinnedBackend> = at(noted, "0".repeat(64), { timeoutMs: 1000 });
+export const then: Promise<PinnedBackend | undefined> = openPin(noted, "0".repeat(64), {
+  timeoutMs: 1000,
+}).then(({ backend }) => backend);
+export const whole: Promise<string> = noted
+  .readText("/a")
+  .then((text) => (text.error ? text.code : text.content));
 export const pinnedAt: Promise<string | undefined> = noted.pin().then(({ at }) => at);
 export const kept = noted.pins().then(({ pins }) => pins?.map(({ pin }) => noted.unpin(pin)));
 export const release = noted.label("1.0", "0".repeat(64)).then(() => noted.labelled("1.0"));
 export const lost: Promise<PinLoss | undefined> = noted.verify().then((found) => found.lost?.[0]);
 export const pruned = noted.prune().then(({ bytes }) => bytes);
 
-const listener: Watch | undefined = new FilesystemBackend().watch;
+const listener: BackendWatch | undefined = new FilesystemBackend().watch;
 export const unlisten: Array<(() => void) | undefined> = [
   listener?.("/notes", ({ paths, rescan }: FileChanges) => console.log(paths.length, rescan)),
   listener?.((changes) => console.log(changes.paths)),
@@ -242,7 +256,7 @@ export const searching = anthropicTools(files, {
   ignore: ignoreFiles({ patterns: ["*.log"] }),
 }).run({ content: [] }, { messages: [{ role: "user", content: "go" }] });
 
-export const reviewed = beginKept(files, { keepIn: files });
+export const reviewed = beginKept(files, { keepIn: { backend: files } });
 export const asking = [
   reviewMiddleware(reviewed),
   reviewMiddleware(async (_runtime: unknown) => reviewed),
@@ -260,3 +274,7 @@ export const eliciting = (server: McpServer) => changeTools({ commit: elicitRevi
 export const decided = reviewOf(reviewed).then(({ files: changed }) =>
   changed?.length === 0 ? undefined : settleReview(reviewed, { type: "accept" }),
 );
+
+export const told: void = provideGraphContext(() => ({ runtime: { context: { user: "u" } } }));
+export const sharing = (state: object): void =>
+  shareState(state, { files: () => ({}), note: (update) => console.log(Object.keys(update)) });

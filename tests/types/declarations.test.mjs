@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { after, before, test } from "node:test";
 import ts from "typescript";
 import { run } from "../../scripts/lib/exec.mjs";
+import { publicNames } from "../../scripts/lib/figures/surface.mjs";
 import { at, cache } from "../../scripts/lib/paths.mjs";
 import { entriesOf, packedProject } from "../lib/packed.mjs";
 import { publicMembers } from "./members.mjs";
@@ -139,6 +140,84 @@ for (const [name, file, options] of [
     assert.deepEqual(complaints(config), []);
   });
 }
+
+/**
+ * A program that exports, inferred, what every method and function of an entry returns, and every
+ * property. Its declarations can be written only if all types in them have a name that it can import, or
+ * are written out.
+ */
+function inferring(path, names) {
+  const types = names.flatMap(({ name, kind, members }) => {
+    const whole = `m.${name}`;
+    if (kind === "function") return [`Out<typeof ${whole}>`];
+    if (kind !== "class") return [];
+    return members.flatMap((member) => {
+      const [own] = member.match(/\w+(?=\??$)/);
+      const of = member.startsWith("static ") ? `(typeof ${whole})` : whole;
+      const type = `NonNullable<${of}[${JSON.stringify(own)}]>`;
+      return [type, `Out<${type}>`];
+    });
+  });
+  const from = JSON.stringify(project.manifest.name + path.slice(1));
+  return `import * as m from ${from};
+    type Open<T> = T extends object ? { [Name in keyof T]: T[Name] } : T;
+    type Out<T> = T extends (...given: never[]) => infer R ? Open<Awaited<R>> : T;
+    const made = <T,>(): T => null as never;
+    ${types.map((type, at) => `export const n${at} = made<${type}>();`).join("\n")}
+    export {};`;
+}
+
+/** What TypeScript says about the declarations of a program, by line. */
+const refusals = (() => {
+  const options = {
+    ...{ strict: true, skipLibCheck: true, declaration: true, emitDeclarationOnly: true },
+    ...{ target: ts.ScriptTarget.ES2022, module: ts.ModuleKind.NodeNext, types: [] },
+  };
+  const host = ts.createCompilerHost(options);
+  const parse = host.getSourceFile;
+  const parsed = new Map();
+  host.getSourceFile = (name, ...rest) => {
+    if (!name.includes("/node_modules/")) return parse(name, ...rest);
+    if (!parsed.has(name)) parsed.set(name, parse(name, ...rest));
+    return parsed.get(name);
+  };
+  return (file) => {
+    const program = ts.createProgram([file], options, host);
+    const all = [...program.getSemanticDiagnostics(), ...program.getDeclarationDiagnostics()];
+    return all.map(({ file: at, start, messageText }) => {
+      const line = at ? at.text.slice(at.text.lastIndexOf("\n", start) + 1).split("\n")[0] : "";
+      return `${line.trim()}: ${ts.flattenDiagnosticMessageText(messageText, "\n")}`;
+    });
+  };
+})();
+
+/** The same about a type of another package, which is not ours to mend. */
+const ofOthers = /cannot be named without a reference to '\.\/node_modules\/(?!kitbag\/)/;
+
+test("a program that exports what it infers can write its declarations", () => {
+  let count = 0;
+  for (const [path, names] of publicNames()) {
+    const file = join(project.root, `inferred${path.slice(1).replace("/", "-")}.mts`);
+    const text = inferring(path, names);
+    writeFileSync(file, text);
+    const ours = refusals(file).filter((one) => !ofOthers.test(one));
+    assert.deepEqual(ours, [], path);
+    count += text.split("\nexport const").length;
+  }
+  assert.ok(count > 150, `only ${count} names were found`);
+});
+
+test("a type without a name that can be imported is refused there", () => {
+  const file = join(project.root, "nameless.mts");
+  writeFileSync(
+    file,
+    `import type { LocalShellBackendOptions } from "kitbag";
+     const made = <T,>(): T => null as never;
+     export const asked = made<Parameters<NonNullable<LocalShellBackendOptions["execute"]>>[0]>();`,
+  );
+  const [refusal] = refusals(file);
+  assert.match(refusal, /'asked' cannot be named without a reference/);
+});
 
 test("every public member has documentation", () => {
   const types = join(project.home, "types");

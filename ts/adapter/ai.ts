@@ -51,7 +51,10 @@ function toModelOutput(given: unknown) {
   return { type: "content" as const, value: output.map(shown) };
 }
 
-/** The result of `aiTools`: that of `createFileTools`, with the tools as the AI SDK takes them. */
+/**
+ * The result of `fileTools`: that of `createFileTools`, with the tools as the AI SDK takes them. The SDK
+ * runs them itself, so there is no `run`.
+ */
 export interface AiTools extends Omit<FileTools, "tools"> {
   /** The tools by name, for the option `tools` of `generateText`, `streamText` and agents. */
   tools: ToolSet;
@@ -65,10 +68,10 @@ export interface AiTools extends Omit<FileTools, "tools"> {
  *   function receives the SDK's options of the call.
  * @param options Which tools, and rules; the same as of `createFileTools`.
  * @example
- * const { tools, systemPrompt } = aiTools(new StateBackend());
+ * const { tools, systemPrompt } = fileTools(new StateBackend());
  * const { text } = await generateText({ model, system: systemPrompt, tools, prompt });
  */
-export function aiTools(backend: BackendOrFactory, options?: FileToolsOptions): AiTools {
+export function fileTools(backend: BackendOrFactory, options?: FileToolsOptions): AiTools {
   const files = createFileTools(backend, options);
   const entries = files.tools.map(({ name, description, inputSchema, needsApproval, execute }) => {
     const made = tool({

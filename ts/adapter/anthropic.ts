@@ -8,9 +8,9 @@ import {
   type BackendProtocolV2,
   type ContentBlock,
   createFileTools,
+  type FileTool,
   type FileTools,
   type FileToolsOptions,
-  type InputSchema,
   resolveBackend,
   type ToolCall,
 } from "kitbag";
@@ -32,7 +32,7 @@ import {
 } from "./changes.js";
 
 /** A block of a tool result. */
-export type AnthropicBlock =
+type AnthropicBlock =
   | {
       /** A text. */
       type: "text";
@@ -67,7 +67,7 @@ export type AnthropicBlock =
     };
 
 /** The result of one tool use, for the next message to the model. */
-export interface AnthropicToolResult {
+type AnthropicToolResult = {
   /** The kind of block. */
   type: "tool_result";
   /** The `id` of the tool use. */
@@ -76,10 +76,10 @@ export interface AnthropicToolResult {
   content: AnthropicBlock[];
   /** Whether the result reports a failure. */
   is_error: boolean;
-}
+};
 
 /** A tool use in a message of the model. */
-export interface AnthropicToolUse {
+type AnthropicToolUse = {
   /** The kind of block. */
   type: "tool_use";
   /** Identifies the tool use; the result repeats it. */
@@ -88,39 +88,37 @@ export interface AnthropicToolUse {
   name: string;
   /** The arguments, as an object. */
   input: unknown;
-}
+};
 
 /** Definition of a tool for the Messages API. */
-export interface AnthropicToolDefinition {
+type AnthropicToolDefinition = {
   /** Name of the tool. */
   name: string;
   /** Description for the model. */
   description: string;
   /** JSON Schema of the arguments. */
-  input_schema: InputSchema;
-}
+  input_schema: FileTool["inputSchema"];
+};
 
 /** Information about the run of a message's tool uses. */
-export interface AnthropicCall extends ToolCall {
+type AnthropicCall = ToolCall & {
   /**
    * The messages that the request had, for the option `unchanged`: pages in them are not sent again.
    * Default: every page is sent.
    */
   messages?: readonly unknown[];
-}
+};
 
-/** The result of `anthropicTools`: that of `createFileTools`, and what the Messages API takes. */
+/** The result of `fileTools`: that of `createFileTools`, and what the Messages API takes and gives. */
 export interface AnthropicTools extends FileTools {
   /** Definitions for `tools` of the Messages API. */
   definitions: AnthropicToolDefinition[];
   /** Whether this is the name of one of these tools. */
   handles(name: string): boolean;
-  /** Runs one tool use and returns its result. Never rejects: a failure is a result. */
-  runTool(use: AnthropicToolUse, call?: AnthropicCall): Promise<AnthropicToolResult>;
   /**
    * Runs every tool use of a message, one after the other; returns the content of the next message
-   * of the user. A use of an unknown tool gets an error as its result; `handles` tells which are
-   * known.
+   * of the user. Never rejects: a failure is a result. A use of an unknown tool gets an error as its
+   * result; `handles` tells which are known.
    */
   run(
     message: {
@@ -178,16 +176,13 @@ function edited(message: object): boolean {
  * @param backend The backend, or a function that is called at each tool call and returns one.
  * @param options Which tools, and rules; the same as of `createFileTools`.
  * @example
- * const files = anthropicTools(new StateBackend());
+ * const files = fileTools(new StateBackend());
  * const message = await client.messages.create({
  *   model, max_tokens: 1024, messages, system: files.systemPrompt, tools: files.definitions,
  * });
  * const content = await files.run(message);
  */
-export function anthropicTools(
-  backend: BackendOrFactory,
-  options?: FileToolsOptions,
-): AnthropicTools {
+export function fileTools(backend: BackendOrFactory, options?: FileToolsOptions): AnthropicTools {
   const files = createFileTools(backend, options);
   const names = new Set<string>(files.tools.map((tool) => tool.name));
   const one = async (
@@ -213,7 +208,6 @@ export function anthropicTools(
       input_schema: inputSchema,
     })),
     handles: (name: string) => names.has(name),
-    runTool: one,
     run: async (message, call) => {
       const results: AnthropicToolResult[] = [];
       const { messages, ...rest } = call ?? {};
@@ -243,15 +237,15 @@ interface EditorInput {
 class Refusal extends Error {}
 
 /** Result of a handler. */
-export interface HandlerResult {
+type HandlerResult = {
   /** What the model is told; on failure, what was wrong and what to do about it. */
   text: string;
   /** Whether the result reports a failure, for `is_error` of the tool result. */
   isError: boolean;
-}
+};
 
 /** A tool that is built into Claude, over a backend. */
-export interface BuiltInTool<Type extends string, Name extends string> {
+type BuiltInTool<Type extends string, Name extends string> = {
   /** The definition for `tools` of the Messages API. */
   definition: {
     /** The version of the tool. */
@@ -266,7 +260,7 @@ export interface BuiltInTool<Type extends string, Name extends string> {
    * @param runtime Passed to the function, if the backend is one.
    */
   run(input: unknown, runtime?: unknown): Promise<HandlerResult>;
-}
+};
 
 /** Options of `memoryTool`. */
 export interface MemoryToolOptions {

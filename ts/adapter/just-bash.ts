@@ -600,15 +600,15 @@ export function bashFileSystem(backend: object): BashFileSystem {
 export interface BashExecuteOptions extends Omit<BashOptions, "fs"> {}
 
 /** Options of one command. */
-export interface BashCall {
+type BashCall = {
   /** Time limit in milliseconds; the exit code is then 124. 2^31 or more is no limit. */
   timeoutMs?: number;
   /** Ends the command when it aborts. */
   signal?: AbortSignal;
-}
+};
 
 /** Runs a command. Never rejects: what failed is in `output`, with an `exitCode` that is not 0. */
-export type BashExecute = (command: string, call?: BashCall) => Promise<ExecuteResponse>;
+type BashExecute = (command: string, call?: BashCall) => Promise<ExecuteResponse>;
 
 /**
  * Returns an `execute` over a backend: it runs a command in a shell of just-bash, whose files are
@@ -661,12 +661,12 @@ export function bashExecute(backend: object, options?: BashExecuteOptions): Bash
 }
 
 /** What `withBash` adds to a backend. */
-export interface WithBash {
+type WithBash = {
   /** Identifies the shell: `just-bash`. */
   id: string;
   /** Runs a command; see `bashExecute`. */
   execute: BashExecute;
-}
+};
 
 /**
  * A backend with `id` and `execute`, which runs commands in a shell over the backend's files; see

@@ -3,6 +3,8 @@
 // an address names.
 
 import { parseArgs } from "node:util";
+import { LocalShellBackend } from "kitbag";
+import { nodeShell } from "kitbag/node";
 import { instead } from "../core/nearest.js";
 import { ADDRESSES, open } from "./command/address.js";
 import { addressFlags, cat, cp, diff, du, grep, type Line, ls } from "./command/commands.js";
@@ -90,6 +92,7 @@ ${COMPARE}`,
       http: word(),
       host: word(),
       "read-only": bool(),
+      shell: bool(),
       secrets: bool(),
       structured: bool(),
       deny: { type: "string", multiple: true },
@@ -102,32 +105,45 @@ ${COMPARE}`,
   --deny PATTERN           no access to files that match; may be repeated
   --allow PATTERN          only files that match; may be repeated
   --secrets                do not deny the files that usually contain keys
-  --structured             results also as data, with versions of files for conditional changes`,
+  --structured             results also as data, with versions of files for conditional changes
+  --shell                  also run commands in a folder, with your rights; they follow no rules
+                           about files`,
     run: serve,
   },
 };
+
+const SERVES = COMMANDS.serve as Command;
 
 const SERVE = "npx -p kitbag -p @modelcontextprotocol/sdk kitbag serve ADDRESS";
 
 async function serve({ flags, words, signal }: Line): Promise<number> {
   const [address = ""] = words;
-  if (words.length !== 1) throw new CommandError("Usage: kitbag serve ADDRESS");
+  if (words.length !== 1) throw new CommandError(`one address is needed\n\n${help(SERVES)}`);
   const list = (name: string) => (flags[name] as unknown as string[] | undefined) ?? [];
   const port = flags.http === undefined ? undefined : Number(flags.http);
   if (port !== undefined && !(Number.isInteger(port) && port >= 0 && port < 65_536)) {
     throw new CommandError("--http takes the number of a port; 0 takes any free one");
   }
   const readOnly = flags["read-only"] === true;
+  const shell = flags.shell === true;
+  if (shell && (readOnly || port !== undefined)) {
+    const why = readOnly
+      ? "--shell and --read-only exclude each other: commands can write"
+      : "--shell and --http exclude each other: whoever reaches the port could run commands";
+    throw new CommandError(`${why}\n\n${help(SERVES)}`);
+  }
   const rules = {
     readOnly,
-    shell: false,
+    shell,
     secrets: flags.secrets === true,
     deny: list("deny"),
     allow: list("allow"),
     structured: flags.structured === true,
   };
-  const { backend, close, folder } = await open(address, addressFlags(flags, !readOnly));
-  const all = { ...rules, ...(folder !== undefined && { folder }) };
+  const { backend: files, close, folder } = await open(address, addressFlags(flags, !readOnly));
+  const backend = shell ? withCommands(folder) : files;
+  // Commands follow no rules about files, so they are not kept within the roots of a client.
+  const all = { ...rules, ...(folder !== undefined && !shell && { folder }) };
   if (port === undefined) {
     await serveStdio(backend, all, SERVE);
     signal.addEventListener("abort", () => process.exit(0));
@@ -145,6 +161,12 @@ async function serve({ flags, words, signal }: Line): Promise<number> {
   await served.close();
   await close();
   return 0;
+}
+
+function withCommands(rootDir: string | undefined): LocalShellBackend {
+  if (rootDir === undefined) throw new CommandError("--shell needs a folder as ADDRESS");
+  const { PATH = "", HOME = "" } = process.env;
+  return new LocalShellBackend({ rootDir, execute: nodeShell(), env: { PATH, HOME } });
 }
 
 const COMMON: Record<string, Flag> = {

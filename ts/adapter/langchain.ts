@@ -20,6 +20,7 @@ import { laterPin, PIN, Pins, worldOf } from "../graph/checkpoint.js";
 import { lend, stateBackend } from "../graph/langchain.js";
 import { type RunConfig, withRuntime } from "../graph/running.js";
 import type { Files, Update } from "../graph/step.js";
+import { TOOL_OPTIONS } from "./framework/options.js";
 
 export { stateBackend, storeBackend } from "../graph/langchain.js";
 export {
@@ -67,28 +68,16 @@ const READING = new Set(["ls", "read_file", "glob", "grep"]);
 export interface MiddlewareOptions extends FileToolsOptions {
   /**
    * What checkpoints have: the files of the graph's state (`"files"`, the default), or the pin of all
-   * files of a backend that `history` of `kitbag/history` made. A run that goes on from an earlier
+   * files of a backend that `withHistory` of `kitbag/history` made. A run that goes on from an earlier
    * checkpoint then begins with the files of then.
    */
   checkpoint?: "files" | "pin";
 }
 
-const OPTIONS = {
-  tools: true,
-  prompts: true,
-  customToolDescriptions: true,
-  systemPrompt: true,
-  permissions: true,
-  policy: true,
-  requireReadBeforeEdit: true,
-  toolTokenLimitBeforeEvict: true,
-  humanMessageTokenLimitBeforeEvict: true,
-  unchanged: true,
-  ignore: true,
-  changes: true,
-  maxExecuteTimeout: true,
-  checkpoint: true,
-} satisfies Record<keyof MiddlewareOptions, true>;
+const OPTIONS = { ...TOOL_OPTIONS, checkpoint: true } satisfies Record<
+  keyof MiddlewareOptions,
+  true
+>;
 
 type ToolConfig = RunConfig & { toolCall?: { id?: string }; signal?: AbortSignal };
 
@@ -165,16 +154,26 @@ function langchainTools(files: FileTools, sights?: Sights): StructuredToolInterf
 }
 
 /**
+ * The result of `fileTools`: that of `createFileTools`, with the tools as LangChain takes them. An agent
+ * runs them itself, so there is no `run`.
+ */
+export interface LangchainTools extends Omit<FileTools, "tools"> {
+  /** The tools, for the option `tools` of `createAgent` and for `bindTools`. */
+  tools: StructuredToolInterface[];
+}
+
+/**
  * The file tools as LangChain tools, for an agent with its own prompt. `kitbagMiddleware` adds the
  * prompt as well. A tool never throws: what failed is a text for the model.
  *
  * @param backend The backend, or a function that is called at each tool call and returns one.
+ * @example
+ * const { tools, systemPrompt } = fileTools(new StateBackend());
+ * const agent = createAgent({ model, tools, systemPrompt });
  */
-export function fileTools(
-  backend: BackendOrFactory,
-  options?: FileToolsOptions,
-): StructuredToolInterface[] {
-  return langchainTools(createFileTools(backend, options));
+export function fileTools(backend: BackendOrFactory, options?: FileToolsOptions): LangchainTools {
+  const files = createFileTools(backend, options);
+  return { ...files, tools: langchainTools(files) };
 }
 
 type Content = ToolMessage["content"];

@@ -12,6 +12,7 @@ import {
   type ToolResult,
 } from "kitbag";
 import { onlyKnown } from "../core/nearest.js";
+import { TOOL_OPTIONS } from "./framework/options.js";
 import {
   type Current,
   canWatch,
@@ -79,22 +80,11 @@ export interface McpToolsOptions extends Omit<FileToolsOptions, "unchanged"> {
 }
 
 /** The names of all options, so that a misspelled one is refused with the one that is meant. */
-const OPTIONS = {
-  tools: true,
-  prompts: true,
-  customToolDescriptions: true,
-  systemPrompt: true,
-  permissions: true,
-  policy: true,
-  requireReadBeforeEdit: true,
-  toolTokenLimitBeforeEvict: true,
-  humanMessageTokenLimitBeforeEvict: true,
-  ignore: true,
-  changes: true,
-  maxExecuteTimeout: true,
-  structured: true,
-  roots: true,
-} satisfies Record<keyof McpToolsOptions, true>;
+const { unchanged: _, ...COMMON } = TOOL_OPTIONS;
+const OPTIONS = { ...COMMON, structured: true, roots: true } satisfies Record<
+  keyof McpToolsOptions,
+  true
+>;
 
 const shownAs = ({ content, isError }: ToolResult) => ({ content: content.map(shown), isError });
 

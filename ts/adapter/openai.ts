@@ -11,9 +11,11 @@ import {
   type ToolCall,
   type ToolResult,
 } from "kitbag";
+import { onlyKnown } from "../core/nearest.js";
+import { TOOL_OPTIONS } from "./framework/options.js";
 
 /** A tool call in a message of Chat Completions. */
-export interface ChatToolCall {
+type ChatToolCall = {
   /** Identifies the call; the tool message of the result repeats it. */
   id: string;
   /** The kind of tool. Other kinds are not run. */
@@ -25,10 +27,10 @@ export interface ChatToolCall {
     /** The arguments as JSON text. */
     arguments: string;
   };
-}
+};
 
 /** A tool call in the output of Responses. */
-export interface ResponsesCall {
+type ResponsesCall = {
   /** The kind of item. Other kinds are not run. */
   type: "function_call";
   /** Identifies the call; the item of the result repeats it. */
@@ -37,10 +39,10 @@ export interface ResponsesCall {
   name: string;
   /** The arguments as JSON text. */
   arguments: string;
-}
+};
 
 /** Definition of a tool for Chat Completions. */
-export interface ChatToolDefinition {
+type ChatToolDefinition = {
   /** The kind of tool. */
   type: "function";
   /** The function that the model can call. */
@@ -52,10 +54,10 @@ export interface ChatToolDefinition {
     /** JSON Schema of the arguments. */
     parameters: Record<string, unknown>;
   };
-}
+};
 
 /** Definition of a tool for Responses. */
-export interface ResponsesToolDefinition {
+type ResponsesToolDefinition = {
   /** The kind of tool. */
   type: "function";
   /** Name of the tool. */
@@ -66,10 +68,10 @@ export interface ResponsesToolDefinition {
   parameters: Record<string, unknown>;
   /** The arguments need not follow the schema to the letter: the tools check them. */
   strict: false;
-}
+};
 
 /** A part of a user message of Chat Completions. */
-export type ChatContentPart =
+type ChatContentPart =
   | {
       /** An image. */
       type: "image_url";
@@ -98,7 +100,7 @@ export type ChatContentPart =
     };
 
 /** A message of Chat Completions with results of tools. */
-export type ChatToolMessage =
+type ChatToolMessage =
   | {
       /** The result of one call. */
       role: "tool";
@@ -115,7 +117,7 @@ export type ChatToolMessage =
     };
 
 /** A part of a tool's result in Responses. */
-export type ResponsesOutputPart =
+type ResponsesOutputPart =
   | {
       /** A text. */
       type: "input_text";
@@ -140,49 +142,74 @@ export type ResponsesOutputPart =
     };
 
 /** An input item of Responses with the result of one call. */
-export interface ResponsesToolOutput {
+type ResponsesToolOutput = {
   /** The kind of item. */
   type: "function_call_output";
   /** The `call_id` of the call. */
   call_id: string;
   /** The result: text, or parts if there is more than text. */
   output: string | ResponsesOutputPart[];
-}
+};
 
 /** Information about the run of a message's tool calls. */
-export interface OpenaiCall extends ToolCall {
+type OpenaiCall = ToolCall & {
   /**
    * The messages, or the input items, that the request had, for the option `unchanged`: pages in them
    * are not sent again. Default: every page is sent.
    */
   messages?: readonly unknown[];
-}
+};
 
-/** The result of `openaiTools`: that of `createFileTools`, and what OpenAI's APIs take and give. */
-export interface OpenaiTools extends FileTools {
-  /** Whether this is the name of one of these tools. */
-  handles(name: string): boolean;
-  /** Definitions for `tools` of Chat Completions. */
-  chatTools: ChatToolDefinition[];
-  /** Definitions for `tools` of Responses. */
-  responsesTools: ResponsesToolDefinition[];
-  /**
-   * Runs the tool calls of an assistant's message, one after the other. Returns the messages to
-   * append. A call of an unknown tool gets an error as its result, so call this only for messages
-   * whose calls are all of these tools; `handles` tells.
-   */
-  runChat(
-    message: {
+/** An API of OpenAI: Responses, or Chat Completions. */
+type Api = "responses" | "chat";
+
+/** What the APIs take and give. */
+interface Shapes {
+  /** Of Responses. */
+  responses: {
+    /** A tool. */
+    definition: ResponsesToolDefinition;
+    /** The response of a model. */
+    answer: {
+      /** The items that the API returned. */
+      output: readonly unknown[];
+    };
+    /** An item of the next request's input. */
+    result: ResponsesToolOutput;
+  };
+  /** Of Chat Completions. */
+  chat: {
+    /** A tool. */
+    definition: ChatToolDefinition;
+    /** The message of a model. */
+    answer: {
       /** The tool calls of the message, as the API returned them. */
       tool_calls?: readonly unknown[] | null;
-    },
-    call?: OpenaiCall,
-  ): Promise<ChatToolMessage[]>;
+    };
+    /** A message of the next request. */
+    result: ChatToolMessage;
+  };
+}
+
+/** Options of `fileTools`. */
+export interface OpenaiToolsOptions<For extends Api = Api> extends FileToolsOptions {
+  /** The API: `"responses"` (the default), or `"chat"` for Chat Completions. */
+  api?: For;
+}
+
+/** The result of `fileTools`: that of `createFileTools`, and what the API takes and gives. */
+export interface OpenaiTools<For extends Api = "responses"> extends FileTools {
+  /** Definitions for `tools` of a request. */
+  definitions: Array<Shapes[For]["definition"]>;
+  /** Whether this is the name of one of these tools. */
+  handles(name: string): boolean;
   /**
-   * Runs the function calls of a response's `output`, one after the other. Returns the input items
-   * to append.
+   * Runs every tool call of a response, or of a message of Chat Completions, one after the other;
+   * returns what to append to the input or the messages of the next request. Never rejects: a failure
+   * is a result. A call of an unknown tool gets an error as its result, so call this only where all
+   * calls are of these tools; `handles` tells.
    */
-  runResponses(output: readonly unknown[], call?: OpenaiCall): Promise<ResponsesToolOutput[]>;
+  run(answer: Shapes[For]["answer"], call?: OpenaiCall): Promise<Array<Shapes[For]["result"]>>;
 }
 
 type Media = Exclude<ContentBlock, { type: "text" }>;
@@ -226,23 +253,10 @@ function about(given: OpenaiCall | undefined, callId: string): ToolCall {
   return { shown, ...call, callId };
 }
 
-/**
- * Definitions, prompt and runners for OpenAI's APIs. It needs no package of OpenAI.
- *
- * @param backend The backend, or a function that is called at each tool call and returns one.
- * @param options Which tools, and rules; the same as of `createFileTools`.
- * @example
- * const { chatTools, runChat } = openaiTools(new StateBackend());
- * const { choices } = await client.chat.completions.create({ model, messages, tools: chatTools });
- * messages.push(choices[0].message, ...(await runChat(choices[0].message)));
- */
-export function openaiTools(backend: BackendOrFactory, options?: FileToolsOptions): OpenaiTools {
-  const files = createFileTools(backend, options);
-  const names = new Set<string>(files.tools.map((tool) => tool.name));
+/** The parts of Chat Completions. */
+function chat(files: FileTools): Omit<OpenaiTools<"chat">, keyof FileTools | "handles"> {
   return {
-    ...files,
-    handles: (name: string) => names.has(name),
-    chatTools: files.tools.map(({ name, description, inputSchema }) => ({
+    definitions: files.tools.map(({ name, description, inputSchema }) => ({
       type: "function" as const,
       function: {
         name,
@@ -250,14 +264,7 @@ export function openaiTools(backend: BackendOrFactory, options?: FileToolsOption
         parameters: inputSchema as unknown as Record<string, unknown>,
       },
     })),
-    responsesTools: files.tools.map(({ name, description, inputSchema }) => ({
-      type: "function" as const,
-      name,
-      description,
-      parameters: inputSchema as unknown as Record<string, unknown>,
-      strict: false as const,
-    })),
-    runChat: async (message, call) => {
+    run: async (message, call) => {
       const results: ChatToolMessage[] = [];
       const seen: Media[] = [];
       for (const asked of (message.tool_calls ?? []) as ChatToolCall[]) {
@@ -278,7 +285,20 @@ export function openaiTools(backend: BackendOrFactory, options?: FileToolsOption
       );
       return [...results, { role: "user", content: shown }];
     },
-    runResponses: async (output, call) => {
+  };
+}
+
+/** The parts of Responses. */
+function responses(files: FileTools): Omit<OpenaiTools, keyof FileTools | "handles"> {
+  return {
+    definitions: files.tools.map(({ name, description, inputSchema }) => ({
+      type: "function" as const,
+      name,
+      description,
+      parameters: inputSchema as unknown as Record<string, unknown>,
+      strict: false as const,
+    })),
+    run: async ({ output }, call) => {
       const items: ResponsesToolOutput[] = [];
       for (const asked of output as ResponsesCall[]) {
         if (asked.type !== "function_call") continue;
@@ -304,4 +324,31 @@ export function openaiTools(backend: BackendOrFactory, options?: FileToolsOption
       return items;
     },
   };
+}
+
+/**
+ * The file tools for OpenAI's APIs: definitions, a prompt, and `run` for the model's calls. It needs no
+ * package of OpenAI.
+ *
+ * @param backend The backend, or a function that is called at each tool call and returns one.
+ * @param options The API, and the options of `createFileTools`.
+ * @example
+ * const files = fileTools(new StateBackend());
+ * const response = await client.responses.create({ model, input, tools: files.definitions });
+ * input.push(...response.output, ...(await files.run(response)));
+ */
+export function fileTools<For extends Api = "responses">(
+  backend: BackendOrFactory,
+  options?: OpenaiToolsOptions<For>,
+): OpenaiTools<For> {
+  onlyKnown("fileTools", options, [...Object.keys(TOOL_OPTIONS), "api"]);
+  const { api = "responses", ...others } = options ?? {};
+  if (api !== "responses" && api !== "chat") {
+    throw new TypeError('fileTools: option "api" must be "responses" or "chat"');
+  }
+  const files = createFileTools(backend, options && (others as FileToolsOptions));
+  const names = new Set<string>(files.tools.map((tool) => tool.name));
+  const own = api === "chat" ? chat(files) : responses(files);
+  const made: unknown = { ...files, handles: (name: string) => names.has(name), ...own };
+  return made as OpenaiTools<For>;
 }

@@ -33,10 +33,10 @@ export interface OpenTelemetryOptions {
 }
 
 /** The part of a policy that `openTelemetry` returns. */
-export interface OpenTelemetryPolicy {
+type OpenTelemetryPolicy = {
   /** Makes a span and counts. */
   audit: (record: AuditRecord) => void;
-}
+};
 
 const PATHS = ["full", "hash", "none"] as const;
 

@@ -11,11 +11,9 @@ import {
   Unpacking,
   type UnpackOptions,
 } from "./transfer/archive.js";
-import type { TransferResult } from "./transfer/tally.js";
+import type { TransferResult } from "./transfer.js";
 
 export type { ArchiveSource, PackOptions, UnpackOptions } from "./transfer/archive.js";
-export type { ConflictRule, TransferConflict } from "./transfer/place.js";
-export type { TransferFailure, TransferProgress, TransferResult } from "./transfer/tally.js";
 
 /**
  * Packs a directory as a tar archive. The stream is made as it is read; a file that cannot be read

@@ -5,8 +5,6 @@
 
 import type { UnchangedReads } from "kitbag";
 
-export type { UnchangedReads };
-
 /** Most calls to remember. A page of a call that is forgotten is sent again. */
 const CALLS = 4_096;
 /** A shorter text is sent as it is: the line about it would cost as much. */
@@ -22,8 +20,8 @@ function lines(text: string): string {
 /**
  * For the option `unchanged` of `createFileTools` and the adapters: a page that is read again, with
  * the same bytes, while the model still sees it, is answered with one line that says so and where.
- * `force: true` sends it again. It needs to know what the model sees: `kitbagMiddleware` and `aiTools`
- * do; the runners of `anthropicTools` and `openaiTools` take it as `messages`, and in your own loop
+ * `force: true` sends it again. It needs to know what the model sees: `kitbagMiddleware` and the
+ * tools of `kitbag/ai` do; `run` of `kitbag/anthropic` and `kitbag/openai` takes it as `messages`, and in your own loop
  * `ToolCall.shown` tells it. Otherwise every page is sent.
  *
  * @example

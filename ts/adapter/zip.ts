@@ -16,11 +16,8 @@ import {
   Unpacking,
   type UnpackOptions,
 } from "./transfer/archive.js";
-import { Stop, type TransferResult } from "./transfer/tally.js";
-
-export type { ArchiveSource, PackOptions, UnpackOptions } from "./transfer/archive.js";
-export type { ConflictRule, TransferConflict } from "./transfer/place.js";
-export type { TransferFailure, TransferProgress, TransferResult } from "./transfer/tally.js";
+import { Stop } from "./transfer/tally.js";
+import type { TransferResult } from "./transfer.js";
 
 /** Options of `fromZip`. */
 export interface FromZipOptions extends UnpackOptions {

@@ -10,6 +10,7 @@ import { Op } from "../core/operations.js";
 import type { Reply } from "../core/reply.js";
 import * as ask from "../core/requests.js";
 import * as unpack from "../core/results.js";
+import { textOf } from "../core/text-of.js";
 import type {
   BackendProtocolV2,
   CallOptions,
@@ -27,6 +28,7 @@ import type {
   LsResult,
   ReadRawResult,
   ReadResult,
+  ReadTextResult,
   TransferOptions,
   WriteOptions,
   WriteResult,
@@ -133,6 +135,14 @@ export abstract class Backend implements BackendProtocolV2 {
       unpack.unpackRead,
       options,
     );
+  }
+
+  /**
+   * Reads a whole text file, of whatever length. A binary file fails with `unsupported`, a missing one
+   * with `not_found`.
+   */
+  async readText(filePath: string, options?: CallOptions): Promise<ReadTextResult> {
+    return textOf(filePath, await this.readRaw(filePath, options));
   }
 
   /**

@@ -7,13 +7,10 @@ import { sealClass } from "../core/handle.js";
 import { enter, glue } from "../core/instance.js";
 import { addWatch, type Heard, listener, lostIn, missedIn } from "../core/listeners.js";
 import { begin, finish, putText, putU32, sent } from "../core/message.js";
-import type { AnyBackend as Any } from "../foreign/adapt.js";
+import type { AnyBackend } from "../foreign/adapt.js";
 import { withHandle } from "../foreign/calls.js";
 import type { Capability, ExecuteResponse } from "../types.js";
 import { addShell, Backend, type ExecuteOptions } from "./backend.js";
-
-/** Any object with the methods of a backend, kitbag's or another, of either protocol version. */
-export type AnyBackend = Any;
 
 /** Creates the router; returns its handle and the prefixes in canonical form. */
 function make(defaultBackend: unknown, routes: unknown): { handle: number; rest: string[] } {

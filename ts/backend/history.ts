@@ -3,7 +3,7 @@
 import chunk from "#chunk/history";
 import { madeHandle } from "../core/call.js";
 import { called } from "../core/called.js";
-import { BadArgument, kindOf, Options, refused, text } from "../core/checks.js";
+import { BadArgument, kindOf, Options, refused, refusedAsResult, text } from "../core/checks.js";
 import { handleOf, sealClass } from "../core/handle.js";
 import { enter, glue } from "../core/instance.js";
 import * as question from "../core/questions.js";
@@ -12,11 +12,12 @@ import type { AnyBackend } from "../foreign/adapt.js";
 import { withHandle } from "../foreign/calls.js";
 import type { CallOptions, ErrorText, ExecuteResponse, Failure, Result } from "../types.js";
 import { addShell, Backend, type ExecuteOptions } from "./backend.js";
+import { type KeepIn, placeElsewhere } from "./keep-in.js";
 import { outside, passWatch } from "./passing.js";
 import { body, comparedFiles, list, type TurnDiff } from "./turn.js";
 
 /** What a history keeps; older entries are dropped. */
-export interface HistoryKeep {
+interface HistoryKeep {
   /** Most entries. */
   count?: number;
   /** The greatest age of an entry, in milliseconds. */
@@ -33,12 +34,13 @@ export interface HistoryAuthor {
   call?: string;
 }
 
-/** Options of `history`. */
+/** Options of `withHistory`. */
 export interface HistoryOptions {
-  /** The backend of the history; another one than the files'. */
-  keepIn: AnyBackend;
-  /** The directory of `keepIn` for the history of this backend. Default `/.kitbag/history`. */
-  folder?: string;
+  /**
+   * Where the history is: another backend than the files', and a directory for the history of this
+   * backend, which is `/.kitbag/history` by default.
+   */
+  keepIn: KeepIn;
   /** Who makes the changes. */
   by?: string;
   /** Called at each change; tells who makes it, and by which call. If it throws, nothing is changed. */
@@ -47,16 +49,6 @@ export interface HistoryOptions {
   keep?: HistoryKeep;
   /** Whether `write` refuses a file that exists (`"create"`, the default) or replaces it. */
   writeMode?: "create" | "overwrite";
-}
-
-/** A file that a call changed. */
-export interface HistoryFile {
-  /** The file. */
-  path: string;
-  /** The digest of its content before; `null` if there was no file. */
-  before: string | null;
-  /** The digest of its content after; `null` if it was deleted. */
-  after: string | null;
 }
 
 /** A call that changed files. */
@@ -72,7 +64,14 @@ export interface HistoryEntry {
   /** When, in ISO 8601. */
   at: string;
   /** What it changed. */
-  files: HistoryFile[];
+  files: Array<{
+    /** The file. */
+    path: string;
+    /** The digest of its content before; `null` if there was no file. */
+    before: string | null;
+    /** The digest of its content after; `null` if it was deleted. */
+    after: string | null;
+  }>;
 }
 
 /**
@@ -87,47 +86,35 @@ export interface HistoryLogOptions extends CallOptions {
   limit?: number;
 }
 
-/** What `log` returns. */
-export interface HistoryLogFields {
+/** The result of `log`. */
+export type HistoryLog = Result<{
   /** The entries, the newest first. */
   entries: HistoryEntry[];
-}
+}>;
 
-/** The result of `log`. */
-export type HistoryLog = Result<HistoryLogFields>;
-
-/** What `why` returns. */
-export interface HistoryWhyFields {
+/** The result of `why`. */
+export type HistoryWhy = Result<{
   /** The calls that made the file what it is, the newest first, back to the one that created it. */
   entries: HistoryEntry[];
   /** Whether the newest entry left what the file holds now; otherwise it was changed past the history. */
   known: boolean;
-}
-
-/** The result of `why`. */
-export type HistoryWhy = Result<HistoryWhyFields>;
-
-/** What `restore` returns. */
-export interface RestoreFields {
-  /** The files that were changed. */
-  paths: string[];
-}
+}>;
 
 /** The result of `restore`. */
-export type RestoreResult = Result<RestoreFields>;
+export type RestoreResult = Result<{
+  /** The files that were changed. */
+  paths: string[];
+}>;
 
-/** What `prune` returns. */
-export interface PruneFields {
+/** The result of `prune`. */
+export type PruneResult = Result<{
   /** Entries that were dropped. */
   dropped: number;
   /** Entries that are left. */
   entries: number;
   /** Bytes of contents that are left. */
   bytes: number;
-}
-
-/** The result of `prune`. */
-export type PruneResult = Result<PruneFields>;
+}>;
 
 /** A pin that is kept. */
 export interface PinEntry {
@@ -137,23 +124,20 @@ export interface PinEntry {
   at: string;
 }
 
-/** What `pins` returns. */
-export interface PinsFields {
-  /** The pins, the oldest first. */
-  pins: PinEntry[];
-}
-
 /** The result of `pin`. */
 export type PinResult = Result<PinEntry>;
 
 /** The result of `pins`. */
-export type PinsResult = Result<PinsFields>;
+export type PinsResult = Result<{
+  /** The pins, the oldest first. */
+  pins: PinEntry[];
+}>;
 
-/** The result of `label` and `labelled`. */
-export type LabelResult = Result<Pick<PinEntry, "pin">>;
-
-/** The result of `unpin`. */
-export type UnpinResult = Result<Pick<PinEntry, "pin">>;
+/** The result of `label`, `labelled` and `unpin`. */
+export type PinNameResult = Result<{
+  /** The name of the pin, 48 hexadecimal digits. */
+  pin: string;
+}>;
 
 /** Something that a pin names and that is gone. */
 export interface PinLoss {
@@ -167,16 +151,13 @@ export interface PinLoss {
   digest: string;
 }
 
-/** What `verify` returns. */
-export interface VerifyFields {
+/** The result of `verify`. */
+export type VerifyResult = Result<{
   /** What is gone; reads of it answer `unavailable`. */
   lost: PinLoss[];
   /** Files of the backend that were changed past the history. */
   drifted: string[];
-}
-
-/** The result of `verify`. */
-export type VerifyResult = Result<VerifyFields>;
+}>;
 
 /** How many entries `log` returns if the caller does not say. */
 const LOG_ENTRIES = 100;
@@ -225,7 +206,7 @@ function authors(by: string, who: (() => unknown) | undefined): () => string {
 
 /**
  * A backend that notes each change: what it replaced, who made it, when, and by which call. The result
- * of `history`.
+ * of `withHistory`.
  */
 export class HistoryBackend extends Backend {
   /** Identifies the machine of the backend, if it can run commands. */
@@ -241,39 +222,39 @@ export class HistoryBackend extends Backend {
 
   /** Throws a `TypeError` if a backend is none, or an option is wrong. Reads nothing. */
   constructor(backend: AnyBackend, options: HistoryOptions) {
-    const given = new Options("history", options);
-    const keepIn = given.raw("keepIn");
-    if (keepIn === undefined) given.refuse("keepIn", "a backend", undefined);
-    const folder = given.text("folder") ?? "/.kitbag/history";
+    const given = new Options("withHistory", options);
+    const place = placeElsewhere(given, "/.kitbag/history");
     const by = given.text("by") ?? "";
     const who = given.callback("who") as (() => unknown) | undefined;
     const overwrite = given.oneOf("writeMode", ["create", "overwrite"], "create") === "overwrite";
-    const keep = new Options("history: option keep", given.object("keep") ?? {});
+    const keep = new Options("withHistory: option keep", given.object("keep") ?? {});
     given.done();
     const [count, age, bytes] = (["count", "ageMs", "bytes"] as const).map(
       (name) => keep.amount(name) ?? -1,
     ) as [number, number, number];
     keep.done();
-    if (keepIn === backend) {
+    if (place.backend === backend) {
       throw new TypeError(
-        'history: option "keepIn" must be another backend than the one whose changes are noted',
+        "withHistory: keepIn.backend must be another backend than the one whose changes are noted",
       );
     }
     chunk.load();
     super(
-      withHandle("history: the backend", backend, (handle) =>
-        withHandle('history: option "keepIn"', keepIn, (kept) => {
+      withHandle("withHistory: the backend", backend, (handle) =>
+        withHandle("withHistory: keepIn.backend", place.backend, (kept) => {
           const told = authors(by, who);
-          enter(() => glue.history_new(handle, kept, folder, overwrite, count, age, bytes, told));
-          return madeHandle("history");
+          enter(() =>
+            glue.history_new(handle, kept, place.path, overwrite, count, age, bytes, told),
+          );
+          return madeHandle("withHistory");
         }),
       ),
     );
     addShell(this);
     this.#made = { backend, options };
     // Another object may keep the notes beside the files.
-    const own = folder.startsWith("/.kitbag/");
-    passWatch(this, backend, own ? { shows: outside(folder) } : {});
+    const own = place.path.startsWith("/.kitbag/");
+    passWatch(this, backend, own ? { shows: outside(place.path) } : {});
   }
 
   /** The same files and history for another author, or for one call. */
@@ -377,13 +358,13 @@ export class HistoryBackend extends Backend {
   }
 
   /** Lets a pin go: the next `prune` deletes what only this pin named. */
-  unpin(pin: string, options?: CallOptions): Promise<UnpinResult> {
+  unpin(pin: string, options?: CallOptions): Promise<PinNameResult> {
     return this.#asked(
       () => [text("pin", pin)],
       ([wanted], limit) => glue.history_ask(question.UNPIN, handleOf(this), wanted, "", 0, limit),
       () => ({ pin }),
       options,
-    ) as Promise<UnpinResult>;
+    ) as Promise<PinNameResult>;
   }
 
   /** Returns the pins that are kept. */
@@ -397,24 +378,24 @@ export class HistoryBackend extends Backend {
   }
 
   /** Gives a pin a name, such as that of a release or a thread, in place of the pin that had it. */
-  label(label: string, pin: string, options?: CallOptions): Promise<LabelResult> {
+  label(label: string, pin: string, options?: CallOptions): Promise<PinNameResult> {
     return this.#asked(
       () => [text("label", label), text("pin", pin)],
       ([name, wanted], limit) =>
         glue.history_ask(question.LABEL, handleOf(this), name, wanted, 0, limit),
       () => ({ pin }),
       options,
-    ) as Promise<LabelResult>;
+    ) as Promise<PinNameResult>;
   }
 
   /** Returns the pin that has a name. */
-  labelled(label: string, options?: CallOptions): Promise<LabelResult> {
+  labelled(label: string, options?: CallOptions): Promise<PinNameResult> {
     return this.#asked(
       () => [text("label", label)],
       ([name], limit) => glue.history_ask(question.LABELLED, handleOf(this), name, "", 0, limit),
       (reply) => ({ pin: reply.text() }),
       options,
-    ) as Promise<LabelResult>;
+    ) as Promise<PinNameResult>;
   }
 
   /**
@@ -466,59 +447,72 @@ function limitOfLog(value: unknown): number | undefined {
  * call. Make all changes through the result.
  *
  * @example
- * import { history } from "kitbag/history";
- * const files = history(new S3Backend(bucket), { keepIn: new S3Backend(notes), by: "agent-7" });
+ * import { withHistory } from "kitbag/history";
+ * const files = withHistory(new S3Backend(bucket), {
+ *   keepIn: { backend: new S3Backend(notes) },
+ *   by: "agent-7",
+ * });
  * await files.edit("/plan.md", "Measure", "Look");
  * const { entries } = await files.log("/plan.md");
  * await files.restore("/plan.md", new Date(Date.now() - 3_600_000));
  */
-export function history(backend: AnyBackend, options: HistoryOptions): HistoryBackend {
+export function withHistory(backend: AnyBackend, options: HistoryOptions): HistoryBackend {
   return new HistoryBackend(backend, options);
 }
 
-/** The files of a pin, which cannot be changed. The result of `at`. */
+/** The files of a pin, which cannot be changed. The result of `openPin`. */
 export class PinnedBackend extends Backend {
   /** The pin. */
   readonly pin: string;
 
-  /** Throws a `TypeError` if the text is no pin. Reads nothing; `at` calls it. */
+  /** Throws a `TypeError` if the text is no pin. Reads nothing; `openPin` calls it. */
   constructor(world: HistoryBackend, pin: string, madeAt: string) {
     if (!(world instanceof HistoryBackend)) {
-      throw new TypeError(`at: the first argument must be a history, not ${kindOf(world)}`);
+      throw new TypeError(`openPin: the first argument must be a history, not ${kindOf(world)}`);
     }
     if (typeof pin !== "string") {
-      throw new TypeError(`at: the pin must be a string, not ${kindOf(pin)}`);
+      throw new TypeError(`openPin: the pin must be a string, not ${kindOf(pin)}`);
     }
     const millis = Date.parse(madeAt);
     enter(() => glue.history_at(handleOf(world), pin, millis));
-    super(madeHandle("at"));
+    super(madeHandle("openPin"));
     this.pin = pin;
   }
 }
 
 sealClass(PinnedBackend);
 
+/** The result of `openPin`. */
+export type OpenPinResult = Result<{
+  /** The files of the pin. */
+  backend: PinnedBackend;
+}>;
+
 /** The time that listings show if the pin is not kept any more. */
 const UNKNOWN_TIME = "1970-01-01T00:00:00.000Z";
 
 /**
  * Returns the files of a pin, as a backend that cannot be changed. What the history no longer holds
- * answers `unavailable`, never what the file holds today. Rejects with a `TypeError` if the text is no
- * pin.
+ * answers `unavailable`, never what the file holds today. A text that is no pin fails with
+ * `invalid_argument`.
  *
  * @example
- * import { at, history } from "kitbag/history";
- * const world = history(backend, { keepIn });
+ * import { openPin, withHistory } from "kitbag/history";
+ * const world = withHistory(backend, { keepIn: { backend: notes } });
  * const { pin } = await world.pin();
- * const then = await at(world, pin);
+ * const { backend: then } = await openPin(world, pin);
  */
-export async function at(
+export async function openPin(
   world: HistoryBackend,
   pin: string,
   options?: CallOptions,
-): Promise<PinnedBackend> {
-  const made = new PinnedBackend(world, pin, UNKNOWN_TIME);
-  const { pins = [] } = await world.pins(options);
-  const kept = pins.find((one) => one.pin === pin);
-  return kept ? new PinnedBackend(world, pin, kept.at) : made;
+): Promise<OpenPinResult> {
+  try {
+    const made = new PinnedBackend(world, pin, UNKNOWN_TIME);
+    const { pins = [] } = await world.pins(options);
+    const kept = pins.find((one) => one.pin === pin);
+    return { backend: kept ? new PinnedBackend(world, pin, kept.at) : made };
+  } catch (error) {
+    return refusedAsResult(error);
+  }
 }

@@ -12,7 +12,7 @@ import type { ExecuteResponse } from "../types.js";
 import { addShell, Backend, type ExecuteOptions } from "./backend.js";
 import { passWatch } from "./passing.js";
 
-/** Options of `ignoring`. */
+/** Options of `withIgnore`. */
 export interface IgnoreOptions {
   /**
    * Names of ignore files, such as `[".gitignore", ".kitbagignore"]`. In one directory the later name
@@ -25,7 +25,7 @@ export interface IgnoreOptions {
 
 /** Reads the options, as texts of lines. */
 function rulesOf(options?: IgnoreOptions): { files: string; patterns: string } {
-  const given = new Options("ignoring", options);
+  const given = new Options("withIgnore", options);
   const texts = (name: "files" | "patterns", usual: string[]): string =>
     (
       given.checked(
@@ -41,8 +41,8 @@ function rulesOf(options?: IgnoreOptions): { files: string; patterns: string } {
   return rules;
 }
 
-/** A backend whose searches leave out ignored files; the result of `ignoring`. */
-export class IgnoringBackend extends Backend {
+/** A backend whose searches leave out ignored files; the result of `withIgnore`. */
+export class IgnoreBackend extends Backend {
   /** Identifies the machine of the backend, if it can run commands. */
   declare readonly id?: string;
   /** Runs a command, if the backend can. */
@@ -56,9 +56,9 @@ export class IgnoringBackend extends Backend {
     const { files, patterns } = rulesOf(options);
     chunk.load();
     super(
-      withHandle("ignoring: the backend", inner, (handle) => {
+      withHandle("withIgnore: the backend", inner, (handle) => {
         enter(() => glue.ignoring_ask(false, handle, files, patterns));
-        return madeHandle("ignoring");
+        return madeHandle("withIgnore");
       }),
     );
     addShell(this);
@@ -79,7 +79,7 @@ export class IgnoringBackend extends Backend {
   }
 }
 
-sealClass(IgnoringBackend);
+sealClass(IgnoreBackend);
 
 /** Rules for the option `ignore` of the tools; made by `ignoreFiles`. */
 export interface IgnoreRules {
@@ -89,7 +89,7 @@ export interface IgnoreRules {
 
 /**
  * For the option `ignore` of `createFileTools` and the adapters: their tools then work as over
- * `ignoring(backend, options)`.
+ * `withIgnore(backend, options)`.
  *
  * @example
  * import { ignoreFiles } from "kitbag/ignore";
@@ -103,7 +103,7 @@ export function ignoreFiles(options?: IgnoreOptions): IgnoreRules {
     around(backend) {
       const known = made.get(backend);
       if (known) return known;
-      const wrapped = ignoring(backend, options);
+      const wrapped = withIgnore(backend, options);
       made.set(backend, wrapped);
       return wrapped;
     },
@@ -115,10 +115,10 @@ export function ignoreFiles(options?: IgnoreOptions): IgnoreRules {
  * An ignored file can still be read, and an ignored directory searched, by its path.
  *
  * @example
- * import { ignoring } from "kitbag/ignore";
- * const files = ignoring(new FilesystemBackend(), { files: [".gitignore", ".kitbagignore"] });
+ * import { withIgnore } from "kitbag/ignore";
+ * const files = withIgnore(new FilesystemBackend(), { files: [".gitignore", ".kitbagignore"] });
  * const { matches, ignored } = await files.grep("TODO");
  */
-export function ignoring(inner: AnyBackend, options?: IgnoreOptions): IgnoringBackend {
-  return new IgnoringBackend(inner, options);
+export function withIgnore(inner: AnyBackend, options?: IgnoreOptions): IgnoreBackend {
+  return new IgnoreBackend(inner, options);
 }

@@ -1,55 +1,53 @@
 // indexed: a search index beside any backend. The index itself is in Rust.
 
 import chunk from "#chunk/index";
-import { made } from "../core/call.js";
+import { madeHandle } from "../core/call.js";
 import { called } from "../core/called.js";
-import { flag, isRecord, Options, refused } from "../core/checks.js";
+import { Options, optionNames, refused } from "../core/checks.js";
 import { handleOf, sealClass } from "../core/handle.js";
 import { enter, glue } from "../core/instance.js";
 import type { Reply } from "../core/reply.js";
 import type { AnyBackend } from "../foreign/adapt.js";
 import { withHandle } from "../foreign/calls.js";
-import type { CallOptions, ExecuteResponse, GrepOptions, GrepResult, Result } from "../types.js";
+import type { CallOptions, ExecuteResponse, Result } from "../types.js";
 import { addShell, Backend, type ExecuteOptions } from "./backend.js";
+import { type KeepIn, placeOf } from "./keep-in.js";
 import { outside, passWatch } from "./passing.js";
 
-/** Options of `indexed`. */
+/** No number of an operation: only the options of every call are known. */
+const NO_OPERATION = -1;
+
+/** Options of `withIndex`. */
 export interface IndexOptions {
-  /** The directory of the index, such as `"/.index/"`. It is hidden in the backend itself. */
-  keepIn: string;
-  /** Keeps the index in this backend instead. Its directory belongs to the index of one backend. */
-  backend?: AnyBackend;
+  /**
+   * Where the index is. Default: in the directory `/.kitbag/index` of the backend itself. A directory
+   * belongs to the index of one backend.
+   */
+  keepIn?: Partial<KeepIn>;
 }
 
-/** What `updateIndex` did. */
-export interface IndexUpdate {
+/** The result of `updateIndex`. */
+export type IndexUpdate = Result<{
   /** Files that were added. */
   added: number;
+  /** Segments that were merged into others. */
+  merged: number;
   /** Files in the index now. */
   files: number;
   /** Files of the index itself, besides its manifest. */
   segments: number;
   /** Size of the index in bytes. */
   bytes: number;
+}>;
+
+function unpackUpdate(reply: Reply) {
+  return {
+    ...{ added: reply.f64(), merged: reply.f64() },
+    ...{ files: reply.f64(), segments: reply.f64(), bytes: reply.f64() },
+  };
 }
 
-function unpackUpdate(reply: Reply): IndexUpdate {
-  return { added: reply.f64(), files: reply.f64(), segments: reply.f64(), bytes: reply.f64() };
-}
-
-/** Options of `grep` on a backend with a search index. */
-export interface RankedGrepOptions extends GrepOptions {
-  /**
-   * Puts the best matches first: likely definitions, then newer files. `maxCount` then keeps the best,
-   * and every file that may match is searched. Default false.
-   */
-  rank?: boolean;
-}
-
-/** The same files and index as an `IndexedBackend`; `grep` puts the best matches first. */
-class Ranked extends Backend {}
-
-/** A backend with a search index; the result of `indexed`. */
+/** A backend with a search index; the result of `withIndex`. */
 export class IndexedBackend extends Backend {
   /** Identifies the machine of the backend, if it can run commands. */
   declare readonly id?: string;
@@ -59,80 +57,44 @@ export class IndexedBackend extends Backend {
     options?: ExecuteOptions,
   ) => Promise<ExecuteResponse>;
 
-  readonly #ranked: Ranked;
-
   /** Throws a `TypeError` if the backend is none, or an option is wrong. Reads nothing yet. */
-  constructor(inner: AnyBackend, options: IndexOptions) {
-    const given = new Options("indexed", options);
-    const keepIn = given.text("keepIn") ?? given.refuse("keepIn", "a directory", undefined);
-    const keep = given.raw("backend");
+  constructor(inner: AnyBackend, options?: IndexOptions) {
+    const given = new Options("withIndex", options);
+    const { backend: keep, path } = placeOf(
+      "withIndex: keepIn",
+      given.raw("keepIn") ?? {},
+      "/.kitbag/index",
+    );
     given.done();
     chunk.load();
-    let ranked = 0;
     const make = (handle: number, kept: number) => {
-      enter(() => glue.indexed_new(handle, kept, keepIn));
-      const both = made("indexed", (reply) => reply.u32());
-      ranked = both.rest;
-      return both.handle;
+      enter(() => glue.indexed_new(handle, kept, path));
+      return madeHandle("withIndex");
     };
     super(
-      withHandle("indexed: the backend", inner, (handle) =>
+      withHandle("withIndex: the backend", inner, (handle) =>
         keep === undefined
           ? make(handle, 0)
-          : withHandle("indexed: options.backend", keep, (kept) => make(handle, kept)),
+          : withHandle("withIndex: keepIn.backend", keep, (kept) => make(handle, kept)),
       ),
     );
-    this.#ranked = new Ranked(ranked);
     addShell(this);
-    passWatch(this, inner, keep === undefined ? { shows: outside(keepIn) } : {});
-  }
-
-  /**
-   * Searches as every backend does, and reads only files that may match. The option `rank` puts the
-   * best matches first; otherwise they are ordered by path, then line.
-   *
-   * @param pattern The text. One with a line feed matches nothing, an empty one every line.
-   * @param path File or directory to search. Default `/`.
-   * @param glob Searches only matching files. Without `/` it is matched against file names, with
-   *   `/` against the path below `path`.
-   * @param maxCount Most matches to return; if there are more, `truncated` is set. Default: no
-   *   limit but 128 MiB of results. The options may be in its place.
-   */
-  override grep(
-    pattern: string,
-    path?: string | null,
-    glob?: string | null,
-    maxCount?: number | RankedGrepOptions | null,
-    options?: RankedGrepOptions,
-  ): Promise<GrepResult> {
-    const given = options ?? maxCount;
-    if (typeof given !== "object" || given === null) {
-      return super.grep(pattern, path, glob, maxCount, options);
-    }
-    let ranks = false;
-    let own: GrepOptions = given;
-    const refusal = refused(() => {
-      if (!isRecord(given) || !("rank" in given)) return;
-      const { rank, ...others } = given as RankedGrepOptions;
-      ranks = flag("options.rank", rank);
-      own = others;
-    });
-    if (refusal) return Promise.resolve(refusal);
-    const most = given === maxCount ? undefined : maxCount;
-    if (!ranks) return super.grep(pattern, path, glob, most, own);
-    return this.#ranked.grep(pattern, path, glob, most, own);
+    passWatch(this, inner, keep === undefined ? { shows: outside(path) } : {});
   }
 
   /**
    * Adds what was written since the last update to the index, and removes what was deleted. Until
-   * then a search reads these files. Several processes may do so at once.
+   * then a search reads these files. An update also merges what earlier ones have stored, so that the
+   * index stays small; it writes at most 16 MiB for that. Several processes may update at once.
    */
-  updateIndex(options?: CallOptions): Promise<Result<IndexUpdate>> {
+  updateIndex(options?: CallOptions): Promise<IndexUpdate> {
+    const refusal = refused(() => optionNames(NO_OPERATION, options));
+    if (refusal) return Promise.resolve(refusal);
     return called(
       options,
       (limit) => glue.indexed_update(handleOf(this), limit),
       unpackUpdate,
-    ) as Promise<Result<IndexUpdate>>;
+    ) as Promise<IndexUpdate>;
   }
 }
 
@@ -143,11 +105,11 @@ sealClass(IndexedBackend);
  * finds exactly what it finds without the index.
  *
  * @example
- * import { indexed } from "kitbag/indexed";
- * const files = indexed(new S3Backend(bucket), { keepIn: "/.index/" });
+ * import { withIndex } from "kitbag/indexed";
+ * const files = withIndex(new S3Backend(bucket));
  * await files.updateIndex();
  * const { matches, stats } = await files.grep("retry_budget", "/", null, { stats: true });
  */
-export function indexed(inner: AnyBackend, options: IndexOptions): IndexedBackend {
+export function withIndex(inner: AnyBackend, options?: IndexOptions): IndexedBackend {
   return new IndexedBackend(inner, options);
 }

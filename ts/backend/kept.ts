@@ -3,25 +3,24 @@
 import chunk from "#chunk/history";
 import { received } from "../core/call.js";
 import { called } from "../core/called.js";
-import { kindOf, Options, refused, text } from "../core/checks.js";
+import { kindOf, Options, refusedAsResult } from "../core/checks.js";
 import { handleOf, sealClass } from "../core/handle.js";
 import { enter, glue } from "../core/instance.js";
 import * as question from "../core/questions.js";
 import type { AnyBackend } from "../foreign/adapt.js";
 import { withHandle } from "../foreign/calls.js";
 import type { CallOptions, Failure, Result } from "../types.js";
+import { type KeepIn, placeElsewhere, placeOf } from "./keep-in.js";
 import { passWatch } from "./passing.js";
 import { list, Turn, type TurnOptions } from "./turn.js";
 
 /** Options of `beginKept`, beside those of `begin`. */
 export interface KeptTurnOptions extends TurnOptions {
   /**
-   * Where the turn is kept: `beginKept` with the same `keepIn`, `folder` and `name` goes on with it,
-   * also in another process.
+   * Where the turn is kept: `beginKept` with the same `keepIn` and `name` goes on with it, also in
+   * another process. `path` is the directory of all kept turns, `/.kitbag/turns/kept` by default.
    */
-  keepIn: AnyBackend;
-  /** The directory of `keepIn` with all kept turns. Default `/.kitbag/turns/kept`. */
-  folder?: string;
+  keepIn: KeepIn;
   /**
    * The name of the turn, such as that of its task: letters, digits, `-`, `_` and `.`. Default: a new
    * random name.
@@ -29,20 +28,11 @@ export interface KeptTurnOptions extends TurnOptions {
   name?: string;
 }
 
-/** Where turns are kept. */
-export interface KeptTurnsOptions extends CallOptions {
-  /** The option `folder` of `beginKept`. */
-  folder?: string;
-}
-
-/** What `keptTurns` returns. */
-export interface KeptTurnsFields {
+/** The result of `keptTurns`. */
+export type KeptTurns = Result<{
   /** Names for the option `name` of `beginKept`. */
   names: string[];
-}
-
-/** The result of `keptTurns`. */
-export type KeptTurns = Result<KeptTurnsFields>;
+}>;
 
 /** Where turns are kept: a turn does not show this directory. */
 const KEPT = "/.kitbag/turns/kept";
@@ -61,15 +51,13 @@ export class KeptTurn extends Turn {
   constructor(backend: AnyBackend, options: KeptTurnOptions) {
     const given = new Options("beginKept", options);
     for (const own of ["by", "writeMode"]) given.raw(own);
-    const keepIn = given.raw("keepIn");
-    if (keepIn === undefined) given.refuse("keepIn", "a backend", undefined);
-    const folder = given.text("folder") ?? KEPT;
+    const place = placeElsewhere(given, KEPT);
     const wanted = given.text("name");
     given.done();
     super(backend, plain(options));
     chunk.load();
-    this.name = withHandle('beginKept: option "keepIn"', keepIn, (kept) => {
-      enter(() => glue.turn_keep(handleOf(this), kept, folder, wanted));
+    this.name = withHandle("beginKept: keepIn.backend", place.backend, (kept) => {
+      enter(() => glue.turn_keep(handleOf(this), kept, place.path, wanted));
       const name = received((reply) => reply.text());
       if (typeof name === "string") return name;
       throw new TypeError(`beginKept: ${(name as Failure)?.error ?? kindOf(name)}`);
@@ -133,28 +121,31 @@ sealClass(KeptTurn);
  *
  * @example
  * import { beginKept } from "kitbag/history";
- * const turn = beginKept(backend, { keepIn: new IndexedDbBackend(), name: "task-7" });
+ * const turn = beginKept(backend, {
+ *   keepIn: { backend: new IndexedDbBackend({ database: "turns" }) },
+ *   name: "task-7",
+ * });
  */
 export function beginKept(backend: AnyBackend, options: KeptTurnOptions): KeptTurn {
   return new KeptTurn(backend, options);
 }
 
 /**
- * Returns the names of the turns that are kept in a backend. `beginKept` with such a name goes on with
- * the turn.
+ * Returns the names of the turns that are kept at a place, the `keepIn` of `beginKept`. `beginKept`
+ * with such a name goes on with the turn.
  */
-export function keptTurns(keepIn: AnyBackend, options?: KeptTurnsOptions): Promise<KeptTurns> {
-  chunk.load();
-  return withHandle("keptTurns: the backend", keepIn, (handle) => {
-    let folder = KEPT;
-    const refusal = refused(() => {
-      folder = text("options.folder", options?.folder ?? KEPT);
-    });
-    if (refusal) return Promise.resolve(refusal);
-    return called(
-      options,
-      (limit) => glue.history_ask(question.KEPT_TURNS, handle, folder, "", 0, limit),
-      (reply) => ({ names: list(reply, () => reply.text()) }),
+export async function keptTurns(keepIn: KeepIn, options?: CallOptions): Promise<KeptTurns> {
+  try {
+    const place = placeOf("keptTurns: keepIn", keepIn, KEPT);
+    chunk.load();
+    return await withHandle("keptTurns: keepIn.backend", place.backend, (handle) =>
+      called(
+        options,
+        (limit) => glue.history_ask(question.KEPT_TURNS, handle, place.path, "", 0, limit),
+        (reply) => ({ names: list(reply, () => reply.text()) }),
+      ),
     );
-  }) as Promise<KeptTurns>;
+  } catch (error) {
+    return refusedAsResult(error);
+  }
 }

@@ -43,15 +43,8 @@ export interface OpfsBackendOptions {
   /** What `write` does if the file exists: fail (`"create"`, the default) or replace it. */
   writeMode?: "create" | "overwrite";
   /**
-   * A promise that only backends with this option write there, in this tab or another. Sizes and
-   * times are then recorded in IndexedDB and small files are copied there, so that `glob` opens no
-   * files and `grep` only larger ones. Default false. Not with `directory`.
-   */
-  exclusive?: boolean;
-  /**
    * Protects against a bug of Chromium: if the whole browser is killed while it writes, it can lose
-   * files of this origin at a later start. Costs about 15 ms in each page, and with `exclusive` also
-   * five megabytes of writing at each start of the browser. Default false.
+   * files of this origin at a later start. Costs about 15 ms in each page. Default false.
    */
   crashProtection?: boolean;
 }
@@ -83,15 +76,7 @@ export class OpfsBackend extends Backend {
       given.refuse("root", "left out where there is a directory", given.raw("root"));
     }
     const writeMode = given.oneOf("writeMode", ["create", "overwrite"], "create");
-    const exclusive = given.checked(
-      "exclusive",
-      "true or false",
-      (value): value is boolean => typeof value === "boolean",
-    );
     const crashProtection = given.boolean("crashProtection", false);
-    if (directory && exclusive) {
-      given.refuse("exclusive", "left out where there is a directory", exclusive);
-    }
     given.done();
     const place = directory ? ["directory", directory.name] : ["root", ...root];
     const changes = new Changes(`kitbag:opfs:${JSON.stringify([...place, ...namespace])}`);
@@ -102,7 +87,6 @@ export class OpfsBackend extends Backend {
           directory,
           [...root, ...namespace],
           writeMode === "overwrite",
-          exclusive ?? false,
           crashProtection,
           changes.tell,
         ),

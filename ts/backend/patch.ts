@@ -1,4 +1,4 @@
-// toPatch and apply: the changes of a turn as a unified patch, in the form of git.
+// toPatch and applyPatch: the changes of a turn as a unified patch, in the form of git.
 
 import { octal } from "../core/visible.js";
 import type { AnyBackend } from "../foreign/adapt.js";
@@ -11,14 +11,11 @@ import {
   type TurnOptions,
 } from "./turn.js";
 
-/** What `toPatch` returns. */
-export interface PatchFields {
+/** The result of `toPatch`. */
+export type PatchResult = Result<{
   /** The patch; empty if there are no changes. */
   patch: string;
-}
-
-/** The result of `toPatch`. */
-export type PatchResult = Result<PatchFields>;
+}>;
 
 /** Lines around a hunk that are shown, as git does. */
 const CONTEXT = 3;
@@ -238,10 +235,10 @@ function parsed(patch: string): PatchFile[] {
       const target = rest("rename to ");
       if (target !== undefined) file.to = pathOf(target, "/");
       if (/^(GIT binary patch|Binary files )/.test(line)) {
-        throw new BadPatch(`line ${at + 1} is a binary patch, which apply does not read`);
+        throw new BadPatch(`line ${at + 1} is a binary patch, which applyPatch does not read`);
       }
       if (line.startsWith("copy from ")) {
-        throw new BadPatch(`line ${at + 1} is a copy, which apply does not read`);
+        throw new BadPatch(`line ${at + 1} is a copy, which applyPatch does not read`);
       }
     }
   }
@@ -322,9 +319,9 @@ function patched(path: string, text: string, hunks: readonly PatchHunk[]): strin
  *
  * @example
  * const { patch } = toPatch(changes);
- * const done = await apply(otherBackend, patch);
+ * const done = await applyPatch(otherBackend, patch);
  */
-export async function apply(
+export async function applyPatch(
   backend: AnyBackend,
   patch: string,
   options?: Pick<TurnOptions, "by">,

@@ -59,12 +59,12 @@ export interface AskedOperation {
 }
 
 /** At most `operations` operations in any `perMs` milliseconds (a sliding window). */
-export interface Rate {
+type Rate = {
   /** Most operations in the window. */
   operations: number;
   /** Length of the window in milliseconds. */
   perMs: number;
-}
+};
 
 /**
  * What can have a rate: one operation, by its name; or `read`, every operation that only reads, also
@@ -167,11 +167,6 @@ export interface Policy {
    * `permissions`. Default: none.
    */
   readOnlyPrefixes?: string[];
-  /**
-   * The earlier name of `readOnlyPrefixes`. It refuses changes only, and does not hide anything.
-   * @deprecated Use `readOnlyPrefixes`.
-   */
-  denyPrefixes?: string[];
   /** Which paths may be read and written; the first rule that matches decides. Default: none. */
   permissions?: PermissionRule[];
   /** What applies to a path that no permission matches. Default `"allow"`. */
@@ -210,8 +205,8 @@ function read(of: string, policy: unknown): Record<string, unknown> {
   const out = {
     readOnly: given.boolean("readOnly", false),
     allowExecute: given.boolean("allowExecute", false),
-    readOnlyPrefixes: ["readOnlyPrefixes", "denyPrefixes"].flatMap((name) =>
-      texts(given, name, given.raw(name)).map((one) => directory(given, name, one)),
+    readOnlyPrefixes: texts(given, "readOnlyPrefixes", given.raw("readOnlyPrefixes")).map((one) =>
+      directory(given, "readOnlyPrefixes", one),
     ),
     permissions: permissions(of, given),
     denyByDefault: mode === "deny",
@@ -342,7 +337,7 @@ function quotaOf(of: string, value: Record<string, unknown>): Quota {
 }
 
 /** A backend with rules around it; the result of `withPolicy`. */
-export class PolicyWrapper extends Backend {
+export class PolicyBackend extends Backend {
   /** Identifies the machine of the backend, if it can run commands. */
   declare readonly id?: string;
   /** Runs a command. Only there if the backend can run commands; see `allowExecute`. */
@@ -351,24 +346,21 @@ export class PolicyWrapper extends Backend {
     options?: ExecuteOptions,
   ) => Promise<ExecuteResponse>;
 
-  /**
-   * @param policy The rules; a list of directories stands for `{ readOnlyPrefixes }`. Without it there
-   *   is no rule.
-   */
-  constructor(inner: AnyBackend, policy: Policy | string[] = []) {
+  /** Throws a `TypeError` if the backend is none, or a rule is wrong. */
+  constructor(inner: AnyBackend, policy: Policy) {
     const kept = policy instanceof KeptPolicy ? policy.id : undefined;
     const options = kept === undefined ? checked(policy) : undefined;
     chunk.load();
     super(
-      withHandle("PolicyWrapper: the inner backend", inner, (handle) => {
+      withHandle("withPolicy: the backend", inner, (handle) => {
         enter(() =>
           kept === undefined ? glue.policy_new(handle, options) : glue.policy_put(kept, handle),
         );
-        return madeHandle("PolicyWrapper");
+        return madeHandle("withPolicy");
       }),
     );
     addShell(this);
-    const { denyPrefixes, permissions, defaultMode } = (
+    const { permissions, defaultMode } = (
       kept === undefined ? policy : { permissions: [] }
     ) as Policy;
     const shown = (beneath: boolean) => (paths: string[]) => {
@@ -376,16 +368,16 @@ export class PolicyWrapper extends Backend {
       const lines = enter(() => glue.policy_shows(handleOf(this), beneath, paths.join("\n")));
       return lines.split("\n").filter((line) => line !== "");
     };
-    const hides = denyPrefixes ?? permissions ?? defaultMode;
+    const hides = permissions ?? defaultMode;
     passWatch(this, inner, hides && { shows: shown(false), reaches: shown(true) });
   }
 }
 
 function checked(policy: unknown): Record<string, unknown> {
   if (typeof policy !== "object" || policy === null) {
-    throw new TypeError(`PolicyWrapper: a policy must be an object, not ${kindOf(policy)}`);
+    throw new TypeError(`withPolicy: a policy must be an object, not ${kindOf(policy)}`);
   }
-  return read("PolicyWrapper", Array.isArray(policy) ? { readOnlyPrefixes: policy } : policy);
+  return read("withPolicy", policy);
 }
 
 const collected = new FinalizationRegistry<number>((kept) => {
@@ -404,13 +396,28 @@ export class KeptPolicy {
     const options = checked(policy);
     chunk.load();
     enter(() => glue.policy_keep(options));
-    this.id = madeHandle("PolicyWrapper");
+    this.id = madeHandle("withPolicy");
     collected.register(this, this.id);
   }
 
   /** Wraps a backend with this policy. */
-  round(inner: AnyBackend): PolicyWrapper {
-    return new PolicyWrapper(inner, this as unknown as Policy);
+  round(inner: AnyBackend): PolicyBackend {
+    return new PolicyBackend(inner, this as unknown as Policy);
+  }
+}
+
+sealClass(PolicyBackend);
+
+/** A backend that refuses every change at or below some directories. `withPolicy` knows more rules. */
+export class PolicyWrapper extends PolicyBackend {
+  /** @param denyPrefixes The directories, such as `"/policies/"`. Reading stays allowed. */
+  constructor(inner: AnyBackend, denyPrefixes: string[] = []) {
+    if (!Array.isArray(denyPrefixes)) {
+      throw new TypeError(
+        `PolicyWrapper: denyPrefixes must be an array of directories, not ${kindOf(denyPrefixes)}; for other rules call withPolicy(backend, policy)`,
+      );
+    }
+    super(inner, { readOnlyPrefixes: denyPrefixes });
   }
 }
 
@@ -426,9 +433,9 @@ sealClass(PolicyWrapper);
  *   quota: { maxFiles: 1_000 },
  * });
  */
-export function withPolicy(inner: AnyBackend, policy: Policy): PolicyWrapper {
+export function withPolicy(inner: AnyBackend, policy: Policy): PolicyBackend {
   // A policy that is missing by mistake must not mean that everything is allowed.
-  return new PolicyWrapper(inner, policy ?? (null as never));
+  return new PolicyBackend(inner, policy ?? (null as never));
 }
 
 /** An `audit` callback that keeps the newest records. */

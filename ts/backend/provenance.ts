@@ -12,6 +12,7 @@ import type { AnyBackend } from "../foreign/adapt.js";
 import { withHandle } from "../foreign/calls.js";
 import type { CallOptions, ExecuteResponse, Failure, MaybePromise, Result } from "../types.js";
 import { addShell, Backend, type ExecuteOptions } from "./backend.js";
+import { type KeepIn, placeElsewhere } from "./keep-in.js";
 import { passWatch } from "./passing.js";
 import type { AskedOperation } from "./policy.js";
 
@@ -51,14 +52,6 @@ export interface AskedFlow extends AskedOperation {
   reads: LabelledRead[];
 }
 
-/** A file for the labels of written files. */
-export interface LabelPlace {
-  /** The backend. The agent must not reach it: who changes this file changes labels. */
-  backend: AnyBackend;
-  /** The file. Default `/labels.tsv`. */
-  path?: string;
-}
-
 /** Options of `withProvenance`. */
 export interface ProvenanceOptions {
   /** Which files have a label because of their path. */
@@ -72,22 +65,27 @@ export interface ProvenanceOptions {
   onAsk?: (asked: AskedFlow) => MaybePromise<boolean>;
   /** Time limit of `onAsk`, in milliseconds. Default 60,000. */
   askTimeoutMs?: number;
-  /** Where the labels of written files are kept. Default: in memory. */
-  keepIn?: LabelPlace;
+  /**
+   * Where the labels of written files are kept; `path` is `/labels.tsv` by default. The agent must not
+   * reach this backend, since who changes the file changes labels. Default: in memory.
+   */
+  keepIn?: KeepIn;
 }
 
 /** The result of `labels`. */
-export interface LabelsFields {
+export type LabelsResult = Result<{
   /** The labels of the file as it is now, sorted. */
   labels: string[];
-}
+}>;
 
 /** The result of `trust`. */
-export interface TrustFields {
+export type TrustResult = Result<{
   /** The file or directory. */
   path: string;
-}
+}>;
 
+/** Where labels are kept, if the caller names no path. */
+const LABELS = "/labels.tsv";
 const LABEL = /^[\w.-]{1,64}$/;
 
 /** Patterns that would match other files than their author expects, and what to write instead. */
@@ -152,11 +150,7 @@ function checked(given: Options) {
   }));
   const onAsk = given.callback("onAsk");
   const askTimeoutMs = given.amount("askTimeoutMs");
-  const keep = given.object("keepIn");
-  const place = new Options(`${given.of}: keepIn`, keep);
-  const backend = place.raw("backend");
-  const keepAt = place.text("path") ?? "/labels.tsv";
-  place.done();
+  const keep = given.raw("keepIn") === undefined ? undefined : placeElsewhere(given, LABELS);
   given.done();
   for (const [at, { from, then }] of flows.entries()) {
     const of = `${given.of}: flows[${at}]`;
@@ -170,7 +164,7 @@ function checked(given: Options) {
       );
     }
   }
-  return { backend: keep && { backend }, rules: { labels, flows, onAsk, askTimeoutMs, keepAt } };
+  return { keep, rules: { labels, flows, onAsk, askTimeoutMs, keepAt: keep?.path ?? LABELS } };
 }
 
 function unpackReads(reply: Reply): LabelledRead[] {
@@ -245,20 +239,20 @@ export class ProvenanceBackend extends Backend {
   }
 
   /** Returns the labels of a file: those of its path, and those that it got by being written. */
-  labels(path: string, options?: CallOptions): Promise<Result<LabelsFields>> {
+  labels(path: string, options?: CallOptions): Promise<LabelsResult> {
     return this.#file(false, path, options, (reply) => ({
       labels: Array.from({ length: reply.u32() }, () => reply.text()),
-    })) as Promise<Result<LabelsFields>>;
+    })) as Promise<LabelsResult>;
   }
 
   /**
    * Removes the labels that the files at and below a path got by being written. Only a person can
    * decide that. Labels of `labels[].paths` stay.
    */
-  trust(path: string, options?: CallOptions): Promise<Result<TrustFields>> {
-    return this.#file(true, path, options, (reply) => ({ path: reply.text() })) as Promise<
-      Result<TrustFields>
-    >;
+  trust(path: string, options?: CallOptions): Promise<TrustResult> {
+    return this.#file(true, path, options, (reply) => ({
+      path: reply.text(),
+    })) as Promise<TrustResult>;
   }
 
   #file<T>(
@@ -292,7 +286,7 @@ class Another {
 
 function begun(inner: AnyBackend, options: ProvenanceOptions): number {
   const of = "withProvenance";
-  const { backend: keep, rules } = checked(new Options(of, options));
+  const { keep, rules } = checked(new Options(of, options));
   if (keep && keep.backend === inner) {
     throw new TypeError(
       `${of}: keepIn.backend must be another backend than the agent's, which could remove labels there`,

@@ -23,6 +23,7 @@ import { Op } from "../core/operations.js";
 import type { Reply } from "../core/reply.js";
 import * as ask from "../core/requests.js";
 import * as unpack from "../core/results.js";
+import { textOf } from "../core/text-of.js";
 import { GraphFiles } from "../graph/files.js";
 import { type Channel, Mirror } from "../graph/mirror.js";
 import type {
@@ -43,6 +44,7 @@ import type {
   LsResult,
   ReadRawResult,
   ReadResult,
+  ReadTextResult,
   TransferOptions,
   WriteOptions,
   WriteResult,
@@ -185,6 +187,14 @@ export class StateBackend implements BackendProtocolV2 {
    */
   read(filePath: string, offset?: number, limit?: number): ReadResult {
     return this.#asked(Op.read, () => ask.askRead(filePath, offset, limit), unpack.unpackRead);
+  }
+
+  /**
+   * Reads a whole text file, of whatever length. A binary file fails with `unsupported`, a missing one
+   * with `not_found`.
+   */
+  readText(filePath: string): ReadTextResult {
+    return textOf(filePath, this.readRaw(filePath));
   }
 
   /**

@@ -70,33 +70,17 @@ export interface TurnChange {
   hunks: TurnHunk[];
 }
 
-/** What `diff` returns. */
-export interface TurnDiffFields {
+/** The result of `diff`. */
+export type TurnDiff = Result<{
   /** The changed files, in byte order of their paths. */
   changes: TurnChange[];
-}
-
-/** The result of `diff`. */
-export type TurnDiff = Result<TurnDiffFields>;
-
-/** What `accept` and `discard` return. */
-export interface TurnPathsFields {
-  /** The files with hunks that were kept, or whose changes were dropped. */
-  paths: string[];
-}
+}>;
 
 /** The result of `accept` and `discard`. */
-export type TurnPaths = Result<TurnPathsFields>;
-
-/** One file of a receipt. */
-export interface ReceiptFile {
-  /** The file. */
-  path: string;
-  /** Its content before; `null` if there was no file. */
-  before: Uint8Array | null;
-  /** Its content after; `null` if it was deleted. */
-  after: Uint8Array | null;
-}
+export type TurnPaths = Result<{
+  /** The files with hunks that were kept, or whose changes were dropped. */
+  paths: string[];
+}>;
 
 /** What a commit changed; `undo` takes it back. It is plain data, and can be stored. */
 export interface Receipt {
@@ -107,7 +91,14 @@ export interface Receipt {
   /** When, in ISO 8601. */
   at: string;
   /** The changed files. */
-  files: ReceiptFile[];
+  files: Array<{
+    /** The file. */
+    path: string;
+    /** Its content before; `null` if there was no file. */
+    before: Uint8Array | null;
+    /** Its content after; `null` if it was deleted. */
+    after: Uint8Array | null;
+  }>;
 }
 
 /** Something that others changed since the turn read it. */
@@ -122,47 +113,36 @@ export interface TurnConflict {
   now: Uint8Array | null;
 }
 
-/** What `commit` and `undo` return. */
-export interface CommitFields {
-  /** What was changed. */
-  receipt: Receipt;
-}
-
-/** A commit that changed nothing. */
-export interface CommitFailure extends Failure {
-  /** With `code: "conflict"`: what others changed. */
-  conflicts?: TurnConflict[];
-}
-
 /** The result of `commit` and `undo`. */
-export type CommitResult =
-  | (CommitFields & { [Name in keyof CommitFailure]?: never })
-  | (CommitFailure & { [Name in keyof CommitFields]?: never });
+export type CommitResult = Result<
+  {
+    /** What was changed. */
+    receipt: Receipt;
+  },
+  Failure & {
+    /** With `code: "conflict"`: what others changed. */
+    conflicts?: TurnConflict[];
+  }
+>;
 
-/** A file that could not be merged. */
-export interface UnmergedFile {
-  /** The file. */
-  path: string;
-  /** Its content when the turn first changed it; `null` if there was no file. */
-  before: Uint8Array | null;
-  /** Its content in the backend now; `null` if there is no file. */
-  now: Uint8Array | null;
-  /** Its content in the turn; `null` if the turn deletes it. */
-  ours: Uint8Array | null;
-}
-
-/** What `rebase` returns. */
-export interface RebaseFields {
+/** The result of `rebase`. */
+export type RebaseResult = Result<{
   /** Files in which changes of others were merged with those of the turn. */
   merged: string[];
   /** Files and directories that the turn had read, and that are different now. */
   read: string[];
   /** Files that could not be merged; they stay as they are in the turn, and a commit refuses them. */
-  conflicts: UnmergedFile[];
-}
-
-/** The result of `rebase`. */
-export type RebaseResult = Result<RebaseFields>;
+  conflicts: Array<{
+    /** The file. */
+    path: string;
+    /** Its content when the turn first changed it; `null` if there was no file. */
+    before: Uint8Array | null;
+    /** Its content in the backend now; `null` if there is no file. */
+    now: Uint8Array | null;
+    /** Its content in the turn; `null` if the turn deletes it. */
+    ours: Uint8Array | null;
+  }>;
+}>;
 
 /** Options of `rebase`. */
 export interface RebaseOptions extends CallOptions {
@@ -450,7 +430,7 @@ export function undo(
 }
 
 /** Compares files as a diff does; each has its content before and after. */
-export function comparedFiles(files: readonly ReceiptFile[]): TurnDiff {
+export function comparedFiles(files: readonly Receipt["files"][number][]): TurnDiff {
   chunk.load();
   putReceipt({ files });
   const length = finish();
@@ -464,7 +444,7 @@ function putReceipt(receipt: unknown): void {
   if (!Array.isArray(files)) throw new BadArgument("receipt must be what a commit returned");
   const content = (value: unknown) =>
     value === null ? undefined : bytesOf("receipt.files[].before or .after", value);
-  const checked = files.map((file: Partial<ReceiptFile> | undefined) => ({
+  const checked = files.map((file: Partial<Receipt["files"][number]> | undefined) => ({
     path: text("receipt.files[].path", file?.path),
     bodies: [content(file?.before), content(file?.after)],
   }));

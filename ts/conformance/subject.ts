@@ -3,18 +3,19 @@
 // treated alike.
 
 import type {
-  Answer,
+  BackendAnswer,
   BackendProtocolV2,
   Capability,
-  EditFields,
+  EditResult,
+  Fields,
   FileData,
   FileInfo,
-  GlobFields,
-  GrepFields,
+  GlobResult,
   GrepOptions,
-  ReadFields,
+  GrepResult,
+  ReadResult,
   TransferOptions,
-  WriteFields,
+  WriteResult,
 } from "../types.js";
 
 /** What a backend guarantees, as cases need it. */
@@ -241,7 +242,7 @@ export class Subject {
 
   /** Checks that a result is a refusal, and returns its message. */
   async refused(what: string, answer: unknown, code?: string | string[]): Promise<string> {
-    const result = (await answer) as Answer<object>;
+    const result = (await answer) as BackendAnswer<object>;
     holds(`${what} must be refused`, typeof result?.error === "string", result);
     if (code !== undefined && this.promised.extras) {
       const codes = Array.isArray(code) ? code : [code];
@@ -254,7 +255,7 @@ export class Subject {
   }
 
   /** Writes a file; throws if it is refused. */
-  async write(path: string, content: string): Promise<Answer<WriteFields>> {
+  async write(path: string, content: string): Promise<BackendAnswer<Fields<WriteResult>>> {
     return this.#granted(`write ${path}`, this.backend.write(path, content));
   }
 
@@ -269,7 +270,7 @@ export class Subject {
     before: string,
     after: string,
     all?: boolean,
-  ): Promise<Answer<EditFields>> {
+  ): Promise<BackendAnswer<Fields<EditResult>>> {
     const answer =
       all === undefined
         ? this.backend.edit(path, before, after)
@@ -278,7 +279,11 @@ export class Subject {
   }
 
   /** Reads lines, `offset` counted from 0; throws if it is refused. */
-  async read(path: string, offset?: number, limit?: number): Promise<Answer<ReadFields>> {
+  async read(
+    path: string,
+    offset?: number,
+    limit?: number,
+  ): Promise<BackendAnswer<Fields<ReadResult>>> {
     return this.#granted(`read ${path}`, this.backend.read(path, offset, limit));
   }
 
@@ -309,12 +314,15 @@ export class Subject {
   }
 
   /** The result of a glob; throws if it is refused. */
-  async globbed(pattern: string, path?: string): Promise<GlobFields & Answer<GlobFields>> {
+  async globbed(
+    pattern: string,
+    path?: string,
+  ): Promise<Fields<GlobResult> & BackendAnswer<Fields<GlobResult>>> {
     const answer =
       path === undefined ? this.backend.glob(pattern) : this.backend.glob(pattern, path);
     const result = await this.#granted(`glob ${pattern}`, answer);
     if (!Array.isArray(result.files)) throw new Error(`glob ${pattern} gave no list of files`);
-    return result as GlobFields & Answer<GlobFields>;
+    return result as Fields<GlobResult> & BackendAnswer<Fields<GlobResult>>;
   }
 
   /** The paths of a glob in byte order, because files written together may have equal times. */
@@ -329,14 +337,14 @@ export class Subject {
     glob?: string | null,
     maxCount?: number | null,
     options?: GrepOptions,
-  ): Promise<GrepFields & Answer<GrepFields>> {
+  ): Promise<Fields<GrepResult> & BackendAnswer<Fields<GrepResult>>> {
     const grep = this.backend.grep as (
       ...args: unknown[]
-    ) => Answer<GrepFields> | Promise<Answer<GrepFields>>;
+    ) => BackendAnswer<Fields<GrepResult>> | Promise<BackendAnswer<Fields<GrepResult>>>;
     const args = [pattern, path, glob, maxCount, ...(options ? [options] : [])];
     const result = await this.#granted(`grep ${pattern}`, grep.apply(this.backend, args));
     if (!Array.isArray(result.matches)) throw new Error(`grep ${pattern} gave no list of matches`);
-    return result as GrepFields & Answer<GrepFields>;
+    return result as Fields<GrepResult> & BackendAnswer<Fields<GrepResult>>;
   }
 
   /** Matches as `path:line:text`, in the order of the result. */
@@ -363,18 +371,38 @@ export class Subject {
   }
 
   /** Moves a file or directory; throws if it is refused. */
-  async move(from: string, to: string, options?: TransferOptions): Promise<Answer<WriteFields>> {
-    return this.#granted(`move ${from}`, this.tryMove(from, to, options) as Answer<WriteFields>);
+  async move(
+    from: string,
+    to: string,
+    options?: TransferOptions,
+  ): Promise<BackendAnswer<Fields<WriteResult>>> {
+    return this.#granted(
+      `move ${from}`,
+      this.tryMove(from, to, options) as BackendAnswer<Fields<WriteResult>>,
+    );
   }
 
   /** Copies a file or directory; throws if it is refused. */
-  async copy(from: string, to: string, options?: TransferOptions): Promise<Answer<WriteFields>> {
-    return this.#granted(`copy ${from}`, this.tryCopy(from, to, options) as Answer<WriteFields>);
+  async copy(
+    from: string,
+    to: string,
+    options?: TransferOptions,
+  ): Promise<BackendAnswer<Fields<WriteResult>>> {
+    return this.#granted(
+      `copy ${from}`,
+      this.tryCopy(from, to, options) as BackendAnswer<Fields<WriteResult>>,
+    );
   }
 
   /** Adds to a file; throws if it is refused. */
-  async append(path: string, content: string | Uint8Array): Promise<Answer<WriteFields>> {
-    return this.#granted(`append ${path}`, this.tryAppend(path, content) as Answer<WriteFields>);
+  async append(
+    path: string,
+    content: string | Uint8Array,
+  ): Promise<BackendAnswer<Fields<WriteResult>>> {
+    return this.#granted(
+      `append ${path}`,
+      this.tryAppend(path, content) as BackendAnswer<Fields<WriteResult>>,
+    );
   }
 
   /** A move whose result may be a refusal. */

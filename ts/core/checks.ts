@@ -166,6 +166,12 @@ export function refused(check: () => void): Failure | undefined {
   }
 }
 
+/** A wrong argument, as a call answers it where a constructor throws. Other errors are thrown on. */
+export function refusedAsResult(error: unknown): Failure {
+  if (!(error instanceof TypeError)) throw error;
+  return { error: error.message as ErrorText, code: "invalid_argument" };
+}
+
 /** The message of anything that was thrown. */
 export function messageOf(error: unknown): string {
   try {

@@ -48,7 +48,7 @@ export function instead(name: string, known: readonly string[], what: string): s
  * such as of a variable of the environment that is not set, must not mean the default, which is more.
  */
 const NARROWS = new Set([
-  ...["rootDir", "workingDirectory", "root", "directory", "folder", "prefix", "bucket", "database"],
+  ...["rootDir", "workingDirectory", "root", "directory", "path", "prefix", "bucket", "database"],
   ...[
     "table",
     "namespace",
@@ -60,15 +60,7 @@ const NARROWS = new Set([
     "defaultMode",
     "policy",
   ],
-  ...[
-    "permissions",
-    "readOnly",
-    "readOnlyPrefixes",
-    "denyPrefixes",
-    "quota",
-    "rateLimit",
-    "inspect",
-  ],
+  ...["permissions", "readOnly", "readOnlyPrefixes", "quota", "rateLimit", "inspect"],
   ...["labels", "flows", "tools", "ignore", "roots"],
 ]);
 

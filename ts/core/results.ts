@@ -6,13 +6,12 @@ import type {
   EditResult,
   ExecuteResponse,
   Failure,
+  Fields,
   FileData,
   FileDownloadResponse,
   FileInfo,
   FileUploadResponse,
-  GlobFields,
   GlobResult,
-  GrepFields,
   GrepMatch,
   GrepResult,
   LsResult,
@@ -100,7 +99,7 @@ export function unpackGrep(reply: Reply): GrepResult {
       };
     }
   }
-  const found: GrepFields = truncated ? { matches, truncated } : { matches };
+  const found: Fields<GrepResult> = truncated ? { matches, truncated } : { matches };
   if (ignored > 0) found.ignored = ignored;
   if (reply.bool()) {
     const number = reply.f64s(5);
@@ -151,7 +150,7 @@ function withContext(
 export function unpackGlob(reply: Reply): GlobResult {
   const truncated = reply.bool();
   const ignored = reply.u32();
-  const found: GlobFields = { files: infos(reply) };
+  const found: Fields<GlobResult> = { files: infos(reply) };
   if (truncated) found.truncated = truncated;
   if (ignored > 0) found.ignored = ignored;
   return found;

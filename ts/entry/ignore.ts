@@ -1,4 +1,7 @@
 // `kitbag/ignore`: searches that leave out what ignore files name. A page that does not import it has
 // none of its code.
 
-export * from "../backend/ignoring.js";
+export { IgnoreBackend, type IgnoreOptions, ignoreFiles, withIgnore } from "../backend/ignoring.js";
+
+// For declarations of programs that import only this entry: the names of results are in `kitbag`.
+export type {} from "../index.js";

@@ -2,4 +2,3 @@
 // `import … from "kitbag"` offers.
 
 export * from "../backend/indexed.js";
-export * from "../backend/merge.js";

@@ -1,7 +1,40 @@
-// `kitbag/slim`: everything in `kitbag`, the search index, whose code arrives as a file of its own, and
-// the two functions that load the WebAssembly.
+// `kitbag/slim`: the values of `kitbag`, the search index, whose code arrives as a file of its own, and
+// the two functions that load the WebAssembly. Types are the same, and come from `kitbag`.
 
-export * from "../backend/indexed.js";
-export * from "../backend/merge.js";
-export * from "../index.js";
-export * from "../slim.js";
+export {
+  adaptBackendProtocol,
+  adaptSandboxProtocol,
+  applyPatch,
+  Backend,
+  begin,
+  CompositeBackend,
+  ContextHubBackend,
+  CustomBackend,
+  createFileTools,
+  D1Backend,
+  FilesystemBackend,
+  IndexedDbBackend,
+  KitbagPanic,
+  LocalShellBackend,
+  OpfsBackend,
+  PolicyBackend,
+  PolicyWrapper,
+  PostgresBackend,
+  presignS3,
+  R2Backend,
+  resolveBackend,
+  ringAudit,
+  S3Backend,
+  SandboxBackend,
+  SqlBackend,
+  StateBackend,
+  StoreBackend,
+  silenceDeprecations,
+  Turn,
+  toPatch,
+  toV1,
+  undo,
+  withPolicy,
+} from "../index.js";
+export { init, initSync } from "../slim.js";
+export { withIndex } from "./indexed.js";

@@ -7,30 +7,31 @@ import { pageOf as pageOfFile } from "../core/memory.js";
 import { numbered, unnumbered } from "../core/numbered.js";
 import { isOwn } from "../core/own.js";
 import type {
-  Answer,
+  BackendAnswer,
   BackendProtocolV1,
   BackendProtocolV2,
   CallOptions,
-  DeleteFields,
-  EditFields,
+  DeleteResult,
+  EditResult,
   ErrorText,
   ExecuteResponse,
   Failure,
+  Fields,
   FileData,
   FileInfo,
-  GlobFields,
-  GrepFields,
+  GlobResult,
   GrepMatch,
   GrepOptions,
-  LsFields,
-  ReadFields,
-  ReadRawFields,
+  GrepResult,
+  LsResult,
+  ReadRawResult,
+  ReadResult,
   SandboxBackendProtocolV2,
-  WriteFields,
+  WriteResult,
 } from "../types.js";
 import { guarded } from "./guard.js";
 
-/** Any object that is a backend, of either version. */
+/** Any object with the methods of a backend, kitbag's or another, of either protocol version. */
 // biome-ignore lint/suspicious/noExplicitAny: deepagents' own types differ between its versions
 export type AnyBackend = BackendProtocolV2 | BackendProtocolV1 | { [method: string]: any };
 
@@ -111,11 +112,11 @@ function changed<T>(answer: unknown): T {
 }
 
 /** A page; also in the form of the Python package: `file_data` with text or base64. */
-function pageOf(answer: unknown): Answer<ReadFields> {
+function pageOf(answer: unknown): BackendAnswer<Fields<ReadResult>> {
   const it = filled<Loose>(answer);
   const data = it?.file_data as Loose | undefined;
   if (typeof data !== "object" || data === null || it.content !== undefined)
-    return it as Answer<ReadFields>;
+    return it as BackendAnswer<Fields<ReadResult>>;
   const { content, encoding } = data;
   if (encoding === "base64") {
     const binary = atob(content);
@@ -182,7 +183,10 @@ export function adaptedBy(of: string, backend: AnyBackend): BackendProtocolV2 {
   }
   const it = backend as Loose;
   // Asked of the object on every call, so that a method patched later is the one called.
-  const readRaw = (filePath: string, options?: CallOptions): Promise<Answer<ReadRawFields>> =>
+  const readRaw = (
+    filePath: string,
+    options?: CallOptions,
+  ): Promise<BackendAnswer<Fields<ReadRawResult>>> =>
     safely(async () => {
       if (!has(it, "readRaw")) {
         return { error: "readRaw is not supported by this backend", code: "unsupported" };
@@ -196,7 +200,7 @@ export function adaptedBy(of: string, backend: AnyBackend): BackendProtocolV2 {
   const adapted: BackendProtocolV2 & Loose = {
     ls: (path: string, options?: CallOptions) =>
       safely(async () =>
-        only<"files", Answer<LsFields>>(
+        only<"files", BackendAnswer<Fields<LsResult>>>(
           "files",
           await ask(it, nameIn(it, "ls"), [path], options),
           "entries",
@@ -219,7 +223,7 @@ export function adaptedBy(of: string, backend: AnyBackend): BackendProtocolV2 {
       options?: GrepOptions,
     ) =>
       safely(async () => {
-        const answer = only<"matches", Answer<GrepFields>>(
+        const answer = only<"matches", BackendAnswer<Fields<GrepResult>>>(
           "matches",
           await (has(it, "grep") || !has(it, nameIn(it, "grep"))
             ? ask(it, "grep", [pattern, path, glob, maxCount], options)
@@ -237,7 +241,7 @@ export function adaptedBy(of: string, backend: AnyBackend): BackendProtocolV2 {
       }),
     glob: (pattern: string, path?: string, options?: CallOptions) =>
       safely(async () =>
-        only<"files", Answer<GlobFields>>(
+        only<"files", BackendAnswer<Fields<GlobResult>>>(
           "files",
           await ask(it, nameIn(it, "glob"), [pattern, path], options),
           "entries",
@@ -246,7 +250,9 @@ export function adaptedBy(of: string, backend: AnyBackend): BackendProtocolV2 {
       ),
     write: (filePath: string, content: string, options?: CallOptions) =>
       safely(async () =>
-        changed<Answer<WriteFields>>(await ask(it, "write", [filePath, content], options)),
+        changed<BackendAnswer<Fields<WriteResult>>>(
+          await ask(it, "write", [filePath, content], options),
+        ),
       ),
     edit: (
       filePath: string,
@@ -256,21 +262,21 @@ export function adaptedBy(of: string, backend: AnyBackend): BackendProtocolV2 {
       options?: CallOptions,
     ) =>
       safely(async () =>
-        changed<Answer<EditFields>>(
+        changed<BackendAnswer<Fields<EditResult>>>(
           await ask(it, "edit", [filePath, oldString, newString, replaceAll], options),
         ),
       ),
   };
   if (has(it, "delete")) {
     adapted.delete = (filePath: string, options?: CallOptions) =>
-      safely<Answer<DeleteFields>>(() => ask(it, "delete", [filePath], options));
+      safely<BackendAnswer<Fields<DeleteResult>>>(() => ask(it, "delete", [filePath], options));
   }
   for (const name of ["move", "copy", "append"] as const) {
     // A method of that name may mean something else in an object that knows nothing of kitbag.
     if (!has(it, name) || (it.capability === undefined && it[name].length < 2)) continue;
     adapted[name] = (first: string, second: never, options?: CallOptions) =>
       safely(async () =>
-        changed<Answer<WriteFields>>(await ask(it, name, [first, second], options)),
+        changed<BackendAnswer<Fields<WriteResult>>>(await ask(it, name, [first, second], options)),
       );
   }
   for (const [name, other] of [
@@ -330,7 +336,7 @@ async function readV1(
   ask: (rows: number) => unknown,
   offset = 0,
   limit = 500,
-): Promise<Answer<ReadFields>> {
+): Promise<BackendAnswer<Fields<ReadResult>>> {
   if (/^Error\b/.test(answer)) return { error: answer };
   let page = unnumbered(answer, offset + 1);
   if (page === undefined) return { content: answer };
@@ -356,11 +362,11 @@ async function readV1(
 /** Lines of a stored file, as the second version returns them. */
 function page(
   filePath: string,
-  raw: Answer<ReadRawFields>,
+  raw: BackendAnswer<Fields<ReadRawResult>>,
   offset?: number,
   limit?: number,
-): Answer<ReadFields> {
-  if (failed(raw) || raw.data === undefined) return raw as Answer<ReadFields>;
+): BackendAnswer<Fields<ReadResult>> {
+  if (failed(raw) || raw.data === undefined) return raw as BackendAnswer<Fields<ReadResult>>;
   return pageOfFile(filePath, raw.data, offset, limit);
 }
 
@@ -395,7 +401,7 @@ export function sandboxAdapted(sandbox: AnyBackend): SandboxBackendProtocolV2 {
 }
 
 /** Throws, because the first version has no other way to report this error. */
-function refuse(failure: Answer<{ cause: unknown }>): never {
+function refuse(failure: BackendAnswer<{ cause: unknown }>): never {
   const error = new Error(failure.error, { cause: failure.cause });
   throw Object.assign(error, { code: failure.code });
 }
@@ -427,7 +433,7 @@ export function toV1(backend: AnyBackend): BackendProtocolV1 {
       return answer.data ?? refuse(answer);
     },
     async grepRaw(pattern, path, glob) {
-      const answer: Answer<GrepFields> = await v2.grep.call(
+      const answer: BackendAnswer<Fields<GrepResult>> = await v2.grep.call(
         v2,
         pattern,
         path,

@@ -7,7 +7,7 @@
 import type { Failure } from "../types.js";
 import { type RunConfig, runningGraph } from "./running.js";
 
-/** What a backend has that can be pinned: that of `history`. */
+/** What a backend has that can be pinned: that of `withHistory`. */
 export interface World {
   pin(): Promise<{ pin: string } | Failure>;
   restore(path: string, pin: string): Promise<object | Failure>;
@@ -37,7 +37,7 @@ export function worldOf(backend: unknown): World {
     return found as World;
   }
   throw new TypeError(
-    'kitbagMiddleware: option "checkpoint": "pin" needs a backend that history() of kitbag/history made',
+    'kitbagMiddleware: option "checkpoint": "pin" needs a backend that withHistory() of kitbag/history made',
   );
 }
 

@@ -1,6 +1,7 @@
 // What a running LangGraph graph provides: its store, config and runtime. `running.ts` says how it
 // is found; adapters for other frameworks provide a function instead.
 
+import { shared } from "../core/context.js";
 import { configs, currentInput, type RunConfig } from "./running.js";
 
 /** The fields of a graph's runtime that backends read. */
@@ -28,20 +29,23 @@ export interface GraphContext {
   runtime?: GraphRuntime;
 }
 
-let provider: (() => GraphContext | undefined) | undefined;
+// Shared by all copies of this module, because each bundle of the package has one.
+const given = shared("kitbag.graph.context", () => ({
+  find: undefined as (() => GraphContext | undefined) | undefined,
+}));
 
 /** Sets the function that returns the context of the running graph; for adapters. */
 export function provideGraphContext(find: () => GraphContext | undefined): void {
   if (typeof find !== "function") {
     throw new TypeError("provideGraphContext: the argument must be a function");
   }
-  provider = find;
+  given.find = find;
 }
 
 /** The context of the running graph, if there is one. */
 export function graphContext(runtime?: unknown): GraphContext | undefined {
   try {
-    return provider?.() ?? runningContext(runtime);
+    return given.find?.() ?? runningContext(runtime);
   } catch {
     // Outside of a graph.
     return undefined;

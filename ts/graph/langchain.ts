@@ -2,15 +2,13 @@
 // the graph, and lets the calls of one step see each other's changes.
 
 import {
-  type Channel,
   StateBackend,
   type StateBackendOptions,
   StoreBackend,
   type StoreBackendOptions,
-  type StoreLike,
-  shareState,
 } from "kitbag";
 import { graphContext } from "./context.js";
+import { type Channel, shareState } from "./mirror.js";
 import {
   changeFiles,
   type Graph,
@@ -57,7 +55,7 @@ export function stateBackend(options?: Omit<StateBackendOptions, "channel" | "fi
 export function storeBackend(options?: Omit<StoreBackendOptions, "store">) {
   return (runtime?: unknown) => {
     const found = graphContext(runtime);
-    const store = found?.store as StoreLike | undefined;
+    const store = found?.store as StoreBackendOptions["store"];
     if (!store) throw new Error("storeBackend() needs a graph that was compiled with a store");
     // The caller is determined here, where the call begins.
     const { state, config } = found ?? {};

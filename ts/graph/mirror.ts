@@ -3,6 +3,7 @@
 // state. A change counts as applied only when the state shows it.
 
 import { messageOf } from "../core/checks.js";
+import { shared } from "../core/context.js";
 import type {
   DeleteResult,
   EditResult,
@@ -37,7 +38,8 @@ export interface SharedState {
   note(update: Record<string, FileData | null>): void;
 }
 
-const shared = new WeakMap<object, SharedState>();
+// Shared by all copies of this module, because each bundle of the package has one.
+const states = shared("kitbag.graph.states", () => new WeakMap<object, SharedState>());
 
 /**
  * Declares a runtime's `state` as shared: backends over it see each other's changes at once, and
@@ -50,7 +52,7 @@ export function shareState(state: object, how: SharedState): void {
   if (typeof how?.files !== "function" || typeof how.note !== "function") {
     throw new TypeError("shareState: the second argument must have files() and note(update)");
   }
-  shared.set(state, how);
+  states.set(state, how);
 }
 
 interface Source {
@@ -98,7 +100,7 @@ export class Mirror {
     raw: (path: string) => FileData | undefined,
   ): Mirror {
     const state = () => runtime.state as { files?: unknown } | null | undefined;
-    const others = () => shared.get(record(state()));
+    const others = () => states.get(record(state()));
     const read = () => record(others()?.files() ?? state()?.files);
     const hand = (update: Update) => {
       others()?.note(update);

@@ -2,7 +2,7 @@
 // each call under a name.
 
 import type { HistoryBackend, HistoryEntry, HistoryMoment } from "../backend/history.js";
-import { begin, type Receipt, type ReceiptFile, type Turn } from "../backend/turn.js";
+import { begin, type Receipt, type Turn } from "../backend/turn.js";
 import type { AnyBackend } from "../foreign/adapt.js";
 import type { ToolCall, ToolResult } from "./tools.js";
 import { filesOf } from "./veil.js";
@@ -31,7 +31,7 @@ function naming(result: ToolResult, id: string): ToolResult {
 }
 
 /** The files of a change; a text for a model; or an error, which may name any file. */
-type Found = { files: ReceiptFile[] } | { error: string } | string;
+type Found = { files: Receipt["files"][number][] } | { error: string } | string;
 
 /** What a set of tools does with the backend that it is over. */
 export interface Base {
@@ -166,7 +166,7 @@ export class OverHistory implements Base {
     const at = entries.findIndex((one) => one.id === id);
     const named = entries[at];
     if (!named) return this.missing(id);
-    const files = new Map<string, ReceiptFile>();
+    const files = new Map<string, Receipt["files"][number]>();
     for (const [index, entry] of entries.entries()) {
       if (index < at || !isSame(entry, named)) continue;
       // Of an entry whose change was not made, the newer one of the same call has what was.
@@ -176,7 +176,7 @@ export class OverHistory implements Base {
       const compared = await this.#history.diff(before, entry.id);
       if (!compared.changes) return { error: compared.error };
       const fresh = new Set(paths);
-      const put = (file: ReceiptFile) => {
+      const put = (file: Receipt["files"][number]) => {
         if (fresh.has(file.path)) files.set(file.path, file);
       };
       for (const file of filesOf(compared.changes)) put(file);

@@ -13,8 +13,8 @@ import { type Base, OverHistory, OverTurn, said, wrong } from "./bases.js";
 import { argumentsOf } from "./input.js";
 import {
   patchOf,
+  type ReviewData,
   type ReviewDecision,
-  type ReviewFields,
   reviewFields,
   settleReview,
 } from "./review.js";
@@ -25,7 +25,6 @@ import {
   type FileTool,
   type FileTools,
   type FileToolsOptions,
-  type InputSchema,
   resolveBackend,
   shown,
   type ToolCall,
@@ -38,27 +37,30 @@ const CHANGING = [
   ...["write_file", "edit_file", "delete"],
   ...["move_file", "copy_file", "append_file"],
 ];
-const TOOLS: Record<ChangeToolName, { description: string; inputSchema: InputSchema }> = {
-  diff: {
-    description: "Show what has changed since this session began, as a unified diff.",
-    inputSchema: {
-      type: "object",
-      properties: { path: { type: "string", description: "Only this file or directory" } },
+const TOOLS: Record<ChangeToolName, { description: string; inputSchema: FileTool["inputSchema"] }> =
+  {
+    diff: {
+      description: "Show what has changed since this session began, as a unified diff.",
+      inputSchema: {
+        type: "object",
+        properties: { path: { type: "string", description: "Only this file or directory" } },
+      },
     },
-  },
-  undo: {
-    description: "Take back one change. Refused if a file of it was changed again since.",
-    inputSchema: {
-      type: "object",
-      properties: { change: { type: "string", description: "The id in the answer of the change" } },
-      required: ["change"],
+    undo: {
+      description: "Take back one change. Refused if a file of it was changed again since.",
+      inputSchema: {
+        type: "object",
+        properties: {
+          change: { type: "string", description: "The id in the answer of the change" },
+        },
+        required: ["change"],
+      },
     },
-  },
-  commit: {
-    description: "Ask the user to accept what has changed. Call it when the work is done.",
-    inputSchema: { type: "object", properties: {} },
-  },
-};
+    commit: {
+      description: "Ask the user to accept what has changed. Call it when the work is done.",
+      inputSchema: { type: "object", properties: {} },
+    },
+  };
 
 /** Options of `changeTools`. */
 export interface ChangeToolsOptions {
@@ -69,7 +71,7 @@ export interface ChangeToolsOptions {
    */
   commit?:
     | true
-    | ((review: ReviewFields, call?: ToolCall) => MaybePromise<ReviewDecision | undefined>);
+    | ((review: ReviewData, call?: ToolCall) => MaybePromise<ReviewDecision | undefined>);
 }
 
 const isIn = (path: string, place: string) =>
@@ -80,8 +82,8 @@ const isIn = (path: string, place: string) =>
  * the answers of tools that change files name the change. The backend must be a turn or a history.
  *
  * @example
- * import { changeTools, history } from "kitbag/history";
- * const files = history(backend, { keepIn, by: "agent-7" });
+ * import { changeTools, withHistory } from "kitbag/history";
+ * const files = withHistory(backend, { keepIn: { backend: notes }, by: "agent-7" });
  * const { tools } = createFileTools(files, { changes: changeTools() });
  */
 export function changeTools(options?: ChangeToolsOptions): ChangeTools {

@@ -5,7 +5,7 @@ import { toPatch } from "../backend/patch.js";
 import type { CommitResult, Turn, TurnChange, TurnHunk } from "../backend/turn.js";
 import { BadArgument, isRecord, kindOf, refused } from "../core/checks.js";
 import { visible } from "../core/visible.js";
-import type { CallOptions, Failure, Result } from "../types.js";
+import type { CallOptions, Failure, Fields, Result } from "../types.js";
 
 /** A file in a review. */
 export interface ReviewFile {
@@ -19,16 +19,16 @@ export interface ReviewFile {
   hunks: TurnHunk[];
 }
 
-/** What a turn would change, as plain data. */
-export interface ReviewFields {
+/** The result of `reviewOf`: what a turn would change, as plain data. */
+export type Review = Result<{
   /** All changes as a unified patch, shortened. */
   patch: string;
   /** The files. */
   files: ReviewFile[];
-}
+}>;
 
-/** The result of `reviewOf`. */
-export type Review = Result<ReviewFields>;
+/** A review that could be made. */
+export type ReviewData = Fields<Review>;
 
 /** What is committed of a turn if not all. */
 export interface ReviewEdit {
@@ -88,7 +88,7 @@ export async function reviewOf(turn: Turn, options?: CallOptions): Promise<Revie
 }
 
 /** Changes as plain data. */
-export function reviewFields(changes: readonly TurnChange[]): ReviewFields {
+export function reviewFields(changes: readonly TurnChange[]): ReviewData {
   const files = changes.map(({ path, kind, from, hunks }) => ({
     ...{ path, kind, hunks },
     ...(from === undefined ? {} : { from }),

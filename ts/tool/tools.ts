@@ -76,7 +76,7 @@ export interface OffloadCall extends ToolCall {
 }
 
 /** JSON Schema of a tool's input. */
-export interface InputSchema {
+type InputSchema = {
   /** An input is an object. */
   type: "object";
   /** The arguments by name. */
@@ -95,7 +95,7 @@ export interface InputSchema {
   required?: string[];
   /** Other keywords of JSON Schema; the types of the Messages API require that there may be some. */
   [keyword: string]: unknown;
-}
+};
 
 /** One tool. */
 export interface FileTool {
@@ -169,7 +169,7 @@ export interface FileToolsOptions {
   unchanged?: UnchangedReads;
   /**
    * Leave out of `glob` and `grep` what ignore files name: `ignoreFiles({ files })` of `kitbag/ignore`.
-   * The tools work as over `ignoring(backend, { files })`. Default: nothing is ignored.
+   * The tools work as over `withIgnore(backend, { files })`. Default: nothing is ignored.
    */
   ignore?: IgnoreRules;
   /**

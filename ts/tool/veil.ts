@@ -2,14 +2,14 @@
 // rules, so each path is asked for through them before it is named.
 
 import type { Backend } from "../backend/backend.js";
-import { comparedFiles, type ReceiptFile, type TurnChange } from "../backend/turn.js";
+import { comparedFiles, type Receipt, type TurnChange } from "../backend/turn.js";
 import type { AnyBackend } from "../foreign/adapt.js";
 
 /** The rules of a tool set around a backend; the backend itself if there are none. */
 export type Around = (base: AnyBackend) => Promise<AnyBackend>;
 
 /** The files of changes; a moved one is there with both paths. */
-export function filesOf(changes: readonly TurnChange[]): ReceiptFile[] {
+export function filesOf(changes: readonly TurnChange[]): Receipt["files"][number][] {
   return changes.flatMap(({ path, kind, from, before, after }) =>
     kind === "moved" && from !== undefined
       ? [

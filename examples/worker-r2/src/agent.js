@@ -11,7 +11,7 @@ export async function answer({ url, key, model, files, messages }) {
       headers: { "content-type": "application/json", authorization: `Bearer ${key}` },
       body: JSON.stringify({
         model,
-        tools: files.chatTools,
+        tools: files.definitions,
         messages: [{ role: "system", content: files.systemPrompt }, ...messages],
       }),
     });
@@ -19,7 +19,7 @@ export async function answer({ url, key, model, files, messages }) {
     const { message } = (await response.json()).choices[0];
     messages.push(message);
     if (!message.tool_calls?.length) return message.content;
-    messages.push(...(await files.runChat(message)));
+    messages.push(...(await files.run(message)));
   }
   throw new Error(`The model called tools in ${TURNS} turns and did not answer`);
 }

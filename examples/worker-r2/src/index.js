@@ -3,7 +3,7 @@
 
 import { DurableObject } from "cloudflare:workers";
 import { R2Backend, withPolicy } from "kitbag";
-import { openaiTools } from "kitbag/openai";
+import { fileTools } from "kitbag/openai";
 import { answer } from "./agent.js";
 
 export class Agent extends DurableObject {
@@ -22,7 +22,9 @@ export class Agent extends DurableObject {
       prefix: `users/${user}`,
       writeMode: "overwrite",
     });
-    const files = openaiTools(withPolicy(bucket, { quota: { maxBytes: 10_000_000 } }));
+    const files = fileTools(withPolicy(bucket, { quota: { maxBytes: 10_000_000 } }), {
+      api: "chat",
+    });
     const messages = (await this.ctx.storage.get("messages")) ?? [];
     messages.push({ role: "user", content: text });
     const { MODEL_URL: url, MODEL_KEY: key, MODEL: model } = this.env;

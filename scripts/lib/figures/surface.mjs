@@ -81,7 +81,10 @@ function membersOf(symbol) {
     [...(members ?? type?.members ?? [])]
       .filter((member) => member.name && !ts.isPrivateIdentifier(member.name))
       .filter((member) => (ts.getCombinedModifierFlags(member) & HIDDEN) === 0)
-      .map((member) => `${member.name.getText()}${member.questionToken ? "?" : ""}`),
+      .map((member) => {
+        const isStatic = (ts.getCombinedModifierFlags(member) & ts.ModifierFlags.Static) !== 0;
+        return `${isStatic ? "static " : ""}${member.name.getText()}${member.questionToken ? "?" : ""}`;
+      }),
   );
   return [...new Set(members)];
 }

@@ -3,11 +3,10 @@
 use std::cell::Cell;
 use std::collections::BTreeMap;
 
-use futures_util::FutureExt;
-
 use super::*;
 use crate::core::cell::RefCell;
 use crate::core::error::{Error, Kind};
+use crate::core::testing::{now, path};
 use crate::files::FilesOptions;
 use crate::layer::composite::Composite;
 use crate::layer::policy::{Limits, Policy, stack};
@@ -62,14 +61,6 @@ fn made() -> (Rc<Host>, SharedBackend) {
     let host = Rc::new(Host::default());
     let backend = Rc::new(GraphState::new(memory(), host.clone()));
     (host, backend)
-}
-
-fn path(text: &str) -> VPath {
-    VPath::parse(text).expect("a path")
-}
-
-fn now<T>(future: impl Future<Output = T>) -> T {
-    future.now_or_never().expect("memory answers at once")
 }
 
 fn write(backend: &SharedBackend, at: &str, text: &'static str) -> Result<()> {
@@ -215,9 +206,7 @@ fn it_behaves_like_any_backend_inside_a_graph_and_outside() {
             host.running.set(graph);
             backend
         };
-        let report = crate::conformance::run(async || Ok(make()))
-            .now_or_never()
-            .expect("memory answers at once");
+        let report = now(crate::conformance::run(async || Ok(make())));
         assert_eq!(report.failures, Vec::<String>::new());
         assert!(report.passed >= 20, "{}", report.passed);
     }

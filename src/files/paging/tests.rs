@@ -15,7 +15,7 @@ use crate::core::future::Pending;
 use crate::core::time::Time;
 use crate::files::{Files, FilesOptions};
 use crate::protocol::{BackendExt, Capability};
-use crate::storage::{Cursor, Depth, Listing, NewFile, Part, PutMode, done};
+use crate::storage::{Cursor, Depth, Extras, Listing, NewFile, Part, PutMode, done};
 
 /// One file whose content can change after a number of requests.
 #[derive(Clone)]
@@ -85,8 +85,11 @@ impl Storage for Served {
     fn capability(&self) -> Capability {
         Capability::full()
     }
-    fn ranged(&self) -> Option<&dyn Ranged> {
-        self.unit.map(|_| self as &dyn Ranged)
+    fn extras(&self) -> Extras<'_> {
+        Extras {
+            ranged: self.unit.map(|_| self as &dyn Ranged),
+            ..Extras::NONE
+        }
     }
     fn get<'a>(&'a self, _: &'a VPath) -> Pending<'a, Option<File>> {
         done(Ok(Some(self.file(None))))

@@ -3,8 +3,7 @@
 
 use super::Composite;
 use crate::core::error::Result;
-use crate::core::future::Pending;
-use crate::protocol::{BackendExt, FilesUpdate, Step, Transfer, WriteResult, by_bytes, carry};
+use crate::protocol::{BackendExt, Transfer, WriteResult, transfer_by_steps};
 
 impl Composite {
     pub(super) async fn transfer_all(&self, asked: &Transfer) -> Result<WriteResult> {
@@ -15,12 +14,7 @@ impl Composite {
                 }),
                 Err(error) => Err(mount.error(error)),
             },
-            None => {
-                let carrier = |step: Step| -> Pending<'_, Option<FilesUpdate>> {
-                    Box::pin(by_bytes(self, asked, step, None))
-                };
-                carry(self, asked, &carrier).await
-            }
+            None => transfer_by_steps(self, asked).await,
         }
     }
 

@@ -143,7 +143,7 @@ impl History {
         if [from, to].iter().any(|it| matches!(it, Moment::Pinned(_))) {
             return Err(Error::new(
                 Kind::InvalidArgument,
-                "diff() takes entries and times, and no pins: compare the two backends of at()",
+                "diff() takes entries and times, and no pins: compare the two backends of openPin()",
             ));
         }
         let notes = self.between(from, to).await?;

@@ -10,8 +10,8 @@ use crate::core::path::VPath;
 use crate::env::random;
 use crate::layer::kit::{self, body, is_conflict};
 use crate::protocol::{
-    Atomic, BackendExt, Content, DeleteResult, Edit, EditResult, FilesUpdate, GlobQuery,
-    Replacement, SharedBackend, WriteResult,
+    Atomic, BackendExt, Content, DeleteResult, Edit, EditResult, FilesUpdate, Replacement,
+    SharedBackend, WriteResult, files_beneath,
 };
 
 /// How often a change begins anew because somebody else changed the file meanwhile.
@@ -224,20 +224,8 @@ impl History {
 
     /// The deletion of a file, or of all files in a directory.
     async fn beneath(&self, root: &VPath) -> Result<Vec<Replacement>> {
-        let all = GlobQuery {
-            pattern: "**".into(),
-            path: root.clone(),
-        };
-        let found = self.inner.glob(&all).await?;
-        if found.truncated {
-            return Err(Error::at(
-                Kind::Unavailable,
-                "The backend does not show every file under '",
-                root,
-                "', so their deletion cannot be noted; delete a smaller directory",
-            ));
-        }
-        let mut paths: Vec<VPath> = found.files.into_iter().map(|info| info.path).collect();
+        let found = files_beneath(&*self.inner, root).await?;
+        let mut paths: Vec<VPath> = found.into_iter().map(|info| info.path).collect();
         if !root.is_root() && !paths.contains(root) {
             paths.push(root.clone());
         }

@@ -19,7 +19,7 @@ use crate::core::order;
 use crate::core::path::VPath;
 use crate::core::time::Time;
 use crate::pins::{Digest, Digests, Leaf, Objects, build};
-use crate::protocol::{BackendExt, EntryInfo, FileInfo, GlobQuery, Replacement};
+use crate::protocol::{BackendExt, EntryInfo, FileInfo, Replacement, files_beneath};
 
 /// How often files that change while they are pinned are read again.
 const ROUNDS: u32 = 16;
@@ -118,13 +118,6 @@ impl Reading {
         there
             .filter_map(|(path, known)| Some((path, known?)))
             .collect()
-    }
-}
-
-pub(super) fn all(root: &VPath) -> GlobQuery {
-    GlobQuery {
-        pattern: "**".into(),
-        path: root.clone(),
     }
 }
 
@@ -235,14 +228,7 @@ impl History {
 
     /// All files of the backend, without what a commit leaves for a moment.
     pub(super) async fn live(&self) -> Result<Vec<FileInfo>> {
-        let found = self.inner.glob(&all(&VPath::root())).await?;
-        if found.truncated {
-            return Err(Error::new(
-                Kind::Unavailable,
-                "The backend does not show every file, so the whole tree cannot be pinned",
-            ));
-        }
-        let mut files = found.files;
+        let mut files = files_beneath(&*self.inner, &VPath::root()).await?;
         files.retain(|info| !History::passes(&info.path));
         Ok(files)
     }

@@ -12,6 +12,7 @@ use futures_util::future::LocalBoxFuture;
 use super::*;
 use crate::core::error::Kind;
 use crate::core::path::VPath;
+use crate::core::testing::{bytes, path};
 use crate::files::stepping::{ended, polled, stepping};
 use crate::files::{Files, FilesOptions, WriteMode};
 use crate::protocol::{Backend, BackendExt, Content, Edit, GlobQuery, Replacement};
@@ -27,14 +28,6 @@ fn scratch() -> Scratch {
         ..FilesOptions::default()
     };
     Rc::new(move || Rc::new(Files::new(Memory::default(), options)))
-}
-
-fn path(text: &str) -> VPath {
-    VPath::parse(text).expect("a path")
-}
-
-fn bytes(text: &str) -> Bytes {
-    Bytes::copy_from_slice(text.as_bytes())
 }
 
 fn with(inner: &SharedBackend, at: &SharedBackend, keep: Retention) -> History {

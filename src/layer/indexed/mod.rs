@@ -11,8 +11,6 @@ mod grams;
 mod hash;
 mod load;
 mod manifest;
-mod merge;
-mod rank;
 mod segment;
 mod sift;
 #[cfg(test)]
@@ -38,7 +36,6 @@ use crate::side::Room;
 use load::{Known, Opened};
 use sift::Search;
 
-pub use merge::Merge;
 pub use update::Updated;
 
 /// The note in `capability` if files cannot be told apart.
@@ -49,9 +46,7 @@ const NO_VERSIONS: &str = "The storage lists no versions of its files, so the se
 pub struct Indexed {
     inner: SharedBackend,
     room: Room,
-    state: Rc<State>,
-    /// Whether the best matches come first.
-    ranks: bool,
+    state: State,
 }
 
 /// What is known of the index.
@@ -69,22 +64,11 @@ impl Indexed {
         Indexed {
             inner,
             room,
-            state: Rc::new(State {
+            state: State {
                 known: RefCell::renewable(Rc::default),
                 stale: Cell::new(false),
                 broken: Cell::new(None),
-            }),
-            ranks: false,
-        }
-    }
-
-    /// The same files and index, in which a search puts the best matches first.
-    pub fn ranked(&self) -> Indexed {
-        Indexed {
-            inner: self.inner.clone(),
-            room: self.room.clone(),
-            state: self.state.clone(),
-            ranks: true,
+            },
         }
     }
 
@@ -94,20 +78,14 @@ impl Indexed {
             Ok(need) if self.capability().indexed => self.open(&need, false).await,
             _ => Opened::default(),
         };
-        let search = Rc::new(Search::new(query.sieve.clone(), opened, self.ranks));
+        let search = Rc::new(Search::new(query.sieve.clone(), opened));
         let mut own = query.clone();
         own.stats = false;
-        if self.ranks {
-            own.max_count = None;
-        }
         own.sieve = Some(Sieve(search.clone()));
         let mut found = self.inner.grep(&own).await?;
         let stats = search.stats();
         if stats.unindexed > 0 {
             self.state.stale.set(true);
-        }
-        if self.ranks {
-            rank::best_first(&mut found, query, &search.times());
         }
         found.stats = query.stats.then_some(stats);
         Ok(found)

@@ -10,7 +10,6 @@ use super::load::{Known, Opened};
 use super::segment::{Entry, Name};
 use crate::core::cell::RefCell;
 use crate::core::path::{ByPath, VPath};
-use crate::core::time::Time;
 use crate::protocol::{GrepStats, Sieve, Sift, Stamp, State};
 
 /// Files above this size are not indexed: every search reads them.
@@ -41,12 +40,10 @@ pub struct Search {
     outer: Option<Sieve>,
     opened: Opened,
     stats: Cell<GrepStats>,
-    /// When the files that are searched were written, if that is wanted.
-    times: Option<RefCell<ByPath<Time>>>,
 }
 
 impl Search {
-    pub fn new(outer: Option<Sieve>, opened: Opened, keeps_times: bool) -> Search {
+    pub fn new(outer: Option<Sieve>, opened: Opened) -> Search {
         let mut stats = GrepStats::default();
         // What was read of the index tells something about all files.
         if outer.as_ref().is_none_or(|outer| !outer.hides()) {
@@ -57,14 +54,7 @@ impl Search {
             outer,
             opened,
             stats: Cell::new(stats),
-            times: keeps_times.then(RefCell::default),
         }
-    }
-
-    /// When the files that were searched were written.
-    pub fn times(&self) -> ByPath<Time> {
-        let times = self.times.as_ref().map(RefCell::take);
-        times.unwrap_or_default()
     }
 
     pub fn stats(&self) -> GrepStats {
@@ -90,10 +80,6 @@ impl Sift for Search {
         }
         if may != Some(false) {
             stats.bytes = stats.bytes.saturating_add(state.size);
-            if let Some(times) = &self.times {
-                let time = Box::new(state.modified);
-                times.borrow_mut().insert(path.clone(), time);
-            }
         }
         self.stats.set(stats);
         may != Some(false)
@@ -157,8 +143,6 @@ impl Collect {
         found
             .live
             .resize(known.names.iter().map(|names| names.len()).sum(), false);
-        // Nothing is read then: the listing alone tells which entries are up to date.
-        found.is_full = limit == 0;
         Collect {
             key,
             known,

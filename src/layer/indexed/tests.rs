@@ -4,17 +4,14 @@ mod storage;
 
 use super::*;
 use crate::core::error::Kind;
+use crate::core::testing::path;
 use crate::files::{Files, FilesOptions};
 use crate::layer::composite::Composite;
 use crate::layer::tests::each;
-use crate::protocol::{EntryInfo, GlobQuery, GrepStats, RowKind};
+use crate::protocol::{EntryInfo, GlobQuery, GrepStats};
 use crate::side::Key;
 use crate::storage::memory::Memory;
 use storage::{Shared, ready};
-
-fn path(text: &str) -> VPath {
-    VPath::parse(text).expect("a path")
-}
 
 fn plain(storage: &Shared) -> SharedBackend {
     let options = FilesOptions {
@@ -296,46 +293,6 @@ fn what_a_policy_hides_is_neither_found_nor_counted() {
     assert_eq!((below.unindexed + below.candidates, below.indexed), (1, 29));
 }
 
-#[test]
-fn a_ranked_search_keeps_the_definition_with_its_context_within_the_cap() {
-    let storage = Shared::default();
-    let backend = plain(&storage);
-    upload(&backend, "/a.ts", b"retry(1);\nretry(2);\n");
-    upload(
-        &backend,
-        "/b.ts",
-        b"// before\nfunction retry(times) {\n  go();\n",
-    );
-    let files = indexed(&storage);
-    ready(files.update()).expect("updated");
-    let query = GrepQuery {
-        max_count: Some(1),
-        before: 1,
-        after: 1,
-        stats: true,
-        ..GrepQuery::literal("retry")
-    };
-    let found = ready(files.ranked().grep(&query)).expect("found");
-    let rows: Vec<(&str, u32, RowKind)> = found
-        .matches
-        .iter()
-        .map(|line| (line.path.as_str(), line.line, line.kind))
-        .collect();
-    assert_eq!(
-        rows,
-        [
-            ("/b.ts", 1, RowKind::Before),
-            ("/b.ts", 2, RowKind::Match),
-            ("/b.ts", 3, RowKind::After)
-        ]
-    );
-    assert!(found.truncated);
-    assert_eq!(found.stats.expect("stats").candidates, 2);
-    // Without ranking the first one is kept.
-    let found = ready(files.grep(&query)).expect("found");
-    assert_eq!(found.matches.paths, [path("/a.ts")]);
-}
-
 /// The names of the entries in all segments, as the manifest has them now.
 fn names(storage: &Shared) -> Vec<u128> {
     let known = ready(indexed(storage).open(&Vec::new(), true)).known;
@@ -347,55 +304,58 @@ fn names(storage: &Shared) -> Vec<u128> {
 }
 
 #[test]
-fn a_merge_makes_few_segments_and_drops_what_is_out_of_date() {
+fn updates_keep_few_segments_and_drop_what_is_out_of_date() {
     let storage = filled_storage(40);
     let files = indexed(&storage);
     ready(files.update()).expect("updated");
     let outside = plain(&storage);
-    for at in 0..5 {
-        upload(
-            &outside,
-            &format!("/new/{at}.ts"),
-            prose(at, 20_000 >> at).as_bytes(),
-        );
-        ready(files.update()).expect("updated");
+    // Each is too small to take up the one before.
+    for at in 0..8 {
+        let body = prose(at, 60_000 >> at);
+        upload(&outside, &format!("/new/{at}.ts"), body.as_bytes());
+        let updated = ready(files.update()).expect("updated");
+        assert!(updated.segments <= 4, "{} segments", updated.segments);
+        assert_eq!(updated.files, 41 + at);
     }
-    let before = names(&storage);
-    for at in 0..5 {
+    assert_eq!(names(&storage).len(), 48);
+    for at in 0..8 {
         ready(outside.delete(&path(&format!("/new/{at}.ts")), None)).expect("deleted");
     }
-    let merge = ready(files.merge()).expect("merged");
-    assert_eq!(merge.segments, 1);
-    assert_eq!(merge.dropped, 5);
-    assert_eq!(names(&storage).len() + 5, before.len());
+    for at in 0..8 {
+        ready(outside.delete(&path(&format!("/src/{at}.ts")), None)).expect("deleted");
+    }
+    ready(files.update()).expect("updated");
+    assert_eq!(names(&storage).len(), 32);
     assert_eq!(stats(&files, "nowhere at all").unindexed, 0);
     // There is nothing left to do, so nothing is written.
-    let again = ready(files.merge()).expect("merged");
-    assert_eq!((again.merged, again.dropped), (0, 0));
-    assert_eq!(again.bytes, merge.bytes);
+    let before = ready(files.manifest()).expect("read");
+    ready(files.update()).expect("updated");
+    assert_eq!(ready(files.manifest()).expect("read"), before);
 }
 
 #[test]
-fn merges_of_several_writers_at_once_keep_each_entry_once() {
+fn updates_of_several_writers_that_merge_at_once_keep_each_entry_once() {
     let storage = filled_storage(20);
+    let outside = plain(&storage);
     let writers = [indexed(&storage), indexed(&storage)];
     for at in 0..4 {
-        upload(
-            &plain(&storage),
-            &format!("/{at}.md"),
-            prose(at, 40_000 >> (2 * at)).as_bytes(),
-        );
+        let body = prose(at, 40_000 >> (2 * at));
+        upload(&outside, &format!("/{at}.md"), body.as_bytes());
         ready(writers[0].update()).expect("updated");
     }
     let before = names(&storage);
+    for at in 0..10 {
+        ready(outside.delete(&path(&format!("/src/{at}.ts")), None)).expect("deleted");
+    }
+    upload(&outside, "/more.md", prose(7, 900).as_bytes());
     let [a, b] = &writers;
-    let (one, two) = ready(futures_util::future::join(a.merge(), b.merge()));
-    one.and(two).expect("both are done");
+    let (one, two) = ready(futures_util::future::join(a.update(), b.update()));
+    let added = one.expect("updated").added + two.expect("updated").added;
     let mut after = names(&storage);
     after.sort_unstable();
-    let mut expected = before;
-    expected.sort_unstable();
-    assert_eq!(after, expected);
+    assert!(after.windows(2).all(|two| two[0] != two[1]), "one is twice");
+    assert_eq!((after.len(), added), (before.len() - 10 + 1, 1));
+    assert_eq!(stats(&indexed(&storage), "nowhere at all").unindexed, 0);
 }
 
 #[test]

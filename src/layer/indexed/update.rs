@@ -1,7 +1,11 @@
 //! Writing the index. New segments are created, never changed; then the manifest is replaced if no
-//! other writer has replaced it meanwhile. A writer that loses adds its segments to the other's
-//! manifest. Whatever is interrupted, and what was merged, leaves files that no manifest names; a
-//! later update deletes them.
+//! other writer has replaced it meanwhile. A writer that loses adds its segment to the other's
+//! manifest, or begins again if the other has merged a segment that it has merged, too: so no entry
+//! is in the index twice because of merges. Whatever is interrupted, and what was merged, leaves
+//! files that no manifest names; a later update deletes them.
+//!
+//! There is no other way to merge: each update keeps the segments few, and what it writes is at most
+//! one segment, so that an update after a small change stays cheap.
 
 use std::rc::Rc;
 
@@ -25,6 +29,10 @@ const SEGMENT: u64 = 16 << 20;
 /// A file that no manifest names is deleted after this time, in microseconds: its writer is gone,
 /// and so are readers with an older manifest.
 const ORPHAN: i64 = 60 * 60 * 1_000_000;
+/// An update leaves at most this many segments that could be merged.
+const FEW: usize = 4;
+/// A segment is written again by itself if one out of so many of its entries is out of date.
+const DEAD: usize = 4;
 /// How often a manifest is replaced again after another writer has done so.
 const REPLAYS: usize = 16;
 
@@ -33,6 +41,8 @@ const REPLAYS: usize = 16;
 pub struct Updated {
     /// Files that were added.
     pub added: u64,
+    /// Segments that were merged into others.
+    pub merged: u64,
     /// Files in the index now.
     pub files: u64,
     /// Its segments.
@@ -52,28 +62,13 @@ struct Merged {
 }
 
 /// About how large the entries of a segment are that are up to date.
-pub(super) fn live_bytes(shape: &Shape, live: Option<&[bool]>) -> u64 {
+fn live_bytes(shape: &Shape, live: Option<&[bool]>) -> u64 {
     let Some(live) = live else {
         return shape.entry_bytes();
     };
     let count = live.iter().filter(|live| **live).count() as u64;
     // Both are far below the square root of the largest number.
     shape.entry_bytes().saturating_mul(count) / (shape.files().max(1) as u64)
-}
-
-/// The segments that a new manifest leaves out.
-pub(super) enum Gone {
-    /// Those of them that are still there.
-    Any(Vec<u64>),
-    /// All of them, or nothing is changed: another writer may have merged some.
-    All(Vec<u64>),
-}
-
-impl Gone {
-    fn ids(&self) -> &[u64] {
-        let (Gone::Any(ids) | Gone::All(ids)) = self;
-        ids
-    }
 }
 
 impl Indexed {
@@ -93,21 +88,25 @@ impl Indexed {
                 new.manifest = Manifest::new(salt, &self.room);
                 known = Rc::new(new);
             }
-            let found = self.collect(known.clone(), self.limit()).await?;
+            let found = self.collect(known.clone()).await?;
             let (count, is_full) = (found.entries.len() as u64, found.is_full);
             let Merged { new, gone, splits } = self.merged(&known, found).await?;
             let mut next = Manifest {
                 salt: known.manifest.salt,
                 key: known.manifest.key,
-                segments: new.into_iter().collect(),
+                segments: new.iter().cloned().collect(),
                 splits,
             };
-            let gone = Gone::Any(gone);
             if !self.publish(known.stored.clone(), &mut next, &gone).await? {
                 attempts += 1;
+                if let Some(new) = new {
+                    // The manifest was read: it does not name this segment.
+                    let _ = self.room.at().delete(&self.segment(new.id)?, None).await;
+                }
                 continue;
             }
             updated.added += count;
+            updated.merged += gone.len() as u64;
             if is_full && count > 0 {
                 continue;
             }
@@ -128,9 +127,9 @@ impl Indexed {
 
     /// Reads the files that are not known. The search itself finds nothing, because no line has a
     /// newline.
-    pub(super) async fn collect(&self, known: Rc<Known>, limit: u64) -> Result<Found> {
+    async fn collect(&self, known: Rc<Known>) -> Result<Found> {
         let key = known.manifest.key;
-        let collect = Rc::new(Collect::new(key, known, limit));
+        let collect = Rc::new(Collect::new(key, known, self.limit()));
         let query = GrepQuery {
             sieve: Some(Sieve(collect.clone())),
             ..GrepQuery::literal("\n")
@@ -140,15 +139,15 @@ impl Indexed {
     }
 
     /// The largest segment.
-    pub(super) fn limit(&self) -> u64 {
+    fn limit(&self) -> u64 {
         let most = self.room.at().capability().max_file_bytes;
         // An entry more than the limit, and the checksums, still fit.
         most.map_or(SEGMENT, |most| SEGMENT.min(most / 4 * 3))
     }
 
     /// Stores the new entries in one segment, together with those of segments that are not much
-    /// larger, so that there are few of them, and those that are mostly out of date. Returns the
-    /// segment and the numbers of those that it replaces.
+    /// larger, of all small ones if there are too many, and of those with many entries that are out
+    /// of date. Returns the segment and the numbers of those that it replaces.
     async fn merged(&self, known: &Known, found: Found) -> Result<Merged> {
         let Found {
             mut entries,
@@ -174,20 +173,29 @@ impl Indexed {
             }
         }
         order::sort_by_key(&mut segments, |(shape, _)| shape.entry_bytes());
+        // A listing that was cut short does not tell what no longer exists.
+        let left = |shape: &Shape, live| live_bytes(shape, (!is_full).then_some(live));
+        let is_small = |shape: &Shape, live| left(shape, live) <= self.limit() / 2;
+        let small = segments
+            .iter()
+            .filter(|(shape, live)| is_small(shape, live));
+        let small = small.count() + usize::from(!entries.is_empty());
         for (shape, live) in segments {
-            let count = live.iter().filter(|live| **live).count();
-            // A listing that was cut short does not tell what no longer exists.
-            let is_dead = !is_full && count * 2 <= shape.files();
-            let own = shape.entry_bytes();
-            let fits = own <= bytes.saturating_mul(2) && bytes.saturating_add(own) <= self.limit();
-            if !is_dead && !fits {
+            let dead = live.iter().filter(|live| !**live).count();
+            let is_dead = !is_full && dead.saturating_mul(DEAD) >= live.len();
+            let is_one_of_many = !is_full && small > FEW && is_small(shape, live);
+            let is_like_new = shape.entry_bytes() <= bytes.saturating_mul(2);
+            let more = left(shape, live);
+            let fits = more == 0 || bytes.saturating_add(more) <= self.limit();
+            if !fits || !(is_dead || is_one_of_many || is_like_new) {
                 continue;
             }
-            gone.push(shape.id);
-            let live = (!is_full).then_some(live);
-            let old = self.entries_of(key, shape, live).await;
-            bytes += live_bytes(shape, live);
-            entries.append(&mut old.unwrap_or_default());
+            let read = self.entries_of(key, shape, (!is_full).then_some(live));
+            if let Ok(mut old) = read.await {
+                gone.push(shape.id);
+                bytes += more;
+                entries.append(&mut old);
+            }
         }
         if entries.is_empty() {
             return Ok(Merged {
@@ -202,7 +210,7 @@ impl Indexed {
 
     /// The entries of a segment: those that are up to date, if that is known. None if it is lost or
     /// damaged: an update indexes its files again.
-    pub(super) fn entries_of<'a>(
+    fn entries_of<'a>(
         &'a self,
         key: Key,
         shape: &'a Shape,
@@ -224,7 +232,7 @@ impl Indexed {
     }
 
     /// Stores a segment with these entries, for a manifest that is not stored yet.
-    pub(super) fn store(&self, key: Key, entries: Vec<Entry>) -> Pending<'_, Shape> {
+    fn store(&self, key: Key, entries: Vec<Entry>) -> Pending<'_, Shape> {
         Box::pin(async move {
             let (shape, data) = encode(key, random::bits(), entries);
             let path = self.segment(shape.id)?;
@@ -237,13 +245,9 @@ impl Indexed {
     }
 
     /// Stores the manifest: the one that is there, without the segments that are `gone` and with
-    /// those of `next`. `false` if the index now has another key, or another writer was faster.
-    pub(super) async fn publish(
-        &self,
-        mut stored: Bytes,
-        next: &mut Manifest,
-        gone: &Gone,
-    ) -> Result<bool> {
+    /// those of `next`. `false` if the index now has another key, or another writer has merged a
+    /// segment that is `gone`.
+    async fn publish(&self, mut stored: Bytes, next: &mut Manifest, gone: &[u64]) -> Result<bool> {
         let new = next.segments.clone();
         // A manifest that was cut to nothing is there as well.
         let mut exists = !stored.is_empty();
@@ -257,19 +261,19 @@ impl Indexed {
                 // The answer to an earlier attempt may have been lost.
                 let is_done = !new.is_empty() && new.iter().all(|shape| has(&shape.id));
                 if is_done {
+                    next.segments.clone_from(&before.segments);
                     return Ok(true);
                 }
-                if matches!(gone, Gone::All(ids) if !ids.iter().all(has)) {
+                if !gone.iter().all(has) {
                     return Ok(false);
                 }
                 next.segments.clone_from(&before.segments);
-                next.segments
-                    .retain(|shape| !gone.ids().contains(&shape.id));
+                next.segments.retain(|shape| !gone.contains(&shape.id));
                 next.segments.extend_from_slice(&new);
                 if before == next {
                     return Ok(true);
                 }
-            } else if matches!(gone, Gone::All(_)) {
+            } else if !gone.is_empty() {
                 return Ok(false);
             } else {
                 self.room
@@ -292,7 +296,7 @@ impl Indexed {
     }
 
     /// Deletes files that are no longer used. Failures are left to a later update.
-    pub(super) async fn sweep(&self, manifest: &Manifest) {
+    async fn sweep(&self, manifest: &Manifest) {
         let now = clock::now().micros();
         let is_kept = |info: &FileInfo| {
             let EntryInfo::File {

@@ -23,7 +23,7 @@ use crate::core::sorted::Sorted;
 use crate::layer::winnow;
 use crate::protocol::{
     Answer, BackendExt, GrepQuery, GrepResult, Operation, Request, SharedBackend, Transfer, answer,
-    whole,
+    files_beneath, whole,
 };
 
 /// Maximum number of characters of a preview.
@@ -192,7 +192,7 @@ impl Ask {
         }
         // If everything below is denied, no file below can need approval.
         if self.rules.beneath(Touch::Write, path) != Beneath::Closed {
-            let files = winnow::files_beneath(&*self.raw, path).await;
+            let files = files_beneath(&*self.raw, path).await;
             for info in files.map_err(|error| veiled(&error, path))? {
                 if let Some(decision) = self.asks(Touch::Write, &info.path) {
                     rule = rule.or_else(|| self.rules.name_of(decision));

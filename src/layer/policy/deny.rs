@@ -11,8 +11,9 @@ use crate::core::error::{Error, Kind, Result};
 use crate::core::future::{Pending, done};
 use crate::core::path::VPath;
 use crate::layer::bugs::{Bug, has};
-use crate::layer::winnow;
-use crate::protocol::{Answer, BackendExt, Request, SharedBackend, Transfer, exists};
+use crate::protocol::{
+    Answer, BackendExt, Request, SharedBackend, Transfer, exists, files_beneath,
+};
 
 pub(super) struct Deny {
     pub(super) inner: SharedBackend,
@@ -73,7 +74,7 @@ impl Deny {
             if !self.folding.is_under(prefix, path) {
                 continue;
             }
-            let holds = !winnow::files_beneath(&*self.raw, prefix).await?.is_empty()
+            let holds = !files_beneath(&*self.raw, prefix).await?.is_empty()
                 || !self.raw.ls(prefix).await?.is_empty()
                 || exists(&*self.raw, prefix).await?;
             if holds {

@@ -21,7 +21,7 @@ use crate::layer::bugs::{Bug, has};
 use crate::layer::winnow;
 use crate::protocol::{
     Answer, BackendExt, FileInfo, GlobQuery, GlobResult, GrepQuery, GrepResult, Request,
-    SharedBackend, Sieve, Sift, State, Transfer, answer,
+    SharedBackend, Sieve, Sift, State, Transfer, answer, files_beneath,
 };
 
 pub(super) struct Permissions {
@@ -134,7 +134,7 @@ impl Permissions {
         if open(Touch::Read) && open(Touch::Write) {
             return Ok(());
         }
-        let files = winnow::files_beneath(&*self.raw, path).await;
+        let files = files_beneath(&*self.raw, path).await;
         for info in files.map_err(|error| veiled(&error, path))? {
             if self.check_both(&info.path).is_err() {
                 return Err(denied_beneath("delete", path));
@@ -173,7 +173,7 @@ impl Permissions {
             }
         }
         // A hidden file would show itself: the new path is then taken for a directory.
-        let there = winnow::files_beneath(&*self.raw, &asked.to).await;
+        let there = files_beneath(&*self.raw, &asked.to).await;
         let there = there.map_err(|error| veiled(&error, &asked.to))?;
         match there.iter().all(|info| self.shows(&info.path)) {
             true => Ok(()),
@@ -192,10 +192,7 @@ struct Below {
 
 impl Below {
     async fn of(permissions: &Permissions, dir: &VPath) -> Result<Below> {
-        let query = GlobQuery {
-            pattern: "**".into(),
-            path: dir.clone(),
-        };
+        let query = GlobQuery::all(dir);
         let (found, is_complete) = match permissions.raw.glob(&query).await {
             Ok(found) => (found, true),
             Err(_) => (permissions.visible.glob(&query).await?, false),

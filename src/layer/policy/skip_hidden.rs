@@ -148,11 +148,7 @@ impl SkipHidden {
         let mut out = GlobResult::default();
         for place in self.visible(root, &error).await? {
             if place.is_dir() {
-                let everything = GlobQuery {
-                    pattern: "**".into(),
-                    path: place.path,
-                };
-                let found = self.inner.glob(&everything).await?;
+                let found = self.inner.glob(&GlobQuery::all(&place.path)).await?;
                 out.truncated |= found.truncated;
                 out.files.extend(found.files);
             } else {

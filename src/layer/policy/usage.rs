@@ -12,8 +12,7 @@ use crate::core::lock::Mutex;
 use crate::core::path::{ByPath, VPath};
 use crate::core::unsettled::{self, Unsettled};
 use crate::env::timer;
-use crate::layer::winnow;
-use crate::protocol::{Backend, BackendExt, EntryInfo};
+use crate::protocol::{Backend, BackendExt, EntryInfo, files_beneath};
 
 /// The limits of a quota.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -173,7 +172,7 @@ impl Ledger {
             };
             let mut counted = Counted::default();
             let mut unsized_files = Vec::new();
-            for info in winnow::files_beneath(raw, &VPath::root()).await? {
+            for info in files_beneath(raw, &VPath::root()).await? {
                 match info.entry {
                     EntryInfo::File {
                         size: Some(size), ..

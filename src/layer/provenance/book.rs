@@ -259,10 +259,7 @@ fn parse_line(line: &str) -> Option<(VPath, Record)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn path(text: &str) -> VPath {
-        VPath::parse(text).expect("a path")
-    }
+    use crate::core::testing::path;
 
     fn labels(names: &[&str]) -> Labels {
         let mut labels = Labels::default();

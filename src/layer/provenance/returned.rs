@@ -13,8 +13,7 @@ use crate::layer::bugs::{Bug, has};
 use crate::layer::provenance::book::{Book, Version};
 use crate::layer::provenance::labels::Labels;
 use crate::layer::provenance::{Provenance, Shared};
-use crate::layer::winnow;
-use crate::protocol::{Operation, Origin, SharedBackend};
+use crate::protocol::{Operation, Origin, SharedBackend, files_beneath};
 
 /// Contents with their labels.
 pub(super) type Leaving = Vec<(Version, Labels)>;
@@ -62,7 +61,7 @@ impl Provenance {
         let mut paths = book.below(path);
         if book.record(&VPath::root()).is_some() {
             // Every file may have the labels of a command.
-            let files = winnow::files_beneath(&*self.inner, path).await?;
+            let files = files_beneath(&*self.inner, path).await?;
             paths = files.into_iter().map(|info| info.path).collect();
             paths.push(path.clone());
         }

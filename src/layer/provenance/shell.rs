@@ -14,8 +14,9 @@ use crate::layer::provenance::gate::{Judgement, shortened};
 use crate::layer::provenance::labels::Labels;
 use crate::layer::provenance::returned::remember;
 use crate::layer::provenance::taint::Seen;
-use crate::layer::winnow;
-use crate::protocol::{BackendExt, ExecuteOptions, ExecuteResult, Operation, unsupported};
+use crate::protocol::{
+    BackendExt, ExecuteOptions, ExecuteResult, Operation, files_beneath, unsupported,
+};
 
 /// How many files are read at a time.
 const AT_A_TIME: usize = 32;
@@ -122,7 +123,7 @@ impl Provenance {
 
     async fn every_file(&self) -> Result<Vec<VPath>> {
         let root = VPath::root();
-        let files = winnow::files_beneath(&*self.inner, &root);
+        let files = files_beneath(&*self.inner, &root);
         let files = refusing(Box::pin(files)).await?;
         Ok(files.into_iter().map(|info| info.path).collect())
     }

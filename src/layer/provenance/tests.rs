@@ -7,22 +7,11 @@ use super::*;
 use crate::core::cell::RefCell;
 use crate::core::error::{Error, Kind};
 use crate::core::future::done;
+use crate::core::testing::{bytes, now, path};
 use crate::files::{Files, FilesOptions, WriteMode};
 use crate::protocol::{Content, Transfer, WriteResult};
 use crate::side::Room;
 use crate::storage::memory::Memory;
-
-fn path(text: &str) -> VPath {
-    VPath::parse(text).expect("a path")
-}
-
-fn bytes(text: &str) -> Bytes {
-    Bytes::copy_from_slice(text.as_bytes())
-}
-
-fn now<T>(future: impl Future<Output = T>) -> T {
-    future.now_or_never().expect("memory answers at once")
-}
 
 /// What happens at a write: before it, instead of its answer, or it never ends.
 type Event = Box<dyn Fn() -> Option<Pending<'static, WriteResult>>>;

@@ -47,11 +47,7 @@ impl Turn {
         if !hidden.iter().any(inside) {
             return Ok(false);
         }
-        let all = GlobQuery {
-            pattern: "**".into(),
-            path: dir.clone(),
-        };
-        let found = self.glob_below(&all).await?;
+        let found = self.glob_below(&GlobQuery::all(dir)).await?;
         Ok(found.files.is_empty())
     }
 

@@ -312,20 +312,12 @@ impl Turn {
     }
 
     async fn delete_tree(&self, root: &VPath) -> Result<()> {
-        let beneath = GlobQuery {
-            pattern: "**".into(),
-            path: root.clone(),
-        };
-        let found = self.glob_merged(&beneath).await?;
-        if found.truncated {
-            return Err(Error::at(
-                Kind::Unavailable,
-                "The backend does not show every file under '",
-                root,
-                "', so they cannot be deleted together; delete a smaller directory",
-            ));
-        }
-        let mut paths: Vec<VPath> = found.files.into_iter().map(|info| info.path).collect();
+        let found = self.glob_merged(&GlobQuery::all(root)).await?;
+        let mut paths: Vec<VPath> = found
+            .complete(root)?
+            .into_iter()
+            .map(|info| info.path)
+            .collect();
         if !root.is_root() {
             paths.push(root.clone());
         }

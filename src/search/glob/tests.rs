@@ -4,10 +4,7 @@ use std::time::Instant;
 use proptest::prelude::*;
 
 use super::*;
-
-fn path(text: &str) -> VPath {
-    VPath::parse(text).expect("a path")
-}
+use crate::core::testing::path;
 
 fn pattern(text: &str, root: &str) -> Result<Pattern> {
     Pattern::parse(&GlobQuery {

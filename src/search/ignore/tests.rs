@@ -5,10 +5,7 @@ use std::io::Write as _;
 use std::process::{Command, Stdio};
 
 use super::*;
-
-fn path(text: &str) -> VPath {
-    VPath::parse(text).expect("a path")
-}
+use crate::core::testing::path;
 
 #[test]
 fn a_directory_that_was_asked_for_is_searched() {

@@ -1,7 +1,6 @@
 //! Storages of a browser.
 
 #[cfg(target_arch = "wasm32")]
-pub mod cached;
 #[cfg(target_arch = "wasm32")]
 pub mod database;
 #[cfg(target_arch = "wasm32")]

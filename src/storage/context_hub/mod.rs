@@ -28,8 +28,8 @@ use crate::protocol::{Capability, Reach};
 use crate::storage::context_hub::hub::Hub;
 use crate::storage::context_hub::tree::{Change, Intent, Outcome, Tree};
 use crate::storage::{
-    Cursor, Depth, File, Flow, Listing, Meta, NewFile, PutMode, Removed, Scan, Scope, Storage,
-    Together, Version,
+    Batch, Cursor, Depth, Extras, File, Find, Flow, Listing, Meta, NewFile, PutMode, Removed, Scan,
+    Scope, Search, Storage, Trees, Version, provided,
 };
 
 /// How long a commit waits for more changes. It waits again if a change arrived meanwhile …
@@ -63,7 +63,7 @@ struct Inner<H> {
     courtesy: std::cell::Cell<Duration>,
     /// Held during a commit.
     pushing: Mutex<()>,
-    gathering: RefCell<Option<Batch>>,
+    gathering: RefCell<Option<Gathered>>,
     last: RefCell<Option<Work>>,
 }
 
@@ -71,7 +71,7 @@ type Outcomes = Rc<Vec<Result<Outcome>>>;
 type Work = Shared<LocalBoxFuture<'static, Outcomes>>;
 
 /// Changes that will become one commit.
-struct Batch {
+struct Gathered {
     changes: Rc<RefCell<Vec<Change>>>,
     work: Work,
 }
@@ -168,7 +168,7 @@ impl<H: Hub + 'static> Inner<H> {
                 .boxed_local()
                 .shared();
             *inner.last.borrow_mut() = Some(work.clone());
-            Batch {
+            Gathered {
                 changes: gathered,
                 work,
             }
@@ -284,15 +284,10 @@ impl<H: Hub + 'static> Inner<H> {
 /// How long to wait before a commit is retried: a random time whose maximum grows with each
 /// attempt.
 fn backoff(attempt: u32) -> Duration {
-    let most = 4.0 * f64::from(attempt.min(12)) + 1.0;
-    Duration::from_secs_f64(random::unit() * most / 1000.0)
+    random::wait(4.0 * f64::from(attempt.min(12)) + 1.0)
 }
 
 impl<H: Hub + 'static> Storage for ContextHub<H> {
-    fn together(&self) -> Option<&dyn Together> {
-        Some(self)
-    }
-
     fn capability(&self) -> Capability {
         Capability {
             create: Reach::Storage,
@@ -358,13 +353,25 @@ impl<H: Hub + 'static> Storage for ContextHub<H> {
         })
     }
 
+    fn extras(&self) -> Extras<'_> {
+        Extras {
+            together: Some(self),
+            search: Some(self),
+            batch: Some(self),
+            trees: Some(self),
+            ..Extras::NONE
+        }
+    }
+}
+
+impl<H: Hub + 'static> Search for ContextHub<H> {
     fn walk<'a>(
         &'a self,
-        scope: &'a Scope,
+        find: Find<'a>,
         visit: &'a mut dyn FnMut(&VPath, &Meta) -> Flow,
     ) -> Pending<'a, ()> {
         Box::pin(async move {
-            for (path, file) in self.files(scope).await? {
+            for (path, file) in self.files(find.scope).await? {
                 if visit(&path, &file.meta).is_break() {
                     break;
                 }
@@ -387,6 +394,12 @@ impl<H: Hub + 'static> Storage for ContextHub<H> {
             Ok(())
         })
     }
+}
+
+impl<H: Hub + 'static> Batch for ContextHub<H> {
+    fn get_many<'a>(&'a self, paths: &'a [VPath]) -> Pending<'a, Vec<Option<File>>> {
+        provided::get_each(self, paths)
+    }
 
     fn put_many<'a>(
         &'a self,
@@ -407,7 +420,9 @@ impl<H: Hub + 'static> Storage for ContextHub<H> {
                 .collect()
         })
     }
+}
 
+impl<H: Hub + 'static> Trees for ContextHub<H> {
     fn delete_tree<'a>(&'a self, root: &'a VPath) -> LocalBoxFuture<'a, Removed> {
         Box::pin(async move {
             let change = Change {
@@ -420,10 +435,7 @@ impl<H: Hub + 'static> Storage for ContextHub<H> {
                     ..Removed::default()
                 },
                 Ok(Outcome::Stored(_)) => Removed::default(),
-                Err(error) => Removed {
-                    error: Some(error),
-                    ..Removed::default()
-                },
+                Err(error) => Removed::failed(error),
             }
         })
     }

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use bytes::Bytes;
 
 use super::*;
+use crate::core::testing::path;
 use crate::files::{Files, FilesOptions};
 use crate::protocol::{BackendExt, Content, Edit, Page};
 use crate::storage::context_hub::hub::{Changes, Pulled};
@@ -67,10 +68,6 @@ impl Hub for Client {
 fn client(server: &Rc<Server>) -> Files<ContextHub<Client>> {
     let hub = ContextHub::new(Client(server.clone()));
     Files::new(hub, FilesOptions::default())
-}
-
-fn path(text: &str) -> VPath {
-    VPath::parse(text).expect("a path")
 }
 
 fn text(text: &str) -> Content {

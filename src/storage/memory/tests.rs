@@ -12,6 +12,7 @@ use crate::core::time::Time;
 use crate::files::stepping::ended;
 use crate::files::{Files, FilesOptions};
 use crate::protocol::{BackendExt, GrepQuery, GrepResult};
+use crate::storage::Hints;
 
 fn path(text: &str) -> VPath {
     VPath::parse_file(text).expect("a path")
@@ -57,10 +58,11 @@ fn visited(memory: &Memory, text: &[u8]) -> Vec<String> {
     let root = VPath::root();
     let scope = Scope::all(&root);
     let texts = [text];
-    let scan = Scan {
+    let hints = Hints {
         texts: &texts,
-        ..scan_of(&scope)
+        ..Hints::default()
     };
+    let scan = scan_of(&scope, hints);
     let mut seen = Vec::new();
     let mut visit = |path: &VPath, _: &File| {
         seen.push(path.to_string());
@@ -71,17 +73,12 @@ fn visited(memory: &Memory, text: &[u8]) -> Vec<String> {
     seen
 }
 
-fn scan_of(scope: &Scope) -> Scan<'_> {
+fn scan_of<'a>(scope: &'a Scope, hints: Hints<'a>) -> Scan<'a> {
     Scan {
         scope,
         names: &|_| true,
         want: &|_, meta| meta.texture != Some(file::Texture::Binary),
-        by_name: false,
-        literal: None,
-        texts: &[],
-        query: None,
-        splits: &[],
-        is_behind: &|| false,
+        hints,
     }
 }
 
@@ -265,11 +262,12 @@ fn a_change_within_a_pause_is_seen_by_the_search() {
     let root = VPath::root();
     let scope = Scope::all(&root);
     let texts = [&b"file000 has line7 "[..]];
-    let scan = Scan {
+    let hints = Hints {
         texts: &texts,
         is_behind: &|| true,
-        ..scan_of(&scope)
+        ..Hints::default()
     };
+    let scan = scan_of(&scope, hints);
     let mut seen = Vec::new();
     let mut visit = |path: &VPath, _: &File| {
         seen.push(path.to_string());

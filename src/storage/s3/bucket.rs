@@ -236,6 +236,7 @@ fn fits_host(name: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::core::testing::path;
     use crate::storage::s3::objects::Query;
 
     fn location<'a>() -> Location<'a> {
@@ -246,10 +247,6 @@ mod tests {
             prefix: "",
             path_style: None,
         }
-    }
-
-    fn path(text: &str) -> VPath {
-        VPath::parse(text).expect("a path")
     }
 
     #[test]

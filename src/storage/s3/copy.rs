@@ -7,14 +7,15 @@ use super::answer::{Note, Told};
 use super::objects::Source;
 use super::probe::{self, Conditions};
 use super::state::Base;
-use super::store::S3;
+use super::store::{S3, backoff};
 use super::write::{Change, Stop, What, name};
 use crate::core::error::{Error, Kind, Result};
 use crate::core::file::{self, Texture};
 use crate::core::future::Pending;
 use crate::core::path::VPath;
+use crate::env::timer;
 use crate::protocol::{COPIED, Transfer, gone, one_by_one, stands};
-use crate::storage::{Meta, PutMode, Storage, Version, Within};
+use crate::storage::{Meta, PutMode, Version, Within};
 
 /// How often a copy is repeated because one of its objects was changed meanwhile.
 const TURNS: u32 = 16;
@@ -99,7 +100,7 @@ impl S3 {
                 Stop::Refused if !overwrite && self.told(to, &key).await?.is_some() => {
                     return Err(Error::already_exists(to));
                 }
-                Stop::Refused => self.pause(turn).await,
+                Stop::Refused => timer::sleep(backoff(turn)).await,
             }
         }
         Err(one_by_one())

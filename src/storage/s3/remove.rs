@@ -122,10 +122,7 @@ impl S3 {
     pub(super) async fn remove_tree(&self, root: &VPath) -> Removed {
         match self.doomed(root).await {
             Ok(doomed) => self.remove_all(root, doomed).await,
-            Err(error) => Removed {
-                error: Some(error),
-                ..Removed::default()
-            },
+            Err(error) => Removed::failed(error),
         }
     }
 

@@ -35,7 +35,7 @@ impl S3 {
         // More bodies are queued than may be in progress, so that one slow body does not block the
         // others.
         let ahead = self.concurrency.saturating_mul(4);
-        let mut pages = Box::pin(self.pages("search", scan.scope, scan.splits).fuse());
+        let mut pages = Box::pin(self.pages("search", scan.scope, scan.hints.splits).fuse());
         let mut ready: VecDeque<Entry> = VecDeque::new();
         let mut bodies = FuturesOrdered::new();
         let mut listed = false;

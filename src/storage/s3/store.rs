@@ -26,11 +26,11 @@ use crate::core::lock::Mutex;
 use crate::core::order;
 use crate::core::path::VPath;
 use crate::core::queue::Queue;
-use crate::env::{random, timer};
+use crate::env::random;
 use crate::protocol::{Capability, Directories, Reach};
 use crate::storage::{
-    Cursor, Depth, Entry, File, Flow, Listing, Meta, NewFile, Part, PutMode, Ranged, Removed, Scan,
-    Scope, Storage, Version, Within,
+    Batch, Cursor, Depth, Entry, Extras, File, Find, Flow, Listing, Meta, NewFile, Part, PutMode,
+    Ranged, Removed, Scan, Scope, Search, Storage, Trees, Version,
 };
 
 /// How to determine which conditional requests the server honours.
@@ -388,14 +388,6 @@ impl Storage for S3 {
         Box::pin(self.file(path))
     }
 
-    fn ranged(&self) -> Option<&dyn Ranged> {
-        self.parts.get().then_some(self)
-    }
-
-    fn within(&self) -> Option<&dyn Within> {
-        self.objects.copies().then_some(self)
-    }
-
     fn put<'a>(&'a self, path: &'a VPath, file: NewFile, mode: PutMode) -> Pending<'a, Meta> {
         Box::pin(self.put_file(path, file, mode))
     }
@@ -426,13 +418,27 @@ impl Storage for S3 {
         })
     }
 
+    fn extras(&self) -> Extras<'_> {
+        Extras {
+            ranged: self.parts.get().then_some(self),
+            within: self.objects.copies().then_some(self),
+            search: Some(self),
+            batch: Some(self),
+            trees: Some(self),
+            pause: Some(backoff),
+            ..Extras::NONE
+        }
+    }
+}
+
+impl Search for S3 {
     fn walk<'a>(
         &'a self,
-        scope: &'a Scope,
+        find: Find<'a>,
         visit: &'a mut dyn FnMut(&VPath, &Meta) -> Flow,
     ) -> Pending<'a, ()> {
         Box::pin(async move {
-            let mut pages = Box::pin(self.pages("list", scope, &[]));
+            let mut pages = Box::pin(self.pages("list", find.scope, &[]));
             while let Some(entries) = pages.next().await {
                 for entry in entries? {
                     if visit(&entry.path, &entry.meta).is_break() {
@@ -444,6 +450,16 @@ impl Storage for S3 {
         })
     }
 
+    fn scan<'a>(
+        &'a self,
+        scan: Scan<'a>,
+        visit: &'a mut dyn FnMut(&VPath, &File) -> Flow,
+    ) -> Pending<'a, ()> {
+        Box::pin(self.search(scan, visit))
+    }
+}
+
+impl Batch for S3 {
     fn get_many<'a>(&'a self, paths: &'a [VPath]) -> Pending<'a, Vec<Option<File>>> {
         Box::pin(async move {
             let gets = paths
@@ -451,14 +467,6 @@ impl Storage for S3 {
                 .map(|path| Box::pin(self.file(path)) as Pending<'_, _>);
             bounded(self.concurrency, gets).await.into_iter().collect()
         })
-    }
-
-    fn scan<'a>(
-        &'a self,
-        scan: Scan<'a>,
-        visit: &'a mut dyn FnMut(&VPath, &File) -> Flow,
-    ) -> Pending<'a, ()> {
-        Box::pin(self.search(scan, visit))
     }
 
     fn put_many<'a>(
@@ -473,24 +481,15 @@ impl Storage for S3 {
             bounded(self.concurrency, puts).await
         })
     }
+}
 
+impl Trees for S3 {
     fn delete_tree<'a>(&'a self, root: &'a VPath) -> LocalBoxFuture<'a, Removed> {
         Box::pin(self.remove_tree(root))
     }
 
-    /// In batches, after a listing that has keys which are not valid paths, too.
-    fn delete_found<'a>(
-        &'a self,
-        root: &'a VPath,
-        _found: Vec<VPath>,
-    ) -> LocalBoxFuture<'a, Removed> {
-        Box::pin(self.remove_tree(root))
-    }
-
-    fn pause(&self, attempt: u32) -> LocalBoxFuture<'_, ()> {
-        let most = 10.0 * f64::from(1u32 << attempt.min(6));
-        let millis = most * random::unit();
-        timer::sleep(Duration::from_secs_f64(millis / 1000.0))
+    fn spares_new_files(&self) -> bool {
+        true
     }
 }
 
@@ -502,4 +501,9 @@ impl Ranged for S3 {
     fn get_part<'a>(&'a self, path: &'a VPath, range: Range<u64>) -> Pending<'a, Option<Part>> {
         Box::pin(self.part(path, range))
     }
+}
+
+/// How long to wait before retry number `attempt` of a change that another writer has overtaken.
+pub(super) fn backoff(attempt: u32) -> Duration {
+    random::wait(10.0 * f64::from(1u32 << attempt.min(6)))
 }

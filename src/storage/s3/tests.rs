@@ -17,13 +17,10 @@ use super::testing::{Fault, Ranges, Server, block_on, storage, storage_that_warn
 use crate::core::cell::RefCell;
 use crate::core::error::{Error, Kind};
 use crate::core::path::VPath;
+use crate::core::testing::path;
 use crate::files::{Files, FilesOptions};
 use crate::protocol::{Backend, BackendExt, Content, Edit, Page, Reach};
-use crate::storage::{Flow, Meta, Scope, Storage};
-
-fn path(text: &str) -> VPath {
-    VPath::parse(text).expect("a path")
-}
+use crate::storage::{Flow, Meta, Scope, Storage, provided};
 
 fn files(server: &Rc<Server>) -> Files<S3> {
     with(server, S3Options::default())
@@ -314,7 +311,7 @@ fn listings_page_and_show_only_what_paths_can_name() {
             count += 1;
             Flow::Continue(())
         };
-        block_on(files.storage().walk(&scope, &mut visit)).expect("walked");
+        block_on(provided::walk(files.storage(), &scope, &mut visit)).expect("walked");
         count
     };
     server.log.take();

@@ -13,13 +13,13 @@ use super::errors::{About, Failure};
 use super::objects::{Condition, NewObject, Source};
 use super::probe::Conditions;
 use super::state::{Base, Since};
-use super::store::S3;
+use super::store::{S3, backoff};
 use crate::core::bugs::{Bug, has};
 use crate::core::error::{Error, Kind, Result};
 use crate::core::file::Mime;
 use crate::core::path::VPath;
-use crate::env::random;
-use crate::storage::{Meta, NewFile, PutMode, REPLAYS, Storage, Version};
+use crate::env::{random, timer};
+use crate::storage::{Meta, NewFile, PutMode, REPLAYS, Version};
 
 /// The outcome of a change whose response was lost.
 enum Fate {
@@ -111,7 +111,7 @@ impl S3 {
                 Ok(told) => return Ok(self.settle(change, told)),
                 // An overwrite replaces whatever is there.
                 Err(Stop::Refused) if mode == PutMode::Overwrite && turn < REPLAYS => {
-                    self.pause(turn).await;
+                    timer::sleep(backoff(turn)).await;
                     base = self.base(path, &key).await?;
                     turn += 1;
                 }

@@ -4,11 +4,11 @@ use bytes::Bytes;
 
 use super::answers::{denied, meta, odd, refusal, told, too_large};
 use super::script::{self, Finish, RESERVED};
-use super::{Machine, Sandbox, wire};
+use super::{Machine, Sandbox, backoff, wire};
 use crate::core::error::{Error, Kind, Result};
 use crate::core::path::VPath;
-use crate::env::random;
-use crate::storage::{File, Meta, NewFile, PutMode, Storage, Version};
+use crate::env::{random, timer};
+use crate::storage::{File, Meta, NewFile, PutMode, Version};
 
 /// Maximum bytes of a body in one command; a shell accepts 128 KiB for one argument.
 pub(super) const PUT_CHUNK: usize = 60 * 1024;
@@ -101,7 +101,7 @@ impl<M: Machine> Sandbox<M> {
                 Some('A') => Error::already_exists(path),
                 Some('C') if matches!(mode, PutMode::Update(_)) => Error::conflict(path),
                 Some('B' | 'C') => {
-                    self.pause(attempt).await;
+                    timer::sleep(backoff(attempt)).await;
                     continue;
                 }
                 Some('L') => refusal(path, 'L', &answer),
@@ -152,7 +152,7 @@ impl<M: Machine> Sandbox<M> {
                 Some('N') => return Ok(false),
                 Some('L') => return Err(refusal(path, 'L', &answer)),
                 Some('C') => return Err(Error::conflict(path)),
-                Some('B') => self.pause(attempt).await,
+                Some('B') => timer::sleep(backoff(attempt)).await,
                 Some('E') => {
                     return Err(denied(path, "' could not be removed by the sandbox's user"));
                 }

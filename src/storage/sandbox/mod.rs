@@ -26,14 +26,14 @@ use crate::core::file;
 use crate::core::future::Pending;
 use crate::core::links;
 use crate::core::path::VPath;
-use crate::env::{random, timer};
+use crate::env::random;
 use crate::protocol::{Capability, Directories, ExecuteResult, Reach};
 use crate::storage::sandbox::answers::{denied, odd, refusal, told};
 use crate::storage::sandbox::listing::batch_end;
 use crate::storage::sandbox::script::RESERVED;
 use crate::storage::{
-    Cursor, Depth, File, Flow, Listing, Meta, NewFile, PutMode, Removed, Scan, Scope, Storage,
-    Version, Within,
+    Cursor, Depth, Extras, File, Find, Flow, Listing, Meta, NewFile, PutMode, Removed, Scan, Scope,
+    Search, Storage, Trees, Version,
 };
 
 /// Initial bytes of bodies in one result; reduced if results are truncated.
@@ -155,10 +155,6 @@ impl<M: Machine> Sandbox<M> {
 }
 
 impl<M: Machine> Storage for Sandbox<M> {
-    fn within(&self) -> Option<&dyn Within> {
-        Some(self)
-    }
-
     fn capability(&self) -> Capability {
         Capability {
             create: Reach::Storage,
@@ -210,13 +206,25 @@ impl<M: Machine> Storage for Sandbox<M> {
         })
     }
 
+    fn extras(&self) -> Extras<'_> {
+        Extras {
+            within: Some(self),
+            search: Some(self),
+            trees: Some(self),
+            pause: Some(backoff),
+            ..Extras::NONE
+        }
+    }
+}
+
+impl<M: Machine> Search for Sandbox<M> {
     fn walk<'a>(
         &'a self,
-        scope: &'a Scope,
+        find: Find<'a>,
         visit: &'a mut dyn FnMut(&VPath, &Meta) -> Flow,
     ) -> Pending<'a, ()> {
         Box::pin(async move {
-            for entry in self.files(scope, None).await? {
+            for entry in self.files(find.scope, None).await? {
                 if visit(&entry.path, &entry.meta).is_break() {
                     break;
                 }
@@ -231,7 +239,7 @@ impl<M: Machine> Storage for Sandbox<M> {
         visit: &'a mut dyn FnMut(&VPath, &File) -> Flow,
     ) -> Pending<'a, ()> {
         Box::pin(async move {
-            let mut files = self.files(scan.scope, scan.literal).await?;
+            let mut files = self.files(scan.scope, scan.hints.literal).await?;
             files.retain(|entry| {
                 entry.meta.size <= self.max_file_bytes
                     && !file::is_binary_name(&entry.path)
@@ -258,31 +266,16 @@ impl<M: Machine> Storage for Sandbox<M> {
             Ok(())
         })
     }
+}
 
-    fn pause(&self, attempt: u32) -> LocalBoxFuture<'_, ()> {
-        let limit = 5.0 + f64::from(attempt.min(40)) * 5.0;
-        timer::sleep(Duration::from_secs_f64(random::unit() * limit / 1000.0))
-    }
-
-    fn prune<'a>(&'a self, root: &'a VPath) -> LocalBoxFuture<'a, ()> {
-        Box::pin(async move {
-            // Directories that stay behind are empty.
-            if let Ok(real) = self.looked(root) {
-                let _ = self.run(&script::prune(&real)).await;
-            }
-        })
-    }
-
+impl<M: Machine> Trees for Sandbox<M> {
     fn delete_tree<'a>(&'a self, root: &'a VPath) -> LocalBoxFuture<'a, Removed> {
         Box::pin(async move {
             let answer = match self.looked(root) {
                 Ok(real) => self.run(&script::remove_tree(&real)).await,
                 Err(error) => Err(error),
             };
-            let failed = |error| Removed {
-                error: Some(error),
-                ..Removed::default()
-            };
+            let failed = Removed::failed;
             match answer.as_deref().map(|answer| answer.chars().next()) {
                 Ok(Some('K')) => Removed {
                     directories: true,
@@ -306,4 +299,18 @@ impl<M: Machine> Storage for Sandbox<M> {
             }
         })
     }
+
+    fn prune<'a>(&'a self, root: &'a VPath) -> LocalBoxFuture<'a, ()> {
+        Box::pin(async move {
+            // Directories that stay behind are empty.
+            if let Ok(real) = self.looked(root) {
+                let _ = self.run(&script::prune(&real)).await;
+            }
+        })
+    }
+}
+
+/// How long to wait before retry number `attempt` of a change.
+fn backoff(attempt: u32) -> Duration {
+    random::wait(5.0 + f64::from(attempt.min(40)) * 5.0)
 }

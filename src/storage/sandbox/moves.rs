@@ -3,13 +3,13 @@
 
 use super::answers::{denied, odd, refusal};
 use super::script::{self, RESERVED};
-use super::{Machine, Sandbox};
+use super::{Machine, Sandbox, backoff};
 use crate::core::error::{Error, Result};
 use crate::core::future::Pending;
 use crate::core::path::VPath;
-use crate::env::random;
+use crate::env::{random, timer};
 use crate::protocol::{COPIED, Transfer, one_by_one, stands};
-use crate::storage::{Storage, Within};
+use crate::storage::Within;
 
 /// Maximum attempts of a move that conflicts with another writer.
 const TRIES: u32 = 64;
@@ -25,7 +25,7 @@ impl<M: Machine> Sandbox<M> {
             return Err(match answer.chars().next() {
                 Some('K') => return Ok(()),
                 Some('B') => {
-                    self.pause(attempt).await;
+                    timer::sleep(backoff(attempt)).await;
                     continue;
                 }
                 Some('N') => Error::not_found(from),

@@ -9,8 +9,10 @@ use futures_util::FutureExt;
 
 use super::*;
 use crate::conformance;
+use crate::core::testing::now;
 use crate::files::{Files, FilesOptions};
 use crate::protocol::SharedBackend;
+use crate::storage::Hints;
 
 /// A local shell whose output may be truncated.
 struct Local {
@@ -86,7 +88,7 @@ fn conforms(shell: &'static [&'static str], cap: usize) {
         Ok(backend)
     });
     // Local shells respond synchronously and waits take no time, so polling is enough.
-    let report = tests_only_block(report).now_or_never().expect("done");
+    let report = now(tests_only_block(report));
     for dir in folders.take() {
         std::fs::remove_dir_all(dir).expect("removed");
     }
@@ -170,12 +172,7 @@ fn read_meanwhile(happens: &'static str, many: bool) -> Vec<(String, String)> {
             scope: &scope,
             names: &|_| true,
             want: &|_, _| true,
-            by_name: false,
-            literal: None,
-            texts: &[],
-            query: None,
-            splits: &[],
-            is_behind: &|| false,
+            hints: Hints::default(),
         };
         let mut visit = |path: &VPath, file: &File| {
             seen.push((path.to_string(), text(file)));

@@ -32,7 +32,7 @@ use crate::core::lock::Mutex;
 use crate::core::order;
 use crate::core::path::VPath;
 use crate::core::sorted::Sorted;
-use crate::env::{random, timer};
+use crate::env::random;
 use crate::protocol::{Capability, Reach};
 use crate::storage::sql::index::terms::Found;
 use crate::storage::sql::rows::{
@@ -41,8 +41,8 @@ use crate::storage::sql::rows::{
 use crate::storage::sql::statement::Statement;
 use crate::storage::sql::statements::{Keys, Place, ROW_VALUES};
 use crate::storage::{
-    Cursor, Depth, Entry, File, Flow, Listing, Meta, NewFile, PutMode, Removed, Scan, Scope,
-    Storage, Together, Version, Within,
+    Batch, Cursor, Depth, Entry, Extras, File, Find, Flow, Listing, Meta, NewFile, PutMode,
+    Removed, Scan, Search, Storage, Trees, Version,
 };
 
 pub use rows::{Column, Rows};
@@ -252,14 +252,6 @@ fn fresh_version() -> u64 {
 }
 
 impl<D: Database> Storage for Sql<D> {
-    fn within(&self) -> Option<&dyn Within> {
-        Some(self)
-    }
-
-    fn together(&self) -> Option<&dyn Together> {
-        Some(self)
-    }
-
     fn capability(&self) -> Capability {
         Capability {
             create: Reach::Storage,
@@ -352,12 +344,26 @@ impl<D: Database> Storage for Sql<D> {
         })
     }
 
+    fn extras(&self) -> Extras<'_> {
+        Extras {
+            within: Some(self),
+            together: Some(self),
+            search: Some(self),
+            batch: Some(self),
+            trees: Some(self),
+            pause: Some(jitter),
+            ..Extras::NONE
+        }
+    }
+}
+
+impl<D: Database> Search for Sql<D> {
     fn walk<'a>(
         &'a self,
-        scope: &'a Scope,
+        find: Find<'a>,
         visit: &'a mut dyn FnMut(&VPath, &Meta) -> Flow,
     ) -> Pending<'a, ()> {
-        Box::pin(self.pages(scope, None, None, async |entries| {
+        Box::pin(self.pages(find.scope, None, None, async |entries| {
             for entry in entries {
                 if visit(&entry.path, &entry.meta).is_break() {
                     return Ok(Flow::Break(()));
@@ -365,18 +371,6 @@ impl<D: Database> Storage for Sql<D> {
             }
             Ok(Flow::Continue(()))
         }))
-    }
-
-    fn get_many<'a>(&'a self, paths: &'a [VPath]) -> Pending<'a, Vec<Option<File>>> {
-        Box::pin(async move {
-            let mut answers = Vec::with_capacity(paths.len());
-            for batch in paths.chunks(self.most_paths()) {
-                let named: Vec<&VPath> = batch.iter().collect();
-                let found = self.bodies(&named).await?;
-                answers.extend(batch.iter().map(|path| found.get(path).cloned()));
-            }
-            Ok(answers)
-        })
     }
 
     fn scan<'a>(
@@ -413,8 +407,23 @@ impl<D: Database> Storage for Sql<D> {
                 }
                 Ok(Flow::Continue(()))
             };
-            let narrow = self.narrow(scan.query).await;
-            self.pages(scan.scope, scan.literal, narrow, show).await
+            let narrow = self.narrow(scan.hints.query).await;
+            self.pages(scan.scope, scan.hints.literal, narrow, show)
+                .await
+        })
+    }
+}
+
+impl<D: Database> Batch for Sql<D> {
+    fn get_many<'a>(&'a self, paths: &'a [VPath]) -> Pending<'a, Vec<Option<File>>> {
+        Box::pin(async move {
+            let mut answers = Vec::with_capacity(paths.len());
+            for batch in paths.chunks(self.most_paths()) {
+                let named: Vec<&VPath> = batch.iter().collect();
+                let found = self.bodies(&named).await?;
+                answers.extend(batch.iter().map(|path| found.get(path).cloned()));
+            }
+            Ok(answers)
         })
     }
 
@@ -431,11 +440,9 @@ impl<D: Database> Storage for Sql<D> {
             answers
         })
     }
+}
 
-    fn pause(&self, attempt: u32) -> LocalBoxFuture<'_, ()> {
-        timer::sleep(jitter(attempt))
-    }
-
+impl<D: Database> Trees for Sql<D> {
     fn delete_tree<'a>(&'a self, root: &'a VPath) -> LocalBoxFuture<'a, Removed> {
         Box::pin(async move {
             let statement = self.place.delete_tree(root);
@@ -450,10 +457,7 @@ impl<D: Database> Storage for Sql<D> {
                         ..Removed::default()
                     }
                 }
-                Err(error) => Removed {
-                    error: Some(error),
-                    ..Removed::default()
-                },
+                Err(error) => Removed::failed(error),
             }
         })
     }
@@ -462,8 +466,7 @@ impl<D: Database> Storage for Sql<D> {
 /// How long to wait before attempt number `attempt` of a change that met a conflict: a random time
 /// whose maximum grows with each attempt.
 pub fn jitter(attempt: u32) -> Duration {
-    let most = 2.0 * f64::from(attempt.min(16)) + 2.0;
-    Duration::from_secs_f64(random::unit() * most / 1000.0)
+    random::wait(2.0 * f64::from(attempt.min(16)) + 2.0)
 }
 
 /// A driver or a proxy of the database that keeps rows back.

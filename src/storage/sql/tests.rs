@@ -1,7 +1,6 @@
 //! What is sent to a database, and what is not sent again.
 
 use bytes::Bytes;
-use futures_util::FutureExt;
 
 use super::dialect::{Dialect, Table};
 use super::statement::Value;
@@ -10,6 +9,7 @@ use crate::core::cell::RefCell;
 use crate::core::error::Kind;
 use crate::core::file::{Format, Mime, Texture};
 use crate::core::future::done;
+use crate::core::testing::now;
 use crate::core::time::Time;
 
 /// A database that fails with this text for statements of several rows, and records all of them.
@@ -58,7 +58,7 @@ fn uploaded(text: &'static str) -> (usize, Vec<usize>) {
         (VPath::parse(name).expect("a path"), new)
     };
     let files = ["/a", "/b", "/c"].map(file).to_vec();
-    let answers = sql.put_many(files).now_or_never().expect("at once");
+    let answers = now(sql.put_many(files));
     let stored = answers.iter().filter(|answer| answer.is_ok()).count();
     (stored, database.sent.take())
 }

@@ -13,12 +13,10 @@ export async function conforms({ browser: name, kinds, server, add, log }) {
   try {
     const runs = kinds.map((kind) => ["conformance", { kind }]);
     runs.push(...kinds.map((kind) => ["inWorker", { kind }]));
-    if (kinds.includes("opfs")) runs.push(["conformance", { kind: "exclusive" }]);
     if (name === "chromium") runs.push(["conformance", { kind: "directory", withoutMove: true }]);
     const conform = async ([how, asked]) => {
       // Firefox is slow with OPFS; its worker has the same code, and runs what differs there.
-      const again = how === "inWorker" || asked.kind === "exclusive";
-      const only = name === "firefox" && asked.kind !== "indexeddb" && again;
+      const only = name === "firefox" && asked.kind !== "indexeddb" && how === "inWorker";
       if (only)
         asked.only = ["write", "edit", "race", "byte", "delet", "a commit makes all changes"];
       const page = await browser.page(`${server.origin}/pages/blank.html`);

@@ -4,7 +4,6 @@
 import { deepStrictEqual, match, ok, strictEqual } from "node:assert/strict";
 import { inPages, launch } from "../lib/browsers.mjs";
 import { together } from "../lib/together.mjs";
-import { exclusive } from "./exclusive.mjs";
 import { deletions, FULL, full } from "./full.mjs";
 
 const MODULE = "/pages/special.mjs";
@@ -88,7 +87,6 @@ export async function special({ browser: name, kinds, server, check }) {
         "crashProtection",
         "root",
         "directory",
-        "exclusive",
         "crashProtection",
       ];
       for (const [at, text] of seen.entries()) {
@@ -217,7 +215,6 @@ export async function special({ browser: name, kinds, server, check }) {
         deepStrictEqual(seen.listed, ["/given.txt", "/outside.txt"]);
         deepStrictEqual(seen.aside, []);
       });
-      await exclusive({ browser: name, fresh, test: later });
     } else {
       later("without OPFS the refusal names what to use", async () => {
         const answer = await call("write", {

@@ -9,9 +9,7 @@ import { bareChromium } from "../lib/browsers.mjs";
 import { tearLogs } from "../lib/leveldb.mjs";
 import { serve } from "../lib/server.mjs";
 
-const CALM = ["indexeddb", "opfs", "opfs-worker"];
-const BUSY = ["opfs-exclusive"];
-const KINDS = [...CALM, ...BUSY];
+const KINDS = ["indexeddb", "opfs", "opfs-worker"];
 /** A kill comes so many milliseconds after every kind has kept a version, at most. */
 const WINDOW = 300;
 const PATIENCE = 60_000;
@@ -58,11 +56,7 @@ export async function torn({ kills, halves = false, crashProtection, pkg, log = 
       found = new Map();
       for (const one of state.values()) one.keptNow = 0;
       const options = crashProtection ? "&protected" : "";
-      const page = (origin, kinds) =>
-        `${origin}/pages/torn.html?round=${round}&kinds=${kinds}${options}`;
-      // It writes to IndexedDB as well, and much oftener.
-      const other = page(server.otherOrigin, BUSY);
-      const url = `${page(server.origin, CALM)}&other=${encodeURIComponent(other)}`;
+      const url = `${server.origin}/pages/torn.html?kinds=${KINDS}${options}`;
       const browser = bareChromium({ profile, url });
       try {
         await until("finding the files", () => found.size === KINDS.length);

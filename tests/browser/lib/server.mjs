@@ -66,8 +66,6 @@ export async function serve({ pkg = join(root, "pkg"), mounts = {}, told, isolat
   return {
     // A name that every browser takes for a secure context.
     origin: `http://localhost:${server.address().port}`,
-    /** The same under another name, which has storages of its own. */
-    otherOrigin: `http://127.0.0.1:${server.address().port}`,
     close: () =>
       new Promise((resolve) => {
         server.close(resolve);

@@ -12,8 +12,6 @@ const FACTORIES = {
   indexeddb: (name, writeMode) =>
     new IndexedDbBackend({ database: run, namespace: name, writeMode, durability: "relaxed" }),
   opfs: (name, writeMode) => new OpfsBackend({ root: run, namespace: name, writeMode }),
-  exclusive: (name, writeMode) =>
-    new OpfsBackend({ root: run, namespace: name, writeMode, exclusive: true }),
   // A directory that cannot move its files, as one that the user picked.
   directory: async (name, writeMode) => {
     const origin = await navigator.storage.getDirectory();

@@ -441,7 +441,6 @@ export async function options() {
     () => new IndexedDbBackend({ database: "x", crashProtection: 1 }),
     () => new OpfsBackend({ root: "../up" }),
     () => new OpfsBackend({ directory: "/tmp" }),
-    () => new OpfsBackend({ exclusive: "yes" }),
     () => new OpfsBackend({ crashProtection: "yes" }),
   ]) {
     try {
@@ -461,10 +460,10 @@ export async function options() {
 export async function keptTurn({ from, to, commits, ...where }) {
   const keepIn = backend(where);
   const files = new StateBackend({ files: { "/a.txt": "one\n" } });
-  const turn = beginKept(files, { keepIn, name: "task" });
+  const turn = beginKept(files, { keepIn: { backend: keepIn }, name: "task" });
   const { error } = await turn.edit("/a.txt", from, to);
   if (error) throw new Error(error);
-  const { names } = await keptTurns(keepIn);
+  const { names } = await keptTurns({ backend: keepIn });
   const { changes } = await turn.diff();
   const shown = changes.map(({ path, hunks }) => [path, ...hunks.flatMap(({ lines }) => lines)]);
   if (!commits) return { names, shown };

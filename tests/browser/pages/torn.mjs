@@ -4,23 +4,13 @@
 import { IndexedDbBackend, OpfsBackend } from "/pkg/dist/browser.js";
 
 const LARGE = 5 * 1024 * 1024;
-/** What an exclusive store keeps a copy of. */
-const SMALL = 20 * 1024;
 const PATH = "/torn.txt";
 
 const STORES = {
-  indexeddb: (_, more) => new IndexedDbBackend({ database: "torn", ...more }),
-  opfs: (_, more) => new OpfsBackend({ root: "torn", ...more }),
-  "opfs-worker": (_, more) => new OpfsBackend({ root: "torn-worker", ...more }),
-  // A tree for each round: once a kill has come into the middle of a change, its file is looked
-  // at by every search for some seconds, and what is copied of it is not.
-  "opfs-exclusive": (round, more) =>
-    new OpfsBackend({ root: `torn-exclusive-${round}`, exclusive: true, ...more }),
+  indexeddb: (more) => new IndexedDbBackend({ database: "torn", ...more }),
+  opfs: (more) => new OpfsBackend({ root: "torn", ...more }),
+  "opfs-worker": (more) => new OpfsBackend({ root: "torn-worker", ...more }),
 };
-
-function bytesOf(kind) {
-  return kind === "opfs-exclusive" ? SMALL : LARGE;
-}
 
 async function tell(path, data) {
   await fetch(path, { method: "POST", body: JSON.stringify(data) });
@@ -31,14 +21,14 @@ async function checksum(text) {
   return Array.from(new Uint8Array(hash), (byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 
-async function version(number, bytes) {
+async function version(number) {
   const line = `${String(number).padStart(9, "0")} is the number of this version, said again\n`;
-  const rest = line.repeat(Math.ceil(bytes / line.length)).slice(0, bytes);
+  const rest = line.repeat(Math.ceil(LARGE / line.length)).slice(0, LARGE);
   return `version ${number} ${await checksum(rest)}\n${rest}`;
 }
 
 /** The version that a file is, 0 for none; what is no whole version is a text. */
-async function found(files, bytes) {
+async function found(files) {
   const [{ content, code }] = await files.downloadFiles([PATH]);
   if (code === "not_found") return 0;
   if (!content) return `unreadable: ${code}`;
@@ -46,7 +36,7 @@ async function found(files, bytes) {
   const [, number, sum] = /^version (\d+) ([0-9a-f]+)\n/.exec(text) ?? [];
   if (!number) return `no header in ${text.length} bytes`;
   const rest = text.slice(text.indexOf("\n") + 1);
-  if (rest.length !== bytes) return `version ${number} has ${rest.length} bytes`;
+  if (rest.length !== LARGE) return `version ${number} has ${rest.length} bytes`;
   if ((await checksum(rest)) !== sum) return `version ${number} is mixed`;
   const { matches } = await files.grep("version ", null, null, 1);
   const [{ text: header } = {}] = matches ?? [];
@@ -62,16 +52,14 @@ async function strangers(files) {
 }
 
 /** Looks at what the round before has left, and writes until it is killed. */
-export async function run([kind, round, crashProtection]) {
+export async function run([kind, crashProtection]) {
   const options = { writeMode: "overwrite", crashProtection };
-  const left = STORES[kind](round - 1, options);
-  const bytes = bytesOf(kind);
-  const is = await found(left, bytes);
-  await tell("/found", { kind, is, strangers: await strangers(left) });
-  const files = STORES[kind](round, options);
+  const files = STORES[kind](options);
+  const is = await found(files);
+  await tell("/found", { kind, is, strangers: await strangers(files) });
   // Numbers go on where the last page was, as far as the file tells.
   for (let number = typeof is === "number" ? is + 1 : 1; ; number++) {
-    const text = await version(number, bytes);
+    const text = await version(number);
     await tell("/begun", { kind, number });
     const { error } = await files.write(PATH, text);
     await tell(error ? "/failed" : "/kept", { kind, number, error });
@@ -81,20 +69,13 @@ export async function run([kind, round, crashProtection]) {
 
 if (typeof document === "object") {
   const asked = new URLSearchParams(location.search);
-  const round = Number(asked.get("round"));
   const crashProtection = asked.has("protected");
   for (const kind of asked.get("kinds").split(",")) {
     const failed = (data) => tell("/failed", { kind, ...data });
     if (kind === "opfs-worker") {
       const worker = new Worker("/pages/worker.mjs", { type: "module" });
       worker.onmessage = ({ data }) => failed(data);
-      worker.postMessage(["/pages/torn.mjs", "run", [kind, round, crashProtection]]);
-    } else run([kind, round, crashProtection]).catch((error) => failed({ error: String(error) }));
-  }
-  const other = asked.get("other");
-  if (other) {
-    const frame = document.createElement("iframe");
-    frame.src = other;
-    document.body.append(frame);
+      worker.postMessage(["/pages/torn.mjs", "run", [kind, crashProtection]]);
+    } else run([kind, crashProtection]).catch((error) => failed({ error: String(error) }));
   }
 }

@@ -1,13 +1,13 @@
 // What the subpaths say that need no other package, in a page as on a server.
 import { StateBackend, withPolicy } from "kitbag";
-import { anthropicTools } from "kitbag/anthropic";
+import { fileTools as anthropicTools } from "kitbag/anthropic";
 import { runConformance } from "kitbag/conformance";
 import { guidedPrompts } from "kitbag/guided";
 import "kitbag/regex";
-import { history } from "kitbag/history";
+import { withHistory } from "kitbag/history";
 import { ignoreFiles } from "kitbag/ignore";
-import { indexed } from "kitbag/indexed";
-import { openaiTools } from "kitbag/openai";
+import { withIndex } from "kitbag/indexed";
+import { fileTools as openaiTools } from "kitbag/openai";
 import { withProvenance } from "kitbag/provenance";
 import { copyTree } from "kitbag/transfer";
 import { unchangedReads } from "kitbag/unchanged";
@@ -19,10 +19,12 @@ const RULES = {
 
 export async function says() {
   const files = new StateBackend({ files: { "/a.txt": "straße\n", "/.gitignore": "*.log\n" } });
-  const kept = history(files, { keepIn: new StateBackend() });
+  const kept = withHistory(files, { keepIn: { backend: new StateBackend() } });
   await kept.write("/b.txt", "one");
   const found = await files.grep("\\p{Ll}{6}", "/", null, null, { regex: true });
-  const searched = indexed(new StateBackend({ files: { "/a": "1" } }), { keepIn: "/.index/" });
+  const searched = withIndex(new StateBackend({ files: { "/a": "1" } }), {
+    keepIn: { path: "/.index/" },
+  });
   const labelled = withProvenance(new StateBackend(), RULES);
   const copied = await copyTree(withPolicy(files, {}), new StateBackend(), { to: "/copy" });
   const loaded = [anthropicTools, runConformance, openaiTools, unchangedReads, ignoreFiles];

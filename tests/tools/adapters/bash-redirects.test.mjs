@@ -7,7 +7,7 @@ import { Bash, InMemoryFs } from "just-bash";
 import { StateBackend, withPolicy } from "kitbag";
 import { bashExecute, bashFileSystem } from "kitbag/just-bash";
 
-const rules = { denyPrefixes: ["/no/"] };
+const rules = { readOnlyPrefixes: ["/no/"] };
 const shell = (policy = rules) => bashExecute(withPolicy(new StateBackend(), policy));
 
 const REFUSED = {

@@ -6,12 +6,12 @@ import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { InMemoryTransport } from "@modelcontextprotocol/sdk/inMemory.js";
 import { McpServer } from "@modelcontextprotocol/sdk/server/mcp.js";
 import { begin, createFileTools, StateBackend, withPolicy } from "kitbag";
-import { aiTools } from "kitbag/ai";
-import { anthropicTools } from "kitbag/anthropic";
-import { beginKept, changeTools, history } from "kitbag/history";
-import { fileTools, kitbagMiddleware } from "kitbag/langchain";
+import { fileTools as aiTools } from "kitbag/ai";
+import { fileTools as anthropicTools } from "kitbag/anthropic";
+import { beginKept, changeTools, withHistory } from "kitbag/history";
+import { kitbagMiddleware, fileTools as langchainTools } from "kitbag/langchain";
 import { registerFileTools } from "kitbag/mcp";
-import { openaiTools } from "kitbag/openai";
+import { fileTools as openaiTools } from "kitbag/openai";
 
 const FILES = { "/plan.md": "1. Measure\n2. Build\n", "/notes/a.md": "a\n", "/notes/b.md": "b\n" };
 const memory = (files = {}) => new StateBackend({ scope: "instance", files });
@@ -19,8 +19,8 @@ const memory = (files = {}) => new StateBackend({ scope: "instance", files });
 /** What the tools can be over. */
 const BASES = {
   "a turn": (backend) => begin(backend, { by: "agent-7" }),
-  "a kept turn": (backend) => beginKept(backend, { keepIn: memory() }),
-  "a history": (backend) => history(backend, { keepIn: memory(), by: "agent-7" }),
+  "a kept turn": (backend) => beginKept(backend, { keepIn: { backend: memory() } }),
+  "a history": (backend) => withHistory(backend, { keepIn: { backend: memory() }, by: "agent-7" }),
 };
 
 /** The id that an answer names. */
@@ -171,9 +171,9 @@ for (const [name, over] of Object.entries(BASES)) {
 test("a history knows changes of an earlier process by their ids", async () => {
   const backend = memory(FILES);
   const keepIn = memory();
-  const first = toolsOver(history(backend, { keepIn }));
+  const first = toolsOver(withHistory(backend, { keepIn: { backend: keepIn } }));
   const id = changeIn(await first.good("delete", { file_path: "/notes" }));
-  const second = toolsOver(history(backend, { keepIn }));
+  const second = toolsOver(withHistory(backend, { keepIn: { backend: keepIn } }));
   await second.good("undo", { change: id });
   assert.equal(backend.read("/notes/b.md").content, "b\n");
 });
@@ -189,7 +189,7 @@ test("undo knows the last 256 changes of a turn", async () => {
 });
 
 test("undo looks among the newest 1,000 entries of a history", async () => {
-  const base = history(memory(), { keepIn: memory() });
+  const base = withHistory(memory(), { keepIn: { backend: memory() } });
   const { good, bad } = toolsOver(base);
   const id = changeIn(await good("write_file", { file_path: "/x.md", content: "x" }));
   const files = Array.from({ length: 999 }, (_, at) => [`/${at}`, new Uint8Array([1])]);
@@ -217,7 +217,7 @@ test("only a turn or a history will do, and the error says so", async () => {
   );
   assert.throws(
     () => createFileTools(withPolicy(begin(memory()), {}), { changes }),
-    /not PolicyWrapper; give rules and ignore files as options of the tools/,
+    /not PolicyBackend; give rules and ignore files as options of the tools/,
   );
   assert.throws(() => createFileTools(memory(), { changes: {} }), /changeTools\(\)/);
   const late = createFileTools((_runtime) => memory(), { changes });
@@ -243,8 +243,8 @@ const ADAPTERS = {
     const tools = createFileTools(files, options);
     return async (name, input) => (await tools.call(name, input)).text;
   },
-  fileTools: (files, options) => {
-    const tools = fileTools(files, options);
+  langchainTools: (files, options) => {
+    const { tools } = langchainTools(files, options);
     return (name, input) => tools.find((one) => one.name === name).invoke(input);
   },
   kitbagMiddleware: (files, options) => {
@@ -261,16 +261,17 @@ const ADAPTERS = {
     assert.ok(tools.definitions.some(({ name }) => name === "undo"));
     return async (name, input) => {
       const use = { type: "tool_use", id: crypto.randomUUID(), name, input };
-      return (await tools.runTool(use)).content[0].text;
+      return (await tools.run({ content: [use] }))[0].content[0].text;
     };
   },
   openaiTools: (files, options) => {
-    const tools = openaiTools(files, options);
-    assert.ok(tools.handles("diff") && tools.chatTools.length === tools.responsesTools.length);
+    const tools = openaiTools(files, { ...options, api: "chat" });
+    const responses = openaiTools(files, options);
+    assert.ok(tools.handles("diff") && tools.definitions.length === responses.definitions.length);
     return async (name, input) => {
       const called = { name, arguments: JSON.stringify(input) };
       const tool_calls = [{ id: crypto.randomUUID(), type: "function", function: called }];
-      return (await tools.runChat({ tool_calls }))[0].content;
+      return (await tools.run({ tool_calls }))[0].content;
     };
   },
   registerFileTools: async (files, options) => {

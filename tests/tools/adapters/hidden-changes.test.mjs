@@ -4,7 +4,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { begin, createFileTools, StateBackend } from "kitbag";
-import { changeTools, history, reviewOf } from "kitbag/history";
+import { changeTools, reviewOf, withHistory } from "kitbag/history";
 import { ignoreFiles } from "kitbag/ignore";
 
 const SECRET = "hunter2";
@@ -18,7 +18,7 @@ const memory = (files = FILES) => new StateBackend({ scope: "instance", files })
 
 const BASES = {
   "a turn": () => begin(memory(), { by: "agent-7" }),
-  "a history": () => history(memory(), { keepIn: memory({}), by: "agent-7" }),
+  "a history": () => withHistory(memory(), { keepIn: { backend: memory({}) }, by: "agent-7" }),
 };
 
 const deny = (paths, operations = ["read", "write"]) => [{ operations, paths, mode: "deny" }];

@@ -1,5 +1,5 @@
 // The option `ignore`: the tools of every adapter leave out what ignore files name and say how many
-// files that were, as tools over `ignoring(backend)` do.
+// files that were, as tools over `withIgnore(backend)` do.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -7,12 +7,12 @@ import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { InMemoryTransport } from "@modelcontextprotocol/sdk/inMemory.js";
 import { McpServer } from "@modelcontextprotocol/sdk/server/mcp.js";
 import { createFileTools, StateBackend } from "kitbag";
-import { aiTools } from "kitbag/ai";
-import { anthropicTools } from "kitbag/anthropic";
-import { ignoreFiles, ignoring } from "kitbag/ignore";
-import { fileTools, kitbagMiddleware } from "kitbag/langchain";
+import { fileTools as aiTools } from "kitbag/ai";
+import { fileTools as anthropicTools } from "kitbag/anthropic";
+import { ignoreFiles, withIgnore } from "kitbag/ignore";
+import { kitbagMiddleware, fileTools as langchainTools } from "kitbag/langchain";
 import { registerFileTools } from "kitbag/mcp";
-import { openaiTools } from "kitbag/openai";
+import { fileTools as openaiTools } from "kitbag/openai";
 
 const RULES = { files: [".gitignore", ".kitbagignore"], patterns: ["*.log"] };
 const FILES = {
@@ -31,9 +31,9 @@ const backend = () => new StateBackend({ files: FILES, scope: "instance" });
 const ADAPTERS = {
   createFileTools: async (files, options, name, input) =>
     (await createFileTools(files, options).call(name, input)).text,
-  fileTools: (files, options, name, input) =>
-    fileTools(files, options)
-      .find((one) => one.name === name)
+  langchainTools: (files, options, name, input) =>
+    langchainTools(files, options)
+      .tools.find((one) => one.name === name)
       .invoke(input),
   kitbagMiddleware: (files, options, name, input) =>
     kitbagMiddleware(files, options)
@@ -43,12 +43,12 @@ const ADAPTERS = {
     aiTools(files, options).tools[name].execute(input, { toolCallId: "call_0", messages: [] }),
   anthropicTools: async (files, options, name, input) => {
     const use = { type: "tool_use", id: "call_0", name, input };
-    return (await anthropicTools(files, options).runTool(use)).content[0].text;
+    return (await anthropicTools(files, options).run({ content: [use] }))[0].content[0].text;
   },
   openaiTools: async (files, options, name, input) => {
     const called = { name, arguments: JSON.stringify(input) };
     const tool_calls = [{ id: "call_0", type: "function", function: called }];
-    return (await openaiTools(files, options).runChat({ tool_calls }))[0].content;
+    return (await openaiTools(files, { ...options, api: "chat" }).run({ tool_calls }))[0].content;
   },
   registerFileTools: async (files, options, name, input) => {
     const server = new McpServer({ name: "files", version: "1.0.0" });
@@ -63,14 +63,14 @@ const ADAPTERS = {
 };
 
 for (const [name, run] of Object.entries(ADAPTERS)) {
-  test(`${name}: the option equals tools over ignoring(backend), and counts what is left out`, async () => {
+  test(`${name}: the option equals tools over withIgnore(backend), and counts what is left out`, async () => {
     const files = backend();
     for (const [tool, input] of [
       ["grep", { pattern: "needle" }],
       ["glob", { pattern: "**/*" }],
     ]) {
       const plain = await run(files, {}, tool, input);
-      const wrapped = await run(ignoring(files, RULES), {}, tool, input);
+      const wrapped = await run(withIgnore(files, RULES), {}, tool, input);
       const option = await run(files, { ignore: ignoreFiles(RULES) }, tool, input);
       assert.equal(option, wrapped);
       assert.match(option, /\[3 files are ignored; name the path to search there\]/);

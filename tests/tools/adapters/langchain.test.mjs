@@ -4,7 +4,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { StateBackend } from "kitbag";
-import { fileTools, kitbagMiddleware } from "kitbag/langchain";
+import { kitbagMiddleware, fileTools as langchainTools } from "kitbag/langchain";
 import { createAgent } from "langchain";
 import { Script } from "../cases/script.mjs";
 import { scripted } from "../drivers/graph.mjs";
@@ -24,7 +24,7 @@ test("two edits in one step of a graph both land", async () => {
 
 test("the tools alone, as LangChain tools", async () => {
   const backend = new StateBackend();
-  const tools = fileTools(backend);
+  const { tools } = langchainTools(backend);
   const write = tools.find((one) => one.name === "write_file");
   assert.match(await write.invoke({ file_path: "/a", content: "x" }), /Wrote \/a/);
   const message = await write.invoke({

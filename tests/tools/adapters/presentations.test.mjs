@@ -3,10 +3,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { createFileTools, StateBackend } from "kitbag";
-import { aiTools } from "kitbag/ai";
+import { fileTools as aiTools } from "kitbag/ai";
 import { toAnthropicBlocks } from "kitbag/anthropic";
-import { fileTools } from "kitbag/langchain";
-import { openaiTools } from "kitbag/openai";
+import { fileTools as langchainTools } from "kitbag/langchain";
+import { fileTools as openaiTools } from "kitbag/openai";
 
 const BYTES = Uint8Array.of(0, 1, 2, 255);
 const DATA = "AAEC/w==";
@@ -32,15 +32,15 @@ for (const [path, mimeType] of Object.entries(TYPES)) {
   });
 
   test(`${path} has the ending of its type for the API of OpenAI`, async () => {
-    const tools = openaiTools(backend());
     const asked = { name: "read_file", arguments: JSON.stringify({ file_path: path }) };
     const file_data = `data:${mimeType};base64,${DATA}`;
-    const chat = await tools.runChat({
+    const chat = await openaiTools(backend(), { api: "chat" }).run({
       tool_calls: [{ id: "c", type: "function", function: asked }],
     });
     const file = { filename: `file.${ending}`, file_data };
     assert.deepEqual(chat.at(-1).content, [{ type: "file", file }]);
-    const [item] = await tools.runResponses([{ type: "function_call", call_id: "c", ...asked }]);
+    const output = [{ type: "function_call", call_id: "c", ...asked }];
+    const [item] = await openaiTools(backend()).run({ output });
     assert.deepEqual(item.output[1], { type: "input_file", ...file });
   });
 
@@ -53,7 +53,7 @@ for (const [path, mimeType] of Object.entries(TYPES)) {
     const result = await ai.execute({ file_path: path }, { toolCallId: "c", messages: [] });
     const { value } = await ai.toModelOutput({ output: result, toolCallId: "c", input: {} });
     assert.deepEqual(value[1], { type: "media", data: DATA, mediaType: mimeType });
-    const tool = fileTools(backend()).find(({ name }) => name === "read_file");
+    const tool = langchainTools(backend()).tools.find(({ name }) => name === "read_file");
     const blocks = await tool.invoke({ file_path: path });
     assert.deepEqual(blocks[1], { type: "file", mimeType, data: DATA });
   });

@@ -8,12 +8,12 @@ import { fileURLToPath } from "node:url";
 import { McpServer } from "@modelcontextprotocol/sdk/server/mcp.js";
 import { build } from "esbuild";
 import { createFileTools, StateBackend } from "kitbag";
-import { aiTools } from "kitbag/ai";
-import { anthropicTools } from "kitbag/anthropic";
+import { fileTools as aiTools } from "kitbag/ai";
+import { fileTools as anthropicTools } from "kitbag/anthropic";
 import { guidedPrompts } from "kitbag/guided";
-import { fileTools, kitbagMiddleware } from "kitbag/langchain";
+import { kitbagMiddleware, fileTools as langchainTools } from "kitbag/langchain";
 import { registerFileTools } from "kitbag/mcp";
-import { openaiTools } from "kitbag/openai";
+import { fileTools as openaiTools } from "kitbag/openai";
 import { TASK } from "../cases/task.mjs";
 import * as plain from "../drivers/plain.mjs";
 import { run } from "../drivers/run.mjs";
@@ -130,12 +130,11 @@ test("every adapter hands the guided texts to its framework", async () => {
   const described = {
     ai: Object.entries(aiTools(shell(), { prompts }).tools),
     anthropic: anthropicTools(shell(), { prompts }).definitions.map((tool) => [tool.name, tool]),
-    openaiChat: openaiTools(shell(), { prompts }).chatTools.map(({ function: tool }) => [
-      tool.name,
-      tool,
-    ]),
-    openaiResponses: openaiTools(shell(), { prompts }).responsesTools.map((one) => [one.name, one]),
-    langchain: fileTools(shell(), { prompts }).map((tool) => [tool.name, tool]),
+    openaiChat: openaiTools(shell(), { prompts, api: "chat" }).definitions.map(
+      ({ function: tool }) => [tool.name, tool],
+    ),
+    openaiResponses: openaiTools(shell(), { prompts }).definitions.map((one) => [one.name, one]),
+    langchain: langchainTools(shell(), { prompts }).tools.map((tool) => [tool.name, tool]),
     middleware: kitbagMiddleware(shell(), { prompts }).tools.map((tool) => [tool.name, tool]),
   };
   const server = new McpServer({ name: "s", version: "1" });

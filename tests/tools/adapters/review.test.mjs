@@ -12,8 +12,8 @@ import { ElicitRequestSchema } from "@modelcontextprotocol/sdk/types.js";
 import { generateText, stepCountIs } from "ai";
 import { MockLanguageModelV3 } from "ai/test";
 import { begin, createFileTools, StateBackend } from "kitbag";
-import { aiTools } from "kitbag/ai";
-import { beginKept, changeTools, history, reviewOf, settleReview } from "kitbag/history";
+import { fileTools as aiTools } from "kitbag/ai";
+import { beginKept, changeTools, reviewOf, settleReview, withHistory } from "kitbag/history";
 import { kitbagMiddleware, reviewMiddleware } from "kitbag/langchain";
 import { elicitReview, registerFileTools } from "kitbag/mcp";
 import { AIMessage, createAgent } from "langchain";
@@ -210,7 +210,7 @@ test("LangChain: a conflict is told to the agent, and reviewed anew with what ot
 test("LangChain: a kept turn is reviewed after a restart, and an agent without changes is not", async () => {
   const backend = memory();
   const keepIn = memory({});
-  const turn = () => beginKept(backend, { keepIn, name: "one" });
+  const turn = () => beginKept(backend, { keepIn: { backend: keepIn }, name: "one" });
   const { start, agent, config } = agentOver(turn(), backend);
   await start();
   // Another process: other objects over the same checkpoints.
@@ -257,7 +257,7 @@ for (const type of ["approve", "edit", "reject"]) {
 test("LangChain: an approval is for what was shown, also in another process and of binary files", async () => {
   const backend = memory({ "/b.bin": "b" });
   const keepIn = memory({});
-  const kept = () => beginKept(backend, { keepIn, name: "one" });
+  const kept = () => beginKept(backend, { keepIn: { backend: keepIn }, name: "one" });
   const turn = kept();
   const put = (byte) => turn.uploadFiles([["/b.bin", new Uint8Array([0, 255, byte])]]);
   await put(1);
@@ -424,7 +424,7 @@ test("MCP: a client without forms gets an error, and nothing is done", async () 
 
 test("commit needs a turn, and is told of conflicts in words", async () => {
   const changes = changeTools({ commit: () => ({ type: "accept" }) });
-  const base = history(memory(), { keepIn: memory({}) });
+  const base = withHistory(memory(), { keepIn: { backend: memory({}) } });
   assert.throws(() => createFileTools(base, { changes }), /"commit" needs a turn/);
   assert.throws(() => changeTools({ commit: "yes" }), /option "commit"/);
   assert.throws(() => changeTools({ commits: true }), /commits/);

@@ -8,10 +8,10 @@ import { generateText, stepCountIs } from "ai";
 import { MockLanguageModelV3 } from "ai/test";
 import { createSummarizationMiddleware } from "deepagents";
 import { createFileTools, StateBackend } from "kitbag";
-import { aiTools } from "kitbag/ai";
-import { anthropicTools } from "kitbag/anthropic";
+import { fileTools as aiTools } from "kitbag/ai";
+import { fileTools as anthropicTools } from "kitbag/anthropic";
 import { kitbagMiddleware } from "kitbag/langchain";
-import { openaiTools } from "kitbag/openai";
+import { fileTools as openaiTools } from "kitbag/openai";
 import { unchangedReads } from "kitbag/unchanged";
 import {
   AIMessage,
@@ -238,7 +238,7 @@ const APIS = {
     };
   },
   "OpenAI's Chat Completions": (files, options) => {
-    const { runChat } = openaiTools(files, options);
+    const { run } = openaiTools(files, { ...options, api: "chat" });
     return {
       async turn(id, messages) {
         const called = { name: "read_file", arguments: JSON.stringify(READ) };
@@ -246,18 +246,18 @@ const APIS = {
           role: "assistant",
           tool_calls: [{ id, type: "function", function: called }],
         };
-        const [result] = await runChat(message, messages && { messages });
+        const [result] = await run(message, messages && { messages });
         return { text: result.content, added: [message, result] };
       },
     };
   },
   "OpenAI's Responses": (files, options) => {
-    const { runResponses } = openaiTools(files, options);
+    const { run } = openaiTools(files, options);
     return {
       async turn(id, messages) {
         const call = { type: "function_call", call_id: id, name: "read_file" };
         const output = [{ ...call, arguments: JSON.stringify(READ) }];
-        const [result] = await runResponses(output, messages && { messages });
+        const [result] = await run({ output }, messages && { messages });
         return { text: result.output, added: [...output, result] };
       },
       compaction: { type: "compaction", encrypted_content: "…" },

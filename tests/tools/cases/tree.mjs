@@ -4,7 +4,7 @@
 import { PICTURE_BYTES } from "./material.mjs";
 
 const POLICY = {
-  denyPrefixes: ["/protected"],
+  readOnlyPrefixes: ["/protected"],
   permissions: [{ operations: ["read", "write"], paths: ["/secret/**"], mode: "deny" }],
 };
 

@@ -3,12 +3,12 @@
 
 import * as sdk from "ai5";
 import { MockLanguageModelV2 } from "ai5/test";
-import { aiTools } from "../../deps/agents/node_modules/kitbag/dist/ai-with-5.js";
+import { fileTools } from "../../deps/agents/node_modules/kitbag/dist/ai-with-5.js";
 import { driver } from "./ai.mjs";
 
 export const { steps, play } = driver({
   sdk,
-  aiTools,
+  fileTools,
   Model: MockLanguageModelV2,
   finish: (reason) => reason,
   usage: { inputTokens: 1, outputTokens: 1, totalTokens: 2 },

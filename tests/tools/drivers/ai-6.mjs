@@ -2,12 +2,12 @@
 
 import * as sdk from "ai";
 import { MockLanguageModelV3 } from "ai/test";
-import { aiTools } from "kitbag/ai";
+import { fileTools } from "kitbag/ai";
 import { driver } from "./ai.mjs";
 
 export const { steps, play } = driver({
   sdk,
-  aiTools,
+  fileTools,
   Model: MockLanguageModelV3,
   finish: (reason) => ({ unified: reason, raw: reason }),
   usage: {

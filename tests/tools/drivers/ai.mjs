@@ -21,11 +21,11 @@ const shown = (prompt) =>
     });
 
 /** A driver for a version: the SDK, our adapter for it, its mock, and how it reports an end. */
-export function driver({ sdk, aiTools, Model, finish, usage }) {
+export function driver({ sdk, fileTools, Model, finish, usage }) {
   return {
     steps: TASK,
     async play(backend, script) {
-      const files = aiTools(backend);
+      const files = fileTools(backend);
       const model = new Model({
         doGenerate: async ({ prompt, tools }) => {
           const names = tools.map((tool) => tool.name);

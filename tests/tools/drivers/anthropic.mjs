@@ -1,7 +1,7 @@
 // kitbag/anthropic with the client of Anthropic's SDK.
 
 import Anthropic from "@anthropic-ai/sdk";
-import { anthropicTools } from "kitbag/anthropic";
+import { fileTools } from "kitbag/anthropic";
 import { LARGE } from "../cases/material.mjs";
 import { TASK } from "../cases/task.mjs";
 import { base, provider, REPORT } from "./provider.mjs";
@@ -65,7 +65,7 @@ export async function converse(script, { tools, system, run }) {
 }
 
 export async function play(backend, script) {
-  const files = anthropicTools(backend);
+  const files = fileTools(backend);
   const { schema, ...report } = REPORT;
   return converse(script, {
     tools: [...files.definitions, { ...report, input_schema: schema }],

@@ -9,5 +9,5 @@ import { led } from "./graph.mjs";
 export const steps = SHELL_TASK;
 
 export function play(backend, script) {
-  return led((model) => createAgent({ model, tools: fileTools(backend) }), script);
+  return led((model) => createAgent({ model, tools: fileTools(backend).tools }), script);
 }

@@ -1,6 +1,6 @@
 // kitbag/openai with Chat Completions of OpenAI's SDK.
 
-import { openaiTools } from "kitbag/openai";
+import { fileTools } from "kitbag/openai";
 import OpenAI from "openai";
 import { LARGE } from "../cases/material.mjs";
 import { TASK } from "../cases/task.mjs";
@@ -23,7 +23,7 @@ function shown({ messages }) {
 }
 
 export async function play(backend, script) {
-  const files = openaiTools(backend);
+  const files = fileTools(backend, { api: "chat" });
   const fetch = provider((request) => {
     script.offered(
       request.tools.map((tool) => tool.function.name),
@@ -57,14 +57,14 @@ export async function play(backend, script) {
     const { choices } = await client.chat.completions.create({
       model: "scripted",
       messages,
-      tools: [...files.chatTools, { type: "function", function: { ...report, parameters } }],
+      tools: [...files.definitions, { type: "function", function: { ...report, parameters } }],
     });
     const [{ message }] = choices;
     messages.push(message);
     const call = message.tool_calls?.[0];
     if (!call) return message.content;
     const { name } = call.function;
-    if (files.handles(name)) messages.push(...(await files.runChat(message)));
+    if (files.handles(name)) messages.push(...(await files.run(message)));
     else {
       const content = await files.offload(LARGE, { callId: call.id, toolName: name });
       messages.push({ role: "tool", tool_call_id: call.id, content });

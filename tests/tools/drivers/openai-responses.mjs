@@ -1,6 +1,6 @@
 // kitbag/openai with Responses of OpenAI's SDK.
 
-import { openaiTools } from "kitbag/openai";
+import { fileTools } from "kitbag/openai";
 import OpenAI from "openai";
 import { LARGE } from "../cases/material.mjs";
 import { TASK } from "../cases/task.mjs";
@@ -24,7 +24,7 @@ function shown({ input }) {
 }
 
 export async function play(backend, script) {
-  const files = openaiTools(backend);
+  const files = fileTools(backend);
   const fetch = provider((request) => {
     script.offered(
       request.tools.map((tool) => tool.name),
@@ -60,12 +60,12 @@ export async function play(backend, script) {
       model: "scripted",
       instructions: files.systemPrompt,
       input,
-      tools: [...files.responsesTools, { type: "function", strict: false, ...report, parameters }],
+      tools: [...files.definitions, { type: "function", strict: false, ...report, parameters }],
     });
     const [call] = response.output;
     if (call.type !== "function_call") return response.output_text;
     input.push(...response.output);
-    if (files.handles(call.name)) input.push(...(await files.runResponses(response.output)));
+    if (files.handles(call.name)) input.push(...(await files.run(response)));
     else {
       const { call_id, name } = call;
       const output = await files.offload(LARGE, { callId: call_id, toolName: name });

@@ -11,7 +11,7 @@ import {
   S3Backend,
   type S3BackendOptions,
   SqlBackend,
-  type SqlQuery,
+  type SqlBackendOptions,
 } from "kitbag";
 import { instead } from "../../core/nearest.js";
 import { CommandError, keepSecret, tell, withoutPassword } from "./output.js";
@@ -254,7 +254,7 @@ async function sqlite(address: string, flags: AddressFlags): Promise<Opened> {
 }
 
 interface Database {
-  query: SqlQuery;
+  query: SqlBackendOptions["query"];
   close: () => void;
 }
 

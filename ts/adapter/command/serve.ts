@@ -1,4 +1,4 @@
-// An MCP server over a backend, for the commands `kitbag serve` and `kitbag-mcp`: over standard input
+// An MCP server over a backend, for the command `kitbag serve`: over standard input
 // and output, or over HTTP for this machine.
 
 import { timingSafeEqual } from "node:crypto";

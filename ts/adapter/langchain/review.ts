@@ -5,9 +5,9 @@ import { HumanMessage } from "@langchain/core/messages";
 import { interrupt, task } from "@langchain/langgraph";
 import type { Turn, TurnChange } from "kitbag";
 import {
+  type ReviewData,
   type ReviewDecision,
   type ReviewEdit,
-  type ReviewFields,
   reviewOf,
   settleReview,
 } from "kitbag/history";
@@ -35,7 +35,7 @@ export interface ReviewRequest {
     allowedDecisions: ["approve", "edit", "reject"];
   }>;
   /** The changes in parts, for a page of your own. */
-  review: ReviewFields;
+  review: ReviewData;
   /** The digest of the changes. If they are others when the graph is resumed, it asks again. */
   digest: string;
 }

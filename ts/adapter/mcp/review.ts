@@ -2,7 +2,7 @@
 
 import type { McpServer } from "@modelcontextprotocol/sdk/server/mcp.js";
 import type { ToolCall } from "kitbag";
-import type { ReviewDecision, ReviewFields } from "kitbag/history";
+import type { ReviewData, ReviewDecision } from "kitbag/history";
 
 /** The question. Forms have flat fields only, so files are left out by their names. */
 const formOf = (paths: string[]) => ({
@@ -42,7 +42,7 @@ const exactly = (path: string) => path.replace(/[\\*?[\]{}!]/g, "\\$&");
  */
 export function elicitReview(
   server: McpServer,
-): (review: ReviewFields, call?: ToolCall) => Promise<ReviewDecision | undefined> {
+): (review: ReviewData, call?: ToolCall) => Promise<ReviewDecision | undefined> {
   return async ({ patch, files }, call) => {
     const paths = files.map(({ path }) => path);
     const { requestId } = (call?.runtime ?? {}) as { requestId?: string | number };

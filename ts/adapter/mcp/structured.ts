@@ -1,7 +1,7 @@
 // Structured results of the tools: their schemas, versions of files, and changes under the condition
 // that a file still has the version that a client saw (`ifMatch`).
 
-import { type BackendProtocolV2, type InputSchema, StateBackend, type ToolResult } from "kitbag";
+import { type BackendProtocolV2, type FileTool, StateBackend, type ToolResult } from "kitbag";
 import { same } from "../transfer/tree.js";
 
 /** A version that a tool call may depend on. */
@@ -13,8 +13,10 @@ const IF_MATCH = {
 const CHANGES = ["write_file", "edit_file", "delete"];
 const LISTS = ["ls", "glob"];
 
+type Schema = FileTool["inputSchema"];
+
 /** The input of a tool, with `ifMatch` where the tool changes a file. */
-export function inputOf(name: string, schema: InputSchema): InputSchema {
+export function inputOf(name: string, schema: Schema): Schema {
   if (!CHANGES.includes(name)) return schema;
   return { ...schema, properties: { ...schema.properties, ifMatch: IF_MATCH } };
 }

@@ -5,26 +5,20 @@ import { messageOf } from "../../core/checks.js";
 import type { Failure, Result } from "../../types.js";
 
 /** State of this origin's storage, or why it is not known. */
-export type StorageHealth = Result<StorageHealthFields>;
-
-/** The fields of `StorageHealth` on success. */
-export interface StorageHealthFields {
+export type StorageHealth = Result<{
   /** Bytes used by all storages of this origin together, as estimated by the browser. */
   usage?: number | undefined;
   /** Bytes that this origin may use. */
   quota?: number | undefined;
   /** Whether the browser keeps the storage until the user clears it. */
   persisted: boolean;
-}
+}>;
 
 /** Result of a request for persistent storage. */
-export type PersistResult = Result<PersistFields>;
-
-/** The fields of `PersistResult` on success. */
-export interface PersistFields {
+export type PersistResult = Result<{
   /** Whether the browser will not evict the storage. */
   persisted: boolean;
-}
+}>;
 
 function missing(api: string): Failure {
   return {

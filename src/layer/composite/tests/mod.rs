@@ -9,11 +9,11 @@ mod no_empty;
 use std::rc::Rc;
 
 use bytes::Bytes;
-use futures_util::FutureExt;
 
 use super::Composite;
 use crate::core::error::{Error, Kind, Result};
 use crate::core::path::VPath;
+use crate::core::testing::{now, path};
 use crate::files::{Files, FilesOptions};
 use crate::protocol::*;
 use crate::storage::memory::Memory;
@@ -22,14 +22,6 @@ pub(crate) use no_empty::mounted_where_the_suite_writes;
 
 fn memory() -> SharedBackend {
     Rc::new(Files::new(Memory::default(), FilesOptions::default()))
-}
-
-fn path(text: &str) -> VPath {
-    VPath::parse(text).expect("a path")
-}
-
-fn now<T>(future: impl Future<Output = T>) -> T {
-    future.now_or_never().expect("memory answers at once")
 }
 
 fn put(backend: &dyn Backend, at: &str, text: &str) {

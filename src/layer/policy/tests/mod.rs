@@ -16,24 +16,13 @@ use bytes::Bytes;
 use futures_util::FutureExt;
 
 use super::*;
+use crate::core::testing::{bytes, now, path};
 use crate::files::{Files, FilesOptions};
 use crate::protocol::*;
 use crate::storage::memory::Memory;
 
 fn memory() -> SharedBackend {
     Rc::new(Files::new(Memory::default(), FilesOptions::default()))
-}
-
-fn path(text: &str) -> VPath {
-    VPath::parse(text).expect("a path")
-}
-
-fn now<T>(future: impl Future<Output = T>) -> T {
-    future.now_or_never().expect("memory answers at once")
-}
-
-fn bytes(text: &str) -> Bytes {
-    Bytes::copy_from_slice(text.as_bytes())
 }
 
 fn with(files: &[(&str, &str)]) -> SharedBackend {
@@ -139,9 +128,7 @@ pub(crate) fn allow_all(inner: SharedBackend) -> SharedBackend {
 #[test]
 fn the_conformance_suite_passes_through_every_rule() {
     let run = |make: &dyn Fn() -> SharedBackend| {
-        let report = crate::conformance::run(async || Ok(make()))
-            .now_or_never()
-            .expect("memory answers at once");
+        let report = now(crate::conformance::run(async || Ok(make())));
         assert!(report.failures.is_empty(), "{}", report.failures.join("\n"));
         assert!(report.passed >= 20, "{report:?}");
     };

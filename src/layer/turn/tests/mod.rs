@@ -8,12 +8,12 @@ mod store;
 
 use std::rc::Rc;
 
-use bytes::Bytes;
 use futures_util::FutureExt;
 use futures_util::future::LocalBoxFuture;
 
 use super::*;
 use crate::core::future::Pending;
+use crate::core::testing::bytes;
 use crate::files::stepping::ended;
 use crate::files::{Files, FilesOptions, WriteMode};
 use crate::protocol::{Backend, Capability, FileInfo, GrepQuery};
@@ -40,10 +40,6 @@ fn begin(base: &SharedBackend) -> Turn {
 /// Any path, also one of the library's own files.
 fn path(text: &str) -> VPath {
     VPath::any(text).expect("a path")
-}
-
-fn bytes(text: &str) -> Bytes {
-    Bytes::copy_from_slice(text.as_bytes())
 }
 
 fn now<T>(future: impl Future<Output = T>) -> T {

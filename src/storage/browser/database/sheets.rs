@@ -165,11 +165,6 @@ impl<'a> Sheets<'a> {
         Ok(Flow::Continue(()))
     }
 
-    /// Deletes all sheets.
-    pub fn clear(&self) -> Result<()> {
-        self.store.delete(&self.keys.from("/")?.into())
-    }
-
     /// The sheets that hold paths from `from` on that begin with `prefix`, at most `limit` and one
     /// more. They may hold other paths as well.
     pub fn page(

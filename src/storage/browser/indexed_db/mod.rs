@@ -27,8 +27,8 @@ use crate::storage::browser::database::torn_log;
 use crate::storage::browser::database::transaction::{Store, Transaction, body_of};
 use crate::storage::browser::sheet::Sheet;
 use crate::storage::{
-    Change, Cursor, Depth, File, Flow, Listing, Meta, NewFile, PutMode, Removed, Scan, Scope,
-    Storage, Together, Version, Within,
+    Batch, Change, Cursor, Depth, Extras, File, Find, Flow, Listing, Meta, NewFile, PutMode,
+    Removed, Scan, Search, Storage, Trees, Update, Version, Within,
 };
 
 /// Maximum number of parallel requests for single files.
@@ -257,14 +257,6 @@ impl Within for IndexedDb {
 }
 
 impl Storage for IndexedDb {
-    fn within(&self) -> Option<&dyn Within> {
-        Some(self)
-    }
-
-    fn together(&self) -> Option<&dyn Together> {
-        Some(self)
-    }
-
     fn capability(&self) -> Capability {
         let risk = match self.protection {
             CrashProtection::Off => {
@@ -297,14 +289,6 @@ impl Storage for IndexedDb {
 
     fn put<'a>(&'a self, path: &'a VPath, file: NewFile, mode: PutMode) -> Pending<'a, Meta> {
         Box::pin(self.put_file(path, file, mode))
-    }
-
-    fn update<'a>(
-        &'a self,
-        path: &'a VPath,
-        change: &'a mut Change<'_>,
-    ) -> Pending<'a, Option<Meta>> {
-        Box::pin(async move { self.update_file(path, change).await })
     }
 
     fn delete<'a>(&'a self, path: &'a VPath, version: Option<Version>) -> Pending<'a, bool> {
@@ -346,6 +330,41 @@ impl Storage for IndexedDb {
         })
     }
 
+    fn extras(&self) -> Extras<'_> {
+        Extras {
+            within: Some(self),
+            together: Some(self),
+            search: Some(self),
+            batch: Some(self),
+            update: Some(self),
+            trees: Some(self),
+            ..Extras::NONE
+        }
+    }
+}
+
+impl Search for IndexedDb {
+    fn walk<'a>(
+        &'a self,
+        find: Find<'a>,
+        visit: &'a mut dyn FnMut(&VPath, &Meta) -> Flow,
+    ) -> Pending<'a, ()> {
+        Box::pin(async move {
+            let (_transaction, sheets, _) = self.reading().await?;
+            sheets.walk(find.scope, visit).await.map(drop)
+        })
+    }
+
+    fn scan<'a>(
+        &'a self,
+        scan: Scan<'a>,
+        visit: &'a mut dyn FnMut(&VPath, &File) -> Flow,
+    ) -> Pending<'a, ()> {
+        Box::pin(self.scan_bodies(scan, visit))
+    }
+}
+
+impl Batch for IndexedDb {
     fn get_many<'a>(&'a self, paths: &'a [VPath]) -> Pending<'a, Vec<Option<File>>> {
         Box::pin(async move {
             let (_transaction, sheets, bodies) = self.reading().await?;
@@ -368,25 +387,6 @@ impl Storage for IndexedDb {
             }
             Ok(found)
         })
-    }
-
-    fn walk<'a>(
-        &'a self,
-        scope: &'a Scope,
-        visit: &'a mut dyn FnMut(&VPath, &Meta) -> Flow,
-    ) -> Pending<'a, ()> {
-        Box::pin(async move {
-            let (_transaction, sheets, _) = self.reading().await?;
-            sheets.walk(scope, visit).await.map(drop)
-        })
-    }
-
-    fn scan<'a>(
-        &'a self,
-        scan: Scan<'a>,
-        visit: &'a mut dyn FnMut(&VPath, &File) -> Flow,
-    ) -> Pending<'a, ()> {
-        Box::pin(self.scan_bodies(scan, visit))
     }
 
     fn put_many<'a>(
@@ -415,7 +415,19 @@ impl Storage for IndexedDb {
             answers
         })
     }
+}
 
+impl Update for IndexedDb {
+    fn update<'a>(
+        &'a self,
+        path: &'a VPath,
+        change: &'a mut Change<'_>,
+    ) -> Pending<'a, Option<Meta>> {
+        Box::pin(async move { self.update_file(path, change).await })
+    }
+}
+
+impl Trees for IndexedDb {
     fn delete_tree<'a>(&'a self, root: &'a VPath) -> LocalBoxFuture<'a, Removed> {
         Box::pin(async move {
             match self.delete_beneath(root).await {
@@ -423,10 +435,7 @@ impl Storage for IndexedDb {
                     paths,
                     ..Removed::default()
                 },
-                Err(error) => Removed {
-                    error: Some(error),
-                    ..Removed::default()
-                },
+                Err(error) => Removed::failed(error),
             }
         })
     }

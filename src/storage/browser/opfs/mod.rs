@@ -3,8 +3,7 @@
 //! file; creation time and a given type are not kept, and the capability says so. A change is made
 //! under a Web Lock for that file, so it is atomic for every tab and worker that uses this backend.
 //! [`replace`] describes atomic replacement, [`search`] searches, [`many`] batched reads, and
-//! [`torn_log`] crash protection. Exclusive mode is a [cache](crate::storage::browser::cached)
-//! around this storage.
+//! [`torn_log`] crash protection.
 
 mod handle;
 mod many;
@@ -12,8 +11,6 @@ mod replace;
 mod search;
 mod torn_log;
 mod tree;
-
-use std::rc::Rc;
 
 use bytes::Bytes;
 use futures_util::future::LocalBoxFuture;
@@ -28,14 +25,13 @@ use crate::env::host;
 use crate::env::locks::{self, Held, Wish};
 use crate::protocol::{Capability, Directories, Reach, Transfer, unsupported};
 use crate::storage::browser::CrashProtection;
-use crate::storage::browser::cached::{Names, Slow};
 use crate::storage::browser::opfs::handle::{call, is};
 use crate::storage::browser::opfs::replace::Aside;
 use crate::storage::browser::opfs::tree::{ASIDE, Found, Snapshot, Tree, failed, find_in};
 use crate::storage::browser::parallel::in_parallel;
 use crate::storage::{
-    Change, Cursor, Depth, Entry, File, Find, Flow, Listing, Meta, NewFile, PutMode, Removed, Scan,
-    Scope, Storage, Version, Within,
+    Batch, Change, Cursor, Depth, Entry, Extras, File, Find, Flow, Listing, Meta, NewFile, PutMode,
+    Removed, Scan, Scope, Search, Storage, Trees, Update, Version, Within, provided,
 };
 
 pub use tree::Root;
@@ -246,10 +242,6 @@ impl Within for Opfs {
 }
 
 impl Storage for Opfs {
-    fn within(&self) -> Option<&dyn Within> {
-        Some(self)
-    }
-
     fn capability(&self) -> Capability {
         let reach = if locks::available() {
             Reach::Storage
@@ -312,22 +304,6 @@ impl Storage for Opfs {
         })
     }
 
-    fn update<'a>(
-        &'a self,
-        path: &'a VPath,
-        change: &'a mut Change<'_>,
-    ) -> Pending<'a, Option<Meta>> {
-        Box::pin(async move {
-            let _alone = self.alone_with(path).await?;
-            let Some(mut file) = self.file(path).await? else {
-                return Ok(None);
-            };
-            let new = change(&mut file)?;
-            let put = self.exchange(path, &new.body, &PutMode::Overwrite);
-            put.await.map(Some)
-        })
-    }
-
     fn delete<'a>(&'a self, path: &'a VPath, _: Option<Version>) -> Pending<'a, bool> {
         Box::pin(async move {
             let _alone = self.alone_with(path).await?;
@@ -362,15 +338,20 @@ impl Storage for Opfs {
         })
     }
 
-    fn walk<'a>(
-        &'a self,
-        scope: &'a Scope,
-        visit: &'a mut dyn FnMut(&VPath, &Meta) -> Flow,
-    ) -> Pending<'a, ()> {
-        Box::pin(self.look_at(scope, &|_| true, visit))
+    fn extras(&self) -> Extras<'_> {
+        Extras {
+            within: Some(self),
+            search: Some(self),
+            batch: Some(self),
+            update: Some(self),
+            trees: Some(self),
+            ..Extras::NONE
+        }
     }
+}
 
-    fn find<'a>(
+impl Search for Opfs {
+    fn walk<'a>(
         &'a self,
         find: Find<'a>,
         visit: &'a mut dyn FnMut(&VPath, &Meta) -> Flow,
@@ -385,6 +366,12 @@ impl Storage for Opfs {
     ) -> Pending<'a, ()> {
         Box::pin(self.scan_files(scan, visit))
     }
+}
+
+impl Batch for Opfs {
+    fn get_many<'a>(&'a self, paths: &'a [VPath]) -> Pending<'a, Vec<Option<File>>> {
+        provided::get_each(self, paths)
+    }
 
     fn put_many<'a>(
         &'a self,
@@ -396,36 +383,37 @@ impl Storage for Opfs {
             in_parallel(puts).await
         })
     }
+}
 
-    fn prune<'a>(&'a self, root: &'a VPath) -> LocalBoxFuture<'a, ()> {
+impl Update for Opfs {
+    fn update<'a>(
+        &'a self,
+        path: &'a VPath,
+        change: &'a mut Change<'_>,
+    ) -> Pending<'a, Option<Meta>> {
         Box::pin(async move {
-            // Directories that stay behind are empty.
-            let _ = self.remove_empty(root).await;
+            let _alone = self.alone_with(path).await?;
+            let Some(mut file) = self.file(path).await? else {
+                return Ok(None);
+            };
+            let new = change(&mut file)?;
+            let put = self.exchange(path, &new.body, &PutMode::Overwrite);
+            put.await.map(Some)
         })
     }
+}
 
+impl Trees for Opfs {
     fn delete_tree<'a>(&'a self, root: &'a VPath) -> LocalBoxFuture<'a, Removed> {
         Box::pin(async move {
-            let mut removed = Removed::default();
             let files = match self.files_in(&Scope::all(root)).await {
                 Ok(files) => files,
-                Err(error) => {
-                    removed.error = Some(error);
-                    return removed;
-                }
+                Err(error) => return Removed::failed(error),
             };
             let paths: Vec<VPath> = files.into_iter().map(|entry| entry.path).collect();
             let deletions = paths.iter().map(|path| self.delete(path, None));
             let answers = in_parallel(deletions).await;
-            for (path, answer) in paths.iter().zip(answers) {
-                match answer {
-                    Ok(true) => removed.paths.push(path.clone()),
-                    Ok(false) => {}
-                    Err(error) => {
-                        removed.error.get_or_insert(error);
-                    }
-                }
-            }
+            let mut removed = Removed::of(paths.iter().cloned().zip(answers));
             match self.remove_empty(root).await {
                 Ok(gone) => removed.directories = gone,
                 Err(error) => {
@@ -435,29 +423,11 @@ impl Storage for Opfs {
             removed
         })
     }
-}
 
-impl Slow for Opfs {
-    fn place(&self) -> Pending<'_, Rc<str>> {
-        Box::pin(async move { Ok(self.tree.base().await?.name.into()) })
-    }
-
-    fn names<'a>(&'a self, dir: &'a VPath) -> Pending<'a, Names> {
+    fn prune<'a>(&'a self, root: &'a VPath) -> LocalBoxFuture<'a, ()> {
         Box::pin(async move {
-            let mut names = Names::default();
-            for entry in self.entries_of(dir).await? {
-                let list = if entry.is_dir {
-                    &mut names.dirs
-                } else {
-                    &mut names.files
-                };
-                list.push(entry.path);
-            }
-            Ok(names)
+            // Directories that stay behind are empty.
+            let _ = self.remove_empty(root).await;
         })
-    }
-
-    fn remove_directories<'a>(&'a self, root: &'a VPath) -> Pending<'a, bool> {
-        Box::pin(self.remove_empty(root))
     }
 }

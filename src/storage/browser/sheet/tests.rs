@@ -6,6 +6,7 @@ use std::ops::Bound;
 use proptest::prelude::*;
 
 use super::*;
+use crate::core::testing::path;
 
 fn meta(size: u64) -> Meta {
     Meta {
@@ -17,10 +18,6 @@ fn meta(size: u64) -> Meta {
         texture: Some(Texture::Ascii),
         version: Some(Version::Number(size.wrapping_mul(0x9e37_79b9_7f4a_7c15))),
     }
-}
-
-fn path(text: &str) -> VPath {
-    VPath::parse(text).unwrap()
 }
 
 /// A minimal storage of sheets: keys in byte order, with the last sheet after all others.

@@ -2,8 +2,8 @@
 
 use super::*;
 use crate::protocol::{BackendExt, ReadResult};
-use crate::storage::Ranged;
 use crate::storage::s3::testing::Object;
+use crate::storage::{Hints, Ranged, Search};
 
 #[test]
 fn parts_of_a_file_are_fetched_as_parts() {
@@ -219,12 +219,10 @@ fn a_search_that_lists_several_parts_at_once_sees_each_file_once_in_order() {
                 scope: &scope,
                 names: &|_| true,
                 want: &|_, _| true,
-                by_name: false,
-                literal: None,
-                texts: &[],
-                query: None,
-                splits: &splits,
-                is_behind: &|| false,
+                hints: Hints {
+                    splits: &splits,
+                    ..Hints::default()
+                },
             };
             let mut seen = Vec::new();
             let mut visit = |path: &VPath, _: &crate::storage::File| {

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::core::error::Kind;
+use crate::core::testing::{now, path};
 use crate::protocol::{BackendExt, Edit, Transfer};
 
 /// A shell that keeps what it ran and what it answered, and may do something before a transfer.
@@ -18,7 +19,7 @@ impl Machine for Kept {
         {
             let _ = self.local.run(&before).now_or_never();
         }
-        let answer = self.local.run(command).now_or_never().expect("at once");
+        let answer = now(self.local.run(command));
         let output = answer.as_ref().map(|answer| answer.output.clone());
         let pair = (command.to_owned(), output.unwrap_or_default());
         self.ran.borrow_mut().push(pair);
@@ -43,10 +44,6 @@ fn kept(
     (Files::new(storage, FilesOptions::default()), dir, ran)
 }
 
-fn path(text: &str) -> VPath {
-    VPath::parse(text).expect("a path")
-}
-
 fn asked(from: &str, to: &str, keeps: bool, overwrite: bool) -> Transfer {
     Transfer {
         from: path(from),
@@ -57,7 +54,7 @@ fn asked(from: &str, to: &str, keeps: bool, overwrite: bool) -> Transfer {
 }
 
 fn block<T>(future: impl Future<Output = T>) -> T {
-    tests_only_block(future).now_or_never().expect("done")
+    now(tests_only_block(future))
 }
 
 fn write(dir: &str, name: &str, text: &str) {

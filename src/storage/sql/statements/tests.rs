@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::core::file::{Format, Mime, Texture};
+use crate::core::testing::path;
 use crate::core::time::Time;
 use crate::storage::sql::dialect::check_namespace;
 use crate::storage::{Alteration, Version};
@@ -12,10 +13,6 @@ fn place(dialect: Dialect) -> Place {
         table: Table::parse("files").expect("sound"),
         namespace: Rc::from("tenant"),
     }
-}
-
-fn path(text: &str) -> VPath {
-    VPath::parse(text).expect("a path")
 }
 
 fn file(body: &'static [u8]) -> NewFile {

@@ -308,49 +308,26 @@ pub fn run(seed: u64) -> Seen {
                     let _ = ready(through.delete(&from, None));
                 }
             }
-            7 => {
+            7 | 10 => {
                 // An update that is interrupted somewhere, or not.
-                if dice.roll(3) == 0 {
-                    let fuse = (dice.roll(2) as u32, dice.roll(2) == 0);
-                    storage.0.fuse.set(Some(fuse));
-                }
-                let _ = ready(writer.update());
-                storage.0.fuse.set(None);
-            }
-            8 => {
-                // Two at once.
-                storage.0.waits.set(true);
-                let (a, b) = ready(join(writers[0].update(), writers[1].update()));
-                storage.0.waits.set(false);
-                a.and(b).expect("both updated");
-            }
-            9 => damage(&mut dice, &storage, &mut kept),
-            10 => {
-                // A merge that is interrupted somewhere, or not.
                 if dice.roll(3) == 0 {
                     let fuse = (dice.roll(3) as u32, dice.roll(2) == 0);
                     storage.0.fuse.set(Some(fuse));
                 }
-                let done = ready(writer.merge());
+                let done = ready(writer.update());
                 storage.0.fuse.set(None);
                 seen.merged += done.map_or(0, |done| done.merged);
             }
-            11 => {
-                // Two merges at once, or one during an update.
+            8 | 11 => {
+                // Two at once.
                 storage.0.waits.set(true);
-                let (a, b) = match dice.roll(2) {
-                    0 => ready(join(writers[0].merge(), writers[1].merge())),
-                    _ => {
-                        let update =
-                            async { writers[0].update().await.map(|_| Default::default()) };
-                        ready(join(update, writers[1].merge()))
-                    }
-                };
+                let (a, b) = ready(join(writers[0].update(), writers[1].update()));
                 storage.0.waits.set(false);
                 for done in [a, b] {
-                    seen.merged += done.expect("both merged").merged;
+                    seen.merged += done.expect("both updated").merged;
                 }
             }
+            9 => damage(&mut dice, &storage, &mut kept),
             _ => {}
         }
         let reader: Rc<Indexed> = match dice.roll(3) {

@@ -13,7 +13,7 @@ use kitbag::core::path::VPath;
 use kitbag::protocol::{Capability, clipped};
 use kitbag::storage::memory::Memory;
 use kitbag::storage::{
-    Cursor, Depth, File, Listing, Meta, NewFile, Part, PutMode, Ranged, Storage, Version,
+    Cursor, Depth, Extras, File, Listing, Meta, NewFile, Part, PutMode, Ranged, Storage, Version,
 };
 
 /// Memory whose versions are unique, that lets other calls run before each of its own, and that
@@ -101,8 +101,11 @@ impl Storage for Shared {
         self.0.memory.list(dir, depth, from)
     }
 
-    fn ranged(&self) -> Option<&dyn Ranged> {
-        Some(self)
+    fn extras(&self) -> Extras<'_> {
+        Extras {
+            ranged: Some(self),
+            ..Extras::NONE
+        }
     }
 }
 

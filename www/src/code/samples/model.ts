@@ -1,10 +1,10 @@
 import { StateBackend } from "kitbag";
-import { anthropicTools } from "kitbag/anthropic";
+import { fileTools } from "kitbag/anthropic";
 
 declare const client: {
   create(body: object): Promise<{ content: object[] }>;
 };
-const files = anthropicTools(new StateBackend());
+const files = fileTools(new StateBackend());
 const task = { role: "user", content: "Tidy up /work" };
 const messages: object[] = [task];
 const { content } = await client.create({

@@ -1,7 +1,7 @@
 // The server's part of the chat: the model is asked here, and the files are in a bucket of S3.
 
 import { S3Backend, withPolicy } from "kitbag";
-import { openaiTools } from "kitbag/openai";
+import { fileTools } from "kitbag/openai";
 import { answer } from "./agent.js";
 
 const env = process.env;
@@ -18,7 +18,7 @@ function filesOf(user) {
       secretAccessKey: env.S3_SECRET_ACCESS_KEY,
     },
   });
-  return openaiTools(withPolicy(bucket, { quota: { maxFiles: 1_000 } }));
+  return fileTools(withPolicy(bucket, { quota: { maxFiles: 1_000 } }), { api: "chat" });
 }
 
 export async function POST(request) {
