@@ -39,6 +39,7 @@ export const STEPS = [
   "src/protocol/transfer.rs SHOWN",
   "src/layer/indexed/update.rs REPLAYS",
   "src/layer/indexed/update.rs SEGMENT",
+  "src/side/key.rs LEAST_KEY",
   "src/side/record.rs LINE",
   "src/side/room.rs MOST_BYTES",
   "src/side/room.rs NAME_ASIDE",
