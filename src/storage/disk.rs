@@ -31,7 +31,7 @@ use crate::storage::{
 /// Number of files whose size and time are requested in one call.
 const STATS: usize = 4096;
 
-/// A folder on the host's disk, as `disk/search.ts` exposes it.
+/// A folder on the host's disk, as `disk/disk.ts` exposes it.
 pub struct HostDisk {
     disk: Custom,
     /// The same folder, in which links are refused.

@@ -8,10 +8,9 @@ use crate::protocol::{Backend, BackendExt, GrepQuery, GrepResult, Matches, RowKi
 use crate::tool::input::{Input, Name, plain};
 use crate::tool::ls::{capped, note_ignored};
 use crate::tool::render::{counted, cut_line};
+use crate::tool::schema::MATCHES;
 use crate::tool::{Answer, OWN_CAP};
 
-/// Maximum number of matches if the model gives none.
-const MATCHES: usize = 1_000;
 /// Maximum length of a shown line in UTF-16 units.
 const WIDTH: usize = 1_000;
 /// Maximum number of context lines.

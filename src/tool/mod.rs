@@ -39,7 +39,7 @@ use crate::protocol::{Backend, BackendExt, FilesUpdate, Page, Position};
 use crate::search::lines::{self, LineIndex};
 use input::Input;
 use offload::{What, sanitised};
-use schema::Tool;
+use schema::{About, Tool};
 use seen::Seen;
 
 /// Options of a tool set.
@@ -67,9 +67,9 @@ impl Default for ToolOptions {
             tools: None,
             descriptions: Vec::new(),
             system_prompt: None,
-            result_tokens: Some(20_000),
-            message_tokens: Some(50_000),
-            max_execute_timeout: 3_600,
+            result_tokens: Some(schema::RESULT_TOKENS),
+            message_tokens: Some(schema::MESSAGE_TOKENS),
+            max_execute_timeout: schema::EXECUTE_SECONDS,
             read_before_edit: true,
         }
     }
@@ -171,13 +171,14 @@ impl ToolSet {
 
     /// The available tools, with or without `execute`.
     pub fn tools(&self, shell: bool) -> Vec<Tool> {
-        let allowed = |tool: &Tool| match &self.options.tools {
-            Some(tools) => tools.contains(tool),
-            None => !tool.must_be_named(),
+        let allowed = |about: &&About| match &self.options.tools {
+            Some(tools) => tools.contains(&about.tool),
+            None => about.is_usual,
         };
-        schema::ALL
-            .into_iter()
-            .filter(|tool| allowed(tool) && (shell || *tool != Tool::Execute))
+        let allowed = schema::TABLE.iter().filter(allowed);
+        allowed
+            .map(|about| about.tool)
+            .filter(|tool| shell || *tool != Tool::Execute)
             .collect()
     }
 
@@ -193,7 +194,7 @@ impl ToolSet {
         tools
             .map(|tool| Definition {
                 name: tool.name(),
-                description: own(tool).unwrap_or_else(|| tool.description().to_owned()),
+                description: own(tool).unwrap_or_else(|| tool.about().description.to_owned()),
                 schema: tool.schema(),
             })
             .collect()
@@ -366,8 +367,8 @@ fn failed(tool: Tool, error: &Error) -> Answer {
 
 /// The parameters of a tool in one line, with optional ones in brackets.
 fn parameters(tool: Tool) -> String {
-    let shown: Vec<String> = tool
-        .parameters()
+    let parameters = tool.about().parameters;
+    let shown: Vec<String> = parameters
         .iter()
         .map(|one| match one.is_required {
             true => format!("{} ({})", one.name, one.kind),

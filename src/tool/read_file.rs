@@ -10,10 +10,9 @@ use crate::core::visible::visible;
 use crate::protocol::{Backend, BackendExt, Page, Position};
 use crate::tool::input::{Input, Name, plain};
 use crate::tool::render::{Room, Stop, counted, numbered, size};
+use crate::tool::schema::LINES;
 use crate::tool::{Answer, Block, OWN_CAP, ToolSet, offload, page_of};
 
-/// Number of lines if the model gives none.
-const LINES: usize = 100;
 /// The largest file that is returned as media.
 const MAX_MEDIA: usize = 10 << 20;
 

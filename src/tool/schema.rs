@@ -29,47 +29,235 @@ pub enum Tool {
     AppendFile,
 }
 
-/// All tools.
-pub const ALL: [Tool; 11] = [
-    Tool::Ls,
-    Tool::ReadFile,
-    Tool::WriteFile,
-    Tool::EditFile,
-    Tool::Delete,
-    Tool::Glob,
-    Tool::Grep,
-    Tool::Execute,
-    Tool::MoveFile,
-    Tool::CopyFile,
-    Tool::AppendFile,
+/// What a call of a tool can do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Effect {
+    /// It changes nothing.
+    Reads,
+    /// It adds to the files; nothing that they had is lost.
+    Changes,
+    /// It can replace or remove what the files had.
+    Destroys,
+    /// It runs commands, which can do anything.
+    Runs,
+}
+
+/// Lines of a file that are shown if no other number is asked for.
+pub const LINES: usize = 100;
+/// Matches of a search that are shown if no other number is asked for.
+pub const MATCHES: usize = 1_000;
+/// The largest result that is shown to a model, in tokens; a larger one is moved into a file.
+pub const RESULT_TOKENS: usize = 20_000;
+/// The same for messages of a user.
+pub const MESSAGE_TOKENS: usize = 50_000;
+/// The longest time limit of a command, in seconds.
+pub const EXECUTE_SECONDS: usize = 3_600;
+
+/// What is known of a tool before it is called.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct About {
+    /// The tool.
+    pub tool: Tool,
+    /// The name that models use.
+    pub name: &'static str,
+    /// The name that people read.
+    pub title: &'static str,
+    /// What a call can do.
+    pub effect: Effect,
+    /// Whether it is offered without being named.
+    pub is_usual: bool,
+    /// Its description for a model.
+    pub description: &'static str,
+    /// The parameters of its input.
+    pub parameters: &'static [Parameter],
+}
+
+/// All tools, in the order of [`Tool`]. `ts/tool/table.ts` is made from it, so that TypeScript and the
+/// adapters have no list of their own.
+pub static TABLE: [About; 11] = [
+    About {
+        tool: Tool::Ls,
+        name: "ls",
+        title: "List directory",
+        effect: Effect::Reads,
+        is_usual: true,
+        description: "List one directory. Directories end with '/'. Use it to look around; use glob to search deeper. A missing directory is shown as empty.",
+        parameters: &[Parameter::optional(
+            "path",
+            "string",
+            "Absolute path of the directory; '/' if left out",
+        )],
+    },
+    About {
+        tool: Tool::ReadFile,
+        name: "read_file",
+        title: "Read file",
+        effect: Effect::Reads,
+        is_usual: true,
+        description: "Read a file. Text comes with line numbers, 100 lines at a time; the last line tells the offset that reads on. Images, audio, video, PDFs and PowerPoint files are shown as they are. Read a file before you edit it. Numbers and the tab behind them are not part of the file.",
+        parameters: &[
+            Parameter::required("file_path", "string", "Absolute path of the file"),
+            Parameter::optional("offset", "integer", "Lines to skip"),
+            Parameter::optional("limit", "integer", "Lines to show").usually(LINES),
+            Parameter::optional(
+                "column",
+                "integer",
+                "Characters of the first line to skip, for very long lines",
+            ),
+        ],
+    },
+    About {
+        tool: Tool::WriteFile,
+        name: "write_file",
+        title: "Write file",
+        effect: Effect::Changes,
+        is_usual: true,
+        description: "Create a file, with its directories. To change a file that exists, use edit_file.",
+        parameters: &[
+            Parameter::required("file_path", "string", "Absolute path of the new file"),
+            Parameter::required(
+                "content",
+                "string",
+                "All of its text; base64 for a binary type",
+            ),
+        ],
+    },
+    About {
+        tool: Tool::EditFile,
+        name: "edit_file",
+        title: "Edit file",
+        effect: Effect::Destroys,
+        is_usual: true,
+        description: "Replace text in a file. old_string must occur exactly once, including white space; add lines around it if it is not unique, or set replace_all. Fails if the file was not read or has changed since; read it again then.",
+        parameters: &[
+            Parameter::required("file_path", "string", "Absolute path of the file"),
+            Parameter::required("old_string", "string", "Text to find"),
+            Parameter::required("new_string", "string", "Text to put in its place"),
+            Parameter::optional("replace_all", "boolean", "Replace every occurrence"),
+        ],
+    },
+    About {
+        tool: Tool::Delete,
+        name: "delete",
+        title: "Delete",
+        effect: Effect::Destroys,
+        is_usual: true,
+        description: "Delete a file, or a directory with everything in it. It cannot be undone.",
+        parameters: &[Parameter::required("file_path", "string", "Absolute path")],
+    },
+    About {
+        tool: Tool::Glob,
+        name: "glob",
+        title: "Find files",
+        effect: Effect::Reads,
+        is_usual: true,
+        description: "Find files by name, newest first. '*' and '?' stay within a directory, '**' crosses directories: '**/*.ts'.",
+        parameters: &[
+            Parameter::required("pattern", "string", "Pattern, relative to path"),
+            Parameter::optional("path", "string", "Directory to search; '/' if left out"),
+        ],
+    },
+    About {
+        tool: Tool::Grep,
+        name: "grep",
+        title: "Search in files",
+        effect: Effect::Reads,
+        is_usual: true,
+        description: "Search file contents, line by line, for literal text (or a regular expression with regex). Answers paths unless output_mode says otherwise.",
+        parameters: &[
+            Parameter::required("pattern", "string", "Text to find"),
+            Parameter::optional(
+                "path",
+                "string",
+                "Directory or file to search; '/' if left out",
+            ),
+            Parameter::optional("glob", "string", "Only files of this pattern, e.g. '*.py'"),
+            Parameter::optional(
+                "output_mode",
+                "string",
+                "Paths, matching lines, or matches per file",
+            )
+            .one_of(&["files_with_matches", "content", "count"]),
+            Parameter::optional("max_count", "integer", "Stop after so many matches")
+                .usually(MATCHES),
+            Parameter::optional("regex", "boolean", "pattern is a regular expression"),
+            Parameter::optional("ignore_case", "boolean", ""),
+            Parameter::optional("before", "integer", "Lines to show before a match"),
+            Parameter::optional("after", "integer", "Lines to show after a match"),
+        ],
+    },
+    About {
+        tool: Tool::Execute,
+        name: "execute",
+        title: "Run command",
+        effect: Effect::Runs,
+        is_usual: true,
+        description: "Run a shell command and get its output and exit code. Prefer the file tools for reading, searching and editing files. Quote paths with spaces.",
+        parameters: &[
+            Parameter::required("command", "string", "The command"),
+            Parameter::optional("timeout", "integer", "Seconds until it is stopped"),
+        ],
+    },
+    About {
+        tool: Tool::MoveFile,
+        name: "move_file",
+        title: "Move file",
+        effect: Effect::Destroys,
+        is_usual: false,
+        description: "Move or rename a file, or a directory with everything in it. Never merges directories.",
+        parameters: &[
+            Parameter::required("from", "string", "Absolute path"),
+            Parameter::required("to", "string", "New path in full"),
+            Parameter::optional("overwrite", "boolean", "Replace a file that exists there"),
+        ],
+    },
+    About {
+        tool: Tool::CopyFile,
+        name: "copy_file",
+        title: "Copy file",
+        effect: Effect::Destroys,
+        is_usual: false,
+        description: "Copy a file, or a directory with everything in it. Never merges directories.",
+        parameters: &[
+            Parameter::required("from", "string", "Absolute path"),
+            Parameter::required("to", "string", "New path in full"),
+            Parameter::optional("overwrite", "boolean", "Replace a file that exists there"),
+        ],
+    },
+    About {
+        tool: Tool::AppendFile,
+        name: "append_file",
+        title: "Append to file",
+        effect: Effect::Changes,
+        is_usual: false,
+        description: "Add text to the end of a file that exists.",
+        parameters: &[
+            Parameter::required("file_path", "string", "Absolute path of the file"),
+            Parameter::required("content", "string", "Text to add, as it is"),
+        ],
+    },
 ];
 
 impl Tool {
+    /// Its row of the table.
+    pub fn about(self) -> &'static About {
+        #[expect(
+            clippy::indexing_slicing,
+            reason = "a row for each tool, in their order; a test compares them"
+        )]
+        let row = &TABLE[self as usize];
+        row
+    }
+
     /// The name that models use.
     pub fn name(self) -> &'static str {
-        match self {
-            Tool::Ls => "ls",
-            Tool::ReadFile => "read_file",
-            Tool::WriteFile => "write_file",
-            Tool::EditFile => "edit_file",
-            Tool::Delete => "delete",
-            Tool::Glob => "glob",
-            Tool::Grep => "grep",
-            Tool::Execute => "execute",
-            Tool::MoveFile => "move_file",
-            Tool::CopyFile => "copy_file",
-            Tool::AppendFile => "append_file",
-        }
+        self.about().name
     }
 
     /// The tool with that name.
     pub fn named(name: &str) -> Option<Tool> {
-        ALL.into_iter().find(|tool| tool.name() == name)
-    }
-
-    /// Whether it is offered only if it is named.
-    pub fn must_be_named(self) -> bool {
-        matches!(self, Tool::MoveFile | Tool::CopyFile | Tool::AppendFile)
+        let found = TABLE.iter().find(|one| one.name == name)?;
+        Some(found.tool)
     }
 
     /// Whether its results have contents, which are shown as they are; others only name files.
@@ -83,185 +271,19 @@ impl Tool {
         !matches!(self, Tool::Execute | Tool::Delete)
     }
 
-    /// Its description.
-    pub fn description(self) -> &'static str {
-        match self {
-            Tool::Ls => {
-                "List one directory. Directories end with '/'. Use it to look around; use glob to search deeper. A missing directory is shown as empty."
-            }
-            Tool::ReadFile => {
-                "Read a file. Text comes with line numbers, 100 lines at a time; the last line tells the offset that reads on. Images, audio, video, PDFs and PowerPoint files are shown as they are. Read a file before you edit it. Numbers and the tab behind them are not part of the file."
-            }
-            Tool::WriteFile => {
-                "Create a file, with its directories. To change a file that exists, use edit_file."
-            }
-            Tool::EditFile => {
-                "Replace text in a file. old_string must stand there exactly once, white space included; add lines around it if it is not unique, or set replace_all. Fails if the file was not read or has changed since; read it again then."
-            }
-            Tool::Delete => {
-                "Delete a file, or a directory with everything in it. It cannot be undone."
-            }
-            Tool::Glob => {
-                "Find files by name, newest first. '*' and '?' stay within a directory, '**' crosses directories: '**/*.ts'."
-            }
-            Tool::Grep => {
-                "Search file contents, line by line, for literal text (or a regular expression with regex). Answers paths unless output_mode says otherwise."
-            }
-            Tool::Execute => {
-                "Run a shell command and get its output and exit code. Prefer the file tools for reading, searching and editing files. Quote paths with spaces."
-            }
-            Tool::MoveFile => {
-                "Move or rename a file, or a directory with everything in it. Never merges directories."
-            }
-            Tool::CopyFile => {
-                "Copy a file, or a directory with everything in it. Never merges directories."
-            }
-            Tool::AppendFile => "Add text to the end of a file that exists.",
-        }
-    }
-
-    /// The parameters of its input.
-    pub fn parameters(self) -> &'static [Parameter] {
-        match self {
-            Tool::Ls => {
-                const {
-                    &[Parameter::optional(
-                        "path",
-                        "string",
-                        "Absolute path of the directory; '/' if left out",
-                    )]
-                }
-            }
-            Tool::ReadFile => {
-                const {
-                    &[
-                        Parameter::required("file_path", "string", "Absolute path of the file"),
-                        Parameter::optional("offset", "integer", "Lines to skip"),
-                        Parameter::optional("limit", "integer", "Lines to show (100)"),
-                        Parameter::optional(
-                            "column",
-                            "integer",
-                            "Characters of the first line to skip, for very long lines",
-                        ),
-                    ]
-                }
-            }
-            Tool::WriteFile => {
-                const {
-                    &[
-                        Parameter::required("file_path", "string", "Absolute path of the new file"),
-                        Parameter::required(
-                            "content",
-                            "string",
-                            "All of its text; base64 for a binary type",
-                        ),
-                    ]
-                }
-            }
-            Tool::EditFile => {
-                const {
-                    &[
-                        Parameter::required("file_path", "string", "Absolute path of the file"),
-                        Parameter::required("old_string", "string", "Text to find"),
-                        Parameter::required("new_string", "string", "Text to put in its place"),
-                        Parameter::optional("replace_all", "boolean", "Replace every occurrence"),
-                    ]
-                }
-            }
-            Tool::Delete => {
-                const { &[Parameter::required("file_path", "string", "Absolute path")] }
-            }
-            Tool::Glob => {
-                const {
-                    &[
-                        Parameter::required("pattern", "string", "Pattern, relative to path"),
-                        Parameter::optional(
-                            "path",
-                            "string",
-                            "Directory to search; '/' if left out",
-                        ),
-                    ]
-                }
-            }
-            Tool::Grep => {
-                const {
-                    &[
-                        Parameter::required("pattern", "string", "Text to find"),
-                        Parameter::optional(
-                            "path",
-                            "string",
-                            "Directory or file to search; '/' if left out",
-                        ),
-                        Parameter::optional(
-                            "glob",
-                            "string",
-                            "Only files of this pattern, e.g. '*.py'",
-                        ),
-                        Parameter::optional(
-                            "output_mode",
-                            "string",
-                            "Paths, matching lines, or matches per file",
-                        )
-                        .one_of(&[
-                            "files_with_matches",
-                            "content",
-                            "count",
-                        ]),
-                        Parameter::optional(
-                            "max_count",
-                            "integer",
-                            "Stop after so many matches (1000)",
-                        ),
-                        Parameter::optional("regex", "boolean", "pattern is a regular expression"),
-                        Parameter::optional("ignore_case", "boolean", ""),
-                        Parameter::optional("before", "integer", "Lines to show before a match"),
-                        Parameter::optional("after", "integer", "Lines to show after a match"),
-                    ]
-                }
-            }
-            Tool::Execute => {
-                const {
-                    &[
-                        Parameter::required("command", "string", "The command"),
-                        Parameter::optional("timeout", "integer", "Seconds until it is stopped"),
-                    ]
-                }
-            }
-            Tool::MoveFile | Tool::CopyFile => {
-                const {
-                    &[
-                        Parameter::required("from", "string", "Absolute path"),
-                        Parameter::required("to", "string", "New path in full"),
-                        Parameter::optional(
-                            "overwrite",
-                            "boolean",
-                            "Replace a file that exists there",
-                        ),
-                    ]
-                }
-            }
-            Tool::AppendFile => {
-                const {
-                    &[
-                        Parameter::required("file_path", "string", "Absolute path of the file"),
-                        Parameter::required("content", "string", "Text to add, as it is"),
-                    ]
-                }
-            }
-        }
-    }
-
     /// The JSON Schema of its input.
     pub fn schema(self) -> String {
         let mut properties = Vec::new();
         let mut required = Vec::new();
-        for one in self.parameters() {
+        for one in self.about().parameters {
             let mut property = format!(r#""{}":{{"type":"{}""#, one.name, one.kind);
             if !one.values.is_empty() {
                 property.push_str(&format!(r#","enum":["{}"]"#, one.values.join(r#"",""#)));
             }
             if !one.description.is_empty() {
-                property.push_str(&format!(r#","description":"{}""#, one.description));
+                let usual = one.usual.map(|count| format!(" ({count})"));
+                let usual = usual.unwrap_or_default();
+                property.push_str(&format!(r#","description":"{}{usual}""#, one.description));
             }
             property.push('}');
             properties.push(property);
@@ -291,6 +313,8 @@ pub struct Parameter {
     pub description: &'static str,
     /// The allowed values; empty if any value of the type is allowed.
     pub values: &'static [&'static str],
+    /// What a number is if it is not given, where its description should say so.
+    pub usual: Option<usize>,
     /// Whether it must be given.
     pub is_required: bool,
 }
@@ -306,6 +330,7 @@ impl Parameter {
             kind,
             description,
             values: &[],
+            usual: None,
             is_required: true,
         }
     }
@@ -318,6 +343,13 @@ impl Parameter {
         Parameter {
             is_required: false,
             ..Parameter::required(name, kind, description)
+        }
+    }
+
+    const fn usually(self, count: usize) -> Parameter {
+        Parameter {
+            usual: Some(count),
+            ..self
         }
     }
 
@@ -364,12 +396,13 @@ mod tests {
 
     #[test]
     fn all_words_together_cost_at_most_1200_tokens() {
-        let usual: Vec<Tool> = ALL.into_iter().filter(|one| !one.must_be_named()).collect();
+        let usual = TABLE.iter().filter(|one| one.is_usual);
+        let usual: Vec<Tool> = usual.map(|one| one.tool).collect();
         let mut whole = prompt(&usual).len();
         let mut words = whole;
         for tool in usual {
-            whole += tool.name().len() + tool.description().len() + tool.schema().len();
-            words += tool.description().len();
+            whole += tool.name().len() + tool.about().description.len() + tool.schema().len();
+            words += tool.about().description.len();
             let schema: serde_json::Value = serde_json::from_str(&tool.schema()).expect("json");
             for property in schema["properties"]
                 .as_object()
@@ -389,7 +422,7 @@ mod tests {
 
     #[test]
     fn schemas_keep_to_what_all_providers_accept() {
-        for tool in ALL {
+        for About { tool, .. } in TABLE {
             let parsed: serde_json::Value = serde_json::from_str(&tool.schema()).expect("json");
             for name in parsed.as_object().expect("an object").keys() {
                 assert!(["type", "properties", "required"].contains(&name.as_str()));
@@ -404,7 +437,70 @@ mod tests {
                 }
             }
             assert_eq!(Tool::named(tool.name()), Some(tool));
+            assert_eq!(tool.about().tool, tool);
         }
         assert_eq!(Tool::named("rm"), None);
+    }
+
+    #[test]
+    fn each_tool_has_a_title_and_an_effect_of_its_own_kind() {
+        for one in &TABLE {
+            assert!(!one.title.is_empty(), "{}", one.name);
+            let reads = [Tool::Ls, Tool::ReadFile, Tool::Glob, Tool::Grep].contains(&one.tool);
+            assert_eq!(one.effect == Effect::Reads, reads, "{}", one.name);
+            assert_eq!(one.effect == Effect::Runs, one.tool == Tool::Execute);
+        }
+    }
+
+    #[test]
+    fn typescript_has_this_table() {
+        const PATH: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/ts/tool/table.ts");
+        let table = typescript();
+        if std::env::var_os("KITBAG_WRITE").is_some() {
+            std::fs::write(PATH, &table).expect("the file can be written");
+        }
+        let found = std::fs::read_to_string(PATH).expect("the file exists");
+        assert_eq!(
+            found, table,
+            "KITBAG_WRITE=1 cargo test typescript_has_this_table"
+        );
+    }
+
+    /// `ts/tool/table.ts`, as the formatter leaves it.
+    fn typescript() -> String {
+        let row = |one: &About| {
+            format!(
+                "  {{ name: \"{}\", title: \"{}\", effect: \"{}\", isUsual: {} }},\n",
+                one.name,
+                one.title,
+                format!("{:?}", one.effect).to_lowercase(),
+                one.is_usual
+            )
+        };
+        let rows: String = TABLE.iter().map(row).collect();
+        let name = |one: &About| format!("  | \"{}\"\n", one.name);
+        let names: String = TABLE.iter().map(name).collect();
+        let names = names.trim_end();
+        format!(
+            "// What is known of each tool before it is called. Written from `src/tool/schema.rs` by\n\
+             // `KITBAG_WRITE=1 cargo test typescript_has_this_table`; the same test compares them.\n\n\
+             /** The names of the tools. */\nexport type FileToolName =\n{names};\n\n\
+             /** A tool. */\n\
+             export interface About {{\n  \
+               /** The name that models use. */\n  name: FileToolName;\n  \
+               /** The name that people read. */\n  title: string;\n  \
+               /** What a call can do. */\n  effect: \"reads\" | \"changes\" | \"destroys\" | \"runs\";\n  \
+               /** Whether it is offered without being named. */\n  isUsual: boolean;\n}}\n\n\
+             /** All tools, in the order in which they are offered. */\n\
+             export const TABLE: readonly About[] = [\n{rows}];\n\n\
+             /** Limits of the tools, where the options have no others. */\n\
+             export const LIMITS = {{\n  \
+               /** Tokens of a result. */\n  \
+               toolTokenLimitBeforeEvict: {RESULT_TOKENS},\n  \
+               /** Tokens of a user's message. */\n  \
+               humanMessageTokenLimitBeforeEvict: {MESSAGE_TOKENS},\n  \
+               /** Seconds of a command. */\n  \
+               maxExecuteTimeout: {EXECUTE_SECONDS},\n}};\n"
+        )
     }
 }

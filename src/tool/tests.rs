@@ -443,7 +443,7 @@ fn only_allowed_tools_are_offered_and_called() {
 
 fn every_tool() -> ToolSet {
     ToolSet::new(ToolOptions {
-        tools: Some(schema::ALL.to_vec()),
+        tools: Some(schema::TABLE.map(|one| one.tool).to_vec()),
         ..ToolOptions::default()
     })
 }

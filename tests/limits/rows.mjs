@@ -333,6 +333,18 @@ export const ROWS = {
     assert.ok(text.split("\n").length <= value + 5);
     assert.match(text, /more|not shown/);
   },
+  "result of a tool that is shown": async (value) => {
+    const { offload } = createFileTools(state({}));
+    const most = "a".repeat(value * 4);
+    assert.equal(await offload(most, { callId: "most" }), most);
+    assert.match(await offload(`${most}a`, { callId: "more" }), /large_tool_results\/more/);
+  },
+  "message of a user that is shown": async (value) => {
+    const { offloadMessage } = createFileTools(state({}));
+    const most = "a".repeat(value * 4);
+    assert.equal(await offloadMessage(most), most);
+    assert.ok((await offloadMessage(`${most}a`)).length < most.length / 2);
+  },
   "text of a tool's own answer": async (value) => {
     const files = {};
     for (let n = 0; n < 900; n++) files[`/${"d".repeat(200)}${n}/${"f".repeat(200)}.txt`] = "x";

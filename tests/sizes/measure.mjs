@@ -33,7 +33,7 @@ const USE = {
     said.push(typeof bucket.read);`,
   withIndex: `const searched = withIndex(files, { keepIn: { path: "/.index/" } });
     said.push((await searched.grep("two", "/", null, { stats: true })).stats.unindexed);`,
-  history: `const noted = withHistory(files, { keepIn: new StateBackend() });
+  withHistory: `const noted = withHistory(files, { keepIn: { backend: new StateBackend() } });
     await noted.edit("/a.txt", "one", "three");
     said.push((await noted.log("/a.txt")).entries.length);`,
 };
@@ -63,8 +63,8 @@ function everything() {
 
 /** Where a name is imported from, if not from `kitbag`. */
 const FROM = {
-  history: "kitbag/history",
-  indexed: "kitbag/indexed",
+  withHistory: "kitbag/history",
+  withIndex: "kitbag/indexed",
 };
 
 function program(...names) {
@@ -126,8 +126,8 @@ export const PROGRAMS = [
     says: "2 1",
   },
   {
-    name: "StateBackend + history",
-    source: program("StateBackend", "history"),
+    name: "StateBackend + withHistory",
+    source: program("StateBackend", "withHistory"),
     limit: 334,
     says: "2 1",
   },

@@ -15,6 +15,7 @@ import {
   type ToolCall,
 } from "kitbag";
 import { onlyKnown } from "../core/nearest.js";
+import { canonical, namesIn } from "../core/paths.js";
 import {
   type Body,
   bodyOf,
@@ -608,11 +609,7 @@ export function memoryTool(
   if (options?.directory !== undefined && typeof options.directory !== "string") {
     throw new TypeError('memoryTool: option "directory" must be a string, such as "/memories"');
   }
-  const names = (path: string): string[] =>
-    path.split("/").filter((one) => one !== "" && one !== ".");
-  const directory = names(options?.directory ?? "/memories")
-    .map((one) => `/${one}`)
-    .join("");
+  const directory = canonical(options?.directory ?? "/memories").replace(/^\/$/, "");
   // A match must begin at the start of a path and end at the end of a name: `/a/b`, not `/a/bc`.
   const start = "(?<![\\w/.-])";
   const literal = (path: string) => path.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
@@ -621,7 +618,7 @@ export function memoryTool(
     known: ["view", "create", "str_replace", "insert", "delete", "rename"],
     root: directory || "/",
     inside(path) {
-      const segments = names(path);
+      const segments = namesIn(path);
       if (segments[0] !== "memories" || segments.includes("..") || /[\\%]/.test(path)) {
         throw new Refusal(`Error: ${path} is not below /memories.`);
       }

@@ -100,6 +100,7 @@ function answered(
 
 const gone = (path: string) => new FsError("ENOENT", path, "no such file or directory");
 
+/** A path as a shell means it: from a directory, and with `..`, which no path of a backend has. */
 function resolved(base: string, path: string): string {
   // Most paths are in this form already.
   if (/^(\/[^/.][^/]*)+$/.test(path)) return path;

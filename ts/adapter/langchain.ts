@@ -9,6 +9,7 @@ import {
   type BackendOrFactory,
   createFileTools,
   type FileChanges,
+  type FileTool,
   type FileTools,
   type FileToolsOptions,
   type ToolResult,
@@ -60,9 +61,6 @@ const pinState = new StateSchema({
     reducer: laterPin,
   }),
 });
-
-/** Tools that change no files. */
-const READING = new Set(["ls", "read_file", "glob", "grep"]);
 
 /** Options of `kitbagMiddleware`. */
 export interface MiddlewareOptions extends FileToolsOptions {
@@ -214,7 +212,9 @@ export function kitbagMiddleware(
   }
   const pins = checkpoint === "pin" ? new Pins(worldOf(backend)) : undefined;
   const files = createFileTools(backend, options && rest);
-  const own = new Set<string>(files.tools.map((one) => one.name));
+  const own = new Map<string, FileTool["effect"]>(
+    files.tools.map(({ name, effect }) => [name, effect]),
+  );
   const sights = options?.unchanged ? new Sights() : undefined;
   /** The runtime for offloading: the graph's files, and where changes to them are sent. */
   const offloading = (request: { runtime?: unknown; state?: unknown }) => {
@@ -287,8 +287,7 @@ export function kitbagMiddleware(
     wrapToolCall: async (request, handler) => {
       await pins?.check(request.state, request.runtime, false);
       const shrunk = await shrinkAll(await handler(request), request);
-      const isReading = own.has(request.toolCall.name) && READING.has(request.toolCall.name);
-      if (!pins || isReading) return shrunk;
+      if (!pins || own.get(request.toolCall.name) === "reads") return shrunk;
       const pin = await pins.pin(request.runtime);
       const command = shrunk instanceof Command ? shrunk : undefined;
       const update = command ? command.update : { messages: [shrunk] };

@@ -7,6 +7,7 @@ import {
   type BackendOrFactory,
   type ContentBlock,
   createFileTools,
+  type FileTool,
   type FileTools,
   type FileToolsOptions,
   type ToolResult,
@@ -37,30 +38,14 @@ function shown(block: ContentBlock): McpBlock {
   return { type: "resource", resource: { uri: "kitbag:///result", mimeType, blob: data } };
 }
 
-const titles: Record<string, string> = {
-  ls: "List directory",
-  read_file: "Read file",
-  write_file: "Write file",
-  edit_file: "Edit file",
-  delete: "Delete",
-  glob: "Find files",
-  grep: "Search in files",
-  execute: "Run command",
-  diff: "Show changes",
-  undo: "Undo a change",
-  commit: "Commit the changes",
-};
-
 /** What a client may assume about a tool. No tool but `execute` reaches anything but the files. */
-function hints(name: string) {
-  const reads = ["ls", "read_file", "glob", "grep", "diff"].includes(name);
-  return {
-    readOnlyHint: reads,
-    destructiveHint: !reads && !["write_file", "append_file"].includes(name),
-    idempotentHint: reads || name === "delete",
-    openWorldHint: name === "execute",
-  };
-}
+const annotations = ({ name, title, effect }: FileTool) => ({
+  title,
+  readOnlyHint: effect === "reads",
+  destructiveHint: effect === "destroys" || effect === "runs",
+  idempotentHint: effect === "reads" || name === "delete",
+  openWorldHint: effect === "runs",
+});
 
 /** Options of `registerFileTools`. */
 export interface McpToolsOptions extends Omit<FileToolsOptions, "unchanged"> {
@@ -125,12 +110,12 @@ export function registerFileTools(
   // The low-level handlers, because schemas are JSON Schema here and the high-level API takes zod.
   server.server.registerCapabilities({ tools: {} });
   server.server.setRequestHandler(ListToolsRequestSchema, () => ({
-    tools: files.tools.map(({ name, description, inputSchema }) => ({
-      name,
-      description,
-      inputSchema: (structured ? inputOf(name, inputSchema) : inputSchema) as never,
-      ...(structured && { outputSchema: outputOf(name) as never }),
-      annotations: { title: titles[name] ?? name, ...hints(name) },
+    tools: files.tools.map((tool) => ({
+      name: tool.name,
+      description: tool.description,
+      inputSchema: (structured ? inputOf(tool.name, tool.inputSchema) : tool.inputSchema) as never,
+      ...(structured && { outputSchema: outputOf(tool.name) as never }),
+      annotations: annotations(tool),
     })),
   }));
   // The same backend as that of the tools, so that one policy covers both.
@@ -168,9 +153,10 @@ export function registerFileTools(
     const input = params.arguments ?? {};
     const result = await run(params.name, input, extra);
     // A backend does not notify of changes that were made through itself.
-    if (changed && !result.isError && !hints(params.name).readOnlyHint) {
-      const path = input.file_path ?? input.path;
-      changed(typeof path === "string" ? [path] : []);
+    const tool = files.tools.find(({ name }) => name === params.name);
+    if (changed && !result.isError && tool?.effect !== "reads") {
+      const paths: unknown[] = [input.file_path ?? input.path, input.from, input.to];
+      changed(paths.filter((path) => typeof path === "string"));
     }
     return result;
   });

@@ -7,10 +7,10 @@ import { enter, glue } from "../core/instance.js";
 import { addWatch } from "../core/listeners.js";
 import { FILE_METHODS } from "../core/operations.js";
 import { childProcess, findProgram } from "../core/programs.js";
-import { FastDisk } from "../disk/fast.js";
+import { type Disk, diskAt } from "../disk/disk.js";
 import { builtin, type FsLike } from "../disk/host.js";
 import { Place } from "../disk/place.js";
-import { type Ripgrep, SearchableDisk } from "../disk/search.js";
+import type { Ripgrep } from "../disk/ripgrep.js";
 import { DiskWatch, nativeWatch } from "../disk/watch.js";
 import { Backend } from "./backend.js";
 
@@ -47,7 +47,7 @@ export interface FilesystemBackendOptions {
 export const MAX_FILE_BYTES = 10 * 1024 * 1024;
 
 /** Reads the options that concern the folder; `rootName` is the name of the folder's option. */
-export function diskOf(given: Options, rootName: string): Disk {
+export function diskOf(given: Options, rootName: string): GivenDisk {
   const rootDir = rootOf(given, rootName);
   const contained = given.boolean("virtualMode", true);
   const lent = given.object("fs") as FsLike | undefined;
@@ -84,16 +84,16 @@ export function diskOf(given: Options, rootName: string): Disk {
   const native = own && builtin<typeof import("node:fs")>("node:fs");
   const place = new Place(fs as FsLike, contained ? rootDir : hostRoot(rootDir), contained, native);
   const ripgrep = ripgrepOf(given, place);
-  const disk =
-    native && place.pinned
-      ? new FastDisk(place, maxBytes, native, isBinary, ripgrep)
-      : new SearchableDisk(place, maxBytes, ripgrep);
+  const disk = diskAt(place, maxBytes, {
+    native: native && place.pinned ? { fs: native, isBinary } : undefined,
+    ripgrep,
+  });
   return { disk, overwrite, rootDir, contained };
 }
 
 /** What the options of a folder say. */
-export interface Disk {
-  disk: SearchableDisk;
+export interface GivenDisk {
+  disk: Disk;
   overwrite: boolean;
   rootDir: string;
   contained: boolean;
@@ -159,7 +159,7 @@ function ripgrepOf(given: Options, place: Place): Ripgrep | undefined {
 }
 
 /** What a disk promises. */
-export function diskPromises(disk: SearchableDisk): object {
+export function diskPromises(disk: Disk): object {
   const notes = [
     disk.place.pinned
       ? "Directories are held open while they are used, so a link swapped in meanwhile leads nowhere."
@@ -178,7 +178,7 @@ export function diskPromises(disk: SearchableDisk): object {
 /** A folder whose options were read by a class below. */
 export class PreparedDisk {
   constructor(
-    readonly disk: Disk,
+    readonly disk: GivenDisk,
     readonly id: string | undefined,
     readonly execute: unknown,
   ) {}
@@ -201,7 +201,7 @@ function prepared(options: FilesystemBackendOptions | undefined): PreparedDisk {
  */
 export class FilesystemBackend extends Backend {
   readonly #watching: DiskWatch | undefined;
-  readonly #disk: SearchableDisk;
+  readonly #disk: Disk;
 
   /** Throws a `TypeError` that names the wrong option. The folder is not touched yet. */
   constructor(options?: FilesystemBackendOptions) {

@@ -11,10 +11,10 @@ import type { ExecuteResponse, FileInput } from "../types.js";
 import { addShell, type ExecuteOptions } from "./backend.js";
 import { underLimits } from "./execute.js";
 import {
-  type Disk,
   diskOf,
   FilesystemBackend,
   type FilesystemBackendOptions,
+  type GivenDisk,
   PreparedDisk,
 } from "./filesystem.js";
 
@@ -65,7 +65,7 @@ function environment(given: Options): Record<string, string> {
 }
 
 /** Creates the folder if it does not exist: commands run in it. */
-async function made({ disk, rootDir }: Disk): Promise<void> {
+async function made({ disk, rootDir }: GivenDisk): Promise<void> {
   await disk.place.fs.mkdir(rootDir, { recursive: true }).catch((error: unknown) => {
     if (codeOf(error) !== "EEXIST") throw error;
   });
@@ -101,7 +101,7 @@ export class LocalShellBackend extends FilesystemBackend {
   #initialized = false;
   #running = false;
 
-  readonly #disk: Disk;
+  readonly #disk: GivenDisk;
 
   /** Throws a `TypeError` that names the wrong option. The folder is not touched yet. */
   constructor(options?: LocalShellBackendOptions) {

@@ -6,6 +6,7 @@ import { Options } from "../core/checks.js";
 import { sealClass } from "../core/handle.js";
 import { enter, glue } from "../core/instance.js";
 import type { Watch } from "../core/listeners.js";
+import { namesIn } from "../core/paths.js";
 import type { Capability } from "../types.js";
 import { Backend } from "./backend.js";
 import { Changes } from "./browser/changes.js";
@@ -130,7 +131,7 @@ sealClass(OpfsBackend);
 /** Splits a path option into directory names. */
 function steps(given: Options, name: string): string[] {
   const text = given.text(name) ?? "";
-  const names = text.split("/").filter((step) => step !== "" && step !== ".");
+  const names = namesIn(text);
   if (names.includes("..") || text.includes("\\")) {
     given.refuse(name, "directories separated by '/', without '..' and '\\'", text);
   }

@@ -11,6 +11,7 @@ import {
   watchOf,
 } from "../core/listeners.js";
 import { isOwn } from "../core/own.js";
+import { namesIn, prefixOf } from "../core/paths.js";
 import type { MaybePromise } from "../types.js";
 import { Backend } from "./backend.js";
 
@@ -34,7 +35,7 @@ interface Passing {
 
 /** Shows what is not in a directory. */
 export function outside(directory: string): Shows {
-  const hidden = `/${directory}/`.replace(/\/+/g, "/");
+  const hidden = prefixOf(namesIn(directory));
   return (paths) => paths.filter((path) => !`${path}/`.startsWith(hidden));
 }
 

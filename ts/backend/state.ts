@@ -20,9 +20,7 @@ import { disposable, handleOf, methodsOnly, own, release, sealClass } from "../c
 import { enter, glue } from "../core/instance.js";
 import { rawFile, removeFile, setFile } from "../core/memory.js";
 import { Op } from "../core/operations.js";
-import type { Reply } from "../core/reply.js";
-import * as ask from "../core/requests.js";
-import * as unpack from "../core/results.js";
+import { fileData } from "../core/results.js";
 import { textOf } from "../core/text-of.js";
 import { GraphFiles } from "../graph/files.js";
 import { type Channel, Mirror } from "../graph/mirror.js";
@@ -30,26 +28,18 @@ import type {
   BackendProtocolV2,
   CallOptions,
   Capability,
-  DeleteOptions,
   DeleteResult,
-  EditResult,
-  Failure,
   FileData,
-  FileDownloadResponse,
   FileInput,
   FileUploadResponse,
   GlobResult,
   GrepOptions,
   GrepResult,
-  LsResult,
-  ReadRawResult,
-  ReadResult,
   ReadTextResult,
-  TransferOptions,
-  WriteOptions,
   WriteResult,
 } from "../types.js";
-import { asked, capabilityOf } from "./backend.js";
+import { addMethods, type Call, calls, capabilityOf, resultOf, started } from "./backend.js";
+import type { FileMethods } from "./methods.js";
 
 /** Options of StateBackend. */
 export interface StateBackendOptions {
@@ -94,6 +84,9 @@ function maker(form: Form): () => number {
   return () => glue.state_new(...form);
 }
 
+/** Its methods, which `addMethods` puts on the prototype. */
+export interface StateBackend extends FileMethods<"now"> {}
+
 /**
  * Files in memory. Every method returns its result and not a promise. Inside a running LangGraph
  * graph, a backend without options works on the files of the graph's state; see `scope`.
@@ -102,6 +95,7 @@ function maker(form: Form): () => number {
  * const files = new StateBackend({ files: { "/notes.txt": "milk\n" } });
  * const { content } = files.read("/notes.txt");
  */
+// biome-ignore lint/suspicious/noUnsafeDeclarationMerging: the methods are added to the prototype
 export class StateBackend implements BackendProtocolV2 {
   readonly #mirror: Mirror | undefined;
   readonly #graphs: GraphFiles | undefined;
@@ -167,85 +161,11 @@ export class StateBackend implements BackendProtocolV2 {
   }
 
   /**
-   * Lists one directory level, in byte order of the paths; paths of directories end with `/`. A
-   * missing directory and the path of a file give an empty listing.
-   */
-  ls(path: string): LsResult {
-    return this.#asked(Op.ls, () => ask.askLs(path), unpack.unpackLs);
-  }
-
-  /**
-   * Reads lines of a text file. A binary file is returned complete, as a `Uint8Array`. A missing file
-   * fails with `not_found`.
-   *
-   * @param offset Number of lines to skip: 0 (the default) begins at the first line. Past the end,
-   *   the content is empty.
-   * @param limit Most lines to return. Default 500. `nextOffset` of the result continues the read.
-   * @example
-   * // Lines 101 to 200; `startLine` and `endLine` of the result count from 1.
-   * const page = files.read("/log.txt", 100, 100);
-   */
-  read(filePath: string, offset?: number, limit?: number): ReadResult {
-    return this.#asked(Op.read, () => ask.askRead(filePath, offset, limit), unpack.unpackRead);
-  }
-
-  /**
    * Reads a whole text file, of whatever length. A binary file fails with `unsupported`, a missing one
    * with `not_found`.
    */
   readText(filePath: string): ReadTextResult {
     return textOf(filePath, this.readRaw(filePath));
-  }
-
-  /**
-   * Returns a file as it is stored, complete, with its MIME type and times. A missing file fails with
-   * `not_found`.
-   */
-  readRaw(filePath: string): ReadRawResult {
-    return this.#asked(Op.readRaw, () => ask.askFile(filePath), unpack.unpackReadRaw);
-  }
-
-  /**
-   * Searches files for a literal text, or with `options.regex` for a regular expression, line by
-   * line. Letter case matters. Binary files are skipped. Matches are ordered by path, then line. A
-   * wrong expression fails with `invalid_pattern`; without matches the list is empty.
-   *
-   * @param pattern The text. One with a line feed matches nothing, an empty one every line.
-   * @param path File or directory to search. Default `/`.
-   * @param glob Searches only matching files. Without `/` it is matched against file names, with
-   *   `/` against the path below `path`.
-   * @param maxCount Most matches to return; if there are more, `truncated` is set. Default: no
-   *   limit but 128 MiB of results. The options may be in its place.
-   * @param options `timeoutMs` limits the search; `signal` has no effect on a synchronous call.
-   */
-  grep(
-    pattern: string,
-    path?: string | null,
-    glob?: string | null,
-    maxCount?: number | GrepOptions | null,
-    options?: GrepOptions,
-  ): GrepResult {
-    const given = ask.grepOptions(maxCount, options);
-    const request = () => ask.askGrep(pattern, path, glob, maxCount, given);
-    let limit: number | undefined;
-    const refusal = refused(() => {
-      optionNames(Op.grep, given);
-      limit = limitOf(callOptions(given));
-    });
-    return refusal ?? this.#asked(Op.grep, request, unpack.unpackGrep, limit);
-  }
-
-  /**
-   * Finds files whose path below `path` (default `/`) matches a pattern, newest first. `*` and `?`
-   * match inside a segment, `**` also matches `/`, and `{a,b}`, `[abc]`, `[!a]` and `\` work as
-   * usual. A pattern without `/` matches only directly below `path`; one that begins with `/` is
-   * matched against whole paths. A wrong pattern fails with `invalid_pattern`.
-   *
-   * @example
-   * const { files } = backend.glob("*.{md,txt}", "/notes");
-   */
-  glob(pattern: string, path?: string): GlobResult {
-    return this.#asked(Op.glob, () => ask.askGlob(pattern, path), unpack.unpackGlob);
   }
 
   /**
@@ -265,118 +185,12 @@ export class StateBackend implements BackendProtocolV2 {
     maxCount?: number | GrepOptions | null,
     options?: GrepOptions,
   ): Promise<GrepResult> {
-    const given = ask.grepOptions(maxCount, options);
-    const request = () => this.#mirror?.sync() ?? ask.askGrep(pattern, path, glob, maxCount, given);
-    return asked(this, Op.grep, request, unpack.unpackGrep, given);
+    return this.#later(calls.grep(pattern, path, glob, maxCount, options));
   }
 
   /** Finds files as `glob` does, with a promise, among the files as they are when the call is made. */
   globAsync(pattern: string, path?: string, options?: CallOptions): Promise<GlobResult> {
-    const request = () => this.#mirror?.sync() ?? ask.askGlob(pattern, path);
-    return asked(this, Op.glob, request, unpack.unpackGlob, options);
-  }
-
-  /**
-   * Creates a file. If it exists, the call fails with `already_exists`, or replaces it with
-   * `writeMode: "overwrite"`. A failed call leaves the file as it was. Bytes are stored unchanged.
-   * For a path with a binary type, such as `.png`, a string must be base64 or a `data:` URL;
-   * otherwise the call fails with `invalid_argument`.
-   */
-  write(filePath: string, content: string | Uint8Array, options?: WriteOptions): WriteResult {
-    const request = () =>
-      refused(() => optionNames(Op.write, options)) ?? ask.askWrite(filePath, content, options);
-    return this.#changed(this.#asked(Op.write, request, unpack.unpackWrite(filePath)));
-  }
-
-  /**
-   * Replaces a literal text. `oldString` must occur exactly once, unless `replaceAll` (default
-   * false) is true. If it is not found, differences in line endings are ignored. `oldString` may be
-   * empty only if the file is.
-   *
-   * It fails with `no_match` if the text is not in the file, `ambiguous_edit` if it is there several
-   * times, `not_found` without the file, `conflict` if another writer was faster, and
-   * `invalid_argument` for a binary file. The file is then unchanged.
-   *
-   * With two `Uint8Array`s the whole file must equal `oldString` and becomes `newString`; otherwise
-   * the result is `conflict`.
-   */
-  edit(
-    filePath: string,
-    oldString: string | Uint8Array,
-    newString: string | Uint8Array,
-    replaceAll?: boolean,
-  ): EditResult {
-    const request = () => ask.askEdit(filePath, oldString, newString, replaceAll);
-    return this.#changed(this.#asked(Op.edit, request, unpack.unpackEdit(filePath)));
-  }
-
-  /**
-   * Deletes a file, or a directory with everything below it. If there is nothing, the call fails with
-   * `not_found`. The root cannot be deleted.
-   */
-  delete(filePath: string, options?: DeleteOptions): DeleteResult {
-    const request = () =>
-      refused(() => optionNames(Op.delete, options)) ?? ask.askDelete(filePath, options);
-    const result = this.#asked(Op.delete, request, unpack.unpackDelete(filePath));
-    if (!this.#mirror || result.path === undefined) return result;
-    return this.#mirror.deleted(result, result.path);
-  }
-
-  /**
-   * Stores files as bytes, replacing existing ones. Returns a result for each, in order; one that
-   * fails does not stop the others. On success its `error` is null.
-   */
-  uploadFiles(files: Array<[string, Uint8Array]>): FileUploadResponse[] {
-    const batch = ask.lookAtUploads(files);
-    const answer = this.#asked<FileUploadResponse[]>(
-      Op.uploadFiles,
-      () => ask.askUpload(batch),
-      unpack.unpackUpload(batch),
-    );
-    if (!Array.isArray(answer)) return unpack.refusedBatch(batch, answer);
-    return this.#mirror ? this.#mirror.uploaded(answer) : answer;
-  }
-
-  /**
-   * Fetches files as bytes. Returns a result for each path, in order; one that fails does not stop
-   * the others. On success its `error` is null.
-   */
-  downloadFiles(paths: string[]): FileDownloadResponse[] {
-    const batch = ask.lookAtDownloads(paths);
-    const answer = this.#asked<FileDownloadResponse[]>(
-      Op.downloadFiles,
-      () => ask.askDownload(batch),
-      unpack.unpackDownload(batch),
-    );
-    if (Array.isArray(answer)) return answer;
-    return unpack.refusedBatch(batch, answer).map((one) => ({ ...one, content: null }));
-  }
-
-  /**
-   * Moves a file, or a directory with everything below it, file by file. If the new path exists, the
-   * call fails with `already_exists`; with `overwrite` a file replaces a file. A directory is never
-   * replaced, and nothing is moved into one: name the new path in full. If a move breaks off, the
-   * error says which files are where, and no file is gone from both paths.
-   *
-   * @example
-   * files.move("/draft.md", "/final.md", { overwrite: true });
-   */
-  move(from: string, to: string, options?: TransferOptions): WriteResult {
-    return this.#transferred(Op.move, from, to, options);
-  }
-
-  /** Copies a file, or a directory with everything below it. The rules are those of `move`. */
-  copy(from: string, to: string, options?: TransferOptions): WriteResult {
-    return this.#transferred(Op.copy, from, to, options);
-  }
-
-  /**
-   * Adds to the end of a file, text or binary. A missing file fails with `not_found`: `write` creates
-   * it. Concurrent appends are all kept, as edits are.
-   */
-  append(filePath: string, content: string | Uint8Array): WriteResult {
-    const request = () => ask.askAppend(filePath, content);
-    return this.#changed(this.#asked(Op.append, request, unpack.unpackWrite(filePath)));
+    return this.#later(calls.glob(pattern, path, options));
   }
 
   /** Returns every file as it is stored, with its times. Pass the record to `restore` to undo. */
@@ -390,7 +204,7 @@ export class StateBackend implements BackendProtocolV2 {
       const count = reply.u32();
       for (let at = 0; at < count; at++) {
         const path = reply.text();
-        files[path] = unpack.fileData(reply);
+        files[path] = fileData(reply);
       }
       return { files };
     });
@@ -425,15 +239,58 @@ export class StateBackend implements BackendProtocolV2 {
     }
   }
 
-  #asked<T extends object>(
-    operation: number,
-    request: () => Failure | undefined,
-    unpackIt: (reply: Reply) => T,
-    limit?: number,
-  ): T {
+  static {
+    // biome-ignore lint/complexity/noThisInStatic: bundlers rename a class that names itself, and users see the name
+    addMethods(this.prototype, (self, call) => self.#now(call));
+  }
+
+  #now<T>(call: Call<T>): T {
     const handle = handleOf(this);
-    const refusal = this.#mirror?.sync() ?? request();
-    return (refusal ?? now(handle, operation, unpackIt, limit)) as T;
+    let limit: number | undefined;
+    const refusal =
+      this.#mirror?.sync() ??
+      // Most calls have no options, and are too short to read some.
+      (call.options === undefined
+        ? undefined
+        : refused(() => {
+            optionNames(call.operation, call.options);
+            limit = limitOf(callOptions(call.options));
+          })) ??
+      call.write();
+    const result = resultOf(call, refusal ?? now(handle, call.operation, call.read, limit));
+    return this.#mirror ? this.#mirrored(this.#mirror, call, result) : result;
+  }
+
+  /** Sends what a call has changed on to the caller's state. */
+  #mirrored<T>(mirror: Mirror, { operation, from }: Call<T>, result: T): T {
+    if (operation === Op.uploadFiles) return mirror.uploaded(result as FileUploadResponse[]) as T;
+    const { path } = result as WriteResult;
+    if (path === undefined) return result;
+    switch (operation) {
+      case Op.write:
+      case Op.edit:
+      case Op.append:
+        return mirror.changed(result as WriteResult, path) as T;
+      case Op.delete:
+        return mirror.deleted(result as DeleteResult, path) as T;
+      case Op.move:
+      case Op.copy: {
+        const below = calls.glob("**", path);
+        below.write();
+        const there = now(handleOf(this), below.operation, below.read) as GlobResult;
+        // A search below a file finds nothing.
+        const paths = [path, ...(there.files ?? []).map((file) => file.path)];
+        const moved = operation === Op.move ? from : undefined;
+        return mirror.transferred(result as WriteResult, paths, moved) as T;
+      }
+      default:
+        return result;
+    }
+  }
+
+  /** The same with a promise. */
+  #later<T>(call: Call<T>): Promise<T> {
+    return started(this, { ...call, write: () => this.#mirror?.sync() ?? call.write() });
   }
 
   /**
@@ -442,23 +299,6 @@ export class StateBackend implements BackendProtocolV2 {
    */
   dispose(): void {
     release(this);
-  }
-
-  #transferred(operation: number, from: string, to: string, options: unknown): WriteResult {
-    const request = () =>
-      refused(() => optionNames(operation, options)) ?? ask.askTransfer(from, to, options);
-    const result = this.#asked(operation, request, unpack.unpackWrite(to));
-    if (!this.#mirror || result.path === undefined) return result;
-    ask.askGlob("**", result.path);
-    const there = now(handleOf(this), Op.glob, unpack.unpackGlob) as GlobResult;
-    // A search below a file finds nothing.
-    const paths = [result.path, ...(there.files ?? []).map(({ path }) => path)];
-    return this.#mirror.transferred(result, paths, operation === Op.move ? from : undefined);
-  }
-
-  #changed<T extends WriteResult | EditResult>(result: T): T {
-    if (!this.#mirror || result.path === undefined) return result;
-    return this.#mirror.changed(result, result.path);
   }
 
   #fill(files: Record<string, unknown>, name: string): void {

@@ -3,6 +3,7 @@
 // asked to list the files again.
 
 import { isOwn } from "./own.js";
+import { canonical } from "./paths.js";
 
 /** Argument of a watcher. */
 export interface FileChanges {
@@ -66,7 +67,7 @@ export function listener(first: unknown, second: unknown): { path: string; hear:
   if (typeof callback !== "function") {
     throw new TypeError("watch(path, callback): callback must be a function");
   }
-  const path = `/${given}`.replace(/\/+/g, "/").replace(/\/$/, "");
+  const path = canonical(given).replace(/\/$/, "");
   const under = (one: string, other: string) => one === other || one.startsWith(`${other}/`);
   const hear: Heard = (changes) => {
     const own = changes.paths.filter((one) => under(one, path) && !isOwn(one));

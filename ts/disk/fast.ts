@@ -6,59 +6,55 @@ import { Bodies } from "./bodies.js";
 import { Folder } from "./folder.js";
 import { buffers, Literal } from "./literal.js";
 import type { Place } from "./place.js";
-import { type Ripgrep, rows, SearchableDisk } from "./search.js";
+import type { Finder } from "./search.js";
 import { Sieve } from "./sieve.js";
 import { Turns } from "./turns.js";
-import { type Run, Walk } from "./walk.js";
+import { type Run, rows, Walk } from "./walk.js";
 
 type NodeFs = typeof import("node:fs");
 
 /** Whether the file name alone says that a file is binary. */
 export type IsBinary = (name: string) => boolean;
 
-export class FastDisk extends SearchableDisk {
+export class FastFinder implements Finder {
+  readonly #place: Place;
   readonly #fs: NodeFs;
+  readonly #maxBytes: number;
   readonly #isBinary: IsBinary;
-  readonly #ripgrep: Ripgrep | undefined;
 
-  constructor(place: Place, maxBytes: number, fs: NodeFs, isBinary: IsBinary, ripgrep?: Ripgrep) {
-    super(place, maxBytes, ripgrep);
+  constructor(place: Place, maxBytes: number, fs: NodeFs, isBinary: IsBinary) {
+    this.#place = place;
     this.#fs = fs;
+    this.#maxBytes = maxBytes;
     this.#isBinary = isBinary;
-    this.#ripgrep = ripgrep;
-  }
-
-  override get withoutLinks(): FastDisk {
-    const place = this.place.withoutLinks();
-    return new FastDisk(place, this.maxBytes, this.#fs, this.#isBinary, this.#ripgrep);
   }
 
   /** The real path of a directory; undefined if there is none. */
   async #real(path: string): Promise<string | undefined> {
-    const root = await this.place.root();
-    const parts = this.place.parts(path);
+    const root = await this.#place.root();
+    const parts = this.#place.parts(path);
     if (root === undefined) return undefined;
-    const folder = new Folder(this.#fs, this.place);
+    const folder = new Folder(this.#fs, this.#place);
     try {
-      folder.reach(this.place.join(root, parts), this.place.flags.directory);
+      folder.reach(this.#place.join(root, parts), this.#place.flags.directory);
       if (folder.real !== undefined) return folder.real;
     } finally {
       folder.close();
     }
     // This call reports why it was not reached.
-    const dir = await this.place.dir(parts);
+    const dir = await this.#place.dir(parts);
     await dir?.close();
     return dir?.real;
   }
 
-  override async names(path: string): Promise<string> {
+  async names(path: string): Promise<string> {
     const real = await this.#real(path);
     if (real === undefined) return "";
     const out: string[] = [];
     const turns = new Turns();
-    const folder = new Folder(this.#fs, this.place);
+    const folder = new Folder(this.#fs, this.#place);
     try {
-      const { ownDirectory } = this.place.flags;
+      const { ownDirectory } = this.#place.flags;
       const walk = new Walk(this.#fs, { folder, flags: ownDirectory, real, below: "" });
       for (let run = walk.next(); run !== undefined; run = walk.next()) {
         for (const name of run?.names ?? []) out.push((run as Run).below + name);
@@ -70,16 +66,16 @@ export class FastDisk extends SearchableDisk {
     return rows(out);
   }
 
-  override async stats(paths: string): Promise<Float64Array> {
+  async stats(paths: string): Promise<Float64Array> {
     const all = paths.split("\n");
     const out = new Float64Array(all.length * 2).fill(Number.NaN);
-    const root = (await this.place.root()) ?? "";
-    const folder = new Folder(this.#fs, this.place);
+    const root = (await this.#place.root()) ?? "";
+    const folder = new Folder(this.#fs, this.#place);
     const turns = new Turns();
     try {
       for (let index = 0; index < all.length; index++) {
         const { dir, name } = this.#named(root, all[index] as string);
-        const at = folder.reach(dir, this.place.flags.directory);
+        const at = folder.reach(dir, this.#place.flags.directory);
         const entry = `${at}/${name}`;
         let stats =
           at === undefined ? undefined : this.#fs.lstatSync(entry, { throwIfNoEntry: false });
@@ -99,13 +95,12 @@ export class FastDisk extends SearchableDisk {
   /** The directory and name of a file with a known path. */
   #named(root: string, path: string): { dir: string; below: string; name: string } {
     const slash = path.lastIndexOf("/");
-    const dir = this.place.join(root, this.place.parts(path.slice(0, slash)));
+    const dir = this.#place.join(root, this.#place.parts(path.slice(0, slash)));
     return { dir, below: path.slice(0, slash + 1), name: path.slice(slash + 1) };
   }
 
-  /** Contents of these files; with a literal, only of those that contain it. */
   async bodies(paths: string, literal: Uint8Array | undefined): Promise<Bodies> {
-    const root = (await this.place.root()) ?? "";
+    const root = (await this.#place.root()) ?? "";
     const all = paths.split("\n");
     let next = 0;
     const source = () => {
@@ -120,19 +115,15 @@ export class FastDisk extends SearchableDisk {
       }
       return { dir, below, names };
     };
-    const folder = new Folder(this.#fs, this.place);
-    return new Bodies(source, folder, this.place.flags.directory, this.#sieve(literal, folder));
+    const folder = new Folder(this.#fs, this.#place);
+    return new Bodies(source, folder, this.#place.flags.directory, this.#sieve(literal, folder));
   }
 
-  /**
-   * Contents of the files below a directory that contain a literal and may be text, in order of
-   * their paths. Undefined if there is no directory, or if ripgrep selects the files.
-   */
   async holding(path: string, literal: Uint8Array): Promise<Bodies | undefined> {
-    const real = this.asksRipgrep ? undefined : await this.#real(path);
+    const real = await this.#real(path);
     if (real === undefined) return undefined;
-    const folder = new Folder(this.#fs, this.place);
-    const flags = this.place.flags.ownDirectory;
+    const folder = new Folder(this.#fs, this.#place);
+    const flags = this.#place.flags.ownDirectory;
     const walk = new Walk(this.#fs, {
       folder,
       flags,
@@ -145,6 +136,6 @@ export class FastDisk extends SearchableDisk {
 
   #sieve(literal: Uint8Array | undefined, folder: Folder): Sieve {
     const wanted = literal && buffers ? new Literal(buffers.from(literal)) : undefined;
-    return new Sieve(this.#fs, folder, this.place.flags.file, this.maxBytes, wanted);
+    return new Sieve(this.#fs, folder, this.#place.flags.file, this.#maxBytes, wanted);
   }
 }

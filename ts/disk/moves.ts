@@ -3,10 +3,10 @@
 // removed. What cannot be done so is "apart", and is read and written by the core.
 
 import { versionOf } from "./claims.js";
+import { asideIn, type Entries, moment, TRIES } from "./entries.js";
 import { type BigStats, codeOf, descriptor, Refusal, TAKEN_BY_DIRECTORY } from "./host.js";
-import { PermittingDisk } from "./permissions.js";
-import type { Dir } from "./place.js";
-import { asideIn, moment, TRIES } from "./storage.js";
+import type { Permissions } from "./permissions.js";
+import type { Dir, Place } from "./place.js";
 
 /** What became of a file. `both`: it has the new name, and the old one could not be removed. */
 export type Moved = "done" | "missing" | "exists" | "apart" | "both";
@@ -24,32 +24,46 @@ interface Spot {
   stats: BigStats | undefined;
 }
 
-export class MovingDisk extends PermittingDisk {
+export class Moves {
+  readonly #entries: Entries;
+  readonly #place: Place;
+  readonly #permissions: Permissions;
+
+  constructor(entries: Entries, permissions: Permissions) {
+    this.#entries = entries;
+    this.#place = entries.place;
+    this.#permissions = permissions;
+  }
+
   /** Moves or copies one file. */
   async transfer(from: string, to: string, keeps: boolean, overwrite: boolean): Promise<Moved> {
     const act = keeps ? this.#copied : this.#moved;
-    const moved = await this.within(this.place.parts(from), false, async (dir, name) => {
+    const moved = await this.#entries.within(this.#place.parts(from), false, async (dir, name) => {
       for (let attempt = 0; attempt < TRIES; attempt++) {
-        const stats = await this.lstat(dir, name);
+        const stats = await this.#entries.lstat(dir, name);
         if (!stats) return "missing";
         if (!stats.isFile()) {
           if (stats.isSymbolicLink()) await this.#expect(from, to);
           return "apart";
         }
-        const done = await this.within(this.place.parts(to), true, async (there, newName) => {
-          await this.tidied(there);
-          const target = await this.lstat(there, newName);
-          if (target?.isDirectory()) {
-            throw new Refusal("is_directory", TAKEN_BY_DIRECTORY);
-          }
-          if (target && !overwrite) return "exists";
-          if (target && !target.isFile()) return "apart";
-          const at = { dir: there, name: newName, stats: target };
-          const answer = await act.call(this, { dir, name, stats }, stats, at);
-          // The core reads and writes the file, and knows no permissions.
-          if (answer === "apart") this.place.remembered.note(there, newName, stats);
-          return answer === "exists" && overwrite ? undefined : answer;
-        });
+        const done = await this.#entries.within(
+          this.#place.parts(to),
+          true,
+          async (there, newName) => {
+            await this.#entries.tidied(there);
+            const target = await this.#entries.lstat(there, newName);
+            if (target?.isDirectory()) {
+              throw new Refusal("is_directory", TAKEN_BY_DIRECTORY);
+            }
+            if (target && !overwrite) return "exists";
+            if (target && !target.isFile()) return "apart";
+            const at = { dir: there, name: newName, stats: target };
+            const answer = await act.call(this, { dir, name, stats }, stats, at);
+            // The core reads and writes the file, and knows no permissions.
+            if (answer === "apart") this.#place.remembered.note(there, newName, stats);
+            return answer === "exists" && overwrite ? undefined : answer;
+          },
+        );
         if (done) return done;
         await moment(attempt);
       }
@@ -60,23 +74,23 @@ export class MovingDisk extends PermittingDisk {
 
   /** Remembers the permissions of the file behind a link for its copy. */
   async #expect(from: string, to: string): Promise<void> {
-    const [stats] = await this.looks([from]);
+    const [stats] = await this.#permissions.looks([from]);
     if (!stats) return;
-    await this.within(this.place.parts(to), true, async (dir, name) => {
-      this.place.remembered.note(dir, name, stats);
+    await this.#entries.within(this.#place.parts(to), true, async (dir, name) => {
+      this.#place.remembered.note(dir, name, stats);
     });
   }
 
   /** A file under its new name; undefined if one of the two was changed meanwhile. */
   #moved(from: Spot, stats: BigStats, to: Spot): Promise<Moved | undefined> {
-    const { fs } = this.place;
+    const { fs } = this.#place;
     const [old, next] = [`${from.dir.at}/${from.name}`, `${to.dir.at}/${to.name}`];
     const freed = () =>
       fs.unlink(old).then(
         () => "done" as const,
         () => "both" as const,
       );
-    return this.exchange(from.dir, from.name, versionOf(stats), async (check) => {
+    return this.#entries.exchange(from.dir, from.name, versionOf(stats), async (check) => {
       const target = to.stats;
       if (!target) {
         await to.dir.verify();
@@ -84,14 +98,14 @@ export class MovingDisk extends PermittingDisk {
         const refused = await linked(fs.link(old, next));
         if (refused) return refused;
         // Some systems follow a link that was put there since.
-        const now = await this.lstat(to.dir, to.name);
+        const now = await this.#entries.lstat(to.dir, to.name);
         if (now && now.ino !== stats.ino) {
           await fs.unlink(next);
-          throw this.place.outside();
+          throw this.#place.outside();
         }
         return freed();
       }
-      return this.exchange(to.dir, to.name, versionOf(target), async (checkTarget) => {
+      return this.#entries.exchange(to.dir, to.name, versionOf(target), async (checkTarget) => {
         if (!(await check()) || !(await checkTarget())) return undefined;
         // A rename between two names of one file does nothing.
         if (target.ino === stats.ino && target.dev === stats.dev) return freed();
@@ -108,8 +122,8 @@ export class MovingDisk extends PermittingDisk {
 
   /** A copy by the system, from the open file, so that no link is followed. */
   async #copied(from: Spot, stats: BigStats, to: Spot): Promise<Moved | undefined> {
-    const { fs, flags } = this.place;
-    if (!this.place.pinned || !fs.copyFile) return "apart";
+    const { fs, flags } = this.#place;
+    if (!this.#place.pinned || !fs.copyFile) return "apart";
     const handle = await fs.open(`${from.dir.at}/${from.name}`, flags.file);
     const aside = asideIn(to.dir);
     try {
@@ -127,11 +141,11 @@ export class MovingDisk extends PermittingDisk {
       if (!target) {
         return (await linked(fs.link(aside, `${to.dir.at}/${to.name}`))) ?? "done";
       }
-      return await this.exchange(to.dir, to.name, versionOf(target), async (check) => {
+      return await this.#entries.exchange(to.dir, to.name, versionOf(target), async (check) => {
         const copy = await fs.open(aside, flags.file);
         try {
-          await this.place.permit(copy, target);
-          await this.place.advance(copy, target.mtimeNs);
+          await this.#place.permit(copy, target);
+          await this.#place.advance(copy, target.mtimeNs);
         } finally {
           await copy.close();
         }
@@ -147,14 +161,14 @@ export class MovingDisk extends PermittingDisk {
 
   /** Moves a directory by one rename; `false` if it is a link, or something is at the new path. */
   async moveTree(from: string, to: string): Promise<boolean> {
-    const done = await this.within(this.place.parts(from), false, async (dir, name) => {
-      if (!(await this.lstat(dir, name))?.isDirectory()) return false;
-      return this.within(this.place.parts(to), true, async (there, newName) => {
-        if (await this.lstat(there, newName)) return false;
+    const done = await this.#entries.within(this.#place.parts(from), false, async (dir, name) => {
+      if (!(await this.#entries.lstat(dir, name))?.isDirectory()) return false;
+      return this.#entries.within(this.#place.parts(to), true, async (there, newName) => {
+        if (await this.#entries.lstat(there, newName)) return false;
         await dir.verify();
         await there.verify();
         try {
-          await this.place.fs.rename(`${dir.at}/${name}`, `${there.at}/${newName}`);
+          await this.#place.fs.rename(`${dir.at}/${name}`, `${there.at}/${newName}`);
           return true;
         } catch (error) {
           if (NO_TREE.test(codeOf(error))) return false;

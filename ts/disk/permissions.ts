@@ -1,14 +1,23 @@
 // Permissions of files, and where directories really are: what a copy asks beyond the protocol.
 
+import { type Entries, each } from "./entries.js";
 import { type BigStats, codeOf } from "./host.js";
-import { DiskStorage, each } from "./storage.js";
+import type { Place } from "./place.js";
 
-export class PermittingDisk extends DiskStorage {
+export class Permissions {
+  readonly #entries: Entries;
+  readonly #place: Place;
+
+  constructor(entries: Entries) {
+    this.#entries = entries;
+    this.#place = entries.place;
+  }
+
   /** Metadata of the host about files, also behind links; undefined for what is no file. */
   async looks(paths: readonly string[]): Promise<Array<BigStats | undefined>> {
     const out: Array<BigStats | undefined> = paths.map(() => undefined);
     await each(
-      paths.map((path, at) => ({ parts: this.place.parts(path), at })),
+      paths.map((path, at) => ({ parts: this.#place.parts(path), at })),
       async ({ parts, at }) => {
         out[at] = await this.#look(parts, true);
       },
@@ -17,21 +26,21 @@ export class PermittingDisk extends DiskStorage {
   }
 
   async #look(parts: string[], follow: boolean): Promise<BigStats | undefined> {
-    return this.within(parts, false, async (dir, name) => {
-      const stats = await this.lstat(dir, name);
+    return this.#entries.within(parts, false, async (dir, name) => {
+      const stats = await this.#entries.lstat(dir, name);
       await dir.verify();
       if (!stats?.isSymbolicLink()) return stats?.isFile() ? stats : undefined;
-      const target = follow ? await this.place.target(dir, name) : undefined;
+      const target = follow ? await this.#place.target(dir, name) : undefined;
       return target && this.#look(target, false);
     });
   }
 
   /** Gives a file these permissions; nothing happens if it is no file of this process's user. */
   async permit(path: string, mode: number): Promise<void> {
-    await this.within(this.place.parts(path), false, async (dir, name) => {
-      const handle = await this.place.fs.open(`${dir.at}/${name}`, this.place.flags.file);
+    await this.#entries.within(this.#place.parts(path), false, async (dir, name) => {
+      const handle = await this.#place.fs.open(`${dir.at}/${name}`, this.#place.flags.file);
       try {
-        await this.place.permit(handle, { mode: BigInt(mode) });
+        await this.#place.permit(handle, { mode: BigInt(mode) });
       } catch (error) {
         if (!/^(EPERM|EACCES|EROFS|ENOSYS|ENOTSUP|EOPNOTSUPP)$/.test(codeOf(error))) throw error;
       } finally {
@@ -42,6 +51,6 @@ export class PermittingDisk extends DiskStorage {
 
   /** The real path of a directory, or the one that it would have. */
   async real(path: string): Promise<string> {
-    return this.place.real(this.place.parts(path));
+    return this.#place.real(this.#place.parts(path));
   }
 }

@@ -21,6 +21,11 @@ export function told(name: string): boolean {
   return !name.startsWith(RESERVED) && !name.includes("\n");
 }
 
+/** Names as one text, which the core splits. */
+export function rows(names: string[]): string {
+  return names.join("\n");
+}
+
 interface Level {
   readonly real: string;
   readonly below: string;

@@ -4,6 +4,7 @@
 
 import { messageOf } from "../core/checks.js";
 import { shared } from "../core/context.js";
+import { canonical } from "../core/paths.js";
 import type {
   DeleteResult,
   EditResult,
@@ -303,14 +304,6 @@ export class Mirror {
       this.#seen.set(path, { key, data: Mirror });
     }
   }
-}
-
-/** Makes a path canonical. Uploads may use paths with empty or `.` segments. */
-function canonical(key: string): string {
-  return `/${key
-    .split("/")
-    .filter((segment) => segment !== "" && segment !== ".")
-    .join("/")}`;
 }
 
 function record(value: unknown): Record<string, unknown> {

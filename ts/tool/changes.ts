@@ -6,6 +6,7 @@
 import { HistoryBackend } from "../backend/history.js";
 import { type Receipt, Turn, type TurnChange, undo } from "../backend/turn.js";
 import { kindOf, Options } from "../core/checks.js";
+import { canonical } from "../core/paths.js";
 import { visible } from "../core/visible.js";
 import type { AnyBackend } from "../foreign/adapt.js";
 import type { MaybePromise } from "../types.js";
@@ -18,6 +19,7 @@ import {
   reviewFields,
   settleReview,
 } from "./review.js";
+import { TABLE } from "./table.js";
 import {
   type BackendOrFactory,
   type ChangeToolName,
@@ -32,35 +34,33 @@ import {
 } from "./tools.js";
 import { type Around, shownChanges, shownPaths } from "./veil.js";
 
-/** The tools whose calls are changes. */
-const CHANGING = [
-  ...["write_file", "edit_file", "delete"],
-  ...["move_file", "copy_file", "append_file"],
-];
-const TOOLS: Record<ChangeToolName, { description: string; inputSchema: FileTool["inputSchema"] }> =
-  {
-    diff: {
-      description: "Show what has changed since this session began, as a unified diff.",
-      inputSchema: {
-        type: "object",
-        properties: { path: { type: "string", description: "Only this file or directory" } },
-      },
+const TOOLS: Record<ChangeToolName, Omit<FileTool, "name" | "execute">> = {
+  diff: {
+    title: "Show changes",
+    effect: "reads",
+    description: "Show what has changed since this session began, as a unified diff.",
+    inputSchema: {
+      type: "object",
+      properties: { path: { type: "string", description: "Only this file or directory" } },
     },
-    undo: {
-      description: "Take back one change. Refused if a file of it was changed again since.",
-      inputSchema: {
-        type: "object",
-        properties: {
-          change: { type: "string", description: "The id in the answer of the change" },
-        },
-        required: ["change"],
-      },
+  },
+  undo: {
+    title: "Undo a change",
+    effect: "destroys",
+    description: "Take back one change. Refused if a file of it was changed again since.",
+    inputSchema: {
+      type: "object",
+      properties: { change: { type: "string", description: "The id in the answer of the change" } },
+      required: ["change"],
     },
-    commit: {
-      description: "Ask the user to accept what has changed. Call it when the work is done.",
-      inputSchema: { type: "object", properties: {} },
-    },
-  };
+  },
+  commit: {
+    title: "Commit the changes",
+    effect: "destroys",
+    description: "Ask the user to accept what has changed. Call it when the work is done.",
+    inputSchema: { type: "object", properties: {} },
+  },
+};
 
 /** Options of `changeTools`. */
 export interface ChangeToolsOptions {
@@ -177,9 +177,11 @@ function around(
   // Set while a call begins, which asks for its backend before it first waits.
   let instead: AnyBackend | undefined;
   const runs = typeof (backend as { execute?: unknown }).execute === "function";
+  // Of a function it is not known whether its backend runs commands.
+  const usual = TABLE.filter(({ isUsual }) => isUsual).map(({ name }) => name);
   const files = create(
     (runtime: unknown) => instead ?? resolveBackend(backend, runtime),
-    runs && options.tools === undefined ? { ...options, tools: [...USUAL, "execute"] } : options,
+    runs && options.tools === undefined ? { ...options, tools: usual } : options,
   );
   const within = <T>(target: AnyBackend, begin: () => T): T => {
     instead = target;
@@ -189,7 +191,12 @@ function around(
       instead = undefined;
     }
   };
-  const offered = new Set<string>(files.tools.map(({ name }) => name));
+  /** The tools whose calls are changes. */
+  const changing = new Set<string>(
+    files.tools
+      .filter(({ effect }) => effect === "changes" || effect === "destroys")
+      .map(({ name }) => name),
+  );
 
   /** The rules of these tools, for one call. */
   const rulesOf =
@@ -206,7 +213,7 @@ function around(
     if (path !== undefined && path !== null && typeof path !== "string") {
       return wrong(`path must be a string, not ${kindOf(path)}`);
     }
-    const place = `/${path ?? ""}`.replace(/\/+/g, "/").replace(/(.)\/$/, "$1");
+    const place = canonical(path ?? "");
     const answer = await base.diff();
     if (!answer.changes) return wrong(await told(answer.error, given, call));
     const some = answer.changes.filter(
@@ -277,7 +284,7 @@ function around(
   const run = async (name: string, input: unknown, call?: ToolCall): Promise<ToolResult> => {
     try {
       const own = names.includes(name as ChangeToolName);
-      if (!own && !(offered.has(name) && CHANGING.includes(name))) {
+      if (!own && !changing.has(name)) {
         return await files.call(name, input, call);
       }
       const given = await resolveBackend(backend, call?.runtime);
@@ -308,6 +315,3 @@ function around(
     call: run,
   };
 }
-
-/** The tools that are offered if none are named. */
-const USUAL = ["ls", "read_file", "write_file", "edit_file", "delete", "glob", "grep"] as const;

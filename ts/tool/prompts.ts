@@ -4,20 +4,9 @@
 
 import { guidedHere } from "#guided";
 import type { Options } from "../core/checks.js";
+import type { FileToolName } from "./table.js";
 
-/** The names of the tools. */
-export type FileToolName =
-  | "ls"
-  | "read_file"
-  | "write_file"
-  | "edit_file"
-  | "delete"
-  | "glob"
-  | "grep"
-  | "execute"
-  | "move_file"
-  | "copy_file"
-  | "append_file";
+export type { FileToolName };
 
 /** The names of the tools that the option `changes` adds. */
 export type ChangeToolName = "diff" | "undo" | "commit";

@@ -2,225 +2,38 @@
 // here are the options, the selection of the backend, and the plain objects that callers get. No
 // tool call throws or rejects: an error is text for the model.
 
-import chunk from "#chunk/tools";
 import type { IgnoreRules } from "../backend/ignoring.js";
 import { KeptPolicy, type PermissionRule, type Policy, withPolicy } from "../backend/policy.js";
-import { NOT_BEGUN, received, settled } from "../core/call.js";
-import { kindOf, messageOf, Options, refused, shown as shownText } from "../core/checks.js";
+import { NOT_BEGUN, settled } from "../core/call.js";
+import { messageOf, Options, refused } from "../core/checks.js";
 import { deprecated } from "../core/deprecated.js";
 import { enter, FRAMES, glue, needStack } from "../core/instance.js";
 import * as put from "../core/message.js";
-import { instead } from "../core/nearest.js";
 import type { Reply } from "../core/reply.js";
 import { update } from "../core/results.js";
 import type { AnyBackend } from "../foreign/adapt.js";
 import { withHandle } from "../foreign/calls.js";
 import { withRuntime } from "../graph/running.js";
-import type { BackendRuntime, FileData, Failure as Refused } from "../types.js";
+import type { Failure as Refused } from "../types.js";
 import { argumentsOf, putArguments } from "./input.js";
-import { type ChangeToolName, type FileToolName, promptsOf, type ToolPrompts } from "./prompts.js";
+import { asText, offloadBlocks } from "./offload.js";
+import { promptsOf } from "./prompts.js";
+import { describe, makeSet, retell } from "./set.js";
+import type {
+  BackendOrFactory,
+  ChangeTools,
+  ContentBlock,
+  FileTool,
+  FileTools,
+  FileToolsOptions,
+  OffloadCall,
+  ToolCall,
+  ToolOutput,
+  ToolResult,
+  UnchangedReads,
+} from "./types.js";
 
-export type { ChangeToolName, FileToolName, ToolPrompts };
-
-/** A part of a result: text, or base64 data that a model can see or hear. */
-export type ContentBlock =
-  | {
-      /** A text. */
-      type: "text";
-      /** The text. */
-      text: string;
-    }
-  | {
-      /** What kind of content it is. */
-      type: "image" | "audio" | "video" | "file";
-      /** MIME type, such as `image/png`. */
-      mimeType: string;
-      /** The content in base64. */
-      data: string;
-    };
-
-/** Result of a tool: text, or blocks if there is more than text. */
-export type ToolOutput = string | ContentBlock[];
-
-/** Complete result of a tool call. */
-export interface ToolResult {
-  /** The parts of the result. */
-  content: ContentBlock[];
-  /** The text of all text blocks. */
-  text: string;
-  /** Whether the result reports a failure. */
-  isError: boolean;
-  /** Changes to apply to the caller's state, from a backend over such a state. Null deletes. */
-  filesUpdate?: Record<string, FileData | null>;
-}
-
-/** Information about one tool call. */
-export interface ToolCall {
-  /** The call's id from the model. A large result is saved under this name. */
-  callId?: string;
-  /** Passed to the function if the backend is one. */
-  runtime?: unknown;
-  /** Cancels the call when it aborts. */
-  signal?: AbortSignal;
-  /**
-   * Returns the text of an earlier result, by its call's id, if the model still sees it. For the option
-   * `unchanged`; the adapters that know it set it.
-   */
-  shown?: (callId: string) => string | undefined;
-}
-
-/** Information about a result that may be too large. */
-export interface OffloadCall extends ToolCall {
-  /** Called with the saved file, if the backend is over a caller's state. */
-  onFilesUpdate?: (update: Record<string, FileData | null>) => void;
-}
-
-/** JSON Schema of a tool's input. */
-type InputSchema = {
-  /** An input is an object. */
-  type: "object";
-  /** The arguments by name. */
-  properties: Record<
-    string,
-    {
-      /** Type of the argument, such as `string`. */
-      type: string;
-      /** Description for the model. */
-      description?: string;
-      /** The only values that are allowed. */
-      enum?: string[];
-    }
-  >;
-  /** Names of the arguments that must be given. */
-  required?: string[];
-  /** Other keywords of JSON Schema; the types of the Messages API require that there may be some. */
-  [keyword: string]: unknown;
-};
-
-/** One tool. */
-export interface FileTool {
-  /** Name of the tool. */
-  name: FileToolName | ChangeToolName;
-  /** Description for the model. */
-  description: string;
-  /** JSON Schema of the input. */
-  inputSchema: InputSchema;
-  /** Whether a person must approve a call before the tool runs; frameworks that can ask do. */
-  needsApproval?: boolean;
-  /** Runs the tool. `input` is what the model sent, as an object or as JSON text. Never rejects. */
-  execute(input: unknown, call?: ToolCall): Promise<ToolOutput>;
-}
-
-/** Answers repeated reads of unchanged pages with one line; made by `unchangedReads`. */
-export interface UnchangedReads {
-  /** Adds the argument `force` to `read_file`. */
-  describe(tool: FileTool): FileTool;
-  /** Returns the line instead of the result of `read_file`, or the result. */
-  answer(given: unknown, result: ToolResult, call: ToolCall | undefined): ToolResult;
-}
-
-/** Adds the tools `diff` and `undo`; made by `changeTools`. */
-export interface ChangeTools {
-  /** Returns the tools over a backend, with these two. `create` is `createFileTools`. */
-  around(
-    backend: BackendOrFactory,
-    options: FileToolsOptions,
-    create: (backend: BackendOrFactory, options: FileToolsOptions) => FileTools,
-  ): FileTools;
-}
-
-/** A backend, or a function that returns one and is called at each tool call. */
-export type BackendOrFactory<R = BackendRuntime> =
-  | AnyBackend
-  | ((runtime: R) => AnyBackend | Promise<AnyBackend>);
-
-/** Options of `createFileTools`. */
-export interface FileToolsOptions {
-  /**
-   * Offer only these tools, or `"all"`. Default: all, `delete` among them, but not `move_file`,
-   * `copy_file` and `append_file`, and `execute` only if the backend can run commands. If the backend
-   * is a function, `execute` is offered only if it is named here.
-   */
-  tools?: readonly FileToolName[] | "all";
-  /**
-   * The texts about the tools that a model reads: `"short"` (the default), `"guided"` with advice and
-   * examples, at several times the tokens, or texts of your own. In a page `"guided"` needs
-   * `import "kitbag/guided"`, whose `guidedPrompts` can be passed as well.
-   */
-  prompts?: "short" | "guided" | ToolPrompts;
-  /** Descriptions that replace those of `prompts`, by tool. */
-  customToolDescriptions?: Partial<Record<FileToolName, string>>;
-  /** Replaces the system prompt of `prompts`. */
-  systemPrompt?: string;
-  /** Rules about reading and writing paths, as in `withPolicy`. Default: none. */
-  permissions?: PermissionRule[];
-  /** A policy around the backend, as in `withPolicy`. Default: none. */
-  policy?: Policy;
-  /** Refuse to edit or overwrite a file that was not read, or changed since. Default true. */
-  requireReadBeforeEdit?: boolean;
-  /** Save results over this many tokens (4 characters) in a file. Default 20,000; null: never. */
-  toolTokenLimitBeforeEvict?: number | null;
-  /** The same for user messages. Default 50,000 tokens; null: never. */
-  humanMessageTokenLimitBeforeEvict?: number | null;
-  /**
-   * Answer a page that the model still sees, with the same bytes, with one line: `unchangedReads()` of
-   * `kitbag/unchanged`. Default: every page is sent.
-   */
-  unchanged?: UnchangedReads;
-  /**
-   * Leave out of `glob` and `grep` what ignore files name: `ignoreFiles({ files })` of `kitbag/ignore`.
-   * The tools work as over `withIgnore(backend, { files })`. Default: nothing is ignored.
-   */
-  ignore?: IgnoreRules;
-  /**
-   * Add the tools `diff` and `undo`, and let answers name the change: `changeTools()` of
-   * `kitbag/history`. The backend must be a turn or a history. Default: there are no such tools.
-   */
-  changes?: ChangeTools;
-  /** Longest time limit that `execute` accepts, in seconds. Default 3,600. */
-  maxExecuteTimeout?: number;
-}
-
-/** The tools over a backend; the result of `createFileTools`. */
-export interface FileTools {
-  /** The tools. */
-  tools: FileTool[];
-  /** What a model should know about the tools as a whole. */
-  systemPrompt: string;
-  /** Returns the backend that the tools use for a call, including the policy. */
-  backend(call?: ToolCall): Promise<AnyBackend>;
-  /** Runs a tool by name. An unknown name gives an error result. */
-  call(name: string, input: unknown, call?: ToolCall): Promise<ToolResult>;
-  /** Saves the result of any tool in a file if it is too large; returns what to show instead. */
-  offload<T>(
-    result: T,
-    call: OffloadCall & {
-      /** Name of the tool, for the text that replaces the result. */
-      toolName?: string;
-    },
-  ): Promise<T | ToolOutput>;
-  /** The same for a user's message. */
-  offloadMessage(
-    text: string,
-    call?: OffloadCall & {
-      /** Id of the message; the file is named after it. */
-      messageId?: string;
-    },
-  ): Promise<string>;
-}
-
-const NAMES = [
-  ...["ls", "read_file", "write_file", "edit_file", "delete", "glob", "grep", "execute"],
-  ...["move_file", "copy_file", "append_file"],
-];
-
-const collected = new FinalizationRegistry<number>((set) => {
-  try {
-    glue.tools_drop(set);
-  } catch {
-    // The whole instance is gone.
-  }
-});
+export type * from "./types.js";
 
 /** Returns the backend; calls the function if it was given as one. */
 export function resolveBackend(
@@ -387,107 +200,6 @@ export function createFileTools(backend: BackendOrFactory, options?: FileToolsOp
   };
 }
 
-/** Refuses a name that no tool has, and names the tool that is probably meant. */
-function knownTool(of: Options, option: string, name: unknown): void {
-  if (NAMES.includes(name as string)) return;
-  const text = typeof name === "string" ? name : "";
-  throw new TypeError(
-    `${of.of}: option "${option}" names ${typeof name === "string" ? shownText(name) : kindOf(name)}, which is no tool; ${instead(text, NAMES, "tools")}`,
-  );
-}
-
-function makeSet(of: Options, options: FileToolsOptions | undefined): { id: number } {
-  const asked = of.raw("tools");
-  if (typeof asked === "string" && NAMES.some((name) => name === asked)) {
-    throw new TypeError(
-      `${of.of}: option "tools" must be "all" or an array of ${NAMES.join(", ")}, not "${asked}"`,
-    );
-  }
-  const names =
-    asked === "all"
-      ? NAMES
-      : of.checked(
-          "tools",
-          `"all" or an array of ${NAMES.join(", ")}`,
-          (value): value is string[] => Array.isArray(value),
-        );
-  for (const name of names ?? []) knownTool(of, "tools", name);
-  const example = '{ read_file: "Reads a page of a file." }';
-  const descriptions = Object.entries(of.record("customToolDescriptions", example) ?? {});
-  for (const [name, text] of descriptions) {
-    knownTool(of, "customToolDescriptions", name);
-    if (typeof text !== "string") of.refuse("customToolDescriptions", "texts by tool", text);
-  }
-  const limit = (
-    name: "toolTokenLimitBeforeEvict" | "humanMessageTokenLimitBeforeEvict",
-    usual: number,
-  ) => {
-    const given = of.amount(name);
-    return options?.[name] === null ? -1 : (given ?? usual);
-  };
-  const read = of.boolean("requireReadBeforeEdit", true);
-  const results = limit("toolTokenLimitBeforeEvict", 20_000);
-  const messages = limit("humanMessageTokenLimitBeforeEvict", 50_000);
-  const timeout = of.amount("maxExecuteTimeout") ?? 3_600;
-  const prompt = of.text("systemPrompt");
-  of.done();
-  const bad = refused(() => {
-    put.begin();
-    put.putBool(read);
-    for (const count of [results, messages, timeout]) put.putF64(count);
-    put.putBool(prompt !== undefined);
-    if (prompt !== undefined) put.putLongText(prompt);
-    put.putBool(names !== undefined);
-    if (names) {
-      put.putU32(names.length);
-      for (const name of names) put.putText(name);
-    }
-    put.putU32(descriptions.length);
-    for (const [name, text] of descriptions) {
-      put.putText(name);
-      put.putLongText(text as string);
-    }
-  });
-  if (bad) throw new TypeError(`createFileTools: ${bad.error}`);
-  const length = put.finish();
-  put.sent();
-  chunk.load();
-  enter(() => glue.tools_new(length));
-  const made = received((reply) => ({ id: reply.u32() }));
-  if (!("id" in made)) throw new TypeError(`createFileTools: ${(made as Refused).error}`);
-  collected.register(made, made.id);
-  return made;
-}
-
-function describe(set: number, shell: boolean) {
-  enter(() => glue.tools_describe(set, shell));
-  const answer = received((reply) => {
-    const systemPrompt = reply.text();
-    const tools = Array.from({ length: reply.u32() }, () => ({
-      name: reply.text() as FileToolName,
-      description: reply.text(),
-      inputSchema: JSON.parse(reply.text()) as InputSchema,
-    }));
-    return { systemPrompt, tools };
-  });
-  if (!("tools" in answer)) throw new Error((answer as Refused).error);
-  return answer;
-}
-
-/** Replaces the short texts, except for those that the caller has set. */
-function retell(
-  described: ReturnType<typeof describe>,
-  prompts: ToolPrompts,
-  options: FileToolsOptions | undefined,
-): void {
-  const names = described.tools.map(({ name }) => name);
-  described.systemPrompt = options?.systemPrompt ?? prompts.system(names);
-  for (const tool of described.tools) {
-    tool.description =
-      options?.customToolDescriptions?.[tool.name] ?? prompts.describe(tool.name, names);
-  }
-}
-
 /** Starts an operation on a backend; throws if it is refused before it begins. */
 async function start<T extends object>(
   backend: AnyBackend,
@@ -550,37 +262,4 @@ function textOf(content: ContentBlock[]): string {
 /** A result in the form that frameworks take: text if it is only text. */
 export function shown(result: ToolResult): ToolOutput {
   return result.content.every((block) => block.type === "text") ? result.text : result.content;
-}
-
-function asText(result: unknown): string | undefined {
-  if (typeof result !== "object" || result === null) return undefined;
-  try {
-    return JSON.stringify(result, undefined, 2);
-  } catch {
-    return undefined;
-  }
-}
-
-/** Joins all text blocks into one shorter text if they are too large; other blocks stay. */
-async function offloadBlocks(
-  blocks: unknown[],
-  shrink: (text: string) => Promise<string>,
-): Promise<unknown[]> {
-  const text = (block: unknown): string | undefined => {
-    const it = block as { type?: unknown; text?: unknown } | null;
-    return it?.type === "text" && typeof it.text === "string" ? it.text : undefined;
-  };
-  const texts = blocks.map(text);
-  if (!texts.some((one) => one !== undefined)) {
-    const whole = asText(blocks) ?? "";
-    const media = blocks.some(
-      (block) => typeof (block as { type?: unknown } | null)?.type === "string",
-    );
-    const short = media ? whole : await shrink(whole);
-    return short === whole ? blocks : [{ type: "text", text: short }];
-  }
-  const whole = texts.filter((one) => one !== undefined).join("\n");
-  const short = await shrink(whole);
-  if (short === whole) return blocks;
-  return [{ type: "text", text: short }, ...blocks.filter((_, at) => texts[at] === undefined)];
 }

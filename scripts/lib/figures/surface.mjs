@@ -49,13 +49,14 @@ export function publicNames() {
     const names = symbols.map((symbol) => {
       const alias = (symbol.flags & ts.SymbolFlags.Alias) !== 0;
       const target = alias ? checker.getAliasedSymbol(symbol) : symbol;
-      const [declaration] = target.declarations;
+      const found = target.declarations;
+      const declaration = found.find((one) => ts.isClassDeclaration(one)) ?? found[0];
       return {
         name: symbol.name,
         id: `${target.name} ${declaration.getSourceFile().fileName} ${declaration.pos}`,
         value: (target.flags & ts.SymbolFlags.Value) !== 0,
         kind: KINDS.get(declaration.kind) ?? "const",
-        members: membersOf(target),
+        members: membersOf(target, checker),
       };
     });
     surface.set(
@@ -75,10 +76,23 @@ const KINDS = new Map([
 
 const HIDDEN = ts.ModifierFlags.Private | ts.ModifierFlags.Protected;
 
+/** The methods that a class has from an interface of its own name. */
+function mergedInto(symbol, checker) {
+  if ((symbol.flags & ts.SymbolFlags.Class) === 0) return [];
+  return symbol.declarations
+    .filter((one) => ts.isInterfaceDeclaration(one))
+    .flatMap(({ heritageClauses }) => (heritageClauses ?? []).flatMap(({ types }) => types))
+    .flatMap((type) => checker.getTypeAtLocation(type).getProperties())
+    .flatMap(({ declarations }) => declarations ?? []);
+}
+
 /** The public members that the declarations of a name list themselves, `?` behind what may be absent. */
-function membersOf(symbol) {
-  const members = symbol.declarations.flatMap(({ members, type }) =>
-    [...(members ?? type?.members ?? [])]
+function membersOf(symbol, checker) {
+  const own = symbol.declarations.flatMap(({ members, type }) => [
+    ...(members ?? type?.members ?? []),
+  ]);
+  const members = [own, mergedInto(symbol, checker)].flatMap((list) =>
+    list
       .filter((member) => member.name && !ts.isPrivateIdentifier(member.name))
       .filter((member) => (ts.getCombinedModifierFlags(member) & HIDDEN) === 0)
       .map((member) => {

@@ -115,7 +115,7 @@ for (const [name, over] of Object.entries(BASES)) {
     await good("write_file", { file_path: "/notes/c.md", content: "c\n" });
     await good("write_file", { file_path: "/long.md", content: "word ".repeat(6_000) });
     await base.uploadFiles([["/i.png", new Uint8Array([0, 255, 0])]]);
-    const narrow = await good("diff", { path: "notes/" });
+    const narrow = await good("diff", { path: "./notes//" });
     assert.match(narrow, /^diff --git a\/notes\/c\.md b\/notes\/c\.md\n/);
     assert.doesNotMatch(narrow, /long|png/);
     const whole = await good("diff", {});

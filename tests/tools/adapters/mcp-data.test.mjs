@@ -201,6 +201,7 @@ test("a client is told of changes to files that it has subscribed to, and of the
   });
   const { client, open, call } = await connected(backend, {
     permissions: [{ operations: ["read", "write"], paths: ["/secret.txt"], mode: "deny" }],
+    tools: "all",
   });
   await open();
   assert.deepEqual(client.getServerCapabilities().resources, {
@@ -231,11 +232,15 @@ test("a client is told of changes to files that it has subscribed to, and of the
   await call("edit_file", { file_path: "/a.txt", old_string: "a", new_string: "A" });
   await told;
   assert.deepEqual(updated, ["kitbag:///a.txt", "kitbag:///a.txt"]);
+  told = nextList();
+  await call("move_file", { from: "/a.txt", to: "/c.txt" });
+  await told;
+  assert.deepEqual(updated.splice(2), ["kitbag:///a.txt"]);
   await client.unsubscribeResource({ uri: "kitbag:///a.txt" });
   told = nextList();
   backend.elsewhere("/a.txt");
   await told;
-  assert.deepEqual([updated.length, lists], [2, 3]);
+  assert.deepEqual([updated.length, lists], [2, 4]);
   await client.close();
   assert.equal(backend.watchers.size, 0);
 });

@@ -55,6 +55,36 @@ test("in memory: an empty tree, pictures, resources", async () => {
   await client.close();
 });
 
+test("every tool has a title of its own, and hints that fit what it does", async () => {
+  const server = new McpServer({ name: "kitbag", version: "1" });
+  registerFileTools(server, new StateBackend(), { tools: "all" });
+  const client = new Client({ name: "test", version: "1" });
+  const [near, far] = InMemoryTransport.createLinkedPair();
+  await Promise.all([server.connect(far), client.connect(near)]);
+  const { tools } = await client.listTools();
+  const offered = ["ls", "read_file", "write_file", "edit_file", "delete", "glob", "grep"];
+  offered.push("move_file", "copy_file", "append_file");
+  assert.deepEqual(tools.map(({ name }) => name).sort(), offered.sort());
+  const titles = tools.map(({ annotations }) => annotations.title);
+  assert.equal(new Set(titles).size, tools.length);
+  for (const { name, annotations } of tools) {
+    assert.match(annotations.title, /^[A-Z][a-z ]+$/, name);
+    const reads = ["ls", "read_file", "glob", "grep"].includes(name);
+    assert.deepEqual(
+      annotations,
+      {
+        title: annotations.title,
+        readOnlyHint: reads,
+        destructiveHint: !reads && !["write_file", "append_file"].includes(name),
+        idempotentHint: reads || name === "delete",
+        openWorldHint: false,
+      },
+      name,
+    );
+  }
+  await client.close();
+});
+
 test("over stdio: kitbag-mcp on a folder", async () => {
   const folder = mkdtempSync(join(tmpdir(), "kitbag-mcp-"));
   try {

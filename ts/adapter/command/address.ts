@@ -14,6 +14,7 @@ import {
   type SqlBackendOptions,
 } from "kitbag";
 import { instead } from "../../core/nearest.js";
+import { namesIn, prefixOf } from "../../core/paths.js";
 import { CommandError, keepSecret, tell, withoutPassword } from "./output.js";
 
 /** A backend that is open. */
@@ -190,11 +191,8 @@ async function driver(name: string): Promise<Record<string, unknown> | undefined
 function placeIn(url: URL, flags: AddressFlags) {
   const table = parameter(url, "table");
   const namespace = parameter(url, "namespace");
-  const parts = decoded(url.hash.slice(1))
-    .split("/")
-    .filter((part) => part !== "");
   return {
-    directory: parts.length === 0 ? "/" : `/${parts.join("/")}/`,
+    directory: prefixOf(namesIn(decoded(url.hash.slice(1)))),
     options: {
       migrate: flags.writes ?? false,
       ...(table && { table }),

@@ -2,6 +2,7 @@
 // that a file still has the version that a client saw (`ifMatch`).
 
 import { type BackendProtocolV2, type FileTool, StateBackend, type ToolResult } from "kitbag";
+import { canonical } from "../../core/paths.js";
 import { same } from "../transfer/tree.js";
 
 /** A version that a tool call may depend on. */
@@ -60,12 +61,6 @@ function pathIn(input: Input): string | undefined {
   const found = input.file_path ?? input.path;
   return typeof found === "string" ? canonical(found) : undefined;
 }
-
-const canonical = (path: string) =>
-  `/${path
-    .split("/")
-    .filter((part) => part !== "" && part !== ".")
-    .join("/")}`;
 
 /** The methods of kitbag's own backends that change a file only if it has exactly these bytes. */
 interface Conditional {

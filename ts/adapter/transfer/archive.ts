@@ -2,6 +2,7 @@
 // refused, and the files that are packed.
 
 import type { AnyBackend } from "kitbag";
+import { namesIn } from "../../core/paths.js";
 import { checkOptions, directoryOf } from "./options.js";
 import { BATCH_BYTES, batches, type ConflictRule, type Content, Place } from "./place.js";
 import { Stop, Tally, type TransferProgress, type TransferResult } from "./tally.js";
@@ -114,7 +115,7 @@ function nameOf(name: string): { path: string } | { error: string } {
   const shown = JSON.stringify(name.slice(0, 200));
   if (name.includes("\uFFFD")) return { error: `The name ${shown} is not in UTF-8` };
   if (/^([/\\]|[A-Za-z]:)/.test(name)) return { error: `The name ${shown} is absolute` };
-  const parts = name.split("/").filter((part) => part !== "" && part !== ".");
+  const parts = namesIn(name);
   if (parts.some((part) => part === ".." || /(^|\\)\.\.(\\|$)/.test(part))) {
     return { error: `The name ${shown} leads out of the directory` };
   }

@@ -2,6 +2,7 @@
 // it, before anything is read or written.
 
 import { notEmpty, onlyKnown } from "../../core/nearest.js";
+import { namesIn, prefixOf } from "../../core/paths.js";
 
 /** The kinds of values that an option can have. */
 type Kind = "amount" | "positive" | "text" | "callback" | "signal" | readonly string[];
@@ -44,11 +45,11 @@ function kindOf(value: unknown): string {
   return typeof value === "object" ? "an object" : `a ${typeof value}`;
 }
 
-/** A directory as the beginning of the paths below it: `/` or `/notes/`. */
+/** A directory that an option names, as the beginning of the paths below it. */
 export function directoryOf(of: string, name: string, value: string | undefined): string {
-  const parts = (value ?? "/").split("/").filter((part) => part !== "" && part !== ".");
-  if (parts.includes("..")) {
+  const names = namesIn(value ?? "/");
+  if (names.includes("..")) {
     throw new TypeError(`${of}: option "${name}" must be a directory without ".."`);
   }
-  return parts.length === 0 ? "/" : `/${parts.join("/")}/`;
+  return prefixOf(names);
 }

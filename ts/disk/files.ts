@@ -1,0 +1,295 @@
+// Single files of a folder. New content is written to a temporary file and put in place atomically: with a
+// link, which fails if the file exists, or with a rename over exactly the version that was read. Writes
+// never go through links that lead outside.
+
+import type { Condition, FileToStore, StoredFile, StoredMeta } from "../core/stored.js";
+import { versionOf } from "./claims.js";
+import { asideIn, type Entries, metaOf, moment, notAFile, TRIES } from "./entries.js";
+import {
+  type BigStats,
+  codeOf,
+  type Handle,
+  IS_DIRECTORY,
+  Refusal,
+  TAKEN_BY_DIRECTORY,
+} from "./host.js";
+import type { Dir, Place } from "./place.js";
+
+export class Files {
+  readonly #entries: Entries;
+  readonly #place: Place;
+  readonly #maxBytes: number;
+
+  constructor(entries: Entries, maxBytes: number) {
+    this.#entries = entries;
+    this.#place = entries.place;
+    this.#maxBytes = maxBytes;
+  }
+
+  async stat(path: string): Promise<StoredMeta | null> {
+    return this.seen(this.#place.parts(path), true);
+  }
+
+  /** The file with this path, or the one that it is a link to if links are followed. */
+  async seen(parts: string[], follow: boolean): Promise<StoredMeta | null> {
+    if (parts.length === 0) return null;
+    const found = await this.#entries.within(parts, false, async (dir, name) => {
+      const stats = await this.#entries.lstat(dir, name);
+      await dir.verify();
+      if (!stats) return null;
+      if (stats.isSymbolicLink()) {
+        const target = follow ? await this.#place.target(dir, name) : undefined;
+        return target ? this.seen(target, false) : null;
+      }
+      return stats.isFile() ? metaOf(stats) : null;
+    });
+    return found ?? null;
+  }
+
+  async get(path: string): Promise<StoredFile | null> {
+    return this.#get(this.#place.parts(path), true);
+  }
+
+  async #get(parts: string[], follow: boolean): Promise<StoredFile | null> {
+    if (parts.length === 0) return null;
+    const found = await this.#entries.within(parts, false, async (dir, name) => {
+      const stats = await this.#entries.lstat(dir, name);
+      if (!stats) return null;
+      if (stats.isDirectory()) {
+        throw new Refusal("is_directory", IS_DIRECTORY);
+      }
+      if (stats.isSymbolicLink()) {
+        const target = follow ? await this.#place.target(dir, name) : undefined;
+        return target ? this.#get(target, false) : null;
+      }
+      if (!stats.isFile()) throw notAFile();
+      let handle: Handle;
+      try {
+        handle = await this.#place.fs.open(`${dir.at}/${name}`, this.#place.flags.file);
+      } catch (error) {
+        if (codeOf(error) === "ENOENT") return null;
+        throw error;
+      }
+      try {
+        return await this.#body(dir, name, handle);
+      } finally {
+        await this.#place.leave(handle);
+      }
+    });
+    return found ?? null;
+  }
+
+  async #body(dir: Dir, name: string, handle: Handle): Promise<StoredFile> {
+    for (let attempt = 0; ; attempt++) {
+      const stats = await this.#place.seen(handle);
+      if (!stats.isFile()) throw notAFile();
+      if (!this.#place.pinned) {
+        // The open file must be the one at this path, and the directory still inside the root.
+        const now = await this.#entries.lstat(dir, name);
+        await dir.verify();
+        if (!now || now.ino !== stats.ino || now.dev !== stats.dev) throw this.#place.outside();
+      }
+      if (stats.size > BigInt(this.#maxBytes)) {
+        throw new Refusal(
+          "too_large",
+          `The file has ${stats.size} bytes, over the limit of ${this.#maxBytes} (maxFileBytes)`,
+        );
+      }
+      const content = await readAll(handle, Number(stats.size));
+      // A program that writes in place may have changed the file during the read.
+      const after = await this.#place.seen(handle);
+      if (versionOf(after) === versionOf(stats) || attempt === 3) {
+        return { content, ...metaOf(stats) };
+      }
+    }
+  }
+
+  async put(
+    path: string,
+    file: FileToStore,
+    condition: Condition,
+  ): Promise<{ version: string } | false> {
+    return this.#put(this.#place.parts(path), file.content, condition, true);
+  }
+
+  async #put(
+    parts: string[],
+    content: Uint8Array,
+    condition: Condition,
+    follow: boolean,
+  ): Promise<{ version: string } | false> {
+    const stored = await this.#entries.within(parts, true, async (dir, name) => {
+      await this.#entries.tidied(dir);
+      const stats = await this.#entries.lstat(dir, name);
+      if (stats?.isDirectory()) {
+        throw new Refusal("is_directory", TAKEN_BY_DIRECTORY);
+      }
+      if (condition.mode === "create") return stats ? false : this.#create(dir, name, content);
+      if (stats?.isSymbolicLink()) {
+        const target = follow ? await this.#place.target(dir, name) : undefined;
+        if (!target) throw this.#place.outside();
+        return this.#put(target, content, condition, false);
+      }
+      if (stats && !stats.isFile()) throw notAFile();
+      return this.#replace(dir, name, content, condition, stats);
+    });
+    return stored ?? false;
+  }
+
+  /** Writes content to a temporary file in the same directory. */
+  async #aside(dir: Dir, content: Uint8Array, like?: Like): Promise<Aside> {
+    const path = asideIn(dir);
+    const fs = this.#place.fs;
+    // Nobody reads it who may not read the file.
+    const mode = like ? Number(like.mode & 0o777n) | 0o200 : 0o666;
+    const handle = await fs.open(path, "wx", mode);
+    try {
+      await dir.verify();
+      await handle.writeFile(content);
+      if (like) await this.#place.permit(handle, like);
+      if (like?.mtimeNs !== undefined) await this.#place.advance(handle, like.mtimeNs);
+      return { path, version: versionOf(await this.#place.seen(handle)) };
+    } catch (error) {
+      await fs.unlink(path).catch(() => {});
+      throw error;
+    } finally {
+      await handle.close();
+    }
+  }
+
+  async #create(dir: Dir, name: string, content: Uint8Array): Promise<{ version: string } | false> {
+    const fs = this.#place.fs;
+    const known = this.#place.remembered.of(dir, name, content.length);
+    const aside = await this.#aside(dir, content, known);
+    try {
+      await dir.verify();
+      await fs.link(aside.path, `${dir.at}/${name}`);
+      this.#place.remembered.forget(dir, name);
+      return { version: aside.version };
+    } catch (error) {
+      if (codeOf(error) === "EEXIST") return false;
+      if (!/^(EPERM|ENOTSUP|EOPNOTSUPP|ENOSYS|EMLINK)$/.test(codeOf(error))) throw error;
+      return await this.#createInPlace(dir, name, content, known);
+    } finally {
+      await fs.unlink(aside.path).catch(() => {});
+    }
+  }
+
+  /** For file systems without hard links: still exclusive, but partial content is visible. */
+  async #createInPlace(
+    dir: Dir,
+    name: string,
+    content: Uint8Array,
+    like: Like | undefined,
+  ): Promise<{ version: string } | false> {
+    const path = `${dir.at}/${name}`;
+    let handle: Handle;
+    try {
+      handle = await this.#place.fs.open(path, "wx", 0o666);
+    } catch (error) {
+      if (codeOf(error) === "EEXIST") return false;
+      throw error;
+    }
+    try {
+      await dir.verify();
+      if (like) await this.#place.permit(handle, like);
+      await handle.writeFile(content);
+      return { version: versionOf(await this.#place.seen(handle)) };
+    } catch (error) {
+      await this.#place.fs.unlink(path).catch(() => {});
+      throw error;
+    } finally {
+      await handle.close();
+    }
+  }
+
+  async #replace(
+    dir: Dir,
+    name: string,
+    content: Uint8Array,
+    condition: Condition,
+    seen: BigStats | undefined,
+  ): Promise<{ version: string } | false> {
+    const update = condition.mode === "update";
+    for (let attempt = 0; attempt < TRIES; attempt++) {
+      const now = attempt === 0 ? seen : await this.#entries.lstat(dir, name);
+      if (!now) {
+        if (update) return false;
+        const made = await this.#create(dir, name, content);
+        if (made) return made;
+        continue;
+      }
+      if (!now.isFile()) throw notAFile();
+      const version = versionOf(now);
+      if (update && version !== condition.version) return false;
+      // As a rule nobody else writes, so at first the content is written while the claim is made.
+      const early = attempt === 0 ? this.#aside(dir, content, now) : undefined;
+      let left: Promise<Aside> | undefined = early;
+      early?.catch(() => {});
+      try {
+        const done = await this.#entries.exchange(dir, name, version, async (check) => {
+          left = early ?? this.#aside(dir, content, now);
+          const aside = await left;
+          if (!(await check())) return undefined;
+          await this.#place.fs.rename(aside.path, `${dir.at}/${name}`);
+          left = undefined;
+          return { version: aside.version };
+        });
+        if (done) return done;
+      } finally {
+        await left?.then(({ path }) => this.#place.fs.unlink(path)).catch(() => {});
+      }
+      if (update) return false;
+      await moment(attempt);
+    }
+    throw new Refusal("conflict", "Other writers kept changing the file");
+  }
+
+  async delete(path: string, condition: Condition): Promise<boolean> {
+    const gone = await this.#entries.within(this.#place.parts(path), false, async (dir, name) => {
+      for (let attempt = 0; attempt < TRIES; attempt++) {
+        const now = await this.#entries.lstat(dir, name);
+        if (!now || now.isDirectory()) return false;
+        if (!now.isFile()) {
+          await dir.verify();
+          // Only the link is removed, not its target.
+          await this.#place.fs.unlink(`${dir.at}/${name}`);
+          return true;
+        }
+        const version = versionOf(now);
+        if (condition.mode === "update" && version !== condition.version) {
+          throw new Refusal("conflict", "The file was changed");
+        }
+        const done = await this.#entries.exchange(dir, name, version, async (check) => {
+          if (!(await check())) return undefined;
+          await this.#place.fs.unlink(`${dir.at}/${name}`);
+          this.#place.remembered.note(dir, name, now);
+          return true;
+        });
+        if (done) return true;
+        await moment(attempt);
+      }
+      throw new Refusal("conflict", "Other writers kept changing the file");
+    });
+    return gone ?? false;
+  }
+}
+
+/** What a new file has of an old one: its permissions, and a time that is later. */
+type Like = Pick<BigStats, "mode"> & Partial<Pick<BigStats, "mtimeNs">>;
+
+interface Aside {
+  path: string;
+  version: string;
+}
+
+async function readAll(handle: Handle, size: number): Promise<Uint8Array> {
+  const room = new Uint8Array(size);
+  let at = 0;
+  while (at < size) {
+    const { bytesRead } = await handle.read(room, at, size - at, at);
+    if (bytesRead === 0) break;
+    at += bytesRead;
+  }
+  return at === size ? room : room.subarray(0, at);
+}
