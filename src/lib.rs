@@ -12,6 +12,7 @@
 //! - [`files`]: [`Files`](files::Files) implements the operations over any storage.
 //! - [`layer`]: several backends as one tree, and access rules around a backend.
 //! - [`pins`]: the state of a whole tree, named by its digest.
+//! - [`side`]: what layers keep for themselves, in one format.
 //! - `foreign`: a backend that somebody else wrote in JavaScript.
 //! - [`search`]: pure engines over bytes (lines, grep, glob, replace).
 //! - [`tool`]: what a model sees: tool definitions, messages and results.
@@ -38,6 +39,7 @@ pub mod layer;
 pub mod pins;
 pub mod protocol;
 pub mod search;
+pub mod side;
 pub mod storage;
 pub mod tool;
 

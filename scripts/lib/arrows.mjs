@@ -20,7 +20,8 @@ const RUST = {
   "storage/s3": ["core", "env", "protocol", "search", "storage"],
   files: ["core", "env", "protocol", "search", "storage"],
   foreign: ["core", "env", "protocol", "search"],
-  layer: ["core", "env", "pins", "protocol", "search"],
+  side: ["core", "env", "pins", "protocol"],
+  layer: ["core", "env", "pins", "protocol", "search", "side"],
   tool: ["core", "env", "protocol", "search"],
   conformance: ["core", "protocol"],
 };

@@ -2,37 +2,11 @@
 
 use bytes::Bytes;
 
-use crate::core::error::{Error, Kind, Result};
+use crate::core::error::Result;
 use crate::core::path::VPath;
 use crate::protocol::{Backend, BackendExt, Content, Edit, FilesUpdate, Replacement};
 
-/// A file, if there is one.
-pub(super) async fn body(at: &dyn Backend, path: &VPath) -> Result<Option<Bytes>> {
-    if_there(at.fetch(path).await)
-}
-
-/// What there is; `None` if the error says that there is no file.
-pub(super) fn if_there<T>(answer: Result<T>) -> Result<Option<T>> {
-    match answer {
-        Ok(found) => Ok(Some(found)),
-        Err(error) if error.is_no_file() => Ok(None),
-        Err(error) => Err(error),
-    }
-}
-
-/// Creates a file; `false` if there is one. A foreign backend that has no condition for it is asked
-/// first, so there somebody else can come in between.
-pub(super) async fn create(at: &dyn Backend, path: &VPath, file: &Bytes) -> Result<bool> {
-    match at.write(path, Content::New(file.clone())).await {
-        Ok(_) => Ok(true),
-        Err(error) if error.kind() == Kind::AlreadyExists => Ok(false),
-        Err(error) if error.kind() == Kind::Unsupported => match body(at, path).await? {
-            Some(_) => Ok(false),
-            None => at.store(path, file.clone()).await.map(|()| true),
-        },
-        Err(error) => Err(error),
-    }
-}
+pub(super) use crate::side::{body, if_there, is_conflict};
 
 /// Replaces one file, if it holds what is expected.
 pub(super) async fn replace(at: &dyn Backend, file: &Replacement) -> Result<Option<FilesUpdate>> {
@@ -73,12 +47,4 @@ pub(super) async fn put(
             deleted.map(|done| done.files_update)
         }
     }
-}
-
-/// Whether a conditional change found something else.
-pub(super) fn is_conflict(error: &Error) -> bool {
-    matches!(
-        error.kind(),
-        Kind::Conflict | Kind::AlreadyExists | Kind::NotFound
-    )
 }

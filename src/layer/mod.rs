@@ -16,10 +16,10 @@ pub mod history;
 pub mod ignoring;
 pub mod indexed;
 mod kit;
-mod parts;
 pub mod policy;
 pub mod provenance;
-mod seal;
+#[cfg(test)]
+mod tests;
 pub mod turn;
 mod winnow;
 #[cfg(target_arch = "wasm32")]

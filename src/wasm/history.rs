@@ -18,6 +18,7 @@ use crate::layer::history::{
 };
 use crate::layer::turn::{Turn, kept};
 use crate::protocol::{Backend, SharedBackend};
+use crate::side::{Key, Room};
 use crate::storage::memory::Memory;
 use crate::storage::pinned::Pinned;
 use crate::wasm::call::answered;
@@ -25,6 +26,9 @@ use crate::wasm::chunk::chunk;
 use crate::wasm::handles;
 use crate::wasm::reply::Reply;
 use crate::wasm::task::{self, Begun};
+
+/// The key of a room, as JavaScript passes it.
+type GivenKey = Option<Vec<u8>>;
 
 /// The longest name of a kept turn.
 const MOST_NAME: usize = 200;
@@ -35,12 +39,13 @@ struct Options<'a> {
     overwrite: bool,
     keep: [f64; 3],
     who: Function,
+    key: GivenKey,
 }
 
 struct Functions {
     new: fn(u32, u32, Options<'_>),
     ask: fn(u8, u32, &str, &str, f64, f64) -> Begun,
-    keep: fn(u32, u32, &str, Option<&str>),
+    keep: fn(u32, u32, &str, Option<&str>, GivenKey),
     at: fn(u32, &str, f64),
 }
 
@@ -48,7 +53,7 @@ chunk!("history", Functions = Functions { new, ask, keep, at });
 
 /// Makes a history of a backend, which is kept in a directory of another one; replies with its
 /// handle. `count`, `age` (in milliseconds) and `bytes` are what is kept, negative for everything.
-/// `who` returns who makes a change and by which call, in two lines.
+/// `who` returns who makes a change and by which call, in two lines. `key` is that of the room.
 #[wasm_bindgen]
 #[expect(clippy::too_many_arguments, reason = "one message from JavaScript")]
 pub fn history_new(
@@ -60,12 +65,14 @@ pub fn history_new(
     age: f64,
     bytes: f64,
     who: Function,
+    key: GivenKey,
 ) {
     let options = Options {
         dir,
         overwrite,
         keep: [count, age, bytes],
         who,
+        key,
     };
     (chunk().new)(inner, at, options);
 }
@@ -80,6 +87,7 @@ fn made(inner: u32, at: u32, options: Options<'_>) -> Result<u32> {
         overwrite,
         keep,
         who,
+        key,
     } = options;
     let dir = folder_of(dir)?;
     let [count, age, bytes] = keep.map(|number| (number >= 0.0).then_some(number));
@@ -109,7 +117,13 @@ fn made(inner: u32, at: u32, options: Options<'_>) -> Result<u32> {
         Rc::new(Files::new(Memory::default(), options))
     });
     let (inner, at) = (handles::backend(inner)?, handles::backend(at)?);
-    let history = History::new(inner, at, dir, scratch, who, options);
+    let history = History::new(
+        inner,
+        Room::new(at, dir, key_of(key)?),
+        scratch,
+        who,
+        options,
+    );
     Ok(handles::hold(Rc::new(history)))
 }
 
@@ -121,6 +135,10 @@ fn folder_of(dir: &str) -> Result<VPath> {
             "keepIn: option \"path\" must be a directory such as \"/notes\", without '..' or '\\'",
         )
     })
+}
+
+fn key_of(given: GivenKey) -> Result<Option<Rc<Key>>> {
+    given.map(|given| Key::of(&given)).transpose()
 }
 
 fn put_notes(reply: &mut Reply, notes: Vec<Note>) {
@@ -184,7 +202,7 @@ fn ask(what: u8, handle: u32, first: &str, second: &str, most: f64, limit: f64) 
 }
 
 async fn listed(keep: Result<SharedBackend>, folder: &str) -> Result<Vec<Rc<str>>> {
-    kept(keep?, VPath::own(folder)?).await
+    kept(&Room::new(keep?, VPath::own(folder)?, None)).await
 }
 
 async fn watched(turn: Result<Rc<Turn>>, what: u8, lines: &str) -> Result<Vec<VPath>> {
@@ -320,18 +338,18 @@ fn put_body(reply: &mut Reply, body: Option<Bytes>) {
 
 /// Keeps a turn in a directory of a backend under a name, or a random one; replies with the name.
 #[wasm_bindgen]
-pub fn turn_keep(turn: u32, keep: u32, folder: &str, name: Option<String>) {
-    (chunk().keep)(turn, keep, folder, name.as_deref());
+pub fn turn_keep(turn: u32, keep: u32, folder: &str, name: Option<String>, key: GivenKey) {
+    (chunk().keep)(turn, keep, folder, name.as_deref(), key);
 }
 
-fn keep(turn: u32, keep: u32, folder: &str, name: Option<&str>) {
-    answered(named(turn, keep, folder, name), |reply, name| {
+fn keep(turn: u32, keep: u32, folder: &str, name: Option<&str>, key: GivenKey) {
+    answered(named(turn, keep, folder, name, key), |reply, name| {
         reply.str(&name);
     })
     .send();
 }
 
-fn named(turn: u32, keep: u32, folder: &str, name: Option<&str>) -> Result<String> {
+fn named(turn: u32, keep: u32, folder: &str, name: Option<&str>, key: GivenKey) -> Result<String> {
     let name = name.map_or_else(random::id, str::to_owned);
     let is_usual = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte);
     let is_good = (1..=MOST_NAME).contains(&name.len())
@@ -343,10 +361,10 @@ fn named(turn: u32, keep: u32, folder: &str, name: Option<&str>) -> Result<Strin
             "option \"name\" must be 1 to 200 letters, digits, '-', '_' and '.', and not begin with '.'",
         ));
     }
-    let dir = folder_of(folder)?.join(&name)?;
+    let dir = folder_of(folder)?;
     let turn = handles::itself::<Turn>(turn)?;
     // What a conversation keeps has its labels for the one that goes on with it.
     let keep = turn.capability().origins.kept(handles::backend(keep)?);
-    turn.keep_in(keep, dir);
+    turn.keep_in(Room::new(keep, dir, key_of(key)?), &name);
     Ok(name)
 }

@@ -7,38 +7,41 @@ use wasm_bindgen::prelude::wasm_bindgen;
 use crate::core::error::Result;
 use crate::core::path::VPath;
 use crate::layer::indexed::Indexed;
+use crate::side::{Key, Room};
 use crate::wasm::call::answered;
 use crate::wasm::chunk::chunk;
 use crate::wasm::handles;
 use crate::wasm::task::{self, Begun};
 
 struct Functions {
-    new: fn(u32, u32, &str),
+    new: fn(u32, u32, &str, Option<Vec<u8>>),
     update: fn(u32, f64) -> Begun,
 }
 
 chunk!("index", Functions = Functions { new, update });
 
 /// Creates an index of a backend, kept in a directory of the backend `keep`, or, if that is 0, of
-/// the backend itself; replies with its handle.
+/// the backend itself; replies with its handle. `key` is that of the room.
 #[wasm_bindgen]
-pub fn indexed_new(inner: u32, keep: u32, dir: &str) {
-    (chunk().new)(inner, keep, dir);
+pub fn indexed_new(inner: u32, keep: u32, dir: &str, key: Option<Vec<u8>>) {
+    (chunk().new)(inner, keep, dir, key);
 }
 
-fn new(inner: u32, keep: u32, dir: &str) {
-    answered(made(inner, keep, dir), |reply, indexed| {
+fn new(inner: u32, keep: u32, dir: &str, key: Option<Vec<u8>>) {
+    answered(made(inner, keep, dir, key), |reply, indexed| {
         reply.u32(handles::hold(Rc::new(indexed)));
     })
     .send();
 }
 
-fn made(inner: u32, keep: u32, dir: &str) -> Result<Indexed> {
+fn made(inner: u32, keep: u32, dir: &str, key: Option<Vec<u8>>) -> Result<Indexed> {
+    let key = key.map(|key| Key::of(&key)).transpose()?;
+    let inner = handles::backend(inner)?;
     let keep = match keep {
-        0 => None,
-        keep => Some(handles::backend(keep)?),
+        0 => inner.clone(),
+        keep => handles::backend(keep)?,
     };
-    Indexed::new(handles::backend(inner)?, keep, VPath::own(dir)?)
+    Ok(Indexed::new(inner, Room::new(keep, VPath::own(dir)?, key)))
 }
 
 /// Starts an update of the index; `limit` is in milliseconds, a negative value means no limit.

@@ -16,6 +16,7 @@ use crate::layer::provenance::{
     AskFlow, Flow, FlowQuestion, LabelFile, LabelRule, Options, Patterns, Provenance, Seen, Then,
 };
 use crate::protocol::Operation;
+use crate::side::{Key, Room};
 use crate::wasm::call::answered;
 use crate::wasm::chunk::chunk;
 use crate::wasm::handles;
@@ -23,27 +24,28 @@ use crate::wasm::reply::Reply;
 use crate::wasm::task::{self, Begun};
 
 struct Functions {
-    new: fn(u32, u32, &JsValue),
+    new: fn(u32, u32, &JsValue, Option<Vec<u8>>),
     taint: fn(u32, u8, &JsValue),
     file: fn(u32, bool, &str, f64) -> Begun,
 }
 
 chunk!("provenance", Functions = Functions { new, taint, file });
 
-/// Wraps a backend; `keep` is the backend for the labels, or 0. Replies with the handle.
+/// Wraps a backend; `keep` is the backend for the labels, or 0, and `key` that of its room. Replies with the handle.
 #[wasm_bindgen]
-pub fn provenance_new(inner: u32, keep: u32, options: &JsValue) {
-    (chunk().new)(inner, keep, options);
+pub fn provenance_new(inner: u32, keep: u32, options: &JsValue, key: Option<Vec<u8>>) {
+    (chunk().new)(inner, keep, options, key);
 }
 
-fn new(inner: u32, keep: u32, options: &JsValue) {
-    answered(made(inner, keep, options), |reply, handle| {
+fn new(inner: u32, keep: u32, options: &JsValue, key: Option<Vec<u8>>) {
+    answered(made(inner, keep, options, key), |reply, handle| {
         reply.u32(handle);
     })
     .send();
 }
 
-fn made(inner: u32, keep: u32, options: &JsValue) -> Result<u32> {
+fn made(inner: u32, keep: u32, options: &JsValue, key: Option<Vec<u8>>) -> Result<u32> {
+    let key = key.map(|key| Key::of(&key)).transpose()?;
     let mut rules = Vec::new();
     for rule in array(options, "labels") {
         rules.push(LabelRule {
@@ -64,10 +66,13 @@ fn made(inner: u32, keep: u32, options: &JsValue) -> Result<u32> {
     }
     let file = match keep {
         0 => None,
-        keep => Some(LabelFile {
-            backend: handles::backend(keep)?,
-            path: VPath::own_file(&text(options, "keepAt")?)?,
-        }),
+        keep => {
+            let path = VPath::own_file(&text(options, "keepAt")?)?;
+            Some(LabelFile {
+                room: Room::new(handles::backend(keep)?, path.parent(), key),
+                name: path.name().into(),
+            })
+        }
     };
     let millis = host::number_property(options, "askTimeoutMs").unwrap_or(60_000.0);
     let options = Options {

@@ -47,6 +47,7 @@ const WRONG = {
   switch: ["x", 1, []],
   parts: [1, true, {}, [], [1]],
   place: ["x", 1, true, [], () => {}, { backend: 1 }, { path: 1 }],
+  key: ["x", 1, true, {}, [], new Uint8Array(15)],
   other: [Symbol("wrong")],
 };
 const MODES = { writeMode: "choice" };
@@ -377,7 +378,7 @@ const TABLES = [
     "KeepIn",
     (keepIn) => labelled({ keepIn }),
     { backend: state() },
-    { backend: "object", path: "text" },
+    { backend: "object", path: "text", key: "key" },
   ],
   [
     "LabelledRead",

@@ -264,25 +264,23 @@ test("with keepIn labels are there for the next object, and for other ones", asy
   for (const path of paths) assert.deepEqual(await second.labels(path), UNTRUSTED, path);
 });
 
-test("if the labels cannot be read, nothing is", async () => {
+test("if the labels cannot be read, every file has all of them until it is trusted", async () => {
   const own = await roomOf({ begin, StateBackend });
   const keep = memory({});
   must(await keep.write(own("/.kitbag/labels.tsv"), "something else"));
   const files = withProvenance(memory(), rules(true, { keepIn: { backend: keep } }));
-  for (const answer of [
-    await files.read("/work/todo.md"),
-    await files.grep("milk"),
-    await files.write("/work/a.md", "x"),
-    await files.copy(PAGE, SCRATCH),
-    await files.delete(PAGE),
-    await files.labels(PAGE),
-  ]) {
-    assert.equal(answer.code, "unavailable");
-    assert.match(answer.error, /cannot be read as one/);
-  }
-  const [upload] = await files.uploadFiles([["/work/a.md", encoder.encode("x")]]);
-  const [download] = await files.downloadFiles(["/work/todo.md"]);
-  assert.ok(upload.error && download.error);
+  assert.deepEqual(await files.labels("/work/todo.md"), UNTRUSTED);
+  const kept = await keep.ls(own("/.kitbag/.aside"));
+  assert.equal(kept.files.length, 1);
+  assert.equal((await keep.read(own(kept.files[0].path))).content, "something else");
+  must(await files.write("/work/a.md", "x"));
+  must(await files.read("/work/todo.md"));
+  const refused = await files.write("/memories/a.md", "x");
+  assert.equal(refused.code, "permission_denied");
+  const [upload] = await files.uploadFiles([["/memories/a.md", encoder.encode("x")]]);
+  assert.ok(upload.error);
+  must(await files.trust("/"));
+  assert.deepEqual(await files.labels("/work/todo.md"), { labels: [] });
 });
 
 test("if a label cannot be kept, what would carry it is not written", async () => {

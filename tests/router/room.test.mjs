@@ -291,9 +291,9 @@ test("a journal that was planted is not carried out, and stops nobody", async ()
   const inner = new kitbag.R2Backend({ bucket: new MapBucket() });
   await inner.write("/skills/s.md", "good");
   const guarded = withPolicy(inner, { readOnlyPrefixes: ["/skills"] });
-  const forged = ["kitbag turn 2\na1\n7", `12\n/skills/s.md4\ngood4\nevil${"0".repeat(64)}`].join(
-    "",
-  );
+  const seal = `0123456789abcdef ${"0".repeat(64)}`;
+  const changes = "8\napplying1\n712\n/skills/s.md4\ngood4\nevil";
+  const forged = `kitbag 1 journal ${seal}\n${changes}`;
   for (const text of [forged, "garbage", ""]) {
     await inner.uploadFiles([[own("/.kitbag/turns/journal"), encode(text)]]);
     const turn = kitbag.begin(guarded);
@@ -302,7 +302,7 @@ test("a journal that was planted is not carried out, and stops nobody", async ()
     assert.equal((await turn.commit()).error, undefined);
     assert.equal((await inner.read("/skills/s.md")).content, "good");
   }
-  assert.equal((await ownFiles(own, inner, "/.kitbag/turns/aside")).length, 3);
+  assert.equal((await ownFiles(own, inner, "/.kitbag/turns/.aside")).length, 3);
 });
 
 test("both languages know the same names", async () => {

@@ -244,7 +244,17 @@ export class HistoryBackend extends Backend {
         withHandle("withHistory: keepIn.backend", place.backend, (kept) => {
           const told = authors(by, who);
           enter(() =>
-            glue.history_new(handle, kept, place.path, overwrite, count, age, bytes, told),
+            glue.history_new(
+              handle,
+              kept,
+              place.path,
+              overwrite,
+              count,
+              age,
+              bytes,
+              told,
+              place.key,
+            ),
           );
           return madeHandle("withHistory");
         }),

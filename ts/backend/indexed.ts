@@ -60,15 +60,15 @@ export class IndexedBackend extends Backend {
   /** Throws a `TypeError` if the backend is none, or an option is wrong. Reads nothing yet. */
   constructor(inner: AnyBackend, options?: IndexOptions) {
     const given = new Options("withIndex", options);
-    const { backend: keep, path } = placeOf(
-      "withIndex: keepIn",
-      given.raw("keepIn") ?? {},
-      "/.kitbag/index",
-    );
+    const {
+      backend: keep,
+      path,
+      key,
+    } = placeOf("withIndex: keepIn", given.raw("keepIn") ?? {}, "/.kitbag/index");
     given.done();
     chunk.load();
     const make = (handle: number, kept: number) => {
-      enter(() => glue.indexed_new(handle, kept, path));
+      enter(() => glue.indexed_new(handle, kept, path, key));
       return madeHandle("withIndex");
     };
     super(

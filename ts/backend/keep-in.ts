@@ -10,12 +10,22 @@ export interface KeepIn {
   backend: AnyBackend;
   /** Their directory in that backend; for labels of `withProvenance`, their file. */
   path?: string;
+  /**
+   * Proves what is kept there: 16 bytes or more, or a text that has as many. What somebody else has
+   * written there is not believed then. Make it of random bytes, another one for each place, and keep
+   * it where the agent cannot read it.
+   */
+  key?: string | Uint8Array;
 }
+
+/** How many bytes a key has at least. */
+const LEAST_KEY = 16;
 
 /** A `keepIn` that was read: `backend` is not checked yet, and undefined if it was left out. */
 export interface Place {
   backend: unknown;
   path: string;
+  key: Uint8Array | undefined;
 }
 
 /** Reads a `keepIn`; `of` is what has it, `path` the path if the caller names none. */
@@ -29,9 +39,26 @@ export function placeOf(of: string, keepIn: unknown, path: string): Place {
     throw new TypeError(`${of} must be ${example}, not ${kindOf(keepIn)}${instead}`);
   }
   const given = new Options(of, keepIn);
-  const place = { backend: given.raw("backend"), path: given.text("path") ?? path };
+  const place = {
+    backend: given.raw("backend"),
+    path: given.text("path") ?? path,
+    key: keyOf(given),
+  };
   given.done();
   return place;
+}
+
+/** The bytes of the key. Nothing of it is shown, not even if it is wrong. */
+function keyOf(given: Options): Uint8Array | undefined {
+  const key = given.raw("key");
+  if (key === undefined) return undefined;
+  const bytes = typeof key === "string" ? new TextEncoder().encode(key) : key;
+  if (!(bytes instanceof Uint8Array) || bytes.length < LEAST_KEY) {
+    throw new TypeError(
+      `${given.of}: option "key" must be a string or a Uint8Array of ${LEAST_KEY} bytes or more`,
+    );
+  }
+  return bytes.slice();
 }
 
 /** The same where the caller must name the backend. */

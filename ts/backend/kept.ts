@@ -57,7 +57,7 @@ export class KeptTurn extends Turn {
     super(backend, plain(options));
     chunk.load();
     this.name = withHandle("beginKept: keepIn.backend", place.backend, (kept) => {
-      enter(() => glue.turn_keep(handleOf(this), kept, place.path, wanted));
+      enter(() => glue.turn_keep(handleOf(this), kept, place.path, wanted, place.key));
       const name = received((reply) => reply.text());
       if (typeof name === "string") return name;
       throw new TypeError(`beginKept: ${(name as Failure)?.error ?? kindOf(name)}`);

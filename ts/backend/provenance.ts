@@ -294,7 +294,7 @@ function begun(inner: AnyBackend, options: ProvenanceOptions): number {
   }
   chunk.load();
   const make = (handle: number, place: number) => {
-    enter(() => glue.provenance_new(handle, place, rules));
+    enter(() => glue.provenance_new(handle, place, rules, keep?.key));
     return madeHandle(of);
   };
   return withHandle(`${of}: the backend`, inner, (handle) =>

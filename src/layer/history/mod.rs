@@ -23,9 +23,9 @@ use std::rc::Rc;
 
 use crate::core::cell::RefCell;
 use crate::core::error::Result;
-use crate::core::path::VPath;
 use crate::env::clock;
 use crate::protocol::SharedBackend;
+use crate::side::Room;
 
 use pins::Base;
 use prune::Reached;
@@ -104,18 +104,17 @@ pub struct History {
 }
 
 impl History {
-    /// A history of `inner`, kept in the directory `dir` of `at`. Nothing is read.
+    /// A history of `inner`, kept in a room. Nothing is read.
     pub fn new(
         inner: SharedBackend,
-        at: SharedBackend,
-        dir: VPath,
+        room: Room,
         scratch: Scratch,
         who: Who,
         options: HistoryOptions,
     ) -> History {
         History {
             inner,
-            store: Store { at, dir },
+            store: Store::new(room),
             scratch,
             who,
             options,

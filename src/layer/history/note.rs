@@ -6,11 +6,8 @@ use bytes::Bytes;
 
 use crate::core::path::VPath;
 use crate::core::time::Time;
-use crate::layer::parts::{Reader, Writer};
 use crate::pins::Digest;
-
-/// The first bytes of a note: what it is, and the version of its format.
-const MAGIC: &[u8] = b"kitbag history 1\n";
+use crate::side::{Reader, Writer};
 
 /// The last part of a note: one without it was broken off.
 const END: &str = "end";
@@ -84,7 +81,7 @@ impl Note {
     }
 
     pub(super) fn bytes(&self) -> Bytes {
-        let mut out = Writer::new(MAGIC);
+        let mut out = Writer::default();
         for text in [&self.by, &self.call, &self.operation] {
             out.text(text);
         }
@@ -105,7 +102,7 @@ impl Note {
     }
 
     pub(super) fn parse(id: &str, bytes: &Bytes) -> Option<Note> {
-        let mut from = Reader::new(bytes, MAGIC)?;
+        let mut from = Reader::new(bytes);
         let mut note = Note {
             id: id.into(),
             by: from.text()?.into(),

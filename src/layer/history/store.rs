@@ -19,49 +19,71 @@ use std::rc::Rc;
 use bytes::Bytes;
 
 use super::note::{Note, millis};
+use crate::core::cell::RefCell;
 use crate::core::error::{Error, Kind, Result};
-use crate::core::path::VPath;
 use crate::env::random;
-use crate::layer::kit::{body, create};
-use crate::pins::{Digest, Objects};
-use crate::protocol::{BackendExt, FileInfo, SharedBackend};
+use crate::pins::{Digest, Digests, Found, Objects};
+use crate::protocol::{BackendExt, FileInfo};
+use crate::side::{Room, create, none_is_fine};
+
+/// How many contents are remembered as whole.
+const KNOWN: usize = 4096;
 
 pub(super) struct Store {
-    pub(super) at: SharedBackend,
-    pub(super) dir: VPath,
+    room: Room,
+    /// Contents that are known to be what their names say.
+    whole: RefCell<Digests>,
+    /// Files of pins that prove where they come from.
+    proven: RefCell<Vec<Rc<str>>>,
 }
 
 impl Store {
-    fn note_path(&self, id: &str) -> Result<VPath> {
-        Ok(self.dir.join(&format!("log/{id}"))?)
-    }
-
-    fn body_path(&self, digest: &str) -> Result<VPath> {
-        Ok(self.dir.join(&format!("bodies/{digest}"))?)
+    pub(super) fn new(room: Room) -> Store {
+        Store {
+            room,
+            whole: RefCell::renewable(Digests::default),
+            proven: RefCell::renewable(Vec::new),
+        }
     }
 
     /// Writes a note, also over an earlier one of this name.
     pub(super) async fn put(&self, note: &Note) -> Result<()> {
-        let files = vec![(self.note_path(&note.id)?, note.bytes())];
-        self.at.upload(files).await.into_iter().collect()
+        let name = format!("log/{}", note.id);
+        self.room.put("note", &name, &note.bytes()).await
     }
 
     /// Deletes a note.
     pub(super) async fn drop_note(&self, id: &str) -> Result<()> {
-        none_is_fine(self.at.delete(&self.note_path(id)?, None).await)
+        self.room.remove(&format!("log/{id}")).await
     }
 
     /// Keeps a content; one that is there already is not written again.
     pub(super) async fn hold(&self, digest: &str, body: &Bytes) -> Result<()> {
-        create(&*self.at, &self.body_path(digest)?, body)
-            .await
-            .map(drop)
+        let Some(digest) = Digest::from_hex(digest) else {
+            return Ok(());
+        };
+        let path = self.objects().body_path(&digest)?;
+        if !create(&**self.room.at(), &path, body).await?
+            && !self.whole.borrow().has(&digest)
+            && self.objects().body(&digest).await? != Found::Whole(body.clone())
+        {
+            // Something else has the name of this content, so it is no content of the history.
+            self.room.at().store(&path, body.clone()).await?;
+        }
+        let mut whole = self.whole.borrow_mut();
+        if whole.list().len() >= KNOWN {
+            *whole = Digests::default();
+        }
+        whole.add([digest]);
+        Ok(())
     }
 
     /// A content, if it is kept.
     pub(super) async fn find(&self, digest: &str) -> Result<Option<Bytes>> {
-        let path = self.body_path(digest)?;
-        body(&*self.at, &path).await
+        match Digest::from_hex(digest) {
+            Some(digest) => Ok(self.objects().body(&digest).await?.whole()),
+            None => Ok(None),
+        }
     }
 
     /// A content; `None` stands for no file.
@@ -70,12 +92,12 @@ impl Store {
             return Ok(None);
         };
         let gone = || {
-            let path = self.body_path(digest).unwrap_or_else(|_| self.dir.clone());
+            let path = self.room.path(&format!("bodies/{digest}"));
             Error::at(
                 Kind::Unavailable,
                 "The history holds this content no more: '",
-                &path,
-                "' is missing where the history is kept",
+                &path.unwrap_or_else(|_| self.room.dir().clone()),
+                "' is missing or damaged where the history is kept",
             )
         };
         self.find(digest).await?.map(Some).ok_or_else(gone)
@@ -83,127 +105,139 @@ impl Store {
 
     /// Deletes a content.
     pub(super) async fn drop_body(&self, digest: &str) -> Result<()> {
-        none_is_fine(self.at.delete(&self.body_path(digest)?, None).await)
+        self.room.remove(&format!("bodies/{digest}")).await
     }
 
     /// Nodes and contents by their digests.
     pub(super) fn objects(&self) -> Objects {
         Objects {
-            at: self.at.clone(),
-            dir: self.dir.clone(),
+            at: self.room.at().clone(),
+            dir: self.room.dir().clone(),
         }
     }
 
     /// Keeps a node; one that is there already is not written again.
     pub(super) async fn hold_node(&self, digest: &Digest, node: &Bytes) -> Result<()> {
         let path = self.objects().node_path(digest)?;
-        create(&*self.at, &path, node).await.map(drop)
+        create(&**self.room.at(), &path, node).await.map(drop)
     }
 
     /// Deletes a node.
     pub(super) async fn drop_node(&self, digest: &Digest) -> Result<()> {
         let path = self.objects().node_path(digest)?;
-        none_is_fine(self.at.delete(&path, None).await)
-    }
-
-    fn pin_path(&self, name: &str) -> Result<VPath> {
-        Ok(self.dir.join(&format!("pins/{name}"))?)
+        none_is_fine(self.room.at().delete(&path, None).await)
     }
 
     /// Writes the file of a pin.
     pub(super) async fn put_pin(&self, name: &str) -> Result<()> {
-        let text = Bytes::from_static(b"kitbag pin 1\n");
-        let files = vec![(self.pin_path(name)?, text)];
-        self.at.upload(files).await.into_iter().collect()
+        self.room.put("pin", &format!("pins/{name}"), b"").await
     }
 
     /// Deletes the file of a pin.
     pub(super) async fn drop_pin(&self, name: &str) -> Result<()> {
-        none_is_fine(self.at.delete(&self.pin_path(name)?, None).await)
+        self.room.remove(&format!("pins/{name}")).await
     }
 
-    /// All pins, the oldest first.
+    /// All pins, the oldest first. Their names say everything; only with a key do the files prove more.
     pub(super) async fn pins(&self) -> Result<Vec<Record>> {
-        let infos = self.at.ls(&self.dir.join("pins")?).await?;
+        let infos = self.room.list("pins").await?;
         let names = infos.iter().map(|info| info.path.name());
         let mut records: Vec<Record> = names.filter_map(Record::of).collect();
         records.sort_unstable_by(|a, b| a.name.cmp(&b.name));
+        if self.room.key().is_some() {
+            let new: Vec<Rc<str>> = {
+                let proven = self.proven.borrow();
+                let names = records.iter().map(|record| record.name.clone());
+                names.filter(|name| !proven.contains(name)).collect()
+            };
+            let files: Vec<String> = new.iter().map(|name| format!("pins/{name}")).collect();
+            let found = self.room.read_all("pin", &files).await?;
+            let mut proven = self.proven.borrow_mut();
+            let both = new.into_iter().zip(found);
+            proven.extend(both.filter_map(|(name, found)| found.map(|_| name)));
+            proven.retain(|name| records.iter().any(|record| record.name == *name));
+            records.retain(|record| proven.contains(&record.name));
+        }
         Ok(records)
     }
 
-    fn label_path(&self, label: &str) -> Result<VPath> {
-        let name = Digest::of(label.as_bytes()).hex();
-        Ok(self.dir.join(&format!("labels/{name}"))?)
+    fn label_name(label: &str) -> String {
+        format!("labels/{}", Digest::of(label.as_bytes()).hex())
     }
 
     /// Notes which pin has a label.
     pub(super) async fn put_label(&self, label: &str, pin: &str) -> Result<()> {
-        let text = Bytes::copy_from_slice(pin.as_bytes());
-        let files = vec![(self.label_path(label)?, text)];
-        self.at.upload(files).await.into_iter().collect()
+        let name = Store::label_name(label);
+        self.room.put("label", &name, pin.as_bytes()).await
     }
 
     /// The pin that has a label.
     pub(super) async fn label(&self, label: &str) -> Result<Option<Rc<str>>> {
-        let found = body(&*self.at, &self.label_path(label)?).await?;
-        let text = found.and_then(|text| String::from_utf8(text.to_vec()).ok());
+        self.text("label", &Store::label_name(label)).await
+    }
+
+    async fn text(&self, kind: &str, name: &str) -> Result<Option<Rc<str>>> {
+        let found = self.room.read(kind, name).await?;
+        let text = found.and_then(|found| String::from_utf8(found.body.to_vec()).ok());
         Ok(text.map(Rc::from))
     }
 
     /// Begins to prune; `false` if somebody else does and has said so since `oldest`, in microseconds.
     pub(super) async fn lock(&self, now: i64, oldest: i64) -> Result<bool> {
-        let path = self.dir.join("pruning")?;
-        let text = Bytes::from(now.to_string());
-        if create(&*self.at, &path, &text).await? {
+        let text = now.to_string();
+        if self
+            .room
+            .create("pruning", "pruning", text.as_bytes())
+            .await?
+        {
             return Ok(true);
         }
-        let Some(found) = body(&*self.at, &path).await? else {
-            return create(&*self.at, &path, &text).await;
-        };
-        let since = std::str::from_utf8(&found).ok();
-        let since = since.and_then(|since| since.parse::<i64>().ok());
-        if since.is_some_and(|since| since > oldest) {
-            return Ok(false);
+        if let Some(found) = self.room.read("pruning", "pruning").await? {
+            let since = std::str::from_utf8(&found.body).ok();
+            let since = since.and_then(|since| since.parse::<i64>().ok());
+            // One that is far in the future is of no clock.
+            let latest = now.saturating_add(now.saturating_sub(oldest));
+            if since.is_some_and(|since| since > oldest && since <= latest) {
+                return Ok(false);
+            }
+            // It is of a process that ended. Whoever deletes it goes on.
+            self.room.delete("pruning", &found.file).await?;
         }
-        // It is of a process that ended. Whoever deletes it goes on.
-        none_is_fine(self.at.delete(&path, Some(&found)).await)?;
-        create(&*self.at, &path, &text).await
+        self.room
+            .create("pruning", "pruning", text.as_bytes())
+            .await
     }
 
     /// Says that the pruning goes on.
     pub(super) async fn keep_lock(&self, now: i64) -> Result<()> {
-        let files = vec![(self.dir.join("pruning")?, Bytes::from(now.to_string()))];
-        self.at.upload(files).await.into_iter().collect()
+        let text = now.to_string();
+        self.room.put("pruning", "pruning", text.as_bytes()).await
     }
 
     /// Ends pruning.
     pub(super) async fn unlock(&self) -> Result<()> {
-        none_is_fine(self.at.delete(&self.dir.join("pruning")?, None).await)
+        self.room.remove("pruning").await
     }
 
     /// Says that this note and those before it are dropped.
     pub(super) async fn put_dropped(&self, id: &str) -> Result<()> {
-        let files = vec![(
-            self.dir.join("dropped")?,
-            Bytes::copy_from_slice(id.as_bytes()),
-        )];
-        self.at.upload(files).await.into_iter().collect()
+        self.room.put("dropped", "dropped", id.as_bytes()).await
     }
 
     /// When the newest note that was dropped was made, in milliseconds.
     pub(super) async fn dropped(&self) -> Result<Option<i64>> {
-        let found = body(&*self.at, &self.dir.join("dropped")?).await?;
-        Ok(found.and_then(|id| millis(std::str::from_utf8(&id).ok()?)))
+        let found = self.text("dropped", "dropped").await?;
+        Ok(found.and_then(|id| millis(&id)))
     }
 
     /// All nodes.
     pub(super) async fn node_names(&self) -> Result<Vec<FileInfo>> {
-        self.at.ls(&self.dir.join("nodes")?).await
+        self.room.list("nodes").await
     }
 
     /// The names of all notes, the oldest first.
     pub(super) async fn ids(&self) -> Result<Vec<Rc<str>>> {
-        let infos = self.at.ls(&self.dir.join("log")?).await?;
+        let infos = self.room.list("log").await?;
         let names = infos.iter().map(|info| info.path.name());
         let mut ids: Vec<Rc<str>> = names
             .filter(|name| millis(name).is_some())
@@ -215,24 +249,17 @@ impl Store {
 
     /// All contents with their sizes.
     pub(super) async fn bodies(&self) -> Result<Vec<FileInfo>> {
-        self.at.ls(&self.dir.join("bodies")?).await
+        self.room.list("bodies").await
     }
 
-    /// Notes by their names. Those that are gone meanwhile, or were broken off, are left out.
+    /// Notes by their names. Those that are gone meanwhile, or prove nothing, are left out.
     pub(super) async fn notes(&self, ids: &[Rc<str>]) -> Result<Vec<Note>> {
-        let mut paths = Vec::with_capacity(ids.len());
-        for id in ids {
-            paths.push(self.note_path(id)?);
-        }
-        let mut notes = Vec::with_capacity(ids.len());
-        for (id, answer) in ids.iter().zip(self.at.download(&paths).await) {
-            match answer {
-                Ok(bytes) => notes.extend(Note::parse(id, &bytes)),
-                Err(error) if error.is_no_file() => {}
-                Err(error) => return Err(error),
-            }
-        }
-        Ok(notes)
+        let names: Vec<String> = ids.iter().map(|id| format!("log/{id}")).collect();
+        let found = self.room.read_all("note", &names).await?;
+        let both = ids.iter().zip(found);
+        Ok(both
+            .filter_map(|(id, found)| Note::parse(id, &found?.body))
+            .collect())
     }
 }
 
@@ -267,12 +294,5 @@ impl Record {
             micros: micros.parse().ok()?,
             root,
         })
-    }
-}
-
-fn none_is_fine<T>(answer: Result<T>) -> Result<()> {
-    match answer {
-        Err(error) if !error.is_no_file() => Err(error),
-        _ => Ok(()),
     }
 }

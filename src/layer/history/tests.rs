@@ -11,6 +11,7 @@ use futures_util::future::LocalBoxFuture;
 
 use super::*;
 use crate::core::error::Kind;
+use crate::core::path::VPath;
 use crate::core::testing::{bytes, path};
 use crate::files::stepping::{ended, polled, stepping};
 use crate::files::{Files, FilesOptions, WriteMode};
@@ -41,7 +42,8 @@ fn with(inner: &SharedBackend, at: &SharedBackend, keep: Retention) -> History {
         keep,
     };
     let dir = path("/history");
-    History::new(inner.clone(), at.clone(), dir, scratch(), who, options)
+    let room = Room::new(at.clone(), dir, None);
+    History::new(inner.clone(), room, scratch(), who, options)
 }
 
 fn begin(inner: &SharedBackend, at: &SharedBackend) -> History {

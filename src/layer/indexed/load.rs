@@ -8,12 +8,13 @@ use bytes::Bytes;
 
 use super::Indexed;
 use super::grams::Need;
-use super::manifest::Manifest;
+use super::manifest::{KIND, Manifest, NAME};
 use super::segment::{Name, Shape};
 use crate::core::error::{Kind, Result};
 use crate::core::future::{Pending, together};
 use crate::core::path::VPath;
 use crate::protocol::{BackendExt, clipped};
+use crate::side::Found;
 
 /// A segment of at most this many bytes is read whole, in one request.
 const WHOLE: u64 = 128 * 1024;
@@ -98,7 +99,7 @@ impl Plan {
 impl Indexed {
     /// The path of a file of the index.
     pub(super) fn file(&self, name: &str) -> Result<VPath> {
-        Ok(self.dir.join(name)?)
+        self.room.path(name)
     }
 
     /// The path of a segment.
@@ -111,9 +112,9 @@ impl Indexed {
         Box::pin(async move {
             let path = [self.segment(id)?];
             let [at] = &path;
-            match self.keep.part(at, range.clone()).await {
+            match self.room.at().part(at, range.clone()).await {
                 Err(error) if error.kind() == Kind::Unsupported => {
-                    let body = self.keep.download(&path).await.pop();
+                    let body = self.room.at().download(&path).await.pop();
                     Ok(clipped(&body.unwrap_or(Err(error))?, 0, range))
                 }
                 answer => answer,
@@ -124,8 +125,9 @@ impl Indexed {
     /// The manifest as it is stored; `None` if it cannot be read.
     pub(super) fn manifest(&self) -> Pending<'_, Option<Bytes>> {
         Box::pin(async move {
-            let path = [self.file("manifest.bin")?];
-            Ok(self.keep.download(&path).await.pop().and_then(Result::ok))
+            let found = self.room.look(KIND, NAME).await.ok().flatten();
+            // What was in its place is gone now.
+            Ok(found.and_then(|(found, file)| (found != Found::Removed).then_some(file)))
         })
     }
 
@@ -146,7 +148,7 @@ impl Indexed {
                 _ => {}
             }
         }
-        let Some(manifest) = Manifest::decode(&stored) else {
+        let Some(manifest) = Manifest::decode(&stored, &self.room) else {
             return opened;
         };
         let mut plans = Vec::new();

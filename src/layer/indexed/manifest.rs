@@ -1,17 +1,24 @@
 //! The manifest: the one file of an index that changes. It lists the segments, and is replaced only
 //! under compare-and-swap.
 
-use super::hash::{Key, checksum};
+use bytes::Bytes;
+
+use super::hash::Key;
 use super::segment::{KINDS, Shape};
 use crate::core::path::VPath;
+use crate::side::{Found, Room};
 
-/// The first bytes: the format and its version.
-const MAGIC: &[u8; 8] = b"kitbagX1";
+/// What the manifest is among records, and its name.
+pub const KIND: &str = "index";
+pub const NAME: &str = "manifest.bin";
 
 /// The manifest of an index.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Manifest {
-    /// The key of its hashes.
+    /// Random, so that nobody can prepare files with equal names.
+    pub salt: Key,
+    /// The key of its hashes: the salt, or what the key of the room makes of it. Then nobody else can
+    /// make a part of a segment that is believed.
     pub key: Key,
     /// Its segments.
     pub segments: Vec<Shape>,
@@ -20,11 +27,20 @@ pub struct Manifest {
 }
 
 impl Manifest {
-    /// As it is stored.
+    /// The manifest of an index without segments.
+    pub fn new(salt: Key, room: &Room) -> Manifest {
+        Manifest {
+            salt,
+            key: room.key().map_or(salt, |key| key.derived(salt)),
+            ..Manifest::default()
+        }
+    }
+
+    /// What its record says.
     pub fn encode(&self) -> Vec<u8> {
-        let mut data = MAGIC.to_vec();
+        let mut data = Vec::new();
         let mut number = |number: u64| data.extend_from_slice(&number.to_le_bytes());
-        for half in self.key {
+        for half in self.salt {
             number(half);
         }
         number(self.segments.len() as u64);
@@ -39,22 +55,17 @@ impl Manifest {
             data.extend_from_slice(path.as_str().as_bytes());
             data.push(b'\n');
         }
-        let sum = checksum(self.key, 0, 0, &data);
-        data.extend_from_slice(&sum);
         data
     }
 
-    /// The manifest, if all of it is intact.
-    pub fn decode(data: &[u8]) -> Option<Manifest> {
-        let (body, sum) = data.split_last_chunk::<8>()?;
-        let mut rest = body.strip_prefix(MAGIC)?;
-        let mut manifest = Manifest {
-            key: [number(&mut rest)?, number(&mut rest)?],
-            ..Manifest::default()
-        };
-        if *sum != checksum(manifest.key, 0, 0, body) {
+    /// The manifest in a file, if the file proves where it comes from.
+    pub fn decode(file: &Bytes, room: &Room) -> Option<Manifest> {
+        let Found::Proven(body) = room.opened(KIND, NAME, file) else {
             return None;
-        }
+        };
+        let mut rest: &[u8] = &body;
+        let salt = [number(&mut rest)?, number(&mut rest)?];
+        let mut manifest = Manifest::new(salt, room);
         for _ in 0..number(&mut rest)? {
             let id = number(&mut rest)?;
             let mut counts = [0; KINDS];

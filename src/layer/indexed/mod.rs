@@ -24,13 +24,14 @@ use std::rc::Rc;
 use bytes::Bytes;
 
 use crate::core::cell::RefCell;
-use crate::core::error::{Error, Kind, Result};
+use crate::core::error::Result;
 use crate::core::future::Pending;
 use crate::core::path::VPath;
 use crate::protocol::{
     Answer, Atomic, Backend, BackendExt, Capability, GrepQuery, GrepResult, Request, SharedBackend,
     Sieve, answer,
 };
+use crate::side::Room;
 
 use load::{Known, Opened};
 use sift::Search;
@@ -44,8 +45,7 @@ const NO_VERSIONS: &str = "The storage lists no versions of its files, so the se
 /// A backend with an index.
 pub struct Indexed {
     inner: SharedBackend,
-    keep: SharedBackend,
-    dir: VPath,
+    room: Room,
     state: State,
 }
 
@@ -59,24 +59,17 @@ struct State {
 }
 
 impl Indexed {
-    /// An index of `inner`, kept in the directory `dir` of `keep`, or of `inner` itself.
-    pub fn new(inner: SharedBackend, keep: Option<SharedBackend>, dir: VPath) -> Result<Indexed> {
-        if dir.is_root() && keep.is_none() {
-            return Err(Error::new(
-                Kind::InvalidArgument,
-                "keepIn must be a directory of its own, such as \"/.index/\", and not the root",
-            ));
-        }
-        Ok(Indexed {
-            keep: keep.unwrap_or_else(|| inner.clone()),
+    /// An index of `inner`, kept in a room, which may be one of `inner` itself.
+    pub fn new(inner: SharedBackend, room: Room) -> Indexed {
+        Indexed {
             inner,
-            dir,
+            room,
             state: State {
                 known: RefCell::renewable(Rc::default),
                 stale: Cell::new(false),
                 broken: Cell::new(None),
             },
-        })
+        }
     }
 
     async fn search(&self, query: &GrepQuery) -> Result<GrepResult> {

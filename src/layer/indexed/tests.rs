@@ -7,7 +7,9 @@ use crate::core::error::Kind;
 use crate::core::testing::path;
 use crate::files::{Files, FilesOptions};
 use crate::layer::composite::Composite;
+use crate::layer::tests::each;
 use crate::protocol::{EntryInfo, GlobQuery, GrepStats};
+use crate::side::Key;
 use crate::storage::memory::Memory;
 use storage::{Shared, ready};
 
@@ -19,8 +21,13 @@ fn plain(storage: &Shared) -> SharedBackend {
     Rc::new(Files::new(storage.clone(), options))
 }
 
+fn over(backend: SharedBackend) -> Indexed {
+    let room = Room::new(backend.clone(), dir(), None);
+    Indexed::new(backend, room)
+}
+
 fn indexed(storage: &Shared) -> Indexed {
-    Indexed::new(plain(storage), None, dir()).expect("an index")
+    over(plain(storage))
 }
 
 fn upload(backend: &SharedBackend, at: &str, body: &[u8]) {
@@ -216,7 +223,7 @@ fn a_file_over_the_limit_is_not_indexed_and_is_found_by_reading_it() {
 fn a_storage_without_versions_is_scanned_and_says_so() {
     let backend: SharedBackend = Rc::new(Files::new(Memory::default(), FilesOptions::default()));
     upload(&backend, "/a.ts", b"retry_budget");
-    let files = Indexed::new(backend, None, dir()).expect("an index");
+    let files = over(backend);
     assert!(!files.capability().indexed);
     assert!(
         files
@@ -252,7 +259,7 @@ fn a_composite_searches_mounts_with_and_without_an_index() {
     // An index around a composite covers its mounts.
     let tree: SharedBackend =
         Rc::new(Composite::new(plain(&b), [(path("/m"), plain(&a))]).expect("a tree"));
-    let files = Indexed::new(tree, None, dir()).expect("an index");
+    let files = over(tree);
     assert_eq!(ready(files.update()).expect("updated").added, 60);
     let found = ready(files.grep(&query)).expect("found");
     assert_eq!(found.matches.paths.len(), 2);
@@ -281,7 +288,7 @@ fn what_a_policy_hides_is_neither_found_nor_counted() {
     let above = stats(&*ruled(open), "retry_budget");
     assert_eq!((above.requests, above.candidates + above.unindexed), (0, 1));
     assert_eq!(above.indexed, 29);
-    let files = Indexed::new(ruled(plain(&storage)), None, dir()).expect("an index");
+    let files = over(ruled(plain(&storage)));
     let below = stats(&files, "retry_budget");
     assert_eq!((below.unindexed + below.candidates, below.indexed), (1, 29));
 }
@@ -349,4 +356,65 @@ fn updates_of_several_writers_that_merge_at_once_keep_each_entry_once() {
     assert!(after.windows(2).all(|two| two[0] != two[1]), "one is twice");
     assert_eq!((after.len(), added), (before.len() - 10 + 1, 1));
     assert_eq!(stats(&indexed(&storage), "nowhere at all").unindexed, 0);
+}
+
+#[test]
+fn a_planted_manifest_hides_no_match() {
+    // A salt, and no segment.
+    each(
+        manifest::KIND,
+        &[7; 24],
+        |room| {
+            let storage = filled_storage(2);
+            upload(&plain(&storage), "/a.ts", b"a needle");
+            ready(Indexed::new(plain(&storage), room.clone()).update()).expect("updated");
+            (manifest::NAME.into(), storage)
+        },
+        |room, storage, what| {
+            let files = Indexed::new(plain(&storage), room.clone());
+            for _ in 0..2 {
+                let found = ready(files.grep(&GrepQuery::literal("needle"))).expect("found");
+                assert_eq!(found.matches.paths, [path("/a.ts")], "{what}");
+                assert_eq!(ready(files.update()).expect(what).files, 3, "{what}");
+            }
+        },
+    );
+}
+
+#[test]
+fn with_a_key_nobody_who_reads_the_manifest_can_make_a_segment() {
+    for key in [None, Key::of(b"a key of the tests").ok()] {
+        let storage = filled_storage(2);
+        upload(&plain(&storage), "/a.ts", b"a needle");
+        let is_keyed = key.is_some();
+        let room = Room::new(plain(&storage), dir(), key);
+        ready(Indexed::new(plain(&storage), room.clone()).update()).expect("updated");
+        let known =
+            ready(Indexed::new(plain(&storage), room.clone()).open(&Vec::new(), true)).known;
+        // A segment of the same shape, in which no file has any text.
+        let manifest = &known.manifest;
+        let shape = manifest.segments.first().expect("a segment");
+        let mut bytes =
+            ready(plain(&storage).fetch(&room.path(&file_of(shape.id)).expect("a path")))
+                .expect("a segment")
+                .to_vec();
+        for block in (0..).take_while(|block| shape.block(*block).end <= shape.bytes()) {
+            let range = shape.block(block);
+            let (start, end) = (range.start as usize, range.end as usize - 8);
+            bytes[start..end].fill(0);
+            let part = block as u64 + 1;
+            let sum = hash::checksum(manifest.salt, shape.id, part, &bytes[start..end]);
+            bytes[end..end + 8].copy_from_slice(&sum);
+        }
+        let at = room.path(&file_of(shape.id)).expect("a path");
+        ready(plain(&storage).store(&at, bytes.into())).expect("planted");
+        let files = Indexed::new(plain(&storage), room);
+        let found = ready(files.grep(&GrepQuery::literal("needle"))).expect("found");
+        // Without a key, who may write there is believed.
+        assert_eq!(found.matches.paths.len(), usize::from(is_keyed));
+    }
+}
+
+fn file_of(id: u64) -> String {
+    format!("{id:016x}.bin")
 }

@@ -14,7 +14,7 @@ use bytes::Bytes;
 use super::Indexed;
 use super::hash::Key;
 use super::load::Known;
-use super::manifest::Manifest;
+use super::manifest::{KIND, Manifest, NAME};
 use super::segment::{Entry, Shape, encode};
 use super::sift::{Collect, Found};
 use crate::core::error::{Error, Kind, Result};
@@ -22,8 +22,7 @@ use crate::core::future::Pending;
 use crate::core::order;
 use crate::core::path::VPath;
 use crate::env::{clock, random};
-use crate::layer::kit::is_conflict;
-use crate::protocol::{Backend, BackendExt, Content, Edit, EntryInfo, GrepQuery, Sieve};
+use crate::protocol::{Backend, BackendExt, Content, EntryInfo, FileInfo, GrepQuery, Sieve};
 
 /// A segment is not merged beyond this many bytes.
 const SEGMENT: u64 = 16 << 20;
@@ -78,19 +77,22 @@ impl Indexed {
         if !self.capability().indexed {
             return Err(Error::new(Kind::Unsupported, super::NO_VERSIONS));
         }
+        self.room.check().await?;
         let mut updated = Updated::default();
         let mut attempts = 0;
         while attempts < REPLAYS {
             let mut known = self.open(&Vec::new(), true).await.known;
             if known.stored.is_empty() {
+                let salt = [random::bits(), random::bits()];
                 let mut new = Known::default();
-                new.manifest.key = [random::bits(), random::bits()];
+                new.manifest = Manifest::new(salt, &self.room);
                 known = Rc::new(new);
             }
             let found = self.collect(known.clone()).await?;
             let (count, is_full) = (found.entries.len() as u64, found.is_full);
             let Merged { new, gone, splits } = self.merged(&known, found).await?;
             let mut next = Manifest {
+                salt: known.manifest.salt,
                 key: known.manifest.key,
                 segments: new.iter().cloned().collect(),
                 splits,
@@ -99,7 +101,7 @@ impl Indexed {
                 attempts += 1;
                 if let Some(new) = new {
                     // The manifest was read: it does not name this segment.
-                    let _ = self.keep.delete(&self.segment(new.id)?, None).await;
+                    let _ = self.room.at().delete(&self.segment(new.id)?, None).await;
                 }
                 continue;
             }
@@ -138,7 +140,7 @@ impl Indexed {
 
     /// The largest segment.
     fn limit(&self) -> u64 {
-        let most = self.keep.capability().max_file_bytes;
+        let most = self.room.at().capability().max_file_bytes;
         // An entry more than the limit, and the checksums, still fit.
         most.map_or(SEGMENT, |most| SEGMENT.min(most / 4 * 3))
     }
@@ -234,7 +236,10 @@ impl Indexed {
         Box::pin(async move {
             let (shape, data) = encode(key, random::bits(), entries);
             let path = self.segment(shape.id)?;
-            self.keep.write(&path, Content::New(data.into())).await?;
+            self.room
+                .at()
+                .write(&path, Content::New(data.into()))
+                .await?;
             Ok(shape)
         })
     }
@@ -243,12 +248,11 @@ impl Indexed {
     /// those of `next`. `false` if the index now has another key, or another writer has merged a
     /// segment that is `gone`.
     async fn publish(&self, mut stored: Bytes, next: &mut Manifest, gone: &[u64]) -> Result<bool> {
-        let path = self.file("manifest.bin")?;
         let new = next.segments.clone();
         // A manifest that was cut to nothing is there as well.
         let mut exists = !stored.is_empty();
         for _ in 0..REPLAYS {
-            let before = Manifest::decode(&stored);
+            let before = Manifest::decode(&stored, &self.room);
             if let Some(before) = &before {
                 if before.key != next.key {
                     return Ok(false);
@@ -271,54 +275,45 @@ impl Indexed {
                 }
             } else if !gone.is_empty() {
                 return Ok(false);
-            }
-            let bytes: Bytes = next.encode().into();
-            let answer = if !exists {
-                self.keep.write(&path, Content::New(bytes)).await.err()
             } else {
-                let edit = Edit {
-                    old: stored.clone(),
-                    new: bytes,
-                    replace_all: false,
-                    whole: true,
-                    appends: false,
-                };
-                self.keep.edit(&path, &edit).await.err()
+                self.room
+                    .needs_key(&self.room.opened(KIND, NAME, &stored))?;
+            }
+            let body = next.encode();
+            let is_stored = match exists {
+                true => self.room.replace(KIND, NAME, &stored, &body).await?,
+                false => self.room.create(KIND, NAME, &body).await?,
             };
-            let Some(error) = answer else {
+            if is_stored {
                 return Ok(true);
-            };
-            if !is_conflict(&error) && error.kind() != Kind::NoMatch {
-                return Err(error);
             }
             let now = self.manifest().await?;
             exists = now.is_some();
             stored = now.unwrap_or_default();
             next.segments.clone_from(&new);
         }
-        Err(Error::conflict(&path))
+        Err(Error::conflict(&self.file(NAME)?))
     }
 
     /// Deletes files that are no longer used. Failures are left to a later update.
     async fn sweep(&self, manifest: &Manifest) {
         let now = clock::now().micros();
-        for info in self.keep.ls(&self.dir).await.unwrap_or_default() {
+        let is_kept = |info: &FileInfo| {
             let EntryInfo::File {
                 modified: Some(time),
                 ..
             } = info.entry
             else {
-                continue;
+                return true;
             };
-            let name = info.path.name();
-            let id = name.strip_suffix(".bin").filter(|id| id.len() == 16);
+            let id = info.path.name().strip_suffix(".bin");
+            let id = id.filter(|id| id.len() == 16);
             let Some(id) = id.and_then(|id| u64::from_str_radix(id, 16).ok()) else {
-                continue;
+                return true;
             };
             let is_used = manifest.segments.iter().any(|shape| shape.id == id);
-            if !is_used && now.saturating_sub(time.micros()) > ORPHAN {
-                let _ = self.keep.delete(&info.path, None).await;
-            }
-        }
+            is_used || now.saturating_sub(time.micros()) <= ORPHAN
+        };
+        self.room.sweep("", &is_kept).await;
     }
 }

@@ -12,17 +12,10 @@
 
 use std::rc::Rc;
 
-use crate::core::error::{Error, Kind, Result};
 use crate::core::path::VPath;
 use crate::core::sorted::Sorted;
 use crate::layer::provenance::labels::Labels;
 use crate::pins::Digest;
-
-/// First line of the text form.
-const HEADER: &str = "kitbag labels 2 ";
-
-/// The same before contents had records. Its versions are no digests, so none of them is clean.
-const OLDER: &str = "kitbag labels 1 ";
 
 /// What a line about a content begins with; one about a file begins with `/`.
 const CONTENT: char = '#';
@@ -195,7 +188,7 @@ impl Book {
 
     /// Its text form, a file a line.
     pub fn to_text(&self) -> String {
-        let mut text = format!("{HEADER}{}\n", self.last);
+        let mut text = format!("{}\n", self.last);
         for (path, record) in self.records.iter() {
             let labels: Vec<&str> = record.labels.iter().map(|label| &**label).collect();
             let clean: Vec<String> = record.clean.iter().map(|at| at.0.hex()).collect();
@@ -219,39 +212,24 @@ impl Book {
     }
 
     /// Parses the text form.
-    pub fn parse(text: &[u8]) -> Result<Book> {
-        std::str::from_utf8(text)
-            .ok()
-            .and_then(parse)
-            .ok_or_else(|| {
-                Error::new(
-                    Kind::Unavailable,
-                    "The file of labels cannot be read as one, so no file is known to be without \
-                     labels; restore it, or name another place for labels",
-                )
-            })
-    }
-}
-
-fn parse(text: &str) -> Option<Book> {
-    let is_older = text.starts_with(OLDER);
-    let rest = text.strip_prefix(HEADER).or(text.strip_prefix(OLDER))?;
-    let (last, lines) = rest.split_once('\n')?;
-    let mut book = Book {
-        last: last.parse().ok()?,
-        ..Book::default()
-    };
-    for line in lines.lines() {
-        if let Some(content) = line.strip_prefix(CONTENT) {
-            let (digest, labels) = content.split_once('\t')?;
-            let version = Version(Digest::from_hex(digest)?);
-            book.contents.insert(version, parse_labels(labels));
-            continue;
+    pub fn parse(text: &[u8]) -> Option<Book> {
+        let (last, lines) = std::str::from_utf8(text).ok()?.split_once('\n')?;
+        let mut book = Book {
+            last: last.parse().ok()?,
+            ..Book::default()
+        };
+        for line in lines.lines() {
+            if let Some(content) = line.strip_prefix(CONTENT) {
+                let (digest, labels) = content.split_once('\t')?;
+                let version = Version(Digest::from_hex(digest)?);
+                book.contents.insert(version, parse_labels(labels));
+                continue;
+            }
+            let (path, record) = parse_line(line)?;
+            book.records.insert(path, record);
         }
-        let (path, record) = parse_line(line, is_older)?;
-        book.records.insert(path, record);
+        Some(book)
     }
-    Some(book)
 }
 
 fn parse_labels(text: &str) -> Labels {
@@ -262,7 +240,7 @@ fn parse_labels(text: &str) -> Labels {
     labels
 }
 
-fn parse_line(line: &str, is_older: bool) -> Option<(VPath, Record)> {
+fn parse_line(line: &str) -> Option<(VPath, Record)> {
     let mut fields = line.split('\t');
     let mut next = || fields.next();
     let path = VPath::any(next()?).ok()?;
@@ -272,7 +250,7 @@ fn parse_line(line: &str, is_older: bool) -> Option<(VPath, Record)> {
     };
     record.serial = next()?.parse().ok()?;
     let versions = next()?.split(',').filter(|version| !version.is_empty());
-    for version in versions.filter(|_| !is_older) {
+    for version in versions {
         record.clean.push(Version(Digest::from_hex(version)?));
     }
     next().is_none().then_some((path, record))
@@ -364,36 +342,19 @@ mod tests {
     }
 
     #[test]
-    fn a_file_of_the_first_format_has_its_labels_and_no_clean_version() {
-        // Its versions are hashes that anybody can meet: this is that of an empty file.
-        let text = b"kitbag labels 1 7\n/a\tweb\t7\tcbf29ce484222325\n";
-        let book = Book::parse(text).expect("a book");
-        let at = path("/a");
-        assert_eq!(book.labels(&at, Some(Version::of(b""))), labels(&["web"]));
-        assert_eq!(book.record(&at).map(|record| record.serial), Some(7));
-        assert!(book.to_text().starts_with("kitbag labels 2 7\n"));
-    }
-
-    #[test]
     fn its_text_is_read_back_and_anything_else_is_refused() {
         let mut book = Book::default();
         book.taint(&path("/a b,c"), &labels(&["mail", "web"]));
         book.taint(&path("/d"), &labels(&["web"]));
         book.clean(&path("/d"), Some(2), Version::of(b""));
         book.remember(Version::of(b"obey"), &labels(&["mail", "web"]));
-        assert_eq!(
-            Book::parse(book.to_text().as_bytes()).ok(),
-            Some(book.clone())
-        );
-        assert_eq!(
-            Book::parse(b"kitbag labels 2 0\n").ok(),
-            Some(Book::default())
-        );
+        assert_eq!(Book::parse(book.to_text().as_bytes()), Some(book.clone()));
+        assert_eq!(Book::parse(b"0\n"), Some(Book::default()));
         let good = book.to_text();
         for bad in [
             "",
-            "kitbag labels 1",
-            "kitbag labels 3 0\n",
+            "1",
+            "one\n",
             &good.replace("\t2\t", "\ttwo\t"),
             &good.replace("/d", "/../d"),
             &format!("{good}/e\n"),
@@ -401,7 +362,7 @@ mod tests {
             &format!("{good}#0badc0de\tweb\n"),
             &format!("{good}/e\tweb\t1\tcbf29ce484222325\n"),
         ] {
-            assert!(Book::parse(bad.as_bytes()).is_err(), "{bad}");
+            assert!(Book::parse(bad.as_bytes()).is_none(), "{bad}");
         }
     }
 }

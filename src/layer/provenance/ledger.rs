@@ -6,33 +6,41 @@ use std::rc::Rc;
 use bytes::Bytes;
 
 use crate::core::cell::RefCell;
-use crate::core::error::{Error, Kind, Result};
+use crate::core::error::{Error, Result};
 use crate::core::path::VPath;
 use crate::layer::provenance::book::Book;
-use crate::protocol::{BackendExt, Content, Edit, SharedBackend};
+use crate::layer::provenance::labels::Labels;
+use crate::side::{Found, Room};
 
 /// Most attempts to change the file beside other processes.
 const ATTEMPTS: usize = 32;
 
+/// What the file is among records.
+const KIND: &str = "labels";
+
 /// A file of a backend for the labels.
+#[derive(Clone)]
 pub struct LabelFile {
-    /// The backend. Who can change files there can remove labels.
-    pub backend: SharedBackend,
-    /// The file.
-    pub path: VPath,
+    /// Where it is. Without a key, who can change files there can remove labels.
+    pub room: Room,
+    /// Its name there.
+    pub name: String,
 }
 
 /// Keeps the book.
 pub(super) struct Ledger {
     kept: RefCell<Rc<Book>>,
     file: Option<LabelFile>,
+    /// Every label that there is.
+    all: Labels,
 }
 
 impl Ledger {
-    pub(super) fn new(file: Option<LabelFile>) -> Ledger {
+    pub(super) fn new(file: Option<LabelFile>, all: Labels) -> Ledger {
         Ledger {
             kept: RefCell::new(Rc::default()),
             file,
+            all,
         }
     }
 
@@ -45,7 +53,7 @@ impl Ledger {
     pub(super) async fn load(&self) -> Result<Rc<Book>> {
         match &self.file {
             None => Ok(self.kept.borrow().clone()),
-            Some(file) => Ok(Rc::new(file.read().await?.0)),
+            Some(file) => Ok(Rc::new(file.read(&self.all).await?.0)),
         }
     }
 
@@ -58,52 +66,60 @@ impl Ledger {
             return Ok((before, kept.clone()));
         };
         for _ in 0..ATTEMPTS {
-            let (before, body) = file.read().await?;
+            let (before, stored) = file.read(&self.all).await?;
             let mut book = before.clone();
             change(&mut book);
-            let stored = match book == before {
-                true => Ok(()),
-                false => file.replace(body, Bytes::from(book.to_text())).await,
-            };
-            match stored {
-                Ok(()) => return Ok((Rc::new(before), Rc::new(book))),
-                Err(error) if matches!(error.kind(), Kind::Conflict | Kind::AlreadyExists) => {}
-                Err(error) => return Err(error),
+            let text = book.to_text();
+            if book == before || file.store(stored, &text).await? {
+                return Ok((Rc::new(before), Rc::new(book)));
             }
         }
-        Err(Error::conflict(&file.path))
+        Err(Error::conflict(&file.room.path(&file.name)?))
     }
 }
 
 impl LabelFile {
     /// A second file beside this one.
-    pub(super) fn beside(&self) -> Option<LabelFile> {
-        Some(LabelFile {
-            backend: self.backend.clone(),
-            path: VPath::any(&format!("{}.kept", self.path.as_str())).ok()?,
-        })
-    }
-
-    async fn read(&self) -> Result<(Book, Option<Bytes>)> {
-        match self.backend.read_raw(&self.path).await {
-            Ok(file) => Ok((Book::parse(&file.body)?, Some(file.body))),
-            Err(error) if error.kind() == Kind::NotFound => Ok((Book::default(), None)),
-            Err(error) => Err(error),
+    pub(super) fn beside(&self) -> LabelFile {
+        LabelFile {
+            room: self.room.clone(),
+            name: format!("{}.kept", self.name),
         }
     }
 
-    async fn replace(&self, old: Option<Bytes>, new: Bytes) -> Result<()> {
-        let Some(old) = old else {
-            let made = self.backend.write(&self.path, Content::New(new)).await;
-            return made.map(|_| ());
-        };
-        let edit = Edit {
-            old,
-            new,
-            replace_all: false,
-            whole: true,
-            appends: false,
-        };
-        self.backend.edit(&self.path, &edit).await.map(|_| ())
+    /// The book, and the file if there is one. If that is no book, nobody knows what was labelled: then
+    /// every file has every label, until a person trusts it.
+    async fn read(&self, all: &Labels) -> Result<(Book, Option<Bytes>)> {
+        for _ in 0..ATTEMPTS {
+            self.room.check().await?;
+            let Some((found, file)) = self.room.look(KIND, &self.name).await? else {
+                return Ok((Book::default(), None));
+            };
+            self.room.needs_key(&found)?;
+            if let Found::Proven(body) = &found
+                && let Some(book) = Book::parse(body)
+            {
+                return Ok((book, Some(file)));
+            }
+            let mut book = Book::default();
+            book.taint(&VPath::root(), all);
+            let stored = (found != Found::Removed).then_some(file);
+            if let Some(file) = &stored {
+                self.room.copy_aside(&self.name, file, "unproven").await?;
+            }
+            self.store(stored, &book.to_text()).await?;
+        }
+        Err(Error::conflict(&self.room.path(&self.name)?))
+    }
+
+    /// Stores a book; `false` if the file is another one by now.
+    async fn store(&self, before: Option<Bytes>, text: &str) -> Result<bool> {
+        match before {
+            Some(file) => {
+                let stored = self.room.replace(KIND, &self.name, &file, text.as_bytes());
+                stored.await
+            }
+            None => self.room.create(KIND, &self.name, text.as_bytes()).await,
+        }
     }
 }

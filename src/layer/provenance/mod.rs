@@ -88,13 +88,20 @@ impl Provenance {
             ask,
             file,
         } = options;
+        let mut all = Labels::default();
+        for label in labels.iter().map(|rule| &rule.label) {
+            all.add(label);
+        }
+        for flow in &flows {
+            all.add(&flow.from);
+        }
         let kept = Shared {
             rules: Vec::new(),
             gate: Gate {
                 flows: Vec::new(),
                 ask: None,
             },
-            ledger: Ledger::new(file.as_ref().and_then(LabelFile::beside)),
+            ledger: Ledger::new(file.as_ref().map(LabelFile::beside), all.clone()),
             kept: None,
             changes: Mutex::default(),
             commands: Mutex::default(),
@@ -102,7 +109,7 @@ impl Provenance {
         let shared = Shared {
             rules: labels,
             gate: Gate { flows, ask },
-            ledger: Ledger::new(file),
+            ledger: Ledger::new(file, all),
             kept: Some(Rc::new(kept)),
             changes: Mutex::default(),
             commands: Mutex::default(),

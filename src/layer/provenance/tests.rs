@@ -10,6 +10,7 @@ use crate::core::future::done;
 use crate::core::testing::{bytes, now, path};
 use crate::files::{Files, FilesOptions, WriteMode};
 use crate::protocol::{Content, Transfer, WriteResult};
+use crate::side::Room;
 use crate::storage::memory::Memory;
 
 /// What happens at a write: before it, instead of its answer, or it never ends.
@@ -86,8 +87,8 @@ fn options(file: Option<SharedBackend>) -> Options {
         }],
         ask: None,
         file: file.map(|backend| LabelFile {
-            backend,
-            path: path("/labels.tsv"),
+            room: Room::new(backend, VPath::root(), None),
+            name: "labels.tsv".into(),
         }),
     }
 }

@@ -76,7 +76,7 @@ pub(super) fn recover<'a>(
 ) -> LocalBoxFuture<'a, Result<()>> {
     Box::pin(async move {
         match at.atomic() {
-            Atomic::Conditional | Atomic::Together(_) => journal::recover(&*at, finisher).await,
+            Atomic::Conditional | Atomic::Together(_) => journal::recover(&at, finisher).await,
             Atomic::Guarded(guard) => recover(guard.inner(), finisher).await,
             Atomic::Inner(inner) => recover(inner, finisher).await,
             Atomic::Transaction(_) | Atomic::Immediate | Atomic::Never => Ok(()),
@@ -93,8 +93,8 @@ pub(super) fn settle<'a>(
         match at.atomic() {
             Atomic::Transaction(transaction) => in_transaction(&*at, transaction, plan).await,
             Atomic::Immediate => one_by_one(&*at, plan, true).await,
-            Atomic::Together(together) => journal::settle_together(&*at, together, plan).await,
-            Atomic::Conditional => journal::settle(&*at, plan).await,
+            Atomic::Together(together) => journal::settle_together(&at, together, plan).await,
+            Atomic::Conditional => journal::settle(&at, plan).await,
             Atomic::Guarded(guard) => under_rules(&*at, guard, plan).await,
             Atomic::Inner(inner) => settle(inner, plan).await,
             Atomic::Never => one_by_one(&*at, plan, false).await,

@@ -31,13 +31,15 @@ use crate::core::error::{Error, Kind, Result};
 use crate::core::path::VPath;
 use crate::env::{clock, random, timer};
 use crate::layer::kit::{body, if_there, is_conflict, replace};
-use crate::protocol::{Backend, BackendExt, Content, Edit, Replacement, Together};
+use crate::protocol::{Backend, BackendExt, Replacement, SharedBackend, Together};
+use crate::side::{Found, Room};
 
-/// The journal's file.
-const JOURNAL: &str = "/.kitbag/turns/journal";
+/// Where the journal is.
+const TURNS: &str = "/.kitbag/turns";
 
-/// Where journals are moved that cannot be finished, each under a name of its own.
-const ASIDE: &str = "/.kitbag/turns/aside";
+/// What the journal is among records, and its name.
+const KIND: &str = "journal";
+const NAME: &str = "journal";
 
 /// How often a journal of another process is looked at before its process counts as gone.
 const LOOKS: u32 = 100;
@@ -53,9 +55,8 @@ const STALE_MICROS: i64 = 5_000_000;
 const ATTEMPTS: u32 = 1_000;
 
 /// The journal of a backend.
-struct Desk<'a> {
-    at: &'a dyn Backend,
-    path: VPath,
+struct Desk {
+    room: Room,
     seen: std::cell::Cell<i64>,
 }
 
@@ -76,63 +77,42 @@ enum Made {
     Differ(Vec<VPath>),
 }
 
-impl Desk<'_> {
-    fn new(at: &dyn Backend) -> Result<Desk<'_>> {
+impl Desk {
+    fn new(at: &SharedBackend) -> Result<Desk> {
         Ok(Desk {
-            at,
-            path: VPath::own(JOURNAL)?,
+            room: Room::of_process(at.clone(), VPath::own(TURNS)?),
             seen: std::cell::Cell::new(clock::now().micros()),
         })
     }
 
+    fn at(&self) -> &dyn Backend {
+        &**self.room.at()
+    }
+
+    /// A journal as it is stored.
+    fn file_of(&self, journal: &Journal) -> Bytes {
+        self.room.sealed(KIND, NAME, &journal.bytes())
+    }
+
     async fn read(&self) -> Result<Option<Bytes>> {
-        match body(self.at, &self.path).await {
-            // No journal, and in the way of one.
-            Err(error) if error.kind() == Kind::IsDirectory => {
-                self.at.delete(&self.path, None).await?;
-                Ok(None)
-            }
-            answer => answer,
-        }
+        let found = self.room.look(KIND, NAME).await?;
+        // A directory in its place is gone now.
+        Ok(found.and_then(|(found, file)| (found != Found::Removed).then_some(file)))
     }
 
     /// Whether there was no journal, and this is it now.
     async fn create(&self, journal: &Journal) -> Result<bool> {
-        let content = Content::New(journal.bytes());
-        match self.at.write(&self.path, content).await {
-            Ok(_) => Ok(true),
-            Err(error) if error.kind() == Kind::AlreadyExists => Ok(false),
-            Err(error) => Err(error),
-        }
+        self.room.create(KIND, NAME, &journal.bytes()).await
     }
 
-    /// Whether the journal was `from`, and is `to` now.
+    /// Whether the journal was this file, and is `to` now.
     async fn swap(&self, from: &Bytes, to: &Journal) -> Result<bool> {
-        let edit = Edit {
-            old: from.clone(),
-            new: to.bytes(),
-            replace_all: false,
-            whole: true,
-            appends: false,
-        };
-        match self.at.edit(&self.path, &edit).await {
-            Ok(_) => Ok(true),
-            Err(error) if is_conflict(&error) => Ok(false),
-            Err(error) => Err(error),
-        }
+        self.room.replace(KIND, NAME, from, &to.bytes()).await
     }
 
     /// Whether the journal was this, and is deleted now.
     async fn delete(&self, journal: &Journal) -> Result<bool> {
-        self.remove(&journal.bytes()).await
-    }
-
-    async fn remove(&self, found: &Bytes) -> Result<bool> {
-        match self.at.delete(&self.path, Some(found)).await {
-            Ok(_) => Ok(true),
-            Err(error) if is_conflict(&error) => Ok(false),
-            Err(error) => Err(error),
-        }
+        self.room.delete(NAME, &self.file_of(journal)).await
     }
 
     /// Waits until there is no journal. One that stays the same for long is finished here.
@@ -157,18 +137,23 @@ impl Desk<'_> {
 
     /// Finishes a commit that was broken off.
     async fn finish(&self, found: &Bytes, finisher: &Finisher) -> Result<()> {
-        match Journal::open(found) {
-            Some((journal, _)) if journal.stage == Stage::Preparing => {
-                self.remove(found).await?;
+        let (is_ours, body) = match self.room.opened(KIND, NAME, found) {
+            Found::Proven(body) => (true, Some(body)),
+            Found::Unproven(body) | Found::OtherKey(body) => (false, Some(body)),
+            Found::Foreign | Found::Removed => (false, None),
+        };
+        match body.as_ref().and_then(Journal::parse) {
+            Some(journal) if journal.stage == Stage::Preparing => {
+                self.room.delete(NAME, found).await?;
                 Ok(())
             }
-            Some((journal, true)) => self.go_on(&journal).await,
-            Some((journal, false)) => match self.adopted(found, &journal, finisher).await? {
+            Some(journal) if is_ours => self.go_on(&journal).await,
+            Some(journal) => match self.adopted(found, &journal, finisher).await? {
                 Adopted::Ours(ours) => self.go_on(&ours).await,
                 Adopted::Gone => Ok(()),
-                Adopted::Refused => self.set_aside(found).await,
+                Adopted::Refused => self.room.set_aside(NAME, found, "refused").await,
             },
-            None => self.set_aside(found).await,
+            None => self.room.set_aside(NAME, found, "foreign").await,
         }
     }
 
@@ -203,7 +188,7 @@ impl Desk<'_> {
         let (mut left, mut made) = (Vec::new(), Vec::new());
         let mut stage = journal.stage;
         for file in &journal.files {
-            let now = body(self.at, &file.path).await?;
+            let now = body(self.at(), &file.path).await?;
             if now == file.after {
                 made.push(file.path.clone());
                 left.push(reversed(file));
@@ -238,14 +223,6 @@ impl Desk<'_> {
         })
     }
 
-    /// Moves something away that stands where the journal should be. It is kept, for a person to look at.
-    async fn set_aside(&self, found: &Bytes) -> Result<()> {
-        let path = VPath::own(ASIDE)?.join(&random::id())?;
-        self.at.store(&path, found.clone()).await?;
-        self.remove(found).await?;
-        Ok(())
-    }
-
     /// Whether the journal is still this one; looks only after some time.
     async fn is_ours(&self, journal: &Journal) -> Result<bool> {
         let now = clock::now().micros();
@@ -253,7 +230,7 @@ impl Desk<'_> {
             return Ok(true);
         }
         self.seen.set(now);
-        Ok(self.read().await?.as_ref() == Some(&journal.bytes()))
+        Ok(self.read().await? == Some(self.file_of(journal)))
     }
 
     /// Gives every file its content after.
@@ -262,11 +239,11 @@ impl Desk<'_> {
             if !self.is_ours(journal).await? {
                 return Err(lost());
             }
-            match replace(self.at, file).await {
+            match replace(self.at(), file).await {
                 Ok(_) => {}
                 Err(error) if is_conflict(&error) => {
                     // Another process may have done this step.
-                    if body(self.at, &file.path).await? != file.after {
+                    if body(self.at(), &file.path).await? != file.after {
                         return Ok(Made::Differ(vec![file.path.clone()]));
                     }
                 }
@@ -279,7 +256,7 @@ impl Desk<'_> {
     /// Takes an applied journal back; `false` if another process decided otherwise.
     async fn take_back(&self, journal: &Journal) -> Result<bool> {
         let undoing = journal.at(Stage::Undoing);
-        if !self.swap(&journal.bytes(), &undoing).await? {
+        if !self.swap(&self.file_of(journal), &undoing).await? {
             return Ok(false);
         }
         self.restore(&undoing).await?;
@@ -293,7 +270,7 @@ impl Desk<'_> {
                 return Err(lost());
             }
             let back = reversed(file);
-            match replace(self.at, &back).await {
+            match replace(self.at(), &back).await {
                 Err(error) if !is_conflict(&error) => return Err(error),
                 _ => {}
             }
@@ -312,12 +289,12 @@ fn lost() -> Error {
 }
 
 /// Finishes or takes back a commit that was broken off.
-pub(super) async fn recover(at: &dyn Backend, finisher: &Finisher) -> Result<()> {
+pub(super) async fn recover(at: &SharedBackend, finisher: &Finisher) -> Result<()> {
     Desk::new(at)?.clear(finisher).await
 }
 
 /// Makes a plan. Empty if it was made, else the conflicts.
-pub(super) async fn settle(at: &dyn Backend, plan: &Plan) -> Result<Vec<Conflict>> {
+pub(super) async fn settle(at: &SharedBackend, plan: &Plan) -> Result<Vec<Conflict>> {
     let desk = Desk::new(at)?;
     let mut preparing = Journal {
         stage: Stage::Preparing,
@@ -336,7 +313,7 @@ pub(super) async fn settle(at: &dyn Backend, plan: &Plan) -> Result<Vec<Conflict
             return conflicts;
         }
         let applying = preparing.at(Stage::Applying);
-        if !desk.swap(&preparing.bytes(), &applying).await? {
+        if !desk.swap(&desk.file_of(&preparing), &applying).await? {
             // Another process took this one for gone. Nothing was changed.
             preparing.id = random::bits();
             continue;
@@ -350,7 +327,7 @@ pub(super) async fn settle(at: &dyn Backend, plan: &Plan) -> Result<Vec<Conflict
 /// other commits away while reads are compared, and goes in the step that makes the changes. If the
 /// storage names its states, not even that is necessary.
 pub(super) async fn settle_together(
-    at: &dyn Backend,
+    at: &SharedBackend,
     together: &dyn Together,
     plan: &Plan,
 ) -> Result<Vec<Conflict>> {
@@ -390,7 +367,7 @@ pub(super) async fn settle_together(
 
 /// `None` if the commit has to begin anew.
 async fn attempt(
-    desk: &Desk<'_>,
+    desk: &Desk,
     together: &dyn Together,
     plan: &Plan,
     moment: Option<Rc<str>>,
@@ -402,8 +379,8 @@ async fn attempt(
     }
     let mut files = plan.files.clone();
     files.push(Replacement {
-        path: desk.path.clone(),
-        before: journal.map(Journal::bytes),
+        path: desk.room.path(NAME)?,
+        before: journal.map(|journal| desk.file_of(journal)),
         after: None,
     });
     match together.replace_at(&files, moment).await {
@@ -422,9 +399,9 @@ async fn attempt(
 }
 
 /// Whether all files hold what the plan gives them.
-async fn is_made(desk: &Desk<'_>, plan: &Plan) -> Result<bool> {
+async fn is_made(desk: &Desk, plan: &Plan) -> Result<bool> {
     for file in &plan.files {
-        if body(desk.at, &file.path).await? != file.after {
+        if body(desk.at(), &file.path).await? != file.after {
             return Ok(false);
         }
     }
@@ -439,20 +416,20 @@ fn busy() -> Error {
 }
 
 /// What differs from what the plan expects.
-async fn compared(desk: &Desk<'_>, plan: &Plan) -> Result<Vec<Conflict>> {
+async fn compared(desk: &Desk, plan: &Plan) -> Result<Vec<Conflict>> {
     let mut conflicts = plan.changed_reads().await?;
     let paths: Vec<VPath> = plan.files.iter().map(|file| file.path.clone()).collect();
     let mut differ = Vec::new();
-    for (file, answer) in plan.files.iter().zip(desk.at.download(&paths).await) {
+    for (file, answer) in plan.files.iter().zip(desk.at().download(&paths).await) {
         if if_there(answer)? != file.before {
             differ.push(file.path.clone());
         }
     }
-    conflicts.extend(plan.differing(desk.at, &differ).await?);
+    conflicts.extend(plan.differing(desk.at(), &differ).await?);
     Ok(conflicts)
 }
 
-async fn make(desk: &Desk<'_>, plan: &Plan, journal: &Journal) -> Result<Vec<Conflict>> {
+async fn make(desk: &Desk, plan: &Plan, journal: &Journal) -> Result<Vec<Conflict>> {
     if has(Bug::JournalEarly) {
         desk.delete(journal).await?;
     }
@@ -467,7 +444,7 @@ async fn make(desk: &Desk<'_>, plan: &Plan, journal: &Journal) -> Result<Vec<Con
             }
         }
         Ok(Made::Differ(paths)) => match desk.take_back(journal).await? {
-            true => plan.differing(desk.at, &paths).await,
+            true => plan.differing(desk.at(), &paths).await,
             false => Err(lost()),
         },
         Err(error) => match desk.take_back(journal).await {

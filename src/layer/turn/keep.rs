@@ -18,7 +18,8 @@ use crate::core::future::{Pending, done};
 use crate::core::lock::Mutex;
 use crate::core::path::{ByPath, VPath};
 use crate::layer::kit::body;
-use crate::protocol::{BackendExt, SharedBackend};
+use crate::protocol::{BackendExt, FileInfo};
+use crate::side::Room;
 
 /// What a turn has at a path.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -44,10 +45,13 @@ struct Kept {
     watch: Rc<Watch>,
 }
 
-/// The names of the turns that are kept in a directory.
-pub async fn kept(at: SharedBackend, folder: VPath) -> Result<Vec<Rc<str>>> {
-    let infos = at.ls(&folder).await?;
-    let dirs = infos.iter().filter(|info| info.is_dir());
+/// The names of the turns that are kept in a room.
+pub async fn kept(room: &Room) -> Result<Vec<Rc<str>>> {
+    room.check().await?;
+    let infos = room.at().ls(room.dir()).await?;
+    // Names that begin with a dot are those of the room itself.
+    let is_turn = |info: &&FileInfo| info.is_dir() && !info.path.name().starts_with('.');
+    let dirs = infos.iter().filter(is_turn);
     Ok(dirs.map(|info| info.path.name().into()).collect())
 }
 
@@ -334,12 +338,12 @@ impl Keeper for Kept {
 }
 
 impl Turn {
-    /// Keeps the turn in a directory of a backend, and goes on with what is kept there. Once, before
-    /// the first call.
-    pub fn keep_in(&self, at: SharedBackend, dir: VPath) {
+    /// Keeps the turn in a room under a name, and goes on with what is kept there. Once, before the
+    /// first call.
+    pub fn keep_in(&self, room: Room, name: &str) {
         let kept = Kept {
             is_open: Cell::new(false),
-            log: Mutex::new(Log::new(at, dir)),
+            log: Mutex::new(Log::new(room, name)),
             touched: RefCell::default(),
             written: RefCell::default(),
             unsure: RefCell::default(),

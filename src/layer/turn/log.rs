@@ -10,14 +10,15 @@
 //! or not at all, and two processes that both go on with a turn find out: their entries have the
 //! same number.
 
-use bytes::Bytes;
-
 use super::record::{Entry, Kind as EntryKind};
 use crate::core::error::{Error, Kind, Result};
 use crate::core::path::VPath;
 use crate::env::random;
-use crate::layer::kit::{body, create, if_there};
-use crate::protocol::{BackendExt, SharedBackend};
+use crate::side::Room;
+
+/// What entries are among records, and what shows that a turn is over.
+const KIND: &str = "turn";
+const DONE: &str = "done";
 
 /// A turn is written anew when its later entries have this many bytes more than twice the first.
 const SLACK_BYTES: usize = 1024 * 1024;
@@ -30,8 +31,9 @@ const ATTEMPTS: u32 = 5;
 
 /// The log of one turn, as this process knows it.
 pub(super) struct Log {
-    at: SharedBackend,
-    dir: VPath,
+    room: Room,
+    /// The name of the turn.
+    turn: String,
     /// A number of this process.
     pub(super) writer: u64,
     /// The first entry that counts, and the last; 0 if there is none.
@@ -46,10 +48,10 @@ pub(super) struct Log {
 
 impl Log {
     /// One that has not been read.
-    pub(super) fn new(at: SharedBackend, dir: VPath) -> Log {
+    pub(super) fn new(room: Room, turn: &str) -> Log {
         Log {
-            at,
-            dir,
+            room,
+            turn: turn.into(),
             writer: random::bits(),
             first: 0,
             last: 0,
@@ -75,19 +77,24 @@ impl Log {
         self.since > most || self.last.saturating_sub(self.first) >= MOST_ENTRIES
     }
 
-    fn log_dir(&self) -> Result<VPath> {
-        Ok(self.dir.join("log")?)
+    fn name(&self, rest: &str) -> String {
+        format!("{}/{rest}", self.turn)
     }
 
-    fn entry(&self, number: u64) -> Result<VPath> {
-        Ok(self.dir.join(&format!("log/{number:08}"))?)
+    fn entry(&self, number: u64) -> String {
+        self.name(&format!("log/{number:08}"))
+    }
+
+    fn dir(&self) -> VPath {
+        let dir = self.room.path(&self.turn);
+        dir.unwrap_or_else(|_| self.room.dir().clone())
     }
 
     pub(super) fn damaged(&self) -> Error {
         Error::at(
             Kind::Unavailable,
             "The turn that is kept in '",
-            &self.dir,
+            &self.dir(),
             "' is not whole, or another version of kitbag has written it. Delete this directory to \
              give the turn up.",
         )
@@ -97,7 +104,7 @@ impl Log {
         Error::at(
             Kind::Conflict,
             "The turn that is kept in '",
-            &self.dir,
+            &self.dir(),
             "' has gone on in another process. Begin it again to see its changes.",
         )
     }
@@ -110,10 +117,10 @@ impl Log {
                 entry.kind = EntryKind::Start(salt);
             }
             let number = self.last + 1;
-            let path = self.entry(number)?;
+            let name = self.entry(number);
             let bytes = entry.bytes();
             let size = bytes.len();
-            match create(&*self.at, &path, &bytes).await {
+            match self.room.create(KIND, &name, &bytes).await {
                 Ok(true) => {
                     self.last = number;
                     self.since = self.since.saturating_add(size);
@@ -123,8 +130,11 @@ impl Log {
                     return Ok(());
                 }
                 Ok(false) => {
-                    let there = body(&*self.at, &path).await?;
-                    let there = there.as_ref().and_then(Entry::parse);
+                    // What proves nothing is gone now, so the number is free.
+                    let Some(there) = self.room.read(KIND, &name).await? else {
+                        continue;
+                    };
+                    let there = Entry::parse(&there.body);
                     let ours = there.filter(|entry| entry.writer == self.writer);
                     let Some(ours) = ours else {
                         return Err(self.elsewhere());
@@ -146,38 +156,40 @@ impl Log {
     /// is begun again.
     pub(super) async fn remove(&mut self) -> Result<()> {
         self.is_over = true;
-        let done = vec![(self.dir.join("done")?, Bytes::new())];
-        let answers = self.at.upload(done).await;
-        answers.into_iter().collect::<Result<()>>()?;
-        if_there(self.at.delete(&self.log_dir()?, None).await)?;
-        if_there(self.at.delete(&self.dir, None).await)?;
+        self.room.put(DONE, &self.name("done"), b"").await?;
+        self.room.remove(&self.name("log")).await?;
+        self.room.remove(&self.turn).await?;
         self.forget();
         Ok(())
     }
 
-    /// What is kept, in order; an entry that was broken off at the end is deleted.
+    /// What is kept, in order. What proves nothing, or was broken off at the end, is moved aside.
     pub(super) async fn load(&mut self) -> Result<Vec<Entry>> {
         self.forget();
-        let infos = self.at.ls(&self.dir).await?;
-        if infos.iter().any(|info| !info.is_dir()) {
+        if self.room.read(DONE, &self.name("done")).await?.is_some() {
             self.remove().await?;
             return Ok(Vec::new());
         }
-        let mut found: Vec<(u64, VPath)> = Vec::new();
-        for info in self.at.ls(&self.log_dir()?).await? {
-            let number = info.path.name().parse().map_err(|_| self.damaged())?;
-            found.push((number, info.path));
+        let mut found: Vec<(u64, String)> = Vec::new();
+        for info in self.room.list(&self.name("log")).await? {
+            let number: Option<u64> = info.path.name().parse().ok();
+            let number = number.filter(|number| !info.is_dir() && (1..1 << 53).contains(number));
+            // Whatever else is there is no entry.
+            let Some(number) = number else { continue };
+            if self
+                .entry(number)
+                .ends_with(&format!("/{}", info.path.name()))
+            {
+                found.push((number, self.entry(number)));
+            }
         }
         found.sort_unstable_by_key(|(number, _)| *number);
-        let paths: Vec<VPath> = found.iter().map(|(_, path)| path.clone()).collect();
+        let names: Vec<String> = found.iter().map(|(_, name)| name.clone()).collect();
         let mut entries: Vec<(u64, Option<Entry>, usize)> = Vec::new();
-        for ((number, _), answer) in found.iter().zip(self.at.download(&paths).await) {
-            let bytes = answer?;
-            entries.push((*number, Entry::parse(&bytes), bytes.len()));
-        }
-        if let (Some((_, None, _)), Some(path)) = (entries.last(), paths.last()) {
-            if_there(self.at.delete(path, None).await)?;
-            entries.pop();
+        for ((number, _), stored) in found.iter().zip(self.room.read_all(KIND, &names).await?) {
+            if let Some(stored) = stored {
+                entries.push((*number, Entry::parse(&stored.body), stored.file.len()));
+            }
         }
         let is_start = |one: &(u64, Option<Entry>, usize)| {
             let entry = one.1.as_ref();
@@ -212,7 +224,7 @@ impl Log {
         let first = self.first;
         self.append(entry, salt).await?;
         for number in first..self.first {
-            if_there(self.at.delete(&self.entry(number)?, None).await)?;
+            self.room.remove(&self.entry(number)).await?;
         }
         Ok(())
     }

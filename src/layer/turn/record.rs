@@ -8,11 +8,8 @@ use super::{Before, Covered};
 use crate::core::file::Format;
 use crate::core::path::VPath;
 use crate::core::time::Time;
-use crate::layer::parts::{Reader, Writer};
 use crate::protocol::{GlobQuery, GrepQuery, Page};
-
-/// The first bytes of an entry: what it is, and the version of its format.
-const MAGIC: &[u8] = b"kitbag turn entry 1\n";
+use crate::side::{Reader, Writer};
 
 /// The last part of an entry: one without it was broken off.
 const END: &str = "end";
@@ -58,7 +55,7 @@ pub(super) struct Entry {
 
 impl Entry {
     pub(super) fn bytes(&self) -> Bytes {
-        let mut out = Writer::new(MAGIC);
+        let mut out = Writer::default();
         out.number(self.writer);
         match self.kind {
             Kind::Start([first, second]) => {
@@ -78,7 +75,7 @@ impl Entry {
 
     /// Reads an entry; `None` if the bytes are none, or not all of it.
     pub(super) fn parse(bytes: &Bytes) -> Option<Entry> {
-        let mut from = Reader::new(bytes, MAGIC)?;
+        let mut from = Reader::new(bytes);
         let writer = from.number()?;
         let kind = match from.text()?.as_str() {
             "start" => Kind::Start([from.number()?, from.number()?]),

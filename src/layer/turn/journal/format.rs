@@ -1,15 +1,10 @@
-//! The form of a journal: its stage, its number, what each file was and will be, and the seal of the
-//! process that wrote it.
+//! The form of a journal: its stage, its number, what each file was and will be.
 
 use bytes::Bytes;
 
 use crate::core::path::VPath;
-use crate::layer::parts::{Reader, Writer};
-use crate::layer::seal;
 use crate::protocol::Replacement;
-
-/// The first bytes of a journal: what it is, and the version of its format.
-const MAGIC: &[u8] = b"kitbag turn 2\n";
+use crate::side::{Reader, Writer};
 
 /// What is to be done with the files of a journal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,11 +18,11 @@ pub(super) enum Stage {
 }
 
 impl Stage {
-    fn byte(self) -> u8 {
+    fn word(self) -> &'static str {
         match self {
-            Stage::Preparing => b'p',
-            Stage::Applying => b'a',
-            Stage::Undoing => b'u',
+            Stage::Preparing => "preparing",
+            Stage::Applying => "applying",
+            Stage::Undoing => "undoing",
         }
     }
 }
@@ -42,36 +37,25 @@ pub(super) struct Journal {
 
 impl Journal {
     pub(super) fn bytes(&self) -> Bytes {
-        let mut magic = MAGIC.to_vec();
-        magic.push(self.stage.byte());
-        let mut out = Writer::new(&magic);
+        let mut out = Writer::default();
+        out.text(self.stage.word());
         out.number(self.id);
         for file in &self.files {
             out.text(file.path.as_str());
             out.part(file.before.as_deref());
             out.part(file.after.as_deref());
         }
-        let content = out.finish();
-        let seal = seal::of(&content);
-        Bytes::from([&content[..], seal.as_bytes()].concat())
+        out.finish()
     }
 
-    /// A journal, and whether this process wrote it.
-    pub(super) fn open(sealed: &Bytes) -> Option<(Journal, bool)> {
-        let (content, is_ours) = seal::opened(sealed)?;
-        Some((Journal::parse(&sealed.slice_ref(content))?, is_ours))
-    }
-
-    fn parse(bytes: &Bytes) -> Option<Journal> {
-        let stage = match bytes.get(MAGIC.len())? {
-            b'p' => Stage::Preparing,
-            b'a' => Stage::Applying,
-            b'u' => Stage::Undoing,
+    pub(super) fn parse(bytes: &Bytes) -> Option<Journal> {
+        let mut from = Reader::new(bytes);
+        let stage = match from.text()?.as_str() {
+            "preparing" => Stage::Preparing,
+            "applying" => Stage::Applying,
+            "undoing" => Stage::Undoing,
             _ => return None,
         };
-        let mut magic = MAGIC.to_vec();
-        magic.push(stage.byte());
-        let mut from = Reader::new(bytes, &magic)?;
         let id = from.number()?;
         let mut files = Vec::new();
         while !from.is_empty() {
@@ -115,20 +99,16 @@ mod tests {
             ],
         };
         let bytes = journal.bytes();
-        let (read, is_ours) = Journal::open(&bytes).expect("a journal");
-        assert!(is_ours);
+        let read = Journal::parse(&bytes).expect("a journal");
         assert_eq!(read.bytes(), bytes);
         assert_eq!(read.files, journal.files);
         for end in 0..bytes.len() {
-            let part = Journal::open(&bytes.slice(..end));
-            assert!(part.is_none_or(|(_, is_ours)| !is_ours), "{end}");
+            let part = Journal::parse(&bytes.slice(..end));
+            assert!(
+                part.is_none_or(|part| part.files.len() < read.files.len()),
+                "{end}"
+            );
         }
-        for at in 0..bytes.len() {
-            let mut changed = bytes.to_vec();
-            changed[at] ^= 1;
-            let read = Journal::open(&changed.into());
-            assert!(read.is_none_or(|(_, is_ours)| !is_ours), "{at}");
-        }
-        assert!(Journal::open(&Bytes::from_static(b"{}")).is_none());
+        assert!(Journal::parse(&Bytes::from_static(b"{}")).is_none());
     }
 }

@@ -3,27 +3,34 @@
 
 use super::store::single;
 use super::*;
-use crate::layer::parts::Writer;
 use crate::layer::policy::{Policy, stack};
+use crate::side::{Key, Room, Writer};
 
 const JOURNAL: &str = "/.kitbag/turns/journal";
 
 /// A journal as another process writes it: `p`, `a` or `u` for its stage; path, before, after.
 fn journal(stage: u8, files: &[(&str, Option<&str>, Option<&str>)]) -> String {
-    let mut out = Writer::new(&[b"kitbag turn 2\n", &[stage][..]].concat());
+    let mut out = Writer::default();
+    out.text(match stage {
+        b'p' => "preparing",
+        b'a' => "applying",
+        _ => "undoing",
+    });
     out.number(7);
     for (path, before, after) in files {
         out.text(path);
         out.part(before.map(str::as_bytes));
         out.part(after.map(str::as_bytes));
     }
-    let content = String::from_utf8(out.finish().to_vec()).expect("text");
-    content + &"0".repeat(64)
+    let key = Key::of(b"the key of another process").expect("a key");
+    let room = Room::new(memory(), path("/.kitbag/turns"), Some(key));
+    let sealed = room.sealed("journal", "journal", &out.finish());
+    String::from_utf8(sealed.to_vec()).expect("text")
 }
 
 /// The contents of the files that were moved aside.
 fn aside(base: &dyn Backend) -> Vec<String> {
-    let infos = now(base.ls(&path("/.kitbag/turns/aside"))).expect("listed");
+    let infos = now(base.ls(&path("/.kitbag/turns/.aside"))).expect("listed");
     infos
         .iter()
         .filter_map(|info| body(base, info.path.as_str()))

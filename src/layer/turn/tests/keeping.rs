@@ -7,10 +7,11 @@ use super::store::single;
 use super::*;
 use crate::files::stepping::{polled, stepping};
 use crate::protocol::Page;
+use crate::side::Room;
 
 fn kept(base: &SharedBackend, keep: &SharedBackend) -> Turn {
     let turn = begin(base);
-    turn.keep_in(keep.clone(), path("/turns/t"));
+    turn.keep_in(Room::new(keep.clone(), path("/turns"), None), "t");
     turn
 }
 

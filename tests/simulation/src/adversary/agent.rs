@@ -12,6 +12,7 @@ use kitbag::layer::turn::{Outcome, Receipt, Turn, TurnOptions, undo};
 use kitbag::protocol::{
     Backend, BackendExt, Content, Edit, GlobQuery, GrepQuery, Page, SharedBackend, Transfer,
 };
+use kitbag::side::Room;
 use kitbag::storage::pinned::Pinned;
 
 use crate::world::{Agent, World, bytes, memory, path};
@@ -282,7 +283,8 @@ fn resumed(world: &World, agent: &Agent) -> Turn {
     let turn = begin(agent);
     world.note(String::from("kept turn"));
     let kept = turn.capability().origins.kept(world.kept.clone());
-    turn.keep_in(kept, path(world.pick(&["/kept/s", "/kept/t"])));
+    let room = Room::new(kept, path("/kept"), None);
+    turn.keep_in(room, world.pick(&["s", "t"]));
     turn
 }
 

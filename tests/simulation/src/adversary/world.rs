@@ -10,6 +10,7 @@ use kitbag::layer::history::{Author, History, HistoryOptions, Scratch};
 use kitbag::layer::policy::{Mode, Policy, Rule, Rules, Touch, stack};
 use kitbag::layer::provenance::{Flow, LabelFile, LabelRule, Options, Patterns, Provenance, Then};
 use kitbag::protocol::{BackendExt, GlobQuery, SharedBackend};
+use kitbag::side::Room;
 use kitbag::storage::memory::Memory;
 
 /// What no answer may show.
@@ -121,8 +122,8 @@ impl World {
             answer.expect("stored");
         }
         let file = (dice.roll(3) == 0).then(|| LabelFile {
-            backend: memory(),
-            path: path("/labels.tsv"),
+            room: Room::new(memory(), VPath::root(), None),
+            name: "labels.tsv".into(),
         });
         let policy_outside = dice.roll(2) == 0;
         let below = match policy_outside {
@@ -162,8 +163,8 @@ impl World {
                 overwrite: true,
                 ..HistoryOptions::default()
             };
-            let dir = path("/history");
-            let history = History::new(top.clone(), keep, dir, scratch, who, options);
+            let room = Room::new(keep, path("/history"), None);
+            let history = History::new(top.clone(), room, scratch, who, options);
             Rc::new(history)
         });
         if let Some(history) = &history {

@@ -14,6 +14,7 @@ use kitbag::env::simulated::{self, Host};
 use kitbag::files::{Files, FilesOptions, WriteMode};
 use kitbag::layer::indexed::Indexed;
 use kitbag::protocol::{BackendExt, Edit, GrepQuery, GrepResult, SharedBackend};
+use kitbag::side::Room;
 use kitbag_simulation::rng::Rng;
 
 use crate::storage::{Shared, ready};
@@ -77,7 +78,9 @@ fn plain(storage: &Shared) -> SharedBackend {
 }
 
 fn indexed(storage: &Shared) -> Indexed {
-    Indexed::new(plain(storage), None, dir()).expect("an index")
+    let files = plain(storage);
+    let room = Room::new(files.clone(), dir(), None);
+    Indexed::new(files, room)
 }
 
 /// Where the index is kept.

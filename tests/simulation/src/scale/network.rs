@@ -11,6 +11,7 @@ use kitbag::env::simulated;
 use kitbag::files::{Files, FilesOptions, WriteMode};
 use kitbag::layer::indexed::{Indexed, Updated};
 use kitbag::protocol::{BackendExt, GrepQuery, SharedBackend};
+use kitbag::side::Room;
 use kitbag::storage::s3::testing::{self, Server};
 use kitbag::storage::s3::{S3Options, Trust};
 use kitbag_simulation::world::{Hosting, World};
@@ -127,5 +128,6 @@ impl Bench {
 
 fn indexed(files: SharedBackend) -> Indexed {
     let dir = VPath::own("/.kitbag/index").expect("a path");
-    Indexed::new(files, None, dir).expect("an index")
+    let room = Room::new(files.clone(), dir, None);
+    Indexed::new(files, room)
 }

@@ -13,6 +13,7 @@ use kitbag::files::stepping::{pause, stepping};
 use kitbag::files::{Files, FilesOptions};
 use kitbag::layer::history::{Author, History, HistoryOptions, Retention, Scratch, Who};
 use kitbag::protocol::{Backend, BackendExt, GlobQuery, SharedBackend};
+use kitbag::side::Room;
 use kitbag::storage::pinned::Pinned;
 
 use crate::model::{Dice, FILES, drive, fetch, overlays, path, put_later};
@@ -50,8 +51,8 @@ fn history(base: &SharedBackend, kept: &SharedBackend) -> History {
         overwrite: true,
         keep,
     };
-    let dir = path("/history");
-    History::new(base.clone(), kept.clone(), dir, scratch, who, options)
+    let room = Room::new(kept.clone(), path("/history"), None);
+    History::new(base.clone(), room, scratch, who, options)
 }
 
 async fn tree(backend: &dyn Backend) -> Result<Tree, String> {

@@ -4,16 +4,12 @@
 use bytes::Bytes;
 
 /// A record that is being written.
-pub(super) struct Writer(Vec<u8>);
+#[derive(Default)]
+pub struct Writer(Vec<u8>);
 
 impl Writer {
-    /// A record that begins with these bytes, which say what it is.
-    pub(super) fn new(magic: &[u8]) -> Writer {
-        Writer(magic.to_vec())
-    }
-
     /// Adds a part; `None` is a part, too.
-    pub(super) fn part(&mut self, bytes: Option<&[u8]>) {
+    pub fn part(&mut self, bytes: Option<&[u8]>) {
         match bytes {
             Some(bytes) => self.0.extend(bytes.len().to_string().into_bytes()),
             None => self.0.push(b'-'),
@@ -23,46 +19,43 @@ impl Writer {
     }
 
     /// Adds a text.
-    pub(super) fn text(&mut self, text: &str) {
+    pub fn text(&mut self, text: &str) {
         self.part(Some(text.as_bytes()));
     }
 
     /// Adds a number.
-    pub(super) fn number(&mut self, number: impl ToString) {
+    pub fn number(&mut self, number: impl ToString) {
         self.text(&number.to_string());
     }
 
     /// Adds a number, or none.
-    pub(super) fn optional(&mut self, number: Option<impl ToString>) {
+    pub fn optional(&mut self, number: Option<impl ToString>) {
         let text = number.map(|number| number.to_string());
         self.part(text.as_deref().map(str::as_bytes));
     }
 
     /// The record.
-    pub(super) fn finish(self) -> Bytes {
+    pub fn finish(self) -> Bytes {
         Bytes::from(self.0)
     }
 }
 
 /// A record that is being read. Everything is `None` at the end, and where the bytes are no record.
-pub(super) struct Reader(Bytes);
+pub struct Reader(Bytes);
 
 impl Reader {
-    /// Reads a record that begins with `magic`.
-    pub(super) fn new(bytes: &Bytes, magic: &[u8]) -> Option<Reader> {
-        let rest = bytes.starts_with(magic).then(|| bytes.clone())?;
-        let mut reader = Reader(rest);
-        let _ = reader.0.split_to(magic.len());
-        Some(reader)
+    /// Reads a record.
+    pub fn new(bytes: &Bytes) -> Reader {
+        Reader(bytes.clone())
     }
 
     /// Whether nothing is left.
-    pub(super) fn is_empty(&self) -> bool {
+    pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
     /// The next part.
-    pub(super) fn part(&mut self) -> Option<Option<Bytes>> {
+    pub fn part(&mut self) -> Option<Option<Bytes>> {
         let end = memchr::memchr(b'\n', &self.0)?;
         let head = self.0.split_to(end + 1);
         let length = match head.as_ref() {
@@ -73,17 +66,17 @@ impl Reader {
     }
 
     /// The next part, a text.
-    pub(super) fn text(&mut self) -> Option<String> {
+    pub fn text(&mut self) -> Option<String> {
         String::from_utf8(self.part()??.to_vec()).ok()
     }
 
     /// The next part, a number.
-    pub(super) fn number<T: std::str::FromStr>(&mut self) -> Option<T> {
+    pub fn number<T: std::str::FromStr>(&mut self) -> Option<T> {
         std::str::from_utf8(&self.part()??).ok()?.parse().ok()
     }
 
     /// The next part, a number or none.
-    pub(super) fn optional<T: std::str::FromStr>(&mut self) -> Option<Option<T>> {
+    pub fn optional<T: std::str::FromStr>(&mut self) -> Option<Option<T>> {
         match self.part()? {
             Some(part) => std::str::from_utf8(&part).ok()?.parse().ok().map(Some),
             None => Some(None),

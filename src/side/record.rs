@@ -1,0 +1,83 @@
+//! The form of a record: one line, and then what it says.
+//!
+//! ```text
+//! kitbag 1 KIND KEY SEAL
+//! …
+//! ```
+//!
+//! `KEY` is the name of the key, or `-` without one. `SEAL` is the SHA-512/256 of the key, the kind, the
+//! name in the room and what follows, each behind its length. That digest is of the kind that may be
+//! used so: knowing one seal, nobody can make that of a longer text. Without a key it shows damage only.
+
+use bytes::Bytes;
+
+use super::Key;
+use crate::pins::Digest;
+
+/// The first bytes: what it is, and the version of the format.
+const MAGIC: &str = "kitbag 1 ";
+
+/// The name where there is no key.
+const NO_KEY: &str = "-";
+
+/// The first line is not longer.
+const LINE: usize = 160;
+
+/// What was found under a name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Found {
+    /// What was kept.
+    Proven(Bytes),
+    /// A record that was changed, or written elsewhere, or without the key of the room.
+    Unproven(Bytes),
+    /// A record that another key has sealed.
+    OtherKey(Bytes),
+    /// Anything else.
+    Foreign,
+    /// Nothing that can be read, which was in the way and was removed.
+    Removed,
+}
+
+fn seal(key: Option<&Key>, kind: &str, name: &str, body: &[u8]) -> String {
+    let secret = key.map(Key::secret).unwrap_or_default();
+    Digest::of_parts(&[secret, kind.as_bytes(), name.as_bytes(), body]).hex()
+}
+
+fn key_name(key: Option<&Key>) -> &str {
+    key.map_or(NO_KEY, Key::name)
+}
+
+/// A record.
+pub(super) fn sealed(key: Option<&Key>, kind: &str, name: &str, body: &[u8]) -> Bytes {
+    let (by, seal) = (key_name(key), seal(key, kind, name, body));
+    let line = format!("{MAGIC}{kind} {by} {seal}\n");
+    Bytes::from([line.as_bytes(), body].concat())
+}
+
+/// Reads a record.
+pub(super) fn opened(key: Option<&Key>, kind: &str, name: &str, stored: &Bytes) -> Found {
+    parsed(key, kind, name, stored).unwrap_or(Found::Foreign)
+}
+
+fn parsed(key: Option<&Key>, kind: &str, name: &str, stored: &Bytes) -> Option<Found> {
+    let start = stored.get(..LINE.min(stored.len()))?;
+    let end = memchr::memchr(b'\n', start)?;
+    let line = std::str::from_utf8(start.get(..end)?).ok()?;
+    let mut words = line.strip_prefix(MAGIC)?.split(' ');
+    let (own, by, found) = (words.next()?, words.next()?, words.next()?);
+    if own != kind || words.next().is_some() {
+        return None;
+    }
+    let body = stored.slice(end + 1..);
+    if by != key_name(key) && by != NO_KEY {
+        return Some(Found::OtherKey(body));
+    }
+    // Compared by digests, so that the time of a comparison tells nothing.
+    let expected = Digest::of(seal(key, kind, name, &body).as_bytes());
+    Some(
+        match by == key_name(key) && Digest::of(found.as_bytes()) == expected {
+            true => Found::Proven(body),
+            false => Found::Unproven(body),
+        },
+    )
+}

@@ -1,0 +1,360 @@
+//! A room: a directory in which one layer keeps its records.
+
+use std::cell::Cell;
+use std::rc::Rc;
+
+use bytes::Bytes;
+
+use super::Key;
+use super::file::{body, create, if_there, is_conflict, none_is_fine};
+use super::record::{Found, opened, sealed};
+use crate::core::error::{Error, Kind, Result};
+use crate::core::future::Pending;
+use crate::core::path::VPath;
+use crate::env::{clock, random};
+use crate::protocol::{BackendExt, Edit, EntryInfo, FileInfo, SharedBackend};
+
+/// Where records are moved that prove nothing.
+pub const ASIDE: &str = ".aside";
+
+/// The record that shows which key a room has.
+const MARK: &str = ".key";
+
+/// How many records are kept aside; then the oldest are deleted.
+const MOST_ASIDE: usize = 64;
+
+/// The longest part of a name in the name of a file that was moved aside.
+const NAME_ASIDE: usize = 80;
+
+/// A listed file that is larger is not read.
+const MOST_BYTES: u64 = 512 << 20;
+
+/// A record that proves where it comes from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Stored {
+    /// What it says.
+    pub body: Bytes,
+    /// The file.
+    pub file: Bytes,
+}
+
+/// A room. Names are paths in it, such as `log/7`.
+#[derive(Clone)]
+pub struct Room {
+    at: SharedBackend,
+    dir: VPath,
+    key: Option<Rc<Key>>,
+    /// Whether the mark of the room was seen.
+    is_ours: Rc<Cell<bool>>,
+}
+
+impl Room {
+    /// A room in a directory of a backend. Nothing is read.
+    pub fn new(at: SharedBackend, dir: VPath, key: Option<Rc<Key>>) -> Room {
+        Room {
+            is_ours: Rc::new(Cell::new(key.is_none())),
+            at,
+            dir,
+            key,
+        }
+    }
+
+    /// A room in which only what this process has written proves something. Processes share it, so it
+    /// has no mark.
+    pub fn of_process(at: SharedBackend, dir: VPath) -> Room {
+        Room {
+            at,
+            dir,
+            key: Some(Key::of_process()),
+            is_ours: Rc::new(Cell::new(true)),
+        }
+    }
+
+    /// The backend.
+    pub fn at(&self) -> &SharedBackend {
+        &self.at
+    }
+
+    /// The directory.
+    pub fn dir(&self) -> &VPath {
+        &self.dir
+    }
+
+    /// The key, if the room has one.
+    pub fn key(&self) -> Option<&Rc<Key>> {
+        self.key.as_ref()
+    }
+
+    /// The path of a record.
+    pub fn path(&self, name: &str) -> Result<VPath> {
+        match name.is_empty() {
+            true => Ok(self.dir.clone()),
+            false => Ok(self.dir.join(name)?),
+        }
+    }
+
+    /// A record as it is stored.
+    pub fn sealed(&self, kind: &str, name: &str, body: &[u8]) -> Bytes {
+        sealed(self.key.as_deref(), kind, name, body)
+    }
+
+    /// What a file is, as a record.
+    pub fn opened(&self, kind: &str, name: &str, file: &Bytes) -> Found {
+        opened(self.key.as_deref(), kind, name, file)
+    }
+
+    /// What there is under a name, whatever it proves, and the file.
+    pub fn look<'a>(&'a self, kind: &'a str, name: &'a str) -> Pending<'a, Option<(Found, Bytes)>> {
+        Box::pin(async move {
+            let path = self.path(name)?;
+            match body(&*self.at, &path).await {
+                Ok(found) => Ok(found.map(|file| (self.opened(kind, name, &file), file))),
+                Err(error) if matches!(error.kind(), Kind::IsDirectory | Kind::TooLarge) => {
+                    none_is_fine(self.at.delete(&path, None).await)?;
+                    Ok(Some((Found::Removed, Bytes::new())))
+                }
+                Err(error) => Err(error),
+            }
+        })
+    }
+
+    /// A record. What proves nothing is moved aside.
+    pub fn read<'a>(&'a self, kind: &'a str, name: &'a str) -> Pending<'a, Option<Stored>> {
+        Box::pin(async move {
+            self.check().await?;
+            match self.look(kind, name).await? {
+                Some((found, file)) => self.proven(name, found, file).await,
+                None => Ok(None),
+            }
+        })
+    }
+
+    /// Records, in order; those that are gone or prove nothing are `None`.
+    pub async fn read_all(&self, kind: &str, names: &[String]) -> Result<Vec<Option<Stored>>> {
+        self.check().await?;
+        let paths: Result<Vec<VPath>> = names.iter().map(|name| self.path(name)).collect();
+        let mut records = Vec::with_capacity(names.len());
+        for (name, answer) in names.iter().zip(self.at.download(&paths?).await) {
+            let found = match answer {
+                Ok(file) => Some((self.opened(kind, name, &file), file)),
+                Err(error) if error.is_no_file() => None,
+                Err(error) if error.kind() == Kind::IsDirectory => self.look(kind, name).await?,
+                Err(error) => return Err(error),
+            };
+            records.push(match found {
+                Some((found, file)) => self.proven(name, found, file).await?,
+                None => None,
+            });
+        }
+        Ok(records)
+    }
+
+    async fn proven(&self, name: &str, found: Found, file: Bytes) -> Result<Option<Stored>> {
+        let why = match found {
+            Found::Proven(body) => return Ok(Some(Stored { body, file })),
+            Found::Removed => return Ok(None),
+            Found::OtherKey(_) => {
+                self.needs_key(&found)?;
+                "other-key"
+            }
+            Found::Unproven(_) => "unproven",
+            Found::Foreign => "foreign",
+        };
+        self.set_aside(name, &file, why).await?;
+        Ok(None)
+    }
+
+    /// Fails if somebody with another key uses this room.
+    pub fn check(&self) -> Pending<'_, ()> {
+        Box::pin(async move {
+            if self.is_ours.get() {
+                return Ok(());
+            }
+            match self.look("key", MARK).await? {
+                None | Some((Found::Removed, _)) => {}
+                Some((Found::Proven(_), _)) => self.is_ours.set(true),
+                Some((Found::OtherKey(_), _)) => return Err(self.wrong_key()),
+                Some((Found::Unproven(_) | Found::Foreign, file)) => {
+                    self.set_aside(MARK, &file, "unproven").await?;
+                }
+            }
+            Ok(())
+        })
+    }
+
+    /// Marks the room, before something is written.
+    async fn claim(&self) -> Result<()> {
+        self.check().await?;
+        if !self.is_ours.get() {
+            let mark = self.sealed("key", MARK, b"");
+            create(&*self.at, &self.path(MARK)?, &mark).await?;
+            self.check().await?;
+        }
+        Ok(())
+    }
+
+    /// Writes a record, whatever is there.
+    pub fn put<'a>(&'a self, kind: &'a str, name: &'a str, body: &'a [u8]) -> Pending<'a, ()> {
+        Box::pin(async move {
+            self.claim().await?;
+            let (path, file) = (self.path(name)?, self.sealed(kind, name, body));
+            match self.at.store(&path, file.clone()).await {
+                Err(error) if self.clear_way(name, &error).await? => {
+                    self.at.store(&path, file).await
+                }
+                answer => answer,
+            }
+        })
+    }
+
+    /// Writes a record; `false` if something is there.
+    pub fn create<'a>(&'a self, kind: &'a str, name: &'a str, body: &'a [u8]) -> Pending<'a, bool> {
+        Box::pin(async move {
+            self.claim().await?;
+            let (path, file) = (self.path(name)?, self.sealed(kind, name, body));
+            match create(&*self.at, &path, &file).await {
+                Err(error) if self.clear_way(name, &error).await? => {
+                    create(&*self.at, &path, &file).await
+                }
+                answer => answer,
+            }
+        })
+    }
+
+    /// Writes a record in the place of a file; `false` if the file is another one by now.
+    pub fn replace<'a>(
+        &'a self,
+        kind: &'a str,
+        name: &'a str,
+        file: &'a Bytes,
+        body: &'a [u8],
+    ) -> Pending<'a, bool> {
+        Box::pin(async move {
+            self.claim().await?;
+            let edit = Edit {
+                old: file.clone(),
+                new: self.sealed(kind, name, body),
+                replace_all: false,
+                whole: true,
+                appends: false,
+            };
+            let path = self.path(name)?;
+            match self.at.edit(&path, &edit).await {
+                Ok(_) => Ok(true),
+                Err(error) if is_conflict(&error) || error.kind() == Kind::NoMatch => Ok(false),
+                Err(error) => Err(error),
+            }
+        })
+    }
+
+    /// Deletes a file, if it is this one; `false` if it is not.
+    pub async fn delete(&self, name: &str, file: &Bytes) -> Result<bool> {
+        match self.at.delete(&self.path(name)?, Some(file)).await {
+            Ok(_) => Ok(true),
+            Err(error) if is_conflict(&error) => Ok(false),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Deletes what is under a name, a directory too.
+    pub async fn remove(&self, name: &str) -> Result<()> {
+        none_is_fine(self.at.delete(&self.path(name)?, None).await)
+    }
+
+    /// What is in a directory of the room, but for what is too large to be one of its records.
+    pub async fn list(&self, name: &str) -> Result<Vec<FileInfo>> {
+        self.check().await?;
+        let mut infos = self.at.ls(&self.path(name)?).await?;
+        infos.retain(|info| match info.entry {
+            EntryInfo::File { size, .. } => size.is_none_or(|size| size <= MOST_BYTES),
+            EntryInfo::Directory => true,
+        });
+        Ok(infos)
+    }
+
+    /// Deletes what is not `kept` of a directory. Failures are left to the next time.
+    pub async fn sweep(&self, name: &str, kept: &dyn Fn(&FileInfo) -> bool) {
+        let Ok(path) = self.path(name) else { return };
+        for info in self.at.ls(&path).await.unwrap_or_default() {
+            if !kept(&info) {
+                let _ = self.at.delete(&info.path, None).await;
+            }
+        }
+    }
+
+    /// Moves a file aside. It is kept for a person to look at; its name says why, and what it was.
+    pub async fn set_aside(&self, name: &str, file: &Bytes, why: &str) -> Result<()> {
+        self.copy_aside(name, file, why).await?;
+        self.delete(name, file).await.map(drop)
+    }
+
+    /// Keeps a copy of a file, which is about to be replaced.
+    pub fn copy_aside<'a>(
+        &'a self,
+        name: &'a str,
+        file: &'a Bytes,
+        why: &'a str,
+    ) -> Pending<'a, ()> {
+        Box::pin(async move {
+            let was: String = name.replace('/', ".").chars().take(NAME_ASIDE).collect();
+            let (at, random) = (clock::now().micros(), random::bits());
+            let aside = format!("{ASIDE}/{at:016}-{random:016x}-{why}-{was}");
+            let path = self.path(&aside)?;
+            if self.at.store(&path, file.clone()).await.is_err() {
+                // A file may stand where the directory should.
+                self.remove(ASIDE).await?;
+                self.at.store(&path, file.clone()).await?;
+            }
+            let mut names: Vec<String> = Vec::new();
+            for info in self.at.ls(&self.path(ASIDE)?).await? {
+                names.push(info.path.name().to_owned());
+            }
+            names.sort_unstable();
+            let oldest = names.len().saturating_sub(MOST_ASIDE);
+            if let Some(first) = names.get(oldest).filter(|_| oldest > 0) {
+                self.sweep(ASIDE, &|info| info.path.name() >= first.as_str())
+                    .await;
+            }
+            Ok(())
+        })
+    }
+
+    /// After a write has failed: removes what is in its way. `false` if nothing is.
+    async fn clear_way(&self, name: &str, error: &Error) -> Result<bool> {
+        if error.kind() == Kind::IsDirectory {
+            self.remove(name).await?;
+            return Ok(true);
+        }
+        for (end, _) in name.match_indices('/') {
+            let above = name.get(..end).unwrap_or_default();
+            let found = if_there(self.at.fetch(&self.path(above)?).await);
+            if let Ok(Some(file)) = found {
+                self.set_aside(above, &file, "foreign").await?;
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    fn wrong_key(&self) -> Error {
+        Error::at(
+            Kind::InvalidArgument,
+            "What is kept in '",
+            &self.dir,
+            "' has another key. Give keepIn the key with which it was begun, or name another place.",
+        )
+    }
+
+    /// Fails for a record with a key, if no key was given: it may be as good as ever.
+    pub fn needs_key(&self, found: &Found) -> Result<()> {
+        match found {
+            Found::OtherKey(_) if self.key.is_none() => Err(Error::at(
+                Kind::InvalidArgument,
+                "What is kept in '",
+                &self.dir,
+                "' was written with a key. Give keepIn that key.",
+            )),
+            _ => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,207 @@
+//! Records that were forged, damaged, cut, swapped or planted: none is believed, and none stops work.
+
+use std::rc::Rc;
+
+use bytes::Bytes;
+
+use super::*;
+use crate::core::error::Kind;
+use crate::core::path::VPath;
+use crate::files::stepping::ended;
+use crate::files::{Files, FilesOptions};
+use crate::protocol::{BackendExt, SharedBackend};
+use crate::storage::memory::Memory;
+
+fn memory() -> SharedBackend {
+    Rc::new(Files::new(Memory::default(), FilesOptions::default()))
+}
+
+fn key(letter: &str) -> Option<Rc<Key>> {
+    Some(Key::of(letter.repeat(LEAST_KEY).as_bytes()).expect("a key"))
+}
+
+fn room(at: &SharedBackend, key: Option<Rc<Key>>) -> Room {
+    Room::new(at.clone(), dir(), key)
+}
+
+fn dir() -> VPath {
+    VPath::own("/.kitbag/x").expect("a path of the library")
+}
+
+fn now<T>(future: impl Future<Output = T>) -> T {
+    ended(future).expect("it ends")
+}
+
+fn plant(at: &SharedBackend, name: &str, file: impl Into<Bytes>) {
+    let path = dir().join(name).expect("a path");
+    now(at.store(&path, file.into())).expect("planted");
+}
+
+fn read(room: &Room, name: &str) -> Option<Bytes> {
+    let found = now(room.read("note", name)).expect("read");
+    found.map(|stored| stored.body)
+}
+
+/// What was moved aside: why, and what it was.
+fn aside(room: &Room) -> Vec<String> {
+    let infos = now(room.list(ASIDE)).expect("listed");
+    let names = infos.iter().map(|info| info.path.name());
+    names
+        .filter_map(|name| Some(name.splitn(3, '-').nth(2)?.to_owned()))
+        .collect()
+}
+
+#[test]
+fn a_record_is_read_as_it_was_written() {
+    for key in [None, key("k")] {
+        let at = memory();
+        let room = room(&at, key);
+        for body in [&b""[..], b"one\ntwo", &[0, 255, 10]] {
+            now(room.put("note", "log/1", body)).expect("written");
+            assert_eq!(read(&room, "log/1").as_deref(), Some(body));
+        }
+        assert!(!now(room.create("note", "log/1", b"again")).expect("asked"));
+        let stored = now(room.read("note", "log/1")).expect("read").expect("one");
+        let other = Bytes::from_static(b"other");
+        assert!(!now(room.replace("note", "log/1", &other, b"x")).expect("asked"));
+        assert!(now(room.replace("note", "log/1", &stored.file, b"new")).expect("asked"));
+        assert_eq!(read(&room, "log/1").as_deref(), Some(&b"new"[..]));
+        assert_eq!(aside(&room), Vec::<String>::new());
+    }
+}
+
+#[test]
+fn no_change_of_a_record_is_believed() {
+    for key in [None, key("k")] {
+        let at = memory();
+        let room = room(&at, key.clone());
+        let good = room.sealed("note", "log/1", b"body");
+        let mut bad: Vec<Vec<u8>> = (0..good.len()).map(|end| good[..end].to_vec()).collect();
+        for place in 0..good.len() {
+            let mut changed = good.to_vec();
+            changed[place] ^= 1;
+            bad.push(changed);
+        }
+        bad.push([&good[..], b"more"].concat());
+        bad.push(room.sealed("note", "log/2", b"body").to_vec());
+        bad.push(room.sealed("pin", "log/1", b"body").to_vec());
+        for file in bad {
+            let found = room.opened("note", "log/1", &Bytes::from(file.clone()));
+            assert!(!matches!(found, Found::Proven(_)), "{file:?}");
+        }
+        assert!(matches!(
+            room.opened("note", "log/1", &good),
+            Found::Proven(_)
+        ));
+    }
+}
+
+#[test]
+fn what_proves_nothing_is_moved_aside_and_the_work_goes_on() {
+    let without = room(&memory(), None);
+    let other = room(&memory(), key("o"));
+    let ours = key("k");
+    let own = room(&memory(), ours.clone());
+    let swapped = own.sealed("note", "log/2", b"evil");
+    let kind = own.sealed("label", "log/1", b"evil");
+    let mut cut = own.sealed("note", "log/1", b"evil").to_vec();
+    cut.pop();
+    let cases: [(Bytes, &str); 8] = [
+        (without.sealed("note", "log/1", b"evil"), "unproven"),
+        (other.sealed("note", "log/1", b"evil"), "other-key"),
+        (swapped, "unproven"),
+        (kind, "foreign"),
+        (cut.into(), "unproven"),
+        (Bytes::from_static(b"garbage"), "foreign"),
+        (Bytes::new(), "foreign"),
+        (Bytes::from(vec![0xff; 100_000]), "foreign"),
+    ];
+    for (file, why) in cases {
+        let at = memory();
+        let room = room(&at, ours.clone());
+        now(room.put("note", "log/0", b"good")).expect("written");
+        plant(&at, "log/1", file.clone());
+        assert_eq!(read(&room, "log/1"), None, "{why}");
+        assert_eq!(aside(&room), [format!("{why}-log.1")]);
+        let kept = now(room.list(ASIDE)).expect("listed").remove(0).path;
+        assert_eq!(now(at.fetch(&kept)).expect("kept"), file);
+        // The name is free, and other records are as they were.
+        assert!(now(room.create("note", "log/1", b"mine")).expect("asked"));
+        assert_eq!(read(&room, "log/0").as_deref(), Some(&b"good"[..]));
+        let all = now(room.read_all("note", &["log/0".into(), "log/1".into(), "log/2".into()]));
+        let all = all.expect("read").into_iter();
+        let bodies: Vec<Option<Bytes>> = all.map(|one| one.map(|one| one.body)).collect();
+        let text = |text: &'static str| Some(Bytes::from_static(text.as_bytes()));
+        assert_eq!(bodies, [text("good"), text("mine"), None]);
+    }
+}
+
+#[test]
+fn a_file_or_a_directory_in_the_way_is_removed() {
+    for key in [None, key("k")] {
+        let at = memory();
+        let room = room(&at, key);
+        plant(&at, "log/1/inside", Bytes::from_static(b"x"));
+        assert_eq!(read(&room, "log/1"), None);
+        assert!(now(room.create("note", "log/1", b"mine")).expect("asked"));
+        assert_eq!(read(&room, "log/1").as_deref(), Some(&b"mine"[..]));
+    }
+}
+
+#[test]
+fn a_wrong_key_or_none_is_said_and_changes_nothing() {
+    let at = memory();
+    let first = room(&at, key("k"));
+    now(first.put("note", "log/1", b"mine")).expect("written");
+    let wrong = room(&at, key("w"));
+    for failed in [
+        now(wrong.read("note", "log/1")).map(drop),
+        now(wrong.put("note", "log/2", b"x")),
+        now(wrong.list("log")).map(drop),
+        now(wrong.check()),
+    ] {
+        let error = failed.expect_err("refused");
+        assert_eq!(error.kind(), Kind::InvalidArgument);
+        assert!(error.to_string().contains("has another key"), "{error}");
+    }
+    let none = room(&at, None);
+    let error = now(none.read("note", "log/1")).expect_err("refused");
+    assert!(
+        error.to_string().contains("Give keepIn that key"),
+        "{error}"
+    );
+    let again = room(&at, key("k"));
+    assert_eq!(read(&again, "log/1").as_deref(), Some(&b"mine"[..]));
+    assert_eq!(aside(&again), Vec::<String>::new());
+    // A mark that is no record is made anew.
+    plant(&at, ".key", Bytes::from_static(b"garbage"));
+    assert_eq!(
+        read(&room(&at, key("k")), "log/1").as_deref(),
+        Some(&b"mine"[..])
+    );
+    let short = Key::of(&[7; LEAST_KEY - 1]).err().expect("refused");
+    assert!(short.to_string().contains("16 bytes or more"), "{short}");
+}
+
+#[test]
+fn only_the_newest_of_many_are_kept_aside() {
+    let at = memory();
+    let room = room(&at, None);
+    for number in 0..80 {
+        let name = format!("log/{number}");
+        plant(&at, &name, Bytes::from_static(b"garbage"));
+        assert_eq!(read(&room, &name), None);
+    }
+    let names = aside(&room);
+    assert_eq!(names.len(), 64);
+    assert!(names.contains(&"foreign-log.79".to_owned()));
+}
+
+#[test]
+fn a_key_for_checksums_is_not_known_from_its_salt() {
+    let (one, other) = (key("k").expect("a key"), key("o").expect("a key"));
+    assert_eq!(one.derived([1, 2]), one.derived([1, 2]));
+    assert_ne!(one.derived([1, 2]), one.derived([1, 3]));
+    assert_ne!(one.derived([1, 2]), other.derived([1, 2]));
+    assert_ne!(one.derived([1, 2]), [1, 2]);
+}
