@@ -17,8 +17,8 @@ use crate::protocol::{BackendExt, Edit, EntryInfo, FileInfo, SharedBackend};
 /// Where records are moved that prove nothing.
 pub const ASIDE: &str = ".aside";
 
-/// The record that shows which key a room has.
-const MARK: &str = ".key";
+/// Where each key of a room has a mark, a record of its name.
+const MARKS: &str = ".keys";
 
 /// How many records are kept aside; then the oldest are deleted.
 const MOST_ASIDE: usize = 64;
@@ -164,18 +164,28 @@ impl Room {
         Ok(None)
     }
 
-    /// Fails if somebody with another key uses this room.
+    /// Fails if this room was begun with another key. Who has a mark is not stopped by one of somebody
+    /// else, which may be planted.
     pub fn check(&self) -> Pending<'_, ()> {
         Box::pin(async move {
-            if self.is_ours.get() {
+            let Some(key) = self.key.as_ref().filter(|_| !self.is_ours.get()) else {
                 return Ok(());
-            }
-            match self.look("key", MARK).await? {
+            };
+            let mark = format!("{MARKS}/{}", key.name());
+            match self.look("key", &mark).await? {
+                Some((Found::Proven(_), _)) => {
+                    self.is_ours.set(true);
+                    return Ok(());
+                }
+                Some((Found::Unproven(_) | Found::OtherKey(_) | Found::Foreign, file)) => {
+                    self.set_aside(&mark, &file, "unproven").await?;
+                }
                 None | Some((Found::Removed, _)) => {}
-                Some((Found::Proven(_), _)) => self.is_ours.set(true),
-                Some((Found::OtherKey(_), _)) => return Err(self.wrong_key()),
-                Some((Found::Unproven(_) | Found::Foreign, file)) => {
-                    self.set_aside(MARK, &file, "unproven").await?;
+            }
+            for info in if_there(self.at.ls(&self.path(MARKS)?).await)?.unwrap_or_default() {
+                let other = format!("{MARKS}/{}", info.path.name());
+                if let Some((Found::OtherKey(_), _)) = self.look("key", &other).await? {
+                    return Err(self.wrong_key());
                 }
             }
             Ok(())
@@ -185,9 +195,15 @@ impl Room {
     /// Marks the room, before something is written.
     async fn claim(&self) -> Result<()> {
         self.check().await?;
-        if !self.is_ours.get() {
-            let mark = self.sealed("key", MARK, b"");
-            create(&*self.at, &self.path(MARK)?, &mark).await?;
+        if let Some(key) = self.key.as_ref().filter(|_| !self.is_ours.get()) {
+            let name = format!("{MARKS}/{}", key.name());
+            let mark = self.sealed("key", &name, b"");
+            match create(&*self.at, &self.path(&name)?, &mark).await {
+                Err(error) if self.clear_way(&name, &error).await? => {
+                    create(&*self.at, &self.path(&name)?, &mark).await?;
+                }
+                answer => drop(answer?),
+            }
             self.check().await?;
         }
         Ok(())

@@ -173,12 +173,23 @@ fn a_wrong_key_or_none_is_said_and_changes_nothing() {
     let again = room(&at, key("k"));
     assert_eq!(read(&again, "log/1").as_deref(), Some(&b"mine"[..]));
     assert_eq!(aside(&again), Vec::<String>::new());
-    // A mark that is no record is made anew.
-    plant(&at, ".key", Bytes::from_static(b"garbage"));
+    // Planted marks stop nobody who has one: neither those of other keys, nor what is no record.
+    let mark = format!(".keys/{}", key("k").expect("a key").name());
+    let planted = format!(".keys/{}", key("w").expect("a key").name());
+    plant(&at, &planted, wrong.sealed("key", &planted, b""));
+    plant(&at, ".keys/0", Bytes::from_static(b"garbage"));
     assert_eq!(
         read(&room(&at, key("k")), "log/1").as_deref(),
         Some(&b"mine"[..])
     );
+    // One's own mark is made anew, if it was damaged and nobody else has one.
+    now(again.remove(&planted)).expect("removed");
+    plant(&at, &mark, Bytes::from_static(b"garbage"));
+    let again = room(&at, key("k"));
+    assert_eq!(read(&again, "log/1").as_deref(), Some(&b"mine"[..]));
+    now(again.put("note", "log/2", b"more")).expect("written");
+    let marked = now(at.fetch(&dir().join(&mark).expect("a path"))).expect("a mark");
+    assert_eq!(marked, again.sealed("key", &mark, b""));
     let short = Key::of(&[7; LEAST_KEY - 1]).err().expect("refused");
     assert!(short.to_string().contains("16 bytes or more"), "{short}");
 }

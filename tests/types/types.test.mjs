@@ -74,11 +74,11 @@ for (const [kind, extension] of [
       file,
       `import * as whole from "kitbag";
        import { FilesystemBackend, withIndex, init, initSync, StateBackend } from "kitbag/slim";
-       import type { IndexedBackend } from "kitbag/indexed";
+       import type { IndexBackend } from "kitbag/indexed";
        export const made: whole.StateBackend = new StateBackend();
        export const kind: typeof whole.FilesystemBackend = FilesystemBackend;
        export const ready: Promise<void> = init("kitbag", new Uint8Array());
-       export const searched: IndexedBackend = withIndex(new StateBackend(), { keepIn: { path: "/i/" } });
+       export const searched: IndexBackend = withIndex(new StateBackend(), { keepIn: { path: "/i/" } });
        export const now: void = initSync(new Uint8Array());
        // @ts-expect-error: an answer is no number
        export const one: number = new StateBackend().ls("/");

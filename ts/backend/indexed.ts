@@ -48,7 +48,7 @@ function unpackUpdate(reply: Reply) {
 }
 
 /** A backend with a search index; the result of `withIndex`. */
-export class IndexedBackend extends Backend {
+export class IndexBackend extends Backend {
   /** Identifies the machine of the backend, if it can run commands. */
   declare readonly id?: string;
   /** Runs a command, if the backend can. */
@@ -98,7 +98,7 @@ export class IndexedBackend extends Backend {
   }
 }
 
-sealClass(IndexedBackend);
+sealClass(IndexBackend);
 
 /**
  * Puts a search index beside the files of a backend: `grep` reads only files that may match, and
@@ -110,6 +110,6 @@ sealClass(IndexedBackend);
  * await files.updateIndex();
  * const { matches, stats } = await files.grep("retry_budget", "/", null, { stats: true });
  */
-export function withIndex(inner: AnyBackend, options?: IndexOptions): IndexedBackend {
-  return new IndexedBackend(inner, options);
+export function withIndex(inner: AnyBackend, options?: IndexOptions): IndexBackend {
+  return new IndexBackend(inner, options);
 }

@@ -2,7 +2,7 @@
 // `import … from "kitbag"` offers.
 
 export {
-  IndexedBackend,
+  IndexBackend,
   type IndexOptions,
   type IndexUpdate,
   withIndex,
