@@ -9,6 +9,9 @@ use crate::pins::Digest;
 /// How many bytes a key has at least.
 pub const LEAST_KEY: usize = 16;
 
+/// How many hexadecimal digits the name of a key has.
+const NAME: usize = 16;
+
 /// A key. It is not shown anywhere; its name is in each record, so that a wrong key is told from a
 /// damaged record.
 pub struct Key {
@@ -46,13 +49,18 @@ impl Key {
         let name = Digest::of_parts(&[b"kitbag key name", given]).hex();
         Key {
             secret: Digest::of_parts(&[b"kitbag key", given]).hex(),
-            name: name.chars().take(16).collect(),
+            name: name.chars().take(NAME).collect(),
         }
     }
 
-    /// Its name: 16 hexadecimal digits.
+    /// Its name, of hexadecimal digits.
     pub(super) fn name(&self) -> &str {
         &self.name
+    }
+
+    /// Whether this can be the name of a key; damage makes other texts.
+    pub(super) fn is_name(text: &str) -> bool {
+        text.len() == NAME && text.bytes().all(|byte| byte.is_ascii_hexdigit())
     }
 
     /// What seals are made with.

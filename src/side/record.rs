@@ -69,7 +69,7 @@ fn parsed(key: Option<&Key>, kind: &str, name: &str, stored: &Bytes) -> Option<F
         return None;
     }
     let body = stored.slice(end + 1..);
-    if by != key_name(key) && by != NO_KEY {
+    if by != key_name(key) && Key::is_name(by) {
         return Some(Found::OtherKey(body));
     }
     // Compared by digests, so that the time of a comparison tells nothing.

@@ -88,6 +88,11 @@ fn no_change_of_a_record_is_believed() {
         for file in bad {
             let found = room.opened("note", "log/1", &Bytes::from(file.clone()));
             assert!(!matches!(found, Found::Proven(_)), "{file:?}");
+            // Without a key, damage is not taken for the work of somebody with a key.
+            assert!(
+                key.is_some() || !matches!(found, Found::OtherKey(_)),
+                "{file:?}"
+            );
         }
         assert!(matches!(
             room.opened("note", "log/1", &good),
