@@ -22,7 +22,9 @@ import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
 
 const deps = createRequire(new URL("../deps/agents/package.json", import.meta.url));
-const run = promisify(execFile);
+// A program that does not end by itself is a failure, not a test that waits for ever.
+const run = (file, args, options) =>
+  promisify(execFile)(file, args, { timeout: 60_000, ...options });
 const packed = fileURLToPath(new URL("../../pkg", import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), "kitbag-mcp-"));
 const project = mkdtempSync(join(tmpdir(), "kitbag-mcp-project-"));

@@ -2,13 +2,14 @@
 // `kitbag COMMAND …`: looks at, searches, copies, compares and serves the files of any backend that
 // an address names.
 
+import { existsSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { LocalShellBackend } from "kitbag";
 import { nodeShell } from "kitbag/node";
 import { instead } from "../core/nearest.js";
 import { ADDRESSES, open } from "./command/address.js";
 import { addressFlags, cat, cp, diff, du, grep, type Line, ls } from "./command/commands.js";
-import { CommandError, tell } from "./command/output.js";
+import { CommandError, tell, withoutPassword } from "./command/output.js";
 import { serveHttp, serveStdio, version } from "./command/serve.js";
 
 type Flag = { type: "string" | "boolean"; short?: string; multiple?: boolean };
@@ -141,6 +142,10 @@ async function serve({ flags, words, signal }: Line): Promise<number> {
     structured: flags.structured === true,
   };
   const { backend: files, close, folder } = await open(address, addressFlags(flags, !readOnly));
+  // A copy makes its folder; a server of none is a misspelled address.
+  if (folder !== undefined && !existsSync(folder)) {
+    throw new CommandError(`There is no folder ${withoutPassword(folder)}`);
+  }
   const backend = shell ? withCommands(folder) : files;
   // Commands follow no rules about files, so they are not kept within the roots of a client.
   const all = { ...rules, ...(folder !== undefined && !shell && { folder }) };
