@@ -42,6 +42,7 @@ export const STEPS = [
   "src/layer/indexed/update.rs REPLAYS",
   "src/layer/indexed/update.rs SEGMENT",
   "src/side/key.rs LEAST_KEY",
+  "src/side/key.rs NAME",
   "src/side/record.rs LINE",
   "src/side/room.rs MOST_BYTES",
   "src/side/room.rs NAME_ASIDE",
