@@ -34,7 +34,8 @@ pub enum Found {
     OtherKey(Bytes),
     /// Anything else.
     Foreign,
-    /// Nothing that can be read, which was in the way and was removed.
+    /// Nothing that can be read, which was in the way: a directory, which was removed, or what is larger
+    /// than the storage reads, which was moved aside.
     Removed,
 }
 

@@ -12,7 +12,7 @@ use crate::core::error::{Error, Kind, Result};
 use crate::core::future::Pending;
 use crate::core::path::VPath;
 use crate::env::{clock, random};
-use crate::protocol::{BackendExt, Edit, EntryInfo, FileInfo, SharedBackend};
+use crate::protocol::{BackendExt, Edit, EntryInfo, FileInfo, SharedBackend, Transfer};
 
 /// Where records are moved that prove nothing.
 pub const ASIDE: &str = ".aside";
@@ -109,9 +109,22 @@ impl Room {
             let path = self.path(name)?;
             match body(&*self.at, &path).await {
                 Ok(found) => Ok(found.map(|file| (self.opened(kind, name, &file), file))),
-                Err(error) if matches!(error.kind(), Kind::IsDirectory | Kind::TooLarge) => {
+                Err(error) if error.kind() == Kind::IsDirectory => {
                     none_is_fine(self.at.delete(&path, None).await)?;
                     Ok(Some((Found::Removed, Bytes::new())))
+                }
+                // It may be a good record that was written where files may be larger: it is kept.
+                Err(error) if error.kind() == Kind::TooLarge => {
+                    let moved = Transfer {
+                        to: self.aside(name, "too-large")?,
+                        from: path,
+                        keeps: false,
+                        overwrite: false,
+                    };
+                    match self.at.transfer(&moved).await {
+                        Ok(_) => Ok(Some((Found::Removed, Bytes::new()))),
+                        Err(_) => Err(error),
+                    }
                 }
                 Err(error) => Err(error),
             }
@@ -304,6 +317,13 @@ impl Room {
         self.delete(name, file).await.map(drop)
     }
 
+    /// A new name among what was moved aside.
+    fn aside(&self, name: &str, why: &str) -> Result<VPath> {
+        let was: String = name.replace('/', ".").chars().take(NAME_ASIDE).collect();
+        let (at, random) = (clock::now().micros(), random::bits());
+        self.path(&format!("{ASIDE}/{at:016}-{random:016x}-{why}-{was}"))
+    }
+
     /// Keeps a copy of a file, which is about to be replaced.
     pub fn copy_aside<'a>(
         &'a self,
@@ -312,10 +332,7 @@ impl Room {
         why: &'a str,
     ) -> Pending<'a, ()> {
         Box::pin(async move {
-            let was: String = name.replace('/', ".").chars().take(NAME_ASIDE).collect();
-            let (at, random) = (clock::now().micros(), random::bits());
-            let aside = format!("{ASIDE}/{at:016}-{random:016x}-{why}-{was}");
-            let path = self.path(&aside)?;
+            let path = self.aside(name, why)?;
             if self.at.store(&path, file.clone()).await.is_err() {
                 // A file may stand where the directory should.
                 self.remove(ASIDE).await?;

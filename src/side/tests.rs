@@ -5,11 +5,12 @@ use std::rc::Rc;
 use bytes::Bytes;
 
 use super::*;
-use crate::core::error::Kind;
+use crate::core::error::{Error, Kind};
+use crate::core::future::{Pending, done};
 use crate::core::path::VPath;
 use crate::files::stepping::ended;
 use crate::files::{Files, FilesOptions};
-use crate::protocol::{BackendExt, SharedBackend};
+use crate::protocol::{Answer, Backend, BackendExt, Capability, Request, SharedBackend};
 use crate::storage::memory::Memory;
 
 fn memory() -> SharedBackend {
@@ -150,6 +151,42 @@ fn a_file_or_a_directory_in_the_way_is_removed() {
         assert_eq!(read(&room, "log/1"), None);
         assert!(now(room.create("note", "log/1", b"mine")).expect("asked"));
         assert_eq!(read(&room, "log/1").as_deref(), Some(&b"mine"[..]));
+    }
+}
+
+/// Reads no file that is longer than this.
+struct Narrow(SharedBackend, usize);
+
+impl Backend for Narrow {
+    fn capability(&self) -> Capability {
+        self.0.capability()
+    }
+
+    fn call<'a>(&'a self, request: Request<'a>) -> Pending<'a, Answer> {
+        if let Request::Download([path]) = request
+            && now(self.0.fetch(path)).is_ok_and(|body| body.len() > self.1)
+        {
+            return done(Err(Error::new(Kind::TooLarge, "The file is too large.")));
+        }
+        self.0.call(request)
+    }
+}
+
+#[test]
+fn a_record_that_is_too_large_to_be_read_is_kept_aside() {
+    for key in [None, key("k")] {
+        let wide = memory();
+        let good = room(&wide, key.clone());
+        now(good.put("note", "log/1", &[b'x'; 5_000])).expect("written");
+        let file = now(wide.fetch(&dir().join("log/1").expect("a path"))).expect("stored");
+        let narrow: SharedBackend = Rc::new(Narrow(wide.clone(), 1_000));
+        let room = room(&narrow, key);
+        assert_eq!(read(&room, "log/1"), None);
+        assert!(now(room.create("note", "log/1", b"mine")).expect("asked"));
+        assert_eq!(read(&room, "log/1").as_deref(), Some(&b"mine"[..]));
+        assert_eq!(aside(&room), ["too-large-log.1"]);
+        let kept = now(room.list(ASIDE)).expect("listed").remove(0).path;
+        assert_eq!(now(wide.fetch(&kept)).expect("kept"), file);
     }
 }
 
