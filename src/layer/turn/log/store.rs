@@ -10,7 +10,7 @@
 //! or not at all, and two processes that both go on with a turn find out: their entries have the
 //! same number.
 
-use super::record::{Entry, Kind as EntryKind};
+use super::entry::{Entry, Kind as EntryKind};
 use crate::core::error::{Error, Kind, Result};
 use crate::core::path::VPath;
 use crate::env::random;
