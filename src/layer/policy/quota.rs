@@ -121,7 +121,11 @@ impl Quota {
     async fn edited(&self, path: &VPath, edit: &Edit) -> Result<EditResult> {
         let _alone = self.turn().await?;
         let _turn = self.queue.settled_turn(path, timer::sleep).await?;
-        let size = work_out(&*self.inner, path, edit).await?.after.len();
+        let size = match edit.whole {
+            // Such as after an inspection, which has computed it.
+            true => edit.new.len(),
+            false => work_out(&*self.inner, path, edit).await?.after.len(),
+        };
         let room = self.room(path, size).await?;
         let answer = self.inner.edit(path, edit).await;
         room.settle(path, &answer);
