@@ -6,6 +6,7 @@ use super::note::{Change, Note, digest, name};
 use super::{History, PRUNE_EVERY};
 use crate::core::error::{Error, Kind, Result};
 use crate::core::file;
+use crate::core::order;
 use crate::core::path::VPath;
 use crate::env::random;
 use crate::layer::kit::{self, body, is_conflict};
@@ -229,7 +230,7 @@ impl History {
         if !root.is_root() && !paths.contains(root) {
             paths.push(root.clone());
         }
-        paths.sort_unstable();
+        order::sort(&mut paths);
         let mut files = Vec::new();
         let answers = self.inner.download(&paths).await;
         for (path, answer) in paths.into_iter().zip(answers) {
