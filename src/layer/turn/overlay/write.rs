@@ -6,7 +6,8 @@ use bytes::Bytes;
 use super::{Before, Overlay};
 use crate::core::error::{Error, Kind, Result};
 use crate::core::file;
-use crate::core::path::{ByPath, VPath};
+use crate::core::order;
+use crate::core::path::VPath;
 use crate::layer::kit::if_there;
 use crate::protocol::{
     BackendExt, Content, DeleteResult, Edit, EditResult, GlobQuery, Replacement, WriteResult,
@@ -125,29 +126,27 @@ impl Overlay {
         if !root.is_root() {
             paths.push(root.clone());
         }
-        let below: Vec<VPath> = paths
+        let of_base: Vec<VPath> = paths
             .iter()
             .filter(|path| self.own(path).is_none())
             .cloned()
             .collect();
-        let mut befores: ByPath<Bytes> = ByPath::new();
-        for (path, answer) in below.iter().zip(self.base_bodies(&below).await) {
-            if let Some(body) = if_there(answer)? {
-                befores.insert(path.clone(), Box::new(body));
-            } else if path == root {
-                self.note_existence(path, false);
-            }
-        }
+        let bodies = self.base_bodies(&of_base).await.into_iter();
+        let bodies: Vec<Option<Bytes>> = bodies.map(if_there).collect::<Result<_>>()?;
         let mut any = false;
         for path in &paths {
             if self.own(path) == Some(true) {
                 self.delete_upper(path).await?;
                 self.change(path, None, false);
                 any = true;
-            } else if let Some(body) = befores.remove(path) {
-                let before = Before::of_body(*body);
-                self.change(path, Some(before), false);
+            }
+        }
+        for (path, body) in of_base.iter().zip(bodies) {
+            if let Some(body) = body {
+                self.change(path, Some(Before::of_body(body)), false);
                 any = true;
+            } else if path == root {
+                self.note_existence(path, false);
             }
         }
         match any {
@@ -157,19 +156,17 @@ impl Overlay {
     }
 
     pub(super) async fn upload_files(&self, files: Vec<(VPath, Bytes)>) -> Vec<Result<()>> {
-        let mut asked: Vec<VPath> = Vec::new();
-        for (path, _) in &files {
-            if self.own(path).is_none() && !asked.contains(path) {
-                asked.push(path.clone());
-            }
-        }
-        let mut befores: ByPath<Result<Option<Bytes>>> = ByPath::new();
-        for (path, answer) in asked.iter().zip(self.base_bodies(&asked).await) {
-            befores.insert(path.clone(), Box::new(if_there(answer)));
-        }
+        let paths = files.iter().map(|(path, _)| path);
+        let of_base = paths.filter(|path| self.own(path).is_none());
+        let mut of_base: Vec<VPath> = of_base.cloned().collect();
+        order::sort(&mut of_base);
+        of_base.dedup();
+        let bodies = self.base_bodies(&of_base).await.into_iter();
+        let bodies: Vec<Result<Option<Bytes>>> = bodies.map(if_there).collect();
         let mut answers = Vec::with_capacity(files.len());
         for (path, body) in files {
-            let before = befores.get(&path).map(|before| &**before);
+            let before = of_base.binary_search(&path).ok();
+            let before = before.and_then(|at| bodies.get(at));
             answers.push(self.upload_file(&path, body, before).await);
         }
         answers
@@ -198,18 +195,17 @@ impl Overlay {
         files: &[Replacement],
     ) -> Result<Vec<VPath>> {
         let mut differ = Vec::new();
-        let mut befores: ByPath<Option<Before>> = ByPath::new();
+        let mut befores = Vec::with_capacity(files.len());
         for file in files {
             self.may_change(&file.path)?;
-            let now = match self.own(&file.path) {
-                Some(exists) => self.upper_body(&file.path, exists).await?,
+            let (now, before) = match self.own(&file.path) {
+                Some(exists) => (self.upper_body(&file.path, exists).await?, None),
                 None => {
                     let before = self.base_file(&file.path).await?;
-                    let now = before.as_ref().map(|before| before.body.clone());
-                    befores.insert(file.path.clone(), Box::new(before));
-                    now
+                    (before.as_ref().map(|file| file.body.clone()), before)
                 }
             };
+            befores.push(before);
             if now != file.before {
                 differ.push(file.path.clone());
             }
@@ -217,13 +213,12 @@ impl Overlay {
         if !differ.is_empty() {
             return Ok(differ);
         }
-        for file in files {
+        for (file, before) in files.iter().zip(befores) {
             match &file.after {
                 Some(after) => self.put(&file.path, after.clone()).await?,
                 None if self.own(&file.path) == Some(true) => self.delete_upper(&file.path).await?,
                 None => {}
             }
-            let before = befores.remove(&file.path).and_then(|before| *before);
             self.change(&file.path, before, file.after.is_some());
         }
         Ok(Vec::new())
