@@ -7,7 +7,6 @@ use std::rc::Rc;
 
 use bytes::Bytes;
 
-use super::edited::work_out;
 use super::rule::{Rule, shell_refused};
 use super::skip_hidden::veiled;
 use super::usage::{Ledger, Limits, Reservation};
@@ -18,6 +17,7 @@ use crate::core::path::VPath;
 use crate::core::queue::{Queue, Turn};
 use crate::core::sorted::Sorted;
 use crate::env::timer;
+use crate::layer::edited::work_out;
 use crate::protocol::{
     Answer, BackendExt, Capability, Content, DeleteResult, Edit, EditResult, FileSet, FilesUpdate,
     Request, SharedBackend, Step, Transfer, WriteResult, answer, carry, too_few, whole,
