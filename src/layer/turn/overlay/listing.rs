@@ -1,5 +1,5 @@
-//! Listings and searches of a turn: what is below without the covered files, and the files of the
-//! overlay, merged as if all were in one tree.
+//! Listings and searches of an overlay: what the base has without the changed files, and the files of
+//! the overlay, merged as if all were in one tree.
 
 use super::{Overlay, Read, base};
 use crate::core::error::Result;
@@ -10,7 +10,7 @@ use crate::protocol::{
 };
 
 impl Overlay {
-    /// The covered files at and below a directory, in order.
+    /// The changed files at and below a directory, in order.
     fn hidden(&self, dir: &VPath) -> Vec<VPath> {
         let changes = self.changes.borrow();
         let beneath = changes.keys().filter(|path| path.is_under(dir));
