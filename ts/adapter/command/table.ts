@@ -77,7 +77,7 @@ export const COMMANDS = {
   },
   diff: {
     form: "diff ADDRESS ADDRESS",
-    about: "compare two trees: - only in the first, + in the second, ~ different",
+    about: "compare two trees: - only in the first, + the second, ~ different",
     flags: { compare },
   },
   du: {
