@@ -51,26 +51,26 @@ export async function tables() {
   for (const { name, ran, departs } of results) {
     lines.push(`| ${name} | ${ran} | ${departs.size} |`);
   }
-  lines.push("", "| behaviour | departs |", "|---|---|");
+  const libraries = [...new Set(results.filter((one) => one.departs.size > 0).map(libraryOf))];
+  const titles = libraries.map((library) => ` ${library} |`).join("");
+  lines.push("", `| behaviour |${titles}`, `|---|${"---|".repeat(libraries.length)}`);
   for (const { name } of conformanceCases()) {
-    const who = results.filter(({ departs }) => departs.has(name)).map((one) => one.name);
-    if (who.length > 0) lines.push(`| ${name} | ${shortened(who)} |`);
+    const who = results.filter(({ departs }) => departs.has(name));
+    const cells = libraries.map((library) => cell(library, results, who));
+    if (who.length > 0) lines.push(`| ${name} |${cells.join("")}`);
   }
   return lines.join("\n");
 }
 
-/** Names in short: a library once, with its backends after it. */
-function shortened(names) {
-  const groups = new Map();
-  for (const name of names) {
-    const [library, backend] = name.split(": ");
-    groups.set(library, [...(groups.get(library) ?? []), ...(backend ? [backend] : [])]);
-  }
-  return [...groups]
-    .map(([library, backends]) =>
-      backends.length > 0 ? `${library}: ${backends.join(", ")}` : library,
-    )
-    .join("; ");
+const libraryOf = ({ name }) => name.split(": ")[0];
+
+/** Which backends of a library depart, by the first part of their names. */
+function cell(library, results, who) {
+  const of = (list) => list.filter((one) => libraryOf(one) === library);
+  const departing = of(who);
+  if (departing.length === 0) return " |";
+  if (departing.length === of(results).length) return " all |";
+  return ` ${departing.map(({ name }) => name.split(": ")[1].replace(/Backend$/, "")).join(", ")} |`;
 }
 
 /** The tables of the page. */
