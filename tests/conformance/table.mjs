@@ -1,5 +1,5 @@
 // `npm run conformance`: where other libraries' backends and file systems depart from the cases of
-// kitbag/conformance, as the tables of docs/conformance.md.
+// kitbag/conformance: how many, as the table of docs/conformance.md, and in which, as departures.md.
 
 import { readFileSync, writeFileSync } from "node:fs";
 import { conformanceCases, runConformance } from "../../pkg/dist/conformance.js";
@@ -7,7 +7,12 @@ import { at } from "../../scripts/lib/paths.mjs";
 import { ensure } from "../../scripts/setup.mjs";
 
 const PAGE = at("docs/conformance.md");
-const [BEGIN, END] = ["<!-- tables: npm run conformance -->", "<!-- end of tables -->"];
+const [BEGIN, END] = ["<!-- table: npm run conformance -->", "<!-- end of table -->"];
+const DEPARTURES = at("tests/conformance/departures.md");
+const ABOUT = `# Where other libraries depart
+
+Written by \`npm run conformance\`: the cases of \`kitbag/conformance\` in which backends of each version depart.
+`;
 
 /** Left out: whether another library fails them depends on luck, or on programs of the machine. */
 const except = Object.fromEntries(
@@ -39,7 +44,7 @@ async function seen({ make, writeModes }, dispose) {
   return { departs, ran: conformanceCases().length - leftOut.length };
 }
 
-/** The tables of a fresh run. */
+/** The tables of a fresh run: `{ counts, departures }`. */
 export async function tables() {
   for (const set of ["latest", "older", "filesystems"]) await ensure(`npm:${set}`);
   const { dispose, peers } = await import("./peers.mjs");
@@ -53,13 +58,13 @@ export async function tables() {
   }
   const libraries = [...new Set(results.filter((one) => one.departs.size > 0).map(libraryOf))];
   const titles = libraries.map((library) => ` ${library} |`).join("");
-  lines.push("", `| behaviour |${titles}`, `|---|${"---|".repeat(libraries.length)}`);
+  const departures = [`| behaviour |${titles}`, `|---|${"---|".repeat(libraries.length)}`];
   for (const { name } of conformanceCases()) {
     const who = results.filter(({ departs }) => departs.has(name));
     const cells = libraries.map((library) => cell(library, results, who));
-    if (who.length > 0) lines.push(`| ${name} |${cells.join("")}`);
+    if (who.length > 0) departures.push(`| ${name} |${cells.join("")}`);
   }
-  return lines.join("\n");
+  return { counts: lines.join("\n"), departures: departures.join("\n") };
 }
 
 const libraryOf = ({ name }) => name.split(": ")[0];
@@ -73,14 +78,17 @@ function cell(library, results, who) {
   return ` ${departing.map(({ name }) => name.split(": ")[1].replace(/Backend$/, "")).join(", ")} |`;
 }
 
-/** The tables of the page. */
+/** The tables as they are written. */
 export function written() {
   const page = readFileSync(PAGE, "utf8");
-  return page.slice(page.indexOf(BEGIN) + BEGIN.length, page.indexOf(END)).trim();
+  const counts = page.slice(page.indexOf(BEGIN) + BEGIN.length, page.indexOf(END)).trim();
+  return { counts, departures: readFileSync(DEPARTURES, "utf8").slice(ABOUT.length).trim() };
 }
 
 if (process.argv.includes("--write")) {
   const page = readFileSync(PAGE, "utf8");
   const [before, after] = [page.slice(0, page.indexOf(BEGIN)), page.slice(page.indexOf(END))];
-  writeFileSync(PAGE, `${before}${BEGIN}\n\n${await tables()}\n\n${after}`);
+  const { counts, departures } = await tables();
+  writeFileSync(PAGE, `${before}${BEGIN}\n\n${counts}\n\n${after}`);
+  writeFileSync(DEPARTURES, `${ABOUT}\n${departures}\n`);
 }
