@@ -113,8 +113,8 @@ export function registerFileTools(
     tools: files.tools.map((tool) => ({
       name: tool.name,
       description: tool.description,
-      inputSchema: (structured ? inputOf(tool.name, tool.inputSchema) : tool.inputSchema) as never,
-      ...(structured && { outputSchema: outputOf(tool.name) as never }),
+      inputSchema: structured ? inputOf(tool.name, tool.inputSchema) : tool.inputSchema,
+      ...(structured && { outputSchema: outputOf(tool.name) }),
       annotations: annotations(tool),
     })),
   }));

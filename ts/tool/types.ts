@@ -69,8 +69,8 @@ type InputSchema = {
   properties: Record<
     string,
     {
-      /** Type of the argument, such as `string`. */
-      type: string;
+      /** Type of the argument. */
+      type: "string" | "integer" | "boolean";
       /** Description for the model. */
       description?: string;
       /** The only values that are allowed. */
