@@ -204,6 +204,7 @@ const TABLES = [
       keepsFormat: "boolean",
       keepsBinary: "boolean",
       writable: "boolean",
+      overwrites: "boolean",
       maxFileBytes: "amount",
       perCaller: "boolean",
       listsVersions: "boolean",

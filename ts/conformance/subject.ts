@@ -40,6 +40,7 @@ export const PROMISES: Capability = {
   keepsFormat: true,
   keepsBinary: true,
   writable: true,
+  overwrites: false,
   notes: [],
 };
 

@@ -2,6 +2,7 @@
 // here are the options, the selection of the backend, and the plain objects that callers get. No
 // tool call throws or rejects: an error is text for the model.
 
+import { capabilityOf } from "../backend/backend.js";
 import type { IgnoreRules } from "../backend/ignoring.js";
 import { KeptPolicy, type PermissionRule, type Policy, withPolicy } from "../backend/policy.js";
 import { NOT_BEGUN, settled } from "../core/call.js";
@@ -85,11 +86,16 @@ export function createFileTools(backend: BackendOrFactory, options?: FileToolsOp
   const kept = isFactory && rules !== undefined ? new KeptPolicy(rules) : undefined;
   const whole = (given: AnyBackend) => (rules === undefined ? given : withPolicy(given, rules));
   const fixed = isFactory ? undefined : whole(searched(backend as AnyBackend));
-  const shell = isFactory
-    ? (options?.tools !== "all" && options?.tools?.includes("execute")) || false
-    : withHandle("createFileTools: backend", fixed, (handle) =>
-        enter(() => glue.tools_shell(handle)),
-      );
+  // Of the backends that a function will return nothing is known, so they may replace files.
+  const able = isFactory
+    ? {
+        shell: (options?.tools !== "all" && options?.tools?.includes("execute")) || false,
+        overwrites: true,
+      }
+    : withHandle("createFileTools: backend", fixed, (handle) => ({
+        shell: enter(() => glue.tools_shell(handle)),
+        overwrites: capabilityOf(handle).overwrites,
+      }));
   const wrapped = new WeakMap<object, AnyBackend>();
   let before: AnyBackend | undefined;
   const current = async (call?: ToolCall): Promise<AnyBackend> => {
@@ -172,7 +178,7 @@ export function createFileTools(backend: BackendOrFactory, options?: FileToolsOp
       return text;
     }
   };
-  const described = describe(set.id, shell);
+  const described = describe(set.id, able);
   if (prompts) retell(described, prompts, options);
   return {
     systemPrompt: described.systemPrompt,

@@ -81,6 +81,8 @@ export interface Capability {
   keepsBinary: boolean;
   /** Whether files can be changed. */
   writable: boolean;
+  /** Whether `write` replaces a file that exists. */
+  overwrites: boolean;
   /** The largest file that can be stored, in bytes. Absent if there is no fixed limit. */
   maxFileBytes?: number;
   /**
