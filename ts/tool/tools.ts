@@ -137,22 +137,16 @@ export function createFileTools(backend: BackendOrFactory, options?: FileToolsOp
       return failure(`Error: the tool could not run: ${messageOf(error)}`);
     }
   };
-  const moved = async (
-    text: string,
-    message: boolean,
-    id: string,
-    tool: string,
-    call?: OffloadCall,
-  ) => {
+  const moved = async (it: Large, call?: OffloadCall): Promise<Moved> => {
     const target = await current(call);
     const asked = () =>
       start<Moved>(
         target,
         () => {
-          put.putLongText(text);
-          put.putBool(message);
-          put.putText(id);
-          put.putText(tool);
+          put.putLongText(it.text);
+          put.putBool(it.isMessage);
+          put.putText(it.id);
+          put.putText(it.tool);
         },
         (handle, length) => glue.tools_offload(set.id, handle, length),
         unpackMoved,
@@ -165,17 +159,11 @@ export function createFileTools(backend: BackendOrFactory, options?: FileToolsOp
     call.onFilesUpdate(answer.filesUpdate);
     return answer;
   };
-  const shrunk = async (
-    text: string,
-    message: boolean,
-    id: string,
-    tool: string,
-    call?: OffloadCall,
-  ) => {
+  const shrunk = async (it: Large, call?: OffloadCall) => {
     try {
-      return (await moved(text, message, id, tool, call)).text ?? text;
+      return (await moved(it, call)).text ?? it.text;
     } catch {
-      return text;
+      return it.text;
     }
   };
   const described = describe(set.id, able);
@@ -192,17 +180,18 @@ export function createFileTools(backend: BackendOrFactory, options?: FileToolsOp
     backend: current,
     call: run,
     offload: async <T>(result: T, call: OffloadCall & { toolName?: string }) => {
-      const tool = call.toolName ?? "";
-      const id = call.callId ?? "";
+      const about = { isMessage: false, id: call.callId ?? "", tool: call.toolName ?? "" };
       if (Array.isArray(result))
-        return offloadBlocks(result, (text) => shrunk(text, false, id, tool, call)) as T;
+        return offloadBlocks(result, (text) => shrunk({ ...about, text }, call)) as T;
       const text = typeof result === "string" ? result : asText(result);
       if (text === undefined) return result;
-      const short = await shrunk(text, false, id, tool, call);
+      const short = await shrunk({ ...about, text }, call);
       return short === text ? result : short;
     },
-    offloadMessage: (text, call) =>
-      shrunk(text, true, call?.messageId ?? call?.callId ?? "", "", call),
+    offloadMessage: (text, call) => {
+      const id = call?.messageId ?? call?.callId ?? "";
+      return shrunk({ text, isMessage: true, id, tool: "" }, call);
+    },
   };
 }
 
@@ -245,6 +234,14 @@ function unpackResult(reply: Reply): ToolResult {
   const result: ToolResult = { content, text: textOf(content), isError };
   update(reply, result);
   return result;
+}
+
+/** A text that may be too large, and where it is from. */
+interface Large {
+  text: string;
+  isMessage: boolean;
+  id: string;
+  tool: string;
 }
 
 /** The text that replaces a large one, if it was too large. */
