@@ -1,7 +1,5 @@
 //! The tools as a model uses them, over an in-memory backend.
 
-use futures_util::FutureExt;
-
 use super::*;
 use crate::core::testing::now;
 use crate::files::{Files, FilesOptions, WriteMode};
@@ -407,9 +405,9 @@ fn wrong_calls_are_answered_with_what_is_expected() {
         Kind::InvalidArgument,
         "The input is not valid JSON",
     ));
-    let answer = set.call(&backend, "ls", unreadable, "id-1").now_or_never();
+    let answer = now(set.call(&backend, "ls", unreadable, "id-1"));
     assert_eq!(
-        text_of(&answer.expect("at once")),
+        text_of(&answer),
         "Error: The input is not valid JSON\nls takes: [path (string)]"
     );
     assert!(

@@ -12,9 +12,7 @@
 use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::fmt::Write;
-use std::future::Future;
 use std::rc::Rc;
-use std::task::{Context, Poll, Waker};
 
 use bytes::Bytes;
 use futures_util::future::LocalBoxFuture;
@@ -29,18 +27,6 @@ use super::xml;
 use crate::core::cell::RefCell;
 use crate::env::http::{Http, HttpError, Request, Response};
 use crate::env::timer;
-
-/// Runs a future whose waits need no external wake-up.
-pub fn block_on<T>(future: impl Future<Output = T>) -> T {
-    let mut future = Box::pin(future);
-    let mut context = Context::from_waker(Waker::noop());
-    for _ in 0..10_000_000 {
-        if let Poll::Ready(value) = future.as_mut().poll(&mut context) {
-            return value;
-        }
-    }
-    panic!("it hangs");
-}
 
 /// The fault of one request.
 #[derive(Clone, Debug, PartialEq, Eq)]
