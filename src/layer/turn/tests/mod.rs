@@ -6,7 +6,7 @@ mod keeping;
 mod overlay;
 mod store;
 
-use std::rc::Rc;
+use std::cell::Cell;
 
 use futures_util::future::LocalBoxFuture;
 
@@ -15,7 +15,9 @@ use crate::core::future::Pending;
 use crate::core::testing::{block_on, bytes};
 use crate::files::stepping::ended;
 use crate::files::{Files, FilesOptions, WriteMode};
-use crate::protocol::{Backend, Capability, FileInfo, GrepQuery};
+use crate::protocol::{
+    Backend, BackendExt, Capability, Content, Edit, FileInfo, GlobQuery, GrepQuery,
+};
 use crate::storage::memory::Memory;
 
 fn memory() -> SharedBackend {
