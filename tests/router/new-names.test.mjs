@@ -170,7 +170,8 @@ for (const [name, make] of Object.entries(SUBJECTS)) {
 
 /** Other ways to create a file. */
 const WAYS = {
-  "the tool write_file": (files, bad) => tool(files, "write_file", { file_path: bad, content: "x" }),
+  "the tool write_file": (files, bad) =>
+    tool(files, "write_file", { file_path: bad, content: "x" }),
   "the tool move_file": (files, bad) => tool(files, "move_file", { from: "/a.md", to: bad }),
   "the tool copy_file": (files, bad) => tool(files, "copy_file", { from: "/a.md", to: bad }),
   "a patch": async (files, bad) =>

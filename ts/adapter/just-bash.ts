@@ -186,9 +186,8 @@ class BackendFs implements IFileSystem {
         "bashFileSystem: the backend must have uploadFiles, downloadFiles and delete",
       );
     }
-    // A backend of kitbag keeps the library's own files from commands; for other objects the adapter does.
-    const isOwn = (files as { capability?: object }).capability !== undefined;
-    this.#files = outside(isOwn ? files : adaptBackendProtocol(files));
+    // It keeps the library's own files from commands, whatever the object says that it can do.
+    this.#files = outside(adaptBackendProtocol(files));
     this.#own = (this.#files as { capability?: object }).capability;
   }
 

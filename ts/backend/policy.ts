@@ -211,8 +211,7 @@ function read(of: string, policy: unknown): Record<string, unknown> {
   const out = {
     readOnly: given.boolean("readOnly", false),
     allowExecute: given.boolean("allowExecute", false),
-    hiddenCharacters:
-      given.oneOf("hiddenCharacters", ["refuse", "allow"], "refuse") === "allow",
+    hiddenCharacters: given.oneOf("hiddenCharacters", ["refuse", "allow"], "refuse") === "allow",
     readOnlyPrefixes: texts(given, "readOnlyPrefixes", given.raw("readOnlyPrefixes")).map((one) =>
       directory(given, "readOnlyPrefixes", one),
     ),

@@ -74,16 +74,21 @@ for (const [way, run] of Object.entries(WAYS)) {
     for (const [of, wrap] of [
       ["ours", (files) => files],
       ["a stranger", stranger],
+      ["one that says what it can do", (files) => ({ ...stranger(files), capability: {} })],
     ]) {
       for (const code of HIDDEN) {
         const files = memory();
         const bad = `/pla${String.fromCodePoint(code)}n.md`;
         const answer = await run(wrap(files), bad);
         const about = `${of}, ${code.toString(16)}: ${answer}`;
-        assert.deepEqual(files.glob("**").files.map(({ path }) => path).sort(), [
-          "/a.md",
-          "/memories/a.md",
-        ], about);
+        assert.deepEqual(
+          files
+            .glob("**")
+            .files.map(({ path }) => path)
+            .sort(),
+          ["/a.md", "/memories/a.md"],
+          about,
+        );
         assert.notEqual(answer, "", about);
       }
     }
