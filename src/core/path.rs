@@ -440,7 +440,9 @@ mod tests {
     fn a_deceptive_name_is_refused_with_its_character_and_place() {
         let error = path("/notes/pla\u{200b}n.md").deception().expect("one");
         let text = error.to_string();
-        assert!(text.starts_with("Invalid path '/notes/pla\\u{200b}n.md': character 11 is U+200B,"));
+        assert!(
+            text.starts_with("Invalid path '/notes/pla\\u{200b}n.md': character 11 is U+200B,")
+        );
         let tag = path("/\u{e0041}").deception().expect("one").to_string();
         assert!(tag.contains("character 2 is U+E0041"), "{tag}");
         assert_eq!(path("/notes/plan.md").deception(), None);

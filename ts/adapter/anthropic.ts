@@ -7,7 +7,6 @@ import {
   type BackendOrFactory,
   type BackendProtocolV2,
   type ContentBlock,
-  createFileTools,
   type FileTool,
   type FileTools,
   type FileToolsOptions,
@@ -31,6 +30,7 @@ import {
   TRIES,
   Trouble,
 } from "./changes.js";
+import { toolsFor } from "./framework/options.js";
 
 /** A block of a tool result. */
 type AnthropicBlock =
@@ -184,7 +184,7 @@ function edited(message: object): boolean {
  * const content = await files.run(message);
  */
 export function fileTools(backend: BackendOrFactory, options?: FileToolsOptions): AnthropicTools {
-  const files = createFileTools(backend, options);
+  const files = toolsFor("fileTools", backend, options);
   const names = new Set<string>(files.tools.map((tool) => tool.name));
   const one = async (
     use: AnthropicToolUse,

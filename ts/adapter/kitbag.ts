@@ -96,6 +96,7 @@ ${COMPARE}`,
       shell: bool(),
       secrets: bool(),
       structured: bool(),
+      "ignore-roots": bool(),
       deny: { type: "string", multiple: true },
       allow: { type: "string", multiple: true },
     },
@@ -106,6 +107,7 @@ ${COMPARE}`,
   --deny PATTERN           no access to files that match; may be repeated
   --allow PATTERN          only files that match; may be repeated
   --secrets                do not deny the files that usually contain keys
+  --ignore-roots           the whole folder, whatever folders the client works in (its roots)
   --structured             results also as data, with versions of files for conditional changes
   --shell                  also run commands in a folder, with your rights; they follow no rules
                            about files`,
@@ -148,7 +150,8 @@ async function serve({ flags, words, signal }: Line): Promise<number> {
   }
   const backend = shell ? withCommands(folder) : files;
   // Commands follow no rules about files, so they are not kept within the roots of a client.
-  const all = { ...rules, ...(folder !== undefined && !shell && { folder }) };
+  const rooted = folder !== undefined && !shell && flags["ignore-roots"] !== true;
+  const all = { ...rules, ...(rooted && { folder }) };
   if (port === undefined) {
     await serveStdio(backend, all, SERVE);
     signal.addEventListener("abort", () => process.exit(0));
