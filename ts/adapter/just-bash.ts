@@ -17,9 +17,11 @@ import {
 } from "just-bash";
 import {
   adaptBackendProtocol,
+  Backend,
   type BackendProtocolV2,
   type ExecuteResponse,
   type FileInfo,
+  StateBackend,
 } from "kitbag";
 import { contextHere, contextStorage, type InContext } from "../core/context.js";
 import {
@@ -186,8 +188,10 @@ class BackendFs implements IFileSystem {
         "bashFileSystem: the backend must have uploadFiles, downloadFiles and delete",
       );
     }
-    // It keeps the library's own files from commands, whatever the object says that it can do.
-    this.#files = outside(adaptBackendProtocol(files));
+    // A backend of kitbag keeps the library's own files from commands; for other objects the adapter does,
+    // whatever they say that they can do.
+    const isOurs = files instanceof Backend || files instanceof StateBackend;
+    this.#files = outside(isOurs ? files : adaptBackendProtocol(files));
     this.#own = (this.#files as { capability?: object }).capability;
   }
 

@@ -343,7 +343,6 @@ fn what_was_planted_among_the_pins_is_set_aside_and_stops_no_pruning() {
         format!("0000000000000001-{root}-0000000000000001"),
         format!("9223372036854775807-{root}-0000000000000001"),
         format!("0000000000000001-{root}-"),
-        format!("-5-{root}-x"),
         String::from("9223372036854775807-making-0000000000000001"),
         String::from("0000000000000001-making-0000000000000001"),
     ];
