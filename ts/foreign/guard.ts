@@ -72,7 +72,8 @@ async function batched(
     const known = opened(path, isOurs);
     const isHidden = Array.isArray(one) && !isOurs && known === path && deception(path);
     if (known === undefined || isHidden) {
-      return { path, content: null, error: "invalid_path", code: "invalid_path" };
+      const { error: message, code } = isHidden || refusal(path);
+      return { path, content: null, error: "invalid_path", code, message };
     }
     asked.push(Array.isArray(one) ? [known, ...one.slice(1)] : known);
     return undefined;
