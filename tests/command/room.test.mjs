@@ -29,7 +29,10 @@ after(() => {
 
 function planted(text = SECRET) {
   const folder = scratch();
-  plant(folder, Object.fromEntries([["plain.txt", "plain kept\n"], ...ROOMS.map((at) => [at, text])]));
+  plant(
+    folder,
+    Object.fromEntries([["plain.txt", "plain kept\n"], ...ROOMS.map((at) => [at, text])]),
+  );
   const kept = () => {
     for (const room of ROOMS) assert.equal(readFileSync(join(folder, room), "utf8"), text, room);
   };
@@ -38,7 +41,11 @@ function planted(text = SECRET) {
 
 /** Spellings of a file in a room, and of the directory of the room. */
 const spelled = (room) => {
-  const files = [room, room.replace(".kitbag", ".KITBAG"), `./${room.replace(".kitbag", ".kitbag.")}`];
+  const files = [
+    room,
+    room.replace(".kitbag", ".KITBAG"),
+    `./${room.replace(".kitbag", ".kitbag.")}`,
+  ];
   return files.flatMap((file) => [file, file.replace(/(kitbag\.?)\/.*/i, "$1")]);
 };
 
@@ -54,7 +61,11 @@ test("no spelling of a path reaches one", async () => {
     ]) {
       const { code, out, err } = await kitbag.run([command, ...args]);
       assert.ok(!`${out}${err}`.includes(SECRET), `${command} ${path}: ${out}${err}`);
-      assert.match(`${code} ${err}`, /^[12] .*('\.kitbag' is for|invalid_path)/s, `${command} ${path}: ${out}`);
+      assert.match(
+        `${code} ${err}`,
+        /^[12] .*('\.kitbag' is for|invalid_path)/s,
+        `${command} ${path}: ${out}`,
+      );
     }
   }
   kept();

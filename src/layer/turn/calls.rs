@@ -41,6 +41,7 @@ impl Backend for Turn {
         capability.create = Reach::Instance;
         capability.update = Reach::Instance;
         capability.writable = true;
+        capability.overwrites = self.options.overwrite;
         capability.lists_versions = false;
         capability.indexed = false;
         capability.notes.push(NOTE.into());

@@ -44,7 +44,10 @@ function planted() {
 /** How the same folder is served: the directory of its root in the tree, and the backend. */
 const WAYS = {
   "a folder": ["", (backend) => backend],
-  "an index beside it": ["", (backend) => withIndex(backend, { keepIn: { backend, path: "/idx" } })],
+  "an index beside it": [
+    "",
+    (backend) => withIndex(backend, { keepIn: { backend, path: "/idx" } }),
+  ],
   "a mount": ["/m", (backend) => new CompositeBackend(new StateBackend(), { "/m/": backend })],
   "an object of another library": ["", stranger],
 };
@@ -52,7 +55,10 @@ const WAYS = {
 /** The methods alone, and what is in the folder without a guard. */
 function stranger(backend) {
   const names = ["ls", "read", "readRaw", "write", "edit", "delete", "uploadFiles"];
-  const methods = names.map((name) => [name, async (...args) => backend[name](...args.slice(0, 4))]);
+  const methods = names.map((name) => [
+    name,
+    async (...args) => backend[name](...args.slice(0, 4)),
+  ]);
   return {
     ...Object.fromEntries(methods),
     glob: async (pattern, path) => ({

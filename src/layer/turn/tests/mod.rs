@@ -8,12 +8,11 @@ mod store;
 
 use std::rc::Rc;
 
-use futures_util::FutureExt;
 use futures_util::future::LocalBoxFuture;
 
 use super::*;
 use crate::core::future::Pending;
-use crate::core::testing::bytes;
+use crate::core::testing::{block_on, bytes};
 use crate::files::stepping::ended;
 use crate::files::{Files, FilesOptions, WriteMode};
 use crate::protocol::{Backend, Capability, FileInfo, GrepQuery};
