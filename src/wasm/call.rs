@@ -17,7 +17,7 @@ use crate::core::time::Time;
 use crate::protocol::{
     BackendExt, Capability, Content, Directories, Edit, EntryInfo, ExecuteOptions, FileInfo,
     FileSet, FilesUpdate, GlobQuery, GrepQuery, Matches, Operation, Page, RawFile, Reach, RowKind,
-    SharedBackend, Transfer,
+    SharedBackend, Transfer, may_create,
 };
 use crate::wasm::args::Args;
 use crate::wasm::reply::{Reply, reply_done, reply_ptr};
@@ -206,6 +206,7 @@ fn write(backend: SharedBackend, args: &mut Args<'_>) -> Asked {
     let kind = args.u8()?;
     let blob = args.blob()?;
     let (path, as_given) = args.named_file()?;
+    may_create(&*backend, &path)?;
     let content = match kind {
         0 => Content::Text(blob),
         1 => Content::Raw(blob),
@@ -242,6 +243,7 @@ fn transfer(backend: SharedBackend, args: &mut Args<'_>, keeps: bool) -> Asked {
     let overwrite = args.bool()?;
     let from = args.file_path()?;
     let (to, as_given) = args.named_file()?;
+    may_create(&*backend, &to)?;
     let asked = Transfer {
         from,
         to,
@@ -316,6 +318,7 @@ fn report_refused(handle: u32, operation: Operation, parsed: &[Result<()>]) {
 fn upload(handle: u32, backend: SharedBackend, args: &mut Args<'_>) -> Asked {
     let (parsed, files) = parse_batch(args, |args, path| {
         let body = args.blob()?;
+        let path = path.and_then(|path| may_create(&*backend, &path).map(|()| path));
         Ok(match path {
             Ok(path) => (Ok(()), Some((path, body))),
             Err(error) => (Err(error), None),

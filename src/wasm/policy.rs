@@ -175,6 +175,7 @@ fn read(options: &JsValue) -> Result<Policy> {
     let mut policy = Policy {
         read_only: flag(options, "readOnly"),
         allow_execute: flag(options, "allowExecute"),
+        hidden_characters: flag(options, "hiddenCharacters"),
         ..Policy::default()
     };
     for prefix in array(options, "readOnlyPrefixes") {

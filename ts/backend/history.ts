@@ -288,6 +288,7 @@ export class HistoryBackend extends Backend {
       ([wanted], limit) => glue.history_ask(question.LOG, handleOf(this), wanted, "", most, limit),
       (reply) => ({ entries: list(reply, () => unpackEntry(reply)) }),
       options,
+      ["limit"],
     ) as Promise<HistoryLog>;
   }
 
@@ -434,13 +435,14 @@ export class HistoryBackend extends Backend {
     start: (texts: [string, string], limit: number) => number,
     unpack: (reply: Reply) => T,
     options: CallOptions | undefined,
+    own?: readonly string[],
   ): Promise<T | Failure> {
     let texts: string[] = [];
     const refusal = refused(() => {
       texts = check();
     });
     if (refusal) return Promise.resolve(refusal);
-    return called(options, (limit) => start(texts as [string, string], limit), unpack);
+    return called(options, (limit) => start(texts as [string, string], limit), unpack, own);
   }
 }
 

@@ -3,7 +3,7 @@
 import chunk from "#chunk/index";
 import { madeHandle } from "../core/call.js";
 import { called } from "../core/called.js";
-import { Options, optionNames, refused } from "../core/checks.js";
+import { Options } from "../core/checks.js";
 import { handleOf, sealClass } from "../core/handle.js";
 import { enter, glue } from "../core/instance.js";
 import type { Reply } from "../core/reply.js";
@@ -13,9 +13,6 @@ import type { CallOptions, ExecuteResponse, Result } from "../types.js";
 import { addShell, Backend, type ExecuteOptions } from "./backend.js";
 import { type KeepIn, placeOf } from "./keep-in.js";
 import { outside, passWatch } from "./passing.js";
-
-/** No number of an operation: only the options of every call are known. */
-const NO_OPERATION = -1;
 
 /** Options of `withIndex`. */
 export interface IndexOptions {
@@ -88,8 +85,6 @@ export class IndexBackend extends Backend {
    * index stays small; it writes at most 16 MiB for that. Several processes may update at once.
    */
   updateIndex(options?: CallOptions): Promise<IndexUpdate> {
-    const refusal = refused(() => optionNames(NO_OPERATION, options));
-    if (refusal) return Promise.resolve(refusal);
     return called(
       options,
       (limit) => glue.indexed_update(handleOf(this), limit),

@@ -192,6 +192,12 @@ export interface Policy {
   };
   /** Allow `execute` although a shell follows no rules about files. Default false. */
   allowExecute?: boolean;
+  /**
+   * Whether a file may be created whose name has characters that show nothing or reorder others, such as
+   * U+200B or U+202E: who approves it would see another name. Joiners stay allowed where a script or an
+   * emoji needs them. Default `"refuse"`.
+   */
+  hiddenCharacters?: "refuse" | "allow";
 }
 
 /** Checks and copies a policy, so that later changes of the object change no rule. */
@@ -205,6 +211,7 @@ function read(of: string, policy: unknown): Record<string, unknown> {
   const out = {
     readOnly: given.boolean("readOnly", false),
     allowExecute: given.boolean("allowExecute", false),
+    hiddenCharacters: given.oneOf("hiddenCharacters", ["refuse", "allow"], "refuse") === "allow",
     readOnlyPrefixes: texts(given, "readOnlyPrefixes", given.raw("readOnlyPrefixes")).map((one) =>
       directory(given, "readOnlyPrefixes", one),
     ),

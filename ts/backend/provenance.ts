@@ -2,8 +2,9 @@
 // checks the options; the rest is in Rust.
 
 import chunk from "#chunk/provenance";
-import { limitOf, madeHandle, NOT_BEGUN, received, settled } from "../core/call.js";
-import { callOptions, kindOf, Options, refused, text } from "../core/checks.js";
+import { madeHandle, received } from "../core/call.js";
+import { called } from "../core/called.js";
+import { kindOf, Options, refused, text } from "../core/checks.js";
 import { handleOf, sealClass } from "../core/handle.js";
 import { enter, glue } from "../core/instance.js";
 import { OPERATIONS, type Operation } from "../core/operations.js";
@@ -261,17 +262,12 @@ export class ProvenanceBackend extends Backend {
     options: CallOptions | undefined,
     unpack: (reply: Reply) => T,
   ): Promise<T | Failure> {
-    let call: CallOptions | undefined;
-    const refusal = refused(() => {
-      text("path", path);
-      call = callOptions(options);
-    });
+    const refusal = refused(() => text("path", path));
     if (refusal) return Promise.resolve(refusal);
-    if (call?.signal?.aborted) return Promise.resolve({ ...NOT_BEGUN });
-    return settled(
-      () => glue.provenance_file(handleOf(this), trusts, path, limitOf(call)),
+    return called(
+      options,
+      (limit) => glue.provenance_file(handleOf(this), trusts, path, limit),
       unpack,
-      call,
     );
   }
 }

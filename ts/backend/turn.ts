@@ -359,6 +359,7 @@ export class Turn extends Backend {
           ours: body(reply),
         })),
       }),
+      ["keep"],
     ) as Promise<RebaseResult>;
   }
 
@@ -367,6 +368,7 @@ export class Turn extends Backend {
     given: () => string,
     options: CallOptions | undefined,
     unpack: (reply: Reply) => T,
+    own?: readonly string[],
   ): Promise<T | Failure> {
     let wanted = "";
     const refusal = refused(() => {
@@ -374,7 +376,7 @@ export class Turn extends Backend {
     });
     if (refusal) return Promise.resolve(refusal);
     const start = (limit: number) => glue.turn_choose(handleOf(this), what, wanted, limit);
-    return called(options, start, unpack);
+    return called(options, start, unpack, own);
   }
 }
 
@@ -425,6 +427,7 @@ export function undo(
         return glue.turn_undo(handle, by, length, limit);
       },
       (reply) => unpackOutcome(reply, NEWER),
+      ["by"],
     ) as Promise<CommitResult>;
   });
 }
