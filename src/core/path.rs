@@ -325,7 +325,7 @@ impl VPath {
         }
         // Marks are those of segments, so without one in both there is none in the result.
         Some(
-            match (self.tail.0 | to.tail.0) & (Tail::ROOM | Tail::HIDDEN) {
+            match (self.tail.0 | to.tail.0) & (Tail::ROOM | Tail::DECEPTIVE) {
                 0 => VPath {
                     tail: Tail::of(&text),
                     text,
