@@ -23,6 +23,7 @@ const RUST = {
   side: ["core", "env", "pins", "protocol"],
   layer: ["core", "env", "pins", "protocol", "search", "side"],
   tool: ["core", "env", "protocol", "search"],
+  boundary: ["core", "env", "files", "layer", "protocol", "side", "storage", "tool"],
   conformance: ["core", "protocol"],
 };
 /** The same for TypeScript. */

@@ -9,6 +9,8 @@ use bytes::Bytes;
 use futures_util::future::LocalBoxFuture;
 use wasm_bindgen::prelude::wasm_bindgen;
 
+use crate::boundary::args::Args;
+use crate::boundary::buffers;
 use crate::core::error::{Error, Kind, Result};
 use crate::core::links;
 use crate::core::path::VPath;
@@ -19,9 +21,8 @@ use crate::protocol::{
     FileSet, FilesUpdate, GlobQuery, GrepQuery, Matches, Operation, Page, RawFile, Reach, RowKind,
     SharedBackend, Transfer,
 };
-use crate::wasm::args::Args;
 use crate::wasm::reply::{Reply, reply_done, reply_ptr};
-use crate::wasm::{audits, buffers, handles, task};
+use crate::wasm::{audits, handles, task};
 
 /// Packs a result, or the error instead.
 pub fn answered<T>(answer: Result<T>, pack: impl FnOnce(&mut Reply, T)) -> Reply {
@@ -32,6 +33,22 @@ pub fn answered<T>(answer: Result<T>, pack: impl FnOnce(&mut Reply, T)) -> Reply
             reply
         }
         Err(error) => Reply::error(&error),
+    }
+}
+
+/// Packs paths.
+pub fn put_paths(reply: &mut Reply, paths: &[VPath]) {
+    reply.len(paths.len());
+    for path in paths {
+        reply.str(path.as_str());
+    }
+}
+
+/// Packs a content, if there is one.
+pub fn put_body(reply: &mut Reply, body: Option<Bytes>) {
+    reply.bool(body.is_some());
+    if let Some(body) = body {
+        reply.body(body);
     }
 }
 

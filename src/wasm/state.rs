@@ -4,21 +4,25 @@
 use std::rc::Rc;
 
 use bytes::Bytes;
-use wasm_bindgen::JsValue;
+use js_sys::Array;
 use wasm_bindgen::prelude::wasm_bindgen;
+use wasm_bindgen::{JsCast, JsValue};
 
+use crate::boundary::args::Args;
+use crate::boundary::state::StateGiven;
+use crate::boundary::{buffers, read};
 use crate::core::error::{Error, Result};
 use crate::core::file::{self, Format, Mime};
 use crate::core::path::VPath;
 use crate::core::time::Time;
 use crate::env::{clock, host};
 use crate::files::graph_state::{Change, Copy, GraphState, Graphs};
-use crate::files::{Files, FilesOptions, WriteMode, raw};
-use crate::storage::memory::{DEFAULT_MAX_BYTES, Memory};
+use crate::files::{Files, raw};
+use crate::storage::memory::Memory;
 use crate::storage::{NewFile, PutMode};
-use crate::wasm::args::Args;
 use crate::wasm::call::{answered, put_raw};
-use crate::wasm::{buffers, handles};
+use crate::wasm::handles;
+use crate::wasm::options::{Hosts, made};
 
 #[wasm_bindgen]
 extern "C" {
@@ -71,36 +75,23 @@ impl Graphs for HostGraphs {
 
 type InGraphs = GraphState<HostGraphs>;
 
-/// Creates the backend and returns its handle. A negative `max_bytes` means the default.
+/// Creates the backend; replies with its handle. With `graphs`, it uses the state of the running graph,
+/// if there is one.
 #[wasm_bindgen]
-pub fn state_new(overwrite: bool, v1: bool, max_bytes: f64) -> u32 {
-    handles::hold(Rc::new(files(overwrite, v1, max_bytes)))
+pub fn state_new(len: usize, hosts: Array) {
+    made(new(len, &Hosts::new(hosts)));
 }
 
-/// Creates a backend that uses the state of the running graph, if there is one.
-#[wasm_bindgen]
-pub fn state_in_graphs(overwrite: bool, v1: bool, max_bytes: f64, graphs: HostGraphs) -> u32 {
-    let own = files(overwrite, v1, max_bytes);
-    handles::hold(Rc::new(GraphState::new(own, graphs)))
-}
-
-fn files(overwrite: bool, v1: bool, max_bytes: f64) -> Files<Memory> {
-    let options = FilesOptions {
-        write_mode: if overwrite {
-            WriteMode::Overwrite
-        } else {
-            WriteMode::Create
-        },
-        format: if v1 { Format::V1 } else { Format::V2 },
-        max_file_bytes: None,
-    };
-    // A float-to-integer cast saturates.
-    let limit = if max_bytes >= 0.0 {
-        max_bytes as u64
-    } else {
-        DEFAULT_MAX_BYTES
-    };
-    Files::new(Memory::new(limit), options)
+fn new(len: usize, hosts: &Hosts) -> Result<u32> {
+    let given: StateGiven = read(len)?;
+    let files = given.files();
+    Ok(match given.graphs {
+        Some(graphs) => {
+            let graphs: HostGraphs = hosts.value(graphs).unchecked_into();
+            handles::hold(Rc::new(GraphState::new(files, graphs)))
+        }
+        None => handles::hold(Rc::new(files)),
+    })
 }
 
 /// The backend's own files, outside of graphs.

@@ -1,15 +1,16 @@
 //! Parses the arguments of a call: little-endian numbers, texts with a length prefix, and buffers
 //! by number. A truncated message is a bug of the JavaScript side and reported as an internal
-//! error. `messages.json` lists the fields of every message; a test compares both sides with it.
+//! error. `src/wasm/messages.json` lists the fields of
+//! the messages of operations; a test compares both sides with it.
 
 use std::rc::Rc;
 
 use bytes::Bytes;
 
+use crate::boundary::buffers;
 use crate::core::error::{Error, Result};
 use crate::core::path::VPath;
 use crate::env::pass;
-use crate::wasm::buffers;
 
 /// The unread rest of a message.
 pub struct Args<'a>(&'a [u8]);
