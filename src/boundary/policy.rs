@@ -130,7 +130,7 @@ impl RateGiven {
 calls! {
     /// Which paths the rules show: those that they show themselves, and those at or below which they may
     /// show something.
-    pub enum PolicyCall {
+    pub enum RulesCall {
         Shown { paths: Vec<Rc<str>> },
         Reached { paths: Vec<Rc<str>> },
     }
@@ -143,6 +143,6 @@ pub(super) fn tables() -> Vec<Table> {
         RateGiven::printed(),
         QuotaGiven::printed(),
         PolicyGiven::printed(),
-        PolicyCall::printed(),
+        RulesCall::printed(),
     ]
 }

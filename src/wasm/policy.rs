@@ -8,7 +8,7 @@ use js_sys::{Array, Function};
 use wasm_bindgen::JsValue;
 use wasm_bindgen::prelude::wasm_bindgen;
 
-use crate::boundary::policy::{PolicyCall, PolicyGiven};
+use crate::boundary::policy::{RulesCall, PolicyGiven};
 use crate::boundary::read;
 use crate::core::cell::{LocalCell, RefCell};
 use crate::core::error::{Error, Kind, Result};
@@ -67,8 +67,8 @@ fn ask(handle: u32, len: usize) {
     let call = read(len).and_then(|call| Ok((handles::backend(handle)?, call)));
     let shown = call.map(|(backend, call)| {
         let (paths, beneath) = match call {
-            PolicyCall::Shown { paths } => (paths, false),
-            PolicyCall::Reached { paths } => (paths, true),
+            RulesCall::Shown { paths } => (paths, false),
+            RulesCall::Reached { paths } => (paths, true),
         };
         let Atomic::Guarded(guard) = backend.atomic() else {
             return paths;

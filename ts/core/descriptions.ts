@@ -315,7 +315,7 @@ export const PolicyGiven = {
   allowExecute: { kind: "flag" },
 } as const;
 
-export const PolicyCall = {
+export const RulesCall = {
   shown: { call: 0, fields: { paths: { kind: "list", of: { kind: "text" } } } },
   reached: { call: 1, fields: { paths: { kind: "list", of: { kind: "text" } } } },
 } as const;

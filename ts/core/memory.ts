@@ -4,7 +4,9 @@
 import type { Failure, FileData, ReadResult } from "../types.js";
 import { now, received } from "./call.js";
 import { encoded } from "./checks.js";
+import { StateGiven } from "./descriptions.js";
 import { incoming } from "./filedata.js";
+import { create, type Values } from "./given.js";
 import { enter, glue } from "./instance.js";
 import {
   finish,
@@ -69,9 +71,17 @@ export function rawFile(handle: number, path: string): FileData | undefined {
   return answer.data;
 }
 
+/** A memory as it is without options. */
+const PLAIN: Values<typeof StateGiven> = {
+  writeMode: "create",
+  fileFormat: "v2",
+  maxBytes: undefined,
+  graphs: undefined,
+};
+
 /** Lines of one file that is not stored anywhere, as `read` returns them. */
 export function pageOf(path: string, file: unknown, offset?: number, limit?: number): ReadResult {
-  const handle = enter(() => glue.state_new(false, false, -1));
+  const handle = create("pageOf", StateGiven, PLAIN, glue.state_new);
   try {
     const stored = setFile(handle, path, file);
     if ("error" in stored) return stored;

@@ -7,6 +7,8 @@ import { KeptPolicy, type PermissionRule, type Policy, withPolicy } from "../bac
 import { NOT_BEGUN, settled } from "../core/call.js";
 import { messageOf, Options, refused } from "../core/checks.js";
 import { deprecated } from "../core/deprecated.js";
+import { OffloadGiven } from "../core/descriptions.js";
+import { write } from "../core/given.js";
 import { enter, FRAMES, glue, needStack } from "../core/instance.js";
 import * as put from "../core/message.js";
 import type { Reply } from "../core/reply.js";
@@ -142,12 +144,7 @@ export function createFileTools(backend: BackendOrFactory, options?: FileToolsOp
     const asked = () =>
       start<Moved>(
         target,
-        () => {
-          put.putLongText(text);
-          put.putBool(message);
-          put.putText(id);
-          put.putText(tool);
-        },
+        () => write(OffloadGiven, { text, what: message ? "message" : "result", call: id, tool }),
         (handle, length) => glue.tools_offload(set.id, handle, length),
         unpackMoved,
         call,
