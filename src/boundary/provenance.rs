@@ -36,8 +36,8 @@ options! {
     /// Labels, flows, and where the labels of written files are kept.
     pub struct ProvenanceGiven {
         inner: Handle [own],
-        labels: Vec<LabelGiven> [least 1, wanted "at least one { paths, as } in an array"],
-        flows: Vec<FlowGiven>,
+        labels: Vec<LabelGiven> [own],
+        flows: Vec<FlowGiven> [own],
         on_ask: Option<Host>,
         ask_timeout_ms: Duration = 60000,
         room: Option<RoomGiven> [own],

@@ -343,13 +343,8 @@ export const FlowGiven = {
 
 export const ProvenanceGiven = {
   inner: { kind: "handle", own: true },
-  labels: {
-    kind: "list",
-    of: { kind: "group", fields: LabelGiven },
-    least: 1,
-    wanted: "at least one { paths, as } in an array",
-  },
-  flows: { kind: "list", of: { kind: "group", fields: FlowGiven } },
+  labels: { kind: "list", of: { kind: "group", fields: LabelGiven }, own: true },
+  flows: { kind: "list", of: { kind: "group", fields: FlowGiven }, own: true },
   onAsk: { kind: "function", maybe: true },
   askTimeoutMs: { kind: "amount", usual: 60000 },
   room: { kind: "group", fields: RoomGiven, maybe: true, own: true },
