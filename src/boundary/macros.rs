@@ -69,7 +69,8 @@ macro_rules! options {
     };
 }
 
-/// Defines the calls of one kind of object; each is a struct of arguments behind its number.
+/// Defines the calls of one kind of object; each is a struct of arguments behind its number. A value that
+/// has several forms is described in the same way.
 macro_rules! calls {
     (
         $(#[$about:meta])*

@@ -17,6 +17,7 @@ pub mod disk;
 pub mod files;
 pub mod history;
 mod macros;
+pub mod operations;
 pub mod policy;
 #[cfg(test)]
 mod printed;

@@ -2,7 +2,8 @@
 //! test that holds `ts/core/descriptions.ts` against them.
 
 use crate::boundary::{
-    browser, disk, history, policy, provenance, room, s3, sql, state, store, tools, turn, wrappers,
+    browser, disk, history, operations, policy, provenance, room, s3, sql, state, store, tools,
+    turn, wrappers,
 };
 
 /// The longest line that the formatter leaves as it is.
@@ -181,6 +182,7 @@ impl Table {
 fn tables() -> Vec<Table> {
     let mut all = Vec::new();
     all.extend(room::tables());
+    all.extend(operations::tables());
     all.extend(state::tables());
     all.extend(sql::tables());
     all.extend(s3::tables());

@@ -72,6 +72,11 @@ impl<'a> Reader<'a> {
         self.keep(0, Args::u32)
     }
 
+    /// A short text, as it is in the message.
+    pub fn short(&mut self) -> &'a str {
+        self.keep("", Args::str)
+    }
+
     fn text(&mut self) -> Rc<str> {
         self.keep(Rc::from(""), Args::text_blob)
     }

@@ -2,11 +2,13 @@
 
 use std::rc::Rc;
 
-use crate::boundary::macros::{options, words};
+use crate::boundary::macros::{calls, options, words};
 #[cfg(test)]
 use crate::boundary::printed::{Node, Table};
 use crate::boundary::{Field, Reader};
+use crate::core::error::{Error, Kind, Result};
 use crate::tool::ToolOptions;
+use crate::tool::input::{Input, Value};
 use crate::tool::offload::What;
 use crate::tool::schema::{TABLE, Tool};
 
@@ -62,6 +64,65 @@ impl ToolsGiven {
     }
 }
 
+calls! {
+    /// What a model gives for one parameter. Of an array or object it only matters that it is one.
+    pub enum ModelValue {
+        Null {},
+        Flag { is: bool },
+        Number { is: f64 },
+        Text { is: Rc<str> },
+        Array {},
+        Object {},
+    }
+}
+
+options! {
+    /// A parameter of a tool call.
+    pub struct ModelMember {
+        name: Rc<str>,
+        value: ModelValue,
+    }
+}
+
+calls! {
+    /// The input of a tool call, or why it is none.
+    pub enum ModelInput {
+        Members { members: Vec<ModelMember> },
+        Wrong { why: String },
+    }
+}
+
+options! {
+    /// A call of a tool.
+    pub struct ToolCallGiven {
+        input: ModelInput,
+        name: String,
+        call: String,
+    }
+}
+
+impl ModelInput {
+    /// As the tools take it.
+    pub fn input(self) -> Result<Input> {
+        let members = match self {
+            ModelInput::Members { members } => members,
+            ModelInput::Wrong { why } => return Err(Error::new(Kind::InvalidArgument, why)),
+        };
+        let member = |ModelMember { name, value }| {
+            let value = match value {
+                ModelValue::Null {} => Value::Null,
+                ModelValue::Flag { is } => Value::Bool(is),
+                ModelValue::Number { is } => Value::Number(is),
+                ModelValue::Text { is } => Value::Text(is),
+                ModelValue::Array {} => Value::Array,
+                ModelValue::Object {} => Value::Object,
+            };
+            (name, value)
+        };
+        Ok(Input(members.into_iter().map(member).collect()))
+    }
+}
+
 options! {
     /// For which backends the tools are described: `shell` is whether they run commands.
     pub struct DescribeGiven {
@@ -85,6 +146,10 @@ pub(super) fn tables() -> Vec<Table> {
         ToldTool::printed(),
         ToolsGiven::printed(),
         DescribeGiven::printed(),
+        ModelValue::printed(),
+        ModelMember::printed(),
+        ModelInput::printed(),
+        ToolCallGiven::printed(),
         OffloadGiven::printed(),
     ]
 }

@@ -8,7 +8,7 @@ use js_sys::{Array, Function};
 use wasm_bindgen::JsValue;
 use wasm_bindgen::prelude::wasm_bindgen;
 
-use crate::boundary::policy::{RulesCall, PolicyGiven};
+use crate::boundary::policy::{PolicyGiven, RulesCall};
 use crate::boundary::read;
 use crate::core::cell::{LocalCell, RefCell};
 use crate::core::error::{Error, Kind, Result};

@@ -28,7 +28,7 @@ pub struct Reply {
     bytes: Vec<u8>,
     bodies: Vec<Bytes>,
     cause: Option<JsValue>,
-    /// Its fields, as `messages.json` names them.
+    /// Its fields, as `tests/wasm/fields.json` names them.
     #[cfg(feature = "testing")]
     fields: Vec<&'static str>,
 }

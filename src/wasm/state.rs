@@ -3,14 +3,13 @@
 
 use std::rc::Rc;
 
-use bytes::Bytes;
 use js_sys::Array;
 use wasm_bindgen::prelude::wasm_bindgen;
 use wasm_bindgen::{JsCast, JsValue};
 
-use crate::boundary::args::Args;
+use crate::boundary::operations::{StateFile, StatePath};
+use crate::boundary::read;
 use crate::boundary::state::StateGiven;
-use crate::boundary::{buffers, read};
 use crate::core::error::{Error, Result};
 use crate::core::file::{self, Format, Mime};
 use crate::core::path::VPath;
@@ -104,33 +103,30 @@ fn memory(handle: u32) -> Result<Rc<Files<Memory>>> {
 /// state may bring the library's own files, which layers have written to it.
 #[wasm_bindgen]
 pub fn state_set(handle: u32, len: usize) {
-    let answer = buffers::with_scratch(len, |message| set(handle, &mut Args::new(message)));
+    let answer = read(len).and_then(|file| set(handle, file));
     answered(answer, |reply, path| reply.str(&path)).send();
 }
 
-fn set(handle: u32, args: &mut Args<'_>) -> Result<String> {
-    let body: Bytes = args.blob()?;
-    let given = args.str()?;
-    let path = match args.bool()? {
-        true => VPath::any(given)?.of_file(given)?,
-        false => VPath::parse_file(given)?,
+fn set(handle: u32, given: StateFile) -> Result<String> {
+    let path = match given.of_state {
+        true => VPath::any(&given.path)?.of_file(&given.path)?,
+        false => VPath::parse_file(&given.path)?,
     };
-    let (v1, stored_text) = (args.bool()?, args.bool()?);
-    let given = args.optional_str()?.map(Mime::given);
-    let (created, modified) = (args.optional_str()?, args.optional_str()?);
-    let body = match stored_text {
-        true => file::decode_stored(&path, given.as_ref(), body),
-        false => body,
+    let mime = given.mime_type.as_deref().map(Mime::given);
+    let body = match given.stored {
+        true => file::decode_stored(&path, mime.as_ref(), given.content),
+        false => given.content,
     };
-    let (mime, texture) = file::classify(&path, &body, given.as_ref());
+    let (mime, texture) = file::classify(&path, &body, mime.as_ref());
     let now = clock::now();
-    let modified = modified.and_then(Time::parse).unwrap_or(now);
+    let time = |text: Option<Rc<str>>| text.as_deref().and_then(Time::parse);
+    let modified = time(given.modified).unwrap_or(now);
     let file = NewFile {
         body,
-        created: created.and_then(Time::parse).unwrap_or(modified),
+        created: time(given.created).unwrap_or(modified),
         modified,
         mime,
-        format: match v1 && texture.is_text() {
+        format: match given.v1 && texture.is_text() {
             true => Format::V1,
             false => Format::V2,
         },
@@ -145,8 +141,8 @@ fn set(handle: u32, args: &mut Args<'_>) -> Result<String> {
 /// Removes one file of a state, if it exists.
 #[wasm_bindgen]
 pub fn state_remove(handle: u32, len: usize) {
-    let answer = buffers::with_scratch(len, |message| {
-        let path = VPath::any(Args::new(message).str()?)?;
+    let answer = read(len).and_then(|given: StatePath| {
+        let path = VPath::any(&given.path)?;
         let files = memory(handle)?;
         files.storage().whole()?;
         files.storage().remove(&path);
@@ -158,8 +154,8 @@ pub fn state_remove(handle: u32, len: usize) {
 /// One file of a state as it is stored.
 #[wasm_bindgen]
 pub fn state_raw(handle: u32, len: usize) {
-    let answer = buffers::with_scratch(len, |message| {
-        let path = VPath::any(Args::new(message).str()?)?;
+    let answer = read(len).and_then(|given: StatePath| {
+        let path = VPath::any(&given.path)?;
         let file = memory(handle)?.storage().get_now(&path);
         let file = file.ok_or_else(|| Error::not_found(&path))?;
         Ok(raw(&path, file))

@@ -8,14 +8,12 @@ use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
 use wasm_bindgen::prelude::wasm_bindgen;
 
-use crate::boundary::args::Args;
-use crate::boundary::tools::{DescribeGiven, OffloadGiven, ToolsGiven};
-use crate::boundary::{buffers, read};
+use crate::boundary::read;
+use crate::boundary::tools::{DescribeGiven, OffloadGiven, ToolCallGiven, ToolsGiven};
 use crate::core::cell::{LocalCell, RefCell};
-use crate::core::error::{Error, Kind, Result};
+use crate::core::error::{Error, Result};
 use crate::core::sorted::Sorted;
 use crate::protocol::FilesUpdate;
-use crate::tool::input::{Input, Value};
 use crate::tool::schema::Tool;
 use crate::tool::{Answer, Block, ToolSet};
 use crate::wasm::call::{answered, put_update};
@@ -121,35 +119,11 @@ pub fn tools_call(id: u32, backend: u32, len: usize) -> Begun {
     (chunk().call)(id, backend, len)
 }
 
-/// The arguments of a call, or why there are none.
-fn input(args: &mut Args<'_>) -> Result<Result<Input>> {
-    if !args.bool()? {
-        let why = args.text_blob()?.as_ref().to_owned();
-        return Ok(Err(Error::new(Kind::InvalidArgument, why)));
-    }
-    let mut members = Vec::new();
-    for _ in 0..args.u32()? {
-        let name = args.text_blob()?;
-        let value = match args.u8()? {
-            0 => Value::Null,
-            1 => Value::Bool(args.bool()?),
-            2 => Value::Number(args.f64()?),
-            3 => Value::Text(args.text_blob()?),
-            4 => Value::Array,
-            _ => Value::Object,
-        };
-        members.push((name, value));
-    }
-    Ok(Ok(Input(members)))
-}
-
 fn call(id: u32, backend: u32, len: usize) -> Begun {
-    let asked = buffers::with_scratch(len, |message| {
-        let mut args = Args::new(message);
-        let input = input(&mut args)?;
-        let name = args.str()?.to_owned();
-        let call = args.str()?.to_owned();
-        Ok((tool_set(id)?, handles::backend(backend)?, input, name, call))
+    let asked = read(len).and_then(|given: ToolCallGiven| {
+        let ToolCallGiven { input, name, call } = given;
+        let backend = handles::backend(backend)?;
+        Ok((tool_set(id)?, backend, input.input(), name, call))
     });
     let called = asked
         .as_ref()

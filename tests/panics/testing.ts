@@ -74,7 +74,7 @@ export function signingExamples(): Array<{ name: string; made: string; published
   });
 }
 
-/** The methods of a reply that read one field, by the name that `src/wasm/messages.json` has for it. */
+/** The methods of a reply that read one field, by the name that `tests/wasm/fields.json` has for it. */
 const READERS = {
   ...{ u8: "u8", bool: "bool", u32: "u32", f64: "f64", text: "text", path: "path" },
   ...{ bodyText: "body", bodyBytes: "body", texts: "texts", u32s: "u32s", f64s: "f64s" },

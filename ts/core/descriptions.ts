@@ -8,6 +8,101 @@ export const RoomGiven = {
   key: { kind: "bytes", maybe: true, own: true },
 } as const;
 
+export const LsArguments = {
+  path: { kind: "path" },
+} as const;
+
+export const ReadArguments = {
+  path: { kind: "path" },
+  offset: { kind: "amount" },
+  limit: { kind: "amount" },
+} as const;
+
+export const FileArguments = {
+  path: { kind: "path" },
+} as const;
+
+export const GrepArguments = {
+  pattern: { kind: "text" },
+  path: { kind: "path" },
+  glob: { kind: "text", maybe: true },
+  maxCount: { kind: "amount" },
+  maxPerFile: { kind: "amount" },
+  before: { kind: "amount" },
+  after: { kind: "amount" },
+  regex: { kind: "flag" },
+  ignoreCase: { kind: "flag" },
+  stats: { kind: "flag" },
+} as const;
+
+export const GlobArguments = {
+  pattern: { kind: "text" },
+  path: { kind: "path" },
+} as const;
+
+export const WriteArguments = {
+  what: { kind: "words", words: ["text", "raw", "new"] },
+  content: { kind: "bytes" },
+  path: { kind: "path" },
+} as const;
+
+export const EditArguments = {
+  whole: { kind: "flag" },
+  old: { kind: "bytes" },
+  fresh: { kind: "bytes" },
+  all: { kind: "flag" },
+  path: { kind: "path" },
+} as const;
+
+export const DeleteArguments = {
+  unchanged: { kind: "bytes", maybe: true },
+  path: { kind: "path" },
+} as const;
+
+export const TransferArguments = {
+  overwrite: { kind: "flag" },
+  from: { kind: "path" },
+  to: { kind: "path" },
+} as const;
+
+export const AppendArguments = {
+  content: { kind: "bytes" },
+  path: { kind: "path" },
+} as const;
+
+export const UploadedFile = {
+  path: { kind: "path" },
+  content: { kind: "bytes" },
+} as const;
+
+export const UploadArguments = {
+  files: { kind: "list", of: { kind: "group", fields: UploadedFile } },
+} as const;
+
+export const DownloadArguments = {
+  paths: { kind: "list", of: { kind: "path" } },
+} as const;
+
+export const ExecuteArguments = {
+  command: { kind: "text" },
+  timeoutMs: { kind: "amount" },
+} as const;
+
+export const StateFile = {
+  content: { kind: "bytes" },
+  path: { kind: "text" },
+  ofState: { kind: "flag" },
+  v1: { kind: "flag" },
+  stored: { kind: "flag" },
+  mimeType: { kind: "text", maybe: true },
+  created: { kind: "text", maybe: true },
+  modified: { kind: "text", maybe: true },
+} as const;
+
+export const StatePath = {
+  path: { kind: "text" },
+} as const;
+
 export const StateGiven = {
   writeMode: { kind: "words", words: ["create", "overwrite"], usual: "create" },
   fileFormat: { kind: "words", words: ["v1", "v2"], usual: "v2" },
@@ -482,6 +577,34 @@ export const ToolsGiven = {
 
 export const DescribeGiven = {
   shell: { kind: "flag" },
+} as const;
+
+export const ModelValue = {
+  null: { call: 0, fields: {} },
+  flag: { call: 1, fields: { is: { kind: "flag" } } },
+  number: { call: 2, fields: { is: { kind: "amount" } } },
+  text: { call: 3, fields: { is: { kind: "text" } } },
+  array: { call: 4, fields: {} },
+  object: { call: 5, fields: {} },
+} as const;
+
+export const ModelMember = {
+  name: { kind: "text" },
+  value: { kind: "call" },
+} as const;
+
+export const ModelInput = {
+  members: {
+    call: 0,
+    fields: { members: { kind: "list", of: { kind: "group", fields: ModelMember } } },
+  },
+  wrong: { call: 1, fields: { why: { kind: "text" } } },
+} as const;
+
+export const ToolCallGiven = {
+  input: { kind: "call" },
+  name: { kind: "text" },
+  call: { kind: "text" },
 } as const;
 
 export const OffloadGiven = {

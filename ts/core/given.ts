@@ -11,17 +11,22 @@ import * as put from "./message.js";
 
 /** What is known of a value that crosses. */
 export interface Kind {
-  /** How it is packed. A `function` is any value of the host; as an option it must be a function. */
+  /**
+   * How it is packed. A `function` is any value of the host; as an option it must be a function. A `path`
+   * is a short text; `bytes` can be a text, in UTF-8. A `call` is one of several forms, with its values.
+   */
   readonly kind:
     | "flag"
     | "text"
+    | "path"
     | "amount"
     | "words"
     | "list"
     | "group"
     | "function"
     | "bytes"
-    | "handle";
+    | "handle"
+    | "call";
   /** It can be left out, and then Rust is told so. */
   readonly maybe?: true;
   /** It is not the option of this name: the class says what it is. */
@@ -53,19 +58,21 @@ export type Fields = { readonly [name: string]: Kind };
 
 type Whole<K> = K extends { kind: "flag" }
   ? boolean
-  : K extends { kind: "text" }
+  : K extends { kind: "text" | "path" }
     ? string
     : K extends { kind: "amount" | "handle" }
       ? number
       : K extends { kind: "bytes" }
-        ? Uint8Array
+        ? string | Uint8Array
         : K extends { kind: "words"; words: readonly (infer Word)[] }
           ? Word
           : K extends { kind: "list"; of: infer Of }
             ? ReadonlyArray<Whole<Of>>
             : K extends { kind: "group"; fields: infer Inner }
               ? Values<Inner>
-              : unknown;
+              : K extends { kind: "call" }
+                ? Formed
+                : unknown;
 
 type Value<K> = K extends { maybe: true } ? Whole<K> | undefined : Whole<K>;
 
@@ -76,6 +83,17 @@ export type Values<F> = { -readonly [Name in keyof F]: Value<F[Name]> };
 export type Taken<F> = {
   -readonly [Name in keyof F as F[Name] extends { own: true } ? never : Name]: Value<F[Name]>;
 };
+
+/** One of several forms of a value; made by `formed`. */
+export interface Formed {
+  readonly form: Call;
+  readonly values: Record<string, unknown>;
+}
+
+/** A value in one of its forms. */
+export function formed<C extends Call>(form: C, values: Values<C["fields"]>): Formed {
+  return { form, values };
+}
 
 /** A call, by its number and its arguments. */
 export interface Call {
@@ -185,7 +203,8 @@ export function each<T>(given: Options, name: string, read: (rule: Options) => T
 
 /** Packs the values of a description; values of the host are added to `hosts`. */
 function putFields(fields: Fields, values: Record<string, unknown>, hosts: unknown[]): void {
-  for (const [name, kind] of Object.entries(fields)) putValue(kind, values[name], hosts);
+  // The descriptions are plain objects. Every operation comes here, and entries would be objects, too.
+  for (const name in fields) putValue(fields[name] as Kind, values[name], hosts);
 }
 
 function putValue(kind: Kind, value: unknown, hosts: unknown[]): void {
@@ -200,6 +219,9 @@ function putValue(kind: Kind, value: unknown, hosts: unknown[]): void {
     case "text":
       put.putLongText(value as string);
       break;
+    case "path":
+      put.putText(value as string);
+      break;
     case "amount":
       put.putF64(value as number);
       break;
@@ -207,7 +229,8 @@ function putValue(kind: Kind, value: unknown, hosts: unknown[]): void {
       put.putU8(kind.words?.indexOf(value as string) ?? 0);
       break;
     case "bytes":
-      put.putBytes(value as Uint8Array);
+      if (typeof value === "string") put.putLongText(value);
+      else put.putBytes(value as Uint8Array);
       break;
     case "handle":
       put.putU32(value as number);
@@ -219,6 +242,12 @@ function putValue(kind: Kind, value: unknown, hosts: unknown[]): void {
       put.putU32((value as unknown[]).length);
       for (const element of value as unknown[]) putValue(kind.of as Kind, element, hosts);
       break;
+    case "call": {
+      const { form, values } = value as Formed;
+      put.putU8(form.call);
+      putFields(form.fields, values, hosts);
+      break;
+    }
     default:
       hosts.push(value);
   }

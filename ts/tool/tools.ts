@@ -7,7 +7,7 @@ import { KeptPolicy, type PermissionRule, type Policy, withPolicy } from "../bac
 import { NOT_BEGUN, settled } from "../core/call.js";
 import { messageOf, Options, refused } from "../core/checks.js";
 import { deprecated } from "../core/deprecated.js";
-import { OffloadGiven } from "../core/descriptions.js";
+import { OffloadGiven, ToolCallGiven } from "../core/descriptions.js";
 import { write } from "../core/given.js";
 import { enter, FRAMES, glue, needStack } from "../core/instance.js";
 import * as put from "../core/message.js";
@@ -17,7 +17,7 @@ import type { AnyBackend } from "../foreign/adapt.js";
 import { withHandle } from "../foreign/calls.js";
 import { withRuntime } from "../graph/running.js";
 import type { Failure as Refused } from "../types.js";
-import { argumentsOf, putArguments } from "./input.js";
+import { argumentsOf, inputOf } from "./input.js";
 import { asText, offloadBlocks } from "./offload.js";
 import { promptsOf } from "./prompts.js";
 import { describe, makeSet, retell } from "./set.js";
@@ -119,9 +119,8 @@ export function createFileTools(backend: BackendOrFactory, options?: FileToolsOp
         start<ToolResult>(
           target,
           () => {
-            putArguments(given);
-            put.putText(String(name));
-            put.putText(call?.callId ?? "");
+            const id = call?.callId ?? "";
+            write(ToolCallGiven, { input: inputOf(given), name: String(name), call: id });
           },
           (handle, length) => glue.tools_call(set.id, handle, length),
           unpackResult,
