@@ -1,7 +1,6 @@
 //! Parses the arguments of a call: little-endian numbers, texts with a length prefix, and buffers
 //! by number. A truncated message is a bug of the JavaScript side and reported as an internal
-//! error. `src/wasm/messages.json` lists the fields of
-//! the messages of operations; a test compares both sides with it.
+//! error.
 
 use std::rc::Rc;
 

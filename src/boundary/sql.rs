@@ -18,7 +18,7 @@ options! {
         query: Host [own],
         dialect: Dialect [own],
         table: String = "files",
-        namespace: Vec<String> [single, least 1, wanted "a string or a non-empty array of strings"],
+        namespace: Option<Vec<String>> [single, least 1, wanted "a string or a non-empty array of strings"],
         migrate: bool,
         search_index: bool,
         write_mode: WriteMode = "create",
@@ -29,7 +29,8 @@ options! {
 impl SqlGiven {
     /// Where the files are.
     pub fn place(&self) -> Result<Place> {
-        let parts: Vec<&str> = self.namespace.iter().map(String::as_str).collect();
+        let parts = self.namespace.as_deref().unwrap_or_default();
+        let parts: Vec<&str> = parts.iter().map(String::as_str).collect();
         Ok(Place {
             dialect: self.dialect,
             table: Table::parse(&self.table)?,

@@ -173,7 +173,7 @@ abstract class Table extends Backend {
     this.#kind = kind;
     this.#table = values.table;
     if (!kind.listen) return;
-    const namespace = values.namespace.join("/");
+    const namespace = (values.namespace ?? []).join("/");
     const { migrate } = values;
     this.#watching = new TableWatch(async () => {
       if (migrate) await this.migrate({ watch: true });

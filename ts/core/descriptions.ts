@@ -122,6 +122,7 @@ export const SqlGiven = {
   namespace: {
     kind: "list",
     of: { kind: "text" },
+    maybe: true,
     single: true,
     least: 1,
     wanted: "a string or a non-empty array of strings",

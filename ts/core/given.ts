@@ -39,7 +39,7 @@ export interface Kind {
   readonly of?: Kind;
   /** Of a group: its fields. */
   readonly fields?: Fields;
-  /** The least amount, or the fewest elements. */
+  /** The least amount, or the fewest elements; a list that needs some must be given. */
   readonly least?: number;
   /** The greatest amount. */
   readonly most?: number;
@@ -160,16 +160,20 @@ function amount(given: Options, name: string, kind: Kind): number | undefined {
 }
 
 /** A list of texts; which of them is wrong is in the message. */
-function texts(given: Options, name: string, kind: Kind): string[] {
+function texts(given: Options, name: string, kind: Kind): string[] | undefined {
   const value = given.raw(name);
-  if (value === undefined) return kind.usual === undefined ? [] : [kind.usual as string];
-  const wanted = kind.wanted ?? "an array of strings";
+  const { usual, least = 0, maybe, wanted = "an array of strings" } = kind;
+  if (value === undefined) {
+    if (maybe) return undefined;
+    if (usual !== undefined) return [usual as string];
+    return least > 0 ? given.refuse(name, wanted, undefined) : [];
+  }
   const all: unknown[] | undefined = Array.isArray(value)
     ? value
     : kind.single && typeof value === "string"
       ? [value]
       : undefined;
-  if (!all || all.length < (kind.least ?? 0)) return given.refuse(name, wanted, value);
+  if (!all || all.length < least) return given.refuse(name, wanted, value);
   return Array.from(all, (text, at) => {
     if (typeof text !== "string") return given.refuse(`${name}[${at}]`, "a string", text ?? null);
     if (kind.lines && /[\r\n]/.test(text)) {
