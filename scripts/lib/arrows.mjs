@@ -23,7 +23,10 @@ const RUST = {
   side: ["core", "env", "pins", "protocol"],
   layer: ["core", "env", "pins", "protocol", "search", "side"],
   tool: ["core", "env", "protocol", "search"],
-  boundary: ["core", "env", "files", "layer", "protocol", "side", "storage", "tool"],
+  boundary: [
+    ...["core", "env", "files", "layer", "protocol", "side"],
+    ...["storage", "storage/s3", "tool"],
+  ],
   conformance: ["core", "protocol"],
 };
 /** The same for TypeScript. */

@@ -28,6 +28,8 @@ pub mod s3;
 pub mod sql;
 pub mod state;
 pub mod store;
+#[cfg(test)]
+mod tables;
 pub mod tools;
 pub mod turn;
 pub mod wrappers;
