@@ -288,7 +288,7 @@ mod tests {
     use crate::boundary::macros::{calls, options, words};
 
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-    enum Size {
+    pub enum Size {
         Small,
         Large,
     }
@@ -358,6 +358,23 @@ mod tests {
 
     #[test]
     fn a_call_that_is_not_described_is_refused() {
+        let list = [0, 0, 2, 0, 0, 0, b'/', b'a'];
+        let Ok(Asked::List { path }) = read_all(&list) else {
+            panic!("the first call is a list");
+        };
+        assert_eq!(path.as_str(), "/a");
         assert!(read_all::<Asked>(&[2]).is_err());
+    }
+
+    #[test]
+    fn typescript_is_told_the_same_fields_in_the_same_order() {
+        let given = Given::printed().print();
+        let fields = ["size", "names", "limit", "first", "second"];
+        let places = fields.map(|name| given.find(&format!("  {name}: ")));
+        assert!(places.iter().all(Option::is_some), "{given}");
+        assert!(places.is_sorted(), "{given}");
+        let asked = Asked::printed().print();
+        assert!(asked.contains("list: { call: 0"), "{asked}");
+        assert!(asked.contains("stop: { call: 1"), "{asked}");
     }
 }
