@@ -773,7 +773,7 @@ describe("options in the wrong place", () => {
     [
       "a list with a wrong element",
       () => policy({ readOnlyPrefixes: ["/a", 1] }),
-      /"readOnlyPrefixes\[1\]" must be a string, not a number/,
+      /"readOnlyPrefixes\[1\]" must be a string, not 1/,
     ],
     [
       "labels that the agent could change",
