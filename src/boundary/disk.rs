@@ -65,6 +65,7 @@ impl Promises {
             files: FileSet::Same,
             notes,
             origins: Origins::default(),
+            overwrites: false,
         }
     }
 }

@@ -12,6 +12,7 @@
 
 pub mod bugs;
 pub mod composite;
+mod edited;
 pub mod history;
 pub mod ignoring;
 pub mod indexed;

@@ -14,12 +14,11 @@ use crate::core::error::{Error, Kind, Result};
 use crate::core::path::VPath;
 use crate::core::time::Time;
 use crate::env::{host, random};
-use crate::files::{Files, FilesOptions, WriteMode};
-use crate::layer::history::{Author, Compared, History, Moment, Note, Pin, Scratch, Verified, Who};
+use crate::files::{Files, FilesOptions};
+use crate::layer::history::{Author, Compared, History, Moment, Note, Pin, Verified, Who};
 use crate::layer::turn::{Turn, kept};
 use crate::protocol::Backend;
 use crate::side::Room;
-use crate::storage::memory::Memory;
 use crate::storage::pinned::Pinned;
 use crate::wasm::call::{answered, put_body, put_paths};
 use crate::wasm::chunk::chunk;
@@ -60,17 +59,10 @@ pub fn history_new(len: usize, hosts: Array) {
 
 fn new(len: usize, hosts: Hosts) -> Result<u32> {
     let given: HistoryGiven = read(len)?;
-    let scratch: Scratch = Rc::new(|| {
-        let options = FilesOptions {
-            write_mode: WriteMode::Overwrite,
-            ..FilesOptions::default()
-        };
-        Rc::new(Files::new(Memory::default(), options))
-    });
     let room = given.room.room(handles::backend(given.room.backend.0)?)?;
     let inner = handles::backend(given.inner.0)?;
     let who = told_by(hosts.function(given.who));
-    let history = History::new(inner, room, scratch, who, given.options());
+    let history = History::new(inner, room, who, given.options());
     Ok(handles::hold(Rc::new(history)))
 }
 

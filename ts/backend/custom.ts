@@ -149,8 +149,9 @@ sealClass(CustomBackend);
 function promisesOf(capability: object): Values<typeof Promises> {
   const given = new Options("CustomBackend: storage.capability", capability);
   const promises = take(given, Promises);
-  // Part of a capability that was copied from a backend; neither can be declared.
-  for (const name of ["perCaller", "listsVersions", "indexed", "watch"]) given.boolean(name, false);
+  // Parts of a capability that was copied from a backend; none of them can be declared.
+  const copied = ["overwrites", "perCaller", "listsVersions", "indexed", "watch"];
+  for (const name of copied) given.boolean(name, false);
   given.done();
   return promises;
 }

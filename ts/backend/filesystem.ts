@@ -17,7 +17,7 @@ import { DiskWatch, nativeWatch } from "../disk/watch.js";
 import { Backend } from "./backend.js";
 
 /** Names the folder behind a backend, for `kitbag/transfer`. */
-const DISK: unique symbol = Symbol.for("kitbag.disk") as never;
+const DISK: unique symbol = Symbol.for("kitbag.disk");
 
 /** Options of FilesystemBackend. */
 export interface FilesystemBackendOptions {
@@ -188,11 +188,11 @@ export class PreparedDisk {
   constructor(
     readonly disk: GivenDisk,
     readonly id: string | undefined,
-    readonly execute: unknown,
+    readonly execute: ((...given: never[]) => unknown) | undefined,
   ) {}
 }
 
-function prepared(options: FilesystemBackendOptions | undefined): PreparedDisk {
+function prepared(options: FilesystemBackendOptions | PreparedDisk | undefined): PreparedDisk {
   if (options instanceof PreparedDisk) return options;
   const given = new Options("FilesystemBackend", options);
   const disk = diskOf(given, "rootDir");
@@ -212,7 +212,10 @@ export class FilesystemBackend extends Backend {
   readonly #disk: Disk;
 
   /** Throws a `TypeError` that names the wrong option. The folder is not touched yet. */
-  constructor(options?: FilesystemBackendOptions) {
+  constructor(options?: FilesystemBackendOptions);
+  /** @internal */
+  constructor(prepared: PreparedDisk);
+  constructor(options?: FilesystemBackendOptions | PreparedDisk) {
     const { disk: its, id, execute } = prepared(options);
     const { disk, writeMode, rootDir, contained } = its;
     chunk.load();

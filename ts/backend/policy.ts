@@ -293,7 +293,10 @@ export class PolicyBackend extends Backend {
   ) => Promise<ExecuteResponse>;
 
   /** Throws a `TypeError` if the backend is none, or a rule is wrong. */
-  constructor(inner: AnyBackend, policy: Policy) {
+  constructor(inner: AnyBackend, policy: Policy);
+  /** @internal */
+  constructor(inner: AnyBackend, policy: Policy | KeptPolicy);
+  constructor(inner: AnyBackend, policy: Policy | KeptPolicy) {
     const kept = policy instanceof KeptPolicy ? policy.id : undefined;
     const options = kept === undefined ? checked(policy) : undefined;
     chunk.load();
@@ -308,9 +311,8 @@ export class PolicyBackend extends Backend {
       }),
     );
     addShell(this);
-    const { permissions, defaultMode } = (
-      kept === undefined ? policy : { permissions: [] }
-    ) as Policy;
+    const { permissions, defaultMode }: Policy =
+      policy instanceof KeptPolicy ? { permissions: [] } : policy;
     const asked = (call: (typeof RulesCall)["shown" | "reached"]) => (paths: readonly string[]) => {
       const length = packCall("withPolicy", call, { paths });
       enter(() => glue.policy_ask(handleOf(this), length));
@@ -328,6 +330,7 @@ export class PolicyBackend extends Backend {
 
 function checked(policy: unknown): Values<typeof PolicyGiven> {
   if (typeof policy !== "object" || policy === null) {
+    // One that is missing by mistake must not mean that everything is allowed.
     throw new TypeError(`withPolicy: a policy must be an object, not ${kindOf(policy)}`);
   }
   return read("withPolicy", policy);
@@ -354,7 +357,7 @@ export class KeptPolicy {
 
   /** Wraps a backend with this policy. */
   round(inner: AnyBackend): PolicyBackend {
-    return new PolicyBackend(inner, this as unknown as Policy);
+    return new PolicyBackend(inner, this);
   }
 }
 
@@ -386,8 +389,7 @@ sealClass(PolicyWrapper);
  * });
  */
 export function withPolicy(inner: AnyBackend, policy: Policy): PolicyBackend {
-  // A policy that is missing by mistake must not mean that everything is allowed.
-  return new PolicyBackend(inner, policy ?? (null as never));
+  return new PolicyBackend(inner, policy);
 }
 
 /** An `audit` callback that keeps the newest records. */

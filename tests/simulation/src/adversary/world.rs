@@ -6,7 +6,7 @@ use std::rc::Rc;
 use bytes::Bytes;
 use kitbag::core::path::VPath;
 use kitbag::files::{Files, FilesOptions, WriteMode};
-use kitbag::layer::history::{Author, History, HistoryOptions, Scratch};
+use kitbag::layer::history::{Author, History, HistoryOptions};
 use kitbag::layer::policy::{Mode, Policy, Rule, Rules, Touch, stack};
 use kitbag::layer::provenance::{Flow, LabelFile, LabelRule, Options, Patterns, Provenance, Then};
 use kitbag::protocol::{BackendExt, GlobQuery, SharedBackend};
@@ -157,14 +157,13 @@ impl World {
             top = stack(top, rules()).expect("a policy");
         }
         let history = self.keep.clone().map(|keep| {
-            let scratch: Scratch = Rc::new(memory);
             let who = Rc::new(|| Ok(Author::default()));
             let options = HistoryOptions {
                 overwrite: true,
                 ..HistoryOptions::default()
             };
             let room = Room::new(keep, path("/history"), None);
-            let history = History::new(top.clone(), room, scratch, who, options);
+            let history = History::new(top.clone(), room, who, options);
             Rc::new(history)
         });
         if let Some(history) = &history {
