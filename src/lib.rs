@@ -18,6 +18,7 @@
 //! - [`tool`]: what a model sees: tool definitions, messages and results.
 //! - [`core`]: types and functions that all of them share, such as paths and errors.
 //! - [`env`]: the few interfaces to the host, such as the clock.
+//! - [`boundary`]: descriptions of the options and calls that come from JavaScript.
 //! - `wasm`: the JavaScript boundary. Only this module, `env`, `foreign` and the storages that talk
 //!   to a host may use `js_sys` or `web_sys`.
 //! - [`conformance`]: the behaviours that every backend must have.
@@ -29,6 +30,7 @@
 #[cfg(test)]
 extern crate self as kitbag;
 
+pub mod boundary;
 pub mod conformance;
 pub mod core;
 pub mod env;

@@ -35,6 +35,10 @@ const RUST = {
   "layer/turn/commit": [...BELOW_TURNS, "layer/turn/overlay", "side"],
   "layer/turn/log": [...BELOW_TURNS, "layer/turn/overlay", "side"],
   tool: ["core", "env", "protocol", "search"],
+  boundary: [
+    ...["core", "env", "files", "layer", "protocol", "side"],
+    ...["storage", "storage/s3", "tool"],
+  ],
   conformance: ["core", "protocol"],
 };
 /** The same for TypeScript. */

@@ -154,6 +154,16 @@ impl Error {
         }))
     }
 
+    /// An option has a text that it cannot have. The text is not shown: it may be a secret in the wrong
+    /// option.
+    pub fn option(name: &str, wanted: &str, given: &str) -> Error {
+        let given = if given.is_empty() { "\"\"" } else { "a string" };
+        Error::new(
+            Kind::InvalidArgument,
+            format!("option \"{name}\" must be {wanted}, not {given}"),
+        )
+    }
+
     /// `File '/x' not found`, the message of `read`.
     pub fn not_found(path: &VPath) -> Error {
         Error::at(Kind::NotFound, "File '", path, "' not found")

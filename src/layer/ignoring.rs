@@ -30,8 +30,8 @@ pub struct Ignoring {
 }
 
 impl Ignoring {
-    /// Leaves out what these files and patterns name. A name is one segment.
-    pub fn new(inner: SharedBackend, names: Vec<String>, patterns: String) -> Result<Ignoring> {
+    /// Leaves out what these files and patterns name. A name is one segment, a pattern one line.
+    pub fn new(inner: SharedBackend, names: Vec<String>, patterns: &[String]) -> Result<Ignoring> {
         let plain = |name: &&String| {
             !name.is_empty() && !name.contains(['/', '\\', '*', '?', '[', '{', ',', '}'])
         };
@@ -39,7 +39,7 @@ impl Ignoring {
             None => Ok(Ignoring {
                 inner,
                 names,
-                patterns,
+                patterns: patterns.join("\n"),
             }),
             Some(name) => Err(Error::new(
                 Kind::InvalidArgument,
@@ -247,7 +247,7 @@ mod tests {
         let stored = now(inner.upload(files.to_vec()));
         assert!(stored.iter().all(Result::is_ok));
         let names = [".gitignore", ".kitbagignore"].map(String::from);
-        Ignoring::new(inner, names.to_vec(), "/tmp/\n".into()).expect("names of files")
+        Ignoring::new(inner, names.to_vec(), &["/tmp/".into()]).expect("names of files")
     }
 
     fn grepped(at: &str, max_count: Option<usize>) -> (Vec<String>, usize) {
@@ -323,7 +323,7 @@ mod tests {
     fn a_pattern_is_no_name_of_a_file() {
         let inner = || Rc::new(Files::new(Memory::default(), FilesOptions::default()));
         for name in ["", "a/b", "*.ignore", "{a,b}"] {
-            assert!(Ignoring::new(inner(), vec![name.into()], String::new()).is_err());
+            assert!(Ignoring::new(inner(), vec![name.into()], &[]).is_err());
         }
     }
 }

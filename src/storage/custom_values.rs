@@ -11,7 +11,7 @@ use crate::core::file::{Format, Mime};
 use crate::core::path::VPath;
 use crate::core::time::Time;
 use crate::env::host;
-use crate::protocol::{Capability, Directories, FileSet, Names, Origins, Reach};
+use crate::protocol::Names;
 use crate::storage::{Entry, File, Meta, NewFile, PutMode, Version};
 
 fn time_of(object: &JsValue, name: &str) -> Option<Time> {
@@ -149,55 +149,6 @@ pub fn condition(mode: &PutMode) -> JsValue {
             ("mode", JsValue::from_str("update")),
             ("version", version_value(version)),
         ]),
-    }
-}
-
-/// The capability that an object declares. Guarantees that it does not mention are not assumed.
-pub fn capability_of(promises: &JsValue, writable: bool) -> Capability {
-    let reach = |name: &str| match host::text_property(promises, name).as_deref() {
-        _ if !writable => Reach::Never,
-        Some("storage") => Reach::Storage,
-        _ => Reach::Instance,
-    };
-    let says = |name: &str, otherwise: bool| {
-        host::property(promises, name)
-            .and_then(|value| value.as_bool())
-            .unwrap_or(otherwise)
-    };
-    let given = host::texts_property(promises, "notes");
-    let mut notes: Vec<Rc<str>> = given.into_iter().map(Rc::from).collect();
-    let (create, update) = (reach("create"), reach("update"));
-    if !writable {
-        notes.push(Rc::from(
-            "Read-only: the storage has no put() or no delete().",
-        ));
-    } else if create != Reach::Storage || update != Reach::Storage {
-        notes.push(Rc::from(
-            "The storage has no conditional put: calls of this instance take turns, but another \
-             writer's change at the same time may be lost.",
-        ));
-    }
-    Capability {
-        create,
-        update,
-        directories: match host::text_property(promises, "directories").as_deref() {
-            Some("real") => Directories::Real,
-            _ => Directories::Implied,
-        },
-        names: names_of(promises, "names"),
-        keeps_created: says("keepsCreated", false),
-        keeps_mime: says("keepsMime", false),
-        keeps_format: says("keepsFormat", false),
-        keeps_binary: says("keepsBinary", true),
-        // Versions may be chosen by the host's code, which promises no more than an edit needs.
-        lists_versions: false,
-        indexed: false,
-        writable: writable && says("writable", true),
-        overwrites: false,
-        max_file_bytes: host::number_property(promises, "maxFileBytes").and_then(whole),
-        files: FileSet::Same,
-        notes,
-        origins: Origins::default(),
     }
 }
 

@@ -9,6 +9,12 @@ use bytes::Bytes;
 use futures_util::future::LocalBoxFuture;
 use wasm_bindgen::prelude::wasm_bindgen;
 
+use crate::boundary::operations::{
+    AnyPath, AppendArguments, DeleteArguments, DownloadArguments, EditArguments, ExecuteArguments,
+    FileArguments, GlobArguments, GrepArguments, LsArguments, NamedFile, OneOfBatch, ReadArguments,
+    TransferArguments, UploadArguments, WriteArguments, Written,
+};
+use crate::boundary::read;
 use crate::core::error::{Error, Kind, Result};
 use crate::core::links;
 use crate::core::path::VPath;
@@ -19,9 +25,8 @@ use crate::protocol::{
     FileSet, FilesUpdate, GlobQuery, GrepQuery, Matches, Operation, Page, RawFile, Reach, RowKind,
     SharedBackend, Transfer, may_create,
 };
-use crate::wasm::args::Args;
 use crate::wasm::reply::{Reply, reply_done, reply_ptr};
-use crate::wasm::{audits, buffers, handles, task};
+use crate::wasm::{audits, handles, task};
 
 /// Packs a result, or the error instead.
 pub fn answered<T>(answer: Result<T>, pack: impl FnOnce(&mut Reply, T)) -> Reply {
@@ -32,6 +37,22 @@ pub fn answered<T>(answer: Result<T>, pack: impl FnOnce(&mut Reply, T)) -> Reply
             reply
         }
         Err(error) => Reply::error(&error),
+    }
+}
+
+/// Packs paths.
+pub fn put_paths(reply: &mut Reply, paths: &[VPath]) {
+    reply.len(paths.len());
+    for path in paths {
+        reply.str(path.as_str());
+    }
+}
+
+/// Packs a content, if there is one.
+pub fn put_body(reply: &mut Reply, body: Option<Bytes>) {
+    reply.bool(body.is_some());
+    if let Some(body) = body {
+        reply.body(body);
     }
 }
 
@@ -71,9 +92,7 @@ fn prepared(handle: u32, operation: u8, len: usize) -> LocalBoxFuture<'static, R
     // The previous reply was read completely; while it holds bodies, they cannot be edited in
     // place.
     reply_done();
-    let asked = buffers::with_scratch(len, |message| {
-        asked(handle, operation, &mut Args::new(message))
-    });
+    let asked = asked(handle, operation, len);
     match asked {
         Ok(future) if handles::refuses_links(handle) => Box::pin(links::refusing(future)),
         Ok(future) => future,
@@ -86,29 +105,25 @@ fn prepared(handle: u32, operation: u8, len: usize) -> LocalBoxFuture<'static, R
     }
 }
 
-fn asked(
-    handle: u32,
-    operation: u8,
-    args: &mut Args<'_>,
-) -> Result<LocalBoxFuture<'static, Reply>> {
+fn asked(handle: u32, operation: u8, len: usize) -> Asked {
     let backend = handles::backend(handle)?;
     let operation = Operation::numbered(operation)
         .ok_or_else(|| Error::internal("There is no such operation"))?;
     match operation {
-        Operation::Ls => ls(backend, args),
-        Operation::Read => read(backend, args),
-        Operation::ReadRaw => read_raw(backend, args),
-        Operation::Grep => grep(backend, args),
-        Operation::Glob => glob(backend, args),
-        Operation::Write => write(backend, args),
-        Operation::Edit => edit(backend, args),
-        Operation::Delete => delete(backend, args),
-        Operation::UploadFiles => upload(handle, backend, args),
-        Operation::DownloadFiles => download(handle, backend, args),
-        Operation::Execute => execute(backend, args),
-        Operation::Move => transfer(backend, args, false),
-        Operation::Copy => transfer(backend, args, true),
-        Operation::Append => append(backend, args),
+        Operation::Ls => Ok(ls(backend, read(len)?)),
+        Operation::Read => Ok(read_page(backend, read(len)?)),
+        Operation::ReadRaw => Ok(read_raw(backend, read(len)?)),
+        Operation::Grep => Ok(grep(backend, read(len)?)),
+        Operation::Glob => Ok(glob(backend, read(len)?)),
+        Operation::Write => write(backend, read(len)?),
+        Operation::Edit => Ok(edit(backend, read(len)?)),
+        Operation::Delete => Ok(delete(backend, read(len)?)),
+        Operation::UploadFiles => Ok(upload(handle, backend, read(len)?)),
+        Operation::DownloadFiles => Ok(download(handle, backend, read(len)?)),
+        Operation::Execute => Ok(execute(backend, read(len)?)),
+        Operation::Move => transfer(backend, read(len)?, false),
+        Operation::Copy => transfer(backend, read(len)?, true),
+        Operation::Append => Ok(append(backend, read(len)?)),
     }
 }
 
@@ -119,25 +134,26 @@ pub fn capability(handle: u32) {
     answered(capability, put_capability).send();
 }
 
-type Asked = Result<LocalBoxFuture<'static, Reply>>;
+type Replying = LocalBoxFuture<'static, Reply>;
+type Asked = Result<Replying>;
 
-fn ls(backend: SharedBackend, args: &mut Args<'_>) -> Asked {
-    let path = args.path()?;
-    Ok(Box::pin(async move {
+fn ls(backend: SharedBackend, given: LsArguments) -> Replying {
+    let AnyPath(path) = given.path;
+    Box::pin(async move {
         answered(backend.ls(&path).await, |reply, files| {
             put_infos(reply, &files)
         })
-    }))
+    })
 }
 
-fn read(backend: SharedBackend, args: &mut Args<'_>) -> Asked {
-    let path = args.file_path()?;
+fn read_page(backend: SharedBackend, given: ReadArguments) -> Replying {
+    let path = given.path.path;
     let default = Page::default();
     let page = Page {
-        offset: args.count()?.unwrap_or(default.offset),
-        limit: args.count()?.unwrap_or(default.limit),
+        offset: given.offset.0.unwrap_or(default.offset),
+        limit: given.limit.0.unwrap_or(default.limit),
     };
-    Ok(Box::pin(async move {
+    Box::pin(async move {
         answered(backend.read(&path, page).await, |reply, read| {
             reply.bool(read.is_text);
             reply.optional_str(read.mime.as_ref().map(|mime| mime.as_str()));
@@ -150,31 +166,29 @@ fn read(backend: SharedBackend, args: &mut Args<'_>) -> Asked {
             }
             reply.body(read.content);
         })
-    }))
+    })
 }
 
-fn read_raw(backend: SharedBackend, args: &mut Args<'_>) -> Asked {
-    let path = args.file_path()?;
-    Ok(Box::pin(async move {
-        answered(backend.read_raw(&path).await, put_raw)
-    }))
+fn read_raw(backend: SharedBackend, given: FileArguments) -> Replying {
+    let path = given.path.path;
+    Box::pin(async move { answered(backend.read_raw(&path).await, put_raw) })
 }
 
-fn grep(backend: SharedBackend, args: &mut Args<'_>) -> Asked {
+fn grep(backend: SharedBackend, given: GrepArguments) -> Replying {
     let query = GrepQuery {
-        pattern: args.text_blob()?,
-        path: args.path()?,
-        glob: args.optional_str()?.map(Into::into),
-        max_count: args.count()?,
-        max_per_file: args.count()?,
-        before: args.count()?.unwrap_or(0),
-        after: args.count()?.unwrap_or(0),
-        regex: args.bool()?,
-        ignore_case: args.bool()?,
-        stats: args.bool()?,
+        pattern: given.pattern,
+        path: given.path.0,
+        glob: given.glob,
+        max_count: given.max_count.0,
+        max_per_file: given.max_per_file.0,
+        before: given.before.0.unwrap_or(0),
+        after: given.after.0.unwrap_or(0),
+        regex: given.regex,
+        ignore_case: given.ignore_case,
+        stats: given.stats,
         sieve: None,
     };
-    Ok(Box::pin(async move {
+    Box::pin(async move {
         let context = query.before > 0 || query.after > 0;
         answered(backend.grep(&query).await, |reply, found| {
             reply.bool(found.truncated);
@@ -185,32 +199,30 @@ fn grep(backend: SharedBackend, args: &mut Args<'_>) -> Asked {
                 reply.f64s(stats.numbers().into_iter());
             }
         })
-    }))
+    })
 }
 
-fn glob(backend: SharedBackend, args: &mut Args<'_>) -> Asked {
+fn glob(backend: SharedBackend, given: GlobArguments) -> Replying {
     let query = GlobQuery {
-        pattern: args.text_blob()?,
-        path: args.path()?,
+        pattern: given.pattern,
+        path: given.path.0,
     };
-    Ok(Box::pin(async move {
+    Box::pin(async move {
         answered(backend.glob(&query).await, |reply, found| {
             reply.bool(found.truncated);
             reply.len(found.ignored);
             put_infos(reply, &found.files);
         })
-    }))
+    })
 }
 
-fn write(backend: SharedBackend, args: &mut Args<'_>) -> Asked {
-    let kind = args.u8()?;
-    let blob = args.blob()?;
-    let (path, as_given) = args.named_file()?;
+fn write(backend: SharedBackend, given: WriteArguments) -> Asked {
+    let NamedFile { path, as_given } = given.path;
     may_create(&*backend, &path)?;
-    let content = match kind {
-        0 => Content::Text(blob),
-        1 => Content::Raw(blob),
-        _ => Content::New(blob),
+    let content = match given.what {
+        Written::Text => Content::Text(given.content),
+        Written::Raw => Content::Raw(given.content),
+        Written::New => Content::New(given.content),
     };
     Ok(Box::pin(async move {
         answered(backend.write(&path, content).await, |reply, written| {
@@ -220,35 +232,33 @@ fn write(backend: SharedBackend, args: &mut Args<'_>) -> Asked {
     }))
 }
 
-fn edit(backend: SharedBackend, args: &mut Args<'_>) -> Asked {
+fn edit(backend: SharedBackend, given: EditArguments) -> Replying {
     let edit = Edit {
-        whole: args.bool()?,
-        old: args.blob()?,
-        new: args.blob()?,
-        replace_all: args.bool()?,
+        whole: given.whole,
+        old: given.old,
+        new: given.fresh,
+        replace_all: given.all,
         appends: false,
     };
-    let (path, as_given) = args.named_file()?;
-    Ok(Box::pin(async move {
+    let NamedFile { path, as_given } = given.path;
+    Box::pin(async move {
         answered(backend.edit(&path, &edit).await, |reply, edited| {
             reply.path(&path, as_given);
             reply.len(edited.occurrences);
             reply.bool(edited.crlf);
             put_update(reply, edited.files_update);
         })
-    }))
+    })
 }
 
-fn transfer(backend: SharedBackend, args: &mut Args<'_>, keeps: bool) -> Asked {
-    let overwrite = args.bool()?;
-    let from = args.file_path()?;
-    let (to, as_given) = args.named_file()?;
+fn transfer(backend: SharedBackend, given: TransferArguments, keeps: bool) -> Asked {
+    let NamedFile { path: to, as_given } = given.to;
     may_create(&*backend, &to)?;
     let asked = Transfer {
-        from,
+        from: given.from.path,
         to,
         keeps,
-        overwrite,
+        overwrite: given.overwrite,
     };
     Ok(Box::pin(async move {
         answered(backend.transfer(&asked).await, |reply, done| {
@@ -258,30 +268,27 @@ fn transfer(backend: SharedBackend, args: &mut Args<'_>, keeps: bool) -> Asked {
     }))
 }
 
-fn append(backend: SharedBackend, args: &mut Args<'_>) -> Asked {
+fn append(backend: SharedBackend, given: AppendArguments) -> Replying {
     let edit = Edit {
         old: Bytes::new(),
-        new: args.blob()?,
+        new: given.content,
         replace_all: false,
         whole: false,
         appends: true,
     };
-    let (path, as_given) = args.named_file()?;
-    Ok(Box::pin(async move {
+    let NamedFile { path, as_given } = given.path;
+    Box::pin(async move {
         answered(backend.edit(&path, &edit).await, |reply, edited| {
             reply.path(&path, as_given);
             put_update(reply, edited.files_update);
         })
-    }))
+    })
 }
 
-fn delete(backend: SharedBackend, args: &mut Args<'_>) -> Asked {
-    let unchanged = match args.bool()? {
-        true => Some(args.blob()?),
-        false => None,
-    };
-    let (path, as_given) = args.named_file()?;
-    Ok(Box::pin(async move {
+fn delete(backend: SharedBackend, given: DeleteArguments) -> Replying {
+    let unchanged = given.unchanged;
+    let NamedFile { path, as_given } = given.path;
+    Box::pin(async move {
         answered(
             backend.delete(&path, unchanged.as_ref()).await,
             |reply, deleted| {
@@ -289,23 +296,17 @@ fn delete(backend: SharedBackend, args: &mut Args<'_>) -> Asked {
                 put_update(reply, deleted.files_update);
             },
         )
-    }))
+    })
 }
 
-/// Parses a batch of paths; an invalid path gets its own error, the others continue.
-fn parse_batch<T>(
-    args: &mut Args<'_>,
-    mut rest: impl FnMut(&mut Args<'_>, Result<VPath>) -> Result<(Result<()>, Option<T>)>,
-) -> Result<(Vec<Result<()>>, Vec<T>)> {
-    let count = args.u32()?;
+/// Those of a batch that go on, and for each path whether it is one of them: an invalid one gets its own
+/// error.
+fn sorted<T>(batch: impl IntoIterator<Item = Result<T>>) -> (Vec<Result<()>>, Vec<T>) {
     let (mut answers, mut accepted) = (Vec::new(), Vec::new());
-    for _ in 0..count {
-        let path = args.file_path();
-        let (answer, item) = rest(args, path)?;
-        answers.push(answer);
-        accepted.extend(item);
+    for item in batch {
+        answers.push(item.map(|item| accepted.push(item)));
     }
-    Ok((answers, accepted))
+    (answers, accepted)
 }
 
 /// Reports the files of a batch that are refused before any rule: one record with the first error.
@@ -315,17 +316,15 @@ fn report_refused(handle: u32, operation: Operation, parsed: &[Result<()>]) {
     }
 }
 
-fn upload(handle: u32, backend: SharedBackend, args: &mut Args<'_>) -> Asked {
-    let (parsed, files) = parse_batch(args, |args, path| {
-        let body = args.blob()?;
-        let path = path.and_then(|path| may_create(&*backend, &path).map(|()| path));
-        Ok(match path {
-            Ok(path) => (Ok(()), Some((path, body))),
-            Err(error) => (Err(error), None),
-        })
-    })?;
+fn upload(handle: u32, backend: SharedBackend, given: UploadArguments) -> Replying {
+    let (parsed, files) = sorted(given.files.into_iter().map(|file| {
+        let OneOfBatch(path) = file.path;
+        let path = path?;
+        may_create(&*backend, &path)?;
+        Ok((path, file.content))
+    }));
     report_refused(handle, Operation::UploadFiles, &parsed);
-    Ok(Box::pin(async move {
+    Box::pin(async move {
         let stored = match files.is_empty() && !parsed.is_empty() {
             true => Vec::new(),
             false => backend.upload(files).await,
@@ -345,18 +344,13 @@ fn upload(handle: u32, backend: SharedBackend, args: &mut Args<'_>) -> Asked {
             }
         }
         reply
-    }))
+    })
 }
 
-fn download(handle: u32, backend: SharedBackend, args: &mut Args<'_>) -> Asked {
-    let (parsed, paths) = parse_batch(args, |_, path| {
-        Ok(match path {
-            Ok(path) => (Ok(()), Some(path)),
-            Err(error) => (Err(error), None),
-        })
-    })?;
+fn download(handle: u32, backend: SharedBackend, given: DownloadArguments) -> Replying {
+    let (parsed, paths) = sorted(given.paths.into_iter().map(|OneOfBatch(path)| path));
     report_refused(handle, Operation::DownloadFiles, &parsed);
-    Ok(Box::pin(async move {
+    Box::pin(async move {
         let fetched = match paths.is_empty() && !parsed.is_empty() {
             true => Vec::new(),
             false => backend.download(&paths).await,
@@ -377,23 +371,22 @@ fn download(handle: u32, backend: SharedBackend, args: &mut Args<'_>) -> Asked {
             }
         }
         reply
-    }))
+    })
 }
 
-fn execute(backend: SharedBackend, args: &mut Args<'_>) -> Asked {
-    let command = args.text_blob()?;
-    let timeout = args.f64()?;
+fn execute(backend: SharedBackend, given: ExecuteArguments) -> Replying {
+    let (command, timeout) = (given.command, given.timeout_ms);
     let options = ExecuteOptions {
         timeout: (timeout >= 0.0).then(|| Duration::from_secs_f64(timeout.min(1e9) / 1000.0)),
     };
-    Ok(Box::pin(async move {
+    Box::pin(async move {
         answered(backend.execute(&command, options).await, |reply, ran| {
             reply.body(Bytes::from(ran.output));
             reply.bool(ran.exit_code.is_some());
             reply.f64(f64::from(ran.exit_code.unwrap_or(0)));
             reply.bool(ran.truncated);
         })
-    }))
+    })
 }
 
 /// The `id` of the backend, if it supports commands.

@@ -4,13 +4,15 @@ use std::rc::Rc;
 
 use wasm_bindgen::prelude::wasm_bindgen;
 
+use crate::boundary::read;
+use crate::boundary::wrappers::{CompositeGiven, MountGiven};
 use crate::core::error::Result;
 use crate::core::path::VPath;
+use crate::env::pass;
 use crate::layer::composite::Composite;
-use crate::wasm::args::Args;
 use crate::wasm::call::answered;
 use crate::wasm::chunk::chunk;
-use crate::wasm::{buffers, handles};
+use crate::wasm::handles;
 
 struct Functions {
     new: fn(usize),
@@ -25,8 +27,7 @@ pub fn composite_new(len: usize) {
 }
 
 fn new(len: usize) {
-    let answer = buffers::with_scratch(len, |message| made(&mut Args::new(message)));
-    answered(answer, |reply, (handle, prefixes)| {
+    answered(made(len), |reply, (handle, prefixes)| {
         reply.u32(handle);
         for prefix in prefixes {
             reply.str(&prefix.dir_prefix());
@@ -35,15 +36,13 @@ fn new(len: usize) {
     .send();
 }
 
-fn made(args: &mut Args<'_>) -> Result<(u32, Vec<VPath>)> {
-    let default = handles::backend(args.u32()?)?;
-    let count = args.u32()?;
+fn made(len: usize) -> Result<(u32, Vec<VPath>)> {
+    let given: CompositeGiven = read(len)?;
     let mut mounts = Vec::new();
-    for _ in 0..count {
-        let backend = handles::backend(args.u32()?)?;
-        mounts.push((args.path()?, backend));
+    for MountGiven { prefix, backend } in given.mounts {
+        mounts.push((pass::parse(&prefix)?, handles::backend(backend.0)?));
     }
     let prefixes = mounts.iter().map(|(prefix, _)| prefix.clone()).collect();
-    let composite = Composite::new(default, mounts)?;
+    let composite = Composite::new(handles::backend(given.fallback.0)?, mounts)?;
     Ok((handles::hold(Rc::new(composite)), prefixes))
 }

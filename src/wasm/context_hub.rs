@@ -2,30 +2,39 @@
 
 use std::rc::Rc;
 
-use wasm_bindgen::JsValue;
+use js_sys::Array;
 use wasm_bindgen::prelude::wasm_bindgen;
 
+use crate::boundary::files::files_options;
+use crate::boundary::read;
+use crate::boundary::store::HubGiven;
+use crate::core::error::Result;
 use crate::files::Files;
 use crate::storage::context_hub::ContextHub;
 use crate::storage::context_hub::host::HostHub;
 use crate::wasm::chunk::chunk;
 use crate::wasm::handles;
-use crate::wasm::options::files_options;
+use crate::wasm::options::{Hosts, made};
 
 struct Functions {
-    new: fn(JsValue, String, bool) -> u32,
+    new: fn(usize, Hosts) -> Result<u32>,
 }
 
 chunk!("hub", Functions = Functions { new });
 
-/// Creates the backend and returns its handle.
+/// Creates the backend; replies with its handle.
 #[wasm_bindgen]
-pub fn context_hub_new(client: JsValue, repo: String, overwrite: bool) -> u32 {
-    (chunk().new)(client, repo, overwrite)
+pub fn context_hub_new(len: usize, hosts: Array) {
+    made((chunk().new)(len, Hosts::new(hosts)));
 }
 
-fn new(client: JsValue, repo: String, overwrite: bool) -> u32 {
-    let options = files_options(overwrite, false, -1.0);
-    let storage = ContextHub::new(HostHub { client, repo });
-    handles::hold(Rc::new(Files::new(storage, options)))
+fn new(len: usize, hosts: Hosts) -> Result<u32> {
+    let given: HubGiven = read(len)?;
+    let client = hosts.value(given.client);
+    let storage = ContextHub::new(HostHub {
+        client,
+        repo: given.repo,
+    });
+    let options = files_options(given.write_mode);
+    Ok(handles::hold(Rc::new(Files::new(storage, options))))
 }

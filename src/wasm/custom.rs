@@ -2,44 +2,38 @@
 
 use std::rc::Rc;
 
-use wasm_bindgen::JsValue;
+use js_sys::Array;
 use wasm_bindgen::prelude::wasm_bindgen;
 
-use crate::files::Files;
+use crate::boundary::disk::CustomGiven;
+use crate::boundary::read;
+use crate::core::error::Result;
+use crate::files::{Files, FilesOptions};
 use crate::storage::custom::Custom;
-use crate::storage::custom_values::capability_of;
 use crate::wasm::chunk::chunk;
 use crate::wasm::handles;
-use crate::wasm::options::files_options;
+use crate::wasm::options::{Hosts, made};
 
 struct Functions {
-    new: fn(JsValue, &JsValue, bool, bool, bool, f64) -> u32,
+    new: fn(usize, Hosts) -> Result<u32>,
 }
 
 chunk!("custom", Functions = Functions { new });
 
-/// Creates a backend over a storage written in JavaScript. A negative limit means no limit.
+/// Creates a backend over a storage written in JavaScript; replies with its handle.
 #[wasm_bindgen]
-pub fn custom_new(
-    object: JsValue,
-    promises: &JsValue,
-    writable: bool,
-    overwrite: bool,
-    v1: bool,
-    max_file_bytes: f64,
-) -> u32 {
-    (chunk().new)(object, promises, writable, overwrite, v1, max_file_bytes)
+pub fn custom_new(len: usize, hosts: Array) {
+    made((chunk().new)(len, Hosts::new(hosts)));
 }
 
-fn new(
-    object: JsValue,
-    promises: &JsValue,
-    writable: bool,
-    overwrite: bool,
-    v1: bool,
-    max_file_bytes: f64,
-) -> u32 {
-    let storage = Custom::new(object, capability_of(promises, writable));
-    let options = files_options(overwrite, v1, max_file_bytes);
-    handles::hold(Rc::new(Files::new(storage, options)))
+fn new(len: usize, hosts: Hosts) -> Result<u32> {
+    let given: CustomGiven = read(len)?;
+    let options = FilesOptions {
+        write_mode: given.write_mode,
+        format: given.file_format,
+        max_file_bytes: given.max_file_bytes,
+    };
+    let capability = given.promises.capability(given.writes);
+    let storage = Custom::new(hosts.value(given.storage), capability);
+    Ok(handles::hold(Rc::new(Files::new(storage, options))))
 }

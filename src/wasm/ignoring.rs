@@ -1,59 +1,56 @@
-//! `ignoring`: searches that leave out what ignore files name.
+//! `withIgnore`: searches that leave out what ignore files name.
 
 use std::rc::Rc;
 
 use wasm_bindgen::prelude::wasm_bindgen;
 
+use crate::boundary::read;
+use crate::boundary::reader::FilePath;
+use crate::boundary::wrappers::{IgnoreCall, IgnoreGiven};
 use crate::core::error::Result;
-use crate::core::path::VPath;
 use crate::layer::ignoring::Ignoring;
-use crate::wasm::call::answered;
+use crate::wasm::call::{answered, put_paths};
 use crate::wasm::chunk::chunk;
 use crate::wasm::handles;
+use crate::wasm::options::made;
 use crate::wasm::task::{self, Begun};
 
 struct Functions {
-    ask: fn(bool, u32, &str, &str) -> Begun,
+    new: fn(usize) -> Result<u32>,
+    ask: fn(u32, usize) -> Begun,
 }
 
-chunk!("ignore", Functions = Functions { ask });
+chunk!("ignore", Functions = Functions { new, ask });
 
-/// Wraps a backend, with names of ignore files and patterns as lines; replies with the handle. Or, if
-/// `judges`, starts a call that replies with those of some files, in lines, that a search of the
-/// directory `first` does not leave out.
+/// Wraps a backend; replies with the handle.
 #[wasm_bindgen]
-pub fn ignoring_ask(judges: bool, backend: u32, first: &str, lines: &str) -> Begun {
-    (chunk().ask)(judges, backend, first, lines)
+pub fn ignoring_new(len: usize) {
+    made((chunk().new)(len));
 }
 
-fn ask(judges: bool, backend: u32, first: &str, lines: &str) -> Begun {
-    if judges {
-        let ignoring = handles::itself::<Ignoring>(backend);
-        let (first, lines) = (first.to_owned(), lines.to_owned());
-        return task::start(async move {
-            answered(shown(ignoring, &first, &lines).await, |reply, files| {
-                reply.len(files.len());
-                for file in files {
-                    reply.str(file.as_str());
-                }
-            })
-        });
-    }
-    answered(made(backend, first, lines), |reply, handle| {
-        reply.u32(handle)
-    })
-    .send();
-    0.0
-}
-
-async fn shown(ignoring: Result<Rc<Ignoring>>, root: &str, lines: &str) -> Result<Vec<VPath>> {
-    let files = lines.lines().map(|line| Ok(VPath::parse_file(line)?));
-    let files = files.collect::<Result<Vec<VPath>>>()?;
-    ignoring?.shown(&VPath::parse(root)?, files).await
-}
-
-fn made(inner: u32, names: &str, patterns: &str) -> Result<u32> {
-    let names = names.lines().map(str::to_owned).collect();
-    let ignoring = Ignoring::new(handles::backend(inner)?, names, patterns.to_owned())?;
+fn new(len: usize) -> Result<u32> {
+    let given: IgnoreGiven = read(len)?;
+    let inner = handles::backend(given.inner.0)?;
+    let ignoring = Ignoring::new(inner, given.files, &given.patterns)?;
     Ok(handles::hold(Rc::new(ignoring)))
+}
+
+/// Starts a call.
+#[wasm_bindgen]
+pub fn ignoring_ask(handle: u32, len: usize) -> Begun {
+    (chunk().ask)(handle, len)
+}
+
+fn ask(handle: u32, len: usize) -> Begun {
+    let call = read(len).and_then(|call| Ok((handles::itself::<Ignoring>(handle)?, call)));
+    task::start(async move {
+        let shown = match call {
+            Ok((ignoring, IgnoreCall::Shown { below, paths })) => {
+                let paths = paths.into_iter().map(|FilePath(path)| path);
+                ignoring.shown(&below, paths.collect()).await
+            }
+            Err(error) => Err(error),
+        };
+        answered(shown, |reply, paths| put_paths(reply, &paths))
+    })
 }

@@ -1,9 +1,11 @@
-//! `indexed`: a search index beside any backend.
+//! `withIndex`: a search index beside any backend.
 
 use std::rc::Rc;
 
 use wasm_bindgen::prelude::wasm_bindgen;
 
+use crate::boundary::read;
+use crate::boundary::wrappers::IndexGiven;
 use crate::core::error::Result;
 use crate::core::path::VPath;
 use crate::layer::indexed::Indexed;
@@ -11,37 +13,32 @@ use crate::side::{Key, Room};
 use crate::wasm::call::answered;
 use crate::wasm::chunk::chunk;
 use crate::wasm::handles;
+use crate::wasm::options::made;
 use crate::wasm::task::{self, Begun};
 
 struct Functions {
-    new: fn(u32, u32, &str, Option<Vec<u8>>),
+    new: fn(usize) -> Result<u32>,
     update: fn(u32, f64) -> Begun,
 }
 
 chunk!("index", Functions = Functions { new, update });
 
-/// Creates an index of a backend, kept in a directory of the backend `keep`, or, if that is 0, of
-/// the backend itself; replies with its handle. `key` is that of the room.
+/// Creates an index of a backend; replies with its handle.
 #[wasm_bindgen]
-pub fn indexed_new(inner: u32, keep: u32, dir: &str, key: Option<Vec<u8>>) {
-    (chunk().new)(inner, keep, dir, key);
+pub fn indexed_new(len: usize) {
+    made((chunk().new)(len));
 }
 
-fn new(inner: u32, keep: u32, dir: &str, key: Option<Vec<u8>>) {
-    answered(made(inner, keep, dir, key), |reply, indexed| {
-        reply.u32(handles::hold(Rc::new(indexed)));
-    })
-    .send();
-}
-
-fn made(inner: u32, keep: u32, dir: &str, key: Option<Vec<u8>>) -> Result<Indexed> {
-    let key = key.map(|key| Key::of(&key)).transpose()?;
-    let inner = handles::backend(inner)?;
-    let keep = match keep {
-        0 => inner.clone(),
-        keep => handles::backend(keep)?,
+fn new(len: usize) -> Result<u32> {
+    let given: IndexGiven = read(len)?;
+    let key = given.key.map(|key| Key::of(&key)).transpose()?;
+    let inner = handles::backend(given.inner.0)?;
+    let keep = match given.keep {
+        None => inner.clone(),
+        Some(keep) => handles::backend(keep.0)?,
     };
-    Ok(Indexed::new(inner, Room::new(keep, VPath::own(dir)?, key)))
+    let room = Room::new(keep, VPath::own(&given.path)?, key);
+    Ok(handles::hold(Rc::new(Indexed::new(inner, room))))
 }
 
 /// Starts an update of the index; `limit` is in milliseconds, a negative value means no limit.

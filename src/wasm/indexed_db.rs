@@ -1,74 +1,43 @@
 //! `IndexedDbBackend`: files in IndexedDB.
 
 use std::rc::Rc;
-use std::time::Duration;
 
-use js_sys::Function;
+use js_sys::Array;
 use wasm_bindgen::prelude::wasm_bindgen;
 
+use crate::boundary::browser::IndexedDbGiven;
+use crate::boundary::files::files_options;
+use crate::boundary::read;
+use crate::core::error::Result;
 use crate::env::dom::Herald;
 use crate::files::Files;
-use crate::storage::browser::CrashProtection;
-use crate::storage::browser::database::connection::Durability;
 use crate::storage::browser::indexed_db::{IndexedDb, Options};
 use crate::wasm::chunk::chunk;
 use crate::wasm::handles;
-use crate::wasm::options::files_options;
+use crate::wasm::options::{Hosts, made};
 
 struct Functions {
-    new: fn(String, String, bool, bool, bool, f64, Function) -> u32,
+    new: fn(usize, Hosts) -> Result<u32>,
 }
 
 chunk!("idb", Functions = Functions { new });
 
-/// Creates the backend and returns its handle. `tell` is called with the paths of each change.
+/// Creates the backend; replies with its handle.
 #[wasm_bindgen]
-pub fn indexed_db_new(
-    database: String,
-    namespace: String,
-    overwrite: bool,
-    strict: bool,
-    crash_protection: bool,
-    open_timeout_ms: f64,
-    tell: Function,
-) -> u32 {
-    (chunk().new)(
-        database,
-        namespace,
-        overwrite,
-        strict,
-        crash_protection,
-        open_timeout_ms,
-        tell,
-    )
+pub fn indexed_db_new(len: usize, hosts: Array) {
+    made((chunk().new)(len, Hosts::new(hosts)));
 }
 
-fn new(
-    database: String,
-    namespace: String,
-    overwrite: bool,
-    strict: bool,
-    crash_protection: bool,
-    open_timeout_ms: f64,
-    tell: Function,
-) -> u32 {
-    let files = files_options(overwrite, false, -1.0);
+fn new(len: usize, hosts: Hosts) -> Result<u32> {
+    let given: IndexedDbGiven = read(len)?;
     let options = Options {
-        database,
-        namespace,
-        durability: if strict {
-            Durability::Strict
-        } else {
-            Durability::Relaxed
-        },
-        // A float-to-integer cast saturates.
-        patience: Duration::from_millis(open_timeout_ms as u64),
-        protection: if crash_protection {
-            CrashProtection::On
-        } else {
-            CrashProtection::Off
-        },
+        database: given.database,
+        namespace: given.namespace,
+        durability: given.durability,
+        patience: given.open_timeout_ms,
+        protection: given.crash_protection,
     };
-    let storage = IndexedDb::new(&options, Herald::new(Some(tell)));
-    handles::hold(Rc::new(Files::new(storage, files)))
+    let storage = IndexedDb::new(&options, Herald::new(Some(hosts.function(given.tell))));
+    let files = files_options(given.write_mode);
+    Ok(handles::hold(Rc::new(Files::new(storage, files))))
 }

@@ -1,14 +1,13 @@
 //! The JavaScript boundary: parse, call, convert. There is no logic here.
 //!
 //! JavaScript holds numbers, not objects: a *handle* for a backend ([`handles`]), a *buffer* for
-//! incoming bytes ([`buffers`]), a *task* for a call that is still running ([`task`]). One call is
-//! one message: arguments are written into scratch memory, [`call`] parses them, and the packed
+//! incoming bytes ([`buffers`](crate::boundary::buffers)), a *task* for a call that is still running ([`task`]). One call is
+//! one message: arguments are written into scratch memory,
+//! [`boundary`](crate::boundary) describes them and [`call`] parses those of operations, and the packed
 //! reply is left in memory ([`reply`]) for a few lines of JavaScript to unpack. No objects are
 //! built field by field across the boundary.
 
-pub mod args;
 pub mod audits;
-pub mod buffers;
 pub mod call;
 mod chunk;
 pub mod composite;

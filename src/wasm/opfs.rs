@@ -2,56 +2,40 @@
 
 use std::rc::Rc;
 
-use js_sys::Function;
-use wasm_bindgen::JsValue;
+use js_sys::Array;
 use wasm_bindgen::prelude::wasm_bindgen;
 
+use crate::boundary::browser::OpfsGiven;
+use crate::boundary::files::files_options;
+use crate::boundary::read;
+use crate::core::error::Result;
 use crate::env::dom::Herald;
 use crate::files::Files;
-use crate::storage::browser::CrashProtection;
 use crate::storage::browser::opfs::{Opfs, Root};
 use crate::wasm::chunk::chunk;
 use crate::wasm::handles;
-use crate::wasm::options::files_options;
+use crate::wasm::options::{Hosts, made};
 
 struct Functions {
-    new: fn(JsValue, Vec<String>, bool, bool, Function) -> u32,
+    new: fn(usize, Hosts) -> Result<u32>,
 }
 
 chunk!("opfs", Functions = Functions { new });
 
-/// Creates the backend and returns its handle. `directory` is a directory handle, or `undefined`
-/// for the origin's own file system; `steps` are the directories below it. `tell` is called with
-/// the paths of each change.
+/// Creates the backend; replies with its handle.
 #[wasm_bindgen]
-pub fn opfs_new(
-    directory: JsValue,
-    steps: Vec<String>,
-    overwrite: bool,
-    crash_protection: bool,
-    tell: Function,
-) -> u32 {
-    (chunk().new)(directory, steps, overwrite, crash_protection, tell)
+pub fn opfs_new(len: usize, hosts: Array) {
+    made((chunk().new)(len, Hosts::new(hosts)));
 }
 
-fn new(
-    directory: JsValue,
-    steps: Vec<String>,
-    overwrite: bool,
-    crash_protection: bool,
-    tell: Function,
-) -> u32 {
-    let options = files_options(overwrite, false, -1.0);
-    let root = if directory.is_undefined() {
-        Root::Origin(steps)
-    } else {
-        Root::Given(directory, steps)
+fn new(len: usize, hosts: Hosts) -> Result<u32> {
+    let given: OpfsGiven = read(len)?;
+    let root = match given.directory {
+        Some(directory) => Root::Given(hosts.value(directory), given.steps),
+        None => Root::Origin(given.steps),
     };
-    let protection = if crash_protection {
-        CrashProtection::On
-    } else {
-        CrashProtection::Off
-    };
-    let storage = Opfs::new(root, protection, Herald::new(Some(tell)));
-    handles::hold(Rc::new(Files::new(storage, options)))
+    let herald = Herald::new(Some(hosts.function(given.tell)));
+    let storage = Opfs::new(root, given.crash_protection, herald);
+    let files = files_options(given.write_mode);
+    Ok(handles::hold(Rc::new(Files::new(storage, files))))
 }

@@ -27,11 +27,20 @@ pub fn set_listener(listener: Function) {
     }));
 }
 
-/// Reports a trap that ended the calls with frames below that stack address. If `all` is true, no
-/// call into this module is in progress any more. Returns 2 if memory may be corrupted, so that the
-/// module must not be used again, 1 if memory was exhausted, else 0.
+/// Reports a trap that ended the calls with frames below that stack address. Returns 2 if memory may be
+/// corrupted, so that the module must not be used again, 1 if memory was exhausted, else 0.
 #[wasm_bindgen]
-pub fn trapped(below: usize, all: bool) -> u8 {
+pub fn trapped(below: usize) -> u8 {
+    after_trap(below, false)
+}
+
+/// The same of a trap after which no call into this module is in progress any more.
+#[wasm_bindgen]
+pub fn all_trapped() -> u8 {
+    after_trap(usize::MAX, true)
+}
+
+fn after_trap(below: usize, all: bool) -> u8 {
     if heap::was_interrupted() {
         return 2;
     }
@@ -46,8 +55,9 @@ pub fn trapped(below: usize, all: bool) -> u8 {
 pub mod testing {
     use wasm_bindgen::prelude::wasm_bindgen;
 
+    use crate::boundary::buffers;
     use crate::core::{lock, running};
-    use crate::wasm::{buffers, call, handles, task};
+    use crate::wasm::{call, handles, task};
 
     /// Panics in a synchronous call.
     #[wasm_bindgen]

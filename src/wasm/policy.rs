@@ -1,14 +1,15 @@
-//! `withPolicy`: converts rules that TypeScript has validated, and connects them to the host's
-//! callbacks. An unexpected result of a callback refuses the operation.
+//! `withPolicy`: connects rules to the host's callbacks. An unexpected result of a callback refuses the operation.
 
 use std::rc::Rc;
 use std::time::Duration;
 
 use bytes::Bytes;
 use js_sys::{Array, Function};
+use wasm_bindgen::JsValue;
 use wasm_bindgen::prelude::wasm_bindgen;
-use wasm_bindgen::{JsCast, JsValue};
 
+use crate::boundary::policy::{PolicyGiven, RulesCall};
+use crate::boundary::read;
 use crate::core::cell::{LocalCell, RefCell};
 use crate::core::error::{Error, Kind, Result};
 use crate::core::path::VPath;
@@ -17,20 +18,21 @@ use crate::core::sorted::Sorted;
 use crate::core::visible::visible;
 use crate::env::host;
 use crate::layer::policy::{
-    After, Asking, Before, Call, Covers, Hooks, Inspected, Limits, Mode, OneAtATime, Policy,
-    Question, Rate, Rates, Record, Rule, Rules, Touch, Verdict, stack,
+    After, Asking, Before, Call, Hooks, Inspected, OneAtATime, Policy, Question, Record, Verdict,
+    stack,
 };
-use crate::protocol::{Atomic, Content, Operation};
+use crate::protocol::{Atomic, Content};
 use crate::wasm::call::answered;
 use crate::wasm::chunk::chunk;
+use crate::wasm::options::{Hosts, made};
 use crate::wasm::{audits, handles};
 
 struct Functions {
-    new: fn(u32, &JsValue),
-    keep: fn(&JsValue),
-    put: fn(u32, u32),
+    new: fn(u32, usize, Hosts) -> Result<u32>,
+    keep: fn(usize, Hosts) -> Result<u32>,
+    put: fn(u32, u32) -> Result<u32>,
     drop: fn(u32),
-    shows: fn(u32, bool, &str) -> String,
+    ask: fn(u32, usize),
 }
 
 chunk!(
@@ -40,7 +42,7 @@ chunk!(
         keep,
         put,
         drop: drop_kept,
-        shows,
+        ask,
     }
 );
 
@@ -55,73 +57,73 @@ struct Kept {
     held: Sorted<u32, Policy>,
 }
 
-/// Those of some paths, one a line, that the rules of a policy show; with `beneath`, those at or below
-/// which they may show something.
+/// Asks which of some paths the rules of a policy show.
 #[wasm_bindgen]
-pub fn policy_shows(handle: u32, beneath: bool, paths: &str) -> String {
-    (chunk().shows)(handle, beneath, paths)
+pub fn policy_ask(handle: u32, len: usize) {
+    (chunk().ask)(handle, len);
 }
 
-fn shows(handle: u32, beneath: bool, paths: &str) -> String {
-    let Ok(backend) = handles::backend(handle) else {
-        return String::new();
-    };
-    let Atomic::Guarded(guard) = backend.atomic() else {
-        return paths.to_owned();
-    };
-    let shown = paths
-        .split('\n')
-        .filter(|path| VPath::parse(path).is_ok_and(|path| guard.shows(&path, beneath)));
-    shown.collect::<Vec<_>>().join("\n")
+fn ask(handle: u32, len: usize) {
+    let call = read(len).and_then(|call| Ok((handles::backend(handle)?, call)));
+    let shown = call.map(|(backend, call)| {
+        let (paths, beneath) = match call {
+            RulesCall::Shown { paths } => (paths, false),
+            RulesCall::Reached { paths } => (paths, true),
+        };
+        let Atomic::Guarded(guard) = backend.atomic() else {
+            return paths;
+        };
+        let shows =
+            |path: &Rc<str>| VPath::parse(path).is_ok_and(|path| guard.shows(&path, beneath));
+        paths.into_iter().filter(shows).collect()
+    });
+    answered(shown, |reply, paths| {
+        reply.len(paths.len());
+        for path in paths {
+            reply.str(&path);
+        }
+    })
+    .send();
 }
 
 /// Wraps a handle in a policy; replies with the new handle.
 #[wasm_bindgen]
-pub fn policy_new(inner: u32, options: &JsValue) {
-    (chunk().new)(inner, options);
+pub fn policy_new(inner: u32, len: usize, hosts: Array) {
+    made((chunk().new)(inner, len, Hosts::new(hosts)));
 }
 
-fn new(inner: u32, options: &JsValue) {
-    answered(made(inner, options), |reply, handle| reply.u32(handle)).send();
+fn new(inner: u32, len: usize, hosts: Hosts) -> Result<u32> {
+    stacked(inner, policy(read(len)?, &hosts)?)
 }
 
 /// Stores a policy that will be applied to several backends; replies with its number.
 #[wasm_bindgen]
-pub fn policy_keep(options: &JsValue) {
-    (chunk().keep)(options);
+pub fn policy_keep(len: usize, hosts: Array) {
+    made((chunk().keep)(len, Hosts::new(hosts)));
 }
 
-fn keep(options: &JsValue) {
-    let kept = read(options).map(|policy| {
-        KEPT.with_borrow_mut(|kept| {
-            kept.last = kept.last.wrapping_add(1).max(1);
-            let one_at_a_time = Some(OneAtATime::default());
-            kept.held.insert(
-                kept.last,
-                Policy {
-                    one_at_a_time,
-                    ..policy
-                },
-            );
-            kept.last
-        })
-    });
-    answered(kept, |reply, id| reply.u32(id)).send();
+fn keep(len: usize, hosts: Hosts) -> Result<u32> {
+    let policy = Policy {
+        one_at_a_time: Some(OneAtATime::default()),
+        ..policy(read(len)?, &hosts)?
+    };
+    Ok(KEPT.with_borrow_mut(|kept| {
+        kept.last = kept.last.wrapping_add(1).max(1);
+        kept.held.insert(kept.last, policy);
+        kept.last
+    }))
 }
 
 /// Wraps a handle in a stored policy; replies with the new handle.
 #[wasm_bindgen]
 pub fn policy_put(kept: u32, inner: u32) {
-    (chunk().put)(kept, inner);
+    made((chunk().put)(kept, inner));
 }
 
-fn put(kept: u32, inner: u32) {
+fn put(kept: u32, inner: u32) -> Result<u32> {
     let policy = KEPT.with_borrow(|all| all.held.get(&kept).cloned());
-    let made = match policy {
-        Some(policy) => stacked(inner, policy),
-        None => Err(Error::internal("There is no such policy")),
-    };
-    answered(made, |reply, handle| reply.u32(handle)).send();
+    let policy = policy.ok_or_else(|| Error::internal("There is no such policy"))?;
+    stacked(inner, policy)
 }
 
 /// Releases a stored policy.
@@ -135,10 +137,6 @@ fn drop_kept(kept: u32) {
     drop(gone);
 }
 
-fn made(inner: u32, options: &JsValue) -> Result<u32> {
-    stacked(inner, read(options)?)
-}
-
 fn stacked(inner: u32, policy: Policy) -> Result<u32> {
     let audit = policy.audit.clone();
     let handle = handles::hold_shared(stack(handles::backend(inner)?, policy)?);
@@ -148,70 +146,18 @@ fn stacked(inner: u32, policy: Policy) -> Result<u32> {
     Ok(handle)
 }
 
-fn array(object: &JsValue, name: &str) -> Vec<JsValue> {
-    host::property(object, name)
-        .and_then(|value| value.dyn_into::<Array>().ok())
-        .map(|array| array.to_vec())
-        .unwrap_or_default()
-}
-
-fn flag(object: &JsValue, name: &str) -> bool {
-    host::property(object, name).and_then(|value| value.as_bool()) == Some(true)
-}
-
-fn bytes_limit(object: &JsValue, name: &str) -> Option<u64> {
-    // A float-to-integer cast saturates.
-    host::number_property(object, name).map(|number| number as u64)
-}
-
-fn wrong(what: &str) -> Error {
-    Error::new(
-        Kind::InvalidArgument,
-        format!("The policy has a wrong {what}"),
-    )
-}
-
-fn read(options: &JsValue) -> Result<Policy> {
-    let mut policy = Policy {
-        read_only: flag(options, "readOnly"),
-        allow_execute: flag(options, "allowExecute"),
-        hidden_characters: flag(options, "hiddenCharacters"),
-        ..Policy::default()
-    };
-    for prefix in array(options, "readOnlyPrefixes") {
-        let text = prefix.as_string().ok_or_else(|| wrong("prefix"))?;
-        policy.deny_prefixes.push(VPath::parse(&text)?);
-    }
-    let rules: Vec<Rule> = array(options, "permissions")
-        .iter()
-        .map(rule)
-        .collect::<Result<_>>()?;
-    let deny_by_default = flag(options, "denyByDefault");
-    if !rules.is_empty() || deny_by_default {
-        policy.permissions = Some(Rules::new(rules, !deny_by_default));
-    }
-    if let Some(on_ask) = host::method(options, "onAsk") {
-        let millis = host::number_property(options, "askTimeoutMs").unwrap_or(60_000.0);
-        policy.ask = Some(asking(on_ask, millis));
-    }
-    let rates: Vec<Rate> = array(options, "rates")
-        .iter()
-        .map(rate)
-        .collect::<Result<_>>()?;
-    policy.rates = Rates::new(rates);
-    if let Some(quota) = host::property(options, "quota") {
-        policy.quota = Some(Limits {
-            max_bytes: bytes_limit(&quota, "maxBytes"),
-            max_files: bytes_limit(&quota, "maxFiles"),
-            max_file_bytes: bytes_limit(&quota, "maxFileBytes"),
-        });
-    }
-    if let Some(inspect) = host::method(options, "inspect") {
+/// The rules of a policy, with the callbacks of the host.
+fn policy(given: PolicyGiven, hosts: &Hosts) -> Result<Policy> {
+    let mut policy = given.rules()?;
+    policy.ask = hosts
+        .maybe(given.on_ask)
+        .map(|on_ask| asking(on_ask, given.ask_timeout_ms));
+    if let Some(inspect) = hosts.maybe(given.inspect) {
         policy.inspect = Some(Rc::new(move |seen| {
             Box::pin(inspected(inspect.clone(), seen))
         }));
     }
-    if let Some(audit) = host::method(options, "audit") {
+    if let Some(audit) = hosts.maybe(given.audit) {
         policy.audit = Some(Rc::new(move |entry| {
             // An exception of the callback does not change the result for the caller.
             if let Ok(answer) = audit.call1(&JsValue::UNDEFINED, &record(entry)) {
@@ -219,10 +165,7 @@ fn read(options: &JsValue) -> Result<Policy> {
             }
         }));
     }
-    policy.hooks = hooks(
-        host::method(options, "before"),
-        host::method(options, "after"),
-    );
+    policy.hooks = hooks(hosts.maybe(given.before), hosts.maybe(given.after));
     Ok(policy)
 }
 
@@ -233,54 +176,12 @@ fn quiet(answer: &JsValue) {
     }
 }
 
-fn rule(given: &JsValue) -> Result<Rule> {
-    let touches: Vec<Touch> = array(given, "operations")
-        .iter()
-        .map(|operation| match operation.as_string().as_deref() {
-            Some("read") => Ok(Touch::Read),
-            Some("write") => Ok(Touch::Write),
-            _ => Err(wrong("operation")),
-        })
-        .collect::<Result<_>>()?;
-    let mode = match host::text_property(given, "mode").as_deref() {
-        None | Some("allow") => Mode::Allow,
-        Some("deny") => Mode::Deny,
-        Some("ask") => Mode::Ask,
-        Some(_) => return Err(wrong("mode")),
-    };
-    let patterns: Vec<String> = array(given, "paths")
-        .iter()
-        .map(|pattern| pattern.as_string().ok_or_else(|| wrong("pattern")))
-        .collect::<Result<_>>()?;
-    let rule = Rule::new(&touches, mode, patterns.iter().map(String::as_str))?;
-    Ok(match host::text_property(given, "name") {
-        Some(name) => rule.named(&name),
-        None => rule,
-    })
-}
-
-fn rate(given: &JsValue) -> Result<Rate> {
-    let covers = match host::text_property(given, "covers").as_deref() {
-        Some("all") => Covers::Everything,
-        Some("reads") => Covers::Reads,
-        Some("writes") => Covers::Writes,
-        Some(name) => Covers::Only(Operation::named(name).ok_or_else(|| wrong("rate"))?),
-        None => return Err(wrong("rate")),
-    };
-    let number = |name| host::number_property(given, name).ok_or_else(|| wrong("rate"));
-    Ok(Rate {
-        covers,
-        operations: number("operations")? as usize,
-        per: Duration::from_secs_f64(number("perMs")?.clamp(0.0, 1e12) / 1000.0),
-    })
-}
-
 /// Calls a host callback with one object.
 async fn call_host(what: &str, callback: &Function, argument: JsValue) -> Result<JsValue> {
     host::call(what, callback, &JsValue::UNDEFINED, &[argument]).await
 }
 
-fn asking(on_ask: Function, millis: f64) -> Asking {
+fn asking(on_ask: Function, timeout: Duration) -> Asking {
     Asking {
         on_ask: Rc::new(move |question: Question| {
             let on_ask = on_ask.clone();
@@ -299,7 +200,7 @@ fn asking(on_ask: Function, millis: f64) -> Asking {
                 Ok(answer.as_bool() == Some(true))
             })
         }),
-        timeout: Duration::from_secs_f64(millis.clamp(0.0, 1e12) / 1000.0),
+        timeout,
     }
 }
 
@@ -330,7 +231,10 @@ async fn inspected(inspect: Function, seen: Inspected) -> Result<Verdict> {
     if let Some(bytes) = content.as_ref().and_then(host::bytes_of) {
         return Ok(Verdict::Replace(Content::Raw(bytes)));
     }
-    Err(wrong("answer of inspect"))
+    Err(Error::new(
+        Kind::InvalidArgument,
+        "inspect must return nothing, { deny } or { content }",
+    ))
 }
 
 fn hooks(before: Option<Function>, after: Option<Function>) -> Hooks {

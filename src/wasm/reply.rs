@@ -28,7 +28,7 @@ pub struct Reply {
     bytes: Vec<u8>,
     bodies: Vec<Bytes>,
     cause: Option<JsValue>,
-    /// Its fields, as `messages.json` names them.
+    /// Its fields, as `tests/wasm/fields.json` names them.
     #[cfg(feature = "testing")]
     fields: Vec<&'static str>,
 }
@@ -278,11 +278,16 @@ pub fn reply_cause() -> JsValue {
         .unwrap_or(JsValue::UNDEFINED)
 }
 
-/// The fields of the last message, as they were read, and of the last reply, as they were packed:
-/// one line each.
+/// The fields of the last message, as they were read.
 #[cfg(feature = "testing")]
 #[wasm_bindgen]
 pub fn message_fields() -> String {
-    let packed = OUT.with_borrow(|out| out.fields.join(" "));
-    format!("{}\n{packed}", crate::wasm::args::fields::read())
+    crate::boundary::args::fields::read()
+}
+
+/// The fields of the last reply, as they were packed.
+#[cfg(feature = "testing")]
+#[wasm_bindgen]
+pub fn reply_fields() -> String {
+    OUT.with_borrow(|out| out.fields.join(" "))
 }

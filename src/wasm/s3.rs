@@ -1,40 +1,40 @@
-//! `S3Backend` and `R2Backend`: created from options that TypeScript has validated. Calls the
-//! host's functions (keys, signer, binding, warning callback).
+//! `S3Backend`, `R2Backend` and `presignS3`. Calls the host's functions (keys, signer, binding, warning
+//! callback).
 
 use std::rc::Rc;
-use std::time::Duration;
 
-use js_sys::{Date, Function};
+use js_sys::{Array, Date, Function};
 use wasm_bindgen::prelude::wasm_bindgen;
 use wasm_bindgen::{JsCast, JsValue};
 
-use crate::core::error::{Error, Kind};
+use crate::boundary::files::files_options;
+use crate::boundary::read;
+use crate::boundary::s3::{BucketUse, Pair, PresignGiven, R2Given, S3Given, S3Place};
+use crate::core::error::{Error, Kind, Result};
 use crate::core::future::Pending;
 use crate::core::time::Time;
-use crate::env::host;
 use crate::env::http::Fetch;
+use crate::env::{clock, host};
 use crate::files::Files;
 use crate::storage::s3::access::{Access, KeyRing, KeySource, Signer};
-use crate::storage::s3::bucket::{Bucket, Location};
-use crate::storage::s3::client::Retry;
+use crate::storage::s3::bucket::Bucket;
 use crate::storage::s3::http::Signed;
 use crate::storage::s3::objects::Objects;
 use crate::storage::s3::r2::R2;
 use crate::storage::s3::request::Ask;
 use crate::storage::s3::sign::{Credentials, Keys};
-use crate::storage::s3::{S3, S3Options, Trust};
+use crate::storage::s3::{S3, Trust};
+use crate::wasm::call::answered;
 use crate::wasm::chunk::chunk;
 use crate::wasm::handles;
-use crate::wasm::options::files_options;
-
-type Made = std::result::Result<u32, JsValue>;
+use crate::wasm::options::{Hosts, made};
 
 struct Functions {
-    new: fn(Given<'_>) -> Made,
-    new_r2: fn(&JsValue, JsValue, bool) -> Made,
-    presign: fn(&JsValue, &JsValue, &Presigned<'_>) -> std::result::Result<String, JsValue>,
+    new: fn(usize, Hosts) -> Result<u32>,
+    new_r2: fn(usize, Hosts) -> Result<u32>,
+    presign: fn(usize) -> Result<String>,
     #[cfg(feature = "testing")]
-    signing_examples: fn() -> String,
+    signing_examples: fn() -> Vec<String>,
 }
 
 chunk!(
@@ -47,69 +47,6 @@ chunk!(
         signing_examples,
     }
 );
-
-/// The arguments for a backend.
-struct Given<'a> {
-    options: &'a JsValue,
-    keys: &'a JsValue,
-    sign: Option<Function>,
-    overwrite: bool,
-    warn: Option<Function>,
-    send: Function,
-}
-
-/// The arguments for a presigned URL.
-struct Presigned<'a> {
-    method: &'a str,
-    key: &'a str,
-    query: &'a js_sys::Object,
-    headers: &'a js_sys::Object,
-    seconds: u32,
-}
-
-/// Parses the location of a bucket. An invalid option throws its name and what it must be, on
-/// separate lines.
-fn place(options: &JsValue, service: &'static str) -> std::result::Result<Bucket, JsValue> {
-    let text = |name| host::text_property(options, name);
-    let bucket = Bucket::new(&Location {
-        endpoint: text("endpoint").as_deref(),
-        region: &text("region").unwrap_or_default(),
-        bucket: &text("bucket").unwrap_or_default(),
-        prefix: &text("prefix").unwrap_or_default(),
-        path_style: host::property(options, "pathStyle").and_then(|style| style.as_bool()),
-    });
-    match bucket {
-        Ok(bucket) => Ok(Bucket { service, ..bucket }),
-        Err((option, wanted)) => Err(JsValue::from_str(&format!("{option}\n{wanted}"))),
-    }
-}
-
-/// Parses the usage options; absent ones have defaults.
-fn usage(options: &JsValue) -> S3Options {
-    let number = |name| host::number_property(options, name).filter(|number| *number >= 0.0);
-    let default = S3Options::default();
-    let retry = default.retry;
-    // A float-to-integer cast saturates.
-    let count = |name, otherwise: usize| number(name).map_or(otherwise, |given| given as usize);
-    let wait = |name, otherwise: Duration| {
-        number(name).map_or(otherwise, |given| Duration::from_millis(given as u64))
-    };
-    S3Options {
-        concurrency: count("concurrency", default.concurrency),
-        cache_bytes: count("cacheBytes", default.cache_bytes),
-        retry: Retry {
-            attempts: number("attempts").map_or(retry.attempts, |given| given as u32),
-            base: wait("baseMs", retry.base),
-            longest: wait("maxMs", retry.longest),
-            limit: wait("timeoutMs", retry.limit),
-        },
-        trust: match host::text_property(options, "conditions").as_deref() {
-            Some("trust") => Trust::Standard,
-            Some("ignore") => Trust::Nothing,
-            _ => Trust::Probe,
-        },
-    }
-}
 
 /// The host's function that provides keys.
 struct HostKeys(Function);
@@ -210,8 +147,8 @@ impl Signer for HostSigner {
 fn hold(
     bucket: Bucket,
     objects: Rc<dyn Objects>,
-    options: S3Options,
-    overwrite: bool,
+    usage: &BucketUse,
+    trust: Trust,
     warn: Option<Function>,
 ) -> u32 {
     let warn = move |text: &str| {
@@ -220,144 +157,97 @@ fn hold(
             let _ = warn.call1(&JsValue::UNDEFINED, &JsValue::from_str(text));
         }
     };
-    let storage = S3::new(bucket, objects, options, Box::new(warn));
-    handles::hold(Rc::new(Files::new(
-        storage,
-        files_options(overwrite, false, -1.0),
-    )))
+    let storage = S3::new(bucket, objects, usage.options(trust), Box::new(warn));
+    let options = files_options(usage.write_mode);
+    handles::hold(Rc::new(Files::new(storage, options)))
 }
 
-/// Creates a backend over a bucket. `keys` is an object, or a function that provides them; `send`
-/// sends one request.
+/// Creates a backend over a bucket; replies with its handle.
 #[wasm_bindgen]
-pub fn s3_new(
-    options: &JsValue,
-    keys: &JsValue,
-    sign: Option<Function>,
-    overwrite: bool,
-    warn: Option<Function>,
-    send: Function,
-) -> Made {
-    (chunk().new)(Given {
-        options,
-        keys,
-        sign,
-        overwrite,
-        warn,
-        send,
-    })
+pub fn s3_new(len: usize, hosts: Array) {
+    made((chunk().new)(len, Hosts::new(hosts)));
 }
 
-fn new(given: Given<'_>) -> Made {
-    let Given {
-        options,
-        keys,
-        sign,
-        overwrite,
-        warn,
-        send,
-    } = given;
-    let access = match (sign, keys.dyn_ref::<Function>(), credentials(keys)) {
+fn new(len: usize, hosts: Hosts) -> Result<u32> {
+    let given: S3Given = read(len)?;
+    let bucket = given.place.bucket(&given.usage.prefix)?;
+    let sign = hosts.maybe(given.sign);
+    let keys_by = hosts.maybe(given.keys_by);
+    let access = match (sign, keys_by, given.credentials) {
         (Some(sign), ..) => Access::Host(Box::new(HostSigner(sign))),
-        (None, Some(lend), _) => Access::Keys(KeyRing::new(Box::new(HostKeys(lend.clone())))),
-        (None, None, Some(keys)) => Access::Keys(KeyRing::new(Box::new(keys))),
-        (None, None, None) => {
-            return Err(JsValue::from_str(
-                "credentials\n{ accessKeyId, secretAccessKey, sessionToken? }, or a function that answers such",
-            ));
-        }
+        (None, Some(lend), _) => Access::Keys(KeyRing::new(Box::new(HostKeys(lend)))),
+        (None, None, Some(keys)) => Access::Keys(KeyRing::new(Box::new(keys.credentials()))),
+        (None, None, None) => return Err(Error::internal("There are no keys")),
     };
-    let bucket = place(options, "S3")?;
-    let objects = Rc::new(Signed::new(bucket.clone(), Rc::new(Fetch(send)), access));
-    Ok(hold(bucket, objects, usage(options), overwrite, warn))
+    let send = Rc::new(Fetch(hosts.function(given.send)));
+    let objects = Rc::new(Signed::new(bucket.clone(), send, access));
+    let warn = hosts.maybe(given.on_warning);
+    Ok(hold(bucket, objects, &given.usage, given.conditions, warn))
 }
 
-/// Creates a backend over an R2 binding of a Worker.
+/// Creates a backend over an R2 binding of a Worker; replies with its handle.
 #[wasm_bindgen]
-pub fn r2_new(options: &JsValue, binding: JsValue, overwrite: bool) -> Made {
-    (chunk().new_r2)(options, binding, overwrite)
+pub fn r2_new(len: usize, hosts: Array) {
+    made((chunk().new_r2)(len, Hosts::new(hosts)));
 }
 
-fn new_r2(options: &JsValue, binding: JsValue, overwrite: bool) -> Made {
-    let bucket = place(options, "R2")?;
-    let objects = Rc::new(R2(binding));
-    Ok(hold(bucket, objects, usage(options), overwrite, None))
+fn new_r2(len: usize, hosts: Hosts) -> Result<u32> {
+    let given: R2Given = read(len)?;
+    // The binding knows where its bucket is.
+    let place = S3Place {
+        endpoint: None,
+        region: "auto".into(),
+        bucket: "r2-binding".into(),
+        force_path_style: None,
+    };
+    let bucket = Bucket {
+        service: "R2",
+        ..place.bucket(&given.usage.prefix)?
+    };
+    let objects = Rc::new(R2(hosts.value(given.bucket)));
+    Ok(hold(bucket, objects, &given.usage, Trust::Standard, None))
 }
 
-/// A presigned URL, for hosts that sign on behalf of pages.
+/// Replies with a presigned URL, for hosts that sign on behalf of pages.
 #[wasm_bindgen]
-pub fn s3_presign(
-    options: &JsValue,
-    keys: &JsValue,
-    method: &str,
-    key: &str,
-    query: &js_sys::Object,
-    headers: &js_sys::Object,
-    seconds: u32,
-) -> std::result::Result<String, JsValue> {
-    let request = Presigned {
-        method,
-        key,
-        query,
-        headers,
-        seconds,
-    };
-    (chunk().presign)(options, keys, &request)
+pub fn s3_presign(len: usize) {
+    answered((chunk().presign)(len), |reply, url| reply.str(&url)).send();
 }
 
-fn presign(
-    options: &JsValue,
-    keys: &JsValue,
-    request: &Presigned<'_>,
-) -> std::result::Result<String, JsValue> {
-    let Presigned {
-        method,
-        key,
-        query,
-        headers,
-        seconds,
-    } = *request;
-    let keys = credentials(keys).ok_or_else(|| {
-        JsValue::from_str("credentials\n{ accessKeyId, secretAccessKey, sessionToken? }")
-    })?;
-    let pairs = |object: &js_sys::Object| -> Vec<(String, String)> {
-        js_sys::Object::keys(object)
-            .iter()
-            .filter_map(|name| {
-                let name = name.as_string()?;
-                let value = host::text_property(object, &name).unwrap_or_default();
-                Some((name, value))
-            })
-            .collect()
+fn presign(len: usize) -> Result<String> {
+    let given: PresignGiven = read(len)?;
+    let pairs = |pairs: Vec<Pair>| -> Vec<(String, String)> {
+        let pairs = pairs.into_iter();
+        pairs.map(|pair| (pair.name, pair.value)).collect()
     };
-    let headers = pairs(headers);
-    let headers = headers
-        .into_iter()
-        .map(|(name, value)| (name.to_ascii_lowercase(), value));
-    let key = (!key.is_empty()).then_some(key);
-    Ok(place(options, "S3")?.presigned(
-        method,
+    let key = Some(given.key.as_str()).filter(|key| !key.is_empty());
+    Ok(given.place.bucket("")?.presigned(
+        &given.method,
         key,
-        &pairs(query),
-        headers.collect(),
-        seconds,
-        crate::env::clock::now(),
-        &Keys::new(keys),
+        &pairs(given.query),
+        pairs(given.headers),
+        u32::try_from(given.seconds).unwrap_or(u32::MAX),
+        clock::now(),
+        &Keys::new(given.credentials.credentials()),
     ))
 }
 
-/// Results for the published signing examples: lines of `name made published`.
+/// Results for the published signing examples: of each its name, what was made, what was published.
 #[cfg(feature = "testing")]
 #[wasm_bindgen]
-pub fn s3_signing_examples() -> String {
+pub fn s3_signing_examples() -> Vec<String> {
     (chunk().signing_examples)()
 }
 
 #[cfg(feature = "testing")]
-fn signing_examples() -> String {
-    let lines = crate::storage::s3::sign::examples::all();
-    let lines = lines
-        .iter()
-        .map(|one| format!("{}\t{}\t{}", one.name, one.made, one.published));
-    lines.collect::<Vec<_>>().join("\n")
+fn signing_examples() -> Vec<String> {
+    let all = crate::storage::s3::sign::examples::all();
+    let parts = all.into_iter().flat_map(|one| {
+        [
+            one.name.to_string(),
+            one.made.to_string(),
+            one.published.to_string(),
+        ]
+    });
+    parts.collect()
 }

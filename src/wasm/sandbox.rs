@@ -2,68 +2,42 @@
 
 use std::rc::Rc;
 
-use js_sys::Function;
+use js_sys::Array;
 use wasm_bindgen::prelude::wasm_bindgen;
 
+use crate::boundary::disk::SandboxGiven;
+use crate::boundary::files::files_options;
+use crate::boundary::read;
+use crate::core::error::Result;
 use crate::files::Files;
 use crate::layer::with_shell::{HostShell, WithShell};
 use crate::storage::sandbox::Sandbox;
 use crate::wasm::chunk::chunk;
 use crate::wasm::handles;
 use crate::wasm::machine::HostMachine;
-use crate::wasm::options::files_options;
+use crate::wasm::options::{Hosts, made};
 
 struct Functions {
-    new: fn(Machine, &str, f64, bool, &str, Function) -> u32,
-}
-
-/// The callbacks that run kitbag's own commands and transfer files.
-struct Machine {
-    execute: Function,
-    upload: Option<Function>,
-    download: Option<Function>,
+    new: fn(usize, Hosts) -> Result<u32>,
 }
 
 chunk!("sandbox", Functions = Functions { new });
 
-/// Creates a backend over the files of a sandbox. `execute` runs the caller's commands,
-/// `own_execute` those of kitbag.
+/// Creates a backend over the files of a sandbox; replies with its handle.
 #[wasm_bindgen]
-#[expect(
-    clippy::too_many_arguments,
-    reason = "each is a value that crosses the boundary by itself"
-)]
-pub fn sandbox_new(
-    own_execute: Function,
-    upload: Option<Function>,
-    download: Option<Function>,
-    root: &str,
-    max_file_bytes: f64,
-    overwrite: bool,
-    id: &str,
-    execute: Function,
-) -> u32 {
-    let machine = Machine {
-        execute: own_execute,
-        upload,
-        download,
-    };
-    (chunk().new)(machine, root, max_file_bytes, overwrite, id, execute)
+pub fn sandbox_new(len: usize, hosts: Array) {
+    made((chunk().new)(len, Hosts::new(hosts)));
 }
 
-fn new(
-    machine: Machine,
-    root: &str,
-    max_file_bytes: f64,
-    overwrite: bool,
-    id: &str,
-    execute: Function,
-) -> u32 {
-    let own = HostShell::new("", machine.execute);
-    let machine = HostMachine::new(own, machine.upload, machine.download);
-    // A float-to-integer cast saturates.
-    let storage = Sandbox::new(machine, root, max_file_bytes as u64);
-    let files = Files::new(storage, files_options(overwrite, false, -1.0));
-    let shell = HostShell::new(id, execute);
-    handles::hold(Rc::new(WithShell::new(files, shell)))
+fn new(len: usize, hosts: Hosts) -> Result<u32> {
+    let given: SandboxGiven = read(len)?;
+    let machine = HostMachine::new(
+        HostShell::new("", hosts.function(given.own_execute)),
+        hosts.maybe(given.upload_files),
+        hosts.maybe(given.download_files),
+    );
+    let storage = Sandbox::new(machine, &given.root_dir, given.max_file_bytes);
+    let files = Files::new(storage, files_options(given.write_mode));
+    let shell = HostShell::new(&given.id, hosts.function(given.execute));
+    Ok(handles::hold(Rc::new(WithShell::new(files, shell))))
 }

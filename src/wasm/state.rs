@@ -3,22 +3,25 @@
 
 use std::rc::Rc;
 
-use bytes::Bytes;
-use wasm_bindgen::JsValue;
+use js_sys::Array;
 use wasm_bindgen::prelude::wasm_bindgen;
+use wasm_bindgen::{JsCast, JsValue};
 
+use crate::boundary::operations::{StateFile, StatePath};
+use crate::boundary::read;
+use crate::boundary::state::StateGiven;
 use crate::core::error::{Error, Result};
 use crate::core::file::{self, Format, Mime};
 use crate::core::path::VPath;
 use crate::core::time::Time;
 use crate::env::{clock, host};
 use crate::files::graph_state::{Change, Copy, GraphState, Graphs};
-use crate::files::{Files, FilesOptions, WriteMode, raw};
-use crate::storage::memory::{DEFAULT_MAX_BYTES, Memory};
+use crate::files::{Files, raw};
+use crate::storage::memory::Memory;
 use crate::storage::{NewFile, PutMode};
-use crate::wasm::args::Args;
 use crate::wasm::call::{answered, put_raw};
-use crate::wasm::{buffers, handles};
+use crate::wasm::handles;
+use crate::wasm::options::{Hosts, made};
 
 #[wasm_bindgen]
 extern "C" {
@@ -71,36 +74,23 @@ impl Graphs for HostGraphs {
 
 type InGraphs = GraphState<HostGraphs>;
 
-/// Creates the backend and returns its handle. A negative `max_bytes` means the default.
+/// Creates the backend; replies with its handle. With `graphs`, it uses the state of the running graph,
+/// if there is one.
 #[wasm_bindgen]
-pub fn state_new(overwrite: bool, v1: bool, max_bytes: f64) -> u32 {
-    handles::hold(Rc::new(files(overwrite, v1, max_bytes)))
+pub fn state_new(len: usize, hosts: Array) {
+    made(new(len, &Hosts::new(hosts)));
 }
 
-/// Creates a backend that uses the state of the running graph, if there is one.
-#[wasm_bindgen]
-pub fn state_in_graphs(overwrite: bool, v1: bool, max_bytes: f64, graphs: HostGraphs) -> u32 {
-    let own = files(overwrite, v1, max_bytes);
-    handles::hold(Rc::new(GraphState::new(own, graphs)))
-}
-
-fn files(overwrite: bool, v1: bool, max_bytes: f64) -> Files<Memory> {
-    let options = FilesOptions {
-        write_mode: if overwrite {
-            WriteMode::Overwrite
-        } else {
-            WriteMode::Create
-        },
-        format: if v1 { Format::V1 } else { Format::V2 },
-        max_file_bytes: None,
-    };
-    // A float-to-integer cast saturates.
-    let limit = if max_bytes >= 0.0 {
-        max_bytes as u64
-    } else {
-        DEFAULT_MAX_BYTES
-    };
-    Files::new(Memory::new(limit), options)
+fn new(len: usize, hosts: &Hosts) -> Result<u32> {
+    let given: StateGiven = read(len)?;
+    let files = given.files();
+    Ok(match given.graphs {
+        Some(graphs) => {
+            let graphs: HostGraphs = hosts.value(graphs).unchecked_into();
+            handles::hold(Rc::new(GraphState::new(files, graphs)))
+        }
+        None => handles::hold(Rc::new(files)),
+    })
 }
 
 /// The backend's own files, outside of graphs.
@@ -113,33 +103,30 @@ fn memory(handle: u32) -> Result<Rc<Files<Memory>>> {
 /// state may bring the library's own files, which layers have written to it.
 #[wasm_bindgen]
 pub fn state_set(handle: u32, len: usize) {
-    let answer = buffers::with_scratch(len, |message| set(handle, &mut Args::new(message)));
+    let answer = read(len).and_then(|file| set(handle, file));
     answered(answer, |reply, path| reply.str(&path)).send();
 }
 
-fn set(handle: u32, args: &mut Args<'_>) -> Result<String> {
-    let body: Bytes = args.blob()?;
-    let given = args.str()?;
-    let path = match args.bool()? {
-        true => VPath::any(given)?.of_file(given)?,
-        false => VPath::parse_file(given)?,
+fn set(handle: u32, given: StateFile) -> Result<String> {
+    let path = match given.of_state {
+        true => VPath::any(&given.path)?.of_file(&given.path)?,
+        false => VPath::parse_file(&given.path)?,
     };
-    let (v1, stored_text) = (args.bool()?, args.bool()?);
-    let given = args.optional_str()?.map(Mime::given);
-    let (created, modified) = (args.optional_str()?, args.optional_str()?);
-    let body = match stored_text {
-        true => file::decode_stored(&path, given.as_ref(), body),
-        false => body,
+    let mime = given.mime_type.as_deref().map(Mime::given);
+    let body = match given.stored {
+        true => file::decode_stored(&path, mime.as_ref(), given.content),
+        false => given.content,
     };
-    let (mime, texture) = file::classify(&path, &body, given.as_ref());
+    let (mime, texture) = file::classify(&path, &body, mime.as_ref());
     let now = clock::now();
-    let modified = modified.and_then(Time::parse).unwrap_or(now);
+    let time = |text: Option<Rc<str>>| text.as_deref().and_then(Time::parse);
+    let modified = time(given.modified).unwrap_or(now);
     let file = NewFile {
         body,
-        created: created.and_then(Time::parse).unwrap_or(modified),
+        created: time(given.created).unwrap_or(modified),
         modified,
         mime,
-        format: match v1 && texture.is_text() {
+        format: match given.v1 && texture.is_text() {
             true => Format::V1,
             false => Format::V2,
         },
@@ -154,8 +141,8 @@ fn set(handle: u32, args: &mut Args<'_>) -> Result<String> {
 /// Removes one file of a state, if it exists.
 #[wasm_bindgen]
 pub fn state_remove(handle: u32, len: usize) {
-    let answer = buffers::with_scratch(len, |message| {
-        let path = VPath::any(Args::new(message).str()?)?;
+    let answer = read(len).and_then(|given: StatePath| {
+        let path = VPath::any(&given.path)?;
         let files = memory(handle)?;
         files.storage().whole()?;
         files.storage().remove(&path);
@@ -167,8 +154,8 @@ pub fn state_remove(handle: u32, len: usize) {
 /// One file of a state as it is stored.
 #[wasm_bindgen]
 pub fn state_raw(handle: u32, len: usize) {
-    let answer = buffers::with_scratch(len, |message| {
-        let path = VPath::any(Args::new(message).str()?)?;
+    let answer = read(len).and_then(|given: StatePath| {
+        let path = VPath::any(&given.path)?;
         let file = memory(handle)?.storage().get_now(&path);
         let file = file.ok_or_else(|| Error::not_found(&path))?;
         Ok(raw(&path, file))

@@ -2,42 +2,43 @@
 
 use std::rc::Rc;
 
-use wasm_bindgen::JsValue;
+use js_sys::Array;
 use wasm_bindgen::prelude::wasm_bindgen;
 
-use crate::files::Files;
+use crate::boundary::read;
+use crate::boundary::store::{Binary, StoreGiven};
+use crate::core::error::Result;
+use crate::files::{Files, FilesOptions};
 use crate::storage::sql::dialect::check_namespace;
 use crate::storage::store::Items;
 use crate::wasm::chunk::chunk;
 use crate::wasm::handles;
-use crate::wasm::options::files_options;
-
-type Made = std::result::Result<u32, JsValue>;
+use crate::wasm::options::{Hosts, made};
 
 struct Functions {
-    new: fn(JsValue, Vec<String>, bool, bool, bool) -> Made,
+    new: fn(usize, Hosts) -> Result<u32>,
     share: fn(u32) -> u32,
 }
 
 chunk!("store", Functions = Functions { new, share });
 
-/// Creates the backend and returns its handle. An invalid namespace throws a message.
+/// Creates the backend; replies with its handle.
 #[wasm_bindgen]
-pub fn store_new(
-    store: JsValue,
-    namespace: Vec<String>,
-    overwrite: bool,
-    v1: bool,
-    raw_bytes: bool,
-) -> Made {
-    (chunk().new)(store, namespace, overwrite, v1, raw_bytes)
+pub fn store_new(len: usize, hosts: Array) {
+    made((chunk().new)(len, Hosts::new(hosts)));
 }
 
-fn new(store: JsValue, namespace: Vec<String>, overwrite: bool, v1: bool, raw_bytes: bool) -> Made {
-    let parts: Vec<&str> = namespace.iter().map(String::as_str).collect();
-    check_namespace(&parts).map_err(|error| JsValue::from_str(&error.to_string()))?;
-    let options = files_options(overwrite, v1, -1.0);
-    let items = Items::new(store, namespace, raw_bytes);
+fn new(len: usize, hosts: Hosts) -> Result<u32> {
+    let given: StoreGiven = read(len)?;
+    let parts: Vec<&str> = given.namespace.iter().map(String::as_str).collect();
+    check_namespace(&parts)?;
+    let options = FilesOptions {
+        write_mode: given.write_mode,
+        format: given.file_format,
+        max_file_bytes: None,
+    };
+    let raw = given.binary == Binary::Raw;
+    let items = Items::new(hosts.value(given.store), given.namespace, raw);
     Ok(handles::hold(Rc::new(Files::new(items, options))))
 }
 

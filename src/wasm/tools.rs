@@ -8,25 +8,24 @@ use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
 use wasm_bindgen::prelude::wasm_bindgen;
 
+use crate::boundary::read;
+use crate::boundary::tools::{DescribeGiven, OffloadGiven, ToolCallGiven, ToolsGiven};
 use crate::core::cell::{LocalCell, RefCell};
-use crate::core::error::{Error, Kind, Result};
+use crate::core::error::{Error, Result};
 use crate::core::sorted::Sorted;
 use crate::protocol::FilesUpdate;
-use crate::tool::input::{Input, Value};
-use crate::tool::offload::What;
 use crate::tool::schema::Tool;
-use crate::tool::{Answer, Block, ToolOptions, ToolSet};
-use crate::wasm::args::Args;
+use crate::tool::{Answer, Block, ToolSet};
 use crate::wasm::call::{answered, put_update};
 use crate::wasm::chunk::chunk;
+use crate::wasm::handles;
 use crate::wasm::reply::Reply;
 use crate::wasm::task::{self, Begun};
-use crate::wasm::{buffers, handles};
 
 struct Functions {
     new: fn(usize),
     drop: fn(u32),
-    describe: fn(u32, bool),
+    describe: fn(u32, usize),
     call: fn(u32, u32, usize) -> Begun,
     offload: fn(u32, u32, usize) -> Begun,
 }
@@ -64,51 +63,16 @@ pub fn tools_new(len: usize) {
 }
 
 fn new(len: usize) {
-    let options = buffers::with_scratch(len, |message| options(&mut Args::new(message)));
-    let made = options.map(|options| {
+    let made = read(len).map(|given: ToolsGiven| {
+        let set = Rc::new(ToolSet::new(given.options()));
         SETS.with_borrow_mut(|sets| {
             sets.last = sets.last.wrapping_add(1).max(1);
             let id = sets.last;
-            sets.held.insert(id, Rc::new(ToolSet::new(options)));
+            sets.held.insert(id, set);
             id
         })
     });
     answered(made, |reply, id| reply.u32(id)).send();
-}
-
-fn options(args: &mut Args<'_>) -> Result<ToolOptions> {
-    let mut options = ToolOptions {
-        read_before_edit: args.bool()?,
-        result_tokens: args.count()?,
-        message_tokens: args.count()?,
-        max_execute_timeout: args.count()?.unwrap_or(0),
-        ..ToolOptions::default()
-    };
-    if args.bool()? {
-        options.system_prompt = Some(args.text_blob()?.as_ref().to_owned());
-    }
-    if args.bool()? {
-        let mut tools = Vec::new();
-        for _ in 0..args.u32()? {
-            tools.push(known(args.str()?)?);
-        }
-        options.tools = Some(tools);
-    }
-    for _ in 0..args.u32()? {
-        let tool = known(args.str()?)?;
-        let description = args.text_blob()?.as_ref().to_owned();
-        options.descriptions.push((tool, description));
-    }
-    Ok(options)
-}
-
-fn known(name: &str) -> Result<Tool> {
-    Tool::named(name).ok_or_else(|| {
-        Error::new(
-            Kind::InvalidArgument,
-            format!("there is no tool \"{name}\""),
-        )
-    })
 }
 
 /// Releases a tool set.
@@ -124,13 +88,13 @@ fn drop_set(id: u32) {
 
 /// The system prompt and the tool definitions, with or without command execution.
 #[wasm_bindgen]
-pub fn tools_describe(id: u32, shell: bool) {
-    (chunk().describe)(id, shell);
+pub fn tools_describe(id: u32, len: usize) {
+    (chunk().describe)(id, len);
 }
 
-fn describe(id: u32, shell: bool) {
-    let set = tool_set(id);
-    answered(set, |reply, set| {
+fn describe(id: u32, len: usize) {
+    let set = read(len).and_then(|given: DescribeGiven| Ok((tool_set(id)?, given.shell)));
+    answered(set, |reply, (set, shell)| {
         reply.str(&set.system_prompt(shell));
         let definitions = set.definitions(shell);
         reply.len(definitions.len());
@@ -155,35 +119,11 @@ pub fn tools_call(id: u32, backend: u32, len: usize) -> Begun {
     (chunk().call)(id, backend, len)
 }
 
-/// The arguments of a call, or why there are none.
-fn input(args: &mut Args<'_>) -> Result<Result<Input>> {
-    if !args.bool()? {
-        let why = args.text_blob()?.as_ref().to_owned();
-        return Ok(Err(Error::new(Kind::InvalidArgument, why)));
-    }
-    let mut members = Vec::new();
-    for _ in 0..args.u32()? {
-        let name = args.text_blob()?;
-        let value = match args.u8()? {
-            0 => Value::Null,
-            1 => Value::Bool(args.bool()?),
-            2 => Value::Number(args.f64()?),
-            3 => Value::Text(args.text_blob()?),
-            4 => Value::Array,
-            _ => Value::Object,
-        };
-        members.push((name, value));
-    }
-    Ok(Ok(Input(members)))
-}
-
 fn call(id: u32, backend: u32, len: usize) -> Begun {
-    let asked = buffers::with_scratch(len, |message| {
-        let mut args = Args::new(message);
-        let input = input(&mut args)?;
-        let name = args.str()?.to_owned();
-        let call = args.str()?.to_owned();
-        Ok((tool_set(id)?, handles::backend(backend)?, input, name, call))
+    let asked = read(len).and_then(|given: ToolCallGiven| {
+        let ToolCallGiven { input, name, call } = given;
+        let backend = handles::backend(backend)?;
+        Ok((tool_set(id)?, backend, input.input(), name, call))
     });
     let called = asked
         .as_ref()
@@ -231,28 +171,17 @@ pub fn tools_offload(id: u32, backend: u32, len: usize) -> Begun {
 }
 
 fn offload(id: u32, backend: u32, len: usize) -> Begun {
-    let asked = buffers::with_scratch(len, |message| {
-        let mut args = Args::new(message);
-        let text = args.text_blob()?;
-        let what = if args.bool()? {
-            What::Message
-        } else {
-            What::Result
-        };
-        let call = args.str()?.to_owned();
-        let tool = args.str()?.to_owned();
-        Ok((
-            tool_set(id)?,
-            handles::backend(backend)?,
-            text,
-            what,
-            call,
-            tool,
-        ))
-    });
+    let asked = read(len)
+        .and_then(|given: OffloadGiven| Ok((tool_set(id)?, handles::backend(backend)?, given)));
     task::start(async move {
         let moved = match asked {
-            Ok((set, backend, text, what, call, tool)) => {
+            Ok((set, backend, given)) => {
+                let OffloadGiven {
+                    text,
+                    what,
+                    call,
+                    tool,
+                } = given;
                 Ok(set.offload(&*backend, &text, &call, &tool, what).await)
             }
             Err(error) => Err(error),

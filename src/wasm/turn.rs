@@ -2,33 +2,28 @@
 
 use std::rc::Rc;
 
-use bytes::Bytes;
 use wasm_bindgen::prelude::wasm_bindgen;
 
-use crate::core::error::{Error, Kind, Result};
-use crate::core::path::VPath;
-use crate::core::time::Time;
+use crate::boundary::read;
+use crate::boundary::turn::{CompareGiven, TurnCall, TurnGiven, UndoGiven, receipt};
+use crate::core::error::Result;
 use crate::files::{Files, FilesOptions, WriteMode};
 use crate::layer::turn::{
-    ChangeKind, Commits, Conflict, FileChange, Outcome, Overlays, Receipt, Turn, TurnOptions,
-    compared, undo,
+    ChangeKind, Commits, Conflict, FileChange, Outcome, Overlays, Turn, TurnOptions, compared, undo,
 };
-use crate::protocol::Replacement;
 use crate::storage::memory::Memory;
-use crate::wasm::args::Args;
-use crate::wasm::call::answered;
+use crate::wasm::call::{answered, put_body, put_paths};
 use crate::wasm::chunk::chunk;
+use crate::wasm::handles;
+use crate::wasm::options::made;
 use crate::wasm::reply::Reply;
 use crate::wasm::task::{self, Begun};
-use crate::wasm::{buffers, handles};
 
 struct Functions {
-    new: fn(u32, &str, bool),
+    new: fn(usize) -> Result<u32>,
     commits: fn(u32),
-    diff: fn(u32, f64) -> Begun,
-    commit: fn(u32, f64) -> Begun,
-    choose: fn(u32, u8, &str, f64) -> Begun,
-    undo: fn(u32, &str, usize, f64) -> Begun,
+    ask: fn(u32, usize, f64) -> Begun,
+    undo: fn(usize, f64) -> Begun,
     compare: fn(usize),
 }
 
@@ -37,9 +32,7 @@ chunk!(
     Functions = Functions {
         new,
         commits,
-        diff,
-        commit,
-        choose,
+        ask,
         undo: take_back,
         compare,
     }
@@ -58,16 +51,18 @@ fn overlays() -> Overlays {
 
 /// Begins a turn over a backend; replies with its handle.
 #[wasm_bindgen]
-pub fn turn_new(base: u32, by: &str, overwrite: bool) {
-    (chunk().new)(base, by, overwrite);
+pub fn turn_new(len: usize) {
+    made((chunk().new)(len));
 }
 
-fn new(base: u32, by: &str, overwrite: bool) {
-    let turn = handles::backend(base).map(|base| {
-        let options = TurnOptions { overwrite };
-        handles::hold(Rc::new(Turn::new(base, overlays(), by.into(), options)))
-    });
-    answered(turn, |reply, handle| reply.u32(handle)).send();
+fn new(len: usize) -> Result<u32> {
+    let given: TurnGiven = read(len)?;
+    let options = TurnOptions {
+        overwrite: given.write_mode == WriteMode::Overwrite,
+    };
+    let base = handles::backend(given.base.0)?;
+    let turn = Turn::new(base, overlays(), given.by, options);
+    Ok(handles::hold(Rc::new(turn)))
 }
 
 /// Replies with how a turn commits: 0 with a transaction, 1 with a journal, 2 file by file, 3 with a
@@ -90,21 +85,44 @@ fn commits(handle: u32) {
     .send();
 }
 
-/// Starts a diff. The limits of all calls here are in milliseconds; a negative one means none.
+/// Starts a call of a turn. The limits of all calls here are in milliseconds; a negative one means none.
 #[wasm_bindgen]
-pub fn turn_diff(handle: u32, limit: f64) -> Begun {
-    (chunk().diff)(handle, limit)
+pub fn turn_ask(handle: u32, len: usize, limit: f64) -> Begun {
+    (chunk().ask)(handle, len, limit)
 }
 
-fn diff(handle: u32, limit: f64) -> Begun {
-    let turn = handles::itself::<Turn>(handle);
+fn ask(handle: u32, len: usize, limit: f64) -> Begun {
+    let call = read(len).and_then(|call| Ok((handles::itself::<Turn>(handle)?, call)));
     task::start_within(limit, async move {
-        let answer = match turn {
-            Ok(turn) => turn.diff().await,
-            Err(error) => Err(error),
-        };
-        answered(answer, put_changes)
+        match call {
+            Ok((turn, call)) => asked(&turn, call).await,
+            Err(error) => Reply::error(&error),
+        }
     })
+}
+
+async fn asked(turn: &Turn, call: TurnCall) -> Reply {
+    match call {
+        TurnCall::Diff {} => answered(turn.diff().await, put_changes),
+        TurnCall::Commit {} => answered(turn.commit().await, put_outcome),
+        TurnCall::Accept { hunks } => answered(turn.accept(&hunks).await, |reply, kept| {
+            put_paths(reply, &kept);
+        }),
+        TurnCall::Discard { patterns } => answered(turn.discard(&patterns).await, |reply, gone| {
+            put_paths(reply, &gone);
+        }),
+        TurnCall::Rebase { keep } => answered(turn.rebase(&keep).await, |reply, rebased| {
+            put_paths(reply, &rebased.merged);
+            put_paths(reply, &rebased.read);
+            reply.len(rebased.conflicts.len());
+            for conflict in rebased.conflicts {
+                reply.str(conflict.path.as_str());
+                put_body(reply, conflict.before);
+                put_body(reply, conflict.now);
+                put_body(reply, conflict.ours);
+            }
+        }),
+    }
 }
 
 fn put_change(reply: &mut Reply, change: FileChange) {
@@ -127,30 +145,6 @@ fn put_change(reply: &mut Reply, change: FileChange) {
             reply.len(range.len());
         }
     }
-}
-
-fn put_body(reply: &mut Reply, body: Option<Bytes>) {
-    reply.bool(body.is_some());
-    if let Some(body) = body {
-        reply.body(body);
-    }
-}
-
-/// Starts a commit.
-#[wasm_bindgen]
-pub fn turn_commit(handle: u32, limit: f64) -> Begun {
-    (chunk().commit)(handle, limit)
-}
-
-fn commit(handle: u32, limit: f64) -> Begun {
-    let turn = handles::itself::<Turn>(handle);
-    task::start_within(limit, async move {
-        let answer = match turn {
-            Ok(turn) => turn.commit().await,
-            Err(error) => Err(error),
-        };
-        answered(answer, put_outcome)
-    })
 }
 
 fn put_outcome(reply: &mut Reply, outcome: Outcome) {
@@ -184,120 +178,40 @@ fn put_conflict(reply: &mut Reply, conflict: Conflict) {
     put_body(reply, conflict.now);
 }
 
-/// Starts `accept` (0), `discard` (1) or `rebase` (2), with hunks or patterns, one a line.
+/// Starts the undo of a receipt.
 #[wasm_bindgen]
-pub fn turn_choose(handle: u32, what: u8, lines: &str, limit: f64) -> Begun {
-    (chunk().choose)(handle, what, lines, limit)
+pub fn turn_undo(len: usize, limit: f64) -> Begun {
+    (chunk().undo)(len, limit)
 }
 
-fn choose(handle: u32, what: u8, lines: &str, limit: f64) -> Begun {
-    let turn = handles::itself::<Turn>(handle);
-    let lines: Vec<Rc<str>> = lines.lines().map(Rc::from).collect();
+fn take_back(len: usize, limit: f64) -> Begun {
+    let given = read(len).and_then(|given: UndoGiven| {
+        let base = handles::backend(given.base.0)?;
+        Ok((base, given.by, receipt(given.files)?))
+    });
     task::start_within(limit, async move {
-        match turn {
-            Ok(turn) => chosen(&turn, what, &lines).await,
-            Err(error) => Reply::error(&error),
-        }
+        let answer = match given {
+            Ok((base, by, receipt)) => undo(base, &receipt, by, overlays()).await,
+            Err(error) => Err(error),
+        };
+        answered(answer, put_outcome)
     })
 }
 
-async fn chosen(turn: &Turn, what: u8, lines: &[Rc<str>]) -> Reply {
-    match what {
-        0 => answered(turn.accept(lines).await, |reply, kept| {
-            put_paths(reply, &kept);
-        }),
-        1 => answered(turn.discard(lines).await, |reply, gone| {
-            put_paths(reply, &gone);
-        }),
-        _ => answered(turn.rebase(lines).await, |reply, rebased| {
-            put_paths(reply, &rebased.merged);
-            put_paths(reply, &rebased.read);
-            reply.len(rebased.conflicts.len());
-            for conflict in rebased.conflicts {
-                reply.str(conflict.path.as_str());
-                put_body(reply, conflict.before);
-                put_body(reply, conflict.now);
-                put_body(reply, conflict.ours);
-            }
-        }),
-    }
-}
-
-fn put_paths(reply: &mut Reply, paths: &[VPath]) {
-    reply.len(paths.len());
-    for path in paths {
-        reply.str(path.as_str());
-    }
-}
-
-/// Starts the undo of a receipt, which is in the message.
-#[wasm_bindgen]
-pub fn turn_undo(base: u32, by: &str, len: usize, limit: f64) -> Begun {
-    (chunk().undo)(base, by, len, limit)
-}
-
-/// Compares files, which are in the message as in a receipt; replies as a diff does.
+/// Compares files; replies as a diff does.
 #[wasm_bindgen]
 pub fn turn_compare(len: usize) {
     (chunk().compare)(len);
 }
 
 fn compare(len: usize) {
-    let files = buffers::with_scratch(len, |message| read_receipt(&mut Args::new(message)));
-    let changes = files.map(|receipt| compared(receipt.files));
-    answered(changes, put_changes).send();
+    let files = read(len).and_then(|given: CompareGiven| receipt(given.files));
+    answered(files.map(|receipt| compared(receipt.files)), put_changes).send();
 }
 
 fn put_changes(reply: &mut Reply, changes: Vec<FileChange>) {
     reply.len(changes.len());
     for change in changes {
         put_change(reply, change);
-    }
-}
-
-fn take_back(base: u32, by: &str, len: usize, limit: f64) -> Begun {
-    let receipt = buffers::with_scratch(len, |message| read_receipt(&mut Args::new(message)));
-    let base = handles::backend(base);
-    let by: Rc<str> = by.into();
-    task::start_within(limit, async move {
-        let answer = match (base, receipt) {
-            (Ok(base), Ok(receipt)) => undo(base, &receipt, by, overlays()).await,
-            (Err(error), _) | (_, Err(error)) => Err(error),
-        };
-        answered(answer, put_outcome)
-    })
-}
-
-fn read_receipt(args: &mut Args<'_>) -> Result<Receipt> {
-    let count = args.u32()?;
-    let mut files: Vec<Replacement> = Vec::new();
-    for _ in 0..count {
-        let path = args.file_path()?;
-        let before = read_body(args)?;
-        let after = read_body(args)?;
-        if files.iter().any(|file| file.path == path) {
-            return Err(Error::new(
-                Kind::InvalidArgument,
-                "undo: the receipt names a file twice",
-            ));
-        }
-        files.push(Replacement {
-            path,
-            before,
-            after,
-        });
-    }
-    Ok(Receipt {
-        id: "".into(),
-        by: "".into(),
-        at: Time::from_millis(0.0),
-        files,
-    })
-}
-
-fn read_body(args: &mut Args<'_>) -> Result<Option<Bytes>> {
-    match args.bool()? {
-        true => Ok(Some(args.blob()?)),
-        false => Ok(None),
     }
 }

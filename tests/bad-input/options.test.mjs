@@ -768,6 +768,21 @@ describe("options in the wrong place", () => {
       /flows\[0\] has then: "ask", but there is no onAsk/,
     ],
     [
+      "a flow to nowhere",
+      () => labelled({ flows: [{ from: "web", then: "refuse" }] }),
+      /flows\[0\]: option "to" is missing/,
+    ],
+    [
+      "a rule about no paths",
+      () => policy({ permissions: [{ operations: ["write"] }] }),
+      /permissions\[0\]: option "paths" is missing/,
+    ],
+    [
+      "a list with a wrong element",
+      () => policy({ readOnlyPrefixes: ["/a", 1] }),
+      /"readOnlyPrefixes\[1\]" must be a string, not 1/,
+    ],
+    [
       "labels that the agent could change",
       () => {
         const backend = state();

@@ -12,8 +12,9 @@ const testing = glue as unknown as {
   panic_later(): number;
   held(): Uint32Array;
   fail_allocation(number: number): number;
-  s3_signing_examples(): string;
+  s3_signing_examples(): string[];
   message_fields(): string;
+  reply_fields(): string;
 };
 
 /** The names of all chunks. */
@@ -66,14 +67,14 @@ export function failAllocation(number: number): number {
 /** The published signing examples: what was made of them here, and what was published. */
 export function signingExamples(): Array<{ name: string; made: string; published: string }> {
   chunks.s3?.load();
-  const lines = enter(() => testing.s3_signing_examples()).split("\n");
-  return lines.map((line) => {
-    const [name = "", made = "", published = ""] = line.split("\t");
+  const texts = enter(() => testing.s3_signing_examples());
+  return Array.from({ length: texts.length / 3 }, (_, at) => {
+    const [name = "", made = "", published = ""] = texts.slice(at * 3, at * 3 + 3);
     return { name, made, published };
   });
 }
 
-/** The methods of a reply that read one field, by the name that `src/wasm/messages.json` has for it. */
+/** The methods of a reply that read one field, by the name that `tests/wasm/fields.json` has for it. */
 const READERS = {
   ...{ u8: "u8", bool: "bool", u32: "u32", f64: "f64", text: "text", path: "path" },
   ...{ bodyText: "body", bodyBytes: "body", texts: "texts", u32s: "u32s", f64s: "f64s" },
@@ -107,7 +108,7 @@ export async function messagesOf(call: () => unknown): Promise<Messages> {
   } finally {
     for (const [name, reader] of before) proto[name] = reader;
   }
-  const words = (line = "") => line.split(" ").filter((word) => word !== "");
-  const [read, replied] = testing.message_fields().split("\n");
-  return { packed: [...fields], read: words(read), replied: words(replied), unpacked };
+  const words = (line: string) => line.split(" ").filter((word) => word !== "");
+  const read = words(testing.message_fields());
+  return { packed: [...fields], read, replied: words(testing.reply_fields()), unpacked };
 }

@@ -1,5 +1,5 @@
-// `src/wasm/messages.json` describes the fields of every message. Here each operation is called in
-// all its forms, and what either side packed and read is held against that description.
+// `fields.json` has the fields of every message and reply. Here each operation is called in all its
+// forms, and what either side packed and read is held against that.
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
@@ -9,7 +9,7 @@ import { at } from "../../scripts/lib/paths.mjs";
 
 const testing = await import(pathToFileURL(at(".cache/pkg-testing/dist/testing.js")).href);
 const kitbag = await import(pathToFileURL(at(".cache/pkg-testing/dist/node.js")).href);
-const described = JSON.parse(readFileSync(at("src/wasm/messages.json"), "utf8"));
+const described = JSON.parse(readFileSync(at("tests/wasm/fields.json"), "utf8"));
 
 /** A description as an expression over names that each have a space behind them. */
 function expression(text) {

@@ -2,11 +2,12 @@
 
 import router from "#chunk/router";
 import { made } from "../core/call.js";
-import { isRecord, refused } from "../core/checks.js";
+import { isRecord } from "../core/checks.js";
+import { CompositeGiven } from "../core/descriptions.js";
+import { pack } from "../core/given.js";
 import { sealClass } from "../core/handle.js";
 import { enter, glue } from "../core/instance.js";
 import { addWatch, type Heard, listener, lostIn, missedIn } from "../core/listeners.js";
-import { begin, finish, putText, putU32, sent } from "../core/message.js";
 import type { AnyBackend } from "../foreign/adapt.js";
 import { withHandle } from "../foreign/calls.js";
 import type { Capability, ExecuteResponse } from "../types.js";
@@ -31,18 +32,9 @@ function make(defaultBackend: unknown, routes: unknown): { handle: number; rest:
       });
     }
     return withHandle("CompositeBackend: the default backend", defaultBackend, (handle) => {
-      const bad = refused(() => {
-        begin();
-        putU32(handle);
-        putU32(entries.length);
-        entries.forEach(([prefix], which) => {
-          putU32(handles[which] as number);
-          putText(prefix);
-        });
-      });
-      if (bad) throw new TypeError(`CompositeBackend: ${bad.error}`);
-      const length = finish();
-      sent();
+      const mounts = entries.map(([prefix], at) => ({ prefix, backend: handles[at] as number }));
+      const values = { fallback: handle, mounts };
+      const { length } = pack("CompositeBackend", CompositeGiven, values);
       enter(() => glue.composite_new(length));
       return made("CompositeBackend", (reply) => entries.map(() => reply.text()));
     });

@@ -3,9 +3,11 @@
 
 import chunk from "#chunk/hub";
 import { Options } from "../core/checks.js";
+import { HubGiven } from "../core/descriptions.js";
+import { create, take } from "../core/given.js";
 import { sealClass } from "../core/handle.js";
 import { codeOf } from "../core/http.js";
-import { enter, glue } from "../core/instance.js";
+import { glue } from "../core/instance.js";
 import { Backend } from "./backend.js";
 
 /** An entry of a repository. In a push, `null` removes it. */
@@ -95,7 +97,7 @@ export class ContextHubBackend extends Backend {
     if (client && baseUrl !== undefined) {
       given.refuse("baseUrl", "left out where there is a client, which has its own", baseUrl);
     }
-    const writeMode = given.oneOf("writeMode", ["create", "overwrite"], "create");
+    const values = take(given, HubGiven);
     given.done();
     if ((client === undefined) === (apiKey === undefined)) {
       throw new TypeError(
@@ -104,7 +106,8 @@ export class ContextHubBackend extends Backend {
     }
     const hub = client ?? new FetchClient(apiKey ?? "", baseUrl ?? HUB);
     chunk.load();
-    super(enter(() => glue.context_hub_new(hub, repo, writeMode === "overwrite")));
+    const all = { ...values, client: hub, repo };
+    super(create("ContextHubBackend", HubGiven, all, glue.context_hub_new));
     this.#hub = hub;
     this.#repo = repo;
   }

@@ -2,8 +2,10 @@
 
 import chunk from "#chunk/custom";
 import { kindOf, messageOf, Options } from "../core/checks.js";
+import { CustomGiven, Promises } from "../core/descriptions.js";
+import { create, take, type Values } from "../core/given.js";
 import { sealClass } from "../core/handle.js";
-import { enter, glue } from "../core/instance.js";
+import { glue } from "../core/instance.js";
 import type {
   Condition,
   FileToStore,
@@ -131,42 +133,25 @@ export class CustomBackend extends Backend {
         `CustomBackend: storage.capability must be an object, not ${kindOf(capability)}`,
       );
     }
-    if (capability) checkCapability(capability);
+    const promises = promisesOf(capability ?? {});
     const given = new Options("CustomBackend", options);
-    const overwrite = given.oneOf("writeMode", ["create", "overwrite"], "create") === "overwrite";
-    const v1 = given.oneOf("fileFormat", ["v1", "v2"], "v2") === "v1";
-    const limit = given.amount("maxFileBytes") ?? -1;
+    const values = take(given, CustomGiven);
     given.done();
     chunk.load();
-    super(
-      enter(() =>
-        glue.custom_new(storage, capability ?? {}, puts && deletes, overwrite, v1, limit),
-      ),
-    );
+    const all = { ...values, storage, promises, writes: puts && deletes };
+    super(create("CustomBackend", CustomGiven, all, glue.custom_new));
   }
 }
 
 sealClass(CustomBackend);
 
-/** Checks what a storage says of itself; a wrong guarantee would be none. */
-function checkCapability(capability: object): void {
+/** What a storage says of itself; a wrong guarantee would be none. */
+function promisesOf(capability: object): Values<typeof Promises> {
   const given = new Options("CustomBackend: storage.capability", capability);
-  const reach = ["storage", "instance", "never"] as const;
-  given.oneOf("create", reach, "instance");
-  given.oneOf("update", reach, "instance");
-  given.oneOf("directories", ["implied", "real"], "implied");
-  given.oneOf("names", ["exact", "case", "composition", "case and composition"], "exact");
-  for (const name of ["Created", "Mime", "Format", "Binary"]) given.boolean(`keeps${name}`, true);
-  given.boolean("writable", true);
+  const promises = take(given, Promises);
   // Parts of a capability that was copied from a backend; none of them can be declared.
   const copied = ["overwrites", "perCaller", "listsVersions", "indexed", "watch"];
   for (const name of copied) given.boolean(name, false);
-  given.amount("maxFileBytes");
-  given.checked(
-    "notes",
-    "an array of strings",
-    (notes): notes is string[] =>
-      Array.isArray(notes) && notes.every((note) => typeof note === "string"),
-  );
   given.done();
+  return promises;
 }

@@ -2,6 +2,8 @@
 
 import chunk from "#chunk/disk";
 import { Options } from "../core/checks.js";
+import { DiskGiven, type Promises } from "../core/descriptions.js";
+import { create, take, type Values } from "../core/given.js";
 import { defineMembers, fastHandle, sealClass } from "../core/handle.js";
 import { enter, glue } from "../core/instance.js";
 import { addWatch } from "../core/listeners.js";
@@ -80,7 +82,7 @@ export function diskOf(given: Options, rootName: string): GivenDisk {
     }
   }
   const maxBytes = given.amount("maxFileBytes") ?? MAX_FILE_BYTES;
-  const overwrite = given.oneOf("writeMode", ["create", "overwrite"], "create") === "overwrite";
+  const { writeMode } = take(given, DiskGiven);
   const native = own && builtin<typeof import("node:fs")>("node:fs");
   const place = new Place(fs as FsLike, contained ? rootDir : hostRoot(rootDir), contained, native);
   const ripgrep = ripgrepOf(given, place);
@@ -88,13 +90,13 @@ export function diskOf(given: Options, rootName: string): GivenDisk {
     native: native && place.pinned ? { fs: native, isBinary } : undefined,
     ripgrep,
   });
-  return { disk, overwrite, rootDir, contained };
+  return { disk, writeMode, rootDir, contained };
 }
 
 /** What the options of a folder say. */
 export interface GivenDisk {
   disk: Disk;
-  overwrite: boolean;
+  writeMode: "create" | "overwrite";
   rootDir: string;
   contained: boolean;
 }
@@ -159,7 +161,7 @@ function ripgrepOf(given: Options, place: Place): Ripgrep | undefined {
 }
 
 /** What a disk promises. */
-export function diskPromises(disk: Disk): object {
+function diskPromises(disk: Disk): Values<typeof Promises> {
   const notes = [
     disk.place.pinned
       ? "Directories are held open while they are used, so a link swapped in meanwhile leads nowhere."
@@ -170,6 +172,12 @@ export function diskPromises(disk: Disk): object {
     create: "storage",
     update: "storage",
     directories: "real",
+    names: "exact",
+    keepsCreated: false,
+    keepsMime: false,
+    keepsFormat: false,
+    keepsBinary: true,
+    writable: true,
     maxFileBytes: disk.maxBytes,
     notes,
   };
@@ -209,9 +217,10 @@ export class FilesystemBackend extends Backend {
   constructor(prepared: PreparedDisk);
   constructor(options?: FilesystemBackendOptions | PreparedDisk) {
     const { disk: its, id, execute } = prepared(options);
-    const { disk, overwrite, rootDir, contained } = its;
+    const { disk, writeMode, rootDir, contained } = its;
     chunk.load();
-    super(enter(() => glue.disk_new(disk, diskPromises(disk), overwrite, id, execute)));
+    const values = { disk, promises: diskPromises(disk), writeMode, id, execute };
+    super(create("FilesystemBackend", DiskGiven, values, glue.disk_new));
     this.#disk = disk;
     if (!contained) belowRoot(this, rootDir);
     const native = disk.place.native && nativeWatch();

@@ -1,12 +1,11 @@
 // history: a backend whose changes are noted. The history itself is in Rust.
 
 import chunk from "#chunk/history";
-import { madeHandle } from "../core/call.js";
-import { called } from "../core/called.js";
-import { BadArgument, kindOf, Options, refused, refusedAsResult, text } from "../core/checks.js";
+import { BadArgument, kindOf, Options, refusedAsResult, text } from "../core/checks.js";
+import { HistoryCall, HistoryGiven, KeepGiven, PinnedGiven } from "../core/descriptions.js";
+import { ask, type Call, create, take, takeAll, type Values } from "../core/given.js";
 import { handleOf, sealClass } from "../core/handle.js";
-import { enter, glue } from "../core/instance.js";
-import * as question from "../core/questions.js";
+import { glue } from "../core/instance.js";
 import type { Reply } from "../core/reply.js";
 import type { AnyBackend } from "../foreign/adapt.js";
 import { withHandle } from "../foreign/calls.js";
@@ -192,7 +191,8 @@ function momentOf(name: string, value: unknown): string {
 /** One line, as the history stores it. */
 const line = (value: string): string => value.replace(/[\r\n]+/g, " ");
 
-function authors(by: string, who: (() => unknown) | undefined): () => string {
+/** Who makes a change, and by which call. */
+function authors(by: string, who: (() => unknown) | undefined): () => [string, string] {
   return () => {
     const told = (who?.() ?? {}) as HistoryAuthor;
     const given = (name: "by" | "call", otherwise: string) => {
@@ -200,7 +200,7 @@ function authors(by: string, who: (() => unknown) | undefined): () => string {
       if (typeof value === "string") return line(value);
       throw new TypeError(`who() must return ${name} as a string, not ${kindOf(value)}`);
     };
-    return `${given("by", by)}\n${given("call", "")}`;
+    return [given("by", by), given("call", "")];
   };
 }
 
@@ -226,13 +226,10 @@ export class HistoryBackend extends Backend {
     const place = placeElsewhere(given, "/.kitbag/history");
     const by = given.text("by") ?? "";
     const who = given.callback("who") as (() => unknown) | undefined;
-    const overwrite = given.oneOf("writeMode", ["create", "overwrite"], "create") === "overwrite";
-    const keep = new Options("withHistory: option keep", given.object("keep") ?? {});
+    const values = take(given, HistoryGiven);
+    const kept = given.object("keep") ?? {};
     given.done();
-    const [count, age, bytes] = (["count", "ageMs", "bytes"] as const).map(
-      (name) => keep.amount(name) ?? -1,
-    ) as [number, number, number];
-    keep.done();
+    const keep = takeAll("withHistory: option keep", kept, KeepGiven);
     if (place.backend === backend) {
       throw new TypeError(
         "withHistory: keepIn.backend must be another backend than the one whose changes are noted",
@@ -242,21 +239,9 @@ export class HistoryBackend extends Backend {
     super(
       withHandle("withHistory: the backend", backend, (handle) =>
         withHandle("withHistory: keepIn.backend", place.backend, (kept) => {
-          const told = authors(by, who);
-          enter(() =>
-            glue.history_new(
-              handle,
-              kept,
-              place.path,
-              overwrite,
-              count,
-              age,
-              bytes,
-              told,
-              place.key,
-            ),
-          );
-          return madeHandle("withHistory");
+          const room = { backend: kept, path: place.path, key: place.key };
+          const all = { ...values, inner: handle, room, keep, who: authors(by, who) };
+          return create("withHistory", HistoryGiven, all, glue.history_new);
         }),
       ),
     );
@@ -279,13 +264,12 @@ export class HistoryBackend extends Backend {
 
   /** Returns the newest changes of a file, or of all files in a directory. Default: of all files. */
   log(path?: string | null, options?: HistoryLogOptions): Promise<HistoryLog> {
-    let most = LOG_ENTRIES;
-    return this.#asked(
+    return this.#ask(
+      HistoryCall.log,
       () => {
-        most = limitOfLog(options?.limit) ?? most;
-        return [text("path", path ?? "/")];
+        const most = limitOfLog(options?.limit) ?? LOG_ENTRIES;
+        return { path: text("path", path ?? "/"), most };
       },
-      ([wanted], limit) => glue.history_ask(question.LOG, handleOf(this), wanted, "", most, limit),
       (reply) => ({ entries: list(reply, () => unpackEntry(reply)) }),
       options,
       ["limit"],
@@ -301,10 +285,12 @@ export class HistoryBackend extends Backend {
     to?: HistoryMoment | null,
     options?: CallOptions,
   ): Promise<TurnDiff> {
-    const found = await this.#asked(
-      () => [momentOf("from", from), to === undefined || to === null ? "" : momentOf("to", to)],
-      ([first, last], limit) =>
-        glue.history_ask(question.DIFF, handleOf(this), first, last, 0, limit),
+    const found = await this.#ask(
+      HistoryCall.diff,
+      () => ({
+        from: momentOf("from", from),
+        to: to === undefined || to === null ? undefined : momentOf("to", to),
+      }),
       (reply) => ({
         files: list(reply, () => ({ path: reply.text(), before: body(reply), after: body(reply) })),
       }),
@@ -327,10 +313,9 @@ export class HistoryBackend extends Backend {
    * somebody changed a file meanwhile. A restore is noted like every change, so it can be taken back.
    */
   restore(path: string, moment: HistoryMoment, options?: CallOptions): Promise<RestoreResult> {
-    return this.#asked(
-      () => [text("path", path), momentOf("moment", moment)],
-      ([wanted, then], limit) =>
-        glue.history_ask(question.RESTORE, handleOf(this), wanted, then, 0, limit),
+    return this.#ask(
+      HistoryCall.restore,
+      () => ({ path: text("path", path), moment: momentOf("moment", moment) }),
       (reply) => ({ paths: list(reply, () => reply.text()) }),
       options,
     ) as Promise<RestoreResult>;
@@ -338,9 +323,9 @@ export class HistoryBackend extends Backend {
 
   /** Returns the calls that made a file what it is. */
   why(path: string, options?: CallOptions): Promise<HistoryWhy> {
-    return this.#asked(
-      () => [text("path", path)],
-      ([wanted], limit) => glue.history_ask(question.WHY, handleOf(this), wanted, "", 0, limit),
+    return this.#ask(
+      HistoryCall.why,
+      () => ({ path: text("path", path) }),
       (reply) => ({ known: reply.bool(), entries: list(reply, () => unpackEntry(reply)) }),
       options,
     ) as Promise<HistoryWhy>;
@@ -348,10 +333,11 @@ export class HistoryBackend extends Backend {
 
   /** Drops what is more than the option `keep` says. That also happens after every 64 changes. */
   prune(options?: CallOptions): Promise<PruneResult> {
-    return called(
-      options,
-      (limit) => glue.history_ask(question.PRUNE, handleOf(this), "", "", 0, limit),
+    return this.#ask(
+      HistoryCall.prune,
+      () => ({}),
       (reply) => ({ dropped: reply.f64(), entries: reply.f64(), bytes: reply.f64() }),
+      options,
     ) as Promise<PruneResult>;
   }
 
@@ -360,19 +346,14 @@ export class HistoryBackend extends Backend {
    * first one reads all files; later ones read those that were changed, and list the others.
    */
   pin(options?: CallOptions): Promise<PinResult> {
-    return this.#asked(
-      () => [],
-      (_, limit) => glue.history_ask(question.PIN, handleOf(this), "", "", 0, limit),
-      unpackPin,
-      options,
-    ) as Promise<PinResult>;
+    return this.#ask(HistoryCall.pin, () => ({}), unpackPin, options) as Promise<PinResult>;
   }
 
   /** Lets a pin go: the next `prune` deletes what only this pin named. */
   unpin(pin: string, options?: CallOptions): Promise<PinNameResult> {
-    return this.#asked(
-      () => [text("pin", pin)],
-      ([wanted], limit) => glue.history_ask(question.UNPIN, handleOf(this), wanted, "", 0, limit),
+    return this.#ask(
+      HistoryCall.unpin,
+      () => ({ pin: text("pin", pin) }),
       () => ({ pin }),
       options,
     ) as Promise<PinNameResult>;
@@ -380,9 +361,9 @@ export class HistoryBackend extends Backend {
 
   /** Returns the pins that are kept. */
   pins(options?: CallOptions): Promise<PinsResult> {
-    return this.#asked(
-      () => [],
-      (_, limit) => glue.history_ask(question.PINS, handleOf(this), "", "", 0, limit),
+    return this.#ask(
+      HistoryCall.pins,
+      () => ({}),
       (reply) => ({ pins: list(reply, () => unpackPin(reply)) }),
       options,
     ) as Promise<PinsResult>;
@@ -390,10 +371,9 @@ export class HistoryBackend extends Backend {
 
   /** Gives a pin a name, such as that of a release or a thread, in place of the pin that had it. */
   label(label: string, pin: string, options?: CallOptions): Promise<PinNameResult> {
-    return this.#asked(
-      () => [text("label", label), text("pin", pin)],
-      ([name, wanted], limit) =>
-        glue.history_ask(question.LABEL, handleOf(this), name, wanted, 0, limit),
+    return this.#ask(
+      HistoryCall.label,
+      () => ({ label: text("label", label), pin: text("pin", pin) }),
       () => ({ pin }),
       options,
     ) as Promise<PinNameResult>;
@@ -401,9 +381,9 @@ export class HistoryBackend extends Backend {
 
   /** Returns the pin that has a name. */
   labelled(label: string, options?: CallOptions): Promise<PinNameResult> {
-    return this.#asked(
-      () => [text("label", label)],
-      ([name], limit) => glue.history_ask(question.LABELLED, handleOf(this), name, "", 0, limit),
+    return this.#ask(
+      HistoryCall.labelled,
+      () => ({ label: text("label", label) }),
       (reply) => ({ pin: reply.text() }),
       options,
     ) as Promise<PinNameResult>;
@@ -414,9 +394,9 @@ export class HistoryBackend extends Backend {
    * what is lost or damaged, and the files that were changed past the history.
    */
   verify(pin?: string | null, options?: CallOptions): Promise<VerifyResult> {
-    return this.#asked(
-      () => [pin === undefined || pin === null ? "" : text("pin", pin)],
-      ([wanted], limit) => glue.history_ask(question.VERIFY, handleOf(this), wanted, "", 0, limit),
+    return this.#ask(
+      HistoryCall.verify,
+      () => ({ pin: pin === undefined || pin === null ? undefined : text("pin", pin) }),
       (reply) => ({
         lost: list(reply, () => ({
           path: reply.text(),
@@ -430,19 +410,16 @@ export class HistoryBackend extends Backend {
     ) as Promise<VerifyResult>;
   }
 
-  #asked<T>(
-    check: () => string[],
-    start: (texts: [string, string], limit: number) => number,
+  #ask<C extends Call, T>(
+    call: C,
+    look: () => Values<C["fields"]>,
     unpack: (reply: Reply) => T,
     options: CallOptions | undefined,
     own?: readonly string[],
   ): Promise<T | Failure> {
-    let texts: string[] = [];
-    const refusal = refused(() => {
-      texts = check();
-    });
-    if (refusal) return Promise.resolve(refusal);
-    return called(options, (limit) => start(texts as [string, string], limit), unpack, own);
+    const start = (length: number, limit: number) =>
+      glue.history_ask(handleOf(this), length, limit);
+    return ask(call, look, start, unpack, options, own);
   }
 }
 
@@ -485,9 +462,8 @@ export class PinnedBackend extends Backend {
     if (typeof pin !== "string") {
       throw new TypeError(`openPin: the pin must be a string, not ${kindOf(pin)}`);
     }
-    const millis = Date.parse(madeAt);
-    enter(() => glue.history_at(handleOf(world), pin, millis));
-    super(madeHandle("openPin"));
+    const values = { history: handleOf(world), pin, madeAt: Date.parse(madeAt) };
+    super(create("openPin", PinnedGiven, values, glue.history_pinned));
     this.pin = pin;
   }
 }

@@ -1,11 +1,11 @@
 // ignoring: searches that leave out what ignore files name. The rules are in Rust.
 
 import chunk from "#chunk/ignore";
-import { madeHandle } from "../core/call.js";
-import { called } from "../core/called.js";
 import { Options } from "../core/checks.js";
+import { IgnoreCall, IgnoreGiven } from "../core/descriptions.js";
+import { ask, create, type Taken, take } from "../core/given.js";
 import { handleOf, sealClass } from "../core/handle.js";
-import { enter, glue } from "../core/instance.js";
+import { glue } from "../core/instance.js";
 import type { AnyBackend } from "../foreign/adapt.js";
 import { withHandle } from "../foreign/calls.js";
 import type { ExecuteResponse } from "../types.js";
@@ -23,20 +23,9 @@ export interface IgnoreOptions {
   patterns?: readonly string[];
 }
 
-/** Reads the options, as texts of lines. */
-function rulesOf(options?: IgnoreOptions): { files: string; patterns: string } {
+function rulesOf(options?: IgnoreOptions): Taken<typeof IgnoreGiven> {
   const given = new Options("withIgnore", options);
-  const texts = (name: "files" | "patterns", usual: string[]): string =>
-    (
-      given.checked(
-        name,
-        "an array of strings without line breaks",
-        (value): value is string[] =>
-          Array.isArray(value) &&
-          value.every((one) => typeof one === "string" && !/[\r\n]/.test(one)),
-      ) ?? usual
-    ).join("\n");
-  const rules = { files: texts("files", [".gitignore"]), patterns: texts("patterns", []) };
+  const rules = take(given, IgnoreGiven);
   given.done();
   return rules;
 }
@@ -53,24 +42,24 @@ export class IgnoreBackend extends Backend {
 
   /** Throws a `TypeError` if the backend is none, or an option is wrong. Reads nothing yet. */
   constructor(inner: AnyBackend, options?: IgnoreOptions) {
-    const { files, patterns } = rulesOf(options);
+    const rules = rulesOf(options);
     chunk.load();
     super(
-      withHandle("withIgnore: the backend", inner, (handle) => {
-        enter(() => glue.ignoring_ask(false, handle, files, patterns));
-        return madeHandle("withIgnore");
-      }),
+      withHandle("withIgnore: the backend", inner, (handle) =>
+        create("withIgnore", IgnoreGiven, { ...rules, inner: handle }, glue.ignoring_new),
+      ),
     );
     addShell(this);
-    const names = files.split("\n");
     passWatch(this, inner, {
       whole: true,
       shows: async (paths, below) => {
+        const names = paths.map((path) => path.slice(path.lastIndexOf("/") + 1));
         // Its rules decide about files that were not changed.
-        if (paths.some((path) => names.includes(path.slice(path.lastIndexOf("/") + 1)))) return;
-        const answer = await called(
-          undefined,
-          () => glue.ignoring_ask(true, handleOf(this), below, paths.join("\n")),
+        if (names.some((name) => rules.files.includes(name))) return;
+        const answer = await ask(
+          IgnoreCall.shown,
+          () => ({ below, paths }),
+          (length) => glue.ignoring_ask(handleOf(this), length),
           (reply) => Array.from({ length: reply.u32() }, () => reply.text()),
         );
         return Array.isArray(answer) ? answer : undefined;

@@ -3,8 +3,10 @@
 
 import chunk from "#chunk/idb";
 import { Options } from "../core/checks.js";
+import { IndexedDbGiven } from "../core/descriptions.js";
+import { create, take } from "../core/given.js";
 import { sealClass } from "../core/handle.js";
-import { enter, glue } from "../core/instance.js";
+import { glue } from "../core/instance.js";
 import type { Watch } from "../core/listeners.js";
 import type { Capability } from "../types.js";
 import { Backend } from "./backend.js";
@@ -42,8 +44,6 @@ export interface IndexedDbBackendOptions {
   crashProtection?: boolean;
 }
 
-const PATIENCE = 5_000;
-
 /**
  * Files in IndexedDB, in pages and workers of a browser. They survive closing the tab, and tabs
  * share them.
@@ -57,31 +57,16 @@ export class IndexedDbBackend extends Backend {
   /** Throws a `TypeError` that names the wrong option. The database is opened at the first call. */
   constructor(options: IndexedDbBackendOptions) {
     const given = new Options("IndexedDbBackend", options);
-    const database = given.requiredText("database");
-    const namespace = given.text("namespace") ?? "";
+    const values = take(given, IndexedDbGiven);
+    const { database, namespace } = values;
     if (/[\0-\x1f]/.test(namespace)) {
       given.refuse("namespace", "a string without control characters", namespace);
     }
-    const writeMode = given.oneOf("writeMode", ["create", "overwrite"], "create");
-    const durability = given.oneOf("durability", ["strict", "relaxed"], "strict");
-    const patience = given.amount("openTimeoutMs") ?? PATIENCE;
-    const crashProtection = given.boolean("crashProtection", false);
     given.done();
     const changes = new Changes(`kitbag:indexeddb:${JSON.stringify([database, namespace])}`);
     chunk.load();
-    super(
-      enter(() =>
-        glue.indexed_db_new(
-          database,
-          namespace,
-          writeMode === "overwrite",
-          durability === "strict",
-          crashProtection,
-          patience,
-          changes.tell,
-        ),
-      ),
-    );
+    const all = { ...values, tell: changes.tell };
+    super(create("IndexedDbBackend", IndexedDbGiven, all, glue.indexed_db_new));
     this.#changes = changes;
   }
 

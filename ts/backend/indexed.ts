@@ -1,11 +1,12 @@
 // indexed: a search index beside any backend. The index itself is in Rust.
 
 import chunk from "#chunk/index";
-import { madeHandle } from "../core/call.js";
 import { called } from "../core/called.js";
 import { Options } from "../core/checks.js";
+import { IndexGiven } from "../core/descriptions.js";
+import { create } from "../core/given.js";
 import { handleOf, sealClass } from "../core/handle.js";
-import { enter, glue } from "../core/instance.js";
+import { glue } from "../core/instance.js";
 import type { Reply } from "../core/reply.js";
 import type { AnyBackend } from "../foreign/adapt.js";
 import { withHandle } from "../foreign/calls.js";
@@ -64,14 +65,12 @@ export class IndexBackend extends Backend {
     } = placeOf("withIndex: keepIn", given.raw("keepIn") ?? {}, "/.kitbag/index");
     given.done();
     chunk.load();
-    const make = (handle: number, kept: number) => {
-      enter(() => glue.indexed_new(handle, kept, path, key));
-      return madeHandle("withIndex");
-    };
+    const make = (inner: number, keep: number | undefined) =>
+      create("withIndex", IndexGiven, { inner, keep, path, key }, glue.indexed_new);
     super(
       withHandle("withIndex: the backend", inner, (handle) =>
         keep === undefined
-          ? make(handle, 0)
+          ? make(handle, undefined)
           : withHandle("withIndex: keepIn.backend", keep, (kept) => make(handle, kept)),
       ),
     );

@@ -2,11 +2,11 @@
 
 import chunk from "#chunk/history";
 import { received } from "../core/call.js";
-import { called } from "../core/called.js";
 import { kindOf, Options, refusedAsResult } from "../core/checks.js";
+import { KeptCall, KeptGiven, KeptTurnsGiven } from "../core/descriptions.js";
+import { ask, askOnly, type Call, pack, take, type Values } from "../core/given.js";
 import { handleOf, sealClass } from "../core/handle.js";
 import { enter, glue } from "../core/instance.js";
-import * as question from "../core/questions.js";
 import type { AnyBackend } from "../foreign/adapt.js";
 import { withHandle } from "../foreign/calls.js";
 import type { CallOptions, Failure, Result } from "../types.js";
@@ -52,19 +52,22 @@ export class KeptTurn extends Turn {
     const given = new Options("beginKept", options);
     for (const own of ["by", "writeMode"]) given.raw(own);
     const place = placeElsewhere(given, KEPT);
-    const wanted = given.text("name");
+    const values = take(given, KeptGiven);
     given.done();
     super(backend, plain(options));
     chunk.load();
     this.name = withHandle("beginKept: keepIn.backend", place.backend, (kept) => {
-      enter(() => glue.turn_keep(handleOf(this), kept, place.path, wanted, place.key));
+      const room = { backend: kept, path: place.path, key: place.key };
+      const all = { ...values, turn: handleOf(this), room };
+      const { length } = pack("beginKept", KeptGiven, all);
+      enter(() => glue.turn_keep(length));
       const name = received((reply) => reply.text());
       if (typeof name === "string") return name;
       throw new TypeError(`beginKept: ${(name as Failure)?.error ?? kindOf(name)}`);
     });
     passWatch(this, backend, {
       shows: async (paths) => {
-        const answer = await this.#asked(question.SHOWING, paths.join("\n"));
+        const answer = await this.#ask(KeptCall.showing, { paths });
         return Array.isArray(answer) ? answer : undefined;
       },
       own: (tell) => this.#changes(tell),
@@ -99,17 +102,23 @@ export class KeptTurn extends Turn {
     const waiting = new AbortController();
     this.#waiting = waiting;
     for (;;) {
-      const paths = await this.#asked(question.CHANGED, "", waiting.signal);
+      const paths = await this.#ask(KeptCall.changed, {}, waiting.signal);
       if (!Array.isArray(paths)) return;
       for (const tell of [...this.#told]) tell(paths);
     }
   }
 
-  #asked(what: number, lines: string, signal?: AbortSignal): Promise<string[] | Failure> {
-    return called(
-      signal && { signal },
-      (limit) => glue.history_ask(what, handleOf(this), lines, "", 0, limit),
+  #ask<C extends Call>(
+    call: C,
+    values: Values<C["fields"]>,
+    signal?: AbortSignal,
+  ): Promise<string[] | Failure> {
+    return ask(
+      call,
+      () => values,
+      (length, limit) => glue.kept_ask(handleOf(this), length, limit),
       (reply) => list(reply, () => reply.text()),
+      signal && { signal },
     );
   }
 }
@@ -138,11 +147,13 @@ export async function keptTurns(keepIn: KeepIn, options?: CallOptions): Promise<
   try {
     const place = placeOf("keptTurns: keepIn", keepIn, KEPT);
     chunk.load();
-    return await withHandle("keptTurns: keepIn.backend", place.backend, (handle) =>
-      called(
-        options,
-        (limit) => glue.history_ask(question.KEPT_TURNS, handle, place.path, "", 0, limit),
+    return await withHandle("keptTurns: keepIn.backend", place.backend, (backend) =>
+      askOnly(
+        KeptTurnsGiven,
+        () => ({ backend, path: place.path }),
+        glue.kept_turns,
         (reply) => ({ names: list(reply, () => reply.text()) }),
+        options,
       ),
     );
   } catch (error) {

@@ -3,8 +3,10 @@
 
 import chunk from "#chunk/opfs";
 import { Options } from "../core/checks.js";
+import { OpfsGiven } from "../core/descriptions.js";
+import { create, take } from "../core/given.js";
 import { sealClass } from "../core/handle.js";
-import { enter, glue } from "../core/instance.js";
+import { glue } from "../core/instance.js";
 import type { Watch } from "../core/listeners.js";
 import { namesIn } from "../core/paths.js";
 import type { Capability } from "../types.js";
@@ -76,23 +78,13 @@ export class OpfsBackend extends Backend {
     if (directory && root.length > 0) {
       given.refuse("root", "left out where there is a directory", given.raw("root"));
     }
-    const writeMode = given.oneOf("writeMode", ["create", "overwrite"], "create");
-    const crashProtection = given.boolean("crashProtection", false);
+    const values = take(given, OpfsGiven);
     given.done();
     const place = directory ? ["directory", directory.name] : ["root", ...root];
     const changes = new Changes(`kitbag:opfs:${JSON.stringify([...place, ...namespace])}`);
     chunk.load();
-    super(
-      enter(() =>
-        glue.opfs_new(
-          directory,
-          [...root, ...namespace],
-          writeMode === "overwrite",
-          crashProtection,
-          changes.tell,
-        ),
-      ),
-    );
+    const all = { ...values, directory, steps: [...root, ...namespace], tell: changes.tell };
+    super(create("OpfsBackend", OpfsGiven, all, glue.opfs_new));
     this.#changes = changes;
   }
 

@@ -2,11 +2,12 @@
 // in Rust.
 
 import chunk from "#chunk/policy";
-import { madeHandle } from "../core/call.js";
+import { madeHandle, received } from "../core/call.js";
 import { kindOf, Options, shown } from "../core/checks.js";
+import { PolicyGiven, RateGiven, RuleGiven, RulesCall } from "../core/descriptions.js";
+import { create, each, packCall, take, takeAll, type Values } from "../core/given.js";
 import { handleOf, sealClass } from "../core/handle.js";
 import { enter, glue } from "../core/instance.js";
-import { notEmpty } from "../core/nearest.js";
 import { OPERATIONS, type Operation } from "../core/operations.js";
 import type { AnyBackend } from "../foreign/adapt.js";
 import { withHandle } from "../foreign/calls.js";
@@ -201,28 +202,17 @@ export interface Policy {
 }
 
 /** Checks and copies a policy, so that later changes of the object change no rule. */
-function read(of: string, policy: unknown): Record<string, unknown> {
+function read(of: string, policy: unknown): Values<typeof PolicyGiven> {
   const given = new Options(of, policy);
-  const hooks = given.object("hooks");
-  const inHooks = new Options(`${of}: hooks`, hooks);
-  const mode = given.oneOf("defaultMode", ["allow", "deny"], "allow");
-  const askTimeoutMs = given.amount("askTimeoutMs");
-  const quota = given.object("quota");
+  const values = take(given, PolicyGiven);
+  for (const [at, path] of values.readOnlyPrefixes.entries()) {
+    directory(given, `readOnlyPrefixes[${at}]`, path);
+  }
+  const inHooks = new Options(`${of}: hooks`, given.object("hooks"));
   const out = {
-    readOnly: given.boolean("readOnly", false),
-    allowExecute: given.boolean("allowExecute", false),
-    hiddenCharacters: given.oneOf("hiddenCharacters", ["refuse", "allow"], "refuse") === "allow",
-    readOnlyPrefixes: texts(given, "readOnlyPrefixes", given.raw("readOnlyPrefixes")).map((one) =>
-      directory(given, "readOnlyPrefixes", one),
-    ),
-    permissions: permissions(of, given),
-    denyByDefault: mode === "deny",
-    onAsk: given.callback("onAsk"),
-    askTimeoutMs,
+    ...values,
+    permissions: each(given, "permissions", permission),
     rates: rates(of, given.object("rateLimit")),
-    quota: quota && quotaOf(of, quota),
-    inspect: given.callback("inspect"),
-    audit: given.callback("audit"),
     before: inHooks.callback("before"),
     after: inHooks.callback("after"),
   };
@@ -231,45 +221,23 @@ function read(of: string, policy: unknown): Record<string, unknown> {
   return out;
 }
 
-function texts(given: Options, name: string, value: unknown): string[] {
-  if (value === undefined) return [];
-  if (!Array.isArray(value)) return given.refuse(name, "an array of strings", value);
-  return value.map((one) =>
-    typeof one === "string" ? one : given.refuse(name, "an array of strings", value),
-  );
-}
-
 /** A directory that is protected; what looks like a pattern would protect nothing. */
-function directory(given: Options, name: string, path: string): string {
-  if (!/[*?]|^!|\{[^}]*,/.test(path)) return path;
-  return given.refuse(
+function directory(given: Options, name: string, path: string): void {
+  if (!/[*?]|^!|\{[^}]*,/.test(path)) return;
+  given.refuse(
     name,
-    'directories without wildcards, such as "/config"; for a pattern, write a rule of permissions with mode "deny" for "write"',
+    'a directory without wildcards, such as "/config"; for a pattern, write a rule of permissions with mode "deny" for "write"',
     path,
   );
 }
 
-function permissions(of: string, given: Options): PermissionRule[] {
-  const list = given.raw("permissions");
-  if (list === undefined) return [];
-  if (!Array.isArray(list)) return given.refuse("permissions", "an array of rules", list);
-  return list.map((one: unknown, at: number) => {
-    const name = `${of}: permissions[${at}]`;
-    if (typeof one !== "object" || one === null) {
-      throw new TypeError(`${name} must be a rule, not ${kindOf(one)}`);
-    }
-    const rule = new Options(name, one);
-    const operations = accessOf(rule);
-    const paths = texts(rule, "paths", rule.raw("paths"));
-    if (paths.length === 0) rule.refuse("paths", "an array of patterns", rule.raw("paths"));
-    const mode = rule.oneOf("mode", ["allow", "deny", "ask"], "allow");
-    const title = rule.text("name");
-    if (title === "" || (title?.length ?? 0) > 100) {
-      rule.refuse("name", "a text of 1 to 100 characters", title);
-    }
-    rule.done();
-    return { ...(title !== undefined && { name: title }), operations, paths, mode };
-  });
+function permission(rule: Options): Values<typeof RuleGiven> {
+  const operations = accessOf(rule);
+  const values = take(rule, RuleGiven);
+  if (values.name === "" || (values.name?.length ?? 0) > 100) {
+    rule.refuse("name", "a text of 1 to 100 characters", values.name);
+  }
+  return { ...values, operations };
 }
 
 /** Operations that only read. */
@@ -297,30 +265,17 @@ function accessOf(rule: Options): Access[] {
   });
 }
 
-function rateOf(of: string, value: unknown): Rate {
-  const rate = new Options(of, value);
-  const operations = rate.amount("operations");
-  const perMs = rate.amount("perMs");
-  rate.done();
-  if (perMs === 0) rate.refuse("perMs", "at least 1", perMs);
-  if (operations === undefined || perMs === undefined) {
-    throw new TypeError(`${of} must be { operations, perMs }`);
-  }
-  return { operations, perMs };
-}
-
-function rates(of: string, limit: Record<string, unknown> | undefined): unknown[] {
+function rates(of: string, limit: Record<string, unknown> | undefined): RateValues[] {
   if (limit === undefined) return [];
   const name = `${of}: rateLimit`;
   if ("operations" in limit || "perMs" in limit) {
-    return [{ covers: "all", ...rateOf(name, limit) }];
+    return [{ kind: undefined, ...takeAll(name, limit, RateGiven) }];
   }
   const byKind = new Options(name, limit);
-  const out: unknown[] = [];
+  const out: RateValues[] = [];
   for (const kind of OPERATIONS) {
     const rate = byKind.object(kind);
-    const covers = kind === "read" || kind === "write" ? `${kind}s` : kind;
-    if (rate) out.push({ covers, ...rateOf(`${name}.${kind}`, rate) });
+    if (rate) out.push({ kind, ...takeAll(`${name}.${kind}`, rate, RateGiven) });
   }
   byKind.done();
   if (out.length === 0) {
@@ -331,17 +286,7 @@ function rates(of: string, limit: Record<string, unknown> | undefined): unknown[
   return out;
 }
 
-function quotaOf(of: string, value: Record<string, unknown>): Quota {
-  const quota = new Options(`${of}: quota`, value);
-  const out: Quota = {};
-  for (const name of ["maxBytes", "maxFiles", "maxFileBytes"] as const) {
-    const limit = quota.amount(name);
-    if (limit === undefined && name in value) notEmpty(`${of}: quota`, name, true);
-    if (limit !== undefined) out[name] = limit;
-  }
-  quota.done();
-  return out;
-}
+type RateValues = Values<typeof RateGiven>;
 
 /** A backend with rules around it; the result of `withPolicy`. */
 export class PolicyBackend extends Backend {
@@ -363,26 +308,33 @@ export class PolicyBackend extends Backend {
     chunk.load();
     super(
       withHandle("withPolicy: the backend", inner, (handle) => {
-        enter(() =>
-          kept === undefined ? glue.policy_new(handle, options) : glue.policy_put(kept, handle),
-        );
+        if (options === undefined) enter(() => glue.policy_put(kept as number, handle));
+        else {
+          const make = (length: number, hosts: unknown[]) => glue.policy_new(handle, length, hosts);
+          return create("withPolicy", PolicyGiven, options, make);
+        }
         return madeHandle("withPolicy");
       }),
     );
     addShell(this);
     const { permissions, defaultMode }: Policy =
       policy instanceof KeptPolicy ? { permissions: [] } : policy;
-    const shown = (beneath: boolean) => (paths: string[]) => {
-      if (paths.length === 0) return [];
-      const lines = enter(() => glue.policy_shows(handleOf(this), beneath, paths.join("\n")));
-      return lines.split("\n").filter((line) => line !== "");
+    const asked = (call: (typeof RulesCall)["shown" | "reached"]) => (paths: readonly string[]) => {
+      const length = packCall("withPolicy", call, { paths });
+      enter(() => glue.policy_ask(handleOf(this), length));
+      const shown = received((reply) => Array.from({ length: reply.u32() }, () => reply.text()));
+      return Array.isArray(shown) ? shown : [];
     };
     const hides = permissions ?? defaultMode;
-    passWatch(this, inner, hides && { shows: shown(false), reaches: shown(true) });
+    passWatch(
+      this,
+      inner,
+      hides && { shows: asked(RulesCall.shown), reaches: asked(RulesCall.reached) },
+    );
   }
 }
 
-function checked(policy: unknown): Record<string, unknown> {
+function checked(policy: unknown): Values<typeof PolicyGiven> {
   if (typeof policy !== "object" || policy === null) {
     // One that is missing by mistake must not mean that everything is allowed.
     throw new TypeError(`withPolicy: a policy must be an object, not ${kindOf(policy)}`);
@@ -405,8 +357,7 @@ export class KeptPolicy {
   constructor(policy: Policy) {
     const options = checked(policy);
     chunk.load();
-    enter(() => glue.policy_keep(options));
-    this.id = madeHandle("withPolicy");
+    this.id = create("withPolicy", PolicyGiven, options, glue.policy_keep);
     collected.register(this, this.id);
   }
 

@@ -3,11 +3,20 @@
 
 import chunk from "#chunk/provenance";
 import { madeHandle, received } from "../core/call.js";
-import { called } from "../core/called.js";
-import { kindOf, Options, refused, text } from "../core/checks.js";
+import { kindOf, Options, text } from "../core/checks.js";
+import {
+  FlowGiven,
+  LabelGiven,
+  LabelsCall,
+  ProvenanceGiven,
+  ReadGiven,
+  type RoomGiven,
+  TaintCall,
+} from "../core/descriptions.js";
+import { ask, type Call, create, each, packCall, take, type Values } from "../core/given.js";
 import { handleOf, sealClass } from "../core/handle.js";
 import { enter, glue } from "../core/instance.js";
-import { OPERATIONS, type Operation } from "../core/operations.js";
+import type { Operation } from "../core/operations.js";
 import type { Reply } from "../core/reply.js";
 import type { AnyBackend } from "../foreign/adapt.js";
 import { withHandle } from "../foreign/calls.js";
@@ -100,72 +109,46 @@ const UNSOUND: ReadonlyArray<readonly [RegExp, string]> = [
   [/[\0-\x1f]/, "it has a control character"],
 ];
 
-function patterns(of: Options, name: string): string[] {
-  const list = of.raw(name);
-  const isList = Array.isArray(list) && list.length > 0;
-  if (!isList || list.some((one) => typeof one !== "string")) {
-    return of.refuse(name, 'an array of patterns such as ["/web/**"]', list);
-  }
-  for (const [at, pattern] of list.entries()) {
+function sound(of: Options, name: string, patterns: readonly string[]): void {
+  for (const [at, pattern] of patterns.entries()) {
     const why = UNSOUND.find(([form]) => form.test(pattern))?.[1];
     if (why) throw new TypeError(`${of.of}: ${name}: the pattern ${name}[${at}]: ${why}`);
   }
-  return list;
 }
 
-function label(of: Options, name: string): string {
-  const value = of.requiredText(name);
-  return LABEL.test(value)
-    ? value
-    : of.refuse(name, "at most 64 letters, digits, '.', '_' or '-'", value);
-}
-
-function rules<T>(given: Options, name: string, one: (rule: Options) => T): T[] {
-  const list = given.raw(name) ?? [];
-  if (!Array.isArray(list)) return given.refuse(name, "an array of rules", list);
-  return list.map((rule: unknown, at) => {
-    const of = `${given.of}: ${name}[${at}]`;
-    if (typeof rule !== "object" || rule === null) {
-      throw new TypeError(`${of} must be a rule, not ${kindOf(rule)}`);
-    }
-    const options = new Options(of, rule);
-    const read = one(options);
-    options.done();
-    return read;
-  });
+function label(of: Options, name: string, value: string): void {
+  if (!LABEL.test(value)) of.refuse(name, "at most 64 letters, digits, '.', '_' or '-'", value);
 }
 
 /** Checks and copies the options, so that later changes of the object change no rule. */
 function checked(given: Options) {
-  const labels = rules(given, "labels", (rule) => ({
-    paths: patterns(rule, "paths"),
-    as: label(rule, "as"),
-  }));
+  const labels = each(given, "labels", (rule) => {
+    const values = take(rule, LabelGiven);
+    sound(rule, "paths", values.paths);
+    label(rule, "as", values.as);
+    return values;
+  });
   if (labels.length === 0) {
     given.refuse("labels", "at least one { paths, as } in an array", given.raw("labels"));
   }
-  const flows = rules(given, "flows", (rule) => ({
-    from: label(rule, "from"),
-    to: patterns(rule, "to"),
-    then: rule.oneOf<"refuse" | "ask" | "">("then", ["refuse", "ask"], ""),
-  }));
-  const onAsk = given.callback("onAsk");
-  const askTimeoutMs = given.amount("askTimeoutMs");
-  const keep = given.raw("keepIn") === undefined ? undefined : placeElsewhere(given, LABELS);
-  given.done();
-  for (const [at, { from, then }] of flows.entries()) {
-    const of = `${given.of}: flows[${at}]`;
-    if (then === "") throw new TypeError(`${of}: option "then" must be "refuse" or "ask"`);
-    if (then === "ask" && !onAsk) {
-      throw new TypeError(`${of} has then: "ask", but there is no onAsk to be asked`);
+  const values = take(given, ProvenanceGiven);
+  const flows = each(given, "flows", (rule) => {
+    const flow = take(rule, FlowGiven);
+    sound(rule, "to", flow.to);
+    label(rule, "from", flow.from);
+    if (flow.then === "ask" && !values.onAsk) {
+      throw new TypeError(`${rule.of} has then: "ask", but there is no onAsk to be asked`);
     }
-    if (!labels.some(({ as }) => as === from)) {
+    if (!labels.some(({ as }) => as === flow.from)) {
       throw new TypeError(
-        `${of}: no rule of labels gives the label ${JSON.stringify(from)}; name one of them`,
+        `${rule.of}: no rule of labels gives the label ${JSON.stringify(flow.from)}; name one of them`,
       );
     }
-  }
-  return { keep, rules: { labels, flows, onAsk, askTimeoutMs, keepAt: keep?.path ?? LABELS } };
+    return flow;
+  });
+  const keep = given.raw("keepIn") === undefined ? undefined : placeElsewhere(given, LABELS);
+  given.done();
+  return { keep, values: { ...values, labels, flows } };
 }
 
 function unpackReads(reply: Reply): LabelledRead[] {
@@ -204,7 +187,7 @@ export class ProvenanceBackend extends Backend {
 
   /** What this conversation has read with a label, the oldest first; empty if it is not tainted. */
   get reads(): LabelledRead[] {
-    enter(() => glue.provenance_taint(handleOf(this), 0, undefined));
+    this.#taint(TaintCall.reads, {});
     return received(unpackReads) as LabelledRead[];
   }
 
@@ -213,8 +196,13 @@ export class ProvenanceBackend extends Backend {
    * as a tool.
    */
   clear(): void {
-    enter(() => glue.provenance_taint(handleOf(this), 1, undefined));
+    this.#taint(TaintCall.clear, {});
     received(() => undefined);
+  }
+
+  #taint<C extends Call>(call: C, values: Values<C["fields"]>): void {
+    const length = packCall("conversation", call, values);
+    enter(() => glue.provenance_taint(handleOf(this), length));
   }
 
   /**
@@ -229,19 +217,18 @@ export class ProvenanceBackend extends Backend {
     }
     const list = reads.map((one: unknown, at) => {
       const given = new Options(`${of}: reads[${at}]`, one);
-      const path = given.requiredText("path");
-      const operation = given.oneOf("operation", OPERATIONS, "read");
-      const read = { label: label(given, "label"), path, operation };
+      const read = take(given, ReadGiven);
+      label(given, "label", read.label);
       given.done();
       return read;
     });
-    enter(() => glue.provenance_taint(handleOf(this), 2, list));
+    this.#taint(TaintCall.conversation, { reads: list });
     return new ProvenanceBackend(new Another(madeHandle(of), this.#inner));
   }
 
   /** Returns the labels of a file: those of its path, and those that it got by being written. */
   labels(path: string, options?: CallOptions): Promise<LabelsResult> {
-    return this.#file(false, path, options, (reply) => ({
+    return this.#ask(LabelsCall.labels, path, options, (reply) => ({
       labels: Array.from({ length: reply.u32() }, () => reply.text()),
     })) as Promise<LabelsResult>;
   }
@@ -251,23 +238,23 @@ export class ProvenanceBackend extends Backend {
    * decide that. Labels of `labels[].paths` stay.
    */
   trust(path: string, options?: CallOptions): Promise<TrustResult> {
-    return this.#file(true, path, options, (reply) => ({
+    return this.#ask(LabelsCall.trust, path, options, (reply) => ({
       path: reply.text(),
     })) as Promise<TrustResult>;
   }
 
-  #file<T>(
-    trusts: boolean,
+  #ask<T>(
+    call: (typeof LabelsCall)["labels" | "trust"],
     path: string,
     options: CallOptions | undefined,
     unpack: (reply: Reply) => T,
   ): Promise<T | Failure> {
-    const refusal = refused(() => text("path", path));
-    if (refusal) return Promise.resolve(refusal);
-    return called(
-      options,
-      (limit) => glue.provenance_file(handleOf(this), trusts, path, limit),
+    return ask(
+      call,
+      () => ({ path: text("path", path) }),
+      (length, limit) => glue.provenance_ask(handleOf(this), length, limit),
       unpack,
+      options,
     );
   }
 }
@@ -282,21 +269,21 @@ class Another {
 
 function begun(inner: AnyBackend, options: ProvenanceOptions | undefined): number {
   const of = "withProvenance";
-  const { keep, rules } = checked(new Options(of, options));
+  const { keep, values } = checked(new Options(of, options));
   if (keep && keep.backend === inner) {
     throw new TypeError(
       `${of}: keepIn.backend must be another backend than the agent's, which could remove labels there`,
     );
   }
   chunk.load();
-  const make = (handle: number, place: number) => {
-    enter(() => glue.provenance_new(handle, place, rules, keep?.key));
-    return madeHandle(of);
-  };
+  const make = (inner: number, room?: Values<typeof RoomGiven>) =>
+    create(of, ProvenanceGiven, { ...values, inner, room }, glue.provenance_new);
   return withHandle(`${of}: the backend`, inner, (handle) =>
     keep
-      ? withHandle(`${of}: keepIn.backend`, keep.backend, (place) => make(handle, place))
-      : make(handle, 0),
+      ? withHandle(`${of}: keepIn.backend`, keep.backend, (backend) =>
+          make(handle, { backend, path: keep.path, key: keep.key }),
+        )
+      : make(handle),
   );
 }
 

@@ -2,7 +2,18 @@
 // the R2 binding of a Worker. This module checks the options; the rest is in WebAssembly.
 
 import chunk from "#chunk/s3";
+import { received } from "../core/call.js";
 import { Options, shown } from "../core/checks.js";
+import {
+  BucketUse,
+  PresignGiven,
+  R2Given,
+  S3Given,
+  type S3Keys,
+  S3Place,
+  S3RetryGiven,
+} from "../core/descriptions.js";
+import { create, pack, take, takeAll, type Values } from "../core/given.js";
 import { sealClass } from "../core/handle.js";
 import { send } from "../core/http.js";
 import { enter, glue } from "../core/instance.js";
@@ -208,48 +219,29 @@ export function presignS3(
   url: string;
 } {
   const read = new Options("presignS3", location);
-  const where = place(read, "");
-  const keys = credentialsOf(read, read.raw("credentials"));
+  const place = take(read, S3Place);
+  const credentials = keysOf(read, read.raw("credentials"), KEYS);
   read.done();
   const { method, key, query, headers } = signable(request);
-  const good = seconds(expiresInSeconds);
-  const url = thrownBy(read, () => glue.s3_presign(where, keys, method, key, query, headers, good));
-  return { url };
-}
-
-/** Runs `run`, which may throw a string of two lines: an option's name and what it must be. */
-function thrownBy<T>(options: Options, run: () => T): T {
-  chunk.load();
-  try {
-    return enter(run);
-  } catch (error) {
-    if (typeof error !== "string") throw error;
-    const [name = "", wanted = ""] = error.split("\n");
-    // Credentials are never shown in the message.
-    return options.refuse(name, wanted, name === "credentials" ? undefined : options.raw(name));
-  }
-}
-
-function place(options: Options, prefix: string) {
-  const pathStyle = options.checked(
-    "forcePathStyle",
-    "true or false",
-    (value): value is boolean => typeof value === "boolean",
-  );
-  return {
-    endpoint: options.text("endpoint"),
-    region: options.requiredText("region"),
-    bucket: options.requiredText("bucket"),
-    prefix,
-    pathStyle,
+  const values = {
+    ...{ place, credentials, method, key, seconds: seconds(expiresInSeconds) },
+    ...{ query: pairs(query), headers: pairs(headers) },
   };
+  chunk.load();
+  const { length } = pack("presignS3", PresignGiven, values);
+  enter(() => glue.s3_presign(length));
+  const answer = received((reply) => ({ url: reply.text() }));
+  if (!("url" in answer)) throw new TypeError(`presignS3: ${answer.error}`);
+  return answer;
 }
 
-/** Options of requests; where one is absent, WebAssembly has the default. */
-function use(options: Options) {
-  const concurrency = options.amount("concurrency");
-  if (concurrency === 0) options.refuse("concurrency", "at least 1", concurrency);
-  return { concurrency, cacheBytes: cacheBytes(options), ...patience(options) };
+const pairs = (record: Record<string, string>) =>
+  Object.entries(record).map(([name, value]) => ({ name, value }));
+
+/** How a bucket is used; where an option is absent, WebAssembly has the default. */
+function usageOf(options: Options): Values<typeof BucketUse> {
+  const common = take(options, BucketUse);
+  return { ...common, cacheBytes: cacheBytes(options), retry: retryOf(options) };
 }
 
 function cacheBytes(options: Options): number | undefined {
@@ -265,27 +257,19 @@ function cacheBytes(options: Options): number | undefined {
   return bytes;
 }
 
-function patience(options: Options): S3Retry {
+function retryOf(options: Options): Values<typeof S3RetryGiven> {
   const retry = options.raw("retry");
-  if (retry === undefined) return {};
-  if (retry === false) return { attempts: 1 };
-  if (typeof retry !== "object" || retry === null) {
+  if (retry !== undefined && retry !== false && (typeof retry !== "object" || retry === null)) {
     return options.refuse("retry", "false or { attempts, baseMs, maxMs, timeoutMs }", retry);
   }
-  const inside = new Options(`${options.of}: retry`, retry);
-  const read: S3Retry = {};
-  for (const name of ["attempts", "baseMs", "maxMs", "timeoutMs"] as const) {
-    const amount = inside.amount(name);
-    if (amount !== undefined) read[name] = amount;
-  }
-  if (read.attempts === 0) inside.refuse("attempts", "at least 1", read.attempts);
-  inside.done();
-  return read;
+  const given = retry === false ? { attempts: 1 } : retry;
+  return takeAll(`${options.of}: retry`, given, S3RetryGiven);
 }
 
-function credentialsOf(options: Options, value: unknown): object {
-  const wanted = "{ accessKeyId, secretAccessKey, sessionToken? }, or a function that answers such";
-  if (typeof value === "function") return value;
+const KEYS = "{ accessKeyId, secretAccessKey, sessionToken? }";
+
+/** Keys, checked and copied. */
+function keysOf(options: Options, value: unknown, wanted: string): Values<typeof S3Keys> {
   // The value is never shown: it may be a secret in the wrong option.
   if (typeof value !== "object" || value === null) {
     return options.refuse("credentials", wanted, value === undefined ? value : {});
@@ -317,43 +301,44 @@ function credentialsOf(options: Options, value: unknown): object {
   if (expiration !== undefined && !isTime(expiration)) {
     return options.refuse("credentials.expiration", "a Date, a number or a text", expiration);
   }
-  return value;
+  const millis = expiration === undefined ? Number.NaN : new Date(expiration).getTime();
+  return {
+    accessKeyId: accessKeyId as string,
+    secretAccessKey: secretAccessKey as string,
+    sessionToken,
+    expiration: Number.isFinite(millis) ? millis : undefined,
+  };
 }
 
 const isTime = (value: unknown) =>
   value instanceof Date || typeof value === "string" || typeof value === "number";
 
-function common(options: Options) {
-  return {
-    prefix: options.text("prefix") ?? "",
-    overwrite: options.oneOf("writeMode", ["create", "overwrite"], "create") === "overwrite",
-  };
-}
-
 function makeS3(options: Options): number {
-  const { prefix, overwrite } = common(options);
-  const conditions = options.oneOf("conditions", ["probe", "trust", "ignore"], "probe");
-  const how = { ...place(options, prefix), ...use(options), conditions };
-  const sign = options.callback("sign");
-  const warn = options.callback("onWarning");
+  const place = take(options, S3Place);
+  const usage = usageOf(options);
+  const values = take(options, S3Given);
   const given = options.raw("credentials");
-  if (sign && given !== undefined) {
-    options.refuse("sign", "left out where there are `credentials`", sign);
+  if (values.sign && given !== undefined) {
+    options.refuse("sign", "left out where there are `credentials`", values.sign);
   }
-  const keys = sign ? undefined : credentialsOf(options, given);
+  const keysBy = typeof given === "function" ? given : undefined;
+  const isSigned = values.sign !== undefined || keysBy !== undefined;
+  const wanted = `${KEYS}, or a function that answers such`;
+  const credentials = isSigned ? undefined : keysOf(options, given, wanted);
   options.done();
-  return thrownBy(options, () => glue.s3_new(how, keys, sign, overwrite, warn, send));
+  chunk.load();
+  const all = { ...values, place, usage, credentials, keysBy, send };
+  return create(options.of, S3Given, all, glue.s3_new);
 }
 
 function makeR2(options: Options): number {
-  const { prefix, overwrite } = common(options);
+  const usage = usageOf(options);
   const bucket = options.object("bucket");
   const methods = ["head", "get", "put", "delete", "list"] as const;
   if (!bucket || !methods.every((name) => typeof bucket[name] === "function")) {
     return options.refuse("bucket", "an R2 binding, such as env.BUCKET", bucket);
   }
-  const where = { region: "auto", bucket: "r2-binding", prefix };
-  const how = { ...where, ...use(options), conditions: "trust" };
   options.done();
-  return thrownBy(options, () => glue.r2_new(how, bucket, overwrite));
+  chunk.load();
+  return create(options.of, R2Given, { usage, bucket }, glue.r2_new);
 }

@@ -3,12 +3,13 @@
 import chunk from "#chunk/sandbox";
 import { Options } from "../core/checks.js";
 import type { CommandLimits, CommandOutput } from "../core/command.js";
+import { SandboxGiven } from "../core/descriptions.js";
+import { create, take } from "../core/given.js";
 import { sealClass } from "../core/handle.js";
-import { enter, glue } from "../core/instance.js";
+import { glue } from "../core/instance.js";
 import type { ExecuteResponse, MaybePromise } from "../types.js";
 import { addShell, Backend, type ExecuteOptions } from "./backend.js";
-import { underLimits } from "./execute.js";
-import { MAX_FILE_BYTES } from "./filesystem.js";
+import { type Runner, underLimits } from "./execute.js";
 import { secondsOf } from "./local-shell.js";
 
 /** Options of SandboxBackend. */
@@ -74,40 +75,29 @@ export class SandboxBackend extends Backend {
   /** Throws a `TypeError` that names the wrong option. No command is run yet. */
   constructor(options: SandboxBackendOptions) {
     const given = new Options("SandboxBackend", options);
-    const id = given.requiredText("id");
-    const execute = given.callback("execute");
-    if (!execute) given.refuse("execute", "a function that runs a command", undefined);
-    const upload = given.callback("uploadFiles");
-    const download = given.callback("downloadFiles");
-    const rootDir = given.text("rootDir") ?? "/";
+    const values = take(given, SandboxGiven);
+    const { rootDir, uploadFiles, downloadFiles } = values;
     const control = [...rootDir].some((letter) => letter < " ");
     if (!rootDir.startsWith("/") || control || /\/\.\.?(\/|$)/.test(rootDir)) {
       given.refuse("rootDir", "an absolute path of the sandbox", rootDir);
     }
     const timeoutMs = secondsOf(given, "timeout", 120);
     const maxOutputBytes = given.amount("maxOutputBytes") ?? 100_000;
-    const maxFileBytes = given.amount("maxFileBytes") ?? MAX_FILE_BYTES;
-    const overwrite = given.oneOf("writeMode", ["create", "overwrite"], "create") === "overwrite";
     given.done();
     // Called as methods of the options object, because they may use `this`.
-    const run = (command: string, limits: CommandLimits) => execute?.call(options, command, limits);
+    const bound = (method: unknown) => method && (method as () => unknown).bind(options);
+    const run = bound(values.execute) as Runner;
     const begin = (maxBytes: number) => (command: string, ownTimeout?: number) =>
       underLimits(run, command, ownTimeout ?? timeoutMs, maxBytes);
     chunk.load();
-    super(
-      enter(() =>
-        glue.sandbox_new(
-          begin(OWN_OUTPUT),
-          upload && ((files: unknown) => upload.call(options, files)),
-          download && ((paths: unknown) => download.call(options, paths)),
-          rootDir,
-          maxFileBytes,
-          overwrite,
-          id,
-          begin(maxOutputBytes),
-        ),
-      ),
-    );
+    const all = {
+      ...values,
+      execute: begin(maxOutputBytes),
+      uploadFiles: bound(uploadFiles),
+      downloadFiles: bound(downloadFiles),
+      ownExecute: begin(OWN_OUTPUT),
+    };
+    super(create("SandboxBackend", SandboxGiven, all, glue.sandbox_new));
     addShell(this);
   }
 }

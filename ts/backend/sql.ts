@@ -2,10 +2,11 @@
 // provides one function, which sends a statement with its values.
 
 import chunk from "#chunk/sql";
-import { settled } from "../core/call.js";
 import { Options } from "../core/checks.js";
+import { MigrateGiven, SqlGiven } from "../core/descriptions.js";
+import { askOnly, create, type Taken, take } from "../core/given.js";
 import { handleOf, sealClass } from "../core/handle.js";
-import { enter, glue } from "../core/instance.js";
+import { glue } from "../core/instance.js";
 import { addWatch } from "../core/listeners.js";
 import { Backend } from "./backend.js";
 import {
@@ -119,7 +120,7 @@ const D1_FILE_BYTES = 2_000_000 - 8_192;
 interface Kind {
   dialect: "postgres" | "sqlite";
   query: SqlQuery;
-  maxFileBytes?: number;
+  maxFileBytes: number | undefined;
   listen?: PostgresListen | undefined;
 }
 
@@ -129,41 +130,12 @@ function rows(answer: SqlAnswer): ReadonlyArray<object> {
   return "rows" in answer ? answer.rows : (answer as { results: ReadonlyArray<object> }).results;
 }
 
-const tableOf = (given: Options) => given.text("table") ?? "files";
-
-function made(given: Options, kind: Kind): number {
-  const table = tableOf(given);
-  const namespace = parts(given);
-  const migrate = given.boolean("migrate", false);
-  const searchIndex = given.boolean("searchIndex", false);
-  const writeMode = given.oneOf("writeMode", ["create", "overwrite"], "create");
+function made(given: Options, kind: Kind, values: Taken<typeof SqlGiven>): number {
   given.done();
   chunk.load();
-  try {
-    return enter(() =>
-      glue.sql_new(
-        kind.query,
-        kind.dialect,
-        table,
-        namespace,
-        (migrate ? 1 : 0) | (writeMode === "overwrite" ? 2 : 0) | (searchIndex ? 4 : 0),
-        kind.maxFileBytes ?? -1,
-      ),
-    );
-  } catch (refusal) {
-    if (typeof refusal === "string") throw new TypeError(`${given.of}: ${refusal}`);
-    throw refusal;
-  }
-}
-
-function parts(given: Options): string[] {
-  const value = given.raw("namespace");
-  if (value === undefined) return [];
-  const list = Array.isArray(value) ? value : [value];
-  if (list.length === 0 || !list.every((part) => typeof part === "string")) {
-    return given.refuse("namespace", "a string or a non-empty array of strings", value);
-  }
-  return list as string[];
+  const { query, dialect, maxFileBytes } = kind;
+  const all = { ...values, query, dialect, maxFileBytes };
+  return create(given.of, SqlGiven, all, glue.sql_new);
 }
 
 /** What `migrate` does with a table that it finds. */
@@ -188,9 +160,6 @@ export interface MigrateOptions {
   watch?: boolean;
 }
 
-/** What happens to the search index, as a number for the boundary. */
-const INDEX = { keep: 0, make: 1, remove: 2 } as const;
-
 /** Files in a table of any SQL database. Subclasses differ only in how they send statements. */
 abstract class Table extends Backend {
   readonly #kind: Kind;
@@ -199,12 +168,13 @@ abstract class Table extends Backend {
 
   /** Called by the classes below only. */
   protected constructor(given: Options, kind: Kind) {
-    super(made(given, kind));
+    const values = take(given, SqlGiven);
+    super(made(given, kind, values));
     this.#kind = kind;
-    this.#table = tableOf(given);
+    this.#table = values.table;
     if (!kind.listen) return;
-    const namespace = parts(given).join("/");
-    const migrate = given.boolean("migrate", false);
+    const namespace = (values.namespace ?? []).join("/");
+    const { migrate } = values;
     this.#watching = new TableWatch(async () => {
       if (migrate) await this.migrate({ watch: true });
       const answer = await kind.query(CHANNEL, [quoted(this.#table), namespace]);
@@ -228,18 +198,16 @@ abstract class Table extends Backend {
    */
   async migrate(options?: MigrateOptions): Promise<void> {
     const given = new Options("migrate", options ?? {});
-    const outline = given.raw("from") !== undefined;
-    given.oneOf("from", ["outline"], "outline");
-    const wanted = given.raw("searchIndex");
-    const made = given.boolean("searchIndex", false) ? INDEX.make : INDEX.remove;
+    const values = take(given, MigrateGiven);
     const watch = given.checked("watch", "true or false", (one) => typeof one === "boolean");
     given.done();
     if (watch && this.#kind.dialect !== "postgres") {
       given.refuse("watch", "left out, because SQLite tells nobody of changes", watch);
     }
-    const index = wanted === undefined ? INDEX.keep : made;
-    const answer = await settled(
-      () => glue.sql_migrate(handleOf(this), outline, index),
+    const answer = await askOnly(
+      MigrateGiven,
+      () => values,
+      (length) => glue.sql_migrate(handleOf(this), length),
       () => ({}) as { error?: string; cause?: unknown },
     );
     if (answer.error !== undefined) throw new Error(answer.error, { cause: answer.cause });
@@ -272,7 +240,7 @@ export class SqlBackend extends Table {
     if (listen && dialect === "sqlite") {
       given.refuse("listen", "left out, because SQLite tells nobody of changes", listen);
     }
-    super(given, { dialect, query, listen });
+    super(given, { dialect, query, listen, maxFileBytes: undefined });
   }
 }
 
@@ -309,6 +277,7 @@ export class PostgresBackend extends Table {
     super(given, {
       dialect: "postgres",
       query: query as SqlQuery,
+      maxFileBytes: undefined,
       listen: listen === true ? listenBy(pool as Parameters<typeof listenBy>[0]) : listen,
     });
   }

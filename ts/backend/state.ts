@@ -16,6 +16,8 @@ import {
 } from "../core/checks.js";
 import { findsGraphs } from "../core/context.js";
 import { deprecated } from "../core/deprecated.js";
+import { StateGiven } from "../core/descriptions.js";
+import { create, take, type Values } from "../core/given.js";
 import { disposable, handleOf, methodsOnly, own, release, sealClass } from "../core/handle.js";
 import { enter, glue } from "../core/instance.js";
 import { rawFile, removeFile, setFile } from "../core/memory.js";
@@ -71,18 +73,13 @@ export interface StateRuntime {
   state: unknown;
 }
 
-const MAX_BYTES = 2 ** 31;
-
 /** Options that belong into the second argument where the first is a runtime. */
 const OPTIONS = ["files", "writeMode", "fileFormat", "maxBytes", "channel", "scope"];
 
-/** Options of the memory: whether `write` replaces, whether new text is `v1`, the size limit. */
-type Form = readonly [overwrite: boolean, v1: boolean, maxBytes: number];
+type Form = Values<typeof StateGiven>;
 
 /** Outside of the class, so that the closure does not keep an instance alive. */
-function maker(form: Form): () => number {
-  return () => glue.state_new(...form);
-}
+const maker = (form: Form) => () => create("StateBackend", StateGiven, form, glue.state_new);
 
 /** Its methods, which `addMethods` puts on the prototype. */
 export interface StateBackend extends FileMethods<"now"> {}
@@ -118,12 +115,7 @@ export class StateBackend implements BackendProtocolV2 {
       );
     }
     const options = olderForm("StateBackend", runtime, first, second, OPTIONS);
-    const writeMode = options.oneOf("writeMode", ["create", "overwrite"], "create");
-    const fileFormat = options.oneOf("fileFormat", ["v1", "v2"], "v2");
-    const maxBytes = options.amount("maxBytes");
-    if (maxBytes !== undefined && maxBytes > MAX_BYTES) {
-      options.refuse("maxBytes", `at most ${MAX_BYTES}, which is what memory holds`, maxBytes);
-    }
+    const values = take(options, StateGiven);
     const channel = options.object("channel") as Channel | undefined;
     if (channel && !isChannel(channel)) {
       options.refuse("channel", "an object with read() and send(update)", channel);
@@ -131,17 +123,14 @@ export class StateBackend implements BackendProtocolV2 {
     const files = options.record("files", '{ "/a.txt": "text" }');
     const scope = options.oneOf("scope", ["graph", "instance"], "graph");
     options.done();
-    const form: Form = [writeMode === "overwrite", fileFormat === "v1", maxBytes ?? -1];
+    const form: Form = { ...values, graphs: undefined };
     if (!runtime && !channel && !files && scope === "graph") {
       const graphs = new GraphFiles(maker(form));
-      own(
-        this,
-        enter(() => glue.state_in_graphs(...form, graphs)),
-      );
+      own(this, maker({ ...form, graphs })());
       this.#graphs = graphs;
       return;
     }
-    const handle = enter(() => glue.state_new(...form));
+    const handle = maker(form)();
     own(this, handle);
     const store = {
       set: (path: string, file: unknown) => setFile(handle, path, file, true),

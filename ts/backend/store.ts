@@ -3,9 +3,12 @@
 // backend then selects the backend for its store and namespace at the start of every call.
 
 import chunk from "#chunk/store";
+import { received } from "../core/call.js";
 import { BadArgument, messageOf, type Options, olderForm } from "../core/checks.js";
 import { findsGraphs } from "../core/context.js";
 import { deprecated } from "../core/deprecated.js";
+import { StoreGiven } from "../core/descriptions.js";
+import { pack, type Taken, take } from "../core/given.js";
 import { handleOf, sealClass } from "../core/handle.js";
 import { enter, glue } from "../core/instance.js";
 import { FILE_METHODS } from "../core/operations.js";
@@ -110,15 +113,20 @@ export interface StateAndStore {
 /** Options that belong into the second argument where the first is a state. */
 const OPTIONS = ["namespace", "fileFormat", "writeMode", "binary"];
 
-interface Form {
-  overwrite: boolean;
-  v1: boolean;
-  raw: boolean;
-}
+type Form = Taken<typeof StoreGiven>;
 
 /** The backend for one store, namespace and form. */
 class Bound extends Backend {}
 sealClass(Bound);
+
+function handleFor(store: object, namespace: readonly string[], form: Form): number {
+  chunk.load();
+  const { length, hosts } = pack("StoreBackend", StoreGiven, { ...form, store, namespace });
+  enter(() => glue.store_new(length, hosts));
+  const answer = received((reply) => ({ handle: reply.u32() }));
+  if (!("handle" in answer)) throw new BadArgument(answer.error);
+  return answer.handle;
+}
 
 /** Shares one backend per store, namespace and form, so that all its users wait for each other. */
 const bound = new WeakMap<object, Map<string, WeakRef<Bound>>>();
@@ -129,19 +137,11 @@ function boundTo(store: StoreLike, namespace: readonly string[], form: Form): Bo
     known = new Map();
     bound.set(store, known);
   }
-  const key = JSON.stringify([namespace, form.overwrite, form.v1, form.raw]);
+  const key = JSON.stringify([namespace, form]);
   const before = known.get(key)?.deref();
   if (before) return before;
   for (const [old, ref] of known) if (ref.deref() === undefined) known.delete(old);
-  let handle: number;
-  chunk.load();
-  try {
-    handle = enter(() => glue.store_new(store, [...namespace], form.overwrite, form.v1, form.raw));
-  } catch (refusal) {
-    if (typeof refusal === "string") throw new BadArgument(refusal);
-    throw refusal;
-  }
-  const made = new Bound(handle);
+  const made = new Bound(handleFor(store, namespace, form));
   known.set(key, new WeakRef(made));
   return made;
 }
@@ -178,11 +178,7 @@ export class StoreBackend extends Backend {
     const options = olderForm("StoreBackend", older, first, second, OPTIONS);
     const store = storeOf(options, options.object("store") ?? older?.store);
     const namespace = namespaceOf(options);
-    const form: Form = {
-      v1: options.oneOf("fileFormat", ["v1", "v2"], "v2") === "v1",
-      overwrite: options.oneOf("writeMode", ["create", "overwrite"], "create") === "overwrite",
-      raw: options.oneOf("binary", ["base64", "raw"], "base64") === "raw",
-    };
+    const form = take(options, StoreGiven);
     options.done();
     if (namespace === undefined) warnDefault();
     if (store && Array.isArray(namespace)) {
@@ -197,8 +193,7 @@ export class StoreBackend extends Backend {
       return;
     }
     // This object's own handle is never used for files; every method selects another backend.
-    chunk.load();
-    super(enter(() => glue.store_new({}, ["unbound"], form.overwrite, form.v1, form.raw)));
+    super(handleFor({}, ["unbound"], form));
     const bind = () => {
       const whose = older ?? undefined;
       return boundTo(foundStore(store, whose), foundNamespace(namespace, whose), form);

@@ -1,20 +1,12 @@
 // begin, undo: changes of several files that are made together. The turn itself is in Rust.
 
 import chunk from "#chunk/turns";
-import { madeHandle, received } from "../core/call.js";
-import { called } from "../core/called.js";
-import { BadArgument, bytesOf, kindOf, Options, refused, text } from "../core/checks.js";
+import { received } from "../core/call.js";
+import { BadArgument, bytesOf, kindOf, Options, text } from "../core/checks.js";
+import { CompareGiven, TurnCall, TurnGiven, UndoGiven } from "../core/descriptions.js";
+import { ask, askOnly, type Call, create, pack, take, type Values } from "../core/given.js";
 import { handleOf, sealClass } from "../core/handle.js";
 import { enter, glue } from "../core/instance.js";
-import {
-  begin as beginMessage,
-  finish,
-  putBool,
-  putBytes,
-  putText,
-  putU32,
-  sent,
-} from "../core/message.js";
 import type { Reply } from "../core/reply.js";
 import type { AnyBackend } from "../foreign/adapt.js";
 import { withHandle } from "../foreign/calls.js";
@@ -235,15 +227,12 @@ function unpackOutcome(reply: Reply, conflict: string): CommitResult {
   return { error: conflict as ErrorText, code: "conflict", conflicts };
 }
 
-/** Validates a list of texts and joins them, one a line. */
-function lines(name: string, values: unknown): string {
-  if (!Array.isArray(values))
+/** Validates a list of texts. */
+function texts(name: string, values: unknown): string[] {
+  if (!Array.isArray(values)) {
     throw new BadArgument(`${name} must be an array, not ${kindOf(values)}`);
-  // No path has a line feed, so a pattern with one matches nothing.
-  return values
-    .map((one) => text(`${name}[]`, one))
-    .filter((one) => !one.includes("\n"))
-    .join("\n");
+  }
+  return Array.from(values, (one, at) => text(`${name}[${at}]`, one));
 }
 
 /**
@@ -265,17 +254,15 @@ export class Turn extends Backend {
   /** Throws a `TypeError` if the backend is none, or an option is wrong. Reads nothing. */
   constructor(backend: AnyBackend, options?: TurnOptions) {
     const given = new Options("begin", options);
-    const by = given.text("by") ?? "";
-    const overwrite = given.oneOf("writeMode", ["create", "overwrite"], "create") === "overwrite";
+    const values = take(given, TurnGiven);
     given.done();
     chunk.load();
     super(
-      withHandle("begin: the backend", backend, (handle) => {
-        enter(() => glue.turn_new(handle, by, overwrite));
-        return madeHandle("begin");
-      }),
+      withHandle("begin: the backend", backend, (base) =>
+        create("begin", TurnGiven, { ...values, base }, glue.turn_new),
+      ),
     );
-    this.by = by;
+    this.by = values.by;
     addShell(this);
   }
 
@@ -292,10 +279,11 @@ export class Turn extends Backend {
 
   /** Returns what the turn would change. It grows with the changes, not with the files below. */
   diff(options?: CallOptions): Promise<TurnDiff> {
-    return called(
-      options,
-      (limit) => glue.turn_diff(handleOf(this), limit),
+    return this.#ask(
+      TurnCall.diff,
+      () => ({}),
       (reply) => ({ changes: list(reply, () => unpackChange(reply)) }),
+      options,
     ) as Promise<TurnDiff>;
   }
 
@@ -305,25 +293,22 @@ export class Turn extends Backend {
    * file in one call.
    */
   accept(hunks: TurnHunk | readonly TurnHunk[], options?: CallOptions): Promise<TurnPaths> {
-    return this.#choose(
-      0,
-      () =>
-        lines(
-          "hunks",
-          [hunks].flat().map((hunk: TurnHunk | undefined) => hunk?.id),
-        ),
-      options,
+    const ids = () => [hunks].flat().map((hunk: TurnHunk | undefined) => hunk?.id);
+    return this.#ask(
+      TurnCall.accept,
+      () => ({ hunks: texts("hunks", ids()) }),
       (reply) => ({ paths: list(reply, () => reply.text()) }),
+      options,
     ) as Promise<TurnPaths>;
   }
 
   /** Drops the changes of all files that match one of the patterns, such as `/drafts/**`. */
   discard(patterns: readonly string[], options?: CallOptions): Promise<TurnPaths> {
-    return this.#choose(
-      1,
-      () => lines("patterns", patterns),
-      options,
+    return this.#ask(
+      TurnCall.discard,
+      () => ({ patterns: texts("patterns", patterns) }),
       (reply) => ({ paths: list(reply, () => reply.text()) }),
+      options,
     ) as Promise<TurnPaths>;
   }
 
@@ -333,10 +318,11 @@ export class Turn extends Backend {
    * empty and can go on.
    */
   commit(options?: CallOptions): Promise<CommitResult> {
-    return called(
-      options,
-      (limit) => glue.turn_commit(handleOf(this), limit),
+    return this.#ask(
+      TurnCall.commit,
+      () => ({}),
       (reply) => unpackOutcome(reply, CHANGED),
+      options,
     ) as Promise<CommitResult>;
   }
 
@@ -345,10 +331,9 @@ export class Turn extends Backend {
    * merged is listed, and stays as it is in the turn; `discard` it, or name it in `keep`.
    */
   rebase(options?: RebaseOptions): Promise<RebaseResult> {
-    return this.#choose(
-      2,
-      () => lines("options.keep", options?.keep ?? []),
-      options,
+    return this.#ask(
+      TurnCall.rebase,
+      () => ({ keep: texts("options.keep", options?.keep ?? []) }),
       (reply) => ({
         merged: list(reply, () => reply.text()),
         read: list(reply, () => reply.text()),
@@ -359,24 +344,20 @@ export class Turn extends Backend {
           ours: body(reply),
         })),
       }),
+      options,
       ["keep"],
     ) as Promise<RebaseResult>;
   }
 
-  #choose<T>(
-    what: number,
-    given: () => string,
-    options: CallOptions | undefined,
+  #ask<C extends Call, T>(
+    call: C,
+    look: () => Values<C["fields"]>,
     unpack: (reply: Reply) => T,
+    options: CallOptions | undefined,
     own?: readonly string[],
   ): Promise<T | Failure> {
-    let wanted = "";
-    const refusal = refused(() => {
-      wanted = given();
-    });
-    if (refusal) return Promise.resolve(refusal);
-    const start = (limit: number) => glue.turn_choose(handleOf(this), what, wanted, limit);
-    return called(options, start, unpack, own);
+    const start = (length: number, limit: number) => glue.turn_ask(handleOf(this), length, limit);
+    return ask(call, look, start, unpack, options, own);
   }
 }
 
@@ -412,52 +393,41 @@ export function undo(
   options?: UndoOptions,
 ): Promise<CommitResult> {
   chunk.load();
-  return withHandle("undo: the backend", backend, (handle) => {
-    let by = "";
-    const refusal = refused(() => {
-      by = text("options.by", options?.by ?? receipt?.by ?? "");
-      putReceipt(receipt);
-    });
-    if (refusal) return Promise.resolve(refusal as CommitResult);
-    const length = finish();
-    return called(
-      options,
-      (limit) => {
-        sent();
-        return glue.turn_undo(handle, by, length, limit);
+  return withHandle("undo: the backend", backend, (base) =>
+    askOnly(
+      UndoGiven,
+      () => {
+        const by = text("options.by", options?.by ?? receipt?.by ?? "");
+        return { base, by, files: filesOf(receipt) };
       },
+      glue.turn_undo,
       (reply) => unpackOutcome(reply, NEWER),
+      options,
       ["by"],
-    ) as Promise<CommitResult>;
-  });
+    ),
+  ) as Promise<CommitResult>;
 }
 
 /** Compares files as a diff does; each has its content before and after. */
 export function comparedFiles(files: readonly Receipt["files"][number][]): TurnDiff {
   chunk.load();
-  putReceipt({ files });
-  const length = finish();
-  sent();
+  const { length } = pack("diff", CompareGiven, { files: filesOf({ files }) });
   enter(() => glue.turn_compare(length));
   return received((reply) => ({ changes: list(reply, () => unpackChange(reply)) })) as TurnDiff;
 }
 
-function putReceipt(receipt: unknown): void {
+/** The files of a receipt, checked. */
+function filesOf(receipt: unknown): Values<typeof CompareGiven>["files"] {
   const files = (receipt as Receipt | undefined)?.files;
   if (!Array.isArray(files)) throw new BadArgument("receipt must be what a commit returned");
-  const content = (value: unknown) =>
-    value === null ? undefined : bytesOf("receipt.files[].before or .after", value);
-  const checked = files.map((file: Partial<Receipt["files"][number]> | undefined) => ({
-    path: text("receipt.files[].path", file?.path),
-    bodies: [content(file?.before), content(file?.after)],
-  }));
-  beginMessage();
-  putU32(checked.length);
-  for (const { path, bodies } of checked) {
-    putText(path);
-    for (const bytes of bodies) {
-      putBool(bytes !== undefined);
-      if (bytes) putBytes(bytes);
-    }
-  }
+  const content = (name: string, value: unknown) =>
+    value === null ? undefined : bytesOf(name, value);
+  return Array.from(files, (file: Partial<Receipt["files"][number]> | undefined, at) => {
+    const name = `receipt.files[${at}]`;
+    return {
+      path: text(`${name}.path`, file?.path),
+      before: content(`${name}.before`, file?.before),
+      after: content(`${name}.after`, file?.after),
+    };
+  });
 }

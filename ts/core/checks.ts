@@ -242,8 +242,8 @@ export class Options {
     return this.#of;
   }
 
-  /** Returns an option without validation. */
-  raw(name: string): unknown {
+  /** Returns an option without validation; `narrows` is whether it must not be `undefined`. */
+  raw(name: string, narrows?: boolean): unknown {
     this.#known.add(name);
     let value: unknown;
     let empty = false;
@@ -255,7 +255,7 @@ export class Options {
         cause: error,
       });
     }
-    if (empty) notEmpty(this.#of, name);
+    if (empty) notEmpty(this.#of, name, narrows);
     return value;
   }
 
@@ -277,17 +277,23 @@ export class Options {
   }
 
   /** Validates an option with `is`; `expected` describes valid values in the message. */
-  checked<T>(name: string, expected: string, is: (value: unknown) => value is T): T | undefined {
-    const value = this.raw(name);
+  checked<T>(
+    name: string,
+    expected: string,
+    is: (value: unknown) => value is T,
+    narrows?: boolean,
+  ): T | undefined {
+    const value = this.raw(name, narrows);
     if (value === undefined) return undefined;
     return is(value) ? value : this.refuse(name, expected, value);
   }
 
-  oneOf<T extends string>(name: string, values: readonly T[], otherwise: T): T {
+  oneOf<T extends string | undefined>(name: string, values: readonly T[], otherwise: T): T {
     const value = this.raw(name);
     if (value === undefined) return otherwise;
     if (values.includes(value as T)) return value as T;
-    const meant = typeof value === "string" ? nearest(value, values) : undefined;
+    const meant =
+      typeof value === "string" ? nearest(value, values as readonly string[]) : undefined;
     if (meant !== undefined) {
       throw new TypeError(
         `${this.#of}: option "${name}" must be ${values.map((v) => JSON.stringify(v)).join(" or ")}; is "${meant}" meant?`,
@@ -311,11 +317,12 @@ export class Options {
   }
 
   /** A number of bytes, milliseconds or items: whole, zero or more. */
-  amount(name: string): number | undefined {
+  amount(name: string, narrows?: boolean): number | undefined {
     return this.checked(
       name,
       "a whole number, zero or more",
       (value): value is number => Number.isSafeInteger(value) && (value as number) >= 0,
+      narrows,
     );
   }
 

@@ -106,7 +106,7 @@ function giveBack(top: number): boolean {
   const all = depth === 0;
   owed = true;
   try {
-    const outcome = glue.trapped(top, all);
+    const outcome = all ? glue.all_trapped() : glue.trapped(top);
     if (outcome === 2) {
       damaged =
         "kitbag's memory was left half changed where the stack ended, so no backend can be used. Reload the page or restart the process.";

@@ -4,17 +4,11 @@
 import type { Failure, FileData, ReadResult } from "../types.js";
 import { now, received } from "./call.js";
 import { encoded } from "./checks.js";
+import { StateFile, StateGiven, StatePath } from "./descriptions.js";
 import { incoming } from "./filedata.js";
+import { create, type Values, write } from "./given.js";
 import { enter, glue } from "./instance.js";
-import {
-  finish,
-  putBool,
-  putBytes,
-  putLongText,
-  putOptionalText,
-  putText,
-  sent,
-} from "./message.js";
+import { finish, sent } from "./message.js";
 import { Op } from "./operations.js";
 import * as ask from "./requests.js";
 import * as unpack from "./results.js";
@@ -31,18 +25,9 @@ export function setFile(
 ): { path: string } | Failure {
   const refusal = encoded(
     () => incoming(file),
-    (seen) => {
-      if (typeof seen.content === "string") putLongText(seen.content);
-      else putBytes(seen.content);
-      putText(path);
-      putBool(ofState);
-      putBool(seen.v1);
-      putBool(seen.stored);
-      // Bytes under the name of a text file stay bytes; a type that is given with them is kept.
-      putOptionalText(seen.mimeType);
-      putOptionalText(seen.created);
-      putOptionalText(seen.modified);
-    },
+    // Bytes under the name of a text file stay bytes; a type that is given with them is kept.
+    ({ content, v1, stored, mimeType, created, modified }) =>
+      write(StateFile, { content, path, ofState, v1, stored, mimeType, created, modified }),
   );
   if (refusal) return refusal;
   const length = finish();
@@ -53,14 +38,23 @@ export function setFile(
 
 /** Removes one file, if it exists. */
 export function removeFile(handle: number, path: string): void {
-  encoded(() => path, putText);
+  encoded(
+    () => ({ path }),
+    (seen) => write(StatePath, seen),
+  );
   const length = finish();
   enter(() => glue.state_remove(handle, length));
 }
 
 /** Returns one file of a state as it is stored. */
 export function rawFile(handle: number, path: string): FileData | undefined {
-  if (encoded(() => path, putText)) return undefined;
+  if (
+    encoded(
+      () => ({ path }),
+      (seen) => write(StatePath, seen),
+    )
+  )
+    return undefined;
   const length = finish();
   enter(() => glue.state_raw(handle, length));
   const answer = received(unpack.unpackReadRaw);
@@ -69,9 +63,17 @@ export function rawFile(handle: number, path: string): FileData | undefined {
   return answer.data;
 }
 
+/** A memory as it is without options. */
+const PLAIN: Values<typeof StateGiven> = {
+  writeMode: "create",
+  fileFormat: "v2",
+  maxBytes: undefined,
+  graphs: undefined,
+};
+
 /** Lines of one file that is not stored anywhere, as `read` returns them. */
 export function pageOf(path: string, file: unknown, offset?: number, limit?: number): ReadResult {
-  const handle = enter(() => glue.state_new(false, false, -1));
+  const handle = create("pageOf", StateGiven, PLAIN, glue.state_new);
   try {
     const stored = setFile(handle, path, file);
     if ("error" in stored) return stored;

@@ -12,7 +12,7 @@ const SHORT = 8192;
 /** Whether this is the build for tests, which notes the fields of messages. */
 declare const KITBAG_TESTING: boolean;
 
-/** In a build for tests: the fields of the last message, as `src/wasm/messages.json` names them. */
+/** In a build for tests: the fields of the last message, as `tests/wasm/fields.json` names them. */
 export let fields: string[] = [];
 
 let start = 0;

@@ -1,97 +1,77 @@
 // Validates and encodes the arguments of each operation. Each function returns a refusal if an
-// argument has the wrong type. Long texts come first and paths after them, in the order in which
-// `wasm/call.rs` reads them.
+// argument has the wrong type.
 
 import type { Failure } from "../types.js";
 import * as check from "./checks.js";
-import { FRAMES, needStack } from "./instance.js";
 import {
-  putBool,
-  putBytes,
-  putF64,
-  putLongText,
-  putOptionalText,
-  putText,
-  putU8,
-  putU32,
-} from "./message.js";
+  AppendArguments,
+  DeleteArguments,
+  DownloadArguments,
+  EditArguments,
+  ExecuteArguments,
+  FileArguments,
+  GlobArguments,
+  GrepArguments,
+  LsArguments,
+  ReadArguments,
+  TransferArguments,
+  UploadArguments,
+  WriteArguments,
+} from "./descriptions.js";
+import { type Fields, type Values, write } from "./given.js";
+import { FRAMES, needStack } from "./instance.js";
 
-const { encoded } = check;
+/** Packs the arguments that `look` has checked. */
+function encoded<F extends Fields>(fields: F, look: () => Values<F>): Failure | undefined {
+  return check.encoded(look, (seen) => write(fields, seen));
+}
 
 export function askLs(path: unknown): Failure | undefined {
-  return encoded(() => check.text("path", path), putText);
+  return encoded(LsArguments, () => ({ path: check.text("path", path) }));
 }
 
 export function askRead(filePath: unknown, offset: unknown, limit: unknown): Failure | undefined {
-  return encoded(
-    () => ({
-      path: check.text("filePath", filePath),
-      offset: check.count("offset", offset),
-      limit: check.count("limit", limit),
-    }),
-    (seen) => {
-      putText(seen.path);
-      putF64(seen.offset);
-      putF64(seen.limit);
-    },
-  );
+  return encoded(ReadArguments, () => ({
+    path: check.text("filePath", filePath),
+    offset: check.count("offset", offset),
+    limit: check.count("limit", limit),
+  }));
 }
 
 /** `readRaw`. */
 export function askFile(filePath: unknown): Failure | undefined {
-  return encoded(() => check.text("filePath", filePath), putText);
+  return encoded(FileArguments, () => ({ path: check.text("filePath", filePath) }));
 }
 
 /** `delete`; with `unchanged`, only if the file has exactly these bytes. */
 export function askDelete(filePath: unknown, options: unknown): Failure | undefined {
-  return encoded(
-    () => {
-      const { unchanged } = (options ?? {}) as { unchanged?: unknown };
-      return {
-        path: check.text("filePath", filePath),
-        unchanged:
-          unchanged === undefined ? undefined : check.bytesOf("options.unchanged", unchanged),
-      };
-    },
-    (seen) => {
-      putBool(seen.unchanged !== undefined);
-      if (seen.unchanged) putBytes(seen.unchanged);
-      putText(seen.path);
-    },
-  );
+  return encoded(DeleteArguments, () => {
+    const { unchanged } = (options ?? {}) as { unchanged?: unknown };
+    return {
+      path: check.text("filePath", filePath),
+      unchanged:
+        unchanged === undefined ? undefined : check.bytesOf("options.unchanged", unchanged),
+    };
+  });
 }
 
 /** `move` and `copy`. */
 export function askTransfer(from: unknown, to: unknown, options: unknown): Failure | undefined {
-  return encoded(
-    () => {
-      const { overwrite } = (options ?? {}) as { overwrite?: unknown };
-      return {
-        from: check.text("from", from),
-        to: check.text("to", to),
-        overwrite: check.flag("options.overwrite", overwrite),
-      };
-    },
-    (seen) => {
-      putBool(seen.overwrite);
-      putText(seen.from);
-      putText(seen.to);
-    },
-  );
+  return encoded(TransferArguments, () => {
+    const { overwrite } = (options ?? {}) as { overwrite?: unknown };
+    return {
+      from: check.text("from", from),
+      to: check.text("to", to),
+      overwrite: check.flag("options.overwrite", overwrite),
+    };
+  });
 }
 
 export function askAppend(filePath: unknown, content: unknown): Failure | undefined {
-  return encoded(
-    () => ({
-      path: check.text("filePath", filePath),
-      content: check.contentOf("content", content),
-    }),
-    (seen) => {
-      if (typeof seen.content === "string") putLongText(seen.content);
-      else putBytes(seen.content);
-      putText(seen.path);
-    },
-  );
+  return encoded(AppendArguments, () => ({
+    path: check.text("filePath", filePath),
+    content: check.contentOf("content", content),
+  }));
 }
 
 /** The options of `grep`, which may be in the place of `maxCount`. */
@@ -106,49 +86,33 @@ export function askGrep(
   maxCount: unknown,
   options: unknown,
 ): Failure | undefined {
-  return encoded(
-    () => {
-      const given = (options ?? {}) as Record<string, unknown>;
-      const regex = check.flag("options.regex", given.regex);
-      if (regex) needStack(FRAMES.deep);
-      return {
-        pattern: check.text("pattern", pattern),
-        path: check.optionalText("path", path) ?? "/",
-        glob: check.optionalText("glob", glob),
-        counts: [
-          check.count("maxCount", (maxCount === given ? undefined : maxCount) ?? given.maxCount),
-          check.count("options.maxPerFile", given.maxPerFile),
-          check.count("options.before", given.before),
-          check.count("options.after", given.after),
-        ],
-        regex,
-        ignoreCase: check.flag("options.ignoreCase", given.ignoreCase),
-        stats: check.flag("options.stats", given.stats),
-      };
-    },
-    (seen) => {
-      putLongText(seen.pattern);
-      putText(seen.path);
-      putOptionalText(seen.glob);
-      for (const count of seen.counts) putF64(count);
-      putBool(seen.regex);
-      putBool(seen.ignoreCase);
-      putBool(seen.stats);
-    },
-  );
+  return encoded(GrepArguments, () => {
+    const given = (options ?? {}) as Record<string, unknown>;
+    const regex = check.flag("options.regex", given.regex);
+    if (regex) needStack(FRAMES.deep);
+    return {
+      pattern: check.text("pattern", pattern),
+      path: check.optionalText("path", path) ?? "/",
+      glob: check.optionalText("glob", glob),
+      maxCount: check.count(
+        "maxCount",
+        (maxCount === given ? undefined : maxCount) ?? given.maxCount,
+      ),
+      maxPerFile: check.count("options.maxPerFile", given.maxPerFile),
+      before: check.count("options.before", given.before),
+      after: check.count("options.after", given.after),
+      regex,
+      ignoreCase: check.flag("options.ignoreCase", given.ignoreCase),
+      stats: check.flag("options.stats", given.stats),
+    };
+  });
 }
 
 export function askGlob(pattern: unknown, path: unknown): Failure | undefined {
-  return encoded(
-    () => ({
-      pattern: check.text("pattern", pattern),
-      path: check.optionalText("path", path) ?? "/",
-    }),
-    (seen) => {
-      putLongText(seen.pattern);
-      putText(seen.path);
-    },
-  );
+  return encoded(GlobArguments, () => ({
+    pattern: check.text("pattern", pattern),
+    path: check.optionalText("path", path) ?? "/",
+  }));
 }
 
 export function askWrite(
@@ -156,31 +120,17 @@ export function askWrite(
   content: unknown,
   options: unknown,
 ): Failure | undefined {
-  return encoded(
-    () => {
-      const path = check.text("filePath", filePath);
-      const { ifAbsent } = (options ?? {}) as { ifAbsent?: unknown };
-      const only = check.flag("options.ifAbsent", ifAbsent);
-      return {
-        path,
-        content: only
-          ? check.bytesOf("content", content, "a Uint8Array with the option ifAbsent")
-          : check.contentOf("content", content),
-        only,
-      };
-    },
-    (seen) => {
-      putContent(seen.content, seen.only);
-      putText(seen.path);
-    },
-  );
-}
-
-function putContent(content: string | Uint8Array, only = false): void {
-  const isText = typeof content === "string";
-  putU8(isText ? 0 : only ? 2 : 1);
-  if (isText) putLongText(content);
-  else putBytes(content);
+  return encoded(WriteArguments, () => {
+    const path = check.text("filePath", filePath);
+    const { ifAbsent } = (options ?? {}) as { ifAbsent?: unknown };
+    const only = check.flag("options.ifAbsent", ifAbsent);
+    const checked = only
+      ? check.bytesOf("content", content, "a Uint8Array with the option ifAbsent")
+      : check.contentOf("content", content);
+    const bytes = only ? "new" : "raw";
+    const what: "text" | "new" | "raw" = typeof checked === "string" ? "text" : bytes;
+    return { path, what, content: checked };
+  });
 }
 
 export function askEdit(
@@ -189,29 +139,18 @@ export function askEdit(
   newString: unknown,
   replaceAll: unknown,
 ): Failure | undefined {
-  return encoded(
-    () => {
-      // Bytes mean the whole file, before and after.
-      const whole = ArrayBuffer.isView(oldString);
-      const body = whole ? check.bytesOf : check.text;
-      return {
-        path: check.text("filePath", filePath),
-        whole,
-        old: body("oldString", oldString),
-        fresh: body("newString", newString),
-        all: check.flag("replaceAll", replaceAll),
-      };
-    },
-    (seen) => {
-      putBool(seen.whole);
-      for (const one of [seen.old, seen.fresh]) {
-        if (typeof one === "string") putLongText(one);
-        else putBytes(one);
-      }
-      putBool(seen.all);
-      putText(seen.path);
-    },
-  );
+  return encoded(EditArguments, () => {
+    // Bytes mean the whole file, before and after.
+    const whole = ArrayBuffer.isView(oldString);
+    const body = whole ? check.bytesOf : check.text;
+    return {
+      path: check.text("filePath", filePath),
+      whole,
+      old: body("oldString", oldString),
+      fresh: body("newString", newString),
+      all: check.flag("replaceAll", replaceAll),
+    };
+  });
 }
 
 /** A validated batch: valid inputs are sent, invalid ones already have their refusal. */
@@ -265,43 +204,17 @@ function noneSound({ inputs, sound }: Batch<unknown>): Failure | undefined {
 }
 
 export function askUpload(batch: Batch<[string, Uint8Array]>): Failure | undefined {
-  const refusal = noneSound(batch);
-  if (refusal) return refusal;
-  const files = batch.sound;
-  return encoded(
-    () => files,
-    () => {
-      putU32(files.length);
-      for (const [path, content] of files) {
-        putText(path);
-        putBytes(content);
-      }
-    },
-  );
+  const files = () => batch.sound.map(([path, content]) => ({ path, content }));
+  return noneSound(batch) ?? encoded(UploadArguments, () => ({ files: files() }));
 }
 
 export function askDownload(batch: Batch<string>): Failure | undefined {
-  const refusal = noneSound(batch);
-  if (refusal) return refusal;
-  const paths = batch.sound;
-  return encoded(
-    () => paths,
-    () => {
-      putU32(paths.length);
-      for (const path of paths) putText(path);
-    },
-  );
+  return noneSound(batch) ?? encoded(DownloadArguments, () => ({ paths: batch.sound }));
 }
 
 export function askExecute(command: unknown, timeoutMs: unknown): Failure | undefined {
-  return encoded(
-    () => ({
-      command: check.text("command", command),
-      timeoutMs: check.count("timeoutMs", timeoutMs),
-    }),
-    (seen) => {
-      putLongText(seen.command);
-      putF64(seen.timeoutMs);
-    },
-  );
+  return encoded(ExecuteArguments, () => ({
+    command: check.text("command", command),
+    timeoutMs: check.count("timeoutMs", timeoutMs),
+  }));
 }

@@ -1,9 +1,10 @@
 // The arguments of a tool call as a message. A model's input comes parsed, or as JSON text, which
-// the host parses. `src/wasm/tools.rs` reads the message; `src/tool/input.rs` knows what the
+// the host parses. `src/tool/input.rs` knows what the
 // arguments mean.
 
 import { kindOf, messageOf } from "../core/checks.js";
-import { putBool, putF64, putLongText, putU8, putU32 } from "../core/message.js";
+import { ModelInput, ModelValue } from "../core/descriptions.js";
+import { type Formed, formed } from "../core/given.js";
 
 /** The arguments by name, or why there are none. */
 type Arguments = Array<[name: string, value: unknown]> | string;
@@ -41,42 +42,27 @@ function objectIn(text: string): unknown {
   }
 }
 
-/** Writes the arguments of a call. */
-export function putArguments(given: Arguments): void {
-  putBool(typeof given !== "string");
-  if (typeof given === "string") {
-    putLongText(given);
-    return;
-  }
-  putU32(given.length);
-  for (const [name, value] of given) {
-    putLongText(name);
-    putValue(value);
-  }
+/** The arguments of a call as they are packed. */
+export function inputOf(given: Arguments): Formed {
+  if (typeof given === "string") return formed(ModelInput.wrong, { why: given });
+  const members = given.map(([name, value]) => ({ name, value: formOf(value) }));
+  return formed(ModelInput.members, { members });
 }
 
-function putValue(value: unknown): void {
+function formOf(value: unknown): Formed {
   switch (typeof value) {
     case "boolean":
-      putU8(1);
-      putBool(value);
-      return;
+      return formed(ModelValue.flag, { is: value });
     case "bigint":
-    case "number": {
-      const number = Number(value);
+    case "number":
       // JSON has no other numbers.
-      putU8(Number.isFinite(number) ? 2 : 0);
-      if (Number.isFinite(number)) putF64(number);
-      return;
-    }
+      if (!Number.isFinite(Number(value))) break;
+      return formed(ModelValue.number, { is: Number(value) });
     case "string":
-      putU8(3);
-      putLongText(value);
-      return;
+      return formed(ModelValue.text, { is: value });
     case "object":
-      putU8(value === null ? 0 : Array.isArray(value) ? 4 : 5);
-      return;
-    default:
-      putU8(0);
+      if (value === null) break;
+      return formed(Array.isArray(value) ? ModelValue.array : ModelValue.object, {});
   }
+  return formed(ModelValue.null, {});
 }

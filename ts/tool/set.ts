@@ -2,9 +2,10 @@
 
 import chunk from "#chunk/tools";
 import { received } from "../core/call.js";
-import { kindOf, type Options, refused, shown } from "../core/checks.js";
+import { kindOf, type Options, shown } from "../core/checks.js";
+import { DescribeGiven, ToolsGiven } from "../core/descriptions.js";
+import { create, pack, take, type Values } from "../core/given.js";
 import { enter, glue } from "../core/instance.js";
-import * as put from "../core/message.js";
 import { instead } from "../core/nearest.js";
 import type { Failure as Refused } from "../types.js";
 import type { FileToolName, ToolPrompts } from "./prompts.js";
@@ -48,53 +49,36 @@ export function makeSet(of: Options, options: FileToolsOptions | undefined): { i
         );
   for (const name of names ?? []) knownTool(of, "tools", name);
   const example = '{ read_file: "Reads a page of a file." }';
-  const descriptions = Object.entries(of.record("customToolDescriptions", example) ?? {});
-  for (const [name, text] of descriptions) {
-    knownTool(of, "customToolDescriptions", name);
+  const told = Object.entries(of.record("customToolDescriptions", example) ?? {});
+  const descriptions = told.map(([tool, text]) => {
+    knownTool(of, "customToolDescriptions", tool);
     if (typeof text !== "string") of.refuse("customToolDescriptions", "texts by tool", text);
-  }
+    return { tool, text };
+  });
   const limit = (name: keyof typeof LIMITS) => of.amount(name) ?? LIMITS[name];
   const orNever = (name: "toolTokenLimitBeforeEvict" | "humanMessageTokenLimitBeforeEvict") => {
     const count = limit(name);
-    return options?.[name] === null ? -1 : count;
+    return options?.[name] === null ? undefined : count;
   };
-  const read = of.boolean("requireReadBeforeEdit", true);
-  const results = orNever("toolTokenLimitBeforeEvict");
-  const messages = orNever("humanMessageTokenLimitBeforeEvict");
-  const timeout = limit("maxExecuteTimeout");
-  const prompt = of.text("systemPrompt");
+  const values = {
+    ...take(of, ToolsGiven),
+    tools: names as Values<typeof ToolsGiven>["tools"],
+    descriptions: descriptions as Values<typeof ToolsGiven>["descriptions"],
+    resultTokens: orNever("toolTokenLimitBeforeEvict"),
+    messageTokens: orNever("humanMessageTokenLimitBeforeEvict"),
+    maxExecuteTimeout: limit("maxExecuteTimeout"),
+  };
   of.done();
-  const bad = refused(() => {
-    put.begin();
-    put.putBool(read);
-    for (const count of [results, messages, timeout]) put.putF64(count);
-    put.putBool(prompt !== undefined);
-    if (prompt !== undefined) put.putLongText(prompt);
-    put.putBool(names !== undefined);
-    if (names) {
-      put.putU32(names.length);
-      for (const name of names) put.putText(name);
-    }
-    put.putU32(descriptions.length);
-    for (const [name, text] of descriptions) {
-      put.putText(name);
-      put.putLongText(text as string);
-    }
-  });
-  if (bad) throw new TypeError(`createFileTools: ${bad.error}`);
-  const length = put.finish();
-  put.sent();
   chunk.load();
-  enter(() => glue.tools_new(length));
-  const made = received((reply) => ({ id: reply.u32() }));
-  if (!("id" in made)) throw new TypeError(`createFileTools: ${(made as Refused).error}`);
+  const made = { id: create("createFileTools", ToolsGiven, values, glue.tools_new) };
   collected.register(made, made.id);
   return made;
 }
 
 /** The system prompt and the tools of a set, over a backend that can do this. */
 export function describe(set: number, able: { shell: boolean; overwrites: boolean }) {
-  enter(() => glue.tools_describe(set, able.shell));
+  const { length } = pack("createFileTools", DescribeGiven, { shell: able.shell });
+  enter(() => glue.tools_describe(set, length));
   const answer = received((reply) => {
     const systemPrompt = reply.text();
     const tools = Array.from({ length: reply.u32() }, () => {

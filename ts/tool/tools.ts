@@ -8,6 +8,8 @@ import { KeptPolicy, type PermissionRule, type Policy, withPolicy } from "../bac
 import { NOT_BEGUN, settled } from "../core/call.js";
 import { messageOf, Options, refused } from "../core/checks.js";
 import { deprecated } from "../core/deprecated.js";
+import { OffloadGiven, ToolCallGiven } from "../core/descriptions.js";
+import { write } from "../core/given.js";
 import { enter, FRAMES, glue, needStack } from "../core/instance.js";
 import * as put from "../core/message.js";
 import { calledAs } from "../core/nearest.js";
@@ -17,7 +19,7 @@ import type { AnyBackend } from "../foreign/adapt.js";
 import { withHandle } from "../foreign/calls.js";
 import { withRuntime } from "../graph/running.js";
 import type { Failure as Refused } from "../types.js";
-import { argumentsOf, putArguments } from "./input.js";
+import { argumentsOf, inputOf } from "./input.js";
 import { asText, offloadBlocks } from "./offload.js";
 import { promptsOf } from "./prompts.js";
 import { describe, makeSet, retell } from "./set.js";
@@ -126,9 +128,8 @@ export function createFileTools(backend: BackendOrFactory, options?: FileToolsOp
         start<ToolResult>(
           target,
           () => {
-            putArguments(given);
-            put.putText(String(name));
-            put.putText(call?.callId ?? "");
+            const id = call?.callId ?? "";
+            write(ToolCallGiven, { input: inputOf(given), name: String(name), call: id });
           },
           (handle, length) => glue.tools_call(set.id, handle, length),
           unpackResult,
@@ -146,10 +147,8 @@ export function createFileTools(backend: BackendOrFactory, options?: FileToolsOp
       start<Moved>(
         target,
         () => {
-          put.putLongText(it.text);
-          put.putBool(it.isMessage);
-          put.putText(it.id);
-          put.putText(it.tool);
+          const what = it.isMessage ? "message" : "result";
+          write(OffloadGiven, { text: it.text, what, call: it.id, tool: it.tool });
         },
         (handle, length) => glue.tools_offload(set.id, handle, length),
         unpackMoved,

@@ -1,8 +1,6 @@
 // Figures of the structure of the library, read from its Rust. Each function gives the places that it
 // counted, so that a reader can look at them.
 
-import { existsSync } from "node:fs";
-import { at } from "../paths.mjs";
 import { endOfBlock, rustSources } from "./lines.mjs";
 
 /** The sources, with the contents of texts and without them; characters are at the same places. */
@@ -93,9 +91,19 @@ export function encodings() {
         (found) => `${name}:${lineAt(text, found.index)}`,
       ),
     );
-  const packed = existsSync(at("src/wasm/messages.json")) ? ["src/wasm/messages.json"] : [];
+  const found = (wanted, form) =>
+    [...plain].flatMap(([name, text]) =>
+      wanted(name)
+        ? [...text.matchAll(form)].map((one) => `${name}:${lineAt(text, one.index)}`)
+        : [],
+    );
+  const outside = (name) => !name.startsWith("src/boundary/");
   return {
-    "packed messages by one description": packed,
+    "packed messages, described once in Rust": found(
+      (name) => !outside(name),
+      /^(?:options|calls)! \{/gm,
+    ),
+    "packed messages that the receiver reads field by field": found(outside, /\bArgs::new\(/g),
     "objects whose fields Rust reads and checks again": where(({ parameters }) =>
       parameters.some(([, type]) => type === "&JsValue"),
     ),

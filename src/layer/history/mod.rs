@@ -11,7 +11,6 @@ mod change;
 mod note;
 mod pins;
 mod prune;
-pub mod question;
 mod store;
 #[cfg(test)]
 mod tests;

@@ -11,6 +11,15 @@ pub mod opfs;
 mod parallel;
 pub mod sheet;
 
+/// Whether a commit waits until the data is on disk.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Durability {
+    /// It waits for the disk.
+    Strict,
+    /// It waits only until the operating system has the data.
+    Relaxed,
+}
+
 /// Whether a storage protects its files from a killed Chromium, which can lose them. The protection
 /// appends to the browser's own logs, so it is off unless it was asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -45,8 +45,8 @@ pub struct Location<'a> {
 }
 
 impl Bucket {
-    /// Validates a location; the error contains the name of the option and what is expected.
-    pub fn new(location: &Location<'_>) -> std::result::Result<Bucket, (&'static str, String)> {
+    /// Validates a location.
+    pub fn new(location: &Location<'_>) -> Result<Bucket> {
         let name = location.bucket;
         let sound = (1..=255).contains(&name.len())
             && name
@@ -54,10 +54,8 @@ impl Bucket {
                 .all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'.' | b'_'))
             && !name.bytes().all(|b| b == b'.');
         if !sound {
-            return Err((
-                "bucket",
-                "a bucket's name (letters, digits, '-', '.')".into(),
-            ));
+            let wanted = "a bucket's name (letters, digits, '-', '.')";
+            return Err(Error::option("bucket", wanted, name));
         }
         let region = location.region;
         let sound = !region.is_empty()
@@ -66,22 +64,21 @@ impl Bucket {
                 .bytes()
                 .all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_'));
         if !sound {
-            return Err(("region", "a region's name, such as \"us-east-1\"".into()));
+            let wanted = "a region's name, such as \"us-east-1\"";
+            return Err(Error::option("region", wanted, region));
         }
         let prefix = location.prefix.trim_matches('/');
         if !prefix.is_empty() && VPath::from_stored(&format!("/{prefix}")).is_none() {
-            return Err((
-                "prefix",
-                "a directory of keys without empty, '.' or '..' segments".into(),
-            ));
+            let wanted = "a directory of keys without empty, '.' or '..' segments";
+            return Err(Error::option("prefix", wanted, location.prefix));
         }
         let aws = format!("https://s3.{region}.amazonaws.com");
         let endpoint = location.endpoint.unwrap_or(&aws);
-        let (scheme, host, base) = split_endpoint(endpoint).ok_or((
-            "endpoint",
-            "an address such as \"https://s3.example.com\", without user, query or fragment"
-                .to_owned(),
-        ))?;
+        let (scheme, host, base) = split_endpoint(endpoint).ok_or_else(|| {
+            let wanted =
+                "an address such as \"https://s3.example.com\", without user, query or fragment";
+            Error::option("endpoint", wanted, endpoint)
+        })?;
         let path_style = location
             .path_style
             .unwrap_or(location.endpoint.is_some() || !fits_host(name));
@@ -440,8 +437,9 @@ mod tests {
                 "endpoint",
             ),
         ] {
-            let (named, _) = Bucket::new(&wrong).expect_err(option);
-            assert_eq!(named, option, "{wrong:?}");
+            let error = Bucket::new(&wrong).expect_err(option).to_string();
+            let start = format!("option \"{option}\" must be ");
+            assert!(error.starts_with(&start), "{wrong:?}: {error}");
         }
     }
 }

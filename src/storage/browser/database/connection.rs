@@ -19,18 +19,10 @@ use crate::core::lock::Mutex;
 use crate::core::time::whole_millis;
 use crate::env::dom::{self, Slot};
 use crate::env::{host, timer};
+use crate::storage::browser::Durability;
 use crate::storage::browser::database::schema::Rest;
 use crate::storage::browser::database::transaction::{INSTEAD, Transaction, failed};
 use crate::storage::browser::database::{schema, version1};
-
-/// Whether a commit waits until the data is on disk.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Durability {
-    /// It waits for the disk.
-    Strict,
-    /// It waits only until the operating system has the data.
-    Relaxed,
-}
 
 /// The access mode of a transaction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -18,7 +18,8 @@ use crate::core::error::Result;
 use crate::core::lock::Mutex;
 use crate::env::locks::{self, Held, Wish};
 use crate::env::timer;
-use crate::storage::browser::database::connection::{Connection, Durability, Mode};
+use crate::storage::browser::Durability;
+use crate::storage::browser::database::connection::{Connection, Mode};
 use crate::storage::browser::database::schema::BODIES;
 
 /// The database for these writes. Nothing remains in it.

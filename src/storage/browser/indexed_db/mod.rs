@@ -19,13 +19,13 @@ use crate::core::path::VPath;
 use crate::env::dom::Herald;
 use crate::env::{host, random};
 use crate::protocol::{Capability, Transfer};
-use crate::storage::browser::CrashProtection;
-use crate::storage::browser::database::connection::{Connection, Durability, Mode};
+use crate::storage::browser::database::connection::{Connection, Mode};
 use crate::storage::browser::database::schema::{BODIES, Keys, SHEETS};
 use crate::storage::browser::database::sheets::{Lookup, PAGE, Page, Sheets};
 use crate::storage::browser::database::torn_log;
 use crate::storage::browser::database::transaction::{Store, Transaction, body_of};
 use crate::storage::browser::sheet::Sheet;
+use crate::storage::browser::{CrashProtection, Durability};
 use crate::storage::{
     Batch, Change, Cursor, Depth, Extras, File, Find, Flow, Listing, Meta, NewFile, PutMode,
     Removed, Scan, Search, Storage, Trees, Update, Version, Within,

@@ -1,15 +1,13 @@
 //! Parses the arguments of a call: little-endian numbers, texts with a length prefix, and buffers
 //! by number. A truncated message is a bug of the JavaScript side and reported as an internal
-//! error. `messages.json` lists the fields of every message; a test compares both sides with it.
+//! error.
 
 use std::rc::Rc;
 
 use bytes::Bytes;
 
+use crate::boundary::buffers;
 use crate::core::error::{Error, Result};
-use crate::core::path::VPath;
-use crate::env::pass;
-use crate::wasm::buffers;
 
 /// The unread rest of a message.
 pub struct Args<'a>(&'a [u8]);
@@ -69,46 +67,12 @@ impl<'a> Args<'a> {
         Ok(f64::from_le_bytes(self.array()?))
     }
 
-    /// A count; JavaScript sends a negative number for "none".
-    pub fn count(&mut self) -> Result<Option<usize>> {
-        let number = self.f64()?;
-        // A float-to-integer cast saturates.
-        Ok((number >= 0.0).then_some(number as usize))
-    }
-
     /// A string.
     pub fn str(&mut self) -> Result<&'a str> {
         fields::note("text");
         let len = self.number()? as usize;
         std::str::from_utf8(self.bytes(len)?)
             .map_err(|_| Error::internal("A call's message holds text that is not UTF-8"))
-    }
-
-    /// An optional string.
-    pub fn optional_str(&mut self) -> Result<Option<&'a str>> {
-        if self.bool()? {
-            self.str().map(Some)
-        } else {
-            Ok(None)
-        }
-    }
-
-    /// The path of a directory or file.
-    pub fn path(&mut self) -> Result<VPath> {
-        Ok(pass::parse(self.str()?)?)
-    }
-
-    /// The path of a file.
-    pub fn file_path(&mut self) -> Result<VPath> {
-        self.named_file().map(|(path, _)| path)
-    }
-
-    /// The path of a file, and whether it was given in canonical form.
-    pub fn named_file(&mut self) -> Result<(VPath, bool)> {
-        let given = self.str()?;
-        let path = pass::parse(given)?.of_file(given)?;
-        let same = path.as_str() == given;
-        Ok((path, same))
     }
 
     /// File content: short content is inside the message, longer content in a buffer.

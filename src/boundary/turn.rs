@@ -1,0 +1,130 @@
+//! `begin` and `undo`, and turns that are kept.
+
+use std::rc::Rc;
+
+use bytes::Bytes;
+
+use crate::boundary::Handle;
+use crate::boundary::macros::{calls, options};
+#[cfg(test)]
+use crate::boundary::printed::Table;
+use crate::boundary::reader::FilePath;
+use crate::boundary::room::RoomGiven;
+use crate::core::error::{Error, Kind, Result};
+use crate::core::time::Time;
+use crate::files::WriteMode;
+use crate::layer::turn::Receipt;
+use crate::protocol::Replacement;
+
+options! {
+    /// Options of a turn.
+    pub struct TurnGiven {
+        base: Handle [own],
+        by: Rc<str> = "",
+        write_mode: WriteMode = "create",
+    }
+}
+
+calls! {
+    /// Calls of a turn.
+    pub enum TurnCall {
+        Diff {},
+        Commit {},
+        Accept { hunks: Vec<Rc<str>> },
+        Discard { patterns: Vec<Rc<str>> },
+        Rebase { keep: Vec<Rc<str>> },
+    }
+}
+
+options! {
+    /// A file that was changed, with its content before and after.
+    pub struct ChangedFile {
+        path: FilePath,
+        before: Option<Bytes>,
+        after: Option<Bytes>,
+    }
+}
+
+options! {
+    /// Files that are compared.
+    pub struct CompareGiven {
+        files: Vec<ChangedFile>,
+    }
+}
+
+options! {
+    /// A receipt that is taken back.
+    pub struct UndoGiven {
+        base: Handle,
+        by: Rc<str>,
+        files: Vec<ChangedFile>,
+    }
+}
+
+/// A receipt of these files.
+pub fn receipt(changed: Vec<ChangedFile>) -> Result<Receipt> {
+    let mut files: Vec<Replacement> = Vec::new();
+    for ChangedFile {
+        path: FilePath(path),
+        before,
+        after,
+    } in changed
+    {
+        if files.iter().any(|file| file.path == path) {
+            return Err(Error::new(
+                Kind::InvalidArgument,
+                "undo: the receipt names a file twice",
+            ));
+        }
+        files.push(Replacement {
+            path,
+            before,
+            after,
+        });
+    }
+    Ok(Receipt {
+        id: "".into(),
+        by: "".into(),
+        at: Time::from_millis(0.0),
+        files,
+    })
+}
+
+options! {
+    /// Where a turn is kept, and under which name; without one, under a random one.
+    pub struct KeptGiven {
+        turn: Handle [own],
+        room: RoomGiven [own],
+        name: Option<String>,
+    }
+}
+
+calls! {
+    /// Calls of a turn that is kept: its next own changes, and those of some files that show through it.
+    pub enum KeptCall {
+        Changed {},
+        Showing { paths: Vec<FilePath> },
+    }
+}
+
+options! {
+    /// Where turns are kept.
+    pub struct KeptTurnsGiven {
+        backend: Handle,
+        path: String,
+    }
+}
+
+#[cfg(test)]
+pub(super) fn tables() -> Vec<Table> {
+    vec![
+        TurnGiven::printed(),
+        TurnCall::printed(),
+        ChangedFile::printed(),
+        CompareGiven::printed(),
+        UndoGiven::printed(),
+        KeptGiven::printed(),
+        KeptCall::printed(),
+        KeptTurnsGiven::printed(),
+    ]
+}
