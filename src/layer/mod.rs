@@ -10,7 +10,6 @@
     )
 )]
 
-pub mod bugs;
 pub mod composite;
 pub mod history;
 pub mod ignoring;

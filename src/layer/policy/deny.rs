@@ -7,10 +7,10 @@ use super::denied_beneath;
 use super::folding::Folding;
 use super::rule::{Rule, checked, shell_refused, upload_checked};
 use super::skip_hidden::veiled;
+use crate::core::bugs::{Bug, has};
 use crate::core::error::{Error, Kind, Result};
 use crate::core::future::{Pending, done};
 use crate::core::path::VPath;
-use crate::layer::bugs::{Bug, has};
 use crate::protocol::{
     Answer, BackendExt, Request, SharedBackend, Transfer, exists, files_beneath,
 };

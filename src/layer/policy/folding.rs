@@ -5,6 +5,7 @@
 
 use std::cell::OnceCell;
 
+use crate::core::bugs::{Bug, has};
 use crate::core::path::VPath;
 use crate::env::folding::folded;
 use crate::protocol::{Names, SharedBackend};
@@ -25,7 +26,10 @@ impl Folding {
     }
 
     pub(super) fn names(&self) -> Names {
-        *self.names.get_or_init(|| self.inner.capability().names)
+        match has(Bug::CaseBlind) {
+            true => Names::default(),
+            false => *self.names.get_or_init(|| self.inner.capability().names),
+        }
     }
 
     /// Whether a path is `dir` or below it, under any spelling of either.

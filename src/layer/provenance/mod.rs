@@ -23,12 +23,12 @@ use std::rc::Rc;
 
 use bytes::Bytes;
 
+use crate::core::bugs::{Bug, has};
 use crate::core::error::Result;
 use crate::core::future::Pending;
 use crate::core::links::refusing;
 use crate::core::lock::Mutex;
 use crate::core::path::VPath;
-use crate::layer::bugs::{Bug, has};
 use crate::protocol::{
     Answer, Atomic, Backend, BackendExt, Capability, GrepQuery, GrepResult, Operation, Page,
     RawFile, ReadResult, Request, SharedBackend, answer, whole,

@@ -6,10 +6,10 @@ use std::rc::Rc;
 
 use bytes::Bytes;
 
+use crate::core::bugs::{Bug, has};
 use crate::core::error::Result;
 use crate::core::future::Pending;
 use crate::core::path::VPath;
-use crate::layer::bugs::{Bug, has};
 use crate::layer::provenance::book::{Book, Version};
 use crate::layer::provenance::labels::Labels;
 use crate::layer::provenance::{Provenance, Shared};

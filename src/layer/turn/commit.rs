@@ -6,12 +6,12 @@ use std::rc::Rc;
 
 use futures_util::future::LocalBoxFuture;
 
-use super::bugs::{Bug, has};
 use super::finisher::Finisher;
 use super::judge::Judgement;
 use super::notes::{Digests, Question};
 use super::plan::{Conflict, Plan, in_order, reversed};
 use super::{Covered, Notes, Overlays, Turn, journal};
+use crate::core::bugs::{Bug, has};
 use crate::core::cell::RefCell;
 use crate::core::error::{Error, Result};
 use crate::core::links;
@@ -118,7 +118,10 @@ async fn in_transaction(
 /// Makes the changes under the rules on an overlay first; what the rules let through is committed
 /// below them.
 async fn under_rules(at: &dyn Backend, guard: &dyn Guard, plan: &Plan) -> Result<Vec<Conflict>> {
-    let judgement = plan.finisher.under(at, guard, &plan.files).await;
+    let judgement = match has(Bug::CommitUnjudged) {
+        true => Ok(Judgement::Passed(plan.files.clone())),
+        false => plan.finisher.under(at, guard, &plan.files).await,
+    };
     let files = match judgement.map_err(refused)? {
         Judgement::Passed(files) => files,
         Judgement::Differ(paths) => return plan.differing(&*plan.finisher.top, &paths).await,

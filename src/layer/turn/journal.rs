@@ -11,12 +11,13 @@
 //! The journal goes from one state to the next by compare-and-swap, so two processes never take it
 //! in different directions.
 //!
-//! A journal of this process is finished as it says: its commit has passed the rules. For any other one
-//! nothing shows who wrote it. So what it would change is first judged by the rules of whoever
+//! A journal of this process is finished as it says: its commit has passed the rules, and was not made
+//! yet. For any other one nothing shows who wrote it, or who put it back. So what it would change is first judged by the rules of whoever
 //! finishes it, as changes of their own; then it is theirs. What the rules refuse, or what is no
 //! journal, is moved aside, and the work goes on.
 
 mod format;
+mod live;
 
 use std::rc::Rc;
 use std::time::Duration;
@@ -24,9 +25,9 @@ use std::time::Duration;
 use bytes::Bytes;
 
 use self::format::{Journal, Stage};
-use super::bugs::{Bug, has};
 use super::finisher::Finisher;
 use super::plan::{Conflict, Plan, in_order, reversed};
+use crate::core::bugs::{Bug, has};
 use crate::core::error::{Error, Kind, Result};
 use crate::core::path::VPath;
 use crate::env::{clock, random, timer};
@@ -102,6 +103,7 @@ impl Desk {
 
     /// Whether there was no journal, and this is it now.
     async fn create(&self, journal: &Journal) -> Result<bool> {
+        live::begin(journal.id);
         self.room.create(KIND, NAME, &journal.bytes()).await
     }
 
@@ -112,7 +114,9 @@ impl Desk {
 
     /// Whether the journal was this, and is deleted now.
     async fn delete(&self, journal: &Journal) -> Result<bool> {
-        self.room.delete(NAME, &self.file_of(journal)).await
+        let deleted = self.room.delete(NAME, &self.file_of(journal)).await?;
+        live::end(journal.id);
+        Ok(deleted)
     }
 
     /// Waits until there is no journal. One that stays the same for long is finished here.
@@ -139,7 +143,7 @@ impl Desk {
     async fn finish(&self, found: &Bytes, finisher: &Finisher) -> Result<()> {
         let (is_ours, body) = match self.room.opened(KIND, NAME, found) {
             Found::Proven(body) => (true, Some(body)),
-            Found::Unproven(body) | Found::OtherKey(body) => (false, Some(body)),
+            Found::Unproven(body) | Found::OtherKey(body) => (has(Bug::JournalTrusted), Some(body)),
             Found::Foreign | Found::Removed => (false, None),
         };
         match body.as_ref().and_then(Journal::parse) {
@@ -147,12 +151,13 @@ impl Desk {
                 self.room.delete(NAME, found).await?;
                 Ok(())
             }
-            Some(journal) if is_ours => self.go_on(&journal).await,
+            Some(journal) if is_ours && live::has(journal.id) => self.go_on(&journal).await,
             Some(journal) => match self.adopted(found, &journal, finisher).await? {
                 Adopted::Ours(ours) => self.go_on(&ours).await,
                 Adopted::Gone => Ok(()),
                 Adopted::Refused => self.room.set_aside(NAME, found, "refused").await,
             },
+            None if has(Bug::JournalStuck) => Ok(()),
             None => self.room.set_aside(NAME, found, "foreign").await,
         }
     }
@@ -217,6 +222,7 @@ impl Desk {
             files,
         };
         self.seen.set(clock::now().micros());
+        live::begin(ours.id);
         Ok(match self.swap(found, &ours).await? {
             true => Adopted::Ours(ours),
             false => Adopted::Gone,
@@ -353,8 +359,10 @@ pub(super) async fn settle_together(
         let is_made =
             matches!(&answer, Ok(Some(none)) if none.is_empty() && !plan.files.is_empty());
         if let Some(journal) = journal
-            && !is_made
+            && is_made
         {
+            live::end(journal.id);
+        } else if let Some(journal) = journal {
             // If this fails, the next commit does it.
             desk.delete(journal).await.ok();
         }

@@ -6,10 +6,6 @@
 //! `reads`, listings and searches in `merge`, notes in `notes`.
 
 mod below;
-#[cfg(feature = "simulation")]
-pub mod bugs;
-#[cfg(not(feature = "simulation"))]
-pub(in crate::layer) mod bugs;
 mod calls;
 mod changes;
 mod commit;

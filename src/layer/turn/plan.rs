@@ -2,9 +2,9 @@
 
 use bytes::Bytes;
 
-use super::bugs::{Bug, has};
 use super::finisher::Finisher;
 use super::notes::{Digests, Question};
+use crate::core::bugs::{Bug, has};
 use crate::core::cell::RefCell;
 use crate::core::error::Result;
 use crate::core::path::VPath;

@@ -5,9 +5,9 @@ use std::rc::Rc;
 
 use bytes::Bytes;
 
-use super::bugs::{Bug, has};
 use super::keeper::judged;
 use super::{Covered, Turn, lines};
+use crate::core::bugs::{Bug, has};
 use crate::core::error::Result;
 use crate::core::path::VPath;
 use crate::protocol::GlobQuery;
