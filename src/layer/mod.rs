@@ -11,6 +11,7 @@
 )]
 
 pub mod composite;
+mod folding;
 pub mod history;
 pub mod ignoring;
 pub mod indexed;

@@ -80,7 +80,11 @@ impl Manifest {
             for count in &mut counts {
                 *count = number(&mut rest)? as u32;
             }
-            manifest.segments.push(Shape { id, counts });
+            let shape = Shape { id, counts };
+            if !shape.is_possible() {
+                return None;
+            }
+            manifest.segments.push(shape);
         }
         let paths = std::str::from_utf8(rest).ok()?.split_terminator('\n');
         manifest.splits = paths.filter_map(|path| VPath::parse(path).ok()).collect();

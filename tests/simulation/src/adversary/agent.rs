@@ -15,6 +15,8 @@ use kitbag::protocol::{
 use kitbag::side::Room;
 use kitbag::storage::pinned::Pinned;
 
+use kitbag_simulation::many;
+
 use crate::past::Past;
 use crate::place::Clock;
 use crate::world::{Agent, World, bytes, memory, path};
@@ -95,10 +97,14 @@ pub fn run(seed: u64) -> Option<String> {
 
 fn all(world: &World) -> Result<(), String> {
     let mut made = Made::default();
+    let traces = many::has_option("--trace");
     world.to_end(world.check())??;
     for call in 0..CALLS {
         world.done.take();
         let ran = one_of_all(world, &mut made);
+        if traces {
+            println!("{call}: {}", world.done.borrow().join(", "));
+        }
         let ran = ran.and_then(|()| world.to_end(world.check())?);
         ran.map_err(|why| {
             let done = world.done.borrow().join(", ");
@@ -111,7 +117,7 @@ fn all(world: &World) -> Result<(), String> {
 /// A call of an agent or of somebody else. Sometimes its process ends in the midst of it.
 fn one_of_all(world: &World, made: &mut Made) -> Result<(), String> {
     let layers = world.place.layers;
-    if layers.crashes && world.roll(5) == 0 {
+    if (layers.crashes || layers.gives_up) && world.roll(5) == 0 {
         world.crash.set(Some(world.roll(80)));
     }
     let ran = match world.roll(6) {
@@ -129,8 +135,16 @@ fn one_of_all(world: &World, made: &mut Made) -> Result<(), String> {
     match ran {
         Some(answer) => answer,
         None => {
-            world.note("its process ended");
-            world.restart();
+            if layers.is_past && world.roll(2) == 0 {
+                world.to_end(made.past.look_at(world, "turns"))?;
+            }
+            if layers.crashes && (!layers.gives_up || world.roll(2) == 0) {
+                world.note("its process ended");
+                world.restart();
+            } else {
+                world.note("it was given up");
+            }
+            world.may_be_late();
             let agent = world.fresh();
             let turn = begin(&agent);
             // Whoever comes next finishes what was broken off.
@@ -141,7 +155,10 @@ fn one_of_all(world: &World, made: &mut Made) -> Result<(), String> {
 }
 
 fn a_path(world: &World) -> VPath {
-    path(world.pick(PATHS))
+    match world.place.layers.has_journal && world.roll(3) == 0 {
+        true => path(world.pick(&["/asked/new", "/asked/a", "/asked", "/fixed/a"])),
+        false => path(world.pick(PATHS)),
+    }
 }
 
 fn a_text(world: &World, agent: &Agent) -> String {
@@ -153,7 +170,8 @@ fn a_text(world: &World, agent: &Agent) -> String {
 fn shown<T>(answer: &Answered<T>, of: impl FnOnce(&T) -> String) -> String {
     match answer {
         Ok(answer) => of(answer),
-        Err(error) => format!("{error}"),
+        // An error may tell the program where it keeps something.
+        Err(error) => error.to_string().replace(".kitbag", "kept"),
     }
 }
 
@@ -291,7 +309,7 @@ fn outcome(
             let paths: Vec<&str> = conflicts.iter().map(|one| one.path.as_str()).collect();
             world.told(agent, &paths.join(" "))?;
         }
-        Err(error) => world.told(agent, &error.to_string())?,
+        Err(error) => world.told(agent, &error.to_string().replace(".kitbag", "kept"))?,
     }
     Ok(())
 }
@@ -362,10 +380,10 @@ async fn asked(world: &World, agent: &Agent, made: &mut Made) -> Result<(), Stri
     let Some(history) = &agent.history else {
         return Ok(());
     };
-    let notes = history
-        .log(&VPath::root(), 100)
-        .await
-        .map_err(|e| e.to_string())?;
+    // A room without a key is refused if there is a record with one, which may be planted.
+    let Ok(notes) = history.log(&VPath::root(), 100).await else {
+        return Ok(());
+    };
     let mut moments: Vec<Moment> = notes
         .iter()
         .map(|note| Moment::After(note.id.clone()))

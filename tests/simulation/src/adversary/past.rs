@@ -4,7 +4,7 @@
 use bytes::Bytes;
 use kitbag::core::path::VPath;
 use kitbag::layer::indexed::Indexed;
-use kitbag::protocol::{BackendExt, GlobQuery, SharedBackend};
+use kitbag::protocol::{BackendExt, GlobQuery};
 use kitbag::side::{Key, Room, Writer};
 
 use crate::place::{ROOMS, Tree};
@@ -27,7 +27,6 @@ pub struct Past(Vec<Copy>);
 
 /// Names and kinds of records that it can forge.
 const RECORDS: &[(&str, &str, &str)] = &[
-    ("turns", "journal", "journal"),
     ("turns", "journal", "journal"),
     ("kept", "turn", "s/log/00000001"),
     ("kept", "turn", "t/log/00000002"),
@@ -53,9 +52,12 @@ const RECORDS: &[(&str, &str, &str)] = &[
 impl Past {
     /// One change of a room.
     pub async fn act(&mut self, world: &World) -> Result<(), String> {
-        let room = world.pick(ROOMS);
+        let room = match world.place.layers.has_journal && world.roll(2) == 0 {
+            true => "turns",
+            false => world.pick(ROOMS),
+        };
         let (at, dir) = world.place.room_at(room);
-        self.look(world, room, &at, &dir).await;
+        self.look_at(world, room).await;
         let what = world.roll(9);
         world.note(format!("past kitbag: {what} in {room}"));
         // What was sealed once can be put back, or deleted. Labels are lost so, as the documents say.
@@ -112,7 +114,8 @@ impl Past {
     }
 
     /// Keeps copies of what is in a room.
-    async fn look(&mut self, world: &World, room: &'static str, at: &SharedBackend, dir: &VPath) {
+    pub async fn look_at(&mut self, world: &World, room: &'static str) {
+        let (at, dir) = world.place.room_at(room);
         let all = GlobQuery {
             pattern: "**".into(),
             path: dir.clone(),
@@ -122,7 +125,7 @@ impl Past {
         };
         let paths: Vec<VPath> = found.files.into_iter().map(|info| info.path).collect();
         for (path, body) in paths.iter().zip(at.download(&paths).await) {
-            let Some(name) = path.relative_to(dir) else {
+            let Some(name) = path.relative_to(&dir) else {
                 continue;
             };
             let Ok(body) = body else { continue };
@@ -151,7 +154,11 @@ async fn put(world: &World, room: &str, name: &str, body: Bytes) -> Result<(), S
 
 /// A record in the right form, sealed without a key or with another one.
 async fn forge(world: &World) -> Result<(), String> {
-    let (room, kind, name) = world.pick(RECORDS);
+    let of_journal = world.place.layers.has_journal && world.roll(2) == 0;
+    let (room, kind, name) = match of_journal {
+        true => RECORDS[0],
+        false => world.pick(RECORDS),
+    };
     world.note(format!("forged {name} in {room}"));
     let body = match kind {
         "journal" => journal(world).await,
@@ -187,7 +194,11 @@ async fn changes(world: &World) -> Vec<Change> {
     let mut changes: Vec<Change> = Vec::new();
     for _ in 0..=world.roll(2) {
         let at = world.pick(&paths);
-        let before = world.raw.fetch(&path(at)).await.ok();
+        // What is hidden it does not know.
+        let before = match at {
+            "/work/d/key" => None,
+            _ => world.raw.fetch(&path(at)).await.ok(),
+        };
         let after = match world.roll(4) {
             0 => None,
             1 => Some(bytes("x\n")),

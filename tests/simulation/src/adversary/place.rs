@@ -21,14 +21,14 @@ use crate::world::path;
 
 /// The clock and the random numbers of a seed.
 pub struct Clock {
-    pub micros: Cell<i64>,
+    pub micros: Rc<Cell<i64>>,
     rng: RefCell<Rng>,
 }
 
 impl Clock {
     pub fn new(seed: u64) -> Rc<Clock> {
         Rc::new(Clock {
-            micros: Cell::new(1_000_000_000_000_000),
+            micros: Rc::new(Cell::new(1_000_000_000_000_000)),
             rng: RefCell::new(Rng::new(seed)),
         })
     }
@@ -40,8 +40,14 @@ impl Host for Clock {
     }
 
     fn sleep(&self, wait: Duration) -> LocalBoxFuture<'static, ()> {
-        self.micros.set(self.micros.get() + wait.as_micros() as i64);
-        Box::pin(pause())
+        let micros = self.micros.clone();
+        let until = micros.get() + wait.as_micros() as i64;
+        Box::pin(async move {
+            pause().await;
+            while micros.get() < until {
+                pause().await;
+            }
+        })
     }
 
     fn unit(&self) -> f64 {
@@ -81,17 +87,23 @@ pub struct Layers {
     pub has_key: bool,
     /// Whether rooms are on the disk of the files.
     pub inside: bool,
+    /// Whether commits have a journal.
+    pub has_journal: bool,
+    /// Whether calls are given up in the midst.
+    pub gives_up: bool,
     /// Whether processes end in the midst of calls.
     pub crashes: bool,
 }
 
 impl Layers {
     pub fn roll(dice: &mut crate::world::Dice) -> Layers {
+        // A commit has a journal where nothing notes or labels each change by itself.
+        let has_journal = dice.roll(3) == 0;
         let mut half = || dice.roll(2) == 0;
-        let steps = half();
+        let steps = has_journal || half();
         let folds = half() && half();
         let versions = steps || folds;
-        let has_labels = half() || half();
+        let has_labels = !has_journal && (half() || half());
         let is_past = half();
         let keeps_labels = has_labels && half();
         let mut layers = Layers {
@@ -102,10 +114,12 @@ impl Layers {
             keeps_labels,
             ignores: half() && half(),
             index_above: versions && half() && half(),
-            has_history: half() || half(),
+            has_history: !has_journal && (half() || half()),
             is_past,
             has_key: half(),
             inside: half(),
+            has_journal,
+            gives_up: steps && half(),
             crashes: steps && (keeps_labels || !has_labels) && half(),
             tree: Tree::Single,
         };
