@@ -109,6 +109,8 @@ bugs! {
         CommitUnjudged => "commit-unjudged",
         /// Nobody is asked about an upload.
         UploadUnasked => "upload-unasked",
+        /// A history keeps contents of a change that may be broken off, without their labels.
+        NoteUnlabelled => "note-unlabelled",
         /// Rules know one spelling of a name only.
         CaseBlind => "case-blind",
     }

@@ -97,6 +97,26 @@ impl Origin for Provenance {
         }
     }
 
+    fn keeps<'a>(&'a self, files: &'a [(VPath, Bytes)]) -> Pending<'a, ()> {
+        Box::pin(async move {
+            let (taint, book) = (self.taint.labels(), self.load().await?);
+            if (taint.is_empty() && !book.has_contents()) || has(Bug::NoteUnlabelled) {
+                return Ok(());
+            }
+            let kept = files.iter().map(|(_, body)| {
+                let (version, mut labels) = (Version::of(body), taint.clone());
+                labels.merge(&book.content(version));
+                (version, labels)
+            });
+            let kept: Leaving = kept.filter(|(_, labels)| !labels.is_empty()).collect();
+            if !kept.is_empty() {
+                let note = |book: &mut Book| remember(book, &kept);
+                self.shared.ledger.update(&note).await?;
+            }
+            Ok(())
+        })
+    }
+
     fn shows<'a>(&'a self, files: &'a [(VPath, Bytes)]) -> Pending<'a, ()> {
         Box::pin(async move {
             let book = self.load().await?;

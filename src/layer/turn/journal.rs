@@ -151,7 +151,9 @@ impl Desk {
                 self.room.delete(NAME, found).await?;
                 Ok(())
             }
-            Some(journal) if is_ours && live::has(journal.id) => self.go_on(&journal).await,
+            Some(journal) if is_ours && (live::has(journal.id) || has(Bug::JournalTrusted)) => {
+                self.go_on(&journal).await
+            }
             Some(journal) => match self.adopted(found, &journal, finisher).await? {
                 Adopted::Ours(ours) => self.go_on(&ours).await,
                 Adopted::Gone => Ok(()),

@@ -7,7 +7,7 @@ use kitbag::core::path::VPath;
 use kitbag::core::time::Time;
 use kitbag::env::simulated;
 use kitbag::files::{Files, FilesOptions};
-use kitbag::layer::history::Moment;
+use kitbag::layer::history::{Compared, Moment};
 use kitbag::layer::turn::{Outcome, Receipt, Turn, TurnOptions, undo};
 use kitbag::protocol::{
     Backend, BackendExt, Content, Edit, GlobQuery, GrepQuery, Page, SharedBackend, Transfer,
@@ -104,6 +104,11 @@ fn all(world: &World) -> Result<(), String> {
         let ran = one_of_all(world, &mut made);
         if traces {
             println!("{call}: {}", world.done.borrow().join(", "));
+            let (at, dir) = world.place.room_at("labels");
+            let book = dir.join("labels.tsv").expect("a path");
+            if let Ok(Ok(book)) = world.to_end(at.fetch(&book)) {
+                println!("  labels: {}", text(&book));
+            }
         }
         let ran = ran.and_then(|()| world.to_end(world.check())?);
         ran.map_err(|why| {
@@ -397,8 +402,12 @@ async fn asked(world: &World, agent: &Agent, made: &mut Made) -> Result<(), Stri
                 .diff(&world.pick(&moments), &world.pick(&moments))
                 .await;
             shown(&diff, |files| {
-                let bodies = files.iter().flat_map(|one| [&one.before, &one.after]);
-                bodies.flatten().map(|body| text(body)).collect()
+                let named = |body: &Option<_>| body.as_deref().map(text);
+                let one = |file: &Compared| {
+                    let (before, after) = (named(&file.before), named(&file.after));
+                    format!("{}: {before:?} to {after:?}\n", file.path)
+                };
+                files.iter().map(one).collect()
             })
         }
         1 => {
