@@ -205,18 +205,19 @@ impl Desk {
                 stage = Stage::Undoing;
             }
         }
+        // Somebody may have named very many files.
+        made.sort_unstable();
+        let is_made = |path: &VPath| made.binary_search(path).is_ok();
         if stage == Stage::Undoing {
-            left.retain(|file| made.contains(&file.path));
+            left.retain(|file| is_made(&file.path));
         }
         let Ok(judged) = finisher.judged(left).await else {
             return Ok(Adopted::Refused);
         };
-        let turned = judged
-            .into_iter()
-            .map(|file| match made.contains(&file.path) {
-                true => reversed(&file),
-                false => file,
-            });
+        let turned = judged.into_iter().map(|file| match is_made(&file.path) {
+            true => reversed(&file),
+            false => file,
+        });
         let files = turned.collect();
         let ours = Journal {
             stage,

@@ -55,6 +55,10 @@ impl Question {
     }
 }
 
+/// With how many earlier answers about a path a new one is compared. One that is noted twice costs a
+/// question more, but a log of very many is read in no time.
+const COMPARED: usize = 256;
+
 /// All notes of a turn.
 #[derive(Default)]
 pub(super) struct Notes {
@@ -102,7 +106,7 @@ impl Notes {
     pub(super) fn add(&mut self, question: Question, digest: u128) -> bool {
         let at = self.by_path.entry(question.path().clone()).or_default();
         let answer = (question, digest);
-        let is_new = !at.contains(&answer);
+        let is_new = !at.iter().rev().take(COMPARED).any(|one| *one == answer);
         if is_new {
             at.push(answer);
         }
