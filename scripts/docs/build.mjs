@@ -95,7 +95,12 @@ export async function buildSite({ base = "/", out = at("www-dist/docs"), serve =
   const api = stage();
   const settings = config(api, { base, out });
   const file = join(staged, ".vitepress/config.mjs");
-  writeFileSync(file, `export default ${JSON.stringify(settings, undefined, 2)};\n`);
+  const ranked = `
+import { boostDocument, processTerm } from ${JSON.stringify(pathToFileURL(at("scripts/docs/rank.mjs")).href)};
+settings.themeConfig.search.options = { miniSearch: { searchOptions: { boostDocument, processTerm } } };
+`;
+  const json = JSON.stringify(settings, undefined, 2);
+  writeFileSync(file, `const settings = ${json};\n${ranked}export default settings;\n`);
   const { build, createServer } = await import(pathToFileURL(VITEPRESS).href);
   if (serve) {
     const server = await createServer(staged, { host: "127.0.0.1" });

@@ -13,7 +13,7 @@ export const ROOT_PAGES = {
 
 /** Pages for users by what they want to do; the last group is for those who work on kitbag. */
 const GROUPS = [
-  ["Start", ["start", "choose", "stacks", "workers", "nextjs", "csp", "migrate"]],
+  ["Start", ["start", "why", "choose", "stacks", "workers", "nextjs", "csp", "migrate"]],
   [
     "Backends",
     [
@@ -51,8 +51,11 @@ const GROUPS = [
       ...["audit", "opentelemetry", "real-files", "security"],
     ],
   ],
-  ["Agents and tools", ["tools", "prompts", "mcp", "langgraph", "testing-agents"]],
-  ["Reference", ["protocol", "limits", "conformance", "changelog"]],
+  [
+    "Agents and tools",
+    ["tools", "prompts", "streaming", "mcp", "langgraph", "skills", "testing-agents"],
+  ],
+  ["Reference", ["protocol", "limits", "versions", "conformance", "changelog"]],
   [
     "For makers",
     [

@@ -3,7 +3,7 @@
 
 export default {
   about: "npx kitbag: ls, cat, grep, cp, diff, du, serve over folders, SQLite and PostgreSQL",
-  needs: ["npm", "npm:agents", "npm:durable", "build", "ripgrep", "postgres"],
+  needs: ["npm", "npm:agents", "npm:durable", "build", "ripgrep", "zsh", "postgres"],
   uses: ["deps-agents"],
   run: (ctx) => ctx.nodeTests(ctx.testFiles("command")),
 };

@@ -6,9 +6,12 @@ import { execFileSync } from "node:child_process";
 import {
   chmodSync,
   existsSync,
+  lstatSync,
   mkdirSync,
   mkdtempSync,
+  readdirSync,
   readFileSync,
+  readlinkSync,
   rmSync,
   statSync,
   symlinkSync,
@@ -16,7 +19,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { after, before, test } from "node:test";
 import { Postgres } from "../durable/postgres.mjs";
 import { installed, plant } from "./lib.mjs";
@@ -190,15 +193,25 @@ test("du sums by directory, the largest first", async () => {
   assert.match(picture.out, /^ +89 B {2}█{20} {2} +6 files {2}\.\/\n/);
 });
 
-test("every command has a help, with its flags and the addresses", async () => {
-  const all = await kitbag.run(["--help"]);
-  for (const name of ["ls", "cat", "grep", "cp", "diff", "du", "serve"]) {
-    assert.match(all.out, new RegExp(`\\n  ${name} `));
-    const { code, out } = await kitbag.run([name, "--help"]);
+test("every command has a help with its flags that fits a screen, and so do the addresses", async () => {
+  const fits = ({ code, out }) => {
     assert.equal(code, 0);
+    const lines = out.trimEnd().split("\n");
+    assert.ok(lines.length <= 23, `${lines.length} lines beside the prompt`);
+    for (const line of lines) assert.ok(line.length <= 80, line);
+    return out;
+  };
+  const all = fits(await kitbag.run(["--help"]));
+  for (const name of ["ls", "cat", "grep", "cp", "diff", "du", "serve"]) {
+    assert.match(all, new RegExp(`\\n  ${name} `));
+    const out = fits(await kitbag.run([name, "--help"]));
     assert.match(out, new RegExp(`^Usage: kitbag ${name} `));
-    assert.match(out, /--json[\s\S]*s3:\/\/bucket\/prefix/);
+    assert.match(out, /--endpoint URL[\s\S]*s3:\/\/bucket\/prefix/);
+    if (name !== "serve") assert.match(out, /--json/);
+    assert.equal((await kitbag.run(["help", name])).out, out);
   }
+  const addresses = fits(await kitbag.run(["help", "addresses"]));
+  assert.match(addresses, /s3:\/\/[\s\S]*AWS_ACCESS_KEY_ID[\s\S]*sqlite:/);
   assert.match((await kitbag.run(["--version"])).out, /^\d+\.\d+\.\d+\n$/);
   assert.equal((await kitbag.run([])).code, 2);
 });
@@ -210,8 +223,14 @@ const MISTAKES = [
   [["lss", "."], {}, /there is no command "lss"; is "ls" meant\?/],
   [["ls", "--recursiv", "."], {}, /--recursiv/],
   [["ls"], {}, /Usage: kitbag ls ADDRESS/],
-  [["ls", "./none"], {}, /There is no folder \.\/none/],
-  [["ls", "package.json"], {}, /package\.json is a file; name its folder/],
+  [["diff", "./none", "."], {}, /There is no folder \.\/none/],
+  [["grep", "x", "./none"], {}, /There is no folder or file \.\/none/],
+  [["grep", "x", ".", "none"], {}, /There is nothing at none/],
+  [["cp", "package.json", "x"], {}, /package\.json is a file; name its folder/],
+  [["ls", "package.json", "x"], {}, /package\.json is a file; a path follows behind a folder/],
+  [["ls", "--color", "sometimes", "."], {}, /--color must be auto or always or never/],
+  [["cp", "-a", ".", "s3://bucket"], KEYS, /--archive is for two folders/],
+  [["completion", "fish"], {}, /kitbag completion bash\|zsh/],
   [["ls", ""], {}, /address is empty/],
   [["ls", "s4://bucket"], {}, /no kind of address "s4:"; is "s3" meant\?/],
   [["ls", "s3://bucket"], {}, /needs AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY/],
@@ -333,6 +352,226 @@ test("cp keeps executable bits and linked directories, and diff knows both", asy
   assert.equal(looped.code, 1);
   assert.match(looped.err, /lib\/loop\/: It is a link to a directory above it/);
   for (const one of [source, target]) rmSync(one, { recursive: true });
+});
+
+test("cp -a keeps links inside the tree as links, never makes one out of it, and goes on", async () => {
+  const [source, target, outside] = [scratch(), scratch(), scratch()];
+  plant(source, { "lib/a.txt": "a", "lib/deep/b.txt": "b", "run.sh": "#" });
+  plant(outside, { "secret.txt": "s" });
+  chmodSync(join(source, "run.sh"), 0o750);
+  const links = {
+    linked: ["lib", "lib"],
+    "lib/deep/up": ["../a.txt", "../a.txt"],
+    "lib/chain": ["../linked", "../linked"],
+    // An absolute one would lead back into the source.
+    absolute: [join(source, "lib/a.txt"), "lib/a.txt"],
+    "lib/round": [`../../${basename(source)}/run.sh`, "../run.sh"],
+    "lib/loop": ["..", ".."],
+  };
+  for (const [name, [text]] of Object.entries(links)) symlinkSync(text, join(source, name));
+  symlinkSync(join(outside, "secret.txt"), join(source, "lib/out.txt"));
+  symlinkSync("nowhere", join(source, "dangling"));
+  try {
+    const copied = await kitbag.run(["cp", "-a", source, target]);
+    assert.equal(copied.code, 0, copied.err);
+    assert.match(copied.out, /^9 files copied/);
+    assert.match(copied.err, /2 links out of FROM, or to nothing, were left out/);
+    for (const [name, [, text]] of Object.entries(links)) {
+      assert.equal(readlinkSync(join(target, name)), text, name);
+    }
+    assert.equal(statSync(join(target, "run.sh")).mode & 0o777, 0o750);
+    for (const name of ["lib/out.txt", "dangling"]) {
+      assert.throws(() => lstatSync(join(target, name)), { code: "ENOENT" });
+    }
+    const again = await kitbag.run(["cp", "--archive", "--json", source, target]);
+    const { copied: none, equal, linksLeftOut } = JSON.parse(again.out);
+    assert.deepEqual([none, equal, linksLeftOut], [0, 9, 2]);
+
+    // What is there with that name: another link, a file, a directory.
+    rmSync(join(target, "linked"));
+    symlinkSync("lib/deep", join(target, "linked"));
+    const other = await kitbag.run(["cp", "-a", source, target]);
+    assert.equal(other.code, 1);
+    assert.match(other.err, /\/linked exists with other content; pass --on-conflict skip or/);
+    assert.equal(readlinkSync(join(target, "linked")), "lib/deep");
+    assert.equal((await kitbag.run(["cp", "-a", "--on-conflict", "skip", source, target])).code, 0);
+    assert.equal(readlinkSync(join(target, "linked")), "lib/deep");
+    const over = ["cp", "-a", "--on-conflict", "overwrite", source, target];
+    assert.equal((await kitbag.run(over)).code, 0);
+    assert.equal(readlinkSync(join(target, "linked")), "lib");
+    rmSync(join(target, "absolute"));
+    plant(target, { "absolute/kept.txt": "kept" });
+    const directory = await kitbag.run(over);
+    assert.equal(directory.code, 1);
+    assert.match(directory.err, /absolute: A directory is there, and the source has a link/);
+    assert.equal(readFileSync(join(target, "absolute/kept.txt"), "utf8"), "kept");
+
+    // A directory of the target that leads out of it is no way to make links elsewhere.
+    rmSync(join(target, "lib"), { recursive: true });
+    symlinkSync(outside, join(target, "lib"));
+    const out = await kitbag.run(["cp", "-a", "--on-conflict", "overwrite", source, target]);
+    assert.notEqual(out.code, 0);
+    assert.deepEqual(readdirSync(outside), ["secret.txt"]);
+  } finally {
+    for (const one of [source, target, outside]) rmSync(one, { recursive: true });
+  }
+});
+
+test("ls and du of what is not there end with 1 and say so, and an empty directory is no mistake", async () => {
+  const root = scratch();
+  const undo = kitbag.link("node-sqlite3-wasm", "durable");
+  try {
+    plant(root, { "tree/a.txt": "abc" });
+    mkdirSync(join(root, "tree/empty"));
+    const table = `sqlite:${join(root, "files.db")}`;
+    assert.equal((await kitbag.run(["cp", join(root, "tree"), `${table}#/x`])).code, 0);
+    for (const command of ["ls", "du"]) {
+      for (const args of [
+        [join(root, "none")],
+        [join(root, "tree"), "none"],
+        [join(root, "tree"), "a.txt/none"],
+        [table, "none"],
+        [`${table}#/none`],
+        [`${table}#/x`, "a"],
+      ]) {
+        const { code, out, err } = await kitbag.run([command, ...args]);
+        assert.deepEqual([code, out], [1, ""], args.join(" "));
+        assert.match(err, /^kitbag: There is (nothing at|no folder or file) /);
+      }
+      for (const args of [
+        [join(root, "tree"), "empty"],
+        [join(root, "tree"), "/empty/"],
+        [join(root, "tree/empty")],
+      ]) {
+        const { code, err } = await kitbag.run([command, ...args]);
+        assert.deepEqual([code, err], [0, ""], args.join(" "));
+      }
+      for (const args of [
+        [join(root, "tree/a.txt")],
+        [join(root, "tree"), "a.txt"],
+        [`${table}#/x`, "a.txt"],
+      ]) {
+        const { code, out } = await kitbag.run([command, ...args]);
+        assert.equal(code, 0);
+        assert.match(out, /^ +3 B .*a\.txt\n$/, args.join(" "));
+      }
+    }
+  } finally {
+    undo();
+    rmSync(root, { recursive: true });
+  }
+});
+
+test("cat and grep take a file as people name it", async () => {
+  const root = scratch();
+  const undo = kitbag.link("node-sqlite3-wasm", "durable");
+  try {
+    plant(root, { "data/a.txt": "alpha\n", "data/b #1.txt": "beta\n" });
+    const table = `sqlite:${join(root, "files.db")}`;
+    assert.equal((await kitbag.run(["cp", join(root, "data"), `${table}#/x`])).code, 0);
+    const cat = async (...args) => (await kitbag.run(["cat", ...args], { cwd: root })).out;
+    assert.equal(await cat("./data/a.txt"), "alpha\n");
+    assert.equal(await cat("data/a.txt", "./data/b #1.txt"), "alpha\nbeta\n");
+    assert.equal(await cat("./data", "./a.txt", "/b #1.txt"), "alpha\nbeta\n");
+    assert.equal(await cat(`file:${join(root, "data/a.txt")}`), "alpha\n");
+    assert.equal(await cat(`${table}#/x/a.txt`), "alpha\n");
+    assert.equal(await cat(`${table}#/x/b %231.txt`, `${table}#/x/a.txt`), "beta\nalpha\n");
+    // A file of the database, though one of that name is here.
+    plant(root, { "a.txt": "here\n" });
+    assert.equal(await cat(`${table}#/x`, "a.txt"), "alpha\n");
+    for (const [args, words] of [
+      [["./data"], /data is a folder; name a file behind it/],
+      [["./data/none"], /There is no folder or file \.\/data\/none/],
+      [[table], /names no file; a file follows behind it/],
+      [[`${table}#/x/none`], /^kitbag cat: none: .*not found/],
+    ]) {
+      const { code, err } = await kitbag.run(["cat", ...args], { cwd: root });
+      assert.notEqual(code, 0);
+      assert.match(err, words);
+    }
+    const found = await kitbag.run(["grep", "alp", "./data/a.txt"], { cwd: root });
+    assert.deepEqual(found, { code: 0, out: "./data/a.txt:1:alpha\n", err: "" });
+    const none = await kitbag.run(["grep", "none", "./data/a.txt"], { cwd: root });
+    assert.deepEqual(none, { code: 1, out: "", err: "" });
+  } finally {
+    undo();
+    rmSync(root, { recursive: true });
+  }
+});
+
+test("colours are for terminals, unless NO_COLOR or --color decides", async () => {
+  const root = scratch();
+  plant(root, { "d/a.txt": "one Two.\n", "red\u202e.txt": "" });
+  const tty = { NODE_OPTIONS: "--import=data:text/javascript,process.stdout.isTTY=true" };
+  const run = async (args, env = {}) => (await kitbag.run([...args, root], { env })).out;
+  const grep = ["grep", "-i", "two"];
+  const plain = "d/a.txt:1:one Two.\n";
+  const marked = "\u001b[35md/a.txt\u001b[0m:\u001b[32m1\u001b[0m:one \u001b[1;31mTwo\u001b[0m.\n";
+  try {
+    assert.equal(await run(grep), plain);
+    assert.equal(await run(grep, tty), marked);
+    assert.equal(await run(grep, { ...tty, NO_COLOR: "1" }), plain);
+    assert.equal(await run(grep, { ...tty, NO_COLOR: "" }), marked);
+    assert.equal(await run(grep, { ...tty, TERM: "dumb" }), plain);
+    assert.equal(await run([...grep, "--color", "always"], { NO_COLOR: "1" }), marked);
+    assert.equal(await run([...grep, "--color=never"], tty), plain);
+    // An expression is not run a second time to mark what it found.
+    assert.match(await run(["grep", "T.o"], tty), /:one Two\.\n$/);
+    assert.doesNotMatch(await run(["grep", "--json", "one"], tty), /\u001b/);
+    assert.match(await run(["ls"], tty), /\u001b\[1;34md\/\u001b\[0m\n/);
+    // A name cannot look like another, and is unchanged for programs.
+    assert.match(await run(["ls"], tty), / {2}red\\u\{202e\}\.txt\n/);
+    assert.match(await run(["ls"]), / {2}red\u202e\.txt\n/);
+  } finally {
+    rmSync(root, { recursive: true });
+  }
+});
+
+test("bash completes commands, flags, their values and files", async () => {
+  const { code, out: script } = await kitbag.run(["completion", "bash"]);
+  assert.equal(code, 0);
+  const complete = (...words) => {
+    const list = words.map((word) => `'${word}'`).join(" ");
+    const ask = `COMP_WORDS=(kitbag ${list}); COMP_CWORD=${words.length}; _kitbag; printf '%s\n' "\${COMPREPLY[@]}"`;
+    const out = execFileSync("bash", ["--norc", "-c", `${script}\n${ask}`], {
+      cwd: folder,
+      encoding: "utf8",
+    });
+    return out.split("\n").filter(Boolean);
+  };
+  assert.deepEqual(complete("d"), ["diff", "du"]);
+  assert.deepEqual(complete("grep", "--f"), ["--fixed-strings", "--files-with-matches"]);
+  assert.deepEqual(complete("cp", "-a", "--on-conflict", "s"), ["skip"]);
+  assert.deepEqual(complete("ls", "no"), ["notes"]);
+  assert.deepEqual(complete("ls", "s3"), ["s3://"]);
+  assert.deepEqual(complete("help", "addr"), ["addresses"]);
+  assert.deepEqual(complete("completion", ""), ["bash", "zsh"]);
+  assert.deepEqual(complete("serve", "--json"), []);
+});
+
+test("zsh completes commands, flags and their values", async () => {
+  const { code, out: script } = await kitbag.run(["completion", "zsh"]);
+  assert.equal(code, 0);
+  // What the shell gives a completion function, and the two functions that take its answers.
+  const shell = [
+    'compadd() { while [[ $1 == -* && $1 != -- ]]; do [[ $1 == -S ]] && shift; shift; done; shift; print -l -- "$@" }',
+    "_files() { print -l FILES }",
+    script,
+  ].join("\n");
+  const complete = (...words) => {
+    const list = words.map((word) => `'${word}'`).join(" ");
+    const ask = `words=(kitbag ${list}); CURRENT=${words.length + 1}; _kitbag`;
+    const out = execFileSync(process.env.KITBAG_ZSH, ["-fc", `${shell}\n${ask}`], {
+      encoding: "utf8",
+    });
+    return out.split("\n").filter(Boolean);
+  };
+  assert.deepEqual(complete("d").slice(0, 3), ["ls", "cat", "grep"]);
+  assert.ok(complete("grep", "-").includes("--fixed-strings"));
+  assert.ok(!complete("ls", "-").includes("--fixed-strings"));
+  assert.deepEqual(complete("cp", "--on-conflict", ""), ["error", "skip", "overwrite"]);
+  assert.deepEqual(complete("ls", "no"), ["FILES", "file:", "postgres://", "s3://", "sqlite:"]);
+  assert.deepEqual(complete("completion", ""), ["bash", "zsh"]);
 });
 
 test("cp refuses a target inside its source, in folders and databases", async () => {

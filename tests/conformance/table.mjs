@@ -1,5 +1,5 @@
 // `npm run conformance`: where other libraries' backends and file systems depart from the cases of
-// kitbag/conformance, as the tables of docs/conformance.md.
+// kitbag/conformance: how many, as the table of docs/conformance.md, and in which, as departures.md.
 
 import { readFileSync, writeFileSync } from "node:fs";
 import { conformanceCases, runConformance } from "../../pkg/dist/conformance.js";
@@ -7,7 +7,12 @@ import { at } from "../../scripts/lib/paths.mjs";
 import { ensure } from "../../scripts/setup.mjs";
 
 const PAGE = at("docs/conformance.md");
-const [BEGIN, END] = ["<!-- tables: npm run conformance -->", "<!-- end of tables -->"];
+const [BEGIN, END] = ["<!-- table: npm run conformance -->", "<!-- end of table -->"];
+const DEPARTURES = at("tests/conformance/departures.md");
+const ABOUT = `# Where other libraries depart
+
+Written by \`npm run conformance\`: the cases of \`kitbag/conformance\` in which backends of each version depart.
+`;
 
 /** Left out: whether another library fails them depends on luck, or on programs of the machine. */
 const except = Object.fromEntries(
@@ -39,7 +44,7 @@ async function seen({ make, writeModes }, dispose) {
   return { departs, ran: conformanceCases().length - leftOut.length };
 }
 
-/** The tables of a fresh run. */
+/** The tables of a fresh run: `{ counts, departures }`. */
 export async function tables() {
   for (const set of ["latest", "older", "filesystems"]) await ensure(`npm:${set}`);
   const { dispose, peers } = await import("./peers.mjs");
@@ -51,36 +56,39 @@ export async function tables() {
   for (const { name, ran, departs } of results) {
     lines.push(`| ${name} | ${ran} | ${departs.size} |`);
   }
-  lines.push("", "| behaviour | departs |", "|---|---|");
+  const libraries = [...new Set(results.filter((one) => one.departs.size > 0).map(libraryOf))];
+  const titles = libraries.map((library) => ` ${library} |`).join("");
+  const departures = [`| behaviour |${titles}`, `|---|${"---|".repeat(libraries.length)}`];
   for (const { name } of conformanceCases()) {
-    const who = results.filter(({ departs }) => departs.has(name)).map((one) => one.name);
-    if (who.length > 0) lines.push(`| ${name} | ${shortened(who)} |`);
+    const who = results.filter(({ departs }) => departs.has(name));
+    const cells = libraries.map((library) => cell(library, results, who));
+    if (who.length > 0) departures.push(`| ${name} |${cells.join("")}`);
   }
-  return lines.join("\n");
+  return { counts: lines.join("\n"), departures: departures.join("\n") };
 }
 
-/** Names in short: a library once, with its backends after it. */
-function shortened(names) {
-  const groups = new Map();
-  for (const name of names) {
-    const [library, backend] = name.split(": ");
-    groups.set(library, [...(groups.get(library) ?? []), ...(backend ? [backend] : [])]);
-  }
-  return [...groups]
-    .map(([library, backends]) =>
-      backends.length > 0 ? `${library}: ${backends.join(", ")}` : library,
-    )
-    .join("; ");
+const libraryOf = ({ name }) => name.split(": ")[0];
+
+/** Which backends of a library depart, by the first part of their names. */
+function cell(library, results, who) {
+  const of = (list) => list.filter((one) => libraryOf(one) === library);
+  const departing = of(who);
+  if (departing.length === 0) return " |";
+  if (departing.length === of(results).length) return " all |";
+  return ` ${departing.map(({ name }) => name.split(": ")[1].replace(/Backend$/, "")).join(", ")} |`;
 }
 
-/** The tables of the page. */
+/** The tables as they are written. */
 export function written() {
   const page = readFileSync(PAGE, "utf8");
-  return page.slice(page.indexOf(BEGIN) + BEGIN.length, page.indexOf(END)).trim();
+  const counts = page.slice(page.indexOf(BEGIN) + BEGIN.length, page.indexOf(END)).trim();
+  return { counts, departures: readFileSync(DEPARTURES, "utf8").slice(ABOUT.length).trim() };
 }
 
 if (process.argv.includes("--write")) {
   const page = readFileSync(PAGE, "utf8");
   const [before, after] = [page.slice(0, page.indexOf(BEGIN)), page.slice(page.indexOf(END))];
-  writeFileSync(PAGE, `${before}${BEGIN}\n\n${await tables()}\n\n${after}`);
+  const { counts, departures } = await tables();
+  writeFileSync(PAGE, `${before}${BEGIN}\n\n${counts}\n\n${after}`);
+  writeFileSync(DEPARTURES, `${ABOUT}\n${departures}\n`);
 }

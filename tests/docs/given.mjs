@@ -23,6 +23,19 @@ const { Database } = createRequire(at("tests/deps/durable/package.json"))("node-
 const FILES = { "/notes/todo.md": "- milk\n- eggs\n", "/src/main.ts": "export const one = 1;\n" };
 const TURNS = [[["write_file", { file_path: "/notes/plan.md", content: "1. read\n" }]]];
 
+/** An answer of a language model in parts. */
+const streamed = () => [
+  { type: "stream-start", warnings: [] },
+  { type: "text-start", id: "1" },
+  { type: "text-delta", id: "1", delta: "done" },
+  { type: "text-end", id: "1" },
+  {
+    type: "finish",
+    finishReason: { unified: "stop", raw: undefined },
+    usage: { inputTokens: {}, outputTokens: {} },
+  },
+];
+
 function sqlite() {
   const database = new Database(":memory:");
   return { prepare: (sql) => ({ all: (...values) => database.all(sql, values) }) };
@@ -49,6 +62,7 @@ const MAKERS = {
   model: () => new (scriptedModels({ AIMessage, BaseChatModel }))(() => TURNS),
   languageModel: () =>
     new MockLanguageModelV3({
+      doStream: async () => ({ stream: ReadableStream.from(streamed()) }),
       doGenerate: {
         finishReason: { unified: "stop", raw: undefined },
         usage: { inputTokens: {}, outputTokens: {} },

@@ -21,7 +21,7 @@ const QUESTIONS = {
   "cost in KB": ["sizes", /^Sizes in KB$/],
   "offset base": ["protocol", /where does `offset` begin\?$/],
   "own storage": ["custom", /^CustomBackend: your own storage$/],
-  MCP: ["mcp", /^MCP: files for any client$/],
+  MCP: ["mcp", /^MCP server: files for any client$/],
 };
 
 /** The headings of a page, without those in its code. */

@@ -127,6 +127,44 @@ test("nothing in the files names another host to load from", () => {
   }
 });
 
+/** What people ask who have just begun, and the page that answers it. */
+const QUESTIONS = {
+  "Which backend should I use?": "choose",
+  "Why kitbag instead of memfs?": "why",
+  "How do I keep files after a reload?": "persistence",
+  "How do I share files between tabs?": "tabs",
+  "How do I limit an agent to a folder?": "folder",
+  "How can a person approve a change?": "approvals",
+  "How do I see what the agent did?": "audit",
+  "How do I undo?": "undo",
+  "What happens when two writers conflict?": "concurrency",
+  "How do I test my agent?": "testing-agents",
+  "How do I migrate from deepagents?": "migrate",
+  "Does it work in Next.js?": "nextjs",
+  "Does it run in a Cloudflare Worker?": "workers",
+  "Which Content Security Policy does it need?": "csp",
+  "How large is it in KB?": "sizes",
+  "How do I use my own storage?": "custom",
+  "How do I run an MCP server?": "mcp",
+  "How do I stream with the AI SDK?": "streaming",
+  "Can skills be read-only?": "skills",
+  "Which versions may break my program?": "versions",
+  "How do I hide secrets?": "policies",
+  "How do I set up CORS for S3?": "s3",
+  "Does each LangGraph thread have its own files?": "langgraph",
+  "How do I commit a turn inside a graph?": "turns",
+  "Which error codes are there?": "protocol",
+};
+
+/** The pages that the search finds, the best first. */
+const searched = (words) =>
+  opened([BASE], async (tab) => {
+    await tab.click("#local-search button");
+    await tab.fill("#localsearch-input", words);
+    await tab.waitForSelector("#localsearch-list a");
+    return tab.$$eval("#localsearch-list a", (links) => links.map((link) => link.pathname));
+  });
+
 describe("the search", () => {
   for (const [words, page] of [
     ["quota", "policies"],
@@ -136,17 +174,20 @@ describe("the search", () => {
     ["presignS3", "s3"],
   ]) {
     test(`finds "${words}" on the page ${page}`, async () => {
-      const { found, strangers } = await opened([BASE], async (tab) => {
-        await tab.click("#local-search button");
-        await tab.fill("#localsearch-input", words);
-        await tab.waitForSelector("#localsearch-list a");
-        return tab.$$eval("#localsearch-list a", (links) => links.map((link) => link.pathname));
-      });
+      const { found, strangers } = await searched(words);
       assert.ok(
         found.some((path) => path.endsWith(`/${page}.html`)),
         found.join(" "),
       );
       assert.deepEqual(strangers, []);
+    });
+  }
+
+  for (const [question, page] of Object.entries(QUESTIONS)) {
+    test(`"${question}" is answered by its first hit`, async () => {
+      const { found, errors } = await searched(question);
+      assert.equal(found[0], `${BASE}${page}.html`, found.slice(0, 4).join(" "));
+      assert.deepEqual(errors, []);
     });
   }
 });

@@ -220,6 +220,7 @@ export const STEPS = [
   "ts/adapter/command/commands.ts WIDTH",
   "ts/adapter/command/output.ts PART",
   "ts/adapter/command/output.ts REDRAW",
+  "ts/adapter/command/table.ts COLUMN",
   "ts/adapter/langchain.ts ANSWERS",
   "ts/adapter/mcp/resources.ts LISTED",
   "ts/adapter/mcp/review.ts PATIENCE_MS",

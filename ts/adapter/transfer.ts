@@ -35,6 +35,12 @@ export interface CopyTreeOptions {
    * by its size and a time that is not older than the source's (`"time"`), without reading either.
    */
   compare?: "content" | "time";
+  /**
+   * Whether links inside a folder are followed, so that their files are copied (`"follow"`, the
+   * default), or copied as links (`"keep"`, from one `FilesystemBackend` to another). Links that lead
+   * out of the folder are never copied as links.
+   */
+  links?: "follow" | "keep";
   /** Bytes that are read before they are stored, twice at the same time. Default 8 MiB. */
   batchBytes?: number;
   /** Called after each batch. What it throws ends the copy. */
@@ -100,15 +106,17 @@ export function copyTree(
   target: AnyBackend,
   options: CopyTreeOptions = {},
 ): Promise<TransferResult> {
-  const kinds = { ...COMMON, onConflict: ["skip", "overwrite", "error", "()"] };
+  const onConflict = ["skip", "overwrite", "error", "()"];
+  const kinds = { ...COMMON, onConflict, links: ["follow", "keep"] };
   checkOptions("copyTree", options, kinds);
   const from = new Tree(source, directoryOf("copyTree", "from", options.from), options.signal);
   const to = new Tree(target, directoryOf("copyTree", "to", options.to), options.signal);
   const tally = new Tally(options);
   return tally.run(async () => {
     await notInside(source, target, from, to);
+    if (options.links === "keep") await keepLinks(from, to);
     const [have, there] = await both(from, to);
-    tally.result.totalFiles = have.length;
+    tally.result.totalFiles = have.length + from.links.size;
     tally.result.totalBytes = sum(have);
     tally.tell();
     const known = new Map(there.map((file) => [file.name, file]));
@@ -121,9 +129,11 @@ export function copyTree(
       await copy.batch(batch, known);
       tally.tell();
     });
+    await place.links(from.links);
     for (const name of from.loops) tally.fail(to.path(name), LOOP);
     for (const name of from.unknown) tally.fail(to.path(name), UNKNOWN);
     tally.result.emptyDirectories = from.emptyDirectories.length;
+    if (from.otherLinks > 0) tally.result.linksLeftOut = from.otherLinks;
   });
 }
 
@@ -172,6 +182,16 @@ export function compareTrees(
     found.onlySecond.push(...known.keys());
   };
   return tally.run(work).then(({ error, code }) => ({ ...found, ...(error && { error, code }) }));
+}
+
+/** Lets links be links, where both trees have any. */
+async function keepLinks(from: Tree, to: Tree): Promise<void> {
+  if (!from.isOnDisk || !to.isOnDisk) {
+    const error =
+      'links: "keep" copies from a FilesystemBackend to another; only folders have links';
+    throw new Stop(error, "unsupported");
+  }
+  await from.keepLinks();
 }
 
 /** Refuses a target inside its source: each copy would have the one before in it. */

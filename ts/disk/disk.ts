@@ -4,6 +4,7 @@
 import { Entries } from "./entries.js";
 import { FastFinder, type IsBinary } from "./fast.js";
 import { Files } from "./files.js";
+import { Links } from "./links.js";
 import { Moves } from "./moves.js";
 import { Permissions } from "./permissions.js";
 import type { Place } from "./place.js";
@@ -24,6 +25,7 @@ export interface Disk
     Pick<Trees, "level" | "removeTree" | "prune">,
     Pick<Moves, "transfer" | "moveTree">,
     Pick<Permissions, "looks" | "permit" | "real">,
+    Pick<Links, "links" | "link">,
     Finder {
   readonly place: Place;
   readonly maxBytes: number;
@@ -55,6 +57,7 @@ export function diskAt(place: Place, maxBytes: number, searching: Searching): Di
     ...methods(new Trees(entries, files), "level", "removeTree", "prune"),
     ...methods(new Moves(entries, permissions), "transfer", "moveTree"),
     ...methods(permissions, "looks", "permit", "real"),
+    ...methods(new Links(entries), "links", "link"),
     ...methods(finder, "names", "stats", "bodies"),
     // Where ripgrep selects the files, nobody else reads them all.
     ...(candidates ? { holding: async () => undefined } : methods(finder, "holding")),

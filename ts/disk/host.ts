@@ -88,6 +88,8 @@ export interface FsLike {
   realpath(path: string): Promise<string>;
   /** Returns where a link leads. */
   readlink?(path: string): Promise<string>;
+  /** Makes a link with this text. */
+  symlink?(text: string, path: string): Promise<void>;
   /** Creates a directory. */
   mkdir(
     path: string,

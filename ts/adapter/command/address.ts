@@ -2,7 +2,7 @@
 // of databases are the user's and are imported only when an address asks for one.
 
 import { realpathSync, statSync } from "node:fs";
-import { resolve } from "node:path";
+import { basename, dirname, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import {
   type AnyBackend,
@@ -26,6 +26,10 @@ export interface Opened {
   name: string;
   /** The folder on disk, if it is one. */
   folder?: string;
+  /** The path of the one file that the address names, below the directory. */
+  file?: string;
+  /** Whether nothing has to be there: the address names a part of a bucket or a database. */
+  part?: boolean;
   /** Of other kinds, what the files are in, with a slash at its end: no two addresses share one. */
   place?: string;
   close(): Promise<void>;
@@ -37,22 +41,29 @@ export interface AddressFlags {
   region?: string;
   /** Whether the command may change the tree, so that a folder or table may be made. */
   writes?: boolean;
+  /** Whether an address may name one file of a folder. */
+  files?: boolean;
+  /** The exit code if there is no such folder. Default 2. */
+  absent?: number;
 }
 
 const SCHEMES = ["file", "postgres", "postgresql", "s3", "sqlite"];
 
-/** What every `--help` says about addresses. */
-export const ADDRESSES = `An address is one of
+/** What `kitbag help addresses` says. */
+export const ADDRESSES = `An ADDRESS is one of
 
-  ./folder, file:folder        a folder
-  s3://bucket/prefix           a bucket; keys from AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and
-                               AWS_SESSION_TOKEN, the region from AWS_REGION or --region, another
-                               server by --endpoint URL or AWS_ENDPOINT_URL
-  postgres://user@host/db      a table of PostgreSQL (needs the package pg); ?table= and ?namespace=
-  sqlite:file.db               a table of SQLite (Node 22.5, or better-sqlite3 or
-                               node-sqlite3-wasm); ?table= and ?namespace=
+  ./folder, file:folder    a folder; to look at one file, the file
+  s3://bucket/prefix       a bucket; keys from AWS_ACCESS_KEY_ID,
+                           AWS_SECRET_ACCESS_KEY and AWS_SESSION_TOKEN, the
+                           region from AWS_REGION or --region, another server
+                           by AWS_ENDPOINT_URL or --endpoint
+  postgres://user@host/db  a table of PostgreSQL; needs the package pg
+  sqlite:file.db           a table of SQLite; needs Node 22.5 or the package
+                           better-sqlite3 or node-sqlite3-wasm
 
-A directory in a database follows behind #, as in sqlite:file.db#/notes.`;
+?table=NAME and ?namespace=NAME say where files are in a database, and a
+directory in it follows behind #, as in sqlite:file.db#/notes. ?endpoint=URL and
+?region=NAME are for one bucket.`;
 
 /** Files of a folder may be this large here; the limit of the class is meant for agents. */
 const MAX_FILE_BYTES = 2 * 1024 * 1024 * 1024 - 1;
@@ -67,6 +78,30 @@ export async function open(address: string, flags: AddressFlags): Promise<Opened
   throw new CommandError(
     `There is no kind of address "${scheme}:"; ${instead(scheme, SCHEMES, "kinds")}. A folder whose name has a colon is written ./${scheme}:…`,
   );
+}
+
+/** Whether a text can only be an address. */
+export const isAddress = (text: string) => /^(s3|postgres|postgresql|sqlite|file):/i.test(text);
+
+/** Whether a text names a file on disk. */
+export function isFileOnDisk(text: string): boolean {
+  return !isAddress(text) && statSync(text, { throwIfNoEntry: false })?.isFile() === true;
+}
+
+/** The address of the directory that a file is in, and the file's name. */
+export function apart(address: string): [directory: string, name: string] {
+  const scheme = /^(s3|postgres|postgresql|sqlite):/i.exec(address);
+  if (!scheme) return [address, ""];
+  const isBucket = scheme[1]?.toLowerCase() === "s3";
+  const [, head = "", name = "", tail = ""] =
+    (isBucket
+      ? /^(s3:\/\/[^/?#]+\/(?:[^?#]*\/)?)([^/?#]+)(\?.*)?$/i
+      : /^([^#]*#(?:.*\/)?)([^/]+)()$/s
+    ).exec(address) ?? [];
+  if (name === "") {
+    throw new CommandError(`${withoutPassword(address)} names no file; a file follows behind it`);
+  }
+  return [head + tail, decoded(name)];
 }
 
 function urlOf(address: string): URL {
@@ -94,22 +129,25 @@ function decoded(text: string): string {
 async function folder(
   address: string,
   scheme: string | undefined,
-  { writes = false }: AddressFlags,
+  { writes = false, files = false, absent = 2 }: AddressFlags,
 ): Promise<Opened> {
   const path = scheme === undefined ? address : filePath(address);
   if (path === "") throw new CommandError("An address is empty; name a folder, such as .");
   const found = statSync(path, { throwIfNoEntry: false });
-  if (found && !found.isDirectory()) {
+  const file = found?.isFile() && files ? basename(path) : undefined;
+  if (found && !found.isDirectory() && file === undefined) {
     throw new CommandError(
-      `${withoutPassword(path)} is a file; name its folder, and the file behind it`,
+      `${withoutPassword(path)} is ${found.isFile() ? "a file; name its folder" : "no folder"}`,
     );
   }
   if (!found && !writes) {
-    throw new CommandError(`There is no folder ${withoutPassword(path)}`);
+    const what = files ? "folder or file" : "folder";
+    throw new CommandError(`There is no ${what} ${withoutPassword(path)}`, absent);
   }
-  const rootDir = resolve(path);
+  const rootDir = file === undefined ? resolve(path) : dirname(resolve(path));
   const backend = new FilesystemBackend({ rootDir, maxFileBytes: MAX_FILE_BYTES });
-  return { backend, directory: "/", name: path, folder: rootDir, close: async () => {} };
+  const opened = { backend, directory: "/", name: path, folder: rootDir, close: async () => {} };
+  return file === undefined ? opened : { ...opened, file };
 }
 
 function filePath(address: string): string {
@@ -161,7 +199,8 @@ async function bucket(url: URL, flags: AddressFlags): Promise<Opened> {
   const backend = new S3Backend(options);
   const prefix = options.prefix ? `${options.prefix}/` : "";
   const place = `s3 ${options.endpoint ?? ""} ${options.bucket}/${prefix}`;
-  return { backend, directory: "/", name, place, close: async () => backend.dispose() };
+  const close = async () => backend.dispose();
+  return { backend, directory: "/", name, place, part: prefix !== "", close };
 }
 
 const parameter = (url: URL, name: string) => url.searchParams.get(name) || undefined;
@@ -224,7 +263,7 @@ async function postgres(url: URL, flags: AddressFlags): Promise<Opened> {
   const name = `postgres://${url.host}${url.pathname}${url.hash}`;
   const backend = new PostgresBackend({ client: pool, ...options });
   const place = `postgres ${url.host}${url.pathname} ${placeOf(options)}${directory}`;
-  return { backend, directory, name, place, close: () => pool.end() };
+  return { backend, directory, name, place, part: directory !== "/", close: () => pool.end() };
 }
 
 type PoolClass = new (options: {
@@ -244,7 +283,8 @@ async function sqlite(address: string, flags: AddressFlags): Promise<Opened> {
   const { directory, options } = placeIn(url, flags);
   const { query, close } = await database(file);
   const backend = new SqlBackend({ dialect: "sqlite", query, ...options });
-  const opened = { backend, directory, name: `sqlite:${file}${hash}`, close: async () => close() };
+  const name = `sqlite:${file}${hash}`;
+  const opened = { backend, directory, name, part: directory !== "/", close: async () => close() };
   if (file === ":memory:") return opened;
   // Some drivers make the file only when something is stored.
   const real = statSync(file, { throwIfNoEntry: false }) ? realpathSync(file) : resolve(file);

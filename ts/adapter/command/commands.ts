@@ -1,82 +1,76 @@
-// The commands that read, compare and copy: ls, cat, grep, cp, diff, du. Each returns its exit code.
+// The commands that look at files: ls, cat, grep, du. Each returns its exit code.
 
 import { adaptBackendProtocol, type FileInfo, type GrepMatch, type GrepOptions } from "kitbag";
-import { compareTrees, copyTree } from "../transfer.js";
-import { type AddressFlags, type Opened, open } from "./address.js";
+import { canonical } from "../../core/paths.js";
+import { type AddressFlags, apart, isAddress, isFileOnDisk, type Opened } from "./address.js";
+import { addressFlags, good, type Line, text, using, words } from "./line.js";
 import {
   bar,
   CommandError,
   count,
+  named,
+  paint,
   print,
   printJson,
   printLines,
-  progressBar,
   sizeText,
   tell,
 } from "./output.js";
 
-/** The flags and words of a command line. */
-export interface Line {
-  flags: Record<string, string | boolean | undefined>;
-  words: string[];
-  signal: AbortSignal;
-}
+/** The flags of an address that may be one file. `absent` is the exit code if it is not there. */
+const looking = (line: Line, absent: number): AddressFlags => ({
+  ...addressFlags(line.flags, false),
+  files: true,
+  absent,
+});
 
-const text = (value: string | boolean | undefined) =>
-  typeof value === "string" ? value : undefined;
-
-/** The flags that belong to addresses. */
-export function addressFlags(flags: Line["flags"], writes: boolean): AddressFlags {
-  return { endpoint: text(flags.endpoint), region: text(flags.region), writes };
-}
-
-/** The words of a line by position; too many or too few are refused. */
-function words(line: Line, least: number, most: number, form: string): string[] {
-  if (line.words.length >= least && line.words.length <= most) return line.words;
-  throw new CommandError(`Usage: kitbag ${form}`);
-}
-
-/** Opens an address, runs, and closes it again. */
-async function using<T>(
-  address: string,
-  flags: AddressFlags,
-  run: (opened: Opened) => Promise<T>,
-): Promise<T> {
-  const opened = await open(address, flags);
-  try {
-    return await run(opened);
-  } finally {
-    await opened.close();
+/** A path of the command line below the directory of the address, or the file that it names. */
+function below({ directory, file, name }: Opened, path?: string): string {
+  if (file !== undefined && path !== undefined) {
+    throw new CommandError(`${name} is a file; a path follows behind a folder`);
   }
+  return canonical(directory + (file ?? path ?? ""));
 }
-
-/** The answer of a call, or its error as the end of the command. */
-function good<T extends { error?: string }>(answer: T): T {
-  if (answer.error !== undefined) throw new CommandError(answer.error, 2);
-  return answer;
-}
-
-/** A path of the command line below the directory of the address. */
-const below = (opened: Opened, path = "") => opened.directory + path.replace(/^\/+/, "");
 
 /** A path as it is printed: below the directory of the address, without a slash in front. */
-const shown = (opened: Opened, path: string) =>
-  path.startsWith(opened.directory) ? path.slice(opened.directory.length) : path.slice(1);
+function shown({ directory, file, name }: Opened, path: string): string {
+  if (file !== undefined) return name;
+  return path.startsWith(directory) ? path.slice(directory.length) : path.slice(1);
+}
+
+/**
+ * What is at a path of which a listing shows nothing: the file, or nothing in an empty directory. If
+ * there is neither, the command ends with `absent`.
+ */
+async function alone(opened: Opened, path: string, absent: number): Promise<FileInfo[]> {
+  if (path === "/" && !opened.part) return [];
+  const backend = adaptBackendProtocol(opened.backend);
+  const { files = [] } = await backend.ls(path.slice(0, path.lastIndexOf("/")) || "/");
+  const found = files.find((file) => canonical(file.path) === path);
+  if (path !== "/" && found) return found.is_dir ? [] : [found];
+  const where = shown(opened, path);
+  throw new CommandError(`There is nothing at ${where === "" ? opened.name : where}`, absent);
+}
+
+/** The entries of a directory, or all files below it, or the one file that a path names. */
+async function listed(opened: Opened, path: string, below: boolean): Promise<FileInfo[]> {
+  const backend = adaptBackendProtocol(opened.backend);
+  const answer = below ? await backend.glob("**", path) : await backend.ls(path);
+  if (answer.files && answer.files.length > 0) return answer.files;
+  if (answer.error !== undefined) {
+    throw new CommandError(answer.error, answer.code === "not_found" ? 1 : 2);
+  }
+  return alone(opened, path, 1);
+}
 
 export async function ls(line: Line): Promise<number> {
-  const [address = "", path] = words(line, 1, 2, "ls ADDRESS [DIRECTORY]");
-  return using(address, addressFlags(line.flags, false), async (opened) => {
-    const backend = adaptBackendProtocol(opened.backend);
-    const directory = below(opened, path);
-    const { files = [] } = good(
-      line.flags.recursive
-        ? await backend.glob("**", directory)
-        : await backend.ls(directory === "/" ? "/" : directory.replace(/\/+$/, "")),
-    );
+  const [address = "", path] = words(line, 1, 2, "ls ADDRESS [PATH]");
+  return using(address, looking(line, 1), async (opened) => {
+    const files = await listed(opened, below(opened, path), line.flags.recursive === true);
     const sorted = [...files].sort((a, b) => (a.path < b.path ? -1 : 1));
-    const named = sorted.map((file) => ({ ...file, path: shown(opened, file.path) }));
-    if (line.flags.json) await printJson(named);
-    else await printLines(named.map(row));
+    const all = sorted.map((file) => ({ ...file, path: shown(opened, file.path) }));
+    if (line.flags.json) await printJson(all);
+    else await printLines(all.map(row));
     return 0;
   });
 }
@@ -84,25 +78,45 @@ export async function ls(line: Line): Promise<number> {
 function row({ path, is_dir, size, modified_at }: FileInfo): string {
   const bytes = is_dir || size === undefined ? "-" : sizeText(size);
   const time = modified_at ? `${modified_at.slice(0, 19)}Z` : "";
-  return `${bytes.padStart(9)}  ${time.padEnd(20)}  ${path}`;
+  const name = is_dir ? paint("directory", named(path)) : named(path);
+  return `${bytes.padStart(9)}  ${time.padEnd(20)}  ${name}`;
 }
 
 export async function cat(line: Line): Promise<number> {
-  const [address = "", ...paths] = words(line, 2, Number.POSITIVE_INFINITY, "cat ADDRESS FILE...");
-  return using(address, addressFlags(line.flags, false), async (opened) => {
-    const backend = adaptBackendProtocol(opened.backend);
+  const all = words(line, 1, Number.POSITIVE_INFINITY, "cat ADDRESS FILE... or kitbag cat FILE...");
+  const [address = "", ...paths] = all;
+  const flags = looking(line, 1);
+  // As `cat` takes them: each word is a file.
+  if (paths.length === 0 || isFileOnDisk(address) || all.every(isAddress)) {
     let code = 0;
-    for (const path of paths) {
-      const [answer] = (await backend.downloadFiles?.([below(opened, path)])) ?? [];
-      const content = answer?.content;
-      if (!content) {
-        tell(`kitbag cat: ${path}: ${answer?.message ?? answer?.error ?? "it was not read"}`);
-        code = 1;
-      } else if (line.flags.json) await printJson({ path, ...contentOf(content) });
-      else await print(content);
+    for (const one of all) {
+      const [place, name] = apart(one);
+      const shownAs = (opened: Opened) => (opened.file === undefined ? name : opened.name);
+      const work = (opened: Opened) => printed(line, opened, opened.file ?? name, shownAs(opened));
+      if (!(await using(place, flags, work))) code = 1;
     }
     return code;
+  }
+  return using(address, { ...flags, files: false, absent: 2 }, async (opened) => {
+    let code = 0;
+    for (const path of paths) if (!(await printed(line, opened, path, path))) code = 1;
+    return code;
   });
+}
+
+/** Prints a file; whether it could be read. */
+async function printed(line: Line, opened: Opened, path: string, name: string): Promise<boolean> {
+  const backend = adaptBackendProtocol(opened.backend);
+  if (path === "") throw new CommandError(`${opened.name} is a folder; name a file behind it`, 1);
+  const [answer] = (await backend.downloadFiles?.([canonical(opened.directory + path)])) ?? [];
+  const content = answer?.content;
+  if (!content) {
+    tell(`kitbag cat: ${name}: ${answer?.message ?? answer?.error ?? "it was not read"}`);
+    return false;
+  }
+  if (line.flags.json) await printJson({ path: name, ...contentOf(content) });
+  else await print(content);
+  return true;
 }
 
 /** Bytes in JSON: as text if they are text, otherwise in base64. */
@@ -124,7 +138,7 @@ export async function grep(line: Line): Promise<number> {
     if (!/^[1-9]\d*$/.test(most)) throw new CommandError("--max-count takes a number above zero");
     options.maxPerFile = Number(most);
   }
-  return using(address, addressFlags(flags, false), async (opened) => {
+  return using(address, looking(line, 2), async (opened) => {
     const backend = adaptBackendProtocol(opened.backend) as ReturnType<
       typeof adaptBackendProtocol
     > & {
@@ -132,8 +146,7 @@ export async function grep(line: Line): Promise<number> {
         ...args: unknown[]
       ) => Promise<{ error?: string; matches?: GrepMatch[]; truncated?: boolean }>;
     };
-    const directory = below(opened, path);
-    const where = directory.length > 1 ? directory.replace(/\/+$/, "") : "/";
+    const where = below(opened, path);
     const answer = good(
       await backend.grep(pattern, where, text(flags.glob) ?? null, null, options),
     );
@@ -141,108 +154,56 @@ export async function grep(line: Line): Promise<number> {
       ...match,
       path: shown(opened, match.path),
     }));
+    // A search in what is not there is a mistake, and no search without matches.
+    if (matches.length === 0 && where !== "/") await alone(opened, where, 2);
+    const marked = marker(pattern, options);
+    const pathOf = (name: string) => paint("path", named(name));
+    const row = (one: GrepMatch) =>
+      `${pathOf(one.path)}:${paint("line", String(one.line))}:${marked(one.text)}`;
     if (flags.json) await printJson(matches);
-    else if (flags["files-with-matches"]) await printLines(new Set(matches.map((one) => one.path)));
-    else if (flags.count) await printLines(counts(matches));
-    else await printLines(matches.map((one) => `${one.path}:${one.line}:${one.text}`));
+    else if (flags["files-with-matches"]) {
+      await printLines([...new Set(matches.map((one) => one.path))].map(pathOf));
+    } else if (flags.count) {
+      await printLines([...counts(matches)].map(([name, number]) => `${pathOf(name)}:${number}`));
+    } else await printLines(matches.map(row));
     if (answer.truncated) tell("kitbag grep: there are more matches than were returned");
     return matches.length > 0 ? 0 : 1;
   });
 }
 
-function counts(matches: readonly GrepMatch[]): string[] {
+function counts(matches: readonly GrepMatch[]): Map<string, number> {
   const found = new Map<string, number>();
   for (const { path } of matches) found.set(path, (found.get(path) ?? 0) + 1);
-  return [...found].map(([path, number]) => `${path}:${number}`);
+  return found;
 }
 
-function choice<T extends string>(line: Line, flag: string, values: readonly T[]): T | undefined {
-  const given = text(line.flags[flag]);
-  if (given === undefined || values.includes(given as T)) return given as T | undefined;
-  throw new CommandError(`--${flag} must be ${values.join(" or ")}`);
-}
-
-export async function cp(line: Line): Promise<number> {
-  const [from = "", to = ""] = words(line, 2, 2, "cp FROM TO");
-  const onConflict = choice(line, "on-conflict", ["error", "skip", "overwrite"]);
-  const compare = choice(line, "compare", ["content", "time"]);
-  return using(from, addressFlags(line.flags, false), (source) =>
-    using(to, addressFlags(line.flags, true), async (target) => {
-      const [outer, inner] = [source.place, target.place];
-      if (outer !== undefined && inner !== outer && inner?.startsWith(outer)) {
-        throw new CommandError("TO is inside FROM; copy to a place outside of it");
-      }
-      const progress = progressBar();
-      const result = await copyTree(source.backend, target.backend, {
-        from: source.directory,
-        to: target.directory,
-        signal: line.signal,
-        ...(onConflict && { onConflict }),
-        ...(compare && { compare }),
-        ...(progress.onProgress && { onProgress: progress.onProgress }),
-      });
-      progress.end();
-      if (line.flags.json) await printJson(result);
-      else {
-        const { copied, equal, skipped, bytes, emptyDirectories } = result;
-        await print(
-          `${count(copied)} copied (${sizeText(bytes)}), ${equal} equal, ${skipped} skipped\n`,
-        );
-        if (emptyDirectories > 0)
-          tell(`kitbag cp: ${emptyDirectories} empty directories were left out`);
-        for (const { path, error } of result.failures) tell(`kitbag cp: ${path}: ${error}`);
-      }
-      if (result.error === undefined) return 0;
-      if (result.failures.length === 0) tell(`kitbag cp: ${result.error}`);
-      if (result.failed > result.failures.length) tell(`kitbag cp: ${result.failed} files failed`);
-      tell("kitbag cp: run it again to go on; what is equal is not copied again");
-      return 1;
-    }),
-  );
-}
-
-export async function diff(line: Line): Promise<number> {
-  const [one = "", other = ""] = words(line, 2, 2, "diff ADDRESS ADDRESS");
-  const compare = choice(line, "compare", ["content", "time"]);
-  return using(one, addressFlags(line.flags, false), (first) =>
-    using(other, addressFlags(line.flags, false), async (second) => {
-      const progress = progressBar();
-      const result = await compareTrees(first.backend, second.backend, {
-        from: first.directory,
-        to: second.directory,
-        signal: line.signal,
-        ...(compare && { compare }),
-        ...(progress.onProgress && { onProgress: progress.onProgress }),
-      });
-      progress.end();
-      good(result);
-      const marks: Array<[string, string[]]> = [
-        ["-", result.onlyFirst],
-        ["+", result.onlySecond],
-        ["~", result.different],
-      ];
-      const lines = marks.flatMap(([mark, paths]) => paths.map((path) => ({ mark, path })));
-      lines.sort((a, b) => (a.path < b.path ? -1 : a.path > b.path ? 1 : 0));
-      if (line.flags.json) await printJson(result);
-      else await printLines(lines.map(({ mark, path }) => `${mark} ${path}`));
-      return lines.length > 0 ? 1 : 0;
-    }),
-  );
+/**
+ * Marks what was found in a line. Only plain words, and choices of them: another expression might mean
+ * something else here, or take very long in a long line.
+ */
+function marker(pattern: string, { regex, ignoreCase }: GrepOptions): (line: string) => string {
+  const words = regex ? pattern.split("|") : [pattern];
+  if (regex && words.some((word) => /[\\^$.*+?()[\]{}]/.test(word))) return (line) => line;
+  const escaped = words.filter(Boolean).map((word) => word.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&"));
+  const found = new RegExp(escaped.join("|"), ignoreCase ? "giu" : "gu");
+  return (line) => line.replace(found, (part) => part && paint("match", part));
 }
 
 /** Width of the bars of `du`. */
 const WIDTH = 20;
 
 export async function du(line: Line): Promise<number> {
-  const [address = "", path] = words(line, 1, 2, "du ADDRESS [DIRECTORY]");
+  const [address = "", path] = words(line, 1, 2, "du ADDRESS [PATH]");
   const given = text(line.flags.depth) ?? "1";
   if (!/^\d+$/.test(given)) throw new CommandError("--depth takes a number");
-  return using(address, addressFlags(line.flags, false), async (opened) => {
-    const backend = adaptBackendProtocol(opened.backend);
+  return using(address, looking(line, 1), async (opened) => {
     const root = below(opened, path);
-    const top = root.endsWith("/") ? root : `${root}/`;
-    const { files = [] } = good(await backend.glob("**", top));
-    const rows = usage(files, top, Number(given));
+    const files = await listed(opened, root, true);
+    const [only] = files;
+    const isFile = files.length === 1 && only?.path === root;
+    const rows = isFile
+      ? [{ path: shown(opened, root), bytes: only?.size ?? 0, files: 1 }]
+      : usage(files, root === "/" ? root : `${root}/`, Number(given));
     if (line.flags.json) await printJson(rows);
     else {
       const [all] = rows;
@@ -250,7 +211,7 @@ export async function du(line: Line): Promise<number> {
       await printLines(
         rows.map(
           ({ path: name, bytes, files: number }) =>
-            `${sizeText(bytes).padStart(9)}  ${bar(bytes / whole, WIDTH)}  ${count(number).padStart(12)}  ${name}`,
+            `${sizeText(bytes).padStart(9)}  ${bar(bytes / whole, WIDTH)}  ${count(number).padStart(12)}  ${name.endsWith("/") ? paint("directory", named(name)) : named(name)}`,
         ),
       );
     }

@@ -1,6 +1,7 @@
 // What every command prints, and how it ends: text or JSON on standard output, messages and the
 // progress bar on standard error. Secrets that the process was given never appear in either.
 
+import { visible } from "../../core/visible.js";
 import type { TransferProgress } from "../transfer.js";
 
 /** Ends the command with a message. Code 1: it was tried and failed. 2: it was asked wrongly. */
@@ -24,9 +25,17 @@ export function withoutPassword(address: string): string {
   return address.replace(/(:\/\/|^\/\/|:).*@/s, "$1***@");
 }
 
+/** What the library calls its options, as the flags of the command line that set them. */
+const FLAGS: ReadonlyArray<[RegExp, string]> = [
+  [/onConflict: "skip" or "overwrite"/g, "--on-conflict skip or --on-conflict overwrite"],
+  [/\bS3Backend: option "(endpoint|region)"/g, "--$1"],
+  // These limits have no flag.
+  [/ \((maxFileBytes|timeoutMs)\)/g, ""],
+];
+
 /** Prints a message on standard error. */
 export function tell(message: string): void {
-  let shown = message;
+  let shown = FLAGS.reduce((text, [option, flag]) => text.replace(option, flag), message);
   for (const secret of secrets) {
     shown = shown.replaceAll(secret, "***").replaceAll(encodeURIComponent(secret), "***");
   }
@@ -59,6 +68,42 @@ const PART = 64 * 1024;
 
 export async function printJson(value: unknown): Promise<void> {
   await print(`${JSON.stringify(value)}\n`);
+}
+
+/** Whether and where text is coloured. */
+export type ColourRule = "auto" | "always" | "never";
+
+let coloured = false;
+
+/** Decides about colours, as https://no-color.org asks. JSON is never coloured. */
+export function chooseColours(rule: ColourRule): void {
+  const { NO_COLOR, TERM } = process.env;
+  const fitting = process.stdout.isTTY === true && !NO_COLOR && TERM !== "dumb";
+  coloured = rule === "always" || (rule === "auto" && fitting);
+}
+
+const CODES = {
+  path: 35,
+  line: 32,
+  match: "1;31",
+  directory: "1;34",
+  gone: 31,
+  made: 32,
+  other: 33,
+};
+
+/** A text as it is shown on standard output. */
+export function paint(as: keyof typeof CODES, text: string): string {
+  return coloured ? `\u001b[${CODES[as]}m${text}\u001b[0m` : text;
+}
+
+/** A path for a person: on a terminal, what shows nothing or steers the terminal is escaped. */
+export function named(path: string): string {
+  if (!process.stdout.isTTY) return path;
+  return visible(path).replace(
+    /[\u0000-\u001f]/g,
+    (one) => `\\u{${one.charCodeAt(0).toString(16)}}`,
+  );
 }
 
 const UNITS = ["B", "KB", "MB", "GB", "TB"];

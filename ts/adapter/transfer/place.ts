@@ -28,6 +28,9 @@ export type ConflictRule =
 /** Most files that are created at the same time. */
 const CREATED_AT_ONCE = 16;
 
+/** Why a link is not made. */
+const TAKEN = { error: "A directory is there, and the source has a link", code: "is_directory" };
+
 /** A file to store. */
 export type Content = [name: string, bytes: Uint8Array];
 
@@ -114,6 +117,21 @@ export class Place {
       const refused = answers[at];
       if (refused === undefined) this.#stored(name, bytes);
       else this.#fail(name, refused);
+    }
+  }
+
+  /** Makes links, when the files are there. */
+  async links(links: ReadonlyMap<string, string>): Promise<void> {
+    for (const [name, text] of links) {
+      this.#tally.check();
+      let done = await this.#tree.link(name, text, this.#rule === "overwrite");
+      if (done === "other" && (await this.verdict(name, undefined, undefined)) === "overwrite") {
+        done = await this.#tree.link(name, text, true);
+      }
+      if (done === "made") this.#tally.stored(0);
+      else if (done === "equal") this.#tally.result.equal += 1;
+      else if (done === "directory") this.#fail(name, TAKEN);
+      else if (done !== "other") this.#fail(name, done);
     }
   }
 

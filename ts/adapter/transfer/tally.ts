@@ -40,6 +40,8 @@ export interface TransferResult extends TransferProgress {
   failures: TransferFailure[];
   /** Directories without files, which are not copied, because the protocol has only files. */
   emptyDirectories: number;
+  /** With `links: "keep"`: links that lead out of the source's directory, or to nothing. */
+  linksLeftOut?: number;
 }
 
 /** Most failures of a result. */

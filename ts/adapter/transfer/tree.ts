@@ -62,6 +62,12 @@ interface Disk {
   looks(paths: readonly string[]): Promise<Array<{ mode: bigint } | undefined>>;
   permit(path: string, mode: number): Promise<void>;
   real(path: string): Promise<string>;
+  links(path: string): Promise<{ links: Array<[name: string, text: string]>; others: number }>;
+  link(
+    path: string,
+    text: string,
+    replace: boolean,
+  ): Promise<"made" | "equal" | "other" | "directory">;
 }
 
 const DISK = Symbol.for("kitbag.disk");
@@ -97,6 +103,10 @@ export class Tree {
   readonly loops: string[] = [];
   /** Links to directories of which nobody can say where they lead; known after `list`. */
   readonly unknown: string[] = [];
+  /** Links that are copied as links, with their texts; the files behind them are not listed. */
+  readonly links = new Map<string, string>();
+  /** How many links lead out of the tree, or to nothing, and so are not copied as links. */
+  otherLinks = 0;
   #followed = 0;
 
   /** @param root The directory, with a slash at its end. */
@@ -110,6 +120,28 @@ export class Tree {
   /** The real path of the directory on the host's disk; undefined if it is not on it. */
   async real(): Promise<string | undefined> {
     return this.#disk?.real(this.#directory());
+  }
+
+  /** Whether links can be kept here. */
+  get isOnDisk(): boolean {
+    return this.#disk !== undefined;
+  }
+
+  /** From now on, links are links: to be called before `list`. */
+  async keepLinks(): Promise<void> {
+    const found = await this.#disk?.links(this.#directory());
+    for (const [name, text] of found?.links ?? []) this.links.set(name, text);
+    this.otherLinks = found?.others ?? 0;
+  }
+
+  /** Makes a link; see `Links.link` of the disk. */
+  async link(name: string, text: string, replace: boolean) {
+    try {
+      return await (this.#disk as Disk).link(this.path(name), text, replace);
+    } catch (error) {
+      const { message = String(error), code = "unavailable" } = error as Partial<Refusal> & Error;
+      return { error: message, code };
+    }
   }
 
   /** Gives files the permissions that they have in another tree, if both are on disks. */
@@ -170,6 +202,7 @@ export class Tree {
         size,
         changed: Date.parse(modified_at ?? ""),
       }))
+      .filter(({ name: file }) => !this.links.has(file))
       .sort(byName);
   }
 
@@ -248,7 +281,8 @@ export class Tree {
     if (answer.error !== undefined) return refusal(answer);
     const { files = [] } = answer;
     const found = (files as FileInfo[]).filter(({ is_dir, path }) => is_dir && path !== this.#root);
-    return found.map(({ path }) => path.slice(this.#root.length));
+    const names = found.map(({ path }) => path.slice(this.#root.length));
+    return names.filter((name) => !this.links.has(name.replace(/\/$/, "")));
   }
 
   /** Complete contents, one for each name, in order. */
