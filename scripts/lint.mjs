@@ -1,5 +1,6 @@
 // `npm run lint` checks formatting and lint rules of every language; `npm run format` (`--fix`)
-// fixes the formatting and what Biome can fix. It also checks which part of the code imports which.
+// fixes the formatting and what Biome can fix. It also checks which part of the code imports which, and
+// that no layer is silent about a request.
 // `.ci/run` runs the checks. The build type-checks the TypeScript, because it has the type
 // declarations of the WebAssembly.
 
@@ -7,6 +8,7 @@ import { wrongArrows } from "./lib/arrows.mjs";
 import { passed } from "./lib/checked.mjs";
 import { run } from "./lib/exec.mjs";
 import { at } from "./lib/paths.mjs";
+import { silentMatches } from "./lib/requests.mjs";
 import { ensureAll } from "./setup.mjs";
 
 const fix = process.argv.includes("--fix");
@@ -49,7 +51,7 @@ for (const [command, args] of steps) {
   console.error(`lint: ${shown} ${args.slice(command === "cargo" ? 0 : 1).join(" ")} failed`);
 }
 if (!fix) {
-  for (const line of wrongArrows()) {
+  for (const line of [...wrongArrows(), ...silentMatches()]) {
     bad += 1;
     console.error(`lint: ${line}`);
   }

@@ -1,6 +1,12 @@
 // The protocol's types: every name and shape that callers see. Written by hand, and checked
 // against deepagents' own types by the suite `types`.
 
+import type { FileData, FileInfo, GrepMatch } from "./types/files.js";
+import type { TransferOptions } from "./types/options.js";
+
+export type * from "./types/files.js";
+export type * from "./types/options.js";
+
 /** A stable code for the kind of error, for programs; `error` has the message. */
 export type ErrorCode =
   | "not_found"
@@ -64,69 +70,6 @@ export type BackendAnswer<Fields> = Partial<Fields> & {
   /** Milliseconds after which a retry can succeed, if known. */
   retryAfterMs?: number;
 };
-
-/** One entry of a listing. */
-export interface FileInfo {
-  /** Canonical path, such as `/notes/a.txt`. A directory's path ends with `/`. */
-  path: string;
-  /** True for a directory. */
-  is_dir?: boolean;
-  /** Size in bytes; 0 for a directory. Absent if a foreign backend does not report it. */
-  size?: number;
-  /** Time of the last change, ISO 8601; empty for a directory. */
-  modified_at?: string;
-}
-
-/** One matching line. */
-export interface GrepMatch {
-  /** Canonical path of the file. */
-  path: string;
-  /** Line number, counted from 1. */
-  line: number;
-  /** The line without its line feed. */
-  text: string;
-  /** The lines before the match, if the option `before` was given. */
-  before?: string[];
-  /** The lines after the match, if the option `after` was given. */
-  after?: string[];
-}
-
-/** A stored file, form `v2`: text as one string, anything else as bytes. */
-export interface FileDataV2 {
-  /** The text, or the bytes of a binary file. */
-  content: string | Uint8Array;
-  /** MIME type, such as `text/plain`. */
-  mimeType: string;
-  /** Creation time, ISO 8601. */
-  created_at: string;
-  /** Time of the last change, ISO 8601. */
-  modified_at: string;
-}
-
-/** A stored text file in the older form `v1`: an array of lines. */
-export interface FileDataV1 {
-  /** The lines, without their line feeds. */
-  content: string[];
-  /** Creation time, ISO 8601. */
-  created_at: string;
-  /** Time of the last change, ISO 8601. */
-  modified_at: string;
-}
-
-/** A stored file in either form that kitbag writes. */
-export type FileData = FileDataV1 | FileDataV2;
-
-/** A stored file as deepagents' Python package writes it. kitbag reads it but never writes it. */
-export interface PythonFileData {
-  /** Text, or base64; see `encoding`. */
-  content: string;
-  /** How `content` is encoded. */
-  encoding: "utf-8" | "base64";
-  /** Creation time, ISO 8601. */
-  created_at?: string;
-  /** Time of the last change, ISO 8601. */
-  modified_at?: string;
-}
 
 /** Result of `ls`. */
 export type LsResult = Result<LsFields>;
@@ -309,104 +252,6 @@ export interface FileDownloadResponse {
   code?: ErrorCode;
   /** What was wrong and what to do about it. Absent on success. */
   message?: string;
-}
-
-/** Options of every call: cancellation and time limit. */
-export interface CallOptions {
-  /** Cancels the call when it aborts; the result is then `{ error, code: "timeout" }`. */
-  signal?: AbortSignal;
-  /**
-   * Time limit of the call, in milliseconds; the result is then `{ error, code: "timeout" }`.
-   * Without it there is no limit, except 10 s of computing for some searches. 2^31 or more is no
-   * limit.
-   */
-  timeoutMs?: number;
-}
-
-/** Options of `write` that kitbag adds to the protocol. */
-export interface WriteOptions extends CallOptions {
-  /** Only with bytes as content: create the file and never replace one, in either `writeMode`. */
-  ifAbsent?: boolean;
-}
-
-/** Options of `move` and `copy`. */
-export interface TransferOptions extends CallOptions {
-  /** Replace a file that exists at the new path. A directory is never replaced. Default false. */
-  overwrite?: boolean;
-}
-
-/** Options of `delete` that kitbag adds to the protocol. */
-export interface DeleteOptions extends CallOptions {
-  /** Delete only a file that has exactly these bytes; otherwise the result is `conflict`. */
-  unchanged?: Uint8Array;
-}
-
-/** Options of `grep` that kitbag adds to the protocol. */
-export interface GrepOptions extends CallOptions {
-  /** The argument `maxCount`, for a call that has the options in its place. */
-  maxCount?: number;
-  /** Treat the pattern as a regular expression, matched in linear time. Default: literal text. */
-  regex?: boolean;
-  /** Ignore letter case. Default false. For regular expressions this covers ASCII only. */
-  ignoreCase?: boolean;
-  /** Number of context lines to return before each match. Default 0. */
-  before?: number;
-  /** Number of context lines to return after each match. Default 0. */
-  after?: number;
-  /** The most matches to return from one file. Default: no limit. */
-  maxPerFile?: number;
-  /** Return `stats`, where a search index takes part (`withIndex`). Default false. */
-  stats?: boolean;
-}
-
-/** Which concurrent writers a guarantee covers. */
-export type Reach =
-  /** All writers, also other processes: the storage checks and changes in one atomic step. */
-  | "storage"
-  /** Only calls of this instance, which wait for each other; other writers are not noticed. */
-  | "instance"
-  /** No writers: there is no guarantee. */
-  | "never";
-
-/** What a backend guarantees and supports. */
-export interface Capability {
-  /** Which writers exclusive creation covers: `write` never replaces a file made meanwhile. */
-  create: Reach;
-  /** Which writers an edit is safe against: no change of theirs is lost. */
-  update: Reach;
-  /** `"implied"`: directories follow from paths of files. `"real"`: they exist by themselves. */
-  directories: "implied" | "real";
-  /**
-   * Which spellings of a name are one file: those that differ in upper and lower case (`"case"`), in
-   * composed and decomposed letters (`"composition"`), or in both. Absent or `"exact"`: each
-   * spelling is a name of its own. Under a policy, a rule that restricts then covers every spelling.
-   */
-  names?: "exact" | "case" | "composition" | "case and composition";
-  /** Whether `created_at` survives edits and overwrites. */
-  keepsCreated: boolean;
-  /** Whether a MIME type that was given with a file is kept. */
-  keepsMime: boolean;
-  /** Whether the `v1` form of a text file is kept. */
-  keepsFormat: boolean;
-  /** Whether bytes that are not text can be stored. */
-  keepsBinary: boolean;
-  /** Whether files can be changed. */
-  writable: boolean;
-  /** The largest file that can be stored, in bytes. Absent if there is no fixed limit. */
-  maxFileBytes?: number;
-  /**
-   * True if listings name a version of each file that no other state of it ever has. `withIndex`
-   * needs it; without, every search reads all files.
-   */
-  listsVersions?: boolean;
-  /** True if a search index takes part in `grep`. */
-  indexed?: boolean;
-  /** True if `watch` tells of changes of all files. */
-  watch?: boolean;
-  /** True if the caller decides which files a call works on, as inside a running graph. */
-  perCaller?: boolean;
-  /** Remarks for the owner of the backend: remaining risks and limits. */
-  notes: string[];
 }
 
 /** A value, or a promise of it. */
@@ -600,6 +445,3 @@ export interface BackendRuntime<State = unknown> {
  * @deprecated An instance finds the running graph by itself; pass `new StateBackend()`.
  */
 export type BackendFactory = (runtime: BackendRuntime) => MaybePromise<AnyBackendProtocol>;
-
-/** A file as callers may pass it: text, bytes, or stored data in any of its three forms. */
-export type FileInput = string | Uint8Array | FileData | PythonFileData;

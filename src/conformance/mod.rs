@@ -95,19 +95,16 @@ pub fn cases() -> Vec<Case> {
 mod tests {
     use std::rc::Rc;
 
-    use futures_util::FutureExt;
-
     use super::*;
     use crate::core::future::Pending;
     use crate::core::path::VPath;
+    use crate::core::testing::now;
     use crate::files::{Files, FilesOptions};
     use crate::storage::memory::Memory;
     use crate::storage::{Cursor, Depth, File, Listing, Meta, NewFile, PutMode, Storage, Version};
 
     fn conforms(make: impl Fn() -> SharedBackend) -> Report {
-        let report = run(async || Ok(make()))
-            .now_or_never()
-            .expect("memory answers at once");
+        let report = now(run(async || Ok(make())));
         assert!(report.failures.is_empty(), "{}", report.failures.join("\n"));
         report
     }

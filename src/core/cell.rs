@@ -21,13 +21,51 @@ const CHANGING: isize = -1;
 
 /// A value whose borrows are checked at run time.
 pub struct RefCell<T> {
+    state: State,
+    fresh: Option<fn() -> T>,
+    value: UnsafeCell<T>,
+}
+
+/// What is the same for values of all types, so that it is compiled once.
+struct State {
     /// Number of readers, or [`CHANGING`].
     borrows: Cell<isize>,
     /// Number of traps at the time of the last borrow.
     traps: Cell<u32>,
     torn: Cell<bool>,
-    fresh: Option<fn() -> T>,
-    value: UnsafeCell<T>,
+}
+
+impl State {
+    /// Releases borrows from before the last trap. Returns whether it interrupted a mutation.
+    #[inline(never)]
+    fn is_interrupted(&self) -> bool {
+        let traps = running::traps();
+        self.traps.replace(traps) != traps && self.borrows.replace(0) == CHANGING
+    }
+
+    /// Begins a borrow, unless another one excludes it.
+    #[inline(never)]
+    fn begins(&self, changes: bool) -> bool {
+        let next = match self.borrows.get() {
+            0 if changes => CHANGING,
+            CHANGING => return false,
+            _ if changes => return false,
+            readers => readers + 1,
+        };
+        self.borrows.set(next);
+        true
+    }
+
+    /// Ends a borrow that began after so many traps.
+    #[inline(never)]
+    fn end(&self, traps: u32) {
+        // A borrow from before a trap was already released.
+        if self.traps.get() == traps {
+            let left = self.borrows.get();
+            self.borrows
+                .set(if left == CHANGING { 0 } else { left - 1 });
+        }
+    }
 }
 
 /// A shared borrow.
@@ -46,9 +84,11 @@ impl<T> RefCell<T> {
     /// A cell that contains `value`.
     pub const fn new(value: T) -> RefCell<T> {
         RefCell {
-            borrows: Cell::new(0),
-            traps: Cell::new(0),
-            torn: Cell::new(false),
+            state: State {
+                borrows: Cell::new(0),
+                traps: Cell::new(0),
+                torn: Cell::new(false),
+            },
             fresh: None,
             value: UnsafeCell::new(value),
         }
@@ -78,23 +118,24 @@ impl<T: Default> RefCell<T> {
 impl<T> RefCell<T> {
     /// Releases borrows from before the last trap.
     fn settle(&self) {
-        let traps = running::traps();
-        if self.traps.replace(traps) == traps {
-            return;
+        if self.state.is_interrupted() {
+            self.mend();
         }
-        if self.borrows.replace(0) != CHANGING {
-            return;
-        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn mend(&self) {
         match self.fresh {
             Some(fresh) => *self.borrow_mut() = fresh(),
-            None => self.torn.set(true),
+            None => self.state.torn.set(true),
         }
     }
 
     /// Whether a trap interrupted a mutation, so that the value may be inconsistent.
     pub fn is_torn(&self) -> bool {
         self.settle();
-        self.torn.get()
+        self.state.torn.get()
     }
 
     /// Borrows the value for reading.
@@ -110,13 +151,9 @@ impl<T> RefCell<T> {
     /// Borrows the value for reading, unless it is borrowed mutably.
     pub fn try_borrow(&self) -> Option<Ref<'_, T>> {
         self.settle();
-        if self.borrows.get() == CHANGING {
-            return None;
-        }
-        self.borrows.set(self.borrows.get() + 1);
-        Some(Ref {
+        self.state.begins(false).then(|| Ref {
             cell: self,
-            traps: self.traps.get(),
+            traps: self.state.traps.get(),
         })
     }
 
@@ -125,20 +162,12 @@ impl<T> RefCell<T> {
     #[track_caller]
     pub fn borrow_mut(&self) -> RefMut<'_, T> {
         self.settle();
-        if self.borrows.get() != 0 {
+        if !self.state.begins(true) {
             panic!("already borrowed");
         }
-        self.borrows.set(CHANGING);
         RefMut {
             cell: self,
-            traps: self.traps.get(),
-        }
-    }
-
-    fn end(&self, traps: u32, left: isize) {
-        // A borrow from before a trap was already released.
-        if self.traps.get() == traps {
-            self.borrows.set(left);
+            traps: self.state.traps.get(),
         }
     }
 }
@@ -155,7 +184,7 @@ impl<T> Deref for Ref<'_, T> {
 
 impl<T> Drop for Ref<'_, T> {
     fn drop(&mut self) {
-        self.cell.end(self.traps, self.cell.borrows.get() - 1);
+        self.cell.state.end(self.traps);
     }
 }
 
@@ -178,7 +207,7 @@ impl<T> DerefMut for RefMut<'_, T> {
 
 impl<T> Drop for RefMut<'_, T> {
     fn drop(&mut self) {
-        self.cell.end(self.traps, 0);
+        self.cell.state.end(self.traps);
     }
 }
 

@@ -92,6 +92,7 @@ mod tests {
     use std::cell::Cell;
 
     use super::*;
+    use crate::core::testing::{block_on, now};
 
     /// Ready after some polls; counts how many run.
     async fn later(polls: usize, running: &Cell<usize>, most: &Cell<usize>) -> usize {
@@ -119,7 +120,7 @@ mod tests {
             let calls = polls
                 .clone()
                 .map(|polls| Box::pin(later(polls, &running, &most)) as LocalBoxFuture<'_, usize>);
-            let answers = crate::storage::s3::testing::block_on(bounded(limit, calls));
+            let answers = block_on(bounded(limit, calls));
             assert_eq!(answers, polls.collect::<Vec<_>>());
             assert_eq!(most.get(), expected);
         }
@@ -128,6 +129,6 @@ mod tests {
     #[test]
     fn none_are_ready_at_once() {
         let none = std::iter::empty::<LocalBoxFuture<'_, u8>>();
-        assert_eq!(bounded(4, none).now_or_never(), Some(Vec::new()));
+        assert_eq!(now(bounded(4, none)), Vec::<u8>::new());
     }
 }

@@ -35,18 +35,18 @@ impl<F: Future + Unpin> Future for Refusing<F> {
 
 #[cfg(test)]
 mod tests {
-    use futures_util::FutureExt;
 
     use super::*;
     use crate::core::running::{Call, within};
+    use crate::core::testing::{now, waits};
 
     #[test]
     fn links_are_refused_only_within_the_wrapped_future() {
         within(Call::new(), || {
             assert!(!refused());
             let inner = refusing(Box::pin(async { refused() }));
-            let seen = async { (refused(), inner.await, refused()) }.now_or_never();
-            assert_eq!(seen, Some((false, true, false)));
+            let seen = now(async { (refused(), inner.await, refused()) });
+            assert_eq!(seen, (false, true, false));
         });
     }
 
@@ -54,8 +54,8 @@ mod tests {
     fn a_call_begun_after_a_trap_does_not_inherit_the_refusal() {
         within(Call::new(), || {
             let trapped = refusing(Box::pin(async { panic!("as a trap ends a call") }));
-            let trap = std::panic::AssertUnwindSafe(|| trapped.now_or_never());
-            let outcome: std::thread::Result<Option<()>> = std::panic::catch_unwind(trap);
+            let trap = std::panic::AssertUnwindSafe(|| waits(trapped));
+            let outcome: std::thread::Result<bool> = std::panic::catch_unwind(trap);
             assert!(outcome.is_err());
         });
         within(Call::new(), || assert!(!refused()));

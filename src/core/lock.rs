@@ -258,39 +258,36 @@ impl<T> Drop for OwnedMutexGuard<T> {
 mod tests {
     use super::*;
     use crate::core::running::Call;
-    use futures_util::FutureExt;
+    use crate::core::testing::{now, waits};
 
     #[test]
     fn no_more_than_allowed_and_in_turn() {
         let permits = Permits::new(2);
-        let one = permits.take().now_or_never().expect("free");
-        let _two = permits.take().now_or_never().expect("free");
+        let one = now(permits.take());
+        let _two = now(permits.take());
         let mut third = Box::pin(permits.take());
         let mut fourth = Box::pin(permits.take());
-        assert!((&mut third).now_or_never().is_none());
-        assert!((&mut fourth).now_or_never().is_none());
+        assert!(waits(&mut third));
+        assert!(waits(&mut fourth));
         drop(one);
-        assert!((&mut fourth).now_or_never().is_none(), "not its turn");
-        assert!(
-            permits.take().now_or_never().is_none(),
-            "no newcomer either"
-        );
-        let third = third.now_or_never().expect("its turn");
+        assert!(waits(&mut fourth), "not its turn");
+        assert!(waits(permits.take()), "no newcomer either");
+        let third = now(third);
         drop(third);
-        assert!(fourth.now_or_never().is_some());
+        assert!(!waits(fourth));
     }
 
     #[test]
     fn who_gives_up_waiting_is_passed_over() {
         let permits = Permits::new(1);
-        let one = permits.take().now_or_never().expect("free");
+        let one = now(permits.take());
         let mut second = Box::pin(permits.take());
         let mut third = Box::pin(permits.take());
-        assert!((&mut second).now_or_never().is_none());
-        assert!((&mut third).now_or_never().is_none());
+        assert!(waits(&mut second));
+        assert!(waits(&mut third));
         drop(second);
         drop(one);
-        assert!(third.now_or_never().is_some());
+        assert!(!waits(third));
     }
 
     #[test]
@@ -298,29 +295,28 @@ mod tests {
         let mutex = Mutex::new(1);
         let (lost, other) = (Call::new(), Call::new());
         running::within(lost, || {
-            std::mem::forget(mutex.lock().now_or_never().expect("free"));
+            std::mem::forget(now(mutex.lock()));
             running::trapped(usize::MAX, false);
             // A real trap would not return; here the call returns normally.
         });
-        let locked = running::within(other, || mutex.lock().now_or_never());
-        assert_eq!(locked.map(|value| *value), Some(1));
-        assert!(mutex.lock().now_or_never().is_some(), "and given back");
+        assert_eq!(*running::within(other, || now(mutex.lock())), 1);
+        assert!(!waits(mutex.lock()), "and given back");
     }
 
     #[test]
     fn the_places_of_lost_calls_in_the_queue_are_passed_over() {
         let mutex = Mutex::new(());
         let (holder, lost) = (Call::new(), Call::new());
-        let held = running::within(holder, || mutex.lock().now_or_never()).expect("free");
+        let held = running::within(holder, || now(mutex.lock()));
         let mut first = Box::pin(mutex.lock());
         running::within(lost, || {
-            assert!((&mut first).now_or_never().is_none());
+            assert!(waits(&mut first));
             running::trapped(usize::MAX, false);
         });
         let mut second = Box::pin(mutex.lock());
-        assert!((&mut second).now_or_never().is_none(), "it is held");
+        assert!(waits(&mut second), "it is held");
         drop(held);
-        assert!(second.now_or_never().is_some());
+        assert!(!waits(second));
         std::mem::forget(first);
     }
 
@@ -328,8 +324,8 @@ mod tests {
     fn what_other_calls_hold_stays_theirs() {
         let mutex = Mutex::new(());
         let (holder, lost) = (Call::new(), Call::new());
-        let _held = running::within(holder, || mutex.lock().now_or_never()).expect("free");
+        let _held = running::within(holder, || now(mutex.lock()));
         running::within(lost, || running::trapped(usize::MAX, false));
-        assert!(mutex.lock().now_or_never().is_none());
+        assert!(waits(mutex.lock()));
     }
 }

@@ -294,7 +294,30 @@ impl VPath {
     /// The same path with the prefix `from` replaced by `to`. `None` if it is not under `from`, or
     /// if the result would be too long.
     pub fn rebase(&self, from: &VPath, to: &VPath) -> Option<VPath> {
-        to.join(self.relative_to(from)?).ok()
+        let rest = self.relative_to(from)?;
+        if rest.is_empty() {
+            return Some(to.clone());
+        }
+        // Both are canonical, so the result is, but for how it begins and how long it is.
+        let text: Rc<str> = match (from.is_root(), to.is_root()) {
+            (true, true) => return Some(self.clone()),
+            (false, true) => self.text.get(from.text.len()..)?.into(),
+            (_, false) => [to.as_str(), "/", rest].concat().into(),
+        };
+        let faulty = to.is_root() && first_segment_fault(&text).is_some();
+        if faulty || text.len() > MAX_BYTES {
+            return None;
+        }
+        // Marks are those of segments, so without one in both there is none in the result.
+        Some(
+            match (self.tail.0 | to.tail.0) & (Tail::ROOM | Tail::HIDDEN) {
+                0 => VPath {
+                    tail: Tail::of(&text),
+                    text,
+                },
+                _ => VPath::canonical(&text),
+            },
+        )
     }
 }
 
@@ -388,6 +411,37 @@ impl std::borrow::Borrow<str> for VPath {
 mod tests {
     use super::*;
     use crate::core::testing::path;
+
+    #[test]
+    fn a_rebased_path_is_as_if_it_were_parsed() {
+        let dirs = ["/", "/a", "/a/.kitbag", "/\u{200b}", "/a\u{e9}/b"];
+        let rests = [
+            "",
+            "b",
+            "b/c.txt",
+            ".kitbag/x",
+            "x\u{200b}y",
+            "~",
+            "~/x",
+            "C:",
+            "a/C:",
+        ];
+        let long = "x".repeat(1020);
+        let dirs = dirs.map(|dir| VPath::any(dir).expect(dir));
+        for from in &dirs {
+            for to in &dirs {
+                for rest in rests.into_iter().chain([&*long]) {
+                    let Ok(file) = from.join(rest) else { continue };
+                    let parsed = to.join(rest).ok();
+                    let rebased = file.rebase(from, to);
+                    assert_eq!(rebased, parsed, "{file:?} from {from:?} to {to:?}");
+                    let marks = |path: VPath| (path.tail, path.is_own(), path.is_deceptive());
+                    assert_eq!(rebased.map(marks), parsed.map(marks), "{file:?}");
+                }
+            }
+        }
+        assert_eq!(path("/ab/c").rebase(&path("/a"), &path("/")), None);
+    }
 
     #[test]
     fn a_caller_cannot_name_the_librarys_own_files() {

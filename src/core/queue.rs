@@ -172,7 +172,7 @@ impl Drop for Turn {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use futures_util::FutureExt;
+    use crate::core::testing::{now, waits};
 
     use crate::core::running::{Call, within};
 
@@ -181,12 +181,12 @@ mod tests {
         let queue = Queue::default();
         let path = VPath::parse("/a").expect("a path");
         let other = VPath::parse("/b").expect("a path");
-        let first = queue.turn(&path).now_or_never().expect("free");
+        let first = now(queue.turn(&path));
         let mut second = Box::pin(queue.turn(&path));
-        assert!((&mut second).now_or_never().is_none());
-        assert!(queue.turn(&other).now_or_never().is_some());
+        assert!(waits(&mut second));
+        assert!(!waits(queue.turn(&other)));
         drop(first);
-        let second = second.now_or_never().expect("free now");
+        let second = now(second);
         drop(second);
         assert!(queue.0.locks.borrow().is_empty());
     }
@@ -197,9 +197,7 @@ mod tests {
         let queue = Queue::default();
         let path = |text| VPath::parse(text).expect("a path");
         let call = Call::new();
-        let turn = within(call, || {
-            queue.settled_turn(&path("/d/a"), never).now_or_never()
-        });
+        let turn = within(call, || now(queue.settled_turn(&path("/d/a"), never)));
         let piece = within(call, || {
             let piece = unsettled::leave();
             drop(turn);
@@ -207,9 +205,7 @@ mod tests {
         });
         let closed = |at| {
             let at = path(at);
-            within(Call::new(), || {
-                queue.watch(&at, never).now_or_never().is_none()
-            })
+            within(Call::new(), || waits(queue.watch(&at, never)))
         };
         assert!(closed("/d/a") && closed("/d") && closed("/d/a/below"));
         assert!(!closed("/d/b") && !closed("/other"));
@@ -224,7 +220,7 @@ mod tests {
         let queue = Queue::default();
         let path = VPath::parse("/a").expect("a path");
         let call = Call::new();
-        let turn = within(call, || queue.settled_turn(&path, never).now_or_never());
+        let turn = within(call, || now(queue.settled_turn(&path, never)));
         let mut piece = None;
         let mut known = 0;
         let work = within(call, || {
@@ -234,8 +230,7 @@ mod tests {
             work
         });
         assert_eq!(known, 1);
-        let open = within(Call::new(), || queue.watch(&path, never).now_or_never());
-        assert!(open.is_some());
+        assert!(!within(Call::new(), || waits(queue.watch(&path, never))));
         let work = work.expect("left behind");
         assert!(!work.is_settled());
         piece.into_iter().for_each(unsettled::Piece::settle);
@@ -248,21 +243,15 @@ mod tests {
         let queue = Queue::default();
         let path = VPath::parse("/a").expect("a path");
         let call = Call::new();
-        let turn = within(call, || queue.settled_turn(&path, at_once).now_or_never());
+        let turn = within(call, || now(queue.settled_turn(&path, at_once)));
         let piece = within(call, || (unsettled::leave(), drop(turn)));
-        let answer = queue
-            .settled_turn(&path, at_once)
-            .now_or_never()
-            .expect("an answer");
+        let answer = now(queue.settled_turn(&path, at_once));
         assert_eq!(
             answer.err().map(|error| error.kind()),
             Some(Kind::Unavailable)
         );
         piece.0.settle();
-        let answer = queue
-            .settled_turn(&path, at_once)
-            .now_or_never()
-            .expect("an answer");
+        let answer = now(queue.settled_turn(&path, at_once));
         assert!(answer.is_ok());
     }
 }

@@ -1,6 +1,8 @@
 //! What tests of all layers write again and again.
 
 use std::future::Future;
+use std::pin::pin;
+use std::task::{Context, Poll, Waker};
 
 use bytes::Bytes;
 use futures_util::FutureExt;
@@ -20,4 +22,21 @@ pub fn bytes(text: &str) -> Bytes {
 /// What a future that waits for nobody comes to, such as a call of a backend in memory.
 pub fn now<T>(future: impl Future<Output = T>) -> T {
     future.now_or_never().expect("it does not wait")
+}
+
+/// Polls a future once: whether it is not ready.
+pub fn waits<T>(future: impl Future<Output = T>) -> bool {
+    future.now_or_never().is_none()
+}
+
+/// Polls a future whose waits need no external wake-up until it is ready.
+pub fn block_on<T>(future: impl Future<Output = T>) -> T {
+    let mut future = pin!(future);
+    let mut context = Context::from_waker(Waker::noop());
+    for _ in 0..10_000_000 {
+        if let Poll::Ready(value) = future.as_mut().poll(&mut context) {
+            return value;
+        }
+    }
+    panic!("it hangs");
 }

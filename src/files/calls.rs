@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use bytes::Bytes;
 
-use super::{Files, Operations};
+use super::{Files, Operations, WriteMode};
 use crate::core::future::{Pending, done};
 use crate::core::path::VPath;
 use crate::protocol::{
@@ -17,7 +17,10 @@ use crate::storage::Storage;
 #[deny(clippy::missing_trait_methods)]
 impl Backend for Operations {
     fn capability(&self) -> Capability {
-        self.storage.capability()
+        Capability {
+            overwrites: self.options.write_mode == WriteMode::Overwrite,
+            ..self.storage.capability()
+        }
     }
 
     fn call<'a>(&'a self, request: Request<'a>) -> Pending<'a, Answer> {

@@ -4,6 +4,8 @@
 //! about it. Nothing is borrowed while the host is called, since it may call back into this crate.
 
 #[cfg(test)]
+pub mod testing;
+#[cfg(test)]
 mod tests;
 
 use std::ops::Range;

@@ -396,6 +396,7 @@ pub fn capability(own: &JsValue, otherwise: Capability) -> Capability {
         keeps_format: says("keepsFormat", otherwise.keeps_format),
         keeps_binary: says("keepsBinary", otherwise.keeps_binary),
         writable: says("writable", otherwise.writable),
+        overwrites: says("overwrites", otherwise.overwrites),
         // An index works on listings, and the methods of an object show no versions.
         lists_versions: false,
         indexed: says("indexed", otherwise.indexed),

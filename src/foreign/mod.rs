@@ -162,6 +162,8 @@ impl Backend for Foreign {
             keeps_binary: host::method(&self.object, "uploadFiles").is_some()
                 && host::method(&self.object, "downloadFiles").is_some(),
             writable: true,
+            // That of deepagents replaces a file since version 1.13, and refused before.
+            overwrites: true,
             lists_versions: false,
             indexed: false,
             max_file_bytes: None,

@@ -11,6 +11,7 @@
 )]
 
 pub mod composite;
+mod edited;
 mod folding;
 pub mod history;
 pub mod ignoring;

@@ -198,7 +198,7 @@ fn history(inner: &SharedBackend, room: &Room) -> History {
         ..HistoryOptions::default()
     };
     let who = Rc::new(|| Ok(Author::default()));
-    History::new(inner.clone(), room.clone(), Rc::new(memory), who, options)
+    History::new(inner.clone(), room.clone(), who, options)
 }
 
 fn changed(room: &Room) -> (SharedBackend, History) {

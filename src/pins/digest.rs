@@ -18,15 +18,24 @@ pub struct Digest([u8; 32]);
 impl Digest {
     /// The digest of `bytes`.
     pub fn of(bytes: &[u8]) -> Digest {
-        Digest(Sha512_256::digest(bytes).into())
+        Digest::of_all(&mut [bytes].into_iter())
     }
 
     /// The digest of several texts, and of where each ends.
     pub fn of_parts(parts: &[&[u8]]) -> Digest {
+        let lengths: Vec<_> = parts
+            .iter()
+            .map(|part| (part.len() as u64).to_le_bytes())
+            .collect();
+        let both = lengths.iter().zip(parts);
+        Digest::of_all(&mut both.flat_map(|(length, part)| [length.as_slice(), part]))
+    }
+
+    #[inline(never)]
+    fn of_all(texts: &mut dyn Iterator<Item = &[u8]>) -> Digest {
         let mut digest = Sha512_256::new();
-        for part in parts {
-            digest.update((part.len() as u64).to_le_bytes());
-            digest.update(part);
+        for text in texts {
+            digest.update(text);
         }
         Digest(digest.finalize().into())
     }

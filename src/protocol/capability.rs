@@ -68,6 +68,10 @@ pub struct Capability {
     pub keeps_binary: bool,
     /// Whether anything can be changed.
     pub writable: bool,
+    /// Whether `write` replaces a file that exists. Not a matter of the storage: [`Files`] sets it.
+    ///
+    /// [`Files`]: crate::files::Files
+    pub overwrites: bool,
     /// Whether listings show a version of each file that no other state of it ever has, also after
     /// a restart.
     pub lists_versions: bool,
@@ -96,6 +100,7 @@ impl Capability {
             keeps_format: true,
             keeps_binary: true,
             writable: true,
+            overwrites: false,
             lists_versions: false,
             indexed: false,
             max_file_bytes: None,

@@ -60,7 +60,7 @@ impl Reader {
         let head = self.0.split_to(end + 1);
         let length = match head.as_ref() {
             b"-\n" => return Some(None),
-            _ => std::str::from_utf8(&head).ok()?.trim_end().parse().ok()?,
+            _ => usize::try_from(digits(head.strip_suffix(b"\n")?)?).ok()?,
         };
         (length <= self.0.len()).then(|| Some(self.0.split_to(length)))
     }
@@ -71,8 +71,8 @@ impl Reader {
     }
 
     /// The next part, a number.
-    pub fn number<T: std::str::FromStr>(&mut self) -> Option<T> {
-        std::str::from_utf8(&self.part()??).ok()?.parse().ok()
+    pub fn number<T: TryFrom<u128>>(&mut self) -> Option<T> {
+        T::try_from(digits(&self.part()??)?).ok()
     }
 
     /// The next part, a number or none.
@@ -82,4 +82,10 @@ impl Reader {
             None => Some(None),
         }
     }
+}
+
+/// A number; compiled once for numbers of all sizes.
+#[inline(never)]
+fn digits(text: &[u8]) -> Option<u128> {
+    std::str::from_utf8(text).ok()?.parse().ok()
 }

@@ -10,6 +10,7 @@ use super::file::{body, create, if_there, is_conflict, none_is_fine};
 use super::record::{Found, opened, sealed};
 use crate::core::error::{Error, Kind, Result};
 use crate::core::future::Pending;
+use crate::core::order;
 use crate::core::path::VPath;
 use crate::env::{clock, random};
 use crate::protocol::{BackendExt, Edit, EntryInfo, FileInfo, SharedBackend, Transfer};
@@ -28,6 +29,17 @@ const NAME_ASIDE: usize = 80;
 
 /// A listed file that is larger is not read.
 const MOST_BYTES: u64 = 512 << 20;
+
+/// What a record may be written over.
+#[derive(Clone, Copy)]
+enum Over<'a> {
+    /// Whatever is there.
+    Anything,
+    /// Only where nothing is.
+    Nothing,
+    /// Only this file.
+    File(&'a Bytes),
+}
 
 /// A record that proves where it comes from.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -211,43 +223,73 @@ impl Room {
         if let Some(key) = self.key.as_ref().filter(|_| !self.is_ours.get()) {
             let name = format!("{MARKS}/{}", key.name());
             let mark = self.sealed("key", &name, b"");
-            match create(&*self.at, &self.path(&name)?, &mark).await {
-                Err(error) if self.clear_way(&name, &error).await? => {
-                    create(&*self.at, &self.path(&name)?, &mark).await?;
-                }
-                answer => drop(answer?),
-            }
+            self.stored(&name, mark, Over::Nothing).await?;
             self.check().await?;
         }
         Ok(())
     }
 
-    /// Writes a record, whatever is there.
-    pub fn put<'a>(&'a self, kind: &'a str, name: &'a str, body: &'a [u8]) -> Pending<'a, ()> {
+    /// Writes a record; `false` if what is there is not what it was to be written over.
+    fn write<'a>(
+        &'a self,
+        kind: &'a str,
+        name: &'a str,
+        body: &'a [u8],
+        over: Over<'a>,
+    ) -> Pending<'a, bool> {
         Box::pin(async move {
             self.claim().await?;
-            let (path, file) = (self.path(name)?, self.sealed(kind, name, body));
-            match self.at.store(&path, file.clone()).await {
-                Err(error) if self.clear_way(name, &error).await? => {
-                    self.at.store(&path, file).await
+            let file = self.sealed(kind, name, body);
+            self.stored(name, file, over).await
+        })
+    }
+
+    /// Writes a file, and tries once more if something was in its way.
+    fn stored<'a>(&'a self, name: &'a str, file: Bytes, over: Over<'a>) -> Pending<'a, bool> {
+        Box::pin(async move {
+            let path = self.path(name)?;
+            let mut clears = true;
+            loop {
+                let answer = match over {
+                    Over::Anything => {
+                        let stored = self.at.store(&path, file.clone()).await;
+                        stored.map(|()| true)
+                    }
+                    Over::Nothing => create(&*self.at, &path, &file).await,
+                    Over::File(old) => {
+                        let edit = Edit {
+                            old: old.clone(),
+                            new: file,
+                            replace_all: false,
+                            whole: true,
+                            appends: false,
+                        };
+                        return match self.at.edit(&path, &edit).await {
+                            Ok(_) => Ok(true),
+                            Err(error) if is_conflict(&error) || error.kind() == Kind::NoMatch => {
+                                Ok(false)
+                            }
+                            Err(error) => Err(error),
+                        };
+                    }
+                };
+                match answer {
+                    Err(error) if clears && self.clear_way(name, &error).await? => clears = false,
+                    answer => return answer,
                 }
-                answer => answer,
             }
         })
     }
 
+    /// Writes a record, whatever is there.
+    pub async fn put(&self, kind: &str, name: &str, body: &[u8]) -> Result<()> {
+        let written = self.write(kind, name, body, Over::Anything).await;
+        written.map(drop)
+    }
+
     /// Writes a record; `false` if something is there.
     pub fn create<'a>(&'a self, kind: &'a str, name: &'a str, body: &'a [u8]) -> Pending<'a, bool> {
-        Box::pin(async move {
-            self.claim().await?;
-            let (path, file) = (self.path(name)?, self.sealed(kind, name, body));
-            match create(&*self.at, &path, &file).await {
-                Err(error) if self.clear_way(name, &error).await? => {
-                    create(&*self.at, &path, &file).await
-                }
-                answer => answer,
-            }
-        })
+        self.write(kind, name, body, Over::Nothing)
     }
 
     /// Writes a record in the place of a file; `false` if the file is another one by now.
@@ -258,22 +300,7 @@ impl Room {
         file: &'a Bytes,
         body: &'a [u8],
     ) -> Pending<'a, bool> {
-        Box::pin(async move {
-            self.claim().await?;
-            let edit = Edit {
-                old: file.clone(),
-                new: self.sealed(kind, name, body),
-                replace_all: false,
-                whole: true,
-                appends: false,
-            };
-            let path = self.path(name)?;
-            match self.at.edit(&path, &edit).await {
-                Ok(_) => Ok(true),
-                Err(error) if is_conflict(&error) || error.kind() == Kind::NoMatch => Ok(false),
-                Err(error) => Err(error),
-            }
-        })
+        self.write(kind, name, body, Over::File(file))
     }
 
     /// Deletes a file, if it is this one; `false` if it is not.
@@ -338,15 +365,12 @@ impl Room {
                 self.remove(ASIDE).await?;
                 self.at.store(&path, file.clone()).await?;
             }
-            let mut names: Vec<String> = Vec::new();
-            for info in self.at.ls(&self.path(ASIDE)?).await? {
-                names.push(info.path.name().to_owned());
-            }
-            names.sort_unstable();
-            let oldest = names.len().saturating_sub(MOST_ASIDE);
-            if let Some(first) = names.get(oldest).filter(|_| oldest > 0) {
-                self.sweep(ASIDE, &|info| info.path.name() >= first.as_str())
-                    .await;
+            let mut infos = self.at.ls(&self.path(ASIDE)?).await?;
+            order::sort_by(&mut infos, |a, b| a.path.cmp(&b.path));
+            let oldest = infos.len().saturating_sub(MOST_ASIDE);
+            for info in infos.into_iter().take(oldest) {
+                // What fails is left to the next time.
+                let _ = self.at.delete(&info.path, None).await;
             }
             Ok(())
         })

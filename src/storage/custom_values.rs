@@ -193,6 +193,7 @@ pub fn capability_of(promises: &JsValue, writable: bool) -> Capability {
         lists_versions: false,
         indexed: false,
         writable: writable && says("writable", true),
+        overwrites: false,
         max_file_bytes: host::number_property(promises, "maxFileBytes").and_then(whole),
         files: FileSet::Same,
         notes,

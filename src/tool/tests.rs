@@ -1,6 +1,7 @@
 //! The tools as a model uses them, over an in-memory backend.
 
-use futures_util::FutureExt;
+mod moving;
+mod offloading;
 
 use super::*;
 use crate::core::testing::now;
@@ -299,95 +300,6 @@ fn long_listings_are_capped_with_a_word_on_how_to_narrow() {
 }
 
 #[test]
-fn a_large_result_is_moved_and_every_line_can_be_read_back() {
-    let (set, backend) = (set(), memory());
-    let large: String = (0..100_000)
-        .map(|n| format!("row {n:06} {}\n", "x".repeat(41)))
-        .collect();
-    assert!(large.len() > 5_000_000);
-    let moved = set.offload(&backend, &large, "call/1.x", "shell", What::Result);
-    let moved = now(moved).expect("moved");
-    assert!(moved.text.len() / offload::TOKEN < 2_000);
-    assert!(
-        moved.text.contains("/large_tool_results/call_1_x\n"),
-        "{}",
-        moved.text
-    );
-    let (mut offset, mut seen) = (0, String::new());
-    loop {
-        let input = format!(
-            r#"{{"file_path":"/large_tool_results/call_1_x","limit":1400,"offset":{offset}}}"#
-        );
-        let page = ok(&set, &backend, "read_file", &input);
-        for row in page.lines().filter(|row| !row.starts_with('[')) {
-            seen.push_str(row.split_once('\t').expect("a row").1);
-            seen.push('\n');
-        }
-        let Some((_, next)) = page.rsplit_once("offset=") else {
-            break;
-        };
-        offset = next.trim_end_matches(']').parse().expect("a number");
-    }
-    assert!(seen == large);
-    // Another result of the same call gets another name; the same result reuses its file.
-    let again = |text: &str| {
-        let moved = set.offload(&backend, text, "call/1.x", "shell", What::Result);
-        now(moved).expect("moved").text
-    };
-    assert!(again(&format!("{large}!")).contains("/large_tool_results/call_1_x_2\n"));
-    assert_eq!(again(&large), moved.text);
-    let glob = r#"{"pattern":"/large_tool_results/*"}"#;
-    assert_eq!(ok(&set, &backend, "glob", glob).lines().count(), 2);
-}
-
-#[test]
-fn notes_stay_small_whatever_the_lines_are() {
-    let (set, backend) = (set(), memory());
-    for large in [
-        "x".repeat(5_000_000),
-        "😀".repeat(1_000_000),
-        format!("{}\n", "y".repeat(3_000)).repeat(2_000),
-    ] {
-        let moved = set.offload(&backend, &large, "", "shell", What::Result);
-        let moved = now(moved).expect("moved");
-        assert!(render::units(&moved.text) / offload::TOKEN < 2_000);
-    }
-}
-
-#[test]
-fn what_cannot_be_saved_is_cut_and_says_so() {
-    let set = set();
-    let backend = Files::new(Memory::new(1_000), FilesOptions::default());
-    let large = "abc\n".repeat(100_000);
-    let moved = set.offload(&backend, &large, "id", "shell", What::Result);
-    let text = now(moved).expect("moved").text;
-    assert!(render::units(&text) < 81_000);
-    assert!(text.contains("320000 characters were cut here") && text.contains("failed:"));
-}
-
-#[test]
-fn small_results_excluded_tools_and_a_switched_off_limit_stay_whole() {
-    let backend = memory();
-    let large = "x".repeat(80_001);
-    let moved = |set: &ToolSet, text: &str, tool: &str, what| {
-        let moved = set.offload(&backend, text, "id", tool, what);
-        now(moved).is_some()
-    };
-    assert!(moved(&set(), &large, "shell", What::Result));
-    assert!(!moved(&set(), &large[1..], "shell", What::Result));
-    for tool in ["ls", "glob", "grep", "read_file", "write_file", "edit_file"] {
-        assert!(!moved(&set(), &large, tool, What::Result));
-    }
-    assert!(!moved(&set(), &large, "", What::Message));
-    assert!(moved(&set(), &"x".repeat(200_001), "", What::Message));
-    let off = ToolSet::new(ToolOptions {
-        result_tokens: None,
-        ..ToolOptions::default()
-    });
-    assert!(!moved(&off, &large, "shell", What::Result));
-}
-
-#[test]
 fn wrong_calls_are_answered_with_what_is_expected() {
     let (set, backend) = (set(), memory());
     let said = err(&set, &backend, "rm", "{}");
@@ -407,9 +319,9 @@ fn wrong_calls_are_answered_with_what_is_expected() {
         Kind::InvalidArgument,
         "The input is not valid JSON",
     ));
-    let answer = set.call(&backend, "ls", unreadable, "id-1").now_or_never();
+    let answer = now(set.call(&backend, "ls", unreadable, "id-1"));
     assert_eq!(
-        text_of(&answer.expect("at once")),
+        text_of(&answer),
         "Error: The input is not valid JSON\nls takes: [path (string)]"
     );
     assert!(
@@ -439,86 +351,4 @@ fn only_allowed_tools_are_offered_and_called() {
         err(&set, &backend, "delete", r#"{"file_path":"/a"}"#)
             .contains("The tools are: ls, read_file.")
     );
-}
-
-fn every_tool() -> ToolSet {
-    ToolSet::new(ToolOptions {
-        tools: Some(schema::TABLE.map(|one| one.tool).to_vec()),
-        ..ToolOptions::default()
-    })
-}
-
-#[test]
-fn move_copy_and_append_are_offered_only_if_they_are_named() {
-    let (set, backend) = (set(), memory());
-    let names: Vec<&str> = set.definitions(true).iter().map(|tool| tool.name).collect();
-    assert_eq!(names.len(), 8);
-    assert!(!set.system_prompt(true).contains("move_file"));
-    err(&set, &backend, "move_file", r#"{"from":"/a","to":"/b"}"#);
-    assert_eq!(every_tool().definitions(true).len(), 11);
-}
-
-#[test]
-fn files_are_moved_and_copied_and_what_was_read_of_them_is_still_known() {
-    let (set, backend) = (every_tool(), memory());
-    put(&backend, "/d/a.txt", b"one");
-    ok(&set, &backend, "read_file", r#"{"file_path":"/d/a.txt"}"#);
-    let said = ok(&set, &backend, "move_file", r#"{"from":"/d","to":"/e"}"#);
-    assert_eq!(said, "Moved /d to /e.");
-    let edit = r#"{"file_path":"/e/a.txt","old_string":"one","new_string":"two"}"#;
-    ok(&set, &backend, "edit_file", edit);
-    let said = ok(
-        &set,
-        &backend,
-        "copy_file",
-        r#"{"source":"/e/a.txt","to":"/b.txt"}"#,
-    );
-    assert_eq!(said, "Copied /e/a.txt to /b.txt.");
-    let edit = r#"{"file_path":"/b.txt","old_string":"two","new_string":"three"}"#;
-    ok(&set, &backend, "edit_file", edit);
-    let said = err(
-        &set,
-        &backend,
-        "move_file",
-        r#"{"from":"/b.txt","to":"/e/a.txt"}"#,
-    );
-    assert!(said.contains("already exists"), "{said}");
-}
-
-#[test]
-fn a_file_that_was_not_read_is_not_replaced() {
-    let (set, backend) = (every_tool(), memory());
-    put(&backend, "/a.txt", b"a");
-    put(&backend, "/b.txt", b"b");
-    let over = r#"{"from":"/a.txt","to":"/b.txt","overwrite":true}"#;
-    let said = err(&set, &backend, "move_file", over);
-    assert!(said.contains("was not read"), "{said}");
-    ok(&set, &backend, "read_file", r#"{"file_path":"/b.txt"}"#);
-    ok(&set, &backend, "move_file", over);
-    let read = ok(&set, &backend, "read_file", r#"{"file_path":"/b.txt"}"#);
-    assert!(read.ends_with("\ta"), "{read}");
-}
-
-#[test]
-fn text_is_appended_without_a_read_and_an_edit_after_it_needs_none() {
-    let (set, backend) = (every_tool(), memory());
-    put(&backend, "/log.txt", b"one\n");
-    let append = r#"{"file_path":"/log.txt","content":"two\n"}"#;
-    assert_eq!(
-        ok(&set, &backend, "append_file", append),
-        "Added 4 characters to /log.txt."
-    );
-    let edit = r#"{"file_path":"/log.txt","old_string":"two","new_string":"2"}"#;
-    err(&set, &backend, "edit_file", edit);
-    ok(&set, &backend, "read_file", r#"{"file_path":"/log.txt"}"#);
-    ok(&set, &backend, "append_file", append);
-    let edit = r#"{"file_path":"/log.txt","old_string":"one","new_string":"1"}"#;
-    ok(&set, &backend, "edit_file", edit);
-    let said = err(
-        &set,
-        &backend,
-        "append_file",
-        r#"{"file_path":"/no","content":"x"}"#,
-    );
-    assert!(said.contains("Create it with write_file"), "{said}");
 }

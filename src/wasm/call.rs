@@ -484,6 +484,7 @@ fn put_capability(reply: &mut Reply, capability: Capability) {
         capability.keeps_format,
         capability.keeps_binary,
         capability.writable,
+        capability.overwrites,
         capability.lists_versions,
         capability.indexed,
         capability.files != FileSet::Same,

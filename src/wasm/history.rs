@@ -11,15 +11,14 @@ use crate::core::error::{Error, Kind, Result};
 use crate::core::path::VPath;
 use crate::core::time::Time;
 use crate::env::{host, random};
-use crate::files::{Files, FilesOptions, WriteMode};
+use crate::files::{Files, FilesOptions};
 use crate::layer::history::{
-    Author, Compared, History, HistoryOptions, Moment, Note, Pin, Retention, Scratch, Verified,
-    Who, question,
+    Author, Compared, History, HistoryOptions, Moment, Note, Pin, Retention, Verified, Who,
+    question,
 };
 use crate::layer::turn::{Turn, kept};
 use crate::protocol::{Backend, SharedBackend};
 use crate::side::{Key, Room};
-use crate::storage::memory::Memory;
 use crate::storage::pinned::Pinned;
 use crate::wasm::call::answered;
 use crate::wasm::chunk::chunk;
@@ -109,21 +108,8 @@ fn made(inner: u32, at: u32, options: Options<'_>) -> Result<u32> {
             call: call.into(),
         })
     });
-    let scratch: Scratch = Rc::new(|| {
-        let options = FilesOptions {
-            write_mode: WriteMode::Overwrite,
-            ..FilesOptions::default()
-        };
-        Rc::new(Files::new(Memory::default(), options))
-    });
     let (inner, at) = (handles::backend(inner)?, handles::backend(at)?);
-    let history = History::new(
-        inner,
-        Room::new(at, dir, key_of(key)?),
-        scratch,
-        who,
-        options,
-    );
+    let history = History::new(inner, Room::new(at, dir, key_of(key)?), who, options);
     Ok(handles::hold(Rc::new(history)))
 }
 

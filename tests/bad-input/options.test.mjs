@@ -204,6 +204,7 @@ const TABLES = [
       keepsFormat: "boolean",
       keepsBinary: "boolean",
       writable: "boolean",
+      overwrites: "boolean",
       maxFileBytes: "amount",
       perCaller: "boolean",
       listsVersions: "boolean",
@@ -413,7 +414,12 @@ const TABLES = [
     },
   ],
   ["OpenaiToolsOptions", (given) => openaiTools(state(), given), {}, { api: "choice" }],
-  ["CopyTreeOptions", (given) => copyTree(state(), state(), given), {}, COPY],
+  [
+    "CopyTreeOptions",
+    (given) => copyTree(state(), state(), given),
+    {},
+    { ...COPY, links: "choice" },
+  ],
   [
     "CompareTreesOptions",
     (given) => compareTrees(state(), state(), given),

@@ -152,7 +152,7 @@ const send = (url, headers) =>
     asked.end("{}");
   });
 
-test("requests under another name or of another origin are refused", async () => {
+test("requests under another name or of another origin are refused", async (t) => {
   const { url } = await served();
   for (const [headers, status] of [
     [{ host: "evil.example" }, 403],
@@ -170,22 +170,29 @@ test("requests under another name or of another origin are refused", async () =>
     [{ origin: `http://localhost:${new URL(url).port}` }, 406],
     [{}, 406],
   ]) {
-    const answer = await send(url, headers);
-    assert.equal(answer.status, status, `${JSON.stringify(headers)}: ${answer.body}`);
+    await t.test(
+      `${JSON.stringify(headers).replaceAll(new URL(url).port, "PORT")} is answered by ${status}`,
+      async () => {
+        const answer = await send(url, headers);
+        assert.equal(answer.status, status, `${JSON.stringify(headers)}: ${answer.body}`);
+      },
+    );
   }
   assert.equal((await send(url.replace("/mcp", "/other"), {})).status, 404);
 });
 
-test("a session that is not known is answered by 404", async () => {
+test("a session that is not known is answered by 404", async (t) => {
   const { url } = await served();
   const headers = {
     accept: "application/json, text/event-stream",
     "content-type": "application/json",
   };
   for (const id of ["gone", "", crypto.randomUUID()]) {
-    const answer = await send(url, { ...headers, "mcp-session-id": id });
-    assert.equal(answer.status, 404, answer.body);
-    assert.equal(JSON.parse(answer.body).error.code, -32001);
+    await t.test(id === "" ? "no id" : id === "gone" ? id : "an id of another server", async () => {
+      const answer = await send(url, { ...headers, "mcp-session-id": id });
+      assert.equal(answer.status, 404, answer.body);
+      assert.equal(JSON.parse(answer.body).error.code, -32001);
+    });
   }
   assert.equal((await send(url, headers)).status, 400);
 });

@@ -1,17 +1,15 @@
 // `npm run conformance`: where other libraries' backends and file systems depart from the cases of
-// kitbag/conformance: how many, as the table of docs/conformance.md, and in which, as departures.md.
+// kitbag/conformance, as `departures.md`. docs/conformance.md sums it up.
 
 import { readFileSync, writeFileSync } from "node:fs";
 import { conformanceCases, runConformance } from "../../pkg/dist/conformance.js";
 import { at } from "../../scripts/lib/paths.mjs";
 import { ensure } from "../../scripts/setup.mjs";
 
-const PAGE = at("docs/conformance.md");
-const [BEGIN, END] = ["<!-- table: npm run conformance -->", "<!-- end of table -->"];
-const DEPARTURES = at("tests/conformance/departures.md");
+const PAGE = at("tests/conformance/departures.md");
 const ABOUT = `# Where other libraries depart
 
-Written by \`npm run conformance\`: the cases of \`kitbag/conformance\` in which backends of each version depart.
+Written by \`npm run conformance\`: the cases of \`kitbag/conformance\` in which backends of each version depart, and how many.
 `;
 
 /** Left out: whether another library fails them depends on luck, or on programs of the machine. */
@@ -44,7 +42,7 @@ async function seen({ make, writeModes }, dispose) {
   return { departs, ran: conformanceCases().length - leftOut.length };
 }
 
-/** The tables of a fresh run: `{ counts, departures }`. */
+/** The tables of a fresh run. */
 export async function tables() {
   for (const set of ["latest", "older", "filesystems"]) await ensure(`npm:${set}`);
   const { dispose, peers } = await import("./peers.mjs");
@@ -58,13 +56,13 @@ export async function tables() {
   }
   const libraries = [...new Set(results.filter((one) => one.departs.size > 0).map(libraryOf))];
   const titles = libraries.map((library) => ` ${library} |`).join("");
-  const departures = [`| behaviour |${titles}`, `|---|${"---|".repeat(libraries.length)}`];
+  lines.push("", `| behaviour |${titles}`, `|---|${"---|".repeat(libraries.length)}`);
   for (const { name } of conformanceCases()) {
     const who = results.filter(({ departs }) => departs.has(name));
     const cells = libraries.map((library) => cell(library, results, who));
-    if (who.length > 0) departures.push(`| ${name} |${cells.join("")}`);
+    if (who.length > 0) lines.push(`| ${name} |${cells.join("")}`);
   }
-  return { counts: lines.join("\n"), departures: departures.join("\n") };
+  return lines.join("\n");
 }
 
 const libraryOf = ({ name }) => name.split(": ")[0];
@@ -79,16 +77,6 @@ function cell(library, results, who) {
 }
 
 /** The tables as they are written. */
-export function written() {
-  const page = readFileSync(PAGE, "utf8");
-  const counts = page.slice(page.indexOf(BEGIN) + BEGIN.length, page.indexOf(END)).trim();
-  return { counts, departures: readFileSync(DEPARTURES, "utf8").slice(ABOUT.length).trim() };
-}
+export const written = () => readFileSync(PAGE, "utf8").slice(ABOUT.length).trim();
 
-if (process.argv.includes("--write")) {
-  const page = readFileSync(PAGE, "utf8");
-  const [before, after] = [page.slice(0, page.indexOf(BEGIN)), page.slice(page.indexOf(END))];
-  const { counts, departures } = await tables();
-  writeFileSync(PAGE, `${before}${BEGIN}\n\n${counts}\n\n${after}`);
-  writeFileSync(DEPARTURES, `${ABOUT}\n${departures}\n`);
-}
+if (process.argv.includes("--write")) writeFileSync(PAGE, `${ABOUT}\n${await tables()}\n`);

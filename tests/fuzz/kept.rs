@@ -192,7 +192,7 @@ fn history(files: &SharedBackend, room: Room) -> History {
         },
     };
     let who = Rc::new(|| Ok(Author::default()));
-    History::new(files.clone(), room, Rc::new(memory), who, options)
+    History::new(files.clone(), room, who, options)
 }
 
 fn questions(history: &History) {

@@ -163,7 +163,7 @@ test("a listing that never ends is an error, not a hang", async () => {
   assert.match(answer.error, /cursor twice/);
 });
 
-test("what a storage throws or answers amiss becomes an error with its cause", async () => {
+test("what a storage throws or answers amiss becomes an error with its cause", async (t) => {
   const boom = new Error("the database is away");
   const denied = Object.assign(new Error("not yours"), { code: "permission_denied" });
   const cases = [
@@ -215,13 +215,17 @@ test("what a storage throws or answers amiss becomes an error with its cause", a
     ],
   ];
   for (const [get, code, cause] of cases) {
-    const answer = await new CustomBackend({ get, list: () => [] }).read("/a.txt");
-    assert.equal(answer.code, code, String(get));
-    if (cause) assert.equal(answer.cause, cause);
+    await t.test(`${code}: ${String(get).replace(/\s+/g, " ")}`, async () => {
+      const answer = await new CustomBackend({ get, list: () => [] }).read("/a.txt");
+      assert.equal(answer.code, code, String(get));
+      if (cause) assert.equal(answer.cause, cause);
+    });
   }
   for (const list of [() => 7, () => null, () => [7], () => ({ entries: 1 })]) {
-    const answer = await new CustomBackend({ get: () => null, list }).ls("/");
-    assert.equal(answer.code, "unavailable", String(list));
+    await t.test(`list is ${list}`, async () => {
+      const answer = await new CustomBackend({ get: () => null, list }).ls("/");
+      assert.equal(answer.code, "unavailable", String(list));
+    });
   }
 });
 
@@ -231,7 +235,7 @@ test("a storage that never answers is ended by the caller's limit", async () => 
   assert.equal(answer.code, "timeout");
 });
 
-test("a wrong storage or option is a TypeError that names it", () => {
+test("a wrong storage or option is a TypeError that names it", async (t) => {
   const list = () => [];
   const get = () => null;
   for (const [make, named] of [
@@ -243,6 +247,8 @@ test("a wrong storage or option is a TypeError that names it", () => {
     [() => new CustomBackend({ get, list }, { writeMode: "both" }), /writeMode/],
     [() => new CustomBackend({ get, list }, { maxBytes: 1 }), /maxBytes/],
   ]) {
-    assert.throws(make, (error) => error instanceof TypeError && named.test(error.message));
+    await t.test(String(named), async () => {
+      assert.throws(make, (error) => error instanceof TypeError && named.test(error.message));
+    });
   }
 });

@@ -225,30 +225,32 @@ for (const [name, make] of Object.entries(SUBJECTS)) {
   });
 }
 
-test("tools, patches and initial files are refused it as well", async () => {
+test("tools, patches and initial files are refused it as well", async (t) => {
   const backend = new StateBackend({ files: {} });
   const kept = await planted(backend);
   for (const [of, files] of [
     ["ours", backend],
     ["a stranger", stranger(new Map([["/.kitbag/turns/journal", SECRET]]))],
   ]) {
-    const { call } = kitbag.createFileTools(files, { requireReadBeforeEdit: false });
-    const file_path = "/.kitbag/turns/journal";
-    for (const [tool, input] of [
-      ["read_file", { file_path }],
-      ["write_file", { file_path, content: "evil" }],
-      ["edit_file", { file_path, old_string: SECRET, new_string: "evil" }],
-      ["delete", { file_path }],
-      ["ls", { path: "/.kitbag" }],
-      ["glob", { pattern: "**/*", path: "/" }],
-      ["glob", { pattern: "/.kitbag/**" }],
-      ["grep", { pattern: "kept", path: "/", output_mode: "content" }],
-      ["grep", { pattern: "kept", path: "/.kitbag", output_mode: "content" }],
-    ]) {
-      const { text } = await call(tool, input);
-      assert.ok(!text.includes(SECRET) && !text.includes("journal' "), `${of}: ${tool}: ${text}`);
-    }
-    if (files.map) assert.deepEqual([...files.map.values()], [SECRET]);
+    await t.test(of, async () => {
+      const { call } = kitbag.createFileTools(files, { requireReadBeforeEdit: false });
+      const file_path = "/.kitbag/turns/journal";
+      for (const [tool, input] of [
+        ["read_file", { file_path }],
+        ["write_file", { file_path, content: "evil" }],
+        ["edit_file", { file_path, old_string: SECRET, new_string: "evil" }],
+        ["delete", { file_path }],
+        ["ls", { path: "/.kitbag" }],
+        ["glob", { pattern: "**/*", path: "/" }],
+        ["glob", { pattern: "/.kitbag/**" }],
+        ["grep", { pattern: "kept", path: "/", output_mode: "content" }],
+        ["grep", { pattern: "kept", path: "/.kitbag", output_mode: "content" }],
+      ]) {
+        const { text } = await call(tool, input);
+        assert.ok(!text.includes(SECRET) && !text.includes("journal' "), `${of}: ${tool}: ${text}`);
+      }
+      if (files.map) assert.deepEqual([...files.map.values()], [SECRET]);
+    });
   }
   const patch = `--- /dev/null\n+++ b/.kitbag/history/log/1\n@@ -0,0 +1 @@\n+evil\n`;
   assert.notEqual((await kitbag.applyPatch(backend, patch)).error, undefined);

@@ -367,14 +367,16 @@ test("Python's older names are found too", async () => {
   assert.equal((await call("read_file", { file_path: "/single.txt" })).text, "     1\tonly");
 });
 
-test("an answer with neither content nor error is a failure, not an empty file", async () => {
+test("an answer with neither content nor error is a failure, not an empty file", async (t) => {
   for (const answer of [{}, { mimeType: "text/plain" }, { content: null }, { file_data: null }]) {
-    const { backend } = versionTwo({});
-    const { isError, text } = await createFileTools(
-      { ...backend, readRaw: undefined, read: async () => answer },
-      { requireReadBeforeEdit: false },
-    ).call("read_file", { file_path: "/a" });
-    assert.equal(isError, true);
-    assert.match(text, /answered neither 'content' nor 'error'/);
+    await t.test(JSON.stringify(answer), async () => {
+      const { backend } = versionTwo({});
+      const { isError, text } = await createFileTools(
+        { ...backend, readRaw: undefined, read: async () => answer },
+        { requireReadBeforeEdit: false },
+      ).call("read_file", { file_path: "/a" });
+      assert.equal(isError, true);
+      assert.match(text, /answered neither 'content' nor 'error'/);
+    });
   }
 });

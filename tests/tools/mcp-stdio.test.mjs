@@ -209,7 +209,7 @@ test("--deny and --allow take patterns, and --deny wins", async () => {
   await allowed.close();
 });
 
-test("wrong arguments end with the usage, and its command names packages", async () => {
+test("wrong arguments end with the usage, and its command names packages", async (t) => {
   for (const args of [
     [],
     ["--read-only"],
@@ -219,10 +219,12 @@ test("wrong arguments end with the usage, and its command names packages", async
     [folder, "--http", "0", "--shell"],
     [folder, "--deny"],
   ]) {
-    await assert.rejects(run(bin, args), ({ code, stderr }) => {
-      assert.equal(code, 2);
-      assert.match(stderr, /Usage: kitbag serve ADDRESS/);
-      return true;
+    await t.test(args.join(" ").replace(folder, "FOLDER") || "none", async () => {
+      await assert.rejects(run(bin, args), ({ code, stderr }) => {
+        assert.equal(code, 2);
+        assert.match(stderr, /Usage: kitbag serve ADDRESS/);
+        return true;
+      });
     });
   }
   await assert.rejects(run(bin, [join(folder, "missing")]), ({ code, stderr }) => {

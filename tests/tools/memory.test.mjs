@@ -375,39 +375,43 @@ for (const directory of DIRECTORIES) {
   });
 }
 
-test("an empty memory is shown as empty, in whatever directory", async () => {
+test("an empty memory is shown as empty, in whatever directory", async (t) => {
   for (const directory of DIRECTORIES) {
-    const answer = await memoryTool(new StateBackend(), { directory }).run({
-      command: "view",
-      path: "/memories",
-    });
-    assert.deepEqual(answer, {
-      text: "Files and directories in /memories:\n(empty)",
-      isError: false,
+    await t.test(String(directory), async () => {
+      const answer = await memoryTool(new StateBackend(), { directory }).run({
+        command: "view",
+        path: "/memories",
+      });
+      assert.deepEqual(answer, {
+        text: "Files and directories in /memories:\n(empty)",
+        isError: false,
+      });
     });
   }
 });
 
-test("a rename ends when other writers keep changing the file, and loses nothing", async () => {
+test("a rename ends when other writers keep changing the file, and loses nothing", async (t) => {
   for (const [name, make] of BACKENDS) {
-    const { inner, backend, before } = make({ "/memories/a.md": "0\n" });
-    const about = (path) => path === "/memories/a.md";
-    let changes = 0;
-    const change = (files) => {
-      changes += 1;
-      const [old] = files.downloadFiles(["/memories/a.md"]);
-      const body = new TextDecoder().decode(old.content);
-      assert.equal(files.edit("/memories/a.md", body, `${changes}\n`).error, undefined);
-    };
-    const compares = name.startsWith("kitbag") ? "delete" : "edit";
-    for (let nth = 1; nth <= 200; nth++) before(compares, change, { about, nth });
-    const answer = await rename(backend, "/memories/a.md", "/memories/b.md");
-    assert.equal(answer.isError, true, name);
-    assert.match(answer.text, /other writers keep changing it/, name);
-    assert.equal(changes, 64, name);
-    const files = contentsOf(inner);
-    assert.equal(files["/memories/a.md"], `${changes}\n`, name);
-    assert.ok(files["/memories/b.md"] !== undefined, name);
+    await t.test(name, async () => {
+      const { inner, backend, before } = make({ "/memories/a.md": "0\n" });
+      const about = (path) => path === "/memories/a.md";
+      let changes = 0;
+      const change = (files) => {
+        changes += 1;
+        const [old] = files.downloadFiles(["/memories/a.md"]);
+        const body = new TextDecoder().decode(old.content);
+        assert.equal(files.edit("/memories/a.md", body, `${changes}\n`).error, undefined);
+      };
+      const compares = name.startsWith("kitbag") ? "delete" : "edit";
+      for (let nth = 1; nth <= 200; nth++) before(compares, change, { about, nth });
+      const answer = await rename(backend, "/memories/a.md", "/memories/b.md");
+      assert.equal(answer.isError, true, name);
+      assert.match(answer.text, /other writers keep changing it/, name);
+      assert.equal(changes, 64, name);
+      const files = contentsOf(inner);
+      assert.equal(files["/memories/a.md"], `${changes}\n`, name);
+      assert.ok(files["/memories/b.md"] !== undefined, name);
+    });
   }
 });
 

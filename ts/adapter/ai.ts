@@ -76,7 +76,7 @@ export function fileTools(backend: BackendOrFactory, options?: FileToolsOptions)
   const entries = files.tools.map(({ name, description, inputSchema, needsApproval, execute }) => {
     const made = tool({
       description,
-      inputSchema: jsonSchema<Record<string, unknown>>(inputSchema as never),
+      inputSchema: jsonSchema<Record<string, unknown>>(inputSchema),
       execute: (input: unknown, call: AiCall) =>
         execute(input, {
           callId: call.toolCallId,
@@ -86,7 +86,7 @@ export function fileTools(backend: BackendOrFactory, options?: FileToolsOptions)
         }),
       toModelOutput,
       ...(needsApproval ? { needsApproval } : {}),
-    } as never);
+    });
     return [name, made] as const;
   });
   return { ...files, tools: Object.fromEntries(entries) as ToolSet };

@@ -4,14 +4,8 @@
 // protocol: there `edit` compares the text of the whole file. Adapters turn the results into
 // messages.
 
-import type {
-  BackendProtocolV2,
-  DeleteOptions,
-  DeleteResult,
-  EditResult,
-  WriteOptions,
-  WriteResult,
-} from "kitbag";
+import type { BackendProtocolV2, CallOptions } from "kitbag";
+import { type Extended, extended } from "./extended.js";
 
 /** Attempts of a change on fresh content before it fails. */
 export const TRIES = 64;
@@ -32,32 +26,15 @@ export interface Body {
   text: string | undefined;
 }
 
-/** Operations that kitbag's own backends add to the protocol. */
-interface Own {
-  write(path: string, content: Uint8Array, options: WriteOptions): Promise<WriteResult>;
-  edit(path: string, old: Uint8Array, fresh: Uint8Array): Promise<EditResult>;
-  delete(path: string, options: DeleteOptions): Promise<DeleteResult>;
-  move?(from: string, to: string, options: Transferring): Promise<WriteResult>;
-  copy?(from: string, to: string, options: Transferring): Promise<WriteResult>;
-  append?(path: string, content: Uint8Array, options: Cancelling): Promise<WriteResult>;
-}
-
-interface Cancelling {
-  signal?: AbortSignal;
-}
-
-interface Transferring extends Cancelling {
-  overwrite: boolean;
-}
-
 interface Said {
   error?: string | null | undefined;
   message?: string | undefined;
   code?: string | undefined;
 }
 
-const own = (files: object): Own | undefined =>
-  "capability" in files ? (files as unknown as Own) : undefined;
+/** With kitbag's additions, if they are known to be there. */
+const own = (files: BackendProtocolV2): Extended | undefined =>
+  "capability" in files ? extended(files) : undefined;
 
 const trouble = (said: Said | undefined, path: string) =>
   new Trouble(said?.message ?? said?.error ?? `there was no answer for ${path}`, said?.code);
@@ -220,7 +197,7 @@ async function remove(
   throw trouble(deleted, path);
 }
 
-const cancelling = (signal: AbortSignal | undefined): Cancelling => (signal ? { signal } : {});
+const cancelling = (signal: AbortSignal | undefined): CallOptions => (signal ? { signal } : {});
 
 /**
  * Moves or copies in the backend, where the content can stay. False: the backend has no way of its

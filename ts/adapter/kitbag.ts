@@ -36,7 +36,7 @@ const SERVE = "npx -p kitbag -p @modelcontextprotocol/sdk kitbag serve ADDRESS";
 async function serve({ flags, words, signal }: Line): Promise<number> {
   const [address = ""] = words;
   if (words.length !== 1) throw new CommandError(`one address is needed\n\n${help("serve")}`);
-  const list = (name: string) => (flags[name] as unknown as string[] | undefined) ?? [];
+  const list = (name: string) => (flags[name] ?? []) as string[];
   const port = flags.http === undefined ? undefined : Number(flags.http);
   if (port !== undefined && !(Number.isInteger(port) && port >= 0 && port < 65_536)) {
     throw new CommandError("--http takes the number of a port; 0 takes any free one");

@@ -85,7 +85,7 @@ function messageOf(name: string, id: string, result: ToolResult): ToolMessage {
     name,
     tool_call_id: id,
     status: result.isError ? "error" : "success",
-    content: (plain ? result.text : result.content) as never,
+    content: plain ? result.text : result.content,
   });
 }
 
@@ -145,8 +145,8 @@ function langchainTools(files: FileTools, sights?: Sights): StructuredToolInterf
           return id === "" ? message.content : message;
         },
         // The schema is only for the model: the tool itself answers wrong inputs, without a throw.
-        { name, description, schema: inputSchema as never },
-      ) as unknown as StructuredToolInterface,
+        { name, description, schema: inputSchema },
+      ),
     ),
   );
 }
@@ -239,7 +239,7 @@ export function kitbagMiddleware(
       additional_kwargs,
       response_metadata,
       content,
-    } as never);
+    });
   };
   const shrinkAll = async (result: ToolMessage | Command, request: object) => {
     if (ToolMessage.isInstance(result)) return shrink(result, request);
@@ -248,12 +248,12 @@ export function kitbagMiddleware(
     const messages = await Promise.all(
       update.messages.map((one) => (ToolMessage.isInstance(one) ? shrink(one, request) : one)),
     );
-    return new Command({ ...result, update: { ...update, messages } } as never);
+    return new Command({ ...result, update: { ...update, messages } });
   };
   const middleware: unknown = createMiddleware({
     name: "KitbagMiddleware",
-    stateSchema: (pins ? pinState : state) as never,
-    tools: langchainTools(files, sights) as never,
+    stateSchema: pins ? pinState : state,
+    tools: langchainTools(files, sights),
     wrapModelCall: async (request, handler) => {
       await pins?.check(request.state, request.runtime, true);
       const prompt =
@@ -275,14 +275,14 @@ export function kitbagMiddleware(
       const asked = { ...request, messages, systemMessage: prompt };
       const begins = pins && Pins.begins(request.state, request.messages);
       const [answer, pin] = await Promise.all([
-        handler(asked as never),
+        handler(asked),
         begins ? pins.pin(request.runtime) : undefined,
       ]);
       sights?.note(messages, answer);
       if (!pin) return answer;
       await pins?.moveOn(pin, request.runtime);
       // LangChain adds the answer of the model.
-      return new Command({ update: { [PIN]: pin } }) as never;
+      return new Command({ update: { [PIN]: pin } });
     },
     wrapToolCall: async (request, handler) => {
       await pins?.check(request.state, request.runtime, false);
@@ -291,7 +291,7 @@ export function kitbagMiddleware(
       const pin = await pins.pin(request.runtime);
       const command = shrunk instanceof Command ? shrunk : undefined;
       const update = command ? command.update : { messages: [shrunk] };
-      return new Command({ ...command, update: { ...update, [PIN]: pin } } as never);
+      return new Command({ ...command, update: { ...update, [PIN]: pin } });
     },
   });
   // LangChain infers the input of the agent from this type.

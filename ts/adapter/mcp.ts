@@ -100,6 +100,12 @@ export function registerFileTools(
   const rooted = roots === undefined ? undefined : withinRoots(server, backend, roots);
   const source = rooted === undefined ? backend : rooted.source;
   const files = createFileTools(source, options === undefined ? undefined : own);
+  // Roots only narrow what a backend offers, so its own tools tell what a call can do.
+  const known =
+    rooted === undefined || typeof backend === "function"
+      ? files.tools
+      : createFileTools(backend, own).tools;
+  const effectOf = (name: string) => known.find((tool) => tool.name === name)?.effect;
   // Without a session nothing remembers which files were read, so that is not required there.
   let forgetful: FileTools | undefined;
   const of = (extra: unknown) => {
@@ -113,9 +119,9 @@ export function registerFileTools(
     tools: files.tools.map((tool) => ({
       name: tool.name,
       description: tool.description,
-      inputSchema: (structured ? inputOf(tool.name, tool.inputSchema) : tool.inputSchema) as never,
-      ...(structured && { outputSchema: outputOf(tool.name) as never }),
-      annotations: annotations(tool),
+      inputSchema: structured ? inputOf(tool.name, tool.inputSchema) : tool.inputSchema,
+      ...(structured && { outputSchema: outputOf(tool.name) }),
+      annotations: annotations({ ...tool, effect: effectOf(tool.name) ?? tool.effect }),
     })),
   }));
   // The same backend as that of the tools, so that one policy covers both.

@@ -261,7 +261,7 @@ function chat(files: FileTools): Omit<OpenaiTools<"chat">, keyof FileTools | "ha
       function: {
         name,
         description,
-        parameters: inputSchema as unknown as Record<string, unknown>,
+        parameters: inputSchema,
       },
     })),
     run: async (message, call) => {
@@ -295,7 +295,7 @@ function responses(files: FileTools): Omit<OpenaiTools, keyof FileTools | "handl
       type: "function" as const,
       name,
       description,
-      parameters: inputSchema as unknown as Record<string, unknown>,
+      parameters: inputSchema,
       strict: false as const,
     })),
     run: async ({ output }, call) => {

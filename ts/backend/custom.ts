@@ -158,8 +158,9 @@ function checkCapability(capability: object): void {
   given.oneOf("names", ["exact", "case", "composition", "case and composition"], "exact");
   for (const name of ["Created", "Mime", "Format", "Binary"]) given.boolean(`keeps${name}`, true);
   given.boolean("writable", true);
-  // Part of a capability that was copied from a backend; neither can be declared.
-  for (const name of ["perCaller", "listsVersions", "indexed", "watch"]) given.boolean(name, false);
+  // Parts of a capability that was copied from a backend; none of them can be declared.
+  const copied = ["overwrites", "perCaller", "listsVersions", "indexed", "watch"];
+  for (const name of copied) given.boolean(name, false);
   given.amount("maxFileBytes");
   given.checked(
     "notes",

@@ -15,7 +15,7 @@ import { DiskWatch, nativeWatch } from "../disk/watch.js";
 import { Backend } from "./backend.js";
 
 /** Names the folder behind a backend, for `kitbag/transfer`. */
-const DISK: unique symbol = Symbol.for("kitbag.disk") as never;
+const DISK: unique symbol = Symbol.for("kitbag.disk");
 
 /** Options of FilesystemBackend. */
 export interface FilesystemBackendOptions {
@@ -180,11 +180,11 @@ export class PreparedDisk {
   constructor(
     readonly disk: GivenDisk,
     readonly id: string | undefined,
-    readonly execute: unknown,
+    readonly execute: ((...given: never[]) => unknown) | undefined,
   ) {}
 }
 
-function prepared(options: FilesystemBackendOptions | undefined): PreparedDisk {
+function prepared(options: FilesystemBackendOptions | PreparedDisk | undefined): PreparedDisk {
   if (options instanceof PreparedDisk) return options;
   const given = new Options("FilesystemBackend", options);
   const disk = diskOf(given, "rootDir");
@@ -204,11 +204,14 @@ export class FilesystemBackend extends Backend {
   readonly #disk: Disk;
 
   /** Throws a `TypeError` that names the wrong option. The folder is not touched yet. */
-  constructor(options?: FilesystemBackendOptions) {
+  constructor(options?: FilesystemBackendOptions);
+  /** @internal */
+  constructor(prepared: PreparedDisk);
+  constructor(options?: FilesystemBackendOptions | PreparedDisk) {
     const { disk: its, id, execute } = prepared(options);
     const { disk, overwrite, rootDir, contained } = its;
     chunk.load();
-    super(enter(() => glue.disk_new(disk, diskPromises(disk), overwrite, id, execute as never)));
+    super(enter(() => glue.disk_new(disk, diskPromises(disk), overwrite, id, execute)));
     this.#disk = disk;
     if (!contained) belowRoot(this, rootDir);
     const native = disk.place.native && nativeWatch();

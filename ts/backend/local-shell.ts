@@ -126,7 +126,7 @@ export class LocalShellBackend extends FilesystemBackend {
         ownTimeout ?? timeoutMs,
         maxOutputBytes,
       );
-    super(new PreparedDisk(disk, shellId(), begin) as FilesystemBackendOptions);
+    super(new PreparedDisk(disk, shellId(), begin));
     addShell(this);
     this.#initialFiles = initialFiles;
     this.#disk = disk;

@@ -347,7 +347,10 @@ export class PolicyBackend extends Backend {
   ) => Promise<ExecuteResponse>;
 
   /** Throws a `TypeError` if the backend is none, or a rule is wrong. */
-  constructor(inner: AnyBackend, policy: Policy) {
+  constructor(inner: AnyBackend, policy: Policy);
+  /** @internal */
+  constructor(inner: AnyBackend, policy: Policy | KeptPolicy);
+  constructor(inner: AnyBackend, policy: Policy | KeptPolicy) {
     const kept = policy instanceof KeptPolicy ? policy.id : undefined;
     const options = kept === undefined ? checked(policy) : undefined;
     chunk.load();
@@ -360,9 +363,8 @@ export class PolicyBackend extends Backend {
       }),
     );
     addShell(this);
-    const { permissions, defaultMode } = (
-      kept === undefined ? policy : { permissions: [] }
-    ) as Policy;
+    const { permissions, defaultMode }: Policy =
+      policy instanceof KeptPolicy ? { permissions: [] } : policy;
     const shown = (beneath: boolean) => (paths: string[]) => {
       if (paths.length === 0) return [];
       const lines = enter(() => glue.policy_shows(handleOf(this), beneath, paths.join("\n")));
@@ -375,6 +377,7 @@ export class PolicyBackend extends Backend {
 
 function checked(policy: unknown): Record<string, unknown> {
   if (typeof policy !== "object" || policy === null) {
+    // One that is missing by mistake must not mean that everything is allowed.
     throw new TypeError(`withPolicy: a policy must be an object, not ${kindOf(policy)}`);
   }
   return read("withPolicy", policy);
@@ -402,7 +405,7 @@ export class KeptPolicy {
 
   /** Wraps a backend with this policy. */
   round(inner: AnyBackend): PolicyBackend {
-    return new PolicyBackend(inner, this as unknown as Policy);
+    return new PolicyBackend(inner, this);
   }
 }
 
@@ -434,8 +437,7 @@ sealClass(PolicyWrapper);
  * });
  */
 export function withPolicy(inner: AnyBackend, policy: Policy): PolicyBackend {
-  // A policy that is missing by mistake must not mean that everything is allowed.
-  return new PolicyBackend(inner, policy ?? (null as never));
+  return new PolicyBackend(inner, policy);
 }
 
 /** An `audit` callback that keeps the newest records. */

@@ -191,7 +191,10 @@ export class ProvenanceBackend extends Backend {
   readonly #inner: AnyBackend;
 
   /** Throws a `TypeError` if the backend is none, or an option is wrong. Reads nothing yet. */
-  constructor(inner: AnyBackend, options: ProvenanceOptions) {
+  constructor(inner: AnyBackend, options: ProvenanceOptions);
+  /** @internal */
+  constructor(another: Another);
+  constructor(inner: AnyBackend | Another, options?: ProvenanceOptions) {
     super(inner instanceof Another ? inner.handle : begun(inner, options));
     addShell(this);
     this.#inner = inner instanceof Another ? inner.inner : inner;
@@ -232,10 +235,7 @@ export class ProvenanceBackend extends Backend {
       return read;
     });
     enter(() => glue.provenance_taint(handleOf(this), 2, list));
-    return new ProvenanceBackend(
-      new Another(madeHandle(of), this.#inner) as unknown as AnyBackend,
-      undefined as unknown as ProvenanceOptions,
-    );
+    return new ProvenanceBackend(new Another(madeHandle(of), this.#inner));
   }
 
   /** Returns the labels of a file: those of its path, and those that it got by being written. */
@@ -284,7 +284,7 @@ class Another {
   ) {}
 }
 
-function begun(inner: AnyBackend, options: ProvenanceOptions): number {
+function begun(inner: AnyBackend, options: ProvenanceOptions | undefined): number {
   const of = "withProvenance";
   const { keep, rules } = checked(new Options(of, options));
   if (keep && keep.backend === inner) {

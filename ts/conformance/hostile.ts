@@ -64,9 +64,9 @@ export const hostile: Case[] = METHODS.map(
       for (const at of texts) {
         for (const [name, value] of [...HOSTILE, ["nothing", undefined] as [string, unknown]]) {
           const given = args.map((arg, index) => (index === at ? value : arg));
-          const call = (it.backend as unknown as Record<string, (...args: unknown[]) => unknown>)[
-            method
-          ];
+          const call = Reflect.get(it.backend, method) as
+            | ((...args: unknown[]) => unknown)
+            | undefined;
           let answer: unknown;
           try {
             answer = await call?.apply(it.backend, given);

@@ -40,6 +40,7 @@ export const PROMISES: Capability = {
   keepsFormat: true,
   keepsBinary: true,
   writable: true,
+  overwrites: false,
   notes: [],
 };
 
@@ -192,12 +193,12 @@ export function alike(a: unknown, b: unknown): boolean {
   if (Array.isArray(a) !== Array.isArray(b)) return false;
   const [keys, others] = [defined(a), defined(b)];
   if (keys.length !== others.length) return false;
-  return keys.every((key) => alike(a[key as never], b[key as never]));
+  return keys.every((key) => alike(Reflect.get(a, key), Reflect.get(b, key)));
 }
 
 /** The defined properties, so that an absent one and an undefined one are equal. */
 function defined(value: object): string[] {
-  return Object.keys(value).filter((key) => value[key as never] !== undefined);
+  return Object.keys(value).filter((key) => Reflect.get(value, key) !== undefined);
 }
 
 /** Throws if a value is not the wanted one. */

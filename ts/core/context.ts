@@ -63,12 +63,11 @@ const calls = shared<Calls>("kitbag.calls", () => ({
 /** Returns an object that all copies of a module share, by name. */
 export function shared<T extends object>(name: string, make: () => T): T {
   const key = Symbol.for(name);
-  const all = globalThis as unknown as Record<symbol, T | undefined>;
-  const known = all[key];
+  const known = Reflect.get(globalThis, key) as T | undefined;
   if (known) return known;
   const made = make();
   // With a frozen global object nothing is stored, and each copy has its own object.
-  Reflect.set(all, key, made);
+  Reflect.set(globalThis, key, made);
   return made;
 }
 
@@ -111,7 +110,7 @@ const LANGCHAIN = Symbol.for("ls:tracing_async_local_storage");
 
 /** The storage in which LangChain keeps the running task, if the runtime has one. */
 export function langchainStorage(): ContextStorage<unknown> | undefined {
-  return (globalThis as unknown as Record<symbol, ContextStorage<unknown> | undefined>)[LANGCHAIN];
+  return Reflect.get(globalThis, LANGCHAIN) as ContextStorage<unknown> | undefined;
 }
 
 /** Whether a bare backend can find the running graph by itself. */

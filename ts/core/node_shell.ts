@@ -156,7 +156,7 @@ export function nodeShell(options: NodeShellOptions = {}): ExecuteCallback {
           for (const stream of [running.stdout, running.stderr]) {
             stream.removeAllListeners("data");
             stream.resume();
-            (stream as unknown as { unref?(): void }).unref?.();
+            (stream as typeof stream & { unref?(): void }).unref?.();
           }
           running.unref();
           done(code, killedBy);

@@ -278,6 +278,7 @@ export function unpackCapability(reply: Reply): Capability {
     keepsFormat: reply.bool(),
     keepsBinary: reply.bool(),
     writable: reply.bool(),
+    overwrites: reply.bool(),
     notes: [],
   };
   if (reply.bool()) out.listsVersions = true;

@@ -6,7 +6,7 @@ type Text = Pick<typeof globalThis, "TextDecoder" | "TextEncoder">;
 const text: Text = /* @__PURE__ */ (() =>
   typeof globalThis.TextDecoder === "function"
     ? globalThis
-    : (globalThis.process.getBuiltinModule("node:util") as unknown as Text))();
+    : (globalThis.process.getBuiltinModule("node:util") as Text))();
 
 export const TextDecoder = /* @__PURE__ */ (() => text.TextDecoder)();
 export const TextEncoder = /* @__PURE__ */ (() => text.TextEncoder)();

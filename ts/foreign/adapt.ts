@@ -408,7 +408,7 @@ function refuse(failure: BackendAnswer<{ cause: unknown }>): never {
 
 /** The files of a listing. A wrong path or pattern has none; that nobody answered is an error. */
 function listed(answer: { files?: FileInfo[]; error?: string; code?: string }): FileInfo[] {
-  if (/^(timeout|unavailable|internal)$/.test(answer.code ?? "")) refuse(answer as never);
+  if (/^(timeout|unavailable|internal)$/.test(answer.code ?? "")) refuse(answer);
   return answer.files ?? [];
 }
 
@@ -433,13 +433,13 @@ export function toV1(backend: AnyBackend): BackendProtocolV1 {
       return answer.data ?? refuse(answer);
     },
     async grepRaw(pattern, path, glob) {
-      const answer: BackendAnswer<Fields<GrepResult>> = await v2.grep.call(
-        v2,
+      const how: GrepOptions = { regex: true };
+      const answer: BackendAnswer<Fields<GrepResult>> = await (v2 as Loose).grep(
         pattern,
         path,
         glob,
         null,
-        ...regex,
+        how,
       );
       return answer.matches ?? answer.error ?? [];
     },
@@ -458,5 +458,3 @@ export function toV1(backend: AnyBackend): BackendProtocolV1 {
   }
   return view;
 }
-
-const regex: [] = [{ regex: true } satisfies GrepOptions] as unknown as [];

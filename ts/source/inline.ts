@@ -34,7 +34,7 @@ export function compile(name: string, source: Source): WebAssembly.Module {
   const size = known + head.getUint32(4, true);
   // A new instance each time, so that its memory is freed.
   const { exports } = new WebAssembly.Instance(new WebAssembly.Module(decode(unpacker)));
-  const { memory, room, unpack } = exports as unknown as Unpacker;
+  const { memory, room, unpack } = exports as typeof exports & Unpacker;
   const packed = bytes.length - HEAD;
   const from = room(packed);
   const to = room(size);

@@ -92,14 +92,16 @@ export function makeSet(of: Options, options: FileToolsOptions | undefined): { i
   return made;
 }
 
-/** The system prompt and the tools of a set. */
-export function describe(set: number, shell: boolean) {
-  enter(() => glue.tools_describe(set, shell));
+/** The system prompt and the tools of a set, over a backend that can do this. */
+export function describe(set: number, able: { shell: boolean; overwrites: boolean }) {
+  enter(() => glue.tools_describe(set, able.shell));
   const answer = received((reply) => {
     const systemPrompt = reply.text();
     const tools = Array.from({ length: reply.u32() }, () => {
       const name = reply.text() as FileToolName;
-      const { title, effect } = TABLE.find((tool) => tool.name === name) as About;
+      const about = TABLE.find((tool) => tool.name === name) as About;
+      const { title } = about;
+      const effect = name === "write_file" && able.overwrites ? "destroys" : about.effect;
       const description = reply.text();
       const inputSchema = JSON.parse(reply.text()) as FileTool["inputSchema"];
       return { name, title, effect, description, inputSchema };

@@ -2,6 +2,7 @@
 // here are the options, the selection of the backend, and the plain objects that callers get. No
 // tool call throws or rejects: an error is text for the model.
 
+import { capabilityOf } from "../backend/backend.js";
 import type { IgnoreRules } from "../backend/ignoring.js";
 import { KeptPolicy, type PermissionRule, type Policy, withPolicy } from "../backend/policy.js";
 import { NOT_BEGUN, settled } from "../core/call.js";
@@ -85,11 +86,16 @@ export function createFileTools(backend: BackendOrFactory, options?: FileToolsOp
   const kept = isFactory && rules !== undefined ? new KeptPolicy(rules) : undefined;
   const whole = (given: AnyBackend) => (rules === undefined ? given : withPolicy(given, rules));
   const fixed = isFactory ? undefined : whole(searched(backend as AnyBackend));
-  const shell = isFactory
-    ? (options?.tools !== "all" && options?.tools?.includes("execute")) || false
-    : withHandle("createFileTools: backend", fixed, (handle) =>
-        enter(() => glue.tools_shell(handle)),
-      );
+  // Of the backends that a function will return nothing is known, so they may replace files.
+  const able = isFactory
+    ? {
+        shell: (options?.tools !== "all" && options?.tools?.includes("execute")) || false,
+        overwrites: true,
+      }
+    : withHandle("createFileTools: backend", fixed, (handle) => ({
+        shell: enter(() => glue.tools_shell(handle)),
+        overwrites: capabilityOf(handle).overwrites,
+      }));
   const wrapped = new WeakMap<object, AnyBackend>();
   let before: AnyBackend | undefined;
   const current = async (call?: ToolCall): Promise<AnyBackend> => {
@@ -131,22 +137,16 @@ export function createFileTools(backend: BackendOrFactory, options?: FileToolsOp
       return failure(`Error: the tool could not run: ${messageOf(error)}`);
     }
   };
-  const moved = async (
-    text: string,
-    message: boolean,
-    id: string,
-    tool: string,
-    call?: OffloadCall,
-  ) => {
+  const moved = async (it: Large, call?: OffloadCall): Promise<Moved> => {
     const target = await current(call);
     const asked = () =>
       start<Moved>(
         target,
         () => {
-          put.putLongText(text);
-          put.putBool(message);
-          put.putText(id);
-          put.putText(tool);
+          put.putLongText(it.text);
+          put.putBool(it.isMessage);
+          put.putText(it.id);
+          put.putText(it.tool);
         },
         (handle, length) => glue.tools_offload(set.id, handle, length),
         unpackMoved,
@@ -159,20 +159,14 @@ export function createFileTools(backend: BackendOrFactory, options?: FileToolsOp
     call.onFilesUpdate(answer.filesUpdate);
     return answer;
   };
-  const shrunk = async (
-    text: string,
-    message: boolean,
-    id: string,
-    tool: string,
-    call?: OffloadCall,
-  ) => {
+  const shrunk = async (it: Large, call?: OffloadCall) => {
     try {
-      return (await moved(text, message, id, tool, call)).text ?? text;
+      return (await moved(it, call)).text ?? it.text;
     } catch {
-      return text;
+      return it.text;
     }
   };
-  const described = describe(set.id, shell);
+  const described = describe(set.id, able);
   if (prompts) retell(described, prompts, options);
   return {
     systemPrompt: described.systemPrompt,
@@ -186,17 +180,18 @@ export function createFileTools(backend: BackendOrFactory, options?: FileToolsOp
     backend: current,
     call: run,
     offload: async <T>(result: T, call: OffloadCall & { toolName?: string }) => {
-      const tool = call.toolName ?? "";
-      const id = call.callId ?? "";
+      const about = { isMessage: false, id: call.callId ?? "", tool: call.toolName ?? "" };
       if (Array.isArray(result))
-        return offloadBlocks(result, (text) => shrunk(text, false, id, tool, call)) as T;
+        return offloadBlocks(result, (text) => shrunk({ ...about, text }, call)) as T;
       const text = typeof result === "string" ? result : asText(result);
       if (text === undefined) return result;
-      const short = await shrunk(text, false, id, tool, call);
+      const short = await shrunk({ ...about, text }, call);
       return short === text ? result : short;
     },
-    offloadMessage: (text, call) =>
-      shrunk(text, true, call?.messageId ?? call?.callId ?? "", "", call),
+    offloadMessage: (text, call) => {
+      const id = call?.messageId ?? call?.callId ?? "";
+      return shrunk({ text, isMessage: true, id, tool: "" }, call);
+    },
   };
 }
 
@@ -239,6 +234,14 @@ function unpackResult(reply: Reply): ToolResult {
   const result: ToolResult = { content, text: textOf(content), isError };
   update(reply, result);
   return result;
+}
+
+/** A text that may be too large, and where it is from. */
+interface Large {
+  text: string;
+  isMessage: boolean;
+  id: string;
+  tool: string;
 }
 
 /** The text that replaces a large one, if it was too large. */

@@ -69,8 +69,8 @@ type InputSchema = {
   properties: Record<
     string,
     {
-      /** Type of the argument, such as `string`. */
-      type: string;
+      /** Type of the argument. */
+      type: "string" | "integer" | "boolean";
       /** Description for the model. */
       description?: string;
       /** The only values that are allowed. */
@@ -91,7 +91,8 @@ export interface FileTool {
   title: string;
   /**
    * What a call can do: nothing but read; add to the files; replace or remove what they had; or run
-   * commands, which can do anything.
+   * commands, which can do anything. `write_file` adds, and replaces where the backend's `write` does,
+   * or where the backend is a function.
    */
   effect: "reads" | "changes" | "destroys" | "runs";
   /** Description for the model. */

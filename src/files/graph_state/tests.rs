@@ -1,67 +1,9 @@
 //! Which files an operation uses, with a host that names the running graph.
 
-use std::cell::Cell;
-use std::collections::BTreeMap;
-
+use super::testing::made;
 use super::*;
-use crate::core::cell::RefCell;
-use crate::core::error::{Error, Kind};
 use crate::core::testing::{now, path};
-use crate::files::FilesOptions;
-use crate::layer::composite::Composite;
-use crate::layer::policy::{Limits, Policy, stack};
 use crate::protocol::{Content, Edit, Page, SharedBackend};
-
-/// A host with several graphs, one of which may be running.
-#[derive(Default)]
-struct Host {
-    running: Cell<u32>,
-    copies: RefCell<BTreeMap<u32, Rc<Files<Memory>>>>,
-    changes: RefCell<Vec<(u32, Change, String)>>,
-    no_files: Cell<bool>,
-    closed: Cell<bool>,
-}
-
-fn memory() -> Files<Memory> {
-    Files::new(Memory::default(), FilesOptions::default())
-}
-
-impl Graphs for Rc<Host> {
-    fn current(&self) -> Result<Option<Copy>> {
-        if self.no_files.get() {
-            return Err(Error::new(Kind::Unavailable, "it keeps no files"));
-        }
-        let id = self.running.get();
-        if id == 0 {
-            return Ok(None);
-        }
-        let mut copies = self.copies.borrow_mut();
-        let files = copies.entry(id).or_insert_with(|| Rc::new(memory()));
-        let files = files.clone();
-        Ok(Some(Copy { id, files }))
-    }
-
-    fn number(&self) -> u32 {
-        self.running.get()
-    }
-
-    fn changed(&self, copy: u32, change: Change, paths: &[VPath]) -> Result<()> {
-        if self.closed.get() {
-            return Err(Error::new(Kind::Unavailable, "the state is closed"));
-        }
-        let told = paths
-            .iter()
-            .map(|path| (copy, change, path.as_str().to_owned()));
-        self.changes.borrow_mut().extend(told);
-        Ok(())
-    }
-}
-
-fn made() -> (Rc<Host>, SharedBackend) {
-    let host = Rc::new(Host::default());
-    let backend = Rc::new(GraphState::new(memory(), host.clone()));
-    (host, backend)
-}
 
 fn write(backend: &SharedBackend, at: &str, text: &'static str) -> Result<()> {
     now(backend.write(
@@ -159,43 +101,6 @@ fn where_a_graph_keeps_no_files_no_operation_falls_back_to_its_own() {
             .iter()
             .all(Result::is_err)
     );
-}
-
-#[test]
-fn a_quota_counts_the_files_of_the_graph_that_writes() {
-    let (host, bare) = made();
-    let routed: SharedBackend = Rc::new(
-        Composite::new(
-            bare.clone(),
-            vec![(path("/other"), Rc::new(memory()) as SharedBackend)],
-        )
-        .expect("a router"),
-    );
-    for inner in [bare, routed] {
-        let limits = Limits {
-            max_files: Some(2),
-            ..Limits::default()
-        };
-        let policy = Policy {
-            quota: Some(limits),
-            ..Policy::default()
-        };
-        let backend = stack(inner, policy).expect("a policy");
-        for at in ["/a", "/b"] {
-            for graph in [1, 2, 0] {
-                host.running.set(graph);
-                write(&backend, at, "x").expect("there is room in this graph");
-            }
-        }
-        for graph in [2, 0, 1] {
-            host.running.set(graph);
-            let refused = write(&backend, "/c", "x").expect_err("this graph is full");
-            assert_eq!(refused.kind(), Kind::QuotaExceeded);
-            for at in ["/a", "/b"] {
-                now(backend.delete(&path(at), None)).expect("deleted");
-            }
-        }
-    }
 }
 
 #[test]

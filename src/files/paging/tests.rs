@@ -5,13 +5,13 @@ use std::ops::Range;
 use std::rc::Rc;
 
 use bytes::Bytes;
-use futures_util::FutureExt;
 use proptest::prelude::*;
 
 use super::*;
 use crate::core::cell::RefCell;
 use crate::core::file::{Format, Texture};
 use crate::core::future::Pending;
+use crate::core::testing::now;
 use crate::core::time::Time;
 use crate::files::{Files, FilesOptions};
 use crate::protocol::{BackendExt, Capability};
@@ -128,8 +128,7 @@ fn reader(served: &Served) -> Files<Served> {
 
 fn read(files: &Files<Served>, at: &str, offset: usize, limit: usize) -> ReadResult {
     let path = VPath::parse(at).expect("a path");
-    let answer = files.read(&path, Page { offset, limit }).now_or_never();
-    answer.expect("at once").expect("read")
+    now(files.read(&path, Page { offset, limit })).expect("read")
 }
 
 /// The page in parts equals the page of the whole file, except for a total that nobody counted.

@@ -205,6 +205,7 @@ impl Composite {
                 keeps_format,
                 keeps_binary,
                 writable,
+                overwrites,
                 lists_versions,
                 indexed,
                 max_file_bytes,
@@ -223,6 +224,7 @@ impl Composite {
             common.keeps_format &= keeps_format;
             common.keeps_binary &= keeps_binary;
             common.writable |= writable;
+            common.overwrites |= overwrites;
             common.lists_versions &= lists_versions;
             common.indexed |= indexed;
             common.max_file_bytes = match (common.max_file_bytes, max_file_bytes) {

@@ -9,6 +9,7 @@ use super::History;
 use super::note::{Change, Note, digest, may_be_of, millis, tag};
 use crate::core::bugs::{Bug, has};
 use crate::core::error::{Error, Kind, Result};
+use crate::core::order;
 use crate::core::path::VPath;
 use crate::core::time::Time;
 use crate::layer::kit::body;
@@ -212,7 +213,7 @@ impl History {
             return Ok(Vec::new());
         }
         // Deletions first: they make room.
-        files.sort_by_key(|file| file.after.is_some());
+        order::sort_by_key(&mut files, |file| file.after.is_some());
         let made = self.noted("restore", &files).await?;
         let mut changed: Vec<VPath> = Vec::new();
         for (file, made) in files.into_iter().zip(made) {
@@ -228,7 +229,7 @@ impl History {
                 }
             }
         }
-        changed.sort_unstable();
+        order::sort(&mut changed);
         Ok(changed)
     }
 

@@ -14,7 +14,10 @@ use crate::protocol::{Answer, Atomic, Backend, Capability, Request, answer, by_s
 #[deny(clippy::missing_trait_methods)]
 impl Backend for History {
     fn capability(&self) -> Capability {
-        self.inner.capability()
+        Capability {
+            overwrites: self.options.overwrite,
+            ..self.inner.capability()
+        }
     }
 
     fn call<'a>(&'a self, request: Request<'a>) -> Pending<'a, Answer> {

@@ -6,8 +6,10 @@ use super::note::{Change, Note, digest, name};
 use super::{History, PRUNE_EVERY};
 use crate::core::error::{Error, Kind, Result};
 use crate::core::file;
+use crate::core::order;
 use crate::core::path::VPath;
 use crate::env::random;
+use crate::layer::edited::edited;
 use crate::layer::kit::{self, body, is_conflict};
 use crate::protocol::{
     Atomic, BackendExt, Content, DeleteResult, Edit, EditResult, FilesUpdate, Replacement,
@@ -16,6 +18,9 @@ use crate::protocol::{
 
 /// How often a change begins anew because somebody else changed the file meanwhile.
 const REPLAYS: u32 = 64;
+
+/// What a file gets instead of its content, with the answer of the call.
+type Make<'a> = dyn Fn(Option<&Bytes>) -> Result<(Option<Bytes>, EditResult)> + 'a;
 
 /// Where turns keep the journal of a commit; it is no file of the caller.
 const JOURNAL: &str = "/.kitbag/turns/";
@@ -133,17 +138,12 @@ impl History {
     }
 
     /// Changes one file to what `make` says, given its content; begins anew if others changed it.
-    pub(super) async fn one<T>(
-        &self,
-        operation: &str,
-        path: &VPath,
-        make: impl AsyncFn(Option<&Bytes>) -> Result<(Option<Bytes>, T)>,
-    ) -> Result<(T, Option<FilesUpdate>)> {
+    async fn one(&self, operation: &str, path: &VPath, make: &Make<'_>) -> Result<EditResult> {
         for _ in 0..REPLAYS {
             let before = body(&*self.inner, path).await?;
-            let (after, answer) = make(before.as_ref()).await?;
+            let (after, mut answer) = make(before.as_ref())?;
             if before == after {
-                return Ok((answer, None));
+                return Ok(answer);
             }
             let file = Replacement {
                 path: path.clone(),
@@ -152,7 +152,10 @@ impl History {
             };
             let made = self.noted(operation, std::slice::from_ref(&file)).await?;
             match made.into_iter().next() {
-                Some(Ok(update)) => return Ok((answer, update)),
+                Some(Ok(update)) => {
+                    answer.files_update = update;
+                    return Ok(answer);
+                }
                 Some(Err(error)) if !is_conflict(&error) => return Err(error),
                 _ => {}
             }
@@ -166,26 +169,27 @@ impl History {
             Content::Text(text) => file::decode_content(path, text)?,
             Content::Raw(bytes) | Content::New(bytes) => bytes,
         };
-        let make = async |before: Option<&Bytes>| match before {
+        let make = |before: Option<&Bytes>| match before {
             Some(_) if !overwrite => Err(Error::already_exists(path)),
-            _ => Ok((Some(body.clone()), ())),
+            _ => Ok((Some(body.clone()), EditResult::default())),
         };
-        let ((), files_update) = self.one("write", path, make).await?;
+        let EditResult { files_update, .. } = self.one("write", path, &make).await?;
         Ok(WriteResult { files_update })
     }
 
     pub(super) async fn edit_file(&self, path: &VPath, edit: &Edit) -> Result<EditResult> {
-        let make = async |before: Option<&Bytes>| {
-            let scratch = (self.scratch)();
-            if let Some(before) = before {
-                scratch.store(path, before.clone()).await?;
-            }
-            let edited = scratch.edit(path, edit).await?;
-            Ok((body(&*scratch, path).await?, edited))
+        let make = |before: Option<&Bytes>| {
+            let before = before.ok_or_else(|| Error::nothing_there(path))?;
+            let is_text = file::classify(path, before, None).1.is_text();
+            let edited = edited(path, edit, before.clone(), is_text)?;
+            let result = EditResult {
+                occurrences: edited.occurrences,
+                crlf: edited.crlf,
+                files_update: None,
+            };
+            Ok((Some(edited.after), result))
         };
-        let (mut edited, files_update) = self.one("edit", path, make).await?;
-        edited.files_update = files_update;
-        Ok(edited)
+        self.one("edit", path, &make).await
     }
 
     pub(super) async fn delete_path(
@@ -194,12 +198,12 @@ impl History {
         unchanged: Option<&Bytes>,
     ) -> Result<DeleteResult> {
         if let Some(unchanged) = unchanged {
-            let make = async |before: Option<&Bytes>| match before {
+            let make = |before: Option<&Bytes>| match before {
                 None => Err(Error::nothing_there(path)),
                 Some(before) if before != unchanged => Err(Error::conflict(path)),
-                Some(_) => Ok((None, ())),
+                Some(_) => Ok((None, EditResult::default())),
             };
-            let ((), files_update) = self.one("delete", path, make).await?;
+            let EditResult { files_update, .. } = self.one("delete", path, &make).await?;
             return Ok(DeleteResult { files_update });
         }
         let mut any = false;
@@ -244,7 +248,7 @@ impl History {
         if !root.is_root() && !paths.contains(root) {
             paths.push(root.clone());
         }
-        paths.sort_unstable();
+        order::sort(&mut paths);
         let mut files = Vec::new();
         let answers = self.inner.download(&paths).await;
         for (path, answer) in paths.into_iter().zip(answers) {
@@ -317,8 +321,8 @@ impl History {
             let answer = match is_conflict(&error) {
                 // Somebody else changed it meanwhile.
                 true => {
-                    let make = async |_: Option<&Bytes>| Ok((file.after.clone(), ()));
-                    let again = self.one("uploadFiles", &file.path, make).await;
+                    let make = |_: Option<&Bytes>| Ok((file.after.clone(), EditResult::default()));
+                    let again = self.one("uploadFiles", &file.path, &make).await;
                     again.map(|_| ())
                 }
                 false => Err(error),

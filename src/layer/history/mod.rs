@@ -52,9 +52,6 @@ pub struct Author {
 /// Tells at each change who makes it.
 pub type Who = Rc<dyn Fn() -> Result<Author>>;
 
-/// Makes an empty backend, in which edits are tried.
-pub type Scratch = Rc<dyn Fn() -> SharedBackend>;
-
 /// What is kept; everything where all are `None`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Retention {
@@ -92,7 +89,6 @@ fn now() -> i64 {
 pub struct History {
     inner: SharedBackend,
     store: Store,
-    scratch: Scratch,
     who: Who,
     options: HistoryOptions,
     /// Changes since notes were last dropped.
@@ -105,17 +101,10 @@ pub struct History {
 
 impl History {
     /// A history of `inner`, kept in a room. Nothing is read.
-    pub fn new(
-        inner: SharedBackend,
-        room: Room,
-        scratch: Scratch,
-        who: Who,
-        options: HistoryOptions,
-    ) -> History {
+    pub fn new(inner: SharedBackend, room: Room, who: Who, options: HistoryOptions) -> History {
         History {
             inner,
             store: Store::new(room),
-            scratch,
             who,
             options,
             since: Cell::new(0),

@@ -21,6 +21,7 @@ use bytes::Bytes;
 use super::note::{Note, millis};
 use crate::core::cell::RefCell;
 use crate::core::error::{Error, Kind, Result};
+use crate::core::order;
 use crate::env::random;
 use crate::pins::{Digest, Digests, Found, Objects};
 use crate::protocol::{BackendExt, FileInfo};
@@ -143,7 +144,7 @@ impl Store {
         let infos = self.room.list("pins").await?;
         let names = infos.iter().map(|info| info.path.name());
         let mut records: Vec<Record> = names.filter_map(Record::of).collect();
-        records.sort_unstable_by(|a, b| a.name.cmp(&b.name));
+        order::sort_by(&mut records, |a, b| a.name.cmp(&b.name));
         if self.room.key().is_some() {
             let new: Vec<Rc<str>> = {
                 let proven = self.proven.borrow();
@@ -243,7 +244,7 @@ impl Store {
             .filter(|name| millis(name).is_some())
             .map(Rc::from)
             .collect();
-        ids.sort_unstable();
+        order::sort(&mut ids);
         Ok(ids)
     }
 

@@ -14,20 +14,12 @@ use crate::core::error::Kind;
 use crate::core::path::VPath;
 use crate::core::testing::{bytes, path};
 use crate::files::stepping::{ended, polled, stepping};
-use crate::files::{Files, FilesOptions, WriteMode};
+use crate::files::{Files, FilesOptions};
 use crate::protocol::{Backend, BackendExt, Content, Edit, GlobQuery, Replacement};
 use crate::storage::memory::Memory;
 
 fn memory() -> SharedBackend {
     Rc::new(Files::new(Memory::default(), FilesOptions::default()))
-}
-
-fn scratch() -> Scratch {
-    let options = FilesOptions {
-        write_mode: WriteMode::Overwrite,
-        ..FilesOptions::default()
-    };
-    Rc::new(move || Rc::new(Files::new(Memory::default(), options)))
 }
 
 fn with(inner: &SharedBackend, at: &SharedBackend, keep: Retention) -> History {
@@ -43,7 +35,7 @@ fn with(inner: &SharedBackend, at: &SharedBackend, keep: Retention) -> History {
     };
     let dir = path("/history");
     let room = Room::new(at.clone(), dir, None);
-    History::new(inner.clone(), room, scratch(), who, options)
+    History::new(inner.clone(), room, who, options)
 }
 
 fn begin(inner: &SharedBackend, at: &SharedBackend) -> History {

@@ -1,7 +1,7 @@
 //! An index beside the files: a search skips files that cannot match. The index only says which
 //! files those are. A file whose state it does not know is searched, so an index that is old,
-//! partial, damaged or missing costs time and never a match. `docs/search-index.md` has the format
-//! and the rules.
+//! partial, damaged or missing costs time and never a match. `docs/search-index.md` has the rules, and
+//! `segment.rs` the format.
 //!
 //! The layer works over any backend. It passes a sieve down with the query, which the storage asks
 //! for each listed file, so the search itself is the one that the storage always does. A backend

@@ -1,7 +1,14 @@
 //! A segment: an immutable file about many files. First the names of their states, then, for each
 //! hash of a trigram, one bit for each file. The bits are ordered by hash, so one short read has
 //! them for all files, and its place follows from the counts in the manifest: nothing has to be
-//! looked up first. `docs/search-index.md` describes the format.
+//! looked up first.
+//!
+//! Numbers are little-endian. For each file there is the name of its state (16 bytes) and a set of bits:
+//! bit *h* is set if a trigram of the file, in lower case, has the hash *h*. Sets have 2^10 to 2^18 bits, 3
+//! to 6 for each trigram; hashes of smaller sets are leading bits of those of larger ones, so a block's
+//! place follows from the manifest. A trigram that is not there seems to be in 15 to 30 % of the cases: six
+//! pass 0.1 % of the other files, a text of three letters up to 30 %. Each part has a checksum (SipHash)
+//! under the salt of the manifest or, if the room has a key, under what that key makes of the salt.
 //!
 //! Everything that is read is checked; a part that is damaged, or belongs elsewhere, is as if it
 //! were missing.

@@ -11,7 +11,6 @@ use std::rc::Rc;
 use bytes::Bytes;
 use futures_util::future::LocalBoxFuture;
 
-use super::edited::{Edited, work_out};
 use super::rule::{Rule, fill, shell_refused};
 use crate::core::bugs::{Bug, has};
 use crate::core::error::{Error, Kind, Result};
@@ -19,6 +18,7 @@ use crate::core::file;
 use crate::core::future::{Pending, done};
 use crate::core::path::VPath;
 use crate::core::queue::Queue;
+use crate::layer::edited::{Edited, work_out};
 use crate::protocol::{
     Answer, BackendExt, Content, Edit, EditResult, FilesUpdate, Request, SharedBackend, Step,
     Transfer, WriteResult, answer, by_bytes, carry, whole,

@@ -18,7 +18,6 @@ mod ask;
 mod audit;
 mod deny;
 mod detour;
-mod edited;
 mod hooks;
 mod inspect;
 mod links;

@@ -7,7 +7,6 @@ use std::rc::Rc;
 
 use bytes::Bytes;
 
-use super::edited::work_out;
 use super::rule::{Rule, shell_refused};
 use super::skip_hidden::veiled;
 use super::usage::{Ledger, Limits, Reservation};
@@ -18,6 +17,7 @@ use crate::core::path::VPath;
 use crate::core::queue::{Queue, Turn};
 use crate::core::sorted::Sorted;
 use crate::env::timer;
+use crate::layer::edited::work_out;
 use crate::protocol::{
     Answer, BackendExt, Capability, Content, DeleteResult, Edit, EditResult, FileSet, FilesUpdate,
     Request, SharedBackend, Step, Transfer, WriteResult, answer, carry, too_few, whole,
@@ -121,7 +121,11 @@ impl Quota {
     async fn edited(&self, path: &VPath, edit: &Edit) -> Result<EditResult> {
         let _alone = self.turn().await?;
         let _turn = self.queue.settled_turn(path, timer::sleep).await?;
-        let size = work_out(&*self.inner, path, edit).await?.after.len();
+        let size = match edit.whole {
+            // Such as after an inspection, which has computed it.
+            true => edit.new.len(),
+            false => work_out(&*self.inner, path, edit).await?.after.len(),
+        };
         let room = self.room(path, size).await?;
         let answer = self.inner.edit(path, edit).await;
         room.settle(path, &answer);

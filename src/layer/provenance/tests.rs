@@ -1,13 +1,11 @@
 //! Calls that overlap or are broken off. Attempts to carry labelled content anywhere are made from
 //! JavaScript, in `tests/provenance`.
 
-use futures_util::FutureExt;
-
 use super::*;
 use crate::core::cell::RefCell;
 use crate::core::error::{Error, Kind};
 use crate::core::future::done;
-use crate::core::testing::{bytes, now, path};
+use crate::core::testing::{bytes, now, path, waits};
 use crate::files::{Files, FilesOptions, WriteMode};
 use crate::protocol::{Content, Transfer, WriteResult};
 use crate::side::Room;
@@ -122,7 +120,7 @@ fn what_is_broken_off_before_or_after_it_is_stored_keeps_its_label() {
         };
         let at = path("/project/a");
         let call = tainted.write(&at, Content::Raw(bytes("x")));
-        assert!(call.now_or_never().is_none(), "it was dropped");
+        assert!(waits(call), "it was dropped");
         assert_eq!(labels(&clean, "/project/a"), 1);
         // The lock is free again.
         write(&clean, "/project/a", "clean").expect("written");
@@ -197,7 +195,7 @@ fn changes_of_two_conversations_take_turns() {
             keeps: true,
             overwrite: false,
         };
-        assert!(racing.transfer(&copy).now_or_never().is_none());
+        assert!(waits(racing.transfer(&copy)));
         None
     });
     inner.after.replace(Some(after));

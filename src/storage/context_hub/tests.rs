@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use bytes::Bytes;
 
 use super::*;
-use crate::core::testing::path;
+use crate::core::testing::{block_on, path, waits};
 use crate::files::{Files, FilesOptions};
 use crate::protocol::{BackendExt, Content, Edit, Page};
 use crate::storage::context_hub::hub::{Changes, Pulled};
@@ -74,23 +74,12 @@ fn text(text: &str) -> Content {
     Content::Text(Bytes::copy_from_slice(text.as_bytes()))
 }
 
-fn wait<T>(future: impl Future<Output = T>) -> T {
-    let waker = futures_util::task::noop_waker();
-    let mut context = std::task::Context::from_waker(&waker);
-    let mut future = std::pin::pin!(future);
-    loop {
-        if let std::task::Poll::Ready(answer) = future.as_mut().poll(&mut context) {
-            return answer;
-        }
-    }
-}
-
 #[test]
 fn changes_made_together_are_one_commit() {
     let server = Rc::new(Server::default());
     let files = client(&server);
     let paths: Vec<VPath> = (0..20).map(|n| path(&format!("/{n}.md"))).collect();
-    let answers = wait(join_all(
+    let answers = block_on(join_all(
         paths.iter().map(|path| files.write(path, text("hello"))),
     ));
     assert!(answers.iter().all(Result::is_ok));
@@ -104,7 +93,7 @@ fn two_creates_in_one_commit_have_one_winner() {
     let files = client(&server);
     let at = path("/a.md");
     let both = [files.write(&at, text("one")), files.write(&at, text("two"))];
-    let answers = wait(join_all(both));
+    let answers = block_on(join_all(both));
     assert!(answers[0].is_ok());
     let refusal = answers[1].as_ref().expect_err("refused");
     assert_eq!(refusal.kind(), Kind::AlreadyExists);
@@ -116,7 +105,7 @@ fn writers_that_meet_lose_nothing() {
     let server = Rc::new(Server::default());
     let clients: Vec<_> = (0..8).map(|_| client(&server)).collect();
     let at = path("/log.md");
-    wait(clients[0].write(&at, text("start\n"))).expect("written");
+    block_on(clients[0].write(&at, text("start\n"))).expect("written");
     let clients = &clients;
     let at = &at;
     let jobs = clients.iter().enumerate().map(async |(who, files)| {
@@ -131,7 +120,7 @@ fn writers_that_meet_lose_nothing() {
             files.edit(at, &edit).await.expect("edited");
         }
     });
-    wait(join_all(jobs));
+    block_on(join_all(jobs));
     let log = server.files.borrow()["log.md"].clone();
     let lines = log.split(|byte| *byte == b'\n').count();
     assert_eq!(lines, 8 * 12 + 2);
@@ -143,11 +132,11 @@ fn a_failed_commit_is_an_error_and_the_next_call_pulls() {
     let server = Rc::new(Server::default());
     let files = client(&server);
     server.broken.set(true);
-    assert!(wait(files.write(&path("/a.md"), text("x"))).is_err());
+    assert!(block_on(files.write(&path("/a.md"), text("x"))).is_err());
     server.broken.set(false);
-    let missing = wait(files.read(&path("/a.md"), Page::default()));
+    let missing = block_on(files.read(&path("/a.md"), Page::default()));
     assert_eq!(missing.expect_err("not there").kind(), Kind::NotFound);
-    wait(files.write(&path("/a.md"), text("x"))).expect("written");
+    block_on(files.write(&path("/a.md"), text("x"))).expect("written");
 }
 
 #[test]
@@ -159,7 +148,7 @@ fn what_is_no_text_or_linked_in_is_refused_alone() {
         (path("/b.bin"), Bytes::from_static(b"\xff\xfe")),
         (path("/skills/other/c.md"), Bytes::from_static(b"not ours")),
     ];
-    let answers = wait(files.upload(uploads));
+    let answers = block_on(files.upload(uploads));
     let kinds: Vec<Option<Kind>> = answers
         .iter()
         .map(|answer| answer.as_ref().err().map(Error::kind))
@@ -176,10 +165,10 @@ fn one_who_gives_up_takes_nothing_from_the_others() {
     let (first, second) = (path("/a.md"), path("/b.md"));
     let mut given_up = files.write(&first, text("x"));
     let mut kept = files.write(&second, text("y"));
-    assert!((&mut given_up).now_or_never().is_none());
-    assert!((&mut kept).now_or_never().is_none());
+    assert!(waits(&mut given_up));
+    assert!(waits(&mut kept));
     drop(given_up);
-    wait(kept).expect("written");
+    block_on(kept).expect("written");
     assert_eq!(server.files.borrow()["b.md"], "y");
 }
 
@@ -188,10 +177,10 @@ fn a_tree_that_is_removed_is_one_commit() {
     let server = Rc::new(Server::default());
     let files = client(&server);
     for name in ["/d/a.md", "/d/e/b.md", "/dd.md"] {
-        wait(files.write(&path(name), text("x"))).expect("written");
+        block_on(files.write(&path(name), text("x"))).expect("written");
     }
     let before = server.commits.get();
-    wait(files.delete(&path("/d"), None)).expect("deleted");
+    block_on(files.delete(&path("/d"), None)).expect("deleted");
     assert_eq!(server.commits.get(), before + 1);
     let left: Vec<String> = server.files.borrow().keys().cloned().collect();
     assert_eq!(left, ["dd.md"]);

@@ -234,5 +234,5 @@ mod tests {
         assert_eq!(calls.get(), 3, "refused by the server");
     }
 
-    use crate::storage::s3::testing::block_on;
+    use crate::core::testing::block_on;
 }

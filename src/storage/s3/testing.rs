@@ -9,16 +9,16 @@
     reason = "the server of tests and of the simulator"
 )]
 
+mod answers;
+mod ways;
+
 use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::fmt::Write;
-use std::future::Future;
 use std::rc::Rc;
-use std::task::{Context, Poll, Waker};
 
 use bytes::Bytes;
 use futures_util::future::LocalBoxFuture;
-use md5::{Digest, Md5};
 
 use super::access::{Access, KeyRing};
 use super::bucket::{Bucket, Location};
@@ -30,68 +30,8 @@ use crate::core::cell::RefCell;
 use crate::env::http::{Http, HttpError, Request, Response};
 use crate::env::timer;
 
-/// Runs a future whose waits need no external wake-up.
-pub fn block_on<T>(future: impl Future<Output = T>) -> T {
-    let mut future = Box::pin(future);
-    let mut context = Context::from_waker(Waker::noop());
-    for _ in 0..10_000_000 {
-        if let Poll::Ready(value) = future.as_mut().poll(&mut context) {
-            return value;
-        }
-    }
-    panic!("it hangs");
-}
-
-/// The fault of one request.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Fault {
-    /// No fault.
-    None,
-    /// The connection fails before the server gets the request.
-    Before,
-    /// The server executes the request, but the response is lost.
-    After,
-    /// A proxy responds instead of the server.
-    Status(u16, &'static str),
-    /// The server executes the request, but a proxy responds with this status.
-    Executed(u16, &'static str),
-    /// Half of the body arrives, but `Content-Length` announces all of it.
-    Cut,
-    /// Half of the body arrives without any sign of it.
-    CutSilently,
-    /// One bit of the body is flipped.
-    Corrupt,
-    /// No response ever arrives.
-    Hang,
-    /// The server executes the request, but no response ever arrives.
-    ExecutedHang,
-}
-
-/// How the server handles `Range`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ranges {
-    Honoured,
-    /// The whole object is returned.
-    Ignored,
-    /// The part is returned without `Content-Range`, as in a page whose bucket does not expose it.
-    Unnamed,
-    /// The object is stored compressed, and the host decompresses the response.
-    Packed,
-}
-
-/// How the server handles copies within the bucket.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Copies {
-    /// Under the conditions of both objects.
-    Honoured,
-    /// The object at the new key is replaced whatever it is.
-    TargetIgnored,
-    /// The object is copied whatever it has become.
-    SourceIgnored,
-    /// Without any condition, as most servers do.
-    Ignored,
-    Unsupported,
-}
+use answers::{decode, document, status, tag};
+pub use ways::{Copies, Fault, Ranges};
 
 #[derive(Clone)]
 pub struct Object {
@@ -434,49 +374,6 @@ impl Server {
             );
         }
         document(out + "</ListBucketResult>")
-    }
-}
-
-fn tag(body: &[u8]) -> String {
-    Md5::digest(body)
-        .iter()
-        .map(|byte| format!("{byte:02x}"))
-        .collect()
-}
-
-fn decode(text: &str) -> String {
-    let bytes = text.as_bytes();
-    let mut out = Vec::new();
-    let mut at = 0;
-    while at < bytes.len() {
-        if bytes[at] == b'%' {
-            let hex = std::str::from_utf8(&bytes[at + 1..at + 3]).expect("hex");
-            out.push(u8::from_str_radix(hex, 16).expect("hex"));
-            at += 3;
-        } else {
-            out.push(bytes[at]);
-            at += 1;
-        }
-    }
-    String::from_utf8(out).expect("text")
-}
-
-fn document(body: String) -> Response {
-    Response {
-        status: 200,
-        headers: vec![("content-length".into(), body.len().to_string())],
-        body: Bytes::from(body),
-    }
-}
-
-fn status(status: u16, code: &str) -> Response {
-    let body = match code {
-        "" => String::new(),
-        code => format!("<Error><Code>{code}</Code><Message>AKIDSECRET</Message></Error>"),
-    };
-    Response {
-        status,
-        ..document(body)
     }
 }
 

@@ -13,11 +13,11 @@ use futures_util::future::join_all;
 
 use super::client::Retry;
 use super::store::{S3, S3Options, Trust};
-use super::testing::{Fault, Ranges, Server, block_on, storage, storage_that_warns};
+use super::testing::{Fault, Ranges, Server, storage, storage_that_warns};
 use crate::core::cell::RefCell;
 use crate::core::error::{Error, Kind};
 use crate::core::path::VPath;
-use crate::core::testing::path;
+use crate::core::testing::{block_on, path};
 use crate::files::{Files, FilesOptions};
 use crate::protocol::{Backend, BackendExt, Content, Edit, Page, Reach};
 use crate::storage::{Flow, Meta, Scope, Storage, provided};

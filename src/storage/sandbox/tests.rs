@@ -5,11 +5,9 @@ mod moving;
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use futures_util::FutureExt;
-
 use super::*;
 use crate::conformance;
-use crate::core::testing::now;
+use crate::core::testing::{block_on, now};
 use crate::files::{Files, FilesOptions};
 use crate::protocol::SharedBackend;
 use crate::storage::Hints;
@@ -88,22 +86,12 @@ fn conforms(shell: &'static [&'static str], cap: usize) {
         Ok(backend)
     });
     // Local shells respond synchronously and waits take no time, so polling is enough.
-    let report = now(tests_only_block(report));
+    let report = block_on(report);
     for dir in folders.take() {
         std::fs::remove_dir_all(dir).expect("removed");
     }
     assert!(report.failures.is_empty(), "{}", report.failures.join("\n"));
     assert!(report.passed > 20, "{} passed", report.passed);
-}
-
-/// Polls a future until it is ready; native waits only request another poll.
-async fn tests_only_block<T>(future: impl Future<Output = T>) -> T {
-    let mut future = Box::pin(future);
-    loop {
-        if let Some(answer) = (&mut future).now_or_never() {
-            return answer;
-        }
-    }
 }
 
 #[test]
@@ -142,8 +130,7 @@ impl Machine for Meanwhile {
             Some(change) => command.replacen("then head -c", &format!("then {change}; head -c"), 1),
             None => command.to_owned(),
         };
-        let answer = self.local.run(&command).now_or_never();
-        Box::pin(std::future::ready(answer.expect("at once")))
+        Box::pin(std::future::ready(now(self.local.run(&command))))
     }
 }
 
@@ -178,12 +165,10 @@ fn read_meanwhile(happens: &'static str, many: bool) -> Vec<(String, String)> {
             seen.push((path.to_string(), text(file)));
             crate::storage::Flow::Continue(())
         };
-        let scanned = storage.scan(all, &mut visit).now_or_never();
-        scanned.expect("at once").expect("scanned");
+        now(storage.scan(all, &mut visit)).expect("scanned");
     } else {
         let path = VPath::parse("/a.txt").expect("a path");
-        let found = storage.get(&path).now_or_never();
-        let found = found.expect("at once").expect("looked");
+        let found = now(storage.get(&path)).expect("looked");
         seen.extend(found.map(|file| (path.to_string(), text(&file))));
     }
     std::fs::remove_dir_all(dir).expect("removed");

@@ -101,12 +101,15 @@ test("with a function as the backend, each backend that it returns is searched b
   }
 });
 
-test("names of files in place of rules are refused, with what to pass", () => {
+test("names of files in place of rules are refused, with what to pass", async (t) => {
   for (const ignore of [[".gitignore"], {}, true, ".gitignore"]) {
-    assert.throws(
-      () => createFileTools(backend(), { ignore }),
-      (error) => error instanceof TypeError && /ignoreFiles\(.*kitbag\/ignore/.test(error.message),
-    );
+    await t.test(JSON.stringify(ignore), async () => {
+      assert.throws(
+        () => createFileTools(backend(), { ignore }),
+        (error) =>
+          error instanceof TypeError && /ignoreFiles\(.*kitbag\/ignore/.test(error.message),
+      );
+    });
   }
   assert.throws(() => ignoreFiles({ file: [".gitignore"] }), /files/);
 });

@@ -10,7 +10,7 @@ import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
 import { InMemoryTransport } from "@modelcontextprotocol/sdk/inMemory.js";
 import { McpServer } from "@modelcontextprotocol/sdk/server/mcp.js";
-import { StateBackend } from "kitbag";
+import { begin, CompositeBackend, StateBackend, withPolicy } from "kitbag";
 import { registerFileTools } from "kitbag/mcp";
 import { Script } from "../cases/script.mjs";
 import { SMALL_TASK } from "../cases/task.mjs";
@@ -84,6 +84,51 @@ test("every tool has a title of its own, and hints that fit what it does", async
   }
   await client.close();
 });
+
+/** The hints about write_file over a backend. */
+async function hintsOf(backend, options) {
+  const server = new McpServer({ name: "kitbag", version: "1" });
+  registerFileTools(server, backend, options);
+  const client = new Client({ name: "test", version: "1" });
+  const [near, far] = InMemoryTransport.createLinkedPair();
+  await Promise.all([server.connect(far), client.connect(near)]);
+  const { tools } = await client.listTools();
+  await client.close();
+  return tools.find(({ name }) => name === "write_file").annotations;
+}
+
+const overwriting = () => new StateBackend({ writeMode: "overwrite" });
+const stranger = {
+  ...{ ls: () => ({ files: [] }), read: () => ({ content: "" }), grep: () => ({ matches: [] }) },
+  ...{ glob: () => ({ files: [] }), write: () => ({}), edit: () => ({}) },
+};
+const roots = () => undefined;
+for (const [what, backend, destroys, options] of [
+  ["a backend that creates", () => new StateBackend(), false],
+  ["a backend that overwrites", overwriting, true],
+  [
+    "a policy over one that overwrites",
+    () => withPolicy(overwriting(), { quota: { maxFileBytes: 100 } }),
+    true,
+  ],
+  [
+    "a router with one part that overwrites",
+    () => new CompositeBackend(new StateBackend(), { "/over/": overwriting() }),
+    true,
+  ],
+  ["a turn that creates, over one that overwrites", () => begin(overwriting()), false],
+  ["a turn that overwrites", () => begin(overwriting(), { writeMode: "overwrite" }), true],
+  ["an object of another library", () => stranger, true],
+  ["a function that returns a backend", () => () => new StateBackend(), true],
+  ["a backend that creates, within roots", () => new StateBackend(), false, { roots }],
+  ["a backend that overwrites, within roots", overwriting, true, { roots }],
+]) {
+  test(`write_file's destructiveHint is ${destroys} over ${what}`, async () => {
+    const hints = await hintsOf(backend(), options);
+    assert.equal(hints.destructiveHint, destroys);
+    assert.equal(hints.readOnlyHint, false);
+  });
+}
 
 test("over stdio: kitbag-mcp on a folder", async () => {
   const folder = mkdtempSync(join(tmpdir(), "kitbag-mcp-"));

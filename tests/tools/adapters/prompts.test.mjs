@@ -118,13 +118,18 @@ test("own texts win, tool by tool, and may replace all", () => {
   );
 });
 
-test("what is no text is refused by name", () => {
+test("what is no text is refused by name", async (t) => {
   for (const prompts of ["long", 3, {}, { describe() {} }, { describe: "a", system: "b" }]) {
-    assert.throws(() => createFileTools(shell(), { prompts }), /option "prompts" must be "short"/);
+    await t.test(`${typeof prompts} ${Object.keys(prompts)}`, async () => {
+      assert.throws(
+        () => createFileTools(shell(), { prompts }),
+        /option "prompts" must be "short"/,
+      );
+    });
   }
 });
 
-test("every adapter hands the guided texts to its framework", async () => {
+test("every adapter hands the guided texts to its framework", async (t) => {
   const prompts = "guided";
   const wanted = (name) => guidedPrompts.describe(name, NAMES);
   const described = {
@@ -143,12 +148,14 @@ test("every adapter hands the guided texts to its framework", async () => {
   const { tools } = await list({ method: "tools/list" }, {});
   described.mcp = tools.map((tool) => [tool.name, tool]);
   for (const [adapter, all] of Object.entries(described)) {
-    assert.deepEqual(
-      all.map(([name]) => name),
-      NAMES,
-      adapter,
-    );
-    for (const [name, { description }] of all) assert.equal(description, wanted(name), adapter);
+    await t.test(adapter, async () => {
+      assert.deepEqual(
+        all.map(([name]) => name),
+        NAMES,
+        adapter,
+      );
+      for (const [name, { description }] of all) assert.equal(description, wanted(name), adapter);
+    });
   }
 });
 

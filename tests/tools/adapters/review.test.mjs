@@ -97,7 +97,7 @@ test("a decision commits all, a part, other contents, or nothing", async () => {
   assert.deepEqual((await none.turn.diff()).changes, []);
 });
 
-test("a wrong decision does nothing, and says why", async () => {
+test("a wrong decision does nothing, and says why", async (t) => {
   const backend = memory();
   const turn = begin(backend);
   await edited(turn);
@@ -110,8 +110,10 @@ test("a wrong decision does nothing, and says why", async () => {
     [{ type: "edit", files: ["/x"] }, "invalid_argument"],
     [{ type: "edit", discard: [1] }, "invalid_argument"],
   ]) {
-    const done = await settleReview(turn, decision);
-    assert.equal(done.code, code, JSON.stringify(decision));
+    await t.test(`${JSON.stringify(decision)}`, async () => {
+      const done = await settleReview(turn, decision);
+      assert.equal(done.code, code, JSON.stringify(decision));
+    });
   }
   assert.equal(plan(backend), LONG);
   assert.equal((await turn.diff()).changes.length, 2);

@@ -79,14 +79,16 @@ test("a mirror of a caller's state hands its changes on", async () => {
   assert.equal(result.filesUpdate["/a"].content, "x");
 });
 
-test("options are refused by name", () => {
+test("options are refused by name", async (t) => {
   for (const [options, expected] of [
     [{ tools: ["rm"] }, /"tools"/],
     [{ customToolDescriptions: { rm: "x" } }, /"customToolDescriptions"/],
     [{ maxExecuteTimeout: -1 }, /"maxExecuteTimeout"/],
     [{ requireRead: true }, /no option "requireRead"/],
   ]) {
-    assert.throws(() => createFileTools(new StateBackend(), options), expected);
+    await t.test(String(expected), async () => {
+      assert.throws(() => createFileTools(new StateBackend(), options), expected);
+    });
   }
   assert.throws(() => createFileTools({}), TypeError);
 });

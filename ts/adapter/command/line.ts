@@ -5,12 +5,12 @@ import { CommandError } from "./output.js";
 
 /** The flags and words of a command line. */
 export interface Line {
-  flags: Record<string, string | boolean | undefined>;
+  flags: Record<string, string | boolean | string[] | undefined>;
   words: string[];
   signal: AbortSignal;
 }
 
-export const text = (value: string | boolean | undefined) =>
+export const text = (value: Line["flags"][string]) =>
   typeof value === "string" ? value : undefined;
 
 /** The flags that belong to addresses. */

@@ -179,7 +179,7 @@ export async function serveHttp(
       },
       onsessionclosed: (id) => void sessions.delete(id),
     });
-    await make().connect(transport as never);
+    await make().connect(transport);
     return transport;
   };
   const server = createServer(async (request, response) => {

@@ -3,13 +3,14 @@
 
 import { type BackendProtocolV2, type FileTool, StateBackend, type ToolResult } from "kitbag";
 import { canonical } from "../../core/paths.js";
+import { extended } from "../extended.js";
 import { same } from "../transfer/tree.js";
 
 /** A version that a tool call may depend on. */
 const IF_MATCH = {
   type: "string",
   description: "Only if the file still has this version, from an earlier result",
-};
+} as const;
 
 const CHANGES = ["write_file", "edit_file", "delete"];
 const LISTS = ["ls", "glob"];
@@ -62,19 +63,6 @@ function pathIn(input: Input): string | undefined {
   return typeof found === "string" ? canonical(found) : undefined;
 }
 
-/** The methods of kitbag's own backends that change a file only if it has exactly these bytes. */
-interface Conditional {
-  edit(
-    path: string,
-    before: Uint8Array,
-    after: Uint8Array,
-  ): Promise<{ error?: string; code?: string }>;
-  delete(
-    path: string,
-    options: { unchanged: Uint8Array },
-  ): Promise<{ error?: string; code?: string }>;
-}
-
 async function bytesOf(backend: BackendProtocolV2, path: string): Promise<Uint8Array | undefined> {
   const [answer] = (await backend.downloadFiles?.([path])) ?? [];
   return answer?.content ?? undefined;
@@ -108,7 +96,7 @@ export async function conditional(
   }
   const conflict = `Error: ${path} was changed since it was read; nothing was done. Read it again.`;
   if ((await versionOf(before)) !== ifMatch) return told(conflict, true);
-  const target = backend as unknown as Conditional;
+  const target = extended(backend);
   if (name === "delete") {
     const answer = await target.delete(path, { unchanged: before });
     if (answer.code === "conflict") return told(conflict, true);

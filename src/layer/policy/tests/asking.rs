@@ -72,12 +72,7 @@ fn silence_and_a_throw_are_a_no() {
     );
     let page = Page::default();
     let place = path("/p");
-    let mut call = silent.read(&place, page);
-    let error = loop {
-        if let Some(answer) = (&mut call).now_or_never() {
-            break answer.expect_err("nobody answered");
-        }
-    };
+    let error = block_on(silent.read(&place, page)).expect_err("nobody answered");
     assert!(
         error.to_string().contains("nobody answered in time"),
         "{error}"

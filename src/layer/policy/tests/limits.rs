@@ -128,12 +128,7 @@ fn a_burst_of_writes_cannot_pass_a_quota_together() {
         })
         .collect::<Vec<_>>();
     writes.reverse();
-    let mut all = Box::pin(join_all(writes));
-    let answers = loop {
-        if let Some(answers) = (&mut all).now_or_never() {
-            break answers;
-        }
-    };
+    let answers = block_on(join_all(writes));
     assert_eq!(answers.iter().filter(|stored| **stored).count(), 5);
 }
 
@@ -177,12 +172,7 @@ fn a_burst_over_several_views_of_the_same_files_cannot_pass_a_quota_together() {
                 view.write(&place, content).await.is_ok()
             }
         });
-        let mut all = Box::pin(join_all(writes));
-        let answers = loop {
-            if let Some(answers) = (&mut all).now_or_never() {
-                break answers;
-            }
-        };
+        let answers = block_on(join_all(writes));
         answers.iter().filter(|stored| **stored).count()
     };
     assert_eq!(stored(Some(OneAtATime::default())), 5);
@@ -195,14 +185,9 @@ fn a_write_given_up_half_way_leaves_the_quota_right() {
     let backend = limited(Rc::new(Slow(memory())), 10, 9, 10);
     let place = path("/a");
     let mut call = backend.write(&place, Content::Text(bytes("1234567890")));
-    assert!((&mut call).now_or_never().is_none());
+    assert!(waits(&mut call));
     drop(call);
     let place = path("/b");
-    let mut again = backend.write(&place, Content::Text(bytes("1234567890")));
-    let answer = loop {
-        if let Some(answer) = (&mut again).now_or_never() {
-            break answer;
-        }
-    };
+    let answer = block_on(backend.write(&place, Content::Text(bytes("1234567890"))));
     answer.expect("the room of the first was given back");
 }

@@ -2,6 +2,7 @@
 //! them are made from JavaScript, in `tests/router/bypass.test.mjs`.
 
 mod asking;
+mod graphs;
 mod limits;
 mod moving;
 mod permissions;
@@ -13,10 +14,9 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use futures_util::FutureExt;
 
 use super::*;
-use crate::core::testing::{bytes, now, path};
+use crate::core::testing::{block_on, bytes, now, path, waits};
 use crate::files::{Files, FilesOptions};
 use crate::protocol::*;
 use crate::storage::memory::Memory;

@@ -41,7 +41,7 @@ fn files_of(backend: &dyn Backend) -> Vec<(String, String)> {
 /// What a turn changes, and what it has read.
 async fn view(turn: &Turn) -> String {
     let changes = turn.diff().await.expect("a diff");
-    let noted = turn.notes.borrow().all();
+    let noted = turn.overlay.reads.borrow().all();
     let questions: BTreeMap<String, ()> = noted
         .into_iter()
         .map(|(question, _)| (format!("{question:?}"), ()))

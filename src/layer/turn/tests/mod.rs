@@ -6,17 +6,18 @@ mod keeping;
 mod overlay;
 mod store;
 
-use std::rc::Rc;
+use std::cell::Cell;
 
-use futures_util::FutureExt;
 use futures_util::future::LocalBoxFuture;
 
 use super::*;
 use crate::core::future::Pending;
-use crate::core::testing::bytes;
+use crate::core::testing::{block_on, bytes};
 use crate::files::stepping::ended;
 use crate::files::{Files, FilesOptions, WriteMode};
-use crate::protocol::{Backend, Capability, FileInfo, GrepQuery};
+use crate::protocol::{
+    Backend, BackendExt, Capability, Content, Edit, FileInfo, GlobQuery, GrepQuery,
+};
 use crate::storage::memory::Memory;
 
 fn memory() -> SharedBackend {

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::core::error::Kind;
-use crate::core::testing::{now, path};
+use crate::core::testing::{block_on, now, path};
 use crate::protocol::{BackendExt, Edit, Transfer};
 
 /// A shell that keeps what it ran and what it answered, and may do something before a transfer.
@@ -17,7 +17,7 @@ impl Machine for Kept {
         if command.contains("onto()")
             && let Some(before) = self.before.take()
         {
-            let _ = self.local.run(&before).now_or_never();
+            let _ = now(self.local.run(&before));
         }
         let answer = now(self.local.run(command));
         let output = answer.as_ref().map(|answer| answer.output.clone());
@@ -51,10 +51,6 @@ fn asked(from: &str, to: &str, keeps: bool, overwrite: bool) -> Transfer {
         keeps,
         overwrite,
     }
-}
-
-fn block<T>(future: impl Future<Output = T>) -> T {
-    now(tests_only_block(future))
 }
 
 fn write(dir: &str, name: &str, text: &str) {
@@ -92,7 +88,7 @@ fn one_command_moves_or_copies_and_no_content_comes_here() {
             (false, true, "/new/b.md"),
         ] {
             ran.borrow_mut().clear();
-            block(files.transfer(&asked("/a.txt", to, keeps, overwrite))).expect("transferred");
+            block_on(files.transfer(&asked("/a.txt", to, keeps, overwrite))).expect("transferred");
             let ran = ran.borrow();
             let count = ran
                 .iter()
@@ -120,7 +116,7 @@ fn a_directory_is_moved_by_one_rename_with_what_is_not_listed() {
             write(&dir, name, name);
         }
         std::os::unix::fs::symlink("a.txt", format!("{dir}/d/link")).expect("a link");
-        block(files.transfer(&asked("/d", "/x/y", false, false))).expect("moved");
+        block_on(files.transfer(&asked("/d", "/x/y", false, false))).expect("moved");
         assert!(ran.borrow().len() <= 7, "{} commands", ran.borrow().len());
         assert_eq!(names(&format!("{dir}/x/y")), ["a.txt", "e", "link"]);
         assert_eq!(names(&dir), ["x"]);
@@ -133,7 +129,7 @@ fn a_file_that_was_made_meanwhile_is_not_replaced() {
     for keeps in [false, true] {
         let (files, dir, _) = kept(&["sh"], Some("printf theirs > b.txt"));
         write(&dir, "a.txt", "ours");
-        let answer = block(files.transfer(&asked("/a.txt", "/b.txt", keeps, false)));
+        let answer = block_on(files.transfer(&asked("/a.txt", "/b.txt", keeps, false)));
         assert_eq!(answer.expect_err("it exists").kind(), Kind::AlreadyExists);
         assert_eq!(text(&dir, "a.txt").as_deref(), Some("ours"));
         assert_eq!(text(&dir, "b.txt").as_deref(), Some("theirs"));
@@ -146,7 +142,7 @@ fn a_file_that_was_made_meanwhile_is_not_replaced() {
 fn a_link_that_was_made_meanwhile_is_read_and_put_and_leads_nowhere_else() {
     let (files, dir, _) = kept(&["sh"], Some("mv a.txt real.txt; ln -s real.txt a.txt"));
     write(&dir, "a.txt", "ours");
-    block(files.transfer(&asked("/a.txt", "/b.txt", false, false))).expect("moved");
+    block_on(files.transfer(&asked("/a.txt", "/b.txt", false, false))).expect("moved");
     assert_eq!(text(&dir, "b.txt").as_deref(), Some("ours"));
     assert_eq!(names(&dir), ["b.txt", "real.txt"]);
     std::fs::remove_dir_all(dir).expect("removed");
@@ -182,7 +178,7 @@ fn appends_of_others_to_a_file_that_is_moved_to_and_fro_are_all_kept() {
                 let mut done = 0;
                 for attempt in 0.. {
                     let at = path(if attempt % 2 == 0 { "/a.txt" } else { "/b.txt" });
-                    done += usize::from(block(files.edit(&at, &edit)).is_ok());
+                    done += usize::from(block_on(files.edit(&at, &edit)).is_ok());
                     if done == 5 {
                         break;
                     }
@@ -193,7 +189,7 @@ fn appends_of_others_to_a_file_that_is_moved_to_and_fro_are_all_kept() {
         scope.spawn(move || {
             let files = open(dir);
             for (from, to) in [("/a.txt", "/b.txt"), ("/b.txt", "/a.txt")].repeat(3) {
-                block(files.transfer(&asked(from, to, false, false))).expect("moved");
+                block_on(files.transfer(&asked(from, to, false, false))).expect("moved");
             }
         });
     });

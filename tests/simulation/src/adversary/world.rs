@@ -8,7 +8,7 @@ use std::task::{Context, Poll, Waker};
 use bytes::Bytes;
 use kitbag::core::path::VPath;
 use kitbag::files::Files;
-use kitbag::layer::history::{Author, History, HistoryOptions, Scratch};
+use kitbag::layer::history::{Author, History, HistoryOptions};
 use kitbag::layer::ignoring::Ignoring;
 use kitbag::layer::indexed::Indexed;
 use kitbag::layer::policy::stack;
@@ -249,14 +249,13 @@ impl World {
             top = index.index.clone();
         }
         let history = layers.has_history.then(|| {
-            let scratch: Scratch = Rc::new(memory);
             let who = Rc::new(|| Ok(Author::default()));
             let options = HistoryOptions {
                 overwrite: true,
                 ..HistoryOptions::default()
             };
             let room = self.place.room("history");
-            Rc::new(History::new(top.clone(), room, scratch, who, options))
+            Rc::new(History::new(top.clone(), room, who, options))
         });
         if let Some(history) = &history {
             top = history.clone();

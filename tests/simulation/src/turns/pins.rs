@@ -11,7 +11,7 @@ use futures_util::future::LocalBoxFuture;
 use kitbag::core::time::Time;
 use kitbag::files::stepping::{pause, stepping};
 use kitbag::files::{Files, FilesOptions};
-use kitbag::layer::history::{Author, History, HistoryOptions, Retention, Scratch, Who};
+use kitbag::layer::history::{Author, History, HistoryOptions, Retention, Who};
 use kitbag::protocol::{Backend, BackendExt, GlobQuery, SharedBackend};
 use kitbag::side::Room;
 use kitbag::storage::pinned::Pinned;
@@ -42,7 +42,6 @@ impl Model {
 
 fn history(base: &SharedBackend, kept: &SharedBackend) -> History {
     let who: Who = Rc::new(|| Ok(Author::default()));
-    let scratch: Scratch = overlays();
     let keep = Retention {
         count: Some(0),
         ..Retention::default()
@@ -52,7 +51,7 @@ fn history(base: &SharedBackend, kept: &SharedBackend) -> History {
         keep,
     };
     let room = Room::new(kept.clone(), path("/history"), None);
-    History::new(base.clone(), room, scratch, who, options)
+    History::new(base.clone(), room, who, options)
 }
 
 async fn tree(backend: &dyn Backend) -> Result<Tree, String> {

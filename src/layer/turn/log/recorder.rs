@@ -1,4 +1,4 @@
-//! Keeps a turn in a backend, so that it outlives its process. What a call changed or read since is one
+//! Records a turn in its log, so that it outlives its process. What a call changed or read since is one
 //! entry of the turn's log, written before the call returns.
 
 use std::cell::Cell;
@@ -7,11 +7,11 @@ use std::rc::Rc;
 use bytes::Bytes;
 use futures_util::future::LocalBoxFuture;
 
-use super::log::Log;
-use super::notes::{Digests, Question};
-use super::record::{Entry, Kind as EntryKind, Record};
+use super::super::overlay::{Change, Digests, Listener, Overlay, Read, ReadSet};
+use super::Recorder;
+use super::entry::{Entry, Kind as EntryKind, Record};
+use super::store::Log;
 use super::watch::Watch;
-use super::{Covered, Keeper, Notes, Turn};
 use crate::core::cell::RefCell;
 use crate::core::error::Result;
 use crate::core::future::{Pending, done};
@@ -24,12 +24,12 @@ use crate::side::Room;
 /// What a turn has at a path.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct State {
-    covered: Option<Covered>,
+    change: Option<Change>,
     content: Option<Bytes>,
 }
 
-/// What of a turn is in its log, and what is not there yet.
-struct Kept {
+/// Which changes and reads of a turn are in its log, and which are not yet.
+pub(in crate::layer::turn) struct LogRecorder {
     /// Whether what was kept has been read.
     is_open: Cell<bool>,
     log: Mutex<Log>,
@@ -40,9 +40,9 @@ struct Kept {
     /// Files in entries of which nobody knows whether they arrived.
     unsure: RefCell<ByPath<()>>,
     /// What was read since the last entry.
-    noted: RefCell<Vec<Record>>,
+    reads: RefCell<Vec<Record>>,
     /// Who watches.
-    watch: Rc<Watch>,
+    watch: Watch,
 }
 
 /// The names of the turns that are kept in a room.
@@ -55,9 +55,22 @@ pub async fn kept(room: &Room) -> Result<Vec<Rc<str>>> {
     Ok(dirs.map(|info| info.path.name().into()).collect())
 }
 
-impl Kept {
+impl LogRecorder {
+    /// Of a turn with this name in a room. Nothing is read.
+    pub(in crate::layer::turn) fn new(room: Room, name: &str) -> LogRecorder {
+        LogRecorder {
+            is_open: Cell::new(false),
+            log: Mutex::new(Log::new(room, name)),
+            touched: RefCell::default(),
+            written: RefCell::default(),
+            unsure: RefCell::default(),
+            reads: RefCell::default(),
+            watch: Watch::default(),
+        }
+    }
+
     /// Reads what is kept of the turn, once.
-    async fn read(&self, turn: &Turn) -> Result<()> {
+    async fn read(&self, overlay: &Overlay) -> Result<()> {
         let mut log = self.log.lock().await;
         if self.is_open.get() {
             return Ok(());
@@ -66,45 +79,45 @@ impl Kept {
         let ends_in_commit = entries
             .last()
             .is_some_and(|last| last.kind == EntryKind::Commit);
-        let mut covered: ByPath<Covered> = ByPath::new();
+        let mut changes: ByPath<Change> = ByPath::new();
         let mut contents: ByPath<Option<Bytes>> = ByPath::new();
-        let mut notes = Notes::default();
+        let mut reads = ReadSet::default();
         for entry in entries {
             if let EntryKind::Start(salt) = entry.kind {
-                turn.digests.set(Digests::new(salt));
+                overlay.digests.set(Digests::new(salt));
             }
             for record in entry.records {
                 match record {
-                    Record::Cover {
+                    Record::Change {
                         path,
-                        covered: one,
+                        change: one,
                         after,
                     } => {
-                        covered.insert(path.clone(), Box::new(one));
+                        changes.insert(path.clone(), Box::new(one));
                         contents.insert(path, Box::new(after));
                     }
-                    Record::Again { path, after } => {
-                        let one = covered.get_mut(&path).ok_or_else(|| log.damaged())?;
+                    Record::Content { path, after } => {
+                        let one = changes.get_mut(&path).ok_or_else(|| log.damaged())?;
                         one.exists = after.is_some();
                         contents.insert(path, Box::new(after));
                     }
-                    Record::Uncover(path) => {
-                        covered.remove(&path);
+                    Record::Drop(path) => {
+                        changes.remove(&path);
                         contents.remove(&path);
                     }
-                    Record::Note(question, digest) => {
-                        notes.add(question, digest);
+                    Record::Read(read, digest) => {
+                        reads.add(read, digest);
                     }
-                    Record::Renew(question, digest) => notes.renew(&question, digest),
+                    Record::ReadAgain(read, digest) => reads.renew(&read, digest),
                 }
             }
         }
-        if ends_in_commit && self.is_committed(turn, &covered, &contents).await? {
+        if ends_in_commit && self.is_committed(overlay, &changes, &contents).await? {
             log.remove().await?;
         } else {
-            for (path, one) in &covered {
+            for (path, one) in &changes {
                 let state = State {
-                    covered: Some((**one).clone()),
+                    change: Some((**one).clone()),
                     content: contents.get(path).and_then(|content| (**content).clone()),
                 };
                 let mut written = self.written.borrow_mut();
@@ -113,10 +126,10 @@ impl Kept {
             let files = contents
                 .into_iter()
                 .filter_map(|(path, content)| Some((path, (*content)?)));
-            let answers = turn.over.upload(files.collect()).await;
+            let answers = overlay.upper.upload(files.collect()).await;
             answers.into_iter().collect::<Result<()>>()?;
-            turn.covered.replace(covered);
-            turn.notes.replace(notes);
+            overlay.changes.replace(changes);
+            overlay.reads.replace(reads);
         }
         self.is_open.set(true);
         Ok(())
@@ -126,12 +139,12 @@ impl Kept {
     /// nothing is left to do in any case.
     async fn is_committed(
         &self,
-        turn: &Turn,
-        covered: &ByPath<Covered>,
+        overlay: &Overlay,
+        changes: &ByPath<Change>,
         contents: &ByPath<Option<Bytes>>,
     ) -> Result<bool> {
-        let base = turn.base().await?;
-        for (path, one) in covered {
+        let base = overlay.base().await?;
+        for (path, one) in changes {
             let before = one.before.as_ref().map(|before| &before.body);
             let after = contents.get(path).and_then(|after| after.as_ref().as_ref());
             if before != after && body(&**base, path).await?.as_ref() != after {
@@ -150,42 +163,44 @@ impl Kept {
             .unwrap_or_default()
     }
 
-    async fn state(&self, turn: &Turn, path: &VPath) -> Result<State> {
-        let covered = turn.covered.borrow().get(path).map(|one| (**one).clone());
-        let content = match covered.as_ref().is_some_and(|one| one.exists) {
-            true => Some(turn.over_body(path).await?),
-            false => None,
-        };
-        Ok(State { covered, content })
+    async fn state(&self, overlay: &Overlay, path: &VPath) -> Result<State> {
+        let change = overlay
+            .changes
+            .borrow()
+            .get(path)
+            .map(|one| (**one).clone());
+        let exists = change.as_ref().is_some_and(|one| one.exists);
+        let content = overlay.upper_body(path, exists).await?;
+        Ok(State { change, content })
     }
 
-    /// Keeps what was read, and with `changes` what was changed. If that fails, the changes are gone.
-    async fn keep_all(&self, turn: &Turn, changes: bool) -> Result<()> {
+    /// Records what was read, and with `changes` what was changed. If that fails, the changes are gone.
+    async fn record_call(&self, overlay: &Overlay, changes: bool) -> Result<()> {
         let mut log = self.log.lock().await;
-        let answer = self.keep_entry(turn, &mut log, changes).await;
+        let answer = self.append_entry(overlay, &mut log, changes).await;
         if answer.is_err() && changes {
-            self.take_back(turn).await?;
+            self.take_back(overlay).await?;
         }
         if changes && answer.is_ok() && log.is_long() {
             // Without it, the entries stay.
-            let _ = self.keep_anew(turn, &mut log).await;
+            let _ = self.rewrite(overlay, &mut log).await;
         }
         answer
     }
 
-    async fn keep_entry(&self, turn: &Turn, log: &mut Log, changes: bool) -> Result<()> {
+    async fn append_entry(&self, overlay: &Overlay, log: &mut Log, changes: bool) -> Result<()> {
         if log.is_over {
             log.remove().await?;
         }
-        let mut records = self.noted.borrow().clone();
-        let notes = records.len();
+        let mut records = self.reads.borrow().clone();
+        let reads = records.len();
         let mut paths: Vec<VPath> = Vec::new();
         if changes {
             for path in keys(&self.touched) {
                 if self.unsure.borrow().contains_key(&path) {
                     continue;
                 }
-                let now = self.state(turn, &path).await?;
+                let now = self.state(overlay, &path).await?;
                 let before = self.before(&path);
                 if now != before {
                     records.push(record(&path, now, Some(&before)));
@@ -193,7 +208,7 @@ impl Kept {
                 }
             }
             for path in keys(&self.unsure) {
-                records.push(record(&path, self.state(turn, &path).await?, None));
+                records.push(record(&path, self.state(overlay, &path).await?, None));
                 paths.push(path);
             }
         }
@@ -206,28 +221,28 @@ impl Kept {
                 writer: log.writer,
                 records,
             };
-            log.append(entry, turn.digests().salt()).await?;
+            log.append(entry, overlay.digests().salt()).await?;
         }
         if changes {
             self.touched.borrow_mut().clear();
             for path in paths {
-                let now = self.state(turn, &path).await?;
+                let now = self.state(overlay, &path).await?;
                 self.unsure.borrow_mut().remove(&path);
                 self.watch.note(&path);
                 let mut written = self.written.borrow_mut();
-                match now.covered {
+                match now.change {
                     Some(_) => written.insert(path, Box::new(now)),
                     None => written.remove(&path),
                 };
             }
         }
-        self.noted.borrow_mut().drain(..notes);
+        self.reads.borrow_mut().drain(..reads);
         Ok(())
     }
 
-    /// Keeps that a commit begins.
-    async fn keep_commit(&self, turn: &Turn) -> Result<()> {
-        self.keep_all(turn, true).await?;
+    /// Records that a commit begins.
+    async fn record_commit(&self, overlay: &Overlay) -> Result<()> {
+        self.record_call(overlay, true).await?;
         let mut log = self.log.lock().await;
         if !log.is_begun() {
             return Ok(());
@@ -237,23 +252,21 @@ impl Kept {
             writer: log.writer,
             records: Vec::new(),
         };
-        log.append(entry, turn.digests().salt()).await
+        log.append(entry, overlay.digests().salt()).await
     }
 
     /// Writes the whole turn as one entry, and deletes those before.
-    async fn keep_anew(&self, turn: &Turn, log: &mut Log) -> Result<()> {
+    async fn rewrite(&self, overlay: &Overlay, log: &mut Log) -> Result<()> {
         let mut records = Vec::new();
-        let paths = keys(&turn.covered);
+        let paths = keys(&overlay.changes);
         for path in paths {
-            let state = self.state(turn, &path).await?;
+            let state = self.state(overlay, &path).await?;
             records.push(record(&path, state, None));
         }
-        let notes = turn.notes.borrow().all();
-        let notes = notes
-            .into_iter()
-            .map(|(question, digest)| Record::Note(question, digest));
-        records.extend(notes);
-        let salt = turn.digests().salt();
+        let reads = overlay.reads.borrow().all();
+        let reads = reads.into_iter();
+        records.extend(reads.map(|(read, digest)| Record::Read(read, digest)));
+        let salt = overlay.digests().salt();
         let entry = Entry {
             kind: EntryKind::Start(salt),
             writer: log.writer,
@@ -263,37 +276,37 @@ impl Kept {
     }
 
     /// Gives the files that were touched since the last entry what they had then.
-    async fn take_back(&self, turn: &Turn) -> Result<()> {
+    async fn take_back(&self, overlay: &Overlay) -> Result<()> {
         for (path, _) in self.touched.take() {
             let before = self.before(&path);
-            let now = body(&*turn.over, &path).await?;
+            let now = body(&*overlay.upper, &path).await?;
             match (now, before.content) {
                 (_, Some(content)) => {
-                    turn.over.store(&path, content).await?;
+                    overlay.upper.store(&path, content).await?;
                 }
                 (Some(now), None) => {
-                    turn.over.delete(&path, Some(&now)).await?;
+                    overlay.upper.delete(&path, Some(&now)).await?;
                 }
                 (None, None) => {}
             }
-            let mut covered = turn.covered.borrow_mut();
-            match before.covered {
-                Some(one) => covered.insert(path, Box::new(one)),
-                None => covered.remove(&path),
+            let mut changes = overlay.changes.borrow_mut();
+            match before.change {
+                Some(one) => changes.insert(path, Box::new(one)),
+                None => changes.remove(&path),
             };
         }
         Ok(())
     }
 
     /// Deletes what is kept of a turn that is empty. If that fails, it is done later.
-    async fn keep_nothing(&self) {
+    async fn delete_all(&self) {
         let mut log = self.log.lock().await;
         self.touched.borrow_mut().clear();
         // From now on what is below shows, which may have been changed since the commit.
         for path in self.written.take().keys() {
             self.watch.note(path);
         }
-        self.noted.borrow_mut().clear();
+        self.reads.borrow_mut().clear();
         let unsure = self.unsure.take();
         if log.is_begun() || !unsure.is_empty() {
             let _ = log.remove().await;
@@ -301,56 +314,41 @@ impl Kept {
     }
 }
 
-impl Keeper for Kept {
-    fn opened<'a>(&'a self, turn: &'a Turn) -> Pending<'a, ()> {
+impl Recorder for LogRecorder {
+    fn load<'a>(&'a self, overlay: &'a Overlay) -> Pending<'a, ()> {
         match self.is_open.get() {
             true => done(Ok(())),
-            false => Box::pin(self.read(turn)),
+            false => Box::pin(self.read(overlay)),
         }
     }
 
-    fn keep<'a>(&'a self, turn: &'a Turn, changes: bool) -> Pending<'a, ()> {
-        Box::pin(self.keep_all(turn, changes))
+    fn record<'a>(&'a self, overlay: &'a Overlay, changes: bool) -> Pending<'a, ()> {
+        Box::pin(self.record_call(overlay, changes))
     }
 
-    fn committing<'a>(&'a self, turn: &'a Turn) -> Pending<'a, ()> {
-        Box::pin(self.keep_commit(turn))
+    fn committing<'a>(&'a self, overlay: &'a Overlay) -> Pending<'a, ()> {
+        Box::pin(self.record_commit(overlay))
     }
 
-    fn emptied(&self) -> LocalBoxFuture<'_, ()> {
-        Box::pin(self.keep_nothing())
+    fn cleared(&self) -> LocalBoxFuture<'_, ()> {
+        Box::pin(self.delete_all())
     }
 
-    fn mark(&self, path: &VPath) {
-        self.touched.borrow_mut().insert(path.clone(), Box::new(()));
-    }
-
-    fn watch(&self) -> &Rc<Watch> {
+    fn watch(&self) -> &Watch {
         &self.watch
-    }
-
-    fn noted(&self, question: Question, digest: u128, renews: bool) {
-        self.noted.borrow_mut().push(match renews {
-            true => Record::Renew(question, digest),
-            false => Record::Note(question, digest),
-        });
     }
 }
 
-impl Turn {
-    /// Keeps the turn in a room under a name, and goes on with what is kept there. Once, before the
-    /// first call.
-    pub fn keep_in(&self, room: Room, name: &str) {
-        let kept = Kept {
-            is_open: Cell::new(false),
-            log: Mutex::new(Log::new(room, name)),
-            touched: RefCell::default(),
-            written: RefCell::default(),
-            unsure: RefCell::default(),
-            noted: RefCell::new(Vec::new()),
-            watch: Rc::default(),
-        };
-        let _ = self.kept.set(Rc::new(kept));
+impl Listener for LogRecorder {
+    fn touched(&self, path: &VPath) {
+        self.touched.borrow_mut().insert(path.clone(), Box::new(()));
+    }
+
+    fn has_read(&self, read: Read, digest: u128, again: bool) {
+        self.reads.borrow_mut().push(match again {
+            true => Record::ReadAgain(read, digest),
+            false => Record::Read(read, digest),
+        });
     }
 }
 
@@ -361,18 +359,18 @@ fn keys<T>(tree: &RefCell<ByPath<T>>) -> Vec<VPath> {
 /// What an entry says of a file; `before` is what earlier entries say.
 fn record(path: &VPath, now: State, before: Option<&State>) -> Record {
     let path = path.clone();
-    let Some(covered) = now.covered else {
-        return Record::Uncover(path);
+    let Some(change) = now.change else {
+        return Record::Drop(path);
     };
-    let known = before.and_then(|state| state.covered.as_ref());
-    match known.is_some_and(|known| known.before == covered.before) {
-        true => Record::Again {
+    let known = before.and_then(|state| state.change.as_ref());
+    match known.is_some_and(|known| known.before == change.before) {
+        true => Record::Content {
             path,
             after: now.content,
         },
-        false => Record::Cover {
+        false => Record::Change {
             path,
-            covered,
+            change,
             after: now.content,
         },
     }

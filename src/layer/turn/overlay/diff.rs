@@ -4,8 +4,7 @@ use std::rc::Rc;
 
 use bytes::Bytes;
 
-use super::Turn;
-use super::keeper::judged;
+use super::Overlay;
 use super::lines::{self, Piece};
 use crate::core::error::{Error, Kind as ErrorKind, Result};
 use crate::core::path::VPath;
@@ -127,32 +126,20 @@ pub fn compared(files: Vec<Replacement>) -> Vec<FileChange> {
     changes
 }
 
-impl Turn {
-    /// All that the turn changes, in order of the paths. It grows with the changes, not with the
-    /// files below.
-    pub async fn diff(&self) -> Result<Vec<FileChange>> {
-        let _changing = self.enter().await?;
-        self.changes().await
-    }
-
-    async fn changes(&self) -> Result<Vec<FileChange>> {
+impl Overlay {
+    /// All that the overlay changes, in order of the paths. It grows with the changes, not with the
+    /// files of the base.
+    pub(in crate::layer::turn) async fn diff(&self) -> Result<Vec<FileChange>> {
         let (files, _) = self.replacements().await?;
         Ok(compared(files))
     }
 
-    /// Keeps of each file that one of the hunks is in only these hunks. Hunks are those of the last
-    /// diff: a file that was changed since has others. Returns these files.
-    pub async fn accept(&self, ids: &[Rc<str>]) -> Result<Vec<VPath>> {
-        let _changing = self.enter().await?;
-        let kept = self.accepted(ids).await;
-        judged(kept, self.leave(true).await)
-    }
-
-    async fn accepted(&self, ids: &[Rc<str>]) -> Result<Vec<VPath>> {
+    /// Keeps of each file that one of the hunks is in only these hunks. Returns these files.
+    pub(in crate::layer::turn) async fn accept(&self, ids: &[Rc<str>]) -> Result<Vec<VPath>> {
         let mut left: Vec<&Rc<str>> = ids.iter().collect();
         let mut kept: Vec<(FileChange, Vec<Piece>)> = Vec::new();
         let mut paths = Vec::new();
-        for change in self.changes().await? {
+        for change in self.diff().await? {
             let of_file = change.hunks.iter().filter(|hunk| ids.contains(&hunk.id));
             let pieces: Vec<Piece> = of_file.map(|hunk| hunk.piece.clone()).collect();
             left.retain(|id| !change.hunks.iter().any(|hunk| hunk.id == **id));
@@ -177,54 +164,32 @@ impl Turn {
             let after = change.after.unwrap_or_default();
             let body = lines::with_pieces(&before, &after, &pieces);
             self.put(&change.path, Bytes::from(body)).await?;
-            self.cover(&change.path, None, true);
+            self.change(&change.path, None, true);
         }
         Ok(paths)
     }
 
-    /// Drops the changes of files that match one of the patterns, and returns these files. If nothing
-    /// is left of a turn that is kept, it is over, and forgets what it has read, too.
-    pub async fn discard(&self, patterns: &[Rc<str>]) -> Result<Vec<VPath>> {
-        let _changing = self.enter().await?;
-        let gone = self.discarded(patterns).await;
-        let gone = judged(gone, self.leave(true).await)?;
-        if self.kept.get().is_some() && self.covered.borrow().is_empty() {
-            self.forget_all().await?;
-        }
-        Ok(gone)
-    }
-
-    async fn discarded(&self, patterns: &[Rc<str>]) -> Result<Vec<VPath>> {
-        let mut parsed = Vec::with_capacity(patterns.len());
-        for pattern in patterns {
-            let query = GlobQuery {
-                pattern: pattern.clone(),
-                path: VPath::root(),
-            };
-            parsed.push(Pattern::parse(&query)?);
-        }
+    /// Drops the changes of files that match one of the patterns, and returns these files.
+    pub(in crate::layer::turn) async fn discard(&self, patterns: &[Rc<str>]) -> Result<Vec<VPath>> {
+        let patterns = whole_tree(patterns)?;
         let mut gone = Vec::new();
-        let covered: Vec<(VPath, bool)> = {
-            let covered = self.covered.borrow();
-            let all = covered.iter();
-            all.map(|(path, one)| (path.clone(), one.exists)).collect()
-        };
-        for (path, exists) in covered {
-            if parsed.iter().any(|pattern| pattern.accepts(&path)) {
-                self.uncover(&path, exists).await?;
+        for (path, one) in self.changed_files() {
+            if patterns.iter().any(|pattern| pattern.accepts(&path)) {
+                self.drop_change(&path, one.exists).await?;
                 gone.push(path);
             }
         }
         Ok(gone)
     }
+}
 
-    /// Shows what is below at a path again.
-    pub(super) async fn uncover(&self, path: &VPath, exists: bool) -> Result<()> {
-        if exists {
-            self.drop_own(path).await?;
-        }
-        self.mark(path);
-        self.covered.borrow_mut().remove(path);
-        Ok(())
-    }
+/// Patterns from the root.
+pub(super) fn whole_tree(patterns: &[Rc<str>]) -> Result<Vec<Pattern>> {
+    let of_root = |pattern: &Rc<str>| {
+        Pattern::parse(&GlobQuery {
+            pattern: pattern.clone(),
+            path: VPath::root(),
+        })
+    };
+    patterns.iter().map(of_root).collect()
 }

@@ -2,24 +2,32 @@
 //! made one step depends on what is below: a transaction, a journal, or, under rules, a judgement of
 //! each change first.
 
+mod author;
+mod journal;
+mod live;
+mod plan;
+mod record;
+mod rules;
+mod with_journal;
+
 use std::rc::Rc;
 
 use futures_util::future::LocalBoxFuture;
 
-use super::finisher::Finisher;
-use super::judge::Judgement;
-use super::notes::{Digests, Question};
-use super::plan::{Conflict, Plan, in_order, reversed};
-use super::{Covered, Notes, Overlays, Turn, journal};
+use super::overlay::{Digests, Overlays, Read};
 use crate::core::bugs::{Bug, has};
 use crate::core::cell::RefCell;
 use crate::core::error::{Error, Result};
 use crate::core::links;
-use crate::core::path::VPath;
 use crate::core::time::Time;
 use crate::env::{clock, random};
 use crate::layer::kit::{body, put, replace};
 use crate::protocol::{Atomic, Backend, Guard, Replacement, SharedBackend, Transaction};
+
+pub(super) use author::Author;
+pub use plan::Conflict;
+use plan::{Plan, in_order, reversed};
+use rules::Judgement;
 
 /// A change that was made, and can be undone.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -57,7 +65,7 @@ pub enum Commits {
     OneByOne,
 }
 
-fn commits(at: SharedBackend) -> Commits {
+pub(super) fn commits(at: SharedBackend) -> Commits {
     match at.atomic() {
         Atomic::Transaction(_) | Atomic::Immediate => Commits::Transaction,
         Atomic::Together(together) if together.moment().is_some() => Commits::Transaction,
@@ -70,33 +78,27 @@ fn commits(at: SharedBackend) -> Commits {
 }
 
 /// Finishes or takes back a commit that was broken off.
-pub(super) fn recover<'a>(
-    at: SharedBackend,
-    finisher: &'a Finisher,
-) -> LocalBoxFuture<'a, Result<()>> {
+pub(super) fn recover<'a>(at: SharedBackend, author: &'a Author) -> LocalBoxFuture<'a, Result<()>> {
     Box::pin(async move {
         match at.atomic() {
-            Atomic::Conditional | Atomic::Together(_) => journal::recover(&at, finisher).await,
-            Atomic::Guarded(guard) => recover(guard.inner(), finisher).await,
-            Atomic::Inner(inner) => recover(inner, finisher).await,
+            Atomic::Conditional | Atomic::Together(_) => journal::recover(&at, author).await,
+            Atomic::Guarded(guard) => recover(guard.inner(), author).await,
+            Atomic::Inner(inner) => recover(inner, author).await,
             Atomic::Transaction(_) | Atomic::Immediate | Atomic::Never => Ok(()),
         }
     })
 }
 
 /// Makes a plan on a backend. Empty if it was made, else the conflicts.
-pub(super) fn settle<'a>(
-    at: SharedBackend,
-    plan: &'a Plan,
-) -> LocalBoxFuture<'a, Result<Vec<Conflict>>> {
+fn run<'a>(at: SharedBackend, plan: &'a Plan) -> LocalBoxFuture<'a, Result<Vec<Conflict>>> {
     Box::pin(async move {
         match at.atomic() {
             Atomic::Transaction(transaction) => in_transaction(&*at, transaction, plan).await,
             Atomic::Immediate => one_by_one(&*at, plan, true).await,
-            Atomic::Together(together) => journal::settle_together(&at, together, plan).await,
-            Atomic::Conditional => journal::settle(&at, plan).await,
+            Atomic::Together(together) => with_journal::in_one_step(&at, together, plan).await,
+            Atomic::Conditional => with_journal::file_by_file(&at, plan).await,
             Atomic::Guarded(guard) => under_rules(&*at, guard, plan).await,
-            Atomic::Inner(inner) => settle(inner, plan).await,
+            Atomic::Inner(inner) => run(inner, plan).await,
             Atomic::Never => one_by_one(&*at, plan, false).await,
         }
     })
@@ -120,21 +122,21 @@ async fn in_transaction(
 async fn under_rules(at: &dyn Backend, guard: &dyn Guard, plan: &Plan) -> Result<Vec<Conflict>> {
     let judgement = match has(Bug::CommitUnjudged) {
         true => Ok(Judgement::Passed(plan.files.clone())),
-        false => plan.finisher.under(at, guard, &plan.files).await,
+        false => plan.author.under(at, guard, &plan.files).await,
     };
     let files = match judgement.map_err(refused)? {
         Judgement::Passed(files) => files,
-        Judgement::Differ(paths) => return plan.differing(&*plan.finisher.top, &paths).await,
+        Judgement::Differ(paths) => return plan.differing(&*plan.author.top, &paths).await,
     };
     let below = Plan {
         digests: plan.digests,
         reads: plan.reads.clone(),
         files,
-        finisher: plan.finisher.clone(),
+        author: plan.author.clone(),
         stored: RefCell::default(),
     };
     // A rule judges the place where the bytes are.
-    let conflicts = links::refusing(settle(guard.inner(), &below)).await;
+    let conflicts = links::refusing(run(guard.inner(), &below)).await;
     guard.changed();
     // A rule may have stored something else than was asked for.
     plan.stored.replace(Some(below.into_stored()));
@@ -192,89 +194,30 @@ async fn step(at: &dyn Backend, file: &Replacement, conditional: bool) -> Result
     made.map(|_| ())
 }
 
-fn receipt(by: &Rc<str>, files: Vec<Replacement>) -> Receipt {
-    Receipt {
-        id: random::id().into(),
-        by: by.clone(),
-        at: clock::now(),
+/// Changes files, if these reads of the author's backend give the same again.
+pub(super) async fn commit(
+    author: Author,
+    digests: Digests,
+    reads: Vec<(Read, u128)>,
+    files: Vec<Replacement>,
+) -> Result<Outcome> {
+    let plan = Plan {
+        digests,
+        reads,
         files,
-    }
-}
-
-impl Turn {
-    /// How this turn commits.
-    pub fn commits(&self) -> Commits {
-        commits(self.base.clone())
-    }
-
-    /// The files that the turn changes, and reads of those that it covers and leaves as they are.
-    pub(super) async fn replacements(&self) -> Result<(Vec<Replacement>, Vec<(Question, u128)>)> {
-        let covered: Vec<(VPath, Covered)> = {
-            let covered = self.covered.borrow();
-            let all = covered.iter();
-            all.map(|(path, one)| (path.clone(), (**one).clone()))
-                .collect()
-        };
-        let (mut files, mut reads) = (Vec::new(), Vec::new());
-        for (path, one) in covered {
-            let before = one.before.map(|before| before.body);
-            let after = match one.exists {
-                true => Some(self.over_body(&path).await?),
-                false => None,
-            };
-            if before == after {
-                let digest = self.digests().of_body(before.as_ref());
-                reads.push((Question::Whole(path), digest));
-            } else {
-                files.push(Replacement {
-                    path,
-                    before,
-                    after,
-                });
-            }
-        }
-        Ok((files, reads))
-    }
-
-    /// Makes all changes below, if nothing that the turn read or replaces was changed by others.
-    /// The turn is empty then, and can go on.
-    pub async fn commit(&self) -> Result<Outcome> {
-        let _changing = self.enter().await?;
-        if let Some(kept) = self.kept.get() {
-            kept.committing(self).await?;
-        }
-        let (files, mut reads) = self.replacements().await?;
-        reads.extend(self.notes.borrow().all());
-        let plan = Plan {
-            digests: self.digests(),
-            reads,
-            files,
-            finisher: self.finisher(),
-            stored: RefCell::default(),
-        };
-        let conflicts = settle(self.base.clone(), &plan).await;
-        let conflicts = conflicts?;
-        if !conflicts.is_empty() {
-            return Ok(Outcome::Conflict(conflicts));
-        }
-        self.forget_all().await?;
-        Ok(Outcome::Done(receipt(&self.by, plan.into_stored())))
-    }
-
-    /// Empties the turn.
-    pub(super) async fn forget_all(&self) -> Result<()> {
-        let gone = self.covered.replace(Default::default());
-        self.notes.replace(Notes::default());
-        for (path, one) in gone {
-            if one.exists {
-                self.drop_own(&path).await?;
-            }
-        }
-        if let Some(kept) = self.kept.get() {
-            kept.emptied().await;
-        }
-        Ok(())
-    }
+        author,
+        stored: RefCell::default(),
+    };
+    let conflicts = run(plan.author.top.clone(), &plan).await?;
+    Ok(match conflicts.is_empty() {
+        true => Outcome::Done(Receipt {
+            id: random::id().into(),
+            by: plan.author.by.clone(),
+            at: clock::now(),
+            files: plan.into_stored(),
+        }),
+        false => Outcome::Conflict(conflicts),
+    })
 }
 
 /// Takes back what a receipt says, if the files still hold what that change left.
@@ -296,21 +239,11 @@ pub async fn undo(
             after: file.before.clone(),
         });
     }
-    let plan = Plan {
-        digests: Digests::new([random::bits(), random::bits()]),
-        reads: Vec::new(),
-        files,
-        finisher: Finisher {
-            by: by.clone(),
-            top: base.clone(),
-            overlays,
-        },
-        stored: RefCell::default(),
+    let author = Author {
+        by,
+        top: base,
+        overlays,
     };
-    let conflicts = settle(base, &plan).await;
-    let conflicts = conflicts?;
-    Ok(match conflicts.is_empty() {
-        true => Outcome::Done(receipt(&by, plan.into_stored())),
-        false => Outcome::Conflict(conflicts),
-    })
+    let digests = Digests::new([random::bits(), random::bits()]);
+    commit(author, digests, Vec::new(), files).await
 }

@@ -1,12 +1,12 @@
-//! What a turn has read from below: each question with a digest of its answer. A commit asks the
-//! same questions again and compares. So a check means the same on every backend, also on one
+//! What an overlay has read of its base: each read with a digest of its answer. A commit reads the same
+//! again and compares. So a check means the same on every backend, also on one
 //! without versions, and a file that changed elsewhere than where it was read is no conflict.
 
 use std::hash::{DefaultHasher, Hasher};
 
 use bytes::Bytes;
 
-use super::below;
+use super::base;
 use crate::core::error::{Error, Result};
 use crate::core::path::{ByPath, VPath};
 use crate::layer::kit;
@@ -14,9 +14,9 @@ use crate::protocol::{
     Backend, BackendExt, FileInfo, GlobQuery, GrepQuery, GrepResult, Page, ReadResult, RowKind,
 };
 
-/// A read of the files below. The paths of `hidden` were covered by the turn and are left out.
+/// A read of the base. The paths of `hidden` were changed by the overlay and are left out.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Question {
+pub enum Read {
     /// Whether a file exists.
     Exists(VPath),
     /// A whole file.
@@ -31,26 +31,25 @@ pub(super) enum Question {
     Grep(Box<GrepQuery>, Vec<VPath>),
 }
 
-impl Question {
+impl Read {
     /// The file or directory that it is about.
-    pub(super) fn path(&self) -> &VPath {
+    pub fn path(&self) -> &VPath {
         match self {
-            Question::Exists(path)
-            | Question::Whole(path)
-            | Question::Page(path, _)
-            | Question::Names(path, _) => path,
-            Question::Glob(query, _) => &query.path,
-            Question::Grep(query, _) => &query.path,
+            Read::Exists(path) | Read::Whole(path) | Read::Page(path, _) | Read::Names(path, _) => {
+                path
+            }
+            Read::Glob(query, _) => &query.path,
+            Read::Grep(query, _) => &query.path,
         }
     }
 
-    /// The operation that asked it.
-    pub(super) fn operation(&self) -> &'static str {
+    /// The operation that read it.
+    pub fn operation(&self) -> &'static str {
         match self {
-            Question::Exists(_) | Question::Whole(_) | Question::Page(..) => "read",
-            Question::Names(..) => "ls",
-            Question::Glob(..) => "glob",
-            Question::Grep(..) => "grep",
+            Read::Exists(_) | Read::Whole(_) | Read::Page(..) => "read",
+            Read::Names(..) => "ls",
+            Read::Glob(..) => "glob",
+            Read::Grep(..) => "grep",
         }
     }
 }
@@ -59,10 +58,10 @@ impl Question {
 /// question more, but a log of very many is read in no time.
 const COMPARED: usize = 256;
 
-/// All notes of a turn.
+/// All reads of an overlay.
 #[derive(Default)]
-pub(super) struct Notes {
-    by_path: ByPath<Vec<(Question, u128)>>,
+pub struct ReadSet {
+    by_path: ByPath<Vec<(Read, u128)>>,
 }
 
 /// Makes digests of answers. The salt is random, so that nobody can prepare two answers with one
@@ -70,7 +69,7 @@ pub(super) struct Notes {
 /// or the salt; where a turn is kept, both are in its log. Who could read that and change the files as
 /// well could at most let a commit pass whose reads were changed.
 #[derive(Clone, Copy)]
-pub(super) struct Digests {
+pub struct Digests {
     salt: [u64; 2],
 }
 
@@ -98,14 +97,14 @@ impl Digest {
     }
 }
 
-impl Notes {
-    /// Adds an answer. Different answers to one question all stay: then no state of the files is
+impl ReadSet {
+    /// Adds an answer. Different answers to one read all stay: then no state of the files is
     /// what the turn has read, and its commit is a conflict, also if the first answer is right again.
     ///
     /// Returns whether the answer is new.
-    pub(super) fn add(&mut self, question: Question, digest: u128) -> bool {
-        let at = self.by_path.entry(question.path().clone()).or_default();
-        let answer = (question, digest);
+    pub fn add(&mut self, read: Read, digest: u128) -> bool {
+        let at = self.by_path.entry(read.path().clone()).or_default();
+        let answer = (read, digest);
         let is_new = !at.iter().rev().take(COMPARED).any(|one| *one == answer);
         if is_new {
             at.push(answer);
@@ -113,29 +112,29 @@ impl Notes {
         is_new
     }
 
-    /// Every question with its digest.
-    pub(super) fn all(&self) -> Vec<(Question, u128)> {
+    /// Every read with its digest.
+    pub fn all(&self) -> Vec<(Read, u128)> {
         let all = self.by_path.values().flat_map(|at| at.iter());
         all.cloned().collect()
     }
 
-    /// Replaces all answers to a question.
-    pub(super) fn renew(&mut self, question: &Question, digest: u128) {
-        let Some(at) = self.by_path.get_mut(question.path()) else {
+    /// Replaces all answers to a read.
+    pub fn renew(&mut self, read: &Read, digest: u128) {
+        let Some(at) = self.by_path.get_mut(read.path()) else {
             return;
         };
-        at.retain(|(known, _)| known != question);
-        at.push((question.clone(), digest));
+        at.retain(|(known, _)| known != read);
+        at.push((read.clone(), digest));
     }
 }
 
 impl Digests {
-    pub(super) fn new(salt: [u64; 2]) -> Digests {
+    pub fn new(salt: [u64; 2]) -> Digests {
         Digests { salt }
     }
 
     /// What [`Digests::new`] was given.
-    pub(super) fn salt(&self) -> [u64; 2] {
+    pub fn salt(&self) -> [u64; 2] {
         self.salt
     }
 
@@ -148,13 +147,13 @@ impl Digests {
         Digest([a, b])
     }
 
-    pub(super) fn of_existence(&self, exists: bool) -> u128 {
+    pub fn of_existence(&self, exists: bool) -> u128 {
         let mut digest = self.digest();
         digest.number(u64::from(exists));
         digest.finish()
     }
 
-    pub(super) fn of_body(&self, body: Option<&Bytes>) -> u128 {
+    pub fn of_body(&self, body: Option<&Bytes>) -> u128 {
         let mut digest = self.digest();
         if let Some(body) = body {
             digest.bytes(body);
@@ -163,7 +162,7 @@ impl Digests {
     }
 
     /// `None` if nothing was read: the backend failed.
-    pub(super) fn of_page(&self, answer: &Result<ReadResult>) -> Option<u128> {
+    pub fn of_page(&self, answer: &Result<ReadResult>) -> Option<u128> {
         let mut digest = self.digest();
         match answer {
             Ok(read) => {
@@ -180,7 +179,7 @@ impl Digests {
     }
 
     /// Names only: two writers in one directory must not hinder each other.
-    pub(super) fn of_names(&self, files: &[FileInfo]) -> u128 {
+    pub fn of_names(&self, files: &[FileInfo]) -> u128 {
         let mut names: Vec<String> = files.iter().map(FileInfo::shown_path).collect();
         crate::core::order::sort(&mut names);
         let mut digest = self.digest();
@@ -190,7 +189,7 @@ impl Digests {
         digest.finish()
     }
 
-    pub(super) fn of_matches(&self, found: &GrepResult) -> u128 {
+    pub fn of_matches(&self, found: &GrepResult) -> u128 {
         let mut digest = self.digest();
         for row in found.matches.iter() {
             digest.bytes(row.path.as_str().as_bytes());
@@ -202,35 +201,35 @@ impl Digests {
         digest.finish()
     }
 
-    /// Asks a question again. Fails if the backend does.
-    pub(super) async fn ask(&self, base: &dyn Backend, question: &Question) -> Result<u128> {
+    /// Reads the same again. Fails if the backend does.
+    pub async fn of_read(&self, at: &dyn Backend, read: &Read) -> Result<u128> {
         let failed = |error: Option<Error>| {
             error.unwrap_or_else(|| Error::internal("A read of a turn had no answer"))
         };
-        match question {
-            Question::Exists(path) => match base.read_raw(path).await {
+        match read {
+            Read::Exists(path) => match at.read_raw(path).await {
                 Ok(_) => Ok(self.of_existence(true)),
                 Err(error) if error.is_no_file() => Ok(self.of_existence(false)),
                 Err(error) => Err(error),
             },
-            Question::Whole(path) => {
-                let body = kit::body(base, path).await?;
+            Read::Whole(path) => {
+                let body = kit::body(at, path).await?;
                 Ok(self.of_body(body.as_ref()))
             }
-            Question::Page(path, page) => {
-                let answer = base.read(path, *page).await;
+            Read::Page(path, page) => {
+                let answer = at.read(path, *page).await;
                 self.of_page(&answer).ok_or_else(|| failed(answer.err()))
             }
-            Question::Names(path, hidden) => {
-                let infos = below::ls(base, path, hidden).await?;
+            Read::Names(path, hidden) => {
+                let infos = base::ls(at, path, hidden).await?;
                 Ok(self.of_names(&infos))
             }
-            Question::Glob(query, hidden) => {
-                let found = below::glob(base, query, hidden).await?;
+            Read::Glob(query, hidden) => {
+                let found = base::glob(at, query, hidden).await?;
                 Ok(self.of_names(&found.files))
             }
-            Question::Grep(query, hidden) => {
-                let found = below::grep(base, query, hidden).await?;
+            Read::Grep(query, hidden) => {
+                let found = base::grep(at, query, hidden).await?;
                 Ok(self.of_matches(&found))
             }
         }

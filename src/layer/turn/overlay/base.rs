@@ -1,4 +1,4 @@
-//! Listings and searches of what is below a turn, without the files that it covers.
+//! Listings and searches of the base of an overlay, without the files that the overlay changes.
 
 use crate::core::error::Result;
 use crate::core::path::VPath;

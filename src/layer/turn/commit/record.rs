@@ -1,4 +1,4 @@
-//! The form of a journal: its stage, its number, what each file was and will be.
+//! What is in a journal: its stage, its number, what each file was and will be.
 
 use bytes::Bytes;
 
@@ -6,7 +6,7 @@ use crate::core::path::VPath;
 use crate::protocol::Replacement;
 use crate::side::{Reader, Writer};
 
-/// What is to be done with the files of a journal.
+/// What is to be done with the files of a commit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Stage {
     /// Nothing yet: reads and files are being compared.
@@ -27,15 +27,15 @@ impl Stage {
     }
 }
 
-/// A journal.
-pub(super) struct Journal {
+/// The record of a commit in its journal.
+pub(super) struct Record {
     pub(super) stage: Stage,
     /// Different for each commit, so that no two journals are equal.
     pub(super) id: u64,
     pub(super) files: Vec<Replacement>,
 }
 
-impl Journal {
+impl Record {
     pub(super) fn bytes(&self) -> Bytes {
         let mut out = Writer::default();
         out.text(self.stage.word());
@@ -48,7 +48,7 @@ impl Journal {
         out.finish()
     }
 
-    pub(super) fn parse(bytes: &Bytes) -> Option<Journal> {
+    pub(super) fn parse(bytes: &Bytes) -> Option<Record> {
         let mut from = Reader::new(bytes);
         let stage = match from.text()?.as_str() {
             "preparing" => Stage::Preparing,
@@ -65,11 +65,11 @@ impl Journal {
                 after: from.part()?,
             });
         }
-        Some(Journal { stage, id, files })
+        Some(Record { stage, id, files })
     }
 
-    pub(super) fn at(&self, stage: Stage) -> Journal {
-        Journal {
+    pub(super) fn at(&self, stage: Stage) -> Record {
+        Record {
             stage,
             id: self.id,
             files: self.files.clone(),
@@ -82,14 +82,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_journal_is_read_as_it_was_written_and_a_broken_one_is_refused() {
+    fn a_record_is_read_as_it_was_written_and_a_broken_one_is_refused() {
         let body = |text: &'static [u8]| Some(Bytes::from_static(text));
         let file = |path: &str, before, after| Replacement {
             path: VPath::parse(path).expect("a path"),
             before,
             after,
         };
-        let journal = Journal {
+        let record = Record {
             stage: Stage::Applying,
             id: u64::MAX,
             files: vec![
@@ -98,17 +98,17 @@ mod tests {
                 file("/c", body(&[0, 255, 10]), body(b"text\n")),
             ],
         };
-        let bytes = journal.bytes();
-        let read = Journal::parse(&bytes).expect("a journal");
+        let bytes = record.bytes();
+        let read = Record::parse(&bytes).expect("a record");
         assert_eq!(read.bytes(), bytes);
-        assert_eq!(read.files, journal.files);
+        assert_eq!(read.files, record.files);
         for end in 0..bytes.len() {
-            let part = Journal::parse(&bytes.slice(..end));
+            let part = Record::parse(&bytes.slice(..end));
             assert!(
                 part.is_none_or(|part| part.files.len() < read.files.len()),
                 "{end}"
             );
         }
-        assert!(Journal::parse(&Bytes::from_static(b"{}")).is_none());
+        assert!(Record::parse(&Bytes::from_static(b"{}")).is_none());
     }
 }

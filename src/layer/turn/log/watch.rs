@@ -4,17 +4,14 @@
 
 use std::cell::Cell;
 use std::future::poll_fn;
-use std::rc::Rc;
 use std::task::{Poll, Waker};
 
-use super::Turn;
 use crate::core::cell::RefCell;
-use crate::core::error::{Error, Kind, Result};
 use crate::core::path::{ByPath, VPath};
 
 /// Changes that nobody was told of yet.
 #[derive(Default)]
-pub(super) struct Watch {
+pub(in crate::layer::turn) struct Watch {
     /// Somebody listens, or is about to ask again.
     listens: Cell<bool>,
     found: RefCell<ByPath<()>>,
@@ -49,7 +46,7 @@ impl Watch {
     }
 
     /// Waits for changes. From the first call on they are collected, until a call is cancelled.
-    async fn next(&self) -> ByPath<()> {
+    pub(in crate::layer::turn) async fn next(&self) -> ByPath<()> {
         self.listens.set(true);
         let mut listening = Listening {
             watch: self,
@@ -66,27 +63,5 @@ impl Watch {
         .await;
         listening.goes_on = true;
         found
-    }
-}
-
-impl Turn {
-    fn watch(&self) -> Result<&Rc<Watch>> {
-        let watch = self.kept.get().map(|kept| kept.watch());
-        watch
-            .ok_or_else(|| Error::new(Kind::Unsupported, "Only a turn that is kept can be watched"))
-    }
-
-    /// Waits until the turn changes; returns the files. One caller at a time.
-    pub async fn changed(&self) -> Result<Vec<VPath>> {
-        let found = self.watch()?.next().await;
-        Ok(found.into_keys().collect())
-    }
-
-    /// Those of some files below that show through.
-    pub async fn showing(&self, files: Vec<VPath>) -> Result<Vec<VPath>> {
-        self.watch()?;
-        self.opened().await?;
-        let shows = |file: &VPath| self.own(file).is_none();
-        Ok(files.into_iter().filter(shows).collect())
     }
 }

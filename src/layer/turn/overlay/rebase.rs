@@ -5,13 +5,11 @@ use std::rc::Rc;
 
 use bytes::Bytes;
 
-use super::keeper::judged;
-use super::{Covered, Turn, lines};
+use super::diff::whole_tree;
+use super::{Before, Overlay, lines};
 use crate::core::bugs::{Bug, has};
 use crate::core::error::Result;
 use crate::core::path::VPath;
-use crate::protocol::GlobQuery;
-use crate::search::glob::Pattern;
 
 /// A file that the turn and somebody else changed at the same place.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -69,54 +67,32 @@ fn next(before: Option<&Bytes>, now: Option<&Bytes>, ours: Option<&Bytes>) -> Ne
     }
 }
 
-impl Turn {
-    /// Merges what others have changed below. For files that match one of the patterns `keep` the
-    /// turn's content wins where that is not possible. What was read counts as read now.
-    pub async fn rebase(&self, keep: &[Rc<str>]) -> Result<Rebased> {
-        let _changing = self.enter().await?;
-        let rebased = self.rebased(keep).await;
-        judged(rebased, self.leave(true).await)
-    }
-
-    async fn rebased(&self, keep: &[Rc<str>]) -> Result<Rebased> {
-        let mut kept = Vec::with_capacity(keep.len());
-        for pattern in keep {
-            let query = GlobQuery {
-                pattern: pattern.clone(),
-                path: VPath::root(),
-            };
-            kept.push(Pattern::parse(&query)?);
-        }
+impl Overlay {
+    /// Merges what others have changed in the base. For files that match one of the patterns `keep` the
+    /// overlay's content wins where that is not possible. What was read counts as read now.
+    pub(in crate::layer::turn) async fn rebase(&self, keep: &[Rc<str>]) -> Result<Rebased> {
+        let keep = whole_tree(keep)?;
         let mut rebased = Rebased::default();
-        let covered: Vec<(VPath, Covered)> = {
-            let covered = self.covered.borrow();
-            let all = covered.iter();
-            all.map(|(path, one)| (path.clone(), (**one).clone()))
-                .collect()
-        };
-        for (path, one) in covered {
+        for (path, one) in self.changed_files() {
             let before = one.before.as_ref().map(|before| &before.body);
-            let below = self.below(&path).await?;
+            let below = self.base_file(&path).await?;
             let now = below.as_ref().map(|below| below.body.clone());
             if before == now.as_ref() {
                 continue;
             }
-            let ours = match one.exists {
-                true => Some(self.over_body(&path).await?),
-                false => None,
-            };
+            let ours = self.upper_body(&path, one.exists).await?;
             match next(before, now.as_ref(), ours.as_ref()) {
-                Next::Theirs => self.uncover(&path, one.exists).await?,
+                Next::Theirs => self.drop_change(&path, one.exists).await?,
                 Next::Ours => self.moved_on(&path, below),
                 Next::Merged(body) => {
                     self.put(&path, body).await?;
                     self.moved_on(&path, below);
                     rebased.merged.push(path);
                 }
-                Next::Unmerged if kept.iter().any(|pattern| pattern.accepts(&path)) => {
+                Next::Unmerged if keep.iter().any(|pattern| pattern.accepts(&path)) => {
                     self.moved_on(&path, below);
                 }
-                Next::Unmerged => rebased.conflicts.push(super::Unmerged {
+                Next::Unmerged => rebased.conflicts.push(Unmerged {
                     path,
                     before: before.cloned(),
                     now,
@@ -124,28 +100,28 @@ impl Turn {
                 }),
             }
         }
-        let noted = self.notes.borrow().all();
-        for (question, digest) in noted {
-            let now = self.digests().ask(&*self.base, &question).await?;
+        let reads = self.reads.borrow().all();
+        for (read, digest) in reads {
+            let now = self.digests().of_read(&*self.base, &read).await?;
             if now != digest {
-                self.notes.borrow_mut().renew(&question, now);
-                if let Some(kept) = self.kept.get() {
-                    kept.noted(question.clone(), now, true);
+                self.reads.borrow_mut().renew(&read, now);
+                let path = read.path().clone();
+                if let Some(listener) = self.listener.get() {
+                    listener.has_read(read, now, true);
                 }
-                let path = question.path();
-                if !rebased.read.contains(path) {
-                    rebased.read.push(path.clone());
+                if !rebased.read.contains(&path) {
+                    rebased.read.push(path);
                 }
             }
         }
         Ok(rebased)
     }
 
-    /// From now on, the turn's content of a file is a change of this one.
-    fn moved_on(&self, path: &VPath, below: Option<super::Before>) {
-        self.mark(path);
-        if let Some(one) = self.covered.borrow_mut().get_mut(path) {
-            one.before = below;
+    /// From now on, the overlay's content of a file is a change of this one.
+    fn moved_on(&self, path: &VPath, base: Option<Before>) {
+        self.touch(path);
+        if let Some(one) = self.changes.borrow_mut().get_mut(path) {
+            one.before = base;
         }
     }
 }

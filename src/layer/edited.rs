@@ -1,4 +1,4 @@
-//! Computes the result of an edit in advance, for rules that need it before it is written.
+//! Computes the result of an edit in advance, for layers that need it before it is written.
 
 use bytes::Bytes;
 
@@ -23,26 +23,31 @@ pub(super) async fn work_out(raw: &dyn Backend, path: &VPath, edit: &Edit) -> Re
         }
         error
     })?;
+    edited(path, edit, file.body, file.is_text)
+}
+
+/// Computes the edit of a file with this content.
+pub(super) fn edited(path: &VPath, edit: &Edit, before: Bytes, is_text: bool) -> Result<Edited> {
     if edit.appends {
         return Ok(Edited {
-            after: Bytes::from([&file.body[..], &edit.new[..]].concat()),
-            before: file.body,
+            after: Bytes::from([&before[..], &edit.new[..]].concat()),
+            before,
             occurrences: 0,
             crlf: false,
         });
     }
     if edit.whole {
-        if file.body != edit.old {
+        if before != edit.old {
             return Err(Error::conflict(path));
         }
         return Ok(Edited {
-            before: file.body,
+            before,
             after: edit.new.clone(),
             occurrences: 1,
             crlf: false,
         });
     }
-    if !file.is_text {
+    if !is_text {
         return Err(Error::at(
             Kind::InvalidArgument,
             "Error: File '",
@@ -50,12 +55,12 @@ pub(super) async fn work_out(raw: &dyn Backend, path: &VPath, edit: &Edit) -> Re
             "' is binary and cannot be edited as text; upload new bytes instead",
         ));
     }
-    let made = replace::replace(&file.body, &edit.old, &edit.new, edit.replace_all);
+    let made = replace::replace(&before, &edit.old, &edit.new, edit.replace_all);
     let (after, outcome) = made.map_err(|refusal| {
         replace::sentence(&refusal, path, &String::from_utf8_lossy(&edit.old))
     })?;
     Ok(Edited {
-        before: file.body,
+        before,
         after,
         occurrences: outcome.occurrences,
         crlf: outcome.crlf,

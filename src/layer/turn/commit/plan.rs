@@ -2,8 +2,8 @@
 
 use bytes::Bytes;
 
-use super::finisher::Finisher;
-use super::notes::{Digests, Question};
+use super::super::overlay::{Digests, Read};
+use super::Author;
 use crate::core::bugs::{Bug, has};
 use crate::core::cell::RefCell;
 use crate::core::error::Result;
@@ -27,10 +27,10 @@ pub struct Conflict {
 /// What a commit checks and does.
 pub(super) struct Plan {
     pub(super) digests: Digests,
-    pub(super) reads: Vec<(Question, u128)>,
+    pub(super) reads: Vec<(Read, u128)>,
     pub(super) files: Vec<Replacement>,
-    /// Who commits, and over which backend; `reads` are asked there again.
-    pub(super) finisher: Finisher,
+    /// Who commits, and over which backend; `reads` are read there again.
+    pub(super) author: Author,
     /// What was stored instead of `files`, if a rule has replaced contents.
     pub(super) stored: RefCell<Option<Vec<Replacement>>>,
 }
@@ -47,10 +47,10 @@ impl Plan {
         if has(Bug::ReadsUnchecked) {
             return Ok(conflicts);
         }
-        for (question, digest) in &self.reads {
-            if self.digests.ask(&*self.finisher.top, question).await? != *digest {
-                let path = question.path().clone();
-                let operation = question.operation();
+        for (read, digest) in &self.reads {
+            if self.digests.of_read(&*self.author.top, read).await? != *digest {
+                let path = read.path().clone();
+                let operation = read.operation();
                 let known = |one: &Conflict| one.path == path && one.operation == operation;
                 if !conflicts.iter().any(known) {
                     conflicts.push(Conflict {
@@ -63,7 +63,7 @@ impl Plan {
             }
         }
         for conflict in conflicts.iter_mut().filter(|one| one.operation == "read") {
-            conflict.now = body(&*self.finisher.top, &conflict.path).await?;
+            conflict.now = body(&*self.author.top, &conflict.path).await?;
         }
         Ok(conflicts)
     }

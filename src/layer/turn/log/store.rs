@@ -10,8 +10,9 @@
 //! or not at all, and two processes that both go on with a turn find out: their entries have the
 //! same number.
 
-use super::record::{Entry, Kind as EntryKind};
+use super::entry::{Entry, Kind as EntryKind};
 use crate::core::error::{Error, Kind, Result};
+use crate::core::order;
 use crate::core::path::VPath;
 use crate::env::random;
 use crate::side::Room;
@@ -183,7 +184,7 @@ impl Log {
                 found.push((number, self.entry(number)));
             }
         }
-        found.sort_unstable_by_key(|(number, _)| *number);
+        order::sort_by_key(&mut found, |(number, _)| *number);
         let names: Vec<String> = found.iter().map(|(_, name)| name.clone()).collect();
         let mut entries: Vec<(u64, Option<Entry>, usize)> = Vec::new();
         for ((number, _), stored) in found.iter().zip(self.room.read_all(KIND, &names).await?) {

@@ -1,9 +1,7 @@
-//! Listings and searches of a turn: what is below without the covered files, and the files of the
-//! overlay, merged as if all were in one tree.
+//! Listings and searches of an overlay: what the base has without the changed files, and the files of
+//! the overlay, merged as if all were in one tree.
 
-use super::Turn;
-use super::below;
-use super::notes::Question;
+use super::{Overlay, Read, base};
 use crate::core::error::Result;
 use crate::core::order;
 use crate::core::path::VPath;
@@ -11,20 +9,20 @@ use crate::protocol::{
     BackendExt, FileInfo, GlobQuery, GlobResult, GrepQuery, GrepResult, Matches, Row,
 };
 
-impl Turn {
-    /// The covered files at and below a directory, in order.
+impl Overlay {
+    /// The changed files at and below a directory, in order.
     fn hidden(&self, dir: &VPath) -> Vec<VPath> {
-        let covered = self.covered.borrow();
-        let beneath = covered.keys().filter(|path| path.is_under(dir));
+        let changes = self.changes.borrow();
+        let beneath = changes.keys().filter(|path| path.is_under(dir));
         beneath.cloned().collect()
     }
 
-    pub(super) async fn list_merged(&self, path: &VPath) -> Result<Vec<FileInfo>> {
+    pub(super) async fn list(&self, path: &VPath) -> Result<Vec<FileInfo>> {
         let hidden = self.hidden(path);
-        let infos = below::ls(&**self.base().await?, path, &hidden).await?;
+        let infos = base::ls(&**self.base().await?, path, &hidden).await?;
         let digest = self.digests().of_names(&infos);
-        self.note(Question::Names(path.clone(), hidden.clone()), digest);
-        let mut merged = self.over.ls(path).await?;
+        self.note(Read::Names(path.clone(), hidden.clone()), digest);
+        let mut merged = self.upper.ls(path).await?;
         for info in infos {
             let is_emptied = info.is_dir()
                 && !merged
@@ -47,23 +45,23 @@ impl Turn {
         if !hidden.iter().any(inside) {
             return Ok(false);
         }
-        let found = self.glob_below(&GlobQuery::all(dir)).await?;
+        let found = self.find_in_base(&GlobQuery::all(dir)).await?;
         Ok(found.files.is_empty())
     }
 
-    async fn glob_below(&self, query: &GlobQuery) -> Result<GlobResult> {
+    async fn find_in_base(&self, query: &GlobQuery) -> Result<GlobResult> {
         // An anchored pattern may name files outside of the query's directory.
         let hidden = self.hidden(&VPath::root());
-        let found = below::glob(&**self.base().await?, query, &hidden).await?;
+        let found = base::glob(&**self.base().await?, query, &hidden).await?;
         let digest = self.digests().of_names(&found.files);
-        self.note(Question::Glob(query.clone(), hidden), digest);
+        self.note(Read::Glob(query.clone(), hidden), digest);
         Ok(found)
     }
 
-    pub(super) async fn glob_merged(&self, query: &GlobQuery) -> Result<GlobResult> {
-        let mut merged = self.glob_below(query).await?;
-        if !self.covered.borrow().is_empty() {
-            let own = self.over.glob(query).await?;
+    pub(super) async fn find(&self, query: &GlobQuery) -> Result<GlobResult> {
+        let mut merged = self.find_in_base(query).await?;
+        if !self.changes.borrow().is_empty() {
+            let own = self.upper.glob(query).await?;
             merged.truncated |= own.truncated;
             merged.files.extend(own.files);
             order::sort_by(&mut merged.files, FileInfo::newest_first);
@@ -71,28 +69,28 @@ impl Turn {
         Ok(merged)
     }
 
-    pub(super) async fn grep_merged(&self, query: &GrepQuery) -> Result<GrepResult> {
+    pub(super) async fn search(&self, query: &GrepQuery) -> Result<GrepResult> {
         let hidden = self.hidden(&VPath::root());
         let base = self.base().await?;
-        if self.kept.get().is_some() && query.sieve.is_some() {
+        if self.listener.get().is_some() && query.sieve.is_some() {
             // A sieve cannot be kept, so the same is asked without; and before, so that what others
             // change in between is found by the commit.
             let mut all = query.clone();
             all.sieve = None;
-            let found = below::grep(&**base, &all, &hidden).await?;
+            let found = base::grep(&**base, &all, &hidden).await?;
             let digest = self.digests().of_matches(&found);
-            self.note(Question::Grep(Box::new(all), hidden.clone()), digest);
+            self.note(Read::Grep(Box::new(all), hidden.clone()), digest);
         }
-        let below = below::grep(&**base, query, &hidden).await?;
-        if self.kept.get().is_none() || query.sieve.is_none() {
+        let below = base::grep(&**base, query, &hidden).await?;
+        if self.listener.get().is_none() || query.sieve.is_none() {
             let digest = self.digests().of_matches(&below);
-            let question = Question::Grep(Box::new(query.clone()), hidden);
+            let question = Read::Grep(Box::new(query.clone()), hidden);
             self.note(question, digest);
         }
-        if self.covered.borrow().is_empty() {
+        if self.changes.borrow().is_empty() {
             return Ok(below);
         }
-        let own = self.over.grep(query).await?;
+        let own = self.upper.grep(query).await?;
         let mut truncated = below.truncated || own.truncated;
         let stats = below.stats;
         let mut matches = both(&below.matches, &own.matches);

@@ -3,8 +3,7 @@
 
 use bytes::Bytes;
 
-use super::notes::Question;
-use super::{Before, Covered};
+use super::super::overlay::{Before, Change, Read};
 use crate::core::file::Format;
 use crate::core::path::VPath;
 use crate::core::time::Time;
@@ -28,20 +27,20 @@ pub(super) enum Kind {
 /// One thing that an entry says.
 #[derive(Clone, Debug)]
 pub(super) enum Record {
-    /// The turn covers a file; `after` is its content, if there is one.
-    Cover {
+    /// The turn changes a file; `after` is its content, if there is one.
+    Change {
         path: VPath,
-        covered: Covered,
+        change: Change,
         after: Option<Bytes>,
     },
-    /// The content of a file that the turn covers already.
-    Again { path: VPath, after: Option<Bytes> },
-    /// The turn covers a file no more.
-    Uncover(VPath),
+    /// The content of a file that the turn changes already.
+    Content { path: VPath, after: Option<Bytes> },
+    /// The turn changes a file no more.
+    Drop(VPath),
     /// Something was read.
-    Note(Question, u128),
+    Read(Read, u128),
     /// Something was read again, and all earlier answers are void.
-    Renew(Question, u128),
+    ReadAgain(Read, u128),
 }
 
 /// An entry.
@@ -101,41 +100,41 @@ impl Entry {
 
 fn put_record(out: &mut Writer, record: &Record) {
     match record {
-        Record::Cover {
+        Record::Change {
             path,
-            covered,
+            change,
             after,
         } => {
-            out.text("cover");
+            out.text("change");
             out.text(path.as_str());
-            let before = covered.before.as_ref();
+            let before = change.before.as_ref();
             out.part(before.map(|before| before.body.as_ref()));
             out.optional(before.and_then(|before| before.created).map(Time::micros));
             let is_v1 = before.is_some_and(|before| before.format == Format::V1);
             out.number(u8::from(is_v1));
             out.part(after.as_deref());
         }
-        Record::Again { path, after } => {
-            out.text("again");
+        Record::Content { path, after } => {
+            out.text("content");
             out.text(path.as_str());
             out.part(after.as_deref());
         }
-        Record::Uncover(path) => {
-            out.text("uncover");
+        Record::Drop(path) => {
+            out.text("drop");
             out.text(path.as_str());
         }
-        Record::Note(question, digest) | Record::Renew(question, digest) => {
-            let is_note = matches!(record, Record::Note(..));
-            out.text(if is_note { "note" } else { "renew" });
+        Record::Read(read, digest) | Record::ReadAgain(read, digest) => {
+            let is_note = matches!(record, Record::Read(..));
+            out.text(if is_note { "read" } else { "reread" });
             out.number(digest);
-            put_question(out, question);
+            put_read(out, read);
         }
     }
 }
 
 fn record(from: &mut Reader, name: &str) -> Option<Record> {
     Some(match name {
-        "cover" => {
+        "change" => {
             let path = path(from)?;
             let body = from.part()?;
             let created: Option<i64> = from.optional()?;
@@ -150,24 +149,24 @@ fn record(from: &mut Reader, name: &str) -> Option<Record> {
                 format,
             });
             let exists = after.is_some();
-            let covered = Covered { before, exists };
-            Record::Cover {
+            let change = Change { before, exists };
+            Record::Change {
                 path,
-                covered,
+                change,
                 after,
             }
         }
-        "again" => Record::Again {
+        "content" => Record::Content {
             path: path(from)?,
             after: from.part()?,
         },
-        "uncover" => Record::Uncover(path(from)?),
-        "note" | "renew" => {
+        "drop" => Record::Drop(path(from)?),
+        "read" | "reread" => {
             let digest = from.number()?;
-            let question = question(from)?;
+            let read = read(from)?;
             match name {
-                "note" => Record::Note(question, digest),
-                _ => Record::Renew(question, digest),
+                "read" => Record::Read(read, digest),
+                _ => Record::ReadAgain(read, digest),
             }
         }
         _ => return None,
@@ -178,34 +177,34 @@ fn path(from: &mut Reader) -> Option<VPath> {
     VPath::parse(&from.text()?).ok()
 }
 
-fn put_question(out: &mut Writer, question: &Question) {
-    match question {
-        Question::Exists(path) => {
+fn put_read(out: &mut Writer, read: &Read) {
+    match read {
+        Read::Exists(path) => {
             out.text("exists");
             out.text(path.as_str());
         }
-        Question::Whole(path) => {
+        Read::Whole(path) => {
             out.text("whole");
             out.text(path.as_str());
         }
-        Question::Page(path, page) => {
+        Read::Page(path, page) => {
             out.text("page");
             out.text(path.as_str());
             out.number(page.offset);
             out.number(page.limit);
         }
-        Question::Names(path, hidden) => {
+        Read::Names(path, hidden) => {
             out.text("names");
             out.text(path.as_str());
             put_paths(out, hidden);
         }
-        Question::Glob(query, hidden) => {
+        Read::Glob(query, hidden) => {
             out.text("glob");
             out.text(query.path.as_str());
             out.text(&query.pattern);
             put_paths(out, hidden);
         }
-        Question::Grep(query, hidden) => {
+        Read::Grep(query, hidden) => {
             out.text("grep");
             put_query(out, query);
             put_paths(out, hidden);
@@ -213,22 +212,22 @@ fn put_question(out: &mut Writer, question: &Question) {
     }
 }
 
-fn question(from: &mut Reader) -> Option<Question> {
+fn read(from: &mut Reader) -> Option<Read> {
     Some(match from.text()?.as_str() {
-        "exists" => Question::Exists(path(from)?),
-        "whole" => Question::Whole(path(from)?),
+        "exists" => Read::Exists(path(from)?),
+        "whole" => Read::Whole(path(from)?),
         "page" => {
             let path = path(from)?;
             let (offset, limit) = (from.number()?, from.number()?);
-            Question::Page(path, Page { offset, limit })
+            Read::Page(path, Page { offset, limit })
         }
-        "names" => Question::Names(path(from)?, paths(from)?),
+        "names" => Read::Names(path(from)?, paths(from)?),
         "glob" => {
             let path = path(from)?;
             let pattern = from.text()?.into();
-            Question::Glob(GlobQuery { pattern, path }, paths(from)?)
+            Read::Glob(GlobQuery { pattern, path }, paths(from)?)
         }
-        "grep" => Question::Grep(Box::new(query(from)?), paths(from)?),
+        "grep" => Read::Grep(Box::new(query(from)?), paths(from)?),
         _ => return None,
     })
 }
@@ -296,7 +295,7 @@ mod tests {
     }
 
     fn entry() -> Entry {
-        let covered = Covered {
+        let change = Change {
             before: Some(Before {
                 body: Bytes::from_static(b"-\n3\nx"),
                 created: Some(Time::from_micros(-5)),
@@ -309,41 +308,41 @@ mod tests {
         grep.max_count = Some(7);
         grep.regex = true;
         grep.after = 3;
-        let questions = [
-            Question::Exists(file("/e")),
-            Question::Whole(file("/w")),
-            Question::Page(
+        let reads = [
+            Read::Exists(file("/e")),
+            Read::Whole(file("/w")),
+            Read::Page(
                 file("/p"),
                 Page {
                     offset: 3,
                     limit: 9,
                 },
             ),
-            Question::Names(file("/"), vec![file("/x"), file("/y")]),
-            Question::Glob(
+            Read::Names(file("/"), vec![file("/x"), file("/y")]),
+            Read::Glob(
                 GlobQuery {
                     pattern: "**".into(),
                     path: file("/g"),
                 },
                 Vec::new(),
             ),
-            Question::Grep(Box::new(grep), vec![file("/h")]),
+            Read::Grep(Box::new(grep), vec![file("/h")]),
         ];
-        let mut records: Vec<Record> = questions
+        let mut records: Vec<Record> = reads
             .into_iter()
-            .map(|question| Record::Note(question, u128::MAX))
+            .map(|read| Record::Read(read, u128::MAX))
             .collect();
-        records.push(Record::Renew(Question::Whole(file("/w")), 0));
-        records.push(Record::Cover {
+        records.push(Record::ReadAgain(Read::Whole(file("/w")), 0));
+        records.push(Record::Change {
             path: file("/a\u{e9}"),
-            covered,
+            change,
             after: Some(Bytes::from_static(&[0, 255])),
         });
-        records.push(Record::Again {
+        records.push(Record::Content {
             path: file("/a\u{e9}"),
             after: None,
         });
-        records.push(Record::Uncover(file("/b")));
+        records.push(Record::Drop(file("/b")));
         Entry {
             kind: Kind::Start([1, u64::MAX]),
             writer: 77,

@@ -5,9 +5,9 @@ use std::rc::Rc;
 
 use futures_util::future::LocalBoxFuture;
 
-use super::finisher::Finisher;
+use super::super::overlay::{Overlay, TurnOptions};
+use super::Author;
 use super::plan::in_order;
-use super::{Turn, TurnOptions};
 use crate::core::error::{Error, Result};
 use crate::core::path::VPath;
 use crate::layer::kit::{is_conflict, replace};
@@ -21,7 +21,7 @@ pub(super) enum Judgement {
     Differ(Vec<VPath>),
 }
 
-impl Finisher {
+impl Author {
     /// Lets the rules of `at` judge a change.
     pub(super) async fn under(
         &self,
@@ -30,11 +30,8 @@ impl Finisher {
         files: &[Replacement],
     ) -> Result<Judgement> {
         let options = TurnOptions { overwrite: true };
-        let overlays = self.overlays.clone();
-        let scratch = Turn::new(guard.inner(), overlays, self.by.clone(), options);
         // Whoever asks has looked for a commit that was broken off, or is finishing one.
-        scratch.recovered.set(true);
-        let scratch = Rc::new(scratch);
+        let scratch = Rc::new(Overlay::new(guard.inner(), None, &self.overlays, options));
         let mut differ = Vec::new();
         let mut refusal = None;
         let calls = async {
