@@ -18,7 +18,7 @@ import {
   toTar,
   toZip,
 } from "./lib.mjs";
-import { tarOf, zipOf } from "./made.mjs";
+import { tarEntry, tarOf, zipOf } from "./made.mjs";
 
 const FORMS = { tar: [toTar, fromTar], zip: [toZip, fromZip] };
 const LONG = `/${"long-name-".repeat(14)}/${"ä".repeat(60)}.txt`;
