@@ -95,8 +95,6 @@ bugs! {
         JournalTrusted => "journal-trusted",
         /// A journal that cannot be read stays where it is.
         JournalStuck => "journal-stuck",
-        /// A journal of this process that is put back is carried out again.
-        JournalReplayed => "journal-replayed",
         /// A record is believed whatever its seal is.
         SealUnchecked => "seal-unchecked",
         /// The manifest of an index is believed whatever its seal is.
@@ -109,8 +107,6 @@ bugs! {
         CommitUnjudged => "commit-unjudged",
         /// Nobody is asked about an upload.
         UploadUnasked => "upload-unasked",
-        /// A history keeps contents of a change that may be broken off, without their labels.
-        NoteUnlabelled => "note-unlabelled",
         /// Rules know one spelling of a name only.
         CaseBlind => "case-blind",
     }

@@ -5,7 +5,7 @@
 import { buildSimulator } from "../../scripts/lib/simulation.mjs";
 
 const SEEDS = 20_000;
-const BUGS = 22;
+const BUGS = 20;
 
 async function attacked(ctx, options) {
   const program = await buildSimulator("adversary");

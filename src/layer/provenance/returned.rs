@@ -100,7 +100,7 @@ impl Origin for Provenance {
     fn keeps<'a>(&'a self, files: &'a [(VPath, Bytes)]) -> Pending<'a, ()> {
         Box::pin(async move {
             let (taint, book) = (self.taint.labels(), self.load().await?);
-            if (taint.is_empty() && !book.has_contents()) || has(Bug::NoteUnlabelled) {
+            if taint.is_empty() && !book.has_contents() {
                 return Ok(());
             }
             let kept = files.iter().map(|(_, body)| {
