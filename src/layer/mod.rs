@@ -10,9 +10,9 @@
     )
 )]
 
-pub mod bugs;
 pub mod composite;
 mod edited;
+mod folding;
 pub mod history;
 pub mod ignoring;
 pub mod indexed;

@@ -16,7 +16,7 @@ use crate::protocol::{Backend, BackendExt, Content, SharedBackend};
 use crate::side::{Key, Room};
 use crate::storage::memory::Memory;
 
-fn memory() -> SharedBackend {
+pub(super) fn memory() -> SharedBackend {
     let options = FilesOptions {
         write_mode: WriteMode::Overwrite,
         ..FilesOptions::default()

@@ -85,7 +85,7 @@ impl Digest {
 
     /// 43 characters (base64url), or 32 for a node, in nodes: they are text, since some storages keep
     /// only that.
-    pub(super) fn short(&self) -> String {
+    pub(crate) fn short(&self) -> String {
         let mut text = String::with_capacity(SHORT);
         for three in self.bytes().chunks(3) {
             let byte = |at: usize| u32::from(three.get(at).copied().unwrap_or(0));

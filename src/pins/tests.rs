@@ -276,6 +276,7 @@ fn a_node_that_is_cut_short_or_altered_is_not_read() {
         }
     }
     let digest = Digest::of(b"x").short();
+    let node = Digest::of_node(b"x").short();
     for wrong in [
         String::new(),
         "x".into(),
@@ -286,7 +287,12 @@ fn a_node_that_is_cut_short_or_altered_is_not_read() {
         format!("f\n{digest}1 x /a\n"),
         format!("f\n{digest}1 7 /a\n"),
         format!("f\n{digest}x 0 /a\n"),
-        format!("n\n{}9 /\n", Digest::of_node(b"x").short()),
+        format!("n\n{node}9 /\n"),
+        // Entries that are not in order.
+        format!("f\n{digest}1 0 /b\n{digest}1 0 /a\n"),
+        format!("f\n{digest}1 0 /b\n{digest}1 0 /b\n"),
+        format!("n\n{node}0 /b\n{node}0 /a\n"),
+        format!("n\n{node}0 /b\n{node}\n"),
     ] {
         assert_eq!(Node::parse(wrong.as_bytes(), &"".into()), None, "{wrong:?}");
     }

@@ -223,7 +223,8 @@ fn joined(last: &str, text: &str) -> Option<Rc<str>> {
 }
 
 impl Node {
-    /// Reads a node whose paths begin at `from`; `None` if the bytes are none.
+    /// Reads a node whose paths begin at `from`; `None` if the bytes are none. Its entries are in order,
+    /// on which every walk counts: where a room has no key, somebody else may have written them.
     pub fn parse(bytes: &[u8], from: &Rc<str>) -> Option<Node> {
         let text = std::str::from_utf8(bytes).ok()?;
         let mut last = from.clone();
@@ -232,7 +233,13 @@ impl Node {
             for line in lines.split_terminator('\n') {
                 let (digest, rest) = line.split_at_checked(SHORT_OF_NODE)?;
                 if !rest.is_empty() {
-                    last = joined(&last, rest)?;
+                    let next = joined(&last, rest)?;
+                    if next <= last {
+                        return None;
+                    }
+                    last = next;
+                } else if !children.is_empty() {
+                    return None;
                 }
                 children.push(Child {
                     from: last.clone(),
@@ -245,7 +252,11 @@ impl Node {
         for line in text.strip_prefix(FILES)?.split_terminator('\n') {
             let (digest, rest) = line.split_at_checked(SHORT)?;
             let (size, rest) = rest.split_once(' ')?;
-            last = joined(&last, rest)?;
+            let next = joined(&last, rest)?;
+            if next < last || (next == last && !leaves.is_empty()) {
+                return None;
+            }
+            last = next;
             leaves.push(Leaf {
                 path: VPath::parse_file(&last).ok()?,
                 digest: Digest::from_short(digest)?,

@@ -19,6 +19,10 @@ pub trait Origin {
     /// A backend in which changes are kept that are not made yet, as this layer uses it.
     fn kept(&self, at: SharedBackend) -> SharedBackend;
 
+    /// The caller is about to store these contents beside the files, for changes of these files that may be
+    /// broken off.
+    fn keeps<'a>(&'a self, files: &'a [(VPath, Bytes)]) -> Pending<'a, ()>;
+
     /// The caller is about to be shown earlier contents of files.
     fn shows<'a>(&'a self, files: &'a [(VPath, Bytes)]) -> Pending<'a, ()>;
 }
@@ -53,6 +57,16 @@ impl Origins {
         Box::pin(async move {
             for origin in &self.0 {
                 origin.shows(files).await?;
+            }
+            Ok(())
+        })
+    }
+
+    /// See [`Origin::keeps`].
+    pub fn keeps<'a>(&'a self, files: &'a [(VPath, Bytes)]) -> Pending<'a, ()> {
+        Box::pin(async move {
+            for origin in &self.0 {
+                origin.keeps(files).await?;
             }
             Ok(())
         })

@@ -2,6 +2,7 @@
 
 use std::rc::Rc;
 
+use crate::core::cell::{LocalCell, RefCell};
 use crate::core::error::{Error, Kind, Result};
 use crate::env::random;
 use crate::pins::Digest;
@@ -21,10 +22,7 @@ pub struct Key {
 
 thread_local! {
     /// The key that exists only in this process.
-    static OWN: Rc<Key> = {
-        let bits = [random::bits(), random::bits(), random::bits(), random::bits()];
-        Rc::new(Key::made(bits.map(u64::to_le_bytes).as_flattened()))
-    };
+    static OWN: RefCell<Rc<Key>> = RefCell::new(Key::random());
 }
 
 impl Key {
@@ -40,9 +38,25 @@ impl Key {
         }
     }
 
+    /// Begins a new process, as far as keys go.
+    #[cfg(feature = "simulation")]
+    pub fn renew_process() {
+        OWN.with_borrow_mut(|own| *own = Key::random());
+    }
+
     /// The key of this process.
     pub fn of_process() -> Rc<Key> {
-        OWN.with(Rc::clone)
+        OWN.with_borrow(Rc::clone)
+    }
+
+    fn random() -> Rc<Key> {
+        let bits = [
+            random::bits(),
+            random::bits(),
+            random::bits(),
+            random::bits(),
+        ];
+        Rc::new(Key::made(bits.map(u64::to_le_bytes).as_flattened()))
     }
 
     fn made(given: &[u8]) -> Key {

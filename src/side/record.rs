@@ -12,6 +12,7 @@
 use bytes::Bytes;
 
 use super::Key;
+use crate::core::bugs::{Bug, has};
 use crate::pins::Digest;
 
 /// The first bytes: what it is, and the version of the format.
@@ -70,6 +71,9 @@ fn parsed(key: Option<&Key>, kind: &str, name: &str, stored: &Bytes) -> Option<F
         return None;
     }
     let body = stored.slice(end + 1..);
+    if has(Bug::SealUnchecked) {
+        return Some(Found::Proven(body));
+    }
     if by != key_name(key) && Key::is_name(by) {
         return Some(Found::OtherKey(body));
     }

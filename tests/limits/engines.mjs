@@ -4,6 +4,7 @@
 import assert from "node:assert/strict";
 import { withIgnore } from "../../pkg/dist/ignore.js";
 import { applyPatch, begin, StateBackend, toPatch, undo } from "../lib/kitbag.mjs";
+import { records } from "./records.mjs";
 
 const MIB = 2 ** 20;
 const utf8 = new TextEncoder();
@@ -70,6 +71,35 @@ const tree = () => {
   }
   return files;
 };
+
+const X = utf8.encode("x");
+
+/** Receipts that somebody has changed, or made. */
+function receipts(backend) {
+  const at = new Date().toISOString();
+  const receipt = (files) => ({ id: "x", by: "x", at, files });
+  const many = (file) => Array.from({ length: MIB / 32 }, (_, at) => file(at));
+  const cases = {
+    "a receipt of many files": receipt(many((at) => ({ path: `/${at}`, before: null, after: X }))),
+    "a receipt of one file, many times": receipt(
+      many(() => ({ path: "/a.txt", before: null, after: X })),
+    ),
+    "a receipt of one name": receipt([{ path: "/a".repeat(MIB / 2), before: null, after: X }]),
+  };
+  return Object.fromEntries(
+    Object.entries(cases).map(([name, one]) => [
+      name,
+      // What is no receipt is thrown, as every wrong argument.
+      async () => {
+        try {
+          assert.ok((await undo(backend, one)) !== undefined);
+        } catch (error) {
+          assert.ok(error instanceof TypeError, `${error}`);
+        }
+      },
+    ]),
+  );
+}
 
 /** By the name of the engine: the calls to measure, by name. */
 export const ENGINES = {
@@ -157,8 +187,10 @@ export const ENGINES = {
         const { receipt } = answered(await turn.commit());
         answered(await undo(backend, receipt));
       },
+      ...receipts(backend),
     };
   },
+  records,
   "glob patterns": () => {
     const files = {};
     for (let at = 0; at < 1_000; at++) files[`/${at}/${"a".repeat(1000)}`] = "needle";

@@ -1,10 +1,10 @@
 // Every engine of docs/limits.md gets its worst input of a megabyte, and answers or refuses within a
-// second of work. The time of the processor is measured, because the machine may be busy with others;
-// what they take from its caches is measured too, by a loop whose time is known.
+// second of work.
 
 import assert from "node:assert/strict";
 import { existsSync, readFileSync } from "node:fs";
 import { test } from "node:test";
+import { slow } from "../lib/work.mjs";
 import { ENGINES } from "./engines.mjs";
 import { MODULES } from "./places.mjs";
 
@@ -20,25 +20,6 @@ const names = [...section.matchAll(/^\| (.+) \|$/gm)]
 
 /** Seconds of work of one call. */
 const MOST = 1;
-/** Seconds that the loop takes on an idle machine. */
-const LOOP = 0.015;
-
-const cpu = () => {
-  const { user, system } = process.cpuUsage();
-  return (user + system) / 1e6;
-};
-
-/** How many times slower than an idle machine this one is now. */
-function slowness() {
-  const table = new Uint32Array(1 << 20);
-  const before = cpu();
-  let at = 1;
-  for (let n = 0; n < 5_000_000; n++) {
-    at = (Math.imul(at, 1_664_525) + 1_013_904_223) >>> 0;
-    table[at >>> 12] += 1;
-  }
-  return Math.max(1, (cpu() - before) / LOOP);
-}
 
 test("every engine of the table has a module and a test", () => {
   assert.ok(names.length >= 12, `${names.length}`);
@@ -58,15 +39,6 @@ test("every engine of the table has a module and a test", () => {
 
 for (const [engine, prepare] of Object.entries(ENGINES)) {
   test(`${engine}: the worst megabyte takes at most ${MOST} s of work`, async () => {
-    const slow = [];
-    for (const [name, call] of Object.entries(prepare())) {
-      const times = slowness();
-      const before = cpu();
-      await call();
-      const seconds = (cpu() - before) / Math.max(times, slowness());
-      if (process.env.KITBAG_SHOW) console.log(`${engine}: ${name}: ${seconds.toFixed(3)} s`);
-      if (seconds > MOST) slow.push(`${name}: ${seconds.toFixed(2)} s`);
-    }
-    assert.deepEqual(slow, []);
+    assert.deepEqual(await slow(await prepare(), MOST, engine), []);
   });
 }

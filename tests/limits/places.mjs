@@ -174,12 +174,13 @@ export const MODULES = {
   paging: { source: "src/search/lines.rs" },
   archives: {
     source: "ts/adapter/transfer/archive.ts",
-    test: "tests/transfer/archives.test.mjs › limits of bytes hold",
+    test: "tests/transfer/worst.test.mjs › the worst megabyte",
   },
   "index segments": {
     source: "src/layer/indexed/segment.rs",
-    test: "src/layer/indexed/tests.rs › a_file_over_the_limit_is_not_indexed",
+    test: "src/layer/indexed/tests/hostile.rs › searches_and_updates_end_whatever_is_sealed",
   },
+  records: { source: "src/side/parts.rs" },
   XML: {
     source: "src/storage/s3/xml.rs",
     test: "src/storage/s3/xml.rs › a_document_of_a_megabyte_takes_no_time",

@@ -7,7 +7,9 @@ export default {
   minutes: 20,
   run: (ctx) => ctx.cargoTests("cargo", ["test", "--no-fail-fast", "--color", "never"]),
   soak: (ctx) =>
-    ctx.cargoTests("cargo", ["test", "--release", "--test", "fuzz_engines", "--color", "never"], {
-      env: { PROPTEST_CASES: "100000" },
-    }),
+    ctx.cargoTests(
+      "cargo",
+      ["test", "--release", "--test", "fuzz_engines", "--test", "fuzz_kept", "--color", "never"],
+      { env: { PROPTEST_CASES: "100000" } },
+    ),
 };

@@ -1,10 +1,11 @@
-// The adversary: agents that do all that their files let them do, over rules, labels, turns and histories, and
+// The adversary: agents that do all that their files let them do, over rules, labels, turns, histories,
+// indexes, ignore files and routers; somebody who writes to the library's own files; processes that end; and
 // deliberate bugs that their calls must show.
 
 import { buildSimulator } from "../../scripts/lib/simulation.mjs";
 
 const SEEDS = 20_000;
-const BUGS = 11;
+const BUGS = 20;
 
 async function attacked(ctx, options) {
   const program = await buildSimulator("adversary");
@@ -25,7 +26,7 @@ async function attacked(ctx, options) {
 }
 
 export default {
-  about: `an adversary in ${SEEDS} worlds of rules, labels, turns and histories, and ${BUGS} deliberate bugs`,
+  about: `an adversary in ${SEEDS} worlds of rules, labels, turns, histories and indexes, and ${BUGS} deliberate bugs`,
   uses: ["cargo"],
   seconds: 105,
   minutes: 10,

@@ -7,11 +7,11 @@ use bytes::Bytes;
 
 use super::History;
 use super::note::{Change, Note, digest, may_be_of, millis, tag};
+use crate::core::bugs::{Bug, has};
 use crate::core::error::{Error, Kind, Result};
 use crate::core::order;
 use crate::core::path::VPath;
 use crate::core::time::Time;
-use crate::layer::bugs::{Bug, has};
 use crate::layer::kit::body;
 use crate::pins::Digest;
 use crate::protocol::Replacement;

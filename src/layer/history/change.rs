@@ -79,6 +79,7 @@ impl History {
             operation: operation.into(),
             files: changes,
         };
+        self.tell(files).await?;
         self.store.put(&note).await?;
         if let Err(error) = self.hold_all(&note, files).await {
             // Nothing was changed.
@@ -100,6 +101,20 @@ impl History {
         };
         self.prune_now_and_then().await;
         Ok(answers)
+    }
+
+    /// Says below which contents are about to be kept: the change may be broken off, and then nothing else
+    /// tells where they came from.
+    async fn tell(&self, files: &[Replacement]) -> Result<()> {
+        let origins = self.inner.capability().origins;
+        if origins.is_empty() {
+            return Ok(());
+        }
+        let after = files.iter().filter_map(|file| {
+            let body = file.after.as_ref().filter(|body| !body.is_empty())?;
+            Some((file.path.clone(), body.clone()))
+        });
+        origins.keeps(&after.collect::<Vec<_>>()).await
     }
 
     async fn hold_all(&self, note: &Note, files: &[Replacement]) -> Result<()> {

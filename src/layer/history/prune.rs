@@ -9,11 +9,11 @@ use super::History;
 use super::note::{Note, millis};
 use super::store::Record;
 use super::walk::walk;
+use crate::core::bugs::{Bug, has};
 use crate::core::error::{Error, Kind, Result};
 use crate::core::future::bounded;
 use crate::core::order;
 use crate::env::clock;
-use crate::layer::turn::bugs::{Bug, has};
 use crate::pins::{Digest, Digests, Leaf};
 use crate::protocol::{EntryInfo, FileInfo};
 

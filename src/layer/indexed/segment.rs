@@ -32,6 +32,8 @@ const PLAIN: usize = 2;
 const SLICES: usize = 1 << LEAST;
 /// Slices are stored together until they have this many bytes.
 const BLOCK: usize = 512;
+/// A segment with more bytes is none: no update makes one that is a quarter as large.
+const LARGEST: u64 = 64 << 20;
 const SUM: usize = 8;
 const NAME: usize = 16;
 
@@ -103,6 +105,13 @@ impl Kind {
 }
 
 impl Shape {
+    /// Whether there can be such a segment. The other methods count on it: the numbers are somebody
+    /// else's.
+    pub fn is_possible(&self) -> bool {
+        let files: u64 = self.counts.iter().map(|count| u64::from(*count)).sum();
+        files <= LARGEST / NAME as u64 && self.entry_bytes() <= LARGEST
+    }
+
     /// How many files it has.
     pub fn files(&self) -> usize {
         self.counts.iter().map(|count| *count as usize).sum()
@@ -176,14 +185,18 @@ impl Shape {
     /// The names, if `data` has them intact.
     pub fn read_names(&self, key: Key, data: &Bytes) -> Option<Rc<[Name]>> {
         let body = checked(key, self.id, 0, data)?;
-        let (names, _) = body.as_chunks::<NAME>();
+        let (names, rest) = body.as_chunks::<NAME>();
+        if names.len() != self.files() || !rest.is_empty() {
+            return None;
+        }
         let names = names.iter().map(|name| Name::from_le_bytes(*name));
         Some(names.collect())
     }
 
     /// A block, if `data` has it intact.
     pub fn read_block(&self, key: Key, block: usize, data: &Bytes) -> Option<Bytes> {
-        checked(key, self.id, block as u64 + 1, data)
+        let body = checked(key, self.id, block as u64 + 1, data)?;
+        (body.len() == self.per_block() * self.slice_bytes()).then_some(body)
     }
 
     /// For each file whether it may match. Where a block is not at hand, nothing is excluded.
@@ -264,8 +277,7 @@ impl Shape {
     }
 }
 
-/// The bytes before a checksum, if it is right. Their length is right then, too: no other file has
-/// this number, and the part is that of the whole file.
+/// The bytes before a checksum, if it is right. Where there is no key, somebody else may have made them.
 fn checked(key: Key, id: u64, part: u64, data: &Bytes) -> Option<Bytes> {
     let (body, sum) = data.split_last_chunk::<SUM>()?;
     (*sum == checksum(key, id, part, body)).then(|| data.slice_ref(body))

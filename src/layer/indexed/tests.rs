@@ -1,5 +1,6 @@
 //! The answers of an index are those of a scan, whatever happens to it.
 
+mod hostile;
 mod storage;
 
 use super::*;

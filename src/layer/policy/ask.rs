@@ -15,6 +15,7 @@ use super::rule::{Rule, fill};
 use super::rules::{Beneath, Decision};
 use super::skip_hidden::veiled;
 use super::{Mode, Rules, Seams, Touch};
+use crate::core::bugs::{Bug, has};
 use crate::core::error::{Error, Kind, Result};
 use crate::core::future::Pending;
 use crate::core::order;
@@ -328,6 +329,7 @@ impl Rule for Ask {
                 self.transferring(asked).await?;
                 self.inner.call(request).await
             }),
+            Request::Upload(_) if has(Bug::UploadUnasked) => self.inner.call(request),
             Request::Upload(files) => whole(self.uploading(files), Answer::Upload),
             Request::Download(paths) => whole(self.downloading(paths), Answer::Download),
             // Path rules refuse a shell already.

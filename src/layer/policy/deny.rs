@@ -4,13 +4,13 @@
 use std::rc::Rc;
 
 use super::denied_beneath;
-use super::folding::Folding;
 use super::rule::{Rule, checked, shell_refused, upload_checked};
 use super::skip_hidden::veiled;
+use crate::core::bugs::{Bug, has};
 use crate::core::error::{Error, Kind, Result};
 use crate::core::future::{Pending, done};
 use crate::core::path::VPath;
-use crate::layer::bugs::{Bug, has};
+use crate::layer::folding::Folding;
 use crate::protocol::{
     Answer, BackendExt, Request, SharedBackend, Transfer, exists, files_beneath,
 };

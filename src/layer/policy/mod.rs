@@ -19,7 +19,6 @@ mod ask;
 mod audit;
 mod deny;
 mod detour;
-mod folding;
 mod hooks;
 mod inspect;
 mod links;
@@ -56,6 +55,7 @@ use crate::core::order;
 use crate::core::path::VPath;
 use crate::core::time::Time;
 use crate::env::{clock, timer};
+use crate::layer::folding::Folding;
 use crate::protocol::SharedBackend;
 
 /// The clock and the timer: the host's, or replaced by a test.
@@ -132,7 +132,7 @@ pub fn stack(inner: SharedBackend, policy: Policy) -> Result<SharedBackend> {
         || !deny_prefixes.is_empty()
         || inspect.is_some()
         || !hooks.is_empty();
-    let folding = Rc::new(folding::Folding::of(inner.clone()));
+    let folding = Rc::new(Folding::of(inner.clone()));
     let permissions = permissions.map(|rules| rules.over(folding.clone()));
     let detour = detour::Detour::new(inner.clone(), recount.clone(), permissions.clone());
     let bottom: SharedBackend = Rc::new(detour);

@@ -13,11 +13,11 @@ use super::rule::{Rule, checked, download_checked, shell_refused, upload_checked
 use super::rules::Beneath;
 use super::skip_hidden::veiled;
 use super::{Mode, Rules, Touch, denied, denied_beneath};
+use crate::core::bugs::{Bug, has};
 use crate::core::error::Result;
 use crate::core::future::{Pending, done};
 use crate::core::path::VPath;
 use crate::core::sorted::Sorted;
-use crate::layer::bugs::{Bug, has};
 use crate::layer::winnow;
 use crate::protocol::{
     Answer, BackendExt, FileInfo, GlobQuery, GlobResult, GrepQuery, GrepResult, Request,

@@ -15,10 +15,10 @@
 use std::cell::OnceCell;
 use std::rc::Rc;
 
-use super::folding::{Folding, folded_pattern};
 use crate::core::error::{Error, Kind, Result};
 use crate::core::path::VPath;
 use crate::env::folding::folded;
+use crate::layer::folding::{Folding, folded_pattern};
 use crate::protocol::Names;
 use crate::search::glob::PathGlob;
 

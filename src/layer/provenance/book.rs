@@ -10,12 +10,15 @@
 //! from a history, a receipt or anywhere else. They are cryptographic, since who writes a labelled
 //! content could choose one with the hash of a clean version.
 
+use std::borrow::Cow;
 use std::rc::Rc;
 
 use crate::core::path::VPath;
 use crate::core::sorted::Sorted;
+use crate::layer::folding::folded_path;
 use crate::layer::provenance::labels::Labels;
 use crate::pins::Digest;
+use crate::protocol::Names;
 
 /// What a line about a content begins with; one about a file begins with `/`.
 const CONTENT: char = '#';
@@ -54,6 +57,8 @@ impl Record {
 /// The records of all files. That of the root is about every file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Book {
+    /// Which spellings are one file. The records are about folded paths.
+    names: Names,
     records: Sorted<VPath, Record>,
     /// Labelled contents, wherever they are or were.
     contents: Sorted<Version, Labels>,
@@ -62,20 +67,48 @@ pub struct Book {
 }
 
 impl Book {
+    /// Which spellings are one file.
+    pub fn names(&self) -> Names {
+        self.names
+    }
+
+    /// Takes these spellings for one file from now on.
+    pub fn fold(&mut self, names: Names) {
+        self.names = names;
+        let all = std::mem::take(&mut self.records);
+        for (path, mut record) in all {
+            let path = self.known(&path).into_owned();
+            if let Some(other) = self.records.remove(&path) {
+                record.labels.merge(&other.labels);
+                record.serial = record.serial.max(other.serial);
+                record.clean.clear();
+            }
+            self.records.insert(path, record);
+        }
+    }
+
+    /// A path as the records have it.
+    fn known<'a>(&self, path: &'a VPath) -> Cow<'a, VPath> {
+        match self.names.folds() {
+            true => Cow::Owned(folded_path(path, self.names)),
+            false => Cow::Borrowed(path),
+        }
+    }
+
     /// The record of a file.
     pub fn record(&self, path: &VPath) -> Option<&Record> {
-        self.records.get(path)
+        self.records.get(&*self.known(path))
     }
 
     /// Whether the labels of a file depend on its version.
     pub fn knows(&self, path: &VPath) -> bool {
-        self.records.get(path).is_some() || self.records.get(&VPath::root()).is_some()
+        self.record(path).is_some() || self.records.get(&VPath::root()).is_some()
     }
 
     /// The labels of a version of a file; without a version, those of one that is not known.
     pub fn labels(&self, path: &VPath, version: Option<Version>) -> Labels {
         let mut labels = Labels::default();
-        let own = self.records.get(path);
+        let own = self.record(path);
         let is_clean = own.zip(version).is_some_and(|(own, at)| own.is_clean(at));
         if !is_clean {
             for record in [own, self.records.get(&VPath::root())]
@@ -122,16 +155,16 @@ impl Book {
     pub fn taint(&mut self, path: &VPath, labels: &Labels) {
         self.last = self.last.wrapping_add(1);
         let serial = self.last;
-        let mut record = self.records.remove(path).unwrap_or_default();
+        let path = self.known(path).into_owned();
+        let mut record = self.records.remove(&path).unwrap_or_default();
         record.labels.merge(labels);
         record.clean.clear();
-        self.records
-            .insert(path.clone(), Record { serial, ..record });
+        self.records.insert(path, Record { serial, ..record });
     }
 
     /// Records that labelled content was stored, if somebody has forgotten it meanwhile.
     pub fn ensure(&mut self, path: &VPath, labels: &Labels) {
-        let known = self.records.get(path).map(|record| &record.labels);
+        let known = self.record(path).map(|record| &record.labels);
         if known.is_none_or(|known| !labels.without(known).is_empty()) {
             self.taint(path, labels);
         }
@@ -139,45 +172,49 @@ impl Book {
 
     /// Takes back [`Book::taint`], unless somebody else has recorded something since.
     pub fn restore(&mut self, path: &VPath, serial: u32, before: Option<Record>) {
-        if self.records.get(path).map(|record| record.serial) != Some(serial) {
+        let path = self.known(path).into_owned();
+        if self.record(&path).map(|record| record.serial) != Some(serial) {
             return;
         }
         match before {
             Some(before) => {
-                self.records.insert(path.clone(), before);
+                self.records.insert(path, before);
             }
             None => {
-                self.records.remove(path);
+                self.records.remove(&path);
             }
         }
     }
 
     /// Records a version as clean, unless labelled content was recorded since `serial`.
     pub fn clean(&mut self, path: &VPath, serial: Option<u32>, version: Version) {
-        let is_newest = self.records.get(path).map(|record| record.serial) == serial;
+        let path = self.known(path).into_owned();
+        let is_newest = self.record(&path).map(|record| record.serial) == serial;
         if !is_newest || self.contents.get(&version).is_some() {
             return;
         }
-        let mut record = self.records.remove(path).unwrap_or_default();
+        let mut record = self.records.remove(&path).unwrap_or_default();
         if !record.is_clean(version) {
             record.clean.push(version);
         }
         if record.clean.len() > CLEAN {
             record.clean.remove(0);
         }
-        self.records.insert(path.clone(), record);
+        self.records.insert(path, record);
     }
 
     /// Forgets the files at and below a path. The record of the root is one of no file.
     pub fn forget(&mut self, path: &VPath) {
+        let path = self.known(path).into_owned();
         self.records
-            .retain(|known| known.is_root() || !known.is_under(path));
+            .retain(|known| known.is_root() || !known.is_under(&path));
     }
 
     /// The files at and below a path that have records.
     pub fn below(&self, path: &VPath) -> Vec<VPath> {
+        let path = self.known(path);
         let known = self.records.iter().map(|(known, _)| known);
-        let inside = known.filter(|known| !known.is_root() && known.is_under(path));
+        let inside = known.filter(|known| !known.is_root() && known.is_under(&path));
         inside.cloned().collect()
     }
 

@@ -2,12 +2,12 @@
 
 use bytes::Bytes;
 
+use crate::core::bugs::{Bug, has};
 use crate::core::error::{Error, Kind, Result};
 use crate::core::file;
 use crate::core::links::refusing;
 use crate::core::lock::MutexGuard;
 use crate::core::path::VPath;
-use crate::layer::bugs::{Bug, has};
 use crate::layer::provenance::Provenance;
 use crate::layer::provenance::book::{Book, Record, Version};
 use crate::layer::provenance::gate::{Judgement, shortened};

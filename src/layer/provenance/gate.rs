@@ -8,6 +8,7 @@ use futures_util::future::{Either, LocalBoxFuture, select};
 
 use crate::core::error::{Error, Kind, Result};
 use crate::core::path::VPath;
+use crate::layer::folding::Folding;
 use crate::layer::provenance::labels::{Flow, Labels, Then};
 use crate::layer::provenance::taint::Seen;
 use crate::protocol::Operation;
@@ -50,6 +51,7 @@ pub struct AskFlow {
 pub(super) struct Gate {
     pub(super) flows: Vec<Flow>,
     pub(super) ask: Option<AskFlow>,
+    pub(super) folding: Rc<Folding>,
 }
 
 /// What the rules say of content with some labels.
@@ -65,7 +67,8 @@ impl Gate {
     /// Judges content with these labels for one file; for any file if there is no path.
     pub(super) fn judge(&self, labels: &Labels, path: Option<&VPath>, into: &mut Judgement) {
         for flow in &self.flows {
-            if labels.has(&flow.from) && path.is_none_or(|path| flow.to.accept(path)) {
+            if labels.has(&flow.from) && path.is_none_or(|path| flow.to.accept(path, &self.folding))
+            {
                 match flow.then {
                     Then::Refuse => into.refused.add(&flow.from),
                     Then::Ask => into.asked.add(&flow.from),

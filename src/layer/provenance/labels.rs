@@ -1,11 +1,13 @@
 //! Labels, and the rules about them: which paths have one, and where labelled content may not go
 //! without a question. Pure.
 
+use std::cell::OnceCell;
 use std::rc::Rc;
 
 use crate::core::error::Result;
 use crate::core::order;
 use crate::core::path::VPath;
+use crate::layer::folding::{Folding, folded_path, folded_pattern};
 use crate::search::glob::PathGlob;
 
 /// A set of labels, sorted.
@@ -50,25 +52,55 @@ impl Labels {
     }
 }
 
-/// Patterns over whole paths; `/a/**` matches `/a` too, and `/**/x` matches `/x`.
-pub struct Patterns(Vec<PathGlob>);
+/// Patterns over whole paths; `/a/**` matches `/a` too, and `/**/x` matches `/x`. Over a storage that
+/// takes several spellings of a name for one, they match every spelling.
+pub struct Patterns {
+    texts: Vec<String>,
+    globs: Vec<PathGlob>,
+    /// The same for folded paths of ASCII, and for other ones, made when they are first needed.
+    folded: [OnceCell<Vec<PathGlob>>; 2],
+}
 
 impl Patterns {
     /// Parses patterns.
     pub fn parse<'a>(patterns: impl IntoIterator<Item = &'a str>) -> Result<Patterns> {
-        let mut globs = Vec::new();
+        let mut texts: Vec<String> = Vec::new();
         for pattern in patterns {
-            globs.push(PathGlob::parse(pattern)?);
+            texts.push(pattern.into());
             if let Some(stem) = pattern.strip_suffix("/**").filter(|stem| !stem.is_empty()) {
-                globs.push(PathGlob::parse(stem)?);
+                texts.push(stem.into());
             }
         }
-        Ok(Patterns(globs))
+        let globs: Result<_> = texts.iter().map(|text| PathGlob::parse(text)).collect();
+        Ok(Patterns {
+            globs: globs?,
+            texts,
+            folded: Default::default(),
+        })
     }
 
     /// Whether one of them matches.
-    pub fn accept(&self, path: &VPath) -> bool {
-        self.0.iter().any(|glob| glob.accepts(path))
+    pub(super) fn accept(&self, path: &VPath, folding: &Folding) -> bool {
+        if self.globs.iter().any(|glob| glob.accepts(path)) {
+            return true;
+        }
+        let names = folding.names();
+        if !names.folds() {
+            return false;
+        }
+        let path = folded_path(path, names);
+        let loose = !path.as_str().is_ascii();
+        let [close, other] = &self.folded;
+        let folded = if loose { other } else { close };
+        let globs = folded.get_or_init(|| {
+            let texts = self.texts.iter();
+            let texts = texts.map(|text| folded_pattern(text, names, loose));
+            // A pattern whose folded form means nothing matches all that is folded.
+            let globs =
+                texts.map(|text| PathGlob::parse(&text).or_else(|_| PathGlob::parse("/**")));
+            globs.filter_map(Result::ok).collect()
+        });
+        globs.iter().any(|glob| glob.accepts(&path))
     }
 }
 

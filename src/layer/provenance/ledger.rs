@@ -8,6 +8,7 @@ use bytes::Bytes;
 use crate::core::cell::RefCell;
 use crate::core::error::{Error, Result};
 use crate::core::path::VPath;
+use crate::layer::folding::Folding;
 use crate::layer::provenance::book::Book;
 use crate::layer::provenance::labels::Labels;
 use crate::side::{Found, Room};
@@ -33,14 +34,16 @@ pub(super) struct Ledger {
     file: Option<LabelFile>,
     /// Every label that there is.
     all: Labels,
+    folding: Rc<Folding>,
 }
 
 impl Ledger {
-    pub(super) fn new(file: Option<LabelFile>, all: Labels) -> Ledger {
+    pub(super) fn new(file: Option<LabelFile>, all: Labels, folding: Rc<Folding>) -> Ledger {
         Ledger {
             kept: RefCell::new(Rc::default()),
             file,
             all,
+            folding,
         }
     }
 
@@ -52,8 +55,24 @@ impl Ledger {
     /// The book as it is now.
     pub(super) async fn load(&self) -> Result<Rc<Book>> {
         match &self.file {
-            None => Ok(self.kept.borrow().clone()),
-            Some(file) => Ok(Rc::new(file.read(&self.all).await?.0)),
+            None => {
+                let mut kept = self.kept.borrow_mut();
+                self.fold(&mut kept);
+                Ok(kept.clone())
+            }
+            Some(file) => {
+                let mut book = Rc::new(file.read(&self.all).await?.0);
+                self.fold(&mut book);
+                Ok(book)
+            }
+        }
+    }
+
+    /// Lets a book know which names are one file.
+    fn fold(&self, book: &mut Rc<Book>) {
+        let names = self.folding.names();
+        if names != book.names() {
+            Rc::make_mut(book).fold(names);
         }
     }
 
@@ -61,17 +80,20 @@ impl Ledger {
     pub(super) async fn update(&self, change: &dyn Fn(&mut Book)) -> Result<(Rc<Book>, Rc<Book>)> {
         let Some(file) = &self.file else {
             let mut kept = self.kept.borrow_mut();
+            self.fold(&mut kept);
             let before = kept.clone();
             change(Rc::make_mut(&mut kept));
             return Ok((before, kept.clone()));
         };
         for _ in 0..ATTEMPTS {
             let (before, stored) = file.read(&self.all).await?;
-            let mut book = before.clone();
+            let mut before = Rc::new(before);
+            self.fold(&mut before);
+            let mut book = (*before).clone();
             change(&mut book);
             let text = book.to_text();
-            if book == before || file.store(stored, &text).await? {
-                return Ok((Rc::new(before), Rc::new(book)));
+            if book == *before || file.store(stored, &text).await? {
+                return Ok((before, Rc::new(book)));
             }
         }
         Err(Error::conflict(&file.room.path(&file.name)?))

@@ -23,12 +23,13 @@ use std::rc::Rc;
 
 use bytes::Bytes;
 
+use crate::core::bugs::{Bug, has};
 use crate::core::error::Result;
 use crate::core::future::Pending;
 use crate::core::links::refusing;
 use crate::core::lock::Mutex;
 use crate::core::path::VPath;
-use crate::layer::bugs::{Bug, has};
+use crate::layer::folding::Folding;
 use crate::protocol::{
     Answer, Atomic, Backend, BackendExt, Capability, GrepQuery, GrepResult, Operation, Page,
     RawFile, ReadResult, Request, SharedBackend, answer, whole,
@@ -95,21 +96,31 @@ impl Provenance {
         for flow in &flows {
             all.add(&flow.from);
         }
+        let folding = Rc::new(Folding::of(inner.clone()));
         let kept = Shared {
             rules: Vec::new(),
             gate: Gate {
                 flows: Vec::new(),
                 ask: None,
+                folding: folding.clone(),
             },
-            ledger: Ledger::new(file.as_ref().map(LabelFile::beside), all.clone()),
+            ledger: Ledger::new(
+                file.as_ref().map(LabelFile::beside),
+                all.clone(),
+                folding.clone(),
+            ),
             kept: None,
             changes: Mutex::default(),
             commands: Mutex::default(),
         };
         let shared = Shared {
             rules: labels,
-            gate: Gate { flows, ask },
-            ledger: Ledger::new(file, all),
+            ledger: Ledger::new(file, all, folding.clone()),
+            gate: Gate {
+                flows,
+                ask,
+                folding,
+            },
             kept: Some(Rc::new(kept)),
             changes: Mutex::default(),
             commands: Mutex::default(),
@@ -223,7 +234,7 @@ impl Shared {
     fn fixed(&self, path: &VPath) -> Labels {
         let mut labels = Labels::default();
         for rule in &self.rules {
-            if rule.paths.accept(path) {
+            if rule.paths.accept(path, &self.gate.folding) {
                 labels.add(&rule.label);
             }
         }

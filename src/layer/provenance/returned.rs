@@ -6,10 +6,10 @@ use std::rc::Rc;
 
 use bytes::Bytes;
 
+use crate::core::bugs::{Bug, has};
 use crate::core::error::Result;
 use crate::core::future::Pending;
 use crate::core::path::VPath;
-use crate::layer::bugs::{Bug, has};
 use crate::layer::provenance::book::{Book, Version};
 use crate::layer::provenance::labels::Labels;
 use crate::layer::provenance::{Provenance, Shared};
@@ -95,6 +95,26 @@ impl Origin for Provenance {
             Some(kept) if !has(Bug::KeptUnlabelled) => Rc::new(self.with(&at, kept)),
             _ => at,
         }
+    }
+
+    fn keeps<'a>(&'a self, files: &'a [(VPath, Bytes)]) -> Pending<'a, ()> {
+        Box::pin(async move {
+            let (taint, book) = (self.taint.labels(), self.load().await?);
+            if taint.is_empty() && !book.has_contents() {
+                return Ok(());
+            }
+            let kept = files.iter().map(|(_, body)| {
+                let (version, mut labels) = (Version::of(body), taint.clone());
+                labels.merge(&book.content(version));
+                (version, labels)
+            });
+            let kept: Leaving = kept.filter(|(_, labels)| !labels.is_empty()).collect();
+            if !kept.is_empty() {
+                let note = |book: &mut Book| remember(book, &kept);
+                self.shared.ledger.update(&note).await?;
+            }
+            Ok(())
+        })
     }
 
     fn shows<'a>(&'a self, files: &'a [(VPath, Bytes)]) -> Pending<'a, ()> {

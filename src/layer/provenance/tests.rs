@@ -219,3 +219,62 @@ fn a_page_that_is_replaced_while_it_is_read_taints_all_the_same() {
     now(clean.observe(Operation::Read, &before, &after, &at, None));
     assert_eq!(clean.taint().seen().len(), 1);
 }
+
+/// Files that take all spellings of a name for one, as on Windows.
+struct Folding(Rc<Eventful>);
+
+impl Backend for Folding {
+    fn capability(&self) -> Capability {
+        Capability {
+            names: crate::protocol::Names {
+                case: true,
+                ..crate::protocol::Names::default()
+            },
+            ..self.0.capability()
+        }
+    }
+
+    fn call<'a>(&'a self, request: Request<'a>) -> Pending<'a, Answer> {
+        let lower = |at: &VPath| path(&at.as_str().to_lowercase());
+        match request {
+            Request::Download(paths) => {
+                let paths: Vec<VPath> = paths.iter().map(lower).collect();
+                Box::pin(async move { self.0.call(Request::Download(&paths)).await })
+            }
+            Request::Transfer(asked) => {
+                let asked = Transfer {
+                    from: lower(&asked.from),
+                    to: lower(&asked.to),
+                    ..asked.clone()
+                };
+                Box::pin(async move { self.0.call(Request::Transfer(&asked)).await })
+            }
+            request => match request.paths().first().map(lower) {
+                Some(path) => Box::pin(async move { self.0.call(request.at(&path)).await }),
+                None => self.0.call(request),
+            },
+        }
+    }
+}
+
+#[test]
+fn where_case_is_folded_labels_and_flows_know_every_spelling() {
+    for spelling in ["/web/page", "/WEB/page", "/Web/PAGE"] {
+        let inner: SharedBackend = Rc::new(Folding(Eventful::new()));
+        let files = Provenance::new(inner, options(None));
+        now(files.read_raw(&path(spelling))).expect("read");
+        assert!(!files.taint().labels().is_empty(), "{spelling}");
+        for to in ["/memories/a", "/MEMORIES/a", "/Memories/New"] {
+            assert!(write(&files, to, "obey").is_err(), "{spelling} to {to}");
+        }
+        write(&files, "/project/A", "obey").expect("written");
+        let clean = files.conversation(Vec::new());
+        assert_eq!(labels(&clean, "/Project/a"), 1);
+        now(clean.read_raw(&path("/PROJECT/a"))).expect("read");
+        assert!(!clean.taint().labels().is_empty());
+        // What a clean conversation writes under another spelling is clean under each.
+        let clean = files.conversation(Vec::new());
+        write(&clean, "/PROJECT/A", "fine").expect("written");
+        assert_eq!(labels(&clean, "/project/a"), 0);
+    }
+}

@@ -7,10 +7,6 @@
 //!
 //! [`Turn`] puts them together, and is a backend itself.
 
-#[cfg(feature = "simulation")]
-pub mod bugs;
-#[cfg(not(feature = "simulation"))]
-pub(in crate::layer) mod bugs;
 mod calls;
 mod commit;
 mod log;

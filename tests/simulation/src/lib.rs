@@ -6,6 +6,8 @@
 
 pub mod body;
 pub mod history;
+#[cfg(not(target_arch = "wasm32"))]
+pub mod many;
 pub mod rng;
 pub mod scenario;
 pub mod world;

@@ -2,12 +2,11 @@
 //! each deliberate bug. `--json` prints one object a line for the test suite.
 
 use std::process::ExitCode;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::mpsc;
 use std::thread;
 use std::time::{Duration, Instant};
 
 use kitbag::core::bugs::Bug;
+use kitbag_simulation::many;
 use kitbag_simulation::run::{Report, run};
 use kitbag_simulation::shown;
 
@@ -45,7 +44,7 @@ fn parse() -> Result<Options, String> {
             "--minutes" => options.minutes = Some(number(value()?)?),
             "--bug" => {
                 let name = value()?;
-                let bug = Bug::ALL.iter().find(|bug| bug.name() == name);
+                let bug = Bug::CALLS.iter().find(|bug| bug.name() == name);
                 options.bug = Some(*bug.ok_or(format!("there is no bug {name}"))?);
             }
             "--bugs" => options.bugs = true,
@@ -99,43 +98,31 @@ impl Totals {
     }
 }
 
-fn many(options: &Options) -> Totals {
+fn totals(options: &Options) -> Totals {
     let first = options.from.unwrap_or(1);
     let last = first + options.seeds.unwrap_or(20_000);
     let until = options
         .minutes
         .map(|minutes| Instant::now() + Duration::from_secs(60 * minutes));
-    let next = AtomicU64::new(first);
-    let cores = thread::available_parallelism().map_or(1, |cores| cores.get() as u64);
-    let (sender, receiver) = mpsc::channel();
-    thread::scope(|scope| {
-        for _ in 0..options.jobs.unwrap_or(cores).max(1) {
-            let (sender, next) = (sender.clone(), &next);
-            scope.spawn(move || {
-                let mut totals = Totals::default();
-                loop {
-                    let seed = next.fetch_add(1, Ordering::Relaxed);
-                    let over = match until {
-                        Some(until) => Instant::now() > until,
-                        None => seed >= last,
-                    };
-                    if over || totals.wrong.len() >= 20 {
-                        break;
-                    }
-                    let mut report = run(seed, options.bug);
-                    // Chance that does not come from the seed would make failures unrepeatable.
-                    if seed % 50 == 0 && run(seed, options.bug).digest != report.digest {
-                        report.wrong.push("a second run went otherwise".into());
-                    }
-                    totals.add(&report);
-                }
-                let _ = sender.send(totals);
-            });
+    let threads = options.jobs.map_or_else(many::cores, |jobs| jobs as usize);
+    let sums = many::on_threads(threads, first, |seed, totals: &mut Totals| {
+        let over = match until {
+            Some(until) => Instant::now() > until,
+            None => seed >= last,
+        };
+        if over || totals.wrong.len() >= 20 {
+            return false;
         }
+        let mut report = run(seed, options.bug);
+        // Chance that does not come from the seed would make failures unrepeatable.
+        if seed % 50 == 0 && run(seed, options.bug).digest != report.digest {
+            report.wrong.push("a second run went otherwise".into());
+        }
+        totals.add(&report);
+        true
     });
-    drop(sender);
     let mut all = Totals::default();
-    receiver.iter().for_each(|totals| all.merge(totals));
+    sums.into_iter().for_each(|totals| all.merge(totals));
     all.wrong.sort();
     all
 }
@@ -151,32 +138,23 @@ fn replay(seed: u64, bug: Option<Bug>) -> bool {
     report.wrong.is_empty()
 }
 
-/// The first seed that catches a bug, and the number of seeds that were tried.
-fn catch(bug: Bug, seeds: u64) -> Option<(u64, String)> {
-    for seed in 1..=seeds {
-        let report = run(seed, Some(bug));
-        if let Some(wrong) = report.wrong.first() {
-            // The seed must hold without the bug.
-            if run(seed, None).wrong.is_empty() {
-                return Some((seed, wrong.clone()));
-            }
-        }
-    }
-    None
+/// What contradicts the model first.
+fn wrong(seed: u64, bug: Option<Bug>) -> many::Wrong {
+    run(seed, bug).wrong.into_iter().next()
 }
 
 fn bugs(options: &Options) -> bool {
     let seeds = options.seeds.unwrap_or(20_000);
     let mut missed = false;
     let caught: Vec<_> = thread::scope(|scope| {
-        let searches = Bug::ALL
+        let searches = Bug::CALLS
             .iter()
-            .map(|bug| scope.spawn(|| catch(*bug, seeds)));
+            .map(|bug| scope.spawn(|| many::catching(*bug, 1..seeds + 1, wrong)));
         let searches: Vec<_> = searches.collect();
         let ended = searches.into_iter().map(|search| search.join());
         ended.map(|caught| caught.ok().flatten()).collect()
     });
-    for (bug, caught) in Bug::ALL.iter().zip(caught) {
+    for (bug, caught) in Bug::CALLS.iter().zip(caught) {
         missed |= caught.is_none();
         let name = bug.name();
         match (&caught, options.json) {
@@ -201,7 +179,7 @@ fn main() -> ExitCode {
         }
     };
     let good = if options.list {
-        Bug::ALL.iter().for_each(|bug| println!("{}", bug.name()));
+        Bug::CALLS.iter().for_each(|bug| println!("{}", bug.name()));
         true
     } else if options.bugs {
         bugs(&options)
@@ -209,7 +187,7 @@ fn main() -> ExitCode {
         replay(seed, options.bug)
     } else {
         let began = Instant::now();
-        let all = many(&options);
+        let all = totals(&options);
         let seconds = began.elapsed().as_secs_f64();
         for (seed, wrong) in &all.wrong {
             println!("seed {seed}: {}", wrong.join("\n  "));

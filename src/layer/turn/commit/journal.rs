@@ -11,7 +11,8 @@
 //! The journal goes from one state to the next by compare-and-swap, so two processes never take it
 //! in different directions.
 //!
-//! A journal of this process is finished as it says: its commit has passed the rules. For any other one
+//! A journal of this process is finished as it says: its commit has passed the rules, and was not made
+//! yet. For any other one
 //! nothing shows who wrote it. So what it would change is first judged by the rules of whoever
 //! finishes it, as changes of their own; then it is theirs. What the rules refuse, or what is no
 //! journal, is moved aside, and the work goes on.
@@ -22,8 +23,10 @@ use std::time::Duration;
 use bytes::Bytes;
 
 use super::Author;
+use super::live;
 use super::plan::{in_order, reversed};
 use super::record::{Record, Stage};
+use crate::core::bugs::{Bug, has};
 use crate::core::error::{Error, Kind, Result};
 use crate::core::path::VPath;
 use crate::env::{clock, random, timer};
@@ -98,6 +101,7 @@ impl Journal {
     /// Whether there was no journal, and this is it now.
     pub(super) async fn create(&self, record: &Record) -> Result<bool> {
         self.looked.set(clock::now().micros());
+        live::begin(record.id);
         self.room.create(KIND, NAME, &record.bytes()).await
     }
 
@@ -108,7 +112,9 @@ impl Journal {
 
     /// Whether the journal was this, and is deleted now.
     pub(super) async fn delete(&self, record: &Record) -> Result<bool> {
-        self.room.delete(NAME, &self.file_of(record)).await
+        let deleted = self.room.delete(NAME, &self.file_of(record)).await?;
+        live::end(record.id);
+        Ok(deleted)
     }
 
     /// The same as one of several changes; without a record there must be no journal.
@@ -152,12 +158,13 @@ impl Journal {
                 self.room.delete(NAME, found).await?;
                 Ok(())
             }
-            Some(record) if is_ours => self.go_on(&record).await,
+            Some(record) if is_ours && live::has(record.id) => self.go_on(&record).await,
             Some(record) => match self.adopted(found, &record, author).await? {
                 Adopted::Ours(ours) => self.go_on(&ours).await,
                 Adopted::Gone => Ok(()),
                 Adopted::Refused => self.room.set_aside(NAME, found, "refused").await,
             },
+            None if has(Bug::JournalStuck) => Ok(()),
             None => self.room.set_aside(NAME, found, "foreign").await,
         }
     }
@@ -198,18 +205,23 @@ impl Journal {
                 stage = Stage::Undoing;
             }
         }
+        // Somebody may have named very many files.
+        made.sort_unstable();
+        let is_made = |path: &VPath| made.binary_search(path).is_ok();
         if stage == Stage::Undoing {
-            left.retain(|file| made.contains(&file.path));
+            left.retain(|file| is_made(&file.path));
         }
-        let Ok(judged) = author.judged(left).await else {
+        let judged = match has(Bug::JournalTrusted) {
+            true => Ok(left),
+            false => author.judged(left).await,
+        };
+        let Ok(judged) = judged else {
             return Ok(Adopted::Refused);
         };
-        let turned = judged
-            .into_iter()
-            .map(|file| match made.contains(&file.path) {
-                true => reversed(&file),
-                false => file,
-            });
+        let turned = judged.into_iter().map(|file| match is_made(&file.path) {
+            true => reversed(&file),
+            false => file,
+        });
         let files = turned.collect();
         let ours = Record {
             stage,
@@ -217,6 +229,7 @@ impl Journal {
             files,
         };
         self.looked.set(clock::now().micros());
+        live::begin(ours.id);
         Ok(match self.swap(found, &ours).await? {
             true => Adopted::Ours(ours),
             false => Adopted::Gone,

@@ -4,6 +4,7 @@
 
 mod author;
 mod journal;
+mod live;
 mod plan;
 mod record;
 mod rules;
@@ -13,8 +14,8 @@ use std::rc::Rc;
 
 use futures_util::future::LocalBoxFuture;
 
-use super::bugs::{Bug, has};
 use super::overlay::{Digests, Overlays, Read};
+use crate::core::bugs::{Bug, has};
 use crate::core::cell::RefCell;
 use crate::core::error::{Error, Result};
 use crate::core::links;
@@ -119,7 +120,10 @@ async fn in_transaction(
 /// Makes the changes under the rules on an overlay first; what the rules let through is committed
 /// below them.
 async fn under_rules(at: &dyn Backend, guard: &dyn Guard, plan: &Plan) -> Result<Vec<Conflict>> {
-    let judgement = plan.author.under(at, guard, &plan.files).await;
+    let judgement = match has(Bug::CommitUnjudged) {
+        true => Ok(Judgement::Passed(plan.files.clone())),
+        false => plan.author.under(at, guard, &plan.files).await,
+    };
     let files = match judgement.map_err(refused)? {
         Judgement::Passed(files) => files,
         Judgement::Differ(paths) => return plan.differing(&*plan.author.top, &paths).await,

@@ -2,9 +2,9 @@
 
 use bytes::Bytes;
 
-use super::super::bugs::{Bug, has};
 use super::super::overlay::{Digests, Read};
 use super::Author;
+use crate::core::bugs::{Bug, has};
 use crate::core::cell::RefCell;
 use crate::core::error::Result;
 use crate::core::path::VPath;

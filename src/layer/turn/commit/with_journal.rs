@@ -2,10 +2,11 @@
 
 use std::rc::Rc;
 
-use super::super::bugs::{Bug, has};
 use super::journal::{Applied, Journal, lost};
+use super::live;
 use super::plan::{Conflict, Plan};
 use super::record::{Record, Stage};
+use crate::core::bugs::{Bug, has};
 use crate::core::error::{Error, Kind, Result};
 use crate::core::path::VPath;
 use crate::env::random;
@@ -77,8 +78,10 @@ pub(super) async fn in_one_step(
         let is_made =
             matches!(&answer, Ok(Some(none)) if none.is_empty() && !plan.files.is_empty());
         if let Some(record) = record
-            && !is_made
+            && is_made
         {
+            live::end(record.id);
+        } else if let Some(record) = record {
             // If this fails, the next commit does it.
             journal.delete(record).await.ok();
         }

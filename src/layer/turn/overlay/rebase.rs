@@ -5,9 +5,9 @@ use std::rc::Rc;
 
 use bytes::Bytes;
 
-use super::super::bugs::{Bug, has};
 use super::diff::whole_tree;
 use super::{Before, Overlay, lines};
+use crate::core::bugs::{Bug, has};
 use crate::core::error::Result;
 use crate::core::path::VPath;
 

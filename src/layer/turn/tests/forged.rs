@@ -10,6 +10,12 @@ const JOURNAL: &str = "/.kitbag/turns/journal";
 
 /// A journal as another process writes it: `p`, `a` or `u` for its stage; path, before, after.
 fn journal(stage: u8, files: &[(&str, Option<&str>, Option<&str>)]) -> String {
+    let key = Key::of(b"the key of another process").expect("a key");
+    let room = Room::new(memory(), path("/.kitbag/turns"), Some(key));
+    journal_in(&room, stage, files)
+}
+
+fn journal_in(room: &Room, stage: u8, files: &[(&str, Option<&str>, Option<&str>)]) -> String {
     let mut out = Writer::default();
     out.text(match stage {
         b'p' => "preparing",
@@ -22,8 +28,6 @@ fn journal(stage: u8, files: &[(&str, Option<&str>, Option<&str>)]) -> String {
         out.part(before.map(str::as_bytes));
         out.part(after.map(str::as_bytes));
     }
-    let key = Key::of(b"the key of another process").expect("a key");
-    let room = Room::new(memory(), path("/.kitbag/turns"), Some(key));
     let sealed = room.sealed("journal", "journal", &out.finish());
     String::from_utf8(sealed.to_vec()).expect("text")
 }
@@ -124,4 +128,22 @@ fn a_commit_of_another_process_is_finished_by_whoever_may_make_its_changes() {
         assert_eq!(body(&**inner, JOURNAL), None);
         assert_eq!(aside(&**inner), Vec::<String>::new());
     });
+}
+
+#[test]
+fn a_journal_of_this_process_that_it_did_not_leave_is_judged_like_any_other() {
+    let room = Room::of_process(memory(), path("/.kitbag/turns"));
+    // Somebody has kept a copy of one that was carried out, when the rules were others.
+    let journals = [
+        journal_in(&room, b'a', &[("/skills/s", Some("good"), Some("evil"))]),
+        journal_in(&room, b'u', &[("/skills/s", Some("evil"), Some("good"))]),
+    ];
+    each(
+        &journals.map(|journal| (journal, ())),
+        |inner, journal, ()| {
+            assert_eq!(body(&**inner, "/skills/s").as_deref(), Some("good"));
+            assert_eq!(body(&**inner, JOURNAL), None);
+            assert_eq!(aside(&**inner), [journal]);
+        },
+    );
 }

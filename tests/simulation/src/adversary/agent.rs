@@ -2,12 +2,12 @@
 
 use std::rc::Rc;
 
-use futures_util::FutureExt;
 use kitbag::core::error::Result as Answered;
 use kitbag::core::path::VPath;
 use kitbag::core::time::Time;
+use kitbag::env::simulated;
 use kitbag::files::{Files, FilesOptions};
-use kitbag::layer::history::Moment;
+use kitbag::layer::history::{Compared, Moment};
 use kitbag::layer::turn::{Outcome, Receipt, Turn, TurnOptions, undo};
 use kitbag::protocol::{
     Backend, BackendExt, Content, Edit, GlobQuery, GrepQuery, Page, SharedBackend, Transfer,
@@ -15,6 +15,10 @@ use kitbag::protocol::{
 use kitbag::side::Room;
 use kitbag::storage::pinned::Pinned;
 
+use kitbag_simulation::many;
+
+use crate::past::Past;
+use crate::place::Clock;
 use crate::world::{Agent, World, bytes, memory, path};
 
 /// Calls of a seed.
@@ -45,46 +49,121 @@ const PATHS: &[&str] = &[
     "/fixed/d",
     "/moved",
     "/moved/a",
+    "/asked",
+    "/asked/a",
+    "/asked/new",
+    "/web/below",
+    "/work/.ignore",
+    "/.ignore",
+    "/FIXED/a",
+    "/Fixed/New",
+    "/SECRET/key",
+    "/Secret/New",
+    "/work/D/KEY",
+    "/Memories/m",
+    "/WEB/page",
+    "/Asked/a",
 ];
 
-const PATTERNS: &[&str] = &["PLANTED", "SECRET", "milk", "e", "Title"];
+/// What no caller can name.
+const OWN: &[&str] = &[
+    "/.kitbag",
+    "/.kitbag/turns/journal",
+    "//.kitbag/./turns/journal",
+    "/web/.kitbag/turns/journal",
+    "/work/d/.kitbag/index-0/manifest.bin",
+    "/.kitbag/history/log",
+];
+
+const PATTERNS: &[&str] = &["planted", "secret", "milk", "e", "Title"];
 
 /// What was made and can be used by both.
 #[derive(Default)]
 struct Made {
     receipts: Vec<Receipt>,
     pins: Vec<Rc<str>>,
+    past: Past,
 }
 
 /// Runs one seed; says what must not have happened.
-pub fn run(seed: u64) -> Result<(), String> {
-    all(seed).now_or_never().expect("memory answers at once")
+pub fn run(seed: u64) -> Option<String> {
+    let clock = Clock::new(seed);
+    simulated::set(Some(clock.clone()));
+    let world = World::new(seed, clock);
+    let wrong = all(&world).err();
+    simulated::set(None);
+    wrong.map(|why| format!("{why}\n  {:?}", world.place.layers))
 }
 
-async fn all(seed: u64) -> Result<(), String> {
-    let world = World::new(seed).await;
+fn all(world: &World) -> Result<(), String> {
     let mut made = Made::default();
+    let traces = many::has_option("--trace");
+    world.to_end(world.check())??;
     for call in 0..CALLS {
-        let agent = world.roll(2);
         world.done.take();
-        let step = match world.roll(5) {
-            0 => janitor(&world, &world.fresh(), &mut made).await,
-            _ => step(&world, &world.agents[agent], &mut made).await,
-        };
-        let step = match step {
-            Ok(()) => world.check().await,
-            wrong => wrong,
-        };
-        step.map_err(|why| {
+        let ran = one_of_all(world, &mut made);
+        if traces {
+            println!("{call}: {}", world.done.borrow().join(", "));
+            let (at, dir) = world.place.room_at("labels");
+            let book = dir.join("labels.tsv").expect("a path");
+            if let Ok(Ok(book)) = world.to_end(at.fetch(&book)) {
+                println!("  labels: {}", text(&book));
+            }
+        }
+        let ran = ran.and_then(|()| world.to_end(world.check())?);
+        ran.map_err(|why| {
             let done = world.done.borrow().join(", ");
-            format!("call {call} of agent {agent} ({done}): {why}")
+            format!("call {call} ({done}): {why}")
         })?;
     }
     Ok(())
 }
 
+/// A call of an agent or of somebody else. Sometimes its process ends in the midst of it.
+fn one_of_all(world: &World, made: &mut Made) -> Result<(), String> {
+    let layers = world.place.layers;
+    if (layers.crashes || layers.gives_up) && world.roll(5) == 0 {
+        world.crash.set(Some(world.roll(80)));
+    }
+    let ran = match world.roll(6) {
+        0 => world.run(janitor(world, &world.fresh(), made))?,
+        1 if layers.is_past => {
+            world.crash.set(None);
+            world.run(made.past.act(world))?
+        }
+        _ => {
+            let agent = world.agents.borrow()[world.roll(2)].clone();
+            world.run(step(world, &agent, made))?
+        }
+    };
+    world.crash.set(None);
+    match ran {
+        Some(answer) => answer,
+        None => {
+            if layers.is_past && world.roll(2) == 0 {
+                world.to_end(made.past.look_at(world, "turns"))?;
+            }
+            if layers.crashes && (!layers.gives_up || world.roll(2) == 0) {
+                world.note("its process ended");
+                world.restart();
+            } else {
+                world.note("it was given up");
+            }
+            world.may_be_late();
+            let agent = world.fresh();
+            let turn = begin(&agent);
+            // Whoever comes next finishes what was broken off.
+            let done = world.to_end(turn.commit())?;
+            outcome(world, &agent, done, made)
+        }
+    }
+}
+
 fn a_path(world: &World) -> VPath {
-    path(world.pick(PATHS))
+    match world.place.layers.has_journal && world.roll(3) == 0 {
+        true => path(world.pick(&["/asked/new", "/asked/a", "/asked", "/fixed/a"])),
+        false => path(world.pick(PATHS)),
+    }
 }
 
 fn a_text(world: &World, agent: &Agent) -> String {
@@ -96,7 +175,8 @@ fn a_text(world: &World, agent: &Agent) -> String {
 fn shown<T>(answer: &Answered<T>, of: impl FnOnce(&T) -> String) -> String {
     match answer {
         Ok(answer) => of(answer),
-        Err(error) => format!("{error}"),
+        // An error may tell the program where it keeps something.
+        Err(error) => error.to_string().replace(".kitbag", "kept"),
     }
 }
 
@@ -106,6 +186,12 @@ fn text(body: &[u8]) -> String {
 
 /// One call of files.
 async fn one(world: &World, agent: &Agent, files: &dyn Backend) -> Result<(), String> {
+    if world.roll(20) == 0 {
+        let text = world.pick(OWN);
+        if VPath::parse(text).is_ok() {
+            return Err(format!("it can name {text}"));
+        }
+    }
     let at = a_path(world);
     let what = world.roll(14);
     // The boundary refuses the root where a file is expected.
@@ -208,7 +294,7 @@ async fn in_turn(world: &World, agent: &Agent, turn: &Turn, made: &mut Made) -> 
         world.told(agent, &told)?;
     }
     if world.roll(3) > 0 {
-        world.note(String::from("commit"));
+        world.note("commit");
         let done = turn.commit().await;
         outcome(world, agent, done, made)?;
     }
@@ -228,7 +314,7 @@ fn outcome(
             let paths: Vec<&str> = conflicts.iter().map(|one| one.path.as_str()).collect();
             world.told(agent, &paths.join(" "))?;
         }
-        Err(error) => world.told(agent, &error.to_string())?,
+        Err(error) => world.told(agent, &error.to_string().replace(".kitbag", "kept"))?,
     }
     Ok(())
 }
@@ -245,8 +331,13 @@ async fn step(world: &World, agent: &Agent, made: &mut Made) -> Result<(), Strin
 
 /// What somebody does who has read nothing: deletes, takes back, restores, commits what was kept.
 async fn janitor(world: &World, agent: &Agent, made: &mut Made) -> Result<(), String> {
-    world.note(String::from("in a new conversation"));
-    match world.roll(4) {
+    world.note("in a new conversation");
+    match world.roll(5) {
+        4 => {
+            world.note("update of the indexes");
+            world.update_indexes().await;
+            Ok(())
+        }
         0 => {
             let (turn, at) = (begin(agent), a_path(world));
             world.note(format!("deletion of {at}"));
@@ -281,9 +372,10 @@ async fn taken_back(world: &World, agent: &Agent, made: &mut Made) -> Result<(),
 /// One of the turns that all agents go on with.
 fn resumed(world: &World, agent: &Agent) -> Turn {
     let turn = begin(agent);
-    world.note(String::from("kept turn"));
-    let kept = turn.capability().origins.kept(world.kept.clone());
-    let room = Room::new(kept, path("/kept"), None);
+    world.note("kept turn");
+    let room = world.place.room("kept");
+    let kept = turn.capability().origins.kept(room.at().clone());
+    let room = Room::new(kept, room.dir().clone(), room.key().cloned());
     turn.keep_in(room, world.pick(&["s", "t"]));
     turn
 }
@@ -293,10 +385,10 @@ async fn asked(world: &World, agent: &Agent, made: &mut Made) -> Result<(), Stri
     let Some(history) = &agent.history else {
         return Ok(());
     };
-    let notes = history
-        .log(&VPath::root(), 100)
-        .await
-        .map_err(|e| e.to_string())?;
+    // A room without a key is refused if there is a record with one, which may be planted.
+    let Ok(notes) = history.log(&VPath::root(), 100).await else {
+        return Ok(());
+    };
     let mut moments: Vec<Moment> = notes
         .iter()
         .map(|note| Moment::After(note.id.clone()))
@@ -310,8 +402,12 @@ async fn asked(world: &World, agent: &Agent, made: &mut Made) -> Result<(), Stri
                 .diff(&world.pick(&moments), &world.pick(&moments))
                 .await;
             shown(&diff, |files| {
-                let bodies = files.iter().flat_map(|one| [&one.before, &one.after]);
-                bodies.flatten().map(|body| text(body)).collect()
+                let named = |body: &Option<_>| body.as_deref().map(text);
+                let one = |file: &Compared| {
+                    let (before, after) = (named(&file.before), named(&file.after));
+                    format!("{}: {before:?} to {after:?}\n", file.path)
+                };
+                files.iter().map(one).collect()
             })
         }
         1 => {

@@ -5,66 +5,61 @@ mod history;
 mod storage;
 
 use std::process::ExitCode;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::thread;
 
 use history::{Seen, run};
+use kitbag_simulation::many;
 
-fn option(name: &str) -> Option<u64> {
-    let mut words = std::env::args().skip_while(|word| word != name).skip(1);
-    words.next()?.parse().ok()
+/// What some seeds came to, with the seed before what differed.
+#[derive(Default)]
+struct Sum {
+    all: Seen,
+    wrong: Vec<(u64, Vec<String>)>,
 }
 
-/// What many seeds came to, with the seed before what differed.
-fn many(first: u64, count: u64) -> (Seen, Vec<(u64, Vec<String>)>) {
-    let next = AtomicU64::new(first);
-    let cores = thread::available_parallelism().map_or(1, usize::from);
-    let one_by_one = || {
-        let (mut all, mut wrong) = (Seen::default(), Vec::new());
-        loop {
-            let seed = next.fetch_add(1, Ordering::Relaxed);
-            if seed >= first + count || wrong.len() >= 20 {
-                return (all, wrong);
-            }
+impl Sum {
+    fn add(&mut self, seen: &Seen) {
+        self.all.searches += seen.searches;
+        self.all.excluded += seen.excluded;
+        self.all.merged += seen.merged;
+    }
+}
+
+fn many(first: u64, count: u64) -> Sum {
+    let sums = many::on_threads(many::cores(), first, |seed, sum: &mut Sum| {
+        let is_next = seed < first + count && sum.wrong.len() < 20;
+        if is_next {
             let seen = run(seed);
-            all.searches += seen.searches;
-            all.excluded += seen.excluded;
-            all.merged += seen.merged;
+            sum.add(&seen);
             if !seen.wrong.is_empty() {
-                wrong.push((seed, seen.wrong));
+                sum.wrong.push((seed, seen.wrong));
             }
         }
-    };
-    thread::scope(|scope| {
-        let threads: Vec<_> = (0..cores).map(|_| scope.spawn(one_by_one)).collect();
-        let (mut all, mut wrong) = (Seen::default(), Vec::new());
-        for thread in threads {
-            let (seen, bad) = thread.join().expect("a thread ends");
-            all.searches += seen.searches;
-            all.excluded += seen.excluded;
-            all.merged += seen.merged;
-            wrong.extend(bad);
-        }
-        (all, wrong)
-    })
+        is_next
+    });
+    let mut all = Sum::default();
+    for sum in sums {
+        all.add(&sum.all);
+        all.wrong.extend(sum.wrong);
+    }
+    all
 }
 
 fn main() -> ExitCode {
-    let (first, count) = match option("--seed") {
+    let (first, count) = match many::option("--seed") {
         Some(seed) => (seed, 1),
         None => (
-            option("--from").unwrap_or(1),
-            option("--seeds").unwrap_or(20_000),
+            many::option("--from").unwrap_or(1),
+            many::option("--seeds").unwrap_or(20_000),
         ),
     };
-    let (all, wrong) = many(first, count);
+    let Sum { all, wrong } = many(first, count);
     let Seen {
         searches,
         excluded,
         merged,
         ..
     } = all;
-    if std::env::args().any(|word| word == "--json") {
+    if many::has_option("--json") {
         let seeds: Vec<String> = wrong.iter().map(|(seed, _)| seed.to_string()).collect();
         let failed = seeds.join(",");
         println!(

@@ -7,91 +7,19 @@ mod model;
 mod pins;
 
 use std::process::ExitCode;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::thread;
 
-use kitbag::layer::turn::bugs::{self, Bug};
+use kitbag::core::bugs::Bug;
+use kitbag_simulation::many;
 
 /// One seed: of every four, one is a history of pins.
-fn run(seed: u64) -> Result<(), String> {
-    match seed % 4 {
+fn run(seed: u64) -> many::Wrong {
+    let ran = match seed % 4 {
         3 => pins::run(seed),
         _ => model::run(seed),
-    }
-}
-
-fn option(name: &str) -> Option<u64> {
-    let mut words = std::env::args().skip_while(|word| word != name).skip(1);
-    words.next()?.parse().ok()
-}
-
-/// The results of `work` on all cores, for numbers from `first` on.
-fn on_all_cores<T: Send>(first: u64, count: u64, work: impl Fn(u64) -> Option<T> + Sync) -> Vec<T> {
-    let next = AtomicU64::new(first);
-    let cores = thread::available_parallelism().map_or(1, usize::from);
-    let one_by_one = || {
-        let mut found = Vec::new();
-        loop {
-            let at = next.fetch_add(1, Ordering::Relaxed);
-            if at >= first + count || found.len() >= 20 {
-                return found;
-            }
-            found.extend(work(at));
-        }
     };
-    thread::scope(|scope| {
-        let threads: Vec<_> = (0..cores).map(|_| scope.spawn(one_by_one)).collect();
-        let ended = threads.into_iter().map(|one| one.join().expect("it ends"));
-        ended.flatten().collect()
-    })
-}
-
-/// The first seed that shows a bug and is right without it.
-fn catching(bug: Bug, first: u64, count: u64) -> Option<u64> {
-    (first..first + count).find(|seed| {
-        bugs::choose(Some(bug));
-        let wrong = run(*seed).is_err();
-        bugs::choose(None);
-        wrong && run(*seed).is_ok()
-    })
+    ran.err()
 }
 
 fn main() -> ExitCode {
-    let one = option("--seed");
-    let first = one.or_else(|| option("--from")).unwrap_or(0);
-    let count = match one {
-        Some(_) => 1,
-        None => option("--seeds").unwrap_or(20_000),
-    };
-    let wrong = on_all_cores(first, count, |seed| run(seed).err().map(|why| (seed, why)));
-    let kinds = if one.is_some() { 0 } else { bugs::ALL.len() };
-    let caught = on_all_cores(0, kinds as u64, |at| {
-        let bug = *bugs::ALL.get(at as usize)?;
-        Some((format!("{bug:?}"), catching(bug, first, count)))
-    });
-    let missed = caught.iter().filter(|(_, seed)| seed.is_none()).count();
-    if std::env::args().any(|word| word == "--json") {
-        let seeds: Vec<String> = wrong.iter().map(|(seed, _)| seed.to_string()).collect();
-        let bugs: Vec<String> = caught
-            .iter()
-            .map(|(bug, seed)| match seed {
-                Some(seed) => format!(r#""{bug}":{seed}"#),
-                None => format!(r#""{bug}":null"#),
-            })
-            .collect();
-        let (failed, bugs) = (seeds.join(","), bugs.join(","));
-        println!(r#"{{"seeds":{count},"failed":[{failed}],"bugs":{{{bugs}}}}}"#);
-    } else {
-        for (seed, why) in &wrong {
-            println!("seed {seed}: {why}");
-        }
-        for (bug, seed) in &caught {
-            match seed {
-                Some(seed) => println!("{bug}: caught by seed {seed}"),
-                None => println!("{bug}: not caught"),
-            }
-        }
-        println!("{count} seeds: {} failed", wrong.len());
-    }
-    ExitCode::from(u8::from(!wrong.is_empty() || missed > 0))
+    many::program(Bug::TURNS, run)
 }

@@ -5,31 +5,35 @@
 
 use std::cell::OnceCell;
 
+use crate::core::bugs::{Bug, has};
 use crate::core::path::VPath;
 use crate::env::folding::folded;
 use crate::protocol::{Names, SharedBackend};
 
 /// What the backend below the rules folds.
-pub(super) struct Folding {
+pub(in crate::layer) struct Folding {
     inner: SharedBackend,
     /// As it is when the rules are first used; a folder is looked at only then.
     names: OnceCell<Names>,
 }
 
 impl Folding {
-    pub(super) fn of(inner: SharedBackend) -> Folding {
+    pub(in crate::layer) fn of(inner: SharedBackend) -> Folding {
         Folding {
             inner,
             names: OnceCell::new(),
         }
     }
 
-    pub(super) fn names(&self) -> Names {
-        *self.names.get_or_init(|| self.inner.capability().names)
+    pub(in crate::layer) fn names(&self) -> Names {
+        match has(Bug::CaseBlind) {
+            true => Names::default(),
+            false => *self.names.get_or_init(|| self.inner.capability().names),
+        }
     }
 
     /// Whether a path is `dir` or below it, under any spelling of either.
-    pub(super) fn is_under(&self, path: &VPath, dir: &VPath) -> bool {
+    pub(in crate::layer) fn is_under(&self, path: &VPath, dir: &VPath) -> bool {
         if path.is_under(dir) {
             return true;
         }
@@ -44,10 +48,17 @@ impl Folding {
     }
 }
 
+/// A path as the storage knows it, whatever spelling of it is given. One that has no folded form as a path
+/// stays as it is.
+pub(in crate::layer) fn folded_path(path: &VPath, names: Names) -> VPath {
+    let text = folded(path.as_str(), names.case, names.composition);
+    VPath::any(&text).unwrap_or_else(|_| path.clone())
+}
+
 /// A pattern that matches the folded form of each path that `pattern` matches in some spelling. If it
 /// is `loose`, one character of the pattern may stand for several: a folded text can be longer than
 /// what was folded, unless both are ASCII.
-pub(super) fn folded_pattern(pattern: &str, names: Names, loose: bool) -> String {
+pub(in crate::layer) fn folded_pattern(pattern: &str, names: Names, loose: bool) -> String {
     let any = if loose { '*' } else { '?' };
     let mut out = String::with_capacity(pattern.len());
     let mut chars = pattern.chars().peekable();
