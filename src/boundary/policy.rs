@@ -26,6 +26,17 @@ pub enum DefaultMode {
 
 words! { DefaultMode { Allow = "allow", Deny = "deny" } }
 
+/// What happens to names with characters that nobody sees.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HiddenCharacters {
+    /// They are refused.
+    Refuse,
+    /// They are allowed.
+    Allow,
+}
+
+words! { HiddenCharacters { Refuse = "refuse", Allow = "allow" } }
+
 options! {
     /// A rule about reading or writing paths.
     pub struct RuleGiven {
@@ -70,6 +81,7 @@ options! {
         before: Option<Host> [own],
         after: Option<Host> [own],
         allow_execute: bool,
+        hidden_characters: HiddenCharacters = "refuse",
     }
 }
 
@@ -88,6 +100,7 @@ impl PolicyGiven {
         Ok(Policy {
             read_only: self.read_only,
             allow_execute: self.allow_execute,
+            hidden_characters: self.hidden_characters == HiddenCharacters::Allow,
             deny_prefixes: prefixes.collect::<Result<_>>()?,
             permissions,
             rates: Rates::new(self.rates.iter().map(RateGiven::rate)),

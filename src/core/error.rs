@@ -169,6 +169,12 @@ impl Error {
         Error::at(Kind::NotFound, "File '", path, "' not found")
     }
 
+    /// The same where a directory is, which is no file.
+    pub fn not_a_file(path: &VPath) -> Error {
+        let why = "' not found: it is a directory. List it with ls, or name a file below it";
+        Error::at(Kind::IsDirectory, "File '", path, why)
+    }
+
     /// `Error: File '/x' not found`, the message of `edit` and `delete`.
     pub fn nothing_there(path: &VPath) -> Error {
         Error::at(Kind::NotFound, "Error: File '", path, "' not found")

@@ -46,13 +46,45 @@ fn folded(c: char) -> char {
     }
 }
 
+/// Whether a script needs joiners between these letters: from Arabic to Myanmar, Khmer, Mongolian.
+fn is_joined(letter: char) -> bool {
+    matches!(letter, '\u{600}'..='\u{109f}' | '\u{1780}'..='\u{18af}')
+}
+
+/// Whether emoji are made of this.
+fn is_emoji(part: char) -> bool {
+    matches!(part, '\u{2190}'..='\u{2bff}' | '\u{fe0f}' | '\u{1f000}'..='\u{1faff}')
+}
+
+/// The first character of a name that deceives who reads it, and how many are before it. A joiner does
+/// not where spelling needs it: between two letters of a script that joins them, or parts of an emoji.
+pub fn deceptive(text: &str) -> Option<(usize, char)> {
+    let mut before = '/';
+    let mut rest = text.chars().enumerate().peekable();
+    while let Some((at, one)) = rest.next() {
+        let after = rest.peek().map_or('/', |(_, next)| *next);
+        let needed = match one {
+            '\u{200c}' => is_joined(before) && is_joined(after),
+            '\u{200d}' => {
+                is_joined(before) && is_joined(after) || is_emoji(before) && is_emoji(after)
+            }
+            _ => false,
+        };
+        if is_unseen(one) && !needed {
+            return Some((at, one));
+        }
+        before = one;
+    }
+    None
+}
+
 /// What is unusual about a path.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Marks {
     /// Whether a segment names the room.
     pub room: bool,
-    /// Whether it has a hidden character.
-    pub hidden: bool,
+    /// Whether it has a deceptive character.
+    pub deceptive: bool,
 }
 
 impl Marks {
@@ -76,7 +108,7 @@ impl Marks {
     fn looked_for(path: &str) -> Marks {
         Marks {
             room: path.split('/').any(is_room),
-            hidden: path.chars().any(is_unseen),
+            deceptive: deceptive(path).is_some(),
         }
     }
 }
@@ -134,17 +166,45 @@ mod tests {
     }
 
     #[test]
-    fn hidden_characters_are_marked() {
-        for text in [
-            "/a\u{202e}txt",
-            "/a\u{200b}",
-            "/\u{e0041}",
-            "/\u{85}",
-            "/\u{7f}",
+    fn a_deceptive_character_is_found_with_its_place() {
+        for (text, at, one) in [
+            ("/a\u{202e}txt", 2, '\u{202e}'),
+            ("/a\u{200b}", 2, '\u{200b}'),
+            ("/\u{e0041}", 1, '\u{e0041}'),
+            ("/é/\u{85}", 3, '\u{85}'),
+            ("/\u{7f}", 1, '\u{7f}'),
+            ("/plan\u{200d}.md", 5, '\u{200d}'),
+            ("/plan\u{200c}s", 5, '\u{200c}'),
+            ("/кот\u{200d}ик", 4, '\u{200d}'),
+            ("/日\u{200d}本", 2, '\u{200d}'),
+            ("/می\u{200c}", 3, '\u{200c}'),
+            ("/\u{200c}می", 1, '\u{200c}'),
+            ("/می\u{200c}\u{200c}خ", 3, '\u{200c}'),
+            ("/می\u{200c}a", 3, '\u{200c}'),
+            ("/👩\u{200c}🔬", 2, '\u{200c}'),
+            ("/👩\u{200d}", 2, '\u{200d}'),
+            ("/👩\u{200d}a", 2, '\u{200d}'),
+            ("/🏴\u{e0067}", 2, '\u{e0067}'),
         ] {
-            assert!(Marks::of(text).hidden, "{text:?}");
+            assert_eq!(deceptive(text), Some((at, one)), "{text:?}");
+            assert!(Marks::of(text).deceptive, "{text:?}");
         }
-        for text in ["/naïve/日本語.md", "/a b", "/😀"] {
+    }
+
+    #[test]
+    fn a_name_may_have_the_joiners_that_its_spelling_needs() {
+        for text in [
+            "/naïve/日本語.md",
+            "/a b",
+            "/😀",
+            "/می\u{200c}خواهم.md",
+            "/क्\u{200d}ष",
+            "/ක්\u{200d}ර",
+            "/👩\u{200d}🔬.md",
+            "/👩🏽\u{200d}🔬",
+            "/❤\u{fe0f}\u{200d}🔥",
+        ] {
+            assert_eq!(deceptive(text), None, "{text:?}");
             assert_eq!(Marks::of(text), Marks::default(), "{text:?}");
         }
     }

@@ -69,7 +69,7 @@ impl Tail {
     pub const BYTES: usize = 7;
 
     const ROOM: u64 = 1 << 56;
-    const HIDDEN: u64 = 1 << 57;
+    const DECEPTIVE: u64 = 1 << 57;
 
     /// The tail of `text`.
     pub fn of(text: &str) -> Tail {
@@ -92,12 +92,12 @@ impl Tail {
 impl VPath {
     fn canonical(text: &str) -> VPath {
         let mut tail = Tail::of(text).0;
-        let Marks { room, hidden } = Marks::of(text);
+        let Marks { room, deceptive } = Marks::of(text);
         if room {
             tail |= Tail::ROOM;
         }
-        if hidden {
-            tail |= Tail::HIDDEN;
+        if deceptive {
+            tail |= Tail::DECEPTIVE;
         }
         VPath {
             text: Rc::from(text),
@@ -110,9 +110,25 @@ impl VPath {
         self.tail.0 & Tail::ROOM != 0
     }
 
-    /// Whether it has a character that no reader sees or that reorders what a reader sees.
+    /// Whether a name in it has a character that no reader sees or that reorders what a reader sees.
     pub fn is_deceptive(&self) -> bool {
-        self.tail.0 & Tail::HIDDEN != 0
+        self.tail.0 & Tail::DECEPTIVE != 0
+    }
+
+    /// Why no file may be created here; `None` if its name is what it seems to be.
+    pub fn deception(&self) -> Option<InvalidPath> {
+        // The library's own files are in nobody's listing.
+        if !self.is_deceptive() || self.is_own() {
+            return None;
+        }
+        let (at, one) = names::deceptive(&self.text)?;
+        let why = format!(
+            "character {} is U+{:04X}, which shows nothing or reorders what is around it; leave it out. \
+             withPolicy(backend, {{ hiddenCharacters: \"allow\" }}) allows such names",
+            at.saturating_add(1),
+            u32::from(one)
+        );
+        Some(refused(&self.text, &why))
     }
 
     /// Whether an answer about `asked` may have this path: the library's own files are only in answers
@@ -309,7 +325,7 @@ impl VPath {
         }
         // Marks are those of segments, so without one in both there is none in the result.
         Some(
-            match (self.tail.0 | to.tail.0) & (Tail::ROOM | Tail::HIDDEN) {
+            match (self.tail.0 | to.tail.0) & (Tail::ROOM | Tail::DECEPTIVE) {
                 0 => VPath {
                     tail: Tail::of(&text),
                     text,
@@ -472,6 +488,20 @@ mod tests {
         let stored = stored.expect("a path");
         assert!(plain.is_shown_at(&plain) && plain.is_shown_at(&stored));
         assert!(stored.is_shown_at(&stored) && !stored.is_shown_at(&plain));
+    }
+
+    #[test]
+    fn a_deceptive_name_is_refused_with_its_character_and_place() {
+        let error = path("/notes/pla\u{200b}n.md").deception().expect("one");
+        let text = error.to_string();
+        assert!(
+            text.starts_with("Invalid path '/notes/pla\\u{200b}n.md': character 11 is U+200B,")
+        );
+        let tag = path("/\u{e0041}").deception().expect("one").to_string();
+        assert!(tag.contains("character 2 is U+E0041"), "{tag}");
+        assert_eq!(path("/notes/plan.md").deception(), None);
+        let own = VPath::own("/a\u{200b}").expect("a path");
+        assert_eq!(own.deception(), None);
     }
 
     #[test]

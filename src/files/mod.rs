@@ -23,7 +23,7 @@ use std::task::Poll;
 
 use bytes::Bytes;
 
-use crate::core::error::{Error, Result};
+use crate::core::error::{Error, Kind, Result};
 use crate::core::file::{Format, Texture};
 use crate::core::future::bounded;
 use crate::core::order;
@@ -35,8 +35,8 @@ use crate::files::grep::Grep;
 use crate::files::index_cache::IndexCache;
 use crate::files::paging::{Found, Pager};
 use crate::protocol::{
-    EntryInfo, FileInfo, GlobQuery, GlobResult, GrepQuery, GrepResult, Page, RawFile, ReadResult,
-    clipped,
+    Directories, EntryInfo, FileInfo, GlobQuery, GlobResult, GrepQuery, GrepResult, Page, RawFile,
+    ReadResult, clipped,
 };
 use crate::search::glob::{NameFilter, Pattern};
 use crate::search::grep::Matcher;
@@ -211,9 +211,13 @@ impl Operations {
     }
 
     async fn read_page(&self, path: &VPath, page: Page) -> Result<ReadResult> {
-        let file = match self.pager.read(&*self.storage, path, page).await? {
-            Found::Page(answer) => return Ok(answer),
-            Found::Whole(file) => file,
+        let file = match self.pager.read(&*self.storage, path, page).await {
+            Ok(Found::Page(answer)) => return Ok(answer),
+            Ok(Found::Whole(file)) => file,
+            Err(error) if error.kind() == Kind::NotFound && self.is_directory(path).await => {
+                return Err(Error::not_a_file(path));
+            }
+            Err(error) => return Err(error),
         };
         let (mime, texture) = kind_of(path, &file);
         if !texture.is_text() {
@@ -233,6 +237,20 @@ impl Operations {
             is_text: true,
             mime: Some(mime),
             position: paged.position,
+        })
+    }
+
+    /// Whether there are files below a path at which there is no file. Storages with real directories have
+    /// said so already.
+    async fn is_directory(&self, path: &VPath) -> bool {
+        if self.storage.capability().directories == Directories::Real {
+            return false;
+        }
+        let level = self.storage.list(path, Depth::One, None).await;
+        level.is_ok_and(|level| {
+            let files = level.files.iter().map(|entry| &entry.path);
+            let mut all = level.dirs.iter().chain(files);
+            all.any(|found| found.is_shown_at(path))
         })
     }
 

@@ -237,6 +237,15 @@ pub trait BackendExt: Backend {
 
 impl<B: Backend + ?Sized> BackendExt for B {}
 
+/// Refuses to create a file whose name deceives who reads it, unless the backend allows that. Asked where
+/// a caller names the file: what layers do by themselves, such as to undo a deletion, is not asked.
+pub fn may_create(backend: &dyn Backend, path: &VPath) -> Result<()> {
+    match path.deception() {
+        Some(why) if !backend.capability().names.deceptive => Err(Error::from(why)),
+        _ => Ok(()),
+    }
+}
+
 /// The answer of an operation, from its result.
 pub fn answer<'a, T: 'a>(
     result: impl Future<Output = Result<T>> + 'a,

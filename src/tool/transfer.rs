@@ -5,7 +5,7 @@
 use bytes::Bytes;
 
 use crate::core::error::{Error, Kind, Result};
-use crate::protocol::{Backend, BackendExt, Edit, Transfer};
+use crate::protocol::{Backend, BackendExt, Edit, Transfer, may_create};
 use crate::tool::input::{Input, Name, plain};
 use crate::tool::seen::Standing;
 use crate::tool::{Answer, ToolSet};
@@ -44,6 +44,7 @@ pub async fn run(
         keeps,
         overwrite: input.flag(&plain("overwrite"))?,
     };
+    may_create(backend, &asked.to)?;
     let _turns = set.turns.turns([&asked.from, &asked.to]).await;
     let target = match asked.overwrite && set.options.read_before_edit {
         true => match set.whole(backend, &asked.to).await {

@@ -4,7 +4,7 @@ use bytes::Bytes;
 
 use crate::core::error::{Kind, Result};
 use crate::core::file;
-use crate::protocol::{Backend, BackendExt, Content};
+use crate::protocol::{Backend, BackendExt, Content, may_create};
 use crate::tool::input::{Input, Name};
 use crate::tool::render::{counted, size};
 use crate::tool::seen::Standing;
@@ -18,6 +18,7 @@ const CONTENT: Name = Name {
 /// Writes `content` to `file_path`.
 pub async fn run(set: &ToolSet, backend: &dyn Backend, input: &Input) -> Result<Answer> {
     let path = input.file_path()?;
+    may_create(backend, &path)?;
     let content = Bytes::from(input.text(&CONTENT)?.to_owned());
     let _turn = set.turns.turn(&path).await;
     if set.options.read_before_edit {

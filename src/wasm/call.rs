@@ -23,7 +23,7 @@ use crate::core::time::Time;
 use crate::protocol::{
     BackendExt, Capability, Content, Directories, Edit, EntryInfo, ExecuteOptions, FileInfo,
     FileSet, FilesUpdate, GlobQuery, GrepQuery, Matches, Operation, Page, RawFile, Reach, RowKind,
-    SharedBackend, Transfer,
+    SharedBackend, Transfer, may_create,
 };
 use crate::wasm::reply::{Reply, reply_done, reply_ptr};
 use crate::wasm::{audits, handles, task};
@@ -115,14 +115,14 @@ fn asked(handle: u32, operation: u8, len: usize) -> Asked {
         Operation::ReadRaw => Ok(read_raw(backend, read(len)?)),
         Operation::Grep => Ok(grep(backend, read(len)?)),
         Operation::Glob => Ok(glob(backend, read(len)?)),
-        Operation::Write => Ok(write(backend, read(len)?)),
+        Operation::Write => write(backend, read(len)?),
         Operation::Edit => Ok(edit(backend, read(len)?)),
         Operation::Delete => Ok(delete(backend, read(len)?)),
         Operation::UploadFiles => Ok(upload(handle, backend, read(len)?)),
         Operation::DownloadFiles => Ok(download(handle, backend, read(len)?)),
         Operation::Execute => Ok(execute(backend, read(len)?)),
-        Operation::Move => Ok(transfer(backend, read(len)?, false)),
-        Operation::Copy => Ok(transfer(backend, read(len)?, true)),
+        Operation::Move => transfer(backend, read(len)?, false),
+        Operation::Copy => transfer(backend, read(len)?, true),
         Operation::Append => Ok(append(backend, read(len)?)),
     }
 }
@@ -216,19 +216,20 @@ fn glob(backend: SharedBackend, given: GlobArguments) -> Replying {
     })
 }
 
-fn write(backend: SharedBackend, given: WriteArguments) -> Replying {
+fn write(backend: SharedBackend, given: WriteArguments) -> Asked {
     let NamedFile { path, as_given } = given.path;
+    may_create(&*backend, &path)?;
     let content = match given.what {
         Written::Text => Content::Text(given.content),
         Written::Raw => Content::Raw(given.content),
         Written::New => Content::New(given.content),
     };
-    Box::pin(async move {
+    Ok(Box::pin(async move {
         answered(backend.write(&path, content).await, |reply, written| {
             reply.path(&path, as_given);
             put_update(reply, written.files_update);
         })
-    })
+    }))
 }
 
 fn edit(backend: SharedBackend, given: EditArguments) -> Replying {
@@ -250,20 +251,21 @@ fn edit(backend: SharedBackend, given: EditArguments) -> Replying {
     })
 }
 
-fn transfer(backend: SharedBackend, given: TransferArguments, keeps: bool) -> Replying {
+fn transfer(backend: SharedBackend, given: TransferArguments, keeps: bool) -> Asked {
     let NamedFile { path: to, as_given } = given.to;
+    may_create(&*backend, &to)?;
     let asked = Transfer {
         from: given.from.path,
         to,
         keeps,
         overwrite: given.overwrite,
     };
-    Box::pin(async move {
+    Ok(Box::pin(async move {
         answered(backend.transfer(&asked).await, |reply, done| {
             reply.path(&asked.to, as_given);
             put_update(reply, done.files_update);
         })
-    })
+    }))
 }
 
 fn append(backend: SharedBackend, given: AppendArguments) -> Replying {
@@ -316,8 +318,9 @@ fn report_refused(handle: u32, operation: Operation, parsed: &[Result<()>]) {
 
 fn upload(handle: u32, backend: SharedBackend, given: UploadArguments) -> Replying {
     let (parsed, files) = sorted(given.files.into_iter().map(|file| {
-        let OneOfBatch(path) = file.path;
-        Ok((path?, file.content))
+        let path = file.path.0?;
+        may_create(&*backend, &path)?;
+        Ok((path, file.content))
     }));
     report_refused(handle, Operation::UploadFiles, &parsed);
     Box::pin(async move {

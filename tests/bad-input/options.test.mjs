@@ -335,6 +335,7 @@ const TABLES = [
       audit: "function",
       hooks: "object",
       allowExecute: "boolean",
+      hiddenCharacters: "choice",
     },
   ],
   ["Policy.hooks", (hooks) => policy({ hooks }), {}, { before: "function", after: "function" }],

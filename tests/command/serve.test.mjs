@@ -3,7 +3,7 @@
 
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
-import { mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { request } from "node:http";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
@@ -108,20 +108,35 @@ test("SIGTERM ends a server on standard input and output", async () => {
   await gone;
 });
 
-test("roots of the client inside the folder narrow it, others have no effect", async () => {
+test("roots of the client narrow the folder, and where none is inside nothing is served", async () => {
   const args = ["serve", folder];
   const narrowed = await client(new StdioClientTransport({ command: kitbag.bin, args }), {
     roots: {},
   });
   assert.equal(await textOf(narrowed, "glob", { pattern: "**" }), "/sub/b.txt");
   await narrowed.close();
-  const outside = join(folder, "sub");
+  // The folder is inside the root.
+  const inside = join(folder, "sub");
   const whole = await client(
-    new StdioClientTransport({ command: kitbag.bin, args: ["serve", outside] }),
+    new StdioClientTransport({ command: kitbag.bin, args: ["serve", inside] }),
     { roots: {} },
   );
   assert.equal(await textOf(whole, "glob", { pattern: "**" }), "/b.txt");
   await whole.close();
+  const elsewhere = mkdtempSync(join(tmpdir(), "kitbag-elsewhere-"));
+  writeFileSync(join(elsewhere, "c.txt"), "c");
+  const open = async (...flags) => {
+    const args = ["serve", elsewhere, ...flags];
+    const one = await client(new StdioClientTransport({ command: kitbag.bin, args }), {
+      roots: {},
+    });
+    const text = await textOf(one, "glob", { pattern: "**" });
+    await one.close();
+    return text;
+  };
+  assert.match(await open(), /are not in this tree.*nothing is offered.*--ignore-roots/);
+  assert.equal(await open("--ignore-roots"), "/c.txt");
+  rmSync(elsewhere, { recursive: true });
 });
 
 test("over HTTP: several clients at the same time, and SIGTERM ends it", async () => {

@@ -48,7 +48,9 @@ class Folding {
 
 const over = (names, policy, files) => {
   const storage = new Folding(names, files);
-  return { storage, backend: withPolicy(new CustomBackend(storage), policy) };
+  // Of a character that shows nothing, too, the rules decide here.
+  const rules = { hiddenCharacters: "allow", ...policy };
+  return { storage, backend: withPolicy(new CustomBackend(storage), rules) };
 };
 
 /** What is protected, another spelling of it, and what folds them to one. */

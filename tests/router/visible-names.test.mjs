@@ -9,6 +9,9 @@ import * as kitbag from "../lib/kitbag.mjs";
 
 const { applyPatch, begin, createFileTools, StateBackend, toPatch, withPolicy } = kitbag;
 
+/** Such names may be created, so that there is something to show. */
+const LENIENT = { hiddenCharacters: "allow" };
+
 /** A character of each kind. */
 const UNSEEN = {
   "zero width space": 0x200b,
@@ -40,6 +43,7 @@ for (const [name, code] of Object.entries(UNSEEN)) {
   test(`${name}: the question of a policy, and its audit`, async () => {
     const [asked, records] = [[], []];
     const files = withPolicy(memory(), {
+      hiddenCharacters: "allow",
       permissions: [{ operations: ["write"], paths: ["/**"], mode: "ask" }],
       onAsk: (question) => {
         asked.push(question);
@@ -58,7 +62,7 @@ for (const [name, code] of Object.entries(UNSEEN)) {
 
   test(`${name}: the question of a flow`, async () => {
     const asked = [];
-    const files = withProvenance(memory(), {
+    const files = withProvenance(withPolicy(memory(), LENIENT), {
       labels: [{ paths: ["/no*"], as: "untrusted" }],
       flows: [{ from: "untrusted", to: ["/m/**"], then: "ask" }],
       onAsk: (question) => void asked.push(question),
@@ -87,6 +91,7 @@ for (const [name, code] of Object.entries(UNSEEN)) {
   test(`${name}: every tool`, async () => {
     const tools = createFileTools(memory({ [path]: "one\ntwo\n", [`/d${one}/e.bin`]: "x\n" }), {
       tools: "all",
+      policy: LENIENT,
     });
     const told = async (tool, input) => (await tools.call(tool, input)).text;
     clear(await told("ls", { path: "/" }));
@@ -116,7 +121,7 @@ for (const [name, code] of Object.entries(UNSEEN)) {
 
   test(`${name}: patches, reviews and the tool diff; git's quotes are read back`, async () => {
     const inner = memory();
-    const turn = begin(inner);
+    const turn = begin(withPolicy(inner, LENIENT));
     await turn.edit(path, "one", "1");
     await turn.uploadFiles([[`/b${one}.bin`, new Uint8Array([0, 255])]]);
     const { changes } = await turn.diff();

@@ -1,14 +1,14 @@
 // The Vercel AI SDK (`ai` 5 and later): a tool set for `generateText`, `streamText` and agents.
 
 import { jsonSchema, type ToolSet, tool } from "ai";
-import {
-  type BackendOrFactory,
-  type ContentBlock,
-  createFileTools,
-  type FileTools,
-  type FileToolsOptions,
-  type ToolOutput,
+import type {
+  BackendOrFactory,
+  ContentBlock,
+  FileTools,
+  FileToolsOptions,
+  ToolOutput,
 } from "kitbag";
+import { toolsFor } from "./framework/options.js";
 
 type Shown = { type: "text"; text: string } | { type: "media"; data: string; mediaType: string };
 
@@ -72,7 +72,7 @@ export interface AiTools extends Omit<FileTools, "tools"> {
  * const { text } = await generateText({ model, system: systemPrompt, tools, prompt });
  */
 export function fileTools(backend: BackendOrFactory, options?: FileToolsOptions): AiTools {
-  const files = createFileTools(backend, options);
+  const files = toolsFor("fileTools", backend, options);
   const entries = files.tools.map(({ name, description, inputSchema, needsApproval, execute }) => {
     const made = tool({
       description,

@@ -2,15 +2,15 @@
 // memory and text editor tools that are built into Claude, over any backend. No package of
 // Anthropic is needed: definitions and results are plain objects.
 
-import {
-  type BackendOrFactory,
-  type ContentBlock,
-  createFileTools,
-  type FileTool,
-  type FileTools,
-  type FileToolsOptions,
-  type ToolCall,
+import type {
+  BackendOrFactory,
+  ContentBlock,
+  FileTool,
+  FileTools,
+  FileToolsOptions,
+  ToolCall,
 } from "kitbag";
+import { toolsFor } from "./framework/options.js";
 
 export { type MemoryToolOptions, memoryTool, textEditorTool } from "./anthropic/built-in.js";
 
@@ -166,7 +166,7 @@ function edited(message: object): boolean {
  * const content = await files.run(message);
  */
 export function fileTools(backend: BackendOrFactory, options?: FileToolsOptions): AnthropicTools {
-  const files = createFileTools(backend, options);
+  const files = toolsFor("fileTools", backend, options);
   const names = new Set<string>(files.tools.map((tool) => tool.name));
   const one = async (
     use: AnthropicToolUse,

@@ -64,7 +64,8 @@ async function serve({ flags, words, signal }: Line): Promise<number> {
   }
   const backend = shell ? withCommands(folder) : files;
   // Commands follow no rules about files, so they are not kept within the roots of a client.
-  const all = { ...rules, ...(folder !== undefined && !shell && { folder }) };
+  const rooted = folder !== undefined && !shell && flags["ignore-roots"] !== true;
+  const all = { ...rules, ...(rooted && { folder }) };
   if (port === undefined) {
     await serveStdio(backend, all, SERVE);
     signal.addEventListener("abort", () => process.exit(0));

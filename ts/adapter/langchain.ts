@@ -5,14 +5,13 @@
 import { type AIMessage, type BaseMessage, ToolMessage } from "@langchain/core/messages";
 import { type StructuredToolInterface, tool } from "@langchain/core/tools";
 import { Command, ReducedValue, StateSchema } from "@langchain/langgraph";
-import {
-  type BackendOrFactory,
-  createFileTools,
-  type FileChanges,
-  type FileTool,
-  type FileTools,
-  type FileToolsOptions,
-  type ToolResult,
+import type {
+  BackendOrFactory,
+  FileChanges,
+  FileTool,
+  FileTools,
+  FileToolsOptions,
+  ToolResult,
 } from "kitbag";
 import { type AgentMiddleware, createMiddleware, SystemMessage } from "langchain";
 import { z } from "zod";
@@ -21,7 +20,8 @@ import { laterPin, PIN, Pins, worldOf } from "../graph/checkpoint.js";
 import { lend, stateBackend } from "../graph/langchain.js";
 import { type RunConfig, withRuntime } from "../graph/running.js";
 import type { Files, Update } from "../graph/step.js";
-import { TOOL_OPTIONS } from "./framework/options.js";
+import { TOOL_OPTIONS, toolsFor } from "./framework/options.js";
+import { noteTools } from "./langchain/rules.js";
 
 export { stateBackend, storeBackend } from "../graph/langchain.js";
 export {
@@ -170,7 +170,8 @@ export interface LangchainTools extends Omit<FileTools, "tools"> {
  * const agent = createAgent({ model, tools, systemPrompt });
  */
 export function fileTools(backend: BackendOrFactory, options?: FileToolsOptions): LangchainTools {
-  const files = createFileTools(backend, options);
+  const files = toolsFor("fileTools", backend, options);
+  noteTools(backend, files);
   return { ...files, tools: langchainTools(files) };
 }
 
@@ -211,7 +212,8 @@ export function kitbagMiddleware(
     throw new TypeError('kitbagMiddleware: option "checkpoint" must be "files" or "pin"');
   }
   const pins = checkpoint === "pin" ? new Pins(worldOf(backend)) : undefined;
-  const files = createFileTools(backend, options && rest);
+  const files = toolsFor("kitbagMiddleware", backend, options && rest);
+  noteTools(backend, files);
   const own = new Map<string, FileTool["effect"]>(
     files.tools.map(({ name, effect }) => [name, effect]),
   );

@@ -6,14 +6,13 @@ import {
   adaptBackendProtocol,
   type BackendOrFactory,
   type ContentBlock,
-  createFileTools,
   type FileTool,
   type FileTools,
   type FileToolsOptions,
   type ToolResult,
 } from "kitbag";
 import { onlyKnown } from "../core/nearest.js";
-import { TOOL_OPTIONS } from "./framework/options.js";
+import { TOOL_OPTIONS, toolsFor } from "./framework/options.js";
 import {
   type Current,
   canWatch,
@@ -57,9 +56,9 @@ export interface McpToolsOptions extends Omit<FileToolsOptions, "unchanged"> {
   structured?: boolean;
   /**
    * Honour the client's roots: a function from the URI of a root to the directory of the tree that it
-   * is, or undefined if it is none. If one of them is, tools and resources see only what is below
-   * those. A client that has roots sees nothing before it has told them, and nothing if none of them
-   * is a file; without sessions nothing can be known, so all calls fail. Default: roots have no effect.
+   * is, or undefined if it is none. Tools and resources see only what is below these directories. A
+   * client that has roots sees nothing before it has told them, and nothing if none of them is in the
+   * tree; without sessions nothing can be known, so all calls fail. Default: roots have no effect.
    */
   roots?: (uri: string) => string | undefined;
 }
@@ -99,18 +98,18 @@ export function registerFileTools(
   }
   const rooted = roots === undefined ? undefined : withinRoots(server, backend, roots);
   const source = rooted === undefined ? backend : rooted.source;
-  const files = createFileTools(source, options === undefined ? undefined : own);
+  const files = toolsFor("registerFileTools", source, options === undefined ? undefined : own);
   // Roots only narrow what a backend offers, so its own tools tell what a call can do.
   const known =
     rooted === undefined || typeof backend === "function"
       ? files.tools
-      : createFileTools(backend, own).tools;
+      : toolsFor("registerFileTools", backend, own).tools;
   const effectOf = (name: string) => known.find((tool) => tool.name === name)?.effect;
   // Without a session nothing remembers which files were read, so that is not required there.
   let forgetful: FileTools | undefined;
   const of = (extra: unknown) => {
     if (!isStateless(extra) || own.requireReadBeforeEdit !== undefined) return files;
-    forgetful ??= createFileTools(source, { ...own, requireReadBeforeEdit: false });
+    forgetful ??= toolsFor("registerFileTools", source, { ...own, requireReadBeforeEdit: false });
     return forgetful;
   };
   // The low-level handlers, because schemas are JSON Schema here and the high-level API takes zod.

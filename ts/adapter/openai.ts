@@ -2,17 +2,16 @@
 // needed: definitions and results are plain objects. In Chat Completions a tool result is text, so
 // images follow in a message with the role `user`.
 
-import {
-  type BackendOrFactory,
-  type ContentBlock,
-  createFileTools,
-  type FileTools,
-  type FileToolsOptions,
-  type ToolCall,
-  type ToolResult,
+import type {
+  BackendOrFactory,
+  ContentBlock,
+  FileTools,
+  FileToolsOptions,
+  ToolCall,
+  ToolResult,
 } from "kitbag";
 import { onlyKnown } from "../core/nearest.js";
-import { TOOL_OPTIONS } from "./framework/options.js";
+import { TOOL_OPTIONS, toolsFor } from "./framework/options.js";
 
 /** A tool call in a message of Chat Completions. */
 type ChatToolCall = {
@@ -346,7 +345,7 @@ export function fileTools<For extends Api = "responses">(
   if (api !== "responses" && api !== "chat") {
     throw new TypeError('fileTools: option "api" must be "responses" or "chat"');
   }
-  const files = createFileTools(backend, options && (others as FileToolsOptions));
+  const files = toolsFor("fileTools", backend, options && (others as FileToolsOptions));
   const names = new Set<string>(files.tools.map((tool) => tool.name));
   const own = api === "chat" ? chat(files) : responses(files);
   const made: unknown = { ...files, handles: (name: string) => names.has(name), ...own };

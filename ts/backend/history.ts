@@ -272,6 +272,7 @@ export class HistoryBackend extends Backend {
       },
       (reply) => ({ entries: list(reply, () => unpackEntry(reply)) }),
       options,
+      ["limit"],
     ) as Promise<HistoryLog>;
   }
 
@@ -414,10 +415,11 @@ export class HistoryBackend extends Backend {
     look: () => Values<C["fields"]>,
     unpack: (reply: Reply) => T,
     options: CallOptions | undefined,
+    own?: readonly string[],
   ): Promise<T | Failure> {
     const start = (length: number, limit: number) =>
       glue.history_ask(handleOf(this), length, limit);
-    return ask(call, look, start, unpack, options);
+    return ask(call, look, start, unpack, options, own);
   }
 }
 

@@ -2,7 +2,7 @@
 
 import chunk from "#chunk/index";
 import { called } from "../core/called.js";
-import { Options, optionNames, refused } from "../core/checks.js";
+import { Options } from "../core/checks.js";
 import { IndexGiven } from "../core/descriptions.js";
 import { create } from "../core/given.js";
 import { handleOf, sealClass } from "../core/handle.js";
@@ -14,9 +14,6 @@ import type { CallOptions, ExecuteResponse, Result } from "../types.js";
 import { addShell, Backend, type ExecuteOptions } from "./backend.js";
 import { type KeepIn, placeOf } from "./keep-in.js";
 import { outside, passWatch } from "./passing.js";
-
-/** No number of an operation: only the options of every call are known. */
-const NO_OPERATION = -1;
 
 /** Options of `withIndex`. */
 export interface IndexOptions {
@@ -87,8 +84,6 @@ export class IndexBackend extends Backend {
    * index stays small; it writes at most 16 MiB for that. Several processes may update at once.
    */
   updateIndex(options?: CallOptions): Promise<IndexUpdate> {
-    const refusal = refused(() => optionNames(NO_OPERATION, options));
-    if (refusal) return Promise.resolve(refusal);
     return called(
       options,
       (limit) => glue.indexed_update(handleOf(this), limit),

@@ -348,7 +348,8 @@ const NOTHING = "; nothing was changed";
 async function made(turn: ReturnType<typeof begin>, file: PatchFile): Promise<Failure | undefined> {
   const { from: source, to: target, hunks } = file;
   let text = "";
-  let bytes: Uint8Array | undefined;
+  let was: Uint8Array = new Uint8Array();
+  let bytes = was;
   if (source !== undefined) {
     const [read] = await turn.downloadFiles([source]);
     if (!read?.content) {
@@ -356,8 +357,8 @@ async function made(turn: ReturnType<typeof begin>, file: PatchFile): Promise<Fa
       return failed(`The patch does not fit: '${source}' cannot be read${NOTHING}`, code);
     }
     if (hunks.length === 0 && source === target) return undefined;
-    bytes = read.content;
-    text = textOf(bytes) ?? "";
+    bytes = was = read.content;
+    text = textOf(was) ?? "";
   }
   try {
     if (hunks.length > 0 || source === undefined) {
@@ -373,11 +374,11 @@ async function made(turn: ReturnType<typeof begin>, file: PatchFile): Promise<Fa
   }
   if (target === undefined) return undefined;
   if (source !== target) {
-    const there = await turn.write(target, bytes ?? new Uint8Array(), { ifAbsent: true });
+    const there = await turn.write(target, bytes, { ifAbsent: true });
     return there.error === undefined ? undefined : failed(there.error, there.code ?? "unavailable");
   }
-  const [stored] = await turn.uploadFiles([[target, bytes ?? new Uint8Array()]]);
-  return stored?.error == null
+  const done = await turn.edit(target, was, bytes);
+  return done.error === undefined
     ? undefined
-    : failed(`'${target}' cannot be changed: ${stored.error}${NOTHING}`, "permission_denied");
+    : failed(`'${target}' cannot be changed: ${done.error}${NOTHING}`, done.code ?? "unavailable");
 }

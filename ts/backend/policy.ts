@@ -193,6 +193,12 @@ export interface Policy {
   };
   /** Allow `execute` although a shell follows no rules about files. Default false. */
   allowExecute?: boolean;
+  /**
+   * Whether a file may be created whose name has characters that show nothing or reorder others, such as
+   * U+200B or U+202E: who approves it would see another name. Joiners stay allowed where a script or an
+   * emoji needs them. Default `"refuse"`.
+   */
+  hiddenCharacters?: "refuse" | "allow";
 }
 
 /** Checks and copies a policy, so that later changes of the object change no rule. */

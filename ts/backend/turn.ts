@@ -345,6 +345,7 @@ export class Turn extends Backend {
         })),
       }),
       options,
+      ["keep"],
     ) as Promise<RebaseResult>;
   }
 
@@ -353,9 +354,10 @@ export class Turn extends Backend {
     look: () => Values<C["fields"]>,
     unpack: (reply: Reply) => T,
     options: CallOptions | undefined,
+    own?: readonly string[],
   ): Promise<T | Failure> {
     const start = (length: number, limit: number) => glue.turn_ask(handleOf(this), length, limit);
-    return ask(call, look, start, unpack, options);
+    return ask(call, look, start, unpack, options, own);
   }
 }
 
@@ -401,6 +403,7 @@ export function undo(
       glue.turn_undo,
       (reply) => unpackOutcome(reply, NEWER),
       options,
+      ["by"],
     ),
   ) as Promise<CommitResult>;
 }

@@ -103,11 +103,15 @@ const OWN: Record<number, readonly string[]> = {
   [Op.copy]: ["overwrite"],
 };
 
-/** Refuses options that the operation does not have, because a misspelled one would do nothing. */
-export function optionNames(operation: number, value: unknown): void {
+/**
+ * Refuses options that an operation does not have, or a call with these options of its own, because a
+ * misspelled one would do nothing.
+ */
+export function optionNames(operation: number | readonly string[], value: unknown): void {
   if (value === undefined || value === null) return;
   if (!isRecord(value)) throw new BadArgument(`options must be an object, not ${kindOf(value)}`);
-  const known = [...(OWN[operation] ?? []), ...CALL];
+  const own = typeof operation === "number" ? OWN[operation] : operation;
+  const known = [...(own ?? []), ...CALL];
   for (const name of Object.keys(value)) {
     if (known.includes(name)) continue;
     throw new BadArgument(

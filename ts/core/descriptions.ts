@@ -409,6 +409,7 @@ export const PolicyGiven = {
   before: { kind: "function", maybe: true, own: true },
   after: { kind: "function", maybe: true, own: true },
   allowExecute: { kind: "flag" },
+  hiddenCharacters: { kind: "words", words: ["refuse", "allow"], usual: "refuse" },
 } as const;
 
 export const RulesCall = {

@@ -308,7 +308,7 @@ export function packCall<C extends Call>(of: string, call: C, values: Values<C["
 
 /**
  * Starts a call. `look` checks and returns its arguments; what it throws is an error result, as are wrong
- * options.
+ * options. `own` names those that the call has beside the options of every call.
  */
 export function ask<C extends Call, T>(
   call: C,
@@ -316,6 +316,7 @@ export function ask<C extends Call, T>(
   start: (length: number, limit: number) => number,
   unpack: Unpack<T>,
   options?: CallOptions,
+  own?: readonly string[],
 ): Promise<T | Failure> {
   return asked(
     look,
@@ -326,6 +327,7 @@ export function ask<C extends Call, T>(
     start,
     unpack,
     options,
+    own,
   );
 }
 
@@ -336,8 +338,9 @@ export function askOnly<F extends Fields, T>(
   start: (length: number, limit: number) => number,
   unpack: Unpack<T>,
   options?: CallOptions,
+  own?: readonly string[],
 ): Promise<T | Failure> {
-  return asked(look, (values) => putFields(fields, values, []), start, unpack, options);
+  return asked(look, (values) => putFields(fields, values, []), start, unpack, options, own);
 }
 
 function asked<V extends object, T>(
@@ -346,6 +349,7 @@ function asked<V extends object, T>(
   start: (length: number, limit: number) => number,
   unpack: Unpack<T>,
   options: CallOptions | undefined,
+  own: readonly string[] | undefined,
 ): Promise<T | Failure> {
   let values: V | undefined;
   const refusal = refused(() => {
@@ -353,5 +357,5 @@ function asked<V extends object, T>(
   });
   if (refusal) return Promise.resolve(refusal);
   const message = () => write(values as Record<string, unknown>);
-  return called(options, (limit, length) => start(length, limit), unpack, message);
+  return called(options, (limit, length) => start(length, limit), unpack, own, message);
 }

@@ -88,3 +88,21 @@ export function onlyKnown(of: string, given: unknown, known: readonly string[]):
     );
   }
 }
+
+/**
+ * Runs what makes an object of the caller's options: an error about them begins with the function that was
+ * called, and not with the one that reads them for it.
+ */
+export function calledAs<T>(called: string, make: () => T): T {
+  try {
+    return make();
+  } catch (error) {
+    if (error instanceof TypeError) {
+      error.message = error.message
+        .replace(/^createFileTools(?=:)/, called)
+        .replace(/^withPolicy: (?=permissions|the backend)/, `${called}: `)
+        .replace(/^withPolicy: /, `${called}: policy: `);
+    }
+    throw error;
+  }
+}

@@ -11,6 +11,24 @@ export const UNSEEN =
 export const visible = (text: string): string =>
   text.replace(UNSEEN, (one) => `\\u{${(one.codePointAt(0) ?? 0).toString(16)}}`);
 
+/** A character of a script that needs joiners between its letters, from Arabic to Mongolian. */
+const LETTER = "[\u0600-\u109f\u1780-\u18af]";
+
+/** What emoji are made of. */
+const PART = "[\u2190-\u2bff\ufe0f\u{1f000}-\u{1faff}]";
+
+/** Joiners where spelling needs them. */
+const NEEDED = new RegExp(
+  `(?<=${LETTER})[\u200c\u200d](?=${LETTER})|(?<=${PART})\u200d(?=${PART})`,
+  "gu",
+);
+
+/** The first character of a name that deceives who reads it; `core/names.rs` has the same rule. */
+export function deceptive(text: string): string | undefined {
+  UNSEEN.lastIndex = 0;
+  return UNSEEN.test(text) ? text.replace(NEEDED, "").match(UNSEEN)?.[0] : undefined;
+}
+
 /** The same with the bytes of each in octal, as git writes them in quotes. */
 export const octal = (text: string): string =>
   text.replace(UNSEEN, (one) =>

@@ -1,8 +1,9 @@
 // Objects of other authors without the library's own files, which layers may keep in them: no call
-// names those, and no answer shows them.
+// names those, and no answer shows them. Nor does a call create a file there whose name deceives.
 
 import { enter, glue } from "../core/instance.js";
 import { CLOSED, isOwn } from "../core/own.js";
+import { deceptive, visible } from "../core/visible.js";
 import type { BackendProtocolV2 } from "../types.js";
 
 // biome-ignore lint/suspicious/noExplicitAny: methods of the protocol, each with its own arguments
@@ -14,10 +15,25 @@ const PATHS: Record<string, readonly number[]> = {
   ...{ grep: [1], glob: [1], move: [0, 1], copy: [0, 1] },
 };
 
+/** Which of a method's arguments is the path of a file that it may create. */
+const CREATED: Record<string, number> = { write: 0, move: 1, copy: 1 };
+
 const refusal = (path: unknown) => ({
   error: `Invalid path ${JSON.stringify(path)}: ${CLOSED}`,
   code: "invalid_path",
 });
+
+/** The refusal of a file whose name has a character that deceives; `VPath::deception` in Rust. */
+function deception(path: unknown) {
+  const one = typeof path === "string" ? deceptive(path) : undefined;
+  if (one === undefined) return undefined;
+  const code = one.codePointAt(0)?.toString(16).toUpperCase().padStart(4, "0");
+  const at = Array.from(path as string).indexOf(one) + 1;
+  return {
+    error: `Invalid path '${visible(path as string)}': character ${at} is U+${code}, which shows nothing or reorders what is around it; leave it out. withPolicy(backend, { hiddenCharacters: "allow" }) allows such names`,
+    code: "invalid_path",
+  };
+}
 
 /**
  * A path as an object gets it; undefined if it is refused. A path of the library itself comes with a pass,
@@ -54,8 +70,11 @@ async function batched(
   const refused = batch.map((one) => {
     const path = Array.isArray(one) ? one[0] : one;
     const known = opened(path, isOurs);
-    if (known === undefined)
-      return { path, content: null, ...refusal(path), error: "invalid_path" };
+    const isHidden = Array.isArray(one) && !isOurs && known === path && deception(path);
+    if (known === undefined || isHidden) {
+      const { error: message, code } = isHidden || refusal(path);
+      return { path, content: null, error: "invalid_path", code, message };
+    }
     asked.push(Array.isArray(one) ? [known, ...one.slice(1)] : known);
     return undefined;
   });
@@ -82,6 +101,9 @@ export function guarded<T extends BackendProtocolV2>(adapted: T, isOurs: boolean
         if (given[place] === undefined) return refusal(args[place]);
         ours = true;
       }
+      const created = CREATED[name];
+      const hidden = !isOurs && !ours && created !== undefined && deception(args[created]);
+      if (hidden) return hidden;
       const answer = await method(...given);
       return ours ? answer : shown(answer);
     });

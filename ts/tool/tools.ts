@@ -12,6 +12,7 @@ import { OffloadGiven, ToolCallGiven } from "../core/descriptions.js";
 import { write } from "../core/given.js";
 import { enter, FRAMES, glue, needStack } from "../core/instance.js";
 import * as put from "../core/message.js";
+import { calledAs } from "../core/nearest.js";
 import type { Reply } from "../core/reply.js";
 import { update } from "../core/results.js";
 import type { AnyBackend } from "../foreign/adapt.js";
@@ -85,8 +86,10 @@ export function createFileTools(backend: BackendOrFactory, options?: FileToolsOp
   const rules = permissions === undefined ? policy : { ...policy, permissions };
   const isFactory = typeof backend === "function";
   // A function may return a new backend for each call; the policy keeps counting across them.
-  const kept = isFactory && rules !== undefined ? new KeptPolicy(rules) : undefined;
-  const whole = (given: AnyBackend) => (rules === undefined ? given : withPolicy(given, rules));
+  const ruled = <T>(make: () => T) => calledAs("createFileTools", make);
+  const kept = isFactory && rules !== undefined ? ruled(() => new KeptPolicy(rules)) : undefined;
+  const whole = (given: AnyBackend) =>
+    rules === undefined ? given : ruled(() => withPolicy(given, rules));
   const fixed = isFactory ? undefined : whole(searched(backend as AnyBackend));
   // Of the backends that a function will return nothing is known, so they may replace files.
   const able = isFactory

@@ -139,26 +139,25 @@ impl Store {
         self.room.remove(&format!("pins/{name}")).await
     }
 
-    /// All pins, the oldest first. Their names say everything; only with a key do the files prove more.
+    /// All pins, the oldest first. Their names say everything; each file is read once, since what was
+    /// planted under such a name must not keep a pruning from its work.
     pub(super) async fn pins(&self) -> Result<Vec<Record>> {
         let infos = self.room.list("pins").await?;
         let names = infos.iter().map(|info| info.path.name());
         let mut records: Vec<Record> = names.filter_map(Record::of).collect();
         order::sort_by(&mut records, |a, b| a.name.cmp(&b.name));
-        if self.room.key().is_some() {
-            let new: Vec<Rc<str>> = {
-                let proven = self.proven.borrow();
-                let names = records.iter().map(|record| record.name.clone());
-                names.filter(|name| !proven.contains(name)).collect()
-            };
-            let files: Vec<String> = new.iter().map(|name| format!("pins/{name}")).collect();
-            let found = self.room.read_all("pin", &files).await?;
-            let mut proven = self.proven.borrow_mut();
-            let both = new.into_iter().zip(found);
-            proven.extend(both.filter_map(|(name, found)| found.map(|_| name)));
-            proven.retain(|name| records.iter().any(|record| record.name == *name));
-            records.retain(|record| proven.contains(&record.name));
-        }
+        let new: Vec<Rc<str>> = {
+            let proven = self.proven.borrow();
+            let names = records.iter().map(|record| record.name.clone());
+            names.filter(|name| !proven.contains(name)).collect()
+        };
+        let files: Vec<String> = new.iter().map(|name| format!("pins/{name}")).collect();
+        let found = self.room.read_all("pin", &files).await?;
+        let mut proven = self.proven.borrow_mut();
+        let both = new.into_iter().zip(found);
+        proven.extend(both.filter_map(|(name, found)| found.map(|_| name)));
+        proven.retain(|name| records.iter().any(|record| record.name == *name));
+        records.retain(|record| proven.contains(&record.name));
         Ok(records)
     }
 

@@ -14,6 +14,7 @@
 //! now?), it calls the backend below all rules: such calls do not count as operations and are not
 //! filtered by other rules. Below every rule about paths, symbolic links are refused (`links`).
 
+mod any_name;
 mod ask;
 mod audit;
 mod deny;
@@ -101,6 +102,8 @@ pub struct Policy {
     pub hooks: Hooks,
     /// Allows a shell, although a shell bypasses all rules about files. The operator's decision.
     pub allow_execute: bool,
+    /// Allows new files with hidden characters in their names.
+    pub hidden_characters: bool,
     /// Clock and timer, replaceable by tests.
     pub seams: Seams,
 }
@@ -120,6 +123,7 @@ pub fn stack(inner: SharedBackend, policy: Policy) -> Result<SharedBackend> {
         audit,
         hooks,
         allow_execute,
+        hidden_characters,
         seams,
     } = policy;
     // Incremented by changes below the rules, after which a quota counts again.
@@ -198,6 +202,9 @@ pub fn stack(inner: SharedBackend, policy: Policy) -> Result<SharedBackend> {
             inner: top,
             allow_execute,
         });
+    }
+    if hidden_characters {
+        top = Rc::new(any_name::AnyName { inner: top });
     }
     if !hooks.is_empty() {
         top = Rc::new(hooks::Hooked {

@@ -4,6 +4,8 @@
 //! error may still be about something hidden, it is replaced by one that names only the directory
 //! that was asked for.
 //!
+//! Likewise a read of a directory says that it is one only if something in it is visible.
+//!
 //! This is below all other rules, so that a repeated search counts once and asks once.
 
 use super::rule::Rule;
@@ -14,8 +16,8 @@ use crate::core::order;
 use crate::core::path::VPath;
 use crate::layer::winnow;
 use crate::protocol::{
-    Answer, BackendExt, FileInfo, GlobQuery, GlobResult, GrepQuery, GrepResult, Request,
-    SharedBackend, answer,
+    Answer, BackendExt, FileInfo, GlobQuery, GlobResult, GrepQuery, GrepResult, Page, ReadResult,
+    Request, SharedBackend, answer,
 };
 use crate::search::glob::{NameFilter, Pattern};
 
@@ -171,6 +173,25 @@ impl SkipHidden {
         })
     }
 
+    /// A directory in which everything is hidden is not there.
+    async fn read(&self, path: &VPath, page: Page) -> Result<ReadResult> {
+        match self.inner.read(path, page).await {
+            Err(error) if error.kind() == Kind::IsDirectory && !self.is_open(path) => {
+                let listed = self.inner.ls(path).await.unwrap_or_default();
+                let mut listed = listed.iter();
+                let shown = |info: &FileInfo| match info.is_dir() {
+                    true => self.rules.beneath(Touch::Read, &info.path) != Beneath::Closed,
+                    false => self.shows(&info.path),
+                };
+                Err(match listed.any(shown) {
+                    true => error,
+                    false => Error::not_found(path),
+                })
+            }
+            answer => answer,
+        }
+    }
+
     async fn grep(&self, query: &GrepQuery) -> Result<GrepResult> {
         match self.inner.grep(query).await {
             Err(error) if !self.is_clear(&error, &query.path) => {
@@ -198,8 +219,8 @@ impl Rule for SkipHidden {
             Request::Ls(path) => answer(self.ls(path), Answer::Ls),
             Request::Grep(query) => answer(self.grep(query), Answer::Grep),
             Request::Glob(query) => answer(self.glob(query), Answer::Glob),
-            Request::Read(..)
-            | Request::ReadRaw(_)
+            Request::Read(path, page) => answer(self.read(path, page), Answer::Read),
+            Request::ReadRaw(_)
             | Request::Write(..)
             | Request::Edit(..)
             | Request::Delete(..)

@@ -286,7 +286,7 @@ test("the client's roots narrow tools and resources, and may change", async () =
   assert.deepEqual(await found(), ["/o[n]e/d", "/two/b.txt"]);
   given = ["file:///elsewhere"];
   await session.client.sendRootsListChanged();
-  assert.equal((await found()).length, 4);
+  assert.match((await found()).join(), /not in this tree and were ignored: "file:\/\/\/elsewhere"/);
   await session.client.close();
 });
 

@@ -135,6 +135,42 @@ test("where only roots are left that are no files, nothing is offered", async ()
   assert.doesNotMatch(secret, /hunter22/);
 });
 
+for (const [what, uris] of Object.entries({
+  "another folder": ["file:///elsewhere"],
+  "several others": ["file:///elsewhere", "file:///home/me/project", "file:///"],
+  "a folder whose name begins alike": ["file:///tree-of-others/one"],
+  "a way out of the tree": ["file:///elsewhere/../tree/one"],
+  "a host": ["file://host/tree/one"],
+  "a name and a password": ["file://me:hunter22@host/tree/one"],
+  "another spelling": ["FILE:///TREE/one"],
+  "none at all": [],
+  "no object": [null],
+  "another folder and no file": ["file:///elsewhere", "untitled:U"],
+})) {
+  test(`where all roots are outside of the tree, nothing is offered: ${what}`, async () => {
+    const text = await told(uris);
+    assert.match(text, /No other root is left, so nothing is offered; open a folder/);
+    assert.doesNotMatch(text, /a\.txt|hunter22/);
+    if (uris[0] === "file:///elsewhere") {
+      assert.match(text, /are not in this tree and were ignored: "file:\/\/\/elsewhere"/);
+    }
+  });
+}
+
+test("of roots inside and outside, those outside are ignored, and said", async () => {
+  const warned = [];
+  const { warn } = console;
+  console.warn = (text) => warned.push(text);
+  try {
+    assert.equal(await told(["file:///elsewhere", "file:///tree/one"]), "/one/a.txt");
+  } finally {
+    console.warn = warn;
+  }
+  assert.deepEqual(warned, [
+    'kitbag/mcp: these roots of the client are not in this tree and were ignored: "file:///elsewhere"',
+  ]);
+});
+
 test("a function for roots that throws or answers nonsense opens nothing", async () => {
   const odd = [() => 5, () => "relative", () => ({}), () => ["/"]];
   for (const roots of [...odd, () => assert.fail("broken")]) {

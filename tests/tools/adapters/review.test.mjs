@@ -119,6 +119,11 @@ test("a wrong decision does nothing, and says why", async (t) => {
   assert.equal((await turn.diff()).changes.length, 2);
 });
 
+/** Rules that hide files. */
+function hiding() {
+  return [{ operations: ["read"], paths: ["/secret*/**"], mode: "deny" }];
+}
+
 /** An agent of LangChain that makes the edits, whose end is reviewed. */
 function agentOver(turn, backend, rest = [new AIMessage("done")]) {
   let model = fakeModel();
@@ -208,6 +213,52 @@ test("LangChain: a conflict is told to the agent, and reviewed anew with what ot
   await resume({ type: "approve" });
   assert.match(plan(backend), /line two\n[\s\S]*line twelve\n[\s\S]*line 5²\n/);
 });
+
+for (const [name, source, rules, shows] of [
+  ["a policy of the tools", (turn) => turn, { policy: { permissions: hiding() } }, true],
+  ["permissions of the tools", (turn) => turn, { permissions: hiding() }, true],
+  ["a policy over a function", (turn) => () => turn, { policy: { permissions: hiding() } }, true],
+  ["no rule, of tools with the same turn", (turn) => turn, {}, true],
+  ["tools that are not known", (turn) => turn, undefined, false],
+]) {
+  test(`LangChain: what the agent is told of a conflict names nothing hidden: ${name}`, async () => {
+    const backend = memory({
+      "/plan.md": LONG,
+      "/secret/a.md": "a\n",
+      "/secret\u202e/b.md": "b\n",
+    });
+    const turn = begin(backend);
+    await turn.edit("/plan.md", "line 2\n", "line two\n");
+    await turn.edit("/secret/a.md", "a\n", "mine\n");
+    await turn.edit("/secret\u202e/b.md", "b\n", "mine\n");
+    const given = source(turn);
+    const own = rules && kitbagMiddleware(given, rules);
+    const agent = createAgent({
+      model: fakeModel().respond(new AIMessage("done")).respond(new AIMessage("looked")),
+      middleware: [...(own ? [own] : []), reviewMiddleware(given)],
+      checkpointer: new MemorySaver(),
+    });
+    const config = { configurable: { thread_id: "one" } };
+    await agent.invoke({ messages: ["go"] }, config);
+    backend.edit("/plan.md", "line 12\n", "line twelve\n");
+    backend.edit("/secret/a.md", "a\n", "theirs\n");
+    backend.edit("/secret\u202e/b.md", "b\n", "theirs\n");
+    const { messages } = await agent.invoke(
+      new Command({ resume: { decisions: [{ type: "approve" }] } }),
+      config,
+    );
+    const told = messages.map(({ content }) => content).join("\n");
+    assert.match(told, /Others have changed .*nothing was committed/);
+    assert.doesNotMatch(told, /\u202e/);
+    assert.equal(told.includes("/plan.md"), shows, told);
+    const isOpen = rules !== undefined && Object.keys(rules).length === 0;
+    assert.equal(told.includes("/secret"), isOpen, told);
+    assert.match(
+      told,
+      isOpen ? /could not be merged.*\/secret\\u/ : /could not be merged.*some files/,
+    );
+  });
+}
 
 test("LangChain: a kept turn is reviewed after a restart, and an agent without changes is not", async () => {
   const backend = memory();

@@ -48,6 +48,21 @@ function stranger(files) {
   };
 }
 
+/** The same, which says what it can do, and has the methods that only backends of kitbag have. */
+function capable(files) {
+  const strip = (path) => (path.startsWith("/.kitbag") ? own(path) : path);
+  const more = ["move", "copy"].map((name) => [
+    name,
+    async (from, to, ...rest) => files[name](strip(from), strip(to), ...rest),
+  ]);
+  return {
+    ...stranger(files),
+    ...Object.fromEntries(more),
+    append: async (path, ...rest) => files.append(strip(path), ...rest),
+    capability: { create: "storage", update: "storage", writable: true },
+  };
+}
+
 const SCRIPTS = [
   "echo evil > /.kitbag/turns/journal",
   "echo evil >> .kitbag/turns/journal",
@@ -66,6 +81,7 @@ const SCRIPTS = [
 for (const [name, wrap] of [
   ["a backend", (files) => files],
   ["a stranger", stranger],
+  ["a stranger with a capability", capable],
 ]) {
   test(`no command of a shell over ${name} reaches them`, async () => {
     for (const script of SCRIPTS) {

@@ -112,6 +112,7 @@ export const COMMANDS = {
       },
       secrets: { about: ["do not deny files that usually contain keys"] },
       structured: { about: ["results also as data, with versions of files"] },
+      "ignore-roots": { about: ["serve all of the folder, whatever roots a client has"] },
       shell: {
         about: [
           "also run commands in a folder, with your rights;",

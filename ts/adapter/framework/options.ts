@@ -1,7 +1,13 @@
-// The names of the options of `createFileTools`, for the adapters that add some of their own: they
-// refuse a misspelled one, and say which is meant.
+// The options of `createFileTools` in the adapters: the names, for those that add some of their own and
+// refuse a misspelled one, and errors that begin with the adapter's function.
 
-import type { FileToolsOptions } from "kitbag";
+import {
+  type BackendOrFactory,
+  createFileTools,
+  type FileTools,
+  type FileToolsOptions,
+} from "kitbag";
+import { calledAs } from "../../core/nearest.js";
 
 /** Every option of `createFileTools`. */
 export const TOOL_OPTIONS = {
@@ -19,3 +25,10 @@ export const TOOL_OPTIONS = {
   changes: true,
   maxExecuteTimeout: true,
 } satisfies Record<keyof FileToolsOptions, true>;
+
+/** `createFileTools` for the function `called` of an adapter. */
+export const toolsFor = (
+  called: string,
+  backend: BackendOrFactory,
+  options: FileToolsOptions | undefined,
+): FileTools => calledAs(called, () => createFileTools(backend, options));

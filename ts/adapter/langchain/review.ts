@@ -12,6 +12,7 @@ import {
   settleReview,
 } from "kitbag/history";
 import { type AgentMiddleware, createMiddleware } from "langchain";
+import { namesFor } from "./rules.js";
 
 /** The value of the interrupt. */
 export interface ReviewRequest {
@@ -139,7 +140,8 @@ async function decided(turn: Turn): Promise<ReviewDecision | undefined> {
  * shows them. Without changes there is no interrupt. It needs a checkpointer.
  *
  * @param turn The turn that the agent's tools work on, or a function that is called with the runtime and
- *   returns it: with `beginKept` and the thread's id as the name the review can wait for days.
+ *   returns it: with `beginKept` and the thread's id as the name the review can wait for days. Pass what
+ *   the tools got: of files that others have changed, the agent is told those names that its tools show.
  * @example
  * const turn = begin(backend);
  * const middleware = [kitbagMiddleware(turn), reviewMiddleware(turn)];
@@ -168,12 +170,18 @@ export function reviewMiddleware(
           return decision.message ? tell(done.error) : undefined;
         }
         if (done.code !== "conflict" || !done.conflicts) throw new Error(done.error);
-        const paths = [...new Set(done.conflicts.map(({ path }) => path))].join(", ");
+        const named = (files: readonly { path: string }[]) =>
+          namesFor(
+            turn,
+            runtime,
+            files.map(({ path }) => path),
+          );
+        const changed = await named(done.conflicts);
         const { conflicts, error } = await own.rebase();
         if (!conflicts) throw new Error(error);
-        const left = conflicts.map(({ path }) => path).join(", ");
+        const left = (await named(conflicts)) || "some files";
         return tell(
-          `Others have changed ${paths} meanwhile; nothing was committed. ${left ? `These could not be merged with your changes: ${left}.` : "Their changes were merged with yours: check the files."}`,
+          `Others have changed ${changed || "files"} meanwhile; nothing was committed. ${conflicts.length > 0 ? `These could not be merged with your changes: ${left}.` : "Their changes were merged with yours: check the files."}`,
         );
       },
     },

@@ -8,6 +8,7 @@ import {
   UnsubscribeRequestSchema,
 } from "@modelcontextprotocol/sdk/types.js";
 import type { BackendProtocolV2, FileChanges } from "kitbag";
+import { visible } from "../../core/visible.js";
 
 /** Resources in one page of `resources/list`. */
 const LISTED = 1_000;
@@ -102,7 +103,7 @@ export function registerResources(
     const more = from >= 0 && from + LISTED < paths.length;
     const own = page.map(({ path, size }) => ({
       uri: uriOf(path),
-      name: path,
+      name: visible(path),
       ...(size !== undefined && { size }),
     }));
     const rest = after === undefined ? ((await others?.(request, extra))?.resources ?? []) : [];

@@ -24,8 +24,8 @@ export function withinRoots(
   backend: BackendOrFactory,
   directoryOf: DirectoryOf,
 ): Rooted {
-  /** The directories, as the client has told them last; undefined if they narrow nothing. */
-  let directories: Promise<string[] | undefined> | undefined;
+  /** The directories, as the client has told them last. */
+  let directories: Promise<string[]> | undefined;
   let narrowed = new WeakMap<object, AnyBackend>();
   const known = (): Promise<string[] | undefined> => {
     if (directories !== undefined) return directories;
@@ -77,11 +77,8 @@ const escaped = (path: string) => path.replace(/[\\*?[\]{}!]/g, "\\$&");
 /** A URI for a message, without what may be a user name and a password in it. */
 const shown = (uri: string) => JSON.stringify(uri.replace(/\/\/.*@/s, "//***@").slice(0, 200));
 
-/**
- * The directories that the client names, or undefined if none of them is in the tree. A root that is
- * no file cannot be compared: it is ignored, and if nothing else is left, nothing is offered.
- */
-async function named(server: McpServer, directoryOf: DirectoryOf): Promise<string[] | undefined> {
+/** The directories that the client names. A root that is none here is ignored; if none is left, it throws. */
+async function named(server: McpServer, directoryOf: DirectoryOf): Promise<string[]> {
   // The schema of the SDK refuses the whole list if one root is no file.
   const answer = await server.server.request({ method: "roots/list" }, ResultSchema).catch(() => {
     throw new Error("The client has roots, but did not tell them, so nothing is offered to it");
@@ -90,22 +87,26 @@ async function named(server: McpServer, directoryOf: DirectoryOf): Promise<strin
   if (!Array.isArray(roots)) throw new Error("The client's answer names no roots");
   const found: string[] = [];
   const odd: string[] = [];
+  const elsewhere: string[] = [];
   for (const root of roots) {
     const uri = typeof root?.uri === "string" ? root.uri : "";
     const directory = directoryIn(directoryOf, uri);
     if (directory !== undefined) found.push(directory.replace(/(?<=.)\/+$/, ""));
-    else if (!/^file:\/\//i.test(uri)) odd.push(shown(uri));
+    else (/^file:\/\//i.test(uri) ? elsewhere : odd).push(shown(uri));
   }
-  if (odd.length > 0) {
-    const ignored = `kitbag/mcp: these roots of the client are no files and were ignored: ${odd.join(", ")}`;
-    if (found.length === 0) {
-      throw new Error(
-        `${ignored}. No other root is left, so nothing is offered; open a folder that this server has`,
-      );
-    }
-    console.warn(ignored);
+  const ignored = [
+    odd.length > 0 && `are no files and were ignored: ${odd.join(", ")}`,
+    elsewhere.length > 0 && `are not in this tree and were ignored: ${elsewhere.join(", ")}`,
+  ].flatMap((why) => why || []);
+  const said = `kitbag/mcp: these roots of the client ${ignored.join("; these ")}`;
+  if (found.length > 0) {
+    if (ignored.length > 0) console.warn(said);
+    return found;
   }
-  return found.length === 0 ? undefined : found;
+  const why = ignored.length > 0 ? said : "kitbag/mcp: the client has roots, and names none";
+  throw new Error(
+    `${why}. No other root is left, so nothing is offered; open a folder that this server has, or start it without roots (kitbag serve --ignore-roots)`,
+  );
 }
 
 function directoryIn(directoryOf: DirectoryOf, uri: string): string | undefined {

@@ -3,7 +3,13 @@
 // as the shell. Devices are not files of the backend, and links are refused.
 
 import type { FileContent, FsStat, IFileSystem } from "just-bash";
-import { adaptBackendProtocol, type BackendProtocolV2, type FileInfo } from "kitbag";
+import {
+  adaptBackendProtocol,
+  Backend,
+  type BackendProtocolV2,
+  type FileInfo,
+  StateBackend,
+} from "kitbag";
 import {
   appended,
   bodyOf,
@@ -43,9 +49,10 @@ export class BackendFs implements IFileSystem {
         "bashFileSystem: the backend must have uploadFiles, downloadFiles and delete",
       );
     }
-    // A backend of kitbag keeps the library's own files from commands; for other objects the adapter does.
-    const isOwn = (files as { capability?: object }).capability !== undefined;
-    this.#files = outside(isOwn ? files : adaptBackendProtocol(files));
+    // A backend of kitbag keeps the library's own files from commands; for other objects the adapter does,
+    // whatever they say that they can do.
+    const isOurs = files instanceof Backend || files instanceof StateBackend;
+    this.#files = outside(isOurs ? files : adaptBackendProtocol(files));
     this.#own = (this.#files as { capability?: object }).capability;
   }
 

@@ -337,6 +337,37 @@ fn what_a_pin_lost_is_told_and_is_never_what_the_file_holds_now() {
 }
 
 #[test]
+fn what_was_planted_among_the_pins_is_set_aside_and_stops_no_pruning() {
+    let root = "0123456789abcdef".repeat(4);
+    let planted = [
+        format!("0000000000000001-{root}-0000000000000001"),
+        format!("9223372036854775807-{root}-0000000000000001"),
+        format!("0000000000000001-{root}-"),
+        String::from("9223372036854775807-making-0000000000000001"),
+        String::from("0000000000000001-making-0000000000000001"),
+    ];
+    let forged = "kitbag 1 pin - 0123456789abcdef0123456789abcdef\n";
+    for name in &planted {
+        for text in ["", "garbage", forged] {
+            let (inner, kept) = (memory(), memory());
+            put(&*inner, "/a", "one\n");
+            let history = begin(&inner, &kept);
+            let pin = pinned(&history);
+            put(&*kept, &format!("/history/pins/{name}"), text);
+            // A process that has seen none of the pins.
+            let later = begin(&inner, &kept);
+            let pruned = finished(later.prune());
+            assert!(pruned.is_ok(), "{name} {text:?}: {:?}", pruned.err());
+            let pins = finished(later.pins()).expect("listed");
+            assert_eq!(pins.len(), 1, "{name} {text:?}");
+            assert_eq!(pins.first().map(|one| one.name.clone()), Some(pin.clone()));
+            assert!(!names(&kept, "pins").contains(name), "{name} {text:?}");
+            assert_eq!(body(&at(&later, &pin), "/a").as_deref(), Some("one\n"));
+        }
+    }
+}
+
+#[test]
 fn files_that_were_changed_past_the_history_have_drifted() {
     let (inner, kept) = (memory(), memory());
     for name in ["/a", "/b", "/c", "/d"] {

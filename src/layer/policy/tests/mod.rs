@@ -120,6 +120,7 @@ pub(crate) fn allow_all(inner: SharedBackend) -> SharedBackend {
             after: Some(Rc::new(|_| Box::pin(async {}))),
         },
         allow_execute: false,
+        hidden_characters: true,
         seams: Seams::default(),
     };
     stack(inner, policy).expect("a policy")

@@ -16,7 +16,7 @@ use kitbag::protocol::{Backend, BackendExt, GlobQuery, SharedBackend};
 use kitbag::side::Room;
 use kitbag::storage::pinned::Pinned;
 
-use crate::model::{Dice, FILES, drive, fetch, overlays, path, put_later};
+use crate::model::{Dice, FILES, drive, fetch, path, put_later};
 
 /// Files with their contents.
 type Tree = BTreeMap<String, Option<String>>;
