@@ -26,7 +26,7 @@ pub enum DefaultMode {
 
 words! { DefaultMode { Allow = "allow", Deny = "deny" } }
 
-/// What happens to new names with characters that nobody sees.
+/// What happens to names with characters that nobody sees.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HiddenCharacters {
     /// They are refused.

@@ -318,8 +318,7 @@ fn report_refused(handle: u32, operation: Operation, parsed: &[Result<()>]) {
 
 fn upload(handle: u32, backend: SharedBackend, given: UploadArguments) -> Replying {
     let (parsed, files) = sorted(given.files.into_iter().map(|file| {
-        let OneOfBatch(path) = file.path;
-        let path = path?;
+        let path = file.path.0?;
         may_create(&*backend, &path)?;
         Ok((path, file.content))
     }));

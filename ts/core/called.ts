@@ -1,4 +1,5 @@
-// A call with the options of every call: they are read, then its message is packed and it is started.
+// A call that is no operation of the protocol: its options are read, then its message is packed and it is
+// started.
 
 import type { CallOptions, Failure } from "../types.js";
 import { limitOf, NOT_BEGUN, settled, type Unpack } from "./call.js";
@@ -7,7 +8,8 @@ import { begin, finish, sent } from "./message.js";
 
 /**
  * Starts a call with its limit of time and the length of the message that `write` packs; wrong options
- * are an error result. `own` names the options that it has beside those of every call. Nothing of the caller's runs after `write`.
+ * are an error result. `own` names those that it has beside the options of every call. Nothing of the
+ * caller's runs after `write`.
  */
 export function called<T>(
   options: CallOptions | undefined,

@@ -308,7 +308,7 @@ export function packCall<C extends Call>(of: string, call: C, values: Values<C["
 
 /**
  * Starts a call. `look` checks and returns its arguments; what it throws is an error result, as are wrong
- * options. `own` names the options that it has beside those of every call.
+ * options. `own` names those that the call has beside the options of every call.
  */
 export function ask<C extends Call, T>(
   call: C,
