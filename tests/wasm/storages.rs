@@ -15,10 +15,9 @@ use kitbag::env::dom::Herald;
 use kitbag::env::random;
 use kitbag::files::{Files, FilesOptions};
 use kitbag::protocol::SharedBackend;
-use kitbag::storage::browser::CrashProtection;
-use kitbag::storage::browser::database::connection::Durability;
 use kitbag::storage::browser::indexed_db::{IndexedDb, Options};
 use kitbag::storage::browser::opfs::{Opfs, Root};
+use kitbag::storage::browser::{CrashProtection, Durability};
 use wasm_bindgen_test::{wasm_bindgen_test, wasm_bindgen_test_configure};
 
 wasm_bindgen_test_configure!(run_in_browser);

@@ -11,7 +11,7 @@ use crate::protocol::{
 
 impl Overlay {
     /// The changed files at and below a directory, in order.
-    fn hidden(&self, dir: &VPath) -> Vec<VPath> {
+    pub(super) fn hidden(&self, dir: &VPath) -> Vec<VPath> {
         let changes = self.changes.borrow();
         let beneath = changes.keys().filter(|path| path.is_under(dir));
         beneath.cloned().collect()

@@ -3,12 +3,31 @@
 use bytes::Bytes;
 
 use super::{Overlay, Read};
-use crate::core::error::{Error, Result};
+use crate::core::error::{Error, Kind, Result};
 use crate::core::path::VPath;
-use crate::protocol::{BackendExt, Page, RawFile, ReadResult, too_few};
+use crate::protocol::{BackendExt, Directories, Page, RawFile, ReadResult, too_few};
 
 impl Overlay {
     pub(super) async fn read_page(&self, path: &VPath, page: Page) -> Result<ReadResult> {
+        let answer = self.page_of_file(path, page).await;
+        match &answer {
+            Err(error) if self.is_unsure(path, error) => Err(match self.list(path).await? {
+                level if level.is_empty() => Error::not_found(path),
+                _ => Error::not_a_file(path),
+            }),
+            _ => answer,
+        }
+    }
+
+    /// Whether changes below a path decide if it is a directory. One that is real stays without files.
+    fn is_unsure(&self, path: &VPath, error: &Error) -> bool {
+        let is_implied = self.base.capability().directories == Directories::Implied;
+        let decides =
+            error.kind() == Kind::NotFound || error.kind() == Kind::IsDirectory && is_implied;
+        decides && !self.hidden(path).is_empty()
+    }
+
+    async fn page_of_file(&self, path: &VPath, page: Page) -> Result<ReadResult> {
         if self.own(path).is_some() {
             return self.upper.read(path, page).await;
         }
