@@ -59,7 +59,11 @@ impl<'a> Reader<'a> {
     /// One of several words, by its place among them.
     pub fn word<T: Copy>(&mut self, all: &[T], first: T) -> T {
         let place = self.number();
-        all.get(usize::from(place)).copied().unwrap_or(first)
+        let word = all.get(usize::from(place)).copied();
+        if word.is_none() {
+            self.fail(Error::internal("There is no such word"));
+        }
+        word.unwrap_or(first)
     }
 
     /// One byte.
@@ -340,6 +344,14 @@ mod tests {
             let cut = MESSAGE.get(..end).expect("it is longer");
             assert!(read_all::<Given>(cut).is_err(), "cut after {end} bytes");
         }
+    }
+
+    #[test]
+    fn a_word_that_is_not_described_is_refused() {
+        let mut message = MESSAGE.to_vec();
+        message[0] = 2;
+        assert!(read_all::<Given>(&message).is_err());
+        assert!(read_all::<Size>(&[255]).is_err());
     }
 
     #[test]
