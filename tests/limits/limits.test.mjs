@@ -43,6 +43,10 @@ function constants(file) {
   for (const [, name, expression] of text.matchAll(file.endsWith(".rs") ? RUST : TYPESCRIPT)) {
     found.set(name, known(expression));
   }
+  // The most that an option may be, in a description of options.
+  for (const [, name, most] of text.matchAll(/^\s*(\w+): .*\[.*\bmost (\d+)/gm)) {
+    found.set(name, Number(most));
+  }
   return found;
 }
 

@@ -61,7 +61,7 @@ export const BOUNDS = {
   },
   "bytes that a search in a sandbox fetches": { source: "src/storage/sandbox/mod.rs SEARCHED" },
   "bytes of a StateBackend": { source: "src/storage/memory.rs DEFAULT_MAX_BYTES" },
-  "maxBytes of a StateBackend": { source: "ts/backend/state.ts MAX_BYTES" },
+  "maxBytes of a StateBackend": { source: "src/boundary/state.rs max_bytes" },
   "size of an edited file": { source: "src/search/replace.rs MAX_BYTES" },
   "size of a file on disk": { source: "ts/backend/filesystem.ts MAX_FILE_BYTES" },
   "output of a sandbox's own scripts": { source: "ts/backend/sandbox.ts OWN_OUTPUT" },

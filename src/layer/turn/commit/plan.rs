@@ -7,6 +7,7 @@ use super::Author;
 use crate::core::bugs::{Bug, has};
 use crate::core::cell::RefCell;
 use crate::core::error::Result;
+use crate::core::order;
 use crate::core::path::VPath;
 use crate::layer::kit::body;
 use crate::protocol::{Backend, Replacement};
@@ -74,9 +75,12 @@ impl Plan {
         at: &dyn Backend,
         paths: &[VPath],
     ) -> Result<Vec<Conflict>> {
+        let mut files: Vec<&Replacement> = self.files.iter().collect();
+        order::sort_by(&mut files, |a, b| a.path.cmp(&b.path));
         let mut conflicts = Vec::new();
         for path in paths {
-            let file = self.files.iter().find(|one| one.path == *path);
+            let place = files.partition_point(|one| one.path < *path);
+            let file = files.get(place).filter(|one| one.path == *path);
             conflicts.push(Conflict {
                 path: path.clone(),
                 operation: "write",
