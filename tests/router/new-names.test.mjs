@@ -240,3 +240,11 @@ test("an option with another value is refused", () => {
     /hiddenCharacters" must be "refuse" or "allow"/,
   );
 });
+
+test("the character that is named is the one that deceives, and no joiner before it", async () => {
+  const name = "/\u{1f469}\u200d\u{1f52c}\u200dx";
+  const strange = { write: async () => ({}), read: async () => ({ content: "" }) };
+  for (const backend of [new StateBackend(), kitbag.adaptBackendProtocol(strange)]) {
+    assert.match((await backend.write(name, "x")).error, /character 5 is U\+200D/);
+  }
+});

@@ -2,7 +2,15 @@
 // it, over every kind of backend, at every depth, in every spelling.
 
 import assert from "node:assert/strict";
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  mkdirSync,
+  mkdtempSync,
+  promises,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, describe, test } from "node:test";
@@ -332,5 +340,64 @@ test("both languages know the same names", async () => {
     const script = (await it.read(`/a/${name}/b`)).code === "invalid_path";
     assert.equal(script, rust, name);
     assert.equal(rust, !free.includes(name), name);
+  }
+});
+
+describe("symbolic links in a folder that lead to the library's own files", () => {
+  const pinned = [
+    ["with open directories", (rootDir) => new kitbag.FilesystemBackend({ rootDir })],
+    ["without", (rootDir) => new kitbag.FilesystemBackend({ rootDir, fs: { ...promises } })],
+  ];
+  for (const [name, make] of pinned) {
+    test(`${name}: no call goes through them, and what does not stays as it is`, async () => {
+      const rootDir = mkdtempSync(join(tmpdir(), "kitbag-room-"));
+      folders.push(rootDir);
+      mkdirSync(join(rootDir, ".kitbag/turns"), { recursive: true });
+      mkdirSync(join(rootDir, "deep"));
+      writeFileSync(join(rootDir, ".kitbag/turns/note"), SECRET);
+      writeFileSync(join(rootDir, "deep/plain.txt"), "plain");
+      const links = {
+        room: ".kitbag",
+        inner: ".kitbag/turns",
+        file: ".kitbag/turns/note",
+        "deep/up": "../.kitbag",
+        "deep/chain": "../room",
+        ".absolute": join(rootDir, ".kitbag"),
+        good: "deep",
+      };
+      for (const [from, to] of Object.entries(links)) symlinkSync(to, join(rootDir, from));
+      const files = make(rootDir);
+      const ways = [
+        ...["/room/turns/note", "/inner/note", "/file", "/deep/up/turns/note"],
+        ...["/deep/chain/turns/note", "/.absolute/turns/note", "/good/up/turns/note"],
+      ];
+      for (const path of ways) {
+        assert.equal((await files.read(path)).code, "permission_denied", path);
+        assert.ok((await files.readRaw(path)).error, path);
+        assert.ok((await files.downloadFiles([path]))[0].error, path);
+        assert.ok((await files.edit(path, SECRET, "planted")).error, path);
+        assert.ok((await files.uploadFiles([[path, encode("planted")]]))[0].error, path);
+        assert.ok((await files.copy(path, "/copied")).error, path);
+        assert.ok((await files.append(path, "planted")).error, path);
+      }
+      for (const path of ["/room/new", "/inner/new", "/deep/up/new", "/good/chain/new"]) {
+        assert.ok((await files.write(path, "planted")).error, path);
+      }
+      assert.ok((await files.move("/deep/plain.txt", "/room/moved")).error);
+      for (const path of ["/", "/room", "/inner", "/deep", "/deep/up"]) {
+        const found = [await files.grep(SECRET, path), await files.glob("**", path)];
+        assert.doesNotMatch(JSON.stringify(found), /note|by the library/, path);
+        assert.doesNotMatch(JSON.stringify(await files.ls(path)), /note/, path);
+      }
+      assert.equal(readFileSync(join(rootDir, ".kitbag/turns/note"), "utf8"), SECRET);
+      assert.equal((await files.read("/good/plain.txt")).content, "plain");
+      // Deleting a link removes the link.
+      assert.equal((await files.delete("/file")).error, undefined);
+      assert.equal(readFileSync(join(rootDir, ".kitbag/turns/note"), "utf8"), SECRET);
+      // The library itself still works there.
+      const turn = await kitbag.begin(files, { by: "test" });
+      await turn.write("/made.txt", "made");
+      assert.equal((await turn.commit()).error, undefined);
+    });
   }
 });

@@ -23,10 +23,17 @@ const NEEDED = new RegExp(
   "gu",
 );
 
-/** The first character of a name that deceives who reads it; `core/names.rs` has the same rule. */
-export function deceptive(text: string): string | undefined {
-  UNSEEN.lastIndex = 0;
-  return UNSEEN.test(text) ? text.replace(NEEDED, "").match(UNSEEN)?.[0] : undefined;
+/**
+ * The first character of a name that deceives who reads it, and how many are before it; `core/names.rs` has
+ * the same rule.
+ */
+export function deceptive(text: string): { one: string; before: number } | undefined {
+  if (text.search(UNSEEN) < 0) return undefined;
+  const needed = new Set(Array.from(text.matchAll(NEEDED), ({ index }) => index));
+  for (const { 0: one, index } of text.matchAll(UNSEEN)) {
+    if (!needed.has(index)) return { one, before: Array.from(text.slice(0, index)).length };
+  }
+  return undefined;
 }
 
 /** The same with the bytes of each in octal, as git writes them in quotes. */

@@ -3,6 +3,7 @@
 // directory, so a link that is swapped in later has no effect. Elsewhere real paths are compared
 // before and after each use. This leaves a short window, which only permissions of the host close.
 
+import { isOwn } from "../core/own.js";
 import {
   type BigStats,
   canPin,
@@ -148,9 +149,22 @@ export class Place {
     return real.startsWith(root) && (next === "/" || next === "\\");
   }
 
+  /** Whether a path at or below the root is in the library's own directory. */
+  #isOwn(path: string): boolean {
+    const root = this.#root ?? "";
+    return isOwn(path.startsWith(root) ? path.slice(root.length) : path);
+  }
+
+  /** Whether a link may lead here: inside the root, and not to what the library keeps for itself. */
+  #isOpen(real: string): boolean {
+    return this.inside(real) && !this.#isOwn(real);
+  }
+
   /** Whether searches show a linked file with this real path. */
   shows(real: string): boolean {
-    return this.inside(real) && !/^\/(proc|sys|dev)\//.test(real) && !real.includes(`/${RESERVED}`);
+    return (
+      this.#isOpen(real) && !/^\/(proc|sys|dev)\//.test(real) && !real.includes(`/${RESERVED}`)
+    );
   }
 
   /** The same place, in which links are refused. */
@@ -160,12 +174,15 @@ export class Place {
 
   /** Whether a directory that was reached by this path may be used. */
   allows(path: string, real: string): boolean {
-    return this.inside(real) && (this.links || alike(path, real));
+    if (!this.inside(real)) return false;
+    // The library's own calls name its directory; no link leads there for anybody.
+    return alike(path, real) || (this.links && (!this.#isOwn(real) || this.#isOwn(path)));
   }
 
   /** The error for a directory that may not be used. */
   refusal(real: string): Refusal {
-    return this.inside(real) ? linked() : this.outside();
+    if (!this.inside(real)) return this.outside();
+    return this.links ? closed() : linked();
   }
 
   outside(): Refusal {
@@ -341,7 +358,7 @@ export class Place {
       if (/^(ENOENT|ENOTDIR)$/.test(codeOf(error))) return undefined;
       throw error;
     }
-    if (!this.inside(real)) throw this.outside();
+    if (!this.#isOpen(real)) throw this.inside(real) ? closed() : this.outside();
     const root = ((await this.root()) ?? "").replace(/[/\\]+$/, "");
     return real
       .slice(root.length)
@@ -364,6 +381,13 @@ function alike(one: string, other: string): boolean {
 
 function uniform(path: string): string {
   return path.replaceAll("\\", "/");
+}
+
+function closed(): Refusal {
+  return new Refusal(
+    "permission_denied",
+    "This path leads through a symbolic link to what kitbag keeps for itself, which no call reaches",
+  );
 }
 
 function linked(): Refusal {

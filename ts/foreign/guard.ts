@@ -25,10 +25,10 @@ const refusal = (path: unknown) => ({
 
 /** The refusal of a file whose name has a character that deceives; `VPath::deception` in Rust. */
 function deception(path: unknown) {
-  const one = typeof path === "string" ? deceptive(path) : undefined;
-  if (one === undefined) return undefined;
-  const code = one.codePointAt(0)?.toString(16).toUpperCase().padStart(4, "0");
-  const at = Array.from(path as string).indexOf(one) + 1;
+  const found = typeof path === "string" ? deceptive(path) : undefined;
+  if (found === undefined) return undefined;
+  const code = found.one.codePointAt(0)?.toString(16).toUpperCase().padStart(4, "0");
+  const at = found.before + 1;
   return {
     error: `Invalid path '${visible(path as string)}': character ${at} is U+${code}, which shows nothing or reorders what is around it; leave it out. withPolicy(backend, { hiddenCharacters: "allow" }) allows such names`,
     code: "invalid_path",
