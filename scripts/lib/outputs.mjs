@@ -7,6 +7,9 @@ import { run } from "./exec.mjs";
 import { at } from "./paths.mjs";
 import { REPORTING } from "./waiting.mjs";
 
+/** The most lines of what a failed test printed; the smallest input of a property is among them. */
+const MOST_LINES = 60;
+
 export function judged(passed, failed, failures, { code, output, timedOut }, what) {
   if (timedOut) return { passed, failed: failed + 1, failures: [...failures, `${what} timed out`] };
   if (code !== 0 && failed === 0) {
@@ -29,9 +32,20 @@ export function parseCargo(output) {
     failed += Number(line[2]);
     skipped += Number(line[3]);
   }
-  const failures = [...output.matchAll(/^test (.+?) \.\.\. FAIL(?:ED)?$/gm)].map((m) => m[1]);
+  const failures = [...output.matchAll(/^test (.+?) \.\.\. FAIL(?:ED)?$/gm)].map(
+    ([, name]) => `${name}${saidBy(name, output)}`,
+  );
   if (skipped > 0) failures.push(`${skipped} ignored`);
   return { passed, failed: failed + skipped, failures };
+}
+
+/** What a failed test of Rust printed: its first lines, which say what was wrong. */
+function saidBy(name, output) {
+  const start = output.indexOf(`---- ${name} stdout ----\n`);
+  if (start < 0) return "";
+  const [said] = output.slice(start).split(/\nstack backtrace:|\n\n---- |\n\n\nfailures:/, 1);
+  const lines = said.split("\n").slice(1).filter(Boolean).slice(0, MOST_LINES);
+  return lines.map((line) => `\n  ${line}`).join("");
 }
 
 /** Runs `cargo test` and counts the results. */

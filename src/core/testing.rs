@@ -6,6 +6,7 @@ use std::task::{Context, Poll, Waker};
 
 use bytes::Bytes;
 use futures_util::FutureExt;
+use proptest::prelude::ProptestConfig;
 
 use super::path::VPath;
 
@@ -22,6 +23,18 @@ pub fn bytes(text: &str) -> Bytes {
 /// What a future that waits for nobody comes to, such as a call of a backend in memory.
 pub fn now<T>(future: impl Future<Output = T>) -> T {
     future.now_or_never().expect("it does not wait")
+}
+
+/// How often a property is tried: `count` times, and as many times more as `KITBAG_LONGER` says. What failed
+/// is printed whole, so nothing is written beside the sources.
+pub fn cases(count: u32) -> ProptestConfig {
+    let longer = std::env::var("KITBAG_LONGER").ok();
+    let times = longer.map_or(1, |text| text.parse().expect("a number"));
+    ProptestConfig {
+        cases: count * times,
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    }
 }
 
 /// Polls a future once: whether it is not ready.

@@ -7,6 +7,8 @@ use std::rc::Rc;
 use bytes::Bytes;
 use proptest::prelude::*;
 
+use crate::core::testing::cases;
+
 use super::*;
 use crate::core::path::VPath;
 use crate::files::stepping::ended;
@@ -52,7 +54,7 @@ fn names() -> impl Strategy<Value = String> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(64))]
+    #![proptest_config(cases(64))]
 
     #[test]
     fn the_same_files_make_the_same_tree_in_whatever_order_they_were_written(

@@ -67,8 +67,22 @@ export class Postgres {
     return `postgres://kitbag@127.0.0.1:${this.port}/postgres`;
   }
 
-  /** Starts the server, as after a crash. */
+  /**
+   * Starts the server, as after a crash. One whose predecessor was killed ends at once while the
+   * predecessor's workers are there, so it is started again until they have gone.
+   */
   async begin() {
+    const until = Date.now() + 30_000;
+    for (;;) {
+      const said = await this.#start(until);
+      if (said === undefined) return;
+      if (Date.now() > until) throw new Error(`PostgreSQL did not start: ${said}`);
+      await new Promise((resolve) => setTimeout(resolve, 100));
+    }
+  }
+
+  /** Starts a process and waits until it takes connections; what it printed, if it does not. */
+  async #start(until) {
     const settings = {
       listen_addresses: "127.0.0.1",
       port: this.port,
@@ -80,18 +94,22 @@ export class Postgres {
     const child = spawn(join(this.#bin, "postgres"), ["-D", join(this.#base, "data"), ...flags], {
       ...this.#owner,
       cwd: this.#base,
-      stdio: "ignore",
+      stdio: ["ignore", "ignore", "pipe"],
     });
     this.#process = child;
+    let said = "";
+    child.stderr.setEncoding("utf8").on("data", (text) => {
+      said = (said + text).slice(-2000);
+    });
     let ended = false;
     child.once("exit", () => {
       ended = true;
     });
-    const until = Date.now() + 30_000;
     while (!this.#accepts()) {
-      if (ended || Date.now() > until) throw new Error("PostgreSQL did not start");
+      if (ended || Date.now() > until) return said;
       await new Promise((resolve) => setTimeout(resolve, 50));
     }
+    return undefined;
   }
 
   /** Whether it takes connections; an open port is not enough after a crash. */
@@ -106,8 +124,6 @@ export class Postgres {
     const gone = new Promise((resolve) => child.once("exit", resolve));
     child.kill("SIGKILL");
     await gone;
-    // Its workers notice by themselves; a new server refuses to start before they are gone.
-    rmSync(join(this.#base, "data/postmaster.pid"), { force: true });
   }
 
   async stop() {

@@ -11,7 +11,7 @@ use super::*;
 use crate::core::cell::RefCell;
 use crate::core::file::{Format, Texture};
 use crate::core::future::Pending;
-use crate::core::testing::now;
+use crate::core::testing::{cases, now};
 use crate::core::time::Time;
 use crate::files::{Files, FilesOptions};
 use crate::protocol::{BackendExt, Capability};
@@ -206,7 +206,7 @@ proptest! {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(32))]
+    #![proptest_config(cases(32))]
 
     /// Long enough to have marks; small texts have none.
     #[test]

@@ -160,12 +160,17 @@ impl Composite {
             Ok(place) => place,
             Err(error) => return done(Err(error)),
         };
-        if mount.is_default() {
+        let lists_mounts =
+            matches!(request, Request::Read(..)) && self.beneath(path).next().is_some();
+        if mount.is_default() && !lists_mounts {
             return mount.backend.call(request);
         }
         Box::pin(async move {
             let answer = mount.backend.call(request.at(&inner)).await;
-            let mut answer = answer.map_err(|error| mount.error(error))?;
+            let mut answer = answer.map_err(|error| match mount.error(error) {
+                error if lists_mounts && error.kind() == Kind::NotFound => Error::not_a_file(path),
+                error => error,
+            })?;
             if let Some(update) = answer.update() {
                 *update = mount.update(update.take());
             }

@@ -4,7 +4,7 @@ use std::time::Instant;
 use proptest::prelude::*;
 
 use super::*;
-use crate::core::testing::path;
+use crate::core::testing::{cases, path};
 
 fn pattern(text: &str, root: &str) -> Result<Pattern> {
     Pattern::parse(&GlobQuery {
@@ -381,7 +381,7 @@ fn paths() -> impl Strategy<Value = String> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(1000))]
+    #![proptest_config(cases(1000))]
     #[test]
     fn it_matches_as_the_recursive_twin(
         text in patterns(),

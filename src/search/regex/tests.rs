@@ -1,5 +1,7 @@
 use proptest::prelude::*;
 
+use crate::core::testing::cases;
+
 use super::*;
 use crate::core::time::Time;
 
@@ -217,7 +219,7 @@ fn pattern() -> impl Strategy<Value = String> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(300))]
+    #![proptest_config(cases(300))]
     #[test]
     fn lines_match_as_in_the_crate_regex(
         body in "([abkKéÉßส1_ .]|\r\n|\n|\r|ab|\u{212a}|\u{2014}){0,40}",

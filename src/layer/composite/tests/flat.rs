@@ -2,6 +2,8 @@
 
 use proptest::prelude::*;
 
+use crate::core::testing::cases;
+
 use super::no_empty::NoEmptyDirectories;
 use super::*;
 
@@ -167,7 +169,7 @@ pub(crate) fn answer(backend: &dyn Backend, step: &Step) -> String {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 1500, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(cases(1500))]
 
     #[test]
     fn mounts_answer_like_one_flat_tree(

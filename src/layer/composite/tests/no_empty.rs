@@ -11,15 +11,32 @@ impl NoEmptyDirectories {
     async fn filled(&self, path: &VPath) -> Result<Vec<FileInfo>> {
         let mut kept = Vec::new();
         for info in self.0.ls(path).await? {
-            let beneath = GlobQuery {
-                pattern: "**".into(),
-                path: info.path.clone(),
-            };
-            if !info.is_dir() || !self.0.glob(&beneath).await?.files.is_empty() {
+            if !info.is_dir() || self.has_files(&info.path).await? {
                 kept.push(info);
             }
         }
         Ok(kept)
+    }
+
+    async fn has_files(&self, path: &VPath) -> Result<bool> {
+        let beneath = GlobQuery {
+            pattern: "**".into(),
+            path: path.clone(),
+        };
+        Ok(!self.0.glob(&beneath).await?.files.is_empty())
+    }
+
+    async fn read_page(&self, path: &VPath, page: Page) -> Result<ReadResult> {
+        let answer = self.0.read(path, page).await;
+        match &answer {
+            Err(error)
+                if error.to_string() == Error::not_a_file(path).to_string()
+                    && !self.has_files(path).await? =>
+            {
+                Err(Error::not_found(path))
+            }
+            _ => answer,
+        }
     }
 }
 
@@ -31,6 +48,7 @@ impl Backend for NoEmptyDirectories {
     fn call<'a>(&'a self, request: Request<'a>) -> Pending<'a, Answer> {
         match request {
             Request::Ls(path) => answer(self.filled(path), Answer::Ls),
+            Request::Read(path, page) => answer(self.read_page(path, page), Answer::Read),
             request => self.0.call(request),
         }
     }

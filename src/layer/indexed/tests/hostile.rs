@@ -4,6 +4,8 @@
 
 use proptest::prelude::*;
 
+use crate::core::testing::cases;
+
 use super::*;
 use crate::layer::indexed::manifest::{KIND, Manifest, NAME};
 use crate::layer::indexed::segment::{KINDS, Shape};
@@ -101,7 +103,7 @@ fn counts() -> impl Strategy<Value = [u32; KINDS]> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(48))]
+    #![proptest_config(cases(48))]
 
     #[test]
     fn searches_and_updates_end_whatever_is_sealed(

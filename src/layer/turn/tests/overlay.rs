@@ -2,11 +2,13 @@
 
 use proptest::prelude::*;
 
+use crate::core::testing::cases;
+
 use super::*;
 use crate::layer::composite::tests::flat::{Step, answer, any_path, step, text};
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 1500, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(cases(1500))]
 
     #[test]
     fn a_turn_answers_like_one_flat_tree(

@@ -6,7 +6,7 @@ use std::ops::Bound;
 use proptest::prelude::*;
 
 use super::*;
-use crate::core::testing::path;
+use crate::core::testing::{cases, path};
 
 fn meta(size: u64) -> Meta {
     Meta {
@@ -117,7 +117,7 @@ fn a_step() -> impl Strategy<Value = Step> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(48))]
+    #![proptest_config(cases(48))]
 
     #[test]
     fn sheets_hold_what_a_sorted_map_holds(steps in prop::collection::vec(a_step(), 1..300)) {
