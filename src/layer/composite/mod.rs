@@ -154,21 +154,25 @@ impl Composite {
         Ok(place)
     }
 
-    /// Passes a request about one file to the backend that it belongs to.
-    fn passed<'a>(&'a self, path: &'a VPath, request: Request<'a>) -> Pending<'a, Answer> {
+    /// Passes a request about one file to the backend that it belongs to. Where there is none and
+    /// `holds_mounts`, the path is a directory.
+    fn passed<'a>(
+        &'a self,
+        path: &'a VPath,
+        request: Request<'a>,
+        holds_mounts: bool,
+    ) -> Pending<'a, Answer> {
         let Place { mount, inner } = match self.file_place(path) {
             Ok(place) => place,
             Err(error) => return done(Err(error)),
         };
-        let lists_mounts =
-            matches!(request, Request::Read(..)) && self.beneath(path).next().is_some();
-        if mount.is_default() && !lists_mounts {
+        if mount.is_default() && !holds_mounts {
             return mount.backend.call(request);
         }
         Box::pin(async move {
             let answer = mount.backend.call(request.at(&inner)).await;
             let mut answer = answer.map_err(|error| match mount.error(error) {
-                error if lists_mounts && error.kind() == Kind::NotFound => Error::not_a_file(path),
+                error if holds_mounts && error.kind() == Kind::NotFound => Error::not_a_file(path),
                 error => error,
             })?;
             if let Some(update) = answer.update() {
@@ -267,10 +271,12 @@ impl Backend for Composite {
             Request::Transfer(asked) => answer(self.transfer_all(asked), Answer::Transfer),
             Request::Upload(files) => whole(self.upload_all(files), Answer::Upload),
             Request::Download(paths) => whole(self.download_all(paths), Answer::Download),
-            Request::Read(path, _)
-            | Request::ReadRaw(path)
-            | Request::Write(path, _)
-            | Request::Edit(path, _) => self.passed(path, request),
+            Request::Read(path, _) => {
+                self.passed(path, request, self.beneath(path).next().is_some())
+            }
+            Request::ReadRaw(path) | Request::Write(path, _) | Request::Edit(path, _) => {
+                self.passed(path, request, false)
+            }
             Request::Execute(..) => self.default.backend.call(request),
         }
     }
