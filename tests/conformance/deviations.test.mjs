@@ -85,5 +85,9 @@ describe("in node:test", () => {
 });
 
 test("departures.md says where other libraries depart now", async () => {
-  assert.equal(await tables(), written(), "run `npm run conformance`");
+  // deepagents starts ripgrep for each search and does without if a busy machine is slow, so a difference
+  // counts when it is seen three times.
+  let now = await tables();
+  for (let again = 0; again < 2 && now !== written(); again++) now = await tables();
+  assert.equal(now, written(), "run `npm run conformance`");
 });
