@@ -125,7 +125,8 @@ export const ROWS = {
     Date.now = () => start + (now() - start) * 200;
     try {
       let seed = 7;
-      const noise = Uint8Array.from({ length: 8 * MIB }, () => {
+      // So many bytes that all of the ten seconds are allowed, however fast they are searched.
+      const noise = Uint8Array.from({ length: 32 * MIB }, () => {
         seed = (Math.imul(seed, 1_664_525) + 1_013_904_223) >>> 0;
         return 97 + (seed >>> 31);
       });
