@@ -85,7 +85,7 @@ describe("in node:test", () => {
 });
 
 test("departures.md says where other libraries depart now", async () => {
-  // deepagents starts ripgrep for each search and does without if a busy machine is slow, so a difference
+  // A search of deepagents' FilesystemBackend was seen to depart once more on a busy machine, so a difference
   // counts when it is seen three times.
   let now = await tables();
   for (let again = 0; again < 2 && now !== written(); again++) now = await tables();

@@ -83,3 +83,18 @@ fn the_conformance_suite_passes_through_mounts() {
     assert!(report.failures.is_empty(), "{}", report.failures.join("\n"));
     assert!(report.passed >= 20, "{report:?}");
 }
+
+#[test]
+fn what_holds_a_mount_is_a_directory() {
+    let composite = Composite::new(memory(), [(path("/a/b"), memory())]).expect("mounts");
+    let page = Page {
+        offset: 0,
+        limit: 10,
+    };
+    let error = now(composite.read(&path("/a"), page)).expect_err("a directory");
+    assert_eq!(error.kind(), Kind::IsDirectory, "{error}");
+    let error = now(composite.read(&path("/c"), page)).expect_err("nothing");
+    assert_eq!(error.kind(), Kind::NotFound, "{error}");
+    put(&composite, "/a", "a file beside the directory");
+    assert!(now(composite.read(&path("/a"), page)).is_ok());
+}
