@@ -21,6 +21,7 @@ options! {
         keeps_created: bool,
         keeps_mime: bool,
         keeps_format: bool,
+        keeps_modes: bool,
         keeps_binary: bool = true,
         writable: bool = true,
         max_file_bytes: Option<u64>,
@@ -56,6 +57,7 @@ impl Promises {
             keeps_created: self.keeps_created,
             keeps_mime: self.keeps_mime,
             keeps_format: self.keeps_format,
+            keeps_modes: self.keeps_modes,
             keeps_binary: self.keeps_binary,
             // Versions may be chosen by the host's code, which promises no more than an edit needs.
             lists_versions: false,

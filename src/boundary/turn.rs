@@ -11,6 +11,7 @@ use crate::boundary::printed::Table;
 use crate::boundary::reader::FilePath;
 use crate::boundary::room::RoomGiven;
 use crate::core::error::{Error, Kind, Result};
+use crate::core::file::Mode;
 use crate::core::time::Time;
 use crate::files::WriteMode;
 use crate::layer::turn::Receipt;
@@ -42,6 +43,7 @@ options! {
         path: FilePath,
         before: Option<Bytes>,
         after: Option<Bytes>,
+        mode: Option<u64>,
     }
 }
 
@@ -68,6 +70,7 @@ pub fn receipt(changed: Vec<ChangedFile>) -> Result<Receipt> {
         path: FilePath(path),
         before,
         after,
+        mode,
     } in changed
     {
         if files.iter().any(|file| file.path == path) {
@@ -80,6 +83,7 @@ pub fn receipt(changed: Vec<ChangedFile>) -> Result<Receipt> {
             path,
             before,
             after,
+            mode: mode.map(|bits| Mode::of(bits as u32)),
         });
     }
     Ok(Receipt {

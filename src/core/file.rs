@@ -73,6 +73,22 @@ impl Mime {
     }
 }
 
+/// Permission bits of a file, as POSIX has them: `rwxrwxrwx`, without the bits above.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Mode(u16);
+
+impl Mode {
+    /// The nine bits of a number; the others are dropped, so that no copy runs as another user.
+    pub fn of(bits: u32) -> Mode {
+        Mode((bits & 0o777) as u16)
+    }
+
+    /// The bits.
+    pub fn bits(self) -> u32 {
+        u32::from(self.0)
+    }
+}
+
 impl PartialEq for Mime {
     fn eq(&self, other: &Mime) -> bool {
         self.as_str() == other.as_str()

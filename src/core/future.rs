@@ -12,6 +12,9 @@ use crate::core::error::Result;
 /// A future on the single thread; not `Send`.
 pub type Pending<'a, T> = LocalBoxFuture<'a, Result<T>>;
 
+/// How many bodies are requested in parallel if a storage has no limit of its own.
+pub const PARALLEL: usize = 16;
+
 /// A future that is ready.
 pub fn done<'a, T: 'a>(answer: Result<T>) -> Pending<'a, T> {
     Box::pin(std::future::ready(answer))

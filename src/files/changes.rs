@@ -71,6 +71,7 @@ impl Operations {
                 Format::V2
             },
             texture,
+            mode: None,
         }
     }
 
@@ -88,6 +89,7 @@ impl Operations {
                     mime: mime.clone(),
                     format: previous.format,
                     texture: Texture::Ascii,
+                    mode: None,
                 }
             }
             _ => self.new_file(path, body, Some(previous)),
@@ -185,12 +187,13 @@ impl Operations {
     pub(super) async fn write_file(&self, path: &VPath, content: Content) -> Result<WriteResult> {
         let capability = self.writable()?;
         let write_mode = match content {
-            Content::New(_) => WriteMode::Create,
-            Content::Text(_) | Content::Raw(_) => self.options.write_mode,
+            Content::New(..) => WriteMode::Create,
+            Content::Text(_) | Content::Raw(..) => self.options.write_mode,
         };
+        let permissions = content.mode();
         let body = match content {
             Content::Text(text) => file::decode_content(path, text)?,
-            Content::Raw(bytes) | Content::New(bytes) => bytes,
+            Content::Raw(bytes, _) | Content::New(bytes, _) => bytes,
         };
         self.sized(path, body.len(), &capability)?;
         let _turn = match capability.create {
@@ -204,6 +207,7 @@ impl Operations {
             WriteMode::Overwrite => (self.storage.stat(path).await?, PutMode::Overwrite),
         };
         let mut new = self.new_file(path, body, None);
+        new.mode = permissions;
         if let Some(created) = previous.and_then(|meta| meta.created) {
             new.created = created;
         }

@@ -58,6 +58,7 @@ impl Storage for Busy {
                     mime: file::mime_of_name(&late).expect("a text"),
                     format: Format::default(),
                     texture: Texture::Ascii,
+                    mode: None,
                 };
                 self.memory.put(&late, file, PutMode::Create).await?;
             }

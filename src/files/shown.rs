@@ -34,6 +34,7 @@ pub fn raw(path: &VPath, file: File) -> RawFile {
         },
         created: file.meta.created,
         modified: Some(file.meta.modified),
+        mode: file.meta.mode,
     }
 }
 

@@ -234,6 +234,7 @@ pub fn file_data(path: &VPath, data: &JsValue) -> Result<RawFile> {
         format: if is_text { format } else { Format::V2 },
         created: time(data, "created_at"),
         modified: time(data, "modified_at"),
+        mode: None,
     })
 }
 
@@ -394,6 +395,8 @@ pub fn capability(own: &JsValue, otherwise: Capability) -> Capability {
         keeps_created: says("keepsCreated", otherwise.keeps_created),
         keeps_mime: says("keepsMime", otherwise.keeps_mime),
         keeps_format: says("keepsFormat", otherwise.keeps_format),
+        // Methods of an object neither give nor take permission bits.
+        keeps_modes: false,
         keeps_binary: says("keepsBinary", otherwise.keeps_binary),
         writable: says("writable", otherwise.writable),
         overwrites: says("overwrites", otherwise.overwrites),

@@ -158,6 +158,7 @@ impl Backend for Foreign {
             names: Names::default(),
             keeps_created: false,
             keeps_mime: false,
+            keeps_modes: false,
             keeps_format: false,
             keeps_binary: host::method(&self.object, "uploadFiles").is_some()
                 && host::method(&self.object, "downloadFiles").is_some(),

@@ -282,7 +282,7 @@ impl Foreign {
     }
 
     pub(super) async fn written(&self, path: &VPath, content: Content) -> Result<WriteResult> {
-        if let Content::New(bytes) = &content {
+        if let Content::New(bytes, _) = &content {
             if !self.knows_options {
                 return Err(unsupported("write with ifAbsent"));
             }
@@ -297,10 +297,10 @@ impl Foreign {
         }
         let content = match content {
             Content::Text(bytes) => lossy(&bytes),
-            Content::Raw(bytes) | Content::New(bytes) if file::is_binary_name(path) => {
+            Content::Raw(bytes, _) | Content::New(bytes, _) if file::is_binary_name(path) => {
                 text(&read::base64(&bytes))
             }
-            Content::Raw(bytes) | Content::New(bytes) => match std::str::from_utf8(&bytes) {
+            Content::Raw(bytes, _) | Content::New(bytes, _) => match std::str::from_utf8(&bytes) {
                 Ok(content) => text(content),
                 Err(_) => {
                     return Err(Error::at(

@@ -7,6 +7,7 @@ use bytes::Bytes;
 use futures_util::future::LocalBoxFuture;
 
 use super::SharedBackend;
+use crate::core::file::Mode;
 use crate::core::future::Pending;
 use crate::core::path::VPath;
 
@@ -19,6 +20,9 @@ pub struct Replacement {
     pub before: Option<Bytes>,
     /// Its content after; `None` deletes it.
     pub after: Option<Bytes>,
+    /// The permission bits of a file that is created or deleted, if they are known. One that stays
+    /// keeps its own.
+    pub mode: Option<Mode>,
 }
 
 /// A backend that changes several files in one step.

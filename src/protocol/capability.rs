@@ -64,6 +64,8 @@ pub struct Capability {
     pub keeps_mime: bool,
     /// Whether the `v1` format of a text file is kept.
     pub keeps_format: bool,
+    /// Whether permission bits survive copies between backends, turns, histories and their undo.
+    pub keeps_modes: bool,
     /// Whether binary content can be stored.
     pub keeps_binary: bool,
     /// Whether anything can be changed.
@@ -98,6 +100,7 @@ impl Capability {
             keeps_created: true,
             keeps_mime: true,
             keeps_format: true,
+            keeps_modes: false,
             keeps_binary: true,
             writable: true,
             overwrites: false,

@@ -28,7 +28,7 @@ use std::time::Duration;
 use bytes::Bytes;
 
 use crate::core::error::Error;
-use crate::core::file::{Format, Mime};
+use crate::core::file::{Format, Mime, Mode};
 use crate::core::path::VPath;
 use crate::core::time::Time;
 
@@ -80,6 +80,8 @@ pub struct RawFile {
     pub created: Option<Time>,
     /// When it was last written.
     pub modified: Option<Time>,
+    /// Its permission bits, if they are kept.
+    pub mode: Option<Mode>,
 }
 
 /// The content for `write`.
@@ -87,17 +89,25 @@ pub struct RawFile {
 pub enum Content {
     /// A caller's string, in UTF-8. For a path of a binary type it is base64.
     Text(Bytes),
-    /// Bytes to store as they are.
-    Raw(Bytes),
-    /// Bytes to store as they are, only if no file exists, even if `write` would overwrite.
-    New(Bytes),
+    /// Bytes to store as they are. A file that is created gets the permission bits.
+    Raw(Bytes, Option<Mode>),
+    /// The same, only if no file exists, even if `write` would overwrite.
+    New(Bytes, Option<Mode>),
 }
 
 impl Content {
     /// The bytes as they were given.
     pub fn bytes(&self) -> &Bytes {
         match self {
-            Content::Text(bytes) | Content::Raw(bytes) | Content::New(bytes) => bytes,
+            Content::Text(bytes) | Content::Raw(bytes, _) | Content::New(bytes, _) => bytes,
+        }
+    }
+
+    /// The permission bits for a new file.
+    pub fn mode(&self) -> Option<Mode> {
+        match self {
+            Content::Text(_) => None,
+            Content::Raw(_, mode) | Content::New(_, mode) => *mode,
         }
     }
 }

@@ -7,9 +7,10 @@ use bytes::Bytes;
 
 use super::{
     Answer, Backend, BackendExt, Content, EntryInfo, FileInfo, FilesUpdate, GlobQuery, Operation,
-    Page, WriteResult,
+    Page, RawFile, WriteResult,
 };
 use crate::core::error::{Error, Kind, Result};
+use crate::core::file::Mode;
 use crate::core::future::Pending;
 use crate::core::order;
 use crate::core::path::VPath;
@@ -267,12 +268,14 @@ pub async fn by_bytes(
     if step.whole {
         return Err(one_by_one());
     }
-    let before = backend.read_raw(from).await?.body;
+    let RawFile {
+        body: before, mode, ..
+    } = backend.read_raw(from).await?;
     let body = match revise {
         Some(revise) => revise(to.clone(), before.clone()).await?,
         None => before.clone(),
     };
-    let mut update = put(backend, to, &body, asked.overwrite).await?;
+    let mut update = put(backend, to, &body, mode, asked.overwrite).await?;
     let stored = backend.fetch(to).await;
     if stored.as_ref().ok() != Some(&body) {
         return Err(stands(
@@ -327,10 +330,11 @@ async fn put(
     backend: &dyn Backend,
     to: &VPath,
     body: &Bytes,
+    mode: Option<Mode>,
     overwrite: bool,
 ) -> Result<Option<FilesUpdate>> {
     if !overwrite {
-        match backend.write(to, Content::New(body.clone())).await {
+        match backend.write(to, Content::New(body.clone(), mode)).await {
             Err(error) if error.kind() == Kind::Unsupported => {}
             answer => return answer.map(|written| written.files_update),
         }
@@ -340,7 +344,7 @@ async fn put(
             Err(error) => return Err(error),
             Ok(_) => return Err(Error::already_exists(to)),
         }
-        match backend.write(to, Content::Raw(body.clone())).await {
+        match backend.write(to, Content::Raw(body.clone(), mode)).await {
             Err(error) if error.kind() == Kind::Unsupported => {}
             answer => return answer.map(|written| written.files_update),
         }

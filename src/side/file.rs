@@ -23,7 +23,7 @@ pub fn if_there<T>(answer: Result<T>) -> Result<Option<T>> {
 /// Creates a file; `false` if there is one. A foreign backend that has no condition for it is asked
 /// first, so there somebody else can come in between.
 pub async fn create(at: &dyn Backend, path: &VPath, file: &Bytes) -> Result<bool> {
-    match at.write(path, Content::New(file.clone())).await {
+    match at.write(path, Content::New(file.clone(), None)).await {
         Ok(_) => Ok(true),
         Err(error) if error.kind() == Kind::AlreadyExists => Ok(false),
         Err(error) if error.kind() == Kind::Unsupported => match body(at, path).await? {

@@ -7,7 +7,7 @@ use std::rc::Rc;
 use wasm_bindgen::JsValue;
 
 use crate::core::error::{Error, Kind, Result};
-use crate::core::file::{Format, Mime};
+use crate::core::file::{Format, Mime, Mode};
 use crate::core::path::VPath;
 use crate::core::time::Time;
 use crate::env::host;
@@ -81,6 +81,9 @@ pub fn meta_of(object: &JsValue, size: Option<usize>) -> Result<Meta> {
             _ => Format::V2,
         },
         texture: None,
+        mode: host::number_property(object, "mode")
+            .and_then(whole)
+            .map(|bits| Mode::of(bits as u32)),
         version: version_of(object),
     })
 }
@@ -124,12 +127,16 @@ pub fn entry_of(row: &JsValue) -> Result<Option<Entry>> {
 
 /// A new file in the form that the object's `put` receives.
 pub fn file_value(file: &NewFile) -> JsValue {
+    let mode = file
+        .mode
+        .map_or(JsValue::UNDEFINED, |mode| mode.bits().into());
     host::object(&[
         ("content", host::array_of(&file.body).into()),
         ("size", JsValue::from_f64(file.body.len() as f64)),
         ("created", JsValue::from_str(&file.created.to_string())),
         ("modified", JsValue::from_str(&file.modified.to_string())),
         ("mimeType", JsValue::from_str(file.mime.as_str())),
+        ("mode", mode),
         (
             "format",
             JsValue::from_str(match file.format {

@@ -124,6 +124,7 @@ impl Memory {
             mime: Some(file.mime),
             format: file.format,
             texture: Some(file.texture),
+            mode: None,
             version: Some(Version::Number(version)),
         };
         let body = file.body;

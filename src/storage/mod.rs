@@ -25,7 +25,8 @@ use std::rc::Rc;
 use bytes::Bytes;
 
 use crate::core::error::Result;
-use crate::core::file::{Format, Mime, Texture};
+use crate::core::file::{Format, Mime, Mode, Texture};
+pub use crate::core::future::PARALLEL;
 use crate::core::future::Pending;
 use crate::core::path::VPath;
 use crate::core::time::Time;
@@ -63,6 +64,8 @@ pub struct Meta {
     pub format: Format,
     /// Text, ASCII or binary, if the storage keeps that; otherwise it is detected from the body.
     pub texture: Option<Texture>,
+    /// Its permission bits, if the storage keeps them.
+    pub mode: Option<Mode>,
     /// The version of this state, if the storage supports compare-and-swap.
     pub version: Option<Version>,
 }
@@ -80,6 +83,7 @@ impl Meta {
             mime: None,
             format: Format::V2,
             texture: None,
+            mode: None,
             version: None,
         }
     }
@@ -127,6 +131,9 @@ pub struct NewFile {
     pub format: Format,
     /// Text, ASCII or binary.
     pub texture: Texture,
+    /// The permission bits of a file that is created, if they are known. One that is replaced keeps
+    /// its own.
+    pub mode: Option<Mode>,
 }
 
 impl NewFile {
@@ -139,6 +146,7 @@ impl NewFile {
             mime,
             format,
             texture,
+            mode,
         } = self;
         Meta {
             size: body.len() as u64,
@@ -147,6 +155,7 @@ impl NewFile {
             mime: Some(mime.clone()),
             format: *format,
             texture: Some(*texture),
+            mode: *mode,
             version,
         }
     }
@@ -226,9 +235,6 @@ impl Listing {
 
 /// How often an update is retried on the new state before it fails with `conflict`.
 pub const REPLAYS: u32 = 64;
-
-/// How many bodies are requested in parallel if a storage has no limit of its own.
-pub const PARALLEL: usize = 16;
 
 /// A place that keeps files.
 ///

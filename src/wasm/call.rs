@@ -221,8 +221,8 @@ fn write(backend: SharedBackend, given: WriteArguments) -> Asked {
     may_create(&*backend, &path)?;
     let content = match given.what {
         Written::Text => Content::Text(given.content),
-        Written::Raw => Content::Raw(given.content),
-        Written::New => Content::New(given.content),
+        Written::Raw => Content::Raw(given.content, None),
+        Written::New => Content::New(given.content, None),
     };
     Ok(Box::pin(async move {
         answered(backend.write(&path, content).await, |reply, written| {
@@ -477,6 +477,7 @@ fn put_capability(reply: &mut Reply, capability: Capability) {
         capability.keeps_created,
         capability.keeps_mime,
         capability.keeps_format,
+        capability.keeps_modes,
         capability.keeps_binary,
         capability.writable,
         capability.overwrites,

@@ -229,7 +229,7 @@ async fn inspected(inspect: Function, seen: Inspected) -> Result<Verdict> {
         return Ok(Verdict::Replace(Content::Text(Bytes::from(text))));
     }
     if let Some(bytes) = content.as_ref().and_then(host::bytes_of) {
-        return Ok(Verdict::Replace(Content::Raw(bytes)));
+        return Ok(Verdict::Replace(Content::Raw(bytes, None)));
     }
     Err(Error::new(
         Kind::InvalidArgument,

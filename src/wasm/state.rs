@@ -131,6 +131,7 @@ fn set(handle: u32, given: StateFile) -> Result<String> {
             false => Format::V2,
         },
         texture,
+        mode: None,
     };
     memory(handle)?
         .storage()

@@ -159,6 +159,7 @@ fn put_outcome(reply: &mut Reply, outcome: Outcome) {
                 reply.str(file.path.as_str());
                 put_body(reply, file.before);
                 put_body(reply, file.after);
+                reply.f64(file.mode.map_or(-1.0, |mode| mode.bits().into()));
             }
         }
         Outcome::Conflict(conflicts) => {

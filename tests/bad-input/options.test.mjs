@@ -202,6 +202,7 @@ const TABLES = [
       keepsCreated: "boolean",
       keepsMime: "boolean",
       keepsFormat: "boolean",
+      keepsModes: "boolean",
       keepsBinary: "boolean",
       writable: "boolean",
       overwrites: "boolean",

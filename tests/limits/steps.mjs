@@ -3,6 +3,7 @@
 
 export const STEPS = [
   "src/boundary/printed.rs WIDTH",
+  "src/core/future.rs PARALLEL",
   "src/core/path.rs BYTES",
   "src/core/path.rs DECEPTIVE",
   "src/core/path.rs ROOM",
@@ -169,7 +170,6 @@ export const STEPS = [
   "src/storage/context_hub/mod.rs REBASES",
   "src/storage/context_hub/mod.rs RIVALS",
   "src/storage/disk.rs STATS",
-  "src/storage/mod.rs PARALLEL",
   "src/storage/mod.rs UNKNOWN_SIZE",
   "src/storage/s3/access.rs MARGIN",
   "src/storage/s3/answer.rs PART",
@@ -269,7 +269,6 @@ export const STEPS = [
   "ts/core/programs.ts LINKS",
   "ts/disk/claims.ts UNNAMED_MS",
   "ts/disk/names.ts LOOKED_AT",
-  "ts/disk/place.ts REMEMBERED",
   "ts/disk/turns.ts STEPS",
   "ts/disk/turns.ts TURN",
   "ts/foreign/adapt.ts MOST_ROWS",

@@ -302,7 +302,7 @@ test("a journal that was planted is not carried out, and stops nobody", async ()
   await inner.write("/skills/s.md", "good");
   const guarded = withPolicy(inner, { readOnlyPrefixes: ["/skills"] });
   const seal = `0123456789abcdef ${"0".repeat(64)}`;
-  const changes = "8\napplying1\n712\n/skills/s.md4\ngood4\nevil";
+  const changes = "8\napplying1\n712\n/skills/s.md4\ngood4\nevil-\n";
   const forged = `kitbag 1 journal ${seal}\n${changes}`;
   for (const text of [forged, "garbage", ""]) {
     await inner.uploadFiles([[own("/.kitbag/turns/journal"), encode(text)]]);

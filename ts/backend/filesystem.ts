@@ -176,6 +176,7 @@ function diskPromises(disk: Disk): Values<typeof Promises> {
     keepsCreated: false,
     keepsMime: false,
     keepsFormat: false,
+    keepsModes: disk.place.keepsModes,
     keepsBinary: true,
     writable: true,
     maxFileBytes: disk.maxBytes,

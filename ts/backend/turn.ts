@@ -2,7 +2,7 @@
 
 import chunk from "#chunk/turns";
 import { received } from "../core/call.js";
-import { BadArgument, bytesOf, kindOf, Options, text } from "../core/checks.js";
+import { BadArgument, bytesOf, kindOf, Options, text, wrong } from "../core/checks.js";
 import { CompareGiven, TurnCall, TurnGiven, UndoGiven } from "../core/descriptions.js";
 import { ask, askOnly, type Call, create, pack, take, type Values } from "../core/given.js";
 import { handleOf, sealClass } from "../core/handle.js";
@@ -90,6 +90,8 @@ export interface Receipt {
     before: Uint8Array | null;
     /** Its content after; `null` if it was deleted. */
     after: Uint8Array | null;
+    /** Permission bits of a file that was created or deleted, if they are known. */
+    mode?: number;
   }>;
 }
 
@@ -208,13 +210,19 @@ const CHANGED =
   "Nothing was done: others changed what this turn read or changes. See conflicts; rebase().";
 const NEWER = "Nothing was done: others changed these files since. See conflicts; undo that.";
 
+function unpackFile(reply: Reply): Receipt["files"][number] {
+  const file = { path: reply.text(), before: body(reply), after: body(reply) };
+  const mode = reply.f64();
+  return mode < 0 ? file : { ...file, mode };
+}
+
 function unpackOutcome(reply: Reply, conflict: string): CommitResult {
   if (reply.bool()) {
     const receipt = {
       id: reply.text(),
       by: reply.text(),
       at: new Date(reply.f64()).toISOString(),
-      files: list(reply, () => ({ path: reply.text(), before: body(reply), after: body(reply) })),
+      files: list(reply, () => unpackFile(reply)),
     };
     return { receipt };
   }
@@ -416,6 +424,12 @@ export function comparedFiles(files: readonly Receipt["files"][number][]): TurnD
   return received((reply) => ({ changes: list(reply, () => unpackChange(reply)) })) as TurnDiff;
 }
 
+function modeOf(name: string, value: unknown): number | undefined {
+  if (value === undefined) return undefined;
+  const fits = typeof value === "number" && Number.isInteger(value) && value >= 0;
+  return fits && value <= 0o777 ? value : wrong(name, "permission bits up to 0o777", value);
+}
+
 /** The files of a receipt, checked. */
 function filesOf(receipt: unknown): Values<typeof CompareGiven>["files"] {
   const files = (receipt as Receipt | undefined)?.files;
@@ -428,6 +442,7 @@ function filesOf(receipt: unknown): Values<typeof CompareGiven>["files"] {
       path: text(`${name}.path`, file?.path),
       before: content(`${name}.before`, file?.before),
       after: content(`${name}.after`, file?.after),
+      mode: modeOf(`${name}.mode`, file?.mode),
     };
   });
 }

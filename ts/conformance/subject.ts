@@ -38,6 +38,7 @@ export const PROMISES: Capability = {
   keepsCreated: true,
   keepsMime: true,
   keepsFormat: true,
+  keepsModes: false,
   keepsBinary: true,
   writable: true,
   overwrites: false,

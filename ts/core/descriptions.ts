@@ -242,6 +242,7 @@ export const Promises = {
   keepsCreated: { kind: "flag" },
   keepsMime: { kind: "flag" },
   keepsFormat: { kind: "flag" },
+  keepsModes: { kind: "flag" },
   keepsBinary: { kind: "flag", usual: true },
   writable: { kind: "flag", usual: true },
   maxFileBytes: { kind: "amount", maybe: true },
@@ -294,6 +295,7 @@ export const ChangedFile = {
   path: { kind: "text" },
   before: { kind: "bytes", maybe: true },
   after: { kind: "bytes", maybe: true },
+  mode: { kind: "amount", maybe: true },
 } as const;
 
 export const CompareGiven = {

@@ -276,6 +276,7 @@ export function unpackCapability(reply: Reply): Capability {
     keepsCreated: reply.bool(),
     keepsMime: reply.bool(),
     keepsFormat: reply.bool(),
+    keepsModes: reply.bool(),
     keepsBinary: reply.bool(),
     writable: reply.bool(),
     overwrites: reply.bool(),

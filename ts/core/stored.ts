@@ -12,6 +12,8 @@ export interface StoredMeta {
   mimeType?: string;
   /** Form of a text file in `readRaw`: one string (`"v2"`) or an array of lines (`"v1"`). */
   format?: "v1" | "v2";
+  /** Permission bits, such as `0o600`; see `keepsModes`. */
+  mode?: number;
   /** Identifies this state of the file; every change must give another value. */
   version?: string | number;
 }
@@ -36,6 +38,8 @@ export interface FileToStore {
   mimeType: string;
   /** Form to keep; see `StoredMeta`. */
   format: "v1" | "v2";
+  /** Permission bits for a file that is created: those of the file that it is a copy of. */
+  mode?: number;
 }
 
 /** One file of a listing. */

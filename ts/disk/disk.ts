@@ -55,7 +55,7 @@ export function diskAt(place: Place, maxBytes: number, searching: Searching): Di
   return {
     ...methods(files, "stat", "get", "put", "delete"),
     ...methods(new Trees(entries, files), "level", "removeTree", "prune"),
-    ...methods(new Moves(entries, permissions), "transfer", "moveTree"),
+    ...methods(new Moves(entries), "transfer", "moveTree"),
     ...methods(permissions, "looks", "permit", "real"),
     ...methods(new Links(entries), "links", "link"),
     ...methods(finder, "names", "stats", "bodies"),

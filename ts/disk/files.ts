@@ -99,7 +99,7 @@ export class Files {
       // A program that writes in place may have changed the file during the read.
       const after = await this.#place.seen(handle);
       if (versionOf(after) === versionOf(stats) || attempt === 3) {
-        return { content, ...metaOf(stats) };
+        return { content, ...metaOf(stats), ...this.#place.modeOf(stats) };
       }
     }
   }
@@ -109,12 +109,12 @@ export class Files {
     file: FileToStore,
     condition: Condition,
   ): Promise<{ version: string } | false> {
-    return this.#put(this.#place.parts(path), file.content, condition, true);
+    return this.#put(this.#place.parts(path), file, condition, true);
   }
 
   async #put(
     parts: string[],
-    content: Uint8Array,
+    file: FileToStore,
     condition: Condition,
     follow: boolean,
   ): Promise<{ version: string } | false> {
@@ -124,14 +124,14 @@ export class Files {
       if (stats?.isDirectory()) {
         throw new Refusal("is_directory", TAKEN_BY_DIRECTORY);
       }
-      if (condition.mode === "create") return stats ? false : this.#create(dir, name, content);
+      if (condition.mode === "create") return stats ? false : this.#create(dir, name, file);
       if (stats?.isSymbolicLink()) {
         const target = follow ? await this.#place.target(dir, name) : undefined;
         if (!target) throw this.#place.outside();
-        return this.#put(target, content, condition, false);
+        return this.#put(target, file, condition, false);
       }
       if (stats && !stats.isFile()) throw notAFile();
-      return this.#replace(dir, name, content, condition, stats);
+      return this.#replace(dir, name, file, condition, stats);
     });
     return stored ?? false;
   }
@@ -140,9 +140,7 @@ export class Files {
   async #aside(dir: Dir, content: Uint8Array, like?: Like): Promise<Aside> {
     const path = asideIn(dir);
     const fs = this.#place.fs;
-    // Nobody reads it who may not read the file.
-    const mode = like ? Number(like.mode & 0o777n) | 0o200 : 0o666;
-    const handle = await fs.open(path, "wx", mode);
+    const handle = await fs.open(path, "wx", closed(like));
     try {
       await dir.verify();
       await handle.writeFile(content);
@@ -157,19 +155,19 @@ export class Files {
     }
   }
 
-  async #create(dir: Dir, name: string, content: Uint8Array): Promise<{ version: string } | false> {
+  async #create(dir: Dir, name: string, file: FileToStore): Promise<{ version: string } | false> {
+    const { content } = file;
     const fs = this.#place.fs;
-    const known = this.#place.remembered.of(dir, name, content.length);
-    const aside = await this.#aside(dir, content, known);
+    const like = file.mode === undefined ? undefined : { mode: BigInt(file.mode) };
+    const aside = await this.#aside(dir, content, like);
     try {
       await dir.verify();
       await fs.link(aside.path, `${dir.at}/${name}`);
-      this.#place.remembered.forget(dir, name);
       return { version: aside.version };
     } catch (error) {
       if (codeOf(error) === "EEXIST") return false;
       if (!/^(EPERM|ENOTSUP|EOPNOTSUPP|ENOSYS|EMLINK)$/.test(codeOf(error))) throw error;
-      return await this.#createInPlace(dir, name, content, known);
+      return await this.#createInPlace(dir, name, content, like);
     } finally {
       await fs.unlink(aside.path).catch(() => {});
     }
@@ -185,7 +183,7 @@ export class Files {
     const path = `${dir.at}/${name}`;
     let handle: Handle;
     try {
-      handle = await this.#place.fs.open(path, "wx", 0o666);
+      handle = await this.#place.fs.open(path, "wx", closed(like));
     } catch (error) {
       if (codeOf(error) === "EEXIST") return false;
       throw error;
@@ -206,16 +204,17 @@ export class Files {
   async #replace(
     dir: Dir,
     name: string,
-    content: Uint8Array,
+    file: FileToStore,
     condition: Condition,
     seen: BigStats | undefined,
   ): Promise<{ version: string } | false> {
+    const { content } = file;
     const update = condition.mode === "update";
     for (let attempt = 0; attempt < TRIES; attempt++) {
       const now = attempt === 0 ? seen : await this.#entries.lstat(dir, name);
       if (!now) {
         if (update) return false;
-        const made = await this.#create(dir, name, content);
+        const made = await this.#create(dir, name, file);
         if (made) return made;
         continue;
       }
@@ -263,7 +262,6 @@ export class Files {
         const done = await this.#entries.exchange(dir, name, version, async (check) => {
           if (!(await check())) return undefined;
           await this.#place.fs.unlink(`${dir.at}/${name}`);
-          this.#place.remembered.note(dir, name, now);
           return true;
         });
         if (done) return true;
@@ -277,6 +275,11 @@ export class Files {
 
 /** What a new file has of an old one: its permissions, and a time that is later. */
 type Like = Pick<BigStats, "mode"> & Partial<Pick<BigStats, "mtimeNs">>;
+
+/** Permissions to make a file with, so that nobody reads it who may not read the one it is like. */
+function closed(like: Like | undefined): number {
+  return like ? Number(like.mode & 0o777n) | 0o200 : 0o666;
+}
 
 interface Aside {
   path: string;

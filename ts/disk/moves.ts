@@ -5,7 +5,6 @@
 import { versionOf } from "./claims.js";
 import { asideIn, type Entries, moment, TRIES } from "./entries.js";
 import { type BigStats, codeOf, descriptor, Refusal, TAKEN_BY_DIRECTORY } from "./host.js";
-import type { Permissions } from "./permissions.js";
 import type { Dir, Place } from "./place.js";
 
 /** What became of a file. `both`: it has the new name, and the old one could not be removed. */
@@ -27,12 +26,10 @@ interface Spot {
 export class Moves {
   readonly #entries: Entries;
   readonly #place: Place;
-  readonly #permissions: Permissions;
 
-  constructor(entries: Entries, permissions: Permissions) {
+  constructor(entries: Entries) {
     this.#entries = entries;
     this.#place = entries.place;
-    this.#permissions = permissions;
   }
 
   /** Moves or copies one file. */
@@ -43,7 +40,6 @@ export class Moves {
         const stats = await this.#entries.lstat(dir, name);
         if (!stats) return "missing";
         if (!stats.isFile()) {
-          if (stats.isSymbolicLink()) await this.#expect(from, to);
           return "apart";
         }
         const done = await this.#entries.within(
@@ -59,8 +55,6 @@ export class Moves {
             if (target && !target.isFile()) return "apart";
             const at = { dir: there, name: newName, stats: target };
             const answer = await act.call(this, { dir, name, stats }, stats, at);
-            // The core reads and writes the file, and knows no permissions.
-            if (answer === "apart") this.#place.remembered.note(there, newName, stats);
             return answer === "exists" && overwrite ? undefined : answer;
           },
         );
@@ -70,15 +64,6 @@ export class Moves {
       throw new Refusal("conflict", "Other writers kept changing the file");
     });
     return moved ?? "missing";
-  }
-
-  /** Remembers the permissions of the file behind a link for its copy. */
-  async #expect(from: string, to: string): Promise<void> {
-    const [stats] = await this.#permissions.looks([from]);
-    if (!stats) return;
-    await this.#entries.within(this.#place.parts(to), true, async (dir, name) => {
-      this.#place.remembered.note(dir, name, stats);
-    });
   }
 
   /** A file under its new name; undefined if one of the two was changed meanwhile. */

@@ -21,34 +21,6 @@ import { type FoldedNames, foldedNames, isRefusedByWindows, usualNames } from ".
 
 type NodeFs = typeof import("node:fs");
 
-/** Most files whose permissions are remembered. */
-const REMEMBERED = 10_000;
-
-/**
- * Permissions of files that were deleted, and of those that the core is about to copy. A file of the
- * same path and size that is created next gets them: it is the copy, or an undo of the deletion.
- */
-export class Remembered {
-  readonly #modes = new Map<string, { size: bigint; mode: bigint }>();
-
-  note(dir: Dir, name: string, { size, mode }: Pick<BigStats, "size" | "mode">): void {
-    const path = `${dir.real}/${name}`;
-    this.#modes.delete(path);
-    this.#modes.set(path, { size, mode });
-    const [oldest] = this.#modes.keys();
-    if (this.#modes.size > REMEMBERED && oldest !== undefined) this.#modes.delete(oldest);
-  }
-
-  of(dir: Dir, name: string, size: number): { mode: bigint } | undefined {
-    const known = this.#modes.get(`${dir.real}/${name}`);
-    return known?.size === BigInt(size) ? known : undefined;
-  }
-
-  forget(dir: Dir, name: string): void {
-    this.#modes.delete(`${dir.real}/${name}`);
-  }
-}
-
 /** A directory inside the root. */
 export interface Dir {
   /** Append `/name` to reach an entry. */
@@ -69,12 +41,15 @@ export class Place {
   readonly #contained: boolean;
   /** Whether links inside the root are followed. */
   readonly links: boolean;
-  /** Permissions for files that are made again; see `Remembered`. */
-  readonly remembered: Remembered;
   readonly #windows: boolean;
   readonly #native: NodeFs | undefined;
   #root: string | undefined;
   #names: FoldedNames | undefined;
+
+  /** Whether files have permission bits. */
+  get keepsModes(): boolean {
+    return !this.#windows;
+  }
 
   /** Whether the host's own file system is used. */
   get native(): boolean {
@@ -89,7 +64,6 @@ export class Place {
     like?: Place,
   ) {
     this.links = like === undefined;
-    this.remembered = like?.remembered ?? new Remembered();
     this.fs = fs;
     this.#native = native;
     this.flags = like?.flags ?? flagsOf(fs.constants ?? native?.constants);
@@ -268,10 +242,9 @@ export class Place {
     return now ? now.fs.fstatSync(now.fd, { bigint: true }) : handle.stat({ bigint: true });
   }
 
-  /** Metadata of an entry that may be gone, where that costs no promise; undefined elsewhere. */
-  look(dir: Dir, name: string): BigStats | undefined {
-    if (!this.pinned) return undefined;
-    return this.#native?.lstatSync(`${dir.at}/${name}`, { bigint: true, throwIfNoEntry: false });
+  /** The permission bits of a file, where they mean something. */
+  modeOf(stats: BigStats): { mode?: number } {
+    return this.keepsModes ? { mode: Number(stats.mode & 0o777n) } : {};
   }
 
   /** Gives an open file the permissions of another one. */

@@ -113,8 +113,6 @@ export class Trees {
       await dir.verify();
       for (const entry of all) {
         if (!entry.isDirectory()) {
-          const stats = entry.isFile() ? this.#place.look(dir, entry.name) : undefined;
-          if (stats?.isFile()) this.#place.remembered.note(dir, entry.name, stats);
           await this.#place.fs.unlink(`${dir.at}/${entry.name}`).catch((error: unknown) => {
             if (codeOf(error) !== "ENOENT") throw error;
           });

@@ -77,6 +77,11 @@ export interface Capability {
   keepsMime: boolean;
   /** Whether the `v1` form of a text file is kept. */
   keepsFormat: boolean;
+  /**
+   * Whether permission bits of files survive copies, moves, turns, histories, and what undoes them. In a
+   * router: whether some mount keeps them.
+   */
+  keepsModes: boolean;
   /** Whether bytes that are not text can be stored. */
   keepsBinary: boolean;
   /** Whether files can be changed. */

@@ -64,6 +64,7 @@ impl Served {
                 format: Format::V2,
                 texture: self.meta.1,
                 version: self.versions.then_some(Version::Number(number)),
+                mode: None,
             },
             body: Bytes::copy_from_slice(&body[start as usize..end as usize]),
         }

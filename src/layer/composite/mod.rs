@@ -212,6 +212,7 @@ impl Composite {
                 keeps_created,
                 keeps_mime,
                 keeps_format,
+                keeps_modes,
                 keeps_binary,
                 writable,
                 overwrites,
@@ -231,6 +232,7 @@ impl Composite {
             common.keeps_created &= keeps_created;
             common.keeps_mime &= keeps_mime;
             common.keeps_format &= keeps_format;
+            common.keeps_modes |= keeps_modes;
             common.keeps_binary &= keeps_binary;
             common.writable |= writable;
             common.overwrites |= overwrites;

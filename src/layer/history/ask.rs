@@ -9,10 +9,11 @@ use super::History;
 use super::note::{Change, Note, digest, may_be_of, millis, tag};
 use crate::core::bugs::{Bug, has};
 use crate::core::error::{Error, Kind, Result};
+use crate::core::file::Mode;
 use crate::core::order;
 use crate::core::path::VPath;
 use crate::core::time::Time;
-use crate::layer::kit::body;
+use crate::layer::kit::{body, held_at};
 use crate::pins::Digest;
 use crate::protocol::Replacement;
 
@@ -81,7 +82,15 @@ pub struct Why {
 }
 
 /// The digests of the first and the last content of a file, where there was one.
-type Ends = (Option<Rc<str>>, Option<Rc<str>>);
+#[derive(Default)]
+struct Ends {
+    /// The digest of the first content; `None` if there was no file.
+    first: Option<Rc<str>>,
+    /// The digest of the last content.
+    last: Option<Rc<str>>,
+    /// The permission bits that the file had when it was first deleted.
+    mode: Option<Mode>,
+}
 
 /// The first and the last content of each file that notes changed.
 fn ends(notes: &[Note]) -> BTreeMap<VPath, Ends> {
@@ -90,11 +99,15 @@ fn ends(notes: &[Note]) -> BTreeMap<VPath, Ends> {
         path,
         before,
         after,
+        mode,
     } in notes.iter().flat_map(|note| &note.files)
     {
-        let file = ends.entry(path.clone());
-        let both = file.or_insert_with(|| (before.clone(), None));
-        both.1 = after.clone();
+        let file = ends.entry(path.clone()).or_insert_with(|| Ends {
+            first: before.clone(),
+            ..Ends::default()
+        });
+        file.last = after.clone();
+        file.mode = file.mode.or(mode.filter(|_| after.is_none()));
     }
     ends
 }
@@ -149,14 +162,14 @@ impl History {
         }
         let notes = self.between(from, to).await?;
         let mut compared = Vec::new();
-        for (path, (before, after)) in ends(&notes) {
-            if before == after {
+        for (path, Ends { first, last, .. }) in ends(&notes) {
+            if first == last {
                 continue;
             }
             compared.push(Compared {
                 path,
-                before: self.store.content(before.as_ref()).await?,
-                after: self.store.content(after.as_ref()).await?,
+                before: self.store.content(first.as_ref()).await?,
+                after: self.store.content(last.as_ref()).await?,
             });
         }
         self.show(&compared).await?;
@@ -191,18 +204,22 @@ impl History {
     async fn since(&self, path: &VPath, moment: &Moment) -> Result<Vec<Replacement>> {
         let notes = self.between(moment, &Moment::Now).await?;
         let mut files = Vec::new();
-        for (file, (then, _)) in ends(&notes) {
+        for (file, Ends { first, mode, .. }) in ends(&notes) {
             if !file.is_under(path) {
                 continue;
             }
-            let before = body(&*self.inner, &file).await?;
-            if before.as_deref().map(digest) == then {
+            let (before, mode) = match held_at(&*self.inner, &file).await? {
+                Some((body, mode)) => (Some(body), mode),
+                None => (None, mode),
+            };
+            if before.as_deref().map(digest) == first {
                 continue;
             }
             files.push(Replacement {
                 path: file,
                 before,
-                after: self.store.content(then.as_ref()).await?,
+                after: self.store.content(first.as_ref()).await?,
+                mode,
             });
         }
         Ok(files)

@@ -5,12 +5,12 @@ use bytes::Bytes;
 use super::note::{Change, Note, digest, name};
 use super::{History, PRUNE_EVERY};
 use crate::core::error::{Error, Kind, Result};
-use crate::core::file;
+use crate::core::file::{self, Mode};
 use crate::core::order;
 use crate::core::path::VPath;
 use crate::env::random;
 use crate::layer::edited::edited;
-use crate::layer::kit::{self, body, is_conflict};
+use crate::layer::kit::{self, held, held_at, is_conflict};
 use crate::protocol::{
     Atomic, BackendExt, Content, DeleteResult, Edit, EditResult, FilesUpdate, Replacement,
     SharedBackend, WriteResult, files_beneath,
@@ -55,7 +55,7 @@ impl History {
     async fn replace(&self, file: &Replacement) -> Result<Option<FilesUpdate>> {
         match is_conditional(&self.inner) {
             true => kit::replace(&*self.inner, file).await,
-            false => kit::put(&*self.inner, &file.path, file.after.as_ref()).await,
+            false => kit::put(&*self.inner, file).await,
         }
     }
 
@@ -70,6 +70,7 @@ impl History {
             path: file.path.clone(),
             before: file.before.as_deref().map(digest),
             after: file.after.as_deref().map(digest),
+            mode: file.mode,
         });
         let changes: Vec<Change> = changes.collect();
         let mut note = Note {
@@ -138,9 +139,18 @@ impl History {
     }
 
     /// Changes one file to what `make` says, given its content; begins anew if others changed it.
-    async fn one(&self, operation: &str, path: &VPath, make: &Make<'_>) -> Result<EditResult> {
+    async fn one(
+        &self,
+        operation: &str,
+        path: &VPath,
+        mode: Option<Mode>,
+        make: &Make<'_>,
+    ) -> Result<EditResult> {
         for _ in 0..REPLAYS {
-            let before = body(&*self.inner, path).await?;
+            let (before, mode) = match held_at(&*self.inner, path).await? {
+                Some((before, mode)) => (Some(before), mode),
+                None => (None, mode),
+            };
             let (after, mut answer) = make(before.as_ref())?;
             if before == after {
                 return Ok(answer);
@@ -149,6 +159,7 @@ impl History {
                 path: path.clone(),
                 before,
                 after,
+                mode,
             };
             let made = self.noted(operation, std::slice::from_ref(&file)).await?;
             match made.into_iter().next() {
@@ -164,16 +175,17 @@ impl History {
     }
 
     pub(super) async fn write_file(&self, path: &VPath, content: Content) -> Result<WriteResult> {
-        let overwrite = self.options.overwrite && !matches!(content, Content::New(_));
+        let overwrite = self.options.overwrite && !matches!(content, Content::New(..));
+        let mode = content.mode();
         let body = match content {
             Content::Text(text) => file::decode_content(path, text)?,
-            Content::Raw(bytes) | Content::New(bytes) => bytes,
+            Content::Raw(bytes, _) | Content::New(bytes, _) => bytes,
         };
         let make = |before: Option<&Bytes>| match before {
             Some(_) if !overwrite => Err(Error::already_exists(path)),
             _ => Ok((Some(body.clone()), EditResult::default())),
         };
-        let EditResult { files_update, .. } = self.one("write", path, &make).await?;
+        let EditResult { files_update, .. } = self.one("write", path, mode, &make).await?;
         Ok(WriteResult { files_update })
     }
 
@@ -189,7 +201,7 @@ impl History {
             };
             Ok((Some(edited.after), result))
         };
-        self.one("edit", path, &make).await
+        self.one("edit", path, None, &make).await
     }
 
     pub(super) async fn delete_path(
@@ -203,7 +215,7 @@ impl History {
                 Some(before) if before != unchanged => Err(Error::conflict(path)),
                 Some(_) => Ok((None, EditResult::default())),
             };
-            let EditResult { files_update, .. } = self.one("delete", path, &make).await?;
+            let EditResult { files_update, .. } = self.one("delete", path, None, &make).await?;
             return Ok(DeleteResult { files_update });
         }
         let mut any = false;
@@ -250,13 +262,14 @@ impl History {
         }
         order::sort(&mut paths);
         let mut files = Vec::new();
-        let answers = self.inner.download(&paths).await;
+        let answers = held(&*self.inner, &paths).await;
         for (path, answer) in paths.into_iter().zip(answers) {
             match answer {
-                Ok(before) => files.push(Replacement {
+                Ok((before, mode)) => files.push(Replacement {
                     path,
                     before: Some(before),
                     after: None,
+                    mode,
                 }),
                 Err(error) if error.is_no_file() || error.kind() == Kind::IsDirectory => {}
                 Err(error) => return Err(error),
@@ -307,6 +320,7 @@ impl History {
                     path: path.clone(),
                     before,
                     after: Some(body.clone()),
+                    mode: None,
                 });
             }
         }
@@ -322,7 +336,7 @@ impl History {
                 // Somebody else changed it meanwhile.
                 true => {
                     let make = |_: Option<&Bytes>| Ok((file.after.clone(), EditResult::default()));
-                    let again = self.one("uploadFiles", &file.path, &make).await;
+                    let again = self.one("uploadFiles", &file.path, None, &make).await;
                     again.map(|_| ())
                 }
                 false => Err(error),

@@ -4,6 +4,7 @@ use std::rc::Rc;
 
 use bytes::Bytes;
 
+use crate::core::file::Mode;
 use crate::core::path::VPath;
 use crate::core::time::Time;
 use crate::pins::Digest;
@@ -24,6 +25,8 @@ pub struct Change {
     pub before: Option<Rc<str>>,
     /// The digest of its content after; `None` if it was deleted.
     pub after: Option<Rc<str>>,
+    /// The permission bits of a file that was created or deleted, if they are known.
+    pub mode: Option<Mode>,
 }
 
 /// One call.
@@ -89,6 +92,7 @@ impl Note {
             path,
             before,
             after,
+            mode,
         } in &self.files
         {
             out.text("file");
@@ -96,6 +100,7 @@ impl Note {
             for digest in [before, after] {
                 out.part(digest.as_ref().map(|digest| digest.as_bytes()));
             }
+            out.optional(mode.map(Mode::bits));
         }
         out.text(END);
         out.finish()
@@ -117,6 +122,7 @@ impl Note {
                     path: VPath::parse(&from.text()?).ok()?,
                     before: optional(&mut from)?,
                     after: optional(&mut from)?,
+                    mode: from.optional()?.map(Mode::of),
                 }),
                 _ => return None,
             }

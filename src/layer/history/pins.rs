@@ -407,6 +407,7 @@ impl History {
                 path,
                 before: content(before).await?,
                 after: content(after).await?,
+                mode: None,
             });
         }
         if before.iter().all(|pin| pin.name != now.name) {

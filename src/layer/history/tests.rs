@@ -125,13 +125,14 @@ fn a_change_that_is_refused_is_not_noted() {
     assert!(finished(history.edit(&path("/a"), &edit("absent", ""))).is_err());
     assert!(finished(history.edit(&path("/none"), &edit("a", "b"))).is_err());
     assert!(finished(history.delete(&path("/none"), None)).is_err());
-    let new = Content::New(bytes("x"));
+    let new = Content::New(bytes("x"), None);
     let refused = finished(history.write(&path("/a"), new)).expect_err("refused");
     assert_eq!(refused.kind(), Kind::AlreadyExists);
     let stale = Replacement {
         path: path("/a"),
         before: Some(bytes("zero\n")),
         after: None,
+        mode: None,
     };
     let answers = finished(history.noted("delete", &[stale])).expect("answers");
     assert!(answers[0].is_err());
@@ -293,7 +294,7 @@ fn a_process_that_ends_at_any_step_loses_nothing_that_it_replaced() {
         |history| Box::pin(async move { drop(history.delete(&path("/dir"), None).await) }),
         |history| Box::pin(async move { drop(history.edit(&path("/a"), &edit("one", "1")).await) }),
         |history| {
-            let content = Content::Raw(bytes("new\n"));
+            let content = Content::Raw(bytes("new\n"), None);
             Box::pin(async move { drop(history.write(&path("/a"), content).await) })
         },
     ];

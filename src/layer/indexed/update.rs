@@ -238,7 +238,7 @@ impl Indexed {
             let path = self.segment(shape.id)?;
             self.room
                 .at()
-                .write(&path, Content::New(data.into()))
+                .write(&path, Content::New(data.into(), None))
                 .await?;
             Ok(shape)
         })

@@ -94,7 +94,7 @@ impl Inspect {
         });
         match verdict.await {
             Ok(Verdict::Pass) => Ok(content),
-            Ok(Verdict::Replace(Content::Raw(bytes) | Content::New(bytes))) => Ok(bytes),
+            Ok(Verdict::Replace(Content::Raw(bytes, _) | Content::New(bytes, _))) => Ok(bytes),
             Ok(Verdict::Replace(Content::Text(text))) => file::decode_content(path, text),
             Ok(Verdict::Deny(why)) => Err(Error::at(
                 Kind::PermissionDenied,
@@ -183,15 +183,16 @@ impl Inspect {
 
 impl Inspect {
     async fn written(&self, path: &VPath, content: Content) -> Result<WriteResult> {
-        let only_new = matches!(content, Content::New(_));
+        let only_new = matches!(content, Content::New(..));
+        let mode = content.mode();
         let bytes = match content {
             Content::Text(text) => file::decode_content(path, text)?,
-            Content::Raw(bytes) | Content::New(bytes) => bytes,
+            Content::Raw(bytes, _) | Content::New(bytes, _) => bytes,
         };
         let bytes = self.judged("write", path, bytes).await?;
         let judged = match only_new {
-            true => Content::New(bytes),
-            false => Content::Raw(bytes),
+            true => Content::New(bytes, mode),
+            false => Content::Raw(bytes, mode),
         };
         let _turn = self.changes.turn(path).await;
         self.inner.write(path, judged).await

@@ -108,7 +108,7 @@ impl Quota {
     async fn written(&self, path: &VPath, content: Content) -> Result<WriteResult> {
         let size = match &content {
             Content::Text(text) => file::decode_content(path, text.clone())?.len(),
-            Content::Raw(bytes) | Content::New(bytes) => bytes.len(),
+            Content::Raw(bytes, _) | Content::New(bytes, _) => bytes.len(),
         };
         let _alone = self.turn().await?;
         let _turn = self.queue.settled_turn(path, timer::sleep).await?;

@@ -243,7 +243,7 @@ impl Provenance {
     pub(super) async fn written(&self, path: &VPath, content: Content) -> Result<WriteResult> {
         let stored = match &content {
             Content::Text(text) => file::decode_content(path, text.clone()).ok(),
-            Content::Raw(body) | Content::New(body) => Some(body.clone()),
+            Content::Raw(body, _) | Content::New(body, _) => Some(body.clone()),
         };
         let labels = self.incoming(stored.as_ref()).await?;
         let preview = || shortened(content.bytes());

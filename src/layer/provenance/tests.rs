@@ -100,7 +100,7 @@ fn conversations(inner: &Rc<Eventful>) -> (Rc<Provenance>, Rc<Provenance>) {
 }
 
 fn write(files: &Provenance, at: &str, text: &str) -> Result<()> {
-    now(files.write(&path(at), Content::Raw(bytes(text)))).map(drop)
+    now(files.write(&path(at), Content::Raw(bytes(text), None))).map(drop)
 }
 
 fn labels(files: &Provenance, at: &str) -> usize {
@@ -119,7 +119,7 @@ fn what_is_broken_off_before_or_after_it_is_stored_keeps_its_label() {
             false => inner.after.replace(Some(forever)),
         };
         let at = path("/project/a");
-        let call = tainted.write(&at, Content::Raw(bytes("x")));
+        let call = tainted.write(&at, Content::Raw(bytes("x"), None));
         assert!(waits(call), "it was dropped");
         assert_eq!(labels(&clean, "/project/a"), 1);
         // The lock is free again.

@@ -364,6 +364,7 @@ impl<'a> Reader<'a> {
                 3 => Some(Texture::Binary),
                 _ => return None,
             },
+            mode: None,
             version,
         })
     }

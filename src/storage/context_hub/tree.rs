@@ -94,6 +94,7 @@ impl Tree {
                         mime,
                         format: file::Format::V2,
                         texture,
+                        mode: None,
                     };
                     made(new, versions)
                 }),

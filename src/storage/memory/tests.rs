@@ -28,6 +28,7 @@ fn new(at: &VPath, body: &[u8]) -> NewFile {
         mime,
         format: Format::V2,
         texture,
+        mode: None,
     }
 }
 

@@ -211,6 +211,7 @@ impl Told {
                 mime: mime.filter(|mime| note.is_some() || !is_vague(mime.as_str())),
                 format: note.as_ref().map(|note| note.format).unwrap_or_default(),
                 texture: note.as_ref().and_then(|note| note.texture),
+                mode: None,
                 version: Some(Version::Tag(tag.as_str().into())),
             },
             note,
@@ -463,6 +464,7 @@ mod tests {
             mime: Mime::TEXT,
             format: Format::V1,
             texture: Texture::Ascii,
+            mode: None,
         };
         let mut note = Note::of(&file, "w0", None);
         for turn in 1..100 {

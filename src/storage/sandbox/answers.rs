@@ -3,6 +3,7 @@
 use std::rc::Rc;
 
 use crate::core::error::{Error, Kind, Result};
+use crate::core::file::Mode;
 use crate::core::path::VPath;
 use crate::core::time::Time;
 use crate::storage::{Meta, Version};
@@ -43,7 +44,11 @@ pub(super) fn meta(size: u64, modified: Time, version: Option<String>) -> Meta {
     }
 }
 
-/// Parses `F size time …` for a file, or the letter for anything else.
+fn octal(text: &str) -> Option<Mode> {
+    u32::from_str_radix(text, 8).ok().map(Mode::of)
+}
+
+/// Parses `F size time mode` for a file, or the letter for anything else.
 pub(super) fn told(line: &str) -> Result<Option<Meta>, char> {
     let mut words = line.split_whitespace();
     match words.next() {
@@ -51,7 +56,10 @@ pub(super) fn told(line: &str) -> Result<Option<Meta>, char> {
             let size = words.next().and_then(|size| size.parse().ok());
             let time = words.next().and_then(seconds);
             match (size, time) {
-                (Some(size), Some(time)) => Ok(Some(meta(size, time, None))),
+                (Some(size), Some(time)) => Ok(Some(Meta {
+                    mode: words.next().and_then(octal),
+                    ..meta(size, time, None)
+                })),
                 _ => Err('?'),
             }
         }

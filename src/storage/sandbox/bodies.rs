@@ -45,7 +45,10 @@ impl<M: Machine> Sandbox<M> {
             }
             let version = wire::checksum(&body);
             return Ok(Some(File {
-                meta: meta(body.len() as u64, known.modified, Some(version)),
+                meta: Meta {
+                    mode: known.mode,
+                    ..meta(body.len() as u64, known.modified, Some(version))
+                },
                 body: Bytes::from(body),
             }));
         }
@@ -90,7 +93,7 @@ impl<M: Machine> Sandbox<M> {
                 return Err(error);
             }
             let content = small.then_some(&*file.body);
-            let script = script::finish(&real, &aside, content, &finish);
+            let script = script::finish(&real, &aside, content, &finish, file.mode);
             let answer = self.run(&script).await?;
             return Err(match answer.chars().next() {
                 Some('K') => {

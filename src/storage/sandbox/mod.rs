@@ -163,6 +163,7 @@ impl<M: Machine> Storage for Sandbox<M> {
             keeps_created: false,
             keeps_mime: false,
             keeps_format: false,
+            keeps_modes: true,
             max_file_bytes: Some(self.max_file_bytes),
             notes: vec![Rc::from(
                 "A command that changes a file in the very moment of an edit is not held up by it.",

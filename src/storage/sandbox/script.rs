@@ -6,6 +6,7 @@
 //! version to be replaced, which only one process can create. Its target is the id of its process,
 //! so that the lock of a dead process is skipped by trying the next number.
 
+use crate::core::file::Mode;
 use crate::protocol::Transfer;
 use crate::storage::sandbox::wire::word;
 
@@ -142,11 +143,18 @@ pub enum Finish<'a> {
 /// if the file exists already, `C` if it has changed, `B` if another process is changing it, `D`
 /// for a directory, `O` for another type, `P` if the parent is not a directory, or `E` for another
 /// error.
-pub fn finish(path: &str, aside: &str, content: Option<&[u8]>, finish: &Finish<'_>) -> String {
+pub fn finish(
+    path: &str,
+    aside: &str,
+    content: Option<&[u8]>,
+    finish: &Finish<'_>,
+    permissions: Option<Mode>,
+) -> String {
     let fill = match content {
         Some(content) => format!("printf %s {} | base64 -d > \"$t\"", quoted(content)),
         None => String::from("[ -f \"$t\" ]"),
     };
+    let permissions = permissions.map_or_else(String::new, |mode| format!("{:o}", mode.bits()));
     let (mode, version) = match finish {
         Finish::Create => ("create", ""),
         Finish::Overwrite => ("overwrite", ""),
@@ -154,6 +162,7 @@ pub fn finish(path: &str, aside: &str, content: Option<&[u8]>, finish: &Finish<'
     };
     let body = format!(
         r#"mode={mode}
+permit() {{ [ -z "$m" ] || chmod "$m" "$1"; }}
 put() {{
   if [ $mode = create ]; then q=${{p%/*}}; else q=$p; fi
   if ! place "$q"; then echo L; return; fi
@@ -165,11 +174,12 @@ put() {{
   if ! {fill}; then echo E; return; fi
   if [ ! -e "$p" ]; then
     if [ $mode = update ]; then echo C; return; fi
+    permit "$t"
     if ln "$t" "$p"; then :
     elif [ -e "$p" ] || [ -L "$p" ]; then
       if [ $mode = create ]; then echo A; else echo B; fi
       return
-    elif ( set -C; cat "$t" > "$p" ); then :
+    elif ( set -C; cat "$t" > "$p" ); then permit "$p"
     else echo E; return; fi
   else
     if [ $mode = create ]; then echo A; return; fi
@@ -191,6 +201,7 @@ rm -f "$t""#
             ("p", path.as_bytes()),
             ("t", aside.as_bytes()),
             ("w", version.as_bytes()),
+            ("m", permissions.as_bytes()),
         ],
         &body,
     )

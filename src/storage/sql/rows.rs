@@ -91,6 +91,7 @@ pub(super) fn entry(row: Vec<Option<Value>>) -> Option<(Entry, Bytes)> {
             .filter(|mime| !mime.is_text())
             .map(|_| Texture::Binary),
         mime,
+        mode: None,
         version: number(&row, 3).map(|version| Version::Number(version.unsigned_abs())),
     };
     let body = match row.into_iter().nth(6) {
@@ -158,6 +159,7 @@ mod tests {
             mime: Mime::TEXT,
             format: Format::V2,
             texture: Texture::Ascii,
+            mode: None,
         };
         let path = |name: &str| VPath::parse(name).expect("a path");
         let sizes = |files| -> Vec<usize> { batches(files, 3).iter().map(Vec::len).collect() };

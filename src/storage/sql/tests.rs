@@ -54,6 +54,7 @@ fn uploaded(text: &'static str) -> (usize, Vec<usize>) {
             mime: Mime::TEXT,
             format: Format::V2,
             texture: Texture::Ascii,
+            mode: None,
         };
         (VPath::parse(name).expect("a path"), new)
     };

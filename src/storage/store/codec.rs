@@ -48,6 +48,7 @@ pub fn decode(path: &VPath, item: &JsValue) -> Result<File> {
             mime: Some(mime),
             format,
             texture: Some(texture),
+            mode: None,
             version: None,
         },
         body,

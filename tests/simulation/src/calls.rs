@@ -268,13 +268,15 @@ pub async fn perform(
     };
     let intent = action.intent(scenario);
     match action {
-        Action::Write(at, _, body) => match backend.write(&path(&at), Content::Raw(body)).await {
-            Ok(_) => done(intent),
-            Err(error) if error.kind() == ErrorKind::AlreadyExists => {
-                Told::refused(&error, vec![(at, Step::SawSome)])
+        Action::Write(at, _, body) => {
+            match backend.write(&path(&at), Content::Raw(body, None)).await {
+                Ok(_) => done(intent),
+                Err(error) if error.kind() == ErrorKind::AlreadyExists => {
+                    Told::refused(&error, vec![(at, Step::SawSome)])
+                }
+                Err(error) => Told::refused(&error, Vec::new()),
             }
-            Err(error) => Told::refused(&error, Vec::new()),
-        },
+        }
         Action::Upload(files) => {
             let sent = files.iter().map(|(at, _, body)| (path(at), body.clone()));
             let answers = backend.upload(sent.collect()).await;

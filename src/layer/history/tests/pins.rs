@@ -197,7 +197,7 @@ fn a_pin_is_read_only_and_is_searched_like_files() {
         appends: false,
     };
     let refused = [
-        finished(then.write(&path("/new"), Content::Raw(bytes("x")))).map(drop),
+        finished(then.write(&path("/new"), Content::Raw(bytes("x"), None))).map(drop),
         finished(then.edit(&a, &edit)).map(drop),
         finished(then.delete(&a, None)).map(drop),
         finished(then.upload(vec![(a.clone(), bytes("x"))])).remove(0),

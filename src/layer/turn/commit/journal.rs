@@ -123,6 +123,7 @@ impl Journal {
             path: self.room.path(NAME)?,
             before: record.map(|record| self.file_of(record)),
             after: None,
+            mode: None,
         })
     }
 

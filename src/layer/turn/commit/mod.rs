@@ -189,7 +189,7 @@ async fn one_by_one(at: &dyn Backend, plan: &Plan, immediate: bool) -> Result<Ve
 async fn step(at: &dyn Backend, file: &Replacement, conditional: bool) -> Result<()> {
     let made = match conditional {
         true => replace(at, file).await,
-        false => put(at, &file.path, file.after.as_ref()).await,
+        false => put(at, file).await,
     };
     made.map(|_| ())
 }
@@ -237,6 +237,7 @@ pub async fn undo(
             path: file.path.clone(),
             before: now,
             after: file.before.clone(),
+            mode: file.mode,
         });
     }
     let author = Author {

@@ -104,5 +104,6 @@ pub(super) fn reversed(file: &Replacement) -> Replacement {
         path: file.path.clone(),
         before: file.after.clone(),
         after: file.before.clone(),
+        mode: file.mode,
     }
 }

@@ -2,6 +2,7 @@
 
 use bytes::Bytes;
 
+use crate::core::file::Mode;
 use crate::core::path::VPath;
 use crate::protocol::Replacement;
 use crate::side::{Reader, Writer};
@@ -44,6 +45,7 @@ impl Record {
             out.text(file.path.as_str());
             out.part(file.before.as_deref());
             out.part(file.after.as_deref());
+            out.optional(file.mode.map(Mode::bits));
         }
         out.finish()
     }
@@ -63,6 +65,7 @@ impl Record {
                 path: VPath::parse(&from.text()?).ok()?,
                 before: from.part()?,
                 after: from.part()?,
+                mode: from.optional()?.map(Mode::of),
             });
         }
         Some(Record { stage, id, files })
@@ -88,13 +91,17 @@ mod tests {
             path: VPath::parse(path).expect("a path"),
             before,
             after,
+            mode: None,
         };
         let record = Record {
             stage: Stage::Applying,
             id: u64::MAX,
             files: vec![
                 file("/a\u{e9}", None, body(b"")),
-                file("/b", body(b"-\n3\nx"), None),
+                Replacement {
+                    mode: Some(Mode::of(0o600)),
+                    ..file("/b", body(b"-\n3\nx"), None)
+                },
                 file("/c", body(&[0, 255, 10]), body(b"text\n")),
             ],
         };

@@ -4,7 +4,7 @@
 use bytes::Bytes;
 
 use super::super::overlay::{Before, Change, Read};
-use crate::core::file::Format;
+use crate::core::file::{Format, Mode};
 use crate::core::path::VPath;
 use crate::core::time::Time;
 use crate::protocol::{GlobQuery, GrepQuery, Page};
@@ -112,6 +112,8 @@ fn put_record(out: &mut Writer, record: &Record) {
             out.optional(before.and_then(|before| before.created).map(Time::micros));
             let is_v1 = before.is_some_and(|before| before.format == Format::V1);
             out.number(u8::from(is_v1));
+            out.optional(before.and_then(|before| before.mode).map(Mode::bits));
+            out.optional(change.mode.map(Mode::bits));
             out.part(after.as_deref());
         }
         Record::Content { path, after } => {
@@ -142,14 +144,21 @@ fn record(from: &mut Reader, name: &str) -> Option<Record> {
                 1 => Format::V1,
                 _ => Format::V2,
             };
+            let old_mode = from.optional()?.map(Mode::of);
+            let mode = from.optional()?.map(Mode::of);
             let after = from.part()?;
             let before = body.map(|body| Before {
                 body,
                 created: created.map(Time::from_micros),
                 format,
+                mode: old_mode,
             });
             let exists = after.is_some();
-            let change = Change { before, exists };
+            let change = Change {
+                before,
+                exists,
+                mode,
+            };
             Record::Change {
                 path,
                 change,
@@ -300,8 +309,10 @@ mod tests {
                 body: Bytes::from_static(b"-\n3\nx"),
                 created: Some(Time::from_micros(-5)),
                 format: Format::V1,
+                mode: Some(Mode::of(0o600)),
             }),
             exists: true,
+            mode: Some(Mode::of(0o755)),
         };
         let mut grep = GrepQuery::literal("a\nb");
         grep.glob = Some("*.rs".into());

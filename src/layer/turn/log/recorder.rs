@@ -363,7 +363,7 @@ fn record(path: &VPath, now: State, before: Option<&State>) -> Record {
         return Record::Drop(path);
     };
     let known = before.and_then(|state| state.change.as_ref());
-    match known.is_some_and(|known| known.before == change.before) {
+    match known.is_some_and(|known| known.before == change.before && known.mode == change.mode) {
         true => Record::Content {
             path,
             after: now.content,

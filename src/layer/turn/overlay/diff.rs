@@ -58,6 +58,7 @@ impl FileChange {
             path,
             before,
             after,
+            mode: _,
         } = file;
         let text = |body: &Option<Bytes>| body.as_ref().is_none_or(|body| lines::is_text(body));
         let hunks = match text(&before) && text(&after) {

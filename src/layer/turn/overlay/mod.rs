@@ -22,12 +22,12 @@ use futures_util::future::LocalBoxFuture;
 
 use crate::core::cell::RefCell;
 use crate::core::error::Result;
-use crate::core::file::Format;
+use crate::core::file::{Format, Mode};
 use crate::core::lock::Mutex;
 use crate::core::path::{ByPath, VPath};
 use crate::core::time::Time;
 use crate::env::random;
-use crate::layer::kit::if_there;
+use crate::layer::kit::{Held, held, if_there};
 use crate::protocol::{BackendExt, RawFile, Replacement, SharedBackend};
 
 pub use diff::{FileChange, Hunk, Kind as ChangeKind, compared};
@@ -40,15 +40,17 @@ pub(super) struct Before {
     pub(super) body: Bytes,
     pub(super) created: Option<Time>,
     pub(super) format: Format,
+    pub(super) mode: Option<Mode>,
 }
 
 impl Before {
-    /// One of which only the content is known.
-    fn of_body(body: Bytes) -> Before {
+    /// One of which only the content is known, and the permission bits.
+    fn of_body((body, mode): Held) -> Before {
         Before {
             body,
             created: None,
             format: Format::default(),
+            mode,
         }
     }
 }
@@ -59,6 +61,7 @@ impl From<RawFile> for Before {
             body: file.body,
             created: file.created,
             format: file.format,
+            mode: file.mode,
         }
     }
 }
@@ -69,6 +72,8 @@ pub(super) struct Change {
     pub(super) before: Option<Before>,
     /// Whether there is a file now; it is in `upper` then.
     pub(super) exists: bool,
+    /// The permission bits for it, if it is a copy of a file that has some.
+    pub(super) mode: Option<Mode>,
 }
 
 /// Makes an empty backend for the files of an overlay.
@@ -160,11 +165,27 @@ impl Overlay {
         self.touch(path);
         let mut changes = self.changes.borrow_mut();
         match changes.get_mut(path) {
-            Some(one) => one.exists = exists,
+            Some(one) => {
+                one.exists = exists;
+                one.mode = one.mode.filter(|_| exists);
+            }
             None => {
-                let one = Change { before, exists };
+                let one = Change {
+                    before,
+                    exists,
+                    mode: None,
+                };
                 changes.insert(path.clone(), Box::new(one));
             }
+        }
+    }
+
+    /// Notes the permission bits for a file that was just stored.
+    fn permit(&self, path: &VPath, mode: Option<Mode>) {
+        if let Some(one) = self.changes.borrow_mut().get_mut(path)
+            && mode.is_some()
+        {
+            one.mode = mode;
         }
     }
 
@@ -219,6 +240,15 @@ impl Overlay {
         if_there(answer).map(|file| file.map(Before::from))
     }
 
+    /// Contents of files of the base, to change them.
+    async fn base_held(&self, paths: &[VPath]) -> Vec<Result<Held>> {
+        match self.base().await {
+            _ if paths.is_empty() => Vec::new(),
+            Ok(base) => held(&**base, paths).await,
+            Err(error) => paths.iter().map(|_| Err(error.clone())).collect(),
+        }
+    }
+
     /// Contents of files of the base.
     async fn base_bodies(&self, paths: &[VPath]) -> Vec<Result<Bytes>> {
         if paths.is_empty() {
@@ -255,16 +285,23 @@ impl Overlay {
     pub(super) async fn replacements(&self) -> Result<(Vec<Replacement>, Vec<(Read, u128)>)> {
         let (mut files, mut reads) = (Vec::new(), Vec::new());
         for (path, one) in self.changed_files() {
-            let before = one.before.map(|before| before.body);
+            let (before, mode) = one
+                .before
+                .map_or((None, None), |before| (Some(before.body), before.mode));
             let after = self.upper_body(&path, one.exists).await?;
             if before == after {
                 let digest = self.digests().of_body(before.as_ref());
                 reads.push((Read::Whole(path), digest));
             } else {
+                let mode = match after {
+                    Some(_) => one.mode,
+                    None => mode,
+                };
                 files.push(Replacement {
                     path,
                     before,
                     after,
+                    mode,
                 });
             }
         }

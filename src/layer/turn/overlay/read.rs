@@ -43,7 +43,10 @@ impl Overlay {
         if self.own(path).is_some() {
             let mut file = self.upper.read_raw(path).await?;
             let changes = self.changes.borrow();
-            if let Some(before) = changes.get(path).and_then(|one| one.before.as_ref()) {
+            let change = changes.get(path);
+            file.mode = change.and_then(|one| one.mode);
+            if let Some(before) = change.and_then(|one| one.before.as_ref()) {
+                file.mode = before.mode.or(file.mode);
                 file.created = before.created.or(file.created);
                 if file.is_text {
                     file.format = before.format;

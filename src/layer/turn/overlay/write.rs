@@ -8,7 +8,7 @@ use crate::core::error::{Error, Kind, Result};
 use crate::core::file;
 use crate::core::order;
 use crate::core::path::VPath;
-use crate::layer::kit::if_there;
+use crate::layer::kit::{Held, if_there};
 use crate::protocol::{
     BackendExt, Content, DeleteResult, Edit, EditResult, GlobQuery, Replacement, WriteResult,
 };
@@ -29,10 +29,11 @@ impl Overlay {
 
     pub(super) async fn write_file(&self, path: &VPath, content: Content) -> Result<WriteResult> {
         self.may_change(path)?;
-        let overwrite = self.options.overwrite && !matches!(content, Content::New(_));
+        let overwrite = self.options.overwrite && !matches!(content, Content::New(..));
+        let mode = content.mode();
         let body = match content {
             Content::Text(text) => file::decode_content(path, text)?,
-            Content::Raw(bytes) | Content::New(bytes) => bytes,
+            Content::Raw(bytes, _) | Content::New(bytes, _) => bytes,
         };
         let (exists, before) = match self.own(path) {
             Some(exists) => (exists, None),
@@ -51,11 +52,12 @@ impl Overlay {
             // A write keeps the time of creation.
             Some(true) => {
                 self.touch(path);
-                self.upper.write(path, Content::Raw(body)).await?;
+                self.upper.write(path, Content::Raw(body, None)).await?;
             }
             _ => self.put(path, body).await?,
         }
         self.change(path, before, true);
+        self.permit(path, mode);
         Ok(WriteResult::default())
     }
 
@@ -131,8 +133,8 @@ impl Overlay {
             .filter(|path| self.own(path).is_none())
             .cloned()
             .collect();
-        let bodies = self.base_bodies(&of_base).await.into_iter();
-        let bodies: Vec<Option<Bytes>> = bodies.map(if_there).collect::<Result<_>>()?;
+        let bodies = self.base_held(&of_base).await.into_iter();
+        let bodies: Vec<Option<Held>> = bodies.map(if_there).collect::<Result<_>>()?;
         let mut any = false;
         for path in &paths {
             if self.own(path) == Some(true) {
@@ -161,8 +163,8 @@ impl Overlay {
         let mut of_base: Vec<VPath> = of_base.cloned().collect();
         order::sort(&mut of_base);
         of_base.dedup();
-        let bodies = self.base_bodies(&of_base).await.into_iter();
-        let bodies: Vec<Result<Option<Bytes>>> = bodies.map(if_there).collect();
+        let bodies = self.base_held(&of_base).await.into_iter();
+        let bodies: Vec<Result<Option<Held>>> = bodies.map(if_there).collect();
         let mut answers = Vec::with_capacity(files.len());
         for (path, body) in files {
             let before = of_base.binary_search(&path).ok();
@@ -176,7 +178,7 @@ impl Overlay {
         &self,
         path: &VPath,
         body: Bytes,
-        before: Option<&Result<Option<Bytes>>>,
+        before: Option<&Result<Option<Held>>>,
     ) -> Result<()> {
         self.may_change(path)?;
         let before = match before {
@@ -220,6 +222,7 @@ impl Overlay {
                 None => {}
             }
             self.change(&file.path, before, file.after.is_some());
+            self.permit(&file.path, file.mode.filter(|_| file.after.is_some()));
         }
         Ok(Vec::new())
     }

@@ -64,7 +64,10 @@ async fn step(turn: &Turn, at: usize) {
                 .await
                 .expect("edited"),
         ),
-        2 => drop(turn.write(&path("/new"), Content::Raw(bytes("new"))).await),
+        2 => drop(
+            turn.write(&path("/new"), Content::Raw(bytes("new"), None))
+                .await,
+        ),
         3 => drop(turn.delete(&path("/dir"), None).await.expect("deleted")),
         4 => drop(upload(&[("/b", "b\n"), ("/dir/d", "d\n"), ("/x.bin", "\0")]).await),
         5 => drop(
@@ -171,7 +174,7 @@ fn a_process_that_ends_in_a_commit_leaves_all_of_it_or_nothing_and_the_next_one_
             finished(turn.read(&path("/b"), Page::default())).expect("read");
             finished(turn.edit(&path("/a"), &edit("one", "1"))).expect("edited");
             finished(turn.edit(&path("/b"), &edit("two", "2"))).expect("edited");
-            finished(turn.write(&path("/c"), Content::Raw(bytes("c")))).expect("written");
+            finished(turn.write(&path("/c"), Content::Raw(bytes("c"), None))).expect("written");
             let mut commit: LocalBoxFuture<'_, Result<Outcome>> = Box::pin(turn.commit());
             let is_done = (0..=polls).any(|_| polled(&mut commit).is_some());
             drop(commit);
@@ -205,7 +208,7 @@ fn what_was_read_before_a_restart_is_checked_by_the_commit() {
     for (at, read) in reads.iter().enumerate() {
         let (base, keep) = (base(), stepping());
         let turn = kept(&base, &keep);
-        finished(turn.write(&path("/new"), Content::Raw(bytes("new")))).expect("written");
+        finished(turn.write(&path("/new"), Content::Raw(bytes("new"), None))).expect("written");
         read(&turn);
         drop(turn);
         put(&*base, "/r", "other r\n");
@@ -284,7 +287,7 @@ fn a_call_that_cannot_be_kept_changes_nothing() {
         let _ = finished(async {
             match at {
                 2 => turn
-                    .write(&path("/new"), Content::Raw(bytes("new")))
+                    .write(&path("/new"), Content::Raw(bytes("new"), None))
                     .await
                     .map(drop),
                 3 => turn.delete(&path("/dir"), None).await.map(drop),

@@ -91,6 +91,7 @@ fn read(record: &str) -> Option<Entry> {
         mime: (!mime.is_empty()).then(|| Mime::given(mime)),
         format,
         texture,
+        mode: None,
         version: Some(Version::Number(version)),
     };
     let path = VPath::from_stored(fields.next()?)?;

@@ -17,6 +17,7 @@ fn meta(size: u64) -> Meta {
         format: Format::V2,
         texture: Some(Texture::Ascii),
         version: Some(Version::Number(size.wrapping_mul(0x9e37_79b9_7f4a_7c15))),
+        mode: None,
     }
 }
 
@@ -104,6 +105,7 @@ fn a_meta() -> impl Strategy<Value = Meta> {
                 format: if old { Format::V1 } else { Format::V2 },
                 texture,
                 version: version.map(Version::Number),
+                mode: None,
             },
         )
 }

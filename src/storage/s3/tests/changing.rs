@@ -202,6 +202,7 @@ fn a_change_that_others_followed_is_found_done_and_its_body_not_believed_newest(
             mime: crate::core::file::Mime::TEXT,
             format: crate::core::file::Format::V2,
             texture: crate::core::file::Texture::Ascii,
+            mode: None,
         };
         object.meta = Some(Note::of(&file, "theirs", Some(&note)).write());
         object.body = file.body;

@@ -46,6 +46,7 @@ impl Other {
             mime: Mime::TEXT,
             format: Format::V2,
             texture: Texture::Ascii,
+            mode: None,
         };
         let before = objects.get(key).and_then(|object| object.meta.clone());
         let before = before.as_deref().map(Note::read);
@@ -299,8 +300,11 @@ fn of_many_overwrites_at_once_the_last_one_stands_and_all_succeed() {
 fn a_create_whose_answer_was_lost_keeps_an_edit_that_followed() {
     each(|server, files, fault, name| {
         lose(server, "PUT", fault, "new.txt", Other::Edits);
-        block_on(files.write(&path("/new.txt"), Content::New(Bytes::from_static(b"ours"))))
-            .expect(name);
+        block_on(files.write(
+            &path("/new.txt"),
+            Content::New(Bytes::from_static(b"ours"), None),
+        ))
+        .expect(name);
         assert_eq!(server.body("new.txt").as_deref(), Some("theirs"), "{name}");
     });
 }
@@ -423,6 +427,7 @@ fn a_put_over_a_version_without_a_history_is_found_done_by_its_id() {
             mime: Mime::TEXT,
             format: Format::V2,
             texture: Texture::Ascii,
+            mode: None,
         };
         block_on(files.storage().put(&target, new, PutMode::Update(version))).expect(name);
         assert_eq!(server.body("a.txt").as_deref(), Some("ours"), "{name}");

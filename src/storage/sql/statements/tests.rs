@@ -23,6 +23,7 @@ fn file(body: &'static [u8]) -> NewFile {
         mime: Mime::TEXT,
         format: Format::V2,
         texture: Texture::Ascii,
+        mode: None,
     }
 }
 

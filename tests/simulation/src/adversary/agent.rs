@@ -232,7 +232,7 @@ async fn one(world: &World, agent: &Agent, files: &dyn Backend) -> Result<(), St
         }
         5 => shown(&files.ls(&at).await, |found| format!("{found:?}")),
         6 => {
-            let content = Content::Raw(bytes(&a_text(world, agent)));
+            let content = Content::Raw(bytes(&a_text(world, agent)), None);
             shown(&files.write(&at, content).await, |_| String::new())
         }
         7 | 8 => {
