@@ -11,7 +11,7 @@ const { begin, CompositeBackend, StateBackend } = kitbag;
 const MIB = 2 ** 20;
 const utf8 = new TextEncoder();
 
-const part = (text) => `${text.length}\n${text}`;
+const part = (text) => (text === null ? "-\n" : `${text.length}\n${text}`);
 
 /** Parts of a record, again and again until it has a megabyte. */
 function many(first, next, last = []) {
@@ -93,19 +93,19 @@ export async function records() {
     `0\n${Array.from({ length: MIB / 24 }, (_, at) => line(at)).join("\n")}\n`;
   return {
     "a kept turn with many pages of one file": await keptTurn(
-      many(none, (at) => ["note", `${at}`, "page", "/a", `${at}`, "9"], ["end"]),
+      many(none, (at) => ["read", `${at}`, "page", "/a", `${at}`, "9"], ["end"]),
     ),
     "a kept turn with many files": await keptTurn(
-      many(none, (at) => ["uncover", `/${at}`], ["end"]),
+      many(none, (at) => ["change", `/${at}`, "x", null, "0", null, null, "y"], ["end"]),
     ),
     "a kept turn of parts that mean nothing": await keptTurn("0\n".repeat(MIB / 2)),
     "a note about many files": await history(
-      many(["", "", "write"], (at) => ["file", `/${at}`, "x", "y"], ["end"]),
+      many(["", "", "write"], (at) => ["file", `/${at}`, "x", "y", null], ["end"]),
     ),
     "a book of many files": await book(lines((at) => `/${at}\tweb\t${at}\t`)),
     "a book of one file": await book(lines(() => "/aaaaaaaaa\tweb\t1\t")),
     "a journal of many files that are not there": await journal(
-      many(["applying", "7"], (at) => [`/${at}`, "x", "y"]),
+      many(["applying", "7"], (at) => [`/${at}`, "x", "y", null]),
     ),
   };
 }

@@ -223,6 +223,7 @@ async fn journal(world: &World) -> Bytes {
         out.text(at);
         out.part(before.as_deref());
         out.part(after.as_deref());
+        out.optional(Some(0o777));
     }
     out.finish()
 }
@@ -234,11 +235,13 @@ async fn entry(world: &World) -> Bytes {
     out.number(1);
     out.number(2);
     for (at, before, after) in changes(world).await {
-        out.text("cover");
+        out.text("change");
         out.text(at);
         out.part(before.as_deref());
         out.optional(None::<i64>);
         out.number(0);
+        out.optional(None::<u32>);
+        out.optional(Some(0o777));
         out.part(after.as_deref());
     }
     out.text("end");
