@@ -93,6 +93,8 @@ bugs! {
         DownloadUntold => "download-untold",
         /// Any journal is carried out as this process's own.
         JournalTrusted => "journal-trusted",
+        /// A journal that is being taken back is carried out if its older form is put in its place.
+        JournalReplayed => "journal-replayed",
         /// A journal that cannot be read stays where it is.
         JournalStuck => "journal-stuck",
         /// A record is believed whatever its seal is.

@@ -21,4 +21,4 @@ pub use file::{body, create, if_there, is_conflict, none_is_fine};
 pub use key::{Key, LEAST_KEY};
 pub use parts::{Reader, Writer};
 pub use record::Found;
-pub use room::{ASIDE, Room, Stored};
+pub use room::{ASIDE, Others, Room, Stored};

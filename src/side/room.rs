@@ -41,6 +41,15 @@ enum Over<'a> {
     File(&'a Bytes),
 }
 
+/// What is done about records of another key among several that are read.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Others {
+    /// They are somebody else's, if this room has a mark of its own key: the others are read.
+    LeftOut,
+    /// They stop the call: it may not decide anything without them.
+    Refused,
+}
+
 /// A record that proves where it comes from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stored {
@@ -143,7 +152,7 @@ impl Room {
         })
     }
 
-    /// A record. What proves nothing is moved aside.
+    /// A record. What proves nothing is moved aside; one of another key stays, and is an error.
     pub fn read<'a>(&'a self, kind: &'a str, name: &'a str) -> Pending<'a, Option<Stored>> {
         Box::pin(async move {
             self.check().await?;
@@ -155,7 +164,12 @@ impl Room {
     }
 
     /// Records, in order; those that are gone or prove nothing are `None`.
-    pub async fn read_all(&self, kind: &str, names: &[String]) -> Result<Vec<Option<Stored>>> {
+    pub async fn read_all(
+        &self,
+        kind: &str,
+        names: &[String],
+        others: Others,
+    ) -> Result<Vec<Option<Stored>>> {
         self.check().await?;
         let paths: Result<Vec<VPath>> = names.iter().map(|name| self.path(name)).collect();
         let mut records = Vec::with_capacity(names.len());
@@ -167,6 +181,11 @@ impl Room {
                 Err(error) => return Err(error),
             };
             records.push(match found {
+                Some((Found::OtherKey(_), _))
+                    if others == Others::LeftOut && self.key.is_some() && self.is_ours.get() =>
+                {
+                    None
+                }
                 Some((found, file)) => self.proven(name, found, file).await?,
                 None => None,
             });
@@ -178,10 +197,7 @@ impl Room {
         let why = match found {
             Found::Proven(body) => return Ok(Some(Stored { body, file })),
             Found::Removed => return Ok(None),
-            Found::OtherKey(_) => {
-                self.needs_key(&found)?;
-                "other-key"
-            }
+            Found::OtherKey(_) => return Err(self.other_key(name)),
             Found::Unproven(_) => "unproven",
             Found::Foreign => "foreign",
         };
@@ -189,8 +205,8 @@ impl Room {
         Ok(None)
     }
 
-    /// Fails if this room was begun with another key. Who has a mark is not stopped by one of somebody
-    /// else, which may be planted.
+    /// Looks once whether this room has a mark of its key. One of another key stops nobody: it may be
+    /// planted.
     pub fn check(&self) -> Pending<'_, ()> {
         Box::pin(async move {
             let Some(key) = self.key.as_ref().filter(|_| !self.is_ours.get()) else {
@@ -198,23 +214,19 @@ impl Room {
             };
             let mark = format!("{MARKS}/{}", key.name());
             match self.look("key", &mark).await? {
-                Some((Found::Proven(_), _)) => {
-                    self.is_ours.set(true);
-                    return Ok(());
-                }
+                Some((Found::Proven(_), _)) => self.is_ours.set(true),
                 Some((Found::Unproven(_) | Found::OtherKey(_) | Found::Foreign, file)) => {
                     self.set_aside(&mark, &file, "unproven").await?;
                 }
                 None | Some((Found::Removed, _)) => {}
             }
-            for info in if_there(self.at.ls(&self.path(MARKS)?).await)?.unwrap_or_default() {
-                let other = format!("{MARKS}/{}", info.path.name());
-                if let Some((Found::OtherKey(_), _)) = self.look("key", &other).await? {
-                    return Err(self.wrong_key());
-                }
-            }
             Ok(())
         })
+    }
+
+    /// Whether the mark of its key was seen in this room; always, without a key.
+    pub fn is_ours(&self) -> bool {
+        self.is_ours.get()
     }
 
     /// Marks the room, before something is written.
@@ -281,8 +293,14 @@ impl Room {
         })
     }
 
-    /// Writes a record, whatever is there.
+    /// Writes a record, whatever is there but a record of another key.
     pub async fn put(&self, kind: &str, name: &str, body: &[u8]) -> Result<()> {
+        if self.create(kind, name, body).await? {
+            return Ok(());
+        }
+        if let Some((found, _)) = self.look(kind, name).await? {
+            self.refuse_other(name, &found)?;
+        }
         let written = self.write(kind, name, body, Over::Anything).await;
         written.map(drop)
     }
@@ -393,25 +411,27 @@ impl Room {
         Ok(false)
     }
 
-    fn wrong_key(&self) -> Error {
-        Error::at(
-            Kind::InvalidArgument,
-            "What is kept in '",
-            &self.dir,
-            "' has another key. Give keepIn the key with which it was begun, or name another place.",
-        )
+    /// Fails for a record that was sealed with another key, or with one where this room has none. It may
+    /// be as good as ever, so it is left where it is.
+    pub fn refuse_other(&self, name: &str, found: &Found) -> Result<()> {
+        match found {
+            Found::OtherKey(_) => Err(self.other_key(name)),
+            Found::Proven(_) | Found::Unproven(_) | Found::Foreign | Found::Removed => Ok(()),
+        }
     }
 
-    /// Fails for a record with a key, if no key was given: it may be as good as ever.
-    pub fn needs_key(&self, found: &Found) -> Result<()> {
-        match found {
-            Found::OtherKey(_) if self.key.is_none() => Err(Error::at(
-                Kind::InvalidArgument,
-                "What is kept in '",
-                &self.dir,
-                "' was written with a key. Give keepIn that key.",
-            )),
-            _ => Ok(()),
-        }
+    fn other_key(&self, name: &str) -> Error {
+        let path = self.path(name).unwrap_or_else(|_| self.dir.clone());
+        let (what, then) = match self.key {
+            Some(_) => (
+                "Nothing was changed: '",
+                "' has another key. Give keepIn the key with which it was written, or name another place.",
+            ),
+            None => (
+                "Nothing was changed: '",
+                "' was written with a key. Give keepIn that key, or name another place.",
+            ),
+        };
+        Error::at(Kind::InvalidArgument, what, &path, then)
     }
 }

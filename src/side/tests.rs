@@ -105,16 +105,14 @@ fn no_change_of_a_record_is_believed() {
 #[test]
 fn what_proves_nothing_is_moved_aside_and_the_work_goes_on() {
     let without = room(&memory(), None);
-    let other = room(&memory(), key("o"));
     let ours = key("k");
     let own = room(&memory(), ours.clone());
     let swapped = own.sealed("note", "log/2", b"evil");
     let kind = own.sealed("label", "log/1", b"evil");
     let mut cut = own.sealed("note", "log/1", b"evil").to_vec();
     cut.pop();
-    let cases: [(Bytes, &str); 8] = [
+    let cases: [(Bytes, &str); 7] = [
         (without.sealed("note", "log/1", b"evil"), "unproven"),
-        (other.sealed("note", "log/1", b"evil"), "other-key"),
         (swapped, "unproven"),
         (kind, "foreign"),
         (cut.into(), "unproven"),
@@ -134,7 +132,11 @@ fn what_proves_nothing_is_moved_aside_and_the_work_goes_on() {
         // The name is free, and other records are as they were.
         assert!(now(room.create("note", "log/1", b"mine")).expect("asked"));
         assert_eq!(read(&room, "log/0").as_deref(), Some(&b"good"[..]));
-        let all = now(room.read_all("note", &["log/0".into(), "log/1".into(), "log/2".into()]));
+        let all = now(room.read_all(
+            "note",
+            &["log/0".into(), "log/1".into(), "log/2".into()],
+            Others::Refused,
+        ));
         let all = all.expect("read").into_iter();
         let bodies: Vec<Option<Bytes>> = all.map(|one| one.map(|one| one.body)).collect();
         let text = |text: &'static str| Some(Bytes::from_static(text.as_bytes()));
@@ -191,45 +193,81 @@ fn a_record_that_is_too_large_to_be_read_is_kept_aside() {
 }
 
 #[test]
-fn a_wrong_key_or_none_is_said_and_changes_nothing() {
+fn a_record_of_another_key_stops_who_reads_it_and_stays_where_it_is() {
     let at = memory();
     let first = room(&at, key("k"));
     now(first.put("note", "log/1", b"mine")).expect("written");
-    let wrong = room(&at, key("w"));
-    for failed in [
-        now(wrong.read("note", "log/1")).map(drop),
-        now(wrong.put("note", "log/2", b"x")),
-        now(wrong.list("log")).map(drop),
-        now(wrong.check()),
-    ] {
-        let error = failed.expect_err("refused");
-        assert_eq!(error.kind(), Kind::InvalidArgument);
-        assert!(error.to_string().contains("has another key"), "{error}");
+    let file = now(at.fetch(&dir().join("log/1").expect("a path"))).expect("stored");
+    let names = ["log/1".into(), "log/2".into()];
+    for other in [key("w"), None] {
+        let room = room(&at, other.clone());
+        let says = match other.is_some() {
+            true => "has another key",
+            false => "Give keepIn that key",
+        };
+        for failed in [
+            now(room.read("note", "log/1")).map(drop),
+            now(room.read_all("note", &names, Others::LeftOut)).map(drop),
+            now(room.put("note", "log/1", b"x")),
+            now(room.read_all("note", &names, Others::Refused)).map(drop),
+        ] {
+            let error = failed.expect_err("refused");
+            assert_eq!(error.kind(), Kind::InvalidArgument);
+            let text = error.to_string();
+            assert!(text.contains(says) && text.contains("log/1"), "{text}");
+        }
+        assert!(!now(room.create("note", "log/1", b"x")).expect("asked"));
+        // What needs it not goes on.
+        now(room.put("note", "log/2", b"other")).expect("written");
+        assert_eq!(read(&room, "log/2").as_deref(), Some(&b"other"[..]));
+        if other.is_some() {
+            // Now that the room has a mark of this key, a list is what this key has written.
+            let all = now(room.read_all("note", &names, Others::LeftOut)).expect("read");
+            assert_eq!(all.iter().flatten().count(), 1);
+            assert!(now(room.read_all("note", &names, Others::Refused)).is_err());
+        }
+        now(room.remove("log/2")).expect("removed");
+        let now_there = now(at.fetch(&dir().join("log/1").expect("a path"))).expect("there");
+        assert_eq!(now_there, file);
     }
-    let none = room(&at, None);
-    let error = now(none.read("note", "log/1")).expect_err("refused");
-    assert!(
-        error.to_string().contains("Give keepIn that key"),
-        "{error}"
-    );
-    let again = room(&at, key("k"));
-    assert_eq!(read(&again, "log/1").as_deref(), Some(&b"mine"[..]));
-    assert_eq!(aside(&again), Vec::<String>::new());
-    // Planted marks stop nobody who has one: neither those of other keys, nor what is no record.
-    let mark = format!(".keys/{}", key("k").expect("a key").name());
+    assert_eq!(read(&first, "log/1").as_deref(), Some(&b"mine"[..]));
+    assert_eq!(aside(&first), Vec::<String>::new());
+}
+
+#[test]
+fn planted_marks_stop_nobody_and_take_no_warning_away() {
+    let at = memory();
+    let wrong = room(&at, key("w"));
     let planted = format!(".keys/{}", key("w").expect("a key").name());
-    plant(&at, &planted, wrong.sealed("key", &planted, b""));
-    plant(&at, ".keys/0", Bytes::from_static(b"garbage"));
-    assert_eq!(
-        read(&room(&at, key("k")), "log/1").as_deref(),
-        Some(&b"mine"[..])
-    );
-    // One's own mark is made anew, if it was damaged and nobody else has one.
-    now(again.remove(&planted)).expect("removed");
+    for (name, file) in [
+        (planted.as_str(), wrong.sealed("key", &planted, b"")),
+        (".keys/0", Bytes::from_static(b"garbage")),
+        (".keys/none", Bytes::new()),
+        (
+            ".keys/none",
+            room(&at, None).sealed("key", ".keys/none", b""),
+        ),
+        (".keys/-", room(&at, None).sealed("key", ".keys/-", b"")),
+    ] {
+        plant(&at, name, file);
+        // Before the first use, and later.
+        for _ in 0..2 {
+            let ours = room(&at, key("k"));
+            now(ours.put("note", "log/1", b"mine")).expect("written");
+            assert_eq!(read(&ours, "log/1").as_deref(), Some(&b"mine"[..]));
+            let without = room(&at, None);
+            let all = now(without.read_all("note", &["log/1".into()], Others::LeftOut));
+            assert!(
+                all.is_err() && now(without.read("note", "log/1")).is_err(),
+                "{name}"
+            );
+        }
+    }
+    // A damaged mark is made again, and kept aside.
+    let mark = format!(".keys/{}", key("k").expect("a key").name());
     plant(&at, &mark, Bytes::from_static(b"garbage"));
     let again = room(&at, key("k"));
-    assert_eq!(read(&again, "log/1").as_deref(), Some(&b"mine"[..]));
-    now(again.put("note", "log/2", b"more")).expect("written");
+    now(again.put("note", "log/1", b"again")).expect("written");
     let marked = now(at.fetch(&dir().join(&mark).expect("a path"))).expect("a mark");
     assert_eq!(marked, again.sealed("key", &mark, b""));
     let short = Key::of(&[7; LEAST_KEY - 1]).err().expect("refused");

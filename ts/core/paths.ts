@@ -16,3 +16,8 @@ export function canonical(path: string): string {
 export function prefixOf(names: readonly string[]): string {
   return names.length === 0 ? "/" : `/${names.join("/")}/`;
 }
+
+/** A pattern that only this path, or this name, matches: what means something in a pattern is escaped. */
+export function exactly(path: string): string {
+  return path.replace(/[\\*?[\]{}()!@+|,^]/g, "\\$&");
+}

@@ -4,6 +4,7 @@
 import { toPatch } from "../backend/patch.js";
 import type { CommitResult, Turn, TurnChange, TurnHunk } from "../backend/turn.js";
 import { BadArgument, isRecord, kindOf, refused } from "../core/checks.js";
+import { exactly } from "../core/paths.js";
 import { visible } from "../core/visible.js";
 import type { CallOptions, Failure, Fields, Result } from "../types.js";
 
@@ -103,9 +104,6 @@ const texts = (name: string, value: unknown): string[] => {
   }
   return (value ?? []) as string[];
 };
-
-/** A pattern that only this path matches. */
-const exactly = (path: string) => path.replace(/[\\*?[\]{}!]/g, "\\$&");
 
 /** Changes a turn as a person has decided. */
 async function edited(turn: Turn, decision: Record<string, unknown>): Promise<Failure | undefined> {

@@ -16,6 +16,7 @@ use crate::core::time::Time;
 use crate::layer::kit::{body, held_at};
 use crate::pins::Digest;
 use crate::protocol::Replacement;
+use crate::side::Others;
 
 /// A moment: right after a note, or a time.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -130,7 +131,7 @@ impl History {
         let ids = self.about(path, false).await?;
         let mut notes = Vec::new();
         for ids in ids.chunks(AT_ONCE.min(limit.max(1))) {
-            let found = self.store.notes(ids).await?;
+            let found = self.store.notes(ids, Others::LeftOut).await?;
             let inside = |change: &Change| change.path.is_under(path);
             notes.extend(
                 found
@@ -149,7 +150,7 @@ impl History {
     async fn between(&self, from: &Moment, to: &Moment) -> Result<Vec<Note>> {
         let mut ids = self.store.ids().await?;
         ids.retain(|id| !from.includes(id) && to.includes(id));
-        self.store.notes(&ids).await
+        self.store.notes(&ids, Others::LeftOut).await
     }
 
     /// What differs between two moments, in order of the paths.
@@ -255,7 +256,7 @@ impl History {
         let ids = self.about(path, true).await?;
         let now = body(&*self.inner, path).await?.as_deref().map(digest);
         let mut why = Why::default();
-        for note in self.store.notes(&ids).await? {
+        for note in self.store.notes(&ids, Others::LeftOut).await? {
             let Some(change) = note.files.iter().find(|change| change.path == *path) else {
                 continue;
             };

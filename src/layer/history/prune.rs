@@ -16,6 +16,7 @@ use crate::core::order;
 use crate::env::clock;
 use crate::pins::{Digest, Digests, Leaf};
 use crate::protocol::{EntryInfo, FileInfo};
+use crate::side::Others;
 
 /// How many bytes of contents are deleted before new notes are looked for.
 const AT_ONCE: u64 = 16 * 1024 * 1024;
@@ -83,7 +84,12 @@ impl History {
 
     async fn prune_alone(&self) -> Result<Pruned> {
         let ids = self.store.ids().await?;
-        let notes = self.store.notes(&ids).await?;
+        let notes = self.store.notes(&ids, Others::Refused).await?;
+        // Before anything is deleted: what notes and pins of another key name is not known.
+        let pins = match has(Bug::PruneDropsPinned) {
+            true => Vec::new(),
+            false => self.store.pins(Others::Refused).await?,
+        };
         let bodies = self.store.bodies().await?;
         let mut sizes = Vec::with_capacity(bodies.len());
         sizes.extend(bodies.iter().map(|info| (info.path.name(), size_of(info))));
@@ -96,10 +102,6 @@ impl History {
         for note in gone {
             self.store.drop_note(&note.id).await?;
         }
-        let pins = match has(Bug::PruneDropsPinned) {
-            true => Vec::new(),
-            false => self.store.pins().await?,
-        };
         let pinned = self.pinned(&pins).await?;
         let is_pinned =
             |name: &str| Digest::from_hex(name).is_some_and(|digest| pinned.bodies.has(&digest));
@@ -175,7 +177,7 @@ impl History {
         if has(Bug::PruneDropsPinned) {
             return Ok(false);
         }
-        let now = self.store.pins().await?;
+        let now = self.store.pins(Others::Refused).await?;
         Ok(now.iter().any(|record| !known.contains(record)))
     }
 
@@ -194,13 +196,14 @@ impl History {
                     Box::pin(self.store.drop_node(digest))
                 });
             let dropped = bounded(DELETES_AT_ONCE, drops).await;
-            if self.is_pinned_anew(pins).await? {
+            let anew = self.is_pinned_anew(pins).await;
+            if !matches!(anew, Ok(false)) {
                 for (digest, found) in batch.iter().zip(held) {
                     if let Some(node) = found.whole() {
                         self.store.hold_node(digest, &node).await?;
                     }
                 }
-                return Ok(());
+                return anew.map(drop);
             }
             dropped.into_iter().collect::<Result<()>>()?;
         }
@@ -267,18 +270,20 @@ impl History {
             }
             let mut fresh = self.store.ids().await?;
             fresh.retain(|id| known.binary_search(id).is_err());
-            for note in self.store.notes(&fresh).await? {
+            let notes = self.store.notes(&fresh, Others::Refused).await;
+            let anew = self.is_pinned_anew(pins).await;
+            if notes.is_err() || !matches!(anew, Ok(false)) {
+                for (digest, body) in &held {
+                    self.store.hold(digest, body).await?;
+                }
+                return notes.and(anew).map(|_| false);
+            }
+            for note in notes? {
                 for digest in note.digests() {
                     if let Some((_, body)) = held.iter().find(|(held, _)| *held == &**digest) {
                         self.store.hold(digest, body).await?;
                     }
                 }
-            }
-            if self.is_pinned_anew(pins).await? {
-                for (digest, body) in &held {
-                    self.store.hold(digest, body).await?;
-                }
-                return Ok(false);
             }
             rest = later;
         }

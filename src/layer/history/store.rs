@@ -25,7 +25,7 @@ use crate::core::order;
 use crate::env::random;
 use crate::pins::{Digest, Digests, Found, Objects};
 use crate::protocol::{BackendExt, FileInfo};
-use crate::side::{Room, create, none_is_fine};
+use crate::side::{Others, Room, create, none_is_fine};
 
 /// How many contents are remembered as whole.
 const KNOWN: usize = 4096;
@@ -141,7 +141,7 @@ impl Store {
 
     /// All pins, the oldest first. Their names say everything; each file is read once, since what was
     /// planted under such a name must not keep a pruning from its work.
-    pub(super) async fn pins(&self) -> Result<Vec<Record>> {
+    pub(super) async fn pins(&self, others: Others) -> Result<Vec<Record>> {
         let infos = self.room.list("pins").await?;
         let names = infos.iter().map(|info| info.path.name());
         let mut records: Vec<Record> = names.filter_map(Record::of).collect();
@@ -152,7 +152,7 @@ impl Store {
             names.filter(|name| !proven.contains(name)).collect()
         };
         let files: Vec<String> = new.iter().map(|name| format!("pins/{name}")).collect();
-        let found = self.room.read_all("pin", &files).await?;
+        let found = self.room.read_all("pin", &files, others).await?;
         let mut proven = self.proven.borrow_mut();
         let both = new.into_iter().zip(found);
         proven.extend(both.filter_map(|(name, found)| found.map(|_| name)));
@@ -253,9 +253,9 @@ impl Store {
     }
 
     /// Notes by their names. Those that are gone meanwhile, or prove nothing, are left out.
-    pub(super) async fn notes(&self, ids: &[Rc<str>]) -> Result<Vec<Note>> {
+    pub(super) async fn notes(&self, ids: &[Rc<str>], others: Others) -> Result<Vec<Note>> {
         let names: Vec<String> = ids.iter().map(|id| format!("log/{id}")).collect();
-        let found = self.room.read_all("note", &names).await?;
+        let found = self.room.read_all("note", &names, others).await?;
         let both = ids.iter().zip(found);
         Ok(both
             .filter_map(|(id, found)| Note::parse(id, &found?.body))

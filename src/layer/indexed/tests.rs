@@ -419,3 +419,40 @@ fn with_a_key_nobody_who_reads_the_manifest_can_make_a_segment() {
 fn file_of(id: u64) -> String {
     format!("{id:016x}.bin")
 }
+
+#[test]
+fn a_manifest_of_another_key_stops_the_update_and_no_search_and_stays() {
+    let key = |text: &str| Key::of(text.as_bytes()).ok();
+    for marked in [false, true] {
+        let storage = filled_storage(2);
+        let backend = plain(&storage);
+        upload(&backend, "/a.ts", b"a needle");
+        let room = || Room::new(backend.clone(), dir(), key("a key of the tests"));
+        if marked {
+            ready(room().put("note", "other", b"")).expect("written");
+        }
+        let theirs = Room::new(backend.clone(), dir(), key("a key of somebody else"));
+        let own = Indexed::new(backend.clone(), theirs);
+        ready(own.update()).expect("updated");
+        let at = room().path(manifest::NAME).expect("a path");
+        let before = ready(backend.fetch(&at)).expect("a manifest");
+        let segments = || ready(backend.ls(&dir())).expect("listed").len();
+        let count = segments();
+        let files = Indexed::new(backend.clone(), room());
+        let query = GrepQuery::literal("needle");
+        assert_eq!(
+            ready(files.grep(&query))
+                .expect("found")
+                .matches
+                .iter()
+                .count(),
+            1
+        );
+        let error = ready(files.update()).expect_err("refused");
+        assert_eq!(error.kind(), Kind::InvalidArgument);
+        assert!(error.to_string().contains("has another key"), "{error}");
+        assert_eq!(ready(backend.fetch(&at)).expect("a manifest"), before);
+        assert_eq!(segments(), count);
+        assert_eq!(stats(&own, "needle").unindexed, 0);
+    }
+}

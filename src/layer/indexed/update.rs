@@ -83,6 +83,9 @@ impl Indexed {
         while attempts < REPLAYS {
             let mut known = self.open(&Vec::new(), true).await.known;
             if known.stored.is_empty() {
+                if let Some((found, _)) = self.room.look(KIND, NAME).await? {
+                    self.room.refuse_other(NAME, &found)?;
+                }
                 let salt = [random::bits(), random::bits()];
                 let mut new = Known::default();
                 new.manifest = Manifest::new(salt, &self.room);
@@ -277,7 +280,7 @@ impl Indexed {
                 return Ok(false);
             } else {
                 self.room
-                    .needs_key(&self.room.opened(KIND, NAME, &stored))?;
+                    .refuse_other(NAME, &self.room.opened(KIND, NAME, &stored))?;
             }
             let body = next.encode();
             let is_stored = match exists {

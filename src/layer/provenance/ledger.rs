@@ -61,7 +61,7 @@ impl Ledger {
                 Ok(kept.clone())
             }
             Some(file) => {
-                let mut book = Rc::new(file.read(&self.all).await?.0);
+                let mut book = Rc::new(file.read(&self.all, false).await?.0);
                 self.fold(&mut book);
                 Ok(book)
             }
@@ -86,7 +86,7 @@ impl Ledger {
             return Ok((before, kept.clone()));
         };
         for _ in 0..ATTEMPTS {
-            let (before, stored) = file.read(&self.all).await?;
+            let (before, stored) = file.read(&self.all, true).await?;
             let mut before = Rc::new(before);
             self.fold(&mut before);
             let mut book = (*before).clone();
@@ -100,6 +100,13 @@ impl Ledger {
     }
 }
 
+/// A book in which every file has every label.
+fn all_labelled(all: &Labels) -> Book {
+    let mut book = Book::default();
+    book.taint(&VPath::root(), all);
+    book
+}
+
 impl LabelFile {
     /// A second file beside this one.
     pub(super) fn beside(&self) -> LabelFile {
@@ -111,20 +118,26 @@ impl LabelFile {
 
     /// The book, and the file if there is one. If that is no book, nobody knows what was labelled: then
     /// every file has every label, until a person trusts it.
-    async fn read(&self, all: &Labels) -> Result<(Book, Option<Bytes>)> {
+    async fn read(&self, all: &Labels, changes: bool) -> Result<(Book, Option<Bytes>)> {
         for _ in 0..ATTEMPTS {
             self.room.check().await?;
             let Some((found, file)) = self.room.look(KIND, &self.name).await? else {
                 return Ok((Book::default(), None));
             };
-            self.room.needs_key(&found)?;
+            if matches!(found, Found::OtherKey(_)) {
+                // It stays. Here nobody knows what was labelled, so everything counts as labelled; and
+                // nothing can be noted.
+                match changes || !self.room.is_ours() || self.room.key().is_none() {
+                    true => self.room.refuse_other(&self.name, &found)?,
+                    false => return Ok((all_labelled(all), None)),
+                }
+            }
             if let Found::Proven(body) = &found
                 && let Some(book) = Book::parse(body)
             {
                 return Ok((book, Some(file)));
             }
-            let mut book = Book::default();
-            book.taint(&VPath::root(), all);
+            let book = all_labelled(all);
             let stored = (found != Found::Removed).then_some(file);
             if let Some(file) = &stored {
                 self.room.copy_aside(&self.name, file, "unproven").await?;

@@ -73,7 +73,7 @@ pub(super) fn refusal(path: &VPath, letter: char, output: &str) -> Error {
     match letter {
         'L' => denied(
             path,
-            "' is reached through a symbolic link that is not followed: it leads out of rootDir, or the backend has rules about paths",
+            "' is reached through a symbolic link that is not followed: it leads out of rootDir or to what kitbag keeps for itself, or the backend has rules about paths",
         ),
         'X' => denied(path, "' may not be read by the sandbox's user"),
         'O' => denied(path, "' is a device, a pipe or a socket, not a file"),

@@ -3,6 +3,7 @@
 import type { McpServer } from "@modelcontextprotocol/sdk/server/mcp.js";
 import type { ToolCall } from "kitbag";
 import type { ReviewData, ReviewDecision } from "kitbag/history";
+import { exactly } from "../../core/paths.js";
 
 /** The question. Forms have flat fields only, so files are left out by their names. */
 const formOf = (paths: string[]) => ({
@@ -28,9 +29,6 @@ const formOf = (paths: string[]) => ({
   },
   required: ["decision"],
 });
-
-/** A pattern that only this path matches. */
-const exactly = (path: string) => path.replace(/[\\*?[\]{}!]/g, "\\$&");
 
 /**
  * For the option `commit` of `changeTools`: asks the user of the client by an elicitation, which shows

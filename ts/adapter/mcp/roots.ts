@@ -7,6 +7,7 @@ import {
   RootsListChangedNotificationSchema,
 } from "@modelcontextprotocol/sdk/types.js";
 import { type AnyBackend, type BackendOrFactory, resolveBackend, withPolicy } from "kitbag";
+import { exactly } from "../../core/paths.js";
 
 /** What a root is in the tree. */
 type DirectoryOf = (uri: string) => string | undefined;
@@ -50,7 +51,7 @@ export function withinRoots(
         const operations: Array<"read" | "write"> = ["read", "write"];
         guarded = withPolicy(inner, {
           permissions: [
-            { operations, paths: within.map((path) => `${escaped(path)}/**`), mode: "allow" },
+            { operations, paths: within.map((path) => `${exactly(path)}/**`), mode: "allow" },
             // Not the root itself: searches begin there.
             { operations, paths: ["/*", "/*/**"], mode: "deny" },
           ],
@@ -70,9 +71,6 @@ export function withinRoots(
 
 const UNKNOWN =
   "This server follows the roots of its client, and the client has not said yet whether it has any: initialize first. A server without sessions cannot know them";
-
-/** The characters of a path that are not those of a pattern. */
-const escaped = (path: string) => path.replace(/[\\*?[\]{}!]/g, "\\$&");
 
 /** A URI for a message, without what may be a user name and a password in it. */
 const shown = (uri: string) => JSON.stringify(uri.replace(/\/\/.*@/s, "//***@").slice(0, 200));

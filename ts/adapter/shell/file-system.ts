@@ -10,6 +10,7 @@ import {
   type FileInfo,
   StateBackend,
 } from "kitbag";
+import { exactly } from "../../core/paths.js";
 import {
   appended,
   bodyOf,
@@ -81,8 +82,7 @@ export class BackendFs implements IFileSystem {
     const parent = path.slice(0, cut) || "/";
     // kitbag's own backends find one name without reading the directory.
     if (this.#own) {
-      const name = path.slice(cut + 1).replace(/[\\*?[\]{}!]/g, "\\$&");
-      const found = await this.#files.glob(name, parent);
+      const found = await this.#files.glob(exactly(path.slice(cut + 1)), parent);
       if (found.error !== undefined) throw new FsError("EACCES", path, found.error);
       const file = found.files?.find((one) => one.path === path);
       if (file) return file;

@@ -101,8 +101,12 @@ impl Journal {
     /// Whether there was no journal, and this is it now.
     pub(super) async fn create(&self, record: &Record) -> Result<bool> {
         self.looked.set(clock::now().micros());
-        live::begin(record.id);
-        self.room.create(KIND, NAME, &record.bytes()).await
+        live::begin(record);
+        let created = self.room.create(KIND, NAME, &record.bytes()).await;
+        if matches!(created, Ok(false)) {
+            live::end(record.id);
+        }
+        created
     }
 
     /// Whether the journal was this file, and is `to` now.
@@ -155,13 +159,15 @@ impl Journal {
             Found::Foreign | Found::Removed => (false, None),
         };
         match body.as_ref().and_then(Record::parse) {
+            Some(record) if is_ours && let Some(stage) = live::stage(&record) => {
+                self.go_on(&record, stage).await
+            }
             Some(record) if record.stage == Stage::Preparing => {
                 self.room.delete(NAME, found).await?;
                 Ok(())
             }
-            Some(record) if is_ours && live::has(record.id) => self.go_on(&record).await,
             Some(record) => match self.adopted(found, &record, author).await? {
-                Adopted::Ours(ours) => self.go_on(&ours).await,
+                Adopted::Ours(ours) => self.go_on(&ours, ours.stage).await,
                 Adopted::Gone => Ok(()),
                 Adopted::Refused => self.room.set_aside(NAME, found, "refused").await,
             },
@@ -170,9 +176,16 @@ impl Journal {
         }
     }
 
-    async fn go_on(&self, record: &Record) -> Result<()> {
-        match record.stage {
-            Stage::Preparing => {}
+    /// Brings a journal of this process to `stage`, and to its end.
+    async fn go_on(&self, record: &Record, stage: Stage) -> Result<()> {
+        match stage {
+            Stage::Preparing => {
+                self.delete(record).await?;
+            }
+            // An older form of it is there, and nothing of that is carried out.
+            Stage::Undoing if record.stage != Stage::Undoing => {
+                self.take_back(record).await?;
+            }
             Stage::Applying => match self.apply(record).await? {
                 Applied::All => {
                     self.delete(record).await?;
@@ -230,10 +243,13 @@ impl Journal {
             files,
         };
         self.looked.set(clock::now().micros());
-        live::begin(ours.id);
+        live::begin(&ours);
         Ok(match self.swap(found, &ours).await? {
             true => Adopted::Ours(ours),
-            false => Adopted::Gone,
+            false => {
+                live::end(ours.id);
+                Adopted::Gone
+            }
         })
     }
 
@@ -270,6 +286,7 @@ impl Journal {
     /// Takes an applied journal back; `false` if another process decided otherwise.
     pub(super) async fn take_back(&self, record: &Record) -> Result<bool> {
         let undoing = record.at(Stage::Undoing);
+        live::undo(record.id);
         if !self.swap(&self.file_of(record), &undoing).await? {
             return Ok(false);
         }

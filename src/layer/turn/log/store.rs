@@ -15,7 +15,7 @@ use crate::core::error::{Error, Kind, Result};
 use crate::core::order;
 use crate::core::path::VPath;
 use crate::env::random;
-use crate::side::Room;
+use crate::side::{Others, Room};
 
 /// What entries are among records, and what shows that a turn is over.
 const KIND: &str = "turn";
@@ -187,7 +187,8 @@ impl Log {
         order::sort_by_key(&mut found, |(number, _)| *number);
         let names: Vec<String> = found.iter().map(|(_, name)| name.clone()).collect();
         let mut entries: Vec<(u64, Option<Entry>, usize)> = Vec::new();
-        for ((number, _), stored) in found.iter().zip(self.room.read_all(KIND, &names).await?) {
+        let all = self.room.read_all(KIND, &names, Others::Refused).await?;
+        for ((number, _), stored) in found.iter().zip(all) {
             if let Some(stored) = stored {
                 entries.push((*number, Entry::parse(&stored.body), stored.file.len()));
             }

@@ -4,6 +4,7 @@ mod committing;
 mod forged;
 mod keeping;
 mod overlay;
+mod replayed;
 mod store;
 
 use std::cell::Cell;

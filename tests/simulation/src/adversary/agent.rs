@@ -18,7 +18,8 @@ use kitbag::storage::pinned::Pinned;
 use kitbag_simulation::many;
 
 use crate::past::Past;
-use crate::place::Clock;
+use crate::place::{Clock, Tree};
+use crate::replay;
 use crate::world::{Agent, World, bytes, memory, path};
 
 /// Calls of a seed.
@@ -124,6 +125,12 @@ fn one_of_all(world: &World, made: &mut Made) -> Result<(), String> {
     let layers = world.place.layers;
     if (layers.crashes || layers.gives_up) && world.roll(5) == 0 {
         world.crash.set(Some(world.roll(80)));
+    }
+    if layers.is_past && layers.has_journal && layers.tree == Tree::Single && world.roll(12) == 0 {
+        let agent = world.agents.borrow()[world.roll(2)].clone();
+        replay::act(world, &begin(&agent))?;
+        let done = world.to_end(begin(&world.fresh()).commit())?;
+        return outcome(world, &agent, done, made);
     }
     let ran = match world.roll(6) {
         0 => world.run(janitor(world, &world.fresh(), made))?,

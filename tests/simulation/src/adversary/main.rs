@@ -9,6 +9,7 @@ mod agent;
 mod disk;
 mod past;
 mod place;
+mod replay;
 mod world;
 
 use std::process::ExitCode;
